@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "augur/entry.h"
+#include "augur/status.h"
+
+namespace augur {
+
+// Records over this many bytes carry a hash for each block of this many bytes (FORMAT.md section 5).
+inline constexpr uint64_t kBlockBytes = 1 << 20;
+
+// A shard that is open for reading. Closes its descriptor with the last reference.
+struct ShardFile {
+  ShardFile() = default;
+  ShardFile(const ShardFile&) = delete;
+  ShardFile& operator=(const ShardFile&) = delete;
+  ~ShardFile();
+
+  std::string path;  // for messages
+  int fd = -1;
+  uint64_t bytes = 0;
+  bool direct = false;  // opened with O_DIRECT: offset, length and memory of a read are multiples of `align`
+  uint32_t align = 1;   // bytes; 1 when not direct
+};
+
+// Where the bytes of one block lie.
+struct Extent {
+  std::shared_ptr<const ShardFile> file;
+  uint64_t offset = 0;  // in the file
+  uint64_t bytes = 0;
+};
+
+struct StoreOptions {
+  bool direct = false;            // open shards with O_DIRECT where the file system takes it
+  uint32_t open_shards_max = 64;  // descriptors kept open; the least recently used is closed
+  uint64_t generation = 0;        // 0: what the manifest names; else that one, if its index is still there
+};
+
+// Counts that the index header states.
+struct StoreSummary {
+  uint64_t generation = 0;
+  uint64_t entry_count = 0;
+  uint64_t file_count = 0;
+  uint64_t directory_count = 0;  // with the root
+  uint64_t symlink_count = 0;
+  uint64_t image_count = 0;
+  uint64_t tree_bytes = 0;    // sum of the sizes of all files
+  uint64_t record_bytes = 0;  // distinct records
+  uint64_t index_bytes = 0;
+  uint32_t shard_count = 0;
+  std::string writer;  // "augurpack 0.1.0"
+};
+
+// One row of the shard table.
+struct ShardInfo {
+  uint32_t number = 0;
+  bool foreign = false;
+  bool absolute = false;
+  std::string locator;  // as stored
+  std::string path;     // resolved
+  uint64_t bytes = 0;
+  int64_t token_sec = 0;
+  uint32_t token_nsec = 0;
+  uint64_t generation = 0;
+};
+
+// Store reads one generation of a store (FORMAT.md). It maps the index and checks each 64 KiB of it at first touch, so
+// opening costs the same for ten files and for a hundred million. It keeps its generation, and holds a shared lock
+// on its index file, until it is destroyed, whatever writers do meanwhile.
+// Safe from any thread. Calls may wait for pages of the index; none but Read and OpenShard touches a shard.
+// Failures: kCorrupt with file and defect when a rule of FORMAT.md is broken; kIo when the system cannot read.
+// Not for changing a store: StoreWriter.
+class Store {
+ public:
+  // Opens the store in folder `path`. kNotFound: no such folder, or no store in it. kUnsupported: a newer format.
+  static Result<std::shared_ptr<const Store>> Open(const std::string& path, const StoreOptions& options = {});
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  const StoreSummary& summary() const;
+  const std::string& path() const;  // of the folder, as given to Open
+
+  // The entry with this number; the root is 0. kNotFound above the last.
+  Result<Entry> Get(uint64_t number) const;
+  // The child of `directory` with this name, by binary search. kNotFound when there is none.
+  Result<Entry> Lookup(const Entry& directory, std::string_view name) const;
+  // The child at `position` in name order, 0-based. REQUIRES: position < directory.size.
+  Result<Entry> Child(const Entry& directory, uint64_t position) const;
+  // The entry at a path relative to the root, components parted by '/'; empty components are skipped, symbolic links
+  // are not followed. kNotFound when there is none.
+  Result<Entry> Find(std::string_view path) const;
+  // Path of the entry from the root, without a leading '/'; empty for the root.
+  Result<std::string> PathOf(uint64_t number) const;
+  // Target of a symbolic link. REQUIRES: link.type == kSymlink.
+  Result<std::string_view> LinkTarget(const Entry& link) const;
+
+  // Number of blocks in which the record of `file` is read and checked: one up to kBlockBytes, none without bytes.
+  static uint64_t BlockCount(const Entry& file);
+  // Bytes of block `block` of `file`. REQUIRES: block < BlockCount(file).
+  static uint64_t BlockBytes(const Entry& file, uint64_t block);
+  // The hash which block `block` must have: the record's own when it has only one.
+  Result<Hash128> BlockHash(const Entry& file, uint64_t block) const;
+  // Opens the shard of the record if it is not open, and says where the block lies. kCorrupt when the shard is missing
+  // or its size is not the one in the index, by name.
+  Result<Extent> Locate(const Entry& file, uint64_t block) const;
+  // kCorrupt "shard-...: record N (path): checksum mismatch" unless `bytes` are those of the block.
+  Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;
+  // Reads block `block` by pread and checks it; `bytes` has exactly BlockBytes. Waits for the disk.
+  Status Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const;
+
+  // Row of the shard table. REQUIRES: number < summary().shard_count.
+  Result<ShardInfo> Shard(uint32_t number) const;
+
+  // Bytes of the mapped index that are in this process's memory now, from mincore(2) (they are the kernel's page cache,
+  // not our own).
+  uint64_t ResidentIndexBytes() const;
+
+ private:
+  struct Parts;
+  explicit Store(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+// What a full check looked at.
+struct VerifyReport {
+  uint64_t index_blocks = 0;
+  uint64_t entries = 0;
+  uint64_t shards = 0;
+  uint64_t records = 0;  // distinct records hashed
+  uint64_t record_bytes = 0;
+  uint64_t catalogue_items = 0;
+  uint64_t defects = 0;
+};
+
+// Checks every rule of FORMAT.md and every byte of the store: manifest, index, entries, counts, shard headers,
+// catalogues, records. Each defect is handed to `on_defect` and checking goes on where it can. Returns what was looked
+// at; a failure only when the store cannot be opened at all. `on_progress` is told the record bytes done; it may be
+// empty. Reads with `threads` threads; memory at most threads * 2 MiB plus 24 bytes a file.
+Result<VerifyReport> VerifyStore(const std::string& path, int threads,
+                                 const std::function<void(const Status&)>& on_defect,
+                                 const std::function<void(uint64_t)>& on_progress);
+
+}  // namespace augur

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "augur/entry.h"
+#include "augur/status.h"
+
+namespace augur {
+
+enum class WriteMode {
+  kCreate,   // a new store; kExists when there is one
+  kReplace,  // a new tree, as a further generation over whatever store is there
+  kAppend,   // the old tree and what is added, as a further generation; kNotFound when there is no store
+};
+
+// What happens when a path is added that the tree has already.
+enum class OnDuplicate { kRefuse, kFirst, kLast };
+
+struct WriterOptions {
+  WriteMode mode = WriteMode::kCreate;
+  OnDuplicate on_duplicate = OnDuplicate::kRefuse;
+  bool resume = false;               // take over what a killed writer of the same generation left
+  uint64_t shard_bytes = 1 << 30;    // a shard is closed when it has reached this; a record is never split
+  std::string writer = "augurpack";  // program and version, for the manifest
+};
+
+// What is known of a path beside its bytes.
+struct Attributes {
+  uint32_t mode = 0;  // permission bits; type bits are ignored
+  int64_t mtime_sec = 0;
+  uint32_t mtime_nsec = 0;
+};
+
+struct WriterSummary {
+  uint64_t file_count = 0;
+  uint64_t directory_count = 0;
+  uint64_t symlink_count = 0;
+  uint64_t image_count = 0;
+  uint64_t tree_bytes = 0;
+  uint64_t stored_bytes = 0;     // bytes of new records
+  uint64_t duplicate_count = 0;  // files that were there already, byte for byte
+  uint64_t resumed_count = 0;    // files taken over from a killed run
+  uint64_t generation = 0;
+};
+
+// StoreWriter writes one generation of a store: records into shards in the order of the calls, and at Commit the index.
+// Until Commit returns OK the old generation, or none, is what readers see; a kill at any point leaves that, and debris
+// which the next writer resumes from or clears.
+// One thread at a time. Holds the store's writer lock from Begin to destruction. Memory: 64 bytes a file and 16 MiB;
+// what grows with the tree beyond that is in unlinked temporary files in the store's folder. Paths are relative,
+// components parted by '/', without a leading '/'; missing parent folders are made with mode 0755 and the time of what
+// is added below them. A later AddDirectory of the same path sets the attributes. After a failure other than kInvalid
+// and kExists, only destruction is allowed.
+class StoreWriter {
+ public:
+  // kBusy: another writer, named with its process id and host. kExists / kNotFound: see WriteMode. kInvalid: `path` is
+  // not a folder that we can use (it is made when it does not exist; one that holds other files and no store is
+  // refused). Debris of a killed writer is cleared with a log line unless options.resume.
+  static Result<std::unique_ptr<StoreWriter>> Begin(const std::string& path, const WriterOptions& options);
+  // Without Commit, leaves what was written for a later resume, or nothing if nothing was written.
+  ~StoreWriter();
+  StoreWriter(const StoreWriter&) = delete;
+  StoreWriter& operator=(const StoreWriter&) = delete;
+
+  // kExists: on_duplicate is kRefuse and the old tree (kAppend) has the path. Duplicates within the added paths are
+  // found at Commit. kInvalid: the path breaks FORMAT.md section 5 or 8 (a component of '.', '..', over 255 bytes, a
+  // NUL ...).
+  // "" sets the attributes of the root.
+  Status AddDirectory(std::string_view path, const Attributes& attributes);
+  Status AddSymlink(std::string_view path, const Attributes& attributes, std::string_view target);
+  // A whole file.
+  Status AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
+                 std::span<const std::byte> bytes);
+  // A file in pieces, for those too large for memory: BeginFile, Write any number of times, then EndFile with its
+  // attributes, or AbandonFile, which leaves no trace of it.
+  Status BeginFile(std::string_view path);
+  Status Write(std::span<const std::byte> bytes);
+  Status EndFile(const Attributes& attributes, const ImageInfo& image);
+  Status AbandonFile();
+  // A file that has the bytes of another path added before or after it (a hard link in a tar); resolved at Commit.
+  Status AddHardLink(std::string_view path, std::string_view target);
+
+  // A foreign shard: `locator` is stored as it is (relative to the store's folder, or absolute); returns its number.
+  Result<uint32_t> AddForeignShard(const std::string& locator, uint64_t bytes, int64_t mtime_sec, uint32_t mtime_nsec);
+  // A file whose record lies in a foreign shard. `blocks` has a hash a block when size > kBlockBytes, else nothing.
+  Status AddForeignFile(std::string_view path, const Attributes& attributes, const ImageInfo& image, uint32_t shard,
+                        uint64_t offset, uint64_t size, const Hash128& hash, std::span<const Hash128> blocks);
+
+  // With options.resume: true and the file is added, when the killed run had stored a file of this path, size and
+  // mtime. Files are to be offered in the order of that run; one that is out of order is not found (false), which costs
+  // time only.
+  Result<bool> Resume(std::string_view path, const Attributes& attributes, uint64_t size);
+
+  // Paths that the added files would collide with are reported as kExists, with both names. Writes the index and the
+  // manifest; after OK the new generation is what readers see. Old generations stay until RemoveOldGenerations.
+  Result<WriterSummary> Commit();
+
+ private:
+  struct Parts;
+  explicit StoreWriter(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+struct CollectReport {
+  uint64_t removed_files = 0;
+  uint64_t removed_bytes = 0;
+  uint64_t kept_generations = 0;  // older ones that a mount still uses
+};
+
+// Removes every generation but the current one, and the debris of killed writers. Keeps a generation whose index
+// somebody has locked (a mount on this host), and the shards that it names. kBusy: a writer holds the store.
+Result<CollectReport> RemoveOldGenerations(const std::string& path);
+
+}  // namespace augur

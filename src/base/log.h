@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// Where log lines go. kStderr: "prog: level: text". kSyslog: the system log. kFile: appended to `path` with time.
+enum class LogTarget { kStderr, kSyslog, kFile };
+
+// Sets spdlog's default logger; everything logs through spdlog::info, warn, error. Call before threads start;
+// call again after a daemon has closed its streams. kIo when the file cannot be opened.
+Status StartLog(const std::string& program, LogTarget target, const std::string& path = {});
+
+}  // namespace augur

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+// Thread-safety annotations, checked by clang's -Wthread-safety and empty elsewhere.
+// https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+#if defined(__clang__)
+#define AUGUR_ANNOTATION_(x) __attribute__((x))
+#else
+#define AUGUR_ANNOTATION_(x)
+#endif
+#define AUGUR_CAPABILITY(x) AUGUR_ANNOTATION_(capability(x))
+#define AUGUR_SCOPED_CAPABILITY AUGUR_ANNOTATION_(scoped_lockable)
+#define AUGUR_GUARDED_BY(x) AUGUR_ANNOTATION_(guarded_by(x))
+#define AUGUR_REQUIRES(...) AUGUR_ANNOTATION_(requires_capability(__VA_ARGS__))
+#define AUGUR_EXCLUDES(...) AUGUR_ANNOTATION_(locks_excluded(__VA_ARGS__))
+#define AUGUR_ACQUIRE(...) AUGUR_ANNOTATION_(acquire_capability(__VA_ARGS__))
+#define AUGUR_RELEASE(...) AUGUR_ANNOTATION_(release_capability(__VA_ARGS__))
+
+namespace augur {
+
+// std::mutex that clang's analysis knows. Not recursive.
+class AUGUR_CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  void Lock() AUGUR_ACQUIRE() { mu_.lock(); }
+  void Unlock() AUGUR_RELEASE() { mu_.unlock(); }
+  void lock() AUGUR_ACQUIRE() { mu_.lock(); }  // BasicLockable, for CondVar
+  void unlock() AUGUR_RELEASE() { mu_.unlock(); }
+
+ private:
+  std::mutex mu_;
+};
+
+// Holds a Mutex for a scope.
+class AUGUR_SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex& mu) AUGUR_ACQUIRE(mu) : mu_(mu) { mu_.Lock(); }
+  ~MutexLock() AUGUR_RELEASE() { mu_.Unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex& mu_;
+};
+
+// Condition variable for Mutex. Wait releases the mutex while it sleeps and may wake without cause: loop on the
+// condition.
+class CondVar {
+ public:
+  void Wait(Mutex& mu) AUGUR_REQUIRES(mu) { cv_.wait(mu); }
+  void NotifyOne() { cv_.notify_one(); }
+  void NotifyAll() { cv_.notify_all(); }
+
+ private:
+  std::condition_variable_any cv_;
+};
+
+}  // namespace augur

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/mutex.h"
+
+namespace augur {
+
+class BufferPool;
+
+// A page-aligned piece of anonymous memory, given back to its pool when destroyed. Movable.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+
+  std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }  // a multiple of BufferPool::kGranuleBytes
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  friend class BufferPool;
+  BufferPool* pool_ = nullptr;
+  std::byte* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// BufferPool holds all memory for record bytes under one limit: what is handed out and what it keeps for reuse (first
+// touch of a page costs more than reading it: facts). Safe from any thread. Buffers must be gone before the pool. Not
+// for anything but record bytes; who is refused waits for a Buffer to be freed (RecordCache does).
+class BufferPool {
+ public:
+  static constexpr size_t kGranuleBytes = 64 << 10;
+
+  explicit BufferPool(uint64_t bytes_max);
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  // A buffer of at least `bytes`; an empty one when the limit leaves no room even after everything kept for reuse is
+  // unmapped.
+  Buffer Allocate(size_t bytes);
+
+  uint64_t bytes_max() const { return bytes_max_; }
+  uint64_t used_bytes() const;    // handed out now
+  uint64_t mapped_bytes() const;  // handed out or kept; never over bytes_max
+
+ private:
+  friend class Buffer;
+  void Free(std::byte* data, size_t bytes);
+
+  struct Lists;
+  const uint64_t bytes_max_;  // constant after construction
+  mutable Mutex mu_;
+  uint64_t used_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
+  uint64_t mapped_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<Lists> lists_ AUGUR_GUARDED_BY(mu_);  // free buffers by size
+};
+
+}  // namespace augur

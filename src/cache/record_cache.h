@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "augur/entry.h"
+#include "augur/status.h"
+#include "cache/buffer_pool.h"
+
+namespace augur {
+
+// Names the bytes of one block of a record for good: never an entry or node number, which a new generation may give to
+// something else (DESIGN section 4). Views will add theirs.
+struct RecordKey {
+  Hash128 hash;       // of the record
+  uint64_t size = 0;  // of the record, bytes
+  uint64_t block = 0;
+  bool operator==(const RecordKey&) const = default;
+};
+
+// Checked bytes of one block; shared by the cache and by replies under way.
+struct CachedBlock {
+  Buffer buffer;
+  size_t begin = 0;  // offset of the first byte in the buffer: an O_DIRECT read starts before the record
+  size_t bytes = 0;
+  std::span<const std::byte> span() const { return {buffer.data() + begin, bytes}; }
+};
+using BlockRef = std::shared_ptr<const CachedBlock>;
+
+struct CacheCounters {
+  uint64_t hits = 0;      // found, or joined a load under way
+  uint64_t misses = 0;    // loads started
+  uint64_t failures = 0;  // loads that ended with a failure
+  uint64_t evicted = 0;   // blocks put out to make room
+  uint64_t waits = 0;     // loads that had to wait for memory
+};
+
+// RecordCache keeps blocks in memory, least recently used out first, and makes sure that a block is loaded once however
+// many ask for it at the same time. Safe from any thread; callbacks run without any lock held, on the caller's thread
+// for a hit and on the loader's for a miss. Memory comes from the pool: when it is full, unused blocks are evicted,
+// then loads wait in a queue until a block in use is let go; the first in the queue is always served next, so everyone
+// makes progress. REQUIRES: every load has ended and every BlockRef is gone before the cache is destroyed. Not for
+// deciding what to read ahead (prefetch).
+class RecordCache {
+ public:
+  using Done = std::function<void(Result<BlockRef>)>;
+  // Hands over `buffer` (at least the bytes asked for) to be filled; must lead to exactly one call of `loaded`, on any
+  // thread.
+  using Loaded = std::function<void(Result<CachedBlock>)>;
+  using Load = std::function<void(Buffer buffer, Loaded loaded)>;
+
+  explicit RecordCache(BufferPool& pool);
+  ~RecordCache();
+  RecordCache(const RecordCache&) = delete;
+  RecordCache& operator=(const RecordCache&) = delete;
+
+  // Present: calls `done` before it returns. Being loaded: `done` is called when that load ends. Absent: gets a buffer
+  // of `buffer_bytes` and calls `load`, now or once memory is free. A failed load is told to all who joined it, and is
+  // not kept.
+  void Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
+
+  CacheCounters counters() const;
+  // Blocks neither in use nor being loaded; a gauge for tests: after a stress every block is idle.
+  uint64_t idle_blocks() const;
+  uint64_t busy_blocks() const;
+
+ private:
+  struct Parts;
+  std::shared_ptr<Parts> parts_;
+};
+
+}  // namespace augur

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "augur/store.h"
+#include "cache/record_cache.h"
+#include "io/read_engine.h"
+
+namespace augur {
+
+// Number of a file or folder at the kernel: view number << 40 | entry + 1 (DESIGN section 4). View 0 is the original
+// files, the root is 1, 0 is illegal. A pure function of the store's generation, so a new daemon gives the same
+// numbers.
+using NodeId = uint64_t;
+inline constexpr NodeId kRootNode = 1;
+
+struct NodeAttributes {
+  NodeId node = 0;
+  uint32_t mode = 0;  // type and permissions, the umask applied
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint64_t size = 0;  // bytes; of a directory: 0
+  int64_t mtime_sec = 0;
+  uint32_t mtime_nsec = 0;
+};
+
+struct DirectoryItem {
+  std::string_view name;
+  NodeAttributes attributes;
+  uint64_t next_offset = 0;  // where a listing goes on after this item; stable for ever
+};
+
+struct FileSystemCounts {
+  uint64_t files = 0;       // inodes of any type
+  uint64_t tree_bytes = 0;  // sum of the sizes of all files
+};
+
+struct FileSystemOptions {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t umask = 0;  // permission bits taken away from files and folders
+};
+
+// The bytes of a read: pieces in order, which stay valid as long as the reply does.
+struct ReadReply {
+  std::vector<std::span<const std::byte>> pieces;
+  std::vector<BlockRef> blocks;  // keeps the bytes alive
+};
+
+// FileSystem is the mounted tree without FUSE: SEMANTICS.md has its promises. Safe from any thread. Metadata calls may
+// wait for pages of the index and for nothing else; Read never waits for the disk. The store's bytes reach `done` only
+// after their check. REQUIRES: the engine and the cache outlive it, and every Read has ended before it is destroyed.
+class FileSystem {
+ public:
+  // Called exactly once, on the caller's thread or on one of the engine. Failure: kCorrupt or kIo; nothing was read.
+  using ReadDone = std::function<void(Result<ReadReply>)>;
+
+  FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
+             const FileSystemOptions& options);
+  ~FileSystem();
+  FileSystem(const FileSystem&) = delete;
+  FileSystem& operator=(const FileSystem&) = delete;
+
+  // kNotFound: no such node, as after a mount of another generation.
+  Result<NodeAttributes> GetAttributes(NodeId node) const;
+  // kNotFound: no child of that name. kInvalid: `parent` is not a directory.
+  Result<NodeAttributes> Lookup(NodeId parent, std::string_view name) const;
+  Result<std::string_view> ReadLink(NodeId node) const;
+  // Hands out items from `offset` (0 at the start) on, '.' and '..' first, until `take` returns false (that item counts
+  // as not taken) or the directory ends. An offset past the end gives nothing.
+  Status ReadDirectory(NodeId node, uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
+  // The bytes [offset, offset + bytes) of a file, cut at its end: fewer than asked only there, none past it. kInvalid:
+  // not a file.
+  void Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done);
+
+  FileSystemCounts Counts() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace augur

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// One positional read. `done` is called exactly once, on a thread of the engine, with the number of bytes read, which
+// is less than `bytes` only at the end of the file, or with -errno. It must not block and may submit further reads.
+// `data` and `fd` must stay valid until then.
+struct ReadRequest {
+  int fd = -1;
+  uint64_t offset = 0;
+  std::byte* data = nullptr;
+  size_t bytes = 0;
+  std::function<void(int64_t result)> done;
+};
+
+// ReadEngine does many reads at once. Submit is safe from any thread, never waits for the disk, and may be called from
+// `done`. Reads over the engine's depth wait inside it in the order of submission. Short reads are continued inside the
+// engine. The destructor waits until every `done` has returned. Bodies: io_uring, a pool of pread threads, and in tests
+// a fake with faults.
+class ReadEngine {
+ public:
+  virtual ~ReadEngine() = default;
+  virtual void Submit(ReadRequest request) = 0;
+  // What it is, and why, for the log: "io_uring", "pread pool: io_uring is forbidden here (EPERM ...)".
+  virtual std::string Description() const = 0;
+};
+
+enum class EngineKind { kAuto, kUring, kPread };
+
+// kAuto: io_uring, or the pread pool where io_uring is refused (the Description says why). `depth` is the number of
+// reads in flight at most. kUnsupported: kUring was asked for and is refused; the text has cause and cure.
+Result<std::unique_ptr<ReadEngine>> MakeReadEngine(EngineKind kind, unsigned depth);
+
+}  // namespace augur
