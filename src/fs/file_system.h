@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "augur/store.h"
-#include "cache/record_cache.h"
-#include "io/read_engine.h"
+#include "fs/block_reader.h"
 
 namespace augur {
 
@@ -63,9 +62,8 @@ class FileSystem {
   // Called exactly once, on the caller's thread or on one of the engine. Failure: kCorrupt or kIo; nothing was read.
   using ReadDone = std::function<void(Result<ReadReply>)>;
 
-  FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
+  FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics,
              const FileSystemOptions& options);
-  ~FileSystem();
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
 
@@ -84,8 +82,12 @@ class FileSystem {
   FileSystemCounts Counts() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  NodeAttributes Attributes(const Entry& entry) const;
+
+  // Constant after construction.
+  const std::shared_ptr<const Store> store_;
+  const FileSystemOptions options_;
+  BlockReader blocks_;
 };
 
 }  // namespace augur

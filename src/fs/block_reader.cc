@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fs/block_reader.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+// An O_DIRECT read begins and ends at multiples of the alignment, so it covers up to this much more on each side. Files
+// that want a coarser alignment are read through the page cache (shard_set).
+constexpr uint64_t kAlignMax = 4096;
+
+}  // namespace
+
+BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
+                         Statistics& statistics)
+    : store_(std::move(store)), engine_(engine), cache_(cache), statistics_(statistics) {}
+
+void BlockReader::Get(const Entry& file, uint64_t block, RecordCache::Done done) {
+  const RecordKey key{.hash = file.hash, .size = file.size, .block = block};
+  const size_t buffer_bytes = Store::BlockBytes(file, block) + 2 * kAlignMax;
+  cache_.Get(
+      key, buffer_bytes,
+      [this, file, block](Buffer buffer, RecordCache::Loaded loaded) {
+        Load(file, block, std::move(buffer), std::move(loaded));
+      },
+      std::move(done));
+}
+
+void BlockReader::Load(const Entry& file, uint64_t block, Buffer buffer, RecordCache::Loaded loaded) {
+  Result<Extent> extent = store_->Locate(file, block);
+  if (!extent.ok()) {
+    spdlog::error("{}: {}", Printable(store_->path()), extent.status().text());
+    loaded(extent.status());
+    return;
+  }
+  const uint64_t align = extent->file->align;
+  AUGUR_CHECK(align > 0 && align <= kAlignMax);
+  const uint64_t begin = extent->offset / align * align;
+  const uint64_t end = (extent->offset + extent->bytes + align - 1) / align * align;
+  AUGUR_CHECK(end - begin <= buffer.bytes());
+  ReadRequest request{.fd = extent->file->fd, .offset = begin, .data = buffer.data(), .bytes = end - begin, .done = {}};
+  // std::function must be copyable, so the buffer travels in a shared_ptr.
+  auto shared = std::make_shared<Buffer>(std::move(buffer));
+  request.done = [this, file, block, extent = std::move(extent).value(), begin, shared,
+                  loaded = std::move(loaded)](int64_t result) {
+    loaded(Finish(file, block, extent, extent.offset - begin, result, std::move(*shared)));
+  };
+  engine_.Submit(std::move(request));
+}
+
+Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, const Extent& extent, size_t skip,
+                                        int64_t result, Buffer buffer) {
+  statistics_.Add(Stat::kDiskReads, 1);
+  Status status;
+  if (result < 0) {
+    status = ErrnoStatus(static_cast<int>(-result), extent.file->path + ": record " + std::to_string(file.number));
+  } else {
+    statistics_.Add(Stat::kDiskBytes, static_cast<uint64_t>(result));
+    if (static_cast<uint64_t>(result) < skip + extent.bytes) {
+      status = Status(Code::kCorrupt, extent.file->path + ": record " + std::to_string(file.number) +
+                                          ": the shard has been truncated since it was opened");
+    } else {
+      status = store_->Check(file, block, {buffer.data() + skip, extent.bytes});
+      if (!status.ok()) statistics_.Add(Stat::kCorruptBlocks, 1);
+    }
+  }
+  if (!status.ok()) {
+    spdlog::error("{}: {}", Printable(store_->path()), status.text());
+    return status;
+  }
+  return CachedBlock{.buffer = std::move(buffer), .begin = skip, .bytes = extent.bytes};
+}
+
+}  // namespace augur

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "augur/store.h"
+#include "cache/record_cache.h"
+#include "control/statistics.h"
+#include "io/read_engine.h"
+
+namespace augur {
+
+// BlockReader brings blocks of records from the shards into the record cache, each checked against its hash on the way.
+// Safe from any thread; never waits for the disk. REQUIRES: store, engine, cache and statistics outlive it, and every
+// Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants (FileSystem).
+class BlockReader {
+ public:
+  BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics);
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+
+  // Hands over block `block` of `file`, from the cache or from the disk. Failures: kCorrupt (the bytes are not those
+  // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block);
+  // all but the first asker's are logged once. REQUIRES: block < Store::BlockCount(file).
+  void Get(const Entry& file, uint64_t block, RecordCache::Done done);
+
+ private:
+  void Load(const Entry& file, uint64_t block, Buffer buffer, RecordCache::Loaded loaded);
+  Result<CachedBlock> Finish(const Entry& file, uint64_t block, const Extent& extent, size_t skip, int64_t result,
+                             Buffer buffer);
+
+  // Constant after construction; each has its own synchronization.
+  const std::shared_ptr<const Store> store_;
+  ReadEngine& engine_;
+  RecordCache& cache_;
+  Statistics& statistics_;
+};
+
+}  // namespace augur

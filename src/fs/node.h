@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "fs/file_system.h"
+
+namespace augur {
+
+// The parts of a NodeId: which view, and which entry of the index.
+struct Node {
+  static constexpr int kViewShift = 40;
+  static constexpr uint64_t kEntryMask = (uint64_t{1} << kViewShift) - 1;
+
+  uint32_t view = 0;
+  uint64_t entry = 0;
+
+  NodeId id() const { return uint64_t{view} << kViewShift | (entry + 1); }
+
+  // Nothing for an id that no node can have.
+  static std::optional<Node> FromId(NodeId id) {
+    if ((id & kEntryMask) == 0) return std::nullopt;
+    return Node{static_cast<uint32_t>(id >> kViewShift), (id & kEntryMask) - 1};
+  }
+};
+
+}  // namespace augur
