@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "augur/entry.h"
+#include "augur/status.h"
+
+namespace augur {
+
+inline constexpr const char* kManifestName = "manifest";
+
+// What the manifest of a store says (FORMAT.md section 2). The name of the index follows from the generation.
+struct Manifest {
+  uint64_t generation = 0;  // from 1
+  uint64_t index_bytes = 0;
+  Hash128 index_id;    // XXH3-128 of the index header
+  std::string writer;  // "augurpack 0.1.0"
+};
+
+// "index-00000003": REQUIRES: 1 <= generation <= 99,999,999.
+std::string IndexName(uint64_t generation);
+inline constexpr uint64_t kGenerationMax = 99'999'999;  // what 8 digits hold
+
+// "shard-00000003-00017".
+std::string ShardName(uint64_t generation, uint32_t number);
+
+// The manifest as a text with its checksum. REQUIRES: what ParseManifest would take.
+std::string RenderManifest(const Manifest& manifest);
+
+// Reads a manifest. kCorrupt: it breaks a rule of section 2, with the defect but not the file. kUnsupported: its first
+// line names another version.
+Result<Manifest> ParseManifest(std::string_view text);
+
+// Reads and parses FOLDER/manifest. kNotFound: there is no such folder, or no manifest in it.
+Result<Manifest> ReadManifest(const std::string& folder);
+
+}  // namespace augur
