@@ -24,7 +24,7 @@ class BlockReader {
 
   // Hands over block `block` of `file`, from the cache or from the disk. Failures: kCorrupt (the bytes are not those
   // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block);
-  // all but the first asker's are logged once. REQUIRES: block < Store::BlockCount(file).
+  // a failed load is logged once, however many asked. REQUIRES: block < Store::BlockCount(file).
   void Get(const Entry& file, uint64_t block, RecordCache::Done done);
 
  private:
