@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "augur/status.h"
+#include "io/read_engine.h"
+#include "tools/options.h"
+
+namespace augur {
+
+// Whether the kernel sends a request for each open of a file (DESIGN section 5).
+enum class Observe { kNone, kOpen };
+
+// A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
+// holds 0 or nothing.
+struct AugurfsOptions {
+  std::string print;  // not empty: --help and the like; this goes to stdout, and there is nothing to mount
+
+  std::string store;
+  std::string mountpoint;
+  bool foreground = false;
+
+  uint64_t memory_bytes = 0;    // 0: from what the machine and its cgroup have
+  std::optional<uint32_t> uid;  // absent: of the mounting user
+  std::optional<uint32_t> gid;
+  uint32_t umask = 0;
+  bool allow_other = false;
+  Observe observe = Observe::kNone;
+  EngineKind io = EngineKind::kAuto;
+  std::string log_path;                 // empty: syslog, or stderr in the foreground
+  uint64_t read_ahead_bytes = 1 << 20;  // only root can set it
+  unsigned threads = 0;                 // 0: as many as cores, at least 2
+  uint64_t generation = 0;              // 0: the newest
+  unsigned background_requests_max = 64;
+};
+
+// The options of augurfs, as data.
+const Program& AugurfsProgram();
+
+// Reads a command line of augurfs; touches nothing but its arguments. kInvalid: what is wrong with it, and the accepted
+// form.
+Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv);
+
+}  // namespace augur

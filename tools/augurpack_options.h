@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store_writer.h"
+#include "tools/options.h"
+
+namespace augur {
+
+// What happens when a source file cannot be read, or changes or vanishes while it is read.
+enum class OnError {
+  kStop,  // the run ends with exit 2; what was written is there for --resume
+  kSkip,  // the file is left out and named on stderr; the run ends with exit 1
+};
+
+// What create and append have in common.
+struct PackOptions {
+  std::string source;  // a folder, a tar or zip file, or "-": tar or zip from stdin
+  std::string store;
+  uint64_t shard_bytes = 0;
+  // Globs: one with a '/' is matched against the whole path below the source, one without against the last component;
+  // '*' and '?' stop at '/', "**" does not. With `include`, only files and links that match one of them are packed, and
+  // folders in which nothing was packed are left out. Whatever matches `exclude` is left out, a folder with all in it.
+  std::vector<std::string> include;
+  std::vector<std::string> exclude;
+  bool resume = false;
+  OnError on_error = OnError::kStop;
+  bool quiet = false;
+  bool json = false;     // the summary, on stdout
+  unsigned threads = 0;  // 0: as many as cores, at least 2
+};
+
+struct CreateOptions : PackOptions {
+  bool force = false;  // a store that is there gets a new generation with the new tree
+};
+
+struct AppendOptions : PackOptions {
+  bool replace = false;  // a path that is there already gets the new file
+};
+
+struct AdoptOptions {
+  std::vector<std::string> tars;
+  std::string store;
+  bool nested = false;    // x.tar within a tar becomes folder x/
+  bool absolute = false;  // the store names the tars by absolute paths
+  bool force = false;
+  OnDuplicate on_duplicate = OnDuplicate::kRefuse;
+  bool quiet = false;
+  bool json = false;
+};
+
+struct GcOptions {
+  std::string store;
+  bool quiet = false;
+};
+
+struct InfoOptions {
+  std::string store;
+  bool json = false;
+};
+
+struct LsOptions {
+  std::string store;
+  std::string path;          // empty: the root
+  bool long_format = false;  // -l
+  bool recursive = false;    // -R
+};
+
+struct VerifyOptions {
+  std::string store;
+  bool quiet = false;  // no progress and no report, defects only
+  bool json = false;
+  unsigned threads = 0;  // 0: as many as cores, at least 2
+};
+
+struct ExtractOptions {
+  std::string store;
+  std::string destination;
+  std::vector<std::string> paths;  // empty: everything
+  bool force = false;              // files that are there are replaced
+  bool quiet = false;
+  unsigned threads = 0;  // 0: as many as cores, at least 2
+};
+
+using AugurpackCommand = std::variant<CreateOptions, AppendOptions, AdoptOptions, GcOptions, InfoOptions, LsOptions,
+                                      VerifyOptions, ExtractOptions>;
+
+struct AugurpackOptions {
+  std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run
+  AugurpackCommand command;
+};
+
+// The options of augurpack, as data.
+const Program& AugurpackProgram();
+
+// Reads a command line of augurpack; touches nothing but its arguments. kInvalid: what is wrong with it, and the
+// accepted form.
+Result<AugurpackOptions> ParseAugurpack(int argc, const char* const* argv);
+
+}  // namespace augur

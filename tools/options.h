@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "augur/status.h"
+
+namespace augur {
+
+enum class OptionKind {
+  kFlag,    // given or not
+  kSize,    // bytes, with K, M, G or T: ParseSize
+  kCount,   // a whole number
+  kOctal,   // a whole number in base 8
+  kChoice,  // one of a few words
+  kText,    // anything
+  kList,    // anything, any number of times
+};
+
+// Where an option is given.
+enum class OptionPlace {
+  kCommand,  // --name, -n
+  kMount,    // -o name=value
+};
+
+// One row of the table that the parser, -h, --help, the man page, the completions and -o are views of.
+struct Option {
+  std::string_view name;
+  char short_name = 0;
+  std::string_view value = {};  // how help calls the value: "SIZE"; empty for a flag
+  OptionKind kind = OptionKind::kFlag;
+  std::string_view default_value = {};  // as typed; empty: none, or `text` says what happens
+  uint64_t min = 0;                     // of sizes and numbers
+  uint64_t max = UINT64_MAX;
+  std::vector<std::string_view> choices = {};
+  std::string_view category = "Options";
+  std::string_view brief;  // one line, without full stop
+  std::string_view text;   // more sentences for --help and the man page; may be empty
+  OptionPlace place = OptionPlace::kCommand;
+};
+
+// An argument that is known by its place. At most one of a command takes more than one value.
+struct Argument {
+  std::string_view name;  // "STORE"
+  std::string_view brief;
+  bool optional = false;
+  bool many = false;  // one or more; with `optional`, any number
+};
+
+struct Example {
+  std::string_view command;
+  std::string_view what;
+};
+
+// A program without subcommands, or one subcommand.
+struct Command {
+  std::string_view name;  // empty for a program without subcommands
+  std::string_view brief;
+  std::string_view text;
+  std::vector<Argument> arguments;
+  std::vector<Option> options;
+};
+
+// A program: what its command line, its help and its man page are made from.
+struct Program {
+  std::string_view name;
+  int man_section = 1;
+  std::string_view brief;
+  std::string_view text;
+  std::vector<Command> commands;  // one without name, or any number with names
+  // Words that mount(8) and fstab put after -o and that mean nothing here; one that ends in '*' is a prefix.
+  std::vector<std::string_view> ignored_mount_options;
+  std::string_view ignored_mount_text;
+  std::vector<Example> examples;
+  std::string_view exit_status;
+  std::string_view see_also;  // "augurpack(1), mount(8)"
+};
+
+// The values of one command line, by the names of the table, with defaults filled in. The kinds and limits of the
+// table hold. REQUIRES: a name of the table, and the accessor of its kind.
+class Values {
+ public:
+  bool Flag(std::string_view name) const;                // kFlag
+  uint64_t Number(std::string_view name) const;          // kSize, kCount, kOctal
+  const std::string& Text(std::string_view name) const;  // kText, kChoice; a single argument; empty when absent
+  const std::vector<std::string>& List(std::string_view name) const;  // kList; an argument of many
+  bool Given(std::string_view name) const;                            // typed, not a default
+
+ private:
+  friend class ValuesBuilder;
+  std::map<std::string, std::vector<std::string>, std::less<>> texts_;
+  std::map<std::string, uint64_t, std::less<>> numbers_;
+  std::map<std::string, bool, std::less<>> given_;
+};
+
+// What a command line asks for: a text to print, or a command to run with its values.
+struct Parsed {
+  std::string print;  // not empty: for stdout, and nothing to run
+  const Command* command = nullptr;
+  Values values;
+};
+
+// Reads a command line by the table. Touches nothing but its arguments: no file, no environment, no CPU count.
+// kInvalid: what is wrong, the accepted form, and where to read on.
+Result<Parsed> ParseCommandLine(const Program& program, int argc, const char* const* argv);
+
+// The words of a comma-separated -o argument; "\," is a comma within a word and "\\" a backslash.
+std::vector<std::string> SplitMountOptions(std::string_view text);
+
+}  // namespace augur

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// Exit statuses of every program.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitNo = 1;     // a negative answer
+inline constexpr int kExitError = 2;  // it could not be done
+
+// Writes "program: text" and a newline to stderr. Any thread; a line is one write.
+void PrintError(std::string_view program, const Status& status);
+void PrintError(std::string_view program, std::string_view text);
+
+// Writes `text` to stdout and flushes. A reader that has gone away (EPIPE) ends the process with exit 0: it has all it
+// wanted. Another failure is kIo.
+Status WriteOut(std::string_view text);
+
+// Ignores SIGPIPE, so that a broken pipe is an errno. First thing in main().
+void IgnoreBrokenPipe();
+
+// Worker threads for `asked` (0: as many as cores, at least 2).
+unsigned ResolveThreads(unsigned asked);
+
+}  // namespace augur
