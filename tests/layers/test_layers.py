@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layers of src/ are held apart: first the project itself, then proof that each check catches what it is for."""
+
+import os
+import pathlib
+
+import layer_checks as checks
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("AUGUR_BUILD", ROOT / "build" / "release")).resolve()
+
+
+def none(violations):
+    assert not violations, "\n" + "\n".join(violations)
+
+
+# The project.
+
+
+def test_arrows_are_those_of_the_design():
+    none(checks.check_drawing(ROOT))
+
+
+def test_no_include_against_an_arrow():
+    none(checks.check_includes(ROOT))
+
+
+def test_libfuse_is_known_to_src_fuse_alone():
+    none(checks.check_libfuse(ROOT))
+
+
+def test_what_fs_and_below_build_is_linked_without_libfuse():
+    program = BUILD / "tests" / "fs_test"
+    assert program.exists(), f"{program}: build the tests first (packaging/test.sh does)"
+    none(checks.check_linked(program))
+
+
+def test_every_header_compiles_alone():
+    none(checks.check_headers_alone(ROOT, checks.project_headers(ROOT), checks.compile_commands(BUILD)))
+
+
+def test_every_test_is_in_the_build():
+    none(checks.check_tests_built(ROOT, checks.compile_commands(BUILD)))
+
+
+# The checks: each is shown a small project with one violation, and the same project without it.
+
+CLEAN = {
+    "src/base/CMakeLists.txt": "augur_library(base status.cc LIBS spdlog::spdlog)",
+    "src/base/status.h": "#pragma once\n#include <string>\nstd::string Text();\n",
+    "src/base/status.cc": '#include "base/status.h"\n',
+    "src/io/CMakeLists.txt": "augur_library(io engine.cc LAYERS base LIBS PkgConfig::uring)",
+    "src/io/engine.cc": '#include "base/status.h"\n#include "augur/status.h"\n',
+    "src/cache/CMakeLists.txt": "augur_library(cache cache.cc LAYERS base)",
+    "src/cache/cache.cc": '#include "base/status.h"\n',
+    "src/fs/CMakeLists.txt": "augur_library(fs fs.cc LAYERS cache io)",
+    "src/fs/fs.cc": '#include "cache/cache.h"\n#include "base/status.h"\n',
+    "src/fuse/CMakeLists.txt": "augur_library(fuse mount.cc LAYERS fs LIBS PkgConfig::fuse3)",
+    "src/fuse/mount.cc": '#include <fuse_lowlevel.h>\n#include "fs/fs.h"\n',
+    "include/augur/status.h": "#pragma once\n",
+    "tests/unit/base/status_test.cc": "",
+}
+
+
+def project(tmp_path, changes=None):
+    for name, text in {**CLEAN, **(changes or {})}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def commands_of(root, files):
+    return [{"file": str(root / name), "command": f"/usr/bin/ccache /usr/bin/c++ -std=gnu++20 -I{root}/src -o x.o -c {root / name}"}
+            for name in files]
+
+
+def test_a_clean_project_passes(tmp_path):
+    root = project(tmp_path)
+    none(checks.check_drawing(root) + checks.check_includes(root) + checks.check_libfuse(root))
+
+
+@pytest.mark.parametrize("changes, text", [
+    ({"src/base/CMakeLists.txt": "augur_library(base status.cc LAYERS io)"}, "LAYERS names io"),
+    ({"src/cache/CMakeLists.txt": "augur_library(cache cache.cc LAYERS base fuse)"}, "LAYERS names fuse"),
+    ({"src/gossip/CMakeLists.txt": "augur_library(gossip a.cc LAYERS base)"}, "a layer that the design does not have"),
+    ({"src/store/index.cc": ""}, "no augur_library(store"),
+])
+def test_a_drawing_against_the_design_is_caught(tmp_path, changes, text):
+    found = checks.check_drawing(project(tmp_path, changes))
+    assert len(found) == 1 and text in found[0], found
+
+
+@pytest.mark.parametrize("changes, text", [
+    ({"src/base/status.cc": '#include "io/engine.h"\n'}, "base must not use io"),
+    ({"src/io/engine.cc": '#include "cache/cache.h"\n'}, "io must not use cache"),
+    ({"src/cache/cache.cc": '  #  include <fs/fs.h>\n'}, "cache must not use fs"),
+    ({"src/fs/fs.cc": '#include "fuse/mount.h"\n'}, "fs must not use fuse"),
+    ({"src/io/engine.cc": '#include "augur/store.h"\n'}, "io must not use store"),
+    ({"src/io/engine.cc": '#include "augur/secret.h"\n'}, "not a public header"),
+    ({"src/io/engine.cc": '#include "../cache/cache.h"\n'}, "a way around"),
+    ({"include/augur/status.h": '#include "base/status.h"\n'}, "which is not public"),
+    ({"include/augur/other.h": ""}, "without a layer"),
+])
+def test_an_include_against_an_arrow_is_caught(tmp_path, changes, text):
+    found = checks.check_includes(project(tmp_path, changes))
+    assert len(found) == 1 and text in found[0], found
+
+
+@pytest.mark.parametrize("changes", [
+    {"src/fs/fs.cc": "#include <fuse_lowlevel.h>\n"},
+    {"src/fs/fs.cc": "#include <fuse3/fuse.h>\n"},
+    {"src/cache/cache.cc": "#include <linux/fuse.h>\n"},
+    {"src/fs/CMakeLists.txt": "augur_library(fs fs.cc LAYERS cache LIBS PkgConfig::fuse3)"},
+    {"src/fs/CMakeLists.txt": "augur_library(fs fs.cc LAYERS cache)\ntarget_link_libraries(augur_fs PUBLIC fuse3)"},
+])
+def test_libfuse_below_src_fuse_is_caught(tmp_path, changes):
+    assert len(checks.check_libfuse(project(tmp_path, changes))) == 1
+
+
+def test_a_program_linked_with_libfuse_is_caught():
+    augurfs = next((path for path in (BUILD / "tools" / "augurfs", BUILD / "augurfs") if path.exists()), None)
+    assert augurfs, f"{BUILD}: augurfs is not built"
+    assert len(checks.check_linked(augurfs)) == 1
+
+
+def test_a_header_that_does_not_compile_alone_is_caught(tmp_path):
+    root = project(tmp_path, {"src/io/engine.h": "#pragma once\nstd::string Name();\n"})
+    found = checks.check_headers_alone(root, checks.project_headers(root), commands_of(root, ["src/base/status.cc", "src/io/engine.cc"]))
+    assert len(found) == 1 and found[0].startswith("src/io/engine.h: does not compile alone"), found
+
+
+def test_a_test_outside_the_build_is_caught(tmp_path):
+    root = project(tmp_path, {"tests/unit/io/engine_test.cc": ""})
+    found = checks.check_tests_built(root, commands_of(root, ["src/io/engine.cc", "tests/unit/base/status_test.cc"]))
+    assert len(found) == 1 and found[0].startswith("tests/unit/io/engine_test.cc"), found
