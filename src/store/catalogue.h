@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "augur/status.h"
+#include "store/format.h"
+
+namespace augur {
+
+// An item of a catalogue (FORMAT.md section 6). Its views point into the bytes that it was decoded from.
+struct CatalogueItem {
+  format::CatalogueItem fixed{};  // item_bytes, path_bytes, target_bytes, block_count are derived from what follows
+  std::string_view path;
+  std::string_view target;
+  std::span<const std::byte> blocks;  // block_count hashes of 16 bytes, at any alignment
+};
+
+// Appends the item to the payload of a frame.
+void EncodeItem(const CatalogueItem& item, std::string& payload);
+
+// A frame of `item_count` items, header and all. REQUIRES: payload under 4 GiB.
+std::string EncodeFrame(std::string_view payload, uint32_t item_count);
+
+// Takes a payload apart. kCorrupt, with the defect: item lengths that do not add up, a number of items other than
+// `item_count`, reserved fields or padding not zero. Fields are not judged otherwise.
+Result<std::vector<CatalogueItem>> DecodePayload(std::span<const std::byte> payload, uint32_t item_count);
+
+// A frame and the bytes that its items point into. Movable: the items stay good.
+struct CatalogueFrame {
+  std::vector<std::byte> payload;
+  std::vector<CatalogueItem> items;
+};
+
+// FrameReader reads the frames in a part of a file, one at a time. One thread at a time; the descriptor is the
+// caller's. Memory: what is in the frame that it fills, its bytes and 144 for each item.
+class FrameReader {
+ public:
+  // Frames from byte `begin` to byte `end` of the file. `path` is for messages.
+  FrameReader(int fd, std::string path, uint64_t begin, uint64_t end)
+      : fd_(fd), path_(std::move(path)), offset_(begin), end_(end) {}
+
+  // Reads the next frame. False at the end. kCorrupt, with file and defect: the frame breaks a rule; offset() is then
+  // where it begins.
+  Result<bool> Next(CatalogueFrame& frame);
+
+  // End of the last good frame.
+  uint64_t offset() const { return offset_; }
+
+ private:
+  Status Corrupt(const std::string& defect) const;
+
+  int fd_;
+  std::string path_;
+  uint64_t offset_;
+  uint64_t end_;
+};
+
+}  // namespace augur

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/store_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <span>
+
+#include "base/units.h"
+#include "store/file_io.h"
+
+namespace augur {
+namespace {
+
+std::string Holder(const std::string& writer) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  std::array<char, 32> time{};
+  if (::gmtime_r(&now, &utc) != nullptr) std::strftime(time.data(), time.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return writer + ", process " + std::to_string(::getpid()) + " on host " + host.data() + " since " + time.data() +
+         "\n";
+}
+
+// What the holder wrote into its lock file, for a message.
+std::string ReadHolder(int fd) {
+  std::array<char, 512> text{};
+  const ssize_t bytes = ::pread(fd, text.data(), text.size(), 0);
+  std::string holder(text.data(), bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  while (!holder.empty() && holder.back() == '\n') holder.pop_back();
+  return holder.empty() ? "a writer that left no name" : Printable(holder);
+}
+
+// True when `path` still names the file that `fd` has open. A holder may unlink the file before it lets go of it; a
+// lock on a file without a name protects nothing.
+bool SameFile(const std::string& path, int fd) {
+  struct stat by_name {};
+  struct stat by_fd {};
+  return ::stat(path.c_str(), &by_name) == 0 && ::fstat(fd, &by_fd) == 0 && by_name.st_ino == by_fd.st_ino &&
+         by_name.st_dev == by_fd.st_dev;
+}
+
+}  // namespace
+
+Result<StoreLock> StoreLock::Take(const std::string& folder, const std::string& writer) {
+  const std::string path = folder + "/" + kLockName;
+  for (;;) {
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!fd.valid()) return ErrnoStatus(errno, path);
+    while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno == EWOULDBLOCK) {
+        return Status(Code::kBusy, folder + ": another writer is at work: " + ReadHolder(fd.get()) +
+                                       ": wait until it has ended, or stop it");
+      }
+      return ErrnoStatus(errno, path + ": cannot lock: a store can only be written where flock(2) works");
+    }
+    if (!SameFile(path, fd.get())) continue;
+    const std::string text = Holder(writer);
+    if (::ftruncate(fd.get(), 0) != 0) return ErrnoStatus(errno, path);
+    AUGUR_TRY(WriteAt(fd.get(), path, std::as_bytes(std::span(text)), 0));
+    return StoreLock(path, std::move(fd));
+  }
+}
+
+void StoreLock::Unlink() {
+  if (fd_.valid()) ::unlink(path_.c_str());
+}
+
+}  // namespace augur

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+
+namespace augur {
+
+inline constexpr const char* kLockName = "lock";
+
+// StoreLock is the right to write to a store: an flock on STORE/lock, which the kernel gives back when the process
+// ends, however it ends. The text of the file says who holds it, for whoever is refused. Movable; one thread at a time.
+class StoreLock {
+ public:
+  // kBusy: another process or another StoreLock holds it, with its text. kPermission and the like: the file cannot be
+  // made. `writer` is the name of the program, for the text.
+  static Result<StoreLock> Take(const std::string& folder, const std::string& writer);
+  StoreLock() = default;
+  StoreLock(StoreLock&&) = default;
+  StoreLock& operator=(StoreLock&&) = default;
+
+  // Removes the lock file while it is still held, for a store that came to nothing.
+  void Unlink();
+
+ private:
+  StoreLock(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  std::string path_;
+  UniqueFd fd_;
+};
+
+}  // namespace augur
