@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include "fs/file_system.h"
+
+namespace augur {
+
+// What stat(2) shows as the size of a good read.
+inline constexpr blksize_t kReadSize = 128 << 10;
+
+// The one place where attributes become what stat(2) shows.
+inline struct stat ToStat(const NodeAttributes& attributes) {
+  struct stat out {};
+  out.st_ino = attributes.node;
+  out.st_mode = attributes.mode;
+  out.st_nlink = 1;  // of folders: "not known"
+  out.st_uid = attributes.uid;
+  out.st_gid = attributes.gid;
+  out.st_size = static_cast<off_t>(attributes.size);
+  out.st_blksize = kReadSize;
+  out.st_blocks = static_cast<blkcnt_t>((attributes.size + 511) / 512);
+  out.st_mtim = {.tv_sec = attributes.mtime_sec, .tv_nsec = attributes.mtime_nsec};
+  out.st_atim = out.st_mtim;
+  out.st_ctim = out.st_mtim;
+  return out;
+}
+
+}  // namespace augur

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/mount_point.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/units.h"
+#include "fuse/fusermount.h"
+#include "fuse/mount_table.h"
+
+namespace augur {
+namespace {
+
+constexpr const char* kType = "fuse.augurfs";
+constexpr const char* kDevice = "/dev/fuse";
+constexpr std::string_view kDeviceHint =
+    "; in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN (docker), else load the module: modprobe "
+    "fuse";
+
+Result<std::string> RealPath(const std::string& path) {
+  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
+  if (real == nullptr) return ErrnoStatus(errno, Printable(path));
+  return std::string(real.get());
+}
+
+// The absolute path of a mount point, found without looking at the point itself: it may be a dead mount, on which every
+// call fails. A symbolic link in the last place is therefore not followed.
+Result<std::string> PathWithoutTouching(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const size_t slash = path.rfind('/');
+  const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") return RealPath(path);
+  AUGUR_TRY_ASSIGN(real_parent, RealPath(parent));
+  return real_parent == "/" ? "/" + name : real_parent + "/" + name;
+}
+
+bool IsDead(int error) { return error == ENOTCONN || error == ECONNABORTED; }
+
+Status Detach(const std::string& path) {
+  if (geteuid() != 0) return UnmountByFusermount(path, /*lazy=*/true);
+  if (umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) != 0) return ErrnoStatus(errno, "umount");
+  return Status::Ok();
+}
+
+// What is mounted at `path` already: nothing that matters, or the reason why we cannot mount there. A dead mount of
+// ours is taken away; several may lie on top of each other.
+Status ClearTheDead(const std::string& path) {
+  constexpr int kStackedMax = 64;  // far more than anybody has; ends the loop if detaching has no effect
+  for (int i = 0; i < kStackedMax; ++i) {
+    AUGUR_TRY_ASSIGN(rows, ReadMountTable());
+    const MountRow* mounted = TopmostMount(rows, path);
+    if (mounted == nullptr) return Status::Ok();
+    struct stat attributes {};
+    const bool dead = stat(path.c_str(), &attributes) != 0 && IsDead(errno);
+    if (!dead && mounted->type == kType) {
+      return {Code::kExists, Printable(path) + ": an AugurFS is mounted here already, of " +
+                                 Printable(mounted->source) + ": unmount it first (" +
+                                 (geteuid() == 0 ? "umount" : "fusermount3 -u") + "), or choose another folder"};
+    }
+    if (!dead) return Status::Ok();
+    if (mounted->type != kType) {
+      return {Code::kBusy, Printable(path) + ": a mount of type " + mounted->type +
+                               " whose program has died is in the way: remove it with fusermount3 -u or umount"};
+    }
+    AUGUR_TRY(Detach(path).In(Printable(path) + ": clearing the mount of a daemon that died"));
+    spdlog::warn("{}: cleared the mount point of an augurfs that had died (store {})", Printable(path),
+                 Printable(mounted->source));
+  }
+  return {Code::kBusy, Printable(path) + ": dead mounts keep coming back"};
+}
+
+// The descriptor in a mount point of the form /dev/fd/N.
+Result<std::optional<int>> HandedDown(const std::string& path) {
+  constexpr std::string_view kPrefix = "/dev/fd/";
+  if (!path.starts_with(kPrefix)) return std::optional<int>();
+  const Result<uint64_t> number = ParseCount(std::string_view(path).substr(kPrefix.size()));
+  if (!number.ok() || *number > INT_MAX) return Status(Code::kInvalid, path + ": not a descriptor's number");
+  const int fd = static_cast<int>(*number);
+  struct stat handed {};
+  struct stat device {};
+  if (fstat(fd, &handed) != 0) return ErrnoStatus(errno, path + ": no such descriptor was handed down");
+  const bool is_fuse = S_ISCHR(handed.st_mode) && (stat(kDevice, &device) != 0 || handed.st_rdev == device.st_rdev);
+  if (!is_fuse) return Status(Code::kInvalid, path + ": the descriptor is not one of /dev/fuse");
+  return std::optional<int>(fd);
+}
+
+// Cures for what keeps an ordinary user from mounting, most likely first.
+std::string UserCure(const MountRequest& request, const std::string& path) {
+  if (request.allow_other) {
+    return "; allow_other is for users only when /etc/fuse.conf has the line user_allow_other: let root add it, or "
+           "leave out -o allow_other";
+  }
+  if (access(kDevice, F_OK) != 0) return std::string("; there is no /dev/fuse") + std::string(kDeviceHint);
+  if (access(kDevice, R_OK | W_OK) != 0) {
+    return "; /dev/fuse is closed to ordinary users here: let root do chmod 666 /dev/fuse, or run as root";
+  }
+  if (access(path.c_str(), W_OK) != 0) return "; an ordinary user can mount only on a folder that they may write to";
+  return "";
+}
+
+}  // namespace
+
+Result<MountPoint> MountPoint::Check(const MountRequest& request) {
+  MountPoint point;
+  point.request_ = request;
+  AUGUR_TRY_ASSIGN(handed_down, HandedDown(request.path));
+  if (handed_down) {
+    point.path_ = request.path;
+    point.device_.Reset(*handed_down);
+    point.handed_down_ = true;
+    fcntl(*handed_down, F_SETFD, FD_CLOEXEC);
+    return point;
+  }
+
+  Result<std::string> path = PathWithoutTouching(request.path);
+  if (path.ok()) {
+    AUGUR_TRY(ClearTheDead(*path));
+    struct stat attributes {};
+    if (lstat(path->c_str(), &attributes) == 0 && S_ISLNK(attributes.st_mode)) {
+      path = RealPath(*path);
+      if (path.ok()) AUGUR_TRY(ClearTheDead(*path));
+    }
+  }
+  if (!path.ok()) {
+    const bool missing = path.status().code() == Code::kNotFound;
+    return Status(path.status().code(), path.status().text() + (missing ? ": make it with mkdir -p" : ""));
+  }
+  struct stat attributes {};
+  if (stat(path->c_str(), &attributes) != 0) {
+    const int error = errno;
+    const Status status = ErrnoStatus(error, Printable(*path));
+    return Status(status.code(), status.text() + (error == ENOENT ? ": make it with mkdir -p" : ""));
+  }
+  if (!S_ISDIR(attributes.st_mode)) {
+    return Status(Code::kInvalid, Printable(*path) + ": not a folder, and only a folder can be a mount point");
+  }
+  point.path_ = std::move(path).value();
+  return point;
+}
+
+Status MountPoint::Mount() {
+  if (handed_down_) return Status::Ok();
+  AUGUR_TRY(geteuid() == 0 ? MountAsRoot() : MountAsUser());
+  const Result<std::vector<MountRow>> rows = ReadMountTable();
+  if (rows.ok()) {
+    const MountRow* mounted = TopmostMount(*rows, path_);
+    if (mounted != nullptr && mounted->type == kType) device_number_ = mounted->device;
+  }
+  return Status::Ok();
+}
+
+Status MountPoint::MountAsRoot() {
+  UniqueFd device(open(kDevice, O_RDWR | O_CLOEXEC));
+  if (!device.valid()) {
+    const Status status = ErrnoStatus(errno, kDevice);
+    return {Code::kUnsupported, status.text() + std::string(kDeviceHint)};
+  }
+  std::string data = "fd=" + std::to_string(device.get()) + ",rootmode=40000,user_id=" + std::to_string(getuid()) +
+                     ",group_id=" + std::to_string(getgid()) + ",default_permissions";
+  if (request_.allow_other) data += ",allow_other";
+  if (mount(request_.source.c_str(), path_.c_str(), kType, MS_RDONLY | MS_NOSUID | MS_NODEV, data.c_str()) != 0) {
+    const int error = errno;
+    const Status status = ErrnoStatus(error, Printable(path_) + ": mount");
+    if (error == EPERM) {
+      return {Code::kPermission, status.text() +
+                                     ": this root may not mount (no CAP_SYS_ADMIN, or forbidden by seccomp "
+                                     "or AppArmor)" +
+                                     std::string(kDeviceHint)};
+    }
+    if (error == ENODEV)
+      return {Code::kUnsupported, status.text() + ": this kernel has no FUSE" + std::string(kDeviceHint)};
+    return status;
+  }
+  device_ = std::move(device);
+  return Status::Ok();
+}
+
+Status MountPoint::MountAsUser() {
+  std::string options =
+      "ro,nosuid,nodev,default_permissions,subtype=augurfs,fsname=" + EscapeMountOption(request_.source);
+  if (request_.allow_other) options += ",allow_other";
+  Result<UniqueFd> device = MountByFusermount(path_, options);
+  if (!device.ok()) {
+    const bool refused = device.status().code() == Code::kPermission;
+    return {device.status().code(),
+            Printable(path_) + ": " + device.status().text() + (refused ? UserCure(request_, path_) : std::string())};
+  }
+  device_ = std::move(device).value();
+  return Status::Ok();
+}
+
+Status MountPoint::Unmount() {
+  if (handed_down_) return Status::Ok();
+  AUGUR_TRY_ASSIGN(rows, ReadMountTable());
+  const MountRow* mounted = TopmostMount(rows, path_);
+  // Somebody has unmounted it already, or mounted over it: what is there now is not ours to take away.
+  if (mounted == nullptr || mounted->type != kType || mounted->device != device_number_) return Status::Ok();
+  const bool root = geteuid() == 0;
+  Status status;
+  if (root) {
+    if (umount2(path_.c_str(), UMOUNT_NOFOLLOW) == 0) return status;
+    if (errno != EBUSY) return ErrnoStatus(errno, Printable(path_) + ": umount");
+  } else {
+    status = UnmountByFusermount(path_, /*lazy=*/false);
+    if (status.ok()) return status;
+  }
+  spdlog::warn("{}: the mount is in use; detaching it, files still open will fail", Printable(path_));
+  return Detach(path_).In(Printable(path_) + ": umount");
+}
+
+}  // namespace augur

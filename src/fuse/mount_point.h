@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+
+namespace augur {
+
+struct MountRequest {
+  std::string path;          // the mount point as typed, or /dev/fd/N
+  std::string source;        // what /proc/mounts and df show: the store's path
+  bool allow_other = false;  // users other than the mounting one may look in
+};
+
+// MountPoint gets a /dev/fuse descriptor, which is all it has to do with FUSE: serving it is Session's. As root it
+// calls mount(2); an ordinary user's mount is made by fusermount3; a path /dev/fd/N is a descriptor that somebody else
+// has mounted and hands down (mount.fuse3, container drivers), and is served as it is. One thread at a time. Owns the
+// descriptor until TakeDevice; destroying it does not unmount. It never looks into the mount once it is made: that
+// would be a request to ourselves.
+class MountPoint {
+ public:
+  // Checks the path without mounting, so that a wrong one is told before the store is opened. A mount point of a daemon
+  // that was killed is cleared, with a log line. kNotFound, kInvalid, kPermission: the path cannot be one. kExists: an
+  // AugurFS is mounted there. kBusy: a dead mount of another kind.
+  static Result<MountPoint> Check(const MountRequest& request);
+
+  // Mounts. kUnsupported: no FUSE in this kernel or container; kPermission: this user may not; both with the cure.
+  Status Mount();
+
+  // Takes the mount away, at once also when it is in use (files open then fail once the daemon is gone). OK also when
+  // somebody else has unmounted it already, or the descriptor was handed down.
+  Status Unmount();
+
+  UniqueFd TakeDevice() { return std::move(device_); }
+  // Absolute, or /dev/fd/N.
+  const std::string& path() const { return path_; }
+  // "major:minor" of the mounted file system; empty when it cannot be seen from here.
+  const std::string& device_number() const { return device_number_; }
+
+ private:
+  Status MountAsRoot();
+  Status MountAsUser();
+
+  MountRequest request_;
+  std::string path_;
+  std::string device_number_;
+  UniqueFd device_;
+  bool handed_down_ = false;
+};
+
+}  // namespace augur

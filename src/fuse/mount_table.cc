@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/mount_table.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ranges>
+
+#include "base/unique_fd.h"
+
+namespace augur {
+namespace {
+
+bool IsOctal(char c) { return c >= '0' && c <= '7'; }
+
+// The kernel writes space, tab, newline and backslash (and '#' in sources) as a backslash and three octal digits.
+std::string Unescape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size() && IsOctal(text[i + 1]) && IsOctal(text[i + 2]) &&
+        IsOctal(text[i + 3])) {
+      out += static_cast<char>((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 | (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+std::vector<MountRow> ParseMountTable(std::string_view text) {
+  // Fields of a row: id, parent, device, root, mount point, options, any number of optional fields, "-", type, source,
+  // options of the super block.
+  constexpr size_t kFirstOptional = 6;
+  std::vector<MountRow> rows;
+  for (const std::string_view line : Split(text, '\n')) {
+    const std::vector<std::string_view> fields = Split(line, ' ');
+    size_t dash = kFirstOptional;
+    while (dash < fields.size() && fields[dash] != "-") ++dash;
+    if (dash + 2 >= fields.size()) continue;
+    rows.push_back({.device = std::string(fields[2]),
+                    .mount_point = Unescape(fields[4]),
+                    .type = Unescape(fields[dash + 1]),
+                    .source = Unescape(fields[dash + 2])});
+  }
+  return rows;
+}
+
+Result<std::vector<MountRow>> ReadMountTable() {
+  static constexpr const char* kPath = "/proc/self/mountinfo";
+  const UniqueFd file(open(kPath, O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return ErrnoStatus(errno, kPath);
+  std::string text;
+  std::array<char, 16384> piece;
+  while (true) {
+    const ssize_t bytes = read(file.get(), piece.data(), piece.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return ErrnoStatus(errno, kPath);
+    if (bytes == 0) break;
+    text.append(piece.data(), static_cast<size_t>(bytes));
+  }
+  return ParseMountTable(text);
+}
+
+const MountRow* TopmostMount(const std::vector<MountRow>& rows, std::string_view path) {
+  for (const MountRow& row : std::ranges::reverse_view(rows)) {
+    if (row.mount_point == path) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace augur

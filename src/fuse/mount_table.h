@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// One mount of this process's mount namespace: a row of /proc/self/mountinfo, escapes undone.
+struct MountRow {
+  std::string device;       // "major:minor"
+  std::string mount_point;  // absolute
+  std::string type;         // "ext4", "fuse.augurfs"
+  std::string source;
+};
+
+// Rows of a mountinfo text in its order. A row that does not have the form of proc(5) is left out.
+std::vector<MountRow> ParseMountTable(std::string_view text);
+
+// The mounts that this process sees now. kIo: /proc is not mounted or cannot be read.
+Result<std::vector<MountRow>> ReadMountTable();
+
+// What is seen at `path`, an absolute path without symbolic links, '.' or '..': the last mount made there. nullptr:
+// none.
+const MountRow* TopmostMount(const std::vector<MountRow>& rows, std::string_view path);
+
+}  // namespace augur

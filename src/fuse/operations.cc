@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/operations.h"
+
+#define FUSE_USE_VERSION FUSE_MAKE_VERSION(3, 12)
+#include <fuse_lowlevel.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "fs/errno_table.h"
+#include "fuse/attributes.h"
+
+namespace augur {
+namespace {
+
+// The tree cannot change while it is mounted, so names, missing names and attributes are good for as long as the kernel
+// cares to keep them. Ten days (SEMANTICS.md C2), not for ever, so that a bug of ours ends some day.
+constexpr double kTimeoutSeconds = 10 * 24 * 3600;
+
+// One reply to a READDIRPLUS at most. An item is 152 bytes and its name, so 64 KiB are about 350 of them and the round
+// trip of 20 us is 0.06 us an item: more memory would buy nothing.
+constexpr size_t kListingBytesMax = 64 * kKiB;
+
+// FUSE's max_write. We take no writes, but libfuse derives from it the largest request, reads included: 256 pages.
+constexpr unsigned kRequestBytesMax = 1 << 20;
+
+Operations& Of(fuse_req_t request) { return *static_cast<Operations*>(fuse_req_userdata(request)); }
+
+fuse_entry_param ToEntry(const NodeAttributes& attributes) {
+  fuse_entry_param entry{};
+  entry.ino = attributes.node;
+  entry.attr = ToStat(attributes);
+  entry.attr_timeout = kTimeoutSeconds;
+  entry.entry_timeout = kTimeoutSeconds;
+  return entry;
+}
+
+void ReplyFailure(fuse_req_t request, const Status& status) { fuse_reply_err(request, ErrnoOf(status.code())); }
+
+}  // namespace
+
+// The functions of the table: each decodes, calls, replies. None waits for the disk, but for pages of the index.
+struct Handlers {
+  static void Init(void* userdata, fuse_conn_info* connection) {
+    Operations& operations = *static_cast<Operations*>(userdata);
+    // Chosen from nothing, not from libfuse's defaults. Left out on purpose: AUTO_INVAL_DATA (nothing changes, and it
+    // makes each read look at the attributes); READDIRPLUS_AUTO (leaves most inodes of a scan unknown); ASYNC_DIO (its
+    // waiting readers cannot be killed); ATOMIC_O_TRUNC (with OPEN unanswered the kernel would truncate without
+    // asking); locks and ACLs (the kernel has local ones); splice (replies come from memory, where writev is faster).
+    constexpr unsigned kWanted = FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS |
+                                 FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_NO_OPEN_SUPPORT |
+                                 FUSE_CAP_NO_OPENDIR_SUPPORT;
+    connection->want = kWanted & connection->capable;
+    connection->max_write = kRequestBytesMax;
+    // Above the congestion threshold the kernel skips its readahead. The kernel's 12 and 9 are for slow devices.
+    connection->max_background = operations.options_.background_requests_max;
+    connection->congestion_threshold = std::max(1U, operations.options_.background_requests_max * 3 / 4);
+    operations.no_open_ = !operations.options_.observe_open && (connection->capable & FUSE_CAP_NO_OPEN_SUPPORT) != 0;
+    operations.no_opendir_ = (connection->capable & FUSE_CAP_NO_OPENDIR_SUPPORT) != 0;
+  }
+
+  static void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
+    const Result<NodeAttributes> found = Of(request).file_system_.Lookup(parent, name);
+    if (found.ok()) {
+      const fuse_entry_param entry = ToEntry(*found);
+      fuse_reply_entry(request, &entry);
+    } else if (found.status().code() == Code::kNotFound) {
+      // Node 0 with a timeout: the kernel remembers that there is no such name. It would not remember an ENOENT.
+      fuse_entry_param none{};
+      none.entry_timeout = kTimeoutSeconds;
+      fuse_reply_entry(request, &none);
+    } else {
+      ReplyFailure(request, found.status());
+    }
+  }
+
+  // Nodes are computed, not kept: there is nothing to forget.
+  static void Forget(fuse_req_t request, fuse_ino_t /*node*/, uint64_t /*lookups*/) { fuse_reply_none(request); }
+  static void ForgetMulti(fuse_req_t request, size_t /*count*/, fuse_forget_data* /*forgets*/) {
+    fuse_reply_none(request);
+  }
+
+  static void GetAttributes(fuse_req_t request, fuse_ino_t node, fuse_file_info* /*file*/) {
+    const Result<NodeAttributes> attributes = Of(request).file_system_.GetAttributes(node);
+    if (!attributes.ok()) return ReplyFailure(request, attributes.status());
+    const struct stat out = ToStat(*attributes);
+    fuse_reply_attr(request, &out, kTimeoutSeconds);
+  }
+
+  static void ReadLink(fuse_req_t request, fuse_ino_t node) {
+    const Result<std::string_view> target = Of(request).file_system_.ReadLink(node);
+    if (!target.ok()) return ReplyFailure(request, target.status());
+    // The reply's length is what counts; the kernel ends the string itself.
+    fuse_reply_buf(request, target->data(), target->size());
+  }
+
+  static void Open(fuse_req_t request, fuse_ino_t /*node*/, fuse_file_info* file) {
+    // ENOSYS once: the kernel never asks again, on any file.
+    if (Of(request).no_open_) {
+      fuse_reply_err(request, ENOSYS);
+      return;
+    }
+    file->keep_cache = 1;  // else each open throws the file's pages away
+    file->noflush = 1;     // no FLUSH, which is a round trip for each close
+    fuse_reply_open(request, file);
+  }
+
+  static void OpenDirectory(fuse_req_t request, fuse_ino_t /*node*/, fuse_file_info* file) {
+    if (Of(request).no_opendir_) {
+      fuse_reply_err(request, ENOSYS);
+      return;
+    }
+    file->keep_cache = 1;
+    file->cache_readdir = 1;
+    fuse_reply_open(request, file);
+  }
+
+  static void Release(fuse_req_t request, fuse_ino_t /*node*/, fuse_file_info* /*file*/) { fuse_reply_err(request, 0); }
+
+  static void Read(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, fuse_file_info* /*file*/) {
+    Operations& operations = Of(request);
+    operations.ReadBegins();
+    operations.file_system_.Read(node, static_cast<uint64_t>(offset), bytes,
+                                 [request, &operations](Result<ReadReply> read) {
+                                   ReplyToRead(request, operations, std::move(read));
+                                   operations.ReadEnds();
+                                 });
+  }
+
+  // A failed read is an error, never a short reply: one shorter than asked, before the end of the file, would truncate
+  // the file in the kernel. `read` is gone when this returns: ReadEnds promises that no block is held any more.
+  static void ReplyToRead(fuse_req_t request, Operations& operations, Result<ReadReply> read) {
+    operations.statistics_.Add(Stat::kReads, 1);
+    if (!read.ok()) {
+      operations.statistics_.Add(Stat::kReadFailures, 1);
+      ReplyFailure(request, read.status());
+      return;
+    }
+    // A request of at most 1 MiB touches at most two blocks of 1 MiB.
+    std::array<iovec, 4> pieces;
+    AUGUR_CHECK(read->pieces.size() <= pieces.size());
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < read->pieces.size(); ++i) {
+      const std::span<const std::byte> piece = read->pieces[i];
+      pieces[i] = {.iov_base = const_cast<std::byte*>(piece.data()), .iov_len = piece.size()};
+      bytes += piece.size();
+    }
+    operations.statistics_.Add(Stat::kReadBytes, bytes);
+    fuse_reply_iov(request, pieces.data(), static_cast<int>(read->pieces.size()));
+  }
+
+  static void ReadDirectoryPlus(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset,
+                                fuse_file_info* /*file*/) {
+    List(request, node, bytes, offset, [request](char* out, size_t room, const char* name, const DirectoryItem& item) {
+      fuse_entry_param entry = ToEntry(item.attributes);
+      // '.' and '..' must not count as looked up: the kernel sends no FORGET for them.
+      if (item.name == "." || item.name == "..") entry.ino = 0;
+      return fuse_add_direntry_plus(request, out, room, name, &entry, static_cast<off_t>(item.next_offset));
+    });
+  }
+
+  static void ReadDirectory(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, fuse_file_info* /*file*/) {
+    List(request, node, bytes, offset, [request](char* out, size_t room, const char* name, const DirectoryItem& item) {
+      const struct stat attributes = ToStat(item.attributes);
+      return fuse_add_direntry(request, out, room, name, &attributes, static_cast<off_t>(item.next_offset));
+    });
+  }
+
+  // `add` puts an item into the room that is left and returns how much it takes; more than the room: it was not put.
+  template <typename Add>
+  static void List(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, const Add& add) {
+    const size_t bytes_max = std::min(bytes, kListingBytesMax);
+    const auto buffer = std::make_unique_for_overwrite<char[]>(bytes_max);
+    size_t used = 0;
+    const Status status =
+        Of(request).file_system_.ReadDirectory(node, static_cast<uint64_t>(offset), [&](const DirectoryItem& item) {
+          std::array<char, NAME_MAX + 1> name;
+          AUGUR_CHECK(item.name.size() < name.size());
+          std::memcpy(name.data(), item.name.data(), item.name.size());
+          name[item.name.size()] = '\0';
+          const size_t needed = add(buffer.get() + used, bytes_max - used, name.data(), item);
+          if (needed > bytes_max - used) return false;
+          used += needed;
+          return true;
+        });
+    // What was listed before a failure is good: the next request starts at the failure, and gets the error.
+    if (!status.ok() && used == 0) return ReplyFailure(request, status);
+    fuse_reply_buf(request, buffer.get(), used);
+  }
+
+  static void StatFs(fuse_req_t request, fuse_ino_t /*node*/) {
+    constexpr unsigned long kUnit = 4096;
+    const FileSystemCounts counts = Of(request).file_system_.Counts();
+    struct statvfs out {};
+    out.f_bsize = kUnit;
+    out.f_frsize = kUnit;
+    out.f_blocks = (counts.tree_bytes + kUnit - 1) / kUnit;
+    out.f_files = counts.files;
+    out.f_namemax = NAME_MAX;
+    fuse_reply_statfs(request, &out);
+  }
+
+  static void Ioctl(fuse_req_t request, fuse_ino_t /*node*/, unsigned int /*command*/, void* /*argument*/,
+                    fuse_file_info* /*file*/, unsigned /*flags*/, const void* /*in*/, size_t /*in_bytes*/,
+                    size_t /*out_bytes*/) {
+    fuse_reply_err(request, ENOTTY);
+  }
+
+  // Every change. The mount is read-only, so these come only after a mount -o remount,rw.
+  template <typename... Arguments>
+  static void Refuse(fuse_req_t request, Arguments... /*arguments*/) {
+    fuse_reply_err(request, EROFS);
+  }
+};
+
+const fuse_lowlevel_ops& Operations::Table() {
+  // What is left out is answered ENOSYS by libfuse, and the kernel stops asking: FLUSH, ACCESS (default_permissions),
+  // extended attributes, FSYNC, LSEEK (the kernel then knows data from holes by the size), locks.
+  static const fuse_lowlevel_ops kTable = [] {
+    fuse_lowlevel_ops table{};
+    table.init = Handlers::Init;
+    table.lookup = Handlers::Lookup;
+    table.forget = Handlers::Forget;
+    table.forget_multi = Handlers::ForgetMulti;
+    table.getattr = Handlers::GetAttributes;
+    table.readlink = Handlers::ReadLink;
+    table.open = Handlers::Open;
+    table.opendir = Handlers::OpenDirectory;
+    table.release = Handlers::Release;
+    table.releasedir = Handlers::Release;
+    table.read = Handlers::Read;
+    table.readdir = Handlers::ReadDirectory;
+    table.readdirplus = Handlers::ReadDirectoryPlus;
+    table.statfs = Handlers::StatFs;
+    table.ioctl = Handlers::Ioctl;
+    table.setattr = Handlers::Refuse;
+    table.mknod = Handlers::Refuse;
+    table.mkdir = Handlers::Refuse;
+    table.unlink = Handlers::Refuse;
+    table.rmdir = Handlers::Refuse;
+    table.symlink = Handlers::Refuse;
+    table.rename = Handlers::Refuse;
+    table.link = Handlers::Refuse;
+    table.write = Handlers::Refuse;
+    table.create = Handlers::Refuse;
+    table.fallocate = Handlers::Refuse;
+    return table;
+  }();
+  return kTable;
+}
+
+void Operations::ReadBegins() {
+  const MutexLock lock(mu_);
+  ++reads_;
+}
+
+void Operations::ReadEnds() {
+  // Notified under the lock: once it is released, WaitIdle may return and this object be gone.
+  const MutexLock lock(mu_);
+  if (--reads_ == 0) idle_.NotifyAll();
+}
+
+void Operations::WaitIdle() {
+  const MutexLock lock(mu_);
+  while (reads_ > 0) idle_.Wait(mu_);
+}
+
+}  // namespace augur

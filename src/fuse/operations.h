@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/mutex.h"
+#include "control/statistics.h"
+#include "fs/file_system.h"
+
+struct fuse_lowlevel_ops;
+
+namespace augur {
+
+struct OperationsOptions {
+  bool observe_open = false;  // answer each OPEN, so that opens can be seen; costs a round trip for each
+  unsigned background_requests_max = 64;
+};
+
+// Operations is the wire between libfuse and FileSystem: it decodes a request, calls, and replies. Safe from any
+// thread. Reads are answered later, from the engine's threads. REQUIRES: file system and statistics outlive it, and
+// WaitIdle has returned, with no thread serving requests, before it is destroyed. Not for deciding anything: that is
+// FileSystem's.
+class Operations {
+ public:
+  Operations(FileSystem& file_system, Statistics& statistics, const OperationsOptions& options)
+      : file_system_(file_system), statistics_(statistics), options_(options) {}
+  Operations(const Operations&) = delete;
+  Operations& operator=(const Operations&) = delete;
+
+  // For fuse_session_new, whose userdata must be an Operations.
+  static const fuse_lowlevel_ops& Table();
+
+  // Waits until every read has been answered.
+  void WaitIdle();
+
+ private:
+  friend struct Handlers;  // the functions in the table
+
+  void ReadBegins();
+  void ReadEnds();
+
+  // Constant after construction.
+  FileSystem& file_system_;
+  Statistics& statistics_;
+  const OperationsOptions options_;
+
+  // Set by INIT, which comes before every other request: whether the kernel understands ENOSYS to OPEN and OPENDIR.
+  bool no_open_ = false;
+  bool no_opendir_ = false;
+
+  Mutex mu_;
+  CondVar idle_;
+  uint64_t reads_ AUGUR_GUARDED_BY(mu_) = 0;  // begun and not answered
+};
+
+}  // namespace augur

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/session.h"
+
+#define FUSE_USE_VERSION FUSE_MAKE_VERSION(3, 12)
+#include <fuse_lowlevel.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+
+namespace augur {
+namespace {
+
+// Wakes a session thread out of read(2). Its handler does nothing: the EINTR is all that is wanted.
+constexpr int kWakeSignal = SIGUSR2;
+
+void DoNothing(int /*signal*/) {}
+
+// Every other thread of the daemon has the signal blocked.
+void SetWakeSignal(int how) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, kWakeSignal);
+  pthread_sigmask(how, &set, nullptr);
+}
+
+void LogFromLibfuse(fuse_log_level level, const char* format, va_list arguments) {
+  std::array<char, 512> text{};
+  std::vsnprintf(text.data(), text.size(), format, arguments);
+  std::string line = text.data();
+  while (!line.empty() && line.back() == '\n') line.pop_back();
+  if (level <= FUSE_LOG_ERR) {
+    spdlog::error("libfuse: {}", line);
+  } else if (level == FUSE_LOG_WARNING) {
+    spdlog::warn("libfuse: {}", line);
+  } else {
+    spdlog::debug("libfuse: {}", line);
+  }
+}
+
+ssize_t WriteDevice(int fd, iovec* pieces, int count, void* /*userdata*/) { return writev(fd, pieces, count); }
+ssize_t ReadDevice(int fd, void* buffer, size_t bytes, void* /*userdata*/) { return read(fd, buffer, bytes); }
+
+}  // namespace
+
+struct Session::Thread {
+  Session* session = nullptr;
+  pthread_t id{};
+  std::atomic<bool> done = false;
+};
+
+Session::Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options)
+    : thread_count_(options.threads),
+      event_(std::move(event)),
+      operations_(file_system, statistics, options.operations) {}
+
+Result<std::unique_ptr<Session>> Session::Make(UniqueFd device, FileSystem& file_system, Statistics& statistics,
+                                               const SessionOptions& options) {
+  AUGUR_CHECK(options.threads > 0);
+  UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event.valid()) return ErrnoStatus(errno, "eventfd");
+  std::unique_ptr<Session> session(new Session(std::move(event), file_system, statistics, options));
+
+  fuse_set_log_func(LogFromLibfuse);
+  std::array<char, 8> name = {"augurfs"};
+  std::array<char*, 2> argv = {name.data(), nullptr};
+  fuse_args arguments = FUSE_ARGS_INIT(1, argv.data());
+  session->session_ =
+      fuse_session_new(&arguments, &Operations::Table(), sizeof(fuse_lowlevel_ops), &session->operations_);
+  if (session->session_ == nullptr) return Status(Code::kIo, "libfuse cannot make a session");
+  const fuse_custom_io io = {
+      .writev = WriteDevice, .read = ReadDevice, .splice_receive = nullptr, .splice_send = nullptr};
+  const int error = fuse_session_custom_io(session->session_, &io, device.get());
+  if (error != 0) return ErrnoStatus(error < 0 ? -error : EINVAL, "libfuse: the descriptor of the mount");
+  (void)device.Release();  // libfuse closes it
+  return session;
+}
+
+Session::~Session() { Stop(); }
+
+Status Session::Start() {
+  AUGUR_CHECK(threads_.empty());
+  struct sigaction action {};
+  action.sa_handler = DoNothing;  // and without SA_RESTART
+  sigaction(kWakeSignal, &action, nullptr);
+  SetWakeSignal(SIG_BLOCK);
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    auto thread = std::make_unique<Thread>();
+    thread->session = this;
+    const int error = pthread_create(&thread->id, nullptr, ThreadMain, thread.get());
+    if (error != 0) return ErrnoStatus(error, "starting thread " + std::to_string(i + 1) + " of the mount");
+    threads_.push_back(std::move(thread));
+  }
+  return Status::Ok();
+}
+
+void* Session::ThreadMain(void* argument) {
+  auto* thread = static_cast<Thread*>(argument);
+  pthread_setname_np(pthread_self(), "augur-fuse");
+  SetWakeSignal(SIG_UNBLOCK);
+  thread->session->Serve();
+  thread->done.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+void Session::Serve() {
+  fuse_buf request{};  // libfuse allocates its memory with malloc at the first use
+  while (fuse_session_exited(session_) == 0) {
+    const int bytes = fuse_session_receive_buf(session_, &request);
+    if (bytes == -EINTR || bytes == -EAGAIN) continue;
+    if (bytes < 0) spdlog::error("reading requests from the kernel: {}", ErrnoStatus(-bytes, "/dev/fuse").text());
+    if (bytes <= 0) break;  // 0: unmounted
+    fuse_session_process_buf(session_, &request);
+    // The first request is INIT, and the kernel sends no other before its answer.
+    if (state_.load(std::memory_order_relaxed) == SessionState::kStarting) Become(SessionState::kServing);
+  }
+  std::free(request.mem);  // NOLINT(cppcoreguidelines-no-malloc): libfuse's
+  fuse_session_exit(session_);
+  Become(SessionState::kEnded);
+}
+
+void Session::Become(SessionState state) {
+  SessionState before = state_.load(std::memory_order_acquire);
+  do {
+    if (before >= state) return;
+  } while (!state_.compare_exchange_weak(before, state, std::memory_order_acq_rel));
+  const uint64_t one = 1;
+  (void)!write(event_.get(), &one, sizeof one);
+}
+
+void Session::Stop() {
+  if (session_ == nullptr) return;
+  fuse_session_exit(session_);
+  for (const std::unique_ptr<Thread>& thread : threads_) {
+    // A signal that comes between the look at the exit flag and read(2) is lost, so it is sent until it has worked.
+    constexpr useconds_t kAgainUs = 1000;
+    while (!thread->done.load(std::memory_order_acquire)) {
+      pthread_kill(thread->id, kWakeSignal);
+      usleep(kAgainUs);
+    }
+    pthread_join(thread->id, nullptr);
+  }
+  threads_.clear();
+  operations_.WaitIdle();
+  fuse_session_destroy(session_);
+  session_ = nullptr;
+}
+
+}  // namespace augur

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+#include "fuse/operations.h"
+
+struct fuse_session;
+
+namespace augur {
+
+struct SessionOptions {
+  unsigned threads = 2;
+  OperationsOptions operations;
+};
+
+enum class SessionState {
+  kStarting,  // the kernel has not asked INIT yet, or has not got the answer
+  kServing,   // the mount answers
+  kEnded,     // unmounted, the connection was aborted, or reading it failed
+};
+
+// Session serves a /dev/fuse descriptor, however it was got (MountPoint), with threads of its own. Its methods are for
+// one thread. Owns the descriptor. REQUIRES: file system and statistics outlive it. Not libfuse's own loop: that one
+// ends its threads by pthread_cancel, in the middle of what they do, and starts ten where two are fastest.
+class Session {
+ public:
+  static Result<std::unique_ptr<Session>> Make(UniqueFd device, FileSystem& file_system, Statistics& statistics,
+                                               const SessionOptions& options);
+  // Stops.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Starts the threads. REQUIRES: called once. kIo: the system gives no thread.
+  Status Start();
+
+  SessionState state() const { return state_.load(std::memory_order_acquire); }
+  // Readable after each change of state; read 8 bytes to clear it.
+  int event_fd() const { return event_.get(); }
+
+  // Ends the threads, waits until every request taken has been answered, and closes the descriptor: unless it was
+  // unmounted before, accesses then give ENOTCONN.
+  void Stop();
+
+ private:
+  struct Thread;
+  Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options);
+  static void* ThreadMain(void* thread);
+  void Serve();
+  void Become(SessionState state);
+
+  // Constant after Make.
+  const unsigned thread_count_;
+  const UniqueFd event_;
+
+  // Own synchronization.
+  Operations operations_;
+  fuse_session* session_ = nullptr;
+  std::atomic<SessionState> state_ = SessionState::kStarting;
+
+  // Used by the owner's thread only.
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+}  // namespace augur
