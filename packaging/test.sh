@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds everything and runs all tests: see usage.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: packaging/test.sh [--quick] [--sanitizers] [--tidy-all] [--no-skips]
+Installs what the tests need (Debian 12, root or sudo), builds the release preset, and runs all tests: the unit tests, the
+tests of the programs and of the mount, the frameworks (PyTorch, TensorFlow, ...) and the style. Leaves nothing mounted.
+  --quick       no frameworks, no style: unit tests, programs and mount only
+  --sanitizers  also the unit, program and mount tests under the address+undefined and the thread sanitizer
+  --tidy-all    clang-tidy on every source, not only on those that changed
+  --no-skips    fail when a framework could not be installed (else it is reported as skipped, by name)
+END
+}
+
+quick= sanitizers= tidy_all= no_skips=
+for option in "$@"; do
+  case $option in
+    --quick) quick=1 ;;
+    --sanitizers) sanitizers=1 ;;
+    --tidy-all) tidy_all=1 ;;
+    --no-skips) no_skips=1 ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "test.sh: $option: no such option" >&2; usage >&2; exit 2 ;;
+  esac
+done
+
+cd "$(dirname "$0")/.."
+root=$PWD
+export PYTHONDONTWRITEBYTECODE=1
+
+# Every temporary file, mount and mount point of this run lies in here, so what is left over at the end is ours.
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/augur-tests.XXXXXX")
+export TMPDIR
+chmod 755 "$TMPDIR" # other users mount and read in the tests
+
+ours() { awk -v top="$TMPDIR/" 'index($2, top) == 1 { print $2 }' /proc/self/mounts | sort -r; }
+cleanup() {
+  status=$?
+  trap - EXIT
+  left=$(ours)
+  if [ -n "$left" ]; then
+    printf 'test.sh: a test left these mounted:\n%s\n' "$left" >&2
+    while read -r point; do
+      # /proc/mounts writes blanks and backslashes in octal.
+      point=$(printf '%b' "${point//\\/\\0}")
+      umount -l "$point" 2>/dev/null || fusermount3 -uz "$point" || true
+    done <<<"$left"
+    [ "$status" -ne 0 ] || status=1
+  fi
+  rm -rf --one-file-system "$TMPDIR"
+  if [ "$status" -eq 0 ]; then printf '\ntest.sh: all passed in %d s\n' "$SECONDS"; else printf '\ntest.sh: FAILED (exit %d) after %d s\n' "$status" "$SECONDS" >&2; fi
+  exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+step() { printf '\n== %s  (%d s)\n' "$1" "$SECONDS"; }
+failed=()
+try() { # NAME COMMAND...: goes on after a failure, so that one run shows all of them
+  local name=$1
+  shift
+  if ! "$@"; then
+    failed+=("$name")
+    printf 'test.sh: FAILED: %s\n' "$name" >&2
+  fi
+}
+
+jobs=$(nproc)
+build() { # PRESET
+  cmake --preset "$1" -DAUGUR_TESTS=ON -DAUGUR_BENCH=ON >/dev/null
+  cmake --build "build/$1"
+}
+
+# A hanging test is ended as Ctrl-C would, so that its fixtures still unmount.
+pytests() { # BUILD_DIR FOLDER...
+  local build_dir=$1
+  shift
+  local folders=()
+  for folder in "$@"; do [ ! -d "$folder" ] || folders+=("$folder"); done
+  AUGUR_BUILD=$root/$build_dir timeout --foreground --signal=INT --kill-after=60 1500 \
+    "$venv/bin/python" -m pytest -p no:cacheprovider -q -rs --durations=8 "${folders[@]}" </dev/null
+}
+
+sources() { git ls-files '*.cc' '*.h'; }
+
+check_format() { sources | xargs --no-run-if-empty clang-format-16 --dry-run -Werror; }
+
+# What changed against origin/main, or on main itself in the last commit; a header stands for the sources that include it.
+changed_sources() {
+  local since changed header
+  since=$(git merge-base HEAD origin/main 2>/dev/null || true)
+  if [ -z "$since" ] || [ "$since" = "$(git rev-parse HEAD)" ]; then since=$(git rev-parse --verify -q HEAD~ || true); fi
+  if [ -z "$since" ]; then # a clone without history: everything is new
+    git ls-files '*.cc'
+    return
+  fi
+  changed=$({ git diff --name-only --diff-filter=d "$since"; git ls-files --others --exclude-standard; } | grep -E '\.(cc|h)$' || true)
+  for file in $changed; do
+    case $file in
+      *.cc) echo "$file" ;;
+      *.h)
+        header=${file#src/}
+        header=${header#include/}
+        git grep -lF "\"$header\"" -- '*.cc' || true
+        ;;
+    esac
+  done | sort -u
+}
+
+check_tidy() {
+  local files
+  if [ -n "$tidy_all" ]; then files=$(git ls-files '*.cc'); else files=$(changed_sources); fi
+  cmake --preset tidy -DAUGUR_TESTS=ON -DAUGUR_BENCH=ON >/dev/null
+  # Only what is compiled: a file outside the build has no flags (and tests/layers fails on a test that is outside).
+  files=$(for file in $files; do ! grep -qF "\"$root/$file\"" build/tidy/compile_commands.json || echo "$file"; done)
+  echo "clang-tidy on $(wc -w <<<"$files") files"
+  [ -z "$files" ] || xargs -P "$jobs" -n 1 clang-tidy-16 -p build/tidy --quiet <<<"$files" 2>"$TMPDIR/tidy.err" ||
+    { grep -v 'warnings generated' "$TMPDIR/tidy.err" >&2; return 1; }
+}
+
+step "Packages"
+packaging/deps.sh test
+step "Python environment"
+venv=$(packaging/venv.sh)
+echo "$venv"
+
+step "Build"
+build release
+step "Unit tests"
+try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
+step "Programs, format, mount, layers, benchmarks run tiny"
+try "programs and mount" pytests build/release tests/layers tests/format tests/cli tests/mount tests/bench
+
+if [ -z "$quick" ]; then
+  step "Frameworks"
+  try "frameworks" pytests build/release tests/frameworks
+  step "Style"
+  try "clang-format" check_format
+  try "clang-tidy" check_tidy
+fi
+
+if [ -n "$sanitizers" ]; then
+  for preset in asan tsan; do
+    step "Sanitizer: $preset"
+    build "$preset"
+    # The thread sanitizer of g++ 12 cannot place its shadow memory when the kernel randomises addresses by 32 bits, so
+    # both run without that.
+    try "$preset: unit tests" setarch -R ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" --timeout 600
+    AUGUR_SANITIZER=$preset try "$preset: programs and mount" setarch -R bash -c "$(declare -f pytests); $(declare -p root venv)
+      pytests build/$preset tests/format tests/cli tests/mount"
+  done
+fi
+
+step "Summary"
+if [ -s "$venv/skipped" ]; then
+  echo "Skipped, because they could not be installed: $(tr '\n' ' ' <"$venv/skipped")"
+  [ -z "$no_skips" ] || failed+=("skipped frameworks")
+fi
+if [ ${#failed[@]} -ne 0 ]; then
+  printf 'failed: %s\n' "${failed[@]}" >&2
+  exit 1
+fi

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the virtual environment of the tests, or finds it, and prints its path (on standard output; progress goes to stderr).
+#
+# It lies in ~/.cache/augurfs/venv-<hash of tests/requirements.txt and of the Python version>, so it is kept between runs and
+# clones and made anew when a requirement changes. It is built beside its place and renamed: one that was cut short never
+# counts. What could not be installed is listed in its file `skipped`, and tried again by the next run.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+requirements=$PWD/tests/requirements.txt
+# Without these no test runs at all.
+base=(numpy pillow pytest xxhash)
+python=/usr/bin/python3
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/augurfs
+mkdir -p "$cache"
+hash=$({ "$python" --version; cat "$requirements"; } | sha256sum | cut -c1-16)
+venv=$cache/venv-$hash
+
+exec 9>"$cache/venv-$hash.lock"
+if ! flock -n 9; then
+  echo "venv.sh: another run is making $venv; waiting for it" >&2
+  flock 9
+fi
+
+install() { # VENV LINE: the other pins hold as constraints
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile -c "$requirements" "$2" >&2 </dev/null
+}
+
+pins() { grep -vE '^[[:space:]]*(#|$)' "$requirements"; }
+
+is_base() { printf '%s\n' "${base[@]}" | grep -qx "${1%%==*}"; }
+
+if [ ! -d "$venv" ]; then
+  partial=$cache/partial-$hash
+  rm -rf "$partial"
+  echo "venv.sh: making $venv (about 8 GB, three minutes)" >&2
+  "$python" -m venv "$partial"
+  for pin in $(pins); do
+    if is_base "$pin"; then install "$partial" "$pin"; fi
+  done
+  pins | while read -r pin; do is_base "$pin" || echo "$pin"; done >"$partial/skipped"
+  mv "$partial" "$venv"
+fi
+
+if [ -s "$venv/skipped" ]; then
+  : >"$venv/skipped.new"
+  while read -r pin; do
+    echo "venv.sh: installing $pin" >&2
+    install "$venv" "$pin" || echo "$pin" >>"$venv/skipped.new"
+  done <"$venv/skipped"
+  mv "$venv/skipped.new" "$venv/skipped"
+fi
+echo "$venv"
