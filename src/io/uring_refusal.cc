@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/uring_refusal.h"
+
+#include <cerrno>
+#include <system_error>
+
+namespace augur {
+
+std::string UringRefusal(int error, const std::string& sysctl) {
+  switch (error) {
+    case EPERM:
+    case EACCES:
+      // Linux 6.6 and newer: 1 is "only root and the group kernel.io_uring_group", 2 is "nobody".
+      if (!sysctl.empty() && (sysctl[0] == '1' || sysctl[0] == '2')) {
+        return std::string("io_uring is forbidden by kernel.io_uring_disabled = ") + sysctl[0] +
+               " (EPERM): sysctl kernel.io_uring_disabled=0 allows it";
+      }
+      return "io_uring is forbidden by this container's seccomp profile (EPERM): a profile that allows io_uring_setup, "
+             "io_uring_enter and io_uring_register lifts it";
+    case ENOSYS:
+      return "this kernel is without io_uring (ENOSYS): Linux 5.6 or newer built with CONFIG_IO_URING has it";
+    case EINVAL:
+    case EOPNOTSUPP: return "this kernel's io_uring is too old to read (EINVAL): Linux 5.6 or newer is needed";
+    case ENOMEM:
+      return "the rings of io_uring are over the limit of locked memory (RLIMIT_MEMLOCK, ENOMEM): raise ulimit -l, or "
+             "use Linux 5.12 or newer, which does not count them";
+    case EMFILE:
+    case ENFILE: return "io_uring found no free file descriptor (EMFILE): raise ulimit -n";
+    default: return "io_uring cannot be set up: " + std::generic_category().message(error);
+  }
+}
+
+}  // namespace augur
