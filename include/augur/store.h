@@ -120,8 +120,8 @@ class Store {
   // Row of the shard table. REQUIRES: number < summary().shard_count.
   Result<ShardInfo> Shard(uint32_t number) const;
 
-  // Bytes of the mapped index that are in this process's memory now, from mincore(2) (they are the kernel's page cache,
-  // not our own).
+  // Bytes of the mapped index that are in this process's memory now (they are the kernel's page cache, not our own); 0
+  // where /proc does not tell.
   uint64_t ResidentIndexBytes() const;
 
  private:

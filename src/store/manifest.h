@@ -36,5 +36,7 @@ Result<Manifest> ParseManifest(std::string_view text);
 
 // Reads and parses FOLDER/manifest. kNotFound: there is no such folder, or no manifest in it.
 Result<Manifest> ReadManifest(const std::string& folder);
+// The same for an open folder (O_PATH will do); failures do not name the folder.
+Result<Manifest> ReadManifestAt(int folder_fd);
 
 }  // namespace augur

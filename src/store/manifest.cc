@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/manifest.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <span>
+
+#include "base/check.h"
+#include "base/unique_fd.h"
+#include "store/format.h"
+#include "store/hash.h"
+
+namespace augur {
+namespace {
+
+constexpr std::string_view kFirstKey = "augurfs-store ";
+constexpr std::string_view kChecksumKey = "checksum ";
+
+Status Corrupt(std::string text) { return {Code::kCorrupt, std::move(text)}; }
+
+std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::optional<uint64_t> ParseNumber(std::string_view text, int base) {
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  if (error != std::errc() || stop != end || text.empty()) return std::nullopt;
+  return value;
+}
+
+// from_chars takes upper-case digits, the manifest does not.
+std::optional<uint64_t> ParseHex64(std::string_view text) {
+  if (text.size() != 16 || text.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
+  return ParseNumber(text, 16);
+}
+
+uint64_t SumOf(std::string_view text) { return HashBytes64(std::as_bytes(std::span(text))); }
+
+// Takes the next line, without its LF, off `rest`; nullopt when there is no LF.
+std::optional<std::string_view> TakeLine(std::string_view* rest) {
+  const size_t end = rest->find('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view line = rest->substr(0, end);
+  rest->remove_prefix(end + 1);
+  return line;
+}
+
+// The keys between the first line and the checksum, in the order in which Fields has them.
+constexpr std::array<std::string_view, 5> kKeys = {"generation", "index", "index-bytes", "index-id", "writer"};
+using Fields = std::array<std::optional<std::string_view>, kKeys.size()>;
+
+Status TakeField(std::string_view line, Fields* fields) {
+  const size_t space = line.find(' ');
+  if (space == 0 || space == std::string_view::npos || space + 1 == line.size() || line[space + 1] == ' ') {
+    return Corrupt("line " + Quoted(line) + " is not a key, one space and a value");
+  }
+  const std::string_view key = line.substr(0, space);
+  if (key.starts_with("x-")) return Status::Ok();
+  for (size_t i = 0; i < kKeys.size(); ++i) {
+    if (key != kKeys[i]) continue;
+    if ((*fields)[i].has_value()) return Corrupt("key " + Quoted(key) + " stands twice");
+    (*fields)[i] = line.substr(space + 1);
+    return Status::Ok();
+  }
+  return Corrupt("unknown key " + Quoted(key));
+}
+
+Result<Manifest> FromFields(const Fields& fields) {
+  for (size_t i = 0; i < kKeys.size(); ++i) {
+    if (!fields[i].has_value()) return Corrupt("key " + Quoted(kKeys[i]) + " is missing");
+  }
+  const auto [generation_text, index, bytes_text, id, writer] = fields;
+  const std::optional<uint64_t> generation = ParseNumber(*generation_text, 10);
+  if (!generation.has_value() || *generation == 0 || *generation > kGenerationMax) {
+    return Corrupt("generation " + Quoted(*generation_text) + " is not a number from 1 to 99999999");
+  }
+  if (*index != IndexName(*generation)) {
+    return Corrupt("index " + Quoted(*index) + " is not the one of the generation, " + IndexName(*generation));
+  }
+  const std::optional<uint64_t> bytes = ParseNumber(*bytes_text, 10);
+  if (!bytes.has_value()) return Corrupt("index-bytes " + Quoted(*bytes_text) + " is not a number");
+  const std::optional<uint64_t> high = id->size() == 32 ? ParseHex64(id->substr(0, 16)) : std::nullopt;
+  const std::optional<uint64_t> low = id->size() == 32 ? ParseHex64(id->substr(16)) : std::nullopt;
+  if (!high.has_value() || !low.has_value()) {
+    return Corrupt("index-id " + Quoted(*id) + " is not 32 lower-case hex digits");
+  }
+  return Manifest{.generation = *generation,
+                  .index_bytes = *bytes,
+                  .index_id = {.low = *low, .high = *high},
+                  .writer = std::string(*writer)};
+}
+
+}  // namespace
+
+std::string IndexName(uint64_t generation) {
+  AUGUR_CHECK(generation >= 1 && generation <= kGenerationMax);
+  std::array<char, 32> text{};
+  const int length =
+      std::snprintf(text.data(), text.size(), "index-%08llu", static_cast<unsigned long long>(generation));
+  return {text.data(), static_cast<size_t>(length)};
+}
+
+std::string ShardName(uint64_t generation, uint32_t number) {
+  AUGUR_CHECK(generation >= 1 && generation <= kGenerationMax);
+  std::array<char, 48> text{};
+  const int length =
+      std::snprintf(text.data(), text.size(), "shard-%08llu-%05u", static_cast<unsigned long long>(generation), number);
+  return {text.data(), static_cast<size_t>(length)};
+}
+
+std::string RenderManifest(const Manifest& manifest) {
+  std::string text = std::string(kFirstKey) + std::to_string(format::kVersion) + "\n";
+  text += "generation " + std::to_string(manifest.generation) + "\n";
+  text += "index " + IndexName(manifest.generation) + "\n";
+  text += "index-bytes " + std::to_string(manifest.index_bytes) + "\n";
+  text += "index-id " + HexOf(manifest.index_id) + "\n";
+  text += "writer " + manifest.writer + "\n";
+  text += std::string(kChecksumKey) + HexOf(SumOf(text)) + "\n";
+  AUGUR_CHECK(text.size() <= format::kManifestBytesMax);
+  return text;
+}
+
+Result<Manifest> ParseManifest(std::string_view text) {
+  if (text.size() > format::kManifestBytesMax) return Corrupt("over 4096 bytes");
+  std::string_view rest = text;
+  const std::optional<std::string_view> first = TakeLine(&rest);
+  if (!first.has_value() || !first->starts_with(kFirstKey)) {
+    return Corrupt("the first line is not 'augurfs-store 1': not the manifest of a store");
+  }
+  const std::string_view version = first->substr(kFirstKey.size());
+  const std::optional<uint64_t> version_number = ParseNumber(version, 10);
+  if (!version_number.has_value()) return Corrupt("version " + Quoted(version) + " is not a number");
+  if (*version_number != format::kVersion) {
+    return Status(Code::kUnsupported,
+                  "format version " + std::string(version) + ", this program reads version 1: use a newer AugurFS");
+  }
+  for (const char c : text) {
+    if (c != '\n' && (c < ' ' || c > '~')) return Corrupt("a byte that is not ASCII text");
+  }
+
+  Fields fields;
+  while (true) {
+    const size_t line_offset = text.size() - rest.size();
+    const std::optional<std::string_view> line = TakeLine(&rest);
+    if (!line.has_value()) return Corrupt("it does not end with a checksum line: truncated");
+    if (!line->starts_with(kChecksumKey)) {
+      AUGUR_TRY(TakeField(*line, &fields));
+      continue;
+    }
+    const std::optional<uint64_t> sum = ParseHex64(line->substr(kChecksumKey.size()));
+    if (!sum.has_value()) return Corrupt("the checksum is not 16 lower-case hex digits");
+    if (*sum != SumOf(text.substr(0, line_offset))) return Corrupt("checksum mismatch");
+    if (!rest.empty()) return Corrupt("text after the checksum line");
+    return FromFields(fields);
+  }
+}
+
+Result<Manifest> ReadManifestAt(int folder_fd) {
+  // O_NONBLOCK: a pipe of that name must not hang us.
+  const UniqueFd fd(::openat(folder_fd, kManifestName, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) {
+    if (errno == ENOENT) {
+      return Status(Code::kNotFound, "not a store: there is no manifest in it (augurpack create makes a store)");
+    }
+    return ErrnoStatus(errno, kManifestName);
+  }
+  std::array<char, format::kManifestBytesMax + 1> text{};
+  size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoStatus(errno, kManifestName);
+    if (got == 0) break;
+    length += static_cast<size_t>(got);
+  }
+  Result<Manifest> manifest = ParseManifest({text.data(), length});
+  if (!manifest.ok()) return manifest.status().In(kManifestName);
+  return manifest;
+}
+
+Result<Manifest> ReadManifest(const std::string& folder) {
+  const UniqueFd fd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoStatus(errno, folder);
+  Result<Manifest> manifest = ReadManifestAt(fd.get());
+  if (!manifest.ok()) return manifest.status().In(folder);
+  return manifest;
+}
+
+}  // namespace augur

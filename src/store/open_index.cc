@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/open_index.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace augur {
+namespace {
+
+// Whoever removes a generation holds its lock for the time of a few unlinks, so 100 tries 10 ms apart outlast it by
+// far.
+constexpr int kTriesMax = 100;
+constexpr auto kTryPause = std::chrono::milliseconds(10);
+
+enum class Lock { kTaken, kRefused };
+
+// A file system without locks has no collector that respects them either: then we go on without one.
+Lock LockShared(int fd) {
+  while (::flock(fd, LOCK_SH | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return Lock::kRefused;
+    if (errno != EINTR) break;
+  }
+  return Lock::kTaken;
+}
+
+// Opens the index and locks it. An invalid descriptor: it has been removed. kBusy: somebody is removing it.
+Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
+  UniqueFd fd(::openat(folder_fd, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) {
+    if (errno == ENOENT) return UniqueFd();
+    return ErrnoStatus(errno, name);
+  }
+  if (LockShared(fd.get()) == Lock::kRefused) {
+    return Status(Code::kBusy, name + ": locked by a program that removes old generations: try again");
+  }
+  // It may have been removed between open and lock; then the lock protects nothing.
+  struct stat stat {};
+  if (::fstatat(folder_fd, name.c_str(), &stat, 0) != 0 && errno == ENOENT) return UniqueFd();
+  return fd;
+}
+
+// `*manifest_generation` is what the manifest says, as soon as it has been read.
+Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint64_t* manifest_generation,
+                            bool* vanished) {
+  OpenedIndex opened;
+  opened.folder_fd = UniqueFd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.folder_fd.valid()) return ErrnoStatus(errno, "cannot open the store's folder");
+  AUGUR_TRY_ASSIGN(manifest, ReadManifestAt(opened.folder_fd.get()));
+  *manifest_generation = manifest.generation;
+  const uint64_t wanted = generation == 0 ? manifest.generation : generation;
+  if (wanted > manifest.generation) {
+    return Status(Code::kNotFound, "there is no generation " + std::to_string(wanted) + ": the store is at " +
+                                       std::to_string(manifest.generation));
+  }
+  const bool current = wanted == manifest.generation;
+  Result<UniqueFd> fd = OpenAndLock(opened.folder_fd.get(), IndexName(wanted));
+  if (!fd.ok()) {
+    *vanished = fd.status().code() == Code::kBusy;
+    return fd.status();
+  }
+  if (!fd->valid() && !current) {
+    return Status(Code::kNotFound, "generation " + std::to_string(wanted) + " has been removed: the store is at " +
+                                       std::to_string(manifest.generation));
+  }
+  if (!fd->valid()) {
+    *vanished = true;
+    return Status(Code::kCorrupt, IndexName(wanted) +
+                                      ": missing, and the manifest names it: copy it back from where "
+                                      "the store came from, or pack the store again");
+  }
+  Result<std::unique_ptr<MappedIndex>> index =
+      MappedIndex::Map(std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr);
+  if (!index.ok()) return index.status();
+  opened.manifest = std::move(manifest);
+  opened.index = std::move(*index);
+  return opened;
+}
+
+}  // namespace
+
+Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation) {
+  uint64_t missing_generation = 0;
+  for (int tries = 1;; ++tries) {
+    uint64_t manifest_generation = 0;
+    bool vanished = false;
+    Result<OpenedIndex> opened = TryOpen(folder, generation, &manifest_generation, &vanished);
+    if (opened.ok()) return opened;
+    const bool busy = opened.status().code() == Code::kBusy;
+    // Missing twice under the same manifest: nobody replaced it meanwhile, it is simply not there.
+    const bool hopeless = !vanished || (!busy && missing_generation == manifest_generation) || tries == kTriesMax;
+    if (hopeless) return opened.status().In(folder);
+    missing_generation = busy ? 0 : manifest_generation;
+    std::this_thread::sleep_for(kTryPause);
+  }
+}
+
+}  // namespace augur

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+#include "store/manifest.h"
+#include "store/mapped_index.h"
+
+namespace augur {
+
+// A store's folder and one of its indexes, open and locked against removal.
+struct OpenedIndex {
+  UniqueFd folder_fd;  // O_PATH
+  Manifest manifest;   // as it was read: it may name a later generation than the one opened
+  std::unique_ptr<MappedIndex> index;
+};
+
+// Reads the manifest of the store in `folder`, opens and locks the index of `generation` (0: the one that the manifest
+// names), and checks its header. Tries again when the index is removed meanwhile, because the manifest then names
+// another (FORMAT.md section 7). kNotFound: no store, or the asked generation is not there. kBusy: an index stays
+// locked by whoever removes generations. Failures name the folder.
+Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation);
+
+}  // namespace augur

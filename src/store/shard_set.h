@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "base/mutex.h"
+
+namespace augur {
+
+// Opens the shard of a row and checks it: a regular file of the size in the row, and for an own shard its header
+// (FORMAT.md section 6). A relative locator begins at `folder_fd`, so it does not matter where the process or the store
+// moves. kCorrupt: missing or not as it should be, by name and with the cure. Another mtime of a foreign file sets
+// `*token_differs`.
+Result<std::shared_ptr<const ShardFile>> OpenShard(int folder_fd, const ShardInfo& info, bool direct,
+                                                   bool* token_differs);
+
+// ShardSet keeps the shards that are in use open: at most open_max, the least recently used is let go. One that is let
+// go stays open for those who still hold it.
+// Safe from any thread. Two threads that need a closed shard at once may both open it; one of the two wins.
+class ShardSet {
+ public:
+  // `folder_fd` stays the caller's and must outlive the set. At least one shard is kept, whatever open_max.
+  ShardSet(int folder_fd, bool direct, uint32_t open_max);
+
+  // The shard if it is open, else nullptr.
+  std::shared_ptr<const ShardFile> Find(uint32_t number) AUGUR_EXCLUDES(mu_);
+  // Opens the shard; waits for the disk. A foreign file with another mtime is logged once. Failures: OpenShard.
+  Result<std::shared_ptr<const ShardFile>> Open(const ShardInfo& info) AUGUR_EXCLUDES(mu_);
+
+ private:
+  struct Opened {
+    uint32_t number;
+    std::shared_ptr<const ShardFile> file;
+  };
+
+  // Constant after construction.
+  const int folder_fd_;
+  const bool direct_;
+  const size_t open_max_;
+
+  Mutex mu_;
+  std::list<Opened> recent_ AUGUR_GUARDED_BY(mu_);  // the most recently used first
+  std::unordered_map<uint32_t, std::list<Opened>::iterator> by_number_ AUGUR_GUARDED_BY(mu_);
+  std::set<uint32_t> warned_ AUGUR_GUARDED_BY(mu_);  // shards whose mtime was logged
+};
+
+}  // namespace augur

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "augur/store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "store/file_io.h"
+#include "store/hash.h"
+#include "store/open_index.h"
+#include "store/shard_set.h"
+#include "store/shard_table.h"
+#include "store/shard_window.h"
+#include "store/tree.h"
+
+namespace augur {
+
+struct Store::Parts {
+  Parts(std::string path_in, const StoreOptions& options, OpenedIndex opened_in)
+      : path(std::move(path_in)),
+        opened(std::move(opened_in)),
+        tree(opened.index.get()),
+        shards(opened.folder_fd.get(), options.direct, options.open_shards_max) {}
+
+  const std::string path;
+  const OpenedIndex opened;
+  const Tree tree;
+  mutable ShardSet shards;
+  StoreSummary summary;
+};
+
+namespace {
+
+StoreSummary Summarize(const OpenedIndex& opened) {
+  const format::IndexHeader& header = opened.index->header();
+  return {.generation = header.generation,
+          .entry_count = header.entry_count,
+          .file_count = header.file_count,
+          .directory_count = header.directory_count,
+          .symlink_count = header.symlink_count,
+          .image_count = header.image_count,
+          .tree_bytes = header.tree_bytes,
+          .record_bytes = header.record_bytes,
+          .index_bytes = header.file_bytes,
+          .shard_count = header.shard_count,
+          // The manifest tells who wrote its own generation only.
+          .writer = opened.manifest.generation == header.generation ? opened.manifest.writer : std::string()};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Store>> Store::Open(const std::string& path, const StoreOptions& options) {
+  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, options.generation));
+  auto parts = std::make_unique<Parts>(path, options, std::move(opened));
+  parts->summary = Summarize(parts->opened);
+  if (const Result<Entry> root = parts->tree.Get(0); !root.ok()) return root.status().In(path);
+  return std::shared_ptr<const Store>(new Store(std::move(parts)));
+}
+
+Store::Store(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Store::~Store() = default;
+
+const StoreSummary& Store::summary() const { return parts_->summary; }
+const std::string& Store::path() const { return parts_->path; }
+
+Result<Entry> Store::Get(uint64_t number) const { return parts_->tree.Get(number); }
+Result<Entry> Store::Lookup(const Entry& directory, std::string_view name) const {
+  return parts_->tree.Lookup(directory, name);
+}
+Result<Entry> Store::Child(const Entry& directory, uint64_t position) const {
+  return parts_->tree.Child(directory, position);
+}
+Result<Entry> Store::Find(std::string_view path) const { return parts_->tree.Find(path); }
+Result<std::string> Store::PathOf(uint64_t number) const { return parts_->tree.PathOf(number); }
+Result<std::string_view> Store::LinkTarget(const Entry& link) const { return parts_->tree.LinkTarget(link); }
+
+uint64_t Store::BlockCount(const Entry& file) { return file.size == 0 ? 0 : (file.size - 1) / kBlockBytes + 1; }
+
+uint64_t Store::BlockBytes(const Entry& file, uint64_t block) {
+  AUGUR_CHECK(block < BlockCount(file));
+  return std::min(kBlockBytes, file.size - block * kBlockBytes);
+}
+
+Result<Hash128> Store::BlockHash(const Entry& file, uint64_t block) const {
+  return parts_->tree.BlockHash(file, block);
+}
+
+Result<Extent> Store::Locate(const Entry& file, uint64_t block) const {
+  AUGUR_CHECK(file.type == EntryType::kFile);
+  Extent extent{.file = parts_->shards.Find(file.shard),
+                .offset = file.offset + block * kBlockBytes,
+                .bytes = BlockBytes(file, block)};
+  if (extent.file == nullptr) {
+    AUGUR_TRY_ASSIGN(info, Shard(file.shard));
+    AUGUR_TRY_ASSIGN(opened, parts_->shards.Open(info));
+    extent.file = std::move(opened);
+  }
+  return extent;
+}
+
+Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const {
+  AUGUR_CHECK(bytes.size() == BlockBytes(file, block));
+  AUGUR_TRY_ASSIGN(expected, BlockHash(file, block));
+  if (HashBytes128(bytes) == expected) return Status::Ok();
+  AUGUR_TRY_ASSIGN(shard, Shard(file.shard));
+  const std::string where = file.size > kBlockBytes ? " block " + std::to_string(block) : "";
+  return {Code::kCorrupt, Printable(shard.locator) + ": record " + std::to_string(file.number) + where + " (" +
+                              parts_->tree.PathForMessage(file.number) + "): checksum mismatch"};
+}
+
+Status Store::Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const {
+  AUGUR_TRY_ASSIGN(extent, Locate(file, block));
+  AUGUR_CHECK(bytes.size() == extent.bytes);
+  if (extent.file->direct) {
+    ShardWindow window;
+    AUGUR_TRY_ASSIGN(read, window.Get(extent.file, extent.offset, extent.bytes, 0));
+    std::memcpy(bytes.data(), read.data(), read.size());
+  } else {
+    AUGUR_TRY(ReadAt(extent.file->fd, extent.file->path, bytes, extent.offset));
+  }
+  return Check(file, block, bytes);
+}
+
+Result<ShardInfo> Store::Shard(uint32_t number) const {
+  AUGUR_CHECK(number < parts_->summary.shard_count);
+  return LoadShard(*parts_->opened.index, parts_->path, number);
+}
+
+uint64_t Store::ResidentIndexBytes() const { return parts_->opened.index->ResidentBytes(); }
+
+}  // namespace augur

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "augur/entry.h"
+#include "augur/status.h"
+#include "store/entry_check.h"
+#include "store/mapped_index.h"
+
+namespace augur {
+
+// Tree reads entries out of a mapped index and checks each against every rule of FORMAT.md section 5 before it hands it
+// out. Nothing is kept between calls, so memory does not grow with the tree.
+// Safe from any thread. Does not own the index, which must outlive it. Touches no shard.
+// Failures, unless a comment says otherwise: kCorrupt "index-...: entry N: defect" or "...: block N: checksum
+// mismatch", and kIo.
+class Tree {
+ public:
+  explicit Tree(const MappedIndex* index);
+
+  // See the methods of the same name in Store.
+  Result<Entry> Get(uint64_t number) const;
+  Result<Entry> Lookup(const Entry& directory, std::string_view name) const;
+  Result<Entry> Child(const Entry& directory, uint64_t position) const;
+  Result<Entry> Find(std::string_view path) const;
+  Result<std::string> PathOf(uint64_t number) const;
+  Result<std::string_view> LinkTarget(const Entry& link) const;
+  Result<Hash128> BlockHash(const Entry& file, uint64_t block) const;
+
+  // The path for a message: PathOf made printable, or "entry N" when it cannot be told.
+  std::string PathForMessage(uint64_t number) const;
+
+  uint64_t entry_count() const { return limits_.entry_count; }
+  const EntryLimits& limits() const { return limits_; }
+
+ private:
+  // Loads an entry and checks everything but its parent and neighbours.
+  Status LoadEntry(uint64_t number, Entry* entry) const;
+  // Name bytes of an entry, without any other check of it.
+  Status LoadName(uint64_t number, std::string_view* name) const;
+  // Checks that the entry, a child of `directory`, says so and stands in order between its neighbours there.
+  Status CheckPlace(const Entry& directory, uint64_t position, const Entry& child) const;
+  Status Defect(uint64_t number, const char* defect) const;
+
+  const MappedIndex* const index_;
+  const EntryLimits limits_;
+};
+
+}  // namespace augur
