@@ -630,6 +630,35 @@ own_shard("item_blocks_overflow_u32", in_item(block_count=1 << 28), "catalogue_i
 own_shard("reserved_not_zero_item_44", in_item(reserved=1), "catalogue_item_reserved", "frame|catalogue", "item|reserved")
 
 
+def of_item(path, **fields):
+    return lambda opened: set_fields(opened.item(path), fields)
+
+
+def item_path(path, new):
+    def change(opened):
+        at = opened.data.index(path, opened.catalogue_at)
+        opened.data[at : at + len(new)] = new
+
+    return change
+
+
+# The first frame of the plain store holds the root, a, a/cat, a/dog, a/sub.
+own_shard("item_padding_not_zero", lambda opened: item_path(b"a/sub\0\0\0", b"a/sub\0\0\1")(opened), "catalogue_item_reserved", "frame|catalogue", "item|padding")
+own_shard("item_path_leaves_store", item_path(b"a/cat", b"../ca"), "catalogue_item_path", "frame|catalogue", "path|name")
+own_shard("item_path_absolute", item_path(b"a/cat", b"/acat"), "catalogue_item_path", "frame|catalogue", "path|name")
+own_shard("item_path_with_nul", item_path(b"a/cat", b"a/c\0t"), "catalogue_item_path", "frame|catalogue", "path|name")
+own_shard("item_path_empty_component", item_path(b"a/cat", b"a//at"), "catalogue_item_path", "frame|catalogue", "path|name")
+own_shard("item_root_not_a_directory", of_item(b"", mode=0o120777), "catalogue_item_path|catalogue_item_target", "frame|catalogue", "path|root|directory|target")
+own_shard("item_type", of_item(b"a/cat", mode=0o010644), "catalogue_item_mode", "frame|catalogue", "type|mode")
+own_shard("item_nanoseconds", of_item(b"a/cat", nanoseconds=10**9), "catalogue_item_mtime", "frame|catalogue", "nanoseconds")
+own_shard("item_link_without_target", of_item(b"a/cat", mode=0o120777), "catalogue_item_target", "frame|catalogue", "target")
+own_shard("item_file_without_shard", of_item(b"a/cat", shard=0xFFFFFFFF), "catalogue_item_record", "frame|catalogue", "shard")
+own_shard("item_folder_with_shard", of_item(b"a", shard=0), "catalogue_item_record", "frame|catalogue", "shard")
+own_shard("item_folder_with_hash", of_item(b"a", hash=b"\1" * 16), "catalogue_item_record", "frame|catalogue", "hash")
+own_shard("item_large_without_blocks", of_item(b"a/cat", size=2**20 + 1), "catalogue_item_record", "frame|catalogue", "block")
+own_shard("item_image_kind_3", of_item(b"a/cat", image_kind=3), "catalogue_item_image", "frame|catalogue", "image")
+
+
 def cut_to(size):
     """A shard without records, cut; the index agrees with the new size."""
 

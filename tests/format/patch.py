@@ -102,7 +102,20 @@ TRAILER = {
     "checksum": (56, "Q"),
 }
 FRAME = {"magic": (0, "4s"), "payload bytes": (4, "I"), "item count": (8, "I"), "reserved": (12, "I"), "checksum": (16, "Q")}
-ITEM = {"item bytes": (0, "I"), "path bytes": (4, "I"), "target bytes": (8, "I"), "block count": (12, "I"), "reserved": (44, "I")}
+ITEM = {
+    "item bytes": (0, "I"),
+    "path bytes": (4, "I"),
+    "target bytes": (8, "I"),
+    "block count": (12, "I"),
+    "mode": (16, "I"),
+    "nanoseconds": (20, "I"),
+    "size": (32, "Q"),
+    "shard": (40, "I"),
+    "reserved": (44, "I"),
+    "offset": (48, "Q"),
+    "hash": (56, "16s"),
+    "image kind": (84, "B"),
+}
 
 
 class Record:
@@ -244,6 +257,16 @@ class OwnShard:
         self.first_frame = Record(self.data, self.catalogue_at, FRAME)
         self.first_item = Record(self.data, self.catalogue_at + 24, ITEM)
         self.unsealed = set()  # of "header", "frame", "catalogue", "trailer"
+
+    def item(self, path):
+        """The catalogue item of `path`, which must be in the first frame."""
+        at = self.catalogue_at + 24
+        while at < self.catalogue_at + 24 + self.first_frame["payload bytes"]:
+            item = Record(self.data, at, ITEM)
+            if self.data[at + 88 : at + 88 + item["path bytes"]] == path:
+                return item
+            at += item["item bytes"]
+        raise KeyError(path)
 
     def save(self):
         if "frame" not in self.unsealed:
