@@ -28,6 +28,7 @@ struct AugurfsOptions {
   std::optional<uint32_t> gid;
   uint32_t umask = 0;
   bool allow_other = false;
+  bool noexec = false;  // nosuid and nodev hold always
   Observe observe = Observe::kNone;
   EngineKind io = EngineKind::kAuto;
   std::string log_path;                 // empty: syslog, or stderr in the foreground

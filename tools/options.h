@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +39,8 @@ struct Option {
   uint64_t max = UINT64_MAX;
   std::vector<std::string_view> choices = {};
   std::string_view category = "Options";
-  std::string_view brief;  // one line, without full stop
-  std::string_view text;   // more sentences for --help and the man page; may be empty
+  std::string_view brief = {};  // one line, without full stop
+  std::string_view text = {};   // more sentences for --help and the man page; may be empty
   OptionPlace place = OptionPlace::kCommand;
 };
 
@@ -81,21 +81,33 @@ struct Program {
   std::string_view see_also;  // "augurpack(1), mount(8)"
 };
 
-// The values of one command line, by the names of the table, with defaults filled in. The kinds and limits of the
-// table hold. REQUIRES: a name of the table, and the accessor of its kind.
+// What one command line gives an option or an argument, or its default.
+struct Value {
+  bool given = false;              // typed, not a default
+  uint64_t number = 0;             // kSize, kCount, kOctal
+  std::vector<std::string> texts;  // kText, kChoice, arguments: none or one; kList and arguments of many: all
+};
+
+// The values of one command line by the names of the table, with defaults filled in; kinds and limits of the table
+// hold. A mount option is asked for by its name with "-o " before it, so that both places may use one word.
+// REQUIRES, for every accessor: a name of the table.
 class Values {
  public:
-  bool Flag(std::string_view name) const;                // kFlag
-  uint64_t Number(std::string_view name) const;          // kSize, kCount, kOctal
-  const std::string& Text(std::string_view name) const;  // kText, kChoice; a single argument; empty when absent
-  const std::vector<std::string>& List(std::string_view name) const;  // kList; an argument of many
-  bool Given(std::string_view name) const;                            // typed, not a default
+  // Every option and argument of the command, at its default.
+  explicit Values(const Command& command);
+  Values() = default;
+
+  bool Given(std::string_view name) const;
+  uint64_t Number(std::string_view name) const;
+  const std::string& Text(std::string_view name) const;  // empty when there is none
+  const std::vector<std::string>& List(std::string_view name) const;
+
+  Value& At(const Option& option);
+  Value& At(const Argument& argument);
 
  private:
-  friend class ValuesBuilder;
-  std::map<std::string, std::vector<std::string>, std::less<>> texts_;
-  std::map<std::string, uint64_t, std::less<>> numbers_;
-  std::map<std::string, bool, std::less<>> given_;
+  const Value& Find(std::string_view name) const;
+  std::map<std::string, Value, std::less<>> values_;
 };
 
 // What a command line asks for: a text to print, or a command to run with its values.
@@ -108,8 +120,5 @@ struct Parsed {
 // Reads a command line by the table. Touches nothing but its arguments: no file, no environment, no CPU count.
 // kInvalid: what is wrong, the accepted form, and where to read on.
 Result<Parsed> ParseCommandLine(const Program& program, int argc, const char* const* argv);
-
-// The words of a comma-separated -o argument; "\," is a comma within a word and "\\" a backslash.
-std::vector<std::string> SplitMountOptions(std::string_view text);
 
 }  // namespace augur

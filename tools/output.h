@@ -16,6 +16,9 @@ inline constexpr int kExitError = 2;  // it could not be done
 void PrintError(std::string_view program, const Status& status);
 void PrintError(std::string_view program, std::string_view text);
 
+// Prints the failure and returns kExitError.
+int Fail(std::string_view program, const Status& status);
+
 // Writes `text` to stdout and flushes. A reader that has gone away (EPIPE) ends the process with exit 0: it has all it
 // wanted. Another failure is kIo.
 Status WriteOut(std::string_view text);

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// augurfs STORE MOUNTPOINT: the daemon that serves a mount.
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "augur/store.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "cache/buffer_pool.h"
+#include "cache/record_cache.h"
+#include "control/statistics.h"
+#include "fs/file_system.h"
+#include "fuse/mount_point.h"
+#include "fuse/read_ahead.h"
+#include "fuse/session.h"
+#include "io/read_engine.h"
+#include "tools/augurfs_options.h"
+#include "tools/augurfs_settings.h"
+#include "tools/background.h"
+#include "tools/daemon_signals.h"
+#include "tools/output.h"
+
+namespace augur {
+namespace {
+
+constexpr const char* kProgram = "augurfs";
+
+// Reads in flight at the disk. A disk like ours gives its most from 32 on (0.9 GB/s at depth 1, 2.2 at 32: facts), and
+// each costs a buffer of up to 1 MiB and a bit while it lasts.
+constexpr unsigned kReadsInFlight = 32;
+
+// One mount, from the parsed options to its end. The members are in the order in which they are made.
+class Daemon {
+ public:
+  Daemon(const AugurfsOptions& options, std::optional<Background> background)
+      : options_(options), background_(std::move(background)) {}
+
+  // Mounts and serves until the mount ends. OK: it was unmounted, by a signal or from outside.
+  Status Run() {
+    AUGUR_TRY(StartLogging());
+    AUGUR_TRY_ASSIGN(signals, TakeSignals());
+    AUGUR_TRY(Prepare());
+    AUGUR_TRY(mount_point_->Mount());
+    Status status = Serve(signals);
+    Stop();
+    if (!status.ok()) {
+      const Status unmounted = mount_point_->Unmount();
+      if (!unmounted.ok()) spdlog::error("{}", unmounted.text());
+    }
+    return status;
+  }
+
+ private:
+  // Until the mount answers, warnings go to the caller's stderr; what is said at every start waits for the log.
+  Status StartLogging() {
+    if (!options_.log_path.empty()) AUGUR_TRY(StartLog(kProgram, LogTarget::kFile, options_.log_path));
+    if (background_) {
+      AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
+      spdlog::set_level(spdlog::level::warn);
+    } else if (options_.log_path.empty()) {
+      AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
+    }
+    return Status::Ok();
+  }
+
+  // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
+  Status Prepare() {
+    const Machine machine = {
+        .memory_bytes = MachineMemory(), .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
+    AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine));
+    settings_ = std::move(settings);
+    AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options_.mountpoint,
+                                                     .source = options_.store,
+                                                     .allow_other = options_.allow_other,
+                                                     .noexec = options_.noexec}));
+    mount_point_ = std::move(mount_point);
+    AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true, .generation = options_.generation}));
+    store_ = std::move(store);
+    pool_.emplace(settings_.buffer_bytes);
+    cache_.emplace(*pool_);
+    AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
+    engine_ = std::move(engine);
+    file_system_.emplace(store_, *engine_, *cache_, statistics_,
+                         FileSystemOptions{.uid = settings_.uid, .gid = settings_.gid, .umask = options_.umask});
+    return Status::Ok();
+  }
+
+  Status Serve(const UniqueFd& signals) {
+    const SessionOptions options = {.threads = settings_.threads,
+                                    .operations = {.observe_open = options_.observe == Observe::kOpen,
+                                                   .background_requests_max = options_.background_requests_max}};
+    AUGUR_TRY_ASSIGN(session, Session::Make(mount_point_->TakeDevice(), *file_system_, statistics_, options));
+    session_ = std::move(session);
+    AUGUR_TRY(session_->Start());
+    bool serving = false;
+    while (true) {
+      std::array<pollfd, 2> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
+                                      {.fd = session_->event_fd(), .events = POLLIN, .revents = 0}}};
+      if (poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return ErrnoStatus(errno, "poll");
+      uint64_t count = 0;
+      (void)!read(session_->event_fd(), &count, sizeof count);
+      if (!serving && session_->state() == SessionState::kServing) {
+        serving = true;
+        AUGUR_TRY(Announce());
+      }
+      if (session_->state() == SessionState::kEnded) {
+        if (!serving) return {Code::kIo, mount_point_->path() + ": the mount ended before it answered"};
+        spdlog::info("{}: unmounted", Printable(mount_point_->path()));
+        return Status::Ok();
+      }
+      for (int signal = NextSignal(signals); signal != 0; signal = NextSignal(signals)) {
+        if (signal == SIGUSR1) {
+          LogStatistics();
+          continue;
+        }
+        spdlog::info("{}: ending on signal {}", Printable(mount_point_->path()), sigabbrev_np(signal));
+        AUGUR_TRY(mount_point_->Unmount());
+        return Status::Ok();
+      }
+    }
+  }
+
+  // The mount answers: lets the caller go, and says in the log what is mounted and how.
+  Status Announce() {
+    if (background_) {
+      AUGUR_TRY(background_->Release(options_.log_path));
+      AUGUR_TRY(options_.log_path.empty() ? StartLog(kProgram, LogTarget::kSyslog)
+                                          : StartLog(kProgram, LogTarget::kFile, options_.log_path));
+      spdlog::set_level(spdlog::level::info);
+    }
+    const StoreSummary& summary = store_->summary();
+    spdlog::info("{}: mounted {} generation {}: {} files, {}", Printable(mount_point_->path()),
+                 Printable(store_->path()), summary.generation, summary.file_count, FormatSize(summary.tree_bytes));
+    spdlog::info("reading by {}", engine_->Description());
+    spdlog::info("memory budget {}, of it {} for record bytes; {} threads", FormatSize(settings_.memory_bytes),
+                 FormatSize(settings_.buffer_bytes), settings_.threads);
+    for (const std::string& note : settings_.notes) spdlog::warn("{}", note);
+    if (!mount_point_->device_number().empty() && geteuid() == 0) {
+      const Status status = SetReadAhead(mount_point_->device_number(), options_.read_ahead_bytes);
+      if (!status.ok()) spdlog::info("the kernel reads ahead as it likes: {}", status.text());
+    }
+    return Status::Ok();
+  }
+
+  void LogStatistics() {
+    for (const StatDefinition& definition : kStatDefinitions) {
+      spdlog::info("statistics: {} {} {}", definition.name, statistics_.Get(definition.stat), definition.unit);
+    }
+    const CacheCounters cache = cache_->counters();
+    spdlog::info("statistics: cache hits {} misses {} failures {} evicted {} waits {}", cache.hits, cache.misses,
+                 cache.failures, cache.evicted, cache.waits);
+    spdlog::info("statistics: buffers used {} mapped {} limit {} bytes", pool_->used_bytes(), pool_->mapped_bytes(),
+                 pool_->bytes_max());
+    spdlog::info("statistics: index {} bytes, in memory {} bytes (the kernel's)", store_->summary().index_bytes,
+                 store_->ResidentIndexBytes());
+  }
+
+  // Requests first, then what they stand on: no read may be under way when the engine and the cache go.
+  void Stop() {
+    if (session_) session_->Stop();
+    engine_.reset();
+  }
+
+  const AugurfsOptions& options_;
+  std::optional<Background> background_;
+  AugurfsSettings settings_;
+  std::optional<MountPoint> mount_point_;
+  Statistics statistics_;
+  std::shared_ptr<const Store> store_;
+  std::optional<BufferPool> pool_;
+  std::optional<RecordCache> cache_;
+  std::unique_ptr<ReadEngine> engine_;
+  std::optional<FileSystem> file_system_;
+  std::unique_ptr<Session> session_;
+};
+
+// The absolute form of a path that exists, so that it stays right when the daemon leaves its working folder.
+Status MakeAbsolute(std::string& path) {
+  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
+  if (real == nullptr) return ErrnoStatus(errno, Printable(path));
+  path = real.get();
+  return Status::Ok();
+}
+
+Status MakeLogPathAbsolute(std::string& path) {
+  if (path.empty() || path[0] == '/') return Status::Ok();
+  std::string folder = ".";
+  AUGUR_TRY(MakeAbsolute(folder));
+  path = folder + "/" + path;
+  return Status::Ok();
+}
+
+Status Main(int argc, char** argv) {
+  // glibc keeps an arena of freed memory for each thread, 8 a core: two hold what we need and keep memory in its
+  // budget.
+  mallopt(M_ARENA_MAX, 2);
+  IgnoreBrokenPipe();
+  AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc, argv));
+  if (!options.print.empty()) return WriteOut(options.print);
+  AUGUR_TRY(MakeAbsolute(options.store));
+  AUGUR_TRY(MakeLogPathAbsolute(options.log_path));
+  std::optional<Background> background;
+  if (!options.foreground) {
+    AUGUR_TRY_ASSIGN(forked, Background::Fork(MountPoint::HandedDownFd(options.mountpoint)));
+    background = std::move(forked);
+  }
+  // Memory that we allocate while a reader waits for us must not be got by writing to or shrinking our own mount. Only
+  // with CAP_SYS_RESOURCE; without it nothing is lost but that.
+  (void)prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
+  Daemon daemon(options, std::move(background));
+  return daemon.Run();
+}
+
+}  // namespace
+}  // namespace augur
+
+int main(int argc, char** argv) {
+  const augur::Status status = augur::Main(argc, argv);
+  if (status.ok()) return augur::kExitDone;
+  augur::PrintError(augur::kProgram, status);
+  return augur::kExitError;
+}

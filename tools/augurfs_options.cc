@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/augurfs_options.h"
+
+#include <limits>
+
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+// What the kernel takes in the reply to INIT is 16 bits wide.
+constexpr uint64_t kBackgroundRequestsMax = std::numeric_limits<uint16_t>::max();
+// uid_t and gid_t are 32 bits, and all ones means "no one" to the kernel.
+constexpr uint64_t kIdMax = std::numeric_limits<uint32_t>::max() - 1;
+// The index file's name has 8 digits for it (FORMAT.md section 1).
+constexpr uint64_t kGenerationMax = 99'999'999;
+// Below this there is no room for the largest read of the kernel (1 MiB) on a few threads, with its block each.
+constexpr uint64_t kMemoryMin = 16 * kMiB;
+
+std::vector<Option> MakeOptions() {
+  return {
+      {.name = "foreground",
+       .short_name = 'f',
+       .brief = "stay in the foreground",
+       .text =
+           "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. Without it, the command "
+           "returns when the mount is usable and a daemon goes on in the background."},
+      {.name = "memory",
+       .value = "SIZE",
+       .kind = OptionKind::kSize,
+       .min = kMemoryMin,
+       .max = uint64_t{1} << 50,
+       .category = "Mount options",
+       .brief = "most memory that the daemon allocates",
+       .text = "The limit for everything that it allocates: buffers, reads in flight, caches. The mapped index and the "
+               "kernel's own page cache are not counted. Default: from what the machine has free and the memory limit "
+               "of its cgroup.",
+       .place = OptionPlace::kMount},
+      {.name = "uid",
+       .value = "ID",
+       .kind = OptionKind::kCount,
+       .max = kIdMax,
+       .category = "Mount options",
+       .brief = "owner of all files, as a number",
+       .text = "Default: the user who mounts.",
+       .place = OptionPlace::kMount},
+      {.name = "gid",
+       .value = "ID",
+       .kind = OptionKind::kCount,
+       .max = kIdMax,
+       .category = "Mount options",
+       .brief = "group of all files, as a number",
+       .text = "Default: the group of the user who mounts.",
+       .place = OptionPlace::kMount},
+      {.name = "umask",
+       .value = "OCTAL",
+       .kind = OptionKind::kOctal,
+       .default_value = "000",
+       .max = 0777,
+       .category = "Mount options",
+       .brief = "permission bits taken away from all files and folders",
+       .text = "The bits that are left are those of the packed folder, and the kernel holds every user to them.",
+       .place = OptionPlace::kMount},
+      {.name = "allow_other",
+       .category = "Mount options",
+       .brief = "let other users use the mount",
+       .text = "Without it only the user who mounted may, not even root. An ordinary user needs the line "
+               "user_allow_other in /etc/fuse.conf.",
+       .place = OptionPlace::kMount},
+      {.name = "noexec",
+       .category = "Mount options",
+       .brief = "run no programs from the mount",
+       .text = "nosuid and nodev hold for every mount.",
+       .place = OptionPlace::kMount},
+      {.name = "observe",
+       .value = "MODE",
+       .kind = OptionKind::kChoice,
+       .default_value = "none",
+       .choices = {"none", "open"},
+       .category = "Mount options",
+       .brief = "whether the daemon is told of each open",
+       .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
+               "daemon learns what is read from the reads that reach it. With open each open(2) is a request to the "
+               "daemon, about 40 microseconds, and it sees every file that is opened.",
+       .place = OptionPlace::kMount},
+      {.name = "io",
+       .value = "ENGINE",
+       .kind = OptionKind::kChoice,
+       .default_value = "auto",
+       .choices = {"auto", "uring", "pread"},
+       .category = "Mount options",
+       .brief = "how the store is read",
+       .text =
+           "uring: io_uring, many reads at once from one thread; refused where the system forbids it. pread: a pool "
+           "of threads. auto: io_uring, or the pool where it is refused; the log says which and why.",
+       .place = OptionPlace::kMount},
+      {.name = "log",
+       .value = "PATH",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "append messages to this file",
+       .text = "Default: the system log, or stderr with --foreground.",
+       .place = OptionPlace::kMount},
+      {.name = "read-ahead",
+       .value = "SIZE",
+       .kind = OptionKind::kSize,
+       .default_value = "1M",
+       .max = kGiB,
+       .category = "Mount options",
+       .brief = "how far the kernel reads ahead in a file",
+       .text = "Only root can set it; for other users the kernel's own value holds, 128K as a rule.",
+       .place = OptionPlace::kMount},
+      {.name = "threads",
+       .value = "N",
+       .kind = OptionKind::kCount,
+       .default_value = "0",
+       .max = 1024,
+       .category = "Mount options",
+       .brief = "threads that answer the kernel",
+       .text = "0: as many as cores, at least 2. They never wait for the disk.",
+       .place = OptionPlace::kMount},
+      {.name = "max-background",
+       .value = "N",
+       .kind = OptionKind::kCount,
+       .default_value = "64",
+       .min = 1,
+       .max = kBackgroundRequestsMax,
+       .category = "Mount options",
+       .brief = "read-ahead requests that the kernel keeps in flight",
+       .place = OptionPlace::kMount},
+      {.name = "generation",
+       .value = "N",
+       .kind = OptionKind::kCount,
+       .min = 1,
+       .max = kGenerationMax,
+       .category = "Mount options",
+       .brief = "mount this generation of the store",
+       .text =
+           "Default: the newest. An older one is there until 'augurpack gc'. A mount keeps its generation while the "
+           "store is appended to.",
+       .place = OptionPlace::kMount},
+  };
+}
+
+Program MakeProgram() {
+  Program program;
+  program.name = "augurfs";
+  program.brief = "mount a packed folder of training data, read-only";
+  program.text =
+      "Mounts STORE, made by augurpack(1), at the folder MOUNTPOINT: the same tree that was packed, with the same "
+      "names, sizes, modes, times and bytes. Every byte is checked against its checksum when it comes from the disk; "
+      "a file with a wrong one gives an input/output error and a message in the log, and nothing else suffers.\n"
+      "The command returns when the mount is usable. 'umount MOUNTPOINT' as root, or 'fusermount3 -u MOUNTPOINT', ends "
+      "it. An ordinary user may mount where fusermount3 is installed. In fstab the type is fuse.augurfs.";
+  Command command;
+  command.arguments = {{.name = "STORE", .brief = "folder of the store"},
+                       {.name = "MOUNTPOINT", .brief = "folder where the tree appears"}};
+  command.options = MakeOptions();
+  program.commands = {std::move(command)};
+  program.ignored_mount_options = {"ro",
+                                   "rw",
+                                   "dev",
+                                   "nodev",
+                                   "suid",
+                                   "nosuid",
+                                   "exec",
+                                   "auto",
+                                   "noauto",
+                                   "user",
+                                   "user=*",
+                                   "nouser",
+                                   "users",
+                                   "nousers",
+                                   "owner",
+                                   "noowner",
+                                   "group",
+                                   "nogroup",
+                                   "defaults",
+                                   "_netdev",
+                                   "nofail",
+                                   "fail",
+                                   "async",
+                                   "sync",
+                                   "dirsync",
+                                   "atime",
+                                   "noatime",
+                                   "diratime",
+                                   "nodiratime",
+                                   "relatime",
+                                   "norelatime",
+                                   "strictatime",
+                                   "lazytime",
+                                   "nolazytime",
+                                   "loud",
+                                   "silent",
+                                   "nostrictatime",
+                                   "iversion",
+                                   "noiversion",
+                                   "mand",
+                                   "nomand",
+                                   "fsname=*",
+                                   "x-*",
+                                   "X-*",
+                                   "comment=*",
+                                   "subtype=*",
+                                   "uhelper=*",
+                                   "helper=*",
+                                   "nosymfollow",
+                                   "symfollow",
+                                   "default_permissions"};
+  program.ignored_mount_text =
+      "What mount(8) and fstab(5) add to -o is accepted and changes nothing: ro, rw (a mount is read-only all the "
+      "same), dev, nodev, suid, nosuid, exec, auto, noauto, user, users, owner, group and their opposites, defaults, "
+      "_netdev, nofail, async, sync, dirsync, the atime words, default_permissions (always on), x-*, comment=, "
+      "fsname=, "
+      "subtype=. A comma within a value is written \\, and a backslash \\\\.";
+  program.examples = {{.command = "augurfs /data/imagenet.augur /mnt/imagenet",
+                       .what = "Mount a store, then unmount it with umount(8):"},
+                      {.command = "augurfs -f -o memory=4G,allow_other /data/imagenet.augur /mnt/imagenet",
+                       .what = "In the foreground, for all users, with 4 GiB of memory:"},
+                      {.command = "/data/imagenet.augur /mnt/imagenet fuse.augurfs allow_other,_netdev 0 0",
+                       .what = "A line of fstab:"}};
+  program.exit_status =
+      "0: the mount was usable (with --foreground: it has ended). 2: it could not be mounted, or the command line is "
+      "wrong; stderr says why.";
+  program.see_also = "augurpack(1), fusermount3(1), mount(8), fstab(5), fuse(4)";
+  return program;
+}
+
+Observe ReadObserve(const std::string& word) { return word == "open" ? Observe::kOpen : Observe::kNone; }
+
+EngineKind ReadEngineKind(const std::string& word) {
+  if (word == "uring") return EngineKind::kUring;
+  if (word == "pread") return EngineKind::kPread;
+  return EngineKind::kAuto;
+}
+
+}  // namespace
+
+const Program& AugurfsProgram() {
+  static const Program program = MakeProgram();
+  return program;
+}
+
+Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
+  AUGUR_TRY_ASSIGN(parsed, ParseCommandLine(AugurfsProgram(), argc, argv));
+  AugurfsOptions options;
+  options.print = parsed.print;
+  if (!options.print.empty()) return options;
+  const Values& values = parsed.values;
+  options.store = values.Text("STORE");
+  options.mountpoint = values.Text("MOUNTPOINT");
+  options.foreground = values.Given("foreground");
+  options.memory_bytes = values.Number("-o memory");
+  if (values.Given("-o uid")) options.uid = static_cast<uint32_t>(values.Number("-o uid"));
+  if (values.Given("-o gid")) options.gid = static_cast<uint32_t>(values.Number("-o gid"));
+  options.umask = static_cast<uint32_t>(values.Number("-o umask"));
+  options.allow_other = values.Given("-o allow_other");
+  options.noexec = values.Given("-o noexec");
+  options.observe = ReadObserve(values.Text("-o observe"));
+  options.io = ReadEngineKind(values.Text("-o io"));
+  options.log_path = values.Text("-o log");
+  options.read_ahead_bytes = values.Number("-o read-ahead");
+  options.threads = static_cast<unsigned>(values.Number("-o threads"));
+  options.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
+  options.generation = values.Number("-o generation");
+  return options;
+}
+
+}  // namespace augur

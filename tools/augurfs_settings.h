@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "augur/status.h"
+#include "tools/augurfs_options.h"
+
+namespace augur {
+
+// What this machine and this user are: the facts on which defaults depend.
+struct Machine {
+  uint64_t memory_bytes = 0;  // what the machine has and its cgroup allows
+  unsigned cores = 1;
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+};
+
+// The options of augurfs with nothing left open.
+struct AugurfsSettings {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  unsigned threads = 2;
+  uint64_t memory_bytes = 0;       // the whole budget
+  uint64_t buffer_bytes = 0;       // the part of it for record bytes
+  std::vector<std::string> notes;  // where less is used than was asked, and why; for the log
+};
+
+// Resolves options on a machine; pure. kInvalid: the memory is less than anything can work with.
+Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine);
+
+}  // namespace augur

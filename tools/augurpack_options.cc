@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/augurpack_options.h"
+
+#include <utility>
+
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+// The largest file of ext4 with blocks of 4 KiB: 2^32 blocks.
+constexpr uint64_t kShardMax = 16 * 1024 * kGiB;
+
+Argument StoreArgument() { return {.name = "STORE", .brief = "folder of the store"}; }
+
+Option Quiet() {
+  return {.name = "quiet", .short_name = 'q', .brief = "no progress and no summary", .text = "Errors are still said."};
+}
+
+Option Json(std::string_view text) {
+  return {.name = "json", .brief = "print the result as one JSON object", .text = text};
+}
+
+Option Threads() {
+  return {.name = "threads",
+          .value = "N",
+          .kind = OptionKind::kCount,
+          .default_value = "0",
+          .max = 1024,
+          .brief = "worker threads",
+          .text = "0: as many as cores, at least 2."};
+}
+
+std::vector<Option> PackRows() {
+  return {
+      {.name = "shard-size",
+       .value = "SIZE",
+       .kind = OptionKind::kSize,
+       .default_value = "1G",
+       .min = 4 * kKiB,
+       .max = kShardMax,
+       .brief = "size at which a shard is closed and the next begun",
+       .text = "A file is never split, so a shard may be larger by one file."},
+      {.name = "include",
+       .value = "GLOB",
+       .kind = OptionKind::kList,
+       .brief = "pack only the files that match; may be repeated",
+       .text =
+           "A pattern with a '/' is matched against the path below SRC, one without against the file's name. * and "
+           "? do not match a '/', ** does; [a-z] is one byte of a set. Folders in which nothing matches are left out."},
+      {.name = "exclude",
+       .value = "GLOB",
+       .kind = OptionKind::kList,
+       .brief = "leave out what matches; may be repeated",
+       .text = "Patterns as for --include. A folder that matches is left out with all that is in it."},
+      {.name = "resume",
+       .brief = "go on where a killed run stopped",
+       .text = "With nothing to resume it starts anew. Without it, what a killed run left is removed with a message."},
+      {.name = "on-error",
+       .value = "POLICY",
+       .kind = OptionKind::kChoice,
+       .default_value = "stop",
+       .choices = {"stop", "skip"},
+       .brief = "what a file that cannot be read does",
+       .text = "Also a file that changes or vanishes while it is read. stop: end with exit status 2; --resume goes on "
+               "from there. skip: name the file, leave it out, and end "
+               "with exit status 1. It is never packed half."},
+      Threads(),
+      Quiet(),
+      Json("The summary, on stdout. Sizes are in bytes."),
+  };
+}
+
+Command CreateCommand() {
+  Command command;
+  command.name = "create";
+  command.brief = "pack a folder, tar or zip file into a new store";
+  command.text =
+      "Packs all files, folders and symbolic links below SRC, with names, modes and times, into the new store STORE. "
+      "Files with the same bytes are stored once; hard links become files of their own. Killed at any point, it "
+      "leaves either the old store or none.";
+  command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
+                       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
+  command.options = PackRows();
+  command.options.insert(command.options.begin(),
+                         {.name = "force",
+                          .brief = "replace the tree of a store that is there already",
+                          .text = "The new tree is a further generation; the old one stays until 'augurpack gc'. "
+                                  "Without it an existing store is refused."});
+  return command;
+}
+
+Command AppendCommand() {
+  Command command;
+  command.name = "append";
+  command.brief = "add files to a store, as a new generation";
+  command.text =
+      "Adds all that is below SRC to the tree of STORE. Running mounts keep their generation; a new mount sees the new "
+      "one. Earlier generations stay until 'augurpack gc'. One writer at a time; the second is told who holds the "
+      "store.";
+  command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
+                       StoreArgument()};
+  command.options = PackRows();
+  command.options.insert(command.options.begin(), {.name = "replace",
+                                                   .brief = "let new files take the place of old ones",
+                                                   .text = "Without it a path that is there already is refused."});
+  return command;
+}
+
+Command AdoptCommand() {
+  Command command;
+  command.name = "adopt";
+  command.brief = "make a store of uncompressed tar files without copying them";
+  command.text =
+      "Reads each TAR once and writes an index with names, sizes and checksums. The store refers to the tar files "
+      "where "
+      "they lie; they must stay there and not change. Several tar files make one tree.";
+  command.arguments = {{.name = "TAR", .brief = "uncompressed tar files, at least one", .many = true},
+                       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
+  command.options = {
+      {.name = "nested",
+       .brief = "open tar files within the tar files",
+       .text = "x.tar becomes the folder x, as ImageNet's classes need it."},
+      {.name = "on-duplicate",
+       .value = "POLICY",
+       .kind = OptionKind::kChoice,
+       .default_value = "error",
+       .choices = {"first", "last", "error"},
+       .brief = "which file holds when a path comes twice",
+       .text = "error: end with exit status 2 and name both."},
+      {.name = "absolute",
+       .brief = "refer to the tar files by absolute paths",
+       .text = "Without it by paths relative to the store, so that store and tar files can move together."},
+      {.name = "force",
+       .brief = "replace the tree of a store that is there already",
+       .text = "The new tree is a further generation; the old one stays until 'augurpack gc'."},
+      Quiet(),
+      Json("The summary, on stdout. Sizes are in bytes."),
+  };
+  return command;
+}
+
+Command GcCommand() {
+  Command command;
+  command.name = "gc";
+  command.brief = "remove earlier generations and what killed writers left";
+  command.text =
+      "Keeps the current generation, and every earlier one that a mount or another program on this machine has open. "
+      "Mounts on other machines are not seen: unmount there first.";
+  command.arguments = {StoreArgument()};
+  command.options = {Quiet()};
+  return command;
+}
+
+Command InfoCommand() {
+  Command command;
+  command.name = "info";
+  command.brief = "show what a store holds";
+  command.text =
+      "Shows counts, sizes, the generation, the writer, the share of images, the shards with their kind, and the bytes "
+      "of its own shards that no file of this generation uses (stored, but not part of a record). Reads the index "
+      "only.";
+  command.arguments = {StoreArgument()};
+  command.options = {Json("Sizes are in bytes.")};
+  return command;
+}
+
+Command LsCommand() {
+  Command command;
+  command.name = "ls";
+  command.brief = "list files";
+  command.text =
+      "Lists the folder PATH of the store, or the file, by paths from the store's root. Control characters, "
+      "backslashes, and bytes that are not UTF-8 are shown as \\xHH.";
+  command.arguments = {StoreArgument(),
+                       {.name = "PATH", .brief = "path in the store; default: its root", .optional = true}};
+  command.options = {
+      {.name = "long", .short_name = 'l', .brief = "also mode, size, time (UTC) and link target"},
+      {.name = "recursive", .short_name = 'R', .brief = "everything below PATH, in path order"},
+  };
+  return command;
+}
+
+Command VerifyCommand() {
+  Command command;
+  command.name = "verify";
+  command.brief = "check every byte and every rule of a store";
+  command.text =
+      "Checks the manifest, the index, every entry, the shards and the checksum of every record, prints each defect "
+      "and "
+      "what was checked. Exit status 1 when there are defects.";
+  command.arguments = {StoreArgument()};
+  command.options = {Threads(), Quiet(), Json("What was checked and the defects, on stdout.")};
+  return command;
+}
+
+Command ExtractCommand() {
+  Command command;
+  command.name = "extract";
+  command.brief = "write files back to a folder";
+  command.text =
+      "Writes the tree of the store, or each PATH with all that is below it, into DEST, with bytes, modes and times as "
+      "they were packed, each block checked against its checksum. Never writes through a symbolic link, so nothing "
+      "lands outside DEST.";
+  command.arguments = {StoreArgument(),
+                       {.name = "DEST", .brief = "folder to write to, made if it is not there"},
+                       {.name = "PATH", .brief = "paths in the store; default: all", .optional = true, .many = true}};
+  command.options = {{.name = "force",
+                      .brief = "replace files that are there",
+                      .text = "Without it the first one that is there ends the run, before anything is written over."},
+                     Threads(),
+                     Quiet()};
+  return command;
+}
+
+Program MakeProgram() {
+  Program program;
+  program.name = "augurpack";
+  program.brief = "pack folders of training data for augurfs";
+  program.text =
+      "Packs a folder of many small files into a store: a folder with an index and a few large shards, which "
+      "augurfs(1) "
+      "mounts as the same folder. Also lists, checks, extends and unpacks stores.\n"
+      "Sizes are in bytes and take K, M, G or T for powers of 1024, as in 512M.";
+  program.commands = {CreateCommand(), AppendCommand(), AdoptCommand(),   InfoCommand(),
+                      LsCommand(),     VerifyCommand(), ExtractCommand(), GcCommand()};
+  program.examples = {
+      {.command = "augurpack create /data/imagenet /data/imagenet.augur", .what = "Pack a folder:"},
+      {.command = "augurpack create - /data/imagenet.augur < imagenet.tar", .what = "Pack from a pipe:"},
+      {.command = "augurpack adopt --nested ILSVRC2012_img_train.tar /data/train.augur",
+       .what = "Make a store over ImageNet's tar file, without a copy:"},
+      {.command = "augurpack verify /data/imagenet.augur", .what = "Check every byte:"}};
+  program.exit_status =
+      "0: done. 1: a negative answer: verify found defects, or files were left out by --on-error=skip. 2: an error; "
+      "stderr says what and why. A reader of stdout that goes away early is no error.";
+  program.see_also = "augurfs(1), tar(1)";
+  return program;
+}
+
+void FillPack(const Values& values, PackOptions& options) {
+  options.source = values.Text("SRC");
+  options.store = values.Text("STORE");
+  options.shard_bytes = values.Number("shard-size");
+  options.include = values.List("include");
+  options.exclude = values.List("exclude");
+  options.resume = values.Given("resume");
+  options.on_error = values.Text("on-error") == "skip" ? OnError::kSkip : OnError::kStop;
+  options.threads = static_cast<unsigned>(values.Number("threads"));
+  options.quiet = values.Given("quiet");
+  options.json = values.Given("json");
+}
+
+CreateOptions ReadCreate(const Values& values) {
+  CreateOptions options;
+  FillPack(values, options);
+  options.force = values.Given("force");
+  return options;
+}
+
+AppendOptions ReadAppend(const Values& values) {
+  AppendOptions options;
+  FillPack(values, options);
+  options.replace = values.Given("replace");
+  return options;
+}
+
+AdoptOptions ReadAdopt(const Values& values) {
+  AdoptOptions options;
+  options.tars = values.List("TAR");
+  options.store = values.Text("STORE");
+  options.nested = values.Given("nested");
+  options.absolute = values.Given("absolute");
+  options.force = values.Given("force");
+  const std::string& duplicate = values.Text("on-duplicate");
+  if (duplicate == "first") options.on_duplicate = OnDuplicate::kFirst;
+  if (duplicate == "last") options.on_duplicate = OnDuplicate::kLast;
+  options.quiet = values.Given("quiet");
+  options.json = values.Given("json");
+  return options;
+}
+
+AugurpackCommand ReadCommand(std::string_view name, const Values& values) {
+  if (name == "create") return ReadCreate(values);
+  if (name == "append") return ReadAppend(values);
+  if (name == "adopt") return ReadAdopt(values);
+  if (name == "gc") return GcOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet")};
+  if (name == "info") return InfoOptions{.store = values.Text("STORE"), .json = values.Given("json")};
+  if (name == "ls") {
+    return LsOptions{.store = values.Text("STORE"),
+                     .path = values.Text("PATH"),
+                     .long_format = values.Given("long"),
+                     .recursive = values.Given("recursive")};
+  }
+  const auto threads = static_cast<unsigned>(values.Number("threads"));
+  if (name == "verify") {
+    return VerifyOptions{.store = values.Text("STORE"),
+                         .quiet = values.Given("quiet"),
+                         .json = values.Given("json"),
+                         .threads = threads};
+  }
+  return ExtractOptions{.store = values.Text("STORE"),
+                        .destination = values.Text("DEST"),
+                        .paths = values.List("PATH"),
+                        .force = values.Given("force"),
+                        .quiet = values.Given("quiet"),
+                        .threads = threads};
+}
+
+}  // namespace
+
+const Program& AugurpackProgram() {
+  static const Program program = MakeProgram();
+  return program;
+}
+
+Result<AugurpackOptions> ParseAugurpack(int argc, const char* const* argv) {
+  AUGUR_TRY_ASSIGN(parsed, ParseCommandLine(AugurpackProgram(), argc, argv));
+  AugurpackOptions options;
+  options.print = parsed.print;
+  if (options.print.empty()) options.command = ReadCommand(parsed.command->name, parsed.values);
+  return options;
+}
+
+}  // namespace augur

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+
+namespace augur {
+
+// Background runs the rest of the program in a child process, while the parent, which the caller waits for, ends when
+// the child says that it is ready. Until then the child has the caller's streams, terminal and working folder, so its
+// messages are seen and Ctrl-C reaches it. One thread: it forks, so it comes before any thread.
+class Background {
+ public:
+  // Forks. In the parent it does not return: the process ends with status 0 once Release was called in the child, with
+  // the child's exit status when that ends first, and with 2 and a message when that was killed. The child keeps the
+  // standard streams and `keep_fd` (-1: none); what else was open is closed: a lock or pipe of the caller must not
+  // live on in a daemon.
+  static Result<Background> Fork(int keep_fd);
+
+  // Leaves the caller: own session, working folder "/", standard streams closed (stderr goes to `error_path` unless
+  // that is empty, for what the C library and assertions write), and then lets the parent end. kStopped: the parent is
+  // gone, so nobody wants what we do any more.
+  Status Release(const std::string& error_path);
+
+ private:
+  UniqueFd ready_;  // a byte written here ends the parent
+};
+
+}  // namespace augur

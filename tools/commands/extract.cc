@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "augur/store.h"
+#include "base/mutex.h"
+#include "base/units.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/target_folder.h"
+#include "tools/commands/tree_walk.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+
+namespace augur {
+namespace {
+
+using FolderRef = std::shared_ptr<const TargetFolder>;
+
+// A file to be written.
+struct Job {
+  Entry entry;
+  std::string path;  // in the store
+  FolderRef folder;
+};
+
+// JobQueue hands files from the walk to the writers. Safe from any thread. At most kJobsMax wait: each may hold the
+// descriptor of another folder.
+class JobQueue {
+ public:
+  static constexpr size_t kJobsMax = 128;
+
+  // Waits for room. False when the queue was stopped.
+  bool Push(Job job) AUGUR_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    while (jobs_.size() >= kJobsMax && !stopped_) changed_.Wait(mu_);
+    if (stopped_) return false;
+    jobs_.push_back(std::move(job));
+    changed_.NotifyAll();
+    return true;
+  }
+  // Waits for a job. False when there is none and there will be none.
+  bool Pop(Job& job) AUGUR_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    while (jobs_.empty() && !ended_ && !stopped_) changed_.Wait(mu_);
+    if (jobs_.empty() || stopped_) return false;
+    job = std::move(jobs_.front());
+    jobs_.pop_front();
+    changed_.NotifyAll();
+    return true;
+  }
+  // No more jobs will come; those that wait are still done.
+  void End() AUGUR_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    ended_ = true;
+    changed_.NotifyAll();
+  }
+  // Those that wait are dropped. The first reason is kept.
+  void Stop(const Status& why) AUGUR_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    if (!stopped_) why_ = why;
+    stopped_ = true;
+    changed_.NotifyAll();
+  }
+  // Why it was stopped; OK when it was not.
+  Status why() AUGUR_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    return why_;
+  }
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  std::deque<Job> jobs_ AUGUR_GUARDED_BY(mu_);
+  bool ended_ AUGUR_GUARDED_BY(mu_) = false;
+  bool stopped_ AUGUR_GUARDED_BY(mu_) = false;
+  Status why_ AUGUR_GUARDED_BY(mu_);
+};
+
+Status WriteAll(int fd, std::span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return ErrnoStatus(errno, path);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return Status::Ok();
+}
+
+// FileWriters write the files of a queue on threads of their own. A file whose bytes cannot be read from the store is
+// named, left out and counted; a failure to write stops the queue.
+class FileWriters {
+ public:
+  FileWriters(const Store& store, bool force, unsigned threads, JobQueue& queue, Progress& progress)
+      : store_(store), force_(force), queue_(queue), progress_(progress) {
+    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  }
+  ~FileWriters() { Join(); }
+  FileWriters(const FileWriters&) = delete;
+  FileWriters& operator=(const FileWriters&) = delete;
+
+  // Waits until the queue has ended or was stopped, and all files in hand are done. Returns the number of files left
+  // out.
+  uint64_t Join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    const MutexLock lock(mu_);
+    return left_out_;
+  }
+
+ private:
+  void Work() {
+    std::vector<std::byte> buffer(kBlockBytes);
+    Job job;
+    while (queue_.Pop(job)) {
+      if (const Status written = Write(job, buffer); !written.ok()) queue_.Stop(written);
+      job = {};  // lets go of the folder before it waits
+    }
+  }
+
+  // A failure is one of writing.
+  Status Write(const Job& job, std::vector<std::byte>& buffer) {
+    const std::string name(job.entry.name);
+    const std::string path = job.folder->path() + "/" + Printable(name);
+    AUGUR_TRY_ASSIGN(fd, job.folder->MakeFile(name, force_));
+    for (uint64_t block = 0; block < Store::BlockCount(job.entry); ++block) {
+      const std::span<std::byte> bytes(buffer.data(), Store::BlockBytes(job.entry, block));
+      if (const Status read = store_.Read(job.entry, block, bytes); !read.ok()) {
+        LeaveOut(job, name, read);
+        return Status::Ok();
+      }
+      AUGUR_TRY(WriteAll(fd.get(), bytes, path));
+      progress_.Add(0, bytes.size());
+    }
+    AUGUR_TRY(SetAttributes(fd.get(), job.entry, path));
+    progress_.Add(1, 0);
+    return Status::Ok();
+  }
+
+  void LeaveOut(const Job& job, const std::string& name, const Status& why) AUGUR_EXCLUDES(mu_) {
+    job.folder->RemoveFile(name);
+    progress_.Print("augurpack: " + Printable(job.path) + ": left out: " + why.text());
+    const MutexLock lock(mu_);
+    ++left_out_;
+  }
+
+  // Constant after construction.
+  const Store& store_;
+  const bool force_;
+  // Own synchronization.
+  JobQueue& queue_;
+  Progress& progress_;
+  // Of the owner's thread.
+  std::vector<std::thread> threads_;
+  // Guarded by mu_.
+  Mutex mu_;
+  uint64_t left_out_ AUGUR_GUARDED_BY(mu_) = 0;
+};
+
+// The first walk: makes folders and links, and hands files to the writers.
+class MakeTree : public TreeVisitor {
+ public:
+  MakeTree(const Store& store, FolderRef top, bool force, JobQueue& queue)
+      : store_(store), force_(force), queue_(queue), top_(std::move(top)) {}
+
+  Status EnterFolder(const Entry& folder, const std::string& /*path*/, bool /*whole*/) override {
+    if (folder.number == 0) {
+      folders_.push_back(top_);
+      return Status::Ok();
+    }
+    AUGUR_TRY_ASSIGN(made, folders_.back()->MakeFolder(std::string(folder.name), force_));
+    folders_.push_back(std::move(made));
+    return Status::Ok();
+  }
+  Status LeaveFolder(const Entry& /*folder*/, const std::string& /*path*/, bool /*whole*/) override {
+    folders_.pop_back();
+    return Status::Ok();
+  }
+  Status Leaf(const Entry& entry, const std::string& path) override {
+    if (entry.type == EntryType::kSymlink) {
+      AUGUR_TRY_ASSIGN(target, store_.LinkTarget(entry));
+      return folders_.back()->MakeSymlink(entry, target, force_);
+    }
+    if (queue_.Push({entry, path, folders_.back()})) return Status::Ok();
+    return {Code::kStopped, "stopped"};  // the queue knows why
+  }
+
+ private:
+  const Store& store_;
+  const bool force_;
+  JobQueue& queue_;
+  const FolderRef top_;
+  std::vector<FolderRef> folders_;  // from the top to where the walk is
+};
+
+// The second walk: modes and times of folders, which writing into them changes and may need changed.
+class FinishFolders : public TreeVisitor {
+ public:
+  FinishFolders(FolderRef top, bool with_top) : with_top_(with_top), top_(std::move(top)) {}
+
+  Status EnterFolder(const Entry& folder, const std::string& /*path*/, bool /*whole*/) override {
+    if (folder.number == 0) {
+      folders_.push_back(top_);
+      return Status::Ok();
+    }
+    AUGUR_TRY_ASSIGN(opened, folders_.back()->OpenFolder(std::string(folder.name)));
+    folders_.push_back(std::move(opened));
+    return Status::Ok();
+  }
+  Status LeaveFolder(const Entry& folder, const std::string& /*path*/, bool /*whole*/) override {
+    const FolderRef target = std::move(folders_.back());
+    folders_.pop_back();
+    return folder.number != 0 || with_top_ ? target->SetAttributes(folder) : Status::Ok();
+  }
+  Status Leaf(const Entry& /*entry*/, const std::string& /*path*/) override { return Status::Ok(); }
+
+ private:
+  const bool with_top_;
+  const FolderRef top_;
+  std::vector<FolderRef> folders_;
+};
+
+// A walk holds a descriptor for each folder down to where it is, and a path of 4,095 bytes has 2,047 folders at most;
+// the usual soft limit is 1,024.
+void RaiseDescriptorLimit() {
+  static constexpr rlim_t kWanted = 4096;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kWanted) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kWanted);
+  // When it fails, only trees deeper than the limit suffer, and they say so.
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Returns the number of files that were left out because the store's bytes are bad.
+Result<uint64_t> Extract(const ExtractOptions& options) {
+  AUGUR_TRY_ASSIGN(store, Store::Open(options.store));
+  AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, options.paths));
+  RaiseDescriptorLimit();
+  AUGUR_TRY_ASSIGN(top, TargetFolder::OpenTop(options.destination));
+  Progress progress("extracting", Progress::Choose(options.quiet));
+  if (selection.everything()) progress.SetTotal(store->summary().file_count, store->summary().tree_bytes);
+  JobQueue queue;
+  uint64_t left_out = 0;
+  Status walked;
+  {
+    FileWriters writers(*store, options.force, ResolveThreads(options.threads), queue, progress);
+    MakeTree make(*store, top, options.force, queue);
+    walked = WalkTree(*store, selection, make);
+    if (walked.ok()) {
+      queue.End();
+    } else {
+      queue.Stop(walked);
+    }
+    left_out = writers.Join();
+  }
+  AUGUR_TRY(queue.why());
+  FinishFolders finish(top, selection.everything());
+  AUGUR_TRY(WalkTree(*store, selection, finish));
+  return left_out;
+}
+
+}  // namespace
+
+int RunExtract(const ExtractOptions& options) {
+  const Result<uint64_t> left_out = Extract(options);
+  if (!left_out.ok()) return Fail("augurpack", left_out.status());
+  if (*left_out == 0) return kExitDone;
+  PrintError("augurpack", std::to_string(*left_out) + (*left_out == 1 ? " file was" : " files were") +
+                              " left out; 'augurpack verify' lists all defects of the store");
+  return kExitError;
+}
+
+}  // namespace augur

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "augur/entry.h"
+#include "augur/status.h"
+#include "base/unique_fd.h"
+
+namespace augur {
+
+// A folder that extract writes into, by its descriptor: names are resolved in it and never through a symbolic link, so
+// nothing lands outside, whatever others do to the tree meanwhile. Safe from any thread; it is shared by the files that
+// are being written into it. REQUIRES, for all names: one component, not "." or "..".
+class TargetFolder {
+ public:
+  // Opens the folder `path`, which may be a symbolic link, and makes it if it is not there. kNotFound: neither it nor
+  // the folder that it would be in is there.
+  static Result<std::shared_ptr<const TargetFolder>> OpenTop(const std::string& path);
+
+  // The folder `name` in it, made if it is not there, and writable for us until SetAttributes. What is there and is not
+  // a folder: kExists, or with `force` it is removed.
+  Result<std::shared_ptr<const TargetFolder>> MakeFolder(const std::string& name, bool force) const;
+  // The folder `name` in it, which is there.
+  Result<std::shared_ptr<const TargetFolder>> OpenFolder(const std::string& name) const;
+
+  // A new empty file, open for writing and closed to all others. What is there: kExists, or with `force` it is removed
+  // unless it is a folder.
+  Result<UniqueFd> MakeFile(const std::string& name, bool force) const;
+  // The same for a symbolic link, with its time.
+  Status MakeSymlink(const Entry& link, std::string_view target, bool force) const;
+  void RemoveFile(const std::string& name) const;
+
+  // Gives the folder the entry's mode and time. To be called when nothing more is written into it.
+  Status SetAttributes(const Entry& entry) const;
+
+  const std::string& path() const { return path_; }  // for messages
+
+  TargetFolder(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+ private:
+  Status Clear(const std::string& name, bool force) const;
+  std::string PathOf(std::string_view name) const;
+
+  // Constant after construction.
+  const UniqueFd fd_;
+  const std::string path_;
+};
+
+// Gives the open file the entry's mode and modification time; `path` is for the message.
+Status SetAttributes(int fd, const Entry& entry, const std::string& path);
+
+}  // namespace augur

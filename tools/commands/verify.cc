@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "augur/store.h"
+#include "base/mutex.h"
+#include "base/units.h"
+#include "tools/commands/commands.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+
+namespace augur {
+namespace {
+
+// A store that is all wrong has a defect an entry; nobody reads more of them in one JSON object.
+constexpr size_t kListedDefectsMax = 1000;
+
+// Defects says each defect on stderr as it is found, and keeps the first ones. Safe from any thread.
+class Defects {
+ public:
+  explicit Defects(Progress& progress) : progress_(progress) {}
+  void Add(const Status& defect) AUGUR_EXCLUDES(mu_) {
+    progress_.Print("augurpack: " + defect.text());
+    const MutexLock lock(mu_);
+    if (texts_.size() < kListedDefectsMax) texts_.push_back(defect.text());
+  }
+  std::vector<std::string> Take() AUGUR_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    return std::move(texts_);
+  }
+
+ private:
+  Progress& progress_;  // own synchronization
+  Mutex mu_;
+  std::vector<std::string> texts_ AUGUR_GUARDED_BY(mu_);
+};
+
+std::string Text(const std::string& store, const VerifyReport& report) {
+  return store + ": checked " + std::to_string(report.index_blocks) + " index blocks, " +
+         std::to_string(report.entries) + " entries, " + std::to_string(report.shards) + " shards, " +
+         std::to_string(report.records) + " records of " + FormatSize(report.record_bytes) + ", " +
+         std::to_string(report.catalogue_items) + " catalogue items: " +
+         (report.defects == 0   ? "no defects"
+          : report.defects == 1 ? "1 defect"
+                                : std::to_string(report.defects) + " defects") +
+         "\n";
+}
+
+std::string Json(const std::string& store, const VerifyReport& report, const std::vector<std::string>& defects) {
+  const nlohmann::ordered_json json = {{"store", store},
+                                       {"index_blocks", report.index_blocks},
+                                       {"entries", report.entries},
+                                       {"shards", report.shards},
+                                       {"records", report.records},
+                                       {"record_bytes", report.record_bytes},
+                                       {"catalogue_items", report.catalogue_items},
+                                       {"defects", report.defects},
+                                       {"first_defects", defects}};
+  // A path may hold bytes that are not UTF-8; JSON cannot.
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int RunVerify(const VerifyOptions& options) {
+  Progress progress("verifying", Progress::Choose(options.quiet));
+  // The header says how many bytes are ahead. When the store cannot be opened, VerifyStore says why.
+  if (const auto store = Store::Open(options.store); store.ok()) {
+    progress.SetTotal(0, (*store)->summary().record_bytes);
+  }
+  Defects defects(progress);
+  Result<VerifyReport> report = VerifyStore(
+      options.store, static_cast<int>(ResolveThreads(options.threads)),
+      [&](const Status& defect) { defects.Add(defect); }, [&](uint64_t bytes) { progress.Set(0, bytes); });
+  progress.Finish();
+  if (!report.ok()) {
+    // A store too broken to open is as clear an answer as one that opens and is broken.
+    if (report.status().code() != Code::kCorrupt) return Fail("augurpack", report.status());
+    defects.Add(report.status());
+    report = VerifyReport{.defects = 1};
+  }
+  Status written;
+  if (options.json) {
+    written = WriteOut(Json(options.store, *report, defects.Take()));
+  } else if (!options.quiet) {
+    written = WriteOut(Text(Printable(options.store), *report));
+  }
+  if (!written.ok()) return Fail("augurpack", written);
+  return report->defects == 0 ? kExitDone : kExitNo;
+}
+
+}  // namespace augur

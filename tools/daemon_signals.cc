@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/daemon_signals.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace augur {
+namespace {
+
+// The kernel's SIGBUS comes at an access to the mapping and never from inside malloc or the log, so logging here is
+// safe although POSIX does not promise it; the alarm ends the process should it hang all the same.
+void OnBusError(int signal, siginfo_t* info, void* /*context*/) {
+  constexpr unsigned kPatienceSeconds = 2;
+  alarm(kPatienceSeconds);
+  const bool from_kernel = info->si_code > 0;
+  if (from_kernel) {
+    spdlog::critical(
+        "I/O error reading the mapped index: its file was truncated, or its disk or network file system failed; the "
+        "mount is lost (augurpack verify checks the store)");
+  }
+  // SA_RESETHAND has put the default back, so this ends the process with the right status.
+  raise(signal);
+}
+
+}  // namespace
+
+Result<UniqueFd> TakeSignals() {
+  (void)signal(SIGPIPE, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, one);
+  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
+    return ErrnoStatus(error, "blocking signals");
+  }
+  UniqueFd signals(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.valid()) return ErrnoStatus(errno, "signalfd");
+  struct sigaction action {};
+  action.sa_sigaction = OnBusError;
+  action.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND);
+  if (sigaction(SIGBUS, &action, nullptr) != 0) return ErrnoStatus(errno, "sigaction");
+  return signals;
+}
+
+int NextSignal(const UniqueFd& signals) {
+  signalfd_siginfo info{};
+  if (read(signals.get(), &info, sizeof info) != sizeof info) return 0;
+  return static_cast<int>(info.ssi_signo);
+}
+
+}  // namespace augur

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+
+namespace augur {
+
+// Blocks the signals that speak to a daemon (TERM, INT, HUP, USR1) in this thread and all that it starts, so that one
+// place reads them: the returned signalfd. Ignores SIGPIPE. A SIGBUS, which means that a page of the mapped index could
+// not be read, is logged before the process dies of it. Before any thread.
+Result<UniqueFd> TakeSignals();
+
+// The next signal in it; 0 when there is none.
+int NextSignal(const UniqueFd& signals);
+
+}  // namespace augur

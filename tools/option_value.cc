@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/option_value.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/units.h"
+#include "tools/option_text.h"
+
+namespace augur {
+namespace {
+
+Result<uint64_t> ParseOctal(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 8);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Status(Code::kInvalid, "'" + Printable(text) + "' is not an octal number, as in 022");
+  }
+  return value;
+}
+
+Result<uint64_t> ParseNumber(OptionKind kind, std::string_view text) {
+  if (kind == OptionKind::kSize) return ParseSize(text);
+  if (kind == OptionKind::kOctal) return ParseOctal(text);
+  return ParseCount(text);
+}
+
+Status ReadNumber(const Option& option, std::string_view text, Value& value) {
+  AUGUR_TRY_ASSIGN(number, ParseNumber(option.kind, text));
+  if (number < option.min || number > option.max) {
+    const std::string_view fault = number < option.min ? "too small" : "too large";
+    return {Code::kInvalid, "'" + Printable(text) + "' is " + std::string(fault) + ": " + OptionLimits(option)};
+  }
+  value.number = number;
+  return Status::Ok();
+}
+
+Status ReadByKind(const Option& option, std::string_view text, Value& value) {
+  switch (option.kind) {
+    case OptionKind::kFlag: return {Code::kInvalid, "takes no value"};
+    case OptionKind::kSize:
+    case OptionKind::kCount:
+    case OptionKind::kOctal: return ReadNumber(option, text, value);
+    case OptionKind::kChoice:
+      if (std::find(option.choices.begin(), option.choices.end(), text) == option.choices.end()) {
+        return {Code::kInvalid, "'" + Printable(text) + "' is not one of its words: " + Alternatives(option.choices)};
+      }
+      value.texts.assign(1, std::string(text));
+      return Status::Ok();
+    case OptionKind::kText:
+      if (text.empty()) return {Code::kInvalid, "the value is empty"};
+      value.texts.assign(1, std::string(text));
+      return Status::Ok();
+    case OptionKind::kList:
+      if (text.empty()) return {Code::kInvalid, "the value is empty"};
+      value.texts.emplace_back(text);
+      return Status::Ok();
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status ReadValue(const Option& option, std::string_view text, Value& value) {
+  return ReadByKind(option, text, value).In(OptionName(option));
+}
+
+}  // namespace augur

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace augur {
+namespace {
+
+// errno, or 0.
+int WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void PrintError(std::string_view program, std::string_view text) {
+  // Nobody is left to be told when this fails.
+  (void)WriteAll(STDERR_FILENO, std::string(program) + ": " + std::string(text) + "\n");
+}
+
+void PrintError(std::string_view program, const Status& status) { PrintError(program, status.text()); }
+
+int Fail(std::string_view program, const Status& status) {
+  PrintError(program, status);
+  return kExitError;
+}
+
+Status WriteOut(std::string_view text) {
+  const int error = WriteAll(STDOUT_FILENO, text);
+  // _exit, because other threads may still be at work.
+  if (error == EPIPE) ::_exit(kExitDone);
+  return error == 0 ? Status::Ok() : ErrnoStatus(error, "standard output");
+}
+
+void IgnoreBrokenPipe() { std::signal(SIGPIPE, SIG_IGN); }
+
+unsigned ResolveThreads(unsigned asked) {
+  return asked != 0 ? asked : std::max(std::thread::hardware_concurrency(), 2U);
+}
+
+}  // namespace augur
