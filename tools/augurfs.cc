@@ -81,8 +81,8 @@ class Daemon {
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
   Status Prepare() {
-    const Machine machine = {
-        .memory_bytes = MachineMemory(), .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
+    AUGUR_TRY_ASSIGN(memory, MachineMemory());
+    const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
     AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine));
     settings_ = std::move(settings);
     AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options_.mountpoint,
@@ -167,6 +167,11 @@ class Daemon {
                  cache.failures, cache.evicted, cache.waits);
     spdlog::info("statistics: buffers used {} mapped {} limit {} bytes", pool_->used_bytes(), pool_->mapped_bytes(),
                  pool_->bytes_max());
+    const Result<ProcessMemoryUse> memory = ProcessMemory();
+    if (memory.ok()) {
+      spdlog::info("statistics: memory {} of {} bytes", memory->anonymous_bytes + memory->shared_bytes,
+                   settings_.memory_bytes);
+    }
     spdlog::info("statistics: index {} bytes, in memory {} bytes (the kernel's)", store_->summary().index_bytes,
                  store_->ResidentIndexBytes());
   }

@@ -32,11 +32,13 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
 
   settings.memory_bytes = options.memory_bytes != 0
                               ? options.memory_bytes
-                              : std::clamp(machine.memory_bytes / 8, kMemoryDefaultMin, kMemoryDefaultMax);
-  if (machine.memory_bytes != 0 && settings.memory_bytes > machine.memory_bytes) {
-    settings.memory_bytes = std::max(machine.memory_bytes / 2, kMemoryMin);
-    settings.notes.push_back("memory: the machine or its cgroup has only " + FormatSize(machine.memory_bytes) +
-                             ": using " + FormatSize(settings.memory_bytes));
+                              : std::clamp(machine.memory.total_bytes / 8, kMemoryDefaultMin, kMemoryDefaultMax);
+  if (settings.memory_bytes > machine.memory.total_bytes) {
+    const uint64_t asked = settings.memory_bytes;
+    settings.memory_bytes = std::max(machine.memory.total_bytes / 2, kMemoryMin);
+    settings.notes.push_back("memory: " + FormatSize(settings.memory_bytes) + " instead of " + FormatSize(asked) +
+                             ", because " + machine.memory.source + " has only " +
+                             FormatSize(machine.memory.total_bytes));
   }
   if (settings.memory_bytes < kMemoryMin) {
     return Status(Code::kInvalid, "-o memory=" + std::to_string(settings.memory_bytes) + ": too little, at least " +

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "base/memory.h"
 #include "tools/augurfs_options.h"
 
 namespace augur {
 
 // What this machine and this user are: the facts on which defaults depend.
 struct Machine {
-  uint64_t memory_bytes = 0;  // what the machine has and its cgroup allows
+  MemoryRoom memory;
   unsigned cores = 1;
   uint32_t uid = 0;
   uint32_t gid = 0;

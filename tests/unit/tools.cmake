@@ -1,0 +1,8 @@
+augur_test(tools
+  unit/tools/augurfs_options_test.cc
+  unit/tools/augurpack_options_test.cc
+  unit/tools/mount_options_test.cc
+  unit/tools/option_text_test.cc
+  unit/tools/options_test.cc
+  unit/tools/progress_test.cc
+  LAYERS tools)
