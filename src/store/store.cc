@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/units.h"
 #include "store/file_io.h"
 #include "store/hash.h"
 #include "store/open_index.h"
@@ -105,9 +104,8 @@ Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte
   AUGUR_TRY_ASSIGN(expected, BlockHash(file, block));
   if (HashBytes128(bytes) == expected) return Status::Ok();
   AUGUR_TRY_ASSIGN(shard, Shard(file.shard));
-  const std::string where = file.size > kBlockBytes ? " block " + std::to_string(block) : "";
-  return {Code::kCorrupt, Printable(shard.locator) + ": record " + std::to_string(file.number) + where + " (" +
-                              parts_->tree.PathForMessage(file.number) + "): checksum mismatch"};
+  return file.size > kBlockBytes ? parts_->tree.ChecksumMismatch(shard.locator, file, block)
+                                 : parts_->tree.ChecksumMismatch(shard.locator, file);
 }
 
 Status Store::Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const {

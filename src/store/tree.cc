@@ -2,6 +2,7 @@
 #include "store/tree.h"
 
 #include <algorithm>
+#include <array>
 
 #include "augur/store.h"
 #include "base/check.h"
@@ -182,6 +183,12 @@ Result<std::string> Tree::PathOf(uint64_t number) const {
 std::string Tree::PathForMessage(uint64_t number) const {
   const Result<std::string> path = PathOf(number);
   return path.ok() ? Printable(*path) : "entry " + std::to_string(number);
+}
+
+Status Tree::ChecksumMismatch(std::string_view locator, const Entry& file, std::optional<uint64_t> block) const {
+  const std::string where = block.has_value() ? " block " + std::to_string(*block) : "";
+  return {Code::kCorrupt, Printable(locator) + ": record " + std::to_string(file.number) + where + " (" +
+                              PathForMessage(file.number) + "): checksum mismatch"};
 }
 
 Result<std::string_view> Tree::LinkTarget(const Entry& link) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,17 +34,21 @@ class Tree {
   // The path for a message: PathOf made printable, or "entry N" when it cannot be told.
   std::string PathForMessage(uint64_t number) const;
 
+  // kCorrupt: "shard-...: record N block B (path): checksum mismatch"; the block only when one is given.
+  Status ChecksumMismatch(std::string_view locator, const Entry& file, std::optional<uint64_t> block = {}) const;
+  // kCorrupt: "index-...: entry N: defect".
+  Status Defect(uint64_t number, const char* defect) const;
+  // Name bytes of an entry, without any other check of it.
+  Status LoadName(uint64_t number, std::string_view* name) const;
+
   uint64_t entry_count() const { return limits_.entry_count; }
   const EntryLimits& limits() const { return limits_; }
 
  private:
   // Loads an entry and checks everything but its parent and neighbours.
   Status LoadEntry(uint64_t number, Entry* entry) const;
-  // Name bytes of an entry, without any other check of it.
-  Status LoadName(uint64_t number, std::string_view* name) const;
   // Checks that the entry, a child of `directory`, says so and stands in order between its neighbours there.
   Status CheckPlace(const Entry& directory, uint64_t position, const Entry& child) const;
-  Status Defect(uint64_t number, const char* defect) const;
 
   const MappedIndex* const index_;
   const EntryLimits limits_;

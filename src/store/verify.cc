@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "augur/store.h"
+#include "store/defect_sink.h"
+#include "store/open_index.h"
+#include "store/parallel.h"
+#include "store/record_list.h"
+#include "store/shard_set.h"
+#include "store/tree.h"
+#include "store/verify_records.h"
+#include "store/verify_shards.h"
+#include "store/verify_tree.h"
+
+namespace augur {
+namespace {
+
+// Blocks of the index that a thread takes at once: 4 MiB.
+constexpr uint64_t kPieceBlocks = 64;
+
+void VerifyBlocks(const MappedIndex& index, int threads, DefectSink* sink) {
+  ForEachPiece(threads, index.BlockCount(), kPieceBlocks, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t block = begin; block < end; ++block) sink->Passes(index.CheckBlock(block));
+  });
+}
+
+}  // namespace
+
+Result<VerifyReport> VerifyStore(const std::string& path, int threads,
+                                 const std::function<void(const Status&)>& on_defect,
+                                 const std::function<void(uint64_t)>& on_progress) {
+  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, 0));
+  const MappedIndex& index = *opened.index;
+  const Tree tree(&index);
+  DefectSink sink(on_defect, on_progress);
+
+  VerifyBlocks(index, threads, &sink);
+  const TreeCounts counts = VerifyTree(index, tree, threads, &sink);
+  RecordList records(tree, counts.full_count, threads);
+  const ShardCounts shard_counts = VerifyShards(index, path, opened.folder_fd.get(), tree, threads, &records, &sink);
+  // O_DIRECT, so that the disk is checked and not the page cache, and nobody else's pages are pushed out of it.
+  ShardSet shards(opened.folder_fd.get(), /*direct=*/true, static_cast<uint32_t>(std::max(threads, 1)));
+  const RecordCounts record_counts = VerifyRecords(index, path, tree, records, threads, &shards, &sink);
+  VerifyCounts(index, counts, record_counts.distinct_bytes, &sink);
+  return VerifyReport{.index_blocks = index.BlockCount(),
+                      .entries = counts.entry_count,
+                      .shards = shard_counts.shard_count,
+                      .records = record_counts.record_count,
+                      .record_bytes = record_counts.record_bytes,
+                      .catalogue_items = shard_counts.item_count,
+                      .defects = sink.defect_count()};
+}
+
+}  // namespace augur

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "store/defect_sink.h"
+#include "store/mapped_index.h"
+#include "store/record_list.h"
+#include "store/tree.h"
+
+namespace augur {
+
+struct ShardCounts {
+  uint64_t shard_count = 0;  // rows looked at
+  uint64_t item_count = 0;   // of catalogues
+};
+
+// Checks every row of the shard table, every shard's size and header, and the trailer and catalogue of each own shard
+// (FORMAT.md section 6): every frame and item by itself, that the index and the catalogue say the same of a record
+// which both know, and that the catalogue lists every record of the index in its shard. A shard that no entry needs may
+// be missing. Reads no record. Memory: one frame a thread.
+ShardCounts VerifyShards(const MappedIndex& index, const std::string& folder, int folder_fd, const Tree& tree,
+                         int threads, RecordList* records, DefectSink* sink);
+
+}  // namespace augur
