@@ -5,13 +5,13 @@
 #include <spdlog/spdlog.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "base/units.h"
@@ -45,7 +45,14 @@ Result<std::string> PathWithoutTouching(std::string path) {
   return real_parent == "/" ? "/" + name : real_parent + "/" + name;
 }
 
-bool IsDead(int error) { return error == ENOTCONN || error == ECONNABORTED; }
+// Whether the program that served the mount at `path` is gone. stat(2) alone does not tell: the kernel answers it from
+// its memory for days. statfs(2) is always a request.
+bool IsDead(const std::string& path) {
+  const auto gone = [](int result) { return result != 0 && (errno == ENOTCONN || errno == ECONNABORTED); };
+  struct stat attributes {};
+  struct statfs numbers {};
+  return gone(stat(path.c_str(), &attributes)) || gone(statfs(path.c_str(), &numbers));
+}
 
 Status Detach(const std::string& path) {
   if (geteuid() != 0) return UnmountByFusermount(path, /*lazy=*/true);
@@ -61,8 +68,7 @@ Status ClearTheDead(const std::string& path) {
     AUGUR_TRY_ASSIGN(rows, ReadMountTable());
     const MountRow* mounted = TopmostMount(rows, path);
     if (mounted == nullptr) return Status::Ok();
-    struct stat attributes {};
-    const bool dead = stat(path.c_str(), &attributes) != 0 && IsDead(errno);
+    const bool dead = IsDead(path);
     if (!dead && mounted->type == kType) {
       return {Code::kExists, Printable(path) + ": an AugurFS is mounted here already, of " +
                                  Printable(mounted->source) + ": unmount it first (" +
@@ -80,19 +86,14 @@ Status ClearTheDead(const std::string& path) {
   return {Code::kBusy, Printable(path) + ": dead mounts keep coming back"};
 }
 
-// The descriptor in a mount point of the form /dev/fd/N.
-Result<std::optional<int>> HandedDown(const std::string& path) {
-  constexpr std::string_view kPrefix = "/dev/fd/";
-  if (!path.starts_with(kPrefix)) return std::optional<int>();
-  const Result<uint64_t> number = ParseCount(std::string_view(path).substr(kPrefix.size()));
-  if (!number.ok() || *number > INT_MAX) return Status(Code::kInvalid, path + ": not a descriptor's number");
-  const int fd = static_cast<int>(*number);
+// OK when `fd` is a descriptor of /dev/fuse.
+Status CheckHandedDown(int fd, const std::string& path) {
   struct stat handed {};
   struct stat device {};
   if (fstat(fd, &handed) != 0) return ErrnoStatus(errno, path + ": no such descriptor was handed down");
   const bool is_fuse = S_ISCHR(handed.st_mode) && (stat(kDevice, &device) != 0 || handed.st_rdev == device.st_rdev);
-  if (!is_fuse) return Status(Code::kInvalid, path + ": the descriptor is not one of /dev/fuse");
-  return std::optional<int>(fd);
+  if (!is_fuse) return {Code::kInvalid, path + ": the descriptor is not one of /dev/fuse"};
+  return Status::Ok();
 }
 
 // Cures for what keeps an ordinary user from mounting, most likely first.
@@ -111,15 +112,22 @@ std::string UserCure(const MountRequest& request, const std::string& path) {
 
 }  // namespace
 
+int MountPoint::HandedDownFd(const std::string& path) {
+  constexpr std::string_view kPrefix = "/dev/fd/";
+  if (!path.starts_with(kPrefix)) return -1;
+  const Result<uint64_t> number = ParseCount(std::string_view(path).substr(kPrefix.size()));
+  return number.ok() && *number <= INT_MAX ? static_cast<int>(*number) : -1;
+}
+
 Result<MountPoint> MountPoint::Check(const MountRequest& request) {
   MountPoint point;
   point.request_ = request;
-  AUGUR_TRY_ASSIGN(handed_down, HandedDown(request.path));
-  if (handed_down) {
+  if (const int fd = HandedDownFd(request.path); fd >= 0) {
+    AUGUR_TRY(CheckHandedDown(fd, request.path));
     point.path_ = request.path;
-    point.device_.Reset(*handed_down);
+    point.device_.Reset(fd);
     point.handed_down_ = true;
-    fcntl(*handed_down, F_SETFD, FD_CLOEXEC);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
     return point;
   }
 
@@ -169,7 +177,8 @@ Status MountPoint::MountAsRoot() {
   std::string data = "fd=" + std::to_string(device.get()) + ",rootmode=40000,user_id=" + std::to_string(getuid()) +
                      ",group_id=" + std::to_string(getgid()) + ",default_permissions";
   if (request_.allow_other) data += ",allow_other";
-  if (mount(request_.source.c_str(), path_.c_str(), kType, MS_RDONLY | MS_NOSUID | MS_NODEV, data.c_str()) != 0) {
+  const unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | (request_.noexec ? MS_NOEXEC : 0);
+  if (mount(request_.source.c_str(), path_.c_str(), kType, flags, data.c_str()) != 0) {
     const int error = errno;
     const Status status = ErrnoStatus(error, Printable(path_) + ": mount");
     if (error == EPERM) {
@@ -190,6 +199,7 @@ Status MountPoint::MountAsUser() {
   std::string options =
       "ro,nosuid,nodev,default_permissions,subtype=augurfs,fsname=" + EscapeMountOption(request_.source);
   if (request_.allow_other) options += ",allow_other";
+  if (request_.noexec) options += ",noexec";
   Result<UniqueFd> device = MountByFusermount(path_, options);
   if (!device.ok()) {
     const bool refused = device.status().code() == Code::kPermission;

@@ -12,6 +12,7 @@ struct MountRequest {
   std::string path;          // the mount point as typed, or /dev/fd/N
   std::string source;        // what /proc/mounts and df show: the store's path
   bool allow_other = false;  // users other than the mounting one may look in
+  bool noexec = false;       // no program in it may be run
 };
 
 // MountPoint gets a /dev/fuse descriptor, which is all it has to do with FUSE: serving it is Session's. As root it
@@ -25,6 +26,9 @@ class MountPoint {
   // that was killed is cleared, with a log line. kNotFound, kInvalid, kPermission: the path cannot be one. kExists: an
   // AugurFS is mounted there. kBusy: a dead mount of another kind.
   static Result<MountPoint> Check(const MountRequest& request);
+
+  // The N of /dev/fd/N; -1 for any other path.
+  static int HandedDownFd(const std::string& path);
 
   // Mounts. kUnsupported: no FUSE in this kernel or container; kPermission: this user may not; both with the cure.
   Status Mount();
