@@ -75,7 +75,13 @@ def plain():
     cat = b"meow" * 25
     return Folder(
         {
-            b"a": Folder({b"cat": File(cat), b"dog": File(b"woof\n", 0o600, (-86_400, 1)), b"sub": Folder({b"deep": File(b"x", 0o4755)})}),
+            b"a": Folder(
+                {
+                    b"cat": File(cat),
+                    b"dog": File(b"woof\n", 0o600, (-86_400, 1)),
+                    b"sub": Folder({b"deep": File(b"x", 0o4755)}),
+                }
+            ),
             b"a-b": File(b"sorts before a/ in plain bytes, after it in path order"),
             b"a.txt": File(b"text"),
             b"copy-of-cat": File(cat, 0o400, (4_102_444_800, 999_999_999)),
@@ -195,7 +201,9 @@ def write_mixed(folder):
 
 
 def mixed_tree():
-    return Folder({**tree_of_tar().children, b"extra": Folder({b"new.bin": File(b"new" * 50)})}, mtime=(1_700_000_500, 0))
+    return Folder(
+        {**tree_of_tar().children, b"extra": Folder({b"new.bin": File(b"new" * 50)})}, mtime=(1_700_000_500, 0)
+    )
 
 
 def first_tree():

@@ -99,7 +99,14 @@ def image_bytes(node):
     if image is None:
         return bytes(16)
     return struct.pack(
-        "<IIIBBBB", image.width, image.height, image.exif_bytes, image.kind, image.channels, image.orientation, image.bit_depth
+        "<IIIBBBB",
+        image.width,
+        image.height,
+        image.exif_bytes,
+        image.kind,
+        image.channels,
+        image.orientation,
+        image.bit_depth,
     )
 
 
@@ -165,7 +172,9 @@ class Writer:
         status = os.stat(foreign.path)
         shard = len(self.table)
         token = divmod(status.st_mtime_ns, 10**9)
-        self.table.append(TableItem(2, 2 if foreign.absolute else 1, foreign.locator, status.st_size, token, self.generation))
+        self.table.append(
+            TableItem(2, 2 if foreign.absolute else 1, foreign.locator, status.st_size, token, self.generation)
+        )
         for path, offset in foreign.offsets.items():
             self.placed[path] = (shard, offset)
 
@@ -184,7 +193,9 @@ class Writer:
         for i in range(0, len(items), 5):  # several frames also for a handful of entries
             payload = b"".join(items[i : i + 5])
             catalogue += struct.pack("<4sIIIQ", b"CFRM", len(payload), len(items[i : i + 5]), 0, h64(payload)) + payload
-        trailer = struct.pack("<8sIIQQQQQ", b"AUGURCAT", 1, number, self.generation, len(out), len(catalogue), len(items), h64(catalogue))
+        trailer = struct.pack(
+            "<8sIIQQQQQ", b"AUGURCAT", 1, number, self.generation, len(out), len(catalogue), len(items), h64(catalogue)
+        )
         out += catalogue + trailer + struct.pack("<Q", h64(trailer))
         with open(os.path.join(self.folder, name), "xb") as file:
             file.write(out)
@@ -203,7 +214,9 @@ class Writer:
         used = 88 + len(path) + len(target) + 16 * len(blocks)
         padding = -used % 8
         return (
-            struct.pack("<IIIIII", used + padding, len(path), len(target), len(blocks), type_and_mode(node), node.mtime[1])
+            struct.pack(
+                "<IIIIII", used + padding, len(path), len(target), len(blocks), type_and_mode(node), node.mtime[1]
+            )
             + struct.pack("<qQIIQ", node.mtime[0], len(node.data) if is_file else 0, shard, 0, offset)
             + (h128(node.data) if is_file else bytes(16))
             + image_bytes(node)
@@ -323,7 +336,9 @@ class Writer:
             if what.reversed_layout:
                 placed.reverse()
 
-            table = b"".join(struct.pack("<IHHQQII", id_, 1, must, at, size, item, 0) for id_, must, at, size, item in placed)
+            table = b"".join(
+                struct.pack("<IHHQQII", id_, 1, must, at, size, item, 0) for id_, must, at, size, item in placed
+            )
             roots = b"".join(struct.pack("<Q", h64(checksums[i : i + KIB64])) for i in range(0, len(checksums), KIB64))
             header = struct.pack(
                 "<8sIIQQQIIII6Q24s512s3456s4080s",

@@ -101,7 +101,13 @@ TRAILER = {
     "catalogue checksum": (48, "Q"),
     "checksum": (56, "Q"),
 }
-FRAME = {"magic": (0, "4s"), "payload bytes": (4, "I"), "item count": (8, "I"), "reserved": (12, "I"), "checksum": (16, "Q")}
+FRAME = {
+    "magic": (0, "4s"),
+    "payload bytes": (4, "I"),
+    "item count": (8, "I"),
+    "reserved": (12, "I"),
+    "checksum": (16, "Q"),
+}
 ITEM = {
     "item bytes": (0, "I"),
     "path bytes": (4, "I"),

@@ -101,7 +101,10 @@ def assert_same(left, right):
     """Lists as above, compared without printing megabytes."""
 
     def brief(listing):
-        return [(path, oct(mode), mtime, None if content is None else len(content)) for path, mode, mtime, content in listing]
+        return [
+            (path, oct(mode), mtime, None if content is None else len(content))
+            for path, mode, mtime, content in listing
+        ]
 
     assert brief(left) == brief(right)
     for one, other in zip(left, right):
@@ -161,8 +164,17 @@ def test_images_are_recorded(folder):
             got = store.lookup(path).image
             if isinstance(node, File) and node.image:
                 wanted = node.image
-                assert (got.kind, got.width, got.height, got.channels) == (wanted.kind, wanted.width, wanted.height, wanted.channels)
-                assert (got.bit_depth, got.orientation, got.exif_bytes) == (wanted.bit_depth, wanted.orientation, wanted.exif_bytes)
+                assert (got.kind, got.width, got.height, got.channels) == (
+                    wanted.kind,
+                    wanted.width,
+                    wanted.height,
+                    wanted.channels,
+                )
+                assert (got.bit_depth, got.orientation, got.exif_bytes) == (
+                    wanted.bit_depth,
+                    wanted.orientation,
+                    wanted.exif_bytes,
+                )
             else:
                 assert got == reader.NO_IMAGE
 
@@ -171,7 +183,15 @@ def test_parts_of_a_large_record(folder):
     data = golden.large().children[b"big"].data
     with reader.Store(golden.unpack("large", folder)) as store:
         entry = store.lookup(b"big-again")
-        for offset, size in ((0, 1), (MIB - 1, 2), (MIB, MIB), (2 * MIB + 12_344, 100), (0, 1 << 40), (len(data), 1), (5, 2 * MIB)):
+        for offset, size in (
+            (0, 1),
+            (MIB - 1, 2),
+            (MIB, MIB),
+            (2 * MIB + 12_344, 100),
+            (0, 1 << 40),
+            (len(data), 1),
+            (5, 2 * MIB),
+        ):
             assert store.read(entry, offset, size) == data[offset : offset + size]
 
 
@@ -294,14 +314,17 @@ def test_reader_refuses(name, folder):
 
 
 def defects_in_source():
-    """Every name of a defect that reader.py can refuse by."""
-    with open(os.path.join(HERE, "reader.py"), encoding="utf-8") as file:
-        tree = ast.parse(file.read())
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-            at = {"refuse_if": 1, "check": 1, "StoreError": 0}.get(call.func.id)
-            if at is not None and len(call.args) > at and isinstance(call.args[at], ast.Constant):
-                yield call.args[at].value
+    """Every name of a defect that the reader can refuse by."""
+    for name in os.listdir(HERE):
+        if not re.fullmatch(r"reader.*\.py", name):
+            continue
+        with open(os.path.join(HERE, name), encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                at = {"refuse_if": 1, "check": 1, "StoreError": 0}.get(call.func.id)
+                if at is not None and len(call.args) > at and isinstance(call.args[at], ast.Constant):
+                    yield call.args[at].value
 
 
 def test_every_refusal_of_the_reader_has_a_bad_store():
@@ -336,7 +359,9 @@ def mutate_bytes(rng, data, start, end):
     elif kind == 2:
         new = b"\xff" * size
     elif kind == 3:
-        new = ((int.from_bytes(old, "little") + rng.choice((-64, -1, 1, 64))) % (1 << 8 * size)).to_bytes(size, "little")
+        new = ((int.from_bytes(old, "little") + rng.choice((-64, -1, 1, 64))) % (1 << 8 * size)).to_bytes(
+            size, "little"
+        )
     else:
         new = rng.randbytes(size)
     data[at : at + size] = new
@@ -399,7 +424,9 @@ def test_both_readers_agree_on_random_damage(seed, augurpack):
             done = run(augurpack, "verify", store)
             said = text_of(done.stderr).strip()
             if done.returncode not in (0, 1, 2) or (mine is None) != (done.returncode == 0):
-                differences.append(f"seed {seed}, round {round_}, {name}: {what}: reader.py: {mine}; augurpack: {done.returncode}, {said}")
+                differences.append(
+                    f"seed {seed}, round {round_}, {name}: {what}: reader.py: {mine}; augurpack: {done.returncode}, {said}"
+                )
     assert not differences, "\n" + "\n".join(differences)
 
 
@@ -498,7 +525,11 @@ def random_file(rng, made):
         return b""
     if kind <= 2 and made:
         return rng.choice(made)
-    size = rng.choice((1, 100, 65_535, 65_536, MIB - 1, MIB, MIB + 1, 2 * MIB + 777)) if kind == 3 else rng.randint(1, 20_000)
+    size = (
+        rng.choice((1, 100, 65_535, 65_536, MIB - 1, MIB, MIB + 1, 2 * MIB + 777))
+        if kind == 3
+        else rng.randint(1, 20_000)
+    )
     return rng.randbytes(size)
 
 
@@ -525,7 +556,9 @@ def random_tree(rng, top, entries):
                 file.write(made[-1])
             os.chmod(path, rng.choice((0o644, 0o600, 0o755, 0o444, 0o4711)))
     for path in [*reversed(paths), os.fsencode(top)]:  # times of folders after what is in them
-        when = rng.choice((rng.randrange(-(10**9), 10**9), rng.randrange(10**9, 4 * 10**9))) * 10**9 + rng.randrange(10**9)
+        when = rng.choice(
+            (rng.randrange(-(10**9), 10**9), rng.randrange(10**9, 4 * 10**9))
+        ) * 10**9 + rng.randrange(10**9)
         os.utime(path, ns=(when, when), follow_symlinks=False)
 
 

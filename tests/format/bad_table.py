@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of bad stores, and how a row is added to it: see bad.py."""
+
+import dataclasses
+import os
+
+import golden
+import make_store
+from patch import Index
+
+U64_MAX = 2**64 - 1
+INDEX = r"index-00000001"
+SHARD = r"shard-00000001-00000"
+MANIFEST = r"manifest"
+
+
+@dataclasses.dataclass(frozen=True)
+class Bad:
+    name: str
+    base: object  # the name of a golden store, or a list of generations
+    make: object  # makes the good store at the given path bad
+    defect: str
+    file: str
+    words: tuple
+
+    def build(self, folder):
+        """The bad store, under `folder`; its path."""
+        if isinstance(self.base, str):
+            store = golden.unpack(self.base, folder)
+        else:
+            store = os.path.join(folder, "store")
+            make_store.write_store(store, self.base)
+        self.make(store)
+        return store
+
+
+BAD = []
+
+
+def add(name, make, defect, file, *words, base="plain"):
+    BAD.append(Bad(name, base, make, defect, file, words))
+
+
+NAME_OF_SHARD = SHARD
+
+
+def index(name, change, defect, *words, base="plain", file=INDEX, unsealed=()):
+    """`change` edits the Index; what is not in `unsealed` is made right above it."""
+
+    def make(store):
+        opened = Index(store)
+        opened.unsealed.update(unsealed)
+        change(opened)
+        opened.save()
+
+    add(name, make, defect, file, *words, base=base)
+
+
+def flip(place):
+    """Flips one bit at the byte that `place` finds in the index."""
+
+    def change(opened):
+        opened.data[place(opened)] ^= 0x10
+
+    return change

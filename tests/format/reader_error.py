@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the second reader refuses, and the hashes of the format."""
+
+import os
+
+import xxhash
+
+
+class StoreError(Exception):
+    """A store that must be refused. `defect` is a short name of the broken rule; the text names the file first."""
+
+    def __init__(self, defect, text):
+        super().__init__(text)
+        self.defect = defect
+
+
+def refuse_if(condition, defect, text):
+    if condition:
+        raise StoreError(defect, text)
+
+
+def xxh3_64(data):
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def xxh3_128(data):
+    """The 16 bytes as the store has them: the low 64 bits, then the high 64 bits, each little-endian."""
+    return xxhash.xxh3_128_intdigest(data).to_bytes(16, "little")
+
+
+HASH_OF_NOTHING = xxh3_128(b"")
+
+
+def show(raw):
+    """A name for an error text or a listing; any bytes."""
+    return os.fsdecode(raw).encode("unicode_escape", "surrogateescape").decode("ascii", "backslashreplace")

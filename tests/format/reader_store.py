@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second reader of a store: the tree and its bytes, each checked before use."""
+
+import errno
+import fcntl
+import mmap
+import os
+import stat
+import struct
+
+from reader_catalogue import parse_shard_header, pread_all
+from reader_entry import IMAGE_FORMAT, NO_IMAGE, NO_SHARD, Entry, Image, good_name, image_defect, known_type
+from reader_error import HASH_OF_NOTHING, StoreError, refuse_if, show, xxh3_64, xxh3_128
+from reader_header import (
+    BLOCK_BYTES,
+    BLOCKS,
+    CHECKSUMS,
+    ENTRIES,
+    ENTRY_BYTES,
+    HEADER_BYTES,
+    NAMES,
+    PIECE_BYTES,
+    SHARD_BYTES,
+    SHARDS,
+    parse_header,
+)
+from reader_manifest import read_manifest
+
+OWN, FOREIGN = 1, 2
+RELATIVE, ABSOLUTE = 1, 2
+
+
+class Shard:
+    """A shard of the table, opened and checked. Owns its descriptor."""
+
+    def __init__(self, store, number):
+        """Opens shard `number` of the store; refuses what the table and the shard's header must not have."""
+        where = f"{store.manifest.index}: shard {number}"
+
+        def check(condition, defect, text):
+            refuse_if(condition, defect, f"{where}: {text}")
+
+        check(number >= store.header.shard_count, "file_shard", "not below the shard count")
+        raw = store.section_bytes(SHARDS, number * SHARD_BYTES, SHARD_BYTES)
+        (
+            kind,
+            locator_kind,
+            locator_bytes,
+            locator_offset,
+            file_bytes,
+            seconds,
+            nanoseconds,
+            reserved,
+            generation,
+            more,
+        ) = struct.unpack("<HHIQQqIIQ16s", raw)
+        check(kind not in (OWN, FOREIGN), "shard_kind", f"kind {kind}: not own or foreign")
+        check(
+            locator_kind not in (RELATIVE, ABSOLUTE),
+            "shard_locator_kind",
+            f"locator kind {locator_kind}: not relative or absolute",
+        )
+        check(
+            kind == OWN and locator_kind != RELATIVE,
+            "shard_locator_kind",
+            "locator kind of an own shard is not relative",
+        )
+        check(
+            not 0 < locator_bytes <= 4095 or locator_offset + locator_bytes > store.header.sections[NAMES].bytes,
+            "shard_locator",
+            f"locator of {locator_bytes} bytes at {locator_offset}: leaves NAMES, is empty or too long",
+        )
+        locator = store.section_bytes(NAMES, locator_offset, locator_bytes)
+        check(b"\0" in locator, "shard_locator", "NUL in the locator")
+        check(kind == OWN and b"/" in locator, "shard_locator", f"'/' in the locator {show(locator)!r} of an own shard")
+        check(nanoseconds > 999_999_999, "shard_nanoseconds", f"token nanoseconds {nanoseconds}: over 999999999")
+        check(reserved or any(more), "shard_item_reserved", "reserved field is not zero")
+        check(
+            not 0 < generation <= store.manifest.generation,
+            "shard_generation",
+            f"generation {generation}: 0 or above the index's",
+        )
+
+        self.kind = kind
+        self.bytes = file_bytes
+        self.name = show(locator)
+        self.fd = -1
+        try:
+            self.fd = os.open(os.path.join(store.folder, locator), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise StoreError("shard_missing", f"{self.name}: {os.strerror(error.errno)}") from None
+        try:
+            self._check_file(store, generation, (seconds, nanoseconds))
+        except StoreError:
+            self.close()
+            raise
+
+    def _check_file(self, store, generation, token):
+        status = os.fstat(self.fd)
+        refuse_if(not stat.S_ISREG(status.st_mode), "shard_file_bytes", f"{self.name}: not a regular file")
+        refuse_if(
+            status.st_size != self.bytes,
+            "shard_file_bytes",
+            f"{self.name}: size is {status.st_size}; the index says file bytes {self.bytes}",
+        )
+        if self.kind == FOREIGN:
+            self.header = None
+            if divmod(status.st_mtime_ns, 10**9) != token:
+                store.warnings.append(f"{self.name}: another mtime than when it was adopted; the size is the same")
+            return
+        self.header = parse_shard_header(self.name, os.pread(self.fd, 64, 0))
+        refuse_if(
+            self.header.generation != generation,
+            "shard_header_generation",
+            f"{self.name}: generation {self.header.generation}: the shard table says {generation}",
+        )
+
+    def close(self):
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+class Store:
+    """One generation of a store, open: the manifest, the header and the root entry are checked, the rest when used.
+
+    Owns the map of the index and a descriptor for each shard that was needed; a context manager closes them.
+    `warnings` collects what is odd but not refused.
+    """
+
+    def __init__(self, path):
+        self.folder = os.path.abspath(os.fsencode(path))
+        self.warnings = []
+        self._shards = {}
+        self._checked_pieces = set()
+        self._checked_blocks = set()
+        self._map = None
+        self._fd = -1
+        try:
+            self._open()
+            self.entry(0)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        for shard in self._shards.values():
+            shard.close()
+        self._shards.clear()
+        if self._map is not None:
+            self._map.close()
+            self._map = None
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _open(self):
+        self.manifest = read_manifest(self.folder)
+        while True:
+            try:
+                self._fd = os.open(os.path.join(self.folder, self.manifest.index.encode()), os.O_RDONLY | os.O_CLOEXEC)
+                break
+            except OSError as error:
+                # The manifest may name an index that a writer has just replaced and removed: look once more.
+                again = read_manifest(self.folder)
+                if error.errno != errno.ENOENT or again == self.manifest:
+                    raise StoreError("index_missing", f"{self.manifest.index}: {os.strerror(error.errno)}") from None
+                self.manifest = again
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            pass  # a file system without locks
+        size = os.fstat(self._fd).st_size
+        refuse_if(
+            size != self.manifest.index_bytes,
+            "manifest_index_bytes",
+            f"{self.manifest.index}: {size} bytes; index-bytes of the manifest is {self.manifest.index_bytes}",
+        )
+        refuse_if(
+            size < HEADER_BYTES, "index_too_short", f"{self.manifest.index}: {size} bytes: too short for a header"
+        )
+        self._map = mmap.mmap(self._fd, size, prot=mmap.PROT_READ)
+        self.header = parse_header(self.manifest, self._map[:HEADER_BYTES], size)
+
+    # --- bytes of the index, checked before use
+
+    def _check_piece(self, piece):
+        if piece in self._checked_pieces:
+            return
+        section = self.header.sections[CHECKSUMS]
+        start = section.offset + piece * PIECE_BYTES
+        data = self._map[start : min(start + PIECE_BYTES, section.offset + section.bytes)]
+        refuse_if(
+            xxh3_64(data) != self.header.roots[piece],
+            "root_checksum",
+            f"{self.manifest.index}: root piece {piece} of CHECKSUMS: checksum mismatch",
+        )
+        self._checked_pieces.add(piece)
+
+    def _check_block(self, block):
+        if block in self._checked_blocks:
+            return
+        self._check_piece(block * 8 // PIECE_BYTES)
+        expected = struct.unpack_from("<Q", self._map, self.header.sections[CHECKSUMS].offset + 8 * block)[0]
+        start = (block + 1) * PIECE_BYTES
+        refuse_if(
+            xxh3_64(self._map[start : start + PIECE_BYTES]) != expected,
+            "block_checksum",
+            f"{self.manifest.index}: block {block}: checksum mismatch",
+        )
+        self._checked_blocks.add(block)
+
+    def section_bytes(self, id_, offset, size):
+        """REQUIRES: the range is within the section."""
+        section = self.header.sections[id_]
+        assert 0 <= offset and offset + size <= section.bytes, (id_, offset, size)
+        start = section.offset + offset
+        if size:
+            for block in range(start // PIECE_BYTES - 1, (start + size - 1) // PIECE_BYTES):
+                self._check_block(block)
+        return self._map[start : start + size]
+
+    def check_all_blocks(self):
+        for block in range(self.header.sections[CHECKSUMS].bytes // 8):
+            self._check_block(block)
+
+    # --- the tree
+
+    def _mode(self, number):
+        return struct.unpack_from("<I", self.section_bytes(ENTRIES, number * ENTRY_BYTES + 12, 4))[0]
+
+    def entry(self, number):
+        """Entry `number`, with every rule for it checked that needs no shard file and no sibling."""
+        assert 0 <= number < self.header.entry_count
+        raw = self.section_bytes(ENTRIES, number * ENTRY_BYTES, ENTRY_BYTES)
+        (
+            name_offset,
+            name_bytes,
+            reserved,
+            mode,
+            seconds,
+            nanoseconds,
+            shard,
+            size,
+            offset,
+            hash_,
+            parent,
+            first_block,
+        ) = struct.unpack_from("<QHHIqIIQQ16sQQ", raw)
+        image = Image(*struct.unpack_from(IMAGE_FORMAT, raw, 80))
+
+        def check(condition, defect, text):
+            refuse_if(condition, defect, f"{self.manifest.index}: entry {number}: {text}")
+
+        check(
+            not known_type(mode), "entry_type", f"mode {mode:o}: type is not directory, regular file or symbolic link"
+        )
+        check(nanoseconds > 999_999_999, "entry_nanoseconds", f"mtime nanoseconds {nanoseconds}: over 999999999")
+        check(reserved, "entry_reserved", "reserved field is not zero")
+        check(name_offset + name_bytes > self.header.sections[NAMES].bytes, "entry_name_range", "name leaves NAMES")
+        check(parent >= self.header.entry_count, "entry_parent", f"parent {parent}: not below the entry count")
+        if number == 0:
+            check(not stat.S_ISDIR(mode), "root_type", "the root is not a directory")
+            check(name_bytes != 0, "root_name", "the root has a name")
+            check(parent != 0, "root_parent", f"the root has parent {parent}")
+            name = b""
+        else:
+            check(parent >= number, "entry_parent", f"parent {parent}: not below its own number")
+            check(not stat.S_ISDIR(self._mode(parent)), "entry_parent", f"parent {parent} is not a directory")
+            check(not 0 < name_bytes <= 255, "entry_name_bytes", f"name of {name_bytes} bytes: not 1 to 255")
+            name = self.section_bytes(NAMES, name_offset, name_bytes)
+            check(not good_name(name), "entry_name", f"name {show(name)!r} is not allowed")
+
+        if stat.S_ISREG(mode):
+            self._check_regular(check, shard, size, offset, hash_, first_block)
+            wrong = image_defect(image)
+            check(wrong, "entry_image", wrong)
+        else:
+            what = "directory" if stat.S_ISDIR(mode) else "symbolic link"
+            for field, value in (
+                ("shard", shard),
+                ("hash", any(hash_)),
+                ("first block", first_block),
+                ("image", image != NO_IMAGE),
+            ):
+                check(value, "entry_unused_field", f"{field} of a {what} is not 0")
+        if stat.S_ISDIR(mode):
+            check(
+                size and offset <= number, "directory_offset", f"children from entry {offset}: not above its own number"
+            )
+            check(not size and offset, "directory_offset", f"empty directory with offset {offset}")
+            check(
+                offset + size > self.header.entry_count,
+                "directory_range",
+                f"{size} children from entry {offset} leave the entry table",
+            )
+        if stat.S_ISLNK(mode):
+            check(not 0 < size <= 4095, "link_size", f"link target of {size} bytes: not 1 to 4095")
+            check(offset + size > self.header.sections[NAMES].bytes, "link_range", "link target leaves NAMES")
+            check(b"\0" in self.section_bytes(NAMES, offset, size), "link_nul", "NUL in the link target")
+        return Entry(number, name, mode, (seconds, nanoseconds), shard, size, offset, hash_, parent, first_block, image)
+
+    def _check_regular(self, check, shard, size, offset, hash_, first_block):
+        if size == 0:
+            check(shard != NO_SHARD, "empty_file", f"shard {shard} of an empty file: not 0xFFFFFFFF")
+            check(offset, "empty_file", f"offset {offset} of an empty file: not 0")
+            check(first_block, "empty_file", f"first block {first_block} of an empty file: not 0")
+            check(hash_ != HASH_OF_NOTHING, "empty_file", "hash of an empty file is not that of no bytes")
+            return
+        check(shard >= self.header.shard_count, "file_shard", f"shard {shard}: not below the shard count")
+        item = self.section_bytes(SHARDS, shard * SHARD_BYTES, SHARD_BYTES)
+        shard_bytes = struct.unpack_from("<Q", item, 16)[0]
+        first_byte = 64 if struct.unpack_from("<H", item, 0)[0] == OWN else 0
+        check(
+            offset < first_byte or offset + size > shard_bytes,
+            "file_range",
+            f"offset {offset} and size {size} leave shard {shard}, which has {shard_bytes} bytes",
+        )
+        if size > BLOCK_BYTES:
+            blocks = -(-size // BLOCK_BYTES)
+            room = self.header.sections[BLOCKS].bytes // 16
+            check(
+                first_block + blocks > room,
+                "file_blocks",
+                f"first block {first_block} and {blocks} blocks leave BLOCKS",
+            )
+        else:
+            check(first_block, "file_blocks", f"first block {first_block} of a record up to block bytes: not 0")
+
+    def children(self, directory):
+        """The checked entries of the directory's children, by name."""
+        before = None
+        for number in range(directory.offset, directory.offset + directory.size):
+            child = self.entry(number)
+            self._check_parent(directory, child)
+            refuse_if(
+                before is not None and child.name <= before,
+                "children_order",
+                f"{self.manifest.index}: entry {number}: name {show(child.name)!r}: children not strictly ascending",
+            )
+            before = child.name
+            yield child
+
+    def _check_parent(self, directory, child):
+        refuse_if(
+            child.parent != directory.number,
+            "child_parent",
+            f"{self.manifest.index}: entry {child.number}: parent {child.parent}: listed as a child of {directory.number}",
+        )
+
+    def lookup(self, path):
+        """The entry at `path` (bytes; `a/b`, the root is empty), or None when there is none."""
+        entry = self.entry(0)
+        for part in path.split(b"/") if path else ():
+            if not entry.is_directory:
+                return None
+            low, high = entry.offset, entry.offset + entry.size
+            found = None
+            while low < high and found is None:
+                middle = (low + high) // 2
+                child = self.entry(middle)
+                self._check_parent(entry, child)
+                if child.name == part:
+                    found = child
+                elif child.name < part:
+                    low = middle + 1
+                else:
+                    high = middle
+            if found is None:
+                return None
+            entry = found
+        return entry
+
+    def walk(self):
+        """Yields (path, entry) of the whole tree in path order, the root first with an empty path."""
+        root = self.entry(0)
+        yield b"", root
+        stack = [(b"", self.children(root))]
+        while stack:
+            prefix, rest = stack[-1]
+            child = next(rest, None)
+            if child is None:
+                stack.pop()
+                continue
+            path = prefix + child.name
+            yield path, child
+            if child.is_directory:
+                stack.append((path + b"/", self.children(child)))
+
+    def link_target(self, entry):
+        assert entry.is_symlink
+        return self.section_bytes(NAMES, entry.offset, entry.size)
+
+    # --- records
+
+    def shard(self, number):
+        if number not in self._shards:
+            self._shards[number] = Shard(self, number)
+        return self._shards[number]
+
+    def blocks(self, entry):
+        """The hashes of the blocks of a large record; none for others."""
+        if entry.size <= BLOCK_BYTES:
+            return ()
+        count = -(-entry.size // BLOCK_BYTES)
+        raw = self.section_bytes(BLOCKS, entry.first_block * 16, count * 16)
+        return tuple(raw[i : i + 16] for i in range(0, len(raw), 16))
+
+    def read(self, entry, offset=0, size=None):
+        """Bytes of a regular file, as read(2): short or empty at the end. Only checked bytes are returned."""
+        assert entry.is_file
+        end = entry.size if size is None else min(entry.size, offset + size)
+        if offset >= end:
+            return b""
+        shard = self.shard(entry.shard)
+        if entry.size <= BLOCK_BYTES:
+            data = pread_all(shard.fd, entry.size, entry.offset, shard.name)
+            refuse_if(
+                xxh3_128(data) != entry.hash,
+                "record_hash",
+                f"{shard.name}: record of entry {entry.number}: checksum mismatch",
+            )
+            return data[offset:end]
+        hashes = self.blocks(entry)
+        parts = []
+        for block in range(offset // BLOCK_BYTES, -(-end // BLOCK_BYTES)):
+            start = block * BLOCK_BYTES
+            data = pread_all(shard.fd, min(BLOCK_BYTES, entry.size - start), entry.offset + start, shard.name)
+            refuse_if(
+                xxh3_128(data) != hashes[block],
+                "record_block_hash",
+                f"{shard.name}: record of entry {entry.number}: block {block}: checksum mismatch",
+            )
+            parts.append(data[max(offset - start, 0) : end - start])
+        return b"".join(parts)
