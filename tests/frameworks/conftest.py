@@ -12,11 +12,9 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path[:0] = [str(HERE), str(ROOT / "bench")]
 import mounts  # noqa: E402
-
-PHOTOS = 240
-CLASSES = 6
+from frameworks import CLASSES, PHOTOS  # noqa: E402
 
 
 def make_arrays(folder):
