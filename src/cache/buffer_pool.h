@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "base/mutex.h"
@@ -47,14 +48,25 @@ class BufferPool {
   // A buffer of at least `bytes`; an empty one when the limit leaves no room even after everything kept for reuse is
   // unmapped.
   Buffer Allocate(size_t bytes);
+  // The same without unmapping anything: one that is kept, or a new one while there is room.
+  Buffer AllocateKept(size_t bytes);
+  // Whether `bytes` fit when nothing else is handed out.
+  bool CanEverHold(size_t bytes) const;
+
+  // `hook` is called after each Buffer's end, on that thread and without a lock; one at a time, none when empty. It may
+  // still run on another thread while this returns. Who was refused tries again in it.
+  void SetFreeHook(std::function<void()> hook);
 
   uint64_t bytes_max() const { return bytes_max_; }
   uint64_t used_bytes() const;    // handed out now
+  uint64_t kept_bytes() const;    // for reuse
   uint64_t mapped_bytes() const;  // handed out or kept; never over bytes_max
 
  private:
   friend class Buffer;
+  Buffer Take(size_t bytes, bool may_unmap);
   void Free(std::byte* data, size_t bytes);
+  static size_t Rounded(size_t bytes);
 
   struct Lists;
   const uint64_t bytes_max_;  // constant after construction
@@ -62,6 +74,7 @@ class BufferPool {
   uint64_t used_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
   uint64_t mapped_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
   std::unique_ptr<Lists> lists_ AUGUR_GUARDED_BY(mu_);  // free buffers by size
+  std::shared_ptr<const std::function<void()>> free_hook_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

@@ -43,8 +43,11 @@ struct CacheCounters {
 // many ask for it at the same time. Safe from any thread; callbacks run without any lock held, on the caller's thread
 // for a hit and on the loader's for a miss. Memory comes from the pool: when it is full, unused blocks are evicted,
 // then loads wait in a queue until a block in use is let go; the first in the queue is always served next, so everyone
-// makes progress. REQUIRES: every load has ended and every BlockRef is gone before the cache is destroyed. Not for
-// deciding what to read ahead (prefetch).
+// makes progress. Dropping a BlockRef (or any Buffer of the pool) may start such a load on the thread that drops it:
+// hold no lock there that a `load` or `done` takes. Who holds one block while waiting for another takes part in the
+// memory that he waits for, so the pool must have room for the blocks of all who do so at the same time. One cache a
+// pool. REQUIRES: every load has ended and every BlockRef is gone before the cache is destroyed. Not for deciding what
+// to read ahead (prefetch).
 class RecordCache {
  public:
   using Done = std::function<void(Result<BlockRef>)>;
@@ -60,7 +63,8 @@ class RecordCache {
 
   // Present: calls `done` before it returns. Being loaded: `done` is called when that load ends. Absent: gets a buffer
   // of `buffer_bytes` and calls `load`, now or once memory is free. A failed load is told to all who joined it, and is
-  // not kept.
+  // not kept. kNoSpace: the pool cannot hold `buffer_bytes` even when it is empty; `load` is not called. `load` never
+  // runs within another `load` on the same thread's stack, but after it, so that a chain of loads needs no deep stack.
   void Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
 
   CacheCounters counters() const;
