@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "augur/entry.h"
+
+namespace augur {
+
+// How much of the beginning of a file is enough to probe it: image headers with an ICC profile and an embedded preview
+// in front stay well below.
+inline constexpr size_t kProbeBytesMax = size_t{4} << 20;
+
+// Says what image a file is, by its content (a name may lie), from `head`: the whole file or its beginning; bytes past
+// kProbeBytesMax are not looked at. kind is kNone when it is no JPEG or PNG, or its header is broken; never fails and
+// prints nothing. A file whose header is sound and whose pixels are missing is an image. Any thread; memory under
+// 100 KiB, time linear in `head`.
+ImageInfo ProbeImage(std::span<const std::byte> head);
+
+}  // namespace augur

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/adopt.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "pack/tar_pass.h"
+
+namespace augur {
+namespace {
+
+// The path under which the store finds the tar.
+Result<std::string> LocatorOf(const std::string& tar, const AdoptTarsOptions& options) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::canonical(tar, error);
+  if (error) return ErrnoStatus(error.value(), Printable(tar));
+  if (options.absolute) return whole.string();
+  const std::filesystem::path store = std::filesystem::canonical(options.store, error);
+  if (error) return ErrnoStatus(error.value(), Printable(options.store));
+  return whole.lexically_relative(store).string();
+}
+
+bool SameFile(const struct stat& a, const struct stat& b) {
+  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+Status AdoptOne(const std::string& tar, const AdoptTarsOptions& options, StoreWriter& writer, PackObserver& observer) {
+  const UniqueFd fd(::open(tar.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  struct stat before = {};
+  if (!fd.valid() || ::fstat(fd.get(), &before) != 0) return ErrnoStatus(errno, Printable(tar));
+  if (!S_ISREG(before.st_mode)) {
+    return Status(Code::kInvalid, Printable(tar) + ": is not a regular file: pack it with 'augurpack create'");
+  }
+  AUGUR_TRY_ASSIGN(locator, LocatorOf(tar, options));
+  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, static_cast<uint64_t>(before.st_size), before.st_mtim.tv_sec,
+                                                 static_cast<uint32_t>(before.st_mtim.tv_nsec)));
+  AUGUR_TRY(TarPass(fd.get(), tar, shard, options.nested, writer, observer).Run());
+  struct stat after = {};
+  if (::fstat(fd.get(), &after) != 0) return ErrnoStatus(errno, Printable(tar));
+  if (!SameFile(before, after)) return Status(Code::kChanged, Printable(tar) + ": changed while it was read");
+  return {};
+}
+
+}  // namespace
+
+Status AdoptTars(const AdoptTarsOptions& options, StoreWriter& writer, PackObserver& observer) {
+  uint64_t bytes = 0;
+  for (const std::string& tar : options.tars) {
+    struct stat info = {};
+    if (::stat(tar.c_str(), &info) != 0) return ErrnoStatus(errno, Printable(tar));
+    bytes += static_cast<uint64_t>(info.st_size);
+  }
+  observer.OnTotal(0, bytes);
+  for (const std::string& tar : options.tars) AUGUR_TRY(AdoptOne(tar, options, writer, observer));
+  return {};
+}
+
+}  // namespace augur

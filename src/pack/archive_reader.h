@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "augur/status.h"
+#include "augur/store_writer.h"
+
+struct archive;
+struct archive_entry;
+
+namespace augur {
+
+enum class MemberKind { kFile, kFolder, kSymlink, kHardLink, kSpecial };
+
+// One member of an archive, without its bytes.
+struct Member {
+  std::string raw_path;  // as the archive has it
+  MemberKind kind = MemberKind::kFile;
+  Attributes attributes;
+  bool size_known = false;
+  uint64_t size = 0;
+  std::string target;   // of a link, as the archive has it
+  bool sparse = false;  // its holes are not in the archive
+};
+
+// Some bytes of a member, and where in it they belong. Bytes between two pieces are zero.
+struct MemberPiece {
+  std::span<const std::byte> bytes;
+  uint64_t offset = 0;
+};
+
+// ArchiveReader reads a tar or zip by libarchive, one member after the other. One thread. Names are bytes: libarchive
+// is run in a UTF-8 locale of this thread's own, so that no name is refused or changed by the user's.
+class ArchiveReader {
+ public:
+  enum class Formats {
+    kPlainTar,       // no compression
+    kCompressedTar,  // or any that libarchive knows without an outside program
+    kZip,
+  };
+  // Hands out the next bytes of the archive, empty at its end; they stay valid until the next call.
+  using Source = std::function<Result<std::span<const std::byte>>()>;
+
+  // Reads from `source`; `name` is for messages. kInvalid: this is no such archive.
+  static Result<std::unique_ptr<ArchiveReader>> Open(Source source, Formats formats, std::string name);
+  // Reads a zip from a file that can seek, which is how its modes and links are found.
+  static Result<std::unique_ptr<ArchiveReader>> OpenZip(int fd, std::string name);
+  ~ArchiveReader();
+  ArchiveReader(const ArchiveReader&) = delete;
+  ArchiveReader& operator=(const ArchiveReader&) = delete;
+
+  // True: `member` is the next one. False: that was the last. kCorrupt: the archive is broken or cut off; what the
+  // source failed with.
+  Result<bool> NextMember(Member* member);
+  // True: `piece` is the next of the current member. False: that was the last. kInvalid: this member cannot be read
+  // (encrypted, or packed in a way that libarchive does not know), the next may be. kCorrupt as above.
+  Result<bool> NextPiece(MemberPiece* piece);
+  // Bytes of the archive that are behind us. Between NextMember and NextPiece, in a plain tar: where the member begins.
+  uint64_t Position() const;
+
+ private:
+  explicit ArchiveReader(std::string name);
+  Status OpenFormats(Formats formats);
+  Status Failure(int result, const std::string& what) const;
+  static ssize_t ReadSource(struct archive* archive, void* self, const void** buffer);
+
+  const std::string name_;
+  Source source_;
+  Status source_failure_;
+  struct archive* archive_;  // owned
+  bool zip_ = false;
+};
+
+}  // namespace augur

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/pack_archive.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "decode/image_probe.h"
+#include "pack/archive_reader.h"
+#include "pack/held_folders.h"
+#include "pack/member_path.h"
+#include "pack/read_ahead.h"
+#include "pack/spool_file.h"
+
+namespace augur {
+namespace {
+
+// Members up to this size are gathered in memory and added whole; larger ones are written as they come.
+constexpr size_t kWholeFileBytesMax = size_t{8} << 20;
+constexpr size_t kZeroBytes = size_t{64} << 10;
+
+bool LooksLikeZip(std::span<const std::byte> head) {
+  return head.size() >= 4 && (std::memcmp(head.data(), "PK\3\4", 4) == 0 || std::memcmp(head.data(), "PK\5\6", 4) == 0);
+}
+
+// Moves the members of one archive into the writer.
+class ArchivePacker {
+ public:
+  ArchivePacker(const ArchiveOptions& options, std::string name, ArchiveReader& reader, StoreWriter& writer,
+                PackObserver& observer)
+      : options_(options),
+        name_(std::move(name)),
+        reader_(reader),
+        writer_(writer),
+        observer_(observer),
+        folders_(writer, options.filter.drops_empty_folders()) {}
+
+  Status Run() {
+    Member member;
+    for (;;) {
+      if (observer_.stopped()) return StoppedStatus();
+      AUGUR_TRY_ASSIGN(more, reader_.NextMember(&member));
+      if (!more) return {};
+      AUGUR_TRY(Take(member));
+    }
+  }
+
+ private:
+  // A failure that is the member's and not the writer's, by code.
+  Status Judge(const Status& status) {
+    return status.code() == Code::kInvalid ? observer_.OnProblem(status.In(Printable(name_))) : status;
+  }
+
+  bool Takes(const std::string& path, bool folder) const {
+    const PathFilter& filter = options_.filter;
+    if (filter.takes_everything()) return true;
+    for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      if (!filter.TakesFolder(std::string_view(path).substr(0, slash))) return false;
+    }
+    return folder ? filter.TakesFolder(path) : filter.TakesFile(path);
+  }
+
+  Status Take(const Member& member) {
+    Result<std::string> path = MemberPath(member.raw_path);
+    if (!path.ok()) return Judge(path.status());
+    const bool folder = member.kind == MemberKind::kFolder;
+    if (!path->empty() && !Takes(*path, folder)) return {};
+    if (folder) return Judge(folders_.Add(*path, member.attributes));
+    AUGUR_TRY(Judge(folders_.Release(*path)));
+    switch (member.kind) {
+      case MemberKind::kFile: return TakeFile(*path, member);
+      case MemberKind::kSymlink: return Judge(writer_.AddSymlink(*path, member.attributes, member.target));
+      case MemberKind::kHardLink: {
+        Result<std::string> target = MemberPath(member.target);
+        if (!target.ok()) return Judge(target.status());
+        const Status added = writer_.AddHardLink(*path, *target);
+        if (added.ok()) observer_.OnPacked(1, 0);
+        return Judge(added);
+      }
+      default:
+        observer_.OnLeftOut(Printable(name_ + ": " + member.raw_path) + ": a fifo, socket or device: left out");
+        return {};
+    }
+  }
+
+  Status TakeFile(const std::string& path, const Member& member) {
+    if (options_.resume && member.size_known) {
+      AUGUR_TRY_ASSIGN(resumed, writer_.Resume(path, member.attributes, member.size));
+      if (resumed) {
+        observer_.OnPacked(1, member.size);
+        return {};
+      }
+    }
+    whole_.clear();
+    streaming_ = false;
+    image_ = {};
+    const Status read = ReadBytes(path);
+    if (!read.ok()) {
+      if (streaming_) AUGUR_TRY(writer_.AbandonFile());
+      return read.code() == Code::kInvalid ? observer_.OnProblem(read) : read;
+    }
+    if (!streaming_) {
+      const Status added = writer_.AddFile(path, member.attributes, ProbeImage(whole_), whole_);
+      if (added.ok()) observer_.OnPacked(1, whole_.size());
+      return Judge(added);
+    }
+    AUGUR_TRY(Judge(Flush()));
+    observer_.OnPacked(1, 0);
+    return Judge(writer_.EndFile(member.attributes, image_));
+  }
+
+  // Reads all pieces of the member: into whole_ as long as that has room, then into the writer.
+  Status ReadBytes(const std::string& path) {
+    uint64_t at = 0;
+    MemberPiece piece;
+    for (;;) {
+      if (observer_.stopped()) return StoppedStatus();
+      AUGUR_TRY_ASSIGN(more, reader_.NextPiece(&piece));
+      if (!more) return {};
+      if (piece.offset < at) return Status(Code::kCorrupt, Printable(name_ + ": " + path) + ": pieces overlap");
+      static constexpr std::array<std::byte, kZeroBytes> kZeros = {};
+      while (at < piece.offset) {
+        const size_t n = std::min<uint64_t>(piece.offset - at, kZeros.size());
+        AUGUR_TRY(TakeBytes(path, std::span(kZeros).first(n)));
+        at += n;
+      }
+      AUGUR_TRY(TakeBytes(path, piece.bytes));
+      at += piece.bytes.size();
+    }
+  }
+
+  Status TakeBytes(const std::string& path, std::span<const std::byte> bytes) {
+    if (whole_.size() + bytes.size() > kWholeFileBytesMax) {
+      if (!streaming_) {
+        AUGUR_TRY(writer_.BeginFile(path));
+        streaming_ = true;
+        image_ = ProbeImage(whole_);
+      }
+      AUGUR_TRY(Flush());
+      if (bytes.size() > kWholeFileBytesMax) {
+        observer_.OnPacked(0, bytes.size());
+        return writer_.Write(bytes);
+      }
+    }
+    whole_.insert(whole_.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+
+  Status Flush() {
+    observer_.OnPacked(0, whole_.size());
+    const Status written = writer_.Write(whole_);
+    whole_.clear();
+    return written;
+  }
+
+  const ArchiveOptions& options_;
+  const std::string name_;
+  ArchiveReader& reader_;
+  StoreWriter& writer_;
+  PackObserver& observer_;
+  HeldFolders folders_;
+
+  std::vector<std::byte> whole_;  // of the member, not yet in the writer
+  bool streaming_ = false;        // the writer is between BeginFile and EndFile
+  ImageInfo image_;               // of the member that is streamed
+};
+
+// Copies what comes to a file that can seek.
+Result<std::unique_ptr<SpoolFile>> SpoolAll(const std::string& folder, std::span<const std::byte> first,
+                                            ReadAhead& input) {
+  AUGUR_TRY_ASSIGN(spool, SpoolFile::Make(folder));
+  for (std::span<const std::byte> piece = first; !piece.empty();) {
+    AUGUR_TRY(spool->Write(spool->Reserve(piece.size()), piece));
+    AUGUR_TRY_ASSIGN(next, input.Next());
+    piece = next;
+  }
+  return spool;
+}
+
+// The zip within `fd`, which can seek and stands anywhere.
+Status PackZip(int fd, const ArchiveOptions& options, const std::string& name, StoreWriter& writer,
+               PackObserver& observer) {
+  if (::lseek(fd, 0, SEEK_SET) != 0) return ErrnoStatus(errno, Printable(name));
+  AUGUR_TRY_ASSIGN(reader, ArchiveReader::OpenZip(fd, name));
+  return ArchivePacker(options, name, *reader, writer, observer).Run();
+}
+
+}  // namespace
+
+Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObserver& observer) {
+  const bool from_stdin = options.source == "-";
+  const std::string name = from_stdin ? "standard input" : options.source;
+  UniqueFd opened;
+  if (!from_stdin) {
+    opened.Reset(::open(options.source.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (!opened.valid()) return ErrnoStatus(errno, Printable(name));
+  }
+  const int fd = from_stdin ? STDIN_FILENO : opened.get();
+  auto input = std::make_unique<ReadAhead>(fd, name, [&observer] { return observer.stopped(); });
+  AUGUR_TRY_ASSIGN(first, input->Next());
+  if (LooksLikeZip(first)) {
+    struct stat info = {};
+    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+      input.reset();
+      return PackZip(fd, options, name, writer, observer);
+    }
+    AUGUR_TRY_ASSIGN(spool, SpoolAll(options.store, first, *input));
+    return PackZip(spool->fd(), options, name, writer, observer);
+  }
+  bool begun = false;
+  const auto source = [&]() -> Result<std::span<const std::byte>> {
+    if (std::exchange(begun, true)) return input->Next();
+    return first;
+  };
+  AUGUR_TRY_ASSIGN(reader, ArchiveReader::Open(source, ArchiveReader::Formats::kCompressedTar, name));
+  return ArchivePacker(options, name, *reader, writer, observer).Run();
+}
+
+}  // namespace augur

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "augur/status.h"
+#include "augur/store_writer.h"
+#include "pack/glob.h"
+#include "pack/pack_observer.h"
+
+namespace augur {
+
+struct ArchiveOptions {
+  std::string source;  // a file, or "-" for stdin
+  std::string store;   // the folder that `writer` writes to; it also takes a zip that comes through a pipe
+  PathFilter filter;
+  bool resume = false;
+};
+
+// Adds what is in a tar (of any compression that libarchive knows) or zip to `writer`, in the archive's order. A
+// leading
+// '/' and './' are taken off the names. Holes of sparse members are read as zeros. A zip that comes through a pipe is
+// first copied to a temporary file: its modes and links stand at its end. Memory: 32 MiB.
+// kInvalid: neither a tar nor a zip. kCorrupt: broken or cut off. kStopped: the observer said so. Otherwise what the
+// observer made of a problem (a name with '..', a member that cannot be read), or a failure of the writer.
+Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObserver& observer);
+
+}  // namespace augur

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/pack_tree.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "base/units.h"
+#include "pack/held_folders.h"
+#include "pack/read_window.h"
+#include "pack/source_folder.h"
+#include "pack/walk.h"
+
+namespace augur {
+namespace {
+
+constexpr unsigned kWalkThreads = 8;
+constexpr unsigned kReadThreads = 16;
+
+// The packing thread: moves what the walk finds into the window, and what comes out of the window into the writer.
+class TreePacker {
+ public:
+  TreePacker(const TreeOptions& options, const SourceFolder& source, Walk& walk, ReadWindow& window,
+             StoreWriter& writer, PackObserver& observer)
+      : resume_(options.resume),
+        source_(source),
+        walk_(walk),
+        window_(window),
+        writer_(writer),
+        observer_(observer),
+        folders_(writer, options.filter.drops_empty_folders()) {}
+
+  Status Run() {
+    for (;;) {
+      if (observer_.stopped()) return StoppedStatus();
+      AUGUR_TRY(Fill());
+      if (window_.empty() && ended_) return {};
+      if (window_.empty()) continue;
+      AUGUR_TRY(Take(window_.Front()));
+      window_.Pop();
+    }
+  }
+
+ private:
+  // Fills the window as far as the walk has come.
+  Status Fill() {
+    while (!ended_) {
+      if (!has_next_) {
+        AUGUR_TRY_ASSIGN(step, walk_.Next(window_.empty(), &next_));
+        if (step == Walk::Step::kNotYet) return {};
+        ended_ = step == Walk::Step::kEnd;
+        if (ended_) observer_.OnTotal(walk_.files(), walk_.bytes());
+        if (ended_) return {};
+        if (!total_told_ && walk_.complete()) observer_.OnTotal(walk_.files(), walk_.bytes());
+        total_told_ = walk_.complete();
+        has_next_ = true;
+        next_resumed_ = false;
+        if (resume_ && next_.kind == FoundKind::kFile) asks_writer_ = true;
+      }
+      if (asks_writer_) {
+        if (streaming_) return {};  // the writer is within a file
+        Result<bool> resumed = writer_.Resume(next_.path, next_.attributes, next_.size);
+        if (!resumed.ok()) return resumed.status();
+        next_resumed_ = *resumed;
+        asks_writer_ = false;
+      }
+      if (!(next_resumed_ ? window_.OfferResumed(next_) : window_.Offer(next_))) return {};
+      has_next_ = false;
+    }
+    return {};
+  }
+
+  // A failure to add one thing is the source's when its path breaks a rule, else the writer's.
+  Status Judge(const Status& status) { return status.code() == Code::kInvalid ? observer_.OnProblem(status) : status; }
+
+  Status Take(const WindowSlot& slot) {
+    const Found& found = slot.found;
+    switch (found.kind) {
+      case FoundKind::kFolder: return Judge(folders_.Add(found.path, found.attributes));
+      case FoundKind::kFile: return slot.large == nullptr ? TakeFile(slot) : TakePiece(slot);
+      case FoundKind::kSymlink:
+        AUGUR_TRY(Judge(folders_.Release(found.path)));
+        return Judge(writer_.AddSymlink(found.path, found.attributes, found.text));
+      case FoundKind::kProblem: return observer_.OnProblem(found.problem);
+      case FoundKind::kSpecial:
+        observer_.OnLeftOut(source_.Describe(found.path) + ": a fifo, socket or device: left out");
+        return {};
+      case FoundKind::kStore:
+        observer_.OnLeftOut(source_.Describe(found.path) + ": the store itself: left out");
+        return {};
+    }
+    return {};
+  }
+
+  Status TakeFile(const WindowSlot& slot) {
+    if (!slot.status.ok()) return observer_.OnProblem(slot.status);
+    const Found& found = slot.found;
+    AUGUR_TRY(Judge(folders_.Release(found.path)));
+    if (slot.resumed) {
+      observer_.OnPacked(1, found.size);
+      return {};
+    }
+    const Status added = writer_.AddFile(found.path, slot.attributes, slot.image, slot.bytes, slot.hash);
+    if (added.ok()) observer_.OnPacked(1, slot.bytes.size());
+    return Judge(added);
+  }
+
+  Status TakePiece(const WindowSlot& slot) {
+    const Found& found = slot.found;
+    if (slot.first) {
+      AUGUR_TRY(Judge(folders_.Release(found.path)));
+      dropped_ = false;
+      const Status begun = writer_.BeginFile(found.path);
+      streaming_ = begun.ok();
+      if (!begun.ok()) {
+        dropped_ = true;
+        AUGUR_TRY(Judge(begun));
+      }
+      image_ = slot.image;
+    }
+    if (dropped_) return {};
+    if (!slot.status.ok()) {
+      dropped_ = true;
+      streaming_ = false;
+      AUGUR_TRY(writer_.AbandonFile());
+      return observer_.OnProblem(slot.status);
+    }
+    AUGUR_TRY(writer_.Write(slot.bytes));
+    observer_.OnPacked(slot.last ? 1 : 0, slot.bytes.size());
+    if (!slot.last) return {};
+    streaming_ = false;
+    return Judge(writer_.EndFile(slot.attributes, image_));
+  }
+
+  const bool resume_;
+  const SourceFolder& source_;
+  Walk& walk_;
+  ReadWindow& window_;
+  StoreWriter& writer_;
+  PackObserver& observer_;
+  HeldFolders folders_;
+
+  Found next_;  // found and not yet in the window
+  bool has_next_ = false;
+  bool next_resumed_ = false;
+  bool asks_writer_ = false;  // whether it has next_ already
+  bool ended_ = false;
+  bool total_told_ = false;
+
+  bool streaming_ = false;  // the writer is between BeginFile and EndFile
+  bool dropped_ = false;    // the rest of the large file is not wanted
+  ImageInfo image_;         // of the large file
+};
+
+}  // namespace
+
+Status PackTree(const TreeOptions& options, StoreWriter& writer, PackObserver& observer) {
+  AUGUR_TRY_ASSIGN(source, SourceFolder::Open(options.source));
+  struct stat store = {};
+  if (::stat(options.store.c_str(), &store) != 0) return ErrnoStatus(errno, Printable(options.store));
+  const struct stat& root = source->info();
+  if (root.st_dev == store.st_dev && root.st_ino == store.st_ino) {
+    return Status(Code::kInvalid, Printable(options.source) + ": is the store itself");
+  }
+  AUGUR_TRY(writer.AddDirectory("", AttributesOf(root)));
+  AUGUR_TRY_ASSIGN(walk, Walk::Start(*source, options.filter,
+                                     {.threads = kWalkThreads,
+                                      .scratch_folder = options.store,
+                                      .store_device = store.st_dev,
+                                      .store_inode = store.st_ino}));
+  AUGUR_TRY_ASSIGN(window, ReadWindow::Make(*source, options.read_threads == 0 ? kReadThreads : options.read_threads));
+  return TreePacker(options, *source, *walk, *window, writer, observer).Run();
+}
+
+}  // namespace augur

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/tar_pass.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/units.h"
+#include "decode/image_probe.h"
+#include "pack/member_path.h"
+
+namespace augur {
+namespace {
+
+// Each level holds a libarchive reader. ImageNet has two.
+constexpr int kDepthMax = 8;
+constexpr std::string_view kTarSuffix = ".tar";
+
+bool IsTarName(const std::string& path) {
+  return path.size() > kTarSuffix.size() && path.ends_with(kTarSuffix) &&
+         path[path.size() - kTarSuffix.size() - 1] != '/';
+}
+
+// The failure of a tar that libarchive does not take for one, with the cure.
+Status NotPlain(const Status& status, const std::string& name) {
+  return {Code::kInvalid, Printable(name) +
+                              ": is not an uncompressed tar: records can only be adopted from one; pack it with "
+                              "'augurpack create - STORE < FILE' (" +
+                              status.text() + ")"};
+}
+
+}  // namespace
+
+TarPass::TarPass(int fd, std::string name, uint32_t shard, bool nested, StoreWriter& writer, PackObserver& observer)
+    : fd_(fd),
+      name_(std::move(name)),
+      shard_(shard),
+      nested_(nested),
+      writer_(writer),
+      observer_(observer),
+      input_(fd, name_, [&observer] { return observer.stopped(); }) {}
+
+Status TarPass::Run() {
+  AUGUR_TRY_ASSIGN(reader,
+                   ArchiveReader::Open([this] { return NextPiece(); }, ArchiveReader::Formats::kPlainTar, name_));
+  Level level = {.reader = reader.get(), .name = name_, .prefix = {}, .offset = 0, .depth = 1};
+  return RunLevel(level);
+}
+
+Result<std::span<const std::byte>> TarPass::NextPiece() {
+  AUGUR_TRY_ASSIGN(bytes, input_.Next());
+  pieces_[0] = pieces_[1];
+  pieces_[1] = {.offset = read_bytes_, .bytes = bytes};
+  read_bytes_ += bytes.size();
+  return bytes;
+}
+
+Status TarPass::RunLevel(Level& level) {
+  Member member;
+  for (bool first = true;; first = false) {
+    if (observer_.stopped()) return StoppedStatus();
+    const Result<bool> more = level.reader->NextMember(&member);
+    if (!more.ok()) {
+      return first && more.status().code() == Code::kCorrupt ? NotPlain(more.status(), level.name) : more.status();
+    }
+    if (!*more) return {};
+    AUGUR_TRY(Take(level, member));
+  }
+}
+
+Status TarPass::Take(Level& level, const Member& member) {
+  const std::string what = level.name + ": " + member.raw_path;
+  AUGUR_TRY_ASSIGN(below, MemberPath(member.raw_path));
+  const std::string path =
+      below.empty() && !level.prefix.empty() ? level.prefix.substr(0, level.prefix.size() - 1) : level.prefix + below;
+  switch (member.kind) {
+    case MemberKind::kFolder: return writer_.AddDirectory(path, member.attributes).In(Printable(level.name));
+    case MemberKind::kSymlink:
+      return writer_.AddSymlink(path, member.attributes, member.target).In(Printable(level.name));
+    case MemberKind::kHardLink: {
+      AUGUR_TRY_ASSIGN(target, MemberPath(member.target));
+      AUGUR_TRY(writer_.AddHardLink(path, level.prefix + target).In(Printable(level.name)));
+      observer_.OnPacked(1, 0);
+      return {};
+    }
+    case MemberKind::kSpecial: observer_.OnLeftOut(Printable(what) + ": a fifo, socket or device: left out"); return {};
+    case MemberKind::kFile: break;
+  }
+  if (member.sparse) {
+    return Status(Code::kUnsupported, Printable(what) +
+                                          ": is sparse, its bytes are not contiguous in the tar: pack the tar with "
+                                          "'augurpack create - STORE < FILE'");
+  }
+  return nested_ && IsTarName(path) ? TakeNested(level, member, path) : TakeFile(level, member, path);
+}
+
+// True: `bytes` are the next of the member that begins at `start` in the outermost tar, and they lie there. False: that
+// was the last. `at` counts the bytes of the member.
+Result<bool> TarPass::NextBytes(Level& level, const std::string& what, uint64_t start, uint64_t* at,
+                                std::span<const std::byte>* bytes) {
+  MemberPiece piece;
+  do {
+    AUGUR_TRY_ASSIGN(more, level.reader->NextPiece(&piece));
+    if (!more) return false;
+  } while (piece.bytes.empty());
+  if (piece.offset != *at) {
+    return Status(Code::kUnsupported, Printable(what) + ": its bytes are not contiguous in the tar");
+  }
+  const Status place = CheckPlace(start + *at, piece.bytes);
+  if (!place.ok()) return place.In(Printable(what));
+  *at += piece.bytes.size();
+  *bytes = piece.bytes;
+  return true;
+}
+
+// Whether `bytes` stand at `offset` of the tar. Nearly always they are the very bytes that were read there; libarchive
+// copies only what lies across two pieces.
+Status TarPass::CheckPlace(uint64_t offset, std::span<const std::byte> bytes) const {
+  std::vector<std::byte> again;
+  while (!bytes.empty()) {
+    size_t n = 0;
+    bool same = false;
+    for (const Piece& piece : pieces_) {
+      if (offset < piece.offset || offset >= piece.offset + piece.bytes.size()) continue;
+      const size_t within = offset - piece.offset;
+      n = std::min(bytes.size(), piece.bytes.size() - within);
+      const std::byte* const read = piece.bytes.data() + within;
+      same = read == bytes.data() || std::memcmp(read, bytes.data(), n) == 0;
+      break;
+    }
+    if (n == 0) {  // handed out so late that the piece is gone
+      n = std::min(bytes.size(), ReadAhead::kPieceBytes);
+      again.resize(n);
+      const ssize_t got = ::pread(fd_, again.data(), n, static_cast<off_t>(offset));
+      if (got < 0) return ErrnoStatus(errno, "reading again");
+      same = static_cast<size_t>(got) == n && std::memcmp(again.data(), bytes.data(), n) == 0;
+    }
+    if (!same) return {Code::kUnsupported, "does not lie in the tar where it should: pack it with 'augurpack create'"};
+    bytes = bytes.subspan(n);
+    offset += n;
+  }
+  return {};
+}
+
+Status TarPass::TakeFile(Level& level, const Member& member, const std::string& path) {
+  const std::string what = level.name + ": " + member.raw_path;
+  const uint64_t start = level.offset + level.reader->Position();
+  const bool in_blocks = member.size > kBlockBytes;
+  uint64_t at = 0;
+  std::span<const std::byte> bytes;
+  Hash128 hash;
+  ImageInfo image;
+  blocks_.clear();
+  AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
+  if (!more) bytes = {};
+  if (at == member.size && !in_blocks) {
+    hash = HashBytes128(bytes);
+    image = ProbeImage(bytes);
+  } else {
+    hasher_.Reset();
+    block_hasher_.Reset();
+    head_.clear();
+    uint64_t hashed = 0;
+    while (more) {
+      hasher_.Add(bytes);
+      const size_t head = std::min(bytes.size(), kProbeBytesMax - head_.size());
+      head_.insert(head_.end(), bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(head));
+      while (in_blocks && !bytes.empty()) {
+        const size_t n = std::min<uint64_t>(bytes.size(), kBlockBytes - hashed % kBlockBytes);
+        block_hasher_.Add(bytes.first(n));
+        bytes = bytes.subspan(n);
+        hashed += n;
+        if (hashed % kBlockBytes == 0 || hashed == member.size) {
+          blocks_.push_back(block_hasher_.Digest());
+          block_hasher_.Reset();
+        }
+      }
+      if (observer_.stopped()) return StoppedStatus();
+      AUGUR_TRY_ASSIGN(next, NextBytes(level, what, start, &at, &bytes));
+      more = next;
+    }
+    hash = hasher_.Digest();
+    image = ProbeImage(head_);
+  }
+  if (at != member.size) return Status(Code::kCorrupt, Printable(what) + ": the tar ends within it");
+  if (member.size == 0) {
+    AUGUR_TRY(writer_.AddFile(path, member.attributes, {}, {}).In(Printable(level.name)));
+  } else {
+    AUGUR_TRY(writer_.AddForeignFile(path, member.attributes, image, shard_, start, member.size, hash, blocks_)
+                  .In(Printable(level.name)));
+  }
+  observer_.OnPacked(1, member.size);
+  return {};
+}
+
+Status TarPass::TakeNested(Level& level, const Member& member, const std::string& path) {
+  const std::string what = level.name + ": " + member.raw_path;
+  if (level.depth >= kDepthMax) {
+    return Status(Code::kInvalid,
+                  Printable(what) + ": tars within tars more than " + std::to_string(kDepthMax) + " deep");
+  }
+  const std::string folder = path.substr(0, path.size() - kTarSuffix.size());
+  Attributes attributes = member.attributes;
+  attributes.mode = 0755;  // the file's mode lacks the right to enter
+  AUGUR_TRY(writer_.AddDirectory(folder, attributes).In(Printable(level.name)));
+  const uint64_t start = level.offset + level.reader->Position();
+  uint64_t at = 0;
+  const auto source = [&]() -> Result<std::span<const std::byte>> {
+    std::span<const std::byte> bytes;
+    AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
+    return more ? bytes : std::span<const std::byte>();
+  };
+  AUGUR_TRY_ASSIGN(reader, ArchiveReader::Open(source, ArchiveReader::Formats::kPlainTar, what));
+  Level inner = {
+      .reader = reader.get(), .name = what, .prefix = folder + "/", .offset = start, .depth = level.depth + 1};
+  return RunLevel(inner);
+}
+
+}  // namespace augur

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "augur/entry.h"
+#include "augur/status.h"
+#include "augur/store_writer.h"
+#include "pack/archive_reader.h"
+#include "pack/pack_observer.h"
+#include "pack/read_ahead.h"
+#include "store/hash.h"
+
+namespace augur {
+
+// TarPass reads one uncompressed tar from beginning to end and adds its members to the writer as records that lie in
+// it. Where a member lies is computed from libarchive's position, and what libarchive hands out is compared with what
+// was read at that place, byte for byte, so that a layout which we misunderstand is a failure and never a wrong index.
+// One thread, one Run. Memory: the read-ahead's 16 MiB, and 8 MiB.
+class TarPass {
+ public:
+  // `fd` stands at the beginning of the tar, of which `name` is for messages and `shard` the number in the writer.
+  TarPass(int fd, std::string name, uint32_t shard, bool nested, StoreWriter& writer, PackObserver& observer);
+  Status Run();
+
+ private:
+  struct Piece {
+    uint64_t offset = 0;
+    std::span<const std::byte> bytes;
+  };
+  // A tar, or one within it.
+  struct Level {
+    ArchiveReader* reader;
+    std::string name;    // for messages
+    std::string prefix;  // of its paths: empty, or ends in '/'
+    uint64_t offset;     // of its first byte in the outermost tar
+    int depth;
+  };
+
+  Result<std::span<const std::byte>> NextPiece();
+  Status RunLevel(Level& level);
+  Status Take(Level& level, const Member& member);
+  Status TakeFile(Level& level, const Member& member, const std::string& path);
+  Status TakeNested(Level& level, const Member& member, const std::string& path);
+  Result<bool> NextBytes(Level& level, const std::string& what, uint64_t start, uint64_t* at,
+                         std::span<const std::byte>* bytes);
+  Status CheckPlace(uint64_t offset, std::span<const std::byte> bytes) const;
+
+  const int fd_;
+  const std::string name_;
+  const uint32_t shard_;
+  const bool nested_;
+  StoreWriter& writer_;
+  PackObserver& observer_;
+
+  ReadAhead input_;
+  std::array<Piece, 2> pieces_;  // the one being used and the one before it
+  uint64_t read_bytes_ = 0;
+
+  Hasher128 hasher_;
+  Hasher128 block_hasher_;
+  std::vector<Hash128> blocks_;
+  std::vector<std::byte> head_;  // of a member that comes in several pieces
+};
+
+}  // namespace augur
