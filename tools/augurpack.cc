@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <exception>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -25,10 +26,7 @@ struct Run {
 
 constexpr std::string_view kProgram = "augurpack";
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  IgnoreBrokenPipe();
+int Main(int argc, const char* const* argv) {
   const Result<AugurpackOptions> options = ParseAugurpack(argc, argv);
   if (!options.ok()) return Fail(kProgram, options.status());
   if (!options->print.empty()) {
@@ -37,4 +35,17 @@ int main(int argc, char** argv) {
   }
   if (const Status log = StartLog(std::string(kProgram), LogTarget::kStderr); !log.ok()) return Fail(kProgram, log);
   return std::visit(Run{}, options->command);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  IgnoreBrokenPipe();
+  try {
+    return Main(argc, argv);
+  } catch (const std::exception& error) {
+    // Ours throws nothing: this is the library telling us that memory is used up.
+    PrintError(kProgram, error.what());
+    return kExitError;
+  }
 }

@@ -9,7 +9,7 @@ namespace augur {
 namespace {
 
 // The largest file of ext4 with blocks of 4 KiB: 2^32 blocks.
-constexpr uint64_t kShardMax = 16 * 1024 * kGiB;
+constexpr uint64_t kShardMax = uint64_t{16} * 1024 * kGiB;
 
 Argument StoreArgument() { return {.name = "STORE", .brief = "folder of the store"}; }
 

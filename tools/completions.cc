@@ -104,9 +104,9 @@ std::string ZshText(std::string_view text) {
 
 std::string ZshValue(const Option& option) {
   if (option.kind == OptionKind::kFlag) return {};
-  std::string out = ":" + ZshText(option.value) + ":";
-  if (option.kind == OptionKind::kChoice) return out + "(" + Join(option.choices, " ") + ")";
-  return option.value == "PATH" ? out + "_files" : out + " ";
+  std::string completes = option.value == "PATH" ? "_files" : " ";
+  if (option.kind == OptionKind::kChoice) completes = "(" + Join(option.choices, " ") + ")";
+  return ":" + ZshText(option.value) + ":" + completes;
 }
 
 void AppendZshOption(const Option& option, std::string& out) {
@@ -150,6 +150,7 @@ std::string BashCompletions(const Program& program) {
                     "  COMPREPLY=()\n";
   if (subcommands) {
     std::vector<std::string_view> names;
+    names.reserve(program.commands.size());
     for (const Command& command : program.commands) names.push_back(command.name);
     out +=
         "  if [[ $COMP_CWORD -eq 1 ]]; then\n"

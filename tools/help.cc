@@ -61,12 +61,14 @@ std::string Head(const Program& program, const Command* command) {
 
 std::vector<Row> CommandRows(const Program& program) {
   std::vector<Row> rows;
+  rows.reserve(program.commands.size());
   for (const Command& command : program.commands) rows.emplace_back(command.name, command.brief);
   return rows;
 }
 
 std::vector<Row> ArgumentRows(const Command& command) {
   std::vector<Row> rows;
+  rows.reserve(command.arguments.size());
   for (const Argument& argument : command.arguments) rows.emplace_back(argument.name, argument.brief);
   return rows;
 }

@@ -93,10 +93,10 @@ std::string UsageLine(const Program& program, const Command* command) {
   if (!command->name.empty()) line += " " + std::string(command->name);
   line += " [options]";
   for (const Argument& argument : command->arguments) {
-    std::string form(argument.name);
-    if (argument.many) form += "...";
-    if (argument.optional) form = "[" + form + "]";
-    line += " " + form;
+    line += argument.optional ? " [" : " ";
+    line += argument.name;
+    if (argument.many) line += "...";
+    if (argument.optional) line += ']';
   }
   return line;
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 
 #include "base/units.h"
@@ -37,7 +38,7 @@ size_t ColumnsMax() {
 
 // "1:02:03", "2:03".
 std::string ClockText(double seconds) {
-  const auto whole = static_cast<uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<uint64_t>(std::llround(seconds));
   std::array<char, 48> text{};
   const auto hours = static_cast<unsigned long long>(whole / 3600);
   const auto minutes = static_cast<unsigned>(whole / 60 % 60);

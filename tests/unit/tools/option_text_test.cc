@@ -12,7 +12,7 @@ TEST(OptionTextTest, SizesAreWrittenAsOneWouldTypeThem) {
   EXPECT_EQ(SizeText(0), "0");
   EXPECT_EQ(SizeText(513), "513");
   EXPECT_EQ(SizeText(4096), "4K");
-  EXPECT_EQ(SizeText(1536 * 1024), "1536K");
+  EXPECT_EQ(SizeText(uint64_t{1536} * 1024), "1536K");
   EXPECT_EQ(SizeText(uint64_t{16} << 40), "16T");
   EXPECT_EQ(SizeText(uint64_t{1} << 50), "1024T");
 }
