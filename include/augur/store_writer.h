@@ -74,9 +74,12 @@ class StoreWriter {
   // "" sets the attributes of the root.
   Status AddDirectory(std::string_view path, const Attributes& attributes);
   Status AddSymlink(std::string_view path, const Attributes& attributes, std::string_view target);
-  // A whole file.
+  // A whole file. The second form takes the XXH3-128 of the bytes from a caller who has computed it already (in
+  // parallel, say) and vouches for it: with a wrong one the file can never be read.
   Status AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
                  std::span<const std::byte> bytes);
+  Status AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
+                 std::span<const std::byte> bytes, const Hash128& hash);
   // A file in pieces, for those too large for memory: BeginFile, Write any number of times, then EndFile with its
   // attributes, or AbandonFile, which leaves no trace of it.
   Status BeginFile(std::string_view path);

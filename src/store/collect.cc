@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "augur/store.h"
+#include "augur/store_writer.h"
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "store/file_io.h"
+#include "store/manifest.h"
+#include "store/store_folder.h"
+#include "store/store_lock.h"
+
+namespace augur {
+namespace {
+
+// Adds the own shards that an index names.
+Status AddShardNames(const std::string& path, uint64_t generation, std::set<std::string>& names) {
+  AUGUR_TRY_ASSIGN(store, Store::Open(path, {.generation = generation}));
+  for (uint32_t number = 0; number < store->summary().shard_count; ++number) {
+    AUGUR_TRY_ASSIGN(shard, store->Shard(number));
+    if (!shard.foreign) names.insert(shard.locator);
+  }
+  return Status::Ok();
+}
+
+// Takes the lock of an old index against its readers. An invalid descriptor: somebody reads it.
+Result<UniqueFd> LockIndex(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd.valid()) return ErrnoStatus(errno, path);
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) return UniqueFd();
+    break;  // a file system without locks: then readers have none either
+  }
+  return fd;
+}
+
+}  // namespace
+
+Result<CollectReport> RemoveOldGenerations(const std::string& path) {
+  AUGUR_TRY_ASSIGN(before, ReadManifest(path));  // before the lock, so that nothing is made in a folder without a store
+  AUGUR_TRY_ASSIGN(lock, StoreLock::Take(path, "augurpack gc"));
+  AUGUR_TRY_ASSIGN(manifest, ReadManifest(path));
+  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(path));
+  CollectReport report;
+  std::set<std::string> needed;
+  AUGUR_TRY(AddShardNames(path, manifest.generation, needed));
+  uint64_t unreadable = 0;  // the latest kept generation whose index does not say what it needs
+  for (const StoreFile& file : folder.files) {
+    if (file.kind != StoreFileKind::kIndex || file.generation == manifest.generation) continue;
+    AUGUR_TRY_ASSIGN(fd, LockIndex(path + "/" + file.name));
+    if (fd.valid()) {
+      // An index that has no name any more cannot be opened, so its lock need not be held until the shards are gone.
+      AUGUR_TRY(RemoveStoreFiles(path, {file}, &report.removed_files, &report.removed_bytes));
+      continue;
+    }
+    ++report.kept_generations;
+    const Status named = AddShardNames(path, file.generation, needed);
+    if (named.ok()) continue;
+    spdlog::warn("{}: keeping every shard up to this generation, because it is in use and cannot be read: {}",
+                 file.name, named.text());
+    unreadable = std::max(unreadable, file.generation);
+  }
+  std::vector<StoreFile> garbage;
+  for (const StoreFile& file : folder.files) {
+    const bool is_shard = file.kind == StoreFileKind::kShard;
+    if (file.kind == StoreFileKind::kIndex) continue;
+    if (is_shard && (needed.contains(file.name) || file.generation <= unreadable)) continue;
+    garbage.push_back(file);
+  }
+  AUGUR_TRY(RemoveStoreFiles(path, garbage, &report.removed_files, &report.removed_bytes));
+  AUGUR_TRY(SyncFolder(path));
+  return report;
+}
+
+}  // namespace augur

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/index_writer.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "augur/store.h"
+#include "base/check.h"
+#include "base/units.h"
+#include "store/entry_item.h"
+#include "store/hash.h"
+#include "store/natural_sort.h"
+#include "store/tree_path.h"
+
+namespace augur {
+namespace {
+
+using format::SectionId;
+
+constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// A folder on the way from the root to the entry at hand.
+struct OpenFolder {
+  std::string_view key;
+  uint64_t folder;  // its place among the folders in path order
+  uint64_t number;  // of its entry
+  uint64_t next;    // number of its next child
+};
+
+// Leaves the folders that the walk has come out of. The root stays.
+void LeaveFolders(std::vector<OpenFolder>& open, std::string_view key) {
+  while (open.size() > 1 && !IsBelow(key, open.back().key)) open.pop_back();
+}
+
+}  // namespace
+
+Result<format::IndexHeader> IndexWriter::Write(const std::string& path) {
+  AUGUR_TRY(Count());
+  CountRecords();
+  AUGUR_TRY(PlanSections());
+  AUGUR_TRY_ASSIGN(file, MappedFile::Create(path));
+  AUGUR_TRY(file.Allocate(header_.file_bytes));
+  PlaceEntries(file);
+  PlaceShards(file);
+  const auto blocks = blocks_.Bytes(0, blocks_.count());
+  if (!blocks.empty()) std::memcpy(file.data() + SectionOf(SectionId::kBlocks).offset, blocks.data(), blocks.size());
+  AUGUR_TRY(PlaceChecksums(file));
+  std::memcpy(file.data(), &header_, sizeof(header_));
+  AUGUR_TRY(file.Sync());
+  return header_;
+}
+
+Status IndexWriter::Count() {
+  AUGUR_CHECK(!sorted_.empty() && spool_.Key(sorted_[0]).empty());
+  if (sorted_.size() > format::kEntryCountMax) return {Code::kInvalid, "the tree has more than 2^40 - 2 entries"};
+  header_.entry_count = sorted_.size();
+  std::vector<OpenFolder> open;
+  std::vector<uint64_t>& children = first_child_;
+  for (const uint64_t number : sorted_) {
+    const SpoolEntry& entry = spool_.At(number);
+    const std::string_view key = spool_.Key(number);
+    LeaveFolders(open, key);
+    if (!open.empty()) {
+      ++children[open.back().folder];
+      entry_names_bytes_ += NameOfKey(key).size();
+    }
+    switch (entry.kind) {
+      case SpoolKind::kDirectory:
+        open.push_back({key, children.size(), 0, 0});
+        children.push_back(0);
+        ++header_.directory_count;
+        break;
+      case SpoolKind::kFile:
+        ++header_.file_count;
+        header_.tree_bytes += entry.size;
+        if (entry.image.kind != ImageKind::kNone) ++header_.image_count;
+        break;
+      case SpoolKind::kSymlink:
+        ++header_.symlink_count;
+        entry_names_bytes_ += entry.target_bytes;
+        break;
+      case SpoolKind::kHardLink: AUGUR_CHECK(false);
+    }
+  }
+  uint64_t first = 1;  // the root is 0
+  for (uint64_t& count : children) first += std::exchange(count, first);
+  children.push_back(first);
+  return Status::Ok();
+}
+
+// Sums up the distinct records. Where they are comes nearly sorted, since files are mostly added in path order.
+void IndexWriter::CountRecords() {
+  std::vector<uint64_t> files;
+  files.reserve(header_.file_count);
+  for (const uint64_t number : sorted_) {
+    if (spool_.At(number).kind == SpoolKind::kFile && spool_.At(number).size > 0) files.push_back(number);
+  }
+  const auto place = [this](uint64_t number) {
+    const SpoolEntry& entry = spool_.At(number);
+    return std::tuple(entry.shard, entry.offset, entry.size);
+  };
+  NaturalSort(files, [&](uint64_t a, uint64_t b) { return place(a) < place(b); });
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i == 0 || place(files[i]) != place(files[i - 1])) header_.record_bytes += spool_.At(files[i]).size;
+  }
+}
+
+Status IndexWriter::PlanSections() {
+  uint64_t names_bytes = entry_names_bytes_;
+  for (const ShardInfo& shard : shards_) names_bytes += shard.locator.size();
+  uint64_t offset = format::kBodyOffset;
+  uint64_t end = offset;
+  const auto plan = [&](SectionId id, uint64_t bytes, uint32_t item_bytes) {
+    SectionOf(id) = {.id = static_cast<uint32_t>(id),
+                     .version = format::kSectionVersion,
+                     .flags = format::kSectionMustUnderstand,
+                     .offset = offset,
+                     .bytes = bytes,
+                     .item_bytes = item_bytes,
+                     .reserved = 0};
+    end = offset + bytes;
+    offset = RoundUp(end, format::kSectionAlign);
+  };
+  plan(SectionId::kEntries, sorted_.size() * sizeof(format::Entry), sizeof(format::Entry));
+  plan(SectionId::kNames, names_bytes, 1);
+  plan(SectionId::kShards, shards_.size() * sizeof(format::Shard), sizeof(format::Shard));
+  plan(SectionId::kBlocks, blocks_.count() * sizeof(format::Hash), sizeof(format::Hash));
+  offset = RoundUp(end, format::kBodyBlockBytes);
+  const uint64_t body_blocks = (offset - format::kBodyOffset) / format::kBodyBlockBytes;
+  if (body_blocks > format::kRootCount * format::kSumsPerRoot) {
+    return {Code::kInvalid,
+            "the tree is too large for one index: " + FormatSize(offset) + ", and 255 GiB is the limit"};
+  }
+  plan(SectionId::kChecksums, body_blocks * sizeof(uint64_t), sizeof(uint64_t));
+  header_.magic = format::kIndexMagic;
+  header_.version = format::kVersion;
+  header_.header_bytes = format::kHeaderBytes;
+  header_.file_bytes = end;
+  header_.generation = generation_;
+  header_.shard_count = static_cast<uint32_t>(shards_.size());
+  header_.block_bytes = kBlockBytes;
+  header_.section_count = 5;
+  return Status::Ok();
+}
+
+void IndexWriter::PlaceEntries(MappedFile& file) const {
+  auto* entries = reinterpret_cast<format::Entry*>(file.data() + SectionOf(SectionId::kEntries).offset);
+  char* names = reinterpret_cast<char*>(file.data() + SectionOf(SectionId::kNames).offset);
+  uint64_t names_end = 0;
+  const auto add_text = [&](std::string_view text) {
+    std::memcpy(names + names_end, text.data(), text.size());
+    return std::exchange(names_end, names_end + text.size());
+  };
+  std::vector<OpenFolder> open;
+  uint64_t folder_count = 0;
+  for (const uint64_t number : sorted_) {
+    const SpoolEntry& spooled = spool_.At(number);
+    const std::string_view key = spool_.Key(number);
+    LeaveFolders(open, key);
+    format::Entry entry = IndexEntryOf(spooled);
+    uint64_t place = 0;
+    if (!open.empty()) {
+      OpenFolder& parent = open.back();
+      place = parent.next++;
+      entry.parent = parent.number;
+      const std::string_view name = NameOfKey(key);
+      entry.name_bytes = static_cast<uint16_t>(name.size());
+      entry.name_offset = add_text(name);
+    }
+    if (spooled.kind == SpoolKind::kSymlink) {
+      entry.size = spooled.target_bytes;
+      entry.offset = add_text(spool_.Target(number));
+    } else if (spooled.kind == SpoolKind::kDirectory) {
+      const uint64_t first = first_child_[folder_count];
+      entry.size = first_child_[folder_count + 1] - first;
+      entry.offset = entry.size == 0 ? 0 : first;
+      open.push_back({key, folder_count, place, first});
+      ++folder_count;
+    }
+    entries[place] = entry;
+  }
+  AUGUR_CHECK(names_end == entry_names_bytes_);
+}
+
+void IndexWriter::PlaceShards(MappedFile& file) const {
+  auto* rows = reinterpret_cast<format::Shard*>(file.data() + SectionOf(SectionId::kShards).offset);
+  char* names = reinterpret_cast<char*>(file.data() + SectionOf(SectionId::kNames).offset);
+  uint64_t names_end = entry_names_bytes_;
+  for (const ShardInfo& shard : shards_) {
+    format::Shard row{};
+    row.kind = static_cast<uint16_t>(shard.foreign ? format::ShardKind::kForeign : format::ShardKind::kOwn);
+    row.locator_kind =
+        static_cast<uint16_t>(shard.absolute ? format::LocatorKind::kAbsolute : format::LocatorKind::kRelative);
+    row.locator_bytes = static_cast<uint32_t>(shard.locator.size());
+    row.locator_offset = names_end;
+    row.file_bytes = shard.bytes;
+    row.token_sec = shard.token_sec;
+    row.token_nsec = shard.token_nsec;
+    row.generation = shard.generation;
+    std::memcpy(names + names_end, shard.locator.data(), shard.locator.size());
+    names_end += shard.locator.size();
+    *rows++ = row;
+  }
+}
+
+Status IndexWriter::PlaceChecksums(MappedFile& file) {
+  constexpr uint64_t kWritebackBytes = 8 * kMiB;  // the disk writes one piece while the next is summed
+  const format::Section& section = SectionOf(SectionId::kChecksums);
+  auto* sums = reinterpret_cast<uint64_t*>(file.data() + section.offset);
+  for (uint64_t begin = format::kBodyOffset; begin < section.offset; begin += format::kBodyBlockBytes) {
+    *sums++ = HashBytes64({file.data() + begin, format::kBodyBlockBytes});
+    const uint64_t end = begin + format::kBodyBlockBytes;
+    if (end % kWritebackBytes != 0) continue;
+    // Only a hint: whatever fails here fails again in Sync, which is asked.
+    (void)::sync_file_range(file.fd(), static_cast<off_t>(end - kWritebackBytes), kWritebackBytes,
+                            SYNC_FILE_RANGE_WRITE);
+  }
+  for (size_t root = 0; root * format::kBodyBlockBytes < section.bytes; ++root) {
+    const uint64_t begin = root * format::kBodyBlockBytes;
+    const uint64_t bytes = std::min(format::kBodyBlockBytes, section.bytes - begin);
+    header_.roots[root] = HashBytes64({file.data() + section.offset + begin, bytes});
+  }
+  const auto header_bytes = std::as_bytes(std::span(&header_, 1));
+  const Hash128 hash = HashBytes128(header_bytes.first(offsetof(format::IndexHeader, hash)));
+  header_.hash = {hash.low, hash.high};
+  return Status::Ok();
+}
+
+}  // namespace augur

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "store/entry_spool.h"
+#include "store/record_store.h"
+#include "store/shard_rows.h"
+
+namespace augur {
+
+// The shard table of the store that is appended to.
+Status LoadOldShards(const Store& store, ShardRows& shards);
+
+// Spools every entry of the store that is appended to, in path order, with its block hashes, and makes its records in
+// own shards findable as duplicates. One walk of the index.
+Status LoadOldTree(const Store& store, const ShardRows& shards, EntrySpool& entries, BlockSpool& blocks,
+                   RecordStore& records);
+
+}  // namespace augur

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/resume_cursor.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/log.h"
+#include "store/manifest.h"
+
+namespace augur {
+namespace {
+
+// Path order (FORMAT.md section 5): '/' below every other byte.
+bool PathLess(std::string_view a, std::string_view b) {
+  const auto rank = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c); };
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [&](char x, char y) { return rank(x) < rank(y); });
+}
+
+}  // namespace
+
+Result<ResumeCursor> ResumeCursor::Open(const std::string& folder, uint64_t generation,
+                                        std::vector<ShardProgress> progress) {
+  ResumeCursor cursor;
+  cursor.folder_ = folder;
+  cursor.generation_ = generation;
+  if (!progress.empty() && !progress.back().complete) {
+    const std::string path = folder + "/" + SidecarName(generation, progress.back().number);
+    cursor.sidecar_fd_.Reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!cursor.sidecar_fd_.valid()) return ErrnoStatus(errno, path);
+  }
+  cursor.progress_ = std::move(progress);
+  return cursor;
+}
+
+bool ResumeCursor::OpenNext() {
+  reader_.clear();
+  if (next_shard_ == progress_.size()) return false;
+  const ShardProgress& shard = progress_[next_shard_++];
+  const std::string path =
+      folder_ + "/" + (shard.complete ? ShardName(generation_, shard.number) : SidecarName(generation_, shard.number));
+  fd_ = shard.complete ? UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) : std::move(sidecar_fd_);
+  reader_.emplace_back(fd_.get(), path, shard.catalogue, shard.catalogue_end);
+  return true;
+}
+
+void ResumeCursor::Load(Window& window) {
+  window = {};
+  for (;;) {
+    if (reader_.empty() && !OpenNext()) return;
+    const Result<bool> more = reader_.front().Next(window.frame);
+    if (more.ok() && *more) break;
+    if (!more.ok()) spdlog::warn("cannot resume from here on: {}", more.status().text());
+    reader_.clear();
+  }
+  window.loaded = true;
+  window.in_order = true;
+  for (size_t i = 0; i < window.frame.items.size(); ++i) {
+    const std::string_view path = window.frame.items[i].path;
+    window.by_path[path] = i;
+    if (i > 0 && PathLess(path, window.last)) window.in_order = false;
+    if (i == 0 || PathLess(window.last, path)) window.last = path;
+  }
+}
+
+void ResumeCursor::Advance() {
+  windows_[0] = std::move(windows_[1]);
+  Load(windows_[1]);
+}
+
+const CatalogueItem* ResumeCursor::Find(std::string_view path) {
+  if (!std::exchange(begun_, true)) {
+    Load(windows_[0]);
+    Load(windows_[1]);
+  }
+  for (;;) {
+    for (Window& window : windows_) {
+      const auto found = window.by_path.find(path);
+      if (found == window.by_path.end()) continue;
+      const CatalogueItem* item = &window.frame.items[found->second];
+      // The items are in a vector that moves with its window, so the pointer stays good.
+      if (&window == &windows_[1]) Advance();
+      return item;
+    }
+    const auto passed = [&](const Window& window) { return window.in_order && PathLess(window.last, path); };
+    if (!windows_[1].loaded || !passed(windows_[0]) || !passed(windows_[1])) return nullptr;
+    Advance();
+  }
+}
+
+}  // namespace augur

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "augur/status.h"
+#include "store/shard_writer.h"
+
+namespace augur {
+
+// The shards that a killed writer of this generation left and that can be gone on with: numbers from `first_number` on
+// without a gap, each complete but perhaps the last. Empty when there is nothing to resume. Reads their catalogues.
+Result<std::vector<ShardProgress>> FindProgress(const std::string& folder, uint64_t generation, uint32_t first_number);
+
+}  // namespace augur

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/shard_series.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "store/format.h"
+#include "store/manifest.h"
+
+namespace augur {
+namespace {
+
+// A frame is what a killed writer can lose, and what a sync must wait for. 32 MiB is 16 ms of a disk that writes 2
+// GB/s, and with one frame on its way and one being filled, 64 MiB are not on disk. 1 MiB of payload is about 8,000
+// items: it bounds memory when files are empty or duplicates. 2 s bounds the loss when files come slowly.
+constexpr uint64_t kFrameDataBytes = 32 * kMiB;
+constexpr uint64_t kFramePayloadBytes = kMiB;
+constexpr std::chrono::seconds kFrameAge{2};
+
+}  // namespace
+
+Status ShardSeries::Open() {
+  if (shards_.size() >= format::kShardCountMax) return {Code::kInvalid, folder_ + ": too many shards"};
+  const auto number = static_cast<uint32_t>(shards_.size());
+  AUGUR_TRY_ASSIGN(shard, ShardWriter::Create(folder_, generation_, number));
+  ShardInfo row;
+  row.number = number;
+  row.locator = ShardName(generation_, number);
+  row.path = shard->path();
+  row.generation = generation_;
+  shards_.push_back(std::move(row));
+  framed_end_ = shard->end();
+  current_ = std::move(shard);
+  return Status::Ok();
+}
+
+Status ShardSeries::Resume(const ShardProgress& progress) {
+  AUGUR_CHECK(current_ == nullptr && progress.number == shards_.size());
+  ShardInfo row;
+  row.number = progress.number;
+  row.locator = ShardName(generation_, progress.number);
+  row.path = folder_ + "/" + row.locator;
+  row.bytes = progress.file_bytes;
+  row.generation = generation_;
+  if (!progress.complete) {
+    AUGUR_TRY_ASSIGN(shard, ShardWriter::Resume(folder_, generation_, progress));
+    framed_end_ = shard->end();
+    current_ = std::move(shard);
+  }
+  shards_.push_back(std::move(row));
+  resumable_ = true;
+  return Status::Ok();
+}
+
+Status ShardSeries::BeginRecord() {
+  if (current_ != nullptr && current_->end() >= shard_bytes_) AUGUR_TRY(Close());
+  if (current_ == nullptr) AUGUR_TRY(Open());
+  return Status::Ok();
+}
+
+bool ShardSeries::FrameDue() const {
+  if (payload_.size() >= kFramePayloadBytes) return true;
+  if (current_ != nullptr && current_->end() - std::min(framed_end_, current_->end()) >= kFrameDataBytes) return true;
+  return std::chrono::steady_clock::now() - payload_begin_ >= kFrameAge;
+}
+
+Status ShardSeries::AddItem(const CatalogueItem& item) {
+  if (payload_items_ == 0) payload_begin_ = std::chrono::steady_clock::now();
+  EncodeItem(item, payload_);
+  ++payload_items_;
+  return FrameDue() ? CutFrame() : Status::Ok();
+}
+
+Status ShardSeries::CutFrame() {
+  if (payload_items_ == 0) return Status::Ok();
+  if (current_ == nullptr) {
+    if (payload_.size() < kFramePayloadBytes) return Status::Ok();
+    // Nothing but foreign files came, or files without bytes. What is in foreign shards is not ours to list: whoever
+    // has them can adopt them again.
+    const bool foreign = std::any_of(shards_.begin(), shards_.end(), [this](const ShardInfo& row) {
+      return row.foreign && row.generation == generation_;
+    });
+    if (foreign) {
+      payload_.clear();
+      payload_items_ = 0;
+      return Status::Ok();
+    }
+    AUGUR_TRY(Open());
+  }
+  AUGUR_TRY(current_->AddFrame(payload_, payload_items_));
+  framed_end_ = current_->end();
+  payload_.clear();
+  payload_items_ = 0;
+  resumable_ = true;
+  return Status::Ok();
+}
+
+Status ShardSeries::Flush() {
+  AUGUR_TRY(CutFrame());
+  return current_ == nullptr ? Status::Ok() : current_->Drain();
+}
+
+Status ShardSeries::Close() {
+  AUGUR_TRY(CutFrame());
+  AUGUR_TRY_ASSIGN(bytes, current_->Finish());
+  shards_[current_->number()].bytes = bytes;
+  current_.reset();
+  return Status::Ok();
+}
+
+Status ShardSeries::Finish() { return current_ == nullptr ? Status::Ok() : Close(); }
+
+}  // namespace augur

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/writer_start.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "augur/store.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "store/manifest.h"
+#include "store/resume_scan.h"
+#include "store/store_folder.h"
+
+namespace augur {
+namespace {
+
+Status NoStore(const std::string& path) {
+  return {Code::kNotFound, path + ": there is no store to append to: create one first"};
+}
+
+// True when the folder was made.
+Result<bool> MakeFolder(const std::string& path, WriteMode mode) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (!S_ISDIR(info.st_mode)) return Status(Code::kInvalid, path + ": not a folder; a store is one");
+    return false;
+  }
+  if (errno != ENOENT) return ErrnoStatus(errno, path);
+  if (mode == WriteMode::kAppend) return NoStore(path);
+  if (::mkdir(path.c_str(), 0777) == 0) return true;
+  if (errno == EEXIST) return false;
+  return ErrnoStatus(errno, path + ": cannot make the folder");
+}
+
+// Whether the mode fits what is there, and whether we may write there at all.
+Status CheckFolder(const std::string& path, const StoreFolder& folder, WriteMode mode) {
+  if (folder.has_manifest) {
+    if (mode != WriteMode::kCreate) return Status::Ok();
+    return {Code::kExists,
+            path + ": there is a store already: append to it, replace it by force, or choose another name"};
+  }
+  if (mode == WriteMode::kAppend) return NoStore(path);
+  // Without our lock file, even names like ours are somebody else's.
+  const std::string stranger =
+      folder.stranger.empty() && !folder.has_lock && !folder.files.empty() ? folder.files[0].name : folder.stranger;
+  if (stranger.empty()) return Status::Ok();
+  return {Code::kInvalid, path + ": holds other files ('" + Printable(stranger) +
+                              "') and no store: give a folder that is empty or does not exist yet"};
+}
+
+// Removes what killed writers left of this generation and above, but for the shards in `kept`.
+Status ClearDebris(const std::string& path, const StoreFolder& folder, uint64_t generation,
+                   const std::vector<ShardProgress>& kept) {
+  std::vector<StoreFile> debris;
+  uint64_t kept_items = 0;
+  for (const ShardProgress& shard : kept) kept_items += shard.item_count;
+  for (const StoreFile& file : folder.files) {
+    if (file.kind != StoreFileKind::kTemporary && file.generation < generation) continue;
+    const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const ShardProgress& shard) {
+      if (file.generation != generation || file.number != shard.number) return false;
+      return file.kind == StoreFileKind::kShard || (file.kind == StoreFileKind::kSidecar && !shard.complete);
+    });
+    if (!is_kept) debris.push_back(file);
+  }
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  AUGUR_TRY(RemoveStoreFiles(path, debris, &files, &bytes));
+  if (files > 0) spdlog::info("{}: removed {} files ({}) that a killed writer left", path, files, FormatSize(bytes));
+  if (!kept.empty()) {
+    spdlog::info("{}: a killed writer left {} shards that list {} entries: going on from there", path, kept.size(),
+                 kept_items);
+  }
+  return Status::Ok();
+}
+
+Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& options) {
+  WriterStart start;
+  AUGUR_TRY_ASSIGN(before, ListStoreFolder(path));
+  AUGUR_TRY(CheckFolder(path, before, options.mode));
+  AUGUR_TRY_ASSIGN(lock, StoreLock::Take(path, options.writer));
+  start.lock = std::move(lock);
+  // Again under the lock: another writer may just have ended.
+  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(path));
+  if (Status status = CheckFolder(path, folder, options.mode); !status.ok()) return status;
+  start.has_store = folder.has_manifest;
+  uint32_t first_shard = 0;
+  if (folder.has_manifest) {
+    AUGUR_TRY_ASSIGN(manifest, ReadManifest(path));
+    start.generation = manifest.generation;
+    if (options.mode == WriteMode::kAppend) {
+      AUGUR_TRY_ASSIGN(store, Store::Open(path));
+      first_shard = store->summary().shard_count;
+    }
+  }
+  if (++start.generation > kGenerationMax) return Status(Code::kInvalid, path + ": no generation number is left");
+  if (options.resume) {
+    AUGUR_TRY_ASSIGN(progress, FindProgress(path, start.generation, first_shard));
+    start.progress = std::move(progress);
+  }
+  AUGUR_TRY(ClearDebris(path, folder, start.generation, start.progress));
+  return start;
+}
+
+}  // namespace
+
+Result<WriterStart> StartWriter(const std::string& path, const WriterOptions& options) {
+  AUGUR_TRY_ASSIGN(made, MakeFolder(path, options.mode));
+  Result<WriterStart> start = StartInFolder(path, options);
+  if (start.ok()) {
+    start->made_folder = made;
+  } else if (made) {
+    ::rmdir(path.c_str());  // fails, as it should, when another writer came first
+  }
+  return start;
+}
+
+}  // namespace augur

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store_writer.h"
+#include "store/shard_writer.h"
+#include "store/store_lock.h"
+
+namespace augur {
+
+// A folder that is ours to write a generation into.
+struct WriterStart {
+  StoreLock lock;
+  bool made_folder = false;             // by us, so ours to remove when nothing comes of it
+  bool has_store = false;               // there is a generation already
+  uint64_t generation = 0;              // the one to write
+  std::vector<ShardProgress> progress;  // what can be resumed
+};
+
+// Makes the folder if need be, takes the lock, clears what a killed writer left or finds out how much of it can be gone
+// on with. Outcomes: StoreWriter::Begin. A failure changes nothing but perhaps the lock file.
+Result<WriterStart> StartWriter(const std::string& path, const WriterOptions& options);
+
+}  // namespace augur

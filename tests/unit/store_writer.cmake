@@ -1,0 +1,3 @@
+augur_test(store_writer
+  unit/store_writer/basic_test.cc
+  LAYERS store)
