@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every comparison here needs: caches dropped, memory touched, rounds in turn, and ratios with their spread."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import mounts
+
+
+def say(text=""):
+    print(text, file=sys.stderr, flush=True)
+
+
+def is_root():
+    return os.geteuid() == 0
+
+
+def drop_caches():
+    """Throws away the page cache, inodes and names of the whole machine; what is dirty is written first, so that all goes."""
+    os.sync()
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
+        file.write("3\n")
+
+
+def touch_memory(part=0.7):
+    """Writes once to most of the free memory. On a virtual machine the first touch of a page costs several times what a
+    later one does, and would be charged to whoever happens to run first."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        available = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+    mounts.run(mounts.program("readfiles"), "--touch", int(available * part))
+
+
+def read_files(root, threads=1, order="shuffle", seed=0, listing=None, limit=0):
+    """One run of readfiles; its JSON as a dict."""
+    words = [mounts.program("readfiles"), "--root", root, "--threads", threads, "--order", order, "--seed", seed, "--limit", limit]
+    if listing:
+        words += ["--list", listing]
+    return json.loads(mounts.run(*words))
+
+
+def write_listing(tree, listing):
+    """The paths of all regular files below the tree, one a line, in path order; returns their number."""
+    paths = sorted(os.path.relpath(os.path.join(where, name), tree) for where, _, files in os.walk(tree) for name in files
+                   if not os.path.islink(os.path.join(where, name)))
+    with open(listing, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.writelines(path + "\n" for path in paths)
+    return len(paths)
+
+
+def in_turn(names, number):
+    """There and back again: round 0 in order, round 1 in reverse, so that what drifts on the machine favours nobody."""
+    names = list(names)
+    return names if number % 2 == 0 else names[::-1]
+
+
+def spread(values):
+    return f"{statistics.median(values):.3f} [{min(values):.3f} to {max(values):.3f}]"
+
+
+class Table:
+    """Rounds of figures for several contenders, where more is better, and their ratios to the first one, round by round."""
+
+    def __init__(self, title, unit, base):
+        self.title, self.unit, self.base = title, unit, base
+        self.rounds = {}  # name: [figure of round 0, ...]
+
+    def add(self, name, figure):
+        self.rounds.setdefault(name, []).append(figure)
+
+    def ratios(self, name):
+        return [one / base for one, base in zip(self.rounds[name], self.rounds[self.base])]
+
+    def text(self):
+        width = max(map(len, self.rounds)) + 2
+        count = len(self.rounds[self.base])
+        lines = [f"{self.title} ({self.unit}, median of {count}; ratio to {self.base}: median [least to most])"]
+        for name, values in self.rounds.items():
+            lines.append(f"  {name:<{width}}{statistics.median(values):12,.1f}   {spread(self.ratios(name))}")
+        return "\n".join(lines) + "\n"
+
+    def data(self):
+        return {"title": self.title, "unit": self.unit, "base": self.base, "rounds": self.rounds,
+                "median": {name: statistics.median(values) for name, values in self.rounds.items()},
+                "ratio": {name: statistics.median(self.ratios(name)) for name in self.rounds}}
+
+
+def machine():
+    """What the figures stand on, for the head of a report."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        memory = int(file.readline().split()[1]) // 1024
+    kernel = os.uname().release
+    head = subprocess.run(["git", "-C", str(mounts.ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return f"{len(os.sched_getaffinity(0))} cores, {memory} MiB, Linux {kernel}, commit {head or 'unknown'}"
