@@ -68,9 +68,13 @@ def same_names(opened):
         one[field] = two[field]
 
 
-index("children_not_sorted", swap_names, "children_order", "entry 4|entry 3|entry 0", "ascending|sorted|order")
+index("children_not_sorted", swap_names, "children_order", "entry 4|entry 3|entry 0", "ascending|sorted|order|above")
 index(
-    "children_same_name", same_names, "children_order", "entry 4|entry 3|entry 0", "ascending|sorted|order|twice|same"
+    "children_same_name",
+    same_names,
+    "children_order",
+    "entry 4|entry 3|entry 0",
+    "ascending|sorted|order|above|twice|same",
 )
 index("child_of_another", entry(b"a/sub", parent=0), "entry_orphan|child_parent", "entry 12|entry 1", "parent|child")
 index("children_shared", entry(b"empty-folder", size=3, offset=10), "child_parent", "entry 10|entry 7", "parent")

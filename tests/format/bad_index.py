@@ -74,10 +74,10 @@ index(
     unsealed=("header", "index-id"),
     file=f"{INDEX}|{MANIFEST}",
 )
-index("header_bytes", header("header bytes", 4096), "header_bytes", "header bytes", "4096")
+index("header_bytes", header("header bytes", 4096), "header_bytes", "header bytes")
 index("header_file_bytes", header_plus("file bytes", 1), "header_file_bytes", "file bytes")
 index("header_generation", header("generation", 2), "header_generation", "generation", "2")
-index("header_block_bytes", header("block bytes", 65536), "header_block_bytes", "block bytes", "65536")
+index("header_block_bytes", header("block bytes", 65536), "header_block_bytes", "block bytes")
 index("header_entry_count", header_plus("entry count", 1), "header_entry_count", "entry count")
 index("header_entry_count_over_limit", header("entry count", 2**40 - 1), "header_entry_count", "entry count")
 index("header_entry_count_overflow_u64", header("entry count", 14 + 2**59), "header_entry_count", "entry count")
@@ -104,7 +104,7 @@ index("reserved_not_zero_header_52", header("reserved", 1), "header_reserved", "
 index("reserved_not_zero_header_104", header("reserved 104", bytes(23) + b"\1"), "header_reserved", "reserved")
 index("reserved_not_zero_header_640", header("reserved 640", b"\1" + bytes(3455)), "header_reserved", "reserved")
 index("reserved_not_zero_header_4095", header("reserved 640", bytes(3455) + b"\1"), "header_reserved", "reserved")
-index("reserved_not_zero_unused_section_item", flip(lambda _: 128 + 15 * 32 + 8), "header_reserved", "reserved")
+index("reserved_not_zero_unused_section_item", flip(lambda _: 128 + 15 * 32 + 8), "header_reserved", "reserved|unused")
 index("reserved_not_zero_unused_root", header("last root", 1), "header_reserved", "reserved|root")
 for field_ in ("file count", "directory count", "symlink count", "image count", "tree bytes", "record bytes"):
     index("header_" + field_.replace(" ", "_"), header_plus(field_, 1), "header_totals", field_)
@@ -119,7 +119,7 @@ index(
     "twice|repeat|duplicate|again",
     base="unknown_section",
 )
-for id_, title_ in ((1, "ENTRIES"), (2, "NAMES"), (3, "SHARDS"), (4, "BLOCKS"), (5, "CHECKSUMS")):
+for id_, title_ in ((1, "ENTRIES"), (2, "NAMES"), (3, "SHARDS"), (4, "BLOCKS|section 4"), (5, "CHECKSUMS")):
     index(f"section_missing_{title_.lower()}", section(id_, id=99, flags=0), "section_missing", title_, "missing|no ")
     index(f"section_version_2_{title_.lower()}", section(id_, version=2), "section_version", title_, "version")
 index("section_flag_reserved", section(4, flags=2), "section_reserved", "reserved|flag")
@@ -139,21 +139,41 @@ index(
     base="unknown_section",
 )
 index("reserved_not_zero_section_28", section(4, reserved=1), "section_reserved", "reserved")
-index("section_offset_unaligned", section(4, offset=65537), "section_offset", "BLOCKS", "multiple of 64|offset|align")
-index("section_offset_in_header_block", section(4, offset=65472), "section_offset", "BLOCKS", "offset|65,?536|header")
-index("section_offset_past_eof", section(4, offset=1 << 20), "section_offset", "BLOCKS", "past|end|file|offset")
+index(
+    "section_offset_unaligned",
+    section(4, offset=65537),
+    "section_offset",
+    "BLOCKS|section 4",
+    "multiple of 64|offset|align",
+)
+index(
+    "section_offset_in_header_block",
+    section(4, offset=65472),
+    "section_offset",
+    "BLOCKS|section 4",
+    "offset|65,?536|header",
+)
+index(
+    "section_offset_past_eof", section(4, offset=1 << 20), "section_offset", "BLOCKS|section 4", "past|end|file|offset"
+)
 index(
     "section_offset_overflow_u64",
     section(4, offset=2**64 - 64, bytes=128),
     "section_offset",
-    "BLOCKS",
+    "BLOCKS|section 4",
     "past|end|file|offset",
 )
-index("section_bytes_past_eof", section(2, bytes=1 << 30), "section_bytes", "NAMES", "past|end|file|overlap")
-index("section_bytes_overflow_u64", section(2, bytes=U64_MAX - 10), "section_bytes", "NAMES", "past|end|file|overlap")
-index("section_bytes_not_items", section(4, bytes=8), "section_bytes", "BLOCKS", "multiple|item")
-index("section_item_bytes", section(4, item_bytes=32), "section_item_bytes", "BLOCKS", "item bytes", "32")
-index("section_item_bytes_0", section(4, item_bytes=0), "section_item_bytes", "BLOCKS", "item bytes")
+index("section_bytes_past_eof", section(2, bytes=1 << 30), "section_bytes", "NAMES|section 2", "past|end|file|overlap")
+index(
+    "section_bytes_overflow_u64",
+    section(2, bytes=U64_MAX - 10),
+    "section_bytes",
+    "NAMES|section 2",
+    "past|end|file|overlap",
+)
+index("section_bytes_not_items", section(4, bytes=8), "section_bytes", "BLOCKS|section 4", "multiple|item")
+index("section_item_bytes", section(4, item_bytes=32), "section_item_bytes", "BLOCKS|section 4", "item bytes", "32")
+index("section_item_bytes_0", section(4, item_bytes=0), "section_item_bytes", "BLOCKS|section 4", "item bytes")
 index(
     "section_item_bytes_0_of_unknown",
     section(77, item_bytes=0),

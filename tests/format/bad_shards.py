@@ -37,6 +37,9 @@ index("shard_locator_overflow_u64", shard(locator_offset=U64_MAX), "shard_locato
 index("shard_locator_with_nul", relocated(b"shard\0"), "shard_locator", "shard 0", "locator")
 index("shard_own_with_slash", relocated(b"./shard-00000001-00000"), "shard_locator", "shard 0", "locator|/")
 index("shard_nanoseconds", shard(nanoseconds=10**9), "shard_nanoseconds", ITEM, "nanoseconds")
+index("shard_own_token_seconds", shard(seconds=1), "shard_own_token", ITEM, "token")
+index("shard_own_token_negative", shard(seconds=-1), "shard_own_token", ITEM, "token")
+index("shard_own_token_nanoseconds", shard(nanoseconds=1), "shard_own_token", ITEM, "token")
 index("reserved_not_zero_shard_36", shard(reserved=1), "shard_item_reserved", ITEM, "reserved")
 index("reserved_not_zero_shard_48", shard(reserved_48=bytes(15) + b"\1"), "shard_item_reserved", ITEM, "reserved")
 index("shard_generation_0", shard(generation=0), "shard_generation", ITEM, "generation")
@@ -204,7 +207,11 @@ own_shard(
     unsealed=("frame",),
 )
 own_shard(
-    "frame_item_count", lambda opened: in_frame(item_count=6)(opened), "frame_item_count", "frame|catalogue", "item"
+    "frame_item_count",
+    lambda opened: in_frame(item_count=6)(opened),
+    "frame_item_count",
+    "frame|catalogue",
+    "item|bytes",
 )
 own_shard("reserved_not_zero_frame_12", in_frame(reserved=1), "frame_reserved", "frame|catalogue", "reserved|bad|zero")
 own_shard("frame_checksum", in_frame(checksum=1), "frame_checksum", "frame|catalogue", "checksum", unsealed=("frame",))
@@ -281,6 +288,30 @@ own_shard(
     "item_large_without_blocks", of_item(b"a/cat", size=2**20 + 1), "catalogue_item_record", "frame|catalogue", "block"
 )
 own_shard("item_image_kind_3", of_item(b"a/cat", image_kind=3), "catalogue_item_image", "frame|catalogue", "image")
+
+
+own_shard("item_shard_past_table", of_item(b"a/cat", shard=1), "item_shard", "catalogue", "shard")
+own_shard(
+    "item_offset_in_shard_header", of_item(b"a/cat", offset=63), "item_range", "catalogue", "header|offset|leaves"
+)
+own_shard("item_offset_past_shard", of_item(b"a/cat", offset=1 << 40), "item_range", "catalogue", "offset|leaves")
+own_shard("item_offset_overflow_u64", of_item(b"a/cat", offset=U64_MAX), "item_range", "catalogue", "offset|leaves")
+own_shard("item_hash", of_item(b"a/cat", hash=b"\3" * 16), "item_hash", "catalogue", "hash")
+
+
+def flip_block_hash(opened):
+    item = opened.item(b"big")
+    item.flip(88 + len(b"big"))
+
+
+own_shard("item_block_hash", flip_block_hash, "item_hash", "catalogue", "hash", base="large")
+own_shard(
+    "record_not_in_catalogue",
+    lambda opened: of_item(b"a/dog", offset=opened.item(b"a/dog")["offset"] + 1)(opened),
+    "record_not_in_catalogue",
+    "catalogue",
+    "record",
+)
 
 
 def cut_to(size):

@@ -138,6 +138,10 @@ class Record:
         offset, kind = self._fields[name]
         struct.pack_into("<" + kind, self._data, self._at + offset, value)
 
+    def flip(self, offset):
+        """Flips a bit of the byte at `offset` from the start of the structure."""
+        self._data[self._at + offset] ^= 1
+
 
 class Index:
     """The newest index of a store and its manifest. `save` seals what is not named in `unsealed`."""

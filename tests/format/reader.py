@@ -37,6 +37,44 @@ class Report:
     warnings: list
 
 
+def check_catalogue(store, number, records):
+    """Checks the catalogue of shard `number`, when it is an own one, against `records` of the index, which are the entries
+    by (shard, offset, size). Returns how many items it has."""
+    shard = store.shard(number)
+    if shard.kind != OWN:
+        return 0
+    items = read_catalogue(shard.fd, shard.name, shard.header)
+    named = set()
+    for item in items:
+        if item.size == 0:
+            continue
+        where = f"{shard.name}: catalogue item {show(item.path)!r}"
+        refuse_if(
+            item.shard >= store.header.shard_count, "item_shard", f"{where}: shard {item.shard} is not in the table"
+        )
+        there = store.shard(item.shard)
+        refuse_if(
+            item.offset < there.first_byte or item.offset + item.size > there.bytes,
+            "item_range",
+            f"{where}: offset {item.offset} and size {item.size} leave {there.name}",
+        )
+        record = (item.shard, item.offset, item.size)
+        named.add(record)
+        for entry in records.get(record, ()):
+            refuse_if(
+                entry.hash != item.hash or store.blocks(entry) != item.blocks,
+                "item_hash",
+                f"{where}: another hash than entry {entry.number} of the index",
+            )
+    for record, entries in records.items():
+        refuse_if(
+            record[0] == number and record not in named,
+            "record_not_in_catalogue",
+            f"{shard.name}: record of entry {entries[0].number} is not in the catalogue",
+        )
+    return len(items)
+
+
 def full_check(path):
     """Checks every byte and every rule; returns a Report or raises StoreError."""
     with Store(path) as store:
@@ -79,11 +117,7 @@ def full_check(path):
                 f"{store.manifest.index}: {title} {stated}: the entries have {counted}",
             )
 
-        catalogue_items = 0
-        for number in range(store.header.shard_count):
-            shard = store.shard(number)
-            if shard.kind == OWN:
-                catalogue_items += len(read_catalogue(shard.fd, shard.name, shard.header))
+        catalogue_items = sum(check_catalogue(store, number, records) for number in range(store.header.shard_count))
         for sharing in records.values():
             for entry in {(e.hash, e.first_block): e for e in sharing}.values():
                 digest = xxhash.xxh3_128()

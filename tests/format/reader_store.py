@@ -74,6 +74,7 @@ class Shard:
         check(b"\0" in locator, "shard_locator", "NUL in the locator")
         check(kind == OWN and b"/" in locator, "shard_locator", f"'/' in the locator {show(locator)!r} of an own shard")
         check(nanoseconds > 999_999_999, "shard_nanoseconds", f"token nanoseconds {nanoseconds}: over 999999999")
+        check(kind == OWN and (seconds or nanoseconds), "shard_own_token", "token of an own shard is not 0")
         check(reserved or any(more), "shard_item_reserved", "reserved field is not zero")
         check(
             not 0 < generation <= store.manifest.generation,
@@ -82,6 +83,7 @@ class Shard:
         )
 
         self.kind = kind
+        self.first_byte = 64 if kind == OWN else 0
         self.bytes = file_bytes
         self.name = show(locator)
         self.fd = -1
