@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "augur/store.h"
 #include "base/units.h"
 #include "decode/image_probe.h"
 #include "pack/member_path.h"

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/adopt.h"
+
+#include <memory>
+#include <string_view>
+
+#include "tools/commands/commands.h"
+#include "tools/commands/pack_session.h"
+#include "tools/output.h"
+
+namespace augur {
+
+int RunAdopt(const AdoptOptions& options) {
+  constexpr std::string_view kProgram = "augurpack";
+  const StopSignals signals;
+  const WriterOptions writer_options = {.mode = options.force ? WriteMode::kReplace : WriteMode::kCreate,
+                                        .on_duplicate = options.on_duplicate,
+                                        .writer = "augurpack " AUGUR_VERSION};
+  Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
+  if (!writer.ok()) return Fail(kProgram, writer.status());
+  PackSession session("adopting", options.quiet, options.json, OnError::kStop);
+  const std::string_view cure = ": nothing is left of this run";
+  const Status adopted =
+      AdoptTars({.tars = options.tars, .store = options.store, .nested = options.nested, .absolute = options.absolute},
+                **writer, session);
+  if (!adopted.ok()) return session.Fail(adopted, cure);
+  const Result<WriterSummary> summary = (*writer)->Commit();
+  if (!summary.ok()) return session.Fail(summary.status(), cure);
+  return session.Finish(options.store, *summary);
+}
+
+}  // namespace augur

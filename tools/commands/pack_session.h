@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store_writer.h"
+#include "pack/pack_observer.h"
+#include "tools/augurpack_options.h"
+#include "tools/progress.h"
+
+namespace augur {
+
+// Catches SIGINT and SIGTERM from construction on, for commands that can end tidily. The first one is remembered; the
+// second ends the process at once, which the store survives. One at a time, for the rest of the process.
+class StopSignals {
+ public:
+  StopSignals();
+  // The signal's number; 0: none came. Any thread.
+  static int Caught();
+  // "SIGINT", "SIGTERM".
+  static std::string_view CaughtName();
+};
+
+// PackSession is what create, append and adopt have in common around the packing itself: progress, messages, the policy
+// for problems, and the summary. One thread, but for stopped().
+class PackSession final : public PackObserver {
+ public:
+  PackSession(std::string_view verb, bool quiet, bool json, OnError on_error);
+
+  void OnPacked(uint64_t files, uint64_t bytes) override { progress_.Add(files, bytes); }
+  void OnTotal(uint64_t files, uint64_t bytes) override { progress_.SetTotal(files, bytes); }
+  void OnLeftOut(const std::string& text) override;
+  Status OnProblem(const Status& problem) override;
+  bool stopped() const override { return StopSignals::Caught() != 0; }
+
+  // Says why the command failed and returns its exit status. `cure` is added when the run was stopped by a signal.
+  int Fail(const Status& status, std::string_view cure);
+  // Writes the summary and returns the exit status.
+  int Finish(const std::string& store, const WriterSummary& summary);
+
+ private:
+  void Remember(std::vector<std::string>* list, const std::string& text) const;
+
+  // Constant after construction.
+  const bool quiet_;
+  const bool json_;
+  const OnError on_error_;
+  const std::chrono::steady_clock::time_point start_;
+
+  Progress progress_;
+  uint64_t left_out_count_ = 0;
+  uint64_t problem_count_ = 0;
+  std::vector<std::string> left_out_;  // the first of them, for --json
+  std::vector<std::string> problems_;
+};
+
+}  // namespace augur
