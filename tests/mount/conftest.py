@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mounts for the tests of the mount. Whatever a test does, its mounts, processes and files are gone afterwards."""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+NOBODY = 65534  # the ordinary user of these tests
+PATIENCE_S = 30
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+def wait_until(condition, what):
+    """Waits for something that another process does; the test fails when it does not come."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > end:
+            pytest.fail(f"in {PATIENCE_S} s not: {what}")
+        time.sleep(0.01)
+
+
+def is_running(pid):
+    """Whether the process does anything still; one that nobody has waited for does not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def mount_rows(point):
+    """The mounts at this very path, the topmost last: dictionaries of /proc/self/mountinfo."""
+    rows = []
+    wanted = os.fsencode(point)
+    with open("/proc/self/mountinfo", "rb") as file:
+        for line in file:
+            left, _, right = line.rstrip(b"\n").partition(b" - ")
+            fields, rest = left.split(b" "), right.split(b" ")
+            path = fields[4]
+            for escape in (b"\\040", b"\\011", b"\\012", b"\\134"):
+                path = path.replace(escape, bytes([int(escape[1:], 8)]))
+            if path == wanted:
+                rows.append({"device": fields[2].decode(), "options": fields[5].decode().split(","), "type": rest[0].decode(),
+                             "source": os.fsdecode(rest[1]), "super_options": rest[2].decode().split(",")})
+    return rows
+
+
+def as_user(uid=NOBODY):
+    """The words that run a command as an ordinary user."""
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
+
+
+def run(words, **options):
+    """A command's outcome: returncode, stdout, stderr as text."""
+    return subprocess.run([os.fspath(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="surrogateescape", timeout=PATIENCE_S, **options)
+
+
+def daemons(program, point):
+    """Process ids of our daemons whose command line names this mount point."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if words[0].endswith(os.fsencode(os.path.basename(program))) and os.fsencode(point) in words and is_running(folder.name):
+            found.append(int(folder.name))
+    return found
+
+
+class Mounts:
+    """Starts augurfs and remembers what has to be ended."""
+
+    def __init__(self, program):
+        self.program = program
+        self.points = []
+        self.processes = []
+
+    def start(self, store, point, *options, prefix=(), **popen_options):
+        """augurfs in the background; returns the outcome of the command that the caller waits for."""
+        self.points.append(point)
+        return run([*prefix, self.program, store, point, *self.words(options)], **popen_options)
+
+    def mount(self, store, point, *options, **start_options):
+        """The same, and it must succeed without a word. Returns the process id of the daemon."""
+        done = self.start(store, point, *options, **start_options)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        return self.pid(point)
+
+    def foreground(self, store, point, *options, prefix=(), **popen_options):
+        """augurfs -f, once its mount is there; stderr is a pipe."""
+        self.points.append(point)
+        words = [*prefix, self.program, "-f", store, point, *self.words(options)]
+        before = len(mount_rows(point))
+        process = subprocess.Popen([os.fspath(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, **popen_options)
+        self.processes.append(process)
+        wait_until(lambda: len(mount_rows(point)) > before or process.poll() is not None, f"{point} is mounted")
+        if process.poll() is not None:
+            pytest.fail(f"augurfs -f ended: {process.stderr.read()}")
+        return process
+
+    def pid(self, point):
+        """The one daemon of this mount point."""
+        pids = daemons(self.program, point)
+        assert len(pids) == 1, pids
+        return pids[0]
+
+    @staticmethod
+    def words(options):
+        words = []
+        for option in options:
+            words += ["-o", option]
+        return words
+
+    def clear(self):
+        for point in self.points:
+            while mount_rows(point):
+                if os.geteuid() == 0:
+                    subprocess.run(["umount", "-l", point], check=True)
+                else:
+                    subprocess.run(["fusermount3", "-u", "-z", point], check=True)
+            for pid in daemons(self.program, point):
+                for number in (signal.SIGTERM, signal.SIGKILL):
+                    try:
+                        os.kill(pid, number)
+                    except ProcessLookupError:
+                        break
+                    end = time.monotonic() + 5
+                    while is_running(pid) and time.monotonic() < end:
+                        time.sleep(0.01)
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def mounts(augurfs):
+    """Mounts of one test."""
+    all_mounts = Mounts(augurfs)
+    try:
+        yield all_mounts
+    finally:
+        all_mounts.clear()
+
+
+@pytest.fixture(scope="module")
+def module_mounts(augurfs):
+    """Mounts that the tests of a file share."""
+    all_mounts = Mounts(augurfs)
+    try:
+        yield all_mounts
+    finally:
+        all_mounts.clear()
+
+
+def make_room():
+    """A new folder that other users can reach."""
+    folder = tempfile.mkdtemp(prefix="augurfs-mount-")
+    os.chmod(folder, 0o755)
+    return pathlib.Path(folder).resolve()
+
+
+# Asked for before the mounts, so that it is removed after they are gone.
+@pytest.fixture
+def room():
+    folder = make_room()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def session_room():
+    folder = make_room()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def point(room):
+    """An empty folder to mount on."""
+    folder = room / "mount"
+    folder.mkdir()
+    return folder
+
+
+def pack(augurpack, tree, store):
+    """Packs a folder; the store can be read by all."""
+    done = run([augurpack, "create", "--quiet", tree, store])
+    assert done.returncode == 0, done.stderr
+    return store
+
+
+@pytest.fixture(scope="session")
+def small_tree(session_room):
+    """A few files, a link and a folder: for tests that are not about the tree."""
+    tree = session_room / "small-tree"
+    (tree / "folder").mkdir(parents=True)
+    (tree / "hello.txt").write_text("hello, world\n", encoding="ascii")
+    (tree / "folder" / "image.JPEG").write_bytes(bytes(range(256)) * 500)
+    (tree / "link").symlink_to("hello.txt")
+    return tree
+
+
+@pytest.fixture(scope="session")
+def small_store(augurpack, small_tree, session_room):
+    return pack(augurpack, small_tree, session_room / "small-store")
+
+
+@pytest.fixture
+def own_store(small_store, room):
+    """A copy of the small store that a test may damage."""
+    return pathlib.Path(shutil.copytree(small_store, room / "store"))
+
+
+@pytest.fixture
+def users_may_mount():
+    """Opens /dev/fuse to ordinary users, and gives the path of /etc/fuse.conf, which the test may change. Both are put back."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    if shutil.which("fusermount3") is None or shutil.which("setpriv") is None:
+        pytest.skip("needs fusermount3 and setpriv")
+    conf = pathlib.Path("/etc/fuse.conf")
+    mode = stat.S_IMODE(os.stat("/dev/fuse").st_mode)
+    text = conf.read_bytes() if conf.exists() else None
+    try:
+        os.chmod("/dev/fuse", 0o666)
+        conf.write_text("", encoding="ascii")
+        yield conf
+    finally:
+        os.chmod("/dev/fuse", mode)
+        if text is None:
+            conf.unlink(missing_ok=True)
+        else:
+            conf.write_bytes(text)

@@ -1,0 +1,483 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a mount begins and ends: SEMANTICS.md, Life."""
+
+import contextlib
+import ctypes
+import errno
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from conftest import NOBODY, as_user, daemons, is_running, libc, mount_rows, needs_root, run, wait_until
+
+pytestmark = needs_root  # an ordinary user's mounts are made from here by becoming one
+
+HELLO = "hello, world\n"
+
+
+def read_hello(point):
+    return (pathlib.Path(point) / "hello.txt").read_text(encoding="ascii")
+
+
+def assert_refused(done, *words):
+    """Exit 2, nothing on stdout, and one line on stderr that has these words."""
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.startswith("augurfs: ") and done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def errno_of(call):
+    with pytest.raises(OSError) as failure:
+        call()
+    return failure.value.errno
+
+
+# ---- L1: augurfs returns when the mount answers
+
+
+def test_returns_when_the_mount_answers(room, mounts, point, small_store):
+    for _ in range(10):
+        done = mounts.start(small_store, point)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert read_hello(point) == HELLO
+        assert run(["umount", point]).returncode == 0
+
+
+def test_is_mounted_read_only_and_with_permissions(room, mounts, point, small_store):
+    """A1, A3"""
+    mounts.mount(small_store, point)
+    (row,) = mount_rows(point)
+    assert row["type"] == "fuse.augurfs" and row["source"] == str(small_store)
+    assert {"ro", "nosuid", "nodev"} <= set(row["options"]) and "noexec" not in row["options"]
+    assert "default_permissions" in row["super_options"] and "allow_other" not in row["super_options"]
+
+
+def test_noexec(room, mounts, point, small_store):
+    mounts.mount(small_store, point, "noexec")
+    assert "noexec" in mount_rows(point)[0]["options"]
+
+
+def test_closes_the_streams_of_the_caller(room, mounts, point, small_store):
+    """Who reads a pipe that the command was given sees its end, also of a pipe that is none of the three."""
+    reader, writer = os.pipe()
+    try:
+        # start() reads stdout and stderr to their end.
+        done = mounts.start(small_store, point, pass_fds=[writer])
+        os.close(writer)
+        assert done.returncode == 0
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+    assert read_hello(point) == HELLO
+    folder = pathlib.Path(f"/proc/{mounts.pid(point)}/fd")
+    assert [os.readlink(folder / str(number)) for number in range(3)] == ["/dev/null"] * 3
+
+
+def test_keeps_neither_working_folder_nor_terminal(room, mounts, point, small_store):
+    pid = mounts.mount(small_store, point, cwd=room)
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    assert os.getsid(pid) == pid
+
+
+def test_relative_paths(room, mounts, point, own_store):
+    (room / "elsewhere").mkdir()
+    done = mounts.start("../store", "../elsewhere/../mount/", "log=../log", cwd=room / "elsewhere")
+    mounts.points.append(point)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read_hello(point) == HELLO
+    assert "mounted" in (room / "log").read_text()
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not daemons(mounts.program, "../elsewhere/../mount/"), "the daemon ends")
+
+
+@pytest.mark.parametrize("name", [b"with a blank", b"line\nfeed", b"back\\slash", b"tab\tand,comma#", b"\xff\xfe raw"])
+def test_odd_names_of_mount_point_and_store(room, mounts, small_store, name):
+    odd_point = room / os.fsdecode(name + b" mount")
+    odd_point.mkdir()
+    odd_store = shutil.copytree(small_store, room / os.fsdecode(name + b" store"))
+    for _ in range(2):
+        pid = mounts.mount(odd_store, odd_point)
+        assert read_hello(odd_point) == HELLO
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+        assert mount_rows(odd_point) == []
+
+
+def test_mount_point_behind_a_symbolic_link(room, mounts, point, small_store):
+    (room / "alias").symlink_to("mount")
+    done = mounts.start(small_store, room / "alias")
+    mounts.points.append(point)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read_hello(point) == HELLO
+    assert_refused(mounts.start(small_store, room / "alias"), str(point), "mounted here already")
+
+
+def test_log_file(room, mounts, point, small_store):
+    """The log says what is mounted and how."""
+    mounts.mount(small_store, point, f"log={room}/log", "threads=3", "memory=100M", "io=pread")
+    text = (room / "log").read_text()
+    for line in (rf"{point}: mounted {small_store} generation 1: 2 files", "pread", r"memory budget 100\.0 MiB", "3 threads"):
+        assert re.search(line, text), text
+
+
+def test_says_when_there_is_less_memory_than_asked(room, mounts, point, small_store):
+    mounts.mount(small_store, point, f"log={room}/log", "memory=900T")
+    assert re.search(r"memory: .* instead of 900\.0 TiB, because .* has only", (room / "log").read_text())
+
+
+def test_statistics_on_request(room, mounts, point, small_store):
+    process = mounts.foreground(small_store, point)
+    assert read_hello(point) == HELLO
+    process.send_signal(signal.SIGUSR1)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=30)
+    text = errors.decode()
+    assert process.returncode == 0
+    assert re.search(r"statistics: reads 1 requests", text), text
+    assert re.search(rf"statistics: read_bytes {len(HELLO)} bytes", text), text
+
+
+@pytest.mark.parametrize("size, kilobytes", [(None, "1024"), ("256K", "256")])
+def test_raises_the_readahead_as_root(room, mounts, point, small_store, size, kilobytes):
+    mounts.mount(small_store, point, *([f"read-ahead={size}"] if size else []))
+    device = mount_rows(point)[0]["device"]
+    wait_until(lambda: pathlib.Path(f"/sys/class/bdi/{device}/read_ahead_kb").read_text().strip() == kilobytes, f"{kilobytes} kB")
+
+
+def test_runs_with_as_many_threads_as_asked(room, mounts, point, small_store):
+    for threads in (1, 5):
+        pid = mounts.mount(small_store, point, f"threads={threads}")
+        tasks = pathlib.Path(f"/proc/{pid}/task")
+        wait_until(lambda: [path.read_text().strip() for path in tasks.glob("*/comm")].count("augur-fuse") == threads, f"{threads} threads")
+        assert read_hello(point) == HELLO
+        assert run(["umount", point]).returncode == 0
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+
+
+# ---- L2: how it ends
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_foreground_ends_by_signal(room, mounts, point, small_store, number):
+    process = mounts.foreground(small_store, point)
+    assert read_hello(point) == HELLO
+    process.send_signal(number)
+    assert process.wait(30) == 0
+    assert mount_rows(point) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_daemon_ends_by_signal(room, mounts, point, small_store, number):
+    pid = mounts.mount(small_store, point)
+    os.kill(pid, number)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert mount_rows(point) == []
+    assert list(point.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["umount"], ["umount", "-l"], ["fusermount3", "-u"]])
+def test_ends_when_unmounted(room, mounts, point, small_store, words):
+    process = mounts.foreground(small_store, point)
+    assert read_hello(point) == HELLO
+    assert run([*words, point]).returncode == 0
+    assert process.wait(30) == 0
+
+
+def test_mount_in_use_is_detached(room, mounts, point, small_store):
+    pid = mounts.mount(small_store, point)
+    fd = os.open(point / "folder" / "image.JPEG", os.O_RDONLY)
+    try:
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+        assert mount_rows(point) == []
+        assert errno_of(lambda: os.read(fd, 10)) == errno.ENOTCONN
+    finally:
+        with contextlib.suppress(OSError):  # close(2) closes, and fails too
+            os.close(fd)
+
+
+def test_ends_with_many_reads_under_way(room, mounts, point, augurpack):
+    """Readers at full speed when the signal comes: the daemon ends, nobody hangs."""
+    tree = room / "tree"
+    tree.mkdir()
+    for number in range(200):
+        (tree / str(number)).write_bytes(os.urandom(50_000))
+    assert run([augurpack, "create", "--quiet", tree, room / "store"]).returncode == 0
+    for _ in range(3):
+        process = mounts.foreground(room / "store", point)
+        readers = [subprocess.Popen(["sh", "-c", f"while cat {point}/* >/dev/null 2>&1; do :; done"]) for _ in range(4)]
+        try:
+            wait_until(lambda: all(reader.poll() is None for reader in readers), "the readers run")
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(30) == 0
+            for reader in readers:
+                reader.wait(30)
+        finally:
+            for reader in readers:
+                if reader.poll() is None:
+                    reader.kill()
+                    reader.wait()
+
+
+def test_leaves_alone_what_was_mounted_over_it(room, mounts, point, small_store):
+    pid = mounts.mount(small_store, point)
+    assert run(["mount", "-t", "tmpfs", "none", point]).returncode == 0
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert mount_rows(point)[-1]["type"] == "tmpfs"
+
+
+# ---- L3: a daemon that was killed
+
+
+def test_clears_the_mount_of_a_killed_daemon(room, mounts, point, small_store):
+    for look_before in (False, True):  # with and without what the kernel remembers of the root
+        pid = mounts.mount(small_store, point)
+        if look_before:
+            os.listdir(point)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_running(pid), "the daemon is dead")
+        assert errno_of(lambda: os.statvfs(point)) == errno.ENOTCONN
+        done = mounts.start(small_store, point)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert f"{point}: cleared the mount point of an augurfs that had died" in done.stderr
+        assert read_hello(point) == HELLO
+        assert len(mount_rows(point)) == 1
+        assert run(["umount", point]).returncode == 0
+
+
+def test_truncated_index_is_named_before_the_end(room, mounts, point, own_store):
+    """Bytes of a mapped file that are gone are SIGBUS: the daemon cannot go on, but says why."""
+    process = mounts.foreground(own_store, point)
+    (index,) = own_store.glob("index-*")
+    os.truncate(index, 65536)
+    with pytest.raises(OSError):
+        os.listdir(point)
+    _, errors = process.communicate(timeout=30)
+    assert b"I/O error reading the mapped index" in errors
+    assert process.returncode == -signal.SIGBUS
+
+
+# ---- L4 and refusals
+
+
+def test_second_mount_on_the_same_point_is_refused(room, mounts, point, small_store):
+    mounts.mount(small_store, point)
+    for spelling in (point, f"{point}/", f"{point}/../mount", f"{point}/."):
+        assert_refused(mounts.start(small_store, spelling), str(point), "mounted here already", str(small_store))
+    assert len(mount_rows(point)) == 1
+    assert read_hello(point) == HELLO
+
+
+def test_same_store_many_times(room, mounts, small_store):
+    points = [room / f"mount-{number}" for number in range(5)]
+    for one in points:
+        one.mkdir()
+        mounts.mount(small_store, one)
+    assert [read_hello(one) for one in points] == [HELLO] * 5
+
+
+def test_other_file_systems_can_be_mounted_upon(room, mounts, point, small_store):
+    mounts.points.append(point)
+    assert run(["mount", "-t", "tmpfs", "none", point]).returncode == 0
+    mounts.mount(small_store, point)
+    assert read_hello(point) == HELLO
+
+
+@pytest.mark.parametrize("bad, words", [
+    ("missing", ["No such file", "mkdir"]),
+    ("missing/deeper", ["No such file", "mkdir"]),
+    ("file", ["not a folder"]),
+    ("file/below", ["Not a directory"]),
+    ("dangling", ["No such file"]),
+    ("loop", ["symbolic links"]),
+    ("", []),
+])
+def test_bad_mount_points(room, mounts, small_store, bad, words):
+    (room / "file").write_text("")
+    (room / "dangling").symlink_to("nowhere")
+    (room / "loop").symlink_to("loop")
+    done = run([mounts.program, small_store, f"{room}/{bad}" if bad else ""])
+    assert_refused(done, *words)
+
+
+@pytest.mark.parametrize("bad, words", [("missing", ["No such file"]), ("file", []), ("empty", ["store"])])
+def test_bad_stores(room, mounts, point, bad, words):
+    (room / "file").write_text("")
+    (room / "empty").mkdir()
+    assert_refused(mounts.start(room / bad, point), str(room / bad), *words)
+    assert mount_rows(point) == []
+
+
+def test_log_that_cannot_be_written(room, mounts, point, small_store, own_store):
+    assert_refused(mounts.start(small_store, point, f"log={room}/store/manifest/log"), f"{room}/store/manifest/log")
+    assert mount_rows(point) == []
+
+
+def test_fails_in_the_foreground_as_in_the_background(room, mounts, point, small_store):
+    assert_refused(run([mounts.program, "-f", small_store, room / "missing"]), "No such file")
+
+
+# ---- mount(8)
+
+
+@pytest.fixture
+def in_path(mounts):
+    """augurfs where mount(8) finds it, as an installed one is."""
+    link = pathlib.Path("/usr/local/bin/augurfs")
+    if os.path.lexists(link):
+        if link.resolve() != pathlib.Path(mounts.program).resolve():
+            pytest.skip(f"{link} is another augurfs")
+        yield
+        return
+    link.symlink_to(mounts.program)
+    try:
+        yield
+    finally:
+        link.unlink()
+
+
+def test_mount_command(room, mounts, point, small_store, in_path):
+    mounts.points.append(point)
+    done = run(["mount", "-t", "fuse.augurfs", "-o", "ro,noatime,_netdev,x-systemd.automount,uid=12,umask=027", small_store, point])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read_hello(point) == HELLO
+    assert os.stat(point / "hello.txt").st_uid == 12
+    assert run(["umount", point]).returncode == 0
+
+
+def test_mount_command_with_privileges_dropped(room, mounts, point, small_store, in_path):
+    """mount.fuse3 mounts, becomes the user, and hands the descriptor down as /dev/fd/N."""
+    mounts.points.append(point)
+    options = f"setuid=#{NOBODY},drop_privileges,ro,default_permissions,allow_other"
+    try:
+        done = run(["mount", "-t", "fuse.augurfs", "-o", options, small_store, point])
+        if "setuid" in done.stderr or "user" in done.stderr:
+            done = run(["mount", "-t", "fuse.augurfs", "-o", options.replace(f"#{NOBODY}", "nobody"), small_store, point])
+        assert done.returncode == 0, done.stderr
+        assert read_hello(point) == HELLO
+        assert os.stat(point / "hello.txt").st_uid == NOBODY
+        assert {"default_permissions", "allow_other"} <= set(mount_rows(point)[0]["super_options"])
+    finally:
+        subprocess.run(["umount", "-l", point])
+
+
+# ---- a descriptor that is handed down
+
+
+class HandedDown:
+    """Mounts by mount(2) and keeps the descriptor for a daemon to come."""
+
+    def __init__(self, point):
+        self.fd = os.open("/dev/fuse", os.O_RDWR)
+        data = f"fd={self.fd},rootmode=40000,user_id=0,group_id=0,default_permissions".encode()
+        if libc.mount(b"handed", os.fsencode(point), b"fuse.augurfs", ctypes.c_ulong(1), data) != 0:
+            raise OSError(ctypes.get_errno(), "mount")
+
+
+@pytest.mark.parametrize("foreground", [True, False])
+def test_serves_a_descriptor_that_is_handed_down(room, mounts, point, small_store, foreground):
+    mounts.points.append(point)
+    handed = HandedDown(point)
+    name = f"/dev/fd/{handed.fd}"
+    words = [mounts.program, *(["-f"] if foreground else []), str(small_store), name]
+    process = subprocess.Popen(words, pass_fds=[handed.fd], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    mounts.processes.append(process)
+    os.close(handed.fd)
+    if not foreground:
+        assert process.wait(30) == 0
+    assert read_hello(point) == HELLO
+    assert run(["umount", point]).returncode == 0
+    if foreground:
+        assert process.wait(30) == 0
+    wait_until(lambda: not daemons(mounts.program, name), "the daemon ends")
+
+
+def test_refuses_a_descriptor_that_is_not_one(room, mounts, small_store):
+    assert_refused(run([mounts.program, small_store, "/dev/fd/77"]), "/dev/fd/77")
+    with open("/dev/null", "rb") as other:
+        name = f"/dev/fd/{other.fileno()}"
+        assert_refused(run([mounts.program, small_store, name], pass_fds=[other.fileno()]), name, "/dev/fuse")
+
+
+# ---- an ordinary user
+
+
+@pytest.fixture
+def user_point(point):
+    os.chown(point, NOBODY, NOBODY)
+    return point
+
+
+def test_user_mounts(room, mounts, user_point, small_store, users_may_mount):
+    """A2, T3: theirs, and closed to everybody else, root too."""
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    look = run([*as_user(), "stat", "-c", "%u %g %s", user_point / "hello.txt"])
+    assert look.stdout == f"{NOBODY} {NOBODY} {len(HELLO)}\n"
+    assert errno_of(lambda: os.stat(user_point / "hello.txt")) == errno.EACCES
+    (row,) = mount_rows(user_point)
+    assert row["type"] == "fuse.augurfs" and row["source"] == str(small_store)
+    assert {"ro", "nosuid", "nodev"} <= set(row["options"]) and "default_permissions" in row["super_options"]
+    assert run([*as_user(), "fusermount3", "-u", user_point]).returncode == 0
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+
+
+def test_user_mount_ends_by_signal(room, mounts, user_point, small_store, users_may_mount):
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert mount_rows(user_point) == []
+
+
+def test_user_mount_in_use_is_detached(room, mounts, user_point, small_store, users_may_mount):
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    holder = subprocess.Popen([*as_user(), "sh", "-c", f"exec 5<{user_point}/hello.txt; echo open; exec sleep 60"], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.readline() == b"open\n"
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+        assert mount_rows(user_point) == []
+    finally:
+        holder.kill()
+        holder.communicate()
+
+
+def test_user_clears_the_mount_of_a_killed_daemon(room, mounts, user_point, small_store, users_may_mount):
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon is dead")
+    done = mounts.start(small_store, user_point, prefix=as_user())
+    assert done.returncode == 0 and "cleared the mount point" in done.stderr
+    assert run([*as_user(), "cat", user_point / "hello.txt"]).stdout == HELLO
+
+
+def test_user_needs_leave_to_allow_others(room, mounts, user_point, small_store, users_may_mount):
+    assert_refused(mounts.start(small_store, user_point, "allow_other", prefix=as_user()), "user_allow_other", "/etc/fuse.conf")
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    mounts.mount(small_store, user_point, "allow_other", prefix=as_user())
+    assert read_hello(user_point) == HELLO
+
+
+def test_user_on_a_folder_of_another(room, mounts, point, small_store, users_may_mount):
+    assert_refused(mounts.start(small_store, point, prefix=as_user()), str(point), "write")
+
+
+def test_user_where_the_device_is_closed(room, mounts, user_point, small_store, users_may_mount):
+    os.chmod("/dev/fuse", 0o600)
+    assert_refused(mounts.start(small_store, user_point, prefix=as_user()), "/dev/fuse", "closed to ordinary users")
+
+
+def test_user_without_fusermount(room, mounts, user_point, small_store, users_may_mount):
+    done = mounts.start(small_store, user_point, prefix=[*as_user(), "env", f"PATH={room}"])
+    assert_refused(done, "fusermount3", "apt-get install fuse3")
+
+
+def test_user_and_a_store_of_another(room, mounts, user_point, own_store, users_may_mount):
+    own_store.chmod(0o700)
+    assert_refused(mounts.start(own_store, user_point, prefix=as_user()), str(own_store), "Permission denied")
