@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/augurfs_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Machine MachineWith(uint64_t memory_bytes, unsigned cores = 2) {
+  return {.memory = {.total_bytes = memory_bytes, .available_bytes = memory_bytes, .source = "the machine"},
+          .cores = cores,
+          .uid = 1000,
+          .gid = 100};
+}
+
+AugurfsSettings Resolved(const AugurfsOptions& options, const Machine& machine) {
+  Result<AugurfsSettings> settings = ResolveAugurfs(options, machine);
+  EXPECT_TRUE(settings.ok()) << settings.status().text();
+  return settings.ok() ? *settings : AugurfsSettings{};
+}
+
+TEST(ResolveAugurfs, TakesAnEighthOfTheMemoryWithinLimits) {
+  EXPECT_EQ(Resolved({}, MachineWith(4 * kGiB)).memory_bytes, 512 * kMiB);
+  EXPECT_EQ(Resolved({}, MachineWith(256 * kGiB)).memory_bytes, 1 * kGiB);
+  EXPECT_EQ(Resolved({}, MachineWith(256 * kMiB)).memory_bytes, 64 * kMiB);
+}
+
+TEST(ResolveAugurfs, OwnerIsWhoMountsUnlessSaid) {
+  EXPECT_EQ(Resolved({}, MachineWith(kGiB)).uid, 1000u);
+  EXPECT_EQ(Resolved({}, MachineWith(kGiB)).gid, 100u);
+  AugurfsOptions options;
+  options.uid = 0;
+  options.gid = 7;
+  EXPECT_EQ(Resolved(options, MachineWith(kGiB)).uid, 0u);
+  EXPECT_EQ(Resolved(options, MachineWith(kGiB)).gid, 7u);
+}
+
+TEST(ResolveAugurfs, AsManyThreadsAsCoresAndTwoAtLeast) {
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).threads, 2u);
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).threads, 16u);
+  AugurfsOptions options;
+  options.threads = 1;
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 16)).threads, 1u);
+}
+
+TEST(ResolveAugurfs, SaysWhenTheMachineHasLess) {
+  AugurfsOptions options;
+  options.memory_bytes = 8 * kGiB;
+  const AugurfsSettings settings = Resolved(options, MachineWith(2 * kGiB));
+  EXPECT_EQ(settings.memory_bytes, 1 * kGiB);
+  EXPECT_THAT(settings.notes,
+              ElementsAre(HasSubstr("1.0 GiB instead of 8.0 GiB, because the machine has only 2.0 GiB")));
+  EXPECT_THAT(Resolved(options, MachineWith(8 * kGiB)).notes, IsEmpty());
+}
+
+TEST(ResolveAugurfs, RefusesLessMemoryThanItCanWorkWith) {
+  AugurfsOptions options;
+  options.memory_bytes = 32 * kMiB - 1;
+  const Result<AugurfsSettings> settings = ResolveAugurfs(options, MachineWith(8 * kGiB));
+  ASSERT_FALSE(settings.ok());
+  EXPECT_EQ(settings.status().code(), Code::kInvalid);
+  EXPECT_THAT(settings.status().text(), HasSubstr("memory=32M"));
+}
+
+// The parts add up within the whole, and the largest read always has room, for any memory and any number of cores.
+TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
+  for (const uint64_t memory : {32 * kMiB, 48 * kMiB, 64 * kMiB, kGiB, 64 * kGiB}) {
+    for (const unsigned cores : {1u, 2u, 16u, 64u, 512u}) {
+      AugurfsOptions options;
+      options.memory_bytes = memory;
+      const AugurfsSettings settings = Resolved(options, MachineWith(256 * kGiB, cores));
+      EXPECT_EQ(settings.memory_bytes, memory);
+      EXPECT_GE(settings.threads, 1u);
+      EXPECT_LE(settings.threads, std::max(2u, cores));
+      EXPECT_GE(settings.buffer_bytes, 8 * kMiB);
+      EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
+      EXPECT_EQ(settings.notes.empty(), settings.threads == std::max(2u, cores));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace augur
