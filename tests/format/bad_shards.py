@@ -4,7 +4,7 @@
 import os
 
 from bad_table import NAME_OF_SHARD, SHARD, U64_MAX, add, index
-from make_store import Folder, Generation
+from make_store import File, Folder, Generation
 from patch import Index, OwnShard
 
 
@@ -237,6 +237,9 @@ own_shard(
 )
 
 
+EMPTY_FILE = [Generation(Folder({b"one": File(b"1"), b"two": File(b"")}))]
+
+
 def of_item(path, **fields):
     return lambda opened: set_fields(opened.item(path), fields)
 
@@ -290,6 +293,14 @@ own_shard(
 own_shard("item_image_kind_3", of_item(b"a/cat", image_kind=3), "catalogue_item_image", "frame|catalogue", "image")
 
 
+own_shard(
+    "item_empty_file_hash",
+    of_item(b"two", hash=bytes(16)),
+    "catalogue_item_record",
+    "catalogue",
+    "hash",
+    base=EMPTY_FILE,
+)
 own_shard("item_shard_past_table", of_item(b"a/cat", shard=1), "item_shard", "catalogue", "shard")
 own_shard(
     "item_offset_in_shard_header", of_item(b"a/cat", offset=63), "item_range", "catalogue", "header|offset|leaves"

@@ -117,7 +117,6 @@ def full_check(path):
                 f"{store.manifest.index}: {title} {stated}: the entries have {counted}",
             )
 
-        catalogue_items = sum(check_catalogue(store, number, records) for number in range(store.header.shard_count))
         for sharing in records.values():
             for entry in {(e.hash, e.first_block): e for e in sharing}.values():
                 digest = xxhash.xxh3_128()
@@ -128,6 +127,7 @@ def full_check(path):
                     "record_hash",
                     f"{store.shard(entry.shard).name}: record of entry {entry.number}: checksum mismatch of the whole record",
                 )
+        catalogue_items = sum(check_catalogue(store, number, records) for number in range(store.header.shard_count))
         return Report(
             store.header.entry_count, files, len(records), record_bytes, catalogue_items, list(store.warnings)
         )

@@ -7,7 +7,7 @@ import stat
 import struct
 
 from reader_entry import IMAGE_FORMAT, NO_IMAGE, NO_SHARD, Image, good_name, image_defect, known_type
-from reader_error import refuse_if, show, xxh3_64
+from reader_error import HASH_OF_NOTHING, refuse_if, show, xxh3_64
 from reader_header import BLOCK_BYTES
 
 
@@ -81,6 +81,11 @@ def parse_catalogue_item(name, payload, at):
         not is_file and (size or any(hash_)),
         "catalogue_item_record",
         f"{show(path)!r}: size or hash, but not a regular file",
+    )
+    check(
+        is_file and size == 0 and hash_ != HASH_OF_NOTHING,
+        "catalogue_item_record",
+        f"{show(path)!r}: hash of an empty file is not that of no bytes",
     )
     check(
         block_count != (-(-size // BLOCK_BYTES) if size > BLOCK_BYTES else 0),
