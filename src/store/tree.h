@@ -45,9 +45,9 @@ class Tree {
   const EntryLimits& limits() const { return limits_; }
 
  private:
-  // Loads an entry and checks everything but its parent and neighbours.
+  // Loads an entry and checks everything but its parent and its place.
   Status LoadEntry(uint64_t number, Entry* entry) const;
-  // Checks that the entry, a child of `directory`, says so and stands in order between its neighbours there.
+  // Checks that the entry, a child of `directory`, says so and stands behind a smaller name there.
   Status CheckPlace(const Entry& directory, uint64_t position, const Entry& child) const;
 
   const MappedIndex* const index_;

@@ -1,0 +1,11 @@
+augur_test(store
+  unit/store/hash_test.cc
+  unit/store/manifest_test.cc
+  unit/store/open_test.cc
+  unit/store/refusal_test.cc
+  unit/store/shard_test.cc
+  unit/store/store_test.cc
+  unit/store/test_store.cc
+  unit/store/verify_test.cc
+  LAYERS store
+  LIBS PkgConfig::xxhash)
