@@ -86,6 +86,7 @@ Status Tree::LoadName(uint64_t number, std::string_view* name) const {
   NamePlace place;
   AUGUR_TRY(index_->LoadPrefix(SectionId::kEntries, number, sizeof(format::Entry), &place));
   if (!index_->HasText(place.offset, place.bytes)) return Defect(number, "the name leaves NAMES");
+  if (place.bytes == 0) return Defect(number, "a name of 0 bytes");
   return index_->LoadText(place.offset, place.bytes, name);
 }
 

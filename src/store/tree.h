@@ -38,7 +38,7 @@ class Tree {
   Status ChecksumMismatch(std::string_view locator, const Entry& file, std::optional<uint64_t> block = {}) const;
   // kCorrupt: "index-...: entry N: defect".
   Status Defect(uint64_t number, const char* defect) const;
-  // Name bytes of an entry, without any other check of it.
+  // Name bytes of an entry, without any other check of it. REQUIRES: not the root.
   Status LoadName(uint64_t number, std::string_view* name) const;
 
   uint64_t entry_count() const { return limits_.entry_count; }
