@@ -66,8 +66,10 @@ Status CheckSection(const Section& section, uint64_t file_bytes) {
                      std::to_string(expected.item_bytes));
     }
   }
-  const bool whole = section.item_bytes == 0 ? section.bytes == 0 : section.bytes % section.item_bytes == 0;
-  if (!whole) return Corrupt(name + ": its bytes are not a multiple of its item bytes");
+  if (section.item_bytes == 0) return Corrupt(name + ": item bytes 0");
+  if (section.bytes % section.item_bytes != 0) {
+    return Corrupt(name + ": its bytes are not a multiple of its item bytes");
+  }
   return Status::Ok();
 }
 

@@ -50,6 +50,7 @@ const char* ItemDefect(const CatalogueItem& item) {
   const bool is_link = type == format::kTypeSymlink;
   const bool is_file = type == format::kTypeFile;
   if (!is_link && !is_file && type != format::kTypeDirectory) return "an unknown type";
+  if (item.path.empty() && (is_link || is_file)) return "a root that is not a directory";
   if (fixed.mtime_nsec > format::kNanosecondsMax) return "nanoseconds over 999,999,999";
   if (is_link && (item.target.empty() || item.target.size() > format::kPathBytesMax)) {
     return "a link target of 0 or over 4,095 bytes";

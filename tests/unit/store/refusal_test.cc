@@ -175,6 +175,16 @@ std::vector<Defect> HeaderDefects() {
       Header(
           "section_item_bytes", [](H& h) { h.sections[0].item_bytes = 48; }, "ENTRIES: item bytes 48"),
       Header(
+          "section_item_bytes_0",
+          [](H& h) {
+            h.section_count = 6;
+            h.sections[5] = h.sections[3];
+            h.sections[5].id = 99;
+            h.sections[5].flags = 0;
+            h.sections[5].bytes = h.sections[5].item_bytes = 0;
+          },
+          "section 99: item bytes 0"),
+      Header(
           "section_ragged", [](H& h) { h.sections[0].bytes -= 1; }, "not a multiple of its item bytes"),
       Header(
           "section_overlap", [](H& h) { h.sections[1].offset -= 64; }, "overlaps"),
@@ -373,6 +383,8 @@ std::vector<Defect> ShardDefects() {
           "file_bytes_signed", 1, [](S& s) { s.file_bytes = uint64_t{1} << 63; }, "over 2^63 - 1"),
       Row(
           "token_nanoseconds", 1, [](S& s) { s.token_nsec = 1'000'000'000; }, "nanoseconds"),
+      Row(
+          "own_token", 0, [](S& s) { s.token_nsec = 1; }, "own shard with a token"),
       Row(
           "reserved_36", 1, [](S& s) { s.reserved_36 = 1; }, "reserved"),
       Row(

@@ -208,6 +208,7 @@ TEST(VerifyCatalogue, ItemsThatBreakARule) {
   EXPECT_THAT(WithItem("/x", keep), ElementsAre(HasSubstr("empty component")));
   EXPECT_THAT(WithItem(std::string(4096, 'x'), keep), ElementsAre(HasSubstr("4,095")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.mode = 0060644; }), ElementsAre(HasSubstr("'x': an unknown type")));
+  EXPECT_THAT(WithItem("", keep), ElementsAre(HasSubstr("a root that is not a directory")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.mtime_nsec = ~0U; }), ElementsAre(HasSubstr("'x': nanoseconds")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.mode = 0120777; }), ElementsAre(HasSubstr("'x': a link target of 0")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.mode = 0040755; }), ElementsAre(HasSubstr("'x': a hash without a record")));
