@@ -101,14 +101,18 @@ Result<uint64_t> TreeSorter::Follow(uint64_t link) const {
     const std::string_view key = spool_.Target(at);
     const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), key,
                                         [this](uint64_t n, std::string_view k) { return spool_.Key(n) < k; });
+    // A folder need not have been added itself.
+    const bool is_folder =
+        found != sorted_.end() && (IsBelow(spool_.Key(*found), key) ||
+                                   (spool_.Key(*found) == key && spool_.At(*found).kind == SpoolKind::kDirectory));
+    if (is_folder) {
+      return Status(Code::kInvalid, Quote(spool_.Key(link)) + " is a hard link to the folder " + Quote(key));
+    }
     if (found == sorted_.end() || spool_.Key(*found) != key) {
       return Status(Code::kInvalid,
                     Quote(spool_.Key(link)) + " is a hard link to " + Quote(key) + ", which is not in the tree");
     }
     at = *found;
-    if (spool_.At(at).kind == SpoolKind::kDirectory) {
-      return Status(Code::kInvalid, Quote(spool_.Key(link)) + " is a hard link to the folder " + Quote(key));
-    }
     if (spool_.At(at).kind != SpoolKind::kHardLink) return at;
   }
   return Status(Code::kInvalid, Quote(spool_.Key(link)) + " is a hard link that leads in a circle");
