@@ -136,7 +136,7 @@ Result<Manifest> ParseManifest(std::string_view text) {
   const std::string_view version = first->substr(kFirstKey.size());
   const std::optional<uint64_t> version_number = ParseNumber(version, 10);
   if (!version_number.has_value()) return Corrupt("version " + Quoted(version) + " is not a number");
-  if (*version_number != format::kVersion) {
+  if (version != std::to_string(format::kVersion)) {
     return Status(Code::kUnsupported,
                   "format version " + std::string(version) + ", this program reads version 1: use a newer AugurFS");
   }

@@ -20,8 +20,8 @@ const char* RowDefect(const format::Shard& row, uint64_t generation) {
   if (row.locator_bytes == 0) return "no locator";
   if (row.locator_bytes > format::kPathBytesMax) return "a locator over 4,095 bytes";
   if (row.file_bytes > format::kFileBytesMax) return "file bytes over 2^63 - 1";
-  if (own && (row.token_sec != 0 || row.token_nsec != 0)) return "an own shard with a token";
   if (row.token_nsec > format::kNanosecondsMax) return "nanoseconds over 999,999,999";
+  if (own && (row.token_sec != 0 || row.token_nsec != 0)) return "an own shard with a token";
   if (row.reserved_36 != 0) return "reserved field is not zero";
   if (!std::all_of(row.reserved_48.begin(), row.reserved_48.end(), [](uint8_t b) { return b == 0; })) {
     return "reserved field is not zero";

@@ -59,6 +59,7 @@ const char* ItemDefect(const CatalogueItem& item) {
   if (const char* defect = TargetDefect(item.target)) return defect;
   if (!is_file || fixed.size == 0) return NoRecordDefect(fixed, is_file);
   const uint64_t blocks = fixed.size > kBlockBytes ? (fixed.size - 1) / kBlockBytes + 1 : 0;
+  if (fixed.shard == kNoShard) return "a record without a shard";
   if (fixed.block_count != blocks) return "another number of block hashes than its size needs";
   return ImageDefect(fixed);
 }

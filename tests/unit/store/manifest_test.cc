@@ -115,6 +115,7 @@ TEST(Manifest, RefusesWhatBreaksARule) {
 }
 
 TEST(Manifest, OfALaterVersionIsUnsupported) {
+  EXPECT_EQ(ParseManifest(WithSum(Replace(kGood, "store 1", "store 01"))).status().code(), Code::kUnsupported);
   const Result<Manifest> manifest = ParseManifest("augurfs-store 2\nanything\n");
   EXPECT_EQ(manifest.status().code(), Code::kUnsupported);
   EXPECT_THAT(manifest.status().text(), HasSubstr("version 2"));

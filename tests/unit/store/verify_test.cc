@@ -214,6 +214,7 @@ TEST(VerifyCatalogue, ItemsThatBreakARule) {
   EXPECT_THAT(WithItem("x", [](E& e) { e.mode = 0040755; }), ElementsAre(HasSubstr("'x': a hash without a record")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.size = 0; }), ElementsAre(HasSubstr("'x': a shard without a record")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.size = 2 << 20; }), ElementsAre(HasSubstr("another number of block hashes")));
+  EXPECT_THAT(WithItem("x", [](E& e) { e.shard = kNoShard; }), ElementsAre(HasSubstr("a record without a shard")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.shard = 9; }), ElementsAre(HasSubstr("not in the shard table")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.offset = 3; }), ElementsAre(HasSubstr("in the header of its shard")));
   EXPECT_THAT(WithItem("x", [](E& e) { e.offset = ~uint64_t{0}; }), ElementsAre(HasSubstr("leaves its shard")));
