@@ -42,6 +42,20 @@ Decompressor& Self(j_common_ptr common) { return *static_cast<Decompressor*>(com
 void OnMessage(j_common_ptr /*common*/, int /*level*/) {}
 void OnOutput(j_common_ptr /*common*/) {}
 
+// The file ends within its header. jpeg_mem_src would put an end marker there, of which the header could be completed.
+boolean OnEnd(j_decompress_ptr decompress) {
+  ERREXIT(decompress, JERR_INPUT_EOF);
+  return FALSE;
+}
+
+void OnSkip(j_decompress_ptr decompress, long bytes) {  // NOLINT(google-runtime-int): libjpeg's type
+  jpeg_source_mgr* const source = decompress->src;
+  if (bytes <= 0) return;
+  if (static_cast<size_t>(bytes) > source->bytes_in_buffer) OnEnd(decompress);
+  source->next_input_byte += bytes;
+  source->bytes_in_buffer -= static_cast<size_t>(bytes);
+}
+
 // Takes the EXIF block where it lies: jpeg_save_markers would copy every APP1 segment of a hostile file into memory.
 boolean OnApp1(j_decompress_ptr decompress) {
   jpeg_source_mgr* const source = decompress->src;
@@ -74,6 +88,8 @@ bool ReadHeader(Decompressor& self, std::span<const std::byte> head) {
   jpeg_create_decompress(&self.base);
   jpeg_set_marker_processor(&self.base, JPEG_APP0 + 1, OnApp1);
   jpeg_mem_src(&self.base, reinterpret_cast<const unsigned char*>(head.data()), head.size());
+  self.base.src->fill_input_buffer = OnEnd;
+  self.base.src->skip_input_data = OnSkip;
   return jpeg_read_header(&self.base, TRUE) == JPEG_HEADER_OK;
 }
 

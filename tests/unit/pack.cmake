@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+augur_test(pack
+  unit/pack/glob_test.cc
+  unit/pack/listing_test.cc
+  unit/pack/member_path_test.cc
+  unit/pack/read_ahead_test.cc
+  unit/pack/read_window_test.cc
+  unit/pack/ring_arena_test.cc
+  unit/pack/walk_test.cc
+  LAYERS pack)
