@@ -89,15 +89,16 @@ class Daemon {
                                                      .source = options_.store,
                                                      .allow_other = options_.allow_other,
                                                      .noexec = options_.noexec}));
-    mount_point_ = std::move(mount_point);
+    mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
     AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true, .generation = options_.generation}));
     store_ = std::move(store);
-    pool_.emplace(settings_.buffer_bytes);
-    cache_.emplace(*pool_);
+    pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
+    cache_ = std::make_unique<RecordCache>(*pool_);
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
     engine_ = std::move(engine);
-    file_system_.emplace(store_, *engine_, *cache_, statistics_,
-                         FileSystemOptions{.uid = settings_.uid, .gid = settings_.gid, .umask = options_.umask});
+    file_system_ = std::make_unique<FileSystem>(
+        store_, *engine_, *cache_, statistics_,
+        FileSystemOptions{.uid = settings_.uid, .gid = settings_.gid, .umask = options_.umask});
     return Status::Ok();
   }
 
@@ -185,13 +186,13 @@ class Daemon {
   const AugurfsOptions& options_;
   std::optional<Background> background_;
   AugurfsSettings settings_;
-  std::optional<MountPoint> mount_point_;
+  std::unique_ptr<MountPoint> mount_point_;
   Statistics statistics_;
   std::shared_ptr<const Store> store_;
-  std::optional<BufferPool> pool_;
-  std::optional<RecordCache> cache_;
+  std::unique_ptr<BufferPool> pool_;
+  std::unique_ptr<RecordCache> cache_;
   std::unique_ptr<ReadEngine> engine_;
-  std::optional<FileSystem> file_system_;
+  std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<Session> session_;
 };
 
@@ -214,7 +215,7 @@ Status MakeLogPathAbsolute(std::string& path) {
 Status Main(int argc, char** argv) {
   // glibc keeps an arena of freed memory for each thread, 8 a core: two hold what we need and keep memory in its
   // budget.
-  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_ARENA_MAX, 2);  // NOLINT(concurrency-mt-unsafe): before any thread
   IgnoreBrokenPipe();
   AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc, argv));
   if (!options.print.empty()) return WriteOut(options.print);

@@ -62,7 +62,7 @@ Result<Background> Background::Fork(int keep_fd) {
 }
 
 Status Background::Release(const std::string& error_path) {
-  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null.valid()) return ErrnoStatus(errno, "/dev/null");
   UniqueFd errors;
   if (!error_path.empty()) {

@@ -14,13 +14,13 @@ constexpr int ErrnoOf(Code code) {
     case Code::kNotFound: return ENOENT;
     case Code::kExists: return EEXIST;
     case Code::kInvalid: return EINVAL;
-    case Code::kCorrupt: return EIO;
-    case Code::kIo: return EIO;
     case Code::kUnsupported: return EOPNOTSUPP;
     case Code::kBusy: return EBUSY;
-    case Code::kNoSpace: return EIO;  // the budget cannot hold one block: a reader can do nothing about it
     case Code::kPermission: return EACCES;
-    case Code::kChanged: return EIO;
+    case Code::kCorrupt:
+    case Code::kIo:
+    case Code::kNoSpace:  // the budget cannot hold one block: a reader can do nothing about it
+    case Code::kChanged:
     case Code::kStopped: return EIO;
   }
   return EIO;

@@ -45,9 +45,11 @@ class SpawnPlan {
   // Returns 0 or an errno value.
   int Spawn(std::vector<std::string> arguments, std::vector<std::string> extra_environment, pid_t* pid) {
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     std::vector<char*> environment;
+    environment.reserve(extra_environment.size() + 1);
     for (std::string& variable : extra_environment) environment.push_back(variable.data());
     for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
     environment.push_back(nullptr);

@@ -180,7 +180,7 @@ Status MountPoint::MountAsRoot() {
   const unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | (request_.noexec ? MS_NOEXEC : 0);
   if (mount(request_.source.c_str(), path_.c_str(), kType, flags, data.c_str()) != 0) {
     const int error = errno;
-    const Status status = ErrnoStatus(error, Printable(path_) + ": mount");
+    Status status = ErrnoStatus(error, Printable(path_) + ": mount");
     if (error == EPERM) {
       return {Code::kPermission, status.text() +
                                      ": this root may not mount (no CAP_SYS_ADMIN, or forbidden by seccomp "
