@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def find_program(name):
-    """The path of a built program. A build that was asked for by AUGUR_BUILD must have it; without one the test is skipped."""
+    """The path of a built program. A build that AUGUR_BUILD asks for must have it; without one the test is skipped."""
     asked = os.environ.get("AUGUR_BUILD")
     program = (pathlib.Path(asked) if asked else ROOT / "build" / "release").resolve() / "tools" / name
     if not program.exists():

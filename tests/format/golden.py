@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The golden good stores: what is in each, and how good/ was filled, once, by make_store.py.
 
-The archives in good/ are the stores of version 1, kept for ever: every later reader must read them. Never write them anew;
-a new kind gets a new name. `python tests/format/golden.py NAME` writes good/NAME.tar.xz and refuses to replace one.
+The archives in good/ are the stores of version 1, kept for ever: every later reader must read them. Never write them
+anew; a new kind gets a new name. `python tests/format/golden.py NAME` writes good/NAME.tar.xz and refuses to replace one.
 """
 
 import base64
@@ -64,7 +64,7 @@ def jpeg_with_exif(orientation):
 
 @dataclasses.dataclass
 class Golden:
-    """What a store holds: `tree` is that of the newest generation; `rebuildable` when all its entries are in catalogues."""
+    """What a store holds: the newest `tree`; `rebuildable` when all of it is in catalogues."""
 
     tree: Folder
     write: object  # a function of the folder above the store; the store is its subfolder `store`

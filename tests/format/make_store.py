@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tiny writer of AugurFS stores, written from src/store/FORMAT.md alone; it shares no code with the reader.
 
-A store is described by plain values: a Folder of Files, Folders and Links for each generation, and how its records lie in
-shards. Everything is kept in memory, so it is for small stores of the tests and not a tool.
+A store is described by plain values: a Folder of Files, Folders and Links for each generation, and how its records lie
+in shards. Everything is kept in memory, so it is for small stores of the tests and not a tool.
 """
 
 import dataclasses

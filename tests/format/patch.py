@@ -254,7 +254,7 @@ class Index:
 
 
 class OwnShard:
-    """A complete own shard file. `save` seals what is not named in `unsealed`; it does not tell the index of a new size."""
+    """A complete own shard file. `save` seals what is not named in `unsealed`; the index is not told of a new size."""
 
     def __init__(self, store, name):
         self.path = os.path.join(store, name)

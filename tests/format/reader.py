@@ -38,8 +38,8 @@ class Report:
 
 
 def check_catalogue(store, number, records):
-    """Checks the catalogue of shard `number`, when it is an own one, against `records` of the index, which are the entries
-    by (shard, offset, size). Returns how many items it has."""
+    """Checks the catalogue of shard `number`, when it is an own one, against `records` of the index: its entries by
+    (shard, offset, size). Returns how many items it has."""
     shard = store.shard(number)
     if shard.kind != OWN:
         return 0
@@ -125,7 +125,7 @@ def full_check(path):
                 refuse_if(
                     digest.intdigest().to_bytes(16, "little") != entry.hash,
                     "record_hash",
-                    f"{store.shard(entry.shard).name}: record of entry {entry.number}: checksum mismatch of the whole record",
+                    f"{store.shard(entry.shard).name}: record of entry {entry.number}: whole record: checksum mismatch",
                 )
         catalogue_items = sum(check_catalogue(store, number, records) for number in range(store.header.shard_count))
         return Report(
@@ -202,8 +202,8 @@ def main(arguments):
             for warning in report.warnings:
                 print(f"warning: {warning}", file=sys.stderr)
             print(
-                f"{report.entries} entries, {report.files} files, {report.records} records of {report.record_bytes} bytes,"
-                f" {report.catalogue_items} catalogue items: good"
+                f"{report.entries} entries, {report.files} files, {report.records} records,"
+                f" {report.record_bytes} bytes, {report.catalogue_items} catalogue items: good"
             )
             return 0
         with Store(path) as store:

@@ -353,7 +353,7 @@ class Store:
         refuse_if(
             child.parent != directory.number,
             "child_parent",
-            f"{self.manifest.index}: entry {child.number}: parent {child.parent}: listed as a child of {directory.number}",
+            f"{self.manifest.index}: entry {child.number}: parent {child.parent}: but a child of {directory.number}",
         )
 
     def lookup(self, path):
