@@ -84,9 +84,9 @@ def load_photos(folder):
 
 
 def crop(photo, rng, pixels, aspect):
-    """A window of about `pixels` pixels, as large as the photograph allows, mirrored half of the time."""
-    width = min(photo.width, max(SIDE_MIN, round(math.sqrt(pixels * aspect))))
-    height = min(photo.height, max(SIDE_MIN, round(math.sqrt(pixels / aspect))))
+    """A window of about `pixels` pixels, mirrored half of the time; never the whole photograph, which would come twice."""
+    width = min(photo.width * 9 // 10, max(SIDE_MIN, round(math.sqrt(pixels * aspect))))
+    height = min(photo.height * 9 // 10, max(SIDE_MIN, round(math.sqrt(pixels / aspect))))
     left = round(rng.random() * (photo.width - width))
     top = round(rng.random() * (photo.height - height))
     window = photo.crop((left, top, left + width, top + height))

@@ -40,7 +40,7 @@ for path in sorted(tf.io.matching_files(os.path.join(report.odd, "*", "*")).nump
     report.add("odd_bytes", report.relative(path), report.outcome(lambda p=path: report.digest(tf.io.read_file(p).numpy())))
     report.add("odd_decoded", report.relative(path),
                report.outcome(lambda p=path: report.digest(tf.io.decode_image(tf.io.read_file(p), expand_animations=False))))
-for where, folders, files in tf.io.gfile.walk(report.train):
+for where, folders, files in sorted(tf.io.gfile.walk(report.train)):  # it walks in the order of readdir, which is the file system's own
     report.add("gfile_walk", report.relative(where), sorted(folders), sorted(files))
 
 for name, options in {
