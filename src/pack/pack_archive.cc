@@ -104,7 +104,7 @@ class ArchivePacker {
     whole_.clear();
     streaming_ = false;
     image_ = {};
-    const Status read = ReadBytes(path);
+    const Status read = ReadBytes(path, member);
     if (!read.ok()) {
       if (streaming_) AUGUR_TRY(writer_.AbandonFile());
       return read.code() == Code::kInvalid ? observer_.OnProblem(read) : read;
@@ -120,13 +120,17 @@ class ArchivePacker {
   }
 
   // Reads all pieces of the member: into whole_ as long as that has room, then into the writer.
-  Status ReadBytes(const std::string& path) {
+  Status ReadBytes(const std::string& path, const Member& member) {
     uint64_t at = 0;
-    MemberPiece piece;
     for (;;) {
       if (observer_.stopped()) return StoppedStatus();
+      MemberPiece piece;
       AUGUR_TRY_ASSIGN(more, reader_.NextPiece(&piece));
-      if (!more) return {};
+      if (!more && (!member.size_known || at == member.size)) return {};
+      if (!more && !member.sparse) {
+        return Status(Code::kCorrupt, Printable(name_ + ": " + path) + ": shorter than its header says");
+      }
+      if (!more) piece.offset = member.size;  // libarchive does not hand out the hole at the end
       if (piece.offset < at) return Status(Code::kCorrupt, Printable(name_ + ": " + path) + ": pieces overlap");
       static constexpr std::array<std::byte, kZeroBytes> kZeros = {};
       while (at < piece.offset) {
@@ -144,7 +148,7 @@ class ArchivePacker {
       if (!streaming_) {
         AUGUR_TRY(writer_.BeginFile(path));
         streaming_ = true;
-        image_ = ProbeImage(whole_);
+        image_ = ProbeImage(whole_.empty() ? bytes : std::span<const std::byte>(whole_));
       }
       AUGUR_TRY(Flush());
       if (bytes.size() > kWholeFileBytesMax) {
@@ -222,8 +226,14 @@ Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObser
     if (std::exchange(begun, true)) return input->Next();
     return first;
   };
-  AUGUR_TRY_ASSIGN(reader, ArchiveReader::Open(source, ArchiveReader::Formats::kCompressedTar, name));
-  return ArchivePacker(options, name, *reader, writer, observer).Run();
+  Result<std::unique_ptr<ArchiveReader>> reader =
+      ArchiveReader::Open(source, ArchiveReader::Formats::kCompressedTar, name);
+  if (!reader.ok()) {
+    return reader.status().code() != Code::kCorrupt
+               ? reader.status()
+               : Status(Code::kInvalid, reader.status().text() + ": neither a tar nor a zip file");
+  }
+  return ArchivePacker(options, name, **reader, writer, observer).Run();
 }
 
 }  // namespace augur

@@ -26,12 +26,13 @@ bool IsTarName(const std::string& path) {
          path[path.size() - kTarSuffix.size() - 1] != '/';
 }
 
-// The failure of a tar that libarchive does not take for one, with the cure.
-Status NotPlain(const Status& status, const std::string& name) {
-  return {Code::kInvalid, Printable(name) +
-                              ": is not an uncompressed tar: records can only be adopted from one; pack it with "
-                              "'augurpack create - STORE < FILE' (" +
-                              status.text() + ")"};
+// Opens a tar. kInvalid, with the cure: libarchive does not take it for an uncompressed one.
+Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, const std::string& name) {
+  auto reader = ArchiveReader::Open(std::move(source), ArchiveReader::Formats::kPlainTar, name);
+  if (reader.ok() || reader.status().code() != Code::kCorrupt) return reader;
+  return Status(Code::kInvalid, Printable(name) +
+                                    ": is not an uncompressed tar: records can only be adopted from one; pack it with "
+                                    "'augurpack create - STORE < FILE'");
 }
 
 }  // namespace
@@ -46,8 +47,7 @@ TarPass::TarPass(int fd, std::string name, uint32_t shard, bool nested, StoreWri
       input_(fd, name_, [&observer] { return observer.stopped(); }) {}
 
 Status TarPass::Run() {
-  AUGUR_TRY_ASSIGN(reader,
-                   ArchiveReader::Open([this] { return NextPiece(); }, ArchiveReader::Formats::kPlainTar, name_));
+  AUGUR_TRY_ASSIGN(reader, OpenPlain([this] { return NextPiece(); }, name_));
   Level level = {.reader = reader.get(), .name = name_, .prefix = {}, .offset = 0, .depth = 1};
   return RunLevel(level);
 }
@@ -62,13 +62,10 @@ Result<std::span<const std::byte>> TarPass::NextPiece() {
 
 Status TarPass::RunLevel(Level& level) {
   Member member;
-  for (bool first = true;; first = false) {
+  for (;;) {
     if (observer_.stopped()) return StoppedStatus();
-    const Result<bool> more = level.reader->NextMember(&member);
-    if (!more.ok()) {
-      return first && more.status().code() == Code::kCorrupt ? NotPlain(more.status(), level.name) : more.status();
-    }
-    if (!*more) return {};
+    AUGUR_TRY_ASSIGN(more, level.reader->NextMember(&member));
+    if (!more) return {};
     AUGUR_TRY(Take(level, member));
   }
 }
@@ -215,7 +212,7 @@ Status TarPass::TakeNested(Level& level, const Member& member, const std::string
     AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
     return more ? bytes : std::span<const std::byte>();
   };
-  AUGUR_TRY_ASSIGN(reader, ArchiveReader::Open(source, ArchiveReader::Formats::kPlainTar, what));
+  AUGUR_TRY_ASSIGN(reader, OpenPlain(source, what));
   Level inner = {
       .reader = reader.get(), .name = what, .prefix = folder + "/", .offset = start, .depth = level.depth + 1};
   return RunLevel(inner);

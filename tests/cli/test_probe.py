@@ -29,8 +29,12 @@ def cases():
             made[f"{mode}-{name}.JPEG"] = (encode(image, "JPEG", **options), 1, channels, 8)
     for mode, channels in (("1", 1), ("L", 1), ("I;16", 1), ("LA", 2), ("RGB", 3), ("P", 3), ("RGBA", 4)):
         image = Image.new(mode, (41, 23))
+        if mode == "P":  # Pillow takes as few bits as the palette needs
+            image.putpalette([i % 251 for i in range(768)])
         made[f"{mode}.png"] = (encode(image, "PNG"), 2, channels, BIT_DEPTHS[mode])
-    made["P4.png"] = (encode(Image.new("P", (41, 23)), "PNG", bits=4), 2, 3, 4)
+    few = Image.new("P", (41, 23))
+    few.putpalette(list(range(3 * 16)))
+    made["P4.png"] = (encode(few, "PNG"), 2, 3, 4)
     made["png named.JPEG"] = (encode(Image.new("RGB", (41, 23)), "PNG"), 2, 3, 8)
     made["jpeg named.png"] = (encode(Image.new("RGB", (41, 23)), "JPEG"), 1, 3, 8)
     for orientation in range(1, 9):

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""augurpack adopt: tars become stores where they lie."""
+
+import gzip
+import io
+import json
+import os
+import random
+import tarfile
+
+import pytest
+from pack_support import assert_store_equals, reader, run, store_entries, store_tree, write
+from test_pack_archive import FORMATS, add, make_tar, source  # noqa: F401
+
+
+def tar_of(files, tar_format=tarfile.PAX_FORMAT):
+    """The bytes of a tar of {name: data}."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tar_format) as tar:
+        for name, data in files.items():
+            add(tar, name, data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("tar_format", [*FORMATS, "v7"])
+def test_an_adopted_tar_is_the_tree_and_copies_nothing(augurpack, source, tmp_path, tar_format):  # noqa: F811
+    tar = tmp_path / "x.tar"
+    if tar_format == "v7":
+        run("tar", "-C", source, "--format=v7", "-cf", tar, ".")
+    else:
+        make_tar(tar, source, FORMATS[tar_format])
+    before = tar.stat()
+    summary = json.loads(run(augurpack, "adopt", "--json", tar, tmp_path / "store").stdout)
+    assert summary["stored_bytes"] == 0
+    assert_store_equals(tmp_path / "store", source)
+    run(augurpack, "verify", tmp_path / "store")
+    assert tar.stat().st_mtime_ns == before.st_mtime_ns and tar.stat().st_size == before.st_size
+    assert sum(p.stat().st_size for p in (tmp_path / "store").iterdir()) < 1 << 20
+    with reader.Store(tmp_path / "store") as store:
+        # Python's own reader says where each member lies.
+        with tarfile.open(tar) as members:
+            offsets = {m.name.removeprefix("./").encode(): m.offset_data for m in members if m.isreg() and m.size}
+        got = {name: e.offset for name, e in store_entries(store).items() if e.is_file and e.size}
+        assert got == offsets
+
+
+def test_long_names_and_large_members(augurpack, tmp_path):
+    rng = random.Random(9)
+    files = {"n" * 150 + "/" + "m" * 250: b"long", "big": rng.randbytes((17 << 20) + 3), "é\udcff": b"raw",
+             "megabyte": rng.randbytes(1 << 20), "megabyte+1": rng.randbytes((1 << 20) + 1)}  # fmt: skip
+    for name, tar_format in (("gnu", tarfile.GNU_FORMAT), ("pax", tarfile.PAX_FORMAT)):
+        write(tmp_path / f"{name}.tar", tar_of(files, tar_format))
+        run(augurpack, "adopt", tmp_path / f"{name}.tar", tmp_path / name)
+        assert store_tree(tmp_path / name)[1] == {os.fsencode(n): data for n, data in files.items()}
+        reader.full_check(tmp_path / name)
+
+
+def test_tars_within_a_tar(augurpack, tmp_path):
+    rng = random.Random(2)
+    classes = {f"n{i:02}": {f"n{i:02}_{j}.JPEG": rng.randbytes(rng.randrange(90_000)) for j in range(12)} for i in range(5)}
+    outer = {f"{name}.tar": tar_of(files) for name, files in classes.items()}
+    outer["readme"] = b"text"
+    outer["deep/inner.tar"] = tar_of({"x.tar": tar_of({"y": b"deepest"}), "z": b"z"})
+    outer["empty.tar"] = tar_of({})
+    write(tmp_path / "all.tar", tar_of(outer))
+    run(augurpack, "adopt", "--nested", tmp_path / "all.tar", tmp_path / "store")
+    tree, contents = store_tree(tmp_path / "store")
+    wanted = {f"{c}/{name}".encode(): data for c, files in classes.items() for name, data in files.items()}
+    wanted |= {b"readme": b"text", b"deep/inner/x/y": b"deepest", b"deep/inner/z": b"z"}
+    assert contents == wanted
+    assert tree[b"empty"][0] == 0o040000
+    run(augurpack, "verify", tmp_path / "store")
+    # Without --nested a tar within is a file like any other.
+    run(augurpack, "adopt", tmp_path / "all.tar", tmp_path / "flat")
+    assert store_tree(tmp_path / "flat")[1][b"n00.tar"] == outer["n00.tar"]
+
+
+def test_nested_refuses_what_is_no_tar_and_what_has_no_end(augurpack, tmp_path):
+    write(tmp_path / "x.tar", tar_of({"a.tar": b"this is no tar" * 100}))
+    done = run(augurpack, "adopt", "--nested", tmp_path / "x.tar", tmp_path / "store", ok=(2,))
+    assert "x.tar: a.tar: is not an uncompressed tar" in done.error
+    data = tar_of({"end": b"1"})
+    for _ in range(20):
+        data = tar_of({"x.tar": data})
+    write(tmp_path / "deep.tar", data)
+    done = run(augurpack, "adopt", "--nested", tmp_path / "deep.tar", tmp_path / "store", ok=(2,))
+    assert "deep" in done.error and not (tmp_path / "store" / "manifest").exists()
+
+
+def test_several_tars_make_one_tree(augurpack, tmp_path):
+    for i in range(3):
+        write(tmp_path / f"{i}.tar", tar_of({f"{i}.jpg": b"%d" % i, "d/": b"", f"d/{i}": b"d%d" % i}))
+    tars = [tmp_path / f"{i}.tar" for i in range(3)]
+    run(augurpack, "adopt", *tars, tmp_path / "store")
+    assert store_tree(tmp_path / "store")[1] == {n: d for i in range(3) for n, d in
+                                                 ((b"%d.jpg" % i, b"%d" % i), (b"d/%d" % i, b"d%d" % i))}  # fmt: skip
+
+
+def test_a_name_that_comes_twice(augurpack, tmp_path):
+    write(tmp_path / "one.tar", tar_of({"same": b"from one"}))
+    write(tmp_path / "two.tar", tar_of({"same": b"from two"}))
+    tars = [tmp_path / "one.tar", tmp_path / "two.tar"]
+    done = run(augurpack, "adopt", *tars, tmp_path / "store", ok=(2,))
+    assert "same" in done.error and "one.tar" in done.error and "two.tar" in done.error
+    run(augurpack, "adopt", "--on-duplicate=first", *tars, tmp_path / "first")
+    assert store_tree(tmp_path / "first")[1] == {b"same": b"from one"}
+    run(augurpack, "adopt", "--on-duplicate=last", *tars, tmp_path / "last")
+    assert store_tree(tmp_path / "last")[1] == {b"same": b"from two"}
+
+
+def test_links_in_a_tar(augurpack, tmp_path):
+    with tarfile.open(tmp_path / "x.tar", "w") as tar:
+        add(tar, "hard-before", type=tarfile.LNKTYPE, linkname="d/a")
+        add(tar, "d/a", b"bytes")
+        add(tar, "hard", type=tarfile.LNKTYPE, linkname="./d/a")
+        add(tar, "symbolic", type=tarfile.SYMTYPE, linkname="d/a")
+        add(tar, "fifo", type=tarfile.FIFOTYPE)
+    done = run(augurpack, "adopt", tmp_path / "x.tar", tmp_path / "store")
+    assert "fifo" in done.error
+    tree, contents = store_tree(tmp_path / "store")
+    assert contents == {b"d/a": b"bytes", b"hard": b"bytes", b"hard-before": b"bytes"}
+    assert tree[b"symbolic"][3] == b"d/a"
+
+
+def test_compressed_and_sparse_tars_name_the_cure(augurpack, tmp_path):
+    write(tmp_path / "x.tar.gz", gzip.compress(tar_of({"a": b"1"})))
+    done = run(augurpack, "adopt", tmp_path / "x.tar.gz", tmp_path / "store", ok=(2,))
+    assert f"{tmp_path}/x.tar.gz: is not an uncompressed tar" in done.error
+    assert "augurpack create - STORE < FILE" in done.error
+    for bad in (b"", b"hello"):
+        write(tmp_path / "bad.tar", bad)
+        assert "bad.tar" in run(augurpack, "adopt", tmp_path / "bad.tar", tmp_path / "store", ok=(2,)).error
+    (tmp_path / "s").mkdir()
+    with open(tmp_path / "s" / "sparse", "wb") as file:
+        file.seek(4 << 20)
+        file.write(b"end")
+    for tar_format in ("gnu", "posix"):
+        run("tar", "-C", tmp_path / "s", "-S", f"--format={tar_format}", "-cf", tmp_path / "s.tar", "sparse")
+        done = run(augurpack, "adopt", tmp_path / "s.tar", tmp_path / "store", ok=(2,))
+        assert "s.tar: sparse: is sparse" in done.error and "augurpack create - STORE < FILE" in done.error
+    assert not (tmp_path / "store" / "manifest").exists()
+
+
+def test_a_cut_tar_is_refused(augurpack, source, tmp_path):  # noqa: F811
+    data = make_tar(tmp_path / "x.tar", source).read_bytes()
+    write(tmp_path / "cut.tar", data[: len(data) - (5 << 20)])
+    done = run(augurpack, "adopt", tmp_path / "cut.tar", tmp_path / "store", ok=(2,))
+    assert "cut.tar" in done.error and not (tmp_path / "store" / "manifest").exists()
+
+
+def test_relative_and_absolute_references(augurpack, tmp_path):
+    write(tmp_path / "data" / "tars" / "x.tar", tar_of({"a": b"1"}))
+    run(augurpack, "adopt", "data/tars/x.tar", "data/store", cwd=tmp_path)
+    run(augurpack, "adopt", "--absolute", "data/tars/x.tar", "data/absolute", cwd=tmp_path)
+    (tmp_path / "data").rename(tmp_path / "moved")
+    assert store_tree(tmp_path / "moved" / "store")[1] == {b"a": b"1"}
+    with pytest.raises(reader.StoreError):
+        store_tree(tmp_path / "moved" / "absolute")
+
+
+def test_a_foreign_tar_that_changed(augurpack, tmp_path):
+    tar = write(tmp_path / "x.tar", tar_of({"a": b"1" * 1000}))
+    run(augurpack, "adopt", tar, tmp_path / "store")
+    os.utime(tar, ns=(1, 1))
+    run(augurpack, "verify", tmp_path / "store")  # another time and the same size is a warning
+    tar.write_bytes(tar.read_bytes() + b"\0" * 512)
+    done = run(augurpack, "verify", tmp_path / "store", ok=(1, 2))
+    assert b"x.tar" in done.stdout + done.stderr
