@@ -67,7 +67,8 @@ std::string ProgressLine(std::string_view verb, const ProgressState& state) {
   if (state.files > 0 || state.files_total > 0) {
     line += std::to_string(state.files);
     if (state.files_total > 0) line += " of " + std::to_string(state.files_total);
-    line += " files, ";
+    const bool one = state.files == 1 && state.files_total == 0;
+    line += one ? " file, " : " files, ";
   }
   line += FormatSize(state.bytes);
   if (state.bytes_total > 0) line += " of " + FormatSize(state.bytes_total);

@@ -89,7 +89,7 @@ std::string Text(const std::string& path, const Info& info) {
   line("files", std::to_string(summary.file_count));
   line("images", std::to_string(summary.image_count) + " (" + Percent(summary.image_count, summary.file_count) +
                      " of the files)");
-  line("folders", std::to_string(summary.directory_count));
+  line("folders", std::to_string(summary.directory_count) + ", with the root");
   line("links", std::to_string(summary.symlink_count));
   line("tree", SizeAndBytes(summary.tree_bytes));
   line("records", SizeAndBytes(summary.record_bytes) + ", identical files counted once");

@@ -65,7 +65,7 @@ class Listing {
   }
 
   Status Flush() {
-    const Status written = WriteOut(lines_);
+    Status written = WriteOut(lines_);
     lines_.clear();
     return written;
   }
@@ -103,7 +103,7 @@ Status ListFolder(const Store& store, const Entry& folder, const std::string& pa
 
 Status List(const LsOptions& options) {
   AUGUR_TRY_ASSIGN(store, Store::Open(options.store));
-  AUGUR_TRY_ASSIGN(top, store->Find(options.path));
+  AUGUR_TRY_ASSIGN(top, FindPath(*store, options.path));
   Listing listing(*store, options.long_format);
   if (options.recursive) {
     AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, {options.path}));

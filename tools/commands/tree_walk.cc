@@ -76,11 +76,17 @@ std::string JoinPath(const std::string& folder, std::string_view name) {
   return folder + "/" + std::string(name);
 }
 
+Result<Entry> FindPath(const Store& store, const std::string& path) {
+  Result<Entry> entry = store.Find(path);
+  if (entry.ok() || entry.status().code() != Code::kNotFound) return entry;
+  return Status(Code::kNotFound, Printable(store.path()) + ": no such path in the store: '" + Printable(path) + "'");
+}
+
 Result<Selection> Selection::Make(const Store& store, const std::vector<std::string>& paths) {
   Selection selection;
   selection.everything_ = paths.empty();
   for (const std::string& path : paths) {
-    Result<Entry> entry = store.Find(path);
+    Result<Entry> entry = FindPath(store, path);
     if (!entry.ok()) return entry.status();
     if (entry->number == 0) {
       selection.everything_ = true;

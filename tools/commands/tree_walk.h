@@ -50,6 +50,9 @@ class TreeVisitor {
 // of a path: kCorrupt beyond it.
 Status WalkTree(const Store& store, const Selection& selection, TreeVisitor& visitor);
 
+// Store::Find, with a text that names store and path when there is none.
+Result<Entry> FindPath(const Store& store, const std::string& path);
+
 // `name` below `folder`, a path from the root that may be empty.
 std::string JoinPath(const std::string& folder, std::string_view name);
 

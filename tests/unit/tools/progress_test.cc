@@ -36,7 +36,7 @@ TEST(ProgressTest, MoreThanTheTotalIsAllOfIt) {
 
 TEST(ProgressTest, HoursAreShown) {
   const ProgressState state{.files = 1, .bytes = 1 << 20, .bytes_total = uint64_t{3601} << 20, .seconds = 2};
-  EXPECT_EQ(ProgressLine("packing", state), "packing: 1 files, 1.0 MiB of 3.5 GiB (0%), 512.0 KiB/s, 2:00:00 left");
+  EXPECT_EQ(ProgressLine("packing", state), "packing: 1 file, 1.0 MiB of 3.5 GiB (0%), 512.0 KiB/s, 2:00:00 left");
 }
 
 TEST(ProgressTest, AQuietOneWritesNothing) {
