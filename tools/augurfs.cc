@@ -137,10 +137,11 @@ class Daemon {
     }
   }
 
-  // The mount answers: lets the caller go, and says in the log what is mounted and how.
+  // The mount answers: says in the log what is mounted and how, and lets the caller go. Its streams are closed before:
+  // who reads a pipe of the caller must see its end when the caller returns.
   Status Announce() {
     if (background_) {
-      AUGUR_TRY(background_->Release(options_.log_path));
+      AUGUR_TRY(Background::Leave(options_.log_path));
       AUGUR_TRY(options_.log_path.empty() ? StartLog(kProgram, LogTarget::kSyslog)
                                           : StartLog(kProgram, LogTarget::kFile, options_.log_path));
       spdlog::set_level(spdlog::level::info);
@@ -156,7 +157,7 @@ class Daemon {
       const Status status = SetReadAhead(mount_point_->device_number(), options_.read_ahead_bytes);
       if (!status.ok()) spdlog::info("the kernel reads ahead as it likes: {}", status.text());
     }
-    return Status::Ok();
+    return background_ ? background_->Ready() : Status::Ok();
   }
 
   void LogStatistics() {

@@ -61,7 +61,7 @@ Result<Background> Background::Fork(int keep_fd) {
   return background;
 }
 
-Status Background::Release(const std::string& error_path) {
+Status Background::Leave(const std::string& error_path) {
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null.valid()) return ErrnoStatus(errno, "/dev/null");
   UniqueFd errors;
@@ -71,10 +71,13 @@ Status Background::Release(const std::string& error_path) {
   }
   setsid();
   if (chdir("/") != 0) return ErrnoStatus(errno, "/");
-  // Before the parent ends: who reads a pipe that the caller gave us must see its end when the caller returns.
   dup2(null.get(), STDIN_FILENO);
   dup2(null.get(), STDOUT_FILENO);
   dup2(errors.valid() ? errors.get() : null.get(), STDERR_FILENO);
+  return Status::Ok();
+}
+
+Status Background::Ready() {
   const char byte = 1;
   if (write(ready_.get(), &byte, 1) != 1) return {Code::kStopped, "the caller is gone"};
   ready_.Reset();

@@ -69,6 +69,11 @@ struct Handlers {
   }
 
   static void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
+    // The kernel passes on names of up to 1,024 bytes.
+    if (std::strlen(name) > NAME_MAX) {
+      fuse_reply_err(request, ENAMETOOLONG);
+      return;
+    }
     const Result<NodeAttributes> found = Of(request).file_system_.Lookup(parent, name);
     if (found.ok()) {
       const fuse_entry_param entry = ToEntry(*found);
