@@ -198,7 +198,7 @@ def index(args, _):
     for count in args.index_files:
         store, point = os.path.join(args.work, f"index-{count}"), os.path.join(args.work, "index.mnt")
         say(f"index: making one of {count:,} files")
-        mounts.run(mounts.program("make_index"), "--files", count, store)
+        mounts.run(mounts.program("make_index"), "--files", count, "--store", store)
         seconds = []
         for number in range(max(3, args.rounds)):  # cold where possible: as after a reboot
             if measure.is_root():

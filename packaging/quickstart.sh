@@ -93,8 +93,8 @@ What you see: an unmodified torchvision ImageFolder with a DataLoader read every
 order, decoded, cropped and normalised it. "folder" is the plain folder on your disk, "mount" is the same tree, served
 from a few large files. $ratio means that the mount ran at $ratio times the speed of the folder: 1 is as fast, and
 a few hundredths to either side are chance. Both were in the page cache, and your processor spends most of the time
-decoding JPEG, so the point here is that packing costs you nothing and changes no sample. What it saves
-shows when the data is larger than memory: README.md says where.
+decoding JPEG; so what you see is that packing costs nothing and changes no sample. What it gains (a scan, a cold
+disk, a copy of a million files) is measured by bench/compare.py; bench/README.md explains it.
 
 Try it yourself:
   $build/tools/augurfs $store $mount
