@@ -38,10 +38,10 @@ int Fail(std::string_view program, const Status& status) {
   return kExitError;
 }
 
-Status WriteOut(std::string_view text) {
+Status WriteOut(std::string_view text, int status_if_closed) {
   const int error = WriteAll(STDOUT_FILENO, text);
   // _exit, because other threads may still be at work.
-  if (error == EPIPE) ::_exit(kExitDone);
+  if (error == EPIPE) ::_exit(status_if_closed);
   return error == 0 ? Status::Ok() : ErrnoStatus(error, "standard output");
 }
 

@@ -19,9 +19,9 @@ void PrintError(std::string_view program, std::string_view text);
 // Prints the failure and returns kExitError.
 int Fail(std::string_view program, const Status& status);
 
-// Writes `text` to stdout and flushes. A reader that has gone away (EPIPE) ends the process with exit 0: it has all it
-// wanted. Another failure is kIo.
-Status WriteOut(std::string_view text);
+// Writes `text` to stdout. A reader that has gone away (EPIPE) ends the process, with exit status `status_if_closed`:
+// it has all it wanted. Another failure is returned.
+Status WriteOut(std::string_view text, int status_if_closed = kExitDone);
 
 // Ignores SIGPIPE, so that a broken pipe is an errno. First thing in main().
 void IgnoreBrokenPipe();

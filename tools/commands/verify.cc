@@ -80,14 +80,15 @@ int RunVerify(const VerifyOptions& options) {
     defects.Add(report.status());
     report = VerifyReport{.defects = 1};
   }
+  const int answer = report->defects == 0 ? kExitDone : kExitNo;
   Status written;
   if (options.json) {
-    written = WriteOut(Json(options.store, *report, defects.Take()));
+    written = WriteOut(Json(options.store, *report, defects.Take()), answer);
   } else if (!options.quiet) {
-    written = WriteOut(Text(Printable(options.store), *report));
+    written = WriteOut(Text(Printable(options.store), *report), answer);
   }
   if (!written.ok()) return Fail("augurpack", written);
-  return report->defects == 0 ? kExitDone : kExitNo;
+  return answer;
 }
 
 }  // namespace augur
