@@ -15,7 +15,7 @@ constexpr uint64_t kIdMax = std::numeric_limits<uint32_t>::max() - 1;
 // The index file's name has 8 digits for it (FORMAT.md section 1).
 constexpr uint64_t kGenerationMax = 99'999'999;
 // Below this there is no room for the largest read of the kernel (1 MiB) on a few threads, with its block each.
-constexpr uint64_t kMemoryMin = 16 * kMiB;
+constexpr uint64_t kMemoryMin = 32 * kMiB;
 
 std::vector<Option> MakeOptions() {
   return {

@@ -7,8 +7,13 @@
 
 namespace augur {
 
-// What stat(2) shows as the size of a good read.
-inline constexpr blksize_t kReadSize = 128 << 10;
+// What stat(2) shows as the size of a good read. Of files as on ext4, so that programs do on the mount what they do on
+// the folder: Python's open() reads this much to give 16 bytes, which at 128 KiB makes a small read in a large file 32
+// times as large, and an image read as PIL does 9.5 us instead of 7.9 (125 KB, hot).
+inline constexpr blksize_t kFileReadBytes = 4096;
+// Of folders the C library takes it as the size of its listing buffer (from 32 KiB on), and the kernel asks us for as
+// much at once.
+inline constexpr blksize_t kListingBytes = 64 << 10;
 
 // The one place where attributes become what stat(2) shows.
 inline struct stat ToStat(const NodeAttributes& attributes) {
@@ -19,7 +24,7 @@ inline struct stat ToStat(const NodeAttributes& attributes) {
   out.st_uid = attributes.uid;
   out.st_gid = attributes.gid;
   out.st_size = static_cast<off_t>(attributes.size);
-  out.st_blksize = kReadSize;
+  out.st_blksize = S_ISDIR(attributes.mode) ? kListingBytes : kFileReadBytes;
   out.st_blocks = static_cast<blkcnt_t>((attributes.size + 511) / 512);
   out.st_mtim = {.tv_sec = attributes.mtime_sec, .tv_nsec = attributes.mtime_nsec};
   out.st_atim = out.st_mtim;

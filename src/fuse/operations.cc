@@ -26,9 +26,9 @@ namespace {
 // cares to keep them. Ten days (SEMANTICS.md C2), not for ever, so that a bug of ours ends some day.
 constexpr double kTimeoutSeconds = 10 * 24 * 3600;
 
-// One reply to a READDIRPLUS at most. An item is 152 bytes and its name, so 64 KiB are about 350 of them and the round
-// trip of 20 us is 0.06 us an item: more memory would buy nothing.
-constexpr size_t kListingBytesMax = 64 * kKiB;
+// One reply to a READDIRPLUS at most: what the C library asks for. An item is 152 bytes and its name, so these are
+// about 350 of them, and the round trip of 20 us is 0.06 us an item: more memory would buy nothing.
+constexpr size_t kListingBytesMax = kListingBytes;
 
 // FUSE's max_write. We take no writes, but libfuse derives from it the largest request, reads included: 256 pages.
 constexpr unsigned kRequestBytesMax = 1 << 20;

@@ -20,6 +20,7 @@ TEST(ToStat, ShowsTheAttributes) {
   EXPECT_EQ(out.st_uid, 12u);
   EXPECT_EQ(out.st_gid, 34u);
   EXPECT_EQ(out.st_size, 1025);
+  EXPECT_EQ(out.st_blksize, 4096);
   EXPECT_EQ(out.st_blocks, 3);  // of 512 bytes, whatever st_blksize is
   EXPECT_EQ(out.st_mtim.tv_sec, -5);
   EXPECT_EQ(out.st_mtim.tv_nsec, 999'999'999);

@@ -95,7 +95,7 @@ TEST(AugurfsOptionsTest, UnknownMountOptionsAreRefusedWithTheNearest) {
 
 TEST(AugurfsOptionsTest, WrongValuesAreEchoedWithWhatIsAccepted) {
   EXPECT_THAT(ErrorOf({"s", "m", "-o", "memory=1X"}), HasSubstr("-o memory: '1X' is not a size"));
-  EXPECT_EQ(ErrorOf({"s", "m", "-o", "memory=1M"}), "-o memory: '1M' is too small: 16M to 1024T");
+  EXPECT_EQ(ErrorOf({"s", "m", "-o", "memory=1M"}), "-o memory: '1M' is too small: 32M to 1024T");
   EXPECT_EQ(ErrorOf({"s", "m", "-o", "memory"}), "-o memory: the value is missing; the form is: -o memory=SIZE");
   EXPECT_EQ(ErrorOf({"s", "m", "-o", "observe=close"}), "-o observe: 'close' is not one of its words: none or open");
   EXPECT_EQ(ErrorOf({"s", "m", "-o", "allow_other=1"}), "-o allow_other: takes no value");
