@@ -30,6 +30,7 @@ Result<uint64_t> EntrySpool::Add(const SpoolEntry& entry, std::string_view path,
   std::copy(target.begin(), target.end(), text + path.size());
   end_ = end;
   ++count_;
+  LimitResidency(number);
   return number;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "augur/entry.h"
 #include "augur/status.h"
+#include "base/units.h"
 #include "store/format.h"
 #include "store/mapped_file.h"
 
@@ -48,8 +50,14 @@ class EntrySpool {
   // Invalidates what At, Key and Target returned.
   Result<uint64_t> Add(const SpoolEntry& entry, std::string_view path, std::string_view target);
 
-  SpoolEntry& At(uint64_t number) { return *reinterpret_cast<SpoolEntry*>(file_.data() + number); }
-  const SpoolEntry& At(uint64_t number) const { return *reinterpret_cast<const SpoolEntry*>(file_.data() + number); }
+  SpoolEntry& At(uint64_t number) {
+    LimitResidency(number);
+    return *reinterpret_cast<SpoolEntry*>(file_.data() + number);
+  }
+  const SpoolEntry& At(uint64_t number) const {
+    LimitResidency(number);
+    return *reinterpret_cast<const SpoolEntry*>(file_.data() + number);
+  }
   std::string_view Key(uint64_t number) const {
     return {reinterpret_cast<const char*>(file_.data() + number + sizeof(SpoolEntry)), At(number).path_bytes};
   }
@@ -64,11 +72,35 @@ class EntrySpool {
   uint64_t count() const { return count_; }
 
  private:
+  // A walk through the spool, or through two parts of it at once as in a merge, lets go of what it has passed, so that
+  // the process is small beside its spool. Looks at random do not count: what they let go of they would map again.
+  static constexpr uint64_t kStepBytesMax = 8 * kKiB;  // an entry is at most half of that
+  static constexpr uint64_t kWalkedBytesMax = 512 * kKiB;
+
   explicit EntrySpool(MappedFile file) : file_(std::move(file)) {}
+  void LimitResidency(uint64_t number) const {
+    for (uint64_t& walk : walks_) {
+      const uint64_t step = number > walk ? number - walk : walk - number;
+      if (step > kStepBytesMax) continue;
+      walk = number;
+      walked_bytes_ += step;
+      if (walked_bytes_ < kWalkedBytesMax) return;
+      walked_bytes_ = 0;
+      file_.Release();
+      return;
+    }
+    walks_[oldest_walk_] = number;
+    oldest_walk_ ^= 1;
+  }
 
   MappedFile file_;
   uint64_t end_ = 0;
   uint64_t count_ = 0;
+
+  // Where the latest walks are.
+  mutable std::array<uint64_t, 2> walks_{};
+  mutable size_t oldest_walk_ = 0;
+  mutable uint64_t walked_bytes_ = 0;
 };
 
 // BlockSpool keeps the block hashes of large records in the same way. It becomes the BLOCKS section.

@@ -155,6 +155,8 @@ void IndexWriter::PlaceEntries(MappedFile& file) const {
     return std::exchange(names_end, names_end + text.size());
   };
   std::vector<OpenFolder> open;
+  constexpr uint64_t kPlacedMax = 65536;  // 8 MiB of entries and names
+  uint64_t placed = 0;
   uint64_t folder_count = 0;
   for (const uint64_t number : sorted_) {
     const SpoolEntry& spooled = spool_.At(number);
@@ -181,6 +183,7 @@ void IndexWriter::PlaceEntries(MappedFile& file) const {
       ++folder_count;
     }
     entries[place] = entry;
+    if (++placed % kPlacedMax == 0) file.Release();
   }
   AUGUR_CHECK(names_end == entry_names_bytes_);
 }
@@ -217,6 +220,7 @@ Status IndexWriter::PlaceChecksums(MappedFile& file) {
     // Only a hint: whatever fails here fails again in Sync, which is asked.
     (void)::sync_file_range(file.fd(), static_cast<off_t>(end - kWritebackBytes), kWritebackBytes,
                             SYNC_FILE_RANGE_WRITE);
+    file.Release();
   }
   for (size_t root = 0; root * format::kBodyBlockBytes < section.bytes; ++root) {
     const uint64_t begin = root * format::kBodyBlockBytes;

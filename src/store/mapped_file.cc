@@ -75,6 +75,10 @@ Status MappedFile::Allocate(uint64_t bytes) {
   return Status::Ok();
 }
 
+void MappedFile::Release() const {
+  if (data_ != nullptr) ::madvise(data_, capacity_, MADV_DONTNEED);
+}
+
 Status MappedFile::Sync() {
   while (::fsync(fd_.get()) != 0) {
     if (errno != EINTR) return ErrnoStatus(errno, path_);

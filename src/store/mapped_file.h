@@ -29,6 +29,9 @@ class MappedFile {
   Status Grow(uint64_t bytes);
   // Makes the file exactly this long. May move data(). REQUIRES: bytes >= capacity().
   Status Allocate(uint64_t bytes);
+  // Lets go of the memory behind the mapping, which the kernel has in its page cache and maps again at the next touch.
+  // Pointers and bytes stay good. Without this a process that walks through a large file looks as large as the file.
+  void Release() const;
   // Waits until everything is on disk.
   Status Sync();
 

@@ -22,10 +22,18 @@ constexpr std::chrono::seconds kFrameAge{2};
 
 }  // namespace
 
+Status ShardSeries::StartPump() {
+  if (pump_ != nullptr) return Status::Ok();
+  AUGUR_TRY_ASSIGN(pump, WritePump::Start());
+  pump_ = std::move(pump);
+  return Status::Ok();
+}
+
 Status ShardSeries::Open() {
   if (shards_.size() >= format::kShardCountMax) return {Code::kInvalid, folder_ + ": too many shards"};
   const auto number = static_cast<uint32_t>(shards_.size());
-  AUGUR_TRY_ASSIGN(shard, ShardWriter::Create(folder_, generation_, number));
+  AUGUR_TRY(StartPump());
+  AUGUR_TRY_ASSIGN(shard, ShardWriter::Create(*pump_, folder_, generation_, number));
   ShardInfo row;
   row.number = number;
   row.locator = ShardName(generation_, number);
@@ -46,7 +54,8 @@ Status ShardSeries::Resume(const ShardProgress& progress) {
   row.bytes = progress.file_bytes;
   row.generation = generation_;
   if (!progress.complete) {
-    AUGUR_TRY_ASSIGN(shard, ShardWriter::Resume(folder_, generation_, progress));
+    AUGUR_TRY(StartPump());
+    AUGUR_TRY_ASSIGN(shard, ShardWriter::Resume(*pump_, folder_, generation_, progress));
     framed_end_ = shard->end();
     current_ = std::move(shard);
   }

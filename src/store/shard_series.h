@@ -12,6 +12,7 @@
 #include "store/catalogue.h"
 #include "store/shard_rows.h"
 #include "store/shard_writer.h"
+#include "store/write_pump.h"
 
 namespace augur {
 
@@ -44,6 +45,7 @@ class ShardSeries {
  private:
   bool FrameDue() const;
   Status CutFrame();
+  Status StartPump();
   Status Open();
   Status Close();
 
@@ -51,6 +53,7 @@ class ShardSeries {
   const uint64_t generation_;
   const uint64_t shard_bytes_;
   ShardRows& shards_;
+  std::unique_ptr<WritePump> pump_;  // from the first shard on; before current_, which must not outlive it
   std::unique_ptr<ShardWriter> current_;
   bool resumable_ = false;
 
