@@ -62,14 +62,14 @@ class [[nodiscard]] Result {
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
-  T& value() & { return *value_; }
-  const T& value() const& { return *value_; }
-  T&& value() && { return *std::move(value_); }
-  T& operator*() & { return *value_; }
-  const T& operator*() const& { return *value_; }
-  T&& operator*() && { return *std::move(value_); }
-  T* operator->() { return &*value_; }
-  const T* operator->() const { return &*value_; }
+  T& value() & { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
+  const T& value() const& { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
+  T&& value() && { return *std::move(value_); }  // NOLINT(bugprone-unchecked-optional-access)
+  T& operator*() & { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
+  const T& operator*() const& { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
+  T&& operator*() && { return *std::move(value_); }  // NOLINT(bugprone-unchecked-optional-access)
+  T* operator->() { return &*value_; }  // NOLINT(bugprone-unchecked-optional-access)
+  const T* operator->() const { return &*value_; }  // NOLINT(bugprone-unchecked-optional-access)
 
  private:
   std::optional<T> value_;
@@ -84,11 +84,11 @@ class [[nodiscard]] Result {
     if (::augur::Status augur_try_ = (expr); !augur_try_.ok()) return augur_try_; \
   } while (0)
 
-// Declares `var` with the value of `expr` (a Result), or returns its failure from the enclosing function.
+// Declares `var` with the value of `expr` (a Result), or returns its failure. NOLINTBEGIN(bugprone-macro-parentheses)
 #define AUGUR_TRY_ASSIGN(var, expr) AUGUR_TRY_ASSIGN_(var, expr, AUGUR_CONCAT_(augur_result_, __LINE__))
 #define AUGUR_TRY_ASSIGN_(var, expr, tmp) \
   auto tmp = (expr);                      \
   if (!tmp.ok()) return tmp.status();     \
   auto var = std::move(tmp).value()
 #define AUGUR_CONCAT_(a, b) AUGUR_CONCAT2_(a, b)
-#define AUGUR_CONCAT2_(a, b) a##b
+#define AUGUR_CONCAT2_(a, b) a##b  // NOLINTEND(bugprone-macro-parentheses)
