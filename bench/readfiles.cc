@@ -130,7 +130,8 @@ std::vector<std::string> ReadList(const std::string& list, const std::string& ro
   std::vector<std::string> paths;
   std::ifstream in(list);
   for (std::string line; std::getline(in, line);) {
-    paths.push_back(root + "/" + line);
+    paths.push_back(root);
+    paths.back().append("/").append(line);
   }
   if (paths.empty()) {
     std::fprintf(stderr, "readfiles: %s: no paths in it, or it cannot be read\n", list.c_str());
@@ -277,4 +278,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace augur
 
+// Running out of memory is all that can throw here, and ends the program either way.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) { return augur::Main(argc, argv); }
