@@ -62,14 +62,14 @@ class [[nodiscard]] Result {
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
-  T& value() & { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
-  const T& value() const& { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
-  T&& value() && { return *std::move(value_); }  // NOLINT(bugprone-unchecked-optional-access)
-  T& operator*() & { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
-  const T& operator*() const& { return *value_; }  // NOLINT(bugprone-unchecked-optional-access)
+  T& value() & { return *value_; }                   // NOLINT(bugprone-unchecked-optional-access)
+  const T& value() const& { return *value_; }        // NOLINT(bugprone-unchecked-optional-access)
+  T&& value() && { return *std::move(value_); }      // NOLINT(bugprone-unchecked-optional-access)
+  T& operator*() & { return *value_; }               // NOLINT(bugprone-unchecked-optional-access)
+  const T& operator*() const& { return *value_; }    // NOLINT(bugprone-unchecked-optional-access)
   T&& operator*() && { return *std::move(value_); }  // NOLINT(bugprone-unchecked-optional-access)
-  T* operator->() { return &*value_; }  // NOLINT(bugprone-unchecked-optional-access)
-  const T* operator->() const { return &*value_; }  // NOLINT(bugprone-unchecked-optional-access)
+  T* operator->() { return &*value_; }               // NOLINT(bugprone-unchecked-optional-access)
+  const T* operator->() const { return &*value_; }   // NOLINT(bugprone-unchecked-optional-access)
 
  private:
   std::optional<T> value_;
