@@ -82,6 +82,8 @@ size_t BufferPool::Rounded(size_t bytes) {
 
 bool BufferPool::CanEverHold(size_t bytes) const { return bytes <= bytes_max_ && Rounded(bytes) <= bytes_max_; }
 
+uint64_t BufferPool::blocks_max(size_t bytes) const { return CanEverHold(bytes) ? bytes_max_ / Rounded(bytes) : 0; }
+
 Buffer BufferPool::Allocate(size_t bytes) { return Take(bytes, true); }
 
 Buffer BufferPool::AllocateKept(size_t bytes) { return Take(bytes, false); }

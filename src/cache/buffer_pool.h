@@ -52,6 +52,8 @@ class BufferPool {
   Buffer AllocateKept(size_t bytes);
   // Whether `bytes` fit when nothing else is handed out.
   bool CanEverHold(size_t bytes) const;
+  // How many buffers of `bytes` it can hold at the same time.
+  uint64_t blocks_max(size_t bytes) const;
 
   // `hook` is called after each Buffer's end, on that thread and without a lock; one at a time, none when empty. It may
   // still run on another thread while this returns. Who was refused tries again in it.

@@ -306,6 +306,8 @@ void RecordCache::Get(const RecordKey& key, size_t buffer_bytes, Load load, Done
   parts_->Get(key, buffer_bytes, std::move(load), std::move(done));
 }
 
+uint64_t RecordCache::blocks_max(size_t buffer_bytes) const { return parts_->pool.blocks_max(buffer_bytes); }
+
 CacheCounters RecordCache::counters() const {
   const MutexLock lock(parts_->mu);
   return parts_->counters;

@@ -67,6 +67,9 @@ class RecordCache {
   // runs within another `load` on the same thread's stack, but after it, so that a chain of loads needs no deep stack.
   void Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
 
+  // How many blocks that need `buffer_bytes` each the pool can hold at the same time.
+  uint64_t blocks_max(size_t buffer_bytes) const;
+
   CacheCounters counters() const;
   // Blocks neither in use nor being loaded; a gauge for tests: after a stress every block is idle.
   uint64_t idle_blocks() const;

@@ -9,13 +9,6 @@
 #include "base/units.h"
 
 namespace augur {
-namespace {
-
-// An O_DIRECT read begins and ends at multiples of the alignment, so it covers up to this much more on each side. Files
-// that want a coarser alignment are read through the page cache (shard_set).
-constexpr uint64_t kAlignMax = 4096;
-
-}  // namespace
 
 BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
                          Statistics& statistics)

@@ -4,11 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <string>
 #include <utility>
 
-#include "base/mutex.h"
+#include "base/check.h"
 #include "fs/node.h"
 
 namespace augur {
@@ -21,73 +22,50 @@ Result<Entry> EntryOf(const Store& store, NodeId id) {
   return store.Get(node->entry);
 }
 
-// A read over several blocks: collects them and replies once, when the last has come.
-class GatheredRead {
+// A read that lies in two blocks: collects them and replies once, when both have come.
+class SplitRead {
  public:
-  GatheredRead(uint64_t offset, uint64_t bytes, FileSystem::ReadDone done)
-      : offset_(offset), bytes_(bytes), first_block_(offset / kBlockBytes), done_(std::move(done)) {
-    blocks_.resize((offset + bytes - 1) / kBlockBytes - first_block_ + 1);
-    pending_ = blocks_.size();
-  }
+  static constexpr size_t kBlocks = 2;
 
-  uint64_t first_block() const { return first_block_; }
-  size_t block_count() const { return blocks_.size(); }
+  SplitRead(uint64_t offset, uint64_t bytes, FileSystem::ReadDone done)
+      : skip_(offset % kBlockBytes), bytes_(bytes), done_(std::move(done)) {}
 
   void Arrived(size_t i, Result<BlockRef> block) {
-    if (block.ok()) {
-      blocks_[i] = std::move(block).value();
-    } else {
-      const MutexLock lock(mu_);
-      failure_ = block.status();
-    }
+    arrived_[i] = std::move(block);
     if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) Reply();
   }
 
  private:
   void Reply() {
-    Status failure;
-    {
-      const MutexLock lock(mu_);
-      failure = std::move(failure_);
-    }
-    if (!failure.ok()) {
-      blocks_.clear();
-      done_(std::move(failure));
-      return;
-    }
     ReadReply reply;
-    uint64_t position = offset_;
-    uint64_t left = bytes_;
-    for (const BlockRef& block : blocks_) {
-      const uint64_t skip = position % kBlockBytes;
-      const uint64_t take = std::min(left, block->bytes - skip);
-      reply.pieces.push_back(block->span().subspan(skip, take));
-      position += take;
-      left -= take;
+    for (Result<BlockRef>& block : arrived_) {
+      if (!block.ok()) return done_(block.status());
+      reply.blocks.push_back(std::move(block).value());
     }
-    reply.blocks = std::move(blocks_);
+    const auto head = reply.blocks[0]->span().subspan(skip_);
+    reply.pieces = {head, reply.blocks[1]->span().first(bytes_ - head.size())};
     done_(std::move(reply));
   }
 
   // Constant after construction.
-  const uint64_t offset_;
+  const uint64_t skip_;
   const uint64_t bytes_;
-  const uint64_t first_block_;
-  FileSystem::ReadDone done_;
+  const FileSystem::ReadDone done_;
 
   // Own synchronization: each slot is written once, before its share of `pending_` is taken off.
-  std::vector<BlockRef> blocks_;
-  std::atomic<size_t> pending_;
-
-  Mutex mu_;
-  Status failure_ AUGUR_GUARDED_BY(mu_);
+  std::array<Result<BlockRef>, kBlocks> arrived_ = {BlockRef(), BlockRef()};
+  std::atomic<size_t> pending_ = kBlocks;
 };
 
 }  // namespace
 
 FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
                        Statistics& statistics, const FileSystemOptions& options)
-    : store_(std::move(store)), options_(options), blocks_(store_, engine, cache, statistics) {}
+    : store_(std::move(store)),
+      options_(options),
+      holding_reads_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
+      blocks_(store_, engine, cache, statistics),
+      gate_(holding_reads_max_) {}
 
 NodeAttributes FileSystem::Attributes(const Entry& entry) const {
   NodeAttributes attributes;
@@ -141,16 +119,36 @@ Status FileSystem::ReadDirectory(NodeId node, uint64_t offset,
 }
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done) {
+  AUGUR_CHECK(bytes <= kReadBytesMax);
   Result<Entry> file = EntryOf(*store_, node);
   if (!file.ok()) return done(file.status());
   if (file->type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
   if (offset >= file->size || bytes == 0) return done(ReadReply{});
   bytes = std::min<uint64_t>(bytes, file->size - offset);
-  auto read = std::make_shared<GatheredRead>(offset, bytes, std::move(done));
-  for (size_t i = 0; i < read->block_count(); ++i) {
-    blocks_.Get(*file, read->first_block() + i,
-                [read, i](Result<BlockRef> block) { read->Arrived(i, std::move(block)); });
+  const uint64_t first = offset / kBlockBytes;
+  if ((offset + bytes - 1) / kBlockBytes == first) {
+    const uint64_t skip = offset % kBlockBytes;
+    blocks_.Get(*file, first, [skip, bytes, done = std::move(done)](Result<BlockRef> block) {
+      if (!block.ok()) return done(block.status());
+      ReadReply reply;
+      reply.pieces.push_back((*block)->span().subspan(skip, bytes));
+      reply.blocks.push_back(std::move(block).value());
+      done(std::move(reply));
+    });
+    return;
   }
+  if (holding_reads_max_ == 0) {
+    return done(Status(Code::kNoSpace, "the memory budget holds fewer than two blocks: raise memory="));
+  }
+  auto read = std::make_shared<SplitRead>(offset, bytes, [this, done = std::move(done)](Result<ReadReply> reply) {
+    done(std::move(reply));
+    gate_.Leave();
+  });
+  gate_.Enter([this, file = std::move(file).value(), first, read] {
+    for (size_t i = 0; i < SplitRead::kBlocks; ++i) {
+      blocks_.Get(file, first + i, [read, i](Result<BlockRef> block) { read->Arrived(i, std::move(block)); });
+    }
+  });
 }
 
 FileSystemCounts FileSystem::Counts() const {

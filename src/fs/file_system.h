@@ -12,6 +12,7 @@
 
 #include "augur/store.h"
 #include "fs/block_reader.h"
+#include "fs/read_gate.h"
 
 namespace augur {
 
@@ -20,6 +21,9 @@ namespace augur {
 // numbers.
 using NodeId = uint64_t;
 inline constexpr NodeId kRootNode = 1;
+
+// The longest read: FUSE's longest request. It touches two blocks at most.
+inline constexpr size_t kReadBytesMax = kBlockBytes;
 
 struct NodeAttributes {
   NodeId node = 0;
@@ -76,7 +80,7 @@ class FileSystem {
   // as not taken) or the directory ends. An offset past the end gives nothing.
   Status ReadDirectory(NodeId node, uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
   // The bytes [offset, offset + bytes) of a file, cut at its end: fewer than asked only there, none past it. kInvalid:
-  // not a file.
+  // not a file. kNoSpace: the cache cannot hold the blocks. REQUIRES: bytes <= kReadBytesMax.
   void Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done);
 
   FileSystemCounts Counts() const;
@@ -87,7 +91,11 @@ class FileSystem {
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
   const FileSystemOptions options_;
+  const size_t holding_reads_max_;
+
+  // Own synchronization.
   BlockReader blocks_;
+  ReadGate gate_;
 };
 
 }  // namespace augur
