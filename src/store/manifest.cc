@@ -53,7 +53,7 @@ std::optional<std::string_view> TakeLine(std::string_view* rest) {
 
 // The keys between the first line and the checksum, in the order in which Fields has them.
 constexpr std::array<std::string_view, 5> kKeys = {"generation", "index", "index-bytes", "index-id", "writer"};
-using Fields = std::array<std::optional<std::string_view>, kKeys.size()>;
+using Fields = std::array<std::string_view, kKeys.size()>;  // empty: missing; no value is
 
 Status TakeField(std::string_view line, Fields* fields) {
   const size_t space = line.find(' ');
@@ -64,7 +64,7 @@ Status TakeField(std::string_view line, Fields* fields) {
   if (key.starts_with("x-")) return Status::Ok();
   for (size_t i = 0; i < kKeys.size(); ++i) {
     if (key != kKeys[i]) continue;
-    if ((*fields)[i].has_value()) return Corrupt("key " + Quoted(key) + " stands twice");
+    if (!(*fields)[i].empty()) return Corrupt("key " + Quoted(key) + " stands twice");
     (*fields)[i] = line.substr(space + 1);
     return Status::Ok();
   }
@@ -73,27 +73,27 @@ Status TakeField(std::string_view line, Fields* fields) {
 
 Result<Manifest> FromFields(const Fields& fields) {
   for (size_t i = 0; i < kKeys.size(); ++i) {
-    if (!fields[i].has_value()) return Corrupt("key " + Quoted(kKeys[i]) + " is missing");
+    if (fields[i].empty()) return Corrupt("key " + Quoted(kKeys[i]) + " is missing");
   }
   const auto [generation_text, index, bytes_text, id, writer] = fields;
-  const std::optional<uint64_t> generation = ParseNumber(*generation_text, 10);
+  const std::optional<uint64_t> generation = ParseNumber(generation_text, 10);
   if (!generation.has_value() || *generation == 0 || *generation > kGenerationMax) {
-    return Corrupt("generation " + Quoted(*generation_text) + " is not a number from 1 to 99999999");
+    return Corrupt("generation " + Quoted(generation_text) + " is not a number from 1 to 99999999");
   }
-  if (*index != IndexName(*generation)) {
-    return Corrupt("index " + Quoted(*index) + " is not the one of the generation, " + IndexName(*generation));
+  if (index != IndexName(*generation)) {
+    return Corrupt("index " + Quoted(index) + " is not the one of the generation, " + IndexName(*generation));
   }
-  const std::optional<uint64_t> bytes = ParseNumber(*bytes_text, 10);
-  if (!bytes.has_value()) return Corrupt("index-bytes " + Quoted(*bytes_text) + " is not a number");
-  const std::optional<uint64_t> high = id->size() == 32 ? ParseHex64(id->substr(0, 16)) : std::nullopt;
-  const std::optional<uint64_t> low = id->size() == 32 ? ParseHex64(id->substr(16)) : std::nullopt;
+  const std::optional<uint64_t> bytes = ParseNumber(bytes_text, 10);
+  if (!bytes.has_value()) return Corrupt("index-bytes " + Quoted(bytes_text) + " is not a number");
+  const std::optional<uint64_t> high = id.size() == 32 ? ParseHex64(id.substr(0, 16)) : std::nullopt;
+  const std::optional<uint64_t> low = id.size() == 32 ? ParseHex64(id.substr(16)) : std::nullopt;
   if (!high.has_value() || !low.has_value()) {
-    return Corrupt("index-id " + Quoted(*id) + " is not 32 lower-case hex digits");
+    return Corrupt("index-id " + Quoted(id) + " is not 32 lower-case hex digits");
   }
   return Manifest{.generation = *generation,
                   .index_bytes = *bytes,
                   .index_id = {.low = *low, .high = *high},
-                  .writer = std::string(*writer)};
+                  .writer = std::string(writer)};
 }
 
 }  // namespace

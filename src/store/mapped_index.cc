@@ -51,7 +51,7 @@ Result<std::unique_ptr<MappedIndex>> MappedIndex::Map(UniqueFd fd, std::string n
 
   auto header = std::make_unique<format::IndexHeader>();
   AUGUR_TRY(ReadAt(fd.get(), name, std::as_writable_bytes(std::span(header.get(), 1)), 0));
-  if (Status status = CheckHeaderHash(*header); !status.ok()) return status.In(name);
+  if (const Status status = CheckHeaderHash(*header); !status.ok()) return status.In(name);
   // The index-id hashes the whole header, its own checksum included.
   if (manifest != nullptr && HashBytes128(std::as_bytes(std::span(header.get(), 1))) != manifest->index_id) {
     return Status(Code::kCorrupt, name + ": not the index that the manifest names (index-id mismatch)");

@@ -26,7 +26,9 @@ RecordList::RecordList(const Tree& tree, uint64_t count, int threads) : tree_(tr
     }
     const size_t at = used.fetch_add(piece.size());
     // There can be more than were counted only if somebody writes to the index meanwhile.
-    if (at < keys_.size()) std::copy_n(piece.begin(), std::min(piece.size(), keys_.size() - at), keys_.begin() + at);
+    if (at >= keys_.size()) return;
+    const std::span<RecordKey> room = std::span(keys_).subspan(at);
+    std::copy_n(piece.begin(), std::min(piece.size(), room.size()), room.begin());
   });
   keys_.resize(std::min<size_t>(used, keys_.size()));
 

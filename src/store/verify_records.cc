@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "augur/store.h"
+#include "store/format.h"
 #include "store/hash.h"
 #include "store/parallel.h"
 #include "store/shard_table.h"
@@ -100,7 +101,7 @@ class PieceVerifier {
     const uint64_t end = file.offset + file.size;
     if (next >= piece_end || keys[next].shard != file.shard || keys[next].offset > end + kGapBytesMax) return end;
     const bool bounded = piece_end < keys.size() && keys[piece_end].shard == file.shard;
-    return bounded ? std::max(end, keys[piece_end].offset) : shard_->bytes;
+    return bounded ? std::max(end, keys[piece_end].offset) : format::kFileBytesMax;
   }
 
   const MappedIndex& index_;

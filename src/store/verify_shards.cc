@@ -200,7 +200,7 @@ ShardCounts VerifyShards(const MappedIndex& index, const std::string& folder, in
     AUGUR_TRY_ASSIGN(file, OpenShard(folder_fd, info, /*direct=*/false, &token_differs));
     if (info.foreign) return Status::Ok();
     CatalogueVerifier verifier(index, tree, info, file, records, sink);
-    const Status status = verifier.Check();
+    Status status = verifier.Check();
     item_count += verifier.item_count();
     return status;
   };

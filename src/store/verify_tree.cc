@@ -48,7 +48,7 @@ class TreeVerifier {
 
   // Seen from the child: its parent lists it, behind a smaller name.
   Status CheckListed(const Entry& child) const {
-    format::Entry parent;
+    format::Entry parent{};
     AUGUR_TRY(index_.Load(SectionId::kEntries, child.parent, &parent));
     if (child.number < parent.offset || child.number - parent.offset >= parent.size) {
       return tree_.Defect(child.number, "it is not among the children of its parent");

@@ -245,6 +245,7 @@ TEST(WideStoreTest, ManyThreadsMayBeTheFirstToTouchABlock) {
   const std::shared_ptr<const Store> store = OpenGood(folder.path());
   std::atomic<uint64_t> good = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (uint64_t number = 0; number <= 20'000; ++number) good += store->Get(number).ok() ? 1 : 0;

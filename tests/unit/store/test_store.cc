@@ -215,9 +215,15 @@ void TestStore::Write(const std::string& folder) const {
   const std::string index = Index();
   WriteFile(folder + "/" + name.data(), index);
   const format::Hash id = HashOf(index.substr(0, 8192));
-  std::string manifest = "augurfs-store 1\ngeneration " + std::to_string(generation) + "\nindex " + name.data() +
-                         "\nindex-bytes " + std::to_string(index.size()) + "\nindex-id " + Hex(id.high) + Hex(id.low) +
-                         "\nwriter test 1.0\n";
+  std::string manifest = "augurfs-store 1\n";
+  manifest += "generation " + std::to_string(generation) + "\n";
+  manifest += std::string("index ") + name.data() + "\n";
+  manifest += "index-bytes " + std::to_string(index.size()) + "\n";
+  manifest += "index-id ";
+  manifest += Hex(id.high);
+  manifest += Hex(id.low);
+  manifest += "\n";
+  manifest += "writer test 1.0\n";
   if (edit_manifest) edit_manifest(manifest);
   manifest += "checksum " + Hex(SumOf(manifest)) + "\n";
   if (edit_manifest_text) edit_manifest_text(manifest);
