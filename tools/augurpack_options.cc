@@ -31,6 +31,14 @@ Option Threads() {
           .text = "0: as many as cores, at least 2."};
 }
 
+// Of a folder's files: they wait for the disk, so cores do not count.
+Option ReadThreads() {
+  Option threads = Threads();
+  threads.brief = "files read at once";
+  threads.text = "0: 16. Over 128 are not used.";
+  return threads;
+}
+
 std::vector<Option> PackRows() {
   return {
       {.name = "shard-size",
@@ -65,7 +73,7 @@ std::vector<Option> PackRows() {
        .text = "Also a file that changes or vanishes while it is read. stop: end with exit status 2; --resume goes on "
                "from there. skip: name the file, leave it out, and end "
                "with exit status 1. It is never packed half."},
-      Threads(),
+      ReadThreads(),
       Quiet(),
       Json("The summary, on stdout. Sizes are in bytes."),
   };

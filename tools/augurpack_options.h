@@ -32,7 +32,7 @@ struct PackOptions {
   OnError on_error = OnError::kStop;
   bool quiet = false;
   bool json = false;     // the summary, on stdout
-  unsigned threads = 0;  // 0: as many as cores, at least 2
+  unsigned threads = 0;  // files read at once; 0: what the packer finds good
 };
 
 struct CreateOptions : PackOptions {

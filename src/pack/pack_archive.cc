@@ -162,7 +162,7 @@ class ArchivePacker {
 
   Status Flush() {
     observer_.OnPacked(0, whole_.size());
-    const Status written = writer_.Write(whole_);
+    Status written = writer_.Write(whole_);
     whole_.clear();
     return written;
   }

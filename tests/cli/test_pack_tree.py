@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import shutil
 import socket
 import stat
 import subprocess
@@ -264,13 +265,16 @@ def test_a_sparse_file_over_4_gib(augurpack, tmp_path):
     free = os.statvfs(tmp_path)
     if free.f_bavail * free.f_frsize < 2 * size:
         pytest.skip("needs 9 GB")
-    create(augurpack, top, tmp_path / "store")
-    with reader.Store(tmp_path / "store") as store:
-        entry = store_entries(store)[b"huge"]
-        assert entry.size == size
-        assert store.read(entry, 0, 7) == b"begin\0\0"
-        assert store.read(entry, size - 5, 5) == b"\0\0end"
-        assert store.read(entry, (4 << 30) - 8, 16) == b"\0" * 16
+    try:
+        create(augurpack, top, tmp_path / "store")
+        with reader.Store(tmp_path / "store") as store:
+            entry = store_entries(store)[b"huge"]
+            assert entry.size == size
+            assert store.read(entry, 0, 7) == b"begin\0\0"
+            assert store.read(entry, size - 5, 5) == b"\0\0end"
+            assert store.read(entry, (4 << 30) - 8, 16) == b"\0" * 16
+    finally:
+        shutil.rmtree(tmp_path / "store", ignore_errors=True)  # pytest keeps the folders of three runs
 
 
 def test_quiet_says_nothing(augurpack, source, tmp_path):

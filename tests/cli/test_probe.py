@@ -46,7 +46,7 @@ def cases():
     # An ICC profile of several segments, and a comment, before the picture.
     profile = encode(Image.new("RGB", (41, 23)), "JPEG", icc_profile=b"p" * 300_000, comment=b"c" * 60_000)
     made["profile.JPEG"] = (profile, 1, 3, 8)
-    made["truncated.JPEG"] = (made["RGB-plain.JPEG"][0][:-100], 1, 3, 8)
+    made["truncated.JPEG"] = (made["RGB-plain.JPEG"][0][:-8], 1, 3, 8)
     return made
 
 

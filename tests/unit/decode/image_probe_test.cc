@@ -82,7 +82,8 @@ Bytes MakePng(uint8_t color_type, uint8_t bit_depth, std::string exif = {}) {
     EXPECT_EQ(spng_set_exif(context, &chunk), 0);
   }
   const unsigned channels[] = {1, 0, 3, 1, 2, 0, 4};
-  const std::vector<std::byte> pixels((header.width * channels[color_type] * bit_depth + 7) / 8 * header.height);
+  const size_t row_bytes = (size_t{header.width} * channels[color_type] * bit_depth + 7) / 8;
+  const std::vector<std::byte> pixels(row_bytes * header.height);
   EXPECT_EQ(spng_encode_image(context, pixels.data(), pixels.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE), 0);
   size_t size = 0;
   int error = 0;

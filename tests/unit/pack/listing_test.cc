@@ -48,6 +48,7 @@ TEST(Listing, ALargeFolderGoesThroughAFileAndKeepsEverything) {
   auto spool = SpoolFile::Make(scratch.path());
   ASSERT_TRUE(spool.ok());
   std::vector<std::string> names;
+  names.reserve(60000);
   for (int i = 0; i < 60000; ++i) names.push_back("name-" + std::to_string(i));  // 3 MB of items
   std::shuffle(names.begin(), names.end(), std::mt19937(7));
   Listing listing(scratch.path());
