@@ -82,7 +82,7 @@ pytests() { # BUILD_DIR FOLDER...
   local folders=()
   for folder in "$@"; do [ ! -d "$folder" ] || folders+=("$folder"); done
   AUGUR_BUILD=$root/$build_dir timeout --foreground --signal=INT --kill-after=60 1500 \
-    "$venv/bin/python" -m pytest -p no:cacheprovider -q -rs --durations=8 "${folders[@]}" </dev/null
+    "$venv/bin/python" -m pytest -p no:cacheprovider -q -rfEs --durations=8 "${folders[@]}" </dev/null
 }
 
 sources() { git ls-files '*.cc' '*.h'; }
