@@ -228,7 +228,7 @@ void TestStore::Write(const std::string& folder) const {
   manifest += "checksum " + Hex(SumOf(manifest)) + "\n";
   if (edit_manifest_text) edit_manifest_text(manifest);
   WriteFile(folder + "/manifest", manifest);
-  for (const auto& [file, bytes] : files) WriteFile(folder + "/" + file, bytes);
+  for (const auto& [file, bytes] : files) WriteFile((std::filesystem::path(folder) / file).string(), bytes);
   const std::array<timespec, 2> times = {timespec{.tv_sec = 1'600'000'000, .tv_nsec = 7},
                                          timespec{.tv_sec = 1'600'000'000, .tv_nsec = 7}};
   if (files.contains("foreign.tar")) ::utimensat(AT_FDCWD, (folder + "/foreign.tar").c_str(), times.data(), 0);
