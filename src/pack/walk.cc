@@ -97,6 +97,10 @@ Result<Walk::Step> Walk::Enter(Frame& frame, bool wait) {
     placed_.Wait(mu_);
   }
   if (!failure_.ok()) return failure_;
+  // The buffer was filled before this listing was known to be in its place: of its bytes it may hold what was there
+  // before they were written, zeros, which read as the root once more. What is filled from now on is whole for every
+  // frame.
+  buffer_bytes_ = 0;
   frame.placed = true;
   frame.at = places_[frame.number].offset;
   frame.end = frame.at + places_[frame.number].bytes;

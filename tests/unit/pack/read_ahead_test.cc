@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -26,6 +28,8 @@ std::string Pattern(size_t bytes) {
   return text;
 }
 
+std::span<const std::byte> BytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
+
 TEST(ReadAhead, HandsOutAllOfAFileAndKeepsThePieceBefore) {
   const Scratch scratch;
   for (const size_t bytes : {size_t{0}, size_t{1}, ReadAhead::kPieceBytes, 9 * ReadAhead::kPieceBytes + 17}) {
@@ -38,7 +42,8 @@ TEST(ReadAhead, HandsOutAllOfAFileAndKeepsThePieceBefore) {
     for (;;) {
       const auto piece = input.Next();
       ASSERT_TRUE(piece.ok());
-      ASSERT_EQ(std::memcmp(before.data(), text.data() + at - before.size(), before.size()), 0);
+      ASSERT_TRUE(
+          std::equal(before.begin(), before.end(), BytesOf(text).begin() + static_cast<ptrdiff_t>(at - before.size())));
       if (piece->empty()) break;
       ASSERT_EQ(std::memcmp(piece->data(), text.data() + at, piece->size()), 0);
       at += piece->size();

@@ -115,6 +115,22 @@ TEST(Walk, DeepAndWideTreesComeWhole) {
   EXPECT_EQ(WalkAll(tree.path()), expected);
 }
 
+// Listings are written to the spool by many threads while it is read: what is read before a listing is in its place
+// must not be taken for it.
+TEST(Walk, IsTheSameEveryTimeWhileItIsBeingListed) {
+  const Scratch tree;
+  std::vector<std::string> expected;
+  for (int i = 100; i < 400; ++i) {
+    const std::string folder = std::to_string(i);
+    expected.push_back("d " + folder);
+    for (int j = 0; j < 3; ++j) {
+      tree.Write(folder + "/" + std::to_string(j), "");
+      expected.push_back("f " + folder + "/" + std::to_string(j) + " 0");
+    }
+  }
+  for (int round = 0; round < 50; ++round) ASSERT_EQ(WalkAll(tree.path(), {}, {}, 8), expected) << round;
+}
+
 TEST(Walk, APathOverTheLimitOfTheFormatIsAProblem) {
   const Scratch tree;
   const std::string name(250, 'n');
