@@ -167,7 +167,7 @@ class Daemon {
     const CacheCounters cache = cache_->counters();
     spdlog::info("statistics: cache hits {} misses {} failures {} evicted {} waits {}", cache.hits, cache.misses,
                  cache.failures, cache.evicted, cache.waits);
-    spdlog::info("statistics: buffers used {} mapped {} limit {} bytes", pool_->used_bytes(), pool_->mapped_bytes(),
+    spdlog::info("statistics: buffers used {} touched {} limit {} bytes", pool_->used_bytes(), pool_->touched_bytes(),
                  pool_->bytes_max());
     const Result<ProcessMemoryUse> memory = ProcessMemory();
     if (memory.ok()) {

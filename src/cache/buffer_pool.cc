@@ -5,46 +5,57 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "base/check.h"
 
 namespace augur {
 namespace {
 
-void Unmap(std::byte* data, size_t bytes) {
-  if (::munmap(data, bytes) == 0) return;
-  // ENOMEM: the hole would be one mapping too many (vm.max_map_count). Then the memory goes and the address stays,
-  // which costs nothing but a number that nobody uses again.
-  AUGUR_CHECK(::madvise(data, bytes, MADV_DONTNEED) == 0);
-}
+constexpr size_t kHugePageBytes = 2 << 20;
 
 }  // namespace
 
-// Buffers kept for reuse. There are few sizes: a record's blocks are at most 1 MiB and an edge (17 granules).
-struct BufferPool::Lists {
-  std::map<size_t, std::vector<std::byte*>> by_size;  // no empty vectors
+// The parts of the arena that are not handed out, in granules; no two of them touch.
+struct BufferPool::Gaps {
+  std::map<uint64_t, uint64_t> by_place;              // begin to length
+  std::set<std::pair<uint64_t, uint64_t>> by_length;  // length and begin
 
-  std::byte* Take(size_t bytes) {
-    const auto list = by_size.find(bytes);
-    if (list == by_size.end()) return nullptr;
-    std::byte* data =
-        list->second.back();  // the last one freed, whose pages are the likeliest in the processor's cache
-    list->second.pop_back();
-    if (list->second.empty()) by_size.erase(list);
-    return data;
+  void Add(uint64_t begin, uint64_t length) {
+    by_place.emplace(begin, length);
+    by_length.emplace(length, begin);
   }
 
-  // Unmaps one of the size of which the most bytes are kept; the bytes that this gave, 0 when nothing is kept.
-  size_t UnmapOne() {
-    if (by_size.empty()) return 0;
-    const auto most = std::max_element(by_size.begin(), by_size.end(), [](const auto& a, const auto& b) {
-      return a.first * a.second.size() < b.first * b.second.size();
-    });
-    const size_t bytes = most->first;
-    Unmap(Take(bytes), bytes);
-    return bytes;
+  void Remove(std::map<uint64_t, uint64_t>::iterator gap) {
+    by_length.erase({gap->second, gap->first});
+    by_place.erase(gap);
+  }
+
+  // Best fit, the lowest place first: what is left of a gap is small, and the memory touched grows late.
+  std::optional<uint64_t> Take(uint64_t length) {
+    const auto best = by_length.lower_bound({length, 0});
+    if (best == by_length.end()) return std::nullopt;
+    const auto [gap_length, begin] = *best;
+    Remove(by_place.find(begin));
+    if (gap_length > length) Add(begin + length, gap_length - length);
+    return begin;
+  }
+
+  void Give(uint64_t begin, uint64_t length) {
+    const auto after = by_place.lower_bound(begin);
+    if (after != by_place.end() && after->first == begin + length) {
+      length += after->second;
+      Remove(after);
+    }
+    auto before = by_place.lower_bound(begin);
+    if (before != by_place.begin() && (--before)->first + before->second == begin) {
+      begin = before->first;
+      length += before->second;
+      Remove(before);
+    }
+    Add(begin, length);
   }
 };
 
@@ -67,55 +78,58 @@ Buffer::~Buffer() {
   if (pool_ != nullptr) pool_->Free(data_, bytes_);
 }
 
-BufferPool::BufferPool(uint64_t bytes_max) : bytes_max_(bytes_max), lists_(std::make_unique<Lists>()) {}
+BufferPool::BufferPool(uint64_t bytes_max)
+    : granule_count_(bytes_max / kGranuleBytes), gaps_(std::make_unique<Gaps>()) {
+  if (granule_count_ == 0) return;
+  reserved_bytes_ = granule_count_ * kGranuleBytes + kHugePageBytes;
+  void* const reserved =
+      ::mmap(nullptr, reserved_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) {
+    granule_count_ = 0;
+    return;
+  }
+  reserved_ = reserved;
+  const auto address = reinterpret_cast<uintptr_t>(reserved);
+  arena_ = static_cast<std::byte*>(reserved) + (kHugePageBytes - address % kHugePageBytes) % kHugePageBytes;
+  // Whole huge pages only: one that reaches past the end would be memory beyond the limit. Where the kernel has none,
+  // ordinary pages do.
+  (void)::madvise(arena_, granule_count_ * kGranuleBytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  const MutexLock lock(mu_);
+  gaps_->Add(0, granule_count_);
+}
 
 BufferPool::~BufferPool() {
   const MutexLock lock(mu_);
-  AUGUR_CHECK(used_bytes_ == 0);
-  while (lists_->UnmapOne() > 0) continue;
+  AUGUR_CHECK(used_granules_ == 0);
+  if (reserved_ != nullptr) ::munmap(reserved_, reserved_bytes_);
 }
 
 // Nothing asked for is one granule, too: an empty Buffer means refused.
-size_t BufferPool::Rounded(size_t bytes) {
-  return bytes == 0 ? kGranuleBytes : (bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
+uint64_t BufferPool::Granules(size_t bytes) {
+  return bytes == 0 ? 1 : bytes / kGranuleBytes + (bytes % kGranuleBytes != 0 ? 1 : 0);
 }
 
-bool BufferPool::CanEverHold(size_t bytes) const { return bytes <= bytes_max_ && Rounded(bytes) <= bytes_max_; }
+bool BufferPool::CanEverHold(size_t bytes) const { return Granules(bytes) <= granule_count_; }
 
-uint64_t BufferPool::blocks_max(size_t bytes) const { return CanEverHold(bytes) ? bytes_max_ / Rounded(bytes) : 0; }
+uint64_t BufferPool::blocks_max(size_t bytes) const {
+  if (!CanEverHold(bytes)) return 0;
+  // k buffers of n granules leave k + 1 gaps, which are all too small for one more only while the whole is at most
+  // k n + (k + 1)(n - 1).
+  const uint64_t n = Granules(bytes);
+  return 1 + (granule_count_ - n) / (2 * n - 1);
+}
 
-Buffer BufferPool::Allocate(size_t bytes) { return Take(bytes, true); }
-
-Buffer BufferPool::AllocateKept(size_t bytes) { return Take(bytes, false); }
-
-Buffer BufferPool::Take(size_t bytes, bool may_unmap) {
+Buffer BufferPool::Allocate(size_t bytes) {
   Buffer buffer;
-  if (!CanEverHold(bytes)) return buffer;
-  const size_t size = Rounded(bytes);
-  std::byte* data = nullptr;
-  {
-    const MutexLock lock(mu_);
-    if (used_bytes_ + size > bytes_max_) return buffer;
-    data = lists_->Take(size);
-    if (data == nullptr && !may_unmap && mapped_bytes_ + size > bytes_max_) return buffer;
-    // Unmapping with the lock held: without it another thread could be refused while what it needs is on its way.
-    while (data == nullptr && mapped_bytes_ + size > bytes_max_) mapped_bytes_ -= lists_->UnmapOne();
-    used_bytes_ += size;
-    if (data == nullptr) mapped_bytes_ += size;
-  }
-  if (data == nullptr) {
-    void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped == MAP_FAILED) {
-      const MutexLock lock(mu_);
-      used_bytes_ -= size;
-      mapped_bytes_ -= size;
-      return buffer;
-    }
-    data = static_cast<std::byte*>(mapped);
-  }
+  const uint64_t granules = Granules(bytes);
+  const MutexLock lock(mu_);
+  const std::optional<uint64_t> begin = gaps_->Take(granules);
+  if (!begin) return buffer;
+  used_granules_ += granules;
+  touched_granules_ = std::max(touched_granules_, *begin + granules);
   buffer.pool_ = this;
-  buffer.data_ = data;
-  buffer.bytes_ = size;
+  buffer.data_ = arena_ + *begin * kGranuleBytes;
+  buffer.bytes_ = granules * kGranuleBytes;
   return buffer;
 }
 
@@ -123,8 +137,8 @@ void BufferPool::Free(std::byte* data, size_t bytes) {
   std::shared_ptr<const std::function<void()>> hook;
   {
     const MutexLock lock(mu_);
-    lists_->by_size[bytes].push_back(data);
-    used_bytes_ -= bytes;
+    gaps_->Give(static_cast<uint64_t>(data - arena_) / kGranuleBytes, bytes / kGranuleBytes);
+    used_granules_ -= bytes / kGranuleBytes;
     hook = free_hook_;
   }
   if (hook) (*hook)();
@@ -138,17 +152,13 @@ void BufferPool::SetFreeHook(std::function<void()> hook) {
 
 uint64_t BufferPool::used_bytes() const {
   const MutexLock lock(mu_);
-  return used_bytes_;
+  return used_granules_ * kGranuleBytes;
 }
 
-uint64_t BufferPool::kept_bytes() const {
+uint64_t BufferPool::touched_bytes() const {
   const MutexLock lock(mu_);
-  return mapped_bytes_ - used_bytes_;
-}
-
-uint64_t BufferPool::mapped_bytes() const {
-  const MutexLock lock(mu_);
-  return mapped_bytes_;
+  const uint64_t huge_pages = (touched_granules_ * kGranuleBytes + kHugePageBytes - 1) / kHugePageBytes;
+  return std::min(huge_pages * kHugePageBytes, bytes_max());
 }
 
 }  // namespace augur

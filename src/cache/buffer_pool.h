@@ -33,49 +33,55 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
-// BufferPool holds all memory for record bytes under one limit: what is handed out and what it keeps for reuse (first
-// touch of a page costs more than reading it: facts). Safe from any thread. Buffers must be gone before the pool. Not
-// for anything but record bytes; who is refused waits for a Buffer to be freed (RecordCache does).
+// BufferPool holds all memory for record bytes: one piece of address space as large as the limit, out of which buffers
+// are cut and into which they go back, neighbours joined again. Safe from any thread. Buffers must be gone before the
+// pool. Not for anything but record bytes; who is refused waits for a Buffer to be freed (RecordCache does).
+//
+// One piece, so that the kernel can back it with pages of 2 MiB (madvise MADV_HUGEPAGE): a direct read of 112 KiB then
+// goes to one range of physical memory instead of 28, measured at 124 us a read against 155 us (medians of four
+// interleaved rounds of 4,000 random reads at depth 1). And a page is touched for the first time once, not once for
+// each buffer.
 class BufferPool {
  public:
   static constexpr size_t kGranuleBytes = 64 << 10;
 
+  // `bytes_max` is rounded down to whole granules. Without that much address space every Allocate is refused.
   explicit BufferPool(uint64_t bytes_max);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // A buffer of at least `bytes`; an empty one when the limit leaves no room even after everything kept for reuse is
-  // unmapped.
+  // A buffer of at least `bytes`, from the smallest gap that has room, or an empty one when no gap has.
   Buffer Allocate(size_t bytes);
-  // The same without unmapping anything: one that is kept, or a new one while there is room.
-  Buffer AllocateKept(size_t bytes);
   // Whether `bytes` fit when nothing else is handed out.
   bool CanEverHold(size_t bytes) const;
-  // How many buffers of `bytes` it can hold at the same time.
+  // How many buffers of `bytes` it can hold at the same time, wherever the others happen to lie.
   uint64_t blocks_max(size_t bytes) const;
 
   // `hook` is called after each Buffer's end, on that thread and without a lock; one at a time, none when empty. It may
   // still run on another thread while this returns. Who was refused tries again in it.
   void SetFreeHook(std::function<void()> hook);
 
-  uint64_t bytes_max() const { return bytes_max_; }
-  uint64_t used_bytes() const;    // handed out now
-  uint64_t kept_bytes() const;    // for reuse
-  uint64_t mapped_bytes() const;  // handed out or kept; never over bytes_max
+  uint64_t bytes_max() const { return uint64_t{granule_count_} * kGranuleBytes; }
+  uint64_t used_bytes() const;     // handed out now
+  uint64_t touched_bytes() const;  // memory that buffers have ever lain in; it stays the process's
 
  private:
   friend class Buffer;
-  Buffer Take(size_t bytes, bool may_unmap);
   void Free(std::byte* data, size_t bytes);
-  static size_t Rounded(size_t bytes);
+  static uint64_t Granules(size_t bytes);
 
-  struct Lists;
-  const uint64_t bytes_max_;  // constant after construction
+  struct Gaps;
+  // Constant after construction.
+  uint64_t granule_count_;
+  void* reserved_ = nullptr;
+  size_t reserved_bytes_ = 0;
+  std::byte* arena_ = nullptr;  // within `reserved_`, at a multiple of 2 MiB
+
   mutable Mutex mu_;
-  uint64_t used_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
-  uint64_t mapped_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
-  std::unique_ptr<Lists> lists_ AUGUR_GUARDED_BY(mu_);  // free buffers by size
+  uint64_t used_granules_ AUGUR_GUARDED_BY(mu_) = 0;
+  uint64_t touched_granules_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<Gaps> gaps_ AUGUR_GUARDED_BY(mu_);
   std::shared_ptr<const std::function<void()>> free_hook_ AUGUR_GUARDED_BY(mu_);
 };
 

@@ -23,12 +23,6 @@ struct KeyHash {
   }
 };
 
-// Blocks have many sizes, and to unmap one size for another costs more than to reuse. So before that eviction goes on
-// until this part of the pool is kept for reuse, where the sizes that go out and those that come in level out. Measured
-// with records of 50, 100, 120 and 180 KiB in a pool of 64 MiB, each buffer written once: 25 us a miss with nothing
-// kept, 11 with 1/32, 4 with 1/16, 5 with 1/8.
-constexpr uint64_t kKeptShare = 16;
-
 // A load that has its buffer.
 struct Start {
   RecordCache::Load load;
@@ -174,9 +168,7 @@ bool RecordCache::Parts::PumpOne(std::vector<Start>& starts,
   }
   // When nobody has a buffer before and after a refusal, nobody will give one back, and it is final.
   const bool unused_before = pool.used_bytes() == 0;
-  Buffer buffer = pool.AllocateKept(bytes);
-  if (!buffer && pool.kept_bytes() < pool.bytes_max() / kKeptShare && EvictOne()) return true;
-  if (!buffer) buffer = pool.Allocate(bytes);
+  Buffer buffer = pool.Allocate(bytes);
   if (!buffer && EvictOne()) return true;
   const bool pool_unused = !buffer && unused_before && pool.used_bytes() == 0;
 

@@ -46,33 +46,45 @@ TEST(BufferPool, RefusesBeyondTheLimit) {
   EXPECT_TRUE(pool.Allocate(2 * kGranule));
 }
 
-TEST(BufferPool, KeepsForReuse) {
+TEST(BufferPool, JoinsNeighboursAgain) {
   BufferPool pool(4 * kGranule);
-  Buffer first = pool.Allocate(kGranule);
-  std::byte* const data = first.data();
-  first = {};
-  EXPECT_EQ(pool.used_bytes(), 0u);
-  EXPECT_EQ(pool.kept_bytes(), kGranule);
-  const Buffer again = pool.Allocate(kGranule);
-  EXPECT_EQ(again.data(), data);
-  EXPECT_EQ(pool.kept_bytes(), 0u);
+  std::vector<Buffer> ones(4);
+  for (const size_t last :
+       {0, 1, 2, 3}) {  // each of them once the last to be freed, between free neighbours or at an edge
+    for (Buffer& one : ones) one = pool.Allocate(kGranule);
+    EXPECT_FALSE(pool.Allocate(1));
+    for (size_t i = 0; i < ones.size(); ++i) {
+      if (i != last) ones[i] = {};
+    }
+    ones[last] = {};
+    EXPECT_TRUE(pool.Allocate(4 * kGranule));
+  }
 }
 
-TEST(BufferPool, UnmapsWhatIsKeptWhenAnotherSizeNeedsTheRoom) {
-  BufferPool pool(4 * kGranule);
-  {
-    const Buffer a = pool.Allocate(kGranule);
-    const Buffer b = pool.Allocate(kGranule);
-    const Buffer c = pool.Allocate(2 * kGranule);
+TEST(BufferPool, ReusesMemoryBeforeItTouchesMore) {
+  BufferPool pool(uint64_t{64} << 20);
+  EXPECT_EQ(pool.touched_bytes(), 0u);
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(pool.Allocate((1 + i % 17) * kGranule));
+  EXPECT_LE(pool.touched_bytes(), uint64_t{2} << 20);
+}
+
+// Whatever the places, there is room for one more while fewer than blocks_max are out: buffers of 3 granules are put as
+// badly as can be, each two granules away from the one before.
+TEST(BufferPool, BlocksMaxHoldsForTheWorstPlaces) {
+  constexpr size_t kBytes = 3 * kGranule;
+  BufferPool pool(3 * kBytes + 4 * 2 * kGranule + kGranule);  // three, four gaps of two, and one more granule
+  EXPECT_EQ(pool.blocks_max(kBytes), 4u);
+  EXPECT_EQ(BufferPool(2 * kGranule).blocks_max(kBytes), 0u);
+  EXPECT_EQ(BufferPool(3 * kGranule).blocks_max(kBytes), 1u);
+  std::vector<Buffer> held;
+  std::vector<Buffer> spacers;
+  for (int i = 0; i < 3; ++i) {
+    spacers.push_back(pool.Allocate(2 * kGranule));
+    held.push_back(pool.Allocate(kBytes));
+    ASSERT_TRUE(spacers.back() && held.back());
   }
-  EXPECT_EQ(pool.mapped_bytes(), 4 * kGranule);
-  EXPECT_FALSE(pool.AllocateKept(3 * kGranule));
-  EXPECT_EQ(pool.mapped_bytes(), 4 * kGranule);
-  EXPECT_TRUE(pool.AllocateKept(2 * kGranule));
-  const Buffer three = pool.Allocate(3 * kGranule);
-  EXPECT_TRUE(three);
-  EXPECT_LE(pool.mapped_bytes(), 4 * kGranule);
-  EXPECT_EQ(pool.used_bytes(), 3 * kGranule);
+  spacers.clear();
+  EXPECT_TRUE(pool.Allocate(kBytes));
 }
 
 TEST(BufferPool, BuffersMove) {
@@ -107,10 +119,10 @@ TEST(BufferPool, TheHookSeesTheFreedMemory) {
 
 TEST(BufferPool, AddressSpaceThatIsNotThereIsARefusal) {
   BufferPool pool(uint64_t{1} << 60);
-  EXPECT_FALSE(pool.Allocate(size_t{1} << 59));
+  EXPECT_FALSE(pool.CanEverHold(1));
+  EXPECT_FALSE(pool.Allocate(1));
   EXPECT_EQ(pool.used_bytes(), 0u);
-  EXPECT_EQ(pool.mapped_bytes(), 0u);
-  EXPECT_TRUE(pool.Allocate(1));
+  EXPECT_EQ(pool.touched_bytes(), 0u);
 }
 
 TEST(BufferPool, StaysBelowItsLimitWithManyThreads) {
@@ -119,7 +131,7 @@ TEST(BufferPool, StaysBelowItsLimitWithManyThreads) {
   std::atomic<bool> stop = false;
   std::atomic<int> refused = 0;
   std::thread watcher([&] {
-    while (!stop) EXPECT_LE(pool.mapped_bytes(), kMax);
+    while (!stop) EXPECT_LE(pool.touched_bytes(), kMax);
   });
   std::vector<std::thread> threads;
   for (uint64_t seed = 1; seed <= 4; ++seed) {

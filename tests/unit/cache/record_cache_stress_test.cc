@@ -99,7 +99,7 @@ void Stress(uint64_t seed) {
     RandomOrder loaders(2, seed + 100);
     const auto load = [&](uint64_t key, Buffer buffer, RecordCache::Loaded loaded) {
       const uint64_t luck = (loads++ * 0x9E3779B97F4A7C15ull + seed) >> 60;  // 0 to 15
-      if (pool.mapped_bytes() > pool.bytes_max()) over = true;
+      if (pool.touched_bytes() > pool.bytes_max()) over = true;
       const auto end = [key, luck, shared = std::make_shared<Buffer>(std::move(buffer)), loaded = std::move(loaded)] {
         if (luck == 0) {
           *shared = {};

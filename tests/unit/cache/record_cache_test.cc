@@ -205,7 +205,7 @@ TEST_F(RecordCacheTest, NobodyPassesByTheFirstInTheQueue) {
   EXPECT_THAT(PendingKeys(), ElementsAre(5, 6));
   Succeed();
   Succeed();
-  EXPECT_LE(pool_.mapped_bytes(), pool_.bytes_max());
+  EXPECT_LE(pool_.touched_bytes(), pool_.bytes_max());
 }
 
 TEST_F(RecordCacheTest, WhatNeverFitsIsRefused) {

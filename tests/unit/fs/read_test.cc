@@ -145,7 +145,7 @@ TEST_P(EngineTest, ReadsWithinTheBudget) {
   for (int i = 0; i < kReads; ++i) {
     const uint64_t offset = (i % 5) * kBlockBytes;
     fs_->Read(node, offset, 1000, [&, offset](Result<ReadReply> reply) {
-      if (reply.ok() && reply->pieces.size() == 1 && pool_.mapped_bytes() <= kMemoryBytes &&
+      if (reply.ok() && reply->pieces.size() == 1 && pool_.touched_bytes() <= kMemoryBytes &&
           std::memcmp(reply->pieces[0].data(), files_["large"].data() + offset, 1000) == 0) {
         ++right;
       }
