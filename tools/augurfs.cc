@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -44,6 +45,10 @@ constexpr const char* kProgram = "augurfs";
 // Reads in flight at the disk. A disk like ours gives its most from 32 on (0.9 GB/s at depth 1, 2.2 at 32: facts), and
 // each costs a buffer of up to 1 MiB and a bit while it lasts.
 constexpr unsigned kReadsInFlight = 32;
+
+// Record bytes kept after use. The kernel asks for a block of 1 MiB in pieces of 128 KiB, so as many streams through
+// large files as the kernel's queue holds (max-background, 64) find their block again.
+constexpr uint64_t kIdleBytesMax = 64 * (kBlockBytes + BufferPool::kGranuleBytes);
 
 // One mount, from the parsed options to its end. The members are in the order in which they are made.
 class Daemon {
@@ -93,7 +98,7 @@ class Daemon {
     AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true, .generation = options_.generation}));
     store_ = std::move(store);
     pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
-    cache_ = std::make_unique<RecordCache>(*pool_);
+    cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
     engine_ = std::move(engine);
     file_system_ = std::make_unique<FileSystem>(

@@ -77,7 +77,7 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
     bool counted = false;  // among waits
   };
 
-  explicit Parts(BufferPool& p) : pool(p) {}
+  Parts(BufferPool& p, uint64_t idle_max) : pool(p), idle_bytes_max(idle_max) {}
 
   void Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
   void Pump();
@@ -88,13 +88,18 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   void EndLoad(Entry& entry, Result<CachedBlock> loaded);
   void EndHandle(Entry& entry);
   BlockRef HandOut(Entry& entry) AUGUR_REQUIRES(mu);
+  void BecomeIdle(Entry& entry) AUGUR_REQUIRES(mu);
+  void NoLongerIdle(Entry& entry) AUGUR_REQUIRES(mu);
+  CachedBlock TakeOldest() AUGUR_REQUIRES(mu);
   std::vector<Done> Remove(Entry& entry) AUGUR_REQUIRES(mu);
 
   BufferPool& pool;
+  const uint64_t idle_bytes_max;
 
   mutable Mutex mu;
   std::unordered_map<RecordKey, Entry, KeyHash> entries AUGUR_GUARDED_BY(mu);  // entries stay where they are
   std::list<Entry*> idle AUGUR_GUARDED_BY(mu);                                 // least recently used first
+  uint64_t idle_bytes AUGUR_GUARDED_BY(mu) = 0;                                // of their buffers
   std::deque<Waiter> waiters AUGUR_GUARDED_BY(mu);
   bool pumping AUGUR_GUARDED_BY(mu) = false;
   bool pump_again AUGUR_GUARDED_BY(mu) = false;  // something has changed since the pump looked
@@ -202,10 +207,7 @@ bool RecordCache::Parts::EvictOne() {
   CachedBlock evicted;  // freed after the lock, since the pool calls Pump
   const MutexLock lock(mu);
   if (idle.empty()) return false;
-  Entry& oldest = *idle.front();
-  evicted = std::move(oldest.block);
-  AUGUR_CHECK(Remove(oldest).empty());
-  ++counters.evicted;
+  evicted = TakeOldest();
   return true;
 }
 
@@ -230,8 +232,7 @@ void RecordCache::Parts::EndLoad(Entry& entry, Result<CachedBlock> loaded) {
       entry.block = std::move(loaded).value();
       entry.present = true;
       joined = std::exchange(entry.joined, {});
-      idle.push_back(&entry);  // for HandOut
-      entry.idle = std::prev(idle.end());
+      BecomeIdle(entry);  // for HandOut
       block = HandOut(entry);
     } else {
       ++counters.failures;
@@ -251,14 +252,16 @@ void RecordCache::Parts::EndLoad(Entry& entry, Result<CachedBlock> loaded) {
 // The end of the last BlockRef of a hand-out.
 void RecordCache::Parts::EndHandle(Entry& entry) {
   bool wanted = false;
+  std::vector<CachedBlock> evicted;  // freed after the lock, since the pool calls Pump
   {
     const MutexLock lock(mu);
     AUGUR_CHECK(entry.handles > 0);
     if (--entry.handles > 0) return;
-    idle.push_back(&entry);
-    entry.idle = std::prev(idle.end());
+    BecomeIdle(entry);
+    while (idle_bytes > idle_bytes_max) evicted.push_back(TakeOldest());
     wanted = !waiters.empty();
   }
+  evicted.clear();
   if (wanted) Pump();
 }
 
@@ -266,22 +269,44 @@ void RecordCache::Parts::EndHandle(Entry& entry) {
 BlockRef RecordCache::Parts::HandOut(Entry& entry) {
   if (BlockRef shared = entry.shared.lock()) return shared;
   // Nobody has it, or its last holder is on the way to EndHandle: then there are two handles for a moment.
-  if (entry.handles++ == 0) idle.erase(entry.idle);
+  if (entry.handles++ == 0) NoLongerIdle(entry);
   BlockRef fresh(&entry.block, [self = shared_from_this(), at = &entry](const CachedBlock*) { self->EndHandle(*at); });
   entry.shared = fresh;
   return fresh;
 }
 
-// Takes an entry out, idle or without a block; who had joined it is handed over.
+void RecordCache::Parts::BecomeIdle(Entry& entry) {
+  idle.push_back(&entry);
+  entry.idle = std::prev(idle.end());
+  idle_bytes += entry.block.buffer.bytes();
+}
+
+void RecordCache::Parts::NoLongerIdle(Entry& entry) {
+  idle.erase(entry.idle);
+  idle_bytes -= entry.block.buffer.bytes();
+}
+
+// Evicts the least recently used block. REQUIRES: there is an idle one.
+CachedBlock RecordCache::Parts::TakeOldest() {
+  Entry& oldest = *idle.front();
+  NoLongerIdle(oldest);
+  CachedBlock block = std::move(oldest.block);
+  AUGUR_CHECK(oldest.handles == 0 && oldest.joined.empty());
+  entries.erase(RecordKey(*oldest.key));
+  ++counters.evicted;
+  return block;
+}
+
+// Takes an entry that never got its block out; who had joined it is handed over.
 std::vector<RecordCache::Done> RecordCache::Parts::Remove(Entry& entry) {
-  AUGUR_CHECK(entry.handles == 0);
-  if (entry.present) idle.erase(entry.idle);
+  AUGUR_CHECK(entry.handles == 0 && !entry.present);
   std::vector<Done> joined = std::move(entry.joined);
   entries.erase(RecordKey(*entry.key));
   return joined;
 }
 
-RecordCache::RecordCache(BufferPool& pool) : parts_(std::make_shared<Parts>(pool)) {
+RecordCache::RecordCache(BufferPool& pool, uint64_t idle_bytes_max)
+    : parts_(std::make_shared<Parts>(pool, idle_bytes_max)) {
   pool.SetFreeHook([parts = parts_] { parts->Pump(); });
 }
 

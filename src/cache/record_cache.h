@@ -56,7 +56,10 @@ class RecordCache {
   using Loaded = std::function<void(Result<CachedBlock>)>;
   using Load = std::function<void(Buffer buffer, Loaded loaded)>;
 
-  explicit RecordCache(BufferPool& pool);
+  // Keeps at most `idle_bytes_max` of buffers that nobody uses. What has been read is in the kernel's page cache, so
+  // little is needed: a block of a large file must stay until the kernel's next pieces of it have been asked for.
+  // Memory that is used again soon is also in the processor's cache, and not touched for the first time.
+  explicit RecordCache(BufferPool& pool, uint64_t idle_bytes_max = UINT64_MAX);
   ~RecordCache();
   RecordCache(const RecordCache&) = delete;
   RecordCache& operator=(const RecordCache&) = delete;

@@ -167,6 +167,41 @@ TEST_F(RecordCacheTest, TheLeastRecentlyUsedGoes) {
   Succeed();
 }
 
+// Beyond what may lie idle, the least recently used goes at once, and its memory back to the pool.
+TEST(RecordCache, KeepsNoMoreThanItMay) {
+  BufferPool pool(8 * kGranule);
+  RecordCache cache(pool, 3 * kGranule);
+  std::vector<BlockRef> held;
+  const auto get = [&](uint64_t number, size_t granules) {
+    const RecordKey key{.hash = {number, 0}, .size = 8, .block = 0};
+    cache.Get(
+        key, granules * kGranule,
+        [](Buffer buffer, RecordCache::Loaded loaded) {
+          loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 8});
+        },
+        [&](Result<BlockRef> block) {
+          ASSERT_TRUE(block.ok());
+          held.push_back(*block);
+        });
+  };
+  for (const uint64_t number : {1, 2, 3, 4}) get(number, 2);
+  EXPECT_EQ(pool.used_bytes(), 8 * kGranule);  // in use, so all of them stay
+  held.clear();
+  EXPECT_EQ(cache.idle_blocks(), 1u);
+  EXPECT_EQ(pool.used_bytes(), 2 * kGranule);
+  get(5, 1);
+  held.clear();
+  EXPECT_EQ(cache.idle_blocks(), 2u);
+  get(4, 2);  // still there
+  EXPECT_EQ(cache.counters().hits, 1u);
+  held.clear();
+  get(6, 1);
+  held.clear();
+  get(5, 1);  // was the oldest
+  EXPECT_EQ(cache.counters().hits, 1u);
+  EXPECT_EQ(cache.counters().evicted, 4u);
+}
+
 TEST_F(RecordCacheTest, BlocksInUseStayAndLoadsWaitInOrder) {
   for (const uint64_t key : {1, 2, 3, 4}) GetWhole(key);
   for (const uint64_t key : {5, 6, 7}) Get(key);
