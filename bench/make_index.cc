@@ -121,6 +121,8 @@ Status Make(const Arguments& arguments) {
 }  // namespace
 }  // namespace augur
 
+// Running out of memory is all that can throw here, and ends the program either way.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   augur::Arguments arguments;
   CLI::App app("Makes the index of a store of any number of files, without data.");

@@ -203,7 +203,7 @@ void IndexWriter::PlaceShards(MappedFile& file) const {
     row.token_sec = shard.token_sec;
     row.token_nsec = shard.token_nsec;
     row.generation = shard.generation;
-    std::memcpy(names + names_end, shard.locator.data(), shard.locator.size());
+    std::copy(shard.locator.begin(), shard.locator.end(), names + names_end);  // without a NUL, as all of NAMES
     names_end += shard.locator.size();
     *rows++ = row;
   }

@@ -108,7 +108,7 @@ struct StoreWriter::Parts {
   ShardSeries series;
   RecordStore records;
   RecordStream stream;
-  std::optional<ResumeCursor> resume;
+  std::unique_ptr<ResumeCursor> resume;  // nullptr: nothing to resume
   std::string stream_path;
   bool stream_skips = false;
   std::string item_path;  // of List, kept for its memory
@@ -126,7 +126,7 @@ Status StoreWriter::Parts::LoadOld() {
 
 Status StoreWriter::Parts::TakeOver() {
   AUGUR_TRY_ASSIGN(cursor, ResumeCursor::Open(folder, start.generation, start.progress));
-  resume = std::move(cursor);
+  resume = std::make_unique<ResumeCursor>(std::move(cursor));
   for (const ShardProgress& progress : start.progress) AUGUR_TRY(series.Resume(progress));
   return Status::Ok();
 }
@@ -402,7 +402,7 @@ std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, 
 Result<bool> StoreWriter::Resume(std::string_view path, const Attributes& attributes, uint64_t size) {
   bool skip = false;
   AUGUR_TRY(parts_->Admit(path, SpoolKind::kFile, &skip));
-  if (!parts_->resume) return false;
+  if (parts_->resume == nullptr) return false;
   const CatalogueItem* item = parts_->resume->Find(path);
   if (item == nullptr || item->fixed.size != size || item->fixed.mtime_sec != attributes.mtime_sec ||
       item->fixed.mtime_nsec != attributes.mtime_nsec || (item->fixed.mode & format::kTypeMask) != format::kTypeFile) {
