@@ -2,6 +2,12 @@
 #include "store/hash.h"
 
 #include <xxhash.h>
+#if defined(__x86_64__)
+// The same functions by the names of xxhash.h, chosen at run time for AVX2 or AVX-512: Debian's library is built for
+// SSE2. A record of 110 KB that is not in the processor's cache takes 11 us instead of 16, one that is, 2.7 instead
+// of 5.6.
+#include <xxh_x86dispatch.h>
+#endif
 
 #include <string_view>
 
