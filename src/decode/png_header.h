@@ -11,8 +11,8 @@ namespace augur {
 // Whether `head` begins with the PNG signature.
 bool LooksLikePng(std::span<const std::byte> head);
 
-// Reads the IHDR chunk with libspng, which checks every field, checks its checksum, and looks for an eXIf chunk, which may
-// stand before or after the pixels: one after the end of `head` is not found. kind is kNone when IHDR is refused.
+// Reads the IHDR chunk with libspng, which checks every field, checks its checksum, and looks for an eXIf chunk, which
+// may stand before or after the pixels: one after the end of `head` is not found. kind is kNone when IHDR is refused.
 ImageInfo ProbePng(std::span<const std::byte> head);
 
 }  // namespace augur
