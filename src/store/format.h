@@ -196,14 +196,16 @@ struct ShardHeader {
   uint32_t version;
   uint32_t number;
   uint64_t generation;
-  std::array<uint8_t, 32> reserved_24;
+  uint64_t base_generation;  // 0: the tree starts anew with this generation
+  std::array<uint8_t, 24> reserved_32;
   uint64_t sum;  // XXH3-64 of all bytes before it
 };
 static_assert(sizeof(ShardHeader) == 64);
 static_assert(offsetof(ShardHeader, version) == 8);
 static_assert(offsetof(ShardHeader, number) == 12);
 static_assert(offsetof(ShardHeader, generation) == 16);
-static_assert(offsetof(ShardHeader, reserved_24) == 24);
+static_assert(offsetof(ShardHeader, base_generation) == 24);
+static_assert(offsetof(ShardHeader, reserved_32) == 32);
 static_assert(offsetof(ShardHeader, sum) == 56);
 
 inline constexpr std::array<char, 8> kTrailerMagic = {'A', 'U', 'G', 'U', 'R', 'C', 'A', 'T'};

@@ -34,6 +34,12 @@ std::optional<uint64_t> ParseNumber(std::string_view text, int base) {
   return value;
 }
 
+// Digits without a sign and without leading zeros.
+std::optional<uint64_t> ParseDecimal(std::string_view text) {
+  if (text.size() > 1 && text[0] == '0') return std::nullopt;
+  return ParseNumber(text, 10);
+}
+
 // from_chars takes upper-case digits, the manifest does not.
 std::optional<uint64_t> ParseHex64(std::string_view text) {
   if (text.size() != 16 || text.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
@@ -76,15 +82,17 @@ Result<Manifest> FromFields(const Fields& fields) {
     if (fields[i].empty()) return Corrupt("key " + Quoted(kKeys[i]) + " is missing");
   }
   const auto [generation_text, index, bytes_text, id, writer] = fields;
-  const std::optional<uint64_t> generation = ParseNumber(generation_text, 10);
+  const std::optional<uint64_t> generation = ParseDecimal(generation_text);
   if (!generation.has_value() || *generation == 0 || *generation > kGenerationMax) {
-    return Corrupt("generation " + Quoted(generation_text) + " is not a number from 1 to 99999999");
+    return Corrupt("generation " + Quoted(generation_text) +
+                   " is not a number from 1 to 99999999 without leading zeros");
   }
   if (index != IndexName(*generation)) {
     return Corrupt("index " + Quoted(index) + " is not the one of the generation, " + IndexName(*generation));
   }
-  const std::optional<uint64_t> bytes = ParseNumber(bytes_text, 10);
-  if (!bytes.has_value()) return Corrupt("index-bytes " + Quoted(bytes_text) + " is not a number");
+  const std::optional<uint64_t> bytes = ParseDecimal(bytes_text);
+  if (!bytes.has_value())
+    return Corrupt("index-bytes " + Quoted(bytes_text) + " is not a number without leading zeros");
   const std::optional<uint64_t> high = id.size() == 32 ? ParseHex64(id.substr(0, 16)) : std::nullopt;
   const std::optional<uint64_t> low = id.size() == 32 ? ParseHex64(id.substr(16)) : std::nullopt;
   if (!high.has_value() || !low.has_value()) {

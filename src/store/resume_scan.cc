@@ -78,7 +78,8 @@ bool IsComplete(int fd, const std::string& path, uint64_t generation, uint64_t b
 }
 
 // nullopt: nothing in it can be used.
-Result<std::optional<ShardProgress>> Inspect(const std::string& folder, uint64_t generation, uint32_t number) {
+Result<std::optional<ShardProgress>> Inspect(const std::string& folder, uint64_t generation, uint64_t base_generation,
+                                             uint32_t number) {
   using Progress = std::optional<ShardProgress>;
   const std::string path = folder + "/" + ShardName(generation, number);
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -86,7 +87,7 @@ Result<std::optional<ShardProgress>> Inspect(const std::string& folder, uint64_t
   AUGUR_TRY_ASSIGN(bytes, SizeOf(fd.get(), path));
   const auto header = ReadChecked<format::ShardHeader>(fd.get(), path, 0);
   if (!header || header->magic != format::kShardMagic || header->version != format::kVersion ||
-      header->number != number || header->generation != generation) {
+      header->number != number || header->generation != generation || header->base_generation != base_generation) {
     return Progress();
   }
   ShardProgress progress{.number = number, .data_end = sizeof(format::ShardHeader)};
@@ -101,7 +102,8 @@ Result<std::optional<ShardProgress>> Inspect(const std::string& folder, uint64_t
 
 }  // namespace
 
-Result<std::vector<ShardProgress>> FindProgress(const std::string& folder, uint64_t generation, uint32_t first_number) {
+Result<std::vector<ShardProgress>> FindProgress(const std::string& folder, uint64_t generation,
+                                                uint64_t base_generation, uint32_t first_number) {
   AUGUR_TRY_ASSIGN(list, ListStoreFolder(folder));
   std::vector<ShardProgress> found;
   // Shards below the first number are those of a writer that did something else (a replace instead of an append).
@@ -110,7 +112,7 @@ Result<std::vector<ShardProgress>> FindProgress(const std::string& folder, uint6
   });
   if (other) return found;
   for (uint32_t number = first_number; number < format::kShardCountMax; ++number) {
-    AUGUR_TRY_ASSIGN(progress, Inspect(folder, generation, number));
+    AUGUR_TRY_ASSIGN(progress, Inspect(folder, generation, base_generation, number));
     if (!progress) break;
     found.push_back(*progress);
     if (!progress->complete) break;

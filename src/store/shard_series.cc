@@ -33,7 +33,7 @@ Status ShardSeries::Open() {
   if (shards_.size() >= format::kShardCountMax) return {Code::kInvalid, folder_ + ": too many shards"};
   const auto number = static_cast<uint32_t>(shards_.size());
   AUGUR_TRY(StartPump());
-  AUGUR_TRY_ASSIGN(shard, ShardWriter::Create(*pump_, folder_, generation_, number));
+  AUGUR_TRY_ASSIGN(shard, ShardWriter::Create(*pump_, folder_, generation_, base_generation_, number));
   ShardInfo row;
   row.number = number;
   row.locator = ShardName(generation_, number);
@@ -83,16 +83,18 @@ Status ShardSeries::AddItem(const CatalogueItem& item) {
   return FrameDue() ? CutFrame() : Status::Ok();
 }
 
+bool ShardSeries::Has(bool foreign) const {
+  return std::any_of(shards_.begin(), shards_.end(),
+                     [&](const ShardInfo& row) { return row.foreign == foreign && row.generation == generation_; });
+}
+
 Status ShardSeries::CutFrame() {
   if (payload_items_ == 0) return Status::Ok();
   if (current_ == nullptr) {
     if (payload_.size() < kFramePayloadBytes) return Status::Ok();
     // Nothing but foreign files came, or files without bytes. What is in foreign shards is not ours to list: whoever
     // has them can adopt them again.
-    const bool foreign = std::any_of(shards_.begin(), shards_.end(), [this](const ShardInfo& row) {
-      return row.foreign && row.generation == generation_;
-    });
-    if (foreign) {
+    if (Has(/*foreign=*/true)) {
       payload_.clear();
       payload_items_ = 0;
       return Status::Ok();
@@ -120,6 +122,17 @@ Status ShardSeries::Close() {
   return Status::Ok();
 }
 
-Status ShardSeries::Finish() { return current_ == nullptr ? Status::Ok() : Close(); }
+Status ShardSeries::Finish() {
+  if (current_ != nullptr) return Close();
+  // A tree that starts anew says so by a shard, or whoever rebuilds it from shards alone would take the one before it.
+  const bool anew = base_generation_ == 0 && generation_ > 1;
+  if (!anew || Has(/*foreign=*/false)) return Status::Ok();
+  if (Has(/*foreign=*/true)) {
+    payload_.clear();
+    payload_items_ = 0;
+  }
+  AUGUR_TRY(Open());
+  return Close();
+}
 
 }  // namespace augur

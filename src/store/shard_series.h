@@ -21,8 +21,14 @@ namespace augur {
 // Not for finding duplicates: RecordStore.
 class ShardSeries {
  public:
-  ShardSeries(std::string folder, uint64_t generation, uint64_t shard_bytes, ShardRows& shards)
-      : folder_(std::move(folder)), generation_(generation), shard_bytes_(shard_bytes), shards_(shards) {}
+  // `base_generation` is what the headers of the shards say.
+  ShardSeries(std::string folder, uint64_t generation, uint64_t base_generation, uint64_t shard_bytes,
+              ShardRows& shards)
+      : folder_(std::move(folder)),
+        generation_(generation),
+        base_generation_(base_generation),
+        shard_bytes_(shard_bytes),
+        shards_(shards) {}
 
   // Enters a shard that a killed writer left: complete, or to go on with. REQUIRES: numbers come in order, and one that
   // is not complete comes last.
@@ -37,13 +43,15 @@ class ShardSeries {
   Status AddItem(const CatalogueItem& item);
   // Puts the listed items on disk, if there is a shard to list them in.
   Status Flush();
-  // Completes the last shard.
+  // Completes the last shard. A generation without one gets one if the tree starts anew where there was another.
   Status Finish();
   // True when there is something that a later writer can resume.
   bool resumable() const { return resumable_; }
 
  private:
   bool FrameDue() const;
+  // Whether a shard of this generation is in the table.
+  bool Has(bool foreign) const;
   Status CutFrame();
   Status StartPump();
   Status Open();
@@ -51,6 +59,7 @@ class ShardSeries {
 
   const std::string folder_;
   const uint64_t generation_;
+  const uint64_t base_generation_;
   const uint64_t shard_bytes_;
   ShardRows& shards_;
   std::unique_ptr<WritePump> pump_;  // from the first shard on; before current_, which must not outlive it

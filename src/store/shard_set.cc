@@ -46,8 +46,10 @@ Status CheckOwnHeader(const ShardFile& file, const ShardInfo& info) {
   }
   if (header.sum != HashBytes64(bytes.first(offsetof(format::ShardHeader, sum)))) return corrupt("checksum mismatch");
   if (header.generation != info.generation) return corrupt("its generation is not the one in the shard table");
+  if (header.number != info.number) return corrupt("its shard number is not the one in the shard table");
+  if (header.base_generation >= header.generation) return corrupt("its base generation is not below its own");
   const auto is_zero = [](uint8_t b) { return b == 0; };
-  if (!std::all_of(header.reserved_24.begin(), header.reserved_24.end(), is_zero)) {
+  if (!std::all_of(header.reserved_32.begin(), header.reserved_32.end(), is_zero)) {
     return corrupt("reserved field is not zero");
   }
   return Status::Ok();

@@ -30,9 +30,11 @@ const char* RowDefect(const format::Shard& row, uint64_t generation) {
   return row.generation > generation ? "a generation above the index's" : nullptr;
 }
 
-const char* LocatorDefect(std::string_view locator, bool own) {
+const char* LocatorDefect(std::string_view locator, bool own, bool absolute) {
   if (locator.find('\0') != std::string_view::npos) return "a NUL in the locator";
-  return own && locator.find('/') != std::string_view::npos ? "a '/' in the locator of an own shard" : nullptr;
+  if (own && locator.find('/') != std::string_view::npos) return "a '/' in the locator of an own shard";
+  if (absolute == locator.starts_with('/')) return nullptr;
+  return absolute ? "an absolute locator that does not begin with '/'" : "a relative locator that begins with '/'";
 }
 
 }  // namespace
@@ -48,8 +50,8 @@ Result<ShardInfo> LoadShard(const MappedIndex& index, const std::string& folder,
   std::string_view locator;
   AUGUR_TRY(index.LoadText(row.locator_offset, row.locator_bytes, &locator));
   const bool own = row.kind == static_cast<uint16_t>(ShardKind::kOwn);
-  if (const char* defect = LocatorDefect(locator, own)) return corrupt(defect);
   const bool absolute = row.locator_kind == static_cast<uint16_t>(LocatorKind::kAbsolute);
+  if (const char* defect = LocatorDefect(locator, own, absolute)) return corrupt(defect);
   return ShardInfo{.number = number,
                    .foreign = !own,
                    .absolute = absolute,

@@ -65,7 +65,8 @@ Status ShardWriter::StartFrames(uint64_t sidecar_end) {
 }
 
 Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(WritePump& pump, const std::string& folder,
-                                                         uint64_t generation, uint32_t number) {
+                                                         uint64_t generation, uint64_t base_generation,
+                                                         uint32_t number) {
   std::unique_ptr<ShardWriter> shard(new ShardWriter(pump, folder, generation, number));
   AUGUR_TRY(shard->Open(O_CREAT | O_EXCL));
   format::ShardHeader header{};
@@ -73,6 +74,7 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(WritePump& pump, const 
   header.version = format::kVersion;
   header.number = number;
   header.generation = generation;
+  header.base_generation = base_generation;
   const auto bytes = std::as_bytes(std::span(&header, 1));
   header.sum = HashBytes64(bytes.first(offsetof(format::ShardHeader, sum)));
   AUGUR_TRY(shard->Append(bytes));

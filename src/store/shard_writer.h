@@ -36,7 +36,7 @@ class ShardWriter {
  public:
   // Makes the shard and its sidecar. kExists when there is a file of that name.
   static Result<std::unique_ptr<ShardWriter>> Create(WritePump& pump, const std::string& folder, uint64_t generation,
-                                                     uint32_t number);
+                                                     uint64_t base_generation, uint32_t number);
   // Goes on with one that a killed writer left, cut after its last named record. REQUIRES: !progress.complete.
   static Result<std::unique_ptr<ShardWriter>> Resume(WritePump& pump, const std::string& folder, uint64_t generation,
                                                      const ShardProgress& progress);

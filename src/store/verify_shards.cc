@@ -7,11 +7,13 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "augur/store.h"
+#include "base/mutex.h"
 #include "base/units.h"
 #include "store/catalogue.h"
 #include "store/entry_check.h"
@@ -64,6 +66,30 @@ const char* ItemDefect(const CatalogueItem& item) {
   return ImageDefect(fixed);
 }
 
+// Finds shards of one generation that name different base generations. Safe from any thread.
+class BaseGenerations {
+ public:
+  Status Check(const ShardInfo& info, const ShardFile& file) AUGUR_EXCLUDES(mu_) {
+    format::ShardHeader header;
+    AUGUR_TRY(ReadAt(file.fd, file.path, std::as_writable_bytes(std::span(&header, 1)), 0));
+    const MutexLock lock(mu_);
+    const auto [seen, added] = seen_.try_emplace(info.generation, Seen{header.base_generation, info.number});
+    if (added || seen->second.base == header.base_generation) return Status::Ok();
+    return {Code::kCorrupt, file.path + ": shard header: base generation " + std::to_string(header.base_generation) +
+                                ", but " + std::to_string(seen->second.base) + " in shard " +
+                                std::to_string(seen->second.shard) + " of the same generation"};
+  }
+
+ private:
+  struct Seen {
+    uint64_t base;
+    uint32_t shard;
+  };
+
+  Mutex mu_;
+  std::map<uint64_t, Seen> seen_ AUGUR_GUARDED_BY(mu_);  // by generation
+};
+
 // Checks one own shard. One thread.
 class CatalogueVerifier {
  public:
@@ -85,7 +111,7 @@ class CatalogueVerifier {
       item_count_ += frame.items.size();
     }
     if (item_count_ != trailer_.item_count) return Corrupt("trailer: item count is not that of the frames");
-    CheckAllListed();
+    CheckRecords();
     return Status::Ok();
   }
 
@@ -143,6 +169,9 @@ class CatalogueVerifier {
     format::Shard row;
     AUGUR_TRY(index_.Load(format::SectionId::kShards, fixed.shard, &row));
     if (const char* defect = ExtentDefect(fixed.offset, fixed.size, row)) return corrupt(defect);
+    if (fixed.shard == info_.number && EndsInCatalogue(fixed.offset, fixed.size)) {
+      return corrupt("its record does not end before the catalogue");
+    }
     const std::optional<size_t> key = records_->Find(fixed.shard, fixed.offset, fixed.size);
     if (!key.has_value()) return Status::Ok();  // a file that a later generation replaced
     if (fixed.shard == info_.number) records_->MarkListed(*key);
@@ -161,11 +190,21 @@ class CatalogueVerifier {
     return Status::Ok();
   }
 
-  void CheckAllListed() {
+  // REQUIRES: the record is within the shard.
+  bool EndsInCatalogue(uint64_t offset, uint64_t size) const { return offset + size > trailer_.catalogue_offset; }
+
+  // That the records of the index end before the catalogue, and that it lists them.
+  void CheckRecords() {
     const auto [begin, end] = records_->OfShard(info_.number);
     for (size_t i = begin; i < end; ++i) {
       const RecordKey& key = records_->keys()[i];
-      if (!key.first || key.listed) continue;
+      if (!key.first) continue;
+      const Result<Entry> entry = tree_.Get(key.number);
+      if (entry.ok() && EndsInCatalogue(entry->offset, entry->size)) {
+        sink_->Passes(Corrupt("record " + std::to_string(key.number) + " (" + tree_.PathForMessage(key.number) +
+                              "): does not end before the catalogue"));
+      }
+      if (key.listed) continue;
       sink_->Passes(Corrupt("record " + std::to_string(key.number) + " (" + tree_.PathForMessage(key.number) +
                             "): not in the catalogue of its shard"));
     }
@@ -192,6 +231,7 @@ bool IsMissing(int folder_fd, const ShardInfo& info) {
 ShardCounts VerifyShards(const MappedIndex& index, const std::string& folder, int folder_fd, const Tree& tree,
                          int threads, RecordList* records, DefectSink* sink) {
   std::atomic<uint64_t> item_count = 0;
+  BaseGenerations bases;
   const auto check = [&](uint32_t number) -> Status {
     AUGUR_TRY_ASSIGN(info, LoadShard(index, folder, number));
     const auto [begin, end] = records->OfShard(number);
@@ -199,6 +239,7 @@ ShardCounts VerifyShards(const MappedIndex& index, const std::string& folder, in
     bool token_differs = false;
     AUGUR_TRY_ASSIGN(file, OpenShard(folder_fd, info, /*direct=*/false, &token_differs));
     if (info.foreign) return Status::Ok();
+    sink->Passes(bases.Check(info, *file));
     CatalogueVerifier verifier(index, tree, info, file, records, sink);
     Status status = verifier.Check();
     item_count += verifier.item_count();

@@ -77,6 +77,16 @@ Status ClearDebris(const std::string& path, const StoreFolder& folder, uint64_t 
   return Status::Ok();
 }
 
+// The newest generation with own shards in what is appended to, or 0.
+Result<uint64_t> NewestOwnGeneration(const Store& store) {
+  uint64_t newest = 0;
+  for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
+    AUGUR_TRY_ASSIGN(shard, store.Shard(number));
+    if (!shard.foreign) newest = std::max(newest, shard.generation);
+  }
+  return newest;
+}
+
 Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& options) {
   WriterStart start;
   AUGUR_TRY_ASSIGN(before, ListStoreFolder(path));
@@ -94,11 +104,13 @@ Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& 
     if (options.mode == WriteMode::kAppend) {
       AUGUR_TRY_ASSIGN(store, Store::Open(path));
       first_shard = store->summary().shard_count;
+      AUGUR_TRY_ASSIGN(base, NewestOwnGeneration(*store));
+      start.base_generation = base;
     }
   }
   if (++start.generation > kGenerationMax) return Status(Code::kInvalid, path + ": no generation number is left");
   if (options.resume) {
-    AUGUR_TRY_ASSIGN(progress, FindProgress(path, start.generation, first_shard));
+    AUGUR_TRY_ASSIGN(progress, FindProgress(path, start.generation, start.base_generation, first_shard));
     start.progress = std::move(progress);
   }
   AUGUR_TRY(ClearDebris(path, folder, start.generation, start.progress));

@@ -18,6 +18,7 @@ struct WriterStart {
   bool made_folder = false;             // by us, so ours to remove when nothing comes of it
   bool has_store = false;               // there is a generation already
   uint64_t generation = 0;              // the one to write
+  uint64_t base_generation = 0;         // what its shard headers say (FORMAT.md section 6)
   std::vector<ShardProgress> progress;  // what can be resumed
 };
 

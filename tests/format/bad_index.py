@@ -4,6 +4,7 @@
 import os
 
 from bad_table import INDEX, MANIFEST, U64_MAX, add, flip, index
+from make_store import Folder, Generation, Section
 from patch import Index
 
 
@@ -184,6 +185,24 @@ index(
 )
 
 
+index(
+    "section_offset_unaligned_of_unknown",
+    lambda opened: section(77, offset=opened.section(77)["offset"] + 1)(opened),
+    "section_offset",
+    "77",
+    "multiple of 64|offset|align",
+    base="unknown_section",
+)
+index(
+    "section_bytes_past_eof_of_unknown",
+    section(77, bytes=1 << 30),
+    "section_bytes",
+    "77",
+    "past|end|file|overlap",
+    base="unknown_section",
+)
+
+
 def overlap(opened):
     opened.section(3)["offset"] = opened.section(1)["offset"]
 
@@ -233,6 +252,13 @@ def checksums_items(step):
 
 index("checksums_unaligned", checksums_unaligned, "checksums_place", "CHECKSUMS")
 index("checksums_not_last", checksums_not_last, "checksums_place", "CHECKSUMS")
+index(
+    "checksums_not_last_empty",
+    lambda opened: section(4, offset=opened.checksums_at + 64)(opened),
+    "checksums_place",
+    "CHECKSUMS",
+    base=[Generation(Folder(), sections=(Section(77, b"", hole_bytes=1 << 20),))],
+)
 index("checksums_too_few_items", checksums_items(-1), "checksums_items", "CHECKSUMS", base="many")
 index("checksums_too_many_items", checksums_items(1), "checksums_items", "CHECKSUMS")
 index("checksums_no_items", checksums_items(-1), "checksums_items", "CHECKSUMS")

@@ -119,15 +119,29 @@ manifest(
     "x-nothing|space|value",
 )
 manifest("manifest_generation_0", set_line("generation", "generation 0"), "manifest_generation", "generation")
-for text_ in ("1a", "-1", "0x1", "99999999999999999999999", ""):
-    label_ = {"": "empty", "-1": "negative", "0x1": "hex"}.get(text_, text_[:3])
-    defect_ = "manifest_index_name" if text_.isdigit() else "manifest_generation"
+for label_, text_ in (
+    ("with_letter", "1a"),
+    ("negative", "-1"),
+    ("hex", "0x1"),
+    ("over_limit", "100000000"),
+    ("overflow_u64", "99999999999999999999999"),
+    ("leading_zero", "01"),
+):
     manifest(
-        f"manifest_generation_not_decimal_{label_}",
+        f"manifest_generation_{label_}",
         set_line("generation", "generation " + text_),
-        defect_,
+        "manifest_generation",
         "generation",
     )
+manifest("manifest_value_empty", set_line("generation", "generation "), "manifest_line", "generation")
+manifest("manifest_two_spaces", set_line("writer", "writer  someone"), "manifest_line", "writer", "space|key value")
+manifest("manifest_tab", set_line("writer", "writer some\tone"), "manifest_line", "ASCII")
+manifest(
+    "manifest_index_bytes_leading_zero",
+    lambda index: index.set_line("index-bytes", "index-bytes 0" + index.value("index-bytes")),
+    "manifest_index_bytes",
+    "index-bytes",
+)
 manifest(
     "manifest_index_name_short", set_line("index", "index index-1"), "manifest_index_name", "index", "index-1|name"
 )

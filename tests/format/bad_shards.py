@@ -3,9 +3,10 @@
 
 import os
 
-from bad_table import NAME_OF_SHARD, SHARD, U64_MAX, add, index
+import golden
+from bad_table import INDEX, NAME_OF_SHARD, SHARD, U64_MAX, add, index
 from make_store import File, Folder, Generation
-from patch import Index, OwnShard
+from patch import Index, OwnShard, h128
 
 
 def shard(number=0, **fields):
@@ -36,6 +37,24 @@ index("shard_locator_past_names", shard(locator_offset=100_000), "shard_locator"
 index("shard_locator_overflow_u64", shard(locator_offset=U64_MAX), "shard_locator", "shard 0", "locator")
 index("shard_locator_with_nul", relocated(b"shard\0"), "shard_locator", "shard 0", "locator")
 index("shard_own_with_slash", relocated(b"./shard-00000001-00000"), "shard_locator", "shard 0", "locator|/")
+index(
+    "shard_relative_with_leading_slash",
+    relocated(b"/images.tar"),
+    "shard_locator",
+    "shard 0",
+    "locator",
+    "/",
+    base="foreign_relative",
+)
+index(
+    "shard_absolute_without_leading_slash",
+    shard(locator_kind=2),
+    "shard_locator",
+    "shard 0",
+    "locator",
+    "/|absolute",
+    base="foreign_relative",
+)
 index("shard_nanoseconds", shard(nanoseconds=10**9), "shard_nanoseconds", ITEM, "nanoseconds")
 index("shard_own_token_seconds", shard(seconds=1), "shard_own_token", ITEM, "token")
 index("shard_own_token_negative", shard(seconds=-1), "shard_own_token", ITEM, "token")
@@ -145,8 +164,16 @@ own_shard(
     "shard_header_generation",
     "generation",
 )
-own_shard("reserved_not_zero_shard_header_24", in_header(reserved=b"\1" + bytes(31)), "shard_reserved", "reserved")
-own_shard("reserved_not_zero_shard_header_55", in_header(reserved=bytes(31) + b"\1"), "shard_reserved", "reserved")
+own_shard(
+    "shard_header_number",
+    lambda opened: (in_header(number=1)(opened), in_trailer(number=1)(opened)),
+    "shard_header_number",
+    "number",
+)
+own_shard("shard_base_own", in_header(base_generation=1), "shard_base_generation", "base generation")
+own_shard("shard_base_overflow_u64", in_header(base_generation=U64_MAX), "shard_base_generation", "base generation")
+own_shard("reserved_not_zero_shard_header_32", in_header(reserved=b"\1" + bytes(23)), "shard_reserved", "reserved")
+own_shard("reserved_not_zero_shard_header_55", in_header(reserved=bytes(23) + b"\1"), "shard_reserved", "reserved")
 own_shard("shard_header_checksum", in_header(checksum=1), "shard_checksum", "header", "checksum", unsealed=("header",))
 
 own_shard("trailer_magic", in_trailer(magic=b"AUGURCAR"), "trailer_magic", "trailer|magic")
@@ -322,6 +349,58 @@ own_shard(
     "record_not_in_catalogue",
     "catalogue",
     "record",
+)
+
+
+own_shard(
+    "item_record_in_catalogue",
+    lambda opened: of_item(b"a/dog", offset=opened.catalogue_at - 4)(opened),
+    "record_in_catalogue",
+    "catalogue",
+    "record",
+    "end",
+)
+
+
+def record_in_catalogue(store):
+    """A file of as many bytes as before, whose last one is the first of the catalogue; its hash is right."""
+    own = OwnShard(store, NAME_OF_SHARD)
+    opened = Index(store)
+    record = opened.entry(b"a.txt")
+    record["offset"] = own.catalogue_at + 1 - record["size"]
+    record["hash"] = h128(own.data[record["offset"] : record["offset"] + record["size"]])
+    opened.save()
+
+
+add("record_in_catalogue", record_in_catalogue, "record_in_catalogue", SHARD, "catalogue", "record", "end")
+
+
+def other_base(store):
+    opened = OwnShard(store, "shard-00000002-00002")
+    opened.header["base generation"] = 0
+    opened.save()
+
+
+add(
+    "shard_base_differs",
+    other_base,
+    "shard_base_differs",
+    "shard-00000002-0000[12]",
+    "base generation",
+    base="two_generations",
+)
+
+LONG_PATH = golden.with_path_of(4096)
+add("path_4096_bytes", lambda store: None, "path_too_long", INDEX, "path", "4,?095", base=[Generation(LONG_PATH)])
+# The path is in no index any more, but in the catalogue.
+add(
+    "item_path_4096_bytes",
+    lambda store: None,
+    "catalogue_item_path",
+    SHARD,
+    "path",
+    "4,?095",
+    base=[Generation(LONG_PATH), Generation(Folder({b"f": File(b"1")}))],
 )
 
 

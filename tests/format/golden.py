@@ -222,6 +222,31 @@ def second_tree():
     )
 
 
+def with_path_of(size):
+    """A tree whose longest path has so many bytes: folders of 255, and what is left."""
+    folders, left = divmod(size, 256)
+    node = Folder({b"f" * left: File(b"deep")}) if left else Folder({b"f": File(b"deep")})
+    if not left:  # "…/" of 254 and the file of 1
+        node, folders = Folder({b"e" * 254: node}), folders - 1
+    for _ in range(folders):
+        node = Folder({b"d" * 255: node})
+    return node
+
+
+def anew_tree():
+    return Folder({b"kept": Folder({b"one": File(b"another one")}), b"only": File(b"only this")})
+
+
+def after_anew_tree():
+    return Folder(
+        {
+            b"kept": Folder({b"one": File(b"another one"), b"four": File(b"only this")}),
+            b"only": File(b"only this"),
+            b"last": File(b"last" * 20),
+        }
+    )
+
+
 def write_with_debris(folder):
     """Generation 1, an ignorable section and key, other orders of sections and lines, and what a killed writer left."""
     sections = (Section(77, b"anything" * 10, 8), Section(0xFFFFFFFF, b"", 3))
@@ -251,6 +276,15 @@ GOLDEN = {
     "foreign_relative": Golden(tree_of_tar(), adopted(tree_of_tar(), False), rebuildable=False),
     "mixed": Golden(mixed_tree(), write_mixed, rebuildable=False),
     "unknown_section": Golden(plain(), write_with_debris),
+    "started_anew": Golden(
+        after_anew_tree(),
+        own(
+            Generation(first_tree()),
+            Generation(second_tree(), 2),
+            Generation(anew_tree(), anew=True),
+            Generation(after_anew_tree(), 2),
+        ),
+    ),
     "two_generations": Golden(second_tree(), own(Generation(first_tree()), Generation(second_tree(), 2))),
 }
 

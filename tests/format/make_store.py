@@ -78,6 +78,7 @@ class Generation:
     foreign: tuple = ()
     sections: tuple = ()
     manifest_lines: tuple = ()
+    anew: bool = False  # the tree and the shard table start anew, as by `create --force`
     reversed_layout: bool = False  # other orders of sections and manifest lines, which the page leaves free
 
 
@@ -144,6 +145,7 @@ class Writer:
     def __init__(self, folder):
         self.folder = folder
         self.generation = 0
+        self.base = 0  # generation, of the shards being written
         self.table = []
         self.records = {}  # bytes -> (shard, offset)
         self.placed = {}  # path -> (shard, offset), of foreign records
@@ -152,6 +154,9 @@ class Writer:
 
     def write(self, what):
         self.generation += 1
+        if what.anew:
+            self.table, self.records, self.placed, self.before = [], {}, {}, {}
+        self.base = max((item.generation for item in self.table if item.kind == 1), default=0)
         listing = list(in_path_order(what.tree))
         for foreign in what.foreign:
             self._add_foreign(foreign)
@@ -181,7 +186,7 @@ class Writer:
     def _write_shard(self, entries):
         number = len(self.table)
         name = f"shard-{self.generation:08d}-{number:05d}"
-        head = struct.pack("<8sIIQ32s", b"AUGURSHD", 1, number, self.generation, bytes(32))
+        head = struct.pack("<8sIIQQ24s", b"AUGURSHD", 1, number, self.generation, self.base, bytes(24))
         out = bytearray(head + struct.pack("<Q", h64(head)))
         items = []
         for path, node in entries:

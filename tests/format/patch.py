@@ -87,7 +87,8 @@ SHARD_HEADER = {
     "version": (8, "I"),
     "number": (12, "I"),
     "generation": (16, "Q"),
-    "reserved": (24, "32s"),
+    "base generation": (24, "Q"),
+    "reserved": (32, "24s"),
     "checksum": (56, "Q"),
 }
 TRAILER = {

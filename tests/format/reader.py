@@ -43,9 +43,15 @@ def check_catalogue(store, number, records):
     shard = store.shard(number)
     if shard.kind != OWN:
         return 0
-    items = read_catalogue(shard.fd, shard.name, shard.header)
+    catalogue = read_catalogue(shard.fd, shard.name, shard.header)
+    for (where, offset, size), entries in records.items():
+        refuse_if(
+            where == number and offset + size > catalogue.offset,
+            "record_in_catalogue",
+            f"{shard.name}: record of entry {entries[0].number} does not end before the catalogue",
+        )
     named = set()
-    for item in items:
+    for item in catalogue.items:
         if item.size == 0:
             continue
         where = f"{shard.name}: catalogue item {show(item.path)!r}"
@@ -57,6 +63,11 @@ def check_catalogue(store, number, records):
             item.offset < there.first_byte or item.offset + item.size > there.bytes,
             "item_range",
             f"{where}: offset {item.offset} and size {item.size} leave {there.name}",
+        )
+        refuse_if(
+            item.shard == number and item.offset + item.size > catalogue.offset,
+            "record_in_catalogue",
+            f"{where}: its record does not end before the catalogue",
         )
         record = (item.shard, item.offset, item.size)
         named.add(record)
@@ -72,7 +83,17 @@ def check_catalogue(store, number, records):
             "record_not_in_catalogue",
             f"{shard.name}: record of entry {entries[0].number} is not in the catalogue",
         )
-    return len(items)
+    return len(catalogue.items)
+
+
+def check_base(name, header, bases):
+    """`bases` has the base generation of each generation that was met; refuses another in the same generation."""
+    base = bases.setdefault(header.generation, header.base_generation)
+    refuse_if(
+        base != header.base_generation,
+        "shard_base_differs",
+        f"{name}: base generation {header.base_generation}: another shard of the same generation says {base}",
+    )
 
 
 def full_check(path):
@@ -81,8 +102,16 @@ def full_check(path):
         store.check_all_blocks()
         files = directories = symlinks = images = tree_bytes = 0
         records = {}
+        path_bytes = []  # of the entries so far; parents come before their children
         for number in range(store.header.entry_count):
             entry = store.entry(number)
+            above = path_bytes[entry.parent] if number else 0
+            path_bytes.append(above + (above > 0) + len(entry.name))
+            refuse_if(
+                path_bytes[number] > 4095,
+                "path_too_long",
+                f"{store.manifest.index}: entry {number}: its path has {path_bytes[number]} bytes: over 4095",
+            )
             if number:
                 parent = store.entry(entry.parent)
                 refuse_if(
@@ -127,6 +156,10 @@ def full_check(path):
                     "record_hash",
                     f"{store.shard(entry.shard).name}: record of entry {entry.number}: whole record: checksum mismatch",
                 )
+        bases = {}
+        for number in range(store.header.shard_count):
+            if store.shard(number).kind == OWN:
+                check_base(store.shard(number).name, store.shard(number).header, bases)
         catalogue_items = sum(check_catalogue(store, number, records) for number in range(store.header.shard_count))
         return Report(
             store.header.entry_count, files, len(records), record_bytes, catalogue_items, list(store.warnings)
@@ -138,7 +171,7 @@ SHARD_NAME = re.compile(rb"shard-([0-9]{8})-([0-9]{5,})")
 
 class Rebuilt:
     """The tree of a store from the catalogues of its own shards alone: no index is read, and a manifest only to tell
-    which generations are complete. `items` is path -> CatalogueItem."""
+    which generations are complete. `items` is path -> CatalogueItem. Section 7 of FORMAT.md."""
 
     def __init__(self, folder):
         self.folder = os.path.abspath(os.fsencode(folder))
@@ -148,22 +181,41 @@ class Rebuilt:
             newest = read_manifest(self.folder).generation
         except StoreError:
             newest = None
-        found = []
+        found = {}  # generation -> [(number, name)]
         for name in os.listdir(self.folder):
             match = SHARD_NAME.fullmatch(name)
             if match and (newest is None or int(match[1]) <= newest):
-                found.append((int(match[1]), int(match[2]), name))
-        for generation, number, name in sorted(found):
+                found.setdefault(int(match[1]), []).append((int(match[2]), name))
+        counting = []
+        generation = max(found, default=0)
+        while generation:
+            if generation not in found:
+                raise StoreError(
+                    "shard_base_missing",
+                    f"generation {generation}, to which generation {counting[-1]} was added: its shards are missing",
+                )
+            counting.append(generation)
+            generation = self._base_of(generation, found[generation])
+        for generation in reversed(counting):
+            for number, name in sorted(found[generation]):
+                with open(os.path.join(self.folder, name), "rb") as file:
+                    header = parse_shard_header(show(name), file.read(64))
+                    self._names[number] = name
+                    for item in read_catalogue(file.fileno(), show(name), header).items:
+                        self.items[item.path] = item
+
+    def _base_of(self, generation, shards):
+        bases = {}
+        for number, name in sorted(shards):
             with open(os.path.join(self.folder, name), "rb") as file:
                 header = parse_shard_header(show(name), file.read(64))
-                refuse_if(
-                    (header.generation, header.number) != (generation, number),
-                    "shard_name",
-                    f"{show(name)}: header says generation {header.generation}, shard number {header.number}",
-                )
-                self._names[number] = name
-                for item in read_catalogue(file.fileno(), show(name), header):
-                    self.items[item.path] = item
+            refuse_if(
+                (header.generation, header.number) != (generation, number),
+                "shard_name",
+                f"{show(name)}: header says generation {header.generation}, shard number {header.number}",
+            )
+            check_base(show(name), header, bases)
+        return bases[generation]
 
     def read(self, item):
         """The whole record of an item that lies in an own shard, checked."""

@@ -66,6 +66,7 @@ def parse_catalogue_item(name, payload, at):
         "catalogue_item_path",
         f"bad path {show(path)!r}",
     )
+    check(path_bytes > 4095, "catalogue_item_path", f"path of {path_bytes} bytes: over 4095")
     check(not known_type(mode), "catalogue_item_mode", f"{show(path)!r}: type {mode:o}")
     check(nanoseconds > 999_999_999, "catalogue_item_mtime", f"{show(path)!r}: nanoseconds {nanoseconds}")
     is_link, is_file = stat.S_ISLNK(mode), stat.S_ISREG(mode)
@@ -134,6 +135,13 @@ def parse_catalogue(name, data):
 class ShardHeader:
     number: int
     generation: int
+    base_generation: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Catalogue:
+    offset: int  # in the shard's file
+    items: list
 
 
 def pread_all(fd, size, offset, name):
@@ -149,18 +157,23 @@ def pread_all(fd, size, offset, name):
 
 def parse_shard_header(name, raw):
     refuse_if(len(raw) < 64, "shard_too_short", f"{name}: {len(raw)} bytes: too short for a shard header")
-    magic, version, number, generation = struct.unpack_from("<8sIIQ", raw, 0)
+    magic, version, number, generation, base = struct.unpack_from("<8sIIQQ", raw, 0)
     refuse_if(magic != b"AUGURSHD", "shard_magic", f"{name}: magic is not AUGURSHD: not a shard")
     refuse_if(version != 1, "shard_version", f"{name}: version {version}: this reader knows 1")
     refuse_if(
         struct.unpack_from("<Q", raw, 56)[0] != xxh3_64(raw[:56]), "shard_checksum", f"{name}: header checksum mismatch"
     )
-    refuse_if(any(raw[24:56]), "shard_reserved", f"{name}: reserved field of the header is not zero")
-    return ShardHeader(number, generation)
+    refuse_if(
+        base >= generation,
+        "shard_base_generation",
+        f"{name}: base generation {base}: not below the generation {generation}",
+    )
+    refuse_if(any(raw[32:56]), "shard_reserved", f"{name}: reserved field of the header is not zero")
+    return ShardHeader(number, generation, base)
 
 
 def read_catalogue(fd, name, header):
-    """The catalogue items of the complete own shard that `fd` has open."""
+    """The Catalogue of the complete own shard that `fd` has open."""
     size = os.fstat(fd).st_size
     refuse_if(size < 128, "shard_too_short", f"{name}: {size} bytes: too short for a trailer")
     raw = pread_all(fd, 64, size - 64, name)
@@ -195,4 +208,4 @@ def read_catalogue(fd, name, header):
         "trailer_item_count",
         f"{name}: trailer item count {items}: the frames have {len(listing)}",
     )
-    return listing
+    return Catalogue(offset, listing)

@@ -143,6 +143,11 @@ def parse_sections(name, raw, count, file_bytes):
         "checksums_place",
         f"{name}: section CHECKSUMS: not from a multiple of {PIECE_BYTES} to the end of the file",
     )
+    refuse_if(
+        any(s.offset > place.offset for s in sections),
+        "checksums_place",
+        f"{name}: section CHECKSUMS: not the last section",
+    )
     blocks = (place.offset - PIECE_BYTES) // PIECE_BYTES
     refuse_if(
         place.bytes != blocks * 8,

@@ -22,9 +22,9 @@ class Manifest:
 def decimal(values, key):
     text = values[key]
     refuse_if(
-        not re.fullmatch(r"[0-9]+", text),
+        not re.fullmatch(r"0|[1-9][0-9]*", text),
         "manifest_" + key.replace("-", "_"),
-        f"manifest: {key} {text!r}: not a decimal number",
+        f"manifest: {key} {text!r}: not a decimal number without leading zeros",
     )
     return int(text)
 
@@ -56,7 +56,9 @@ def parse_manifest(data):
     values = {}
     for line in lines[1:-1]:
         refuse_if(
-            not line.isascii() or b" " not in line, "manifest_line", f"manifest: line {show(line)!r} is not 'key value'"
+            not re.fullmatch(rb"[!-~]+ [!-~][ -~]*", line),
+            "manifest_line",
+            f"manifest: line {show(line)!r} is not 'key value' in printable ASCII",
         )
         key, value = line.decode().split(" ", 1)
         if key.startswith("x-"):
@@ -71,9 +73,13 @@ def parse_manifest(data):
     for key in ("generation", "index", "index-bytes", "index-id", "writer"):
         refuse_if(key not in values, "manifest_missing_key", f"manifest: key {key} is missing")
     generation = decimal(values, "generation")
-    refuse_if(generation == 0, "manifest_generation", "manifest: generation is 0")
     refuse_if(
-        values["index"] != f"index-{generation:08d}" or generation > 99_999_999,
+        not 0 < generation <= 99_999_999,
+        "manifest_generation",
+        f"manifest: generation {generation} is not from 1 to 99999999",
+    )
+    refuse_if(
+        values["index"] != f"index-{generation:08d}",
         "manifest_index_name",
         f"manifest: index {values['index']!r} is not the name of generation {generation}",
     )

@@ -73,6 +73,11 @@ class Shard:
         locator = store.section_bytes(NAMES, locator_offset, locator_bytes)
         check(b"\0" in locator, "shard_locator", "NUL in the locator")
         check(kind == OWN and b"/" in locator, "shard_locator", f"'/' in the locator {show(locator)!r} of an own shard")
+        check(
+            (locator_kind == ABSOLUTE) != locator.startswith(b"/"),
+            "shard_locator",
+            f"locator {show(locator)!r}: relative with a '/' at the beginning, or absolute without",
+        )
         check(nanoseconds > 999_999_999, "shard_nanoseconds", f"token nanoseconds {nanoseconds}: over 999999999")
         check(kind == OWN and (seconds or nanoseconds), "shard_own_token", "token of an own shard is not 0")
         check(reserved or any(more), "shard_item_reserved", "reserved field is not zero")
@@ -82,6 +87,7 @@ class Shard:
             f"generation {generation}: 0 or above the index's",
         )
 
+        self.number = number
         self.kind = kind
         self.first_byte = 64 if kind == OWN else 0
         self.bytes = file_bytes
@@ -115,6 +121,11 @@ class Shard:
             self.header.generation != generation,
             "shard_header_generation",
             f"{self.name}: generation {self.header.generation}: the shard table says {generation}",
+        )
+        refuse_if(
+            self.header.number != self.number,
+            "shard_header_number",
+            f"{self.name}: header says shard number {self.header.number}: the shard table has it as {self.number}",
         )
 
     def close(self):

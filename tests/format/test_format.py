@@ -254,6 +254,33 @@ def test_reader_with_two_root_pieces(folder):
     assert_same(read_by_reader(store), expected(golden.plain()))
 
 
+def write_longest_path(folder):
+    store = os.path.join(folder, "store")
+    write_store(store, [Generation(golden.with_path_of(4095))])
+    return store
+
+
+def write_empty_section_within_another(folder):
+    store = golden.unpack("plain", folder)
+    index = Index(store)
+    assert index.section(4)["bytes"] == 0
+    index.section(4)["offset"] = index.section(1)["offset"] + 64
+    index.save()
+    return store
+
+
+def test_reader_accepts_the_longest_path(folder):
+    store = write_longest_path(folder)
+    reader.full_check(store)
+    assert_same(read_by_reader(store), expected(golden.with_path_of(4095)))
+
+
+def test_reader_accepts_an_empty_section_within_another(folder):
+    store = write_empty_section_within_another(folder)
+    reader.full_check(store)
+    assert_same(read_by_reader(store), expected(golden.plain()))
+
+
 def test_a_broken_block_fails_what_needs_it_and_nothing_else(folder):
     path = golden.unpack("many", folder)
     index = Index(path)
@@ -329,8 +356,8 @@ def defects_in_source():
 
 def test_every_refusal_of_the_reader_has_a_bad_store():
     provoked = {defect for case in bad.BAD for defect in case.defect.split("|")}
-    # shard_name is a rule of the rebuilding alone; see test_rebuild_refuses_a_renamed_shard.
-    assert set(defects_in_source()) - provoked == {"shard_name"}
+    # Rules of the rebuilding alone: see test_rebuild_refuses_a_renamed_shard and …_a_lost_generation.
+    assert set(defects_in_source()) - provoked == {"shard_name", "shard_base_missing"}
 
 
 def test_rebuild_refuses_a_renamed_shard(folder):
@@ -340,9 +367,32 @@ def test_rebuild_refuses_a_renamed_shard(folder):
         reader.rebuild(store)
 
 
+def test_rebuild_refuses_a_lost_generation(folder):
+    store = golden.unpack("two_generations", folder)
+    os.remove(os.path.join(store, "shard-00000001-00000"))
+    with pytest.raises(reader.StoreError, match="generation 1, to which generation 2 was added"):
+        reader.rebuild(store)
+
+
+def test_rebuild_refuses_different_bases_in_a_generation(folder):
+    case = BY_NAME["shard_base_differs"]
+    with pytest.raises(reader.StoreError, match="base generation"):
+        reader.rebuild(case.build(folder))
+
+
 # ---------------------------------------------------------------------- random damage, sealed
 
-MUTATED = ("plain", "images", "large", "many", "foreign_relative", "mixed", "unknown_section", "two_generations")
+MUTATED = (
+    "plain",
+    "images",
+    "large",
+    "many",
+    "foreign_relative",
+    "mixed",
+    "unknown_section",
+    "two_generations",
+    "started_anew",
+)
 
 
 def mutate_bytes(rng, data, start, end):
@@ -489,6 +539,15 @@ def test_program_with_two_root_pieces(augurpack, folder):
     check_by_program(augurpack, write_two_root_pieces(folder), golden.plain(), folder)
 
 
+def test_program_accepts_the_longest_path(augurpack, folder):
+    done = run(augurpack, "verify", write_longest_path(folder))  # longer than a path of the file system, once below it
+    assert done.returncode == 0, text_of(done.stderr)
+
+
+def test_program_accepts_an_empty_section_within_another(augurpack, folder):
+    check_by_program(augurpack, write_empty_section_within_another(folder), golden.plain(), folder)
+
+
 def test_program_warns_of_another_mtime(augurpack, folder):
     done = run(augurpack, "verify", touch_tar(folder))
     assert done.returncode == 0, text_of(done.stderr)
@@ -599,6 +658,51 @@ def test_reader_reads_what_the_program_appends(augurpack, folder):
     both = read_folder(first)[1:] + read_folder(second)[1:]
     assert_same(read_by_reader(store)[1:], sorted(both, key=lambda item: item[0].split(b"/")))
     assert_same(read_by_rebuild(store), read_by_reader(store))
+
+
+def test_rebuild_leaves_out_what_the_program_replaced(augurpack, folder):
+    """create, append, create --force with a smaller tree, append: only what came since then is in the tree."""
+    rng = random.Random(5)
+    store = os.path.join(folder, "store")
+    steps = (("create", 40), ("append", 30), ("create --force", 10), ("append", 20))
+    sources = []
+    for number, (command, entries) in enumerate(steps):
+        source = os.path.join(folder, str(number))
+        random_tree(rng, source, entries)
+        for name in os.listdir(os.fsencode(source)):  # so that no path comes twice
+            os.rename(
+                os.path.join(os.fsencode(source), name), os.path.join(os.fsencode(source), b"%d" % number + name[:250])
+            )
+        sources.append(read_folder(source))
+        done = run(augurpack, *command.split(), "--quiet", source, store)
+        assert done.returncode == 0, text_of(done.stderr)
+        reader.full_check(store)
+        assert_same(read_by_rebuild(store), read_by_reader(store))
+        if number == 2:
+            assert_same(read_by_rebuild(store), sources[2])
+    wanted = {path for listing in sources[2:] for path, *_ in listing}
+    assert {path for path, *_ in read_by_rebuild(store)} == wanted
+
+
+@pytest.mark.parametrize("kind", ["folders", "tar"])
+def test_rebuild_leaves_out_what_was_replaced_by_no_records_of_our_own(kind, augurpack, folder):
+    """Such a generation needs no shard for its records, and yet has one that tells that the tree started anew."""
+    store = golden.unpack("plain", folder)
+    source = os.path.join(folder, "source")
+    if kind == "tar":
+        golden.write_tar(source, golden.tree_of_tar())
+        done = run(augurpack, "adopt", "--force", "--quiet", source, store)
+    else:
+        os.makedirs(os.path.join(source, "a", "b"))
+        done = run(augurpack, "create", "--force", "--quiet", source, store)
+    assert done.returncode == 0, text_of(done.stderr)
+    reader.full_check(store)
+    done = run(augurpack, "verify", store)
+    assert done.returncode == 0, text_of(done.stderr)
+    if kind == "tar":
+        assert read_by_rebuild(store) == []
+    else:
+        assert_same(read_by_rebuild(store), read_folder(source))
 
 
 def test_reader_reads_what_the_program_adopts(augurpack, folder):

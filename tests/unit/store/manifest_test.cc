@@ -95,6 +95,8 @@ TEST(Manifest, RefusesWhatBreaksARule) {
       {WithSum(Replace(good, "generation 3", "generation  3")), "not a key, one space and a value"},
       {WithSum(good + "\n"), "not a key, one space and a value"},
       {WithSum(Replace(good, "generation 3", "generation 0")), "generation '0'"},
+      {WithSum(Replace(good, "generation 3", "generation 03")), "generation '03'"},
+      {WithSum(Replace(good, "131328", "0131328")), "index-bytes '0131328'"},
       {WithSum(Replace(good, "generation 3", "generation three")), "generation 'three'"},
       {WithSum(Replace(good, "generation 3", "generation -3")), "generation '-3'"},
       {WithSum(Replace(good, "generation 3", "generation 18446744073709551619")), "generation '18446744073709551619'"},

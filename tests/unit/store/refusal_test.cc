@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -357,6 +359,21 @@ std::vector<Defect> EntryDefects() {
   };
 }
 
+// A change in the header of the own shard, with its checksum made right.
+Defect OwnHeader(const char* name, const std::function<void(format::ShardHeader&)>& edit, const char* text) {
+  return {name,
+          [edit](TestStore& store) {
+            std::string& file = store.files["shard-00000001-00000"];
+            format::ShardHeader header;
+            std::memcpy(&header, file.data(), sizeof(header));
+            edit(header);
+            std::memcpy(file.data(), &header, sizeof(header));
+            header.sum = SumOf(file.substr(0, offsetof(format::ShardHeader, sum)));
+            std::memcpy(file.data(), &header, sizeof(header));
+          },
+          text};
+}
+
 std::vector<Defect> ShardDefects() {
   return {
       Row(
@@ -376,6 +393,10 @@ std::vector<Defect> ShardDefects() {
       Row(
           "locator_leaves", 1, [](S& s) { s.locator_offset = ~uint64_t{0}; }, "locator leaves NAMES"),
       {"locator_nul", [](TestStore& s) { s.names[s.shards[1].locator_offset + 3] = '\0'; }, "NUL in the locator"},
+      {"relative_slash", [](TestStore& s) { s.names[s.shards[1].locator_offset] = '/'; },
+       "a relative locator that begins with '/'"},
+      Row(
+          "absolute_no_slash", 1, [](S& s) { s.locator_kind = 2; }, "an absolute locator that does not begin with '/'"),
       {"own_slash", [](TestStore& s) { s.names[s.shards[0].locator_offset + 5] = '/'; }, "'/' in the locator"},
       Row(
           "file_bytes", 1, [](S& s) { s.file_bytes += 1; }, "the index says 2049"),
@@ -405,6 +426,15 @@ std::vector<Defect> ShardDefects() {
       {"header_generation",
        [](TestStore& s) { s.files["shard-00000001-00000"].replace(0, 64, OwnShard(0, 7, "", "", 0), 0, 64); },
        "shard header: its generation"},
+      OwnHeader(
+          "header_number", [](format::ShardHeader& h) { h.number = 1; }, "shard header: its shard number"),
+      OwnHeader(
+          "header_base", [](format::ShardHeader& h) { h.base_generation = 1; }, "shard header: its base generation"),
+      OwnHeader(
+          "header_base_above", [](format::ShardHeader& h) { h.base_generation = ~uint64_t{0}; },
+          "shard header: its base generation"),
+      OwnHeader(
+          "header_reserved", [](format::ShardHeader& h) { h.reserved_32[23] = 1; }, "shard header: reserved"),
       {"record_flipped", [](TestStore& s) { s.files["foreign.tar"][600] ^= 1; },
        "foreign.tar: record 4 (tar.bin): checksum mismatch"},
       {"block_flipped", [](TestStore& s) { s.files["shard-00000001-00000"][64 + (1 << 20)] ^= 1; },

@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <fstream>
 #include <string>
 
 #include "unit/store_writer/fixture.h"
@@ -37,6 +39,38 @@ TEST_F(StoreWriterTest, ReplaceWritesAFurtherGenerationAndKeepsTheOld) {
 TEST_F(StoreWriterTest, ReplaceMakesAStoreWhereThereIsNone) {
   Create({{"a", "new"}}, {.mode = WriteMode::kReplace});
   EXPECT_EQ(ReadFile("a"), "new");
+}
+
+TEST_F(StoreWriterTest, ShardsNameTheGenerationThatTheyAddTo) {
+  const auto base_of = [this](const char* shard) {
+    std::string header(64, '\0');
+    std::ifstream(store_ + "/" + shard, std::ios::binary).read(header.data(), 64);
+    uint64_t base = 0;
+    std::memcpy(&base, header.data() + 24, sizeof(base));  // FORMAT.md section 6
+    return base;
+  };
+  const auto add_folder = [this](WriteMode mode, const char* path) {
+    const auto writer = Begin({.mode = mode});
+    ASSERT_TRUE(writer->AddDirectory(path, {}).ok());
+    ASSERT_TRUE(writer->Commit().ok());
+  };
+  Create({{"a", "1"}});
+  Create({{"b", "2"}}, {.mode = WriteMode::kAppend});
+  add_folder(WriteMode::kAppend, "d");  // has no shard, so nothing can be added to its shards
+  Create({{"c", "4"}}, {.mode = WriteMode::kAppend});
+  EXPECT_EQ(Defects(), "");
+  Create({{"e", "5"}}, {.mode = WriteMode::kReplace});
+  Create({{"f", "6"}}, {.mode = WriteMode::kAppend});
+  EXPECT_EQ(Defects(), "");
+  EXPECT_EQ(base_of("shard-00000001-00000"), 0u);
+  EXPECT_EQ(base_of("shard-00000002-00001"), 1u);
+  EXPECT_EQ(base_of("shard-00000004-00002"), 2u);
+  EXPECT_EQ(base_of("shard-00000005-00000"), 0u);
+  EXPECT_EQ(base_of("shard-00000006-00001"), 5u);
+  add_folder(WriteMode::kReplace, "d");  // its shard tells that the other files are gone
+  EXPECT_EQ(base_of("shard-00000007-00000"), 0u);
+  EXPECT_EQ((*Store::Open(store_))->summary().shard_count, 1u);
+  EXPECT_EQ(Defects(), "");
 }
 
 TEST_F(StoreWriterTest, AppendNeedsAStore) {

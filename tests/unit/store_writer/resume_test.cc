@@ -2,8 +2,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <fstream>
 #include <string>
 
+#include "store/hash.h"
 #include "unit/store_writer/fixture.h"
 
 namespace augur {
@@ -221,6 +224,27 @@ TEST_F(ResumeTest, AnAppendsDebrisIsNothingToAReplace) {
   WriteAndDie(45, {.mode = WriteMode::kAppend, .shard_bytes = 20'000'000});
   EXPECT_EQ(GoOn(3, {.mode = WriteMode::kReplace}).resumed_count, 0u);
   ExpectFiles(3);
+}
+
+TEST_F(ResumeTest, AShardWithAnotherBaseGenerationIsDebris) {
+  Create({{"old", "old"}});
+  const WriterOptions options{.mode = WriteMode::kAppend, .shard_bytes = 20'000'000};
+  WriteAndDie(45, options);
+  const std::string path = store_ + "/shard-00000002-00001";
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  std::string header(64, '\0');
+  file.read(header.data(), 64);
+  ASSERT_EQ(header[24], 1) << "the generation that it adds to, FORMAT.md section 6";
+  header[24] = 0;
+  const uint64_t sum = HashBytes64(Bytes(header).first(56));
+  std::memcpy(header.data() + 56, &sum, sizeof(sum));
+  file.seekp(0);
+  file.write(header.data(), 64);
+  file.close();
+  EXPECT_EQ(GoOn(3, options).resumed_count, 0u);
+  EXPECT_EQ(Defects(), "");
+  EXPECT_EQ(ReadFile("old"), "old");
+  EXPECT_EQ(ReadFile(Name(2)), Text(2));
 }
 
 TEST_F(ResumeTest, ARefusedCommitLeavesItsRecordsForAResume) {
