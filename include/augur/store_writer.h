@@ -71,7 +71,8 @@ class StoreWriter {
   // kExists: on_duplicate is kRefuse and the old tree (kAppend) has the path. Duplicates within the added paths are
   // found at Commit. kInvalid: the path breaks FORMAT.md section 5 or 8 (a component of '.', '..', over 255 bytes, a
   // NUL ...).
-  // "" sets the attributes of the root.
+  // "" sets the attributes of the root. A folder that is there already is no collision: the two are one, with the
+  // attributes that came last (first with kFirst).
   Status AddDirectory(std::string_view path, const Attributes& attributes);
   Status AddSymlink(std::string_view path, const Attributes& attributes, std::string_view target);
   // A whole file. The second form takes the XXH3-128 of the bytes from a caller who has computed it already (in

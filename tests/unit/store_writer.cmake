@@ -10,4 +10,5 @@ augur_test(store_writer
   unit/store_writer/parts_test.cc
   unit/store_writer/resume_test.cc
   unit/store_writer/stream_test.cc
+  unit/store_writer/write_pump_test.cc
   LAYERS store)
