@@ -30,8 +30,9 @@ constexpr double kTimeoutSeconds = 10 * 24 * 3600;
 // about 350 of them, and the round trip of 20 us is 0.06 us an item: more memory would buy nothing.
 constexpr size_t kListingBytesMax = kListingBytes;
 
-// FUSE's max_write. We take no writes, but libfuse derives from it the largest request, reads included: 256 pages.
-constexpr unsigned kRequestBytesMax = 1 << 20;
+// FUSE's max_write. We take no writes, but libfuse derives from it the largest request, reads included: 256 pages. So
+// no read is longer than FileSystem takes.
+constexpr unsigned kRequestBytesMax = kReadBytesMax;
 
 Operations& Of(fuse_req_t request) { return *static_cast<Operations*>(fuse_req_userdata(request)); }
 
@@ -150,7 +151,7 @@ struct Handlers {
       ReplyFailure(request, read.status());
       return;
     }
-    // A request of at most 1 MiB touches at most two blocks of 1 MiB.
+    // A request of at most kReadBytesMax touches at most two blocks.
     std::array<iovec, 4> pieces;
     AUGUR_CHECK(read->pieces.size() <= pieces.size());
     uint64_t bytes = 0;
