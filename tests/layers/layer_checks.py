@@ -23,10 +23,10 @@ ARROWS = {
     "control": {"base"},
     "pack": {"base", "io", "store", "decode"},
     "order": {"base", "store"},
-    "prefetch": {"base", "order", "cache", "io"},
+    "prefetch": {"base", "io", "store", "order", "cache", "control"},  # store, control: records to read, counters
     "views": {"base", "store", "decode"},
     "fs": {"base", "io", "store", "cache", "control", "views", "prefetch"},  # control: its counters
-    "fuse": {"base", "io", "store", "cache", "control", "fs"},
+    "fuse": {"base", "io", "store", "order", "cache", "control", "prefetch", "fs"},
 }
 # The one layer that may know libfuse.
 FUSE_LAYER = "fuse"
