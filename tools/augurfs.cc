@@ -167,7 +167,7 @@ class Daemon {
 
   void LogStatistics() {
     for (const StatDefinition& definition : kStatDefinitions) {
-      spdlog::info("statistics: {} {} {}", definition.name, statistics_.Get(definition.stat), definition.unit);
+      spdlog::info("statistics: {} {} {}", definition.name, statistics_.Get(definition.id), definition.unit);
     }
     const CacheCounters cache = cache_->counters();
     spdlog::info("statistics: cache hits {} misses {} failures {} evicted {} waits {}", cache.hits, cache.misses,

@@ -1,20 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/statistics.h"
 
+#include <cmath>
+#include <numeric>
+#include <utility>
+
 namespace augur {
 
 const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
     {Stat::kReads, "reads", "requests", "READ requests of the kernel",
      "what the kernel's page cache served: such reads make no request"},
     {Stat::kReadBytes, "read_bytes", "bytes", "bytes given to the kernel in answer to READ requests",
-     "failed reads; what the kernel's page cache served"},
+     "failed reads; what the kernel's page cache served; pushed bytes"},
     {Stat::kReadFailures, "read_failures", "requests", "READ requests answered with an error",
      "requests for something that is not a file"},
+    {Stat::kRecordCacheHits, "record_cache_hits", "blocks", "blocks that READ requests found in the record cache",
+     "the virtual files; what the kernel's page cache served"},
+    {Stat::kRecordCacheJoins, "record_cache_joins", "blocks",
+     "blocks that READ requests wanted while a fetch of them was under way, and waited for",
+     "fetches ahead that joined"},
+    {Stat::kWarehouseHits, "warehouse_hits", "blocks", "blocks that READ requests found in the warehouse",
+     "blocks that were taken out of it ahead of their use"},
+    {Stat::kMisses, "misses", "blocks", "blocks that READ requests made be fetched from the disk",
+     "fetches ahead; requests that joined a fetch under way"},
+    {Stat::kStalls, "stalls", "requests", "READ requests of a foreseen file that was not ready yet",
+     "files that were in no order; sentinels that were ready"},
+    {Stat::kSentinels, "sentinels", "files",
+     "files left out of the push on purpose whose READ has told how far the "
+     "reader is",
+     "sentinels that nobody read yet, or that the page cache still had"},
+    {Stat::kOpens, "opens", "opens", "opens of files that were seen from outside (inotify) or as requests",
+     "opens in folders that are not watched; opens of one file at once, which the kernel tells as one"},
+    {Stat::kDiskReads, "disk_reads", "reads", "reads from the shards, a chunk of joined blocks counting as one",
+     "pages of the mapped index"},
+    {Stat::kDiskBytes, "disk_bytes", "bytes", "bytes that those reads delivered, with what alignment and joining added",
+     "pages of the mapped index"},
+    {Stat::kJoinedBytes, "joined_bytes", "bytes",
+     "bytes read in a chunk only because they lie between two blocks that were wanted", "what alignment added"},
+    {Stat::kWastedBytes, "wasted_bytes", "bytes", "bytes fetched ahead and dropped before anybody read them",
+     "pushed bytes that the kernel dropped: it does not tell; joined bytes"},
     {Stat::kCorruptBlocks, "corrupt_blocks", "blocks", "blocks from the disk that did not match their checksum",
      "defects of the index"},
-    {Stat::kDiskReads, "disk_reads", "reads", "reads of record blocks from the shards", "pages of the mapped index"},
-    {Stat::kDiskBytes, "disk_bytes", "bytes", "bytes that those reads delivered, with what alignment added",
-     "pages of the mapped index"},
+    {Stat::kPushes, "pushes", "files", "files put into the kernel's page cache before they were read",
+     "pushes that the kernel refused"},
+    {Stat::kPushedBytes, "pushed_bytes", "bytes", "bytes of those files", "pages that the kernel has dropped since"},
+    {Stat::kPushesUnknown, "pushes_unknown", "files",
+     "pushes that the kernel refused because it did not know the file's inode", "the same file once it was known"},
+    {Stat::kDroppedFiles, "dropped_files", "files", "files whose pages were dropped from the page cache by us",
+     "files that the kernel dropped by itself"},
+    {Stat::kOrdersAccepted, "orders_accepted", "orders", "orders given by 'augurctl hint' and accepted",
+     "orders that were found without a hint; refused ones"},
 }};
+
+const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
+    {Gauge::kReadsInFlight, "reads_in_flight", "reads", "reads from the shards that the disk has not answered yet",
+     "reads that wait to be given to the disk"},
+    {Gauge::kPushesWaiting, "pushes_waiting", "files", "files that are ready and wait to be put into the page cache",
+     ""},
+    {Gauge::kOrdersQueued, "orders_queued", "orders", "orders that wait behind the one that is followed", ""},
+    {Gauge::kOrderPosition, "order_position", "files", "where in its order the reader is", "files that were skipped"},
+    {Gauge::kOrderFiles, "order_files", "files", "length of the order that is followed", "the orders behind it"},
+    {Gauge::kStockedAheadBytes, "stocked_ahead_bytes", "bytes", "bytes in the page cache that are still to be read",
+     "pages that stay there after they were read"},
+    {Gauge::kWarehouseBytes, "warehouse_bytes", "bytes", "bytes of memory that the warehouse uses", ""},
+    {Gauge::kWarehouseBytesMax, "warehouse_bytes_max", "bytes", "bytes that it may use", ""},
+    {Gauge::kWarehouseBlocks, "warehouse_blocks", "blocks", "blocks that it keeps", ""},
+    {Gauge::kBufferBytes, "buffer_bytes", "bytes", "bytes of record buffers in use", "buffers that wait to be used"},
+    {Gauge::kBufferBytesMax, "buffer_bytes_max", "bytes", "bytes of record buffers that there may be", ""},
+    {Gauge::kMemoryBytes, "memory_bytes", "bytes", "memory of the daemon: anonymous and shared pages",
+     "the mapped index, and the kernel's page cache"},
+    {Gauge::kMemoryBytesMax, "memory_bytes_max", "bytes", "memory that it may use (-o memory=)", ""},
+}};
+
+const std::array<HistogramDefinition, kHistogramCount> kHistogramDefinitions = {{
+    {Histogram::kLeadTimeUs, "lead_time_us", "microseconds",
+     "how long a file was ready in the page cache before it was opened", "files whose open was not seen"},
+}};
+
+uint64_t HistogramCounts::total() const { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
+
+uint64_t HistogramCounts::Quantile(double share) const {
+  const uint64_t all = total();
+  if (all == 0) return 0;
+  const auto wanted = static_cast<uint64_t>(std::ceil(share * static_cast<double>(all)));
+  uint64_t seen = 0;
+  for (size_t bucket = 0; bucket < kFiniteBuckets; ++bucket) {
+    seen += counts[bucket];
+    if (seen >= wanted) return UpTo(bucket);
+  }
+  return UINT64_MAX;
+}
+
+void Statistics::ReadFrom(Gauge gauge, std::function<uint64_t()> read) {
+  const MutexLock lock(mu_);
+  readers_[static_cast<size_t>(gauge)] = std::move(read);
+}
+
+void Statistics::Record(Histogram histogram, uint64_t value) {
+  Buckets& buckets = histograms_[static_cast<size_t>(histogram)];
+  buckets.counts[HistogramCounts::BucketOf(value)].fetch_add(1, std::memory_order_relaxed);
+  buckets.sum.fetch_add(value, std::memory_order_relaxed);
+}
+
+StatisticsSnapshot Statistics::Snapshot() const {
+  StatisticsSnapshot snapshot;
+  for (size_t i = 0; i < kStatCount; ++i) snapshot.counters[i] = counters_[i].load(std::memory_order_relaxed);
+  for (size_t i = 0; i < kHistogramCount; ++i) {
+    HistogramCounts& out = snapshot.histograms[i];
+    for (size_t bucket = 0; bucket < HistogramCounts::kBuckets; ++bucket) {
+      out.counts[bucket] = histograms_[i].counts[bucket].load(std::memory_order_relaxed);
+    }
+    out.sum = histograms_[i].sum.load(std::memory_order_relaxed);
+  }
+  // Under the lock, so that a reader that has been taken away is not running any more.
+  const MutexLock lock(mu_);
+  for (size_t i = 0; i < kGaugeCount; ++i) {
+    snapshot.gauges[i] = readers_[i] ? readers_[i]() : gauges_[i].load(std::memory_order_relaxed);
+  }
+  return snapshot;
+}
 
 }  // namespace augur

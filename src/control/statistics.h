@@ -3,45 +3,164 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
+
+#include "base/mutex.h"
 
 namespace augur {
 
-// Every counter of the daemon, declared once here and described in kStatDefinitions.
+// Every number that the daemon tells about itself, declared once here and described in the tables below. The kernel's
+// page cache is the first level that can answer a reader, and what it answers makes no request: no number here can
+// count it.
+
+// Counters: they only grow, from the start of the daemon.
 enum class Stat : size_t {
+  // READ requests and what answered them, level by level.
   kReads,
   kReadBytes,
   kReadFailures,
-  kCorruptBlocks,
+  kRecordCacheHits,
+  kRecordCacheJoins,
+  kWarehouseHits,
+  kMisses,
+  kStalls,
+  kSentinels,
+  kOpens,
+  // The disk.
   kDiskReads,
   kDiskBytes,
+  kJoinedBytes,
+  kWastedBytes,
+  kCorruptBlocks,
+  // The page cache, as far as it is our doing.
+  kPushes,
+  kPushedBytes,
+  kPushesUnknown,
+  kDroppedFiles,
+  // What was foretold.
+  kOrdersAccepted,
   kStatCount,  // not a counter
 };
 
-struct StatDefinition {
-  Stat stat;
+// Gauges: how things are now.
+enum class Gauge : size_t {
+  kReadsInFlight,
+  kPushesWaiting,
+  kOrdersQueued,
+  kOrderPosition,
+  kOrderFiles,
+  kStockedAheadBytes,
+  kWarehouseBytes,
+  kWarehouseBytesMax,
+  kWarehouseBlocks,
+  kBufferBytes,
+  kBufferBytesMax,
+  kMemoryBytes,
+  kMemoryBytesMax,
+  kGaugeCount,  // not a gauge
+};
+
+// Distributions.
+enum class Histogram : size_t {
+  kLeadTimeUs,
+  kHistogramCount,  // not a histogram
+};
+
+// One row of a table: what a number is called everywhere (table, JSON, Prometheus), and what it means.
+template <typename Id>
+struct Definition {
+  Id id;
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
   std::string_view excludes;  // what is not counted
 };
+using StatDefinition = Definition<Stat>;
+using GaugeDefinition = Definition<Gauge>;
+using HistogramDefinition = Definition<Histogram>;
 
 inline constexpr size_t kStatCount = static_cast<size_t>(Stat::kStatCount);
+inline constexpr size_t kGaugeCount = static_cast<size_t>(Gauge::kGaugeCount);
+inline constexpr size_t kHistogramCount = static_cast<size_t>(Histogram::kHistogramCount);
+// In the order of the enums.
 extern const std::array<StatDefinition, kStatCount> kStatDefinitions;
+extern const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions;
+extern const std::array<HistogramDefinition, kHistogramCount> kHistogramDefinitions;
 
-// Counters that only grow, from the start of the daemon. Safe from any thread; a reader sees each counter by itself,
-// not all at one moment.
+// Buckets of a histogram: bucket i has the values up to 2^i that no bucket before it has, the last one all others. 2^31
+// microseconds are 36 minutes, longer than any file is foreseen.
+struct HistogramCounts {
+  static constexpr size_t kFiniteBuckets = 32;
+  static constexpr size_t kBuckets = kFiniteBuckets + 1;
+  static constexpr uint64_t UpTo(size_t bucket) { return uint64_t{1} << bucket; }  // REQUIRES: a finite bucket
+  static constexpr size_t BucketOf(uint64_t value) {
+    const size_t bucket = value <= 1 ? 0 : static_cast<size_t>(std::bit_width(value - 1));
+    return bucket < kFiniteBuckets ? bucket : kFiniteBuckets;
+  }
+
+  std::array<uint64_t, kBuckets> counts{};
+  uint64_t sum = 0;
+
+  uint64_t total() const;
+  // The least bound of a bucket at or below which at least this share of the values lies, 0 < share <= 1; UINT64_MAX
+  // when it is in the last bucket. 0 when there are no values.
+  uint64_t Quantile(double share) const;
+};
+
+// All numbers, taken one after the other and not at one moment.
+struct StatisticsSnapshot {
+  std::array<uint64_t, kStatCount> counters{};
+  std::array<uint64_t, kGaugeCount> gauges{};
+  std::array<HistogramCounts, kHistogramCount> histograms{};
+
+  uint64_t operator[](Stat stat) const { return counters[static_cast<size_t>(stat)]; }
+  uint64_t operator[](Gauge gauge) const { return gauges[static_cast<size_t>(gauge)]; }
+  const HistogramCounts& operator[](Histogram histogram) const { return histograms[static_cast<size_t>(histogram)]; }
+};
+
+// Statistics holds the numbers. Safe from any thread; all but Snapshot and ReadFrom are one or two atomic additions.
 class Statistics {
  public:
   void Add(Stat stat, uint64_t amount) {
-    values_[static_cast<size_t>(stat)].fetch_add(amount, std::memory_order_relaxed);
+    counters_[static_cast<size_t>(stat)].fetch_add(amount, std::memory_order_relaxed);
   }
-  uint64_t Get(Stat stat) const { return values_[static_cast<size_t>(stat)].load(std::memory_order_relaxed); }
+  uint64_t Get(Stat stat) const { return counters_[static_cast<size_t>(stat)].load(std::memory_order_relaxed); }
+
+  void Set(Gauge gauge, uint64_t value) { gauges_[static_cast<size_t>(gauge)].store(value, std::memory_order_relaxed); }
+  // For gauges that several threads move; they must not be Set as well.
+  void Raise(Gauge gauge, uint64_t amount) {
+    gauges_[static_cast<size_t>(gauge)].fetch_add(amount, std::memory_order_relaxed);
+  }
+  void Lower(Gauge gauge, uint64_t amount) {
+    gauges_[static_cast<size_t>(gauge)].fetch_sub(amount, std::memory_order_relaxed);
+  }
+  // Makes the gauge what `read` gives at each snapshot. `read` is called by threads that answer requests: it must not
+  // wait. REQUIRES: what it uses lives until no snapshot is taken any more, or until ReadFrom(gauge, nullptr), after
+  // which the gauge is what was Set.
+  void ReadFrom(Gauge gauge, std::function<uint64_t()> read);
+
+  // Puts a value into the histogram.
+  void Record(Histogram histogram, uint64_t value);
+
+  StatisticsSnapshot Snapshot() const;
 
  private:
-  std::array<std::atomic<uint64_t>, kStatCount> values_{};
+  struct Buckets {
+    std::array<std::atomic<uint64_t>, HistogramCounts::kBuckets> counts{};
+    std::atomic<uint64_t> sum = 0;
+  };
+
+  // Own synchronization.
+  std::array<std::atomic<uint64_t>, kStatCount> counters_{};
+  std::array<std::atomic<uint64_t>, kGaugeCount> gauges_{};
+  std::array<Buckets, kHistogramCount> histograms_{};
+
+  mutable Mutex mu_;
+  std::array<std::function<uint64_t()>, kGaugeCount> readers_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "augur/status.h"
+
+namespace augur {
+
+struct ControlAnswer {
+  nlohmann::json header;
+  std::string body;
+};
+
+// Fills `piece`; false: there is no more.
+using ControlSource = std::function<Result<bool>(std::string& piece)>;
+
+// Asks the daemon whose socket is at `path`: one request, one answer. `body`, if there is one, is read as the daemon
+// takes it. A failure that the daemon reports has its code and text as they are; kNotFound: nobody listens there;
+// kPermission: the daemon is another user's; kCorrupt, kUnsupported: it is no daemon of ours, or of another version.
+Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body);
+
+// The longest answer that is taken.
+inline constexpr size_t kAnswerBytesMax = 16 << 20;
+
+}  // namespace augur
