@@ -17,6 +17,11 @@ namespace augur {
 // Records over this many bytes carry a hash for each block of this many bytes (FORMAT.md section 5).
 inline constexpr uint64_t kBlockBytes = 1 << 20;
 
+// The coarsest alignment that an O_DIRECT read of a shard may need: a multiple of every block size in use. Such a read
+// is widened to it, so buffers have this much more room on each side; files that want more are read through the page
+// cache.
+inline constexpr uint32_t kAlignMax = 4096;
+
 // A shard that is open for reading. Closes its descriptor with the last reference.
 struct ShardFile {
   ShardFile() = default;
@@ -28,7 +33,7 @@ struct ShardFile {
   int fd = -1;
   uint64_t bytes = 0;
   bool direct = false;  // opened with O_DIRECT: offset, length and memory of a read are multiples of `align`
-  uint32_t align = 1;   // bytes; 1 when not direct
+  uint32_t align = 1;   // bytes, a power of two, at most kAlignMax; 1 when not direct
 };
 
 // Where the bytes of one block lie.

@@ -16,7 +16,7 @@ BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine,
 
 void BlockReader::Get(const Entry& file, uint64_t block, RecordCache::Done done) {
   const RecordKey key{.hash = file.hash, .size = file.size, .block = block};
-  const size_t buffer_bytes = Store::BlockBytes(file, block) + 2 * kAlignMax;
+  const size_t buffer_bytes = Store::BlockBytes(file, block) + 2 * size_t{kAlignMax};
   cache_.Get(
       key, buffer_bytes,
       [this, file, block](Buffer buffer, RecordCache::Loaded loaded) {

@@ -18,11 +18,8 @@ namespace augur {
 // Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants (FileSystem).
 class BlockReader {
  public:
-  // An O_DIRECT read begins and ends at multiples of the alignment, so it covers up to this much more on each side.
-  // Files that want a coarser alignment are read through the page cache (shard_set).
-  static constexpr uint64_t kAlignMax = 4096;
   // What a block takes of the pool at most.
-  static constexpr size_t kBufferBytesMax = kBlockBytes + 2 * kAlignMax;
+  static constexpr size_t kBufferBytesMax = kBlockBytes + 2 * size_t{kAlignMax};
 
   BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics);
   BlockReader(const BlockReader&) = delete;

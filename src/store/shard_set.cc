@@ -22,10 +22,6 @@
 namespace augur {
 namespace {
 
-// Where the kernel does not tell the alignment of O_DIRECT, this is tried: a multiple of every block size in use.
-// A file that wants more is read through the page cache, so buffers need no more room than this on each side.
-constexpr uint32_t kAlignMax = 4096;
-
 std::string Cure(const ShardInfo& info) {
   return info.foreign ? "put the file back as it was, or adopt it again"
                       : "copy it back from where the store came from, or pack the store again";
@@ -77,6 +73,7 @@ bool ProbeRead(int fd) {
 // Turns O_DIRECT on where the file system takes it with an alignment that we can serve; else leaves the file as it is.
 void TryDirect(ShardFile* file) {
   const std::optional<uint32_t> stated = StatedAlign(file->fd);
+  // Where the kernel does not tell the alignment, the coarsest is tried.
   const uint32_t align = stated.value_or(kAlignMax);
   if (align == 0 || align > kAlignMax || !std::has_single_bit(align)) return;
   const int flags = ::fcntl(file->fd, F_GETFL);

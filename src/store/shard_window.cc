@@ -13,9 +13,8 @@
 namespace augur {
 namespace {
 
-// The largest alignment of a ShardFile (shard_set.cc); a read is widened by up to this much on each side.
-constexpr uint64_t kAlignMax = 4096;
-constexpr uint64_t kMemoryBytes = ShardWindow::kBytesMax + 2 * kAlignMax;
+// A read is widened to the alignment on each side.
+constexpr uint64_t kMemoryBytes = ShardWindow::kBytesMax + 2 * uint64_t{kAlignMax};
 
 }  // namespace
 
