@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "io/engine_thread.h"
+#include "base/thread.h"
 #include "io/read_progress.h"
 
 namespace augur {
@@ -31,7 +31,7 @@ Result<std::unique_ptr<ReadEngine>> PreadEngine::Make(unsigned depth, const std:
   std::unique_ptr<PreadEngine> engine(new PreadEngine);
   const unsigned wanted = std::clamp(depth, 1u, kThreadsMax);
   for (unsigned i = 0; i < wanted; ++i) {
-    Result<std::thread> thread = StartEngineThread("augur-pread", [raw = engine.get()] { raw->Run(); });
+    Result<std::thread> thread = StartThread("augur-pread", [raw = engine.get()] { raw->Run(); });
     if (!thread.ok()) {
       if (engine->threads_.empty()) return thread.status().In("pread pool");
       spdlog::warn("pread pool: {} of {} threads: {}", i, wanted, thread.status().text());

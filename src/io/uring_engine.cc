@@ -10,7 +10,7 @@
 #include <future>
 
 #include "base/check.h"
-#include "io/engine_thread.h"
+#include "base/thread.h"
 #include "io/uring_refusal.h"
 
 namespace augur {
@@ -43,7 +43,7 @@ Result<std::unique_ptr<ReadEngine>> UringEngine::Make(unsigned depth) {
   // The thread that makes the ring is its single issuer, so it is made there.
   const auto set_up = std::make_shared<std::promise<int>>();
   std::future<int> outcome = set_up->get_future();
-  AUGUR_TRY_ASSIGN(thread, StartEngineThread("augur-uring", [raw = engine.get(), set_up] {
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-uring", [raw = engine.get(), set_up] {
                      const int error = raw->SetUp();
                      set_up->set_value(error);
                      if (error == 0) raw->Run();

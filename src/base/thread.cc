@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/engine_thread.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 
@@ -10,7 +10,7 @@
 
 namespace augur {
 
-Result<std::thread> StartEngineThread(const char* name, std::function<void()> body) {
+Result<std::thread> StartThread(const char* name, std::function<void()> body) {
   // A thread inherits the mask, so it is set here: a signal between start and a mask of its own would be lost to it.
   sigset_t all;
   sigset_t old;

@@ -10,6 +10,6 @@ namespace augur {
 
 // Starts a thread that takes no signals (they belong to the program's main thread) and is called `name` in top(1),
 // at most 15 bytes. kNoSpace: the machine or its container allows no more threads.
-Result<std::thread> StartEngineThread(const char* name, std::function<void()> body);
+Result<std::thread> StartThread(const char* name, std::function<void()> body);
 
 }  // namespace augur
