@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "augur/status.h"
+#include "cache/record_cache.h"
+
+namespace augur {
+
+// Warehouse keeps the bytes of record blocks until it is told to let them go: in memory of this process, or in a file
+// in /dev/shm that all mounts of one store on this host by one user share, and that a restarted daemon finds again
+// (WAREHOUSE.md has its layout, its locks, what a crash leaves, and why it is not LMDB). Safe from any thread, and from
+// any number of processes up to 64. It never evicts by itself, never waits for the disk, and never for another process
+// for longer than a second: when that one is stopped while it holds the lock, blocks are not found and not taken until
+// it goes on. A Pin may outlive the Warehouse. Who forks after Open must close all descriptors in the child, or call
+// nothing but exec: a copy of the descriptor keeps locks of a daemon that has died.
+// Not for deciding what is kept (prefetch), and not for records without bytes.
+class Warehouse {
+ public:
+  enum class Place { kRam, kShm };
+  static constexpr unsigned kDaemonsMax = 64;  // that share one file
+
+  struct Options {
+    Place place = Place::kRam;
+    std::string folder = "/dev/shm";  // of kShm
+    // Names the store whose blocks these are: mounts with the same text share. The same store must have the same one
+    // after every restart (its id, or its path without symbolic links), any bytes, 2,048 at most.
+    std::string identity;
+    // Where the store is, for SweepDebris: an absolute path, 1,024 bytes at most. Empty: never debris.
+    std::string store_path;
+    // What it may take with its tables. Several mounts of one store: the largest wish of those attached; a daemon that
+    // comes alone sets it anew, and keeps what is there.
+    uint64_t bytes_max = 0;
+    // Shared by the users of this group (file mode 0660), who must trust each other: any of them can write to it.
+    std::optional<gid_t> group;
+    // Bytes that could be used now without an end by the kernel; asked while it grows. Empty: MachineMemory().
+    std::function<uint64_t()> memory_available;
+  };
+
+  // Opens or makes the warehouse. What had to be done otherwise than asked is told in `notes`, each a whole sentence
+  // for a log: a smaller size (little memory left, a small or full /dev/shm), memory of this process instead of
+  // /dev/shm (it is full or missing, or the file of that name is another user's, a symbolic link, or not to be
+  // trusted), a damaged file that was replaced by an empty one. kNoSpace: not even the smallest one (4 MiB) fits; go
+  // without. kInvalid: identity or path too long or empty.
+  static Result<std::unique_ptr<Warehouse>> Open(const Options& options, std::vector<std::string>& notes);
+  ~Warehouse();
+  Warehouse(const Warehouse&) = delete;
+  Warehouse& operator=(const Warehouse&) = delete;
+
+ private:
+  struct Parts;
+
+ public:
+  using Pieces = std::span<const std::span<const std::byte>>;
+  using Check = std::function<bool(Pieces)>;
+
+  // Keeps the bytes of a block where they are: nobody, in any process, frees or changes them before it is destroyed or
+  // this process has ended. Movable; may be destroyed on any thread.
+  class Pin {
+   public:
+    Pin(Pin&& other) noexcept;
+    Pin& operator=(Pin&& other) noexcept;
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+    ~Pin();
+
+    // The block's bytes, in order. Neighbours are joined: mostly one piece; at worst one each 4 KiB.
+    Pieces pieces() const { return pieces_; }
+    uint64_t bytes() const { return bytes_; }
+
+   private:
+    friend class Warehouse;
+    friend struct Parts;
+    Pin(std::shared_ptr<Parts> parts, uint32_t item, uint64_t bytes)
+        : parts_(std::move(parts)), item_(item), bytes_(bytes) {}
+
+    std::shared_ptr<Parts> parts_;  // empty when moved from
+    uint32_t item_;
+    uint64_t bytes_;
+    std::vector<std::span<const std::byte>> pieces_;
+  };
+
+  // Present: its bytes. `check` is called once, without a lock held, when this process has neither inserted nor checked
+  // these bytes; if it says false, the block is thrown away and nothing is returned. Absent, or being inserted:
+  // nothing.
+  std::optional<Pin> Find(const RecordKey& key, const Check& check);
+
+  // Whether Find would find it, as far as can be said without a lock: another process may be about to change that.
+  bool Contains(const RecordKey& key) const;
+
+  enum class Inserted {
+    kYes,
+    kPresent,  // it is there already, or is being inserted
+    kNoRoom,   // the limit is reached, or the machine has no more memory to give: Erase something, or go without
+  };
+  // Copies `bytes` (without a lock held). Empty bytes: kNoRoom.
+  Inserted Insert(const RecordKey& key, std::span<const std::byte> bytes);
+
+  // Frees the block. False: there is none, or it is pinned or being inserted by a process that lives.
+  bool Erase(const RecordKey& key);
+
+  // Frees every block but those, and gives their memory back to the machine. Returns the bytes of the blocks freed.
+  uint64_t Clear();
+
+  struct Kept {
+    RecordKey key;
+    uint64_t bytes = 0;  // of the block
+  };
+  // Every block that Find would find; what a planner needs to know after a warm start.
+  std::vector<Kept> List() const;
+
+  // What is used instead of what was asked for shows here.
+  Place place() const;
+  // Empty for kRam.
+  const std::string& path() const;
+  // Bytes of blocks, each rounded up to 4 KiB: a block takes RoomFor(bytes). Whether a block has room is
+  // used_bytes() + RoomFor(bytes) <= bytes_max(), as long as the machine has the memory. May change when another daemon
+  // comes; may be below used_bytes() when a daemon came with a smaller wish.
+  uint64_t bytes_max() const;
+  uint64_t used_bytes() const;
+  static uint64_t RoomFor(uint64_t bytes);
+  uint64_t block_count() const;
+  // Memory that it holds for blocks and tables now, used or not (file and tables; shared ones count once a host).
+  uint64_t held_bytes() const;
+  // Of it, tables, beside what this process keeps for itself.
+  uint64_t table_bytes() const;
+  // Daemons that are attached now, this one included.
+  unsigned attached() const;
+
+  // Removes files in `folder` that are this user's, that no daemon is attached to, and whose store is gone (or that no
+  // one can use: made before the last boot, or damaged). A store out of another mount namespace (a container's) counts
+  // as gone after a day without a daemon. Returns the paths that were removed.
+  static std::vector<std::string> SweepDebris(const std::string& folder);
+
+ private:
+  explicit Warehouse(std::shared_ptr<Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<Parts> parts_;
+};
+
+}  // namespace augur
