@@ -83,7 +83,7 @@ Result<std::unique_ptr<Session>> Session::Make(UniqueFd device, FileSystem& file
       .writev = WriteDevice, .read = ReadDevice, .splice_receive = nullptr, .splice_send = nullptr};
   const int error = fuse_session_custom_io(session->session_, &io, device.get());
   if (error != 0) return ErrnoStatus(error < 0 ? -error : EINVAL, "libfuse: the descriptor of the mount");
-  (void)device.Release();  // libfuse closes it
+  session->notifications_ = std::make_shared<NotifyChannel>(device.Release());  // libfuse closes the descriptor
   return session;
 }
 
@@ -141,6 +141,9 @@ void Session::Become(SessionState state) {
 
 void Session::Stop() {
   if (session_ == nullptr) return;
+  // While the threads still answer: a notification may wait for a page that is locked until a READ is answered, and
+  // holds the descriptor open as long.
+  if (notifications_) notifications_->Close();
   fuse_session_exit(session_);
   for (const std::unique_ptr<Thread>& thread : threads_) {
     // A signal that comes between the look at the exit flag and read(2) is lost, so it is sent until it has worked.

@@ -9,6 +9,7 @@
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "fuse/notify_channel.h"
 #include "fuse/operations.h"
 
 struct fuse_session;
@@ -45,8 +46,11 @@ class Session {
   // Readable after each change of state; read 8 bytes to clear it.
   int event_fd() const { return event_.get(); }
 
-  // Ends the threads, waits until every request taken has been answered, and closes the descriptor: unless it was
-  // unmounted before, accesses then give ENOTCONN.
+  // For messages to the kernel. Good until Stop; from then on each is refused, and it may be kept.
+  std::shared_ptr<NotifyChannel> notifications() const { return notifications_; }
+
+  // Ends the notifications, then the threads, waits until every request taken has been answered, and closes the
+  // descriptor: unless it was unmounted before, accesses then give ENOTCONN.
   void Stop();
 
  private:
@@ -63,6 +67,7 @@ class Session {
   // Own synchronization.
   Operations operations_;
   fuse_session* session_ = nullptr;
+  std::shared_ptr<NotifyChannel> notifications_;
   std::atomic<SessionState> state_ = SessionState::kStarting;
 
   // Used by the owner's thread only.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "base/mutex.h"
+#include "base/unique_fd.h"
+#include "prefetch/mount_view.h"
+
+namespace augur {
+
+// MountHelper is the MountView of a real mount: a small process of ours (HelperProcess, named augur-helper) that is
+// forked before the daemon has threads and before /dev/fuse is opened, and so never has a descriptor of it: when the
+// daemon dies the mount dies, and whatever the helper waits for there ends. The helper ends with the daemon however
+// that ends, and with this object. Methods as MountView says; AttachTo is for the thread that made it. Owns the process
+// and one thread, on which `done` and `opened` are called.
+//
+// A umount from outside finds the mount in use only while a batch is being worked on.
+class MountHelper final : public MountView {
+ public:
+  // Forks. REQUIRES: this process has one thread, which lives as long as the daemon (the helper is killed when the
+  // thread that forked it ends), and no descriptor of /dev/fuse. kIo: the system gives no process.
+  static Result<std::unique_ptr<MountHelper>> Fork(std::shared_ptr<const Store> store);
+  // Ends the helper. Calls of `done` still outstanding are made; none after it has returned.
+  ~MountHelper() override;
+  MountHelper(const MountHelper&) = delete;
+  MountHelper& operator=(const MountHelper&) = delete;
+
+  // Tells the helper where the mount is and starts the thread. `path` and `device_number` are MountPoint's; where the
+  // device number is empty the mount cannot be seen, which is logged. Does not wait: usable() turns true once the
+  // helper has found the mount there, and what is asked meanwhile is done then. REQUIRES: called once, and the mount is
+  // served. kIo: the system gives no thread.
+  Status AttachTo(const std::string& path, const std::string& device_number, Opened opened);
+
+  // As in MountView. Turns false for good, with one line in the log, when the helper has died, or finds something else
+  // at the mount point.
+  bool usable() const override { return usable_.load(std::memory_order_acquire); }
+  // A file that cannot be statted or opened is passed over.
+  void Stat(std::span<const EntryNumber> files, Done done) override;
+  void Drop(std::span<const EntryNumber> files, Done done) override;
+  void Watch(std::span<const EntryNumber> folders) override;
+  // False once a folder could not be watched (the user's limit of inotify watches is reached, which is logged with the
+  // cure): opens there are not told. Stat and Drop go on.
+  bool watching() const { return watching_.load(std::memory_order_acquire); }
+
+  pid_t pid() const { return pid_; }
+
+ private:
+  struct Parts;
+  MountHelper(pid_t pid, UniqueFd process, UniqueFd socket, UniqueFd wake);
+
+  using Packet = std::vector<std::byte>;
+  // Sends a batch, in as many packets as it takes; `done` may be empty where no answer comes.
+  void Ask(uint32_t verb, std::span<const EntryNumber> entries, Done done);
+  void Send(Packet packet) AUGUR_REQUIRES(mu_);
+  void Wake();
+  void Run();
+  // False when the helper has ended.
+  bool Receive();
+  void SendQueued();
+  void Ended();
+  void CallDone(Done& done);
+
+  // Constant after construction.
+  const pid_t pid_;
+  const UniqueFd process_;  // a pidfd
+  const UniqueFd socket_;
+  const UniqueFd wake_;
+
+  // Constant after AttachTo.
+  Opened opened_;
+  std::string path_;
+  std::thread thread_;
+
+  // Own synchronization.
+  std::atomic<bool> usable_ = false;
+  std::atomic<bool> watching_ = true;
+
+  Mutex mu_;
+  bool asking_ AUGUR_GUARDED_BY(mu_) = false;  // attached, and the helper has not ended
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  std::deque<Packet> queued_ AUGUR_GUARDED_BY(mu_);  // the socket was full
+  std::deque<Done> asked_ AUGUR_GUARDED_BY(mu_);     // in the order in which the helper will answer
+  std::deque<Done> refused_ AUGUR_GUARDED_BY(mu_);   // to be called without an answer
+};
+
+}  // namespace augur

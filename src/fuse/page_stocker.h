@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "fuse/notify_channel.h"
+#include "prefetch/page_sink.h"
+
+namespace augur {
+
+// PageStocker is the PageSink of a mount: it pushes by FUSE_NOTIFY_STORE, one writev(2) for each MiB and without a copy
+// of its own. libfuse's fuse_lowlevel_notify_store would copy the pieces together first. Threads as PageSink says. May
+// outlive the Session: pushes are then kEnded.
+class PageStocker final : public PageSink {
+ public:
+  // Pieces of one push at most: a record is one, a record in blocks of a pool or a store of its own a few hundred.
+  static constexpr size_t kPiecesMax = 256;
+
+  // `channel`: Session::notifications().
+  explicit PageStocker(std::shared_ptr<NotifyChannel> channel) : channel_(std::move(channel)) {}
+
+  // As in PageSink. kUnknown also when the kernel has no memory for the pages (a memory cgroup that is full), which is
+  // logged once: what was not pushed will be read by a READ. REQUIRES: pieces.size() <= kPiecesMax.
+  PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
+
+  // Drops the file's pages from the page cache by FUSE_NOTIFY_INVAL_INODE: for mounts that the helper process cannot
+  // see. The kernel then forgets the attributes too, so that the next fstat of the file is a GETATTR. Waits as Push.
+  // False: the mount is gone. A file that the kernel does not know has no pages: true.
+  bool Invalidate(EntryNumber file);
+
+ private:
+  // Own synchronization.
+  const std::shared_ptr<NotifyChannel> channel_;
+  std::atomic<bool> complained_ = false;
+};
+
+}  // namespace augur
