@@ -78,6 +78,7 @@ Result<std::unique_ptr<Session>> Session::Make(UniqueFd device, FileSystem& file
   fuse_args arguments = FUSE_ARGS_INIT(1, argv.data());
   session->session_ =
       fuse_session_new(&arguments, &Operations::Table(), sizeof(fuse_lowlevel_ops), &session->operations_);
+  fuse_opt_free_args(&arguments);  // libfuse has made a copy of them
   if (session->session_ == nullptr) return Status(Code::kIo, "libfuse cannot make a session");
   const fuse_custom_io io = {
       .writev = WriteDevice, .read = ReadDevice, .splice_receive = nullptr, .splice_send = nullptr};
