@@ -49,7 +49,8 @@ def test_memory_and_descriptors(augurpack, wide, tmp_path):
                 break
             time.sleep(0.01)
         assert packer.wait(PATIENCE_S) == 0
-    assert 0 < peak <= MEMORY_BYTES_MAX, f"{peak >> 20} MiB"
+    if "AUGUR_SANITIZER" not in os.environ:  # whose own memory cannot be told from the packer's
+        assert 0 < peak <= MEMORY_BYTES_MAX, f"{peak >> 20} MiB"
     with reader.Store(tmp_path / "store") as store:
         assert store.header.file_count == FILES
         assert store.header.directory_count == 2002

@@ -19,6 +19,8 @@ PATIENCE_S = 30
 libc = ctypes.CDLL(None, use_errno=True)
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
+                                     reason="a sanitizer's own memory cannot be told from the daemon's")
 
 
 def wait_until(condition, what):

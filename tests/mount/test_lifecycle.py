@@ -251,6 +251,7 @@ def test_clears_the_mount_of_a_killed_daemon(room, mounts, point, small_store):
         assert read_hello(point) == HELLO
         assert len(mount_rows(point)) == 1
         assert run(["umount", point]).returncode == 0
+        wait_until(lambda: not daemons(mounts.program, point), "the daemon ends")
 
 
 def test_truncated_index_is_named_before_the_end(room, mounts, point, own_store):

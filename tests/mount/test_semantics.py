@@ -19,7 +19,7 @@ import threading
 
 import pytest
 
-from conftest import NOBODY, as_user, libc, make_room, mount_rows, needs_root, pack, run, wait_until
+from conftest import NOBODY, as_user, libc, make_room, measures_memory, mount_rows, needs_root, pack, run, wait_until
 
 pytestmark = needs_root
 
@@ -698,6 +698,7 @@ def test_generation_stays(room, mounts, point, augurpack, own_store):
     assert (point / "folder" / "image.JPEG").read_bytes() == bytes(range(256)) * 500
 
 
+@measures_memory
 def test_memory_stays_within_the_budget(room, mounts, point, tree, store):
     """C4: RssAnon and RssShmem, after reads of everything by many."""
     pid = mounts.mount(store, point, "memory=32M")

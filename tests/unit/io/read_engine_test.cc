@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -236,9 +237,9 @@ TEST_P(ReadEngineTest, DoneIsDestroyedWithTheEngineAtLatest) {
   const UniqueFd fd(::open(file.path().c_str(), O_RDONLY | O_CLOEXEC));
   auto engine = Make(4);
   if (!engine) return;
-  const auto token = std::make_shared<std::byte>();
-  for (int i = 0; i < 50; ++i) {
-    engine->Submit({.fd = fd.get(), .offset = 0, .data = token.get(), .bytes = 1, .done = [token](int64_t) {}});
+  const auto token = std::make_shared<std::array<std::byte, 50>>();
+  for (std::byte& byte : *token) {
+    engine->Submit({.fd = fd.get(), .offset = 0, .data = &byte, .bytes = 1, .done = [token](int64_t) {}});
   }
   engine.reset();
   EXPECT_EQ(token.use_count(), 1);
