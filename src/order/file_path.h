@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "augur/store.h"
+
+namespace augur {
+
+// The regular file that a path relative to the root means, as the kernel would resolve it on a mount of the store:
+// "." and ".." are followed, and so are symbolic links, in the middle and at the end, as long as they stay in the
+// store. kNotFound: nothing there, or a link that leads nowhere. kInvalid: a folder; a link that leaves the store; over
+// 40 links. The text is the cause alone, without the path. Waits for pages of the index.
+Result<Entry> FindFile(const Store& store, std::string_view path);
+
+}  // namespace augur
