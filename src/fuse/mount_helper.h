@@ -14,6 +14,7 @@
 #include "augur/store.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
+#include "fuse/helper_message.h"
 #include "prefetch/mount_view.h"
 
 namespace augur {
@@ -38,7 +39,8 @@ class MountHelper final : public MountView {
   // Tells the helper where the mount is and starts the thread. `path` and `device_number` are MountPoint's; where the
   // device number is empty the mount cannot be seen, which is logged. Does not wait: usable() turns true once the
   // helper has found the mount there, and what is asked meanwhile is done then. REQUIRES: called once, and the mount is
-  // served. kIo: the system gives no thread.
+  // served. kNoSpace: the system gives no
+  // thread.
   Status AttachTo(const std::string& path, const std::string& device_number, Opened opened);
 
   // As in MountView. Turns false for good, with one line in the log, when the helper has died, or finds something else
@@ -55,20 +57,23 @@ class MountHelper final : public MountView {
   pid_t pid() const { return pid_; }
 
  private:
-  struct Parts;
   MountHelper(pid_t pid, UniqueFd process, UniqueFd socket, UniqueFd wake);
 
   using Packet = std::vector<std::byte>;
-  // Sends a batch, in as many packets as it takes; `done` may be empty where no answer comes.
-  void Ask(uint32_t verb, std::span<const EntryNumber> entries, Done done);
+  // Sends a batch, in as many packets as it takes; `done` is empty where no answer comes.
+  void Ask(HelperVerb verb, std::span<const EntryNumber> entries, Done done);
+  // Sends now what the socket takes, and leaves the rest to the thread.
   void Send(Packet packet) AUGUR_REQUIRES(mu_);
+  void SendQueued() AUGUR_REQUIRES(mu_);
   void Wake();
+
+  // The thread.
   void Run();
-  // False when the helper has ended.
+  // One packet, if there is one. False: the helper has ended.
   bool Receive();
-  void SendQueued();
-  void Ended();
-  void CallDone(Done& done);
+  void Understand(HelperVerb verb, std::span<const std::byte> body);
+  void HelperEnded();
+  void MakeRefusedCalls();
 
   // Constant after construction.
   const pid_t pid_;
@@ -81,10 +86,14 @@ class MountHelper final : public MountView {
   std::string path_;
   std::thread thread_;
 
+  // Used by the thread only.
+  std::string lost_reason_;
+
   // Own synchronization.
   std::atomic<bool> usable_ = false;
   std::atomic<bool> watching_ = true;
 
+  // Guarded by mu_, which is not held while `done` or `opened` runs:
   Mutex mu_;
   bool asking_ AUGUR_GUARDED_BY(mu_) = false;  // attached, and the helper has not ended
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;

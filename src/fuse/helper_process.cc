@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/helper_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "fuse/helper_message.h"
+#include "fuse/mount_root.h"
+#include "fuse/open_watch.h"
+#include "fuse/process_title.h"
+
+namespace augur {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kName = "augur-helper";
+
+// After opens were told, the next are looked for this much later, so that a reader at 8 us a file wakes us 200 times a
+// second and not 125,000 times. By then it has opened 625 files: a window of records ahead is several times that.
+constexpr std::chrono::milliseconds kBetweenLooks(5);
+
+class Helper {
+ public:
+  Helper(UniqueFd socket, const Store& store) : socket_(std::move(socket)), store_(store), watch_(store) {}
+
+  // Returns when the daemon has gone, or the mount.
+  void Run() {
+    while (WaitForWork()) {
+      if (watch_.fd() >= 0 && Clock::now() >= next_look_) TellOpens({});
+      alignas(HelperHeader) std::array<std::byte, kHelperPacketBytesMax> packet;
+      const ssize_t bytes = recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+      if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+      if (bytes < static_cast<ssize_t>(sizeof(HelperHeader))) return;
+      const Status status = Obey(std::span(packet).first(static_cast<size_t>(bytes)));
+      if (!status.ok()) {
+        Say(HelperVerb::kLost, status.text());
+        return;
+      }
+    }
+  }
+
+ private:
+  // Until a packet has come or opens are to be looked at. False: the daemon is gone.
+  bool WaitForWork() {
+    const bool watching = watch_.fd() >= 0;
+    const auto until_look = std::chrono::ceil<std::chrono::milliseconds>(next_look_ - Clock::now()).count();
+    const bool pausing = watching && until_look > 0;
+    std::array<pollfd, 2> ready = {{{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+                                    {.fd = pausing ? -1 : watch_.fd(), .events = POLLIN, .revents = 0}}};
+    const int count = poll(ready.data(), ready.size(), pausing ? static_cast<int>(until_look) : -1);
+    return count >= 0 || errno == EINTR;
+  }
+
+  Status Obey(std::span<const std::byte> packet) {
+    HelperHeader header;
+    std::memcpy(&header, packet.data(), sizeof header);
+    const auto body = packet.subspan(sizeof header);
+    if (header.verb == HelperVerb::kAttach) return Attach(body);
+    std::vector<EntryNumber> entries(std::min<size_t>(header.count, body.size() / sizeof(EntryNumber)));
+    std::memcpy(entries.data(), body.data(), entries.size() * sizeof(EntryNumber));
+    AUGUR_TRY_ASSIGN(root, MountRoot::Open(path_, mount_));
+    if (header.verb == HelperVerb::kStat) return Stat(root, entries);
+    if (header.verb == HelperVerb::kDrop) return Drop(root, entries);
+    if (header.verb == HelperVerb::kWatch) Watch(entries);
+    return Status::Ok();
+  }
+
+  Status Attach(std::span<const std::byte> body) {
+    std::memcpy(&mount_, body.data(), sizeof mount_);
+    body = body.subspan(sizeof mount_);
+    path_.assign(reinterpret_cast<const char*>(body.data()), body.size());
+    AUGUR_TRY_ASSIGN(root, MountRoot::Open(path_, mount_));
+    Say(HelperVerb::kAttached, {});
+    return Status::Ok();
+  }
+
+  Status Stat(const MountRoot& root, std::span<const EntryNumber> files) {
+    for (const EntryNumber file : files) {
+      const Result<std::string> path = store_.PathOf(file);
+      if (path.ok()) root.Stat(*path);
+    }
+    Say(HelperVerb::kDone, {});
+    return Status::Ok();
+  }
+
+  // What others open meanwhile is told apart from our own opens by looking at the opens before and after: of each file
+  // that we open, one open is ours. (An open by somebody else right next to ours makes one event with it, and is lost.)
+  Status Drop(const MountRoot& root, std::span<const EntryNumber> files) {
+    TellOpens({});
+    for (const EntryNumber file : files) {
+      const Result<std::string> path = store_.PathOf(file);
+      if (path.ok()) root.Drop(*path);
+    }
+    TellOpens(files);
+    Say(HelperVerb::kDone, {});
+    return Status::Ok();
+  }
+
+  void Watch(std::span<const EntryNumber> folders) {
+    for (const EntryNumber folder : folders) {
+      const Result<std::string> path = store_.PathOf(folder);
+      if (!path.ok()) continue;
+      const Status status = watch_.Add(folder, path->empty() ? path_ : path_ + "/" + *path);
+      if (status.ok()) continue;
+      Say(HelperVerb::kNotWatched, status.text());
+      return;  // the limit holds for the others too
+    }
+  }
+
+  // Tells the daemon of the opens so far, but for one of each in `own`.
+  void TellOpens(std::span<const EntryNumber> own) {
+    if (watch_.fd() < 0) return;
+    next_look_ = Clock::now() + kBetweenLooks;
+    opened_.clear();
+    if (!watch_.Take(opened_) && !overflow_told_) {
+      overflow_told_ = true;
+      Say(HelperVerb::kNote,
+          "opens were missed: more came than the queue holds; raise fs.inotify.max_queued_events with sysctl");
+    }
+    if (!own.empty()) {
+      std::unordered_multiset<EntryNumber> ours(own.begin(), own.end());
+      std::erase_if(opened_, [&](EntryNumber file) {
+        const auto mine = ours.find(file);
+        if (mine == ours.end()) return false;
+        ours.erase(mine);
+        return true;
+      });
+    }
+    std::span<const EntryNumber> rest = opened_;
+    while (!rest.empty()) {
+      const auto now = rest.first(std::min(rest.size(), kHelperEntriesMax));
+      Send(HelperPacket(HelperVerb::kOpened, now.size(), std::as_bytes(now)));
+      rest = rest.subspan(now.size());
+    }
+  }
+
+  void Say(HelperVerb verb, std::string_view text) {
+    text = text.substr(0, kHelperPacketBytesMax - sizeof(HelperHeader));
+    Send(HelperPacket(verb, text.size(), std::as_bytes(std::span(text))));
+  }
+
+  // Waits while the daemon is behind. That it has gone is found at the next look at the socket.
+  void Send(const std::vector<std::byte>& packet) {
+    while (send(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    }
+  }
+
+  const UniqueFd socket_;
+  const Store& store_;
+  OpenWatch watch_;
+  HelperMount mount_;
+  std::string path_;
+  Clock::time_point next_look_;
+  bool overflow_told_ = false;
+  std::vector<EntryNumber> opened_;
+};
+
+// The descriptors of the daemon stay with the daemon: a caller who reads its output must see the end of it, and a lock
+// on the store must end with it.
+UniqueFd KeepOnly(UniqueFd socket) {
+  constexpr int kSocket = STDERR_FILENO + 1;
+  if (socket.get() != kSocket) {
+    dup2(socket.get(), kSocket);
+    socket.Release();
+  }
+  close_range(kSocket + 1, UINT_MAX, 0);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, stream);
+  if (null > STDERR_FILENO) close(null);
+  (void)socket.Release();
+  return UniqueFd(kSocket);
+}
+
+void SettleSignals() {
+  // The daemon decides when to end; a signal to all of a group or service is for it.
+  for (const int ignored : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP}) {
+    (void)signal(ignored, SIG_IGN);
+  }
+  (void)signal(SIGBUS, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace
+
+void RunHelperProcess(UniqueFd socket, const Store& store, pid_t daemon) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != daemon) _exit(0);  // it died before we could ask to be told
+  SettleSignals();
+  setsid();
+  prctl(PR_SET_NAME, kName);
+  SetProcessTitle(kName);
+  if (chdir("/") != 0) _exit(1);
+  Helper(KeepOnly(std::move(socket)), store).Run();
+  _exit(0);
+}
+
+}  // namespace augur

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/mount_root.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/units.h"
+#include "fs/file_system.h"
+
+namespace augur {
+namespace {
+
+// Without asking the daemon for attributes that have expired: only the LOOKUP is wanted.
+bool StatQuietly(int folder, const char* path, struct statx* out) {
+  constexpr int kFlags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+  return statx(folder, path, kFlags, 0, out) == 0;
+}
+
+}  // namespace
+
+Result<MountRoot> MountRoot::Open(const std::string& path, const HelperMount& mount) {
+  UniqueFd folder(open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.valid()) return ErrnoStatus(errno, Printable(path));
+  struct statx found {};
+  if (!StatQuietly(folder.get(), "", &found)) return ErrnoStatus(errno, Printable(path));
+  if (found.stx_dev_major != mount.major || found.stx_dev_minor != mount.minor || found.stx_ino != kRootNode) {
+    return Status(Code::kChanged, Printable(path) +
+                                      ": our mount cannot be seen there (something is mounted over it, it has been "
+                                      "unmounted, or it lies in another mount namespace)");
+  }
+  return MountRoot(std::move(folder));
+}
+
+void MountRoot::Stat(const std::string& path) const {
+  struct statx ignored {};
+  (void)StatQuietly(folder_.get(), path.c_str(), &ignored);
+}
+
+void MountRoot::Drop(const std::string& path) const {
+  const UniqueFd file(openat(folder_.get(), path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (file.valid()) (void)posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+}
+
+}  // namespace augur

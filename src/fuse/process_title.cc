@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/process_title.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace augur {
+
+void SetProcessTitle(std::string_view title) {
+  // proc(5): fields 48 and 49 are where the arguments begin and end in memory. Fields are counted from the name's
+  // closing bracket, which ends field 2, as the name may have spaces in it.
+  constexpr int kAfterName = 2;
+  constexpr int kArgumentsBegin = 48;
+  std::string line;
+  std::getline(std::ifstream("/proc/self/stat"), line);
+  std::istringstream fields(line.substr(std::min(line.rfind(')') + 1, line.size())));
+  std::string skipped;
+  for (int i = kAfterName + 1; i < kArgumentsBegin; ++i) fields >> skipped;
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+  fields >> begin >> end;
+  if (!fields || begin == 0 || end <= begin) return;
+  auto* const arguments = reinterpret_cast<char*>(begin);  // NOLINT(performance-no-int-to-ptr): it is an address
+  std::memset(arguments, 0, end - begin);
+  // The last byte stays 0: it tells the kernel that the arguments end there.
+  std::memcpy(arguments, title.data(), std::min<size_t>(title.size(), end - begin - 1));
+}
+
+}  // namespace augur
