@@ -13,8 +13,11 @@ import time
 
 import pytest
 
+from odd_tree import make_odd_tree
+
 NOBODY = 65534  # the ordinary user of these tests
 PATIENCE_S = 30
+HELLO = "hello, world\n"  # hello.txt in the small tree
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -82,6 +85,30 @@ def daemons(program, point):
         if words[0].endswith(os.fsencode(os.path.basename(program))) and os.fsencode(point) in words and is_running(folder.name):
             found.append(int(folder.name))
     return found
+
+
+def drop_caches():
+    """So that what is read next comes from the daemon."""
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("1\n")
+
+
+def errno_of(call, *arguments):
+    """The errno that a call must fail with."""
+    with pytest.raises(OSError) as failure:
+        call(*arguments)
+    return failure.value.errno
+
+
+def read_hello(point):
+    return (pathlib.Path(point) / "hello.txt").read_text(encoding="ascii")
+
+
+def assert_refused(done, *words):
+    """Exit 2, nothing on stdout, and one line on stderr that has these words."""
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.startswith("augurfs: ") and done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
 
 
 class Mounts:
@@ -217,7 +244,7 @@ def small_tree(session_room):
     """A few files, a link and a folder: for tests that are not about the tree."""
     tree = session_room / "small-tree"
     (tree / "folder").mkdir(parents=True)
-    (tree / "hello.txt").write_text("hello, world\n", encoding="ascii")
+    (tree / "hello.txt").write_text(HELLO, encoding="ascii")
     (tree / "folder" / "image.JPEG").write_bytes(bytes(range(256)) * 500)
     (tree / "link").symlink_to("hello.txt")
     return tree
@@ -232,6 +259,34 @@ def small_store(augurpack, small_tree, session_room):
 def own_store(small_store, room):
     """A copy of the small store that a test may damage."""
     return pathlib.Path(shutil.copytree(small_store, room / "store"))
+
+
+@pytest.fixture(scope="session")
+def tree(session_room):
+    """A folder with everything that a tree can have. Not to be changed."""
+    folder = session_room / "odd-tree"
+    folder.mkdir()
+    make_odd_tree(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def store(augurpack, tree, session_room):
+    """The odd tree, packed. Not to be changed."""
+    return pack(augurpack, tree, session_room / "odd-store")
+
+
+@pytest.fixture(scope="module", params=["uring", "pread"])
+def mounted(request, store, tree, module_mounts):
+    """The store mounted for all, by each engine (R7)."""
+    room = make_room()
+    try:
+        (room / "mount").mkdir()
+        module_mounts.mount(store, room / "mount", f"io={request.param}", "allow_other")
+        yield room / "mount"
+    finally:
+        subprocess.run(["umount", "-l", room / "mount"], check=True)
+        shutil.rmtree(room)
 
 
 @pytest.fixture

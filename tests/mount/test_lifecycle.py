@@ -2,7 +2,6 @@
 """How a mount begins and ends: SEMANTICS.md, Life."""
 
 import contextlib
-import ctypes
 import errno
 import os
 import pathlib
@@ -13,29 +12,20 @@ import subprocess
 
 import pytest
 
-from conftest import NOBODY, as_user, daemons, is_running, libc, mount_rows, needs_root, run, wait_until
+from conftest import (
+    HELLO,
+    assert_refused,
+    daemons,
+    errno_of,
+    is_running,
+    mount_rows,
+    needs_root,
+    read_hello,
+    run,
+    wait_until,
+)
 
-pytestmark = needs_root  # an ordinary user's mounts are made from here by becoming one
-
-HELLO = "hello, world\n"
-
-
-def read_hello(point):
-    return (pathlib.Path(point) / "hello.txt").read_text(encoding="ascii")
-
-
-def assert_refused(done, *words):
-    """Exit 2, nothing on stdout, and one line on stderr that has these words."""
-    assert (done.returncode, done.stdout) == (2, ""), done
-    assert done.stderr.startswith("augurfs: ") and done.stderr.count("\n") == 1, done.stderr
-    for word in words:
-        assert word in done.stderr, done.stderr
-
-
-def errno_of(call):
-    with pytest.raises(OSError) as failure:
-        call()
-    return failure.value.errno
+pytestmark = needs_root
 
 
 # ---- L1: augurfs returns when the mount answers
@@ -324,162 +314,3 @@ def test_log_that_cannot_be_written(room, mounts, point, small_store, own_store)
 
 def test_fails_in_the_foreground_as_in_the_background(room, mounts, point, small_store):
     assert_refused(run([mounts.program, "-f", small_store, room / "missing"]), "No such file")
-
-
-# ---- mount(8)
-
-
-@pytest.fixture
-def in_path(mounts):
-    """augurfs where mount(8) finds it, as an installed one is."""
-    link = pathlib.Path("/usr/local/bin/augurfs")
-    if os.path.lexists(link):
-        if link.resolve() != pathlib.Path(mounts.program).resolve():
-            pytest.skip(f"{link} is another augurfs")
-        yield
-        return
-    link.symlink_to(mounts.program)
-    try:
-        yield
-    finally:
-        link.unlink()
-
-
-def test_mount_command(room, mounts, point, small_store, in_path):
-    mounts.points.append(point)
-    done = run(["mount", "-t", "fuse.augurfs", "-o", "ro,noatime,_netdev,x-systemd.automount,uid=12,umask=027", small_store, point])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert read_hello(point) == HELLO
-    assert os.stat(point / "hello.txt").st_uid == 12
-    assert run(["umount", point]).returncode == 0
-
-
-def test_mount_command_with_privileges_dropped(room, mounts, point, small_store, in_path):
-    """mount.fuse3 mounts, becomes the user, and hands the descriptor down as /dev/fd/N."""
-    mounts.points.append(point)
-    options = f"setuid=#{NOBODY},drop_privileges,ro,default_permissions,allow_other"
-    try:
-        done = run(["mount", "-t", "fuse.augurfs", "-o", options, small_store, point])
-        if "setuid" in done.stderr or "user" in done.stderr:
-            done = run(["mount", "-t", "fuse.augurfs", "-o", options.replace(f"#{NOBODY}", "nobody"), small_store, point])
-        assert done.returncode == 0, done.stderr
-        assert read_hello(point) == HELLO
-        assert os.stat(point / "hello.txt").st_uid == NOBODY
-        assert {"default_permissions", "allow_other"} <= set(mount_rows(point)[0]["super_options"])
-    finally:
-        subprocess.run(["umount", "-l", point])
-
-
-# ---- a descriptor that is handed down
-
-
-class HandedDown:
-    """Mounts by mount(2) and keeps the descriptor for a daemon to come."""
-
-    def __init__(self, point):
-        self.fd = os.open("/dev/fuse", os.O_RDWR)
-        data = f"fd={self.fd},rootmode=40000,user_id=0,group_id=0,default_permissions".encode()
-        if libc.mount(b"handed", os.fsencode(point), b"fuse.augurfs", ctypes.c_ulong(1), data) != 0:
-            raise OSError(ctypes.get_errno(), "mount")
-
-
-@pytest.mark.parametrize("foreground", [True, False])
-def test_serves_a_descriptor_that_is_handed_down(room, mounts, point, small_store, foreground):
-    mounts.points.append(point)
-    handed = HandedDown(point)
-    name = f"/dev/fd/{handed.fd}"
-    words = [mounts.program, *(["-f"] if foreground else []), str(small_store), name]
-    process = subprocess.Popen(words, pass_fds=[handed.fd], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    mounts.processes.append(process)
-    os.close(handed.fd)
-    if not foreground:
-        assert process.wait(30) == 0
-    assert read_hello(point) == HELLO
-    assert run(["umount", point]).returncode == 0
-    if foreground:
-        assert process.wait(30) == 0
-    wait_until(lambda: not daemons(mounts.program, name), "the daemon ends")
-
-
-def test_refuses_a_descriptor_that_is_not_one(room, mounts, small_store):
-    assert_refused(run([mounts.program, small_store, "/dev/fd/77"]), "/dev/fd/77")
-    with open("/dev/null", "rb") as other:
-        name = f"/dev/fd/{other.fileno()}"
-        assert_refused(run([mounts.program, small_store, name], pass_fds=[other.fileno()]), name, "/dev/fuse")
-
-
-# ---- an ordinary user
-
-
-@pytest.fixture
-def user_point(point):
-    os.chown(point, NOBODY, NOBODY)
-    return point
-
-
-def test_user_mounts(room, mounts, user_point, small_store, users_may_mount):
-    """A2, T3: theirs, and closed to everybody else, root too."""
-    pid = mounts.mount(small_store, user_point, prefix=as_user())
-    look = run([*as_user(), "stat", "-c", "%u %g %s", user_point / "hello.txt"])
-    assert look.stdout == f"{NOBODY} {NOBODY} {len(HELLO)}\n"
-    assert errno_of(lambda: os.stat(user_point / "hello.txt")) == errno.EACCES
-    (row,) = mount_rows(user_point)
-    assert row["type"] == "fuse.augurfs" and row["source"] == str(small_store)
-    assert {"ro", "nosuid", "nodev"} <= set(row["options"]) and "default_permissions" in row["super_options"]
-    assert run([*as_user(), "fusermount3", "-u", user_point]).returncode == 0
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-
-
-def test_user_mount_ends_by_signal(room, mounts, user_point, small_store, users_may_mount):
-    pid = mounts.mount(small_store, user_point, prefix=as_user())
-    os.kill(pid, signal.SIGTERM)
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    assert mount_rows(user_point) == []
-
-
-def test_user_mount_in_use_is_detached(room, mounts, user_point, small_store, users_may_mount):
-    pid = mounts.mount(small_store, user_point, prefix=as_user())
-    holder = subprocess.Popen([*as_user(), "sh", "-c", f"exec 5<{user_point}/hello.txt; echo open; exec sleep 60"], stdout=subprocess.PIPE)
-    try:
-        assert holder.stdout.readline() == b"open\n"
-        os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: not is_running(pid), "the daemon ends")
-        assert mount_rows(user_point) == []
-    finally:
-        holder.kill()
-        holder.communicate()
-
-
-def test_user_clears_the_mount_of_a_killed_daemon(room, mounts, user_point, small_store, users_may_mount):
-    pid = mounts.mount(small_store, user_point, prefix=as_user())
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not is_running(pid), "the daemon is dead")
-    done = mounts.start(small_store, user_point, prefix=as_user())
-    assert done.returncode == 0 and "cleared the mount point" in done.stderr
-    assert run([*as_user(), "cat", user_point / "hello.txt"]).stdout == HELLO
-
-
-def test_user_needs_leave_to_allow_others(room, mounts, user_point, small_store, users_may_mount):
-    assert_refused(mounts.start(small_store, user_point, "allow_other", prefix=as_user()), "user_allow_other", "/etc/fuse.conf")
-    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
-    mounts.mount(small_store, user_point, "allow_other", prefix=as_user())
-    assert read_hello(user_point) == HELLO
-
-
-def test_user_on_a_folder_of_another(room, mounts, point, small_store, users_may_mount):
-    assert_refused(mounts.start(small_store, point, prefix=as_user()), str(point), "write")
-
-
-def test_user_where_the_device_is_closed(room, mounts, user_point, small_store, users_may_mount):
-    os.chmod("/dev/fuse", 0o600)
-    assert_refused(mounts.start(small_store, user_point, prefix=as_user()), "/dev/fuse", "closed to ordinary users")
-
-
-def test_user_without_fusermount(room, mounts, user_point, small_store, users_may_mount):
-    done = mounts.start(small_store, user_point, prefix=[*as_user(), "env", f"PATH={room}"])
-    assert_refused(done, "fusermount3", "apt-get install fuse3")
-
-
-def test_user_and_a_store_of_another(room, mounts, user_point, own_store, users_may_mount):
-    own_store.chmod(0o700)
-    assert_refused(mounts.start(own_store, user_point, prefix=as_user()), str(own_store), "Permission denied")

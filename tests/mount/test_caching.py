@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernel and the daemon keep: SEMANTICS.md, Caching."""
+
+import multiprocessing
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+from conftest import drop_caches, measures_memory, needs_root, run, wait_until
+from odd_tree import content_of_size
+
+pytestmark = needs_root
+
+
+def read_whole(path):
+    """As C programs do. Python's open() asks whether the file is a terminal, until Python 3.13, which is a request."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(fd, os.fstat(fd).st_size + 1)
+    finally:
+        os.close(fd)
+
+
+def test_hot_files_make_no_request(room, mounts, point, store):
+    """C2, C3: with the daemon stopped, everything that was seen once can be had again."""
+    process = mounts.foreground(store, point)
+    name, data = content_of_size(110_000)
+
+    def look():
+        missing = not os.path.exists(point / "no such name")
+        return read_whole(point / name), missing, os.listdir(point), os.readlink(point / "link"), os.stat(point / "raw").st_mode
+
+    first = look()
+    assert first[0] == data
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        # In a process of its own, which can be killed should it wait for the daemon.
+        child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(0 if look() == first else 1))
+        child.start()
+        child.join(30)
+        assert child.exitcode == 0
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+        child.kill()
+        child.join()
+
+
+def test_observed_opens(room, mounts, point, tree, store):
+    """C3: with observe=open an open is a request, and the pages are kept all the same."""
+    process = mounts.foreground(store, point, "observe=open")
+    for _ in range(3):
+        assert (point / "plain.JPEG").read_bytes() == (tree / "plain.JPEG").read_bytes()
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        reader = subprocess.Popen(["cat", point / "plain.JPEG"], stdout=subprocess.DEVNULL)
+        wchan = pathlib.Path(f"/proc/{reader.pid}/wchan")
+        wait_until(lambda: wchan.read_text() == "request_wait_answer", "the open asks the daemon")
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+    assert reader.wait(30) == 0
+    process.send_signal(signal.SIGUSR1)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=30)
+    assert re.search(rb"statistics: reads 1 ", errors), errors
+
+
+def test_generation_stays(room, mounts, point, augurpack, own_store):
+    """C1, L4: the store grows under the mount; the next mount sees it, or an older generation on demand."""
+    mounts.mount(own_store, point)
+    more = room / "more"
+    more.mkdir()
+    (more / "new.txt").write_text("new")
+    before = sorted(os.listdir(point))
+    done = run([augurpack, "append", "--quiet", more, own_store])
+    assert done.returncode == 0, done.stderr
+    drop_caches()
+    assert sorted(os.listdir(point)) == before and not (point / "new.txt").exists()
+    assert (point / "hello.txt").read_text() == "hello, world\n"
+    for name, options, expected in (("newest", [], True), ("first", ["generation=1"], False)):
+        (room / name).mkdir()
+        mounts.mount(own_store, room / name, *options)
+        assert (room / name / "new.txt").exists() == expected
+        assert (room / name / "hello.txt").read_text() == "hello, world\n"
+    done = run([augurpack, "gc", own_store])
+    assert done.returncode == 0, done.stderr
+    drop_caches()
+    assert (point / "folder" / "image.JPEG").read_bytes() == bytes(range(256)) * 500
+
+
+@measures_memory
+def test_memory_stays_within_the_budget(room, mounts, point, tree, store):
+    """C4: RssAnon and RssShmem, after reads of everything by many."""
+    pid = mounts.mount(store, point, "memory=32M")
+    readers = [subprocess.Popen(["sh", "-c", f"for i in 1 2 3; do find {point} -type f -exec cat {{}} + >/dev/null; done"]) for _ in range(4)]
+    while any(reader.poll() is None for reader in readers):
+        drop_caches()
+        text = pathlib.Path(f"/proc/{pid}/status").read_text()
+        used = sum(int(re.search(rf"{name}:\s+(\d+) kB", text)[1]) for name in ("RssAnon", "RssShmem"))
+        assert used <= 32 * 1024
+    assert [reader.wait() for reader in readers] == [0] * 4

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mounts of an ordinary user, by fusermount3. The tests become one, and need root for that."""
+
+import errno
+import os
+import signal
+import subprocess
+
+import pytest
+
+from conftest import (
+    HELLO,
+    NOBODY,
+    as_user,
+    assert_refused,
+    errno_of,
+    is_running,
+    mount_rows,
+    needs_root,
+    read_hello,
+    run,
+    wait_until,
+)
+
+pytestmark = needs_root
+
+
+@pytest.fixture
+def user_point(point):
+    os.chown(point, NOBODY, NOBODY)
+    return point
+
+
+def test_user_mounts(room, mounts, user_point, small_store, users_may_mount):
+    """A2, T3: theirs, and closed to everybody else, root too."""
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    look = run([*as_user(), "stat", "-c", "%u %g %s", user_point / "hello.txt"])
+    assert look.stdout == f"{NOBODY} {NOBODY} {len(HELLO)}\n"
+    assert errno_of(lambda: os.stat(user_point / "hello.txt")) == errno.EACCES
+    (row,) = mount_rows(user_point)
+    assert row["type"] == "fuse.augurfs" and row["source"] == str(small_store)
+    assert {"ro", "nosuid", "nodev"} <= set(row["options"]) and "default_permissions" in row["super_options"]
+    assert run([*as_user(), "fusermount3", "-u", user_point]).returncode == 0
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+
+
+def test_user_mount_ends_by_signal(room, mounts, user_point, small_store, users_may_mount):
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert mount_rows(user_point) == []
+
+
+def test_user_mount_in_use_is_detached(room, mounts, user_point, small_store, users_may_mount):
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    holder = subprocess.Popen([*as_user(), "sh", "-c", f"exec 5<{user_point}/hello.txt; echo open; exec sleep 60"], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.readline() == b"open\n"
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+        assert mount_rows(user_point) == []
+    finally:
+        holder.kill()
+        holder.communicate()
+
+
+def test_user_clears_the_mount_of_a_killed_daemon(room, mounts, user_point, small_store, users_may_mount):
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon is dead")
+    done = mounts.start(small_store, user_point, prefix=as_user())
+    assert done.returncode == 0 and "cleared the mount point" in done.stderr
+    assert run([*as_user(), "cat", user_point / "hello.txt"]).stdout == HELLO
+
+
+def test_user_needs_leave_to_allow_others(room, mounts, user_point, small_store, users_may_mount):
+    assert_refused(mounts.start(small_store, user_point, "allow_other", prefix=as_user()), "user_allow_other", "/etc/fuse.conf")
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    mounts.mount(small_store, user_point, "allow_other", prefix=as_user())
+    assert read_hello(user_point) == HELLO
+
+
+def test_user_on_a_folder_of_another(room, mounts, point, small_store, users_may_mount):
+    assert_refused(mounts.start(small_store, point, prefix=as_user()), str(point), "write")
+
+
+def test_user_where_the_device_is_closed(room, mounts, user_point, small_store, users_may_mount):
+    os.chmod("/dev/fuse", 0o600)
+    assert_refused(mounts.start(small_store, user_point, prefix=as_user()), "/dev/fuse", "closed to ordinary users")
+
+
+def test_user_without_fusermount(room, mounts, user_point, small_store, users_may_mount):
+    done = mounts.start(small_store, user_point, prefix=[*as_user(), "env", f"PATH={room}"])
+    assert_refused(done, "fusermount3", "apt-get install fuse3")
+
+
+def test_user_and_a_store_of_another(room, mounts, user_point, own_store, users_may_mount):
+    own_store.chmod(0o700)
+    assert_refused(mounts.start(own_store, user_point, prefix=as_user()), str(own_store), "Permission denied")
