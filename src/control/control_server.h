@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <chrono>
 #include <functional>
@@ -57,6 +55,8 @@ class ControlServer {
   ControlServer(ControlSocket socket, UniqueFd stop, std::map<std::string, ControlHandler, std::less<>> handlers);
   void Accept();
   void Take(UniqueFd fd);
+  // A slot without a connection, made free if need be; nullptr: none can be.
+  std::unique_ptr<Connection>* FreeSlot();
   void Serve(Connection& connection);
   Result<ControlReply> Answer(Connection& connection, FrameSocket& frames);
 
@@ -67,9 +67,8 @@ class ControlServer {
 
   Mutex mu_;
   std::array<std::unique_ptr<Connection>, kConnectionsMax> connections_ AUGUR_GUARDED_BY(mu_);
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
 
-  std::thread accepting_;
+  std::thread accepting_;  // the only one that makes connections
 };
 
 }  // namespace augur

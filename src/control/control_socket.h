@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -32,6 +34,7 @@ class ControlSocket {
 
  private:
   ControlSocket(UniqueFd fd, std::string path);
+  static Result<ControlSocket> ListenIn(const std::string& folder);
 
   UniqueFd fd_;
   std::string path_;

@@ -20,7 +20,8 @@ std::string RenderTable(const Facts& facts, const StatisticsSnapshot& snapshot);
 // Buckets without values are left out.
 std::string RenderJson(const Facts& facts, const StatisticsSnapshot& snapshot);
 
-// Prometheus' text format, version 0.0.4: augurfs_NAME, of counters with _total. Facts are not in it.
-std::string RenderPrometheus(const StatisticsSnapshot& snapshot);
+// Prometheus' text format, version 0.0.4: augurfs_NAME, of counters with _total. Every sample has these labels, so that
+// the numbers of several mounts can lie side by side. REQUIRES: names of labels are such as Prometheus takes.
+std::string RenderPrometheus(const Facts& labels, const StatisticsSnapshot& snapshot);
 
 }  // namespace augur

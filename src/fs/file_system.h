@@ -4,15 +4,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "augur/store.h"
 #include "fs/block_reader.h"
 #include "fs/read_gate.h"
+#include "fs/virtual_folder.h"
 
 namespace augur {
 
@@ -33,6 +36,8 @@ struct NodeAttributes {
   uint64_t size = 0;  // bytes; of a directory: 0
   int64_t mtime_sec = 0;
   uint32_t mtime_nsec = 0;
+  // False: the name has another node at the next lookup, so that it must not be remembered; the node stays as it is.
+  bool lasting = true;
 };
 
 struct DirectoryItem {
@@ -55,7 +60,9 @@ struct FileSystemOptions {
 // The bytes of a read: pieces in order, which stay valid as long as the reply does.
 struct ReadReply {
   std::vector<std::span<const std::byte>> pieces;
-  std::vector<BlockRef> blocks;  // keeps the bytes alive
+  // Keep the bytes alive.
+  std::vector<BlockRef> blocks;
+  std::shared_ptr<const VirtualFolder::Snapshot> snapshot;
 };
 
 // FileSystem is the mounted tree without FUSE: SEMANTICS.md has its promises. Safe from any thread. Metadata calls may
@@ -73,8 +80,11 @@ class FileSystem {
 
   // kNotFound: no such node, as after a mount of another generation.
   Result<NodeAttributes> GetAttributes(NodeId node) const;
-  // kNotFound: no child of that name. kInvalid: `parent` is not a directory.
-  Result<NodeAttributes> Lookup(NodeId parent, std::string_view name) const;
+  // kNotFound: no child of that name. kInvalid: `parent` is not a directory. kBusy: too many snapshots of a virtual
+  // file. A node that is not `lasting` stays until Forget gives it back.
+  Result<NodeAttributes> Lookup(NodeId parent, std::string_view name);
+  // The kernel has forgotten a node that Lookup gave, or never got it.
+  void Forget(NodeId node);
   Result<std::string_view> ReadLink(NodeId node) const;
   // Hands out items from `offset` (0 at the start) on, '.' and '..' first, until `take` returns false (that item counts
   // as not taken) or the directory ends. An offset past the end gives nothing.
@@ -85,17 +95,33 @@ class FileSystem {
 
   FileSystemCounts Counts() const;
 
+  // Adds a file to the folder .augur of the root, which is found by name, but in no listing of the root. `make` gives
+  // its bytes of this moment, and must not wait. REQUIRES: no other thread uses the file system yet.
+  void AddVirtualFile(std::string name, std::function<std::string()> make);
+  // Whether the store has something of that name itself, which the virtual folder hides. An index that cannot be read:
+  // no.
+  bool HidesOwnFolder() const;
+  // Snapshots of virtual files that the kernel has not forgotten.
+  size_t live_snapshots() const { return virtual_.live_count(); }
+
  private:
   NodeAttributes Attributes(const Entry& entry) const;
+  NodeAttributes VirtualAttributes(uint64_t entry, const VirtualFolder::Snapshot* snapshot) const;
+  Result<NodeAttributes> GetVirtualAttributes(uint64_t entry) const;
+  Status ReadVirtualDirectory(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
+  void ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, const ReadDone& done) const;
+  bool IsVirtualName(NodeId parent, std::string_view name) const;
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
   const FileSystemOptions options_;
   const size_t holding_reads_max_;
+  const timespec started_;
 
   // Own synchronization.
   BlockReader blocks_;
   ReadGate gate_;
+  VirtualFolder virtual_;
 };
 
 }  // namespace augur

@@ -13,6 +13,11 @@ struct Node {
   static constexpr int kViewShift = 40;
   static constexpr uint64_t kEntryMask = (uint64_t{1} << kViewShift) - 1;
 
+  // The last view: the virtual files of VirtualFolder. Entry 0 is the folder, and those at the very end stand for its
+  // files in a listing, where they have no other number yet.
+  static constexpr uint32_t kVirtualView = (uint32_t{1} << 24) - 1;
+  static constexpr uint64_t kListedEntry = kEntryMask - 1;  // of the first file; the others below it
+
   uint32_t view = 0;
   uint64_t entry = 0;
 

@@ -50,7 +50,7 @@ class VirtualFolder {
   // REQUIRES: i < file_count().
   std::string_view file_name(size_t i) const { return files_[i].name; }
 
-  // A new snapshot. kNotFound: no such file. kTooMany: kLiveMax of this file are alive.
+  // A new snapshot. kNotFound: no such file. kBusy: kLiveMax of this file are alive.
   Result<Found> Lookup(std::string_view name);
   // The snapshot of an entry; nullptr when there is none, or it has been forgotten.
   std::shared_ptr<const Snapshot> Get(uint64_t entry) const;

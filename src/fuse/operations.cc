@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -41,7 +42,7 @@ fuse_entry_param ToEntry(const NodeAttributes& attributes) {
   entry.ino = attributes.node;
   entry.attr = ToStat(attributes);
   entry.attr_timeout = kTimeoutSeconds;
-  entry.entry_timeout = kTimeoutSeconds;
+  entry.entry_timeout = attributes.lasting ? kTimeoutSeconds : 0;
   return entry;
 }
 
@@ -75,10 +76,12 @@ struct Handlers {
       fuse_reply_err(request, ENAMETOOLONG);
       return;
     }
-    const Result<NodeAttributes> found = Of(request).file_system_.Lookup(parent, name);
+    FileSystem& file_system = Of(request).file_system_;
+    const Result<NodeAttributes> found = file_system.Lookup(parent, name);
     if (found.ok()) {
       const fuse_entry_param entry = ToEntry(*found);
-      fuse_reply_entry(request, &entry);
+      // A reply that nobody waits for any more is not counted by the kernel, and so never forgotten.
+      if (fuse_reply_entry(request, &entry) != 0) file_system.Forget(found->node);
     } else if (found.status().code() == Code::kNotFound) {
       // Node 0 with a timeout: the kernel remembers that there is no such name. It would not remember an ENOENT.
       fuse_entry_param none{};
@@ -89,9 +92,14 @@ struct Handlers {
     }
   }
 
-  // Nodes are computed, not kept: there is nothing to forget.
-  static void Forget(fuse_req_t request, fuse_ino_t /*node*/, uint64_t /*lookups*/) { fuse_reply_none(request); }
-  static void ForgetMulti(fuse_req_t request, size_t /*count*/, fuse_forget_data* /*forgets*/) {
+  static void Forget(fuse_req_t request, fuse_ino_t node, uint64_t /*lookups*/) {
+    Of(request).file_system_.Forget(node);
+    fuse_reply_none(request);
+  }
+  static void ForgetMulti(fuse_req_t request, size_t count, fuse_forget_data* forgets) {
+    for (const fuse_forget_data& forgotten : std::span(forgets, count)) {
+      Of(request).file_system_.Forget(forgotten.ino);
+    }
     fuse_reply_none(request);
   }
 
@@ -169,7 +177,8 @@ struct Handlers {
     List(request, node, bytes, offset, [request](char* out, size_t room, const char* name, const DirectoryItem& item) {
       fuse_entry_param entry = ToEntry(item.attributes);
       // '.' and '..' must not count as looked up: the kernel sends no FORGET for them.
-      if (item.name == "." || item.name == "..") entry.ino = 0;
+      // Nor must a name whose node is made by a lookup.
+      if (item.name == "." || item.name == ".." || !item.attributes.lasting) entry.ino = 0;
       return fuse_add_direntry_plus(request, out, room, name, &entry, static_cast<off_t>(item.next_offset));
     });
   }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/control_client.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "control/frame.h"
+
+namespace augur {
+namespace {
+
+Result<UniqueFd> Connect(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    return Status(Code::kInvalid, Printable(path) + ": too long for a socket");
+  std::memcpy(address.sun_path, path.data(), path.size());
+  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return ErrnoStatus(errno, "socket");
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  const int error = errno;
+  const Status status = ErrnoStatus(error, Printable(path));
+  if (error == EACCES) return status.In("only root and the user who mounted may ask this daemon");
+  if (error == ENOENT || error == ECONNREFUSED) {
+    return Status(Code::kNotFound,
+                  status.text() +
+                      ": the daemon's socket is gone; in a container, the folder in which it lies must "
+                      "be there too");
+  }
+  return status;
+}
+
+Status CheckGreeting(const nlohmann::json& greeting) {
+  if (greeting.value("program", nlohmann::json()) != "augurfs") return {Code::kCorrupt, "no daemon of augurfs listens"};
+  if (greeting.value("protocol", nlohmann::json()) != kProtocol) {
+    return {Code::kUnsupported, "the daemon is of another version: use the augurctl that came with it"};
+  }
+  return Status::Ok();
+}
+
+Status SendRequest(FrameSocket& frames, const nlohmann::json& request, const ControlSource& body) {
+  AUGUR_TRY(frames.SendHeader(request));
+  std::string piece;
+  while (body) {
+    AUGUR_TRY_ASSIGN(more, body(piece));
+    if (!more) break;
+    if (!piece.empty()) AUGUR_TRY(frames.SendPiece(piece));
+  }
+  return frames.EndBody();
+}
+
+// The failure that the daemon reports, with its own code.
+Status ReportedFailure(const nlohmann::json& header) {
+  const auto text = header.find("error");
+  if (text == header.end() || !text->is_string()) return Status::Ok();
+  const auto name = header.find("code");
+  Code code = Code::kIo;
+  for (int i = static_cast<int>(Code::kNotFound); i <= static_cast<int>(Code::kStopped); ++i) {
+    if (name != header.end() && *name == CodeName(static_cast<Code>(i))) code = static_cast<Code>(i);
+  }
+  return {code, text->get<std::string>()};
+}
+
+}  // namespace
+
+Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body) {
+  AUGUR_TRY_ASSIGN(fd, Connect(path));
+  FrameSocket frames(fd.get());
+  // The daemon speaks first: who is led to another program's socket tells it nothing.
+  AUGUR_TRY_ASSIGN(greeting, frames.ReceiveHeader());
+  AUGUR_TRY(CheckGreeting(greeting));
+  // kStopped: it does not want the rest, and its answer says why.
+  if (const Status sent = SendRequest(frames, request, body); !sent.ok() && sent.code() != Code::kStopped) return sent;
+  ControlAnswer answer;
+  AUGUR_TRY_ASSIGN(header, frames.ReceiveHeader());
+  AUGUR_TRY(ReportedFailure(header));
+  answer.header = std::move(header);
+  std::string piece;
+  while (true) {
+    AUGUR_TRY_ASSIGN(more, frames.ReceivePiece(piece));
+    if (!more) return answer;
+    if (answer.body.size() + piece.size() > kAnswerBytesMax) {
+      return Status(Code::kCorrupt, "an answer of over " + FormatSize(kAnswerBytesMax));
+    }
+    answer.body += piece;
+  }
+}
+
+}  // namespace augur

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "augur/status.h"
+#include "tools/options.h"
+
+namespace augur {
+
+struct HintOptions {
+  std::string mountpoint;
+  std::string order;  // a file, or "-": stdin
+};
+
+struct StatusOptions {
+  std::string mountpoint;
+  bool json = false;
+};
+
+struct DropOptions {
+  std::string mountpoint;
+  bool json = false;
+};
+
+using AugurctlCommand = std::variant<HintOptions, StatusOptions, DropOptions>;
+
+struct AugurctlOptions {
+  std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run
+  AugurctlCommand command;
+};
+
+// The options of augurctl, as data.
+const Program& AugurctlProgram();
+
+// Reads a command line of augurctl; touches nothing but its arguments. kInvalid: what is wrong with it, and the
+// accepted form.
+Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv);
+
+}  // namespace augur

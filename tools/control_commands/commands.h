@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "augur/status.h"
+#include "tools/augurctl_options.h"
+
+namespace augur {
+
+// The commands of augurctl, one file each: each finds the daemon of the mount, asks it, and writes the result to
+// stdout. Failures name the mount point, or the order file.
+Status RunHint(const HintOptions& options);
+Status RunStatus(const StatusOptions& options);
+Status RunDrop(const DropOptions& options);
+
+}  // namespace augur

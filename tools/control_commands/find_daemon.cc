@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/control_commands/find_daemon.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+
+#include "base/unique_fd.h"
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+Status NotOurs(const std::string& mountpoint) {
+  return {Code::kNotFound,
+          Printable(mountpoint) +
+              ": no AugurFS is mounted here; 'findmnt -t fuse.augurfs' lists the mounts that there are"};
+}
+
+Status Explain(int error, const std::string& mountpoint) {
+  if (error == ENOTCONN) {
+    return {Code::kNotFound, Printable(mountpoint) +
+                                 ": the daemon of this mount has ended: unmount it (fusermount3 -u, or umount as root) "
+                                 "and mount it again"};
+  }
+  if (error == EACCES) {
+    return {Code::kPermission,
+            Printable(mountpoint) + ": this user may not look into it: run augurctl as the user who mounted it"};
+  }
+  return ErrnoStatus(error, Printable(mountpoint));
+}
+
+}  // namespace
+
+Result<std::string> FindDaemon(const std::string& mountpoint) {
+  const UniqueFd root(open(mountpoint.c_str(), O_PATH | O_CLOEXEC | O_DIRECTORY));
+  if (!root.valid()) return Explain(errno, mountpoint);
+  struct statfs system {};
+  if (fstatfs(root.get(), &system) != 0) return Explain(errno, mountpoint);
+  if (system.f_type != FUSE_SUPER_MAGIC) return NotOurs(mountpoint);
+  const UniqueFd folder(openat(root.get(), ".augur", O_PATH | O_CLOEXEC | O_DIRECTORY));
+  if (!folder.valid() && (errno == ENOENT || errno == ENOTDIR)) return NotOurs(mountpoint);
+  if (!folder.valid()) return Explain(errno, mountpoint);
+  const UniqueFd file(openat(folder.get(), kControlFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.valid() && errno == ENOENT) {
+    return Status(Code::kNotFound, Printable(mountpoint) + ": the daemon has no control socket: its log says why");
+  }
+  if (!file.valid()) return Explain(errno, mountpoint);
+  std::array<char, PATH_MAX> text{};
+  const ssize_t bytes = read(file.get(), text.data(), text.size());
+  if (bytes < 0) return Explain(errno, mountpoint);
+  std::string path(text.data(), static_cast<size_t>(bytes));
+  if (!path.starts_with('/') || !path.ends_with('\n')) return NotOurs(mountpoint);
+  path.pop_back();
+  return path;
+}
+
+}  // namespace augur

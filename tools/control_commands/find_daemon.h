@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// The name below the root of a mount of the file that names the daemon's control socket.
+inline constexpr const char* kControlFile = "control";
+
+// The path of the control socket of the mount at `mountpoint`. kNotFound: it is no mount of ours, or its daemon has
+// ended, or has no socket; kPermission: this user may not look into it. Each with the cure.
+Result<std::string> FindDaemon(const std::string& mountpoint);
+
+}  // namespace augur

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/daemon_control.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "order/order_file.h"
+
+namespace augur {
+namespace {
+
+Status NoPrefetch() {
+  return {Code::kUnsupported,
+          "this mount does not look ahead (-o prefetch=off): unmount it, and mount it without that option"};
+}
+
+}  // namespace
+
+DaemonControl::DaemonControl(std::shared_ptr<const Store> store, const Statistics& statistics,
+                             DaemonControlOptions options)
+    : store_(std::move(store)), statistics_(statistics), options_(std::move(options)), path_order_(store_) {}
+
+Facts DaemonControl::AllFacts() const {
+  Facts facts = {{"mountpoint", options_.mount_point}};
+  facts.insert(facts.end(), options_.facts.begin(), options_.facts.end());
+  if (options_.prefetch == nullptr) {
+    facts.emplace_back("prefetch", "off");
+  } else {
+    for (auto& fact : options_.prefetch->Describe()) facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
+std::string DaemonControl::Table() const { return RenderTable(AllFacts(), statistics_.Snapshot()); }
+std::string DaemonControl::Json() const { return RenderJson(AllFacts(), statistics_.Snapshot()); }
+std::string DaemonControl::Metrics() const {
+  return RenderPrometheus({{"mountpoint", options_.mount_point}}, statistics_.Snapshot());
+}
+
+std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
+  return {
+      {"status", [this](const nlohmann::json& request, const ControlBody&) { return Report(request); }},
+      {"hint", [this](const nlohmann::json&, const ControlBody& body) { return Hint(body); }},
+      {"drop", [this](const nlohmann::json&, const ControlBody&) { return Drop(); }},
+  };
+}
+
+Result<ControlReply> DaemonControl::Report(const nlohmann::json& request) const {
+  const auto format = request.find("format");
+  const bool json = format != request.end() && *format == "json";
+  return ControlReply{.header = nlohmann::json::object(), .body = json ? Json() : Table()};
+}
+
+Result<ControlReply> DaemonControl::Hint(const ControlBody& body) {
+  if (options_.prefetch == nullptr) return NoPrefetch();
+  if (reading_order_.exchange(true)) {
+    return Status(Code::kBusy, "another 'augurctl hint' is still sending its order: wait for it, or end it");
+  }
+  Result<ControlReply> reply = ReadOrder(body);
+  reading_order_ = false;
+  return reply;
+}
+
+Result<ControlReply> DaemonControl::ReadOrder(const ControlBody& body) {
+  OrderFileParser parser(store_, &path_order_,
+                         {.mount_point = options_.order_prefix, .lines_max = options_.prefetch->OrderFilesMax()});
+  std::string piece;
+  while (true) {
+    AUGUR_TRY_ASSIGN(more, body(piece));
+    if (!more) break;
+    AUGUR_TRY(parser.Feed(piece));
+  }
+  AUGUR_TRY_ASSIGN(order, parser.Finish());
+  ControlReply reply;
+  reply.header["files"] = order.size();
+  AUGUR_TRY(options_.prefetch->AddOrder(std::move(order)));
+  return reply;
+}
+
+Result<ControlReply> DaemonControl::Drop() {
+  if (options_.prefetch == nullptr) return NoPrefetch();
+  const DropReport dropped = options_.prefetch->Drop();
+  ControlReply reply;
+  reply.header["warehouse_bytes"] = dropped.warehouse_bytes;
+  reply.header["stocked_bytes"] = dropped.stocked_bytes;
+  return reply;
+}
+
+}  // namespace augur

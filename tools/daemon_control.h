@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "augur/store.h"
+#include "control/control_server.h"
+#include "control/render.h"
+#include "control/statistics.h"
+#include "order/path_order.h"
+#include "prefetch/prefetch_control.h"
+
+namespace augur {
+
+struct DaemonControlOptions {
+  std::string mount_point;              // for people, and as label of the metrics
+  std::string order_prefix;             // what absolute paths in an order begin with; empty: they are refused
+  Facts facts;                          // what else the mount is
+  PrefetchControl* prefetch = nullptr;  // nullptr: this mount does not prefetch
+};
+
+// DaemonControl is what a running mount says about itself and what it can be asked: the texts of the virtual files, and
+// the commands of augurctl. Safe from any thread. REQUIRES: statistics and prefetch outlive it, and every handler has
+// returned before it is destroyed.
+class DaemonControl {
+ public:
+  DaemonControl(std::shared_ptr<const Store> store, const Statistics& statistics, DaemonControlOptions options);
+  DaemonControl(const DaemonControl&) = delete;
+  DaemonControl& operator=(const DaemonControl&) = delete;
+
+  // Of this moment.
+  std::string Table() const;
+  std::string Json() const;
+  std::string Metrics() const;
+
+  // The commands, for ControlServer:
+  //   status {"format": "table" | "json"}   the text as body
+  //   hint, an order file as body           {"files": N}; kInvalid by line number; kNoSpace: longer than memory allows;
+  //                                         kBusy: another one is being read
+  //   drop                                  {"warehouse_bytes": N, "stocked_bytes": N}
+  // hint and drop are kUnsupported in a mount that does not prefetch.
+  std::map<std::string, ControlHandler, std::less<>> Handlers();
+
+ private:
+  Facts AllFacts() const;
+  Result<ControlReply> Report(const nlohmann::json& request) const;
+  Result<ControlReply> Hint(const ControlBody& body);
+  Result<ControlReply> ReadOrder(const ControlBody& body);
+  Result<ControlReply> Drop();
+
+  // Constant after construction.
+  const std::shared_ptr<const Store> store_;
+  const Statistics& statistics_;
+  const DaemonControlOptions options_;
+
+  // Own synchronization.
+  PathOrder path_order_;
+  std::atomic<bool> reading_order_ = false;  // one at a time, so that one budget is enough
+};
+
+}  // namespace augur
