@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import tempfile
 
 import pytest
 
@@ -31,3 +32,10 @@ def augurfs():
 @pytest.fixture(scope="session")
 def augurctl():
     return find_program("augurctl")
+
+
+@pytest.fixture
+def folder():
+    """A new folder that is gone after the test (tmp_path stays, and stores are large)."""
+    with tempfile.TemporaryDirectory(prefix="augur-test-") as path:
+        yield path
