@@ -25,6 +25,8 @@
 #include "base/units.h"
 #include "cache/buffer_pool.h"
 #include "cache/record_cache.h"
+#include "control/control_server.h"
+#include "control/control_socket.h"
 #include "control/statistics.h"
 #include "fs/file_system.h"
 #include "fuse/mount_point.h"
@@ -34,6 +36,8 @@
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
 #include "tools/background.h"
+#include "tools/control_commands/find_daemon.h"
+#include "tools/daemon_control.h"
 #include "tools/daemon_signals.h"
 #include "tools/output.h"
 
@@ -104,7 +108,48 @@ class Daemon {
     file_system_ = std::make_unique<FileSystem>(
         store_, *engine_, *cache_, statistics_,
         FileSystemOptions{.uid = settings_.uid, .gid = settings_.gid, .umask = options_.umask});
+    PrepareGauges();
+    PrepareControl();
     return Status::Ok();
+  }
+
+  void PrepareGauges() {
+    statistics_.ReadFrom(Gauge::kBufferBytes, [this] { return pool_->used_bytes(); });
+    statistics_.Set(Gauge::kBufferBytesMax, pool_->bytes_max());
+    statistics_.ReadFrom(Gauge::kMemoryBytes, [] {
+      const Result<ProcessMemoryUse> memory = ProcessMemory();
+      return memory.ok() ? memory->anonymous_bytes + memory->shared_bytes : 0;
+    });
+    statistics_.Set(Gauge::kMemoryBytesMax, settings_.memory_bytes);
+  }
+
+  // The virtual files, and the socket that one of them names. Without a socket the mount is as good; augurctl says so.
+  void PrepareControl() {
+    const bool handed_down = MountPoint::HandedDownFd(mount_point_->path()) >= 0;
+    control_ = std::make_unique<DaemonControl>(
+        store_, statistics_,
+        DaemonControlOptions{.mount_point = mount_point_->path(),
+                             .order_prefix = handed_down ? "" : mount_point_->path(),
+                             .facts = {{"store", store_->path()},
+                                       {"generation", std::to_string(store_->summary().generation)},
+                                       {"reading_by", engine_->Description()},
+                                       {"version", AUGUR_VERSION},
+                                       {"process", std::to_string(getpid())}}});
+    file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });
+    file_system_->AddVirtualFile("metrics", [this] { return control_->Metrics(); });
+    const char* runtime_folder = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+    Result<ControlSocket> socket =
+        ControlSocket::Listen(ControlFolders(geteuid(), runtime_folder != nullptr ? runtime_folder : ""));
+    if (!socket.ok()) return NoControl(socket.status());
+    Result<std::unique_ptr<ControlServer>> server =
+        ControlServer::Start(std::move(socket).value(), control_->Handlers());
+    if (!server.ok()) return NoControl(server.status());
+    control_server_ = std::move(server).value();
+    file_system_->AddVirtualFile(kControlFile, [path = control_server_->path() + "\n"] { return path; });
+  }
+
+  void NoControl(const Status& status) {
+    settings_.notes.push_back("augurctl will not reach this mount: control socket: " + status.text());
   }
 
   Status Serve(const UniqueFd& signals) {
@@ -158,6 +203,10 @@ class Daemon {
     spdlog::info("memory budget {}, of it {} for record bytes; {} threads", FormatSize(settings_.memory_bytes),
                  FormatSize(settings_.buffer_bytes), settings_.threads);
     for (const std::string& note : settings_.notes) spdlog::warn("{}", note);
+    if (file_system_->HidesOwnFolder()) {
+      spdlog::warn("{}: the store has a '{}' of its own in its root: the mount shows its own in its place",
+                   Printable(store_->path()), VirtualFolder::kName);
+    }
     if (!mount_point_->device_number().empty() && geteuid() == 0) {
       const Status status = SetReadAhead(mount_point_->device_number(), options_.read_ahead_bytes);
       if (!status.ok()) spdlog::info("the kernel reads ahead as it likes: {}", status.text());
@@ -166,8 +215,12 @@ class Daemon {
   }
 
   void LogStatistics() {
-    for (const StatDefinition& definition : kStatDefinitions) {
-      spdlog::info("statistics: {} {} {}", definition.name, statistics_.Get(definition.id), definition.unit);
+    const StatisticsSnapshot snapshot = statistics_.Snapshot();
+    for (const StatDefinition& row : kStatDefinitions) {
+      spdlog::info("statistics: {} {} {}", row.name, snapshot[row.id], row.unit);
+    }
+    for (const GaugeDefinition& row : kGaugeDefinitions) {
+      spdlog::info("statistics: {} {} {}", row.name, snapshot[row.id], row.unit);
     }
     const CacheCounters cache = cache_->counters();
     spdlog::info("statistics: cache hits {} misses {} failures {} evicted {} waits {}", cache.hits, cache.misses,
@@ -183,8 +236,10 @@ class Daemon {
                  store_->ResidentIndexBytes());
   }
 
-  // Requests first, then what they stand on: no read may be under way when the engine and the cache go.
+  // The operator first, whose commands may wait for what answers readers; then requests, then what they stand on: no
+  // read may be under way when the engine and the cache go.
   void Stop() {
+    control_server_.reset();
     if (session_) session_->Stop();
     engine_.reset();
   }
@@ -199,7 +254,9 @@ class Daemon {
   std::unique_ptr<RecordCache> cache_;
   std::unique_ptr<ReadEngine> engine_;
   std::unique_ptr<FileSystem> file_system_;
+  std::unique_ptr<DaemonControl> control_;
   std::unique_ptr<Session> session_;
+  std::unique_ptr<ControlServer> control_server_;
 };
 
 // The absolute form of a path that exists, so that it stays right when the daemon leaves its working folder.

@@ -9,13 +9,13 @@ namespace augur {
 
 const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
     {Stat::kReads, "reads", "requests", "READ requests of the kernel",
-     "what the kernel's page cache served: such reads make no request"},
+     "what the kernel's page cache served: such reads make no request; the virtual files"},
     {Stat::kReadBytes, "read_bytes", "bytes", "bytes given to the kernel in answer to READ requests",
-     "failed reads; what the kernel's page cache served; pushed bytes"},
+     "failed reads; what the kernel's page cache served; pushed bytes; the virtual files"},
     {Stat::kReadFailures, "read_failures", "requests", "READ requests answered with an error",
      "requests for something that is not a file"},
     {Stat::kRecordCacheHits, "record_cache_hits", "blocks", "blocks that READ requests found in the record cache",
-     "the virtual files; what the kernel's page cache served"},
+     "what the kernel's page cache served"},
     {Stat::kRecordCacheJoins, "record_cache_joins", "blocks",
      "blocks that READ requests wanted while a fetch of them was under way, and waited for",
      "fetches ahead that joined"},

@@ -153,7 +153,9 @@ struct Handlers {
   // A failed read is an error, never a short reply: one shorter than asked, before the end of the file, would truncate
   // the file in the kernel. `read` is gone when this returns: ReadEnds promises that no block is held any more.
   static void ReplyToRead(fuse_req_t request, Operations& operations, Result<ReadReply> read) {
-    operations.statistics_.Add(Stat::kReads, 1);
+    // Who watches the counters does not move them.
+    const bool counted = !read.ok() || read->snapshot == nullptr;
+    if (counted) operations.statistics_.Add(Stat::kReads, 1);
     if (!read.ok()) {
       operations.statistics_.Add(Stat::kReadFailures, 1);
       ReplyFailure(request, read.status());
@@ -168,7 +170,7 @@ struct Handlers {
       pieces[i] = {.iov_base = const_cast<std::byte*>(piece.data()), .iov_len = piece.size()};
       bytes += piece.size();
     }
-    operations.statistics_.Add(Stat::kReadBytes, bytes);
+    if (counted) operations.statistics_.Add(Stat::kReadBytes, bytes);
     fuse_reply_iov(request, pieces.data(), static_cast<int>(read->pieces.size()));
   }
 
