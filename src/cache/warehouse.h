@@ -30,6 +30,7 @@ class Warehouse {
  public:
   enum class Place { kRam, kShm };
   static constexpr unsigned kDaemonsMax = 64;  // that share one file
+  static constexpr uint64_t kBytesMin = 4 << 20;
 
   struct Options {
     Place place = Place::kRam;
@@ -60,6 +61,7 @@ class Warehouse {
 
  private:
   struct Parts;
+  struct Opener;
 
  public:
   using Pieces = std::span<const std::span<const std::byte>>;

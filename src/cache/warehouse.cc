@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/warehouse.h"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "cache/warehouse_parts.h"
+
+namespace augur {
+
+Warehouse::~Warehouse() = default;
+
+Warehouse::Pin::Pin(Pin&& other) noexcept = default;
+
+Warehouse::Pin& Warehouse::Pin::operator=(Pin&& other) noexcept {
+  std::swap(parts_, other.parts_);
+  std::swap(item_, other.item_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(pieces_, other.pieces_);
+  return *this;
+}
+
+Warehouse::Pin::~Pin() {
+  if (!parts_) return;
+  const MutexLock lock(parts_->mu);
+  parts_->Unpin(item_);
+}
+
+std::optional<Warehouse::Pin> Warehouse::Find(const RecordKey& key, const Check& check) {
+  Parts& parts = *parts_;
+  Pin pin({}, kNoItem, 0);
+  uint64_t sequence = 0;
+  {
+    const Parts::Inside inside(parts);
+    if (!inside.ok()) return std::nullopt;
+    const uint32_t item = parts.tables.Find(key);
+    if (item == kNoItem || parts.tables.state(item) != kItemReady) return std::nullopt;
+    if (!parts.tables.Pieces(item, pin.pieces_)) {
+      parts.tables.Spoil();
+      return std::nullopt;
+    }
+    parts.Pin(item);
+    pin.parts_ = parts_;
+    pin.item_ = item;
+    pin.bytes_ = parts.tables.item(item).bytes;
+    sequence = parts.tables.item(item).sequence;
+    if (parts.local(item).checked == sequence) return pin;
+  }
+  if (check(pin.pieces())) {
+    const MutexLock lock(parts.mu);
+    parts.local(pin.item_).checked = sequence;
+    return pin;
+  }
+  pin.parts_.reset();
+  parts.Discard(pin.item_, sequence);
+  return std::nullopt;
+}
+
+bool Warehouse::Contains(const RecordKey& key) const {
+  const MutexLock lock(parts_->mu);
+  return parts_->tables.MayHold(key);
+}
+
+Warehouse::Inserted Warehouse::Insert(const RecordKey& key, std::span<const std::byte> bytes) {
+  if (bytes.empty() || bytes.size() > UINT32_MAX) return Inserted::kNoRoom;
+  Parts& parts = *parts_;
+  const uint64_t pages = PagesFor(bytes.size());
+  uint32_t item = kNoItem;
+  std::vector<std::span<std::byte>> pieces;
+  // Another process may take what was got, or the tables may prove damaged and be rebuilt: a number of times is enough.
+  const uint64_t tries_max = 16 + pages / kSlabDataPages;
+  for (uint64_t tries = 0; item == kNoItem; ++tries) {
+    if (tries == tries_max) return Inserted::kNoRoom;
+    {
+      const Parts::Inside inside(parts);
+      if (!inside.ok()) return Inserted::kNoRoom;
+      WarehouseTables& tables = parts.tables;
+      if (const uint32_t there = tables.Find(key); there != kNoItem) {
+        // The pin is looked at first: its writer sets Ready, and then lets go.
+        if (parts.PinnedByTheLiving(there) || tables.state(there) == kItemReady) return Inserted::kPresent;
+        tables.Free(there);
+      }
+      if (tables.IsFull(pages) && (!parts.ReapDoomed() || tables.IsFull(pages))) return Inserted::kNoRoom;
+      if (tables.LackFor(pages) == WarehouseTables::Lack::kNothing) {
+        item = tables.Take(key, static_cast<uint32_t>(bytes.size()), parts.slot_bit);
+        if (item != kNoItem && tables.Pieces(item, pieces)) {
+          ++parts.local(item).pins;
+          parts.local(item).checked = tables.item(item).sequence;
+        } else {
+          tables.Spoil();
+          item = kNoItem;
+        }
+        continue;
+      }
+    }
+    if (!parts.Grow(pages)) return Inserted::kNoRoom;
+  }
+  for (const std::span<std::byte> piece : pieces) {
+    std::memcpy(piece.data(), bytes.data(), piece.size());
+    bytes = bytes.subspan(piece.size());
+  }
+  const MutexLock lock(parts.mu);
+  parts.tables.SetReady(item);
+  parts.Unpin(item);
+  return Inserted::kYes;
+}
+
+bool Warehouse::Erase(const RecordKey& key) {
+  const Parts::Inside inside(*parts_);
+  if (!inside.ok()) return false;
+  const uint32_t item = parts_->tables.Find(key);
+  if (item == kNoItem || parts_->PinnedByTheLiving(item)) return false;
+  parts_->tables.Free(item);
+  return true;
+}
+
+uint64_t Warehouse::Clear() {
+  uint64_t freed = 0;
+  for (uint32_t item = 0; item != kNoItem;) item = parts_->ClearSome(item, freed);
+  for (uint32_t slab = 0; slab != kSlabAbsent;) slab = parts_->PunchSome(slab);
+  return freed;
+}
+
+std::vector<Warehouse::Kept> Warehouse::List() const { return parts_->List(); }
+
+Warehouse::Place Warehouse::place() const { return parts_->place; }
+const std::string& Warehouse::path() const { return parts_->path; }
+uint64_t Warehouse::RoomFor(uint64_t bytes) { return PagesFor(bytes) * kPageBytes; }
+
+uint64_t Warehouse::bytes_max() const {
+  const MutexLock lock(parts_->mu);
+  return parts_->tables.pages_max() * kPageBytes;
+}
+
+uint64_t Warehouse::used_bytes() const {
+  const MutexLock lock(parts_->mu);
+  return parts_->tables.header().used_pages * kPageBytes;
+}
+
+uint64_t Warehouse::block_count() const {
+  const MutexLock lock(parts_->mu);
+  return parts_->tables.header().block_count;
+}
+
+uint64_t Warehouse::held_bytes() const {
+  const MutexLock lock(parts_->mu);
+  return parts_->tables.held_bytes();
+}
+
+uint64_t Warehouse::table_bytes() const {
+  const MutexLock lock(parts_->mu);
+  return parts_->tables.table_bytes();
+}
+
+unsigned Warehouse::attached() const {
+  const MutexLock lock(parts_->mu);
+  return static_cast<unsigned>(std::popcount(parts_->lock.LiveSlots()));
+}
+
+}  // namespace augur

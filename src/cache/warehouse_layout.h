@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+// What lies where in the memory of a warehouse, the same in a file that processes share and in memory of one process;
+// WAREHOUSE.md explains it. In native byte order: the file never leaves the machine. Whoever changes a structure raises
+// kWarehouseVersion; files of another version are replaced by empty ones.
+namespace augur {
+
+inline constexpr std::array<char, 8> kWarehouseMagic = {'A', 'U', 'G', 'R', 'W', 'A', 'R', 'E'};
+inline constexpr uint32_t kWarehouseVersion = 1;
+
+inline constexpr uint64_t kPageBytes = 4096;
+// A slab is what memory is taken from the machine by, and given back: a huge page, so that memory of one process can be
+// backed by one; 0.5 ms to have it made and mapped by the kernel, which is done without a lock.
+inline constexpr uint32_t kSlabPages = 512;
+inline constexpr uint64_t kSlabBytes = kSlabPages * kPageBytes;
+inline constexpr uint32_t kSlabDataPages = kSlabPages - 1;  // the first page holds the slab's own table
+inline constexpr uint32_t kSlabAbsent = 0xFFFFFFFF;         // in the slab table: no memory there
+inline constexpr uint32_t kNoPage = 0;                      // page 0 is a slab's table, so it is no block's
+inline constexpr uint32_t kNoItem = 0xFFFFFFFF;
+inline constexpr uint32_t kItemStep = 1024;           // items are taken from the machine so many at a time: 64 KiB
+inline constexpr uint32_t kSlabCountMax = 8'388'000;  // 16 TiB: page and item numbers have 32 bits
+
+struct WarehouseHeader {
+  // These never move, whatever the version: SweepDebris reads them.
+  std::array<char, 8> magic;  // written last when a file is made
+  uint32_t version;
+  uint32_t store_path_bytes;
+  std::array<char, 1024> store_path;
+  uint64_t mount_namespace;      // inode of /proc/self/ns/mnt of who attached last: where store_path can be looked up
+  std::array<char, 40> boot_id;  // /proc/sys/kernel/random/boot_id
+  // Constant as long as the file exists.
+  uint32_t identity_bytes;
+  uint32_t slab_count;    // that the address space has room for
+  uint32_t bucket_count;  // a power of two
+  uint32_t reserved;
+  std::array<char, 2048> identity;
+  // Guarded by the lock of the file.
+  uint64_t limit_bytes;    // what slabs, items and tables may take together
+  uint64_t next_sequence;  // of the next item; never the same for two
+  uint64_t used_pages;     // of blocks
+  uint64_t free_pages;     // of slabs that are there
+  uint64_t block_count;    // items that are ready or being written
+  uint64_t punches;        // how often slabs were given back
+  uint32_t torn;           // 1 while the tables change: who finds it set under the lock rebuilds them
+  uint32_t slabs_present;
+  uint32_t item_high;    // items below have memory
+  uint32_t item_free;    // first of the unused ones, or kNoItem
+  uint32_t doomed;       // items whose bytes were wrong while somebody had them pinned
+  uint32_t slab_cursor;  // where the search for room begins
+  std::array<std::byte, 872> unused;
+};
+static_assert(sizeof(WarehouseHeader) == kPageBytes);
+static_assert(offsetof(WarehouseHeader, store_path) == 16 && offsetof(WarehouseHeader, mount_namespace) == 1040 &&
+              offsetof(WarehouseHeader, boot_id) == 1048 && offsetof(WarehouseHeader, limit_bytes) == 3152);
+
+// States of an item. In the file, never renumber.
+inline constexpr uint32_t kItemFree = 0;
+inline constexpr uint32_t kItemWriting = 1;  // its bytes are being copied by the process that has it pinned
+inline constexpr uint32_t kItemReady = 2;
+inline constexpr uint32_t kItemDoomed = 3;  // cannot be found any more; freed when nobody has it pinned
+
+// One block.
+struct WarehouseItem {
+  uint64_t hash_low;
+  uint64_t hash_high;
+  uint64_t size;
+  uint64_t block;
+  uint64_t sequence;
+  uint64_t pinned_by;   // bit i: the daemon in slot i; atomic
+  uint32_t bytes;       // of the block
+  uint32_t first_page;  // then by SlabTable::next
+  uint32_t next;        // in the bucket, or in the list of unused items
+  uint32_t state;       // atomic
+};
+static_assert(sizeof(WarehouseItem) == 64);
+
+// The first page of a slab.
+struct SlabTable {
+  std::array<uint32_t, kSlabPages> next;            // of each page in use: the block's next page, or kNoPage
+  std::array<uint64_t, kSlabPages / 64> free_bits;  // bit set: the page is free
+};
+static_assert(sizeof(SlabTable) <= kPageBytes);
+
+// Where the parts lie; computed from two numbers of the header, once, and kept outside the shared memory.
+struct WarehouseGeometry {
+  uint32_t slab_count = 0;
+  uint32_t bucket_count = 0;
+
+  static constexpr uint64_t Up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+  // Every block may be of one page.
+  uint32_t items_max() const { return static_cast<uint32_t>(Up(uint64_t{slab_count} * kSlabDataPages, kItemStep)); }
+  uint64_t slab_table_offset() const { return kPageBytes; }
+  uint64_t buckets_offset() const { return slab_table_offset() + Up(uint64_t{slab_count} * 4, kPageBytes); }
+  uint64_t items_offset() const { return buckets_offset() + Up(uint64_t{bucket_count} * 4, kPageBytes); }
+  uint64_t fixed_bytes() const { return items_offset(); }  // header, slab table, buckets: always there
+  uint64_t slabs_offset() const {
+    return Up(items_offset() + uint64_t{items_max()} * sizeof(WarehouseItem), kSlabBytes);
+  }
+  uint64_t slab_offset(uint32_t slab) const { return slabs_offset() + slab * kSlabBytes; }
+  uint64_t total_bytes() const { return slab_offset(slab_count); }
+};
+
+constexpr uint64_t PagesFor(uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes; }
+
+}  // namespace augur

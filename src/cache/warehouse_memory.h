@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+
+namespace augur {
+
+// WarehouseMemory is a piece of address space, of this process alone or of a file, parts of which have memory. Commit
+// and Punch may run on any thread at the same time for different parts. Unmaps when destroyed. Not for deciding how
+// much is right (WarehouseRoom).
+class WarehouseMemory {
+ public:
+  // Memory of this process alone, from `huge_from` on by huge pages where the kernel has them. A failure: there is not
+  // so much address space.
+  static Result<WarehouseMemory> OfProcess(uint64_t bytes, uint64_t huge_from);
+  // The first `bytes` of the file, which stays the caller's and open.
+  static Result<WarehouseMemory> OfFile(int fd, const std::string& path, uint64_t bytes);
+  WarehouseMemory() = default;
+  WarehouseMemory(WarehouseMemory&& other) noexcept;
+  WarehouseMemory& operator=(WarehouseMemory&& other) noexcept;
+  ~WarehouseMemory();
+
+  // Afterwards the part can be read and written without SIGBUS. Keeps what is there; else zeros. A failure: there
+  // is no memory (a full file system).
+  Status Commit(uint64_t offset, uint64_t bytes);
+  // Whether all of the part has memory, as far as it can be seen; Commit makes sure.
+  bool IsCommitted(uint64_t offset, uint64_t bytes) const;
+  // Gives the memory of the part back.
+  void Punch(uint64_t offset, uint64_t bytes);
+
+  std::byte* base() const { return base_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  void* mapped_ = nullptr;
+  uint64_t mapped_bytes_ = 0;
+  int fd_ = -1;
+};
+
+// WarehouseRoom says whether the machine has memory to give, so that neither a full /dev/shm (SIGBUS) nor a memory
+// cgroup's limit (an end by the kernel; posix_fallocate does not prevent it) is ever met. One thread at a time.
+class WarehouseRoom {
+ public:
+  // `fd`: a file or folder of the file system that the memory comes from; -1: none. `available` as in
+  // Warehouse::Options.
+  WarehouseRoom(int fd, std::function<uint64_t()> available);
+
+  // What could be taken now: leaves some for others.
+  uint64_t bytes();
+  // May so many be taken now? Asks the file system each time, and for memory when what the last answer allowed has been
+  // used up.
+  bool Grant(uint64_t bytes);
+  // What it leaves in the file system, what is free there, and how large that is; for messages. 0 without one.
+  uint64_t left_in_folder() const { return folder_reserve_; }
+  uint64_t folder_bytes() const { return folder_total_; }
+  bool folder_is_less() const { return folder_is_less_; }  // of the two, it bounded bytes()
+
+ private:
+  uint64_t FolderRoom();
+  uint64_t MemoryRoomNow();
+
+  int fd_;
+  std::function<uint64_t()> available_;
+  uint64_t folder_total_ = 0;
+  uint64_t folder_reserve_ = 0;
+  uint64_t memory_reserve_ = 0;
+  uint64_t granted_ = 0;
+  bool folder_is_less_ = false;
+};
+
+}  // namespace augur

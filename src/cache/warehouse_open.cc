@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a warehouse comes to be: in a file that is there, in a new one, or in memory of this process.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <ctime>
+#include <limits>
+#include <utility>
+
+#include "base/units.h"
+#include "cache/warehouse.h"
+#include "cache/warehouse_file.h"
+#include "cache/warehouse_parts.h"
+
+namespace augur {
+namespace {
+
+// Another daemon that opens the same file verifies and rebuilds it: 20 ms a GiB at most.
+constexpr unsigned kWaitAtOpenMs = 10'000;
+
+// One bucket for 64 KiB: chains of two for blocks of 110 KB, at 0.006 % of the memory.
+constexpr uint64_t kBytesPerBucket = 64 * kKiB;
+
+WarehouseGeometry GeometryFor(uint64_t limit_bytes, uint64_t capacity_bytes) {
+  const uint64_t slabs = std::clamp<uint64_t>(capacity_bytes / kSlabBytes, 1, kSlabCountMax);
+  const uint64_t buckets = std::clamp<uint64_t>(limit_bytes / kBytesPerBucket, 1024, 1 << 24);
+  return {.slab_count = static_cast<uint32_t>(slabs), .bucket_count = static_cast<uint32_t>(std::bit_ceil(buckets))};
+}
+
+uint64_t Sum(uint64_t a, uint64_t b) { return a > std::numeric_limits<uint64_t>::max() - b ? ~uint64_t{0} : a + b; }
+
+// What it may take: the wish, or what the machine has beside what the warehouse holds already.
+uint64_t LimitFor(const Warehouse::Options& options, uint64_t held, WarehouseRoom& room,
+                  std::vector<std::string>& notes) {
+  const uint64_t room_bytes = Sum(held, room.bytes());
+  if (room_bytes >= options.bytes_max) return options.bytes_max;
+  std::string note =
+      "the cache may take " + FormatSize(room_bytes) + " instead of " + FormatSize(options.bytes_max) + ": ";
+  if (room.folder_is_less()) {
+    note += options.folder + " has no more room (it has " + FormatSize(room.folder_bytes()) + ", and " +
+            FormatSize(room.left_in_folder()) +
+            " are left to others); a larger one is given by a remount with size=, by docker run --shm-size, or by an "
+            "emptyDir with medium: Memory";
+  } else {
+    note +=
+        "this machine, or the memory cgroup of this process, has no more memory to give; raise its limit, or ask for "
+        "less";
+  }
+  notes.push_back(std::move(note));
+  return room_bytes;
+}
+
+Status TooSmall(uint64_t limit) {
+  return {Code::kNoSpace, "the cache needs " + FormatSize(Warehouse::kBytesMin) + " at least, and may take " +
+                              FormatSize(limit) + ": free memory or raise the limit"};
+}
+
+// An open file with its lock and a slot held.
+struct Attached {
+  UniqueFd fd;
+  WarehouseLock lock;
+  unsigned slot = 0;
+  uint64_t others = 0;  // slots of daemons that live
+  uint64_t held_bytes = 0;
+  bool is_new = false;
+};
+
+Result<Attached> Attach(const std::string& path, const Warehouse::Options& options, std::vector<std::string>& notes) {
+  constexpr int kTries = 16;
+  for (int tries = 0; tries < kTries; ++tries) {
+    Attached at;
+    AUGUR_TRY_ASSIGN(fd, OpenWarehouseFile(path, options.group));
+    at.fd = std::move(fd);
+    at.lock = WarehouseLock(at.fd.get());
+    if (!at.lock.Lock(kWaitAtOpenMs)) {
+      return Status(Code::kBusy,
+                    path + ": cannot be locked: a process that has it open may be stopped; end or continue it");
+    }
+    struct stat info {};
+    if (!StillNamed(path, at.fd.get())) continue;
+    if (::fstat(at.fd.get(), &info) != 0) return ErrnoStatus(errno, path);
+    at.slot = at.lock.TakeSlot();
+    if (at.slot == WarehouseLock::kSlots) {
+      return Status(Code::kBusy, path + ": " + std::to_string(WarehouseLock::kSlots) + " daemons share it already");
+    }
+    at.others = at.lock.LiveSlots() & ~(uint64_t{1} << at.slot);
+    at.held_bytes = static_cast<uint64_t>(info.st_blocks) * 512;
+    at.is_new = info.st_size == 0;
+    const Result<WarehouseGeometry> geometry = CheckWarehouseFile(at.fd.get(), options.identity);
+    if (at.is_new || geometry.ok()) return at;
+    // Not made shorter, as another daemon may have it mapped: those keep the nameless one.
+    if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, path + ": cannot be replaced");
+    notes.push_back("the cache in " + path + " was thrown away: " + geometry.status().text());
+  }
+  return Status(Code::kBusy, path + ": is made and removed all the time by somebody");
+}
+
+// Makes sure that everything the tables speak of has memory; slabs that cannot have any are dropped. kCorrupt: the
+// tables speak of more than the file holds. REQUIRES: nobody else is attached.
+Status CommitAll(WarehouseMemory& memory, WarehouseTables& tables, uint64_t held_bytes) {
+  const WarehouseGeometry& geometry = tables.geometry();
+  const uint64_t item_bytes = uint64_t{tables.item_high()} * sizeof(WarehouseItem);
+  uint64_t claimed = geometry.fixed_bytes() + item_bytes;
+  for (uint32_t slab = 0; slab < geometry.slab_count; ++slab) {
+    if (tables.slab_present(slab)) claimed += kSlabBytes;
+  }
+  if (claimed > held_bytes) return {Code::kCorrupt, "it speaks of more memory than it has"};
+  if (!memory.IsCommitted(geometry.items_offset(), item_bytes)) {
+    AUGUR_TRY(memory.Commit(geometry.items_offset(), item_bytes));
+  }
+  for (uint32_t slab = 0; slab < geometry.slab_count; ++slab) {
+    if (!tables.slab_present(slab) || memory.IsCommitted(geometry.slab_offset(slab), kSlabBytes)) continue;
+    if (!memory.Commit(geometry.slab_offset(slab), kSlabBytes).ok()) tables.DropSlab(slab);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+struct Warehouse::Opener {
+  static Result<std::shared_ptr<Parts>> InProcess(const Options& options, std::vector<std::string>& notes);
+  static Result<std::shared_ptr<Parts>> Shared(const Options& options, std::vector<std::string>& notes);
+  static Result<std::shared_ptr<Parts>> Make(Attached at, uint64_t limit, WarehouseRoom room, const std::string& path,
+                                             const Options& options);
+  static Result<std::shared_ptr<Parts>> TakeOver(Attached at, uint64_t limit, WarehouseRoom room,
+                                                 const std::string& path, const Options& options);
+  static void Finish(Parts& parts, Attached& at, uint64_t limit, const std::string& path, const Options& options);
+};
+
+Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::InProcess(const Options& options,
+                                                                       std::vector<std::string>& notes) {
+  WarehouseRoom room(-1, options.memory_available);
+  const uint64_t limit = LimitFor(options, 0, room, notes);
+  if (limit < kBytesMin) return TooSmall(limit);
+  const WarehouseGeometry geometry = GeometryFor(limit, limit);
+  AUGUR_TRY_ASSIGN(memory, WarehouseMemory::OfProcess(geometry.total_bytes(), geometry.slabs_offset()));
+  AUGUR_TRY(memory.Commit(0, geometry.fixed_bytes()));
+  WarehouseLock alone(-1);
+  alone.TakeSlot();
+  auto parts = std::make_shared<Parts>(std::move(memory), geometry, alone, std::move(room));
+  const MutexLock lock(parts->mu);
+  parts->tables.Format(options.identity, {});
+  parts->tables.header().limit_bytes = limit;
+  return parts;
+}
+
+Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::Shared(const Options& options,
+                                                                    std::vector<std::string>& notes) {
+  const std::string path = WarehousePath(options.folder, options.identity, options.group);
+  for (const bool last : {false, true}) {
+    AUGUR_TRY_ASSIGN(at, Attach(path, options, notes));
+    const bool is_new = at.is_new;
+    WarehouseRoom room(at.fd.get(), options.memory_available);
+    std::vector<std::string> limit_notes;
+    const uint64_t limit = LimitFor(options, at.held_bytes, room, limit_notes);
+    Result<std::shared_ptr<Parts>> parts = TooSmall(limit);
+    if (limit >= kBytesMin) {
+      parts = is_new ? Make(std::move(at), limit, std::move(room), path, options)
+                     : TakeOver(std::move(at), limit, std::move(room), path, options);
+    } else if (is_new) {
+      ::unlink(path.c_str());
+    }
+    if (parts.ok()) {
+      notes.insert(notes.end(), limit_notes.begin(), limit_notes.end());
+      return parts;
+    }
+    if (last || parts.status().code() != Code::kCorrupt) return parts.status().In(path);
+    notes.push_back("the cache in " + path + " was thrown away: " + parts.status().text());
+  }
+  return Status(Code::kCorrupt, path);
+}
+
+// REQUIRES for both: `at` is locked. A failure closes it, and so lets go of lock and slot.
+Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::Make(Attached at, uint64_t limit, WarehouseRoom room,
+                                                                  const std::string& path, const Options& options) {
+  // As large as the file system, so that a later daemon may take more; what is not used takes no memory.
+  const WarehouseGeometry geometry = GeometryFor(limit, std::max(limit, room.folder_bytes()));
+  const auto fail = [&](Status status) {
+    ::unlink(path.c_str());
+    return status;
+  };
+  if (::ftruncate(at.fd.get(), static_cast<off_t>(geometry.total_bytes())) != 0) return fail(ErrnoStatus(errno, path));
+  Result<WarehouseMemory> memory = WarehouseMemory::OfFile(at.fd.get(), path, geometry.total_bytes());
+  if (!memory.ok()) return fail(memory.status());
+  if (Status status = memory->Commit(0, geometry.fixed_bytes()); !status.ok()) return fail(std::move(status));
+  auto parts = std::make_shared<Parts>(*std::move(memory), geometry, at.lock, std::move(room));
+  const MutexLock lock(parts->mu);
+  parts->tables.Format(options.identity, BootId());
+  Finish(*parts, at, limit, path, options);
+  return parts;
+}
+
+Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::TakeOver(Attached at, uint64_t limit, WarehouseRoom room,
+                                                                      const std::string& path, const Options& options) {
+  AUGUR_TRY_ASSIGN(geometry, CheckWarehouseFile(at.fd.get(), options.identity));
+  AUGUR_TRY_ASSIGN(memory, WarehouseMemory::OfFile(at.fd.get(), path, geometry.total_bytes()));
+  AUGUR_TRY(memory.Commit(0, geometry.fixed_bytes()));
+  auto parts = std::make_shared<Parts>(std::move(memory), geometry, at.lock, std::move(room));
+  const MutexLock lock(parts->mu);
+  if (at.others == 0) {
+    if (Status status = CommitAll(parts->memory, parts->tables, at.held_bytes); !status.ok()) {
+      ::unlink(path.c_str());
+      return status.code() == Code::kCorrupt ? status : Status(Code::kCorrupt, status.text());
+    }
+  } else {
+    limit = std::max(limit, parts->tables.header().limit_bytes);
+  }
+  // Also takes the pins of dead daemons off, whose slot may be ours now.
+  parts->tables.Rebuild(at.others);
+  Finish(*parts, at, limit, path, options);
+  return parts;
+}
+
+void Warehouse::Opener::Finish(Parts& parts, Attached& at, uint64_t limit, const std::string& path,
+                               const Options& options) AUGUR_REQUIRES(parts.mu) {
+  WarehouseHeader& header = parts.tables.header();
+  header.limit_bytes = limit;
+  header.store_path_bytes = static_cast<uint32_t>(options.store_path.size());
+  std::copy(options.store_path.begin(), options.store_path.end(), header.store_path.begin());
+  header.mount_namespace = MountNamespace();
+  parts.place = Place::kShm;
+  parts.path = path;
+  parts.slot = at.slot;
+  parts.slot_bit = uint64_t{1} << at.slot;
+  ::futimens(at.fd.get(), nullptr);  // SweepDebris: when a daemon was here last
+  parts.lock.Unlock();
+  parts.fd = std::move(at.fd);
+}
+
+Result<std::unique_ptr<Warehouse>> Warehouse::Open(const Options& options, std::vector<std::string>& notes) {
+  if (options.identity.empty() || options.identity.size() > sizeof(WarehouseHeader::identity) ||
+      options.store_path.size() > sizeof(WarehouseHeader::store_path)) {
+    return Status(Code::kInvalid,
+                  "the cache of a store with so long a name, or none: " + Printable(options.store_path));
+  }
+  if (options.place == Place::kShm) {
+    Result<std::shared_ptr<Parts>> parts = Opener::Shared(options, notes);
+    if (parts.ok()) return std::unique_ptr<Warehouse>(new Warehouse(*std::move(parts)));
+    notes.push_back("the cache is in memory of this process, and goes with it: " + parts.status().text());
+  }
+  AUGUR_TRY_ASSIGN(parts, Opener::InProcess(options, notes));
+  return std::unique_ptr<Warehouse>(new Warehouse(std::move(parts)));
+}
+
+}  // namespace augur

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/unique_fd.h"
+#include "cache/warehouse.h"
+#include "cache/warehouse_lock.h"
+#include "cache/warehouse_memory.h"
+#include "cache/warehouse_tables.h"
+
+namespace augur {
+
+// What a Warehouse and its pins are made of; goes when the last of them does, and with it the slot and its pins.
+struct Warehouse::Parts {
+  Parts(WarehouseMemory memory_, WarehouseGeometry geometry, WarehouseLock lock_, WarehouseRoom room_)
+      : memory(std::move(memory_)), tables(memory.base(), geometry), lock(lock_), room(std::move(room_)) {}
+
+  // What this process alone knows of an item.
+  struct Local {
+    uint64_t checked = 0;  // sequence of the item when this process inserted or checked it
+    uint32_t pins = 0;
+  };
+  Local& local(uint32_t item) AUGUR_REQUIRES(mu);
+  void Pin(uint32_t item) AUGUR_REQUIRES(mu);
+  void Unpin(uint32_t item) AUGUR_REQUIRES(mu);
+  // Whether anyone who lives has it pinned; takes the pins of the dead off. REQUIRES: the file's lock too.
+  bool PinnedByTheLiving(uint32_t item) AUGUR_REQUIRES(mu);
+  // Frees doomed items; whether there were any.
+  bool ReapDoomed() AUGUR_REQUIRES(mu);
+  // Gets memory of what Take lacks for a block of `pages`. True: try again. False: there is none.
+  bool Grow(uint64_t pages) AUGUR_EXCLUDES(mu, grow_mu);
+  // Throws away an item whose bytes are wrong, and this process's pin on it.
+  void Discard(uint32_t item, uint64_t sequence) AUGUR_EXCLUDES(mu);
+  // Frees what nobody has pinned, of the items from `item` on, a number of them; their bytes are added to `freed`.
+  // Returns the item to go on with, or kNoItem at the end.
+  uint32_t ClearSome(uint32_t item, uint64_t& freed) AUGUR_EXCLUDES(mu);
+  // The same with empty slabs, whose memory it gives back.
+  uint32_t PunchSome(uint32_t slab) AUGUR_EXCLUDES(mu);
+
+  std::vector<Kept> List() AUGUR_EXCLUDES(mu);
+
+  // Constant after Open.
+  Place place = Place::kRam;
+  std::string path;
+  UniqueFd fd;
+  unsigned slot = 0;
+  uint64_t slot_bit = 1;
+
+  // Own synchronization (parts of it are changed only by who holds mu and the file's lock).
+  WarehouseMemory memory;
+
+  // Taken before mu: one thread at a time gets memory.
+  Mutex grow_mu;
+
+  // mu, and within it the lock of the file, shut out everyone else from the tables.
+  mutable Mutex mu;
+  WarehouseTables tables AUGUR_GUARDED_BY(mu);
+  WarehouseLock lock AUGUR_GUARDED_BY(mu);
+  std::vector<Local> locals AUGUR_GUARDED_BY(mu);
+
+  WarehouseRoom room AUGUR_GUARDED_BY(grow_mu);
+
+  class Inside;
+};
+
+// Holds both locks for a scope, and makes whole what a process that died has left. Not ok(): another process holds the
+// file's lock for too long; the tables must not be touched.
+class AUGUR_SCOPED_CAPABILITY Warehouse::Parts::Inside {
+ public:
+  explicit Inside(Parts& parts) AUGUR_ACQUIRE(parts.mu);
+  ~Inside() AUGUR_RELEASE();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  bool ok() const { return ok_; }
+
+ private:
+  Parts& parts_;
+  bool ok_;
+};
+
+}  // namespace augur
