@@ -70,14 +70,17 @@ struct ControlServer::Connection {
 };
 
 ControlServer::ControlServer(ControlSocket socket, UniqueFd stop,
-                             std::map<std::string, ControlHandler, std::less<>> handlers)
-    : socket_(std::move(socket)), stop_(std::move(stop)), handlers_(std::move(handlers)) {}
+                             std::map<std::string, ControlHandler, std::less<>> handlers,
+                             std::chrono::milliseconds silence_max)
+    : socket_(std::move(socket)), stop_(std::move(stop)), handlers_(std::move(handlers)), silence_max_(silence_max) {}
 
-Result<std::unique_ptr<ControlServer>> ControlServer::Start(
-    ControlSocket socket, std::map<std::string, ControlHandler, std::less<>> handlers) {
+Result<std::unique_ptr<ControlServer>> ControlServer::Start(ControlSocket socket,
+                                                            std::map<std::string, ControlHandler, std::less<>> handlers,
+                                                            std::chrono::milliseconds silence_max) {
   UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop.valid()) return ErrnoStatus(errno, "eventfd");
-  std::unique_ptr<ControlServer> server(new ControlServer(std::move(socket), std::move(stop), std::move(handlers)));
+  std::unique_ptr<ControlServer> server(
+      new ControlServer(std::move(socket), std::move(stop), std::move(handlers), silence_max));
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-control", [raw = server.get()] { raw->Accept(); }));
   server->accepting_ = std::move(thread);
   return server;
@@ -141,7 +144,7 @@ std::unique_ptr<ControlServer::Connection>* ControlServer::FreeSlot() {
   std::unique_ptr<Connection> silent;
   {
     const MutexLock lock(mu_);
-    Clock::time_point since = Clock::now() - kSilenceMax;
+    Clock::time_point since = Clock::now() - silence_max_;
     for (std::unique_ptr<Connection>& slot : connections_) {
       if (slot != nullptr && slot->done) {
         slot->thread.join();  // it has nothing left to do

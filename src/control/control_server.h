@@ -32,17 +32,19 @@ using ControlHandler = std::function<Result<ControlReply>(const nlohmann::json& 
 
 // ControlServer answers the operator's requests on a socket, on threads of its own that nothing of the mount waits for:
 // one that accepts, and one for each connection, at most kConnectionsMax. A client that hangs costs one of them; when
-// all are taken and another comes, the one that has been silent longest is cut off if that is kSilenceMax, else the new
-// one is told that the daemon is busy. Only root and the user of the daemon are answered. Methods are for one thread.
-// Owns the socket, and removes its file at the end.
+// all are taken and another comes, the one that has been silent longest is cut off if that is `silence_max`, else the
+// new one is told that the daemon is busy. Only root and the user of the daemon are answered. Methods are for one
+// thread. Owns the socket, and removes its file at the end.
 class ControlServer {
  public:
   static constexpr size_t kConnectionsMax = 8;
+  // An operator at a terminal may take longer, and is cut off only when others want the place.
   static constexpr std::chrono::seconds kSilenceMax{10};
 
   // Starts. `handlers` by command. Failure: the system gives no thread.
   static Result<std::unique_ptr<ControlServer>> Start(ControlSocket socket,
-                                                      std::map<std::string, ControlHandler, std::less<>> handlers);
+                                                      std::map<std::string, ControlHandler, std::less<>> handlers,
+                                                      std::chrono::milliseconds silence_max = kSilenceMax);
   // Cuts off every connection and waits until the handlers that run have returned.
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
@@ -52,7 +54,8 @@ class ControlServer {
 
  private:
   struct Connection;
-  ControlServer(ControlSocket socket, UniqueFd stop, std::map<std::string, ControlHandler, std::less<>> handlers);
+  ControlServer(ControlSocket socket, UniqueFd stop, std::map<std::string, ControlHandler, std::less<>> handlers,
+                std::chrono::milliseconds silence_max);
   void Accept();
   void Take(UniqueFd fd);
   // A slot without a connection, made free if need be; nullptr: none can be.
@@ -64,6 +67,7 @@ class ControlServer {
   const ControlSocket socket_;
   const UniqueFd stop_;  // readable: end
   const std::map<std::string, ControlHandler, std::less<>> handlers_;
+  const std::chrono::milliseconds silence_max_;
 
   Mutex mu_;
   std::array<std::unique_ptr<Connection>, kConnectionsMax> connections_ AUGUR_GUARDED_BY(mu_);

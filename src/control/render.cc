@@ -106,10 +106,12 @@ std::string RenderTable(const Facts& facts, const StatisticsSnapshot& snapshot) 
   for (const GaugeDefinition& row : kGaugeDefinitions) {
     rows.push_back({std::string(row.name), ForPeople(snapshot[row.id], row.unit), std::string(row.meaning)});
   }
+  if (!facts.empty()) out += '\n';
+  out += Lay(rows);
+  rows.clear();
   for (const HistogramDefinition& row : kHistogramDefinitions) {
     rows.push_back({std::string(row.name), ForPeople(snapshot[row.id], row.unit), std::string(row.meaning)});
   }
-  if (!facts.empty()) out += '\n';
   return out + Lay(rows) +
          "\nWhat the kernel's page cache serves makes no request to the daemon, and is in none of these numbers.\n";
 }
