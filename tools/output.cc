@@ -8,7 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
-#include <thread>
+
+#include "base/cores.h"
 
 namespace augur {
 namespace {
@@ -47,8 +48,6 @@ Status WriteOut(std::string_view text, int status_if_closed) {
 
 void IgnoreBrokenPipe() { std::signal(SIGPIPE, SIG_IGN); }
 
-unsigned ResolveThreads(unsigned asked) {
-  return asked != 0 ? asked : std::max(std::thread::hardware_concurrency(), 2U);
-}
+unsigned ResolveThreads(unsigned asked) { return asked != 0 ? asked : std::max(UsableCores(), 2U); }
 
 }  // namespace augur

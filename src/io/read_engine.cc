@@ -2,10 +2,10 @@
 #include "io/read_engine.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "io/pread_engine.h"
 #include "io/spread_engine.h"
 #include "io/uring_engine.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned kRingsMax = 4;
 
 Result<std::unique_ptr<ReadEngine>> MakeRings(unsigned depth) {
-  const unsigned count = std::min({kRingsMax, std::max(1U, std::thread::hardware_concurrency()), depth});
+  const unsigned count = std::min({kRingsMax, UsableCores(), depth});
   std::vector<std::unique_ptr<ReadEngine>> rings;
   for (unsigned i = 0; i < count; ++i) {
     AUGUR_TRY_ASSIGN(ring, UringEngine::Make(depth / count + (i < depth % count ? 1 : 0)));
