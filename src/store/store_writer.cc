@@ -1,135 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "augur/store_writer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "augur/store.h"
 #include "base/check.h"
-#include "base/log.h"
 #include "base/units.h"
-#include "store/entry_check.h"
 #include "store/entry_item.h"
-#include "store/entry_spool.h"
-#include "store/hash.h"
-#include "store/index_writer.h"
-#include "store/old_tree.h"
-#include "store/publish.h"
-#include "store/record_store.h"
-#include "store/record_stream.h"
-#include "store/resume_cursor.h"
-#include "store/shard_rows.h"
-#include "store/shard_series.h"
-#include "store/store_folder.h"
 #include "store/tree_path.h"
 #include "store/tree_sorter.h"
-#include "store/writer_start.h"
+#include "store/writer_entry.h"
+#include "store/writer_parts.h"
 
 namespace augur {
-namespace {
-
-// The hash of no bytes, which an empty file has.
-format::Hash EmptyHash() {
-  const Hash128 hash = HashBytes128({});
-  return {hash.low, hash.high};
-}
-
-SpoolEntry EntryOf(SpoolKind kind, const Attributes& attributes) {
-  return {.kind = kind,
-          .mode = attributes.mode & format::kPermissionMask,
-          .mtime_sec = attributes.mtime_sec,
-          .mtime_nsec = attributes.mtime_nsec};
-}
-
-SpoolEntry FileOf(const Attributes& attributes, const ImageInfo& image, uint64_t size, const Hash128& hash) {
-  SpoolEntry entry = EntryOf(SpoolKind::kFile, attributes);
-  entry.size = size;
-  entry.hash = {hash.low, hash.high};
-  entry.image = image;
-  return entry;
-}
-
-Status Bad(std::string_view path, std::string_view defect) {
-  return {Code::kInvalid, "'" + Printable(path) + "': " + std::string(defect)};
-}
-
-}  // namespace
-
-struct StoreWriter::Parts {
-  Parts(std::string folder_in, const WriterOptions& options_in, WriterStart start_in, EntrySpool entries_in,
-        BlockSpool blocks_in)
-      : folder(std::move(folder_in)),
-        options(options_in),
-        start(std::move(start_in)),
-        entries(std::move(entries_in)),
-        blocks(std::move(blocks_in)),
-        series(folder, start.generation, start.base_generation, options.shard_bytes, shards),
-        records(series, shards, entries, blocks),
-        stream(series, records, blocks) {
-    summary.generation = start.generation;
-  }
-
-  Status LoadOld();
-  Status TakeOver();
-
-  // Remembers a failure after which the parts no longer fit together.
-  Status Fail(Status status) {
-    if (!status.ok() && failure.ok()) failure = status;
-    return status;
-  }
-
-  // Whether the path may be added; *skip: it may, and what is there already wins.
-  Status Admit(std::string_view path, SpoolKind kind, bool* skip);
-  // Spools an entry that is whole. `duplicate`: its record was there before.
-  Status Spool(const SpoolEntry& entry, std::string_view path, std::string_view target, bool duplicate,
-               uint64_t* number);
-  // Spools it and lists it in the catalogue.
-  Status Add(const SpoolEntry& entry, std::string_view path, std::string_view target, bool duplicate);
-  Status List(uint64_t number);
-  // The spooled form of what the killed writer had, or nothing when it cannot be used.
-  std::optional<SpoolEntry> Revive(const CatalogueItem& item, const Attributes& attributes);
-
-  Status Publish(const std::vector<uint64_t>& sorted);
-  void RemoveTraces();
-
-  // Constant after construction.
-  const std::string folder;
-  const WriterOptions options;
-
-  WriterStart start;
-  std::shared_ptr<const Store> old;  // the store that is appended to
-  ShardRows shards;
-  EntrySpool entries;
-  BlockSpool blocks;
-  ShardSeries series;
-  RecordStore records;
-  RecordStream stream;
-  std::unique_ptr<ResumeCursor> resume;  // nullptr: nothing to resume
-  std::string stream_path;
-  bool stream_skips = false;
-  std::string item_path;  // of List, kept for its memory
-  WriterSummary summary;
-  Status failure;
-  bool committed = false;
-};
-
-Status StoreWriter::Parts::LoadOld() {
-  AUGUR_TRY_ASSIGN(store, Store::Open(folder));
-  old = std::move(store);
-  AUGUR_TRY(LoadOldShards(*old, shards));
-  return LoadOldTree(*old, shards, entries, blocks, records);
-}
-
-Status StoreWriter::Parts::TakeOver() {
-  AUGUR_TRY_ASSIGN(cursor, ResumeCursor::Open(folder, start.generation, start.progress));
-  resume = std::make_unique<ResumeCursor>(std::move(cursor));
-  for (const ShardProgress& progress : start.progress) AUGUR_TRY(series.Resume(progress));
-  return Status::Ok();
-}
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::Begin(const std::string& path, const WriterOptions& options) {
   AUGUR_TRY_ASSIGN(start, StartWriter(path, options));
@@ -152,84 +38,12 @@ StoreWriter::~StoreWriter() {
   if (!parts_->series.resumable()) parts_->RemoveTraces();
 }
 
-// Nothing came of it: the folder is to be as it was.
-void StoreWriter::Parts::RemoveTraces() {
-  const Result<StoreFolder> list = ListStoreFolder(folder);
-  if (!list.ok()) return;
-  std::vector<StoreFile> traces;
-  for (const StoreFile& file : list->files) {
-    if (file.kind == StoreFileKind::kTemporary || file.generation == start.generation) traces.push_back(file);
-  }
-  const Status removed = RemoveStoreFiles(folder, traces, nullptr, nullptr);
-  if (!removed.ok()) spdlog::warn("cannot remove what was begun: {}", removed.text());
-  if (start.has_store) return;
-  start.lock.Unlink();
-  if (start.made_folder) ::rmdir(folder.c_str());
-}
-
-Status StoreWriter::Parts::Admit(std::string_view path, SpoolKind kind, bool* skip) {
-  AUGUR_CHECK(!stream.active());
-  AUGUR_TRY(failure);
-  AUGUR_TRY(CheckPath(path));
-  if (path.empty() && kind != SpoolKind::kDirectory) return Bad(path, "the root is a folder");
-  *skip = false;
-  if (old == nullptr || options.on_duplicate == OnDuplicate::kLast) return Status::Ok();
-  const Result<Entry> there = old->Find(path);
-  if (!there.ok()) return there.status().code() == Code::kNotFound ? Status::Ok() : Fail(there.status());
-  const bool both_folders = kind == SpoolKind::kDirectory && there->type == EntryType::kDirectory;
-  const bool one_folder = kind == SpoolKind::kDirectory || there->type == EntryType::kDirectory;
-  if (both_folders) return Status::Ok();
-  if (options.on_duplicate == OnDuplicate::kFirst && !one_folder) {
-    *skip = true;
-    return Status::Ok();
-  }
-  return {Code::kExists,
-          "'" + Printable(path) + "' is in the store already" + (one_folder ? ", once a folder and once not" : "")};
-}
-
-Status StoreWriter::Parts::List(uint64_t number) {
-  const SpoolEntry& entry = entries.At(number);
-  item_path = entries.Key(number);
-  std::replace(item_path.begin(), item_path.end(), '\0', '/');
-  CatalogueItem item{CatalogueItemOf(entry), item_path, entries.Target(number), {}};
-  if (entry.kind == SpoolKind::kFile) item.blocks = blocks.Bytes(entry.first_block, BlockHashCount(entry.size));
-  return series.AddItem(item);
-}
-
-Status StoreWriter::Parts::Spool(const SpoolEntry& entry, std::string_view path, std::string_view target,
-                                 bool duplicate, uint64_t* number) {
-  AUGUR_TRY_ASSIGN(added, entries.Add(entry, path, target));
-  *number = added;
-  if (entry.kind != SpoolKind::kFile || entry.size == 0 || entry.foreign) return Status::Ok();
-  if (duplicate) {
-    ++summary.duplicate_count;
-    return Status::Ok();
-  }
-  summary.stored_bytes += entry.size;
-  return records.Remember(added).status();
-}
-
-Status StoreWriter::Parts::Add(const SpoolEntry& entry, std::string_view path, std::string_view target,
-                               bool duplicate) {
-  uint64_t number = 0;
-  AUGUR_TRY(Spool(entry, path, target, duplicate, &number));
-  return entry.kind == SpoolKind::kHardLink ? Status::Ok() : List(number);
-}
-
 namespace {
 
 void SetPlace(const RecordPlace& place, SpoolEntry& entry) {
   entry.shard = place.shard;
   entry.offset = place.offset;
   entry.first_block = place.first_block;
-}
-
-// What a caller may say of a file.
-Status CheckInput(std::string_view path, const SpoolEntry& entry) {
-  if (entry.mtime_nsec > format::kNanosecondsMax) return Bad(path, "nanoseconds over 999,999,999");
-  if (entry.kind != SpoolKind::kFile) return Status::Ok();
-  if (const char* defect = ImageDefect(IndexEntryOf(entry))) return Bad(path, defect);
-  return Status::Ok();
 }
 
 }  // namespace
@@ -246,9 +60,9 @@ Status StoreWriter::AddSymlink(std::string_view path, const Attributes& attribut
   bool skip = false;
   AUGUR_TRY(parts_->Admit(path, SpoolKind::kSymlink, &skip));
   if (target.empty() || target.size() > format::kPathBytesMax) {
-    return Bad(path, "a link target has 1 to 4,095 bytes, not " + std::to_string(target.size()));
+    return BadInput(path, "a link target has 1 to 4,095 bytes, not " + std::to_string(target.size()));
   }
-  if (target.find('\0') != std::string_view::npos) return Bad(path, "the link target has a NUL byte");
+  if (target.find('\0') != std::string_view::npos) return BadInput(path, "the link target has a NUL byte");
   const SpoolEntry entry = EntryOf(SpoolKind::kSymlink, attributes);
   AUGUR_TRY(CheckInput(path, entry));
   return skip ? Status::Ok() : parts_->Fail(parts_->Add(entry, path, target, false));
@@ -324,13 +138,13 @@ Result<uint32_t> StoreWriter::AddForeignShard(const std::string& locator, uint64
   AUGUR_CHECK(!parts_->stream.active());
   AUGUR_TRY(parts_->failure);
   if (locator.empty() || locator.size() > format::kPathBytesMax || locator.find('\0') != std::string::npos) {
-    return Bad(locator, "the path of a foreign file has 1 to 4,095 bytes and no NUL");
+    return BadInput(locator, "the path of a foreign file has 1 to 4,095 bytes and no NUL");
   }
-  if (bytes > format::kFileBytesMax) return Bad(locator, "larger than 2^63 - 1 bytes");
-  if (mtime_nsec > format::kNanosecondsMax) return Bad(locator, "nanoseconds over 999,999,999");
+  if (bytes > format::kFileBytesMax) return BadInput(locator, "larger than 2^63 - 1 bytes");
+  if (mtime_nsec > format::kNanosecondsMax) return BadInput(locator, "nanoseconds over 999,999,999");
   // Own shards take their number when they are opened, so a foreign one can come between.
   ShardRows& shards = parts_->shards;
-  if (shards.size() >= format::kShardCountMax) return Bad(locator, "too many shards");
+  if (shards.size() >= format::kShardCountMax) return BadInput(locator, "too many shards");
   const bool absolute = locator.starts_with('/');
   shards.push_back({.number = static_cast<uint32_t>(shards.size()),
                     .foreign = true,
@@ -349,10 +163,10 @@ Status StoreWriter::AddForeignFile(std::string_view path, const Attributes& attr
                                    std::span<const Hash128> blocks) {
   bool skip = false;
   AUGUR_TRY(parts_->Admit(path, SpoolKind::kFile, &skip));
-  if (shard >= parts_->shards.size() || !parts_->shards[shard].foreign) return Bad(path, "no such foreign shard");
+  if (shard >= parts_->shards.size() || !parts_->shards[shard].foreign) return BadInput(path, "no such foreign shard");
   const uint64_t shard_bytes = parts_->shards[shard].bytes;
-  if (offset > shard_bytes || size > shard_bytes - offset) return Bad(path, "the record leaves its shard");
-  if (blocks.size() != BlockHashCount(size)) return Bad(path, "wrong number of block hashes");
+  if (offset > shard_bytes || size > shard_bytes - offset) return BadInput(path, "the record leaves its shard");
+  if (blocks.size() != BlockHashCount(size)) return BadInput(path, "wrong number of block hashes");
   SpoolEntry entry = FileOf(attributes, image, size, hash);
   entry.foreign = true;
   AUGUR_TRY(CheckInput(path, entry));
@@ -369,34 +183,6 @@ Status StoreWriter::AddForeignFile(std::string_view path, const Attributes& attr
     entry.first_block = *first_block;
   }
   return parts_->Fail(parts_->Add(entry, path, {}, false));
-}
-
-std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, const Attributes& attributes) {
-  const format::CatalogueItem& fixed = item.fixed;
-  const ImageInfo image{.width = fixed.width,
-                        .height = fixed.height,
-                        .exif_bytes = fixed.exif_bytes,
-                        .kind = static_cast<ImageKind>(fixed.image_kind),
-                        .channels = fixed.channels,
-                        .orientation = fixed.orientation,
-                        .bit_depth = fixed.bit_depth};
-  SpoolEntry entry = FileOf(attributes, image, fixed.size, {fixed.hash.low, fixed.hash.high});
-  if (ImageDefect(fixed) != nullptr || fixed.block_count != BlockHashCount(fixed.size)) return std::nullopt;
-  if (fixed.size == 0) {
-    entry.hash = EmptyHash();
-    return entry;
-  }
-  if (fixed.shard >= shards.size() || shards[fixed.shard].foreign) return std::nullopt;
-  // What was cut off when the last shard was taken over may be named by nobody.
-  const bool is_current = series.current() != nullptr && series.current()->number() == fixed.shard;
-  const uint64_t shard_bytes = is_current ? series.current()->end() : shards[fixed.shard].bytes;
-  if (fixed.offset < sizeof(format::ShardHeader) || fixed.size > shard_bytes ||
-      fixed.offset > shard_bytes - fixed.size) {
-    return std::nullopt;
-  }
-  entry.shard = fixed.shard;
-  entry.offset = fixed.offset;
-  return entry;
 }
 
 Result<bool> StoreWriter::Resume(std::string_view path, const Attributes& attributes, uint64_t size) {
@@ -449,29 +235,6 @@ Result<WriterSummary> StoreWriter::Commit() {
   }
   AUGUR_TRY(parts.Fail(parts.Publish(*sorted)));
   return parts.summary;
-}
-
-Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
-  AUGUR_TRY(series.Finish());
-  const std::string path = folder + "/" + IndexName(start.generation);
-  const Result<format::IndexHeader> header = IndexWriter(entries, sorted, blocks, shards, start.generation).Write(path);
-  if (!header.ok()) {
-    ::unlink(path.c_str());
-    return header.status();
-  }
-  Manifest manifest;
-  manifest.generation = start.generation;
-  manifest.index_bytes = header->file_bytes;
-  manifest.index_id = HashBytes128(std::as_bytes(std::span(&*header, 1)));
-  manifest.writer = options.writer;
-  AUGUR_TRY(PublishManifest(folder, manifest));
-  committed = true;
-  summary.file_count = header->file_count;
-  summary.directory_count = header->directory_count;
-  summary.symlink_count = header->symlink_count;
-  summary.image_count = header->image_count;
-  summary.tree_bytes = header->tree_bytes;
-  return Status::Ok();
 }
 
 }  // namespace augur

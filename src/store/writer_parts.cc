@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/writer_parts.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "store/entry_check.h"
+#include "store/entry_item.h"
+#include "store/index_writer.h"
+#include "store/old_tree.h"
+#include "store/publish.h"
+#include "store/store_folder.h"
+#include "store/tree_path.h"
+#include "store/writer_entry.h"
+
+namespace augur {
+
+Status StoreWriter::Parts::LoadOld() {
+  AUGUR_TRY_ASSIGN(store, Store::Open(folder));
+  old = std::move(store);
+  AUGUR_TRY(LoadOldShards(*old, shards));
+  return LoadOldTree(*old, shards, entries, blocks, records);
+}
+
+Status StoreWriter::Parts::TakeOver() {
+  AUGUR_TRY_ASSIGN(cursor, ResumeCursor::Open(folder, start.generation, start.progress));
+  resume = std::make_unique<ResumeCursor>(std::move(cursor));
+  for (const ShardProgress& progress : start.progress) AUGUR_TRY(series.Resume(progress));
+  return Status::Ok();
+}
+
+void StoreWriter::Parts::RemoveTraces() {
+  const Result<StoreFolder> list = ListStoreFolder(folder);
+  if (!list.ok()) return;
+  std::vector<StoreFile> traces;
+  for (const StoreFile& file : list->files) {
+    if (file.kind == StoreFileKind::kTemporary || file.generation == start.generation) traces.push_back(file);
+  }
+  const Status removed = RemoveStoreFiles(folder, traces, nullptr, nullptr);
+  if (!removed.ok()) spdlog::warn("cannot remove what was begun: {}", removed.text());
+  if (start.has_store) return;
+  start.lock.Unlink();
+  if (start.made_folder) ::rmdir(folder.c_str());
+}
+
+Status StoreWriter::Parts::Admit(std::string_view path, SpoolKind kind, bool* skip) {
+  AUGUR_CHECK(!stream.active());
+  AUGUR_TRY(failure);
+  AUGUR_TRY(CheckPath(path));
+  if (path.empty() && kind != SpoolKind::kDirectory) return BadInput(path, "the root is a folder");
+  *skip = false;
+  if (old == nullptr || options.on_duplicate == OnDuplicate::kLast) return Status::Ok();
+  const Result<Entry> there = old->Find(path);
+  if (!there.ok()) return there.status().code() == Code::kNotFound ? Status::Ok() : Fail(there.status());
+  const bool both_folders = kind == SpoolKind::kDirectory && there->type == EntryType::kDirectory;
+  const bool one_folder = kind == SpoolKind::kDirectory || there->type == EntryType::kDirectory;
+  if (both_folders) return Status::Ok();
+  if (options.on_duplicate == OnDuplicate::kFirst && !one_folder) {
+    *skip = true;
+    return Status::Ok();
+  }
+  return {Code::kExists,
+          "'" + Printable(path) + "' is in the store already" + (one_folder ? ", once a folder and once not" : "")};
+}
+
+Status StoreWriter::Parts::List(uint64_t number) {
+  const SpoolEntry& entry = entries.At(number);
+  item_path = entries.Key(number);
+  std::replace(item_path.begin(), item_path.end(), '\0', '/');
+  CatalogueItem item{CatalogueItemOf(entry), item_path, entries.Target(number), {}};
+  if (entry.kind == SpoolKind::kFile) item.blocks = blocks.Bytes(entry.first_block, BlockHashCount(entry.size));
+  return series.AddItem(item);
+}
+
+Status StoreWriter::Parts::Spool(const SpoolEntry& entry, std::string_view path, std::string_view target,
+                                 bool duplicate, uint64_t* number) {
+  AUGUR_TRY_ASSIGN(added, entries.Add(entry, path, target));
+  *number = added;
+  if (entry.kind != SpoolKind::kFile || entry.size == 0 || entry.foreign) return Status::Ok();
+  if (duplicate) {
+    ++summary.duplicate_count;
+    return Status::Ok();
+  }
+  summary.stored_bytes += entry.size;
+  return records.Remember(added).status();
+}
+
+Status StoreWriter::Parts::Add(const SpoolEntry& entry, std::string_view path, std::string_view target,
+                               bool duplicate) {
+  uint64_t number = 0;
+  AUGUR_TRY(Spool(entry, path, target, duplicate, &number));
+  return entry.kind == SpoolKind::kHardLink ? Status::Ok() : List(number);
+}
+
+std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, const Attributes& attributes) {
+  const format::CatalogueItem& fixed = item.fixed;
+  const ImageInfo image{.width = fixed.width,
+                        .height = fixed.height,
+                        .exif_bytes = fixed.exif_bytes,
+                        .kind = static_cast<ImageKind>(fixed.image_kind),
+                        .channels = fixed.channels,
+                        .orientation = fixed.orientation,
+                        .bit_depth = fixed.bit_depth};
+  SpoolEntry entry = FileOf(attributes, image, fixed.size, {fixed.hash.low, fixed.hash.high});
+  if (ImageDefect(fixed) != nullptr || fixed.block_count != BlockHashCount(fixed.size)) return std::nullopt;
+  if (fixed.size == 0) {
+    entry.hash = EmptyHash();
+    return entry;
+  }
+  if (fixed.shard >= shards.size() || shards[fixed.shard].foreign) return std::nullopt;
+  // What was cut off when the last shard was taken over may be named by nobody.
+  const bool is_current = series.current() != nullptr && series.current()->number() == fixed.shard;
+  const uint64_t shard_bytes = is_current ? series.current()->end() : shards[fixed.shard].bytes;
+  if (fixed.offset < sizeof(format::ShardHeader) || fixed.size > shard_bytes ||
+      fixed.offset > shard_bytes - fixed.size) {
+    return std::nullopt;
+  }
+  entry.shard = fixed.shard;
+  entry.offset = fixed.offset;
+  return entry;
+}
+
+Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
+  AUGUR_TRY(series.Finish());
+  const std::string path = folder + "/" + IndexName(start.generation);
+  const Result<format::IndexHeader> header = IndexWriter(entries, sorted, blocks, shards, start.generation).Write(path);
+  if (!header.ok()) {
+    ::unlink(path.c_str());
+    return header.status();
+  }
+  Manifest manifest;
+  manifest.generation = start.generation;
+  manifest.index_bytes = header->file_bytes;
+  manifest.index_id = HashBytes128(std::as_bytes(std::span(&*header, 1)));
+  manifest.writer = options.writer;
+  AUGUR_TRY(PublishManifest(folder, manifest));
+  committed = true;
+  summary.file_count = header->file_count;
+  summary.directory_count = header->directory_count;
+  summary.symlink_count = header->symlink_count;
+  summary.image_count = header->image_count;
+  summary.tree_bytes = header->tree_bytes;
+  return Status::Ok();
+}
+
+}  // namespace augur
