@@ -21,6 +21,16 @@ Option Json(std::string_view text) {
   return {.name = "json", .brief = "print the result as one JSON object", .text = text};
 }
 
+Option Summary() { return Json("The summary, on stdout. Sizes are in bytes."); }
+
+Option ReplaceTree() {
+  return {.name = "force",
+          .brief = "replace the tree of a store that is there already",
+          .text =
+              "The new tree is a further generation; the old one stays until 'augurpack gc'. Without it an existing "
+              "store is refused."};
+}
+
 Option Threads() {
   return {.name = "threads",
           .value = "N",
@@ -53,9 +63,9 @@ std::vector<Option> PackRows() {
        .value = "GLOB",
        .kind = OptionKind::kList,
        .brief = "pack only the files that match; may be repeated",
-       .text =
-           "A pattern with a '/' is matched against the path below SRC, one without against the file's name. * and "
-           "? do not match a '/', ** does; [a-z] is one byte of a set. Folders in which nothing matches are left out."},
+       .text = "A pattern with a '/' is matched against the path below SRC, one without against the file's name. * "
+               "and ? do not match a '/', ** does; [a-z] is one byte of a set. Folders in which nothing matches are "
+               "left out."},
       {.name = "exclude",
        .value = "GLOB",
        .kind = OptionKind::kList,
@@ -71,11 +81,11 @@ std::vector<Option> PackRows() {
        .choices = {"stop", "skip"},
        .brief = "what a file that cannot be read does",
        .text = "Also a file that changes or vanishes while it is read. stop: end with exit status 2; --resume goes on "
-               "from there. skip: name the file, leave it out, and end "
-               "with exit status 1. It is never packed half."},
+               "from there. skip: name the file, leave it out, and end with exit "
+               "status 1. It is never packed half."},
       ReadThreads(),
       Quiet(),
-      Json("The summary, on stdout. Sizes are in bytes."),
+      Summary(),
   };
 }
 
@@ -90,11 +100,7 @@ Command CreateCommand() {
   command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
                        {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
   command.options = PackRows();
-  command.options.insert(command.options.begin(),
-                         {.name = "force",
-                          .brief = "replace the tree of a store that is there already",
-                          .text = "The new tree is a further generation; the old one stays until 'augurpack gc'. "
-                                  "Without it an existing store is refused."});
+  command.options.insert(command.options.begin(), ReplaceTree());
   return command;
 }
 
@@ -121,8 +127,7 @@ Command AdoptCommand() {
   command.brief = "make a store of uncompressed tar files without copying them";
   command.text =
       "Reads each TAR once and writes an index with names, sizes and checksums. The store refers to the tar files "
-      "where "
-      "they lie; they must stay there and not change. Several tar files make one tree.";
+      "where they lie; they must stay there and not change. Several tar files make one tree.";
   command.arguments = {{.name = "TAR", .brief = "uncompressed tar files, at least one", .many = true},
                        {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
   command.options = {
@@ -139,11 +144,9 @@ Command AdoptCommand() {
       {.name = "absolute",
        .brief = "refer to the tar files by absolute paths",
        .text = "Without it by paths relative to the store, so that store and tar files can move together."},
-      {.name = "force",
-       .brief = "replace the tree of a store that is there already",
-       .text = "The new tree is a further generation; the old one stays until 'augurpack gc'."},
+      ReplaceTree(),
       Quiet(),
-      Json("The summary, on stdout. Sizes are in bytes."),
+      Summary(),
   };
   return command;
 }
@@ -195,8 +198,7 @@ Command VerifyCommand() {
   command.brief = "check every byte and every rule of a store";
   command.text =
       "Checks the manifest, the index, every entry, the shards and the checksum of every record, prints each defect "
-      "and "
-      "what was checked. Exit status 1 when there are defects.";
+      "and what was checked. Exit status 1 when there are defects.";
   command.arguments = {StoreArgument()};
   command.options = {Threads(), Quiet(), Json("What was checked and the defects, on stdout.")};
   return command;
@@ -227,8 +229,7 @@ Program MakeProgram() {
   program.brief = "pack folders of training data for augurfs";
   program.text =
       "Packs a folder of many small files into a store: a folder with an index and a few large shards, which "
-      "augurfs(1) "
-      "mounts as the same folder. Also lists, checks, extends and unpacks stores.\n"
+      "augurfs(1) mounts as the same folder. Also lists, checks, extends and unpacks stores.\n"
       "Sizes are in bytes and take K, M, G or T for powers of 1024, as in 512M.";
   program.commands = {CreateCommand(), AppendCommand(), AdoptCommand(),   InfoCommand(),
                       LsCommand(),     VerifyCommand(), ExtractCommand(), GcCommand()};
