@@ -80,6 +80,13 @@ std::string ReadComplaint(int fd) {
   return text;
 }
 
+// Small containers and chroots have no /etc/mtab, and fusermount3 unmounts nothing without.
+std::string UnmountComplaint(const std::string& complaint) {
+  if (complaint.empty()) return "fusermount3 -u failed without a word";
+  if (complaint.find("/etc/mtab") == std::string::npos) return complaint;
+  return complaint + ": let root make it (ln -s /proc/self/mounts /etc/mtab), or unmount";
+}
+
 int WaitFor(pid_t pid) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -175,7 +182,7 @@ Status UnmountByFusermount(const std::string& path, bool lazy) {
   complaint_write.Reset();
   if (error != 0) return SpawnFailure(error);
   const std::string complaint = ReadComplaint(complaint_read.get());
-  if (WaitFor(pid) != 0) return {Code::kBusy, complaint.empty() ? "fusermount3 -u failed without a word" : complaint};
+  if (WaitFor(pid) != 0) return {Code::kBusy, UnmountComplaint(complaint)};
   return Status::Ok();
 }
 

@@ -178,6 +178,14 @@ class Mounts:
             process.communicate()
 
 
+@pytest.fixture(scope="session")
+def augurfs(augurfs, session_room):
+    """A copy that every user can run: the build may lie in a home that is closed to others."""
+    copy = session_room / "augurfs"
+    shutil.copy(augurfs, copy)
+    return str(copy)
+
+
 @pytest.fixture
 def mounts(augurfs):
     """Mounts of one test."""
@@ -213,6 +221,17 @@ def room():
         yield folder
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture
+def private_room(room):
+    """The room as a mount of its own, of which no other namespace hears. (The root of a chroot is no mount and cannot be private.)"""
+    assert run(["mount", "--bind", room, room]).returncode == 0
+    try:
+        assert run(["mount", "--make-private", room]).returncode == 0
+        yield room
+    finally:
+        subprocess.run(["umount", "-l", room], check=True)
 
 
 @pytest.fixture(scope="session")
@@ -291,7 +310,8 @@ def mounted(request, store, tree, module_mounts):
 
 @pytest.fixture
 def users_may_mount():
-    """Opens /dev/fuse to ordinary users, and gives the path of /etc/fuse.conf, which the test may change. Both are put back."""
+    """Opens /dev/fuse to ordinary users, and gives the path of /etc/fuse.conf, which the test may change. Both are put back.
+    So is /etc/mtab, without which fusermount3 unmounts nothing: a fresh debootstrap has none."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
     if shutil.which("fusermount3") is None or shutil.which("setpriv") is None:
@@ -299,7 +319,11 @@ def users_may_mount():
     conf = pathlib.Path("/etc/fuse.conf")
     mode = stat.S_IMODE(os.stat("/dev/fuse").st_mode)
     text = conf.read_bytes() if conf.exists() else None
+    mtab = pathlib.Path("/etc/mtab")
+    has_mtab = os.path.lexists(mtab)
     try:
+        if not has_mtab:
+            mtab.symlink_to("/proc/self/mounts")
         os.chmod("/dev/fuse", 0o666)
         conf.write_text("", encoding="ascii")
         yield conf
@@ -309,3 +333,5 @@ def users_may_mount():
             conf.unlink(missing_ok=True)
         else:
             conf.write_bytes(text)
+        if not has_mtab:
+            mtab.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 
 import errno
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -97,3 +98,19 @@ def test_user_without_fusermount(room, mounts, user_point, small_store, users_ma
 def test_user_and_a_store_of_another(room, mounts, user_point, own_store, users_may_mount):
     own_store.chmod(0o700)
     assert_refused(mounts.start(own_store, user_point, prefix=as_user()), str(own_store), "Permission denied")
+
+
+def test_user_without_mtab(room, mounts, user_point, small_store, users_may_mount):
+    """fusermount3 unmounts nothing without it, and who killed the daemon is told the cure."""
+    mtab = pathlib.Path("/etc/mtab")
+    target = os.readlink(mtab) if mtab.is_symlink() else None
+    if target is None:
+        pytest.skip("/etc/mtab is a file of its own here")
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon is dead")
+    mtab.unlink()
+    try:
+        assert_refused(mounts.start(small_store, user_point, prefix=as_user()), "/etc/mtab", "ln -s /proc/self/mounts /etc/mtab")
+    finally:
+        mtab.symlink_to(target)

@@ -38,21 +38,21 @@ def test_several_users_mount_one_store(room, mounts, store, users_may_mount):
         assert run([*as_user(uid), "cat", room / str(uid) / "one"]).stdout == "x"
 
 
-def test_bound_into_another_namespace(room, mounts, point, tree, store):
+def test_bound_into_another_namespace(room, private_room, mounts, point, tree, store):
     """L4: as a container does with a volume."""
     mounts.mount(store, point)
     (room / "inside").mkdir()
     script = f"mount --bind {point} {room}/inside && cat {room}/inside/plain.JPEG && grep -c {room}/inside /proc/self/mountinfo >&2"
-    done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, timeout=30)
+    done = subprocess.run(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script], capture_output=True, timeout=30)
     assert (done.returncode, done.stderr) == (0, b"1\n")
     assert done.stdout == (tree / "plain.JPEG").read_bytes()
     assert list((room / "inside").iterdir()) == []
 
 
-def test_lives_on_in_another_namespace(room, mounts, point, store):
+def test_lives_on_in_another_namespace(room, private_room, mounts, point, store):
     """A bind in another namespace keeps the mount alive when it is unmounted here."""
     pid = mounts.mount(store, point)
-    holder = subprocess.Popen(["unshare", "-m", "sh", "-c", f"echo ready; read line; drop=1; cat {point}/one"], stdin=subprocess.PIPE,
+    holder = subprocess.Popen(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", f"echo ready; read line; cat {point}/one"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE)
     try:
         assert holder.stdout.readline() == b"ready\n"
