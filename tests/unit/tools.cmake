@@ -1,4 +1,5 @@
 augur_test(tools
+  unit/tools/augurctl_options_test.cc
   unit/tools/augurfs_options_test.cc
   unit/tools/augurpack_options_test.cc
   unit/tools/mount_options_test.cc

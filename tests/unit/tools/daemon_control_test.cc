@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/daemon_control.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "unit/fs/store_fixture.h"
+
+namespace augur {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Takes orders up to a limit, and has something to drop.
+class FakePrefetch : public PrefetchControl {
+ public:
+  uint64_t OrderFilesMax() const override { return files_max; }
+  Status AddOrder(Order order) override {
+    orders.push_back(std::move(order));
+    return Status::Ok();
+  }
+  std::vector<std::pair<std::string, std::string>> Describe() const override { return {{"policy", "sweep"}}; }
+  DropReport Drop() override { return {.warehouse_bytes = 7, .stocked_bytes = 8}; }
+
+  uint64_t files_max = 100;
+  std::vector<Order> orders;
+};
+
+class DaemonControlTest : public StoreFixture {
+ protected:
+  void SetUp() override {
+    Write([](StoreWriter& writer) {
+      ASSERT_TRUE(writer.AddFile("a", {.mode = 0644}, {}, AsBytes("a")).ok());
+      ASSERT_TRUE(writer.AddDirectory("b", {.mode = 0755}).ok());
+      ASSERT_TRUE(writer.AddFile("b/c", {.mode = 0644}, {}, AsBytes("c")).ok());
+    });
+    Open();
+  }
+
+  DaemonControl Control(PrefetchControl* prefetch) {
+    return {store_, statistics_,
+            DaemonControlOptions{
+                .mount_point = "/mnt", .order_prefix = "/mnt", .facts = {{"store", "/data/s"}}, .prefetch = prefetch}};
+  }
+
+  static Result<ControlReply> Ask(DaemonControl& control, const std::string& command, const json& request = {},
+                                  std::vector<std::string> pieces = {}) {
+    size_t next = 0;
+    return control.Handlers().find(command)->second(request, [&](std::string& piece) -> Result<bool> {
+      if (next == pieces.size()) return false;
+      piece = pieces[next++];
+      return true;
+    });
+  }
+
+  EntryNumber EntryOf(const std::string& path) { return static_cast<EntryNumber>(NodeOf(path) - 1); }
+
+  FakePrefetch prefetch_;
+};
+
+TEST_F(DaemonControlTest, TellsOfTheMountInThreeForms) {
+  statistics_.Add(Stat::kMisses, 3);
+  DaemonControl control = Control(&prefetch_);
+  const json parsed = json::parse(control.Json(), nullptr, false);
+  ASSERT_TRUE(parsed.is_object());
+  EXPECT_EQ(parsed["mount"], json({{"mountpoint", "/mnt"}, {"store", "/data/s"}, {"policy", "sweep"}}));
+  EXPECT_EQ(parsed["counters"]["misses"], 3);
+  EXPECT_THAT(control.Metrics(), HasSubstr("augurfs_misses_total{mountpoint=\"/mnt\"} 3\n"));
+  EXPECT_EQ(Ask(control, "status", {{"format", "json"}})->body, control.Json());
+  EXPECT_EQ(Ask(control, "status", {{"format", "table"}})->body, control.Table());
+  EXPECT_EQ(Ask(control, "status", {{"format", 5}})->body, control.Table());
+}
+
+TEST_F(DaemonControlTest, HintsAreQueuedOneByOne) {
+  DaemonControl control = Control(&prefetch_);
+  // Cut anywhere, as pieces of a pipe are.
+  const Result<ControlReply> first = Ask(control, "hint", {}, {"b/", "c\n", "a\nb/c", "\n/mnt/a\n"});
+  ASSERT_TRUE(first.ok()) << first.status().text();
+  EXPECT_EQ(first->header["files"], 4);
+  ASSERT_TRUE(Ask(control, "hint", {}, {"1\n0\n"}).ok());
+  ASSERT_EQ(prefetch_.orders.size(), 2u);
+  EXPECT_THAT(prefetch_.orders[0], ElementsAre(EntryOf("b/c"), EntryOf("a"), EntryOf("b/c"), EntryOf("a")));
+  EXPECT_THAT(prefetch_.orders[1], ElementsAre(EntryOf("b/c"), EntryOf("a")));
+}
+
+TEST_F(DaemonControlTest, WrongOrdersAreRefusedAsAWhole) {
+  DaemonControl control = Control(&prefetch_);
+  const Result<ControlReply> wrong = Ask(control, "hint", {}, {"a\nmissing\n"});
+  EXPECT_EQ(wrong.status().code(), Code::kInvalid);
+  EXPECT_THAT(wrong.status().text(), HasSubstr("line 2"));
+  EXPECT_FALSE(Ask(control, "hint", {}, {}).ok());
+  prefetch_.files_max = 1;
+  EXPECT_EQ(Ask(control, "hint", {}, {"a\na\n"}).status().code(), Code::kNoSpace);
+  EXPECT_THAT(prefetch_.orders, IsEmpty());
+  EXPECT_TRUE(Ask(control, "hint", {}, {"a\n"}).ok());
+}
+
+TEST_F(DaemonControlTest, OneOrderIsReadAtATime) {
+  DaemonControl control = Control(&prefetch_);
+  std::promise<void> reading;
+  std::promise<void> go_on;
+  auto first = std::async(std::launch::async, [&] {
+    return control.Handlers().find("hint")->second({}, [&](std::string&) -> Result<bool> {
+      reading.set_value();
+      go_on.get_future().wait();
+      return Status(Code::kStopped, "the client has gone");
+    });
+  });
+  reading.get_future().wait();
+  EXPECT_EQ(Ask(control, "hint", {}, {"a\n"}).status().code(), Code::kBusy);
+  EXPECT_TRUE(Ask(control, "status").ok());
+  go_on.set_value();
+  EXPECT_EQ(first.get().status().code(), Code::kStopped);
+  EXPECT_TRUE(Ask(control, "hint", {}, {"a\n"}).ok());
+  EXPECT_EQ(prefetch_.orders.size(), 1u);
+}
+
+TEST_F(DaemonControlTest, DropSaysHowMuch) {
+  DaemonControl control = Control(&prefetch_);
+  const Result<ControlReply> dropped = Ask(control, "drop");
+  ASSERT_TRUE(dropped.ok());
+  EXPECT_EQ(dropped->header, json({{"warehouse_bytes", 7}, {"stocked_bytes", 8}}));
+}
+
+TEST_F(DaemonControlTest, WithoutPrefetchTheCureIsSaid) {
+  DaemonControl control = Control(nullptr);
+  for (const char* command : {"hint", "drop"}) {
+    const Result<ControlReply> refused = Ask(control, command, {}, {"a\n"});
+    EXPECT_EQ(refused.status().code(), Code::kUnsupported);
+    EXPECT_THAT(refused.status().text(), HasSubstr("-o prefetch=off"));
+  }
+  EXPECT_EQ(json::parse(control.Json())["mount"]["prefetch"], "off");
+}
+
+}  // namespace
+}  // namespace augur
