@@ -22,8 +22,9 @@ bool MountSmall(const std::string& folder, const std::string& bytes) {
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     std::ofstream("/proc/self/uid_map") << "0 " << uid << " 1";
   }
-  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("tmpfs", folder.c_str(), "tmpfs", 0, ("size=" + bytes).c_str()) == 0;
+  // Refused where / is no mount, in a chroot: then it may be seen outside until OnSmallDisk takes it away.
+  (void)::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+  return ::mount("tmpfs", folder.c_str(), "tmpfs", 0, ("size=" + bytes).c_str()) == 0;
 }
 
 // Runs `body` in a child on such a file system; its result is the exit status.
@@ -36,6 +37,7 @@ int OnSmallDisk(const std::string& folder, const std::string& bytes, const Body&
   }
   int status = 0;
   ::waitpid(child, &status, 0);
+  (void)::umount2(folder.c_str(), MNT_DETACH);  // EINVAL: it was ours alone, and is gone
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
