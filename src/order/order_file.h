@@ -50,7 +50,7 @@ class OrderFileParser {
 
   Status TakeLine(std::string_view line);
   Result<EntryNumber> TakePath(std::string_view line) const;
-  Result<EntryNumber> TakeIndex(std::string_view line) const;
+  Result<EntryNumber> TakeIndex(std::string_view line);
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "augur/store.h"
 #include "base/mutex.h"
@@ -34,10 +34,10 @@ class PathOrder {
   // be larger than `array_bytes_max`.
   Result<std::shared_ptr<const Order>> Files() AUGUR_EXCLUDES(mu_);
 
-  // The first file; the one after `file`. Nothing when there is none. No array is made: cost is that of stepping over
-  // the entries between. kNotFound: no such entry.
-  Result<std::optional<EntryNumber>> First(TreeOrder order = TreeOrder::kPath) const;
-  Result<std::optional<EntryNumber>> Next(EntryNumber file, TreeOrder order = TreeOrder::kPath) const;
+  // Appends the first `count` files to `files`; those after `file`. Fewer at the end of the order. No array is made:
+  // the cost is that of stepping over the entries between. kNotFound: no such entry.
+  Status First(TreeOrder order, size_t count, Order* files) const;
+  Status Next(EntryNumber file, TreeOrder order, size_t count, Order* files) const;
 
  private:
   Status CheckEntryCount() const;

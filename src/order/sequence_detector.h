@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "order/order.h"
@@ -22,24 +23,29 @@ namespace augur {
 // with probability M g / n. So an extension is worth evidence, log2(n0 / (M g H)) bits, where n0 is the number of files
 // (8,192 at most) and H the sum of 1/g over all gaps: the nearer, the more. The expected weight, 2^evidence, of all
 // that may extend one chain is then at most 1 in any shuffled pass over at least n0 files, whence the probability that
-// a chain reaches kEvidenceBits is below 2^-kEvidenceBits for each read that may begin one: 10^-10 for a shuffled epoch
-// of a million files, 10^-14 for 8,192. Shuffles of fewer files than n0 in a larger store are taken for sequential
-// sooner: below 2^-28 a read for n0 / 4 of them. Fewer than kFilesMin files are never recognised: they are soon read.
+// a chain reaches kEvidenceBits is below 2^-kEvidenceBits for each read that may begin one: 2 * 10^-11 for a shuffled
+// epoch of a million files, 2 * 10^-13 for 8,192. Shuffles of fewer files than n0 in a larger store are taken for
+// sequential sooner: below 2^-28 a read for n0 / 4 of them. Fewer than kFilesMin files are never recognised: they are
+// soon read.
 //
-// A real pass in which all reads are seen is recognised at its 15th read, one with every second read unseen at about
-// its 20th, times the number of readers. A run ends, and with it what was said, when no read of the last
-// `kSilenceReads` was one of its own, or when a better one is found; each run is judged by itself, so a shuffled reader
-// beside it neither hides nor ends it. One thread at a time. Memory: 128 reads and `kRunsMax` runs (SequenceRun).
+// A real pass in which all reads are seen is recognised at its 15th read, one of which every second read is unseen at
+// about its 20th; with several readers one of them must come so far. Then the pass is a SequenceRun. It ends, and with
+// it what was said, when none of the last kSilenceReads reads was one of its own. Each run is judged by itself, so a
+// shuffled reader beside it does not hide it, but in a store of a few thousand files may lead it astray. One thread at
+// a time. Memory: 128 reads of 1 KB, and kRunsMax runs of at most 5 MB.
 class SequenceDetector {
  public:
   static constexpr size_t kGapMax = 16;
   static constexpr double kEvidenceBits = 56;
   static constexpr size_t kFilesMin = 512;
   static constexpr size_t kRunsMax = 4;
-  static constexpr uint64_t kSilenceReads = 512;
+  // A run of which one read in 64 is seen is silent for so long, beside a reader as fast as itself of which all reads
+  // are seen, with probability (1 - 1/65)^256 = 2 %: it is then recognised again at the cost of some 15 reads. A reader
+  // who goes on at random is near enough to the run with probability 1,024 / n a read, so it is given up soon.
+  static constexpr uint64_t kSilenceReads = 256;
 
   // `file_count` is that of the store.
-  SequenceDetector(NextFile next, uint64_t file_count);
+  SequenceDetector(NextFiles next, uint64_t file_count);
   SequenceDetector(const SequenceDetector&) = delete;
   SequenceDetector& operator=(const SequenceDetector&) = delete;
 
@@ -59,31 +65,39 @@ class SequenceDetector {
  private:
   // One of the last reads that no run claimed.
   struct Read {
-    EntryNumber file;
-    double evidence;  // bits, of the best chain that ends here
-    bool extended;    // by a later read
+    EntryNumber file = 0;
+    double evidence = 0;  // bits, of the chain that ends here
+    Order following;      // the kGapMax files after it
   };
-  struct Following {
-    std::unique_ptr<SequenceRun> run;
-    uint64_t last_read;  // number of the last observation that was one of its own
+  // The recent read that a file would extend.
+  struct Link {
+    uint64_t number;  // as in first_number_
+    size_t gap;
   };
 
+  // Takes a read that no run claimed; whether its chain is long enough for a run.
+  bool Watch(EntryNumber file);
+  void Remember(Read read);
+  // `readers` are of this run: it learns what was read, and recent_ forgets it.
+  void Adopt(SequenceRun& run, const Order& readers);
   void Begin(EntryNumber file);
-  void EndSilentRuns();
+  // Whether `target` comes less than kReachFiles after `file`; then `between` has what lies between.
+  bool Reaches(EntryNumber file, EntryNumber target, std::unordered_set<EntryNumber>* between) const;
+  void EndRuns();
 
   // Constant after construction.
-  const NextFile next_;
+  const NextFiles next_;
   const uint64_t file_count_;
   const size_t recent_max_;             // M
   const std::vector<double> gap_bits_;  // by gap
 
-  uint64_t observed_ = 0;
-  EntryNumber last_ = 0;
-  uint64_t first_number_ = 0;                       // of recent_.front()
-  std::deque<Read> recent_;                         // the last M reads
-  std::unordered_map<EntryNumber, uint64_t> near_;  // expected file: number of the recent read that it follows nearest
-  std::vector<Following> runs_;
-  size_t turn_ = 0;  // the run that gives next
+  uint64_t number_ = 0;                          // reads so far
+  EntryNumber last_ = 0;                         // the last of them
+  std::deque<Read> recent_;                      // the last M that no run claimed
+  uint64_t first_number_ = 0;                    // of recent_.front(), counted by itself
+  std::unordered_map<EntryNumber, Link> links_;  // expected file: the nearest of recent_ that it follows
+  std::vector<std::unique_ptr<SequenceRun>> runs_;
+  size_t turn_ = 0;  // of the run that gives first
   uint64_t runs_begun_ = 0;
   uint64_t runs_broken_ = 0;
 };
