@@ -9,6 +9,7 @@ import pytest
 from cli_support import refuse, run, succeed
 
 COMMANDS = ["create", "append", "adopt", "info", "ls", "verify", "extract", "gc"]
+CONTROL_COMMANDS = ["hint", "status", "drop"]
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def program(request):
     return request.getfixturevalue(request.param)
 
 
-both = pytest.mark.parametrize("program", ["augurpack", "augurfs"], indirect=True)
+every_program = pytest.mark.parametrize("program", ["augurpack", "augurfs", "augurctl"], indirect=True)
 
 
 # ---------------------------------------------------------------------------------------------- help and manual
@@ -60,33 +61,38 @@ def test_help_and_manual_of_augurfs_have_the_same_options(augurfs):
 
 
 @needs_groff
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_and_manual_of_augurpack_have_the_same_options(augurpack, command):
-    page = page_of(augurpack)
+@pytest.mark.parametrize("program, command", [("augurpack", command) for command in COMMANDS] +
+                         [("augurctl", command) for command in CONTROL_COMMANDS], indirect=["program"])
+def test_help_and_manual_of_a_command_have_the_same_options(program, command):
+    page = page_of(program)
+    name = os.path.basename(program)
     # A command's section reaches to the next heading.
-    section = re.search(rf"^   augurpack {command} .*?(?=^   augurpack|^[A-Z])", page, re.MULTILINE | re.DOTALL).group()
+    section = re.search(rf"^   {name} {command} .*?(?=^   {name}|^[A-Z])", page, re.MULTILINE | re.DOTALL).group()
     common = re.search(r"^OPTIONS$.*?(?=^[A-Z]+ )", page, re.MULTILINE | re.DOTALL).group()
     options = options_of_page(section) | options_of_page(common)
-    assert options == options_of_help(succeed(augurpack, command, "--help"))
-    assert options == options_of_help(succeed(augurpack, command, "-h"))
+    assert options == options_of_help(succeed(program, command, "--help"))
+    assert options == options_of_help(succeed(program, command, "-h"))
     assert {"--help", "--version"} <= options
 
 
 @needs_groff
-def test_every_command_is_in_help_and_manual(augurpack):
-    page = page_of(augurpack)
-    listed = succeed(augurpack, "--help")
-    assert re.findall(r"^   augurpack (\w+) ", page, re.MULTILINE) == re.findall(r"^  (\w+) +[a-z]", listed, re.MULTILINE)[:8]
-    assert set(re.findall(r"^   augurpack (\w+) ", page, re.MULTILINE)) == set(COMMANDS)
+@pytest.mark.parametrize("program, commands", [("augurpack", COMMANDS), ("augurctl", CONTROL_COMMANDS)], indirect=["program"])
+def test_every_command_is_in_help_and_manual(program, commands):
+    page = page_of(program)
+    name = os.path.basename(program)
+    listed = succeed(program, "--help")
+    in_page = re.findall(rf"^   {name} (\w+) ", page, re.MULTILINE)
+    assert in_page == re.findall(r"^  (\w+) +[a-z]", listed, re.MULTILINE)[:len(commands)]
+    assert set(in_page) == set(commands)
 
 
 @needs_groff
-@both
+@every_program
 def test_lines_of_the_manual_fit_a_terminal(program):
     assert max(len(line) for line in page_of(program).splitlines()) <= 80
 
 
-@both
+@every_program
 def test_help_needs_nothing_of_the_machine(program, folder):
     gone = os.path.join(folder, "gone")
     os.mkdir(gone)
@@ -95,7 +101,7 @@ def test_help_needs_nothing_of_the_machine(program, folder):
     assert "Usage: " in succeed("sh", "-c", script, program, env={})
 
 
-@both
+@every_program
 def test_version_names_the_program(program):
     assert re.fullmatch(rf"{os.path.basename(program)} \d+\.\d+\.\d+\n", succeed(program, "--version"))
 
@@ -115,7 +121,7 @@ def complete(program, script, line):
     return succeed("bash", "-c", shell, "bash", script, *words).split()
 
 
-@both
+@every_program
 def test_bash_completes(program, folder):
     script = os.path.join(folder, "completion")
     with open(script, "w", encoding="utf-8") as file:
@@ -126,6 +132,10 @@ def test_bash_completes(program, folder):
         assert set(COMMANDS) <= set(complete(program, script, "augurpack "))
         assert complete(program, script, "augurpack create --sha") == ["--shard-size"]
         assert complete(program, script, "augurpack create --on-error ") == ["stop", "skip"]
+    elif os.path.basename(program) == "augurctl":
+        assert complete(program, script, "augurctl h") == ["hint"]
+        assert set(CONTROL_COMMANDS) <= set(complete(program, script, "augurctl "))
+        assert complete(program, script, "augurctl hint --or") == ["--order"]
     else:
         assert complete(program, script, "augurfs --for") == ["--foreground"]
         assert complete(program, script, "augurfs -o me") == ["memory="]
@@ -133,7 +143,7 @@ def test_bash_completes(program, folder):
         assert complete(program, script, "augurfs -o observe=o") == ["open"]
 
 
-@both
+@every_program
 def test_zsh_completion_has_every_option(program):
     script = succeed(program, "--completions", "zsh")
     assert script.startswith(f"#compdef {os.path.basename(program)}\n")
@@ -144,7 +154,7 @@ def test_zsh_completion_has_every_option(program):
 # ---------------------------------------------------------------------------------------------- errors and exit statuses
 
 
-@both
+@every_program
 def test_an_unknown_option_names_help(program):
     name = os.path.basename(program)
     error = refuse(2, program, "--frobnicate")
@@ -181,7 +191,7 @@ def test_no_store_is_an_error_that_names_it(augurpack, folder, command):
     assert os.listdir(folder) == []
 
 
-@both
+@every_program
 def test_help_into_a_broken_pipe_is_success(program):
     reader, writer = os.pipe()
     os.close(reader)
