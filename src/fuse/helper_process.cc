@@ -17,9 +17,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
+#include "base/thread.h"
+#include "fuse/abort_connection.h"
 #include "fuse/helper_message.h"
 #include "fuse/mount_root.h"
 #include "fuse/open_watch.h"
@@ -28,17 +32,65 @@
 namespace augur {
 namespace {
 
+// Waits while the daemon is behind. That it has gone is found at the next look at the socket.
+void Send(const UniqueFd& socket, const std::vector<std::byte>& packet) {
+  while (send(socket.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+void Say(const UniqueFd& socket, HelperVerb verb, std::string_view text) {
+  text = text.substr(0, kHelperPacketBytesMax - sizeof(HelperHeader));
+  Send(socket, HelperPacket(verb, text.size(), std::as_bytes(std::span(text))));
+}
+
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kName = "augur-helper";
+
+// Sent by the kernel when the daemon's main thread ends. Blocked in all threads; the guard takes it.
+constexpr int kDaemonDied = SIGUSR1;
 
 // After opens were told, the next are looked for this much later, so that a reader at 8 us a file wakes us 200 times a
 // second and not 125,000 times. By then it has opened 625 files: a window of records ahead is several times that.
 constexpr std::chrono::milliseconds kBetweenLooks(5);
 
+// What the helper's two threads know of the mount.
+class KnownMount {
+ public:
+  void Set(const std::string& path, const HelperMount& mount) {
+    const MutexLock lock(mu_);
+    path_ = path;
+    mount_ = mount;
+  }
+  void Abort() {
+    const MutexLock lock(mu_);
+    if (!path_.empty()) AbortConnection(path_, mount_);
+  }
+
+ private:
+  Mutex mu_;
+  std::string path_ AUGUR_GUARDED_BY(mu_);
+  HelperMount mount_ AUGUR_GUARDED_BY(mu_);
+};
+
+// Waits for the daemon's death, sees to it that the mount dies with it, and ends the process. A thread of its own,
+// because the other may be waiting for an answer of the mount.
+void Guard(KnownMount& mount, pid_t daemon) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, kDaemonDied);
+  siginfo_t info{};
+  // The signal says that it is from the dying process; what others send is not meant for us.
+  while (sigwaitinfo(&set, &info) != kDaemonDied || info.si_pid != daemon) {
+  }
+  mount.Abort();
+  _exit(0);
+}
+
 class Helper {
  public:
-  Helper(UniqueFd socket, const Store& store) : socket_(std::move(socket)), store_(store), watch_(store) {}
+  Helper(const UniqueFd& socket, const Store& store, KnownMount& known)
+      : socket_(socket), store_(store), known_(known), watch_(store) {}
 
   // Returns when the daemon has gone, or the mount.
   void Run() {
@@ -49,10 +101,7 @@ class Helper {
       if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) continue;
       if (bytes < static_cast<ssize_t>(sizeof(HelperHeader))) return;
       const Status status = Obey(std::span(packet).first(static_cast<size_t>(bytes)));
-      if (!status.ok()) {
-        Say(HelperVerb::kLost, status.text());
-        return;
-      }
+      if (!status.ok()) return Say(socket_, HelperVerb::kLost, status.text());
     }
   }
 
@@ -87,7 +136,8 @@ class Helper {
     body = body.subspan(sizeof mount_);
     path_.assign(reinterpret_cast<const char*>(body.data()), body.size());
     AUGUR_TRY_ASSIGN(root, MountRoot::Open(path_, mount_));
-    Say(HelperVerb::kAttached, {});
+    known_.Set(path_, mount_);
+    Say(socket_, HelperVerb::kAttached, {});
     return Status::Ok();
   }
 
@@ -96,7 +146,7 @@ class Helper {
       const Result<std::string> path = store_.PathOf(file);
       if (path.ok()) root.Stat(*path);
     }
-    Say(HelperVerb::kDone, {});
+    Say(socket_, HelperVerb::kDone, {});
     return Status::Ok();
   }
 
@@ -109,7 +159,7 @@ class Helper {
       if (path.ok()) root.Drop(*path);
     }
     TellOpens(files);
-    Say(HelperVerb::kDone, {});
+    Say(socket_, HelperVerb::kDone, {});
     return Status::Ok();
   }
 
@@ -119,7 +169,7 @@ class Helper {
       if (!path.ok()) continue;
       const Status status = watch_.Add(folder, path->empty() ? path_ : path_ + "/" + *path);
       if (status.ok()) continue;
-      Say(HelperVerb::kNotWatched, status.text());
+      Say(socket_, HelperVerb::kNotWatched, status.text());
       return;  // the limit holds for the others too
     }
   }
@@ -131,7 +181,7 @@ class Helper {
     opened_.clear();
     if (!watch_.Take(opened_) && !overflow_told_) {
       overflow_told_ = true;
-      Say(HelperVerb::kNote,
+      Say(socket_, HelperVerb::kNote,
           "opens were missed: more came than the queue holds; raise fs.inotify.max_queued_events with sysctl");
     }
     if (!own.empty()) {
@@ -146,24 +196,14 @@ class Helper {
     std::span<const EntryNumber> rest = opened_;
     while (!rest.empty()) {
       const auto now = rest.first(std::min(rest.size(), kHelperEntriesMax));
-      Send(HelperPacket(HelperVerb::kOpened, now.size(), std::as_bytes(now)));
+      Send(socket_, HelperPacket(HelperVerb::kOpened, now.size(), std::as_bytes(now)));
       rest = rest.subspan(now.size());
     }
   }
 
-  void Say(HelperVerb verb, std::string_view text) {
-    text = text.substr(0, kHelperPacketBytesMax - sizeof(HelperHeader));
-    Send(HelperPacket(verb, text.size(), std::as_bytes(std::span(text))));
-  }
-
-  // Waits while the daemon is behind. That it has gone is found at the next look at the socket.
-  void Send(const std::vector<std::byte>& packet) {
-    while (send(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0 && errno == EINTR) {
-    }
-  }
-
-  const UniqueFd socket_;
+  const UniqueFd& socket_;
   const Store& store_;
+  KnownMount& known_;
   OpenWatch watch_;
   HelperMount mount_;
   std::string path_;
@@ -190,27 +230,40 @@ UniqueFd KeepOnly(UniqueFd socket) {
 
 void SettleSignals() {
   // The daemon decides when to end; a signal to all of a group or service is for it.
-  for (const int ignored : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP}) {
+  for (const int ignored : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR2, SIGTSTP}) {
     (void)signal(ignored, SIG_IGN);
   }
   (void)signal(SIGBUS, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, kDaemonDied);
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+}
+
+Status Work(const UniqueFd& socket, const std::string& store_path, uint64_t generation, pid_t daemon) {
+  // Opened anew: the one that we inherit ends with its descriptors.
+  AUGUR_TRY_ASSIGN(store, Store::Open(store_path, {.generation = generation}));
+  if (chdir("/") != 0) return ErrnoStatus(errno, "/");  // the caller's folder is not ours to keep in use
+  KnownMount known;
+  AUGUR_TRY_ASSIGN(guard, StartThread("augur-guard", [&known, daemon] { Guard(known, daemon); }));
+  Helper(socket, *store, known).Run();
+  // The guard is left running: `known` must stay as long as the process does.
+  _exit(0);
 }
 
 }  // namespace
 
-void RunHelperProcess(UniqueFd socket, const Store& store, pid_t daemon) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != daemon) _exit(0);  // it died before we could ask to be told
+void RunHelperProcess(UniqueFd inherited, const std::string& store_path, uint64_t generation, pid_t daemon) {
   SettleSignals();
+  prctl(PR_SET_PDEATHSIG, kDaemonDied);
+  if (getppid() != daemon) _exit(0);  // it died before we could ask to be told
   setsid();
   prctl(PR_SET_NAME, kName);
   SetProcessTitle(kName);
-  if (chdir("/") != 0) _exit(1);
-  Helper(KeepOnly(std::move(socket)), store).Run();
-  _exit(0);
+  const UniqueFd socket = KeepOnly(std::move(inherited));
+  const Status status = Work(socket, store_path, generation, daemon);
+  Say(socket, HelperVerb::kLost, status.text());
+  _exit(1);
 }
 
 }  // namespace augur

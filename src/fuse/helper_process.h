@@ -3,14 +3,17 @@
 
 #include <sys/types.h>
 
-#include "augur/store.h"
+#include <cstdint>
+#include <string>
+
 #include "base/unique_fd.h"
 
 namespace augur {
 
-// What the forked helper does: becomes a process of its own (name, session, signals, descriptors), then works on what
-// comes through `socket` (helper_message.h) until its other end is closed or the daemon dies. Holds neither descriptors
-// nor memory of the daemon's but the mapped index of `store`. `daemon` is the process that forked it. Never returns.
-[[noreturn]] void RunHelperProcess(UniqueFd socket, const Store& store, pid_t daemon);
+// What the forked helper does: becomes a process of its own (name, session, signals), closes every descriptor of the
+// daemon but `socket`, opens the generation of the store again, and works on what comes through the socket
+// (helper_message.h) until its other end is closed or the daemon, which is process `daemon`, dies. In that case it also
+// ends the mount's connection (abort_connection.h). Never returns.
+[[noreturn]] void RunHelperProcess(UniqueFd socket, const std::string& store_path, uint64_t generation, pid_t daemon);
 
 }  // namespace augur

@@ -53,7 +53,7 @@ std::optional<std::string> WaitForEnd(int process, pid_t pid) {
 
 }  // namespace
 
-Result<std::unique_ptr<MountHelper>> MountHelper::Fork(std::shared_ptr<const Store> store) {
+Result<std::unique_ptr<MountHelper>> MountHelper::Fork(const Store& store) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return ErrnoStatus(errno, "socketpair");
   UniqueFd ours(ends[0]);
@@ -63,7 +63,7 @@ Result<std::unique_ptr<MountHelper>> MountHelper::Fork(std::shared_ptr<const Sto
   const pid_t daemon = getpid();
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus(errno, "fork");
-  if (pid == 0) RunHelperProcess(std::move(theirs), *store, daemon);
+  if (pid == 0) RunHelperProcess(std::move(theirs), store.path(), store.summary().generation, daemon);
   UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process.valid()) {
     const Status status = ErrnoStatus(errno, "pidfd_open");

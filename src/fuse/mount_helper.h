@@ -19,18 +19,20 @@
 
 namespace augur {
 
-// MountHelper is the MountView of a real mount: a small process of ours (HelperProcess, named augur-helper) that is
-// forked before the daemon has threads and before /dev/fuse is opened, and so never has a descriptor of it: when the
-// daemon dies the mount dies, and whatever the helper waits for there ends. The helper ends with the daemon however
-// that ends, and with this object. Methods as MountView says; AttachTo is for the thread that made it. Owns the process
-// and one thread, on which `done` and `opened` are called.
+// MountHelper is the MountView of a real mount: a small process of ours (RunHelperProcess, named augur-helper), forked
+// before the daemon has threads. It holds no descriptor of /dev/fuse: when the daemon dies the mount dies, and whatever
+// the helper waits for there ends. The helper ends with the daemon however that ends, and with this object. Methods as
+// MountView says; AttachTo and the destructor are for the thread that made it. Owns the process and one thread, on
+// which `done` and `opened` are called.
 //
-// A umount from outside finds the mount in use only while a batch is being worked on.
+// The helper has the mount in use only while it works on a batch: a plain umount then finds it busy, as it would with
+// any reader. So this is destroyed before the daemon unmounts.
 class MountHelper final : public MountView {
  public:
-  // Forks. REQUIRES: this process has one thread, which lives as long as the daemon (the helper is killed when the
-  // thread that forked it ends), and no descriptor of /dev/fuse. kIo: the system gives no process.
-  static Result<std::unique_ptr<MountHelper>> Fork(std::shared_ptr<const Store> store);
+  // Forks. The helper opens the store's generation for itself. REQUIRES: this process has one thread, which lives as
+  // long as the daemon (the helper ends when the thread that forked it does); the store's path does not depend on the
+  // working folder. kIo: the system gives no process.
+  static Result<std::unique_ptr<MountHelper>> Fork(const Store& store);
   // Ends the helper. Calls of `done` still outstanding are made; none after it has returned.
   ~MountHelper() override;
   MountHelper(const MountHelper&) = delete;

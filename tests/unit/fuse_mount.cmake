@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+augur_test(fuse_mount
+  unit/fuse/mount_stock_test.cc unit/fuse/other_process.cc unit/fuse/test_mount.cc
+  LAYERS fuse)
