@@ -39,9 +39,11 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   if (settings.memory_bytes > machine.memory.total_bytes) {
     const uint64_t asked = settings.memory_bytes;
     settings.memory_bytes = std::max(machine.memory.total_bytes / 2, kMemoryMin);
-    settings.notes.push_back("memory: " + FormatSize(settings.memory_bytes) + " instead of " + FormatSize(asked) +
-                             ", because " + machine.memory.source + " has only " +
-                             FormatSize(machine.memory.total_bytes));
+    const std::string limit = machine.memory.source + " has only " + FormatSize(machine.memory.total_bytes);
+    settings.notes.push_back("memory: " + FormatSize(settings.memory_bytes) +
+                             (settings.memory_bytes > machine.memory.total_bytes
+                                  ? ", the least that is needed, but " + limit + ": the kernel may end the daemon"
+                                  : " instead of " + FormatSize(asked) + ", because " + limit));
   }
   if (settings.memory_bytes < kMemoryMin) {
     return Status(Code::kInvalid, "-o memory=" + std::to_string(settings.memory_bytes) + ": too little, at least " +

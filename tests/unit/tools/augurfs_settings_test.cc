@@ -60,6 +60,13 @@ TEST(ResolveAugurfs, SaysWhenTheMachineHasLess) {
   EXPECT_THAT(Resolved(options, MachineWith(8 * kGiB)).notes, IsEmpty());
 }
 
+TEST(ResolveAugurfs, SaysWhenTheMachineHasLessThanTheLeast) {
+  const AugurfsSettings settings = Resolved({}, MachineWith(24 * kMiB));
+  EXPECT_EQ(settings.memory_bytes, 32 * kMiB);
+  EXPECT_THAT(settings.notes, ElementsAre("memory: 32.0 MiB, the least that is needed, but the machine has only 24.0 "
+                                          "MiB: the kernel may end the daemon"));
+}
+
 TEST(ResolveAugurfs, RefusesLessMemoryThanItCanWorkWith) {
   AugurfsOptions options;
   options.memory_bytes = 32 * kMiB - 1;
