@@ -14,7 +14,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -268,7 +267,7 @@ def arguments():
 
 def main():
     args = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that every `finally` runs
+    measure.clean_up_when_told_to_end()
     wanted = list(WHAT) if "all" in args.what else args.what
     with tempfile.TemporaryDirectory(prefix="augur-bench.", dir=args.work) as work:
         args.work = work
@@ -277,27 +276,14 @@ def main():
             measure.touch_memory()
         people = []
         if set(wanted) - {"index"}:
-            if not args.tree:
-                args.tree = os.path.join(work, "tree")
-                mounts.run("/usr/bin/python3" if os.path.exists("/usr/lib/python3/dist-packages/PIL") else sys.executable,
-                           HERE / "dataset.py", "--files", args.files, args.tree)
-            args.listing = os.path.join(work, "listing")
-            args.file_count = measure.write_listing(args.tree, args.listing)
-            args.tree_bytes = sum(os.lstat(os.path.join(args.tree, line.rstrip("\n"))).st_size
-                                  for line in open(args.listing, encoding="utf-8", errors="surrogateescape"))
-            say(f"{args.tree}: {args.file_count:,} files, {args.tree_bytes / 1e6:,.0f} MB")
+            measure.make_tree(args, work)
             if set(wanted) - {"index", "pack"}:
                 people = contenders.prepared(args.tree, work, args.only.split(",") if args.only else None)
-        results = {"machine": measure.machine(), "tables": []}
-        if not args.json:
-            print(results["machine"], "\n")
+        report = measure.Report(args.json)
         for what in wanted:
             for table in WHAT[what](args, people):
-                results["tables"].append(table.data())
-                if not args.json:
-                    print(table.text(), flush=True)
-        if args.json:
-            print(json.dumps(results))
+                report.add(table)
+        report.end()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import json
 import os
 import pathlib
 import random
-import signal
 import sys
 import tempfile
 
@@ -72,14 +71,12 @@ def main():
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     args.jobs = [int(part) for part in args.jobs.split(",")]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    measure.clean_up_when_told_to_end()
     wanted = args.only.split(",") if args.only else [job.stem for job in known]
     unknown = set(wanted) - {job.stem for job in known}
     if unknown:
         sys.exit(f"fio_compare.py: {', '.join(sorted(unknown))}: no such job file in {HERE / 'fio'}")
-    results = {"machine": measure.machine(), "tables": []}
-    if not args.json:
-        print(results["machine"], "\n")
+    report = measure.Report(args.json)
     with tempfile.TemporaryDirectory(prefix="augur-fio.", dir=args.work) as work:
         work = pathlib.Path(work)
         folder, store, point = work / "folder", work / "store", work / "mount"
@@ -89,11 +86,8 @@ def main():
         for job in [job for job in known if job.stem in wanted]:
             for cold in (False, True) if measure.is_root() else (False,):
                 for table in compare(job, args, folder, store, point, files, cold):
-                    results["tables"].append(table.data())
-                    if not args.json:
-                        print(table.text(), flush=True)
-    if args.json:
-        print(json.dumps(results))
+                    report.add(table)
+    report.end()
 
 
 if __name__ == "__main__":

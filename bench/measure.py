@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -33,9 +34,13 @@ def touch_memory(part=0.7):
     mounts.run(mounts.program("readfiles"), "--touch", int(available * part))
 
 
-def read_files(root, threads=1, order="shuffle", seed=0, listing=None, limit=0):
-    """One run of readfiles; its JSON as a dict."""
-    words = [mounts.program("readfiles"), "--root", root, "--threads", threads, "--order", order, "--seed", seed, "--limit", limit]
+def read_files(root, threads=1, order="shuffle", seed=0, listing=None, limit=0, epochs=(), pace=0, prefix=()):
+    """One run of readfiles; its JSON as a dict. `epochs` are lists that are read one after the other as they are; `pace` is in MB/s."""
+    words = [*prefix, mounts.program("readfiles"), "--root", root, "--threads", threads, "--pace", pace]
+    for epoch in epochs:
+        words += ["--epoch", epoch]
+    if not epochs:
+        words += ["--order", order, "--seed", seed, "--limit", limit]
     if listing:
         words += ["--list", listing]
     return json.loads(mounts.run(*words))
@@ -85,6 +90,43 @@ class Table:
         return {"title": self.title, "unit": self.unit, "base": self.base, "rounds": self.rounds,
                 "median": {name: statistics.median(values) for name, values in self.rounds.items()},
                 "ratio": {name: statistics.median(self.ratios(name)) for name in self.rounds}}
+
+
+class Report:
+    """Tables as text while they come, or all of them as one JSON object at the end."""
+
+    def __init__(self, as_json):
+        self.as_json = as_json
+        self.results = {"machine": machine(), "tables": []}
+        if not as_json:
+            print(self.results["machine"], "\n")
+
+    def add(self, table):
+        self.results["tables"].append(table.data())
+        if not self.as_json:
+            print(table.text(), flush=True)
+
+    def end(self):
+        if self.as_json:
+            print(json.dumps(self.results))
+
+
+def clean_up_when_told_to_end():
+    """SIGTERM ends the program as Ctrl-C does, so that every `finally` runs."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+def make_tree(args, work):
+    """The folder to read: the one that was named, or photographs that are made; sets tree, listing, file_count, tree_bytes of args."""
+    if not args.tree:
+        args.tree = os.path.join(work, "tree")
+        mounts.run("/usr/bin/python3" if os.path.exists("/usr/lib/python3/dist-packages/PIL") else sys.executable,
+                   mounts.ROOT / "bench" / "dataset.py", "--files", args.files, args.tree)
+    args.listing = os.path.join(work, "listing")
+    args.file_count = write_listing(args.tree, args.listing)
+    with open(args.listing, encoding="utf-8", errors="surrogateescape") as lines:
+        args.tree_bytes = sum(os.lstat(os.path.join(args.tree, line.rstrip("\n"))).st_size for line in lines)
+    say(f"{args.tree}: {args.file_count:,} files, {args.tree_bytes / 1e6:,.0f} MB")
 
 
 def machine():

@@ -85,9 +85,9 @@ def fuse(words, point, patience_s=30):
         process.stdout.close()
 
 
-def augurfs(store, point, *options):
-    """The store, mounted by our daemon."""
-    words = [program("augurfs"), "-f", store, point]
+def augurfs(store, point, *options, prefix=()):
+    """The store, mounted by our daemon; `prefix` are words that run it in a control group, say."""
+    words = [*prefix, program("augurfs"), "-f", store, point]
     for option in options:
         words += ["-o", option]
     return fuse(words, point)
