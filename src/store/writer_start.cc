@@ -40,8 +40,7 @@ Result<bool> MakeFolder(const std::string& path, WriteMode mode) {
 Status CheckFolder(const std::string& path, const StoreFolder& folder, WriteMode mode) {
   if (folder.has_manifest) {
     if (mode != WriteMode::kCreate) return Status::Ok();
-    return {Code::kExists,
-            path + ": there is a store already: append to it, replace it by force, or choose another name"};
+    return {Code::kExists, path + ": there is a store already"};
   }
   if (mode == WriteMode::kAppend) return NoStore(path);
   // Without our lock file, even names like ours are somebody else's.

@@ -17,7 +17,12 @@ int RunAdopt(const AdoptOptions& options) {
                                         .on_duplicate = options.on_duplicate,
                                         .writer = "augurpack " AUGUR_VERSION};
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
-  if (!writer.ok()) return Fail(kProgram, writer.status());
+  if (!writer.ok()) {
+    const bool exists = writer.status().code() == Code::kExists;
+    return Fail(kProgram, exists ? Status(Code::kExists, writer.status().text() +
+                                                             ": replace its tree with --force, or choose another name")
+                                 : writer.status());
+  }
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
   const std::string_view cure = ": nothing is left of this run";
   const Status adopted =
