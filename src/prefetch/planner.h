@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "prefetch/disk_model.h"
+#include "prefetch/page_sink.h"
+#include "prefetch/progress.h"
+#include "prefetch/track.h"
+#include "prefetch/use_queue.h"
+
+namespace augur {
+
+struct PlannerLimits {
+  uint64_t kept_bytes_max = 0;      // the warehouse; 0: there is none
+  uint64_t conveyor_bytes_max = 0;  // being read, or read and neither pushed nor kept
+  uint64_t stock_bytes_max = 0;     // pushed into the page cache and not dropped; 0: nothing is pushed
+  uint32_t reads_max = 32;          // under way
+  uint64_t chunk_bytes_max = 4 << 20;
+  // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the conveyor.
+  uint64_t file_bytes_max = 0;
+  // One read in so many is not pushed, so that its READ tells where the reader is; 0: opens are seen, none is needed.
+  uint32_t sentinel_every = 64;
+};
+
+// What to do with a file whose bytes have come: first evict others from the warehouse, then put this one in.
+struct KeepPlan {
+  bool keep = false;
+  std::vector<EntryNumber> evict;
+};
+
+struct ReadPlan {
+  struct Item {
+    EntryNumber file = 0;
+    FilePlace place;
+  };
+  uint64_t id = 0;
+  uint32_t shard = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  std::vector<Item> items;  // by offset; what lies between them is read for nothing
+  bool urgent = false;
+};
+
+struct Arrival {
+  KeepPlan keep;
+  bool hold = true;   // in the conveyor; false: let it go once it is kept
+  bool copy = false;  // hold a copy of its own: it will stay longer than its neighbours in the chunk
+};
+
+struct PushPlan {
+  EntryNumber file = 0;
+  uint64_t bytes = 0;
+};
+
+struct PlannerGauges {
+  uint64_t epochs_queued = 0;
+  Position position = 0;  // of the front
+  Position end = 0;
+  uint64_t reads_under_way = 0;
+  uint64_t conveyor_bytes = 0;
+  uint64_t kept_bytes = 0;
+  uint64_t stock_bytes = 0;
+  uint64_t ready_files = 0;  // read and not pushed
+  bool sweeping = false;
+};
+
+// Planner decides what to read ahead, what to push into the page cache, what to drop from it, and what to keep: how is
+// told in PREFETCH.md. Not synchronized; no I/O and no clock: events and times are handed in, decisions are taken out
+// until there are none. Every decision taken must be answered by its event.
+class Planner {
+ public:
+  Planner(FileTable files, const PlannerLimits& limits, const ProgressOptions& progress);
+
+  // Queues an epoch behind those that are there.
+  void Append(const Order& order);
+  // Forgets all epochs: nothing more is foreseen. What is kept stays, what is held is released.
+  void Clear();
+  // All files of the store, which fit: reads them in the order of the disk when nothing is foreseen, and keeps them.
+  void Fill(const Order& files);
+
+  // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
+  void Saw(EntryNumber file, bool missed, uint64_t now_us);
+  // The warehouse has this file although no Arrival said so: found at the start, or put in after a demand read.
+  void Keeps(EntryNumber file);
+  // ... or has it no longer, or could not take it.
+  void KeepsNot(EntryNumber file);
+  // The warehouse takes less, or more, than was thought.
+  void SetKeptMax(uint64_t bytes) { limits_.kept_bytes_max = bytes; }
+
+  // The next read, or nothing for now. Answer: Began and then Ended.
+  std::optional<ReadPlan> NextRead(uint64_t now_us);
+  // The read could not be begun (no memory for it): it was not taken.
+  void PutBack(const ReadPlan& read);
+  // The read has ended, before any of its files' Arrived.
+  void Ended(const ReadPlan& read, uint64_t now_us);
+  // The bytes of a file of the read are there and right; or not, then nothing is to be done with it.
+  Arrival Arrived(const ReadPlan::Item& item, bool ok);
+
+  // The file to push next. Answer: Pushed.
+  std::optional<PushPlan> NextPush();
+  // Returns whether to keep the file; it is to be let go from the conveyor after that, if `outcome` was kPushed.
+  KeepPlan Pushed(EntryNumber file, PushOutcome outcome);
+  // After an outcome of kUnknown: the kernel has been asked for the file, it may be pushed again.
+  void Statted(EntryNumber file);
+
+  // The file whose pages to drop next. Answer: Dropped.
+  std::optional<EntryNumber> NextDrop();
+  void Dropped(EntryNumber file);
+  // Files to let go from the conveyor since the last call.
+  std::vector<EntryNumber> TakeReleased();
+  // Everything that was pushed is to be dropped from the page cache, and is forgotten.
+  std::vector<EntryNumber> TakeStocked();
+
+  PlannerGauges gauges() const;
+  uint64_t track_bytes() const { return track_.bytes(); }
+  const DiskModel& disk() const { return disk_; }
+
+ private:
+  // Where the bytes of a file are. Several at a time.
+  struct State {
+    Position deadline = 0;
+    bool reading = false;
+    bool held = false;  // in the conveyor
+    bool pushing = false;
+    bool dropping = false;
+    bool unknown = false;     // to the kernel: waits for Statted
+    bool asked = false;       // Statted
+    bool unpushable = false;  // until its next use: the kernel does not know it even after that
+    bool bad = false;         // cannot be read: left to those who ask for it
+  };
+
+  void Settle(Slot slot);
+  std::pair<Position, Slot> FirstToPush() const;
+  bool Resident(Slot slot) const;
+  bool TooLong(Slot slot) const;
+  Position NextUnread(Slot slot) const;
+  bool KeepTakes(Position use, uint64_t bytes) const;
+  bool StockTakes(Position use, uint64_t bytes) const;
+  bool MuchLater(Position late, Position soon) const;
+  bool Takes(Position use, uint64_t bytes) const;
+  bool Wanted(Slot slot) const;
+  Position Horizon() const;
+  Position StockEnd() const;
+  uint64_t StockAside() const;
+  Position KeepKey(Slot slot, Position use) const;
+  KeepPlan PlanKeep(Slot slot, Position use);
+  void Release(Slot slot);
+  void Passed(Slot slot);
+  void ComputeAnew();
+  void MeasureReader(uint64_t now_us);
+  bool Sweeps() const;
+  double UnderWayUs() const;
+  Position NextMissing();
+  Slot NextOnArm();
+  ReadPlan Expand(Slot slot, uint64_t bytes_max, uint64_t room, bool urgent);
+  bool IsSentinel(Position position) const;
+
+  PlannerLimits limits_;
+  Track track_;
+  Progress progress_;
+  DiskModel disk_;
+  std::vector<State> states_;  // by slot
+  UseQueue kept_;              // by the use for which the warehouse has it
+  UseQueue ready_;             // held or kept, and neither pushed nor being pushed
+  UseQueue stocked_;
+  uint64_t held_bytes_ = 0;
+  uint64_t reading_bytes_ = 0;
+  uint64_t pushing_bytes_ = 0;
+  uint64_t dropping_bytes_ = 0;
+  uint32_t reads_under_way_ = 0;
+  uint64_t next_id_ = 1;
+  Position fetch_ = 0;  // everything from the front to here is resident, being read, or left out
+  uint32_t arm_ = 0;    // rank
+  bool fill_ = false;
+  std::vector<EntryNumber> released_;
+
+  // The reader's speed, in files a second.
+  double files_per_second_ = 0;
+  Position measured_from_ = 0;
+  uint64_t measured_since_us_ = 0;
+};
+
+}  // namespace augur

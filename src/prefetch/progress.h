@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "prefetch/track.h"
+
+namespace augur {
+
+// How far readers may be apart from each other, counted in files.
+struct ProgressOptions {
+  // Worker processes of one loader read batches in turn, so the reads of an epoch come in an order that differs from
+  // the epoch's by up to workers * files that each has ahead: 16 workers with 2 batches of 32 each are 1,024.
+  uint32_t spread_max = 1024;
+  // A file counts as read when the reader is this many further, though it was never seen: its open was not reported.
+  uint32_t unseen_max = 1024;
+  // A file that was seen counts as read when the reader is this many further: it may still be reading it.
+  uint32_t lag = 64;
+  // The front follows when this many reads were seen at or after it, so that a stranger who happens to read what is
+  // soon to come does not move it. 1 where only few reads are seen at all.
+  uint32_t support = 4;
+};
+
+// Progress follows the readers through a track: which positions have been read, and where the front is. Not
+// synchronized, no clock. What is read outside of the track's near future is not taken for progress, unless it goes on:
+// then the reader has jumped (a restart, a resume in mid-epoch), and the front jumps after it.
+class Progress {
+ public:
+  using Options = ProgressOptions;
+  enum class Kind {
+    kNew,      // a read of the coming ones
+    kOld,      // seen before, or behind: the same reader again
+    kForeign,  // not of this track's near future
+    kJump,     // the front has moved elsewhere: everything that was computed from it must be computed anew
+  };
+  struct Seen {
+    Kind kind = Kind::kForeign;
+    Position position = kNever;  // of the read, when kNew or kJump
+  };
+
+  Progress(const Track& track, Options options) : track_(track), options_(options) {}
+
+  const Options& options() const { return options_; }
+
+  // A file of the track was opened or read.
+  Seen See(Slot slot);
+  // Puts the front to the beginning of the track, when the track was empty before.
+  void Restart(Position begin);
+
+  // The reader has passed everything before `tail`; `front` is where it will read next, about.
+  Position tail() const { return tail_; }
+  Position front() const { return front_; }
+  // True for positions before the tail, and for those seen.
+  bool WasRead(Position position) const;
+
+ private:
+  static constexpr size_t kStrays = 16;       // reads elsewhere that are remembered
+  static constexpr size_t kStraysToJump = 8;  // this many of them beside each other are a reader
+
+  void Advance();
+  Seen Stray(Slot slot);
+
+  const Track& track_;
+  const Options options_;
+  Position tail_ = 0;
+  Position front_ = 0;
+  std::deque<bool> seen_;           // of the positions from tail_ on
+  std::vector<Position> in_front_;  // seen at or after the front; fewer than `support`
+  std::array<Position, kStrays> strays_{};
+  size_t stray_count_ = 0;
+};
+
+}  // namespace augur
