@@ -124,10 +124,14 @@ class Helper {
     if (header.verb == HelperVerb::kAttach) return Attach(body);
     std::vector<EntryNumber> entries(std::min<size_t>(header.count, body.size() / sizeof(EntryNumber)));
     std::memcpy(entries.data(), body.data(), entries.size() * sizeof(EntryNumber));
-    AUGUR_TRY_ASSIGN(root, MountRoot::Open(path_, mount_));
-    if (header.verb == HelperVerb::kStat) return Stat(root, entries);
-    if (header.verb == HelperVerb::kDrop) return Drop(root, entries);
-    if (header.verb == HelperVerb::kWatch) Watch(entries);
+    {
+      AUGUR_TRY_ASSIGN(root, MountRoot::Open(path_, mount_));
+      if (header.verb == HelperVerb::kStat) Stat(root, entries);
+      if (header.verb == HelperVerb::kDrop) Drop(root, entries);
+      if (header.verb == HelperVerb::kWatch) Watch(entries);
+    }
+    // Who has the answer finds the mount not in use.
+    if (header.verb != HelperVerb::kWatch) Say(socket_, HelperVerb::kDone, {});
     return Status::Ok();
   }
 
@@ -135,32 +139,28 @@ class Helper {
     std::memcpy(&mount_, body.data(), sizeof mount_);
     body = body.subspan(sizeof mount_);
     path_.assign(reinterpret_cast<const char*>(body.data()), body.size());
-    AUGUR_TRY_ASSIGN(root, MountRoot::Open(path_, mount_));
+    AUGUR_TRY(MountRoot::Open(path_, mount_).status());
     known_.Set(path_, mount_);
     Say(socket_, HelperVerb::kAttached, {});
     return Status::Ok();
   }
 
-  Status Stat(const MountRoot& root, std::span<const EntryNumber> files) {
+  void Stat(const MountRoot& root, std::span<const EntryNumber> files) {
     for (const EntryNumber file : files) {
       const Result<std::string> path = store_.PathOf(file);
       if (path.ok()) root.Stat(*path);
     }
-    Say(socket_, HelperVerb::kDone, {});
-    return Status::Ok();
   }
 
   // What others open meanwhile is told apart from our own opens by looking at the opens before and after: of each file
   // that we open, one open is ours. (An open by somebody else right next to ours makes one event with it, and is lost.)
-  Status Drop(const MountRoot& root, std::span<const EntryNumber> files) {
+  void Drop(const MountRoot& root, std::span<const EntryNumber> files) {
     TellOpens({});
     for (const EntryNumber file : files) {
       const Result<std::string> path = store_.PathOf(file);
       if (path.ok()) root.Drop(*path);
     }
     TellOpens(files);
-    Say(socket_, HelperVerb::kDone, {});
-    return Status::Ok();
   }
 
   void Watch(std::span<const EntryNumber> folders) {

@@ -3,7 +3,9 @@
 
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,7 +37,12 @@ class MountFixture : public StoreFixture {
       for (const std::string& name : many_) ASSERT_TRUE(writer.AddFile(name, {.mode = 0644}, {}, AsBytes(name)).ok());
     });
     std::filesystem::create_directory(point());
+    drops_ = CacheDrops();
   }
+
+  // What is in the page cache can be told only while nobody empties it.
+  bool CachesWereDropped() const { return CacheDrops() != drops_; }
+  static constexpr const char* kDropped = "somebody has dropped the kernel's caches meanwhile";
 
   // Whatever happened, nothing stays mounted.
   void TearDown() override {
@@ -50,12 +57,32 @@ class MountFixture : public StoreFixture {
     ASSERT_TRUE(Eventually([&] { return mount.helper->usable(); }));
   }
 
+  // Without printing megabytes.
+  static ::testing::AssertionResult Same(const std::string& found, const std::string& expected) {
+    if (found == expected) return ::testing::AssertionSuccess();
+    if (found.size() < 32) return ::testing::AssertionFailure() << found;
+    const auto [at, other] = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
+    const auto differ = std::distance(found.begin(), at);
+    return ::testing::AssertionFailure() << found.size() << " bytes instead of " << expected.size()
+                                         << ", different from " << differ << " on";
+  }
+
   std::string point() const { return folder_ / "mount"; }
   std::string At(const std::string& file) const { return point() + "/" + file; }
   std::string Read(const std::string& file) const { return ReadFromOutside({At(file)}); }
 
+  static std::string CacheDrops() {
+    std::string found;
+    std::ifstream counters("/proc/vmstat");
+    for (std::string line; std::getline(counters, line);) {
+      if (line.starts_with("drop_")) found += line;
+    }
+    return found;
+  }
+
   std::map<std::string, std::string> files_;
   std::vector<std::string> many_;
+  std::string drops_;
 };
 
 }  // namespace augur

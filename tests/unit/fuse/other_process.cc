@@ -38,6 +38,17 @@ std::string ReadFiles(const std::vector<std::string>& paths) {
   return all;
 }
 
+// Where a child writes.
+constexpr int kOut = STDERR_FILENO + 1;
+
+void WriteAll(const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t bytes = write(kOut, text.data() + at, text.size() - at);
+    if (bytes <= 0) _exit(1);
+    at += static_cast<size_t>(bytes);
+  }
+}
+
 }  // namespace
 
 OtherProcess::OtherProcess(const std::function<std::string()>& body) {
@@ -50,16 +61,19 @@ OtherProcess::OtherProcess(const std::function<std::string()>& body) {
     out_.Reset(ends[0]);
     return;
   }
-  constexpr int kOut = STDERR_FILENO + 1;
   if (ends[1] != kOut) dup2(ends[1], kOut);
   close_range(kOut + 1, UINT_MAX, 0);
-  const std::string text = body();
-  for (size_t at = 0; at < text.size();) {
-    const ssize_t bytes = write(kOut, text.data() + at, text.size() - at);
-    if (bytes <= 0) _exit(1);
-    at += static_cast<size_t>(bytes);
-  }
+  WriteAll(body());
   _exit(0);
+}
+
+void OtherProcess::Tell(const std::string& line) { WriteAll(line + "\n"); }
+
+std::string OtherProcess::ReadLine() {
+  std::string line;
+  char c = 0;
+  while (read(out_.get(), &c, 1) == 1 && c != '\n') line += c;
+  return line;
 }
 
 OtherProcess::~OtherProcess() {

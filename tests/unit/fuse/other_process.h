@@ -23,6 +23,11 @@ class OtherProcess {
   OtherProcess(const OtherProcess&) = delete;
   OtherProcess& operator=(const OtherProcess&) = delete;
 
+  // In the child: hands a line back at once.
+  static void Tell(const std::string& line);
+  // The next line that it told; empty when it has ended.
+  std::string ReadLine();
+
   // What the function returned; nothing when the process was killed.
   std::optional<std::string> Wait();
   pid_t pid() const { return pid_; }
