@@ -26,6 +26,8 @@ inline constexpr uint32_t kNoItem = 0xFFFFFFFF;
 inline constexpr uint32_t kItemStep = 1024;           // items are taken from the machine so many at a time: 64 KiB
 inline constexpr uint32_t kSlabCountMax = 8'388'000;  // 16 TiB: page and item numbers have 32 bits
 
+inline constexpr uint64_t kSequenceMax = uint64_t{1} << 62;  // 100,000 years of a million blocks a second
+
 struct WarehouseHeader {
   // These never move, whatever the version: SweepDebris reads them.
   std::array<char, 8> magic;  // written last when a file is made

@@ -98,12 +98,13 @@ void WarehouseTables::Rebuild(uint64_t live) {
   }
   auto* const buckets = At<uint32_t>(geometry_.buckets_offset());
   for (uint32_t bucket = 0; bucket < geometry_.bucket_count; ++bucket) Store(buckets[bucket], kNoItem);
+  if (h.next_sequence == 0 || h.next_sequence > kSequenceMax) h.next_sequence = 1;
   // What is pinned comes first, so that nobody else can have its pages. A pin may be let go of meanwhile.
   std::vector<bool> claimed(item_high());
   for (uint32_t at = 0; at < item_high(); ++at) {
     WarehouseItem& it = item(at);
     // The number of a process that died after it had taken one must not be given out again.
-    if (it.sequence >= h.next_sequence && it.sequence + 1 != 0) h.next_sequence = it.sequence + 1;
+    if (it.sequence >= h.next_sequence && it.sequence <= kSequenceMax) h.next_sequence = it.sequence + 1;
     Unpin(at, ~live);
     claimed[at] = pinned_by(at) != 0 && Claim(at, true);
   }
@@ -121,7 +122,7 @@ bool WarehouseTables::Claim(uint32_t at, bool pinned) {
   WarehouseItem& it = item(at);
   const uint32_t state = Load(it.state);
   if (state != kItemReady && !(pinned && (state == kItemWriting || state == kItemDoomed))) return false;
-  if (it.bytes == 0) return false;
+  if (it.bytes == 0 || it.sequence == 0 || it.sequence > kSequenceMax) return false;
   if (state != kItemDoomed && Find(KeyOf(at)) != kNoItem) return false;
   const uint64_t pages = PagesFor(it.bytes);
   uint32_t page = it.first_page;
@@ -342,9 +343,12 @@ uint32_t WarehouseTables::BestSlab(uint32_t pages) const {
   uint32_t best = slab;
   uint32_t best_run = 0;
   uint32_t probed = 0;
-  for (uint32_t passed = 0; passed < std::min(geometry_.slab_count, kSlabsPassed) && probed < kSlabsProbed; ++passed) {
-    const uint32_t free = Load(SlabFree(slab));
-    if (free != kSlabAbsent && free > best_run) {
+  uint64_t elsewhere = header().free_pages;
+  for (uint32_t passed = 0; passed < std::min(geometry_.slab_count, kSlabsPassed); ++passed) {
+    if (probed == kSlabsProbed || elsewhere == 0) break;
+    const uint32_t free = slab_present(slab) ? Load(SlabFree(slab)) : 0;
+    elsewhere -= std::min<uint64_t>(free, elsewhere);
+    if (free > best_run) {
       const uint32_t run = LongestRun(slab, pages).pages;
       if (run >= pages) return slab;
       if (run > best_run) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/cache/warehouse_support.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+namespace augur {
+namespace {
+
+// splitmix64
+uint64_t Mix(uint64_t value) {
+  value += 0x9E3779B97F4A7C15;
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+uint64_t TestBlockBytes(uint64_t id) { return id % 16 == 0 ? 1 + Mix(id) % 300'000 : 1 + Mix(id) % 16'000; }
+
+RecordKey TestKey(uint64_t id) {
+  return {.hash = {.low = Mix(id), .high = id}, .size = TestBlockBytes(id), .block = id % 3};
+}
+
+std::vector<std::byte> TestBlock(uint64_t id) {
+  std::vector<std::byte> bytes(TestBlockBytes(id));
+  for (size_t at = 0; at < bytes.size(); at += 8) {
+    const uint64_t word = Mix(id * 1'000'003 + at);
+    std::memcpy(bytes.data() + at, &word, std::min<size_t>(8, bytes.size() - at));
+  }
+  return bytes;
+}
+
+bool HasBytesOf(uint64_t id, Warehouse::Pieces pieces) {
+  const std::vector<std::byte> wanted = TestBlock(id);
+  size_t at = 0;
+  for (const std::span<const std::byte> piece : pieces) {
+    if (piece.size() > wanted.size() - at || std::memcmp(wanted.data() + at, piece.data(), piece.size()) != 0)
+      return false;
+    at += piece.size();
+  }
+  return at == wanted.size();
+}
+
+int FindRight(Warehouse& warehouse, uint64_t id) {
+  const auto pin = warehouse.Find(TestKey(id), [id](Warehouse::Pieces pieces) { return HasBytesOf(id, pieces); });
+  if (!pin) return 0;
+  return pin->bytes() == TestBlockBytes(id) && HasBytesOf(id, pin->pieces()) ? 1 : -1;
+}
+
+bool RandomSteps(Warehouse& warehouse, uint64_t seed, uint64_t ids, int steps) {
+  std::mt19937_64 random(seed);
+  for (int step = 0; step < steps; ++step) {
+    const uint64_t id = random() % ids;
+    switch (random() % 4) {
+      case 0: warehouse.Insert(TestKey(id), TestBlock(id)); break;
+      case 1: warehouse.Erase(TestKey(id)); break;
+      default:
+        if (FindRight(warehouse, id) < 0) return false;
+    }
+  }
+  return true;
+}
+
+WarehouseFolder::WarehouseFolder() {
+  const std::string base =
+      ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path().string();
+  std::string name = base + "/augur_warehouse_test_XXXXXX";
+  EXPECT_NE(::mkdtemp(name.data()), nullptr);
+  path_ = name;
+}
+
+WarehouseFolder::~WarehouseFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::string> WarehouseFolder::files() const {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) paths.push_back(entry.path().string());
+  return paths;
+}
+
+Warehouse::Options WarehouseFolder::options(uint64_t bytes_max) const {
+  Warehouse::Options options;
+  options.place = Warehouse::Place::kShm;
+  options.folder = path_;
+  options.identity = "store of the test";
+  options.store_path = path_ + "/store";
+  options.bytes_max = bytes_max;
+  return options;
+}
+
+std::unique_ptr<Warehouse> WarehouseFolder::Open(uint64_t bytes_max) const {
+  std::vector<std::string> notes;
+  auto warehouse = Warehouse::Open(options(bytes_max), notes);
+  EXPECT_TRUE(warehouse.ok()) << warehouse.status().text();
+  EXPECT_TRUE(notes.empty()) << notes[0];
+  if (!warehouse.ok()) return nullptr;
+  EXPECT_EQ((*warehouse)->place(), Warehouse::Place::kShm);
+  return *std::move(warehouse);
+}
+
+ChildProcess::ChildProcess(const std::function<int()>& body) {
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ != 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent && ::getppid() != 0) ::_exit(99);
+  ::_exit(body());
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ <= 0) return;
+  Kill();
+  Wait();
+}
+
+void ChildProcess::Kill() {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+}
+
+int ChildProcess::Wait() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+StepPipe::StepPipe() { EXPECT_EQ(::pipe(ends_), 0); }
+StepPipe::~StepPipe() {
+  OnlyAwait();
+  OnlyGo();
+}
+void StepPipe::Go() const { EXPECT_EQ(::write(ends_[1], "", 1), 1); }
+bool StepPipe::Await() const {
+  char byte = 0;
+  return ::read(ends_[0], &byte, 1) == 1;
+}
+void StepPipe::OnlyAwait() {
+  if (ends_[1] >= 0) ::close(ends_[1]);
+  ends_[1] = -1;
+}
+void StepPipe::OnlyGo() {
+  if (ends_[0] >= 0) ::close(ends_[0]);
+  ends_[0] = -1;
+}
+
+}  // namespace augur

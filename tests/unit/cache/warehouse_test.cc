@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/warehouse.h"
+
+#include <fcntl.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "unit/cache/warehouse_support.h"
+
+namespace augur {
+namespace {
+
+using Place = Warehouse::Place;
+using Inserted = Warehouse::Inserted;
+
+class WarehouseTest : public testing::TestWithParam<Place> {
+ protected:
+  std::unique_ptr<Warehouse> Open(uint64_t bytes_max) {
+    Warehouse::Options options = folder_.options(bytes_max);
+    options.place = GetParam();
+    std::vector<std::string> notes;
+    auto warehouse = Warehouse::Open(options, notes);
+    EXPECT_TRUE(warehouse.ok()) << warehouse.status().text();
+    EXPECT_TRUE(notes.empty()) << notes[0];
+    EXPECT_EQ((*warehouse)->place(), GetParam());
+    return *std::move(warehouse);
+  }
+  WarehouseFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Places, WarehouseTest, testing::Values(Place::kRam, Place::kShm),
+                         [](const auto& place) { return place.param == Place::kRam ? "Ram" : "Shm"; });
+
+TEST_P(WarehouseTest, FindsWhatWasInsertedAndNothingElse) {
+  const auto warehouse = Open(16 * kMiB);
+  EXPECT_EQ(FindRight(*warehouse, 1), 0);
+  EXPECT_FALSE(warehouse->Contains(TestKey(1)));
+  EXPECT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  EXPECT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kPresent);
+  EXPECT_TRUE(warehouse->Contains(TestKey(1)));
+  EXPECT_EQ(FindRight(*warehouse, 1), 1);
+  RecordKey other = TestKey(1);
+  ++other.block;
+  EXPECT_FALSE(warehouse->Find(other, [](auto) { return true; }));
+  other = TestKey(1);
+  ++other.size;
+  EXPECT_FALSE(warehouse->Contains(other));
+  EXPECT_EQ(warehouse->block_count(), 1U);
+  EXPECT_EQ(warehouse->used_bytes(), Warehouse::RoomFor(TestBlockBytes(1)));
+  EXPECT_TRUE(warehouse->Erase(TestKey(1)));
+  EXPECT_FALSE(warehouse->Erase(TestKey(1)));
+  EXPECT_EQ(FindRight(*warehouse, 1), 0);
+  EXPECT_EQ(warehouse->used_bytes(), 0U);
+  EXPECT_EQ(warehouse->attached(), 1U);
+}
+
+TEST_P(WarehouseTest, NoBytesAreRefused) { EXPECT_EQ(Open(16 * kMiB)->Insert(TestKey(1), {}), Inserted::kNoRoom); }
+
+TEST_P(WarehouseTest, BytesOfThisProcessAreNotCheckedAgain) {
+  const auto warehouse = Open(16 * kMiB);
+  ASSERT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  EXPECT_TRUE(warehouse->Find(TestKey(1), [](auto) { return false; }));
+}
+
+TEST_P(WarehouseTest, APinKeepsItsBytesAndMayOutliveTheWarehouse) {
+  auto warehouse = Open(16 * kMiB);
+  ASSERT_EQ(warehouse->Insert(TestKey(16), TestBlock(16)), Inserted::kYes);
+  ASSERT_EQ(warehouse->Insert(TestKey(2), TestBlock(2)), Inserted::kYes);
+  auto pin = warehouse->Find(TestKey(16), [](auto) { return true; });
+  auto again = warehouse->Find(TestKey(16), [](auto) { return true; });
+  ASSERT_TRUE(pin && again);
+  EXPECT_FALSE(warehouse->Erase(TestKey(16)));
+  EXPECT_EQ(warehouse->Clear(), TestBlockBytes(2));
+  pin.reset();
+  EXPECT_FALSE(warehouse->Erase(TestKey(16)));
+  warehouse.reset();
+  EXPECT_TRUE(HasBytesOf(16, again->pieces()));
+}
+
+TEST_P(WarehouseTest, APinCanBeMoved) {
+  const auto warehouse = Open(16 * kMiB);
+  ASSERT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  ASSERT_EQ(warehouse->Insert(TestKey(2), TestBlock(2)), Inserted::kYes);
+  auto one = warehouse->Find(TestKey(1), [](auto) { return true; });
+  auto two = warehouse->Find(TestKey(2), [](auto) { return true; });
+  ASSERT_TRUE(one && two);
+  *one = *std::move(two);
+  two.reset();
+  EXPECT_TRUE(warehouse->Erase(TestKey(1)));
+  EXPECT_FALSE(warehouse->Erase(TestKey(2)));
+  EXPECT_TRUE(HasBytesOf(2, one->pieces()));
+  one.reset();
+  EXPECT_TRUE(warehouse->Erase(TestKey(2)));
+}
+
+TEST_P(WarehouseTest, ItTakesWhatItPromisesThenNoMoreAndNeverEvicts) {
+  const auto warehouse = Open(24 * kMiB);
+  std::vector<uint64_t> kept;
+  uint64_t id = 0;
+  for (; warehouse->Insert(TestKey(id), TestBlock(id)) == Inserted::kYes; ++id) kept.push_back(id);
+  EXPECT_LE(warehouse->used_bytes(), warehouse->bytes_max());
+  EXPECT_GT(warehouse->used_bytes() + Warehouse::RoomFor(TestBlockBytes(id)), warehouse->bytes_max());
+  // Tables are a page for each 2 MiB, 64 bytes a block and some pages: 3 % even of so small a one.
+  EXPECT_GT(warehouse->bytes_max(), 24 * kMiB * 85 / 100);
+  EXPECT_LE(warehouse->held_bytes(), 24 * kMiB);
+  for (const uint64_t there : kept) EXPECT_EQ(FindRight(*warehouse, there), 1);
+  ASSERT_TRUE(warehouse->Erase(TestKey(0)));
+  EXPECT_EQ(warehouse->Insert(TestKey(0), TestBlock(0)), Inserted::kYes);
+}
+
+TEST_P(WarehouseTest, AFullOneCanBeFilledToTheLastPageAgainInAnyPieces) {
+  const auto warehouse = Open(12 * kMiB);
+  std::mt19937_64 random(7);
+  uint64_t id = 0;
+  while (warehouse->Insert(TestKey(id), TestBlock(id)) == Inserted::kYes) ++id;
+  for (int round = 0; round < 50; ++round) {
+    for (const Warehouse::Kept& kept : warehouse->List()) {
+      if (random() % 2 == 0) warehouse->Erase(kept.key);
+    }
+    while (warehouse->used_bytes() + Warehouse::RoomFor(TestBlockBytes(id)) <= warehouse->bytes_max()) {
+      ASSERT_EQ(warehouse->Insert(TestKey(id), TestBlock(id)), Inserted::kYes);
+      ASSERT_EQ(FindRight(*warehouse, id), 1);
+      ++id;
+    }
+    ++id;
+  }
+}
+
+TEST_P(WarehouseTest, ABlockLargerThanASlabIsInPieces) {
+  const auto warehouse = Open(32 * kMiB);
+  std::vector<std::byte> bytes(7'000'001);
+  for (size_t at = 0; at < bytes.size(); ++at) bytes[at] = static_cast<std::byte>(at * 31 >> 7);
+  ASSERT_EQ(warehouse->Insert(TestKey(1), bytes), Inserted::kYes);
+  const auto pin = warehouse->Find(TestKey(1), [](auto) { return true; });
+  ASSERT_TRUE(pin);
+  std::vector<std::byte> found;
+  for (const auto piece : pin->pieces()) found.insert(found.end(), piece.begin(), piece.end());
+  EXPECT_TRUE(found == bytes);
+  EXPECT_LE(pin->pieces().size(), 4U);
+  EXPECT_EQ(warehouse->Insert(TestKey(2), std::vector<std::byte>(40 * kMiB)), Inserted::kNoRoom);
+}
+
+TEST_P(WarehouseTest, ClearGivesTheMemoryBack) {
+  const auto warehouse = Open(24 * kMiB);
+  uint64_t bytes = 0;
+  for (uint64_t id = 0; warehouse->Insert(TestKey(id), TestBlock(id)) == Inserted::kYes; ++id)
+    bytes += TestBlockBytes(id);
+  EXPECT_GT(warehouse->held_bytes(), 20 * kMiB);
+  EXPECT_EQ(warehouse->Clear(), bytes);
+  EXPECT_EQ(warehouse->held_bytes(), warehouse->table_bytes());
+  EXPECT_LT(warehouse->held_bytes(), 2 * kMiB);
+  EXPECT_EQ(warehouse->block_count(), 0U);
+  EXPECT_TRUE(RandomSteps(*warehouse, 5, 400, 2000));
+}
+
+TEST_P(WarehouseTest, DoesWhatAMapDoes) {
+  const auto warehouse = Open(12 * kMiB);
+  for (const uint64_t seed : {1U, 2U, 3U}) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    std::map<uint64_t, int> model;  // id: pins
+    std::vector<std::pair<uint64_t, Warehouse::Pin>> pins;
+    uint64_t used = 0;
+    for (int step = 0; step < 20'000; ++step) {
+      const uint64_t id = random() % 1500;
+      const auto there = model.find(id);
+      const uint64_t room = Warehouse::RoomFor(TestBlockBytes(id));
+      ASSERT_EQ(warehouse->Contains(TestKey(id)), there != model.end());
+      switch (random() % 8) {
+        case 0:
+        case 1:
+        case 2: {
+          const Inserted wanted = there != model.end()                   ? Inserted::kPresent
+                                  : used + room > warehouse->bytes_max() ? Inserted::kNoRoom
+                                                                         : Inserted::kYes;
+          ASSERT_EQ(warehouse->Insert(TestKey(id), TestBlock(id)), wanted);
+          if (wanted != Inserted::kYes) break;
+          model[id] = 0;
+          used += room;
+          break;
+        }
+        case 3:
+        case 4: {
+          const bool wanted = there != model.end() && there->second == 0;
+          ASSERT_EQ(warehouse->Erase(TestKey(id)), wanted);
+          if (!wanted) break;
+          model.erase(there);
+          used -= room;
+          break;
+        }
+        case 5: {
+          auto pin = warehouse->Find(TestKey(id), [](auto) { return true; });
+          ASSERT_EQ(pin.has_value(), there != model.end());
+          if (!pin) break;
+          ++there->second;
+          pins.emplace_back(id, *std::move(pin));
+          break;
+        }
+        case 6:
+          if (pins.empty()) break;
+          std::swap(pins[random() % pins.size()], pins.back());
+          ASSERT_TRUE(HasBytesOf(pins.back().first, pins.back().second.pieces()));
+          --model[pins.back().first];
+          pins.pop_back();
+          break;
+        default: ASSERT_EQ(FindRight(*warehouse, id), there != model.end() ? 1 : 0);
+      }
+      ASSERT_EQ(warehouse->used_bytes(), used);
+      ASSERT_EQ(warehouse->block_count(), model.size());
+    }
+    EXPECT_EQ(warehouse->List().size(), model.size());
+    pins.clear();
+    warehouse->Clear();
+  }
+}
+
+TEST_P(WarehouseTest, ManyThreadsSeeRightBytesAndLeaveNothing) {
+  const auto warehouse = Open(12 * kMiB);
+  std::atomic<bool> right = true;
+  {
+    std::vector<std::jthread> threads;
+    for (uint64_t thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        if (!RandomSteps(*warehouse, thread, 300, 2000)) right = false;
+        if (thread == 0) warehouse->Clear();
+      });
+    }
+  }
+  EXPECT_TRUE(right);
+  warehouse->Clear();
+  EXPECT_EQ(warehouse->used_bytes(), 0U);
+  EXPECT_EQ(warehouse->block_count(), 0U);
+  EXPECT_EQ(warehouse->held_bytes(), warehouse->table_bytes());
+}
+
+TEST_P(WarehouseTest, SmallBlocksMayBeAsManyAsThereArePages) {
+  const auto warehouse = Open(16 * kMiB);
+  const std::vector<std::byte> one(1, std::byte{1});
+  uint64_t count = 0;
+  while (warehouse->Insert(TestKey(count), one) == Inserted::kYes) ++count;
+  EXPECT_EQ(count * 4096, warehouse->bytes_max());
+  EXPECT_LE(warehouse->held_bytes(), 16 * kMiB);
+}
+
+class SharedWarehouseTest : public testing::Test {
+ protected:
+  WarehouseFolder folder_;
+};
+
+// Promise: a restarted daemon finds what was there, and checks each block once.
+TEST_F(SharedWarehouseTest, IsFoundAgainAndChecked) {
+  std::map<uint64_t, uint64_t> kept;
+  {
+    const auto warehouse = folder_.Open(32 * kMiB);
+    for (uint64_t id = 0; id < 500; ++id) ASSERT_EQ(warehouse->Insert(TestKey(id), TestBlock(id)), Inserted::kYes);
+    for (uint64_t id = 0; id < 500; id += 3) ASSERT_TRUE(warehouse->Erase(TestKey(id)));
+    for (const auto& item : warehouse->List()) kept[item.key.hash.high] = item.bytes;
+  }
+  const auto warehouse = folder_.Open(32 * kMiB);
+  std::map<uint64_t, uint64_t> found;
+  for (const auto& item : warehouse->List()) found[item.key.hash.high] = item.bytes;
+  EXPECT_EQ(found, kept);
+  for (uint64_t id = 0; id < 500; ++id) {
+    for (int time = 0; time < 2; ++time) {
+      int checks = 0;
+      const auto pin = warehouse->Find(TestKey(id), [&](Warehouse::Pieces pieces) {
+        ++checks;
+        return HasBytesOf(id, pieces);
+      });
+      ASSERT_EQ(pin.has_value(), id % 3 != 0);
+      ASSERT_EQ(checks, id % 3 != 0 && time == 0 ? 1 : 0);
+    }
+  }
+}
+
+TEST_F(SharedWarehouseTest, WhatIsNotRightIsThrownAway) {
+  ASSERT_EQ(folder_.Open(8 * kMiB)->Insert(TestKey(1), TestBlock(2)), Inserted::kYes);
+  const auto warehouse = folder_.Open(8 * kMiB);
+  EXPECT_EQ(FindRight(*warehouse, 1), 0);
+  EXPECT_FALSE(warehouse->Contains(TestKey(1)));
+  EXPECT_EQ(warehouse->used_bytes(), 0U);
+  EXPECT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  EXPECT_EQ(FindRight(*warehouse, 1), 1);
+}
+
+// Bytes that one has pinned are found wrong by another: they cannot be found any more, and their room comes back.
+TEST_F(SharedWarehouseTest, WhatIsNotRightButPinnedGoesLater) {
+  const auto one = folder_.Open(8 * kMiB);
+  const auto two = folder_.Open(8 * kMiB);
+  EXPECT_EQ(one->attached(), 2U);
+  ASSERT_EQ(one->Insert(TestKey(1), TestBlock(2)), Inserted::kYes);
+  auto pin = one->Find(TestKey(1), [](auto) { return true; });
+  EXPECT_EQ(FindRight(*two, 1), 0);
+  EXPECT_FALSE(one->Contains(TestKey(1)));
+  EXPECT_EQ(one->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  EXPECT_TRUE(HasBytesOf(2, pin->pieces()));
+  EXPECT_EQ(FindRight(*two, 1), 1);
+  pin.reset();
+  uint64_t id = 3;
+  while (one->Insert(TestKey(id), TestBlock(id)) == Inserted::kYes) ++id;
+  one->Clear();
+  EXPECT_EQ(one->used_bytes(), 0U);
+}
+
+TEST_F(SharedWarehouseTest, TwoMountsShareAndRespectEachOthersPins) {
+  const auto one = folder_.Open(16 * kMiB);
+  const auto two = folder_.Open(16 * kMiB);
+  EXPECT_EQ(one->path(), two->path());
+  ASSERT_EQ(one->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  EXPECT_EQ(two->Insert(TestKey(1), TestBlock(1)), Inserted::kPresent);
+  EXPECT_EQ(FindRight(*two, 1), 1);
+  auto pin = two->Find(TestKey(1), [](auto) { return true; });
+  EXPECT_FALSE(one->Erase(TestKey(1)));
+  EXPECT_EQ(one->Clear(), 0U);
+  EXPECT_TRUE(HasBytesOf(1, pin->pieces()));
+  pin.reset();
+  EXPECT_TRUE(one->Erase(TestKey(1)));
+  EXPECT_FALSE(two->Contains(TestKey(1)));
+}
+
+TEST_F(SharedWarehouseTest, AnotherStoreHasItsOwn) {
+  const auto one = folder_.Open(8 * kMiB);
+  Warehouse::Options options = folder_.options(8 * kMiB);
+  options.identity = "another";
+  std::vector<std::string> notes;
+  const auto other = Warehouse::Open(options, notes);
+  ASSERT_TRUE(other.ok());
+  EXPECT_NE((*other)->path(), one->path());
+  ASSERT_EQ(one->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  EXPECT_FALSE((*other)->Contains(TestKey(1)));
+}
+
+TEST_F(SharedWarehouseTest, ALaterDaemonSetsTheSizeAnewAndKeepsWhatIsThere) {
+  uint64_t id = 0;
+  uint64_t small_max = 0;
+  {
+    const auto warehouse = folder_.Open(8 * kMiB);
+    small_max = warehouse->bytes_max();
+    while (warehouse->Insert(TestKey(id), TestBlock(id)) == Inserted::kYes) ++id;
+  }
+  {
+    const auto warehouse = folder_.Open(16 * kMiB);
+    EXPECT_EQ(warehouse->block_count(), id);
+    EXPECT_GT(warehouse->bytes_max(), small_max + 7 * kMiB);
+    EXPECT_EQ(warehouse->Insert(TestKey(id), TestBlock(id)), Inserted::kYes);
+    // Who comes beside it takes the larger wish.
+    EXPECT_EQ(folder_.Open(8 * kMiB)->bytes_max(), warehouse->bytes_max());
+    for (; warehouse->Insert(TestKey(id + 1), TestBlock(id + 1)) == Inserted::kYes; ++id) {
+    }
+  }
+  const auto warehouse = folder_.Open(8 * kMiB);
+  EXPECT_EQ(warehouse->bytes_max(), small_max);
+  EXPECT_GT(warehouse->used_bytes(), warehouse->bytes_max());
+  EXPECT_EQ(warehouse->Insert(TestKey(id + 9), TestBlock(id + 9)), Inserted::kNoRoom);
+  EXPECT_EQ(FindRight(*warehouse, 0), 1);
+}
+
+// Promise: who is stopped while it holds the lock does not stop the others.
+TEST_F(SharedWarehouseTest, AHeldLockIsAMissAndNoHang) {
+  const auto warehouse = folder_.Open(8 * kMiB);
+  ASSERT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  UniqueFd holder(::open(warehouse->path().c_str(), O_RDWR | O_CLOEXEC));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  ASSERT_EQ(::fcntl(holder.get(), F_OFD_SETLK, &lock), 0);
+  EXPECT_EQ(FindRight(*warehouse, 1), 0);
+  EXPECT_EQ(warehouse->Insert(TestKey(2), TestBlock(2)), Inserted::kNoRoom);
+  EXPECT_FALSE(warehouse->Erase(TestKey(1)));
+  EXPECT_EQ(warehouse->Clear(), 0U);
+  EXPECT_TRUE(warehouse->List().empty());
+  holder.Reset();
+  EXPECT_EQ(FindRight(*warehouse, 1), 1);
+}
+
+TEST_F(SharedWarehouseTest, MoreDaemonsThanSlotsGetMemoryOfTheirOwn) {
+  std::vector<std::unique_ptr<Warehouse>> all;
+  for (unsigned at = 0; at < Warehouse::kDaemonsMax; ++at) all.push_back(folder_.Open(8 * kMiB));
+  EXPECT_EQ(all[0]->attached(), Warehouse::kDaemonsMax);
+  std::vector<std::string> notes;
+  const auto more = Warehouse::Open(folder_.options(8 * kMiB), notes);
+  ASSERT_TRUE(more.ok());
+  EXPECT_EQ((*more)->place(), Place::kRam);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("64 daemons"), std::string::npos) << notes[0];
+  ASSERT_EQ(all[63]->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  all.erase(all.begin());
+  EXPECT_EQ(all[0]->attached(), Warehouse::kDaemonsMax - 1);
+  EXPECT_EQ(FindRight(*folder_.Open(8 * kMiB), 1), 1);
+}
+
+}  // namespace
+}  // namespace augur
