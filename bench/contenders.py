@@ -49,13 +49,15 @@ class AugurFS(Folder):
 
     name = "augurfs"
     options = ()
+    prefix = ()  # words that run the daemon in a control group
 
     def prepare(self):
-        mounts.create_store(self.tree, self.path)
+        if not os.path.exists(self.path):
+            mounts.create_store(self.tree, self.path)
 
     @contextlib.contextmanager
     def mounted(self):
-        with mounts.augurfs(self.path, self.point, *self.options):
+        with mounts.augurfs(self.path, self.point, *self.options, prefix=self.prefix) as self.daemon:
             yield self.point
 
 

@@ -66,9 +66,10 @@ def spread(values):
 
 
 class Table:
-    """Rounds of figures for several contenders, where more is better, and their ratios to the first one, round by round."""
+    """Rounds of figures for several contenders, and their ratios to the first one (`base`), round by round. Without a base the
+    figures stand for themselves."""
 
-    def __init__(self, title, unit, base):
+    def __init__(self, title, unit, base=None):
         self.title, self.unit, self.base = title, unit, base
         self.rounds = {}  # name: [figure of round 0, ...]
 
@@ -80,16 +81,20 @@ class Table:
 
     def text(self):
         width = max(map(len, self.rounds)) + 2
-        count = len(self.rounds[self.base])
-        lines = [f"{self.title} ({self.unit}, median of {count}; ratio to {self.base}: median [least to most])"]
+        count = max(map(len, self.rounds.values()))
+        what = f"ratio to {self.base}: median [least to most]" if self.base else "least to most"
+        lines = [f"{self.title} ({self.unit}, median of {count}; {what})"]
         for name, values in self.rounds.items():
-            lines.append(f"  {name:<{width}}{statistics.median(values):12,.1f}   {spread(self.ratios(name))}")
+            more = spread(self.ratios(name)) if self.base else f"[{min(values):,.3f} to {max(values):,.3f}]"
+            lines.append(f"  {name:<{width}}{statistics.median(values):12,.1f}   {more}")
         return "\n".join(lines) + "\n"
 
     def data(self):
-        return {"title": self.title, "unit": self.unit, "base": self.base, "rounds": self.rounds,
-                "median": {name: statistics.median(values) for name, values in self.rounds.items()},
-                "ratio": {name: statistics.median(self.ratios(name)) for name in self.rounds}}
+        data = {"title": self.title, "unit": self.unit, "base": self.base, "rounds": self.rounds,
+                "median": {name: statistics.median(values) for name, values in self.rounds.items()}}
+        if self.base:
+            data["ratio"] = {name: statistics.median(self.ratios(name)) for name in self.rounds}
+        return data
 
 
 class Report:

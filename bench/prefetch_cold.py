@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cold reads: in an order that was given, beside what the disk can do and what the path can do; and in listing order, not given."""
+
+import json
+import os
+import pathlib
+import shutil
+
+import contenders
+import foretold
+import measure
+import mounts
+from foretold import MIB
+from measure import Table, say
+
+
+def disk_speed(work, seconds):
+    """MB/s of 1 MiB reads at random places of the largest file below `work` (a shard, an image), past the page cache, four at a time;
+    nothing where fio is not installed or the file is too small to tell."""
+    if not shutil.which("fio"):
+        return None
+    target = max((path for path in pathlib.Path(work).rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    if target.stat().st_size < 4 * MIB:
+        return None
+    out = mounts.run("fio", "--name=limit", f"--filename={target}", "--readonly", "--rw=randread", "--bs=1m", "--direct=1",
+                     "--ioengine=libaio", "--iodepth=4", "--time_based", f"--runtime={seconds}", "--output-format=json")
+    return json.loads(out[out.index("{"):])["jobs"][0]["read"]["bw_bytes"] / 1e6
+
+
+def warehouse_speed(args, store, order):
+    """MB/s of the same reads when the daemon has every record in its memory, and the page cache nothing."""
+    size = args.tree_bytes + args.tree_bytes // 8 + 64 * MIB  # blocks are rounded up
+    options = [f"memory={size + 512 * MIB}", "cache=ram", f"cache-size={size}"]
+    point = os.path.join(args.work, "warehouse.mnt")
+    with mounts.augurfs(store, point, *options):
+        measure.read_files(point, 8, listing=args.listing)
+        kept = foretold.status(point)["gauges"]["warehouse_bytes"]
+        if kept < args.tree_bytes:
+            raise RuntimeError(f"the warehouse has {kept:,} of {args.tree_bytes:,} bytes after all was read: is there memory for {size:,}?")
+        measure.drop_caches()
+        foretold.hint(point, order)
+        return measure.read_files(point, epochs=[order])["epochs"][0]["mb_per_s"]
+
+
+def cold(args):
+    """The order given, everything cold, one and more reader threads."""
+    people = contenders.prepared(args.tree, args.work, ["augurfs", "squashfs", "erofs"])
+    tables = {threads: Table(f"cold, order given, {threads} reader thread{'s' if threads > 1 else ''}", "MB/s", "folder") for threads in args.threads}
+    limits = Table("cold, order given, 1 reader thread, beside what is possible", "MB/s", "lower limit")
+    for number in range(args.rounds):
+        (order,) = foretold.write_shuffled(args.work, foretold.listed(args.listing), 1, number)
+        for threads in args.threads:
+            for one in measure.in_turn(people, number):
+                measure.drop_caches()
+                with one.mounted() as path:
+                    if one.name == "augurfs":
+                        foretold.hint(path, order)
+                    speed = measure.read_files(path, threads, epochs=[order])["epochs"][0]["mb_per_s"]
+                tables[threads].add(one.name, speed)
+                if threads == 1 and one.name == "augurfs":
+                    found = {"disk, 1 MiB, depth 4": disk_speed(args.work, args.disk_seconds),
+                             "all in the warehouse": warehouse_speed(args, one.path, order)}
+                    limits.add("lower limit", min(filter(None, found.values())))
+                    for name, figure in found.items():
+                        if figure:
+                            limits.add(name, figure)
+                    limits.add("augurfs", speed)
+        say(f"cold: round {number + 1} of {args.rounds}")
+    return [*tables.values(), *([limits] if limits.rounds else [])]
+
+
+def listing(args):
+    """No order given, files read in the order of a listing: a validation pass."""
+    people = contenders.prepared(args.tree, args.work, ["augurfs"])
+    tables = {threads: Table(f"cold, listing order, nothing given, {threads} reader thread{'s' if threads > 1 else ''}", "MB/s", "folder")
+              for threads in args.threads}
+    for number in range(args.rounds):
+        for threads in args.threads:
+            for one in measure.in_turn(people, number):
+                measure.drop_caches()
+                with one.mounted() as path:
+                    tables[threads].add(one.name, measure.read_files(path, threads, epochs=[args.listing])["epochs"][0]["mb_per_s"])
+        say(f"listing: round {number + 1} of {args.rounds}")
+    return list(tables.values())

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A slow disk, three epochs whose orders are given, and memory for half of the data."""
+
+import cgroup
+import contenders
+import foretold
+import measure
+from foretold import MIB
+from measure import Table, say
+
+EPOCHS = 3
+# What a group holds beside file data and the daemon's own memory: the kernel's inodes and names, stacks, the readers' buffers.
+SLACK_BYTES = 128 * MIB
+
+
+def throttle(args):
+    """Bytes delivered a second, as a share of the bandwidth, epoch by epoch. The reader, and the daemon where there is one, are in one
+    group with the limits of the disk and with memory for half of the data: for all contenders alike."""
+    device = cgroup.device_of(args.work)
+    why_not = cgroup.missing() or ("" if device else f"{args.work} is on no disk that can be slowed down")
+    if why_not:
+        say(f"left out: throttle: {why_not}")
+        return []
+    people = contenders.prepared(args.tree, args.work, ["augurfs", "squashfs", "erofs"])
+    paths = foretold.listed(args.listing, args.throttle_files)
+    budget = max(foretold.MEMORY_MIN, foretold.size_of(args.tree, paths) // 2)
+    found = []
+    for reads_per_s, mb_per_s in args.throttles:
+        tables = [Table(f"slow disk, {reads_per_s} IOPS and {mb_per_s} MB/s, memory for half of the data, epoch {epoch + 1}",
+                        "per cent of the bandwidth", "folder") for epoch in range(EPOCHS)]
+        for number in range(args.rounds):
+            orders = foretold.write_shuffled(args.work, paths, EPOCHS, number)
+            for one in measure.in_turn(people, number):
+                limits = {"device": device, "reads_per_s": reads_per_s, "bytes_per_s": mb_per_s * 1_000_000}
+                with cgroup.group(budget + SLACK_BYTES, **limits) as group:
+                    measure.drop_caches()
+                    one.prefix, one.options = group.prefix, [f"memory={budget}"]
+                    with one.mounted() as path:
+                        if one.name == "augurfs":
+                            for order in orders:
+                                foretold.hint(path, order)
+                        result = measure.read_files(path, epochs=orders, prefix=group.prefix)
+                    for table, epoch in zip(tables, result["epochs"]):
+                        table.add(one.name, 100 * epoch["mb_per_s"] / mb_per_s)
+            say(f"throttle, {reads_per_s} IOPS: round {number + 1} of {args.rounds}")
+        found += tables
+    return found
