@@ -20,7 +20,7 @@ build=(build-essential cmake ninja-build pkg-config
   nlohmann-json3-dev)
 photos=(python3 python3-pil plasma-workspace-wallpapers)
 torchvision=(python3-torchvision)
-test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev
+test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev liblmdb-dev
   ccache clang-16 clang-tidy-16 clang-format-16 git
   python3-venv
   fio squashfs-tools squashfuse erofs-utils e2fsprogs
