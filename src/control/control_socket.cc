@@ -95,15 +95,22 @@ std::vector<std::string> ControlFolders(uid_t uid, const std::string& runtime_fo
 ControlSocket::ControlSocket(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
 ControlSocket::~ControlSocket() {
-  if (fd_.valid()) (void)unlink(path_.c_str());  // the folder may have been cleaned meanwhile
+  if (!fd_.valid()) return;
+  // Somebody may have cleaned up before; the folder goes with the last daemon that uses it.
+  (void)unlink(path_.c_str());
+  (void)rmdir(path_.substr(0, path_.rfind('/')).c_str());
 }
 
 Result<ControlSocket> ControlSocket::Listen(const std::vector<std::string>& folders) {
   Status failure(Code::kInvalid, "no folder for the control socket");
   for (const std::string& folder : folders) {
-    Result<ControlSocket> socket = ListenIn(folder);
-    if (socket.ok()) return socket;
-    failure = socket.status();
+    // Another daemon that ends may take the folder away between two steps: three times in a row is bad luck enough.
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      Result<ControlSocket> socket = ListenIn(folder);
+      if (socket.ok()) return socket;
+      failure = socket.status();
+      if (failure.code() != Code::kNotFound) break;
+    }
   }
   return failure;
 }

@@ -16,7 +16,7 @@ namespace augur {
 std::vector<std::string> ControlFolders(uid_t uid, const std::string& runtime_folder);
 
 // ControlSocket is a listening Unix socket with a name of its own in a folder that only its user can enter. Movable;
-// one thread at a time. Owns the descriptor and the file, and removes the file.
+// one thread at a time. Owns the descriptor and the file, and removes the file, and the folder once it is empty.
 class ControlSocket {
  public:
   // Listens in the first of `folders` that can be made or entered, belongs to this user, and is closed to others.

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -31,12 +32,19 @@ inline sockaddr_un SocketAddress(const std::string& path) {
   return address;
 }
 
-// A connection to a listening socket; invalid, with errno, when there is none.
+// A connection to a listening socket; invalid when there is none.
 inline UniqueFd ConnectTo(const std::string& path) {
   UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = SocketAddress(path);
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fd.Reset();
   return fd;
+}
+
+// Whether somebody listens, without waiting until he has accepted all who came before.
+inline bool SomebodyListens(const std::string& path) {
+  const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const sockaddr_un address = SocketAddress(path);
+  return connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
 }
 
 // A folder of this user alone, with a path short enough for sockets, removed with all that is in it.
