@@ -41,7 +41,7 @@ format::CatalogueItem CatalogueItemOf(const SpoolEntry& entry) {
   item.shard = kNoShard;
   if (entry.kind != SpoolKind::kFile) return item;
   item.size = entry.size;
-  item.shard = entry.shard;
+  if (entry.size > 0) item.shard = entry.shard;
   item.offset = entry.offset;
   item.hash = entry.hash;
   SetImage(entry.image, item);
@@ -54,7 +54,7 @@ format::Entry IndexEntryOf(const SpoolEntry& entry) {
   item.mtime_sec = entry.mtime_sec;
   item.mtime_nsec = entry.mtime_nsec;
   if (entry.kind != SpoolKind::kFile) return item;
-  item.shard = entry.shard;
+  item.shard = entry.size > 0 ? entry.shard : kNoShard;
   item.size = entry.size;
   item.offset = entry.offset;
   item.hash = entry.hash;

@@ -30,11 +30,11 @@ struct SpoolEntry {
   uint32_t mode = 0;     // permission bits
   int64_t mtime_sec = 0;
   uint32_t mtime_nsec = 0;
-  uint32_t shard = kNoShard;
-  uint64_t size = 0;         // of a file
-  uint64_t offset = 0;       // of the record
-  uint64_t first_block = 0;  // in the BlockSpool, of a record over kBlockBytes
-  format::Hash hash{};       // of a file
+  uint32_t shard = kNoShard;  // of the record; of what has none, the tar that it came from, for messages
+  uint64_t size = 0;          // of a file
+  uint64_t offset = 0;        // of the record
+  uint64_t first_block = 0;   // in the BlockSpool, of a record over kBlockBytes
+  format::Hash hash{};        // of a file
   ImageInfo image{};
 };
 static_assert(sizeof(SpoolEntry) == 88 && sizeof(SpoolEntry) % 8 == 0);

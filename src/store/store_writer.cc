@@ -155,7 +155,8 @@ Result<uint32_t> StoreWriter::AddForeignShard(const std::string& locator, uint64
                     .token_sec = mtime_sec,
                     .token_nsec = mtime_nsec,
                     .generation = parts_->start.generation});
-  return shards.back().number;
+  parts_->tar = shards.back().number;
+  return parts_->tar;
 }
 
 Status StoreWriter::AddForeignFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,

@@ -41,8 +41,10 @@ Result<std::vector<uint64_t>> TreeSorter::Sort() {
 
 std::string TreeSorter::Describe(uint64_t entry) const {
   const SpoolEntry& e = spool_.At(entry);
-  if (e.foreign && e.size > 0) return "in " + Printable(shards_[e.shard].locator);
-  return e.old ? "in the store already" : "among what was added";
+  const bool has_record = e.kind == SpoolKind::kFile && e.size > 0;
+  if (has_record && e.foreign) return "in " + Printable(shards_[e.shard].locator);
+  if (e.old) return "in the store already";
+  return has_record || e.shard == kNoShard ? "among what was added" : "in " + Printable(shards_[e.shard].locator);
 }
 
 Status TreeSorter::PickOneEach() {

@@ -93,7 +93,9 @@ Status StoreWriter::Parts::Spool(const SpoolEntry& entry, std::string_view path,
 Status StoreWriter::Parts::Add(const SpoolEntry& entry, std::string_view path, std::string_view target,
                                bool duplicate) {
   uint64_t number = 0;
-  AUGUR_TRY(Spool(entry, path, target, duplicate, &number));
+  SpoolEntry sourced = entry;
+  if (sourced.shard == kNoShard) sourced.shard = tar;
+  AUGUR_TRY(Spool(sourced, path, target, duplicate, &number));
   return entry.kind == SpoolKind::kHardLink ? Status::Ok() : List(number);
 }
 

@@ -83,6 +83,7 @@ struct StoreWriter::Parts {
   std::string item_path;  // of List, kept for its memory
   WriterSummary summary;
   Status failure;
+  uint32_t tar = kNoShard;  // the foreign shard that was added last: what comes now is of it
   bool committed = false;
 };
 

@@ -86,6 +86,23 @@ TEST_F(StoreWriterTest, APathThatComesTwiceNamesTheTwoTars) {
   EXPECT_THAT(status.text(), HasSubstr("'a' comes twice: in one.tar, and in /data/two.tar"));
 }
 
+TEST_F(StoreWriterTest, APathThatComesTwiceNamesTheTwoTarsAlsoOfWhatHasNoBytes) {
+  const auto add = [](StoreWriter& writer, const std::string& kind, uint32_t tar) {
+    if (kind == "link") return writer.AddSymlink("a", {}, "target");
+    if (kind == "hard link") return writer.AddHardLink("a", "b");
+    return writer.AddForeignFile("a", {}, {}, tar, 0, 0, {}, {});
+  };
+  for (const std::string kind : {"link", "hard link", "empty file"}) {
+    const auto writer = Begin();
+    for (const char* name : {"one.tar", "two.tar"}) {
+      const uint32_t tar = *writer->AddForeignShard(name, 1000, 0, 0);
+      ASSERT_TRUE(writer->AddForeignFile(std::string("b") + name, {}, {}, tar, 0, 10, {1, 2}, {}).ok());
+      ASSERT_TRUE(add(*writer, kind, tar).ok()) << kind;
+    }
+    EXPECT_THAT(writer->Commit().status().text(), HasSubstr("'a' comes twice: in one.tar, and in two.tar")) << kind;
+  }
+}
+
 TEST_F(StoreWriterTest, FirstAndLastDecideWhichOfTwoCounts) {
   Create({{"a", "one"}, {"a", "two"}, {"a", "three"}}, {.on_duplicate = OnDuplicate::kLast});
   EXPECT_EQ(ReadFile("a"), "three");
