@@ -33,6 +33,11 @@ void DiskModel::End(uint64_t now_us, uint64_t bytes) {
   if (window_reads_ >= kWindowReads && now_us - window_begin_us_ >= kWindowUs) CloseWindow(now_us);
 }
 
+void DiskModel::Withdraw() {
+  AUGUR_CHECK(reads_under_way_ > 0);
+  --reads_under_way_;
+}
+
 void DiskModel::CloseWindow(uint64_t now_us) {
   const auto reads = static_cast<double>(window_reads_);
   const double megabytes = static_cast<double>(window_bytes_) / kMegabyte;

@@ -17,6 +17,8 @@ class DiskModel {
   // A read has begun or ended. Time counts while at least one is under way.
   void Begin(uint64_t now_us);
   void End(uint64_t now_us, uint64_t bytes);
+  // The read that was begun last was not begun after all.
+  void Withdraw();
   // The disk could have done more than it was asked for: nothing is learned from the time around now.
   void Spare(uint64_t now_us);
 

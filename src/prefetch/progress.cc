@@ -35,15 +35,31 @@ Progress::Seen Progress::See(Slot slot) {
   seen_[index] = true;
   if (position >= front_) {
     in_front_.push_back(position);
-    // Of the last reads of all there are too few to support each other.
-    if (in_front_.size() >= options_.support || position + options_.support >= track_.end()) {
-      const auto least = std::min_element(in_front_.begin(), in_front_.end());
-      front_ = *least + 1;
-      in_front_.erase(least);
-    }
+    FollowReads();
   }
   Advance();
   return {.kind = Kind::kNew, .position = position};
+}
+
+void Progress::FollowReads() {
+  while (!in_front_.empty()) {
+    const auto least = std::min_element(in_front_.begin(), in_front_.end());
+    // Of the last reads of all there are too few to support each other.
+    if (in_front_.size() < options_.support && *least + options_.support < track_.end()) return;
+    front_ = *least + 1;
+    in_front_.erase(least);
+  }
+}
+
+// A stranger who reads anywhere also hits what is soon to come, for each read by chance as often as the spread is a
+// part of the epoch. Four times as many of the reads in front are forgotten, the farthest first: strangers alone then
+// support the front once in 4^4 such hits, and a reader beside four strangers still moves it with each read.
+void Progress::ForgetChance(Position epoch_reads) {
+  const double chance = static_cast<double>(options_.spread_max) / static_cast<double>(epoch_reads);
+  chance_ += std::min(0.25, 4 * chance);
+  if (chance_ < 1) return;
+  chance_ -= 1;
+  if (!in_front_.empty()) in_front_.erase(std::max_element(in_front_.begin(), in_front_.end()));
 }
 
 // Moves the tail past what is read.
@@ -58,23 +74,39 @@ void Progress::Advance() {
 }
 
 Progress::Seen Progress::Stray(Slot slot) {
-  // The file's place in the epoch where the reader is, before or after it; or in the epoch to come.
+  // The file's place in the epoch where the reader is, before or after it; and in the epoch to come, if this one was
+  // broken off.
   if (track_.begin() == track_.end()) return {};
   const Position here = std::clamp(front_, track_.begin(), track_.end() - 1);
-  Position position = track_.NextUse(slot, track_.EpochAround(here).first);
-  if (position == kNever) return {};
-  if (position < tail_ && position + options_.unseen_max >= tail_) return {.kind = Kind::kOld, .position = position};
-  strays_[stray_count_++ % kStrays] = position;
+  const auto [begin, end] = track_.EpochAround(here);
+  const Position in_this = track_.NextUse(slot, begin);
+  if (in_this == kNever) return {};
+  if (in_this < tail_ && in_this + options_.unseen_max >= tail_) return {.kind = Kind::kOld, .position = in_this};
+  // An open and its READ are one read here too.
+  for (size_t i = 0; i < std::min(stray_count_, kStrays); ++i) {
+    if (strays_[i][0] == in_this) return {.kind = Kind::kForeign, .position = in_this};
+  }
+  ForgetChance(end - begin);
+  strays_[stray_count_++ % kStrays] = {in_this, in_this < end ? track_.NextUse(slot, end) : kNever};
+  for (const Position position : strays_[(stray_count_ - 1) % kStrays]) {
+    if (position != kNever && JumpTo(position)) return {.kind = Kind::kJump, .position = position};
+  }
+  return {.kind = Kind::kForeign, .position = in_this};
+}
+
+bool Progress::JumpTo(Position position) {
   const size_t known = std::min(stray_count_, kStrays);
   // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
   // 8 of 16 anywhere in an epoch of 16 spreads or more lie in one spread less often than once in 10^4 reads, and the
   // reader at the front brings the front back.
   std::vector<Position> near;
   for (size_t i = 0; i < known; ++i) {
-    const Position other = strays_[i];
-    if (other + options_.spread_max / 2 > position && position + options_.spread_max / 2 > other) near.push_back(other);
+    for (const Position other : strays_[i]) {
+      const Position apart = other > position ? other - position : position - other;
+      if (other != kNever && apart < options_.spread_max / 2) near.push_back(other);
+    }
   }
-  if (near.size() < kStraysToJump) return {.kind = Kind::kForeign, .position = position};
+  if (near.size() < kStraysToJump) return false;
   const auto [least, most] = std::minmax_element(near.begin(), near.end());
   tail_ = *least;
   front_ = *most + 1;
@@ -83,7 +115,7 @@ Progress::Seen Progress::Stray(Slot slot) {
   in_front_.clear();
   stray_count_ = 0;
   Advance();
-  return {.kind = Kind::kJump, .position = position};
+  return true;
 }
 
 }  // namespace augur

@@ -61,16 +61,20 @@ class Progress {
   static constexpr size_t kStrays = 16;       // reads elsewhere that are remembered
   static constexpr size_t kStraysToJump = 8;  // this many of them beside each other are a reader
 
+  void FollowReads();
+  void ForgetChance(Position epoch_reads);
   void Advance();
   Seen Stray(Slot slot);
+  bool JumpTo(Position position);
 
   const Track& track_;
   const Options options_;
   Position tail_ = 0;
   Position front_ = 0;
-  std::deque<bool> seen_;           // of the positions from tail_ on
-  std::vector<Position> in_front_;  // seen at or after the front; fewer than `support`
-  std::array<Position, kStrays> strays_{};
+  std::deque<bool> seen_;                                  // of the positions from tail_ on
+  std::vector<Position> in_front_;                         // seen at or after the front; fewer than `support`
+  double chance_ = 0;                                      // of those, how many are to be forgotten as a stranger's
+  std::array<std::array<Position, 2>, kStrays> strays_{};  // in the front's epoch, and in the one after it
   size_t stray_count_ = 0;
 };
 

@@ -13,6 +13,7 @@ Slot Track::MeetOne(EntryNumber file) {
   if (fresh) {
     records_.push_back({.place = files_(file), .file = file, .rank = 0});
     file_bytes_ += records_.back().place.bytes;
+    if (records_.back().place.bytes > 0) ++files_with_bytes_;
   }
   return at->second;
 }

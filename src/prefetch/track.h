@@ -59,7 +59,7 @@ class Track {
   uint32_t RankOf(Slot slot) const { return records_[slot].rank; }
 
   // Of the files that have bytes; 1 when there are none.
-  uint64_t mean_bytes() const { return file_bytes_ / std::max<uint64_t>(1, records_.size()) + 1; }
+  uint64_t mean_bytes() const { return file_bytes_ / std::max<uint64_t>(1, files_with_bytes_) + 1; }
   uint64_t bytes() const;  // of memory, about
 
  private:
@@ -83,6 +83,7 @@ class Track {
   Position end_ = 0;
   std::vector<Record> records_;
   uint64_t file_bytes_ = 0;  // of all records
+  uint64_t files_with_bytes_ = 0;
   std::unordered_map<EntryNumber, Slot> slots_;
   std::vector<Slot> by_address_;
 };

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace augur {
+namespace {
+
+FilePlace Place(EntryNumber file) { return {.shard = 0, .offset = file * 1000, .bytes = 1000}; }
+
+Order Shuffled(uint32_t count, uint64_t seed) {
+  Order order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  std::mt19937_64 random(seed);
+  std::shuffle(order.begin(), order.end(), random);
+  return order;
+}
+
+// A track of shuffled epochs and the progress through it.
+class ProgressTest : public testing::Test {
+ protected:
+  void Epochs(uint32_t files, int count) {
+    for (int i = 0; i < count; ++i) {
+      epochs_.push_back(Shuffled(files, 10 + static_cast<uint64_t>(i)));
+      track_.Append(epochs_.back());
+    }
+  }
+  Progress::Seen See(EntryNumber file) { return progress_.See(track_.SlotOf(file)); }
+  void ReadInOrder(const Order& order, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) See(order[i]);
+  }
+
+  std::vector<Order> epochs_;
+  Track track_{Place};
+  ProgressOptions options_;
+  Progress progress_{track_, options_};
+};
+
+TEST_F(ProgressTest, ReadsInOrderMoveTheFrontThroughAllEpochs) {
+  Epochs(3000, 2);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (Position i = 0; i < 3000; ++i) {
+      const Position position = static_cast<Position>(epoch) * 3000 + i;
+      const Progress::Seen seen = See(epochs_[epoch][i]);
+      ASSERT_EQ(seen.kind, Progress::Kind::kNew) << position;
+      ASSERT_EQ(seen.position, position);
+      ASSERT_LE(progress_.front(), position + 1);
+      ASSERT_GE(progress_.front() + options_.support, position + 1);
+      ASSERT_TRUE(progress_.WasRead(position));
+      ASSERT_FALSE(progress_.WasRead(position + 1));
+      // What was read `lag` ago is done with.
+      ASSERT_GE(progress_.tail() + options_.lag + options_.support, position + 1);
+      ASSERT_LE(progress_.tail() + options_.lag, std::max<Position>(progress_.front(), options_.lag));
+    }
+  }
+  EXPECT_EQ(progress_.front(), track_.end()) << "the last reads of all have nothing behind them that supports them";
+}
+
+// Worker processes take batches of 32 in turn and run at speeds of their own, two batches ahead at the most.
+TEST_F(ProgressTest, InterleavedWorkersAreOneReader) {
+  constexpr size_t kWorkers = 4;
+  constexpr size_t kBatch = 32;
+  constexpr size_t kFiles = 32 * 300;
+  Epochs(kFiles, 1);
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Progress progress(track_, options_);
+    std::mt19937_64 random(seed);
+    std::vector<size_t> next(kWorkers, 0);  // of the reads of each worker
+    const auto position = [&](size_t worker) {
+      return (next[worker] / kBatch * kWorkers + worker) * kBatch + next[worker] % kBatch;
+    };
+    std::vector<bool> read(kFiles, false);
+    for (size_t count = 0; count < kFiles; ++count) {
+      size_t least = kFiles;
+      for (size_t worker = 0; worker < kWorkers; ++worker) least = std::min(least, position(worker));
+      size_t worker = random() % kWorkers;
+      while (position(worker) >= kFiles || position(worker) >= least + 2 * kWorkers * kBatch) {
+        worker = (worker + 1) % kWorkers;
+      }
+      const Position at = position(worker);
+      const Progress::Seen seen = progress.See(track_.At(at));
+      ASSERT_EQ(seen.kind, Progress::Kind::kNew) << at;
+      ASSERT_EQ(seen.position, at);
+      read[at] = true;
+      ++next[worker];
+      const size_t unread = static_cast<size_t>(std::find(read.begin(), read.end(), false) - read.begin());
+      // Never past a file that is still to be read by more than workers are apart, and the tail never past it at all.
+      ASSERT_LE(progress.tail(), unread);
+      ASSERT_LE(progress.front(), unread + 2 * kWorkers * kBatch);
+      ASSERT_GE(progress.front() + options_.support, unread);
+    }
+    EXPECT_EQ(progress.front(), kFiles);
+  }
+}
+
+TEST_F(ProgressTest, ReadsThatAreNotSeenArePassed) {
+  Epochs(20'000, 1);
+  const Order& order = epochs_[0];
+  const ProgressOptions options = {.unseen_max = 128, .support = 1};  // as with sentinels: one in 64 is seen
+  Progress progress(track_, options);
+  for (Position i = 63; i < order.size(); i += 64) {
+    ASSERT_EQ(progress.See(track_.SlotOf(order[i])).kind, Progress::Kind::kNew);
+    ASSERT_EQ(progress.front(), i + 1);
+    if (i > 1000) {
+      ASSERT_GE(progress.tail() + options.unseen_max, i + 1);
+    }
+  }
+}
+
+TEST_F(ProgressTest, AFileThatWasNeverOpenedDoesNotHoldTheTailForEver) {
+  Epochs(10'000, 1);
+  for (Position i = 0; i < 10'000; ++i) {
+    if (i % 100 != 50) See(epochs_[0][i]);
+  }
+  EXPECT_GE(progress_.tail() + options_.unseen_max + 1, progress_.front());
+}
+
+TEST_F(ProgressTest, AnOpenAndItsReadAreOneRead) {
+  Epochs(1000, 2);
+  for (Position i = 0; i < 500; ++i) {
+    ASSERT_EQ(See(epochs_[0][i]).kind, Progress::Kind::kNew);
+    ASSERT_EQ(See(epochs_[0][i]).kind, Progress::Kind::kOld);
+    ASSERT_LE(progress_.front(), i + 1);
+  }
+  for (Position i = 0; i < 1000; ++i) ASSERT_FALSE(progress_.WasRead(1000 + i)) << "of the second epoch";
+}
+
+TEST_F(ProgressTest, AFileTwiceInAnEpochIsReadTwice) {
+  Order order = Shuffled(1000, 1);
+  order.insert(order.begin() + 600, order[100]);
+  track_.Append(order);
+  for (Position i = 0; i < order.size(); ++i) {
+    const Progress::Seen seen = See(order[i]);
+    ASSERT_EQ(seen.kind, Progress::Kind::kNew) << i;
+    ASSERT_EQ(seen.position, i);
+  }
+}
+
+TEST_F(ProgressTest, TheSameFileInTheNextEpochAtOnceIsARead) {
+  Epochs(300, 1);
+  track_.Append(epochs_[0]);
+  ReadInOrder(epochs_[0], 0, 300);
+  for (Position i = 0; i < 300; ++i) {
+    const Progress::Seen seen = See(epochs_[0][i]);
+    ASSERT_EQ(seen.kind, Progress::Kind::kNew);
+    ASSERT_EQ(seen.position, 300 + i);
+  }
+}
+
+TEST_F(ProgressTest, AStrangerAloneDoesNotMoveTheFront) {
+  Epochs(50'000, 2);
+  ReadInOrder(epochs_[0], 0, 5000);
+  const Position front = progress_.front();
+  const Order listing = Shuffled(50'000, 77);
+  for (size_t i = 0; i < 20'000; ++i) ASSERT_NE(See(listing[i]).kind, Progress::Kind::kJump);
+  EXPECT_LE(progress_.front(), front + options_.spread_max);
+  EXPECT_GE(progress_.front(), front);
+}
+
+TEST_F(ProgressTest, TheReaderIsFollowedBesideAStranger) {
+  Epochs(50'000, 1);
+  const Order stranger = Shuffled(50'000, 78);
+  for (Position i = 0; i < 20'000; ++i) {
+    See(epochs_[0][i]);
+    See(stranger[i]);
+    if (i > 100) {
+      ASSERT_GE(progress_.front() + 2 * options_.support, i);
+      ASSERT_LE(progress_.front(), i + options_.spread_max);
+    }
+  }
+}
+
+TEST_F(ProgressTest, ARestartIsFollowed) {
+  Epochs(20'000, 2);
+  for (const size_t stopped : {3000, 12'000, 19'990}) {
+    progress_.Restart(track_.begin());
+    ReadInOrder(epochs_[0], 0, stopped);
+    int jumps = 0;
+    for (Position i = 0; i < 100; ++i) jumps += See(epochs_[0][i]).kind == Progress::Kind::kJump ? 1 : 0;
+    EXPECT_EQ(jumps, 1) << stopped;
+    EXPECT_GE(progress_.front() + options_.support, 100U) << stopped;
+    EXPECT_LE(progress_.front(), 100U) << stopped;
+    EXPECT_FALSE(progress_.WasRead(100)) << "what was read before is read again";
+    ReadInOrder(epochs_[0], 100, 6000);
+    EXPECT_GE(progress_.front() + options_.support, 6000U) << stopped;
+  }
+}
+
+TEST_F(ProgressTest, AResumeInMidEpochIsFollowed) {
+  Epochs(20'000, 1);
+  ReadInOrder(epochs_[0], 0, 10);
+  ReadInOrder(epochs_[0], 15'000, 15'100);
+  EXPECT_GE(progress_.front() + options_.support, 15'100U);
+  EXPECT_LE(progress_.front(), 15'100U);
+  EXPECT_TRUE(progress_.WasRead(9000)) << "is left behind";
+}
+
+TEST_F(ProgressTest, AnEpochThatEndsEarlyIsFollowedByTheNext) {
+  Epochs(20'000, 2);
+  ReadInOrder(epochs_[0], 0, 4000);
+  ReadInOrder(epochs_[1], 0, 300);
+  EXPECT_GE(progress_.front() + options_.support, 20'300U);
+  EXPECT_LE(progress_.front(), 20'300U);
+}
+
+TEST_F(ProgressTest, FourFilesSeenTwiceElsewhereAreNoJump) {
+  Epochs(20'000, 1);
+  ReadInOrder(epochs_[0], 0, 10);
+  for (Position i = 15'000; i < 15'004; ++i) {
+    EXPECT_EQ(See(epochs_[0][i]).kind, Progress::Kind::kForeign);
+    EXPECT_EQ(See(epochs_[0][i]).kind, Progress::Kind::kForeign);
+  }
+  EXPECT_LE(progress_.front(), 10U);
+}
+
+TEST_F(ProgressTest, SomeFilesAgainAreNoJump) {
+  Epochs(5000, 1);
+  ReadInOrder(epochs_[0], 0, 1000);
+  for (Position i = 960; i < 1000; ++i) EXPECT_EQ(See(epochs_[0][i]).kind, Progress::Kind::kOld);
+  EXPECT_GE(progress_.front() + options_.support, 1000U);
+  EXPECT_LE(progress_.front(), 1000U);
+}
+
+TEST_F(ProgressTest, AnEmptyTrackHasNoFront) {
+  track_.Meet({1, 2, 3});
+  EXPECT_EQ(See(1).kind, Progress::Kind::kForeign);
+  EXPECT_EQ(progress_.front(), 0U);
+  EXPECT_FALSE(progress_.WasRead(0));
+}
+
+TEST_F(ProgressTest, ShortEpochsAreReadToTheirEnd) {
+  for (const uint32_t files : {1U, 2U, 3U, 5U, 70U}) {
+    Track track(Place);
+    Progress progress(track, options_);
+    const Order order = Shuffled(files, files);
+    track.Append(order);
+    for (const EntryNumber file : order) progress.See(track.SlotOf(file));
+    EXPECT_EQ(progress.front(), files);
+  }
+}
+
+}  // namespace
+}  // namespace augur
