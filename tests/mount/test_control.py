@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control socket of a mount, and augurctl: SEMANTICS.md, Control."""
+
+import json
+import os
+import pathlib
+import pwd
+import random
+import signal
+import socket
+import stat
+import struct
+import subprocess
+
+import pytest
+from conftest import HELLO, NOBODY, as_user, is_running, needs_root, run, wait_until
+
+pytestmark = needs_root
+
+CONNECTIONS_MAX = 8  # ControlServer::kConnectionsMax
+
+
+@pytest.fixture
+def ctl(augurctl, room):
+    """augurctl where ordinary users can run it, too."""
+    program = room / "augurctl"
+    program.write_bytes(pathlib.Path(augurctl).read_bytes())
+    program.chmod(0o755)
+    return program
+
+
+def socket_of(point):
+    return pathlib.Path((point / ".augur" / "control").read_text(encoding="utf-8").removesuffix("\n"))
+
+
+def frame(header):
+    text = json.dumps(header).encode()
+    return b"AUGC" + struct.pack("<I", len(text)) + text
+
+
+def receive_header(connection):
+    head = connection.recv(8, socket.MSG_WAITALL)
+    assert head[:4] == b"AUGC"
+    return json.loads(connection.recv(struct.unpack("<I", head[4:])[0], socket.MSG_WAITALL))
+
+
+def connect(path):
+    """A client that has been greeted."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(30)
+    connection.connect(os.fspath(path))
+    greeting = receive_header(connection)
+    assert greeting == {"program": "augurfs", "protocol": 1}
+    return connection
+
+
+def test_status_is_that_of_the_files(room, mounts, point, small_store, ctl):
+    """K1"""
+    mounts.mount(small_store, point)
+    (point / "hello.txt").read_bytes()
+    done = run([ctl, "status", point, "--json"])
+    assert (done.returncode, done.stderr) == (0, "")
+    by_socket = json.loads(done.stdout)
+    by_file = json.loads((point / ".augur" / "stats.json").read_bytes())
+    assert by_socket["mount"] == by_file["mount"] and by_socket["counters"] == by_file["counters"]
+    assert by_socket["counters"]["reads"] == 1
+    assert by_socket["mount"]["mountpoint"] == str(point) and by_socket["mount"]["store"] == str(small_store)
+    table = run([ctl, "status", point])
+    assert table.returncode == 0
+    assert all(f"\n{name} " in table.stdout for name in [*by_file["counters"], *by_file["gauges"], *by_file["histograms"]])
+
+
+def test_found_wherever_the_mount_is_seen(room, mounts, point, small_store, ctl):
+    """K1: by a relative path, by a link, through a bind mount."""
+    mounts.mount(small_store, point)
+    (room / "link").symlink_to(point)
+    bound = room / "bound"
+    bound.mkdir()
+    assert run([ctl, "status", "mount"], cwd=room).returncode == 0
+    assert run([ctl, "status", room / "link"]).returncode == 0
+    assert run(["mount", "--bind", point, bound]).returncode == 0
+    try:
+        assert json.loads(run([ctl, "status", "--json", bound]).stdout)["mount"]["mountpoint"] == str(point)
+    finally:
+        assert run(["umount", bound]).returncode == 0
+    below = run([ctl, "status", point / "folder"])
+    assert below.returncode == 2 and "no AugurFS is mounted here" in below.stderr
+
+
+def test_two_mounts_do_not_mix(room, mounts, point, small_store, ctl):
+    """K1"""
+    other = room / "other"
+    other.mkdir()
+    mounts.mount(small_store, point)
+    mounts.mount(small_store, other)
+    (other / "hello.txt").read_bytes()
+    counts = [json.loads(run([ctl, "status", "--json", place]).stdout)["counters"]["reads"] for place in (point, other)]
+    assert counts == [0, 1] and socket_of(point) != socket_of(other)
+
+
+def test_another_user_is_refused(room, mounts, point, small_store, ctl):
+    """K2: by the folder, and where that were open, by the daemon itself."""
+    mounts.mount(small_store, point, "allow_other")
+    path = socket_of(point)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    done = run([*as_user(), ctl, "status", point])
+    assert done.returncode == 2 and "only root and the user who mounted" in done.stderr
+    open_room = room / "open"
+    open_room.mkdir()
+    assert run(["mount", "--bind", path.parent, open_room]).returncode == 0
+    try:
+        # Another way to the socket, without the closed folder: its bits are opened for the time of the test.
+        path.parent.chmod(0o711)
+        path.chmod(0o666)
+        for command in (["status"], ["drop"]):
+            done = run([*as_user(), ctl, *command, point])
+            assert done.returncode == 2 and "only root and user 0" in done.stderr, done.stderr
+            assert done.stdout == ""
+    finally:
+        path.parent.chmod(0o700)
+        path.chmod(0o600)
+        assert run(["umount", open_room]).returncode == 0
+
+
+def test_without_allow_other_the_mount_says_no(room, mounts, point, small_store, ctl):
+    """K2"""
+    mounts.mount(small_store, point)
+    done = run([*as_user(), ctl, "status", point])
+    assert done.returncode == 2 and "as the user who mounted" in done.stderr
+
+
+@pytest.mark.parametrize("with_runtime_folder", [True, False])
+def test_an_ordinary_user_has_it_too(room, mounts, point, small_store, ctl, users_may_mount, with_runtime_folder):
+    """K1, K2: the user and root may ask."""
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    os.chown(point, NOBODY, NOBODY)
+    runtime = room / "runtime"
+    runtime.mkdir(mode=0o700)
+    os.chown(runtime, NOBODY, NOBODY)
+    environment = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+    if with_runtime_folder:
+        environment["XDG_RUNTIME_DIR"] = str(runtime)
+    pid = mounts.mount(small_store, point, "allow_other", prefix=as_user(), env=environment)
+    path = socket_of(point)
+    assert path.parent == (runtime / "augurfs" if with_runtime_folder else pathlib.Path(f"/tmp/augurfs-{NOBODY}"))
+    assert run([*as_user(), ctl, "status", point], env={}).returncode == 0
+    assert run([ctl, "status", point]).returncode == 0
+    done = run([*as_user(NOBODY - 1), ctl, "status", point])
+    assert done.returncode == 2 and "only root and the user who mounted" in done.stderr
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert not path.exists()
+
+
+def test_without_a_place_for_the_socket(room, mounts, point, small_store, ctl, users_may_mount):
+    """K3: the mount is as good; the log says what is missing, and augurctl where to look."""
+    user = pwd.getpwnam("bin").pw_uid  # not the one of the other tests, whose socket may be there
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    os.chown(point, user, user)
+    room.chmod(0o777)
+    blocked = pathlib.Path(f"/tmp/augurfs-{user}")
+    blocked.mkdir()
+    try:
+        environment = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+        mounts.mount(small_store, point, "allow_other", f"log={room / 'log'}", prefix=as_user(user), env=environment)
+        assert (point / "hello.txt").read_text(encoding="ascii") == HELLO
+        assert "augurctl will not reach this mount" in (room / "log").read_text(encoding="utf-8")
+        done = run([ctl, "status", point])
+        assert done.returncode == 2 and "has no control socket: its log says why" in done.stderr
+        assert json.loads((point / ".augur" / "stats.json").read_bytes())["counters"]
+    finally:
+        blocked.rmdir()
+
+
+def test_a_killed_daemon(room, mounts, point, small_store, ctl):
+    """K3: what it leaves is told from a mount that works, and cleared by the next daemon."""
+    pid = mounts.mount(small_store, point)
+    path = socket_of(point)
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon is dead")
+    done = run([ctl, "status", point])
+    assert done.returncode == 2 and "has ended: unmount it" in done.stderr
+    assert path.exists()
+    assert run(["umount", point]).returncode == 0
+    done = run([ctl, "status", point])
+    assert done.returncode == 2 and "no AugurFS is mounted here" in done.stderr
+    mounts.mount(small_store, point)
+    assert not path.exists() and socket_of(point) != path
+    assert run([ctl, "status", point]).returncode == 0
+
+
+def test_nothing_is_left_at_the_end(room, mounts, point, small_store):
+    """K3"""
+    pid = mounts.mount(small_store, point)
+    path = socket_of(point)
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("end", ["umount", "signal"])
+def test_clients_that_hang_hold_up_nothing(room, mounts, point, small_store, ctl, end):
+    """K4: neither a reader, nor another client while there is a place, nor the end of the daemon."""
+    pid = mounts.mount(small_store, point)
+    path = socket_of(point)
+    clients = [connect(path) for _ in range(CONNECTIONS_MAX - 1)]
+    try:
+        clients[0].sendall(b"AUGC\x10\x00")  # half of a request
+        clients[1].sendall(frame({"command": "status", "format": "json"}))  # and the answer is not taken
+        assert (point / "hello.txt").read_text(encoding="ascii") == HELLO
+        assert run([ctl, "status", point]).returncode == 0
+        wait_until(lambda: run([ctl, "status", point]).returncode == 0, "the place is free again")
+        clients.append(connect(path))
+        done = run([ctl, "status", point])
+        while done.returncode == 0:  # the place of the last augurctl was the one that was taken
+            clients.append(connect(path))
+            done = run([ctl, "status", point])
+        assert done.returncode == 2 and "too many clients at once" in done.stderr
+        assert (point / "folder" / "image.JPEG").stat().st_size == 128_000
+        if end == "umount":
+            assert run(["umount", point]).returncode == 0
+        else:
+            os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+        assert not path.exists()
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_nonsense_does_no_harm(room, mounts, point, small_store, ctl):
+    """K4"""
+    pid = mounts.mount(small_store, point)
+    path = socket_of(point)
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    right = frame({"command": "status", "format": "json"}) + b"\0\0\0\0"
+    for _ in range(500):
+        text = bytearray(right)
+        for _ in range(chance.randrange(4)):
+            text[chance.randrange(len(text))] = chance.randrange(256)
+        text = text[:chance.randrange(len(text) + 1)] if chance.random() < 0.5 else text + chance.randbytes(50)
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(os.fspath(path))
+            try:
+                client.sendall(text)
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+    wait_until(lambda: run([ctl, "status", point]).returncode == 0, "the daemon answers")
+    assert is_running(pid) and (point / "hello.txt").read_text(encoding="ascii") == HELLO
+
+
+def test_what_a_daemon_does_not_know_is_said(room, mounts, point, small_store):
+    """K4: another version of augurctl, say."""
+    mounts.mount(small_store, point)
+    with connect(socket_of(point)) as client:
+        client.sendall(frame({"command": "fly"}) + b"\0\0\0\0")
+        answer = receive_header(client)
+        assert answer["code"] == "unsupported" and "'fly'" in answer["error"]
+
+
+def test_results_into_a_broken_pipe(room, mounts, point, small_store, ctl):
+    mounts.mount(small_store, point)
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run([ctl, "status", point], stdout=writer, stderr=subprocess.PIPE, timeout=30, check=False)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
