@@ -42,6 +42,7 @@
 #include "augur/store.h"
 #include "augur/store_writer.h"
 #include "base/check.h"
+#include "base/log.h"
 #include "base/unique_fd.h"
 #include "cache/buffer_pool.h"
 #include "cache/record_cache.h"
@@ -208,7 +209,9 @@ class Scenario {
       const uint64_t reads = statistics_.Get(Stat::kReads);
       const uint64_t seen = opened_;
       const double cpu = Cpu(marker);
+      const double reader_cpu = CpuSeconds(reader.pid());
       figures["read_us_" + epoch] = ReadEpoch(reader, way.dropped);
+      figures["reader_cpu_us_" + epoch] = PerFile(CpuSeconds(reader.pid()) - reader_cpu);
       usleep(20'000);  // what the helper and the drops have left to do
       figures["cpu_us_" + epoch] = PerFile(Cpu(marker) - cpu);
       figures["reads_" + epoch] = static_cast<double>(statistics_.Get(Stat::kReads) - reads);
@@ -233,7 +236,7 @@ class Scenario {
   }
 
   void Mount() {
-    store_ = Must(Store::Open(store_path_, {.direct = true}));
+    store_ = Must(Store::Open(store_path_));
     helper_ = Must(MountHelper::Fork(*store_));
     engine_ = Must(MakeReadEngine(EngineKind::kAuto, 16));
     file_system_ = std::make_unique<FileSystem>(store_, *engine_, cache_, statistics_, FileSystemOptions{});
@@ -311,7 +314,7 @@ class Scenario {
       done = word;
       if (dropped == Dropped::kByHelper) helper_->Drop(files, [] {});
       if (dropped == Dropped::kByDaemon) {
-        for (const EntryNumber file : files) (void)stocker_->Invalidate(file);
+        for (const EntryNumber file : files) (void)stocker_->Drop(file);
       }
     }
   }
@@ -375,6 +378,7 @@ int Main(int argc, char** argv) {
   app.add_option("--bytes", bytes)->check(CLI::Range(1, 4 << 20));
   app.add_option("--rounds", rounds)->check(CLI::Range(1, 1000));
   CLI11_PARSE(app, argc, argv);
+  AUGUR_CHECK(StartLog("observe", LogTarget::kStderr).ok());
 
   std::string folder = (std::filesystem::temp_directory_path() / "augur-observe-XXXXXX").string();
   AUGUR_CHECK(mkdtemp(folder.data()) != nullptr);

@@ -75,7 +75,7 @@ PushOutcome PageStocker::Push(EntryNumber file, uint64_t offset, std::span<const
   return PushOutcome::kPushed;
 }
 
-bool PageStocker::Invalidate(EntryNumber file) {
+bool PageStocker::Drop(EntryNumber file) {
   Notification<fuse_notify_inval_inode_out> drop;
   drop.header = {.len = sizeof drop, .error = FUSE_NOTIFY_INVAL_INODE, .unique = 0};
   drop.body = {.ino = NodeOf(file), .off = 0, .len = 0};  // from 0 to the end of the file

@@ -24,10 +24,9 @@ class PageStocker final : public PageSink {
   // logged once: what was not pushed will be read by a READ. REQUIRES: pieces.size() <= kPiecesMax.
   PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
 
-  // Drops the file's pages from the page cache by FUSE_NOTIFY_INVAL_INODE: for mounts that the helper process cannot
-  // see. The kernel then forgets the attributes too, so that the next fstat of the file is a GETATTR. Waits as Push.
-  // False: the mount is gone. A file that the kernel does not know has no pages: true.
-  bool Invalidate(EntryNumber file);
+  // By FUSE_NOTIFY_INVAL_INODE. The kernel then forgets the attributes too, so that the next fstat of the file is a
+  // GETATTR. Waits as Push. A file that the kernel does not know has no pages: true.
+  bool Drop(EntryNumber file) override;
 
  private:
   // Own synchronization.

@@ -24,6 +24,8 @@ class PageSink {
   // Puts the bytes of `pieces`, in order, at `offset` of the file. REQUIRES: `offset` is a multiple of 4096 (of the
   // page size), and so is the end, or it is the end of the file.
   virtual PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) = 0;
+  // Drops the file's pages, for mounts that no MountView can see. False: the mount is gone.
+  virtual bool Drop(EntryNumber file) = 0;
 };
 
 }  // namespace augur

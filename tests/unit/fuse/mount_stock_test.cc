@@ -127,7 +127,7 @@ TEST_F(StockTest, StopWaitsForPushesAndRefusesLaterOnes) {
   pusher.join();
   EXPECT_EQ(reader.Wait(), "read");
   EXPECT_EQ(mount.Push(photo), PushOutcome::kEnded);
-  EXPECT_FALSE(mount.stocker->Invalidate(photo));
+  EXPECT_FALSE(mount.stocker->Drop(photo));
 }
 
 // Many pushes and reads of the same files at once, and the mount taken away in the middle: everything ends.
@@ -147,7 +147,7 @@ TEST_F(StockTest, TheMountMayEndAmidPushes) {
     pushers.emplace_back([&, i] {
       while (mount.Push(files[i]) != PushOutcome::kEnded) {
         ++pushes;
-        (void)mount.stocker->Invalidate(files[i]);
+        (void)mount.stocker->Drop(files[i]);
       }
     });
   }
@@ -158,14 +158,14 @@ TEST_F(StockTest, TheMountMayEndAmidPushes) {
 }
 
 // The fallback where no helper can drop pages: the next read is a READ, and the attributes are asked for again.
-TEST_F(StockTest, InvalidateDropsThePages) {
+TEST_F(StockTest, DropTakesThePages) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   const EntryNumber photo = mount.Find("a/photo");
-  EXPECT_TRUE(mount.stocker->Invalidate(photo));  // not known: nothing to drop
+  EXPECT_TRUE(mount.stocker->Drop(photo));  // not known: nothing to drop
   mount.StatNow({photo});
   (void)mount.Push(photo);
-  EXPECT_TRUE(mount.stocker->Invalidate(photo));
+  EXPECT_TRUE(mount.stocker->Drop(photo));
   EXPECT_TRUE(Same(Read("a/photo"), files_["a/photo"]));
   EXPECT_GT(mount.reads(), 0U);
 }
