@@ -45,7 +45,7 @@ def v2_root():
     """Where the controllers of v2 are, if this machine has them there."""
     root = pathlib.Path("/sys/fs/cgroup")
     controllers = root / "cgroup.controllers"
-    return root if controllers.exists() and "memory" in controllers.read_text(encoding="ascii").split() else None
+    return root if controllers.exists() and {"io", "memory"} <= set(controllers.read_text(encoding="ascii").split()) else None
 
 
 def missing():
@@ -84,10 +84,7 @@ def group(memory_bytes=None, device=None, reads_per_s=None, bytes_per_s=None):
     disk = f"{device[0]}:{device[1]}" if device else ""
     try:
         if v2_root():
-            enabled = (v2_root() / "cgroup.subtree_control")
-            for controller in ("memory", "io"):
-                with contextlib.suppress(OSError):  # what it does not have is found missing below
-                    enabled.write_text(f"+{controller}\n", encoding="ascii")
+            (v2_root() / "cgroup.subtree_control").write_text("+memory +io\n", encoding="ascii")
             settings = [("memory.max", memory_bytes)] if memory_bytes else []
             if device:
                 limits = [f"riops={reads_per_s}"] * bool(reads_per_s) + [f"rbps={bytes_per_s}"] * bool(bytes_per_s)

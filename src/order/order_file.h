@@ -34,7 +34,8 @@ struct OrderFileOptions {
 // lines_max; those of the store.
 class OrderFileParser {
  public:
-  static constexpr size_t kLineBytesMax = 2 * 4096;  // a mount point and a path below it, each as long as Linux allows
+  static constexpr size_t kLineBytesMax =
+      size_t{2} * 4096;  // a mount point and a path below it, each as long as Linux allows
 
   // `path_order` is of the same store. REQUIRES: it outlives the parser.
   OrderFileParser(std::shared_ptr<const Store> store, PathOrder* path_order, OrderFileOptions options = {});
