@@ -24,7 +24,7 @@ Status NotOurs(const std::string& mountpoint) {
 }
 
 Status Explain(int error, const std::string& mountpoint) {
-  if (error == ENOTCONN) {
+  if (error == ENOTCONN || error == ECONNABORTED) {  // before it was asked, or while
     return {Code::kNotFound, Printable(mountpoint) +
                                  ": the daemon of this mount has ended: unmount it (fusermount3 -u, or umount as root) "
                                  "and mount it again"};
