@@ -140,6 +140,10 @@ class Warehouse {
   // Daemons that are attached now, this one included.
   unsigned attached() const;
 
+  // Memory that the file of these options holds already; 0 when there is none, and for kRam. Whoever works out a wish
+  // from the memory that is available adds this: a daemon that starts again would else ask for less than is there.
+  static uint64_t HeldAlready(const Options& options);
+
   // Removes files in `folder` that are this user's, that no daemon is attached to, and whose store is gone (or that no
   // one can use: made before the last boot, or damaged). A store out of another mount namespace (a container's) counts
   // as gone after a day without a daemon. Returns the paths that were removed.

@@ -152,6 +152,14 @@ uint64_t MountNamespace() {
   return ::stat("/proc/self/ns/mnt", &info) == 0 ? info.st_ino : 0;
 }
 
+uint64_t Warehouse::HeldAlready(const Options& options) {
+  struct stat info {};
+  if (options.place != Place::kShm) return 0;
+  const std::string path = WarehousePath(options.folder, options.identity, options.group);
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return 0;
+  return static_cast<uint64_t>(info.st_blocks) * 512;
+}
+
 std::vector<std::string> Warehouse::SweepDebris(const std::string& folder) {
   std::vector<std::string> removed;
   const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(folder.c_str()), ::closedir);

@@ -90,10 +90,9 @@ Status WarehouseMemory::Commit(uint64_t offset, uint64_t bytes) {
   return Status::Ok();
 }
 
-bool WarehouseMemory::IsCommitted(uint64_t offset, uint64_t bytes) const {
-  if (fd_ < 0) return true;
+uint64_t WarehouseMemory::CommittedUntil(uint64_t offset) const {
   const off_t hole = ::lseek(fd_, static_cast<off_t>(offset), SEEK_HOLE);
-  return hole >= 0 && static_cast<uint64_t>(hole) >= offset + bytes;
+  return hole < 0 ? offset : static_cast<uint64_t>(hole);
 }
 
 void WarehouseMemory::Punch(uint64_t offset, uint64_t bytes) {

@@ -29,8 +29,8 @@ class WarehouseMemory {
   // Afterwards the part can be read and written without SIGBUS. Keeps what is there; else zeros. A failure: there
   // is no memory (a full file system).
   Status Commit(uint64_t offset, uint64_t bytes);
-  // Whether all of the part has memory, as far as it can be seen; Commit makes sure.
-  bool IsCommitted(uint64_t offset, uint64_t bytes) const;
+  // From `offset` on, where memory that can be seen to be there ends; may look as far as that. Commit makes sure.
+  uint64_t CommittedUntil(uint64_t offset) const;
   // Gives the memory of the part back.
   void Punch(uint64_t offset, uint64_t bytes);
 

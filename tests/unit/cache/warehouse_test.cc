@@ -254,11 +254,13 @@ class SharedWarehouseTest : public testing::Test {
 // Promise: a restarted daemon finds what was there, and checks each block once.
 TEST_F(SharedWarehouseTest, IsFoundAgainAndChecked) {
   std::map<uint64_t, uint64_t> kept;
+  EXPECT_EQ(Warehouse::HeldAlready(folder_.options(32 * kMiB)), 0U);
   {
     const auto warehouse = folder_.Open(32 * kMiB);
     for (uint64_t id = 0; id < 500; ++id) ASSERT_EQ(warehouse->Insert(TestKey(id), TestBlock(id)), Inserted::kYes);
     for (uint64_t id = 0; id < 500; id += 3) ASSERT_TRUE(warehouse->Erase(TestKey(id)));
     for (const auto& item : warehouse->List()) kept[item.key.hash.high] = item.bytes;
+    EXPECT_GE(Warehouse::HeldAlready(folder_.options(32 * kMiB)), warehouse->used_bytes());
   }
   const auto warehouse = folder_.Open(32 * kMiB);
   std::map<uint64_t, uint64_t> found;
