@@ -259,7 +259,7 @@ TEST_P(ReadEngineTest, ReadsPastThePageCache) {
   for (int i = 0; i < 100; ++i) {
     const std::unique_ptr<std::byte, decltype(&std::free)> data(
         static_cast<std::byte*>(std::aligned_alloc(4096, kBytes)), &std::free);
-    const size_t offset = i == 0 ? 300 * 4096 : random() % 302 * 4096;
+    const size_t offset = 4096 * (i == 0 ? 300 : random() % 302);
     Collector collector;
     engine->Submit({.fd = fd.get(), .offset = offset, .data = data.get(), .bytes = kBytes, .done = collector.Done(0)});
     collector.WaitFor(1);
