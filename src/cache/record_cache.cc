@@ -222,6 +222,7 @@ RecordCache::Loaded RecordCache::Parts::LoadedOnce(Entry* entry) {
 }
 
 void RecordCache::Parts::EndLoad(Entry& entry, Result<CachedBlock> loaded) {
+  const Status status = loaded.status();
   std::vector<Done> joined;
   BlockRef block;
   {
@@ -244,7 +245,7 @@ void RecordCache::Parts::EndLoad(Entry& entry, Result<CachedBlock> loaded) {
       // The last one gets our own reference, so that the block is idle as soon as they have let it go.
       done(&done == &joined.back() ? std::move(block) : block);
     } else {
-      done(loaded.status());
+      done(status);
     }
   }
 }
