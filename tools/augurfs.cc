@@ -25,14 +25,18 @@
 #include "base/units.h"
 #include "cache/buffer_pool.h"
 #include "cache/record_cache.h"
+#include "cache/warehouse.h"
 #include "control/control_server.h"
 #include "control/control_socket.h"
 #include "control/statistics.h"
 #include "fs/file_system.h"
+#include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
+#include "fuse/page_stocker.h"
 #include "fuse/read_ahead.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
+#include "prefetch/prefetcher.h"
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
 #include "tools/background.h"
@@ -49,6 +53,8 @@ constexpr const char* kProgram = "augurfs";
 // Reads in flight at the disk. A disk like ours gives its most from 32 on (0.9 GB/s at depth 1, 2.2 at 32: facts), and
 // each costs a buffer of up to 1 MiB and a bit while it lasts.
 constexpr unsigned kReadsInFlight = 32;
+
+constexpr const char* kSharedFolder = "/dev/shm";
 
 // Record bytes kept after use. The kernel asks for a block of 1 MiB in pieces of 128 KiB, so as many streams through
 // large files as the kernel's queue holds (max-background, 64) find their block again.
@@ -101,21 +107,89 @@ class Daemon {
     mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
     AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true, .generation = options_.generation}));
     store_ = std::move(store);
+    AUGUR_TRY(PrepareHelper());  // before there are threads
     pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
     cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
     engine_ = std::move(engine);
+    AUGUR_TRY(PreparePrefetch());
     file_system_ = std::make_unique<FileSystem>(
         store_, *engine_, *cache_, statistics_,
-        FileSystemOptions{.uid = settings_.uid, .gid = settings_.gid, .umask = options_.umask});
+        FileSystemOptions{
+            .uid = settings_.uid, .gid = settings_.gid, .umask = options_.umask, .hooks = prefetcher_.get()});
     PrepareGauges();
     PrepareControl();
     return Status::Ok();
   }
 
+  bool foresees() const { return settings_.chunk_bytes > 0; }
+
+  Status PrepareHelper() {
+    if (!foresees()) return Status::Ok();
+    AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*store_));
+    helper_ = std::move(helper);
+    return Status::Ok();
+  }
+
+  Status PreparePrefetch() {
+    if (!foresees()) return Status::Ok();
+    if (settings_.kept_bytes > 0) {
+      const Warehouse::Options options = {
+          .place = options_.cache == CachePlace::kShm ? Warehouse::Place::kShm : Warehouse::Place::kRam,
+          .folder = kSharedFolder,
+          .identity = options_.store,
+          .store_path = options_.store,
+          .bytes_max = settings_.kept_bytes,
+          .group = {},
+          .memory_available = {}};
+      if (options_.cache == CachePlace::kShm) {
+        for (const std::string& path : Warehouse::SweepDebris(kSharedFolder)) {
+          settings_.notes.push_back(path + ": removed: the store whose records it held is gone");
+        }
+      }
+      Result<std::unique_ptr<Warehouse>> warehouse = Warehouse::Open(options, settings_.notes);
+      if (warehouse.ok()) {
+        warehouse_ = std::move(warehouse).value();
+      } else {
+        settings_.notes.push_back("nothing is kept from epoch to epoch: " + warehouse.status().text());
+      }
+    }
+    AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
+    ahead_engine_ = std::move(engine);
+    prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, warehouse_.get(), statistics_,
+                                               PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
+                                                                 .chunk_bytes = settings_.chunk_bytes,
+                                                                 .stock_bytes_max = settings_.stock_bytes,
+                                                                 .order_bytes_max = settings_.order_bytes_max,
+                                                                 .reads_max = kReadsInFlight,
+                                                                 .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+    return Status::Ok();
+  }
+
+  // The mount answers: from now on it can be looked at from outside, and pages be pushed.
+  Status StartPrefetch() {
+    if (!prefetcher_) return Status::Ok();
+    if (options_.stock) stocker_ = std::make_unique<PageStocker>(session_->notifications());
+    AUGUR_TRY(prefetcher_->Start(stocker_.get(), helper_.get()));
+    return helper_->AttachTo(mount_point_->path(), mount_point_->device_number(),
+                             [this](std::span<const EntryNumber> files) { prefetcher_->OnOpened(files); });
+  }
+
+  // While requests are still answered, since a push may wait for an answer.
+  void StopPrefetch() {
+    control_server_.reset();
+    if (prefetcher_) prefetcher_->Stop();
+    helper_.reset();
+  }
+
   void PrepareGauges() {
     statistics_.ReadFrom(Gauge::kBufferBytes, [this] { return pool_->used_bytes(); });
     statistics_.Set(Gauge::kBufferBytesMax, pool_->bytes_max());
+    if (warehouse_) {
+      statistics_.ReadFrom(Gauge::kWarehouseBytes, [this] { return warehouse_->used_bytes(); });
+      statistics_.ReadFrom(Gauge::kWarehouseBytesMax, [this] { return warehouse_->bytes_max(); });
+      statistics_.ReadFrom(Gauge::kWarehouseBlocks, [this] { return warehouse_->block_count(); });
+    }
     statistics_.ReadFrom(Gauge::kMemoryBytes, [] {
       const Result<ProcessMemoryUse> memory = ProcessMemory();
       return memory.ok() ? memory->anonymous_bytes + memory->shared_bytes : 0;
@@ -134,7 +208,8 @@ class Daemon {
                                        {"generation", std::to_string(store_->summary().generation)},
                                        {"reading_by", engine_->Description()},
                                        {"version", AUGUR_VERSION},
-                                       {"process", std::to_string(getpid())}}});
+                                       {"process", std::to_string(getpid())}},
+                             .prefetch = prefetcher_.get()});
     file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });
     file_system_->AddVirtualFile("metrics", [this] { return control_->Metrics(); });
     const char* runtime_folder = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): nobody changes it
@@ -168,6 +243,7 @@ class Daemon {
       (void)!read(session_->event_fd(), &count, sizeof count);
       if (!serving && session_->state() == SessionState::kServing) {
         serving = true;
+        AUGUR_TRY(StartPrefetch());
         AUGUR_TRY(Announce());
       }
       if (session_->state() == SessionState::kEnded) {
@@ -181,6 +257,7 @@ class Daemon {
           continue;
         }
         spdlog::info("{}: ending on signal {}", Printable(mount_point_->path()), sigabbrev_np(signal));
+        StopPrefetch();
         AUGUR_TRY(mount_point_->Unmount());
         return Status::Ok();
       }
@@ -200,8 +277,11 @@ class Daemon {
     spdlog::info("{}: mounted {} generation {}: {} files, {}", Printable(mount_point_->path()),
                  Printable(store_->path()), summary.generation, summary.file_count, FormatSize(summary.tree_bytes));
     spdlog::info("reading by {}", engine_->Description());
-    spdlog::info("memory budget {}, of it {} for record bytes; {} threads", FormatSize(settings_.memory_bytes),
-                 FormatSize(settings_.buffer_bytes), settings_.threads);
+    spdlog::info(
+        "memory budget {}: {} for reads asked for, {} for reads ahead, {} for kept records, {} for files pushed "
+        "ahead; {} threads",
+        FormatSize(settings_.memory_bytes), FormatSize(settings_.buffer_bytes), FormatSize(settings_.chunk_bytes),
+        FormatSize(settings_.kept_bytes), FormatSize(settings_.stock_bytes), settings_.threads);
     for (const std::string& note : settings_.notes) spdlog::warn("{}", note);
     if (file_system_->HidesOwnFolder()) {
       spdlog::warn("{}: the store has a '{}' of its own in its root: the mount shows its own in its place",
@@ -239,9 +319,10 @@ class Daemon {
   // The operator first, whose commands may wait for what answers readers; then requests, then what they stand on: no
   // read may be under way when the engine and the cache go.
   void Stop() {
-    control_server_.reset();
+    StopPrefetch();
     if (session_) session_->Stop();
     engine_.reset();
+    ahead_engine_.reset();
   }
 
   const AugurfsOptions& options_;
@@ -250,9 +331,14 @@ class Daemon {
   std::unique_ptr<MountPoint> mount_point_;
   Statistics statistics_;
   std::shared_ptr<const Store> store_;
+  std::unique_ptr<MountHelper> helper_;
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<RecordCache> cache_;
   std::unique_ptr<ReadEngine> engine_;
+  std::unique_ptr<Warehouse> warehouse_;
+  std::unique_ptr<ReadEngine> ahead_engine_;
+  std::unique_ptr<PageStocker> stocker_;
+  std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<DaemonControl> control_;
   std::unique_ptr<Session> session_;

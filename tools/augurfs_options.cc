@@ -16,6 +16,8 @@ constexpr uint64_t kIdMax = std::numeric_limits<uint32_t>::max() - 1;
 constexpr uint64_t kGenerationMax = 99'999'999;
 // Below this there is no room for the largest read of the kernel (1 MiB) on a few threads, with its block each.
 constexpr uint64_t kMemoryMin = 32 * kMiB;
+// A smaller warehouse is not worth its tables (Warehouse::kBytesMin).
+constexpr uint64_t kCacheMin = 4 * kMiB;
 
 std::vector<Option> MakeOptions() {
   return {
@@ -33,8 +35,8 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "most memory that the daemon allocates",
        .text = "The limit for everything that it allocates: buffers, reads in flight, caches. The mapped index and the "
-               "kernel's own page cache are not counted. Default: from what the machine has free and the memory limit "
-               "of its cgroup.",
+               "kernel's own page cache are not counted, but for the files that were pushed into it ahead of the "
+               "reader. Default: an eighth of what the machine, or its cgroup, has.",
        .place = OptionPlace::kMount},
       {.name = "uid",
        .value = "ID",
@@ -82,6 +84,48 @@ std::vector<Option> MakeOptions() {
        .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
                "daemon learns what is read from the reads that reach it. With open each open(2) is a request to the "
                "daemon, about 40 microseconds, and it sees every file that is opened.",
+       .place = OptionPlace::kMount},
+      {.name = "foresee",
+       .value = "MODE",
+       .kind = OptionKind::kChoice,
+       .default_value = "on",
+       .choices = {"on", "off"},
+       .category = "Mount options",
+       .brief = "read ahead what is going to be read",
+       .text =
+           "With on, the daemon follows orders that it is given (augurctl hint) and passes in listing order that it "
+           "recognises: it reads ahead, checks, keeps, and pushes files into the kernel's page cache before they "
+           "are opened. With off it reads what is asked for, when it is asked for.",
+       .place = OptionPlace::kMount},
+      {.name = "stock",
+       .value = "MODE",
+       .kind = OptionKind::kChoice,
+       .default_value = "on",
+       .choices = {"on", "off"},
+       .category = "Mount options",
+       .brief = "push files into the page cache before they are opened",
+       .text =
+           "With off, what was read ahead waits in the daemon's memory until it is asked for, which costs a request "
+           "for each 128 KiB.",
+       .place = OptionPlace::kMount},
+      {.name = "cache",
+       .value = "PLACE",
+       .kind = OptionKind::kChoice,
+       .default_value = "ram",
+       .choices = {"ram", "shm", "none"},
+       .category = "Mount options",
+       .brief = "where records are kept from epoch to epoch",
+       .text = "ram: memory of the daemon. shm: a file in /dev/shm that all mounts of the store by this user on this "
+               "host share, and that the next mount finds again. none: nowhere.",
+       .place = OptionPlace::kMount},
+      {.name = "cache-size",
+       .value = "SIZE",
+       .kind = OptionKind::kSize,
+       .min = kCacheMin,
+       .max = uint64_t{1} << 50,
+       .category = "Mount options",
+       .brief = "part of memory= that is for kept records",
+       .text = "Default: what reads in flight and the files pushed ahead of the reader leave.",
        .place = OptionPlace::kMount},
       {.name = "io",
        .value = "ENGINE",
@@ -228,6 +272,12 @@ Program MakeProgram() {
 
 Observe ReadObserve(const std::string& word) { return word == "open" ? Observe::kOpen : Observe::kNone; }
 
+CachePlace ReadCachePlace(const std::string& word) {
+  if (word == "shm") return CachePlace::kShm;
+  if (word == "none") return CachePlace::kNone;
+  return CachePlace::kRam;
+}
+
 EngineKind ReadEngineKind(const std::string& word) {
   if (word == "uring") return EngineKind::kUring;
   if (word == "pread") return EngineKind::kPread;
@@ -257,6 +307,10 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.allow_other = values.Given("-o allow_other");
   options.noexec = values.Given("-o noexec");
   options.observe = ReadObserve(values.Text("-o observe"));
+  options.foresee = values.Text("-o foresee") == "on";
+  options.stock = values.Text("-o stock") == "on";
+  options.cache = ReadCachePlace(values.Text("-o cache"));
+  options.cache_bytes = values.Number("-o cache-size");
   options.io = ReadEngineKind(values.Text("-o io"));
   options.log_path = values.Text("-o log");
   options.read_ahead_bytes = values.Number("-o read-ahead");

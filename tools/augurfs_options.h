@@ -14,6 +14,9 @@ namespace augur {
 // Whether the kernel sends a request for each open of a file (DESIGN section 5).
 enum class Observe { kNone, kOpen };
 
+// Where records are kept: in memory of the daemon, in /dev/shm where mounts of one store share them, or nowhere.
+enum class CachePlace { kRam, kShm, kNone };
+
 // A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
 // holds 0 or nothing.
 struct AugurfsOptions {
@@ -31,6 +34,10 @@ struct AugurfsOptions {
   bool noexec = false;  // nosuid and nodev hold always
   Observe observe = Observe::kNone;
   EngineKind io = EngineKind::kAuto;
+  bool foresee = true;
+  bool stock = true;
+  CachePlace cache = CachePlace::kRam;
+  uint64_t cache_bytes = 0;             // 0: what the other parts of the memory leave
   std::string log_path;                 // empty: syslog, or stderr in the foreground
   uint64_t read_ahead_bytes = 1 << 20;  // only root can set it
   unsigned threads = 0;                 // 0: as many as cores, at least 2

@@ -9,10 +9,10 @@ namespace augur {
 namespace {
 
 // The default is an eighth of what there is: the rest is for the training script and for the page cache, which serves
-// all that is read a second time, better than we could. A GiB holds 1,000 reads of 1 MiB in flight: more is not needed
-// by default on any machine.
+// all that is read a second time better than we could, as long as it fits there. What is kept beyond that is for data
+// that does not fit; 16 GiB by default on any machine, since what the daemon has nobody else can have.
 constexpr uint64_t kMemoryDefaultMin = 64 * kMiB;
-constexpr uint64_t kMemoryDefaultMax = 1 * kGiB;
+constexpr uint64_t kMemoryDefaultMax = 16 * kGiB;
 constexpr uint64_t kMemoryMin = 32 * kMiB;
 
 // What the daemon allocates beside record bytes. Measured as RssAnon less the buffers: 0.7 MiB with 24 readers. A read
@@ -25,6 +25,16 @@ constexpr uint64_t kBookkeepingShare = 64 * kKiB / 512;
 constexpr uint64_t kThreadBytes = 1 * kMiB + 4 * kKiB + 64 * kKiB + 60 * kKiB;
 // Record bytes have at least this: 8 blocks of 1 MiB, with what O_DIRECT adds, can be in flight.
 constexpr uint64_t kBufferMin = 10 * kMiB;
+// ... and no more than this beside the prefetch: 64 readers of large files find their block of 1 MiB again.
+constexpr uint64_t kBufferMax = 72 * kMiB;
+// Chunks of up to 4 MiB on their way from the disk to the page cache: 8 in flight keep any disk busy, and as many wait
+// to be pushed.
+constexpr uint64_t kChunkMin = 6 * kMiB;
+constexpr uint64_t kChunkMax = 96 * kMiB;
+// Files pushed ahead. A reader at 3 GB/s reads this in a sixth of a second: longer than any wait for a disk that the
+// window is there to bridge.
+constexpr uint64_t kStockMin = 8 * kMiB;
+constexpr uint64_t kStockMax = 512 * kMiB;
 
 }  // namespace
 
@@ -62,7 +72,26 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     settings.threads = threads_max;
   }
   const uint64_t records = settings.memory_bytes - kHeapBytes - settings.threads * kThreadBytes;
-  settings.buffer_bytes = records - records / kBookkeepingShare;
+  const uint64_t bytes = records - records / kBookkeepingShare;
+  settings.buffer_bytes = bytes;
+  // Below this the parts would be too small to be of use, and what is read on demand has all of it.
+  if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin) return settings;
+  settings.buffer_bytes = std::clamp(bytes / 10, kBufferMin, kBufferMax);
+  settings.chunk_bytes = std::clamp(bytes / 12, kChunkMin, kChunkMax);
+  const uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
+  const uint64_t stock = options.stock ? std::clamp(rest / 8, std::min(kStockMin, rest), kStockMax) : 0;
+  if (options.cache != CachePlace::kNone) {
+    settings.kept_bytes = rest - stock;
+    if (options.cache_bytes > settings.kept_bytes) {
+      settings.notes.push_back("cache-size: " + FormatSize(settings.kept_bytes) + " instead of " +
+                               FormatSize(options.cache_bytes) + ", for the memory budget of " +
+                               FormatSize(settings.memory_bytes) + ": raise memory= too");
+    } else if (options.cache_bytes != 0) {
+      settings.kept_bytes = options.cache_bytes;
+    }
+  }
+  settings.stock_bytes = options.stock ? rest - settings.kept_bytes : 0;
+  settings.order_bytes_max = rest / 4;
   return settings;
 }
 

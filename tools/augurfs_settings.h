@@ -24,8 +24,13 @@ struct AugurfsSettings {
   uint32_t uid = 0;
   uint32_t gid = 0;
   unsigned threads = 2;
-  uint64_t memory_bytes = 0;       // the whole budget
-  uint64_t buffer_bytes = 0;       // the part of it for record bytes
+  uint64_t memory_bytes = 0;  // the whole budget
+  // Its parts:
+  uint64_t buffer_bytes = 0;  // records that somebody asked for, on their way
+  uint64_t chunk_bytes = 0;   // records that are read ahead, on their way; 0 without foresight, as all that follow
+  uint64_t kept_bytes = 0;    // kept records; orders are taken from it as they come
+  uint64_t stock_bytes = 0;   // files in the page cache that were pushed ahead of the reader, and those it read
+  uint64_t order_bytes_max = 0;
   std::vector<std::string> notes;  // where less is used than was asked, and why; for the log
 };
 

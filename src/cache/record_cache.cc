@@ -79,7 +79,8 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
 
   Parts(BufferPool& p, uint64_t idle_max) : pool(p), idle_bytes_max(idle_max) {}
 
-  void Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
+  Found Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
+  Loaded Claim(const RecordKey& key, Done done);
   void Pump();
   bool PumpOne(std::vector<Start>& starts, std::vector<std::pair<std::vector<Done>, Status>>& refused)
       AUGUR_EXCLUDES(mu);
@@ -90,7 +91,7 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   BlockRef HandOut(Entry& entry) AUGUR_REQUIRES(mu);
   void BecomeIdle(Entry& entry) AUGUR_REQUIRES(mu);
   void NoLongerIdle(Entry& entry) AUGUR_REQUIRES(mu);
-  CachedBlock TakeOldest() AUGUR_REQUIRES(mu);
+  CachedBlock Take(Entry& entry) AUGUR_REQUIRES(mu);
   std::vector<Done> Remove(Entry& entry) AUGUR_REQUIRES(mu);
 
   BufferPool& pool;
@@ -106,7 +107,7 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   CacheCounters counters AUGUR_GUARDED_BY(mu);
 };
 
-void RecordCache::Parts::Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done) {
+RecordCache::Found RecordCache::Parts::Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done) {
   BlockRef hit;
   {
     const MutexLock lock(mu);
@@ -116,7 +117,7 @@ void RecordCache::Parts::Get(const RecordKey& key, size_t buffer_bytes, Load loa
       ++counters.hits;
       if (!entry.present) {
         entry.joined.push_back(std::move(done));
-        return;
+        return Found::kLoading;
       }
       hit = HandOut(entry);
     } else if (!pool.CanEverHold(buffer_bytes)) {
@@ -131,12 +132,25 @@ void RecordCache::Parts::Get(const RecordKey& key, size_t buffer_bytes, Load loa
   }
   if (hit) {
     done(std::move(hit));
-  } else if (done) {
+    return Found::kPresent;
+  }
+  if (done) {
     done(Status(Code::kNoSpace, "a block of " + FormatSize(buffer_bytes) + " does not fit in the memory of " +
                                     FormatSize(pool.bytes_max()) + " that records may use: raise the memory limit"));
   } else {
     Pump();
   }
+  return Found::kAbsent;
+}
+
+RecordCache::Loaded RecordCache::Parts::Claim(const RecordKey& key, Done done) {
+  const MutexLock lock(mu);
+  const auto [at, fresh] = entries.try_emplace(key);
+  if (!fresh) return {};
+  Entry& entry = at->second;
+  entry.key = &at->first;
+  entry.joined.push_back(std::move(done));
+  return LoadedOnce(&entry);
 }
 
 // Gives memory to those who wait for it, in their order, as far as there is some, and then starts their loads. Called
@@ -207,7 +221,8 @@ bool RecordCache::Parts::EvictOne() {
   CachedBlock evicted;  // freed after the lock, since the pool calls Pump
   const MutexLock lock(mu);
   if (idle.empty()) return false;
-  evicted = TakeOldest();
+  evicted = Take(*idle.front());
+  ++counters.evicted;
   return true;
 }
 
@@ -229,7 +244,7 @@ void RecordCache::Parts::EndLoad(Entry& entry, Result<CachedBlock> loaded) {
     const MutexLock lock(mu);
     AUGUR_CHECK(!entry.present);
     if (loaded.ok()) {
-      AUGUR_CHECK(loaded->buffer && loaded->begin + loaded->bytes <= loaded->buffer.bytes());
+      AUGUR_CHECK(loaded->memory() && loaded->begin + loaded->bytes <= loaded->memory().bytes());
       entry.block = std::move(loaded).value();
       entry.present = true;
       joined = std::exchange(entry.joined, {});
@@ -259,7 +274,11 @@ void RecordCache::Parts::EndHandle(Entry& entry) {
     AUGUR_CHECK(entry.handles > 0);
     if (--entry.handles > 0) return;
     BecomeIdle(entry);
-    while (idle_bytes > idle_bytes_max) evicted.push_back(TakeOldest());
+    if (entry.block.chunk) evicted.push_back(Take(entry));
+    while (idle_bytes > idle_bytes_max) {
+      evicted.push_back(Take(*idle.front()));
+      ++counters.evicted;
+    }
     wanted = !waiters.empty();
   }
   evicted.clear();
@@ -287,14 +306,12 @@ void RecordCache::Parts::NoLongerIdle(Entry& entry) {
   idle_bytes -= entry.block.buffer.bytes();
 }
 
-// Evicts the least recently used block. REQUIRES: there is an idle one.
-CachedBlock RecordCache::Parts::TakeOldest() {
-  Entry& oldest = *idle.front();
-  NoLongerIdle(oldest);
-  CachedBlock block = std::move(oldest.block);
-  AUGUR_CHECK(oldest.handles == 0 && oldest.joined.empty());
-  entries.erase(RecordKey(*oldest.key));
-  ++counters.evicted;
+// Takes an idle block out of the cache.
+CachedBlock RecordCache::Parts::Take(Entry& entry) {
+  NoLongerIdle(entry);
+  CachedBlock block = std::move(entry.block);
+  AUGUR_CHECK(entry.handles == 0 && entry.joined.empty());
+  entries.erase(RecordKey(*entry.key));
   return block;
 }
 
@@ -319,9 +336,14 @@ RecordCache::~RecordCache() {
   parts_->entries.clear();
 }
 
-void RecordCache::Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done) {
+RecordCache::Found RecordCache::Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done) {
   AUGUR_CHECK(load != nullptr && done != nullptr);
-  parts_->Get(key, buffer_bytes, std::move(load), std::move(done));
+  return parts_->Get(key, buffer_bytes, std::move(load), std::move(done));
+}
+
+RecordCache::Loaded RecordCache::Claim(const RecordKey& key, Done done) {
+  AUGUR_CHECK(done != nullptr);
+  return parts_->Claim(key, std::move(done));
 }
 
 uint64_t RecordCache::blocks_max(size_t buffer_bytes) const { return parts_->pool.blocks_max(buffer_bytes); }

@@ -22,12 +22,15 @@ struct RecordKey {
   bool operator==(const RecordKey&) const = default;
 };
 
-// Checked bytes of one block; shared by the cache and by replies under way.
+// Checked bytes of one block; shared by the cache and by replies under way. They lie in a buffer of their own, or in a
+// chunk that many blocks were read into at once: that one is kept by nobody but those who use it.
 struct CachedBlock {
   Buffer buffer;
   size_t begin = 0;  // offset of the first byte in the buffer: an O_DIRECT read starts before the record
   size_t bytes = 0;
-  std::span<const std::byte> span() const { return {buffer.data() + begin, bytes}; }
+  std::shared_ptr<const Buffer> chunk = nullptr;  // instead of `buffer`
+  const Buffer& memory() const { return chunk ? *chunk : buffer; }
+  std::span<const std::byte> span() const { return {memory().data() + begin, bytes}; }
 };
 using BlockRef = std::shared_ptr<const CachedBlock>;
 
@@ -56,6 +59,9 @@ class RecordCache {
   using Loaded = std::function<void(Result<CachedBlock>)>;
   using Load = std::function<void(Buffer buffer, Loaded loaded)>;
 
+  // Where Get found the block.
+  enum class Found { kPresent, kLoading, kAbsent };
+
   // Keeps at most `idle_bytes_max` of buffers that nobody uses. What has been read is in the kernel's page cache, so
   // little is needed: a block of a large file must stay until the kernel's next pieces of it have been asked for.
   // Memory that is used again soon is also in the processor's cache, and not touched for the first time.
@@ -68,7 +74,12 @@ class RecordCache {
   // of `buffer_bytes` and calls `load`, now or once memory is free. A failed load is told to all who joined it, and is
   // not kept. kNoSpace: the pool cannot hold `buffer_bytes` even when it is empty; `load` is not called. `load` never
   // runs within another `load` on the same thread's stack, but after it, so that a chain of loads needs no deep stack.
-  void Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
+  Found Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
+
+  // Absent: from now on it is being loaded, by the caller and into memory of his own, and what is returned must be
+  // called once as a Load calls its `loaded`; `done` then gets the block as any other. Present, or being loaded:
+  // returns an empty function, and `done` is not called. A chunk is let go with its last BlockRef, never kept idle.
+  Loaded Claim(const RecordKey& key, Done done);
 
   // How many blocks that need `buffer_bytes` each the pool can hold at the same time.
   uint64_t blocks_max(size_t buffer_bytes) const;

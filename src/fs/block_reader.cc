@@ -11,21 +11,30 @@
 namespace augur {
 
 BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
-                         Statistics& statistics)
-    : store_(std::move(store)), engine_(engine), cache_(cache), statistics_(statistics) {}
+                         Statistics& statistics, DemandHooks* hooks)
+    : store_(std::move(store)), engine_(engine), cache_(cache), statistics_(statistics), hooks_(hooks) {}
 
 void BlockReader::Get(const Entry& file, uint64_t block, RecordCache::Done done) {
   const RecordKey key{.hash = file.hash, .size = file.size, .block = block};
   const size_t buffer_bytes = Store::BlockBytes(file, block) + 2 * size_t{kAlignMax};
-  cache_.Get(
+  const RecordCache::Found found = cache_.Get(
       key, buffer_bytes,
       [this, file, block](Buffer buffer, RecordCache::Loaded loaded) {
         Load(file, block, std::move(buffer), std::move(loaded));
       },
       std::move(done));
+  if (found == RecordCache::Found::kPresent) statistics_.Add(Stat::kRecordCacheHits, 1);
+  if (found == RecordCache::Found::kLoading) statistics_.Add(Stat::kRecordCacheJoins, 1);
 }
 
 void BlockReader::Load(const Entry& file, uint64_t block, Buffer buffer, RecordCache::Loaded loaded) {
+  const uint64_t block_bytes = Store::BlockBytes(file, block);
+  if (hooks_ != nullptr && hooks_->Fetch(file, block, {buffer.data(), block_bytes})) {
+    statistics_.Add(Stat::kWarehouseHits, 1);
+    loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = block_bytes});
+    return;
+  }
+  statistics_.Add(Stat::kMisses, 1);
   Result<Extent> extent = store_->Locate(file, block);
   if (!extent.ok()) {
     spdlog::error("{}: {}", Printable(store_->path()), extent.status().text());
@@ -67,6 +76,7 @@ Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, const
     spdlog::error("{}: {}", Printable(store_->path()), status.text());
     return status;
   }
+  if (hooks_ != nullptr) hooks_->OnLoaded(file, block, {buffer.data() + skip, extent.bytes});
   return CachedBlock{.buffer = std::move(buffer), .begin = skip, .bytes = extent.bytes};
 }
 

@@ -10,18 +10,21 @@
 #include "cache/record_cache.h"
 #include "control/statistics.h"
 #include "io/read_engine.h"
+#include "prefetch/demand_hooks.h"
 
 namespace augur {
 
 // BlockReader brings blocks of records from the shards into the record cache, each checked against its hash on the way.
-// Safe from any thread; never waits for the disk. REQUIRES: store, engine, cache and statistics outlive it, and every
-// Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants (FileSystem).
+// Safe from any thread; never waits for the disk. REQUIRES: store, engine, cache, statistics and hooks outlive it, and
+// every Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants (FileSystem).
 class BlockReader {
  public:
   // What a block takes of the pool at most.
   static constexpr size_t kBufferBytesMax = kBlockBytes + 2 * size_t{kAlignMax};
 
-  BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics);
+  // `hooks` may be nullptr: nothing is kept beside the record cache.
+  BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics,
+              DemandHooks* hooks);
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
@@ -40,6 +43,7 @@ class BlockReader {
   ReadEngine& engine_;
   RecordCache& cache_;
   Statistics& statistics_;
+  DemandHooks* const hooks_;
 };
 
 }  // namespace augur

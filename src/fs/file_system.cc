@@ -83,7 +83,7 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
       options_(options),
       holding_reads_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
       started_(Now()),
-      blocks_(store_, engine, cache, statistics),
+      blocks_(store_, engine, cache, statistics, options.hooks),
       gate_(holding_reads_max_),
       virtual_(FirstSnapshotNumber(started_)) {}
 
@@ -223,6 +223,7 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done)
   if (file->type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
   if (offset >= file->size || bytes == 0) return done(ReadReply{});
   bytes = std::min<uint64_t>(bytes, file->size - offset);
+  if (offset == 0 && options_.hooks != nullptr) options_.hooks->OnRead(*file);
   const uint64_t first = offset / kBlockBytes;
   if ((offset + bytes - 1) / kBlockBytes == first) {
     const uint64_t skip = offset % kBlockBytes;

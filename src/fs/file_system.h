@@ -54,7 +54,8 @@ struct FileSystemCounts {
 struct FileSystemOptions {
   uint32_t uid = 0;
   uint32_t gid = 0;
-  uint32_t umask = 0;  // permission bits taken away from files and folders
+  uint32_t umask = 0;            // permission bits taken away from files and folders
+  DemandHooks* hooks = nullptr;  // of the prefetch, where there is one; outlives the file system
 };
 
 // The bytes of a read: pieces in order, which stay valid as long as the reply does.

@@ -37,7 +37,8 @@ class ReadEngine {
 enum class EngineKind { kAuto, kUring, kPread };
 
 // kAuto: io_uring, or the pread pool where io_uring is refused (the Description says why). `depth` is the number of
-// reads in flight at most. kUnsupported: kUring was asked for and is refused; the text has cause and cure.
-Result<std::unique_ptr<ReadEngine>> MakeReadEngine(EngineKind kind, unsigned depth);
+// reads in flight at most, `rings_max` that of threads that end them with io_uring; there is no more than one a core.
+// kUnsupported: kUring was asked for and is refused; the text has cause and cure.
+Result<std::unique_ptr<ReadEngine>> MakeReadEngine(EngineKind kind, unsigned depth, unsigned rings_max = 4);
 
 }  // namespace augur

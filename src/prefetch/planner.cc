@@ -149,15 +149,20 @@ bool Planner::Wanted(Slot slot) const {
   if (Resident(slot) || states_[slot].bad || TooLong(slot)) return false;
   const Position use = NextUnread(slot);
   if (use == kNever && !fill_) return false;
+  if (use == kNever && states_[slot].unpushable) return KeepTakes(use, track_.PlaceOf(slot).bytes);
   return Takes(use, track_.PlaceOf(slot).bytes);
 }
 
-void Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
+Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const Slot slot = track_.SlotOf(file);
-  if (slot == kNoSlot) return;
+  if (slot == kNoSlot) return {};
   const Position tail_before = progress_.tail();
   const Progress::Seen seen = progress_.See(slot);
   const State& state = states_[slot];
+  const bool near = seen.kind == Progress::Kind::kNew || seen.kind == Progress::Kind::kOld;
+  const Sight sight = {.foreseen = near,
+                       .sentinel = near && IsSentinel(seen.position),
+                       .ready = state.held || kept_.Contains(slot) || stocked_.Contains(slot)};
   if (missed && limits_.stock_bytes_max > 0 && !state.pushing && !state.dropping) {
     // Its pages are in the page cache now, pushed or not.
     if (!stocked_.Contains(slot)) {
@@ -175,6 +180,7 @@ void Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   }
   track_.PopBefore(progress_.tail());
   MeasureReader(now_us);
+  return sight;
 }
 
 // Puts the file where it belongs after something about it has changed: among those to push, if its bytes are there and
@@ -233,11 +239,11 @@ void Planner::ComputeAnew() {
     const bool served = use != kNever && (stocked_.Contains(slot) || states_[slot].pushing);
     return KeepKey(slot, served ? track_.NextUse(slot, use + 1) : use);
   });
-  std::vector<Slot> useless;
-  for (const auto& [use, slot] : ready_.in_order()) {
-    if (use == kNever && states_[slot].held) useless.push_back(slot);
+  for (Slot slot = 0; slot < states_.size(); ++slot) {
+    State& state = states_[slot];
+    state.unpushable = state.asked = false;
+    if (state.held && !state.pushing && !fill_ && NextUnread(slot) == kNever) Release(slot);
   }
-  for (const Slot slot : useless) Release(slot);
 }
 
 void Planner::Keeps(EntryNumber file) {
@@ -412,6 +418,7 @@ void Planner::PutBack(const ReadPlan& read) {
   }
   reading_bytes_ -= read.bytes;
   --reads_under_way_;
+  disk_.Withdraw();
 }
 
 void Planner::Ended(const ReadPlan& read, uint64_t now_us) {
@@ -434,7 +441,7 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
   const bool sentinel = use != kNever && IsSentinel(use);
   Arrival arrival;
   // What can go to the page cache at once waits for that in the conveyor; Pushed decides whether to keep it.
-  const bool to_stock = !sentinel && StockTakes(use, item.place.bytes);
+  const bool to_stock = !sentinel && (use != kNever || (fill_ && !state.unpushable)) && StockTakes(use, item.place.bytes);
   if (!to_stock) arrival.keep = PlanKeep(slot, use);
   arrival.hold = to_stock || (!arrival.keep.keep && use != kNever && (sentinel || limits_.stock_bytes_max == 0));
   arrival.copy = sentinel && arrival.hold;
@@ -484,8 +491,10 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   const uint64_t bytes = track_.PlaceOf(slot).bytes;
   pushing_bytes_ -= Pages(bytes);
   if (outcome != PushOutcome::kPushed) {
-    state.unpushable = outcome == PushOutcome::kEnded || state.asked;
+    // What nobody is known to need is not worth a stat.
+    state.unpushable = outcome == PushOutcome::kEnded || state.asked || NextUnread(slot) == kNever;
     state.unknown = outcome == PushOutcome::kUnknown && !state.unpushable;
+    if (state.held && NextUnread(slot) == kNever) Release(slot);
     Settle(slot);
     return {};
   }
@@ -545,6 +554,17 @@ std::vector<EntryNumber> Planner::TakeStocked() {
     stocked_.Remove(slot);
     states_[slot].dropping = true;
     dropping_bytes_ += Pages(track_.PlaceOf(slot).bytes);
+    Settle(slot);
+  }
+  return files;
+}
+
+std::vector<EntryNumber> Planner::TakeKept() {
+  std::vector<EntryNumber> files;
+  while (!kept_.empty()) {
+    const Slot slot = kept_.last().second;
+    files.push_back(track_.FileOf(slot));
+    kept_.Remove(slot);
     Settle(slot);
   }
   return files;

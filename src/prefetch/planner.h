@@ -56,6 +56,13 @@ struct PushPlan {
   uint64_t bytes = 0;
 };
 
+// What the planner knew of a file when it was seen to be read.
+struct Sight {
+  bool foreseen = false;  // it was to be read about now
+  bool sentinel = false;  // and left out of the page cache on purpose
+  bool ready = false;     // its bytes were in memory
+};
+
 struct PlannerGauges {
   uint64_t epochs_queued = 0;
   Position position = 0;  // of the front
@@ -83,7 +90,7 @@ class Planner {
   void Fill(const Order& files);
 
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
-  void Saw(EntryNumber file, bool missed, uint64_t now_us);
+  Sight Saw(EntryNumber file, bool missed, uint64_t now_us);
   // The warehouse has this file although no Arrival said so: found at the start, or put in after a demand read.
   void Keeps(EntryNumber file);
   // ... or has it no longer, or could not take it.
@@ -91,7 +98,7 @@ class Planner {
   // The warehouse takes less, or more, than was thought.
   void SetKeptMax(uint64_t bytes) { limits_.kept_bytes_max = bytes; }
 
-  // The next read, or nothing for now. Answer: Began and then Ended.
+  // The next read, or nothing for now. Answer: Ended, or PutBack.
   std::optional<ReadPlan> NextRead(uint64_t now_us);
   // The read could not be begun (no memory for it): it was not taken.
   void PutBack(const ReadPlan& read);
@@ -114,6 +121,8 @@ class Planner {
   std::vector<EntryNumber> TakeReleased();
   // Everything that was pushed is to be dropped from the page cache, and is forgotten.
   std::vector<EntryNumber> TakeStocked();
+  // The warehouse has been emptied; what it had is returned.
+  std::vector<EntryNumber> TakeKept();
 
   PlannerGauges gauges() const;
   uint64_t track_bytes() const { return track_.bytes(); }

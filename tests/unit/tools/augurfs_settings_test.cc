@@ -28,7 +28,7 @@ AugurfsSettings Resolved(const AugurfsOptions& options, const Machine& machine) 
 
 TEST(ResolveAugurfs, TakesAnEighthOfTheMemoryWithinLimits) {
   EXPECT_EQ(Resolved({}, MachineWith(4 * kGiB)).memory_bytes, 512 * kMiB);
-  EXPECT_EQ(Resolved({}, MachineWith(256 * kGiB)).memory_bytes, 1 * kGiB);
+  EXPECT_EQ(Resolved({}, MachineWith(256 * kGiB)).memory_bytes, 16 * kGiB);
   EXPECT_EQ(Resolved({}, MachineWith(256 * kMiB)).memory_bytes, 64 * kMiB);
 }
 

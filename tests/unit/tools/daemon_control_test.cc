@@ -135,7 +135,7 @@ TEST_F(DaemonControlTest, WithoutPrefetchTheCureIsSaid) {
   for (const char* command : {"hint", "drop"}) {
     const Result<ControlReply> refused = Ask(control, command, {}, {"a\n"});
     EXPECT_EQ(refused.status().code(), Code::kUnsupported);
-    EXPECT_THAT(refused.status().text(), HasSubstr("-o prefetch=off"));
+    EXPECT_THAT(refused.status().text(), HasSubstr("-o foresee=off"));
   }
   EXPECT_EQ(json::parse(control.Json())["mount"]["prefetch"], "off");
 }

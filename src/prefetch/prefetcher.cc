@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/prefetcher.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <future>
+
+#include "base/check.h"
+#include "base/thread.h"
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+// Files handed to the pushing threads and not pushed: enough that they never wait for the planning thread, which takes
+// about as long for a round as they for a file.
+constexpr uint64_t kPushesAhead = 16;
+// A recognised pass is queued in pieces of so many files, when fewer than that are left.
+constexpr size_t kSequencePiece = 2048;
+// All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
+constexpr uint64_t kReadsToFill = 8;
+// Memory that a file takes in the planner's tables for each epoch that is queued, and for itself (Track::bytes).
+constexpr uint64_t kOrderBytesPerFile = 12 + 100;
+
+uint64_t NowUs() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+// 4 KiB of each record are lost to alignment at most, and a chunk is a multiple of the pool's granule.
+uint64_t ChunkBytes(uint64_t bytes) { return bytes + 2 * size_t{kAlignMax}; }
+
+}  // namespace
+
+Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,
+                       Statistics& statistics, const PrefetcherOptions& options)
+    : store_(std::move(store)),
+      engine_(engine),
+      cache_(cache),
+      statistics_(statistics),
+      options_(options),
+      kept_(warehouse != nullptr ? std::make_unique<KeptBlocks>(*store_, *warehouse) : nullptr),
+      chunks_(options.chunk_bytes),
+      path_order_(store_, options.order_bytes_max),
+      detector_(
+          [this](EntryNumber file, size_t count, Order* files) {
+            const Status status = path_order_.Next(file, TreeOrder::kFilesFirst, count, files);
+            if (!status.ok()) spdlog::debug("what comes next: {}", status.text());
+          },
+          store_->summary().file_count) {}
+
+Prefetcher::~Prefetcher() { Stop(); }
+
+Status Prefetcher::Start(PageSink* sink, MountView* view) {
+  sink_ = sink;
+  view_ = view;
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
+  thread_ = std::move(thread);
+  {
+    const MutexLock lock(mu_);
+    running_ = true;
+  }
+  for (unsigned i = 0; sink_ != nullptr && i < options_.push_threads; ++i) {
+    AUGUR_TRY_ASSIGN(pusher, StartThread("augur-push", [this] { RunPushes(); }));
+    push_threads_.push_back(std::move(pusher));
+  }
+  chunks_.SetFreeHook([this] { Post([this] { refused_ = false; }); });
+  return Status::Ok();
+}
+
+void Prefetcher::Stop() {
+  {
+    const MutexLock lock(mu_);
+    stopping_ = true;
+    posted_.NotifyOne();
+  }
+  // The planning thread ends when nothing is under way, for which it needs the others.
+  if (thread_.joinable()) thread_.join();
+  {
+    const MutexLock lock(push_mu_);
+    push_stopping_ = true;
+    push_posted_.NotifyAll();
+  }
+  for (std::thread& thread : push_threads_) thread.join();
+  push_threads_.clear();
+  chunks_.SetFreeHook({});
+  held_.clear();
+}
+
+void Prefetcher::Post(std::function<void()> event) {
+  const MutexLock lock(mu_);
+  if (events_.empty()) posted_.NotifyOne();
+  events_.push_back(std::move(event));
+}
+
+void Prefetcher::Run() {
+  std::deque<std::function<void()>> events;
+  bool stopping = false;
+  while (true) {
+    {
+      const MutexLock lock(mu_);
+      while (events_.empty() && !(stopping_ && flights_ + pushes_ + drops_ == 0)) {
+        if (stopping_ && !stopping) break;
+        posted_.Wait(mu_);
+      }
+      stopping = stopping_;
+      events.swap(events_);
+      if (stopping && events.empty() && flights_ + pushes_ + drops_ == 0) break;
+    }
+    for (const std::function<void()>& event : events) event();
+    events.clear();
+    if (!stopping) Decide();
+    Publish();
+  }
+  held_.clear();
+}
+
+Planner& Prefetcher::planner() {
+  if (planner_) return *planner_;
+  // Where opens are seen, no file need be left out of the page cache to learn where the reader is.
+  const bool opens = view_ != nullptr && view_->usable();
+  PlannerLimits limits;
+  limits.kept_bytes_max = kept_ ? std::min(options_.kept_bytes_max, kept_->warehouse().bytes_max()) : 0;
+  // A chunk is larger than its records by the gaps in it and by what is aligned.
+  limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
+  limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
+  limits.reads_max = options_.reads_max;
+  limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
+  limits.sentinel_every = opens || sink_ == nullptr ? 0 : 64;
+  ProgressOptions progress;
+  if (!opens) {
+    // One read in 64 is seen: the first that is tells where the reader is, and what lies between was read.
+    progress.support = 1;
+    progress.unseen_max = 128;
+  }
+  planner_ = std::make_unique<Planner>(
+      [store = store_](EntryNumber number) {
+        const Result<Entry> entry = store->Get(number);
+        if (!entry.ok() || entry->type != EntryType::kFile || entry->shard == kNoShard) return FilePlace{};
+        return FilePlace{.shard = entry->shard, .offset = entry->offset, .bytes = entry->size};
+      },
+      limits, progress);
+  const MutexLock lock(mu_);
+  progress_ = opens ? "opens" : sink_ != nullptr ? "sentinels" : "reads";
+  return *planner_;
+}
+
+void Prefetcher::Decide() {
+  FollowSequence();
+  FillWhenAllFits();
+  if (!planner_) return;
+  for (const EntryNumber file : planner_->TakeReleased()) held_.erase(file);
+  std::erase_if(to_erase_, [this](EntryNumber file) {
+    const Result<Entry> entry = store_->Get(file);
+    return !entry.ok() || kept_->Erase(*entry);
+  });
+  StartReads();
+  StartPushes();
+  StartDrops();
+  AskStats();
+}
+
+void Prefetcher::StartReads() {
+  while (!refused_) {
+    const std::optional<ReadPlan> plan = planner_->NextRead(NowUs());
+    if (!plan) return;
+    if (AlreadyKept(*plan)) continue;
+    Buffer chunk = chunks_.Allocate(ChunkBytes(plan->bytes));
+    if (!chunk) {
+      planner_->PutBack(*plan);
+      // When nothing of it is in use, nothing will be let go, and the file is too large for ever.
+      refused_ = chunks_.used_bytes() > 0;
+      return;
+    }
+    ++flights_;
+    uint64_t wanted = 0;
+    for (const ReadPlan::Item& item : plan->items) wanted += item.place.bytes;
+    statistics_.Add(Stat::kJoinedBytes, plan->bytes - std::min(plan->bytes, wanted));
+    const auto flight = std::make_shared<Flight>(*store_, engine_, statistics_, *plan, std::move(chunk));
+    flight->Begin(cache_,
+                  [this](const std::shared_ptr<Flight>& landed) { Post([this, landed] { OnLanded(landed); }); });
+  }
+}
+
+// Whether the warehouse has all of it already: another mount of the store has put it there.
+bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
+  if (!kept_) return false;
+  for (const ReadPlan::Item& item : plan.items) {
+    const Result<Entry> entry = store_->Get(item.file);
+    if (!entry.ok() || !kept_->Contains(*entry)) return false;
+  }
+  planner_->PutBack(plan);
+  for (const ReadPlan::Item& item : plan.items) planner_->Keeps(item.file);
+  return true;
+}
+
+void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
+  --flights_;
+  planner_->Ended(flight->plan(), NowUs());
+  std::vector<Passenger>& passengers = flight->passengers();
+  for (size_t i = 0; i < flight->plan().items.size(); ++i) {
+    const bool ok = i < passengers.size() && passengers[i].ok;
+    const ReadPlan::Item& item = flight->plan().items[i];
+    const Arrival arrival = planner_->Arrived(item, ok);
+    if (!ok) continue;
+    Passenger& passenger = passengers[i];
+    unread_.insert(item.file);
+    Keep(passenger.entry, passenger.blocks, arrival.keep);
+    if (arrival.hold) {
+      held_[item.file] = std::move(passenger.blocks);
+    } else if (!arrival.keep.keep) {
+      Wasted(item.file);
+    }
+  }
+  passengers.clear();
+}
+
+void Prefetcher::Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
+  for (const EntryNumber out : plan.evict) Evict(out);
+  if (!plan.keep) return;
+  std::vector<std::span<const std::byte>> bytes;
+  for (const BlockRef& block : blocks) bytes.push_back(block->span());
+  const auto number = static_cast<EntryNumber>(file.number);
+  if (!bytes.empty() && kept_->Insert(file, bytes)) return;
+  planner_->KeepsNot(number);
+  // It holds less than was thought: others use it too, or the machine has no more memory to give.
+  planner_->SetKeptMax(planner_->gauges().kept_bytes);
+}
+
+void Prefetcher::Evict(EntryNumber file) {
+  const Result<Entry> entry = store_->Get(file);
+  if (!entry.ok()) return;
+  if (!kept_->Erase(*entry)) to_erase_.push_back(file);
+  Wasted(file);
+}
+
+// The file's bytes are not in our memory any more; were they ever used?
+void Prefetcher::Wasted(EntryNumber file) {
+  if (pushed_us_.contains(file) || held_.contains(file)) return;
+  if (unread_.erase(file) == 0) return;
+  const Result<Entry> entry = store_->Get(file);
+  if (entry.ok()) statistics_.Add(Stat::kWastedBytes, entry->size);
+}
+
+void Prefetcher::StartPushes() {
+  if (sink_ == nullptr) return;
+  while (pushes_ < kPushesAhead) {
+    const std::optional<PushPlan> plan = planner_->NextPush();
+    if (!plan) return;
+    ++pushes_;
+    Push push{.file = plan->file, .blocks = {}, .drop = false};
+    const auto held = held_.find(plan->file);
+    if (held != held_.end()) push.blocks = held->second;
+    const MutexLock lock(push_mu_);
+    push_queue_.push_back(std::move(push));
+    push_posted_.NotifyOne();
+  }
+}
+
+void Prefetcher::RunPushes() {
+  while (true) {
+    Push push;
+    {
+      const MutexLock lock(push_mu_);
+      while (push_queue_.empty() && !push_stopping_) push_posted_.Wait(push_mu_);
+      if (push_queue_.empty()) return;
+      push = std::move(push_queue_.front());
+      push_queue_.pop_front();
+    }
+    if (push.drop) {
+      sink_->Drop(push.file);
+      Post([this, file = push.file] {
+        --drops_;
+        planner_->Dropped(file);
+        pushed_us_.erase(file);
+        Wasted(file);
+      });
+      continue;
+    }
+    bool lost = false;
+    const PushOutcome outcome = PushOne(push, &lost);
+    Post([this, push = std::move(push), outcome, lost] { OnPushed(push, outcome, lost); });
+  }
+}
+
+// Pushes all blocks of a file. `lost`: its bytes were not where the planner thought.
+PushOutcome Prefetcher::PushOne(const Push& push, bool* lost) {
+  const Result<Entry> entry = store_->Get(push.file);
+  if (!entry.ok()) return PushOutcome::kEnded;
+  const uint64_t blocks = Store::BlockCount(*entry);
+  for (uint64_t block = 0; block < blocks; ++block) {
+    PushOutcome outcome = PushOutcome::kEnded;
+    if (!push.blocks.empty()) {
+      const std::span<const std::byte> bytes = push.blocks[block]->span();
+      outcome = sink_->Push(push.file, block * kBlockBytes, {&bytes, 1});
+    } else if (const std::optional<Warehouse::Pin> pin = kept_ ? kept_->Find(*entry, block) : std::nullopt) {
+      outcome = sink_->Push(push.file, block * kBlockBytes, pin->pieces());
+    } else {
+      *lost = true;
+    }
+    if (outcome != PushOutcome::kPushed) return outcome;
+  }
+  return PushOutcome::kPushed;
+}
+
+void Prefetcher::OnPushed(const Push& push, PushOutcome outcome, bool lost) {
+  --pushes_;
+  const KeepPlan plan = planner_->Pushed(push.file, outcome);
+  if (lost) {
+    planner_->KeepsNot(push.file);
+    return;
+  }
+  if (outcome == PushOutcome::kUnknown) {
+    statistics_.Add(Stat::kPushesUnknown, 1);
+    to_stat_.push_back(push.file);
+    return;
+  }
+  if (outcome != PushOutcome::kPushed) return;
+  const Result<Entry> entry = store_->Get(push.file);
+  if (!entry.ok()) return;
+  statistics_.Add(Stat::kPushes, 1);
+  statistics_.Add(Stat::kPushedBytes, entry->size);
+  pushed_us_[push.file] = NowUs();
+  Keep(*entry, push.blocks, plan);
+  if (plan.keep) held_.erase(push.file);
+}
+
+void Prefetcher::StartDrops() {
+  std::vector<EntryNumber> files;
+  while (const std::optional<EntryNumber> file = planner_->NextDrop()) files.push_back(*file);
+  if (files.empty()) return;
+  drops_ += files.size();
+  statistics_.Add(Stat::kDroppedFiles, files.size());
+  if (view_ != nullptr && view_->usable()) {
+    view_->Drop(files, [this, files] {
+      Post([this, files] {
+        for (const EntryNumber file : files) {
+          --drops_;
+          planner_->Dropped(file);
+          pushed_us_.erase(file);
+          Wasted(file);
+        }
+      });
+    });
+    return;
+  }
+  const MutexLock lock(push_mu_);
+  for (const EntryNumber file : files) push_queue_.push_back({.file = file, .blocks = {}, .drop = true});
+  push_posted_.NotifyAll();
+}
+
+// The kernel must know a file before its pages can be pushed: the view looks them up.
+void Prefetcher::AskStats() {
+  if (to_stat_.empty()) return;
+  std::vector<EntryNumber> files = std::exchange(to_stat_, {});
+  const auto done = [this, files] {
+    Post([this, files] {
+      for (const EntryNumber file : files) planner_->Statted(file);
+    });
+  };
+  if (view_ != nullptr && view_->usable()) {
+    view_->Stat(files, done);
+  } else {
+    // They are pushed when the reader has looked them up by himself: they are tried once more, and then left alone.
+    for (const EntryNumber file : files) planner_->Statted(file);
+  }
+}
+
+void Prefetcher::Queue(const Order& order, Source source) {
+  Planner& plan = planner();
+  if (source == Source::kOrder && source_ == Source::kSequence) plan.Clear();
+  source_ = source;
+  keep_demand_.store(false, std::memory_order_relaxed);
+  plan.Append(order);
+  std::vector<EntryNumber> folders;
+  for (const EntryNumber file : order) {
+    if (!probed_.insert(file).second) continue;
+    const Result<Entry> entry = store_->Get(file);
+    if (!entry.ok()) continue;
+    const auto folder = static_cast<EntryNumber>(entry->parent);
+    if (watched_.insert(folder).second) folders.push_back(folder);
+    if (kept_ && kept_->Contains(*entry)) plan.Keeps(file);
+  }
+  if (view_ != nullptr && !folders.empty()) view_->Watch(folders);
+}
+
+void Prefetcher::FollowSequence() {
+  if (source_ == Source::kOrder) return;
+  if (!detector_.following()) {
+    if (source_ == Source::kSequence) {
+      source_ = Source::kNothing;
+      planner_->Clear();
+    }
+    return;
+  }
+  if (planner_ && source_ == Source::kSequence) {
+    const PlannerGauges gauges = planner_->gauges();
+    if (gauges.end - std::min(gauges.end, gauges.position) >= kSequencePiece) return;
+  }
+  const Order piece = detector_.Take(kSequencePiece);
+  if (!piece.empty()) Queue(piece, Source::kSequence);
+}
+
+void Prefetcher::FillWhenAllFits() {
+  if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder) return;
+  const uint64_t rounding = store_->summary().file_count * Warehouse::RoomFor(1);
+  if (store_->summary().record_bytes + rounding > options_.kept_bytes_max) return;
+  const Result<std::shared_ptr<const Order>> files = path_order_.Files();
+  if (!files.ok()) return;
+  filling_ = true;
+  planner().Fill(**files);
+  for (const EntryNumber file : **files) {
+    const Result<Entry> entry = store_->Get(file);
+    if (entry.ok() && kept_->Contains(*entry)) planner_->Keeps(file);
+  }
+}
+
+void Prefetcher::Saw(EntryNumber file, bool missed, uint64_t now_us) {
+  ++reads_seen_;
+  if (source_ != Source::kOrder) detector_.Observe(file);
+  if (!planner_) return;
+  const Sight sight = planner_->Saw(file, missed, now_us);
+  unread_.erase(file);
+  if (missed && sight.foreseen) {
+    if (sight.sentinel) {
+      statistics_.Add(Stat::kSentinels, 1);
+    } else if (!sight.ready) {
+      statistics_.Add(Stat::kStalls, 1);
+    }
+  }
+  const auto pushed = pushed_us_.find(file);
+  if (pushed == pushed_us_.end()) return;
+  statistics_.Record(Histogram::kLeadTimeUs, now_us - std::min(now_us, pushed->second));
+  pushed_us_.erase(pushed);
+}
+
+void Prefetcher::OnRead(const Entry& file) {
+  const auto number = static_cast<EntryNumber>(file.number);
+  Post([this, number] { Saw(number, true, NowUs()); });
+}
+
+void Prefetcher::OnOpened(std::span<const EntryNumber> files) {
+  statistics_.Add(Stat::kOpens, files.size());
+  Post([this, list = std::vector<EntryNumber>(files.begin(), files.end())] {
+    const uint64_t now_us = NowUs();
+    for (const EntryNumber file : list) Saw(file, false, now_us);
+  });
+}
+
+bool Prefetcher::Fetch(const Entry& file, uint64_t block, std::span<std::byte> to) {
+  if (!kept_) return false;
+  const std::optional<Warehouse::Pin> pin = kept_->Find(file, block);
+  if (!pin) return false;
+  size_t done = 0;
+  for (const std::span<const std::byte> piece : pin->pieces()) {
+    AUGUR_CHECK(done + piece.size() <= to.size());
+    std::memcpy(to.data() + done, piece.data(), piece.size());
+    done += piece.size();
+  }
+  AUGUR_CHECK(done == to.size());
+  return true;
+}
+
+// With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every
+// epoch, where least recently used would throw away what is yet to come (DESIGN section 7).
+void Prefetcher::OnLoaded(const Entry& file, uint64_t block, std::span<const std::byte> bytes) {
+  if (!kept_ || !keep_demand_.load(std::memory_order_relaxed)) return;
+  kept_->warehouse().Insert({.hash = file.hash, .size = file.size, .block = block}, bytes);
+  if (file.size > kBlockBytes) return;
+  const auto number = static_cast<EntryNumber>(file.number);
+  Post([this, number] {
+    if (!planner_) return;
+    const Result<Entry> entry = store_->Get(number);
+    if (entry.ok() && kept_->Contains(*entry)) planner_->Keeps(number);
+  });
+}
+
+uint64_t Prefetcher::OrderFilesMax() const {
+  const uint64_t files_max = options_.order_bytes_max / kOrderBytesPerFile;
+  return files_max - std::min(files_max, order_files_.load(std::memory_order_relaxed));
+}
+
+Status Prefetcher::AddOrder(Order order) {
+  if (order.size() > OrderFilesMax()) {
+    return {Code::kNoSpace, std::to_string(order.size()) + " files are more than the memory for orders holds (" +
+                                std::to_string(OrderFilesMax()) + "): raise memory="};
+  }
+  order_files_.fetch_add(order.size(), std::memory_order_relaxed);
+  statistics_.Add(Stat::kOrdersAccepted, 1);
+  Post([this, files = std::make_shared<const Order>(std::move(order))] { Queue(*files, Source::kOrder); });
+  return Status::Ok();
+}
+
+std::vector<std::pair<std::string, std::string>> Prefetcher::Describe() const {
+  const MutexLock lock(mu_);
+  return {{"policy", policy_}, {"progress", progress_}};
+}
+
+DropReport Prefetcher::Drop() {
+  auto report = std::make_shared<std::promise<DropReport>>();
+  {
+    const MutexLock lock(mu_);
+    if (!running_ || stopping_) return {};
+  }
+  Post([this, report] {
+    DropReport dropped;
+    if (planner_) {
+      dropped.stocked_bytes = planner_->gauges().stock_bytes;
+      const std::vector<EntryNumber> files = planner_->TakeStocked();
+      drops_ += files.size();
+      const MutexLock lock(push_mu_);
+      for (const EntryNumber file : files) push_queue_.push_back({.file = file, .blocks = {}, .drop = true});
+      push_posted_.NotifyAll();
+    }
+    if (kept_) {
+      std::vector<EntryNumber> kept = planner_ ? planner_->TakeKept() : std::vector<EntryNumber>();
+      dropped.warehouse_bytes = kept_->warehouse().Clear();
+      for (const EntryNumber file : kept) Wasted(file);
+    }
+    report->set_value(dropped);
+  });
+  return report->get_future().get();
+}
+
+void Prefetcher::Publish() {
+  statistics_.Set(Gauge::kReadsInFlight, flights_);
+  statistics_.Set(Gauge::kPushesWaiting, pushes_);
+  if (!planner_) return;
+  const PlannerGauges gauges = planner_->gauges();
+  statistics_.Set(Gauge::kOrdersQueued, gauges.epochs_queued);
+  statistics_.Set(Gauge::kOrderPosition, gauges.position);
+  statistics_.Set(Gauge::kOrderFiles, gauges.end);
+  statistics_.Set(Gauge::kStockedAheadBytes, gauges.stock_bytes);
+  if (source_ == Source::kOrder)
+    order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
+  const MutexLock lock(mu_);
+  policy_ = gauges.epochs_queued == 0 ? (filling_ ? "fill" : "idle") : gauges.sweeping ? "tiles" : "window";
+}
+
+}  // namespace augur

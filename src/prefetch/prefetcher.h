@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "base/mutex.h"
+#include "cache/buffer_pool.h"
+#include "cache/record_cache.h"
+#include "cache/warehouse.h"
+#include "control/statistics.h"
+#include "io/read_engine.h"
+#include "order/path_order.h"
+#include "order/sequence_detector.h"
+#include "prefetch/demand_hooks.h"
+#include "prefetch/flight.h"
+#include "prefetch/kept_blocks.h"
+#include "prefetch/mount_view.h"
+#include "prefetch/page_sink.h"
+#include "prefetch/planner.h"
+#include "prefetch/prefetch_control.h"
+
+namespace augur {
+
+struct PrefetcherOptions {
+  uint64_t kept_bytes_max = 0;   // of the warehouse
+  uint64_t chunk_bytes = 0;      // memory for what is being read ahead, or read and on its way
+  uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
+  uint64_t order_bytes_max = 0;  // memory for orders
+  unsigned reads_max = 32;
+  unsigned push_threads = 1;
+};
+
+// Prefetcher carries out what the Planner decides: reads ahead, keeps in the warehouse, pushes into the page cache,
+// drops behind the reader. It follows orders that it is given, and passes in path order that it recognises by itself;
+// when all of the store fits in the warehouse, it brings the rest of it as well. PREFETCH.md tells how it decides.
+//
+// Safe from any thread. All planning is done by one thread of its own, to which everything that happens is posted, so
+// the planner needs no lock and nobody waits for it; further threads only push. REQUIRES: what it is given outlives it,
+// and no READ is answered any more when it is destroyed. Not for reads that somebody waits for: BlockReader.
+class Prefetcher final : public PrefetchControl, public DemandHooks {
+ public:
+  // `warehouse` may be nullptr: nothing is kept.
+  Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,
+             Statistics& statistics, const PrefetcherOptions& options);
+  // Stops.
+  ~Prefetcher() override;
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
+
+  // Begins to work, once the mount is served. `sink` and `view` may be nullptr where there is none. kNoSpace: the
+  // system gives no thread.
+  Status Start(PageSink* sink, MountView* view);
+  // Ends the threads. Pushes and reads under way end first; READs must still be answered meanwhile, and `view` be
+  // there.
+  void Stop();
+
+  // What the MountView sees.
+  void OnOpened(std::span<const EntryNumber> files);
+
+  // PrefetchControl.
+  uint64_t OrderFilesMax() const override;
+  Status AddOrder(Order order) override;
+  std::vector<std::pair<std::string, std::string>> Describe() const override;
+  DropReport Drop() override;
+
+  // DemandHooks.
+  void OnRead(const Entry& file) override;
+  bool Fetch(const Entry& file, uint64_t block, std::span<std::byte> to) override;
+  void OnLoaded(const Entry& file, uint64_t block, std::span<const std::byte> bytes) override;
+
+ private:
+  // A file on its way to the page cache: its blocks, or none when the warehouse has them.
+  struct Push {
+    EntryNumber file = 0;
+    std::vector<BlockRef> blocks;
+    bool drop = false;  // the other way round
+  };
+  enum class Source { kNothing, kOrder, kSequence };
+
+  void Post(std::function<void()> event);
+  void Run();
+  void RunPushes();
+  PushOutcome PushOne(const Push& push, bool* lost);
+
+  // The planning thread's:
+  Planner& planner();
+  void Decide();
+  void StartReads();
+  void StartPushes();
+  void StartDrops();
+  void FollowSequence();
+  void FillWhenAllFits();
+  void Queue(const Order& order, Source source);
+  void Saw(EntryNumber file, bool missed, uint64_t now_us);
+  void OnLanded(const std::shared_ptr<Flight>& flight);
+  void OnPushed(const Push& push, PushOutcome outcome, bool lost);
+  void Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
+  void Evict(EntryNumber file);
+  void Wasted(EntryNumber file);
+  bool AlreadyKept(const ReadPlan& plan);
+  void AskStats();
+  void Publish();
+
+  // Constant after construction.
+  const std::shared_ptr<const Store> store_;
+  ReadEngine& engine_;
+  RecordCache& cache_;
+  Statistics& statistics_;
+  const PrefetcherOptions options_;
+
+  // Constant after Start.
+  PageSink* sink_ = nullptr;
+  MountView* view_ = nullptr;
+
+  // Own synchronization.
+  std::unique_ptr<KeptBlocks> kept_;
+  BufferPool chunks_;
+  PathOrder path_order_;
+  std::atomic<bool> keep_demand_ = true;  // what is read on demand is kept as long as there is room
+  std::atomic<uint64_t> order_files_ = 0;
+
+  // Used by the planning thread only.
+  std::unique_ptr<Planner> planner_;
+  SequenceDetector detector_;
+  Source source_ = Source::kNothing;
+  uint64_t flights_ = 0;
+  uint64_t pushes_ = 0;
+  uint64_t drops_ = 0;
+  uint64_t reads_seen_ = 0;
+  bool filling_ = false;
+  bool refused_ = false;  // no memory for a chunk: until one is let go
+  std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
+  std::unordered_map<EntryNumber, uint64_t> pushed_us_;
+  std::unordered_set<EntryNumber> unread_;   // fetched, and not yet seen to be read
+  std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them
+  std::unordered_set<EntryNumber> watched_;  // folders
+  std::vector<EntryNumber> to_stat_;
+  std::vector<EntryNumber> to_erase_;
+
+  mutable Mutex mu_;
+  CondVar posted_;
+  std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
+  bool running_ AUGUR_GUARDED_BY(mu_) = false;
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  std::string policy_ AUGUR_GUARDED_BY(mu_) = "idle";
+  std::string progress_ AUGUR_GUARDED_BY(mu_) = "none";
+
+  Mutex push_mu_;
+  CondVar push_posted_;
+  std::deque<Push> push_queue_ AUGUR_GUARDED_BY(push_mu_);
+  bool push_stopping_ AUGUR_GUARDED_BY(push_mu_) = false;
+
+  std::thread thread_;
+  std::vector<std::thread> push_threads_;
+};
+
+}  // namespace augur
