@@ -199,8 +199,7 @@ class Scenario {
     // Once unmeasured: first touch of memory, the first OPEN, the sentinels' records into the cache.
     PushAll(way);
     ReadOnce(reader);
-    DropBehind(way.dropped, entries_);
-    if (way.dropped == Dropped::kNot) DropNow(entries_);
+    DropAll(way.dropped);
     Figures figures;
     for (const std::string epoch : {"1", "2"}) {
       const double push = Seconds(CLOCK_MONOTONIC);
@@ -219,8 +218,7 @@ class Scenario {
       figures["reads_" + epoch] = static_cast<double>(statistics_.Get(Stat::kReads) - reads);
       figures["seen_" + epoch] = static_cast<double>(opened_ - seen);
       // Each in its own way: the helper's opens would fetch the attributes that the other has made the kernel forget.
-      DropBehind(way.dropped, entries_);
-      if (way.dropped == Dropped::kNot) DropNow(entries_);
+      DropAll(way.dropped);
     }
     End();
     return figures;
@@ -317,6 +315,14 @@ class Scenario {
       const auto files = std::span(entries_).subspan(done, word - done);
       done = word;
       DropBehind(dropped, files);
+    }
+  }
+
+  void DropAll(Dropped dropped) {
+    if (dropped == Dropped::kByDaemon) {
+      DropBehind(dropped, entries_);
+    } else {
+      DropNow(entries_);
     }
   }
 
