@@ -20,7 +20,7 @@ namespace augur {
 namespace {
 
 constexpr std::string_view kNamePrefix = "augurfs-";
-constexpr std::time_t kForeignDebrisSeconds = 24 * 60 * 60;
+constexpr std::time_t kForeignDebrisSeconds = std::time_t{24} * 60 * 60;
 
 std::string Hex16(uint64_t value) {
   std::string text(16, '0');
