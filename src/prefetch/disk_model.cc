@@ -12,6 +12,9 @@ constexpr double kMegabyte = 1e6;
 // No disk that we have heard of is beyond these: 50 GB/s, and one byte a microsecond.
 constexpr double kByteUsMin = 0.00002;
 constexpr double kByteUsMax = 1;
+// A window that took so many times as long as expected counts for so much.
+constexpr double kSlowWindow = 1.25;
+constexpr double kSlowWeight = 0.2;
 
 }  // namespace
 
@@ -42,8 +45,11 @@ void DiskModel::CloseWindow(uint64_t now_us) {
   const auto reads = static_cast<double>(window_reads_);
   const double megabytes = static_cast<double>(window_bytes_) / kMegabyte;
   const auto time = static_cast<double>(now_us - window_begin_us_);
-  // Relative errors count, not those of the longest window.
-  const double weight = 1 / (time * time);
+  // Relative errors count, not those of the longest window. And a window that took longer than the disk is known to
+  // need was likely kept waiting by something else (no processor was free, others used the disk): what the disk can do
+  // is the lower edge of what is seen. If it has become slower for good, that is learned in five times as many windows.
+  const double expected = read_us_ * reads + byte_us_ * kMegabyte * megabytes;
+  const double weight = (known() && time > kSlowWindow * expected ? kSlowWeight : 1) / (time * time);
   for (double* sum : {&rr_, &rb_, &bb_, &rt_, &bt_}) *sum *= kForget;
   rr_ += weight * reads * reads;
   rb_ += weight * reads * megabytes;

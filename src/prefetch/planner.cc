@@ -174,9 +174,10 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   if (seen.kind == Progress::Kind::kJump) {
     ComputeAnew();
     fetch_ = progress_.front();
-  } else if (seen.kind == Progress::Kind::kNew) {
-    const Position from = std::max(tail_before, track_.begin());
-    for (Position at = from; at < progress_.tail() && at < track_.end(); ++at) Passed(track_.At(at));
+  } else {
+    for (const Position at : progress_.TakePassed()) {
+      if (at >= track_.begin() && at < track_.end()) Passed(track_.At(at));
+    }
   }
   track_.PopBefore(progress_.tail());
   MeasureReader(now_us);
@@ -441,7 +442,8 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
   const bool sentinel = use != kNever && IsSentinel(use);
   Arrival arrival;
   // What can go to the page cache at once waits for that in the conveyor; Pushed decides whether to keep it.
-  const bool to_stock = !sentinel && (use != kNever || (fill_ && !state.unpushable)) && StockTakes(use, item.place.bytes);
+  const bool to_stock =
+      !sentinel && (use != kNever || (fill_ && !state.unpushable)) && StockTakes(use, item.place.bytes);
   if (!to_stock) arrival.keep = PlanKeep(slot, use);
   arrival.hold = to_stock || (!arrival.keep.keep && use != kNever && (sentinel || limits_.stock_bytes_max == 0));
   arrival.copy = sentinel && arrival.hold;
@@ -509,6 +511,16 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
     if (!plan.keep) released_.push_back(file);
   }
   return plan;
+}
+
+std::vector<EntryNumber> Planner::Upcoming(size_t count) const {
+  std::vector<EntryNumber> files;
+  const auto& order = ready_.in_order();
+  for (auto at = order.lower_bound({progress_.front(), 0}); at != order.end() && files.size() < count; ++at) {
+    if (at->first == kNever) break;
+    files.push_back(track_.FileOf(at->second));
+  }
+  return files;
 }
 
 void Planner::Statted(EntryNumber file) {

@@ -111,6 +111,8 @@ class Planner {
   std::optional<PushPlan> NextPush();
   // Returns whether to keep the file; it is to be let go from the conveyor after that, if `outcome` was kPushed.
   KeepPlan Pushed(EntryNumber file, PushOutcome outcome);
+  // The files that will be pushed next, as far as it is known now; `count` at most.
+  std::vector<EntryNumber> Upcoming(size_t count) const;
   // After an outcome of kUnknown: the kernel has been asked for the file, it may be pushed again.
   void Statted(EntryNumber file);
 

@@ -18,6 +18,8 @@ namespace {
 // Files handed to the pushing threads and not pushed: enough that they never wait for the planning thread, which takes
 // about as long for a round as they for a file.
 constexpr uint64_t kPushesAhead = 16;
+// Files that are looked up at once when the kernel turns out not to know one.
+constexpr size_t kStatAhead = 256;
 // A recognised pass is queued in pieces of so many files, when fewer than that are left.
 constexpr size_t kSequencePiece = 2048;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
@@ -357,6 +359,10 @@ void Prefetcher::StartDrops() {
 void Prefetcher::AskStats() {
   if (to_stat_.empty()) return;
   std::vector<EntryNumber> files = std::exchange(to_stat_, {});
+  // Nobody has looked these up, so those that come after them will not have been looked up either.
+  for (const EntryNumber file : planner_->Upcoming(kStatAhead)) {
+    if (statted_.insert(file).second) files.push_back(file);
+  }
   const auto done = [this, files] {
     Post([this, files] {
       for (const EntryNumber file : files) planner_->Statted(file);
@@ -376,6 +382,7 @@ void Prefetcher::Queue(const Order& order, Source source) {
   source_ = source;
   keep_demand_.store(false, std::memory_order_relaxed);
   plan.Append(order);
+  statted_.clear();
   std::vector<EntryNumber> folders;
   for (const EntryNumber file : order) {
     if (!probed_.insert(file).second) continue;
@@ -502,11 +509,7 @@ std::vector<std::pair<std::string, std::string>> Prefetcher::Describe() const {
 
 DropReport Prefetcher::Drop() {
   auto report = std::make_shared<std::promise<DropReport>>();
-  {
-    const MutexLock lock(mu_);
-    if (!running_ || stopping_) return {};
-  }
-  Post([this, report] {
+  const auto event = [this, report] {
     DropReport dropped;
     if (planner_) {
       dropped.stocked_bytes = planner_->gauges().stock_bytes;
@@ -522,7 +525,13 @@ DropReport Prefetcher::Drop() {
       for (const EntryNumber file : kept) Wasted(file);
     }
     report->set_value(dropped);
-  });
+  };
+  {
+    const MutexLock lock(mu_);
+    if (!running_ || stopping_) return {};
+    if (events_.empty()) posted_.NotifyOne();
+    events_.push_back(event);
+  }
   return report->get_future().get();
 }
 

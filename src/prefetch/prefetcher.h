@@ -147,6 +147,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   std::unordered_set<EntryNumber> unread_;   // fetched, and not yet seen to be read
   std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them
   std::unordered_set<EntryNumber> watched_;  // folders
+  std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
   std::vector<EntryNumber> to_stat_;
   std::vector<EntryNumber> to_erase_;
 

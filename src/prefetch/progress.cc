@@ -6,6 +6,8 @@
 namespace augur {
 
 void Progress::Restart(Position begin) {
+  recent_.clear();
+  passed_.clear();
   tail_ = front_ = begin;
   seen_.clear();
   in_front_.clear();
@@ -33,6 +35,7 @@ Progress::Seen Progress::See(Slot slot) {
   const Position index = position - tail_;
   if (index >= seen_.size()) seen_.resize(index + 1, false);
   seen_[index] = true;
+  recent_.push_back(position);
   if (position >= front_) {
     in_front_.push_back(position);
     FollowReads();
@@ -62,14 +65,23 @@ void Progress::ForgetChance(Position epoch_reads) {
   if (!in_front_.empty()) in_front_.erase(std::max_element(in_front_.begin(), in_front_.end()));
 }
 
-// Moves the tail past what is read.
+// Moves the tail past what is read, and finds what the reader is done with.
 void Progress::Advance() {
+  // Nobody comes after the last read of all, so it need not be waited for; but another worker may still have files to
+  // read before it, if it will be seen.
+  const bool ended = front_ >= track_.end();
   while (tail_ < front_) {
-    const uint64_t behind = front_ - tail_;
     const bool seen = !seen_.empty() && seen_.front();
-    if (seen ? behind <= options_.lag : behind <= options_.unseen_max) break;
+    const bool waits = !ended || (!seen && options_.support > 1);
+    if (waits && front_ - tail_ <= (seen ? options_.lag : options_.unseen_max)) break;
+    if (!seen) passed_.push_back(tail_);
     if (!seen_.empty()) seen_.pop_front();
     ++tail_;
+  }
+  // One file that was not seen holds the tail, but nothing else.
+  while (!recent_.empty() && (ended || recent_.front() + options_.lag < front_)) {
+    passed_.push_back(recent_.front());
+    recent_.pop_front();
   }
 }
 
@@ -112,6 +124,8 @@ bool Progress::JumpTo(Position position) {
   front_ = *most + 1;
   seen_.assign(front_ - tail_, false);
   for (const Position one : near) seen_[one - tail_] = true;
+  recent_.assign(near.begin(), near.end());
+  passed_.clear();
   in_front_.clear();
   stray_count_ = 0;
   Advance();
