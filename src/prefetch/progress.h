@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "prefetch/track.h"
@@ -54,6 +55,9 @@ class Progress {
   // The reader has passed everything before `tail`; `front` is where it will read next, about.
   Position tail() const { return tail_; }
   Position front() const { return front_; }
+  // The positions that the reader is done with since the last call, each once: those seen when the front is `lag`
+  // further, the others when the tail passes them. After a jump or a restart: what was passed before is not told.
+  std::vector<Position> TakePassed() { return std::exchange(passed_, {}); }
   // True for positions before the tail, and for those seen.
   bool WasRead(Position position) const;
 
@@ -71,6 +75,8 @@ class Progress {
   const Options options_;
   Position tail_ = 0;
   Position front_ = 0;
+  std::deque<Position> recent_;  // seen, and not yet passed
+  std::vector<Position> passed_;
   std::deque<bool> seen_;                                  // of the positions from tail_ on
   std::vector<Position> in_front_;                         // seen at or after the front; fewer than `support`
   double chance_ = 0;                                      // of those, how many are to be forgotten as a stranger's
