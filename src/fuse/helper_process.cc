@@ -237,7 +237,7 @@ void SettleSignals() {
   sigset_t blocked;
   sigemptyset(&blocked);
   sigaddset(&blocked, kDaemonDied);
-  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+  pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
 }
 
 Status Work(const UniqueFd& socket, const std::string& store_path, uint64_t generation, pid_t daemon) {

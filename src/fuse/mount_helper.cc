@@ -138,10 +138,10 @@ void MountHelper::Ask(HelperVerb verb, std::span<const EntryNumber> entries, Don
   while (!entries.empty()) {
     const auto now = entries.first(std::min(entries.size(), kHelperEntriesMax));
     entries = entries.subspan(now.size());
-    // Only the answer to the last part is told.
-    if (answered) asked_.push_back(entries.empty() ? std::move(done) : Done());
+    if (answered) asked_.emplace_back();
     Send(HelperPacket(verb, now.size(), std::as_bytes(now)));
   }
+  if (answered) asked_.back() = std::move(done);  // only the answer to the last part is told
 }
 
 void MountHelper::Send(Packet packet) {
@@ -234,7 +234,7 @@ void MountHelper::Understand(HelperVerb verb, std::span<const std::byte> body) {
     case HelperVerb::kAttach:
     case HelperVerb::kStat:
     case HelperVerb::kDrop:
-    case HelperVerb::kWatch: AUGUR_CHECK(!"a request from the helper");
+    case HelperVerb::kWatch: CheckFailed(__FILE__, __LINE__, "an answer, not a request");
   }
 }
 
