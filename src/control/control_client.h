@@ -9,6 +9,7 @@
 
 namespace augur {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): to move a nlohmann::json is noexcept, whatever it calls.
 struct ControlAnswer {
   nlohmann::json header;
   std::string body;

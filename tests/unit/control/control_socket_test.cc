@@ -67,6 +67,7 @@ TEST(ControlSocketTest, ComingAndGoingAtOnce) {
   const std::string folder = scratch / "sockets";
   std::atomic<int> refused = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int n = 0; n < 200; ++n) {

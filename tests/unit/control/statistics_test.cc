@@ -103,6 +103,7 @@ TEST(StatisticsTest, NothingIsLostAmongThreads) {
   constexpr uint64_t kTimes = 20'000;
   Statistics statistics;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (uint64_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&statistics, i] {
       for (uint64_t n = 0; n < kTimes; ++n) {

@@ -134,11 +134,13 @@ TEST_F(VirtualFolderTest, ForgottenSnapshotsAreGone) {
 TEST_F(VirtualFolderTest, BytesOfAReadOutliveTheNode) {
   AddFiles();
   const NodeId node = Find(NodeOf(".augur"), "count").node;
-  std::optional<ReadReply> kept;
-  fs_->Read(node, 0, 100, [&](Result<ReadReply> reply) { kept = std::move(reply).value(); });
-  ASSERT_TRUE(kept);
+  ReadReply kept;
+  fs_->Read(node, 0, 100, [&](Result<ReadReply> reply) {
+    if (reply.ok()) kept = std::move(reply).value();
+  });
+  ASSERT_EQ(kept.pieces.size(), 1u);
   fs_->Forget(node);
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(kept->pieces[0].data()), kept->pieces[0].size()), "number 1");
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(kept.pieces[0].data()), kept.pieces[0].size()), "number 1");
 }
 
 // V4: bounded, each file by itself.
@@ -157,11 +159,10 @@ TEST_F(VirtualFolderTest, TooManySnapshotsAreRefused) {
 TEST_F(VirtualFolderTest, NumbersAreNoNodesOfTheStore) {
   AddFiles();
   const NodeId folder = NodeOf(".augur");
-  const auto file = Node::FromId(Find(folder, "count").node);
-  ASSERT_TRUE(file);
-  EXPECT_EQ(file->view, Node::kVirtualView);
-  EXPECT_NE(file->entry, 0u);
-  EXPECT_EQ(Node::FromId(folder)->view, Node::kVirtualView);
+  const Node file = Node::FromId(Find(folder, "count").node).value_or(Node());
+  EXPECT_EQ(file.view, Node::kVirtualView);
+  EXPECT_NE(file.entry, 0u);
+  EXPECT_EQ(Node::FromId(folder).value_or(Node()).view, Node::kVirtualView);
   // Those that a listing shows are numbers, and no nodes.
   EXPECT_TRUE(fs_->ReadDirectory(folder, 2,
                                  [&](const DirectoryItem& item) {
@@ -177,6 +178,7 @@ TEST_F(VirtualFolderTest, ManyThreadsLookUpReadAndForget) {
   AddFiles();
   const NodeId folder = NodeOf(".augur");
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int n = 0; n < 2000; ++n) {
