@@ -70,6 +70,10 @@ Status Prefetcher::Start(PageSink* sink, MountView* view) {
     AUGUR_TRY_ASSIGN(pusher, StartThread("augur-push", [this] { RunPushes(); }));
     push_threads_.push_back(std::move(pusher));
   }
+  if (kept_) {
+    AUGUR_TRY_ASSIGN(stower, StartThread("augur-keep", [this] { RunStowings(); }));
+    stow_thread_ = std::move(stower);
+  }
   chunks_.SetFreeHook([this] { Post([this] { refused_ = false; }); });
   return Status::Ok();
 }
@@ -88,6 +92,12 @@ void Prefetcher::Stop() {
     push_posted_.NotifyAll();
   }
   for (std::thread& thread : push_threads_) thread.join();
+  {
+    const MutexLock lock(stow_mu_);
+    stow_stopping_ = true;
+    stow_posted_.NotifyAll();
+  }
+  if (stow_thread_.joinable()) stow_thread_.join();
   push_threads_.clear();
   chunks_.SetFreeHook({});
   held_.clear();
@@ -105,13 +115,13 @@ void Prefetcher::Run() {
   while (true) {
     {
       const MutexLock lock(mu_);
-      while (events_.empty() && !(stopping_ && flights_ + pushes_ + drops_ == 0)) {
+      while (events_.empty() && !(stopping_ && !Busy())) {
         if (stopping_ && !stopping) break;
         posted_.Wait(mu_);
       }
       stopping = stopping_;
       events.swap(events_);
-      if (stopping && events.empty() && flights_ + pushes_ + drops_ == 0) break;
+      if (stopping && events.empty() && !Busy()) break;
     }
     for (const std::function<void()>& event : events) event();
     events.clear();
@@ -156,10 +166,6 @@ void Prefetcher::Decide() {
   FillWhenAllFits();
   if (!planner_) return;
   for (const EntryNumber file : planner_->TakeReleased()) held_.erase(file);
-  std::erase_if(to_erase_, [this](EntryNumber file) {
-    const Result<Entry> entry = store_->Get(file);
-    return !entry.ok() || kept_->Erase(*entry);
-  });
   StartReads();
   StartPushes();
   StartDrops();
@@ -221,23 +227,61 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
   passengers.clear();
 }
 
+// The planner counts the file as kept from now on; until it is there, the blocks stay at hand.
 void Prefetcher::Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
-  for (const EntryNumber out : plan.evict) Evict(out);
-  if (!plan.keep) return;
-  std::vector<std::span<const std::byte>> bytes;
-  for (const BlockRef& block : blocks) bytes.push_back(block->span());
-  const auto number = static_cast<EntryNumber>(file.number);
-  if (!bytes.empty() && kept_->Insert(file, bytes)) return;
-  planner_->KeepsNot(number);
-  // It holds less than was thought: others use it too, or the machine has no more memory to give.
-  planner_->SetKeptMax(planner_->gauges().kept_bytes);
+  for (const EntryNumber out : plan.evict) Wasted(out);
+  const bool take = plan.keep && !blocks.empty();
+  if (plan.keep && !take) planner_->KeepsNot(static_cast<EntryNumber>(file.number));
+  if (plan.evict.empty() && !take) return;
+  Stowing stowing{.evict = plan.evict, .file = {}, .blocks = {}};
+  if (take) {
+    stowing.file = file;
+    stowing.blocks.assign(blocks.begin(), blocks.end());
+    stowing_[static_cast<EntryNumber>(file.number)] = stowing.blocks;
+  }
+  ++stowings_;
+  const MutexLock lock(stow_mu_);
+  stow_queue_.push_back(std::move(stowing));
+  stow_posted_.NotifyOne();
 }
 
-void Prefetcher::Evict(EntryNumber file) {
-  const Result<Entry> entry = store_->Get(file);
-  if (!entry.ok()) return;
-  if (!kept_->Erase(*entry)) to_erase_.push_back(file);
-  Wasted(file);
+// A copy of 100 KB takes 10 us, and ten times that where the memory is touched for the first time: so not by the
+// planning thread.
+void Prefetcher::RunStowings() {
+  while (true) {
+    Stowing stowing;
+    {
+      const MutexLock lock(stow_mu_);
+      while (stow_queue_.empty() && !stow_stopping_) stow_posted_.Wait(stow_mu_);
+      if (stow_queue_.empty()) return;
+      stowing = std::move(stow_queue_.front());
+      stow_queue_.pop_front();
+    }
+    const bool kept = Stow(stowing);
+    stowing.blocks.clear();
+    Post([this, kept, file = stowing.file] {
+      --stowings_;
+      if (!file) return;
+      const auto number = static_cast<EntryNumber>(file->number);
+      stowing_.erase(number);
+      if (kept) return;
+      planner_->KeepsNot(number);
+      // It holds less than was thought: others use it too, or the machine has no more memory to give.
+      planner_->SetKeptMax(planner_->gauges().kept_bytes);
+    });
+  }
+}
+
+bool Prefetcher::Stow(const Stowing& stowing) {
+  to_erase_.insert(to_erase_.end(), stowing.evict.begin(), stowing.evict.end());
+  std::erase_if(to_erase_, [this](EntryNumber file) {
+    const Result<Entry> entry = store_->Get(file);
+    return !entry.ok() || kept_->Erase(*entry);
+  });
+  if (!stowing.file) return true;
+  std::vector<std::span<const std::byte>> bytes;
+  for (const BlockRef& block : stowing.blocks) bytes.push_back(block->span());
+  return kept_->Insert(*stowing.file, bytes);
 }
 
 // The file's bytes are not in our memory any more; were they ever used?
@@ -255,8 +299,11 @@ void Prefetcher::StartPushes() {
     if (!plan) return;
     ++pushes_;
     Push push{.file = plan->file, .blocks = {}, .drop = false};
-    const auto held = held_.find(plan->file);
-    if (held != held_.end()) push.blocks = held->second;
+    if (const auto held = held_.find(plan->file); held != held_.end()) {
+      push.blocks = held->second;
+    } else if (const auto stowing = stowing_.find(plan->file); stowing != stowing_.end()) {
+      push.blocks = stowing->second;
+    }
     const MutexLock lock(push_mu_);
     push_queue_.push_back(std::move(push));
     push_posted_.NotifyOne();

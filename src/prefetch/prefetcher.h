@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -48,8 +49,9 @@ struct PrefetcherOptions {
 // when all of the store fits in the warehouse, it brings the rest of it as well. PREFETCH.md tells how it decides.
 //
 // Safe from any thread. All planning is done by one thread of its own, to which everything that happens is posted, so
-// the planner needs no lock and nobody waits for it; further threads only push. REQUIRES: what it is given outlives it,
-// and no READ is answered any more when it is destroyed. Not for reads that somebody waits for: BlockReader.
+// the planner needs no lock and nobody waits for it; further threads only push, and copy to the warehouse. REQUIRES:
+// what it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that somebody
+// waits for: BlockReader.
 class Prefetcher final : public PrefetchControl, public DemandHooks {
  public:
   // `warehouse` may be nullptr: nothing is kept.
@@ -88,11 +90,18 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
     std::vector<BlockRef> blocks;
     bool drop = false;  // the other way round
   };
+  // What the warehouse is to do: first put some files out, then take one in.
+  struct Stowing {
+    std::vector<EntryNumber> evict;
+    std::optional<Entry> file;
+    std::vector<BlockRef> blocks;
+  };
   enum class Source { kNothing, kOrder, kSequence };
 
   void Post(std::function<void()> event);
   void Run();
   void RunPushes();
+  void RunStowings();
   PushOutcome PushOne(const Push& push, bool* lost);
 
   // The planning thread's:
@@ -108,7 +117,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   void OnLanded(const std::shared_ptr<Flight>& flight);
   void OnPushed(const Push& push, PushOutcome outcome, bool lost);
   void Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
-  void Evict(EntryNumber file);
+  bool Stow(const Stowing& stowing);
+  bool Busy() const { return flights_ + pushes_ + drops_ + stowings_ > 0; }
   void Wasted(EntryNumber file);
   bool AlreadyKept(const ReadPlan& plan);
   void AskStats();
@@ -139,17 +149,18 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   uint64_t flights_ = 0;
   uint64_t pushes_ = 0;
   uint64_t drops_ = 0;
+  uint64_t stowings_ = 0;
   uint64_t reads_seen_ = 0;
   bool filling_ = false;
   bool refused_ = false;  // no memory for a chunk: until one is let go
   std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
+  std::unordered_map<EntryNumber, std::vector<BlockRef>> stowing_;  // not yet in the warehouse
   std::unordered_map<EntryNumber, uint64_t> pushed_us_;
   std::unordered_set<EntryNumber> unread_;   // fetched, and not yet seen to be read
   std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them
   std::unordered_set<EntryNumber> watched_;  // folders
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
   std::vector<EntryNumber> to_stat_;
-  std::vector<EntryNumber> to_erase_;
 
   mutable Mutex mu_;
   CondVar posted_;
@@ -164,7 +175,15 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   std::deque<Push> push_queue_ AUGUR_GUARDED_BY(push_mu_);
   bool push_stopping_ AUGUR_GUARDED_BY(push_mu_) = false;
 
+  Mutex stow_mu_;
+  CondVar stow_posted_;
+  std::deque<Stowing> stow_queue_ AUGUR_GUARDED_BY(stow_mu_);
+  bool stow_stopping_ AUGUR_GUARDED_BY(stow_mu_) = false;
+
+  std::vector<EntryNumber> to_erase_;  // used by the stowing thread only: they were in use when they were to go
+
   std::thread thread_;
+  std::thread stow_thread_;
   std::vector<std::thread> push_threads_;
 };
 
