@@ -166,8 +166,10 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   if (missed && limits_.stock_bytes_max > 0 && !state.pushing && !state.dropping) {
     // Its pages are in the page cache now, pushed or not.
     if (!stocked_.Contains(slot)) {
-      stocked_.Add(slot, seen.position == kNever || seen.position < tail_before ? NextUnread(slot) : seen.position,
-                   Pages(track_.PlaceOf(slot).bytes));
+      // A reader that is just there keeps them until Passed; what is read elsewhere, or again, is as good as passed.
+      const bool here = near && seen.position >= tail_before && progress_.front() < track_.end() &&
+                        seen.position + progress_.options().lag >= progress_.front();
+      stocked_.Add(slot, here ? seen.position : NextUnread(slot), Pages(track_.PlaceOf(slot).bytes));
       Settle(slot);
     }
   }
@@ -537,8 +539,15 @@ std::optional<EntryNumber> Planner::NextDrop() {
   const uint64_t ahead = std::min(kDropAhead, limits_.stock_bytes_max / 8);
   if (stocked_.bytes() + pushing_bytes_ + ahead + StockAside() <= limits_.stock_bytes_max) return std::nullopt;
   // Never what is read in this same window: it would push out its own end.
-  const auto [last_use, last] = stocked_.last();
-  if (last_use <= StockEnd()) return std::nullopt;
+  auto [last_use, last] = stocked_.last();
+  if (last_use <= StockEnd()) {
+    // But what was to be read long ago, and was not seen to be, is likely not read any more: an open was not reported,
+    // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other.
+    const auto [first_use, first] = stocked_.soonest();
+    if (first_use + 4 * progress_.options().lag >= progress_.front()) return std::nullopt;
+    last_use = kNever;
+    last = first;
+  }
   if (stocked_.bytes() + pushing_bytes_ <= limits_.stock_bytes_max) {
     const auto [use, slot] = FirstToPush();
     if (slot == kNoSlot || last_use <= use) return std::nullopt;
