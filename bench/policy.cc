@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "cache/policy_belady.h"
 #include "cache/policy_keep.h"
 
@@ -126,6 +127,7 @@ nlohmann::json Compare(const Workload& work, double share) {
   BeladyPolicy belady(room);
   // Where each file stands in each epoch, for the place of its next use.
   const size_t files = work.bytes.size();
+  AUGUR_CHECK(files > 0);
   std::vector<std::vector<uint64_t>> places(work.epochs.size(), std::vector<uint64_t>(files));
   for (size_t epoch = 0; epoch < work.epochs.size(); ++epoch) {
     for (size_t at = 0; at < files; ++at) places[epoch][work.epochs[epoch][at]] = epoch * files + at;

@@ -121,7 +121,8 @@ TEST_F(OrderFileTest, ChunksMayEndAnywhere) {
 
 // Whatever the bytes are: an order of files, or a failure with the number of a line.
 TEST_F(OrderFileTest, RandomBytesNeverHurt) {
-  const std::string alphabet("a/1.jpg\n\r0237 \xFF\0./", 20);
+  using std::string_literals::operator""s;
+  const std::string alphabet = "a/1.jpg\n\r0237 \xFF\0./"s;
   for (unsigned seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
     std::string text(random() % 60, '\0');

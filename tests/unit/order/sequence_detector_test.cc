@@ -188,7 +188,7 @@ TEST_P(SeedTest, OneReadInSixtyFourIsEnoughOnceThePassIsKnown) {
     if (random() % 64 == 0) detector.Observe(reads[at]);
     ASSERT_TRUE(detector.following()) << "after " << at << " reads";
   }
-  EXPECT_GE(handed, reads.size() - until - 4 * 64);
+  EXPECT_GE(handed, reads.size() - until - size_t{256});
   EXPECT_EQ(detector.runs_begun(), 1U);
 }
 
