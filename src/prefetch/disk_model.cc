@@ -14,7 +14,7 @@ constexpr double kByteUsMin = 0.00002;
 constexpr double kByteUsMax = 1;
 // A window that took so many times as long as expected counts for so much.
 constexpr double kSlowWindow = 1.25;
-constexpr double kSlowWeight = 0.2;
+constexpr double kSlowWeight = 0.5;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void DiskModel::CloseWindow(uint64_t now_us) {
   const auto time = static_cast<double>(now_us - window_begin_us_);
   // Relative errors count, not those of the longest window. And a window that took longer than the disk is known to
   // need was likely kept waiting by something else (no processor was free, others used the disk): what the disk can do
-  // is the lower edge of what is seen. If it has become slower for good, that is learned in five times as many windows.
+  // is the lower edge of what is seen. If it has become slower for good, that is learned in twice as many windows.
   const double expected = read_us_ * reads + byte_us_ * kMegabyte * megabytes;
   const double weight = (known() && time > kSlowWindow * expected ? kSlowWeight : 1) / (time * time);
   for (double* sum : {&rr_, &rb_, &bb_, &rt_, &bt_}) *sum *= kForget;

@@ -36,7 +36,7 @@ class DiskModel {
   // A window ends after so many reads and so much time: shorter ones say more of the timer than of the disk.
   static constexpr uint64_t kWindowReads = 8;
   static constexpr uint64_t kWindowUs = 20'000;
-  static constexpr double kForget = 0.97;  // what a window counts for after the next one
+  static constexpr double kForget = 0.99;  // what a window counts for after the next one
 
   void CloseWindow(uint64_t now_us);
   void Fit();

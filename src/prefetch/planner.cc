@@ -17,6 +17,9 @@ constexpr Position kUnprotected = Position{1} << 40;
 // horizon of H reads stays for H / 2 on average, so a memory of M reads has room for H = 2 M; a tenth less, as it does
 // not come evenly.
 constexpr uint64_t kHorizonTenths = 18;
+// What is this near to the reader is not pushed any more.
+constexpr Position kPushMargin = 2;
+constexpr double kPushMarginSeconds = 0.002;
 constexpr uint64_t kTileMin = 256 << 10;
 uint64_t Pages(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -119,6 +122,8 @@ bool Planner::StockTakes(Position use, uint64_t bytes) const {
   const uint64_t there = stocked_.bytes() + pushing_bytes_ + dropping_bytes_;
   const uint64_t coming = held_bytes_ + reading_bytes_;
   const uint64_t wanted = there + coming + Pages(bytes);
+  // What nobody is known to need puts nothing out, and what NextPush would not take would be held for ever.
+  if (use == kNever) return wanted + kPage * ready_.count() + StockAside() <= limits_.stock_bytes_max;
   if (wanted <= limits_.stock_bytes_max) return true;
   return stocked_.LastBytes(wanted - limits_.stock_bytes_max, [this](Position late) { return late > StockEnd(); });
 }
@@ -142,7 +147,10 @@ uint64_t Planner::StockAside() const {
 bool Planner::Takes(Position use, uint64_t bytes) const {
   // Without stock, what is held waits for the reader's own READ.
   if (limits_.stock_bytes_max == 0 && use != kNever) return true;
-  return StockTakes(use, bytes) || KeepTakes(use, bytes);
+  if (StockTakes(use, bytes)) return true;
+  // Where reads are cheap, what is not needed soon can as well be read later: a way through the warehouse would cost
+  // another copy. It is kept after it was pushed, for the next epoch.
+  return (Sweeps() || use == kNever) && KeepTakes(use, bytes);
 }
 
 bool Planner::Wanted(Slot slot) const {
@@ -295,11 +303,18 @@ void Planner::MeasureReader(uint64_t now_us) {
   measured_from_ = front;
 }
 
-// Whether another read costs more than the bytes of a file: then what is wanted is read in the order of the disk,
-// across what is not, and the warehouse holds it until it is needed.
-bool Planner::Sweeps() const {
-  if (!disk_.known() || limits_.kept_bytes_max == 0 || kept_.count() == 0) return false;
-  return disk_.free_gap_bytes() > kept_.bytes() / kept_.count();
+// Whether another read costs much more than the bytes of a file: then what is wanted is read in tiles of the disk,
+// across what is not, and the warehouse holds it until it is needed. Not for a little more, and not to and fro: between
+// the two bounds it stays as it is.
+bool Planner::Sweeps() const { return sweeps_; }
+
+void Planner::ChooseMode() {
+  if (!disk_.known() || limits_.kept_bytes_max == 0) return;
+  const uint64_t gap = disk_.free_gap_bytes();
+  const uint64_t file = track_.mean_bytes();
+  if (sweeps_ ? 2 * gap >= 3 * file : gap <= 3 * file) return;
+  sweeps_ = !sweeps_;
+  ComputeAnew();
 }
 
 // How long the disk needs for what it was asked for.
@@ -383,7 +398,7 @@ ReadPlan Planner::Expand(Slot slot, uint64_t bytes_max, uint64_t room, bool urge
   uint64_t tile = 0;
   if (Sweeps()) {
     tile = kTileMin;
-    while (tile < gap_max && tile < limits_.chunk_bytes_max) tile *= 2;
+    while (tile * 7 / 5 < gap_max && tile < limits_.chunk_bytes_max) tile *= 2;  // the nearest, by ratio
     bytes_max = std::max(bytes_max, std::min(tile + place.bytes, room));
   }
   const auto fits = [&](const FilePlace& other) {
@@ -426,6 +441,7 @@ void Planner::PutBack(const ReadPlan& read) {
 
 void Planner::Ended(const ReadPlan& read, uint64_t now_us) {
   disk_.End(now_us, read.bytes);
+  ChooseMode();
   reading_bytes_ -= read.bytes;
   --reads_under_way_;
 }
@@ -463,8 +479,11 @@ bool Planner::IsSentinel(Position position) const {
 
 // The file that is needed soonest of those that could be pushed; kNoSlot when there is none.
 std::pair<Position, Slot> Planner::FirstToPush() const {
+  // What is read within the next 2 ms comes too late: the kernel would have to wait for pages that a READ holds, and
+  // the reader for pages that are half there.
+  const Position margin = kPushMargin + static_cast<Position>(files_per_second_ * kPushMarginSeconds);
   const auto& order = ready_.in_order();
-  for (auto at = order.lower_bound({progress_.front(), 0}); at != order.end(); ++at) {
+  for (auto at = order.lower_bound({progress_.front() + margin, 0}); at != order.end(); ++at) {
     const State& state = states_[at->second];
     if (at->first > StockEnd() && !(at->first == kNever && fill_)) break;
     if (!state.unknown && !state.unpushable && (at->first == kNever || !IsSentinel(at->first))) return *at;

@@ -164,6 +164,7 @@ class Planner {
   void ComputeAnew();
   void MeasureReader(uint64_t now_us);
   bool Sweeps() const;
+  void ChooseMode();
   double UnderWayUs() const;
   Position NextMissing();
   Slot NextOnArm();
@@ -187,6 +188,7 @@ class Planner {
   Position fetch_ = 0;  // everything from the front to here is resident, being read, or left out
   uint32_t arm_ = 0;    // rank
   bool fill_ = false;
+  bool sweeps_ = false;
   std::vector<EntryNumber> released_;
 
   // The reader's speed, in files a second.

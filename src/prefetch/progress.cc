@@ -6,7 +6,7 @@
 namespace augur {
 
 void Progress::Restart(Position begin) {
-  recent_.clear();
+  recent_ = {};
   passed_.clear();
   tail_ = front_ = begin;
   seen_.clear();
@@ -35,11 +35,12 @@ Progress::Seen Progress::See(Slot slot) {
   const Position index = position - tail_;
   if (index >= seen_.size()) seen_.resize(index + 1, false);
   seen_[index] = true;
-  recent_.push_back(position);
   if (position >= front_) {
     in_front_.push_back(position);
     FollowReads();
   }
+  // One that is far behind the others is being read now too, and waits as long.
+  recent_.emplace(std::max(position, front_), position);
   Advance();
   return {.kind = Kind::kNew, .position = position};
 }
@@ -79,9 +80,9 @@ void Progress::Advance() {
     ++tail_;
   }
   // One file that was not seen holds the tail, but nothing else.
-  while (!recent_.empty() && (ended || recent_.front() + options_.lag < front_)) {
-    passed_.push_back(recent_.front());
-    recent_.pop_front();
+  while (!recent_.empty() && (ended || recent_.top().first + options_.lag < front_)) {
+    passed_.push_back(recent_.top().second);
+    recent_.pop();
   }
 }
 
@@ -124,7 +125,8 @@ bool Progress::JumpTo(Position position) {
   front_ = *most + 1;
   seen_.assign(front_ - tail_, false);
   for (const Position one : near) seen_[one - tail_] = true;
-  recent_.assign(near.begin(), near.end());
+  recent_ = {};
+  for (const Position one : near) recent_.emplace(one, one);
   passed_.clear();
   in_front_.clear();
   stray_count_ = 0;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -75,7 +77,9 @@ class Progress {
   const Options options_;
   Position tail_ = 0;
   Position front_ = 0;
-  std::deque<Position> recent_;  // seen, and not yet passed
+  // Seen and not yet passed, by where the front was at least.
+  std::priority_queue<std::pair<Position, Position>, std::vector<std::pair<Position, Position>>, std::greater<>>
+      recent_;
   std::vector<Position> passed_;
   std::deque<bool> seen_;                                  // of the positions from tail_ on
   std::vector<Position> in_front_;                         // seen at or after the front; fewer than `support`

@@ -3,14 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace augur::sim {
 namespace {
+
+constexpr double kRequestUs = 60;  // a READ that the daemon answers
+constexpr double kDropUs = 30;
+constexpr double kStatUs = 200;
+
 uint64_t Pages(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
 }  // namespace
 
-Simulation::Simulation(const World& world) : world_(world) {
+Simulation::Simulation(const World& world) : world_(world), kept_bytes_max_(world.limits.kept_bytes_max) {
   std::mt19937_64 random(world.seed);
   std::lognormal_distribution<double> size(std::log(world.file_bytes_mean) - 0.125, 0.5);
   uint64_t offset = 4096;
@@ -41,6 +48,7 @@ void Simulation::At(double time, std::function<void()> what) {
   events_.push({.at = time, .number = event_count_++, .what = std::move(what)});
 }
 
+// Two limits, as a cloud disk and a cgroup have them: so many reads, and so many bytes, in the order of asking.
 double Simulation::DiskDone(uint64_t bytes) {
   ++result_.disk_reads;
   result_.disk_bytes += bytes;
@@ -50,124 +58,231 @@ double Simulation::DiskDone(uint64_t bytes) {
   return std::max(disk_reads_free_us_, disk_bytes_free_us_) + world_.disk.latency_us;
 }
 
+void Simulation::IntoPageCache(EntryNumber file) {
+  if (page_cache_.insert(file).second) page_cache_bytes_ += Pages(places_[file].bytes);
+}
+
+void Simulation::OutOfPageCache(EntryNumber file) {
+  if (page_cache_.erase(file) > 0) page_cache_bytes_ -= Pages(places_[file].bytes);
+}
+
 void Simulation::Keep(EntryNumber file, const KeepPlan& plan) {
   for (const EntryNumber out : plan.evict) {
     if (kept_.erase(out) == 0) violations.push_back("evicts what is not kept");
     kept_bytes_ -= Pages(places_[out].bytes);
   }
   if (!plan.keep) return;
+  const uint64_t bytes = Pages(places_[file].bytes);
+  if (kept_bytes_ + bytes > world_.warehouse_takes_bytes) {
+    kept_bytes_max_ = world_.warehouse_takes_bytes;
+    planner_->KeepsNot(file);
+    planner_->SetKeptMax(kept_bytes_max_);
+    return;
+  }
   if (!kept_.insert(file).second) violations.push_back("keeps what is kept");
-  kept_bytes_ += Pages(places_[file].bytes);
+  kept_bytes_ += bytes;
+}
+
+void Simulation::Arrive(const ReadPlan& read) {
+  planner_->Ended(read, static_cast<uint64_t>(now_us_));
+  for (const ReadPlan::Item& item : read.items) {
+    reading_.erase(item.file);
+    const bool ok = !world_.reads_fail || !world_.reads_fail(item.file);
+    if (!ok) ++failed_[item.file];
+    const Arrival arrival = planner_->Arrived(item, ok);
+    if (!ok && (arrival.hold || arrival.keep.keep || !arrival.keep.evict.empty())) {
+      violations.push_back("wants what could not be read");
+    }
+    Keep(item.file, arrival.keep);
+    if (arrival.hold) held_.insert(item.file);
+    if (const auto readers = waiting_.extract(item.file)) {
+      for (Reader* reader : readers.mapped()) Deliver(reader, item.file, true);
+    }
+  }
+}
+
+void Simulation::PumpReads() {
+  while (const std::optional<ReadPlan> read = planner_->NextRead(static_cast<uint64_t>(now_us_))) {
+    if (world_.no_memory && world_.no_memory(read->id)) {
+      planner_->PutBack(*read);
+      break;
+    }
+    uint64_t end = read->offset;
+    for (const ReadPlan::Item& item : read->items) {
+      if (++reading_[item.file] > 1) violations.push_back("reads what is being read");
+      if (held_.contains(item.file)) violations.push_back("reads what is held");
+      if (kept_.contains(item.file)) violations.push_back("reads what is kept");
+      if (item.place.offset < end) violations.push_back("files of a read not in the order of the disk");
+      end = item.place.offset + item.place.bytes;
+      if (end > read->offset + read->bytes) violations.push_back("a file outside of its read");
+    }
+    if (read->items.empty()) violations.push_back("a read for nothing");
+    result_.planned_files += read->items.size();
+    At(DiskDone(read->bytes), [this, plan = *read] { Arrive(plan); });
+  }
+}
+
+void Simulation::PumpPushes() {
+  if (pushing_) return;
+  const std::optional<PushPlan> push = planner_->NextPush();
+  if (!push) return;
+  pushing_ = true;
+  if (planner_->gauges().stock_bytes > world_.limits.stock_bytes_max) violations.push_back("pushes over its limit");
+  if (!held_.contains(push->file) && !kept_.contains(push->file)) violations.push_back("pushes what is not there");
+  At(now_us_ + static_cast<double>(push->bytes) * world_.push_us_per_byte, [this, file = push->file] {
+    pushing_ = false;
+    const PushOutcome outcome = world_.push_outcome ? world_.push_outcome(file) : PushOutcome::kPushed;
+    if (outcome == PushOutcome::kPushed) IntoPageCache(file);
+    const KeepPlan plan = planner_->Pushed(file, outcome);
+    Keep(file, plan);
+    if (outcome == PushOutcome::kUnknown) {
+      ++stats_[file];
+      At(now_us_ + kStatUs, [this, file] { planner_->Statted(file); });
+    }
+    if (plan.keep) held_.erase(file);
+  });
 }
 
 void Simulation::Pump() {
-  const auto now = static_cast<uint64_t>(now_us_);
-  while (const std::optional<ReadPlan> read = planner_->NextRead(now)) {
-    for (const ReadPlan::Item& item : read->items) {
-      ++reading_[item.file];
-      if (item.place.offset < read->offset || item.place.offset + item.place.bytes > read->offset + read->bytes) {
-        violations.push_back("a file outside of its read");
-      }
-    }
-    At(DiskDone(read->bytes), [this, plan = *read] {
-      planner_->Ended(plan, static_cast<uint64_t>(now_us_));
-      for (const ReadPlan::Item& item : plan.items) {
-        reading_.erase(item.file);
-        const Arrival arrival = planner_->Arrived(item, true);
-        Keep(item.file, arrival.keep);
-        if (arrival.hold) held_.insert(item.file);
-      }
-    });
+  for (const EntryNumber file : planner_->TakeReleased()) {
+    if (held_.erase(file) == 0) violations.push_back("lets go what is not held");
   }
-  if (!pushing_) {
-    if (const std::optional<PushPlan> push = planner_->NextPush()) {
-      pushing_ = true;
-      if (!held_.contains(push->file) && !kept_.contains(push->file)) violations.push_back("pushes what is not there");
-      At(now_us_ + static_cast<double>(push->bytes) * world_.push_us_per_byte, [this, file = push->file] {
-        pushing_ = false;
-        if (page_cache_.insert(file).second) page_cache_bytes_ += Pages(places_[file].bytes);
-        const KeepPlan plan = planner_->Pushed(file, PushOutcome::kPushed);
-        Keep(file, plan);
-        if (plan.keep) held_.erase(file);
-      });
-    }
-  }
+  PumpReads();
+  PumpPushes();
   while (const std::optional<EntryNumber> drop = planner_->NextDrop()) {
-    At(now_us_ + 30, [this, file = *drop] {
-      if (page_cache_.erase(file) > 0) page_cache_bytes_ -= Pages(places_[file].bytes);
+    At(now_us_ + kDropUs, [this, file = *drop] {
+      OutOfPageCache(file);
       planner_->Dropped(file);
     });
-  }
-  for (const EntryNumber file : planner_->TakeReleased()) {
-    held_.erase(file);
   }
   Check();
 }
 
 void Simulation::Check() {
-  if (kept_bytes_ > world_.limits.kept_bytes_max) violations.push_back("keeps more than the warehouse takes");
   const PlannerGauges gauges = planner_->gauges();
+  if (kept_bytes_ > kept_bytes_max_) violations.push_back("keeps more than the warehouse takes");
   if (gauges.kept_bytes != kept_bytes_) violations.push_back("another opinion of what is kept");
   if (gauges.conveyor_bytes > world_.limits.conveyor_bytes_max) violations.push_back("a conveyor over its limit");
-  if (gauges.stock_bytes > world_.limits.stock_bytes_max + (1 << 20)) violations.push_back("stocks over its limit");
+  // What readers bring in by themselves stays until they are past it.
+  const uint64_t behind = world_.progress.support + 5 * world_.progress.lag;
+  const uint64_t mean = total_bytes_ / places_.size();
+  if (gauges.stock_bytes > world_.limits.stock_bytes_max + readers_ * behind * (mean + 4096) + (1 << 20)) {
+    violations.push_back("stocks over its limit");
+  }
+  if (gauges.reads_under_way > world_.limits.reads_max) violations.push_back("too many reads under way");
+  if (world_.limits.stock_bytes_max > 0 && page_cache_bytes_ > gauges.stock_bytes) {
+    violations.push_back("pages that the planner knows nothing of");
+  }
+}
+
+bool Simulation::Step() {
+  if (events_.empty()) return false;
+  const Event event = events_.top();
+  events_.pop();
+  now_us_ = event.at;
+  event.what();
+  Pump();
+  return true;
 }
 
 void Simulation::RunUntil(const std::function<bool()>& done) {
   while (!done()) {
-    if (events_.empty()) {
+    if (!Step()) {
       violations.push_back("nothing happens any more");
       return;
     }
-    Event event = events_.top();
-    events_.pop();
-    now_us_ = event.at;
-    event.what();
-    Pump();
   }
 }
 
-EpochResult Simulation::Read(const Order& order) {
-  result_ = {};
-  const double begin_us = now_us_;
-  for (const EntryNumber file : order) {
-    bool there = false;
-    bool missed = true;
-    if (world_.opens_seen) planner_->Saw(file, false, static_cast<uint64_t>(now_us_));
-    double extra = 0;
-    if (page_cache_.contains(file)) {
-      ++result_.from_page_cache;
-      missed = false;
-      there = true;
-    } else if (held_.contains(file) || kept_.contains(file)) {
-      ++result_.from_memory;
-      extra = 60;
-      there = true;
-    } else if (reading_.contains(file)) {
-      ++result_.waited;
-      RunUntil([&] { return !reading_.contains(file); });
-      extra = 60;
-      there = true;
-    }
-    if (!there) {
-      ++result_.demand_reads;
-      bool arrived = false;
-      At(DiskDone(places_[file].bytes), [&] { arrived = true; });
-      RunUntil([&] { return arrived; });
-      extra = 60;
-    }
-    if (missed) {
-      planner_->Saw(file, true, static_cast<uint64_t>(now_us_));
-      if (page_cache_.insert(file).second) page_cache_bytes_ += Pages(places_[file].bytes);
-    }
-    bool next = false;
-    At(now_us_ + world_.reader_us + extra, [&] { next = true; });
-    Pump();
-    RunUntil([&] { return next; });
+// The reader opens its next file and reads it, from where it is.
+void Simulation::Begin(Reader* reader) {
+  const EntryNumber file = (*reader->order)[reader->next];
+  if (world_.opens_seen) planner_->Saw(file, false, static_cast<uint64_t>(now_us_));
+  if (page_cache_.contains(file)) {
+    ++result_.from_page_cache;
+    Deliver(reader, file, false);
+  } else if (held_.contains(file) || kept_.contains(file)) {
+    ++result_.from_memory;
+    Deliver(reader, file, true);
+  } else if (reading_.contains(file)) {
+    ++result_.waited;
+    waiting_[file].push_back(reader);
+  } else {
+    ++result_.demand_reads;
+    At(DiskDone(places_[file].bytes), [this, reader, file] { Deliver(reader, file, true); });
+  }
+}
+
+void Simulation::Deliver(Reader* reader, EntryNumber file, bool missed) {
+  if (missed) {
+    IntoPageCache(file);
+    planner_->Saw(file, true, static_cast<uint64_t>(now_us_));
+  }
+  At(now_us_ + world_.reader_us + (missed ? kRequestUs : 0), [this, reader, file] {
     ++result_.files;
     result_.delivered_bytes += places_[file].bytes;
+    if (++reader->next < reader->order->size()) Begin(reader);
+  });
+}
+
+EpochResult Simulation::ReadSideBySide(const std::vector<Order>& orders) {
+  result_ = {};
+  const double begin_us = now_us_;
+  readers_ = orders.size();
+  std::vector<Reader> readers;
+  for (const Order& order : orders) {
+    if (!order.empty()) readers.push_back({.order = &order});
+  }
+  uint64_t files = 0;
+  for (Reader& reader : readers) {
+    files += reader.order->size();
+    Begin(&reader);
+  }
+  Pump();
+  RunUntil([&] { return result_.files == files; });
+  result_.seconds = (now_us_ - begin_us) / 1e6;
+  return result_;
+}
+
+EpochResult Simulation::Settle() {
+  result_ = {};
+  const double begin_us = now_us_;
+  Pump();
+  while (Step()) {
   }
   result_.seconds = (now_us_ - begin_us) / 1e6;
   return result_;
+}
+
+void Simulation::End() {
+  planner_->Clear();
+  Settle();
+  for (const EntryNumber file : planner_->TakeStocked()) {
+    OutOfPageCache(file);
+    planner_->Dropped(file);
+  }
+  for (const EntryNumber file : std::set(kept_)) {
+    planner_->KeepsNot(file);
+    kept_.erase(file);
+    kept_bytes_ -= Pages(places_[file].bytes);
+  }
+  Settle();
+  const PlannerGauges left = planner_->gauges();
+  if (left.epochs_queued != 0) violations.push_back("epochs are left");
+  if (left.reads_under_way != 0) violations.push_back("reads are left");
+  if (left.conveyor_bytes != 0 || !held_.empty()) violations.push_back("the conveyor is not empty");
+  if (left.kept_bytes != 0 || kept_bytes_ != 0) violations.push_back("the warehouse is not empty");
+  if (left.stock_bytes != 0 || (page_cache_bytes_ != 0 && world_.limits.stock_bytes_max > 0))
+    violations.push_back("the stock is not empty");
+  if (left.ready_files != 0) violations.push_back("files are left to be pushed");
+}
+
+std::string Simulation::ViolationText() const {
+  std::map<std::string, int> counts;
+  for (const std::string& violation : violations) ++counts[violation];
+  std::string text;
+  for (const auto& [violation, count] : counts) text += violation + ": " + std::to_string(count) + " times\n";
+  return text;
 }
 
 }  // namespace augur::sim

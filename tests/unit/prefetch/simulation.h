@@ -31,8 +31,13 @@ struct World {
   double reader_us = 20;              // a file, when it is in the page cache
   double push_us_per_byte = 0.00028;  // 3.5 GB/s
   bool opens_seen = true;
+  uint64_t warehouse_takes_bytes = UINT64_MAX;  // when it turns out to be smaller than the planner was told
+  std::function<bool(EntryNumber)> reads_fail;  // the planner's; those who ask for the file itself get it
+  std::function<PushOutcome(EntryNumber)> push_outcome;
+  std::function<bool(uint64_t read_id)> no_memory;  // for this read: it is put back
 };
 
+// What readers of one Read() got, and what that took.
 struct EpochResult {
   double seconds = 0;
   uint64_t delivered_bytes = 0;
@@ -43,21 +48,38 @@ struct EpochResult {
   uint64_t demand_reads = 0;
   uint64_t disk_bytes = 0;
   uint64_t disk_reads = 0;
+  uint64_t planned_files = 0;  // that the planner had read
+
+  double bytes_per_second() const { return static_cast<double>(delivered_bytes) / seconds; }
 };
 
-// The planner with a disk, a page cache and one reader that are all made of arithmetic; time is simulated. Fails when a
-// limit is exceeded or a decision makes no sense.
+// The planner with a disk, a page cache and readers that are all made of arithmetic; time is simulated. What must never
+// be (a limit exceeded, a decision that makes no sense) is collected in `violations`.
 class Simulation {
  public:
   explicit Simulation(const World& world);
-  // Reads an epoch in this order; orders are given to the planner by Append before.
-  EpochResult Read(const Order& order);
+  // One reader reads these files; orders are given to the planner by Append before.
+  EpochResult Read(const Order& order) { return ReadSideBySide({order}); }
+  // A reader for each order, all at once.
+  EpochResult ReadSideBySide(const std::vector<Order>& orders);
+  // Goes on without readers until nothing is under way.
+  EpochResult Settle();
+  // Forgets all epochs and empties the page cache and the warehouse; what is left then must be nothing.
+  void End();
+
   Planner& planner() { return *planner_; }
   Order Shuffled(uint64_t seed) const;
   Order Listing() const;
   uint64_t total_bytes() const { return total_bytes_; }
   double now_us() const { return now_us_; }
-  uint64_t wasted_bytes() const;
+  bool InPageCache(EntryNumber file) const { return page_cache_.contains(file); }
+  bool Kept(EntryNumber file) const { return kept_.contains(file); }
+  uint64_t page_cache_bytes() const { return page_cache_bytes_; }
+  uint64_t kept_bytes() const { return kept_bytes_; }
+  const std::unordered_map<EntryNumber, int>& failed() const { return failed_; }  // reads of the planner's, by file
+  const std::unordered_map<EntryNumber, int>& stats() const { return stats_; }
+  // Different ones, with their number.
+  std::string ViolationText() const;
   std::vector<std::string> violations;
 
  private:
@@ -67,11 +89,23 @@ class Simulation {
     std::function<void()> what;
     bool operator<(const Event& other) const { return at != other.at ? at > other.at : number > other.number; }
   };
+  struct Reader {
+    const Order* order = nullptr;
+    size_t next = 0;
+  };
   void At(double time, std::function<void()> what);
   void Pump();
+  void PumpReads();
+  void PumpPushes();
+  void Arrive(const ReadPlan& read);
   void Keep(EntryNumber file, const KeepPlan& plan);
   double DiskDone(uint64_t bytes);
   void RunUntil(const std::function<bool()>& done);
+  bool Step();
+  void Begin(Reader* reader);
+  void Deliver(Reader* reader, EntryNumber file, bool missed);
+  void IntoPageCache(EntryNumber file);
+  void OutOfPageCache(EntryNumber file);
   void Check();
 
   const World world_;
@@ -84,9 +118,12 @@ class Simulation {
   double disk_reads_free_us_ = 0;
   double disk_bytes_free_us_ = 0;
   bool pushing_ = false;
+  uint64_t readers_ = 1;
   std::set<EntryNumber> page_cache_, held_, kept_;
   std::unordered_map<EntryNumber, int> reading_;
-  uint64_t kept_bytes_ = 0, page_cache_bytes_ = 0;
+  std::unordered_map<EntryNumber, std::vector<Reader*>> waiting_;
+  std::unordered_map<EntryNumber, int> failed_, stats_;
+  uint64_t kept_bytes_ = 0, page_cache_bytes_ = 0, kept_bytes_max_ = 0;
   EpochResult result_;
 };
 

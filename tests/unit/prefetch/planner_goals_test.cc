@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the planner is to reach, in simulated time: the same on every machine, however busy it is. The figures of the
+// program itself come from bench/.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "simulation.h"
+
+namespace augur::sim {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// 10,000 files of 110 KB, 1.1 GB. Memory for `share` of them: five sixths in the warehouse, a sixth in the page cache.
+World WorldThatFits(double share) {
+  World world;
+  const double bytes = 1.1e9 * share;
+  world.limits = {.kept_bytes_max = static_cast<uint64_t>(bytes * 5 / 6),
+                  .conveyor_bytes_max = 48 * kMiB,
+                  .stock_bytes_max = static_cast<uint64_t>(bytes / 6),
+                  .sentinel_every = 0};
+  return world;
+}
+
+// Three shuffled epochs that are known beforehand.
+std::vector<EpochResult> ThreeEpochs(Simulation* simulation) {
+  std::vector<EpochResult> results;
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation->planner().Append(simulation->Shuffled(100 + epoch));
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) results.push_back(simulation->Read(simulation->Shuffled(100 + epoch)));
+  EXPECT_EQ(simulation->ViolationText(), "");
+  return results;
+}
+
+TEST(PlannerGoalsTest, DearReadsAreJoined) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(seed);
+    World world = WorldThatFits(0.5);
+    world.seed = seed;
+    world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300};
+    Simulation simulation(world);
+    const std::vector<EpochResult> epochs = ThreeEpochs(&simulation);
+    // Read one by one, 150 files a second are 0.11 of the bandwidth.
+    EXPECT_GE(epochs[0].bytes_per_second(), 0.45 * 150e6);
+    const double later = static_cast<double>(epochs[1].delivered_bytes + epochs[2].delivered_bytes) /
+                         (epochs[1].seconds + epochs[2].seconds);
+    EXPECT_GE(later, 0.93 * 150e6);
+  }
+}
+
+TEST(PlannerGoalsTest, BandwidthIsReachedWhereReadsAreCheap) {
+  World world = WorldThatFits(0.5);
+  world.disk = {.reads_per_second = 3000, .bytes_per_second = 125e6, .latency_us = 300};
+  Simulation simulation(world);
+  for (const EpochResult& epoch : ThreeEpochs(&simulation)) EXPECT_GE(epoch.bytes_per_second(), 0.95 * 125e6);
+}
+
+TEST(PlannerGoalsTest, AReaderAtHalfTheDisksSpeedFindsItsFilesInThePageCache) {
+  for (const bool opens_seen : {true, false}) {
+    SCOPED_TRACE(opens_seen ? "opens are seen" : "sentinels");
+    World world = WorldThatFits(0.25);
+    world.reader_us = 110;  // 1 GB/s
+    if (!opens_seen) {
+      world.opens_seen = false;
+      world.limits.sentinel_every = 64;
+      world.progress.support = 1;
+      world.progress.unseen_max = 128;
+    }
+    Simulation simulation(world);
+    for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+    const Order first = simulation.Shuffled(0);
+    const EpochResult start = simulation.Read(Order(first.begin(), first.begin() + 200));
+    const EpochResult rest = simulation.Read(Order(first.begin() + 200, first.end()));
+    const EpochResult second = simulation.Read(simulation.Shuffled(1));
+    for (const EpochResult& result : {rest, second}) {
+      const uint64_t sentinels = opens_seen ? 0 : result.files / 64 + 1;
+      EXPECT_GE(static_cast<double>(result.from_page_cache), 0.99 * static_cast<double>(result.files - sentinels));
+    }
+    EXPECT_LE(static_cast<double>(start.disk_bytes + rest.disk_bytes),
+              1.4 * static_cast<double>(simulation.total_bytes()));
+    EXPECT_LE(static_cast<double>(second.disk_bytes), 1.05 * static_cast<double>(simulation.total_bytes()));
+    EXPECT_EQ(simulation.ViolationText(), "");
+  }
+}
+
+TEST(PlannerGoalsTest, ListingOrderIsReadAtTheDisksSpeed) {
+  World world = WorldThatFits(0.25);
+  Simulation simulation(world);
+  simulation.planner().Append(simulation.Listing());
+  const EpochResult result = simulation.Read(simulation.Listing());
+  EXPECT_GE(result.bytes_per_second(), 0.95 * 2e9);
+  EXPECT_LE(static_cast<double>(result.disk_bytes), 1.01 * static_cast<double>(simulation.total_bytes()));
+  EXPECT_EQ(simulation.ViolationText(), "");
+}
+
+}  // namespace
+}  // namespace augur::sim
