@@ -76,10 +76,10 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   settings.buffer_bytes = bytes;
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
   if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin) return settings;
-  settings.buffer_bytes = std::clamp(bytes / 10, kBufferMin, kBufferMax);
-  settings.chunk_bytes = std::clamp(bytes / 12, kChunkMin, kChunkMax);
+  settings.buffer_bytes = std::clamp(bytes / 16, kBufferMin, kBufferMax);
+  settings.chunk_bytes = std::clamp(bytes / 14, kChunkMin, kChunkMax);
   const uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
-  const uint64_t stock = options.stock ? std::clamp(rest / 8, std::min(kStockMin, rest), kStockMax) : 0;
+  const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
   if (options.cache != CachePlace::kNone) {
     settings.kept_bytes = rest - stock;
     if (options.cache_bytes > settings.kept_bytes) {

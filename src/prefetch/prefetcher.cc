@@ -2,6 +2,8 @@
 #include "prefetch/prefetcher.h"
 
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +20,7 @@ namespace {
 // Files handed to the pushing threads and not pushed: enough that they never wait for the planning thread, which takes
 // about as long for a round as they for a file.
 constexpr uint64_t kPushesAhead = 16;
+constexpr int kStowNice = 10;
 // Files that are looked up at once when the kernel turns out not to know one.
 constexpr size_t kStatAhead = 256;
 // A recognised pass is queued in pieces of so many files, when fewer than that are left.
@@ -230,7 +233,8 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
 // The planner counts the file as kept from now on; until it is there, the blocks stay at hand.
 void Prefetcher::Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
   for (const EntryNumber out : plan.evict) Wasted(out);
-  const bool take = plan.keep && !blocks.empty();
+  // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need.
+  const bool take = plan.keep && !blocks.empty() && stowing_bytes_ < options_.chunk_bytes / 4;
   if (plan.keep && !take) planner_->KeepsNot(static_cast<EntryNumber>(file.number));
   if (plan.evict.empty() && !take) return;
   Stowing stowing{.evict = plan.evict, .file = {}, .blocks = {}};
@@ -238,6 +242,7 @@ void Prefetcher::Keep(const Entry& file, std::span<const BlockRef> blocks, const
     stowing.file = file;
     stowing.blocks.assign(blocks.begin(), blocks.end());
     stowing_[static_cast<EntryNumber>(file.number)] = stowing.blocks;
+    stowing_bytes_ += file.size;
   }
   ++stowings_;
   const MutexLock lock(stow_mu_);
@@ -248,6 +253,8 @@ void Prefetcher::Keep(const Entry& file, std::span<const BlockRef> blocks, const
 // A copy of 100 KB takes 10 us, and ten times that where the memory is touched for the first time: so not by the
 // planning thread.
 void Prefetcher::RunStowings() {
+  // Readers and reads first: what is not kept is only read again.
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kStowNice);
   while (true) {
     Stowing stowing;
     {
@@ -264,6 +271,7 @@ void Prefetcher::RunStowings() {
       if (!file) return;
       const auto number = static_cast<EntryNumber>(file->number);
       stowing_.erase(number);
+      stowing_bytes_ -= file->size;
       if (kept) return;
       planner_->KeepsNot(number);
       // It holds less than was thought: others use it too, or the machine has no more memory to give.
@@ -551,7 +559,12 @@ Status Prefetcher::AddOrder(Order order) {
 
 std::vector<std::pair<std::string, std::string>> Prefetcher::Describe() const {
   const MutexLock lock(mu_);
-  return {{"policy", policy_}, {"progress", progress_}};
+  std::vector<std::pair<std::string, std::string>> facts = {{"policy", policy_}, {"progress", progress_}};
+  if (disk_bytes_per_second_ > 0) {
+    facts.emplace_back("disk", std::to_string(static_cast<uint64_t>(disk_read_us_)) + " us a read and " +
+                                   std::to_string(static_cast<uint64_t>(disk_bytes_per_second_ / 1e6)) + " MB/s");
+  }
+  return facts;
 }
 
 DropReport Prefetcher::Drop() {
@@ -594,6 +607,10 @@ void Prefetcher::Publish() {
   if (source_ == Source::kOrder)
     order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
   const MutexLock lock(mu_);
+  if (planner_->disk().known()) {
+    disk_read_us_ = planner_->disk().read_us();
+    disk_bytes_per_second_ = planner_->disk().bytes_per_second();
+  }
   policy_ = gauges.epochs_queued == 0 ? (filling_ ? "fill" : "idle") : gauges.sweeping ? "tiles" : "window";
 }
 

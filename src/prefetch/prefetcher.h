@@ -150,6 +150,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   uint64_t pushes_ = 0;
   uint64_t drops_ = 0;
   uint64_t stowings_ = 0;
+  uint64_t stowing_bytes_ = 0;
   uint64_t reads_seen_ = 0;
   bool filling_ = false;
   bool refused_ = false;  // no memory for a chunk: until one is let go
@@ -169,6 +170,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
   std::string policy_ AUGUR_GUARDED_BY(mu_) = "idle";
   std::string progress_ AUGUR_GUARDED_BY(mu_) = "none";
+  double disk_read_us_ AUGUR_GUARDED_BY(mu_) = 0;
+  double disk_bytes_per_second_ AUGUR_GUARDED_BY(mu_) = 0;
 
   Mutex push_mu_;
   CondVar push_posted_;
