@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "prefetch/track.h"
@@ -49,11 +51,14 @@ class UseQueue {
   // Computes every use anew by use(slot).
   template <typename Use>
   void MoveAll(const Use& use) {
-    order_.clear();
+    std::vector<std::pair<Position, Slot>> sorted;
+    sorted.reserve(items_.size());
     for (auto& [slot, item] : items_) {
       item.use = use(slot);
-      order_.emplace(item.use, slot);
+      sorted.emplace_back(item.use, slot);
     }
+    std::sort(sorted.begin(), sorted.end());
+    order_ = std::set(sorted.begin(), sorted.end());  // of a sorted range: no search for each
   }
 
   bool empty() const { return items_.empty(); }
