@@ -11,7 +11,7 @@
 namespace augur {
 namespace {
 
-FilePlace Place(EntryNumber file) { return {.shard = 0, .offset = file * 1000, .bytes = 1000}; }
+FilePlace Place(EntryNumber file) { return {.shard = 0, .offset = uint64_t{file} * 1000, .bytes = 1000}; }
 
 Order Shuffled(uint32_t count, uint64_t seed) {
   Order order(count);
@@ -67,7 +67,7 @@ TEST_F(ProgressTest, ReadsInOrderMoveTheFrontThroughAllEpochs) {
 TEST_F(ProgressTest, InterleavedWorkersAreOneReader) {
   constexpr size_t kWorkers = 4;
   constexpr size_t kBatch = 32;
-  constexpr size_t kFiles = 32 * 300;
+  constexpr size_t kFiles = kBatch * 300;
   Epochs(kFiles, 1);
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
@@ -133,7 +133,7 @@ TEST_F(ProgressTest, TheReaderIsDoneWithEachFileOnceAndSoon) {
     // A file that was not seen holds up no other. (One that comes again within the lag is taken for the same read.)
     const Position before = i - 200;
     const EntryNumber file = track_.FileOf(track_.At(std::max(before, track_.begin())));
-    const size_t last = epochs_[0].size() - 2 * options_.lag;
+    const size_t last = epochs_[0].size() - size_t{2} * options_.lag;
     const bool again = before >= 5000 && std::find(epochs_[0].begin() + static_cast<ptrdiff_t>(last), epochs_[0].end(),
                                                    file) != epochs_[0].end();
     if (!again) {
@@ -192,7 +192,7 @@ TEST_F(ProgressTest, TheReaderIsFollowedBesideAStranger) {
     See(epochs_[0][i]);
     See(stranger[i]);
     if (i > 100) {
-      ASSERT_GE(progress_.front() + 2 * options_.support, i);
+      ASSERT_GE(progress_.front() + Position{2} * options_.support, i);
       ASSERT_LE(progress_.front(), i + options_.spread_max);
     }
   }

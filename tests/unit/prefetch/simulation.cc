@@ -102,10 +102,12 @@ void Simulation::Arrive(const ReadPlan& read) {
 }
 
 void Simulation::PumpReads() {
-  while (const std::optional<ReadPlan> read = planner_->NextRead(static_cast<uint64_t>(now_us_))) {
+  while (true) {
+    const std::optional<ReadPlan> read = planner_->NextRead(static_cast<uint64_t>(now_us_));
+    if (!read) return;
     if (world_.no_memory && world_.no_memory(read->id)) {
       planner_->PutBack(*read);
-      break;
+      return;
     }
     uint64_t end = read->offset;
     for (const ReadPlan::Item& item : read->items) {
@@ -149,7 +151,9 @@ void Simulation::Pump() {
   }
   PumpReads();
   PumpPushes();
-  while (const std::optional<EntryNumber> drop = planner_->NextDrop()) {
+  while (true) {
+    const std::optional<EntryNumber> drop = planner_->NextDrop();
+    if (!drop) break;
     At(now_us_ + kDropUs, [this, file = *drop] {
       OutOfPageCache(file);
       planner_->Dropped(file);

@@ -13,7 +13,7 @@ namespace {
 
 // Files lie one behind the other in the order of their numbers, 1,000 bytes each, 100 to a shard; each 10th is empty.
 FilePlace Place(EntryNumber file) {
-  return {.shard = file / 100, .offset = file % 100 * 1000, .bytes = file % 10 == 0 ? 0U : 1000U};
+  return {.shard = file / 100, .offset = uint64_t{file} % 100 * 1000, .bytes = file % 10 == 0 ? 0U : 1000U};
 }
 
 // What the track says of the coming reads, as files.
