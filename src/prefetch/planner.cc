@@ -135,8 +135,15 @@ bool Planner::MuchLater(Position late, Position soon) const {
   return late > front && late - front > 2 * (std::max(soon, front) - front) + kUrgentFilesMin;
 }
 
-// The page cache holds what is read from the front to here.
-Position Planner::StockEnd() const { return progress_.front() + limits_.stock_bytes_max / track_.mean_bytes(); }
+// The page cache holds what is read from the front to here, beside what the reader may still be reading. No more than
+// has room: what is read too early would have the place of what comes before it.
+Position Planner::StockEnd() const {
+  // In tiles: what comes too early waits in the warehouse anyway.
+  if (Sweeps()) return progress_.front() + limits_.stock_bytes_max / track_.mean_bytes();
+  const uint64_t file_bytes = std::max(kPage, track_.mean_bytes() + kPage / 2);
+  const uint64_t files = (limits_.stock_bytes_max - StockAside()) / file_bytes;
+  return progress_.front() + files - std::min<uint64_t>(files, progress_.options().lag);
+}
 
 // Left free for what readers bring in by themselves, until the reader is past it and it can be dropped.
 uint64_t Planner::StockAside() const {
@@ -178,6 +185,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
       const bool here = near && seen.position >= tail_before && progress_.front() < track_.end() &&
                         seen.position + progress_.options().lag >= progress_.front();
       stocked_.Add(slot, here ? seen.position : NextUnread(slot), Pages(track_.PlaceOf(slot).bytes));
+      if (state.held && NextUnread(slot) == kNever && !here) Release(slot);  // it will not be pushed any more
       Settle(slot);
     }
   }
@@ -460,8 +468,8 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
   const bool sentinel = use != kNever && IsSentinel(use);
   Arrival arrival;
   // What can go to the page cache at once waits for that in the conveyor; Pushed decides whether to keep it.
-  const bool to_stock =
-      !sentinel && (use != kNever || (fill_ && !state.unpushable)) && StockTakes(use, item.place.bytes);
+  const bool to_stock = !sentinel && !stocked_.Contains(slot) && (use != kNever || (fill_ && !state.unpushable)) &&
+                        StockTakes(use, item.place.bytes);
   if (!to_stock) arrival.keep = PlanKeep(slot, use);
   arrival.hold = to_stock || (!arrival.keep.keep && use != kNever && (sentinel || limits_.stock_bytes_max == 0));
   arrival.copy = sentinel && arrival.hold;
@@ -481,7 +489,9 @@ bool Planner::IsSentinel(Position position) const {
 std::pair<Position, Slot> Planner::FirstToPush() const {
   // What is read within the next 2 ms comes too late: the kernel would have to wait for pages that a READ holds, and
   // the reader for pages that are half there.
-  const Position margin = kPushMargin + static_cast<Position>(files_per_second_ * kPushMarginSeconds);
+  // A reader that has not begun yet is waited for.
+  const Position margin =
+      files_per_second_ > 0 ? kPushMargin + static_cast<Position>(files_per_second_ * kPushMarginSeconds) : 0;
   const auto& order = ready_.in_order();
   for (auto at = order.lower_bound({progress_.front() + margin, 0}); at != order.end(); ++at) {
     const State& state = states_[at->second];
@@ -500,6 +510,7 @@ std::optional<PushPlan> Planner::NextPush() {
     return std::nullopt;
   }
   states_[slot].pushing = true;
+  states_[slot].pushed_asked = states_[slot].asked;
   pushing_bytes_ += bytes;
   Settle(slot);
   return PushPlan{.file = track_.FileOf(slot), .bytes = track_.PlaceOf(slot).bytes};
@@ -514,8 +525,8 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   const uint64_t bytes = track_.PlaceOf(slot).bytes;
   pushing_bytes_ -= Pages(bytes);
   if (outcome != PushOutcome::kPushed) {
-    // What nobody is known to need is not worth a stat.
-    state.unpushable = outcome == PushOutcome::kEnded || state.asked || NextUnread(slot) == kNever;
+    // What nobody is known to need is not worth a stat. A stat that ended after the push was begun was too late for it.
+    state.unpushable = outcome == PushOutcome::kEnded || state.pushed_asked || NextUnread(slot) == kNever;
     state.unknown = outcome == PushOutcome::kUnknown && !state.unpushable;
     if (state.held && NextUnread(slot) == kNever) Release(slot);
     Settle(slot);
@@ -534,12 +545,22 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   return plan;
 }
 
+void Planner::PushLost(EntryNumber file) {
+  const Slot slot = track_.SlotOf(file);
+  AUGUR_CHECK(slot != kNoSlot && states_[slot].pushing);
+  states_[slot].pushing = false;
+  pushing_bytes_ -= Pages(track_.PlaceOf(slot).bytes);
+  kept_.Remove(slot);
+  Settle(slot);
+}
+
 std::vector<EntryNumber> Planner::Upcoming(size_t count) const {
   std::vector<EntryNumber> files;
-  const auto& order = ready_.in_order();
-  for (auto at = order.lower_bound({progress_.front(), 0}); at != order.end() && files.size() < count; ++at) {
-    if (at->first == kNever) break;
-    files.push_back(track_.FileOf(at->second));
+  const Position begin = std::max(progress_.front(), track_.begin());
+  const Position end = std::min(track_.end(), begin + count);
+  for (Position position = begin; position < end; ++position) {
+    const Slot slot = track_.At(position);
+    if (!stocked_.Contains(slot)) files.push_back(track_.FileOf(slot));
   }
   return files;
 }
@@ -563,9 +584,16 @@ std::optional<EntryNumber> Planner::NextDrop() {
     // But what was to be read long ago, and was not seen to be, is likely not read any more: an open was not reported,
     // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other.
     const auto [first_use, first] = stocked_.soonest();
-    if (first_use + 4 * progress_.options().lag >= progress_.front()) return std::nullopt;
-    last_use = kNever;
-    last = first;
+    if (first_use + 4 * progress_.options().lag < progress_.front()) {
+      last_use = kNever;
+      last = first;
+    } else {
+      // Or what is read next has come late, and those behind it have taken its place.
+      const auto [use, slot] = FirstToPush();
+      const Position front = progress_.front();
+      const bool far = last_use > front && last_use - front > 2 * (use - front);
+      if (slot == kNoSlot || Sweeps() || !far) return std::nullopt;
+    }
   }
   if (stocked_.bytes() + pushing_bytes_ <= limits_.stock_bytes_max) {
     const auto [use, slot] = FirstToPush();
@@ -608,6 +636,11 @@ std::vector<EntryNumber> Planner::TakeKept() {
     Settle(slot);
   }
   return files;
+}
+
+void Planner::SetSight(uint32_t sentinel_every, const ProgressOptions& progress) {
+  limits_.sentinel_every = sentinel_every;
+  progress_.SetOptions(progress);
 }
 
 std::vector<EntryNumber> Planner::TakeReleased() { return std::exchange(released_, {}); }

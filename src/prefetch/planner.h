@@ -98,6 +98,9 @@ class Planner {
   // The warehouse takes less, or more, than was thought.
   void SetKeptMax(uint64_t bytes) { limits_.kept_bytes_max = bytes; }
 
+  // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ProgressOptions.
+  void SetSight(uint32_t sentinel_every, const ProgressOptions& progress);
+
   // The next read, or nothing for now. Answer: Ended, or PutBack.
   std::optional<ReadPlan> NextRead(uint64_t now_us);
   // The read could not be begun (no memory for it): it was not taken.
@@ -107,11 +110,13 @@ class Planner {
   // The bytes of a file of the read are there and right; or not, then nothing is to be done with it.
   Arrival Arrived(const ReadPlan::Item& item, bool ok);
 
-  // The file to push next. Answer: Pushed.
+  // The file to push next. Answer: Pushed, or PushLost.
   std::optional<PushPlan> NextPush();
   // Returns whether to keep the file; it is to be let go from the conveyor after that, if `outcome` was kPushed.
   KeepPlan Pushed(EntryNumber file, PushOutcome outcome);
-  // The files that will be pushed next, as far as it is known now; `count` at most.
+  // Instead of Pushed: its bytes were not in the warehouse, and have to be read again.
+  void PushLost(EntryNumber file);
+  // Of the next `count` reads, the files that are not in the page cache.
   std::vector<EntryNumber> Upcoming(size_t count) const;
   // After an outcome of kUnknown: the kernel has been asked for the file, it may be pushed again.
   void Statted(EntryNumber file);
@@ -138,10 +143,11 @@ class Planner {
     bool held = false;  // in the conveyor
     bool pushing = false;
     bool dropping = false;
-    bool unknown = false;     // to the kernel: waits for Statted
-    bool asked = false;       // Statted
-    bool unpushable = false;  // until its next use: the kernel does not know it even after that
-    bool bad = false;         // cannot be read: left to those who ask for it
+    bool unknown = false;       // to the kernel: waits for Statted
+    bool asked = false;         // Statted
+    bool pushed_asked = false;  // ... before the push under way was begun
+    bool unpushable = false;    // until its next use: the kernel does not know it even after that
+    bool bad = false;           // cannot be read: left to those who ask for it
   };
 
   void Settle(Slot slot);

@@ -23,6 +23,11 @@ constexpr uint64_t kPushesAhead = 16;
 constexpr int kStowNice = 10;
 // Files that are looked up at once when the kernel turns out not to know one.
 constexpr size_t kStatAhead = 256;
+// After so many files the reader is taken to be done with one (ProgressOptions::lag).
+constexpr uint64_t kLagMin = 2;
+constexpr uint64_t kLagMax = 64;
+// A warehouse that could not take a file is tried again after this time: others may have given memory back.
+constexpr uint64_t kShortOfRoomUs = 1'000'000;
 // A recognised pass is queued in pieces of so many files, when fewer than that are left.
 constexpr size_t kSequencePiece = 2048;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
@@ -63,12 +68,7 @@ Prefetcher::~Prefetcher() { Stop(); }
 Status Prefetcher::Start(PageSink* sink, MountView* view) {
   sink_ = sink;
   view_ = view;
-  AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
-  thread_ = std::move(thread);
-  {
-    const MutexLock lock(mu_);
-    running_ = true;
-  }
+  // Those that carry out come first: what the planning thread begins must end.
   for (unsigned i = 0; sink_ != nullptr && i < options_.push_threads; ++i) {
     AUGUR_TRY_ASSIGN(pusher, StartThread("augur-push", [this] { RunPushes(); }));
     push_threads_.push_back(std::move(pusher));
@@ -78,6 +78,10 @@ Status Prefetcher::Start(PageSink* sink, MountView* view) {
     stow_thread_ = std::move(stower);
   }
   chunks_.SetFreeHook([this] { Post([this] { refused_ = false; }); });
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
+  thread_ = std::move(thread);
+  const MutexLock lock(mu_);
+  running_ = true;
   return Status::Ok();
 }
 
@@ -134,40 +138,63 @@ void Prefetcher::Run() {
   held_.clear();
 }
 
+uint64_t Prefetcher::KeptMax() const {
+  return kept_ ? std::min(options_.kept_bytes_max, kept_->warehouse().bytes_max()) : 0;
+}
+
 Planner& Prefetcher::planner() {
   if (planner_) return *planner_;
-  // Where opens are seen, no file need be left out of the page cache to learn where the reader is.
-  const bool opens = view_ != nullptr && view_->usable();
   PlannerLimits limits;
-  limits.kept_bytes_max = kept_ ? std::min(options_.kept_bytes_max, kept_->warehouse().bytes_max()) : 0;
+  limits.kept_bytes_max = KeptMax();
   // A chunk is larger than its records by the gaps in it and by what is aligned.
   limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
-  limits.sentinel_every = opens || sink_ == nullptr ? 0 : 64;
-  ProgressOptions progress;
-  if (!opens) {
-    // One read in 64 is seen: the first that is tells where the reader is, and what lies between was read.
-    progress.support = 1;
-    progress.unseen_max = 128;
-  }
   planner_ = std::make_unique<Planner>(
       [store = store_](EntryNumber number) {
         const Result<Entry> entry = store->Get(number);
         if (!entry.ok() || entry->type != EntryType::kFile || entry->shard == kNoShard) return FilePlace{};
         return FilePlace{.shard = entry->shard, .offset = entry->offset, .bytes = entry->size};
       },
-      limits, progress);
+      limits, ProgressOptions());
+  LookWhatIsSeen();
+  return *planner_;
+}
+
+// Where opens are seen, no file need be left out of the page cache to learn where the reader is. The view begins a
+// little after us, and may end.
+void Prefetcher::LookWhatIsSeen() {
+  const bool opens = view_ != nullptr && view_->usable();
+  if (sight_known_ && opens == opens_) return;
+  sight_known_ = true;
+  opens_ = opens;
+  // What the reader is not known to be done with takes a part of the window: an eighth at most, where it is small.
+  const StoreSummary& summary = store_->summary();
+  const uint64_t file_bytes = summary.tree_bytes / std::max<uint64_t>(1, summary.file_count) + 1;
+  const uint64_t window_bytes = sink_ != nullptr ? options_.stock_bytes_max : options_.chunk_bytes;
+  const auto part = static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / file_bytes / 8, kLagMin, kLagMax));
+  ProgressOptions progress;
+  progress.lag = part;
+  if (!opens) {
+    // One read in `part` is seen: the first that is tells where the reader is, and what lies between was read.
+    progress.support = 1;
+    progress.unseen_max = 2 * part;
+  }
+  planner_->SetSight(opens || sink_ == nullptr ? 0 : part, progress);
   const MutexLock lock(mu_);
   progress_ = opens ? "opens" : sink_ != nullptr ? "sentinels" : "reads";
-  return *planner_;
 }
 
 void Prefetcher::Decide() {
   FollowSequence();
   FillWhenAllFits();
   if (!planner_) return;
+  LookWhatIsSeen();
+  if (short_since_us_ != 0 && NowUs() - short_since_us_ > kShortOfRoomUs) {
+    short_since_us_ = 0;
+    planner_->SetKeptMax(KeptMax());
+  }
   for (const EntryNumber file : planner_->TakeReleased()) held_.erase(file);
   StartReads();
   StartPushes();
@@ -222,6 +249,7 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
     unread_.insert(item.file);
     Keep(passenger.entry, passenger.blocks, arrival.keep);
     if (arrival.hold) {
+      if (arrival.copy) CopyOut(passenger);
       held_[item.file] = std::move(passenger.blocks);
     } else if (!arrival.keep.keep) {
       Wasted(item.file);
@@ -230,20 +258,48 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
   passengers.clear();
 }
 
+// Gives the file memory of its own, so that it does not hold that of its neighbours. Without memory it stays as it is.
+void Prefetcher::CopyOut(Passenger& passenger) {
+  for (uint64_t block = 0; block < passenger.blocks.size(); ++block) {
+    BlockRef& from = passenger.blocks[block];
+    Buffer buffer = chunks_.Allocate(from->bytes);
+    if (!buffer) return;
+    std::memcpy(buffer.data(), from->span().data(), from->bytes);
+    CachedBlock copy{
+        .buffer = {}, .begin = 0, .bytes = from->bytes, .chunk = std::make_shared<const Buffer>(std::move(buffer))};
+    from.reset();  // out of the cache, so that the copy can take its place
+    const RecordKey key{.hash = passenger.entry.hash, .size = passenger.entry.size, .block = block};
+    const RecordCache::Loaded claim = cache_.Claim(key, [&from](Result<BlockRef> loaded) {
+      if (loaded.ok()) from = std::move(loaded).value();
+    });
+    if (claim) {
+      claim(std::move(copy));
+    } else {
+      from = std::make_shared<CachedBlock>(std::move(copy));  // a reader has it, or is reading it
+    }
+  }
+}
+
 // The planner counts the file as kept from now on; until it is there, the blocks stay at hand.
 void Prefetcher::Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
   for (const EntryNumber out : plan.evict) Wasted(out);
-  // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need.
-  const bool take = plan.keep && !blocks.empty() && stowing_bytes_ < options_.chunk_bytes / 4;
+  // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
+  // nothing else than to be kept can wait for it.
+  const bool behind = stowing_bytes_ >= options_.chunk_bytes / 4 && source_ != Source::kNothing;
+  const bool take = plan.keep && !blocks.empty() && !behind;
   if (plan.keep && !take) planner_->KeepsNot(static_cast<EntryNumber>(file.number));
   if (plan.evict.empty() && !take) return;
-  Stowing stowing{.evict = plan.evict, .file = {}, .blocks = {}};
+  Stowing stowing{.evict = plan.evict, .file = {}, .blocks = {}, .cleared = {}};
   if (take) {
     stowing.file = file;
     stowing.blocks.assign(blocks.begin(), blocks.end());
     stowing_[static_cast<EntryNumber>(file.number)] = stowing.blocks;
     stowing_bytes_ += file.size;
   }
+  QueueStowing(std::move(stowing));
+}
+
+void Prefetcher::QueueStowing(Stowing stowing) {
   ++stowings_;
   const MutexLock lock(stow_mu_);
   stow_queue_.push_back(std::move(stowing));
@@ -274,19 +330,22 @@ void Prefetcher::RunStowings() {
       stowing_bytes_ -= file->size;
       if (kept) return;
       planner_->KeepsNot(number);
-      // It holds less than was thought: others use it too, or the machine has no more memory to give.
+      // It holds less than was thought: others use it too, or the machine has no more memory to give now.
       planner_->SetKeptMax(planner_->gauges().kept_bytes);
+      short_since_us_ = NowUs();
     });
   }
 }
 
 bool Prefetcher::Stow(const Stowing& stowing) {
+  if (stowing.cleared) stowing.cleared(kept_->warehouse().Clear());
   to_erase_.insert(to_erase_.end(), stowing.evict.begin(), stowing.evict.end());
   std::erase_if(to_erase_, [this](EntryNumber file) {
     const Result<Entry> entry = store_->Get(file);
     return !entry.ok() || kept_->Erase(*entry);
   });
   if (!stowing.file) return true;
+  std::erase(to_erase_, static_cast<EntryNumber>(stowing.file->number));
   std::vector<std::span<const std::byte>> bytes;
   for (const BlockRef& block : stowing.blocks) bytes.push_back(block->span());
   return kept_->Insert(*stowing.file, bytes);
@@ -366,11 +425,8 @@ PushOutcome Prefetcher::PushOne(const Push& push, bool* lost) {
 
 void Prefetcher::OnPushed(const Push& push, PushOutcome outcome, bool lost) {
   --pushes_;
+  if (lost) return planner_->PushLost(push.file);
   const KeepPlan plan = planner_->Pushed(push.file, outcome);
-  if (lost) {
-    planner_->KeepsNot(push.file);
-    return;
-  }
   if (outcome == PushOutcome::kUnknown) {
     statistics_.Add(Stat::kPushesUnknown, 1);
     to_stat_.push_back(push.file);
@@ -413,21 +469,22 @@ void Prefetcher::StartDrops() {
 // The kernel must know a file before its pages can be pushed: the view looks them up.
 void Prefetcher::AskStats() {
   if (to_stat_.empty()) return;
-  std::vector<EntryNumber> files = std::exchange(to_stat_, {});
+  const std::vector<EntryNumber> unknown = std::exchange(to_stat_, {});
+  std::vector<EntryNumber> files = unknown;
   // Nobody has looked these up, so those that come after them will not have been looked up either.
   for (const EntryNumber file : planner_->Upcoming(kStatAhead)) {
     if (statted_.insert(file).second) files.push_back(file);
   }
-  const auto done = [this, files] {
-    Post([this, files] {
-      for (const EntryNumber file : files) planner_->Statted(file);
+  const auto done = [this, unknown] {
+    Post([this, unknown] {
+      for (const EntryNumber file : unknown) planner_->Statted(file);
     });
   };
   if (view_ != nullptr && view_->usable()) {
     view_->Stat(files, done);
   } else {
     // They are pushed when the reader has looked them up by himself: they are tried once more, and then left alone.
-    for (const EntryNumber file : files) planner_->Statted(file);
+    for (const EntryNumber file : unknown) planner_->Statted(file);
   }
 }
 
@@ -451,10 +508,17 @@ void Prefetcher::Queue(const Order& order, Source source) {
 }
 
 void Prefetcher::FollowSequence() {
-  if (source_ == Source::kOrder) return;
+  if (source_ == Source::kOrder) {
+    if (planner_->gauges().epochs_queued > 0) return;
+    // The last order has ended: what comes is as unknown as before it.
+    source_ = Source::kNothing;
+    order_files_.store(0, std::memory_order_relaxed);
+    keep_demand_.store(true, std::memory_order_relaxed);
+  }
   if (!detector_.following()) {
     if (source_ == Source::kSequence) {
       source_ = Source::kNothing;
+      keep_demand_.store(true, std::memory_order_relaxed);
       planner_->Clear();
     }
     return;
@@ -470,7 +534,7 @@ void Prefetcher::FollowSequence() {
 void Prefetcher::FillWhenAllFits() {
   if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder) return;
   const uint64_t rounding = store_->summary().file_count * Warehouse::RoomFor(1);
-  if (store_->summary().record_bytes + rounding > options_.kept_bytes_max) return;
+  if (store_->summary().record_bytes + rounding > KeptMax()) return;
   const Result<std::shared_ptr<const Order>> files = path_order_.Files();
   if (!files.ok()) return;
   filling_ = true;
@@ -570,21 +634,23 @@ std::vector<std::pair<std::string, std::string>> Prefetcher::Describe() const {
 DropReport Prefetcher::Drop() {
   auto report = std::make_shared<std::promise<DropReport>>();
   const auto event = [this, report] {
-    DropReport dropped;
+    uint64_t stocked_bytes = 0;
     if (planner_) {
-      dropped.stocked_bytes = planner_->gauges().stock_bytes;
+      stocked_bytes = planner_->gauges().stock_bytes;
       const std::vector<EntryNumber> files = planner_->TakeStocked();
       drops_ += files.size();
       const MutexLock lock(push_mu_);
       for (const EntryNumber file : files) push_queue_.push_back({.file = file, .blocks = {}, .drop = true});
       push_posted_.NotifyAll();
     }
-    if (kept_) {
-      std::vector<EntryNumber> kept = planner_ ? planner_->TakeKept() : std::vector<EntryNumber>();
-      dropped.warehouse_bytes = kept_->warehouse().Clear();
-      for (const EntryNumber file : kept) Wasted(file);
+    if (!kept_) return report->set_value({.warehouse_bytes = 0, .stocked_bytes = stocked_bytes});
+    if (planner_) {
+      for (const EntryNumber file : planner_->TakeKept()) Wasted(file);
     }
-    report->set_value(dropped);
+    // After what is still to be put in, which the planner has forgotten too.
+    QueueStowing({.evict = {}, .file = {}, .blocks = {}, .cleared = [report, stocked_bytes](uint64_t bytes) {
+                    report->set_value({.warehouse_bytes = bytes, .stocked_bytes = stocked_bytes});
+                  }});
   };
   {
     const MutexLock lock(mu_);

@@ -90,11 +90,12 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
     std::vector<BlockRef> blocks;
     bool drop = false;  // the other way round
   };
-  // What the warehouse is to do: first put some files out, then take one in.
+  // What the warehouse is to do: first put some files out, or all of them, then take one in.
   struct Stowing {
     std::vector<EntryNumber> evict;
     std::optional<Entry> file;
     std::vector<BlockRef> blocks;
+    std::function<void(uint64_t bytes)> cleared;  // not empty: all are put out, and their bytes told
   };
   enum class Source { kNothing, kOrder, kSequence };
 
@@ -106,6 +107,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
 
   // The planning thread's:
   Planner& planner();
+  void LookWhatIsSeen();
   void Decide();
   void StartReads();
   void StartPushes();
@@ -116,8 +118,11 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   void Saw(EntryNumber file, bool missed, uint64_t now_us);
   void OnLanded(const std::shared_ptr<Flight>& flight);
   void OnPushed(const Push& push, PushOutcome outcome, bool lost);
+  void CopyOut(Passenger& passenger);
   void Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
-  bool Stow(const Stowing& stowing);
+  void QueueStowing(Stowing stowing);
+  bool Stow(const Stowing& stowing);  // the stowing thread's
+  uint64_t KeptMax() const;
   bool Busy() const { return flights_ + pushes_ + drops_ + stowings_ > 0; }
   void Wasted(EntryNumber file);
   bool AlreadyKept(const ReadPlan& plan);
@@ -152,7 +157,10 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   uint64_t stowings_ = 0;
   uint64_t stowing_bytes_ = 0;
   uint64_t reads_seen_ = 0;
+  uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
   bool filling_ = false;
+  bool sight_known_ = false;
+  bool opens_ = false;    // are seen
   bool refused_ = false;  // no memory for a chunk: until one is let go
   std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
   std::unordered_map<EntryNumber, std::vector<BlockRef>> stowing_;  // not yet in the warehouse

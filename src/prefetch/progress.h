@@ -48,6 +48,7 @@ class Progress {
   Progress(const Track& track, Options options) : track_(track), options_(options) {}
 
   const Options& options() const { return options_; }
+  void SetOptions(const Options& options) { options_ = options; }
 
   // A file of the track was opened or read.
   Seen See(Slot slot);
@@ -74,7 +75,7 @@ class Progress {
   bool JumpTo(Position position);
 
   const Track& track_;
-  const Options options_;
+  Options options_;
   Position tail_ = 0;
   Position front_ = 0;
   // Seen and not yet passed, by where the front was at least.

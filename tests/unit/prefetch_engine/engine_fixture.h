@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cache/warehouse.h"
+#include "fs/node.h"
+#include "prefetch/prefetcher.h"
+#include "unit/fs/store_fixture.h"
+#include "unit/prefetch_engine/fake_mount.h"
+#include "unit/prefetch_engine/faulty_engine.h"
+
+namespace augur {
+
+// A store, and everything that the daemon has between its disk and the kernel, with a fake kernel.
+class PrefetchEngineTest : public StoreFixture {
+ protected:
+  struct Parts {
+    uint64_t chunk_bytes = 4 << 20;
+    uint64_t stock_bytes = 4 << 20;
+    uint64_t kept_bytes = 0;  // 0: no warehouse
+    uint64_t order_bytes = 4 << 20;
+    FakeMount::See see = FakeMount::See::kOpens;
+    bool sink = true;
+  };
+
+  // A store of `count` files of 1 to `bytes_max` bytes, which lie on the disk in the order of their names.
+  void WriteFiles(size_t count, size_t bytes_max, const WriterOptions& options = {}) {
+    std::mt19937_64 random(count);
+    auto writer = StoreWriter::Begin(store_path(), options);
+    ASSERT_TRUE(writer.ok()) << writer.status().text();
+    for (size_t i = 0; i < count; ++i) {
+      const std::string name = std::to_string(100'000 + i);
+      by_name_[name] = RandomBytes(1 + random() % bytes_max, i);
+      ASSERT_TRUE((*writer)->AddFile(name, {.mode = 0644}, {}, AsBytes(by_name_[name])).ok());
+    }
+    ASSERT_TRUE((*writer)->Commit().ok());
+  }
+
+  void StartEngine(const Parts& parts) {
+    auto store = Store::Open(store_path(), {.direct = true});
+    ASSERT_TRUE(store.ok()) << store.status().text();
+    store_ = *store;
+    for (const auto& [name, bytes] : by_name_) {
+      const auto entry = store_->Find(name);
+      ASSERT_TRUE(entry.ok()) << entry.status().text();
+      const auto file = static_cast<EntryNumber>(entry->number);
+      files_.push_back(file);
+      content_[file] = bytes;
+    }
+    demand_ = MakeEngine();
+    ahead_ = MakeEngine();
+    if (parts.kept_bytes > 0) {
+      std::vector<std::string> notes;
+      auto warehouse = Warehouse::Open({.place = Warehouse::Place::kRam,
+                                        .folder = "",
+                                        .identity = store_path(),
+                                        .store_path = "",
+                                        .bytes_max = parts.kept_bytes,
+                                        .group = {},
+                                        .memory_available = [] { return uint64_t{1} << 40; }},
+                                       notes);
+      ASSERT_TRUE(warehouse.ok()) << warehouse.status().text();
+      warehouse_ = std::move(warehouse).value();
+    }
+    prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_, cache_, warehouse_.get(), statistics_,
+                                               PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
+                                                                 .chunk_bytes = parts.chunk_bytes,
+                                                                 .stock_bytes_max = parts.stock_bytes,
+                                                                 .order_bytes_max = parts.order_bytes,
+                                                                 .reads_max = 8,
+                                                                 .push_threads = 1});
+    fs_ = std::make_unique<FileSystem>(store_, *demand_, cache_, statistics_,
+                                       FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
+    mount_ = std::make_unique<FakeMount>(parts.see);
+    ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get()).ok());
+  }
+
+  // The daemon's end, in its order; then nothing may be under way.
+  void StopEngine() {
+    if (!prefetcher_) return;
+    // Where a test has failed.
+    mount_->Release();
+    ahead_->Release();
+    prefetcher_->Stop();
+    demand_.reset();  // waits for every read
+    fs_.reset();
+    ahead_.reset();
+    mount_.reset();
+    const StatisticsSnapshot end = statistics_.Snapshot();
+    EXPECT_EQ(end[Gauge::kReadsInFlight], 0U);
+    EXPECT_EQ(end[Gauge::kPushesWaiting], 0U);
+    EXPECT_EQ(cache_.busy_blocks(), 0U);
+    prefetcher_.reset();  // checks that no chunk is in use
+    warehouse_.reset();
+  }
+
+  void TearDown() override { StopEngine(); }
+
+  // A shuffled epoch of all files.
+  Order Shuffled(uint64_t seed) const {
+    Order order = files_;
+    std::mt19937_64 random(seed);
+    std::shuffle(order.begin(), order.end(), random);
+    return order;
+  }
+
+  // Epochs in which no file is read soon after it was read in the epoch before.
+  Order ShuffledHalves(uint64_t seed) const {
+    Order order = files_;
+    std::mt19937_64 random(seed);
+    const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
+    std::shuffle(order.begin(), middle, random);
+    std::shuffle(middle, order.end(), random);
+    return order;
+  }
+
+  const std::string& Content(EntryNumber file) const { return content_.at(file); }
+  bool WaitPushed(EntryNumber file) const { return mount_->WaitFor(file, Content(file).size()); }
+  // Where the file's record begins in its shard.
+  uint64_t OffsetOf(EntryNumber file) const { return store_->Get(file)->offset; }
+
+  // A READ of the whole file, as the kernel makes them, past its page cache.
+  Result<std::string> ReadThrough(EntryNumber file) {
+    std::string bytes;
+    const NodeId node = Node{.view = 0, .entry = file}.id();
+    while (bytes.size() < Content(file).size()) {
+      auto piece = ReadNow(node, bytes.size(), 128 << 10);
+      if (!piece.ok()) return piece.status();
+      bytes += *piece;
+    }
+    return bytes;
+  }
+
+  // Opens and reads a file as a reader does; the bytes must be right. Whether they were in the page cache.
+  bool ReadAsReader(EntryNumber file) {
+    mount_->LookUp(file);
+    const std::vector<EntryNumber> opened = {file};
+    if (mount_->usable()) prefetcher_->OnOpened(opened);
+    const std::optional<std::string> pages = mount_->Pages(file);
+    if (pages && pages->size() == Content(file).size()) {
+      EXPECT_TRUE(*pages == Content(file)) << "file " << file;
+      return true;
+    }
+    ++reads_;
+    const Result<std::string> bytes = ReadThrough(file);
+    EXPECT_TRUE(bytes.ok()) << bytes.status().text();
+    if (!bytes.ok()) return false;
+    EXPECT_TRUE(*bytes == Content(file)) << "file " << file;
+    mount_->Brought(file, *bytes);
+    return false;
+  }
+
+  // Reads the files of an order one after the other, each when the file `ahead` places further is in the page cache
+  // (what is about to be read is not pushed any more, so nobody can wait for that). False: one did not come in time.
+  // Those of the first `ahead` that were not there are READs and right; all others must have been there.
+  bool Follow(const Order& order, size_t ahead = 40) {
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (i + ahead < order.size() && !WaitPushed(order[i + ahead])) {
+        ADD_FAILURE() << "position " << i + ahead << " is not there: " << Told();
+        return false;
+      }
+      EXPECT_TRUE(ReadAsReader(order[i]) || i < ahead) << "position " << i;
+    }
+    return true;
+  }
+
+  // Waits for something that another thread does.
+  template <typename Condition>
+  static bool WaitUntil(const Condition& condition) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+  // What a failure needs to be understood.
+  std::string Told() const {
+    const StatisticsSnapshot now = statistics_.Snapshot();
+    std::string text;
+    for (const StatDefinition& row : kStatDefinitions) {
+      if (now[row.id] != 0) text += std::string(row.name) + " " + std::to_string(now[row.id]) + ", ";
+    }
+    for (const GaugeDefinition& row : kGaugeDefinitions) {
+      if (now[row.id] != 0) text += std::string(row.name) + " " + std::to_string(now[row.id]) + ", ";
+    }
+    for (const auto& [name, value] : prefetcher_->Describe()) text += name + " " + value + ", ";
+    return text;
+  }
+
+  uint64_t Count(Stat stat) const { return statistics_.Get(stat); }
+  uint64_t GaugeNow(Gauge gauge) const { return statistics_.Snapshot()[gauge]; }
+  uint64_t ContentBytes() const {
+    return std::accumulate(content_.begin(), content_.end(), uint64_t{0},
+                           [](uint64_t sum, const auto& one) { return sum + one.second.size(); });
+  }
+
+  std::map<std::string, std::string> by_name_;
+  std::map<EntryNumber, std::string> content_;
+  Order files_;         // in path order
+  uint64_t reads_ = 0;  // READs of the reader
+  std::unique_ptr<FaultyEngine> demand_;
+  std::unique_ptr<FaultyEngine> ahead_;
+  std::unique_ptr<Warehouse> warehouse_;
+  std::unique_ptr<Prefetcher> prefetcher_;
+  std::unique_ptr<FakeMount> mount_;
+
+ private:
+  static std::unique_ptr<FaultyEngine> MakeEngine() {
+    auto made = MakeReadEngine(EngineKind::kAuto, 16, 1);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    return std::make_unique<FaultyEngine>(std::move(made).value());
+  }
+};
+
+}  // namespace augur

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/prefetch_engine/engine_fixture.h"
+
+namespace augur {
+namespace {
+
+// Every file is in the page cache before it is opened, its bytes are those that were packed, and what is pushed never
+// exceeds the room for it. What is dropped has been read.
+TEST_F(PrefetchEngineTest, EachFileIsThereBeforeItsReader) {
+  WriteFiles(500, 60'000);
+  StartEngine({.stock_bytes = 6 << 20});
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  constexpr size_t kAhead = 40;
+  std::set<EntryNumber> read;
+  size_t dropped = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    ASSERT_TRUE(i + kAhead >= order.size() || WaitPushed(order[i + kAhead])) << i << " " << Told();
+    const std::vector<EntryNumber> drops = mount_->dropped();
+    for (; dropped < drops.size(); ++dropped) ASSERT_TRUE(read.contains(drops[dropped])) << i;
+    ASSERT_TRUE(ReadAsReader(order[i]) || i < kAhead) << i;
+    read.insert(order[i]);
+  }
+  EXPECT_LE(reads_, 4U) << "what the reader is about to open when the order comes";
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) + reads_ >= order.size(); })) << Told();
+  EXPECT_GT(Count(Stat::kDroppedFiles), 0U) << "15 MB do not fit in 6";
+  EXPECT_LE(mount_->counts().bytes_most, 6U << 20);
+  EXPECT_LT(Count(Stat::kDiskReads), order.size()) << "neighbours are joined";
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+}
+
+// The window is smaller than what a reader is usually given time for.
+TEST_F(PrefetchEngineTest, SmallWindow) {
+  WriteFiles(300, 60'000);
+  StartEngine({.stock_bytes = 1 << 20});
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  EXPECT_TRUE(Follow(order, 5));
+}
+
+// A second order is a further epoch; what the warehouse has is not read from the disk again.
+TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
+  WriteFiles(300, 60'000);
+  StartEngine({.stock_bytes = 4 << 20, .kept_bytes = 32 << 20});
+  const std::vector<Order> orders = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3)};
+  for (const Order& order : orders) ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  Order both = orders[0];
+  both.insert(both.end(), orders[1].begin(), orders[1].end());
+  ASSERT_TRUE(Follow(both, 20));
+  const uint64_t disk_bytes = Count(Stat::kDiskBytes);
+  ASSERT_TRUE(Follow(orders[2], 20));
+  // But what could not be copied in time when it was read first.
+  EXPECT_LE(Count(Stat::kDiskBytes) - disk_bytes, ContentBytes() / 4);
+  EXPECT_EQ(Count(Stat::kOrdersAccepted), 3U);
+}
+
+// The same file twice in an order, and two files with the same bytes.
+TEST_F(PrefetchEngineTest, FilesThatComeTwice) {
+  auto writer = StoreWriter::Begin(store_path(), {});
+  ASSERT_TRUE(writer.ok());
+  for (int i = 0; i < 120; ++i) {
+    const std::string name = std::to_string(100 + i);
+    by_name_[name] = RandomBytes(30'000, static_cast<uint64_t>(i / 2));  // 101 is as 100
+    ASSERT_TRUE((*writer)->AddFile(name, {.mode = 0644}, {}, AsBytes(by_name_[name])).ok());
+  }
+  ASSERT_TRUE((*writer)->Commit().ok());
+  StartEngine({.stock_bytes = 2 << 20, .kept_bytes = 4 << 20});
+  Order order = ShuffledHalves(1);
+  const Order again = ShuffledHalves(2);
+  order.insert(order.end(), again.begin(), again.end());
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  EXPECT_TRUE(Follow(order, 8));
+}
+
+// A READ of a file that is being read ahead waits for that read and makes none of its own.
+TEST_F(PrefetchEngineTest, ReadJoinsTheReadAhead) {
+  WriteFiles(64, 60'000);
+  StartEngine({});
+  ahead_->Hold();
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(ahead_->WaitUntilHeld(OffsetOf(order[0])));
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] {
+      const Result<std::string> bytes = ReadThrough(order[0]);
+      EXPECT_TRUE(bytes.ok() && *bytes == Content(order[0]));
+    });
+  }
+  ASSERT_TRUE(WaitUntil([&] { return Count(Stat::kRecordCacheJoins) == 4; }));
+  ahead_->Release();
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_TRUE(demand_->seen().empty());
+  EXPECT_EQ(ahead_->ReadsOf(OffsetOf(order[0])), 1U);
+}
+
+// Without a sink what is read ahead waits for the reader's own READ.
+TEST_F(PrefetchEngineTest, WithoutAPageCacheTheReadIsServedFromMemory) {
+  WriteFiles(200, 60'000);
+  StartEngine({.sink = false});
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  // Ahead of the reader there are as many as the conveyor holds; he is never ahead of it.
+  for (const EntryNumber file : order) {
+    ASSERT_TRUE(WaitUntil([&] { return ahead_->ReadsOf(OffsetOf(file)) > 0; }));
+    ReadAsReader(file);
+  }
+  EXPECT_EQ(reads_, order.size());
+  // The last files of all are let go when the last of them is opened.
+  EXPECT_LE(demand_->seen().size(), 4U) << Told();
+  EXPECT_EQ(Count(Stat::kPushes), 0U);
+}
+
+// Where opens are not seen, one file in some is left out of the page cache, and its READ tells where the reader is.
+TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
+  WriteFiles(1000, 20'000);
+  StartEngine({.stock_bytes = 6 << 20, .see = FakeMount::See::kNothing});
+  for (const EntryNumber file : files_) mount_->LookUp(file);  // as after a listing
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  constexpr size_t kEvery = 64;  // 6 MB are 600 files, so there is room for that
+  constexpr size_t kAhead = 100;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i + kAhead < order.size()) {
+      const EntryNumber coming = order[i + kAhead];
+      const bool sentinel = (i + kAhead) % kEvery == kEvery - 1;
+      ASSERT_TRUE(sentinel ? WaitUntil([&] { return ahead_->ReadsOf(OffsetOf(coming)) > 0; }) : WaitPushed(coming))
+          << i << " " << Told();
+    }
+    const bool there = ReadAsReader(order[i]);
+    EXPECT_TRUE(i < 2 || there == (i % kEvery != kEvery - 1)) << i;
+  }
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kSentinels) == order.size() / kEvery; })) << Told();
+  EXPECT_LE(demand_->seen().size(), 2U) << "sentinels are there, too";
+}
+
+// Readers that are further apart than one file, and one who reads what they have read already.
+TEST_F(PrefetchEngineTest, SeveralReaders) {
+  WriteFiles(800, 20'000);
+  StartEngine({.kept_bytes = 4 << 20});
+  Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  std::mt19937_64 random(7);
+  for (size_t i = 0; i < order.size(); i += 16) std::shuffle(order.begin() + i, order.begin() + i + 16, random);
+  uint64_t late = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    ASSERT_TRUE(i + 50 >= order.size() || WaitPushed(order[i + 50])) << i << " " << Told();
+    if (!ReadAsReader(order[i]) && i >= 50) ++late;
+    if (i % 16 == 15) ReadAsReader(order[random() % i]);
+  }
+  EXPECT_EQ(late, 0U);
+}
+
+// The kernel has thrown everything away: what was pushed is read by READs, and all is right.
+TEST_F(PrefetchEngineTest, PagesThatTheKernelTookBack) {
+  WriteFiles(300, 60'000);
+  StartEngine({.kept_bytes = 4 << 20});
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i % 50 == 20) mount_->ReclaimAll();
+    ReadAsReader(order[i]);
+  }
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; }));
+}
+
+TEST_F(PrefetchEngineTest, AnOrderThatIsTooLongIsRefused) {
+  WriteFiles(20, 1000);
+  StartEngine({.order_bytes = 1120});  // ten files of 112 bytes
+  EXPECT_EQ(prefetcher_->OrderFilesMax(), 10U);
+  Order order = files_;
+  EXPECT_EQ(prefetcher_->AddOrder(order).code(), Code::kNoSpace);
+  order.resize(10);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  EXPECT_EQ(prefetcher_->AddOrder({files_[0]}).code(), Code::kNoSpace);
+  for (const EntryNumber file : order) ReadAsReader(file);
+  EXPECT_TRUE(WaitUntil([&] { return prefetcher_->OrderFilesMax() == 10; }));
+}
+
+// More files than the memory ahead holds, files that are larger than it, and next to no memory: all bytes are right,
+// and what is too large is left to the reader.
+TEST_F(PrefetchEngineTest, TinyMemoryAndLargeFiles) {
+  auto writer = StoreWriter::Begin(store_path(), {});
+  ASSERT_TRUE(writer.ok());
+  for (uint64_t i = 0; i < 60; ++i) {
+    const std::string name = std::to_string(100 + i);
+    by_name_[name] = RandomBytes(i % 10 == 0 ? 2'500'000 : 20'000 + i, i);
+    ASSERT_TRUE((*writer)->AddFile(name, {.mode = 0644}, {}, AsBytes(by_name_[name])).ok());
+  }
+  ASSERT_TRUE((*writer)->Commit().ok());
+  for (const uint64_t chunk_bytes : {uint64_t{1} << 20, uint64_t{256} << 10, uint64_t{64} << 10, uint64_t{4096}}) {
+    content_.clear();
+    files_.clear();
+    StartEngine({.chunk_bytes = chunk_bytes, .stock_bytes = 1 << 20});
+    const Order order = Shuffled(chunk_bytes);
+    ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+    for (const EntryNumber file : order) {
+      ReadAsReader(file);
+    }
+    EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+    StopEngine();
+  }
+}
+
+}  // namespace
+}  // namespace augur

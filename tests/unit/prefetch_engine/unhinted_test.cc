@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/prefetch_engine/engine_fixture.h"
+
+namespace augur {
+namespace {
+
+// A pass in path order is recognised, and what comes next is there before it is opened.
+TEST_F(PrefetchEngineTest, PathOrderIsFollowedWithoutAHint) {
+  WriteFiles(1000, 10'000);
+  StartEngine({});
+  for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
+  EXPECT_TRUE(Follow(Order(files_.begin() + 100, files_.end())));
+}
+
+// After an order has ended, a pass in path order is recognised as before it.
+TEST_F(PrefetchEngineTest, PathOrderAfterAnOrder) {
+  WriteFiles(1000, 10'000);
+  StartEngine({});
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(Follow(order));
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  mount_->ReclaimAll();
+  prefetcher_->Drop();
+  for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
+  EXPECT_TRUE(Follow(Order(files_.begin() + 100, files_.end())));
+}
+
+// When the store fits, all of it comes into memory, whatever is read.
+TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
+  WriteFiles(300, 60'000);
+  StartEngine({.kept_bytes = 32 << 20});
+  const Order order = Shuffled(1);
+  for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
+  ASSERT_TRUE(WaitUntil([&] { return warehouse_->block_count() == files_.size(); }))
+      << warehouse_->block_count() << Told();
+  const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
+  mount_->ReclaimAll();
+  for (const EntryNumber file : order) ReadAsReader(file);
+  EXPECT_EQ(demand_->seen().size() + ahead_->seen().size(), disk_reads);
+}
+
+// With no order and more data than room, what came first stays: in each shuffled epoch it is a hit again.
+TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
+  WriteFiles(400, 60'000);  // fewer than are ever recognised as a pass
+  StartEngine({.kept_bytes = 4 << 20});
+  const auto keys = [&] {
+    std::set<std::pair<uint64_t, uint64_t>> all;
+    for (const Warehouse::Kept& kept : warehouse_->List()) all.emplace(kept.key.hash.low, kept.key.block);
+    return all;
+  };
+  for (const EntryNumber file : Shuffled(1)) ReadAsReader(file);
+  const auto kept = keys();
+  ASSERT_GT(kept.size(), 50U);
+  EXPECT_GT(warehouse_->used_bytes(), warehouse_->bytes_max() * 9 / 10);
+  for (uint64_t epoch = 2; epoch < 5; ++epoch) {
+    mount_->ReclaimAll();
+    const uint64_t hits_before = Count(Stat::kWarehouseHits);
+    const uint64_t cached_before = Count(Stat::kRecordCacheHits);
+    for (const EntryNumber file : Shuffled(epoch)) ReadAsReader(file);
+    // The record cache answers the rest of them.
+    EXPECT_LE(Count(Stat::kWarehouseHits) - hits_before, kept.size());
+    EXPECT_GE(Count(Stat::kWarehouseHits) - hits_before + Count(Stat::kRecordCacheHits) - cached_before, kept.size());
+    EXPECT_EQ(keys(), kept);
+  }
+}
+
+// A few reads of a store that does not fit bring nothing that nobody asked for.
+TEST_F(PrefetchEngineTest, ALookBringsNothingElse) {
+  WriteFiles(400, 60'000);
+  StartEngine({.kept_bytes = 4 << 20});
+  const Order order = Shuffled(1);
+  for (size_t i = 0; i < 30; ++i) ReadAsReader(order[i]);
+  EXPECT_TRUE(ahead_->seen().empty());
+  EXPECT_EQ(mount_->counts().pushes, 0U);
+}
+
+}  // namespace
+}  // namespace augur
