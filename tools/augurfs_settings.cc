@@ -77,7 +77,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
   if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin) return settings;
   settings.buffer_bytes = std::clamp(bytes / 16, kBufferMin, kBufferMax);
-  settings.chunk_bytes = std::clamp(bytes / 14, kChunkMin, kChunkMax);
+  settings.chunk_bytes = std::clamp(bytes / 8, kChunkMin, kChunkMax);
   const uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
   const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
   if (options.cache != CachePlace::kNone) {
