@@ -54,7 +54,7 @@ class MountHelper final : public MountView {
   void Watch(std::span<const EntryNumber> folders) override;
   // False once a folder could not be watched (the user's limit of inotify watches is reached, which is logged with the
   // cure): opens there are not told. Stat and Drop go on.
-  bool watching() const { return watching_.load(std::memory_order_acquire); }
+  bool watching() const override { return watching_.load(std::memory_order_acquire); }
 
   pid_t pid() const { return pid_; }
 

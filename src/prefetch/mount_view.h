@@ -23,6 +23,8 @@ class MountView {
   // Whether the mount can be seen at all (not when it lies in another mount namespace); false for good once the view
   // has ended. Until then the others call `done` without having done anything.
   virtual bool usable() const = 0;
+  // Whether opens are told in all folders that Watch was given; false for good once one could not be watched.
+  virtual bool watching() const = 0;
   // Stats the files, so that the kernel knows their inodes (and PageSink can push), then calls `done`.
   virtual void Stat(std::span<const EntryNumber> files, Done done) = 0;
   // Drops the files' pages from the page cache, then calls `done`.

@@ -165,7 +165,7 @@ Planner& Prefetcher::planner() {
 // Where opens are seen, no file need be left out of the page cache to learn where the reader is. The view begins a
 // little after us, and may end.
 void Prefetcher::LookWhatIsSeen() {
-  const bool opens = view_ != nullptr && view_->usable();
+  const bool opens = view_ != nullptr && view_->usable() && view_->watching();
   if (sight_known_ && opens == opens_) return;
   sight_known_ = true;
   opens_ = opens;

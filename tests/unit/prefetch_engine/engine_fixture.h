@@ -149,7 +149,7 @@ class PrefetchEngineTest : public StoreFixture {
   bool ReadAsReader(EntryNumber file) {
     mount_->LookUp(file);
     const std::vector<EntryNumber> opened = {file};
-    if (mount_->usable()) prefetcher_->OnOpened(opened);
+    if (mount_->usable() && mount_->watching()) prefetcher_->OnOpened(opened);
     const std::optional<std::string> pages = mount_->Pages(file);
     if (pages && pages->size() == Content(file).size()) {
       EXPECT_TRUE(*pages == Content(file)) << "file " << file;

@@ -74,6 +74,11 @@ bool FakeMount::usable() const {
   return usable_;
 }
 
+bool FakeMount::watching() const {
+  const std::lock_guard lock(mu_);
+  return watching_;
+}
+
 void FakeMount::Stat(std::span<const EntryNumber> files, Done done) {
   Later([this, list = std::vector<EntryNumber>(files.begin(), files.end()), done = std::move(done)] {
     {
@@ -183,6 +188,11 @@ void FakeMount::End() {
 void FakeMount::EndView() {
   const std::lock_guard lock(mu_);
   usable_ = false;
+}
+
+void FakeMount::EndWatches() {
+  const std::lock_guard lock(mu_);
+  watching_ = false;
 }
 
 void FakeMount::KnowNothing() {

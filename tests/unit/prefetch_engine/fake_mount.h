@@ -40,6 +40,7 @@ class FakeMount final : public PageSink, public MountView {
   // MountView and PageSink.
   bool Drop(EntryNumber file) override;
   bool usable() const override;
+  bool watching() const override;
   void Stat(std::span<const EntryNumber> files, Done done) override;
   void Drop(std::span<const EntryNumber> files, Done done) override;
   void Watch(std::span<const EntryNumber> folders) override;
@@ -65,6 +66,8 @@ class FakeMount final : public PageSink, public MountView {
   void End();
   // The view's process dies: what was asked is told to be done, and nothing more is.
   void EndView();
+  // The system gives no more watches: opens are told no longer.
+  void EndWatches();
   // The kernel knows no inode, and learns of none: as when it forgets what is statted at once.
   void KnowNothing();
 
@@ -93,6 +96,7 @@ class FakeMount final : public PageSink, public MountView {
   std::vector<EntryNumber> dropped_;
   Counts counts_;
   bool usable_;
+  bool watching_ = true;
   bool ended_ = false;
   bool held_ = false;
   bool forgets_ = false;

@@ -136,8 +136,12 @@ TEST_F(PrefetchFaultTest, MountEnds) {
   }
 }
 
-// The process that looks at the mount dies: what the kernel knows is still pushed, the rest is read by READs.
-TEST_F(PrefetchFaultTest, ViewEnds) {
+// Opens are told no longer, because no more folders can be watched, or because the process that looks at the mount has
+// died: what the kernel knows is still pushed, the rest is read by READs.
+class PrefetchBlindTest : public PrefetchFaultTest, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(ProcessDies, PrefetchBlindTest, ::testing::Bool());
+
+TEST_P(PrefetchBlindTest, GoesOn) {
   WriteFiles(400, 40'000);
   StartEngine({.stock_bytes = 2 << 20});
   for (const EntryNumber file : files_) mount_->LookUp(file);
@@ -145,7 +149,8 @@ TEST_F(PrefetchFaultTest, ViewEnds) {
   ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
   for (size_t i = 0; i < order.size(); ++i) {
     ASSERT_TRUE(i >= 50 || WaitPushed(order[i + 10])) << i << " " << Told();
-    if (i == 50) mount_->EndView();
+    if (i == 50 && GetParam()) mount_->EndView();
+    if (i == 50) mount_->EndWatches();
     ReadAsReader(order[i]);
   }
   // And so is the next epoch: the READs of files left out on purpose tell where the reader is.

@@ -41,7 +41,7 @@ TEST_F(PrefetchEngineTest, SmallWindow) {
 // A second order is a further epoch; what the warehouse has is not read from the disk again.
 TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
   WriteFiles(300, 60'000);
-  StartEngine({.stock_bytes = 4 << 20, .kept_bytes = 32 << 20});
+  StartEngine({.chunk_bytes = 32 << 20, .stock_bytes = 4 << 20, .kept_bytes = 32 << 20});
   const std::vector<Order> orders = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3)};
   for (const Order& order : orders) ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
   Order both = orders[0];

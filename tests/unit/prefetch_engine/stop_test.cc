@@ -94,6 +94,7 @@ TEST_F(PrefetchEngineTest, DropGivesEverythingBack) {
   ahead_->Hold();
   const DropReport report = prefetcher_->Drop();
   EXPECT_GT(report.stocked_bytes, 0U);
+  EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 55; })) << Told();
   ahead_->Release();
   EXPECT_TRUE(Follow(files_, 20));
 }
