@@ -161,8 +161,13 @@ bool Planner::Takes(Position use, uint64_t bytes) const {
 }
 
 bool Planner::Wanted(Slot slot) const {
-  if (Resident(slot) || states_[slot].bad || TooLong(slot)) return false;
+  if (states_[slot].bad || TooLong(slot)) return false;
   const Position use = NextUnread(slot);
+  // What only the page cache has may be gone from there unseen: a fill brings it too.
+  const bool only_stocked = stocked_.Contains(slot) && !states_[slot].reading && !states_[slot].held &&
+                            !states_[slot].pushing && !kept_.Contains(slot);
+  if (only_stocked && fill_ && use == kNever) return KeepTakes(use, track_.PlaceOf(slot).bytes);
+  if (Resident(slot)) return false;
   if (use == kNever && !fill_) return false;
   if (use == kNever && states_[slot].unpushable) return KeepTakes(use, track_.PlaceOf(slot).bytes);
   return Takes(use, track_.PlaceOf(slot).bytes);
@@ -362,7 +367,7 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us) {
   const auto soon = std::max(kUrgentFilesMin, static_cast<Position>(files_per_second_ * kUrgentSeconds));
   const bool urgent = missing != kNever && missing < progress_.front() + soon;
   if (reads_under_way_ >= limits_.reads_max) return std::nullopt;
-  if (!urgent && reads_under_way_ >= 2 && UnderWayUs() >= kUnderWayUs) return std::nullopt;
+  if (reads_under_way_ >= 2 && UnderWayUs() >= (urgent ? 2 : 1) * kUnderWayUs) return std::nullopt;
 
   const bool on_arm = missing == kNever || (!urgent && Sweeps());
   Slot slot = on_arm ? NextOnArm() : track_.At(missing);
