@@ -389,12 +389,7 @@ void Prefetcher::RunPushes() {
     }
     if (push.drop) {
       sink_->Drop(push.file);
-      Post([this, file = push.file] {
-        --drops_;
-        planner_->Dropped(file);
-        pushed_us_.erase(file);
-        Wasted(file);
-      });
+      Post([this, file = push.file] { OnDropped(file); });
       continue;
     }
     bool lost = false;
@@ -452,10 +447,7 @@ void Prefetcher::StartDrops() {
     view_->Drop(files, [this, files] {
       Post([this, files] {
         for (const EntryNumber file : files) {
-          --drops_;
-          planner_->Dropped(file);
-          pushed_us_.erase(file);
-          Wasted(file);
+          OnDropped(file);
         }
       });
     });
@@ -464,6 +456,14 @@ void Prefetcher::StartDrops() {
   const MutexLock lock(push_mu_);
   for (const EntryNumber file : files) push_queue_.push_back({.file = file, .blocks = {}, .drop = true});
   push_posted_.NotifyAll();
+}
+
+void Prefetcher::OnDropped(EntryNumber file) {
+  --drops_;
+  planner_->Dropped(file);
+  // Where opens are not seen, what was pushed has likely been read.
+  if (pushed_us_.erase(file) > 0 && !opens_) unread_.erase(file);
+  Wasted(file);
 }
 
 // The kernel must know a file before its pages can be pushed: the view looks them up.

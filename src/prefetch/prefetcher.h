@@ -119,6 +119,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   void OnLanded(const std::shared_ptr<Flight>& flight);
   void OnPushed(const Push& push, PushOutcome outcome, bool lost);
   void CopyOut(Passenger& passenger);
+  void OnDropped(EntryNumber file);
   void Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
   void QueueStowing(Stowing stowing);
   bool Stow(const Stowing& stowing);  // the stowing thread's

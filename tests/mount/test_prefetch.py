@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The prefetch on real mounts: what is hinted, or recognised, is in the page cache before it is opened; what is kept outlives
+the daemon; and whatever is too small, full, forbidden or killed, every byte is right."""
+
+import contextlib
+import glob
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import pytest
+from conftest import NOBODY, as_user, daemons, drop_caches, is_running, needs_root, run, wait_until
+from prefetching import DataSet, Foresight
+
+pytestmark = needs_root
+
+SMALL = "memory=64M"  # 8 MiB of it for files pushed ahead, 29 for kept ones
+LARGE = "memory=256M"  # all of the data fits
+MISSES_MAX = 0.03
+
+
+@pytest.fixture(scope="session")
+def data(augurpack, session_room):
+    """600 files, 18 MB: about twice what SMALL pushes ahead. Not to be changed."""
+    folder = session_room / "prefetch"
+    folder.mkdir()
+    return DataSet(augurpack, folder, 600, 60_000)
+
+
+@pytest.fixture
+def own_data(augurpack, room):
+    """A data set that a test may change or remove."""
+    folder = room / "own"
+    folder.mkdir()
+    return DataSet(augurpack, folder, 300, 40_000, seed=2)
+
+
+@pytest.fixture
+def ctl(augurctl, room):
+    """augurctl where ordinary users can run it, too."""
+    program = room / "augurctl"
+    program.write_bytes(pathlib.Path(augurctl).read_bytes())
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def ahead(ctl, point):
+    return Foresight(ctl, point)
+
+
+@pytest.fixture
+def shared_memory():
+    """/dev/shm without files of ours, before and after."""
+    def sweep():
+        for path in glob.glob("/dev/shm/augurfs-*"):
+            os.unlink(path)
+    if glob.glob("/dev/shm/augurfs-*"):
+        pytest.skip("somebody's warehouse is in /dev/shm")
+    try:
+        yield lambda: glob.glob("/dev/shm/augurfs-*")
+    finally:
+        sweep()
+
+
+def log_of(room):
+    return (room / "log").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("options", [[SMALL], [LARGE], [SMALL, "cache=none"], [SMALL, "io=pread"], [SMALL, "observe=open"]],
+                         ids=lambda options: ",".join(options))
+def test_hinted_reads_make_no_requests(room, mounts, point, data, ahead, options):
+    mounts.mount(data.store, point, *options)
+    ahead.scan()
+    order = data.shuffled(1)
+    ahead.hint(order)
+    requests = ahead.follow(data, order)
+    assert requests <= MISSES_MAX * len(order)
+    assert ahead.counters()["disk_bytes"] <= 2 * data.bytes
+    wait_until(lambda: ahead.gauges()["orders_queued"] == 0, "the order has ended")
+    ahead.wait_idle()
+
+
+def test_without_a_scan(room, mounts, point, data, ahead):
+    """The files are looked up ahead of the reader who has not, as far as there is time for it."""
+    mounts.mount(data.store, point, SMALL)
+    order = data.shuffled(2)
+    ahead.hint(order)
+    assert ahead.follow(data, order) <= 0.2 * len(order)
+
+
+def test_second_hint_is_a_further_epoch(room, mounts, point, data, ahead):
+    mounts.mount(data.store, point, SMALL)
+    ahead.scan()
+    orders = [data.shuffled(seed) for seed in (1, 2)]
+    for order in orders:
+        ahead.hint(order)
+    wait_until(lambda: ahead.gauges()["orders_queued"] == 2, "both are queued")
+    assert ahead.gauges()["order_files"] == 2 * len(data.paths)
+    assert ahead.follow(data, orders[0] + orders[1]) <= MISSES_MAX * 2 * len(data.paths)
+    assert ahead.counters()["orders_accepted"] == 2
+
+
+def test_order_by_index(room, mounts, point, data, ahead):
+    """0-based indices in path order; the data set's paths are in it."""
+    mounts.mount(data.store, point, SMALL)
+    ahead.scan()
+    order = list(range(len(data.paths)))
+    random.Random(3).shuffle(order)
+    ahead.hint(order)
+    assert ahead.follow(data, [data.paths[index] for index in order]) <= MISSES_MAX * len(order)
+
+
+def test_order_of_a_subfolder(room, mounts, point, data, ahead):
+    mounts.mount(data.store, point, SMALL)
+    ahead.scan()
+    part = [path for path in data.shuffled(4) if path.startswith(("class01/", "class04/"))]
+    ahead.hint(part)
+    assert ahead.follow(data, part) <= 8
+    data.check(point, data.paths[0])  # and the others are as readable as ever
+
+
+def test_names_twice_in_an_order(room, mounts, point, data, ahead):
+    mounts.mount(data.store, point, SMALL)
+    ahead.scan()
+    first = data.shuffled(5)[:300]
+    order = first + random.Random(6).sample(first[:200], 200) + first[250:]
+    ahead.hint(order)
+    for path in order:
+        data.check(point, path)
+    wait_until(lambda: ahead.gauges()["orders_queued"] == 0, "the order has ended")
+
+
+def test_wrong_lines_are_named(room, mounts, point, data, ahead):
+    mounts.mount(data.store, point, SMALL)
+    for lines, words in [(["class00/00000.jpg", "class00/missing.jpg"], ["line 2", "missing.jpg"]),
+                         ([0, 1, len(data.paths)], ["line 3"]),
+                         (["class00"], ["line 1"])]:
+        done = ahead.try_hint(lines)
+        assert done.returncode == 2 and done.stdout == "", done
+        for word in words:
+            assert word in done.stderr, done.stderr
+    assert ahead.counters()["orders_accepted"] == 0 and ahead.gauges()["orders_queued"] == 0
+
+
+def test_another_users_hint_is_refused(room, mounts, point, data, ctl, ahead):
+    mounts.mount(data.store, point, SMALL, "allow_other")
+    stranger = Foresight(ctl, point, as_user())
+    done = stranger.try_hint(data.paths)
+    assert done.returncode == 2 and "only root and the user who mounted" in done.stderr
+    assert ahead.counters()["orders_accepted"] == 0
+
+
+def test_drop(room, mounts, point, data, ahead):
+    mounts.mount(data.store, point, LARGE)
+    ahead.scan()
+    order = data.shuffled(7)
+    ahead.hint(order)
+    ahead.follow(data, order[:200])
+    dropped = ahead.drop()
+    assert dropped["stocked_bytes"] > 0 or dropped["warehouse_bytes"] > 0
+    for path in order[200:]:
+        data.check(point, path)
+    wait_until(lambda: ahead.gauges()["orders_queued"] == 0, "the order has ended")
+    ahead.wait_idle()
+
+
+def test_stock_off(room, mounts, point, data, ahead):
+    """Every read is a request, and memory answers it."""
+    mounts.mount(data.store, point, SMALL, "stock=off")
+    ahead.scan()
+    order = data.shuffled(8)
+    ahead.hint(order)
+    for begin in range(0, len(order), 8):
+        wait_until(lambda: ahead.counters()["disk_reads"] > 0, "reads have begun")
+        for path in order[begin:begin + 8]:
+            data.check(point, path)
+    now = ahead.counters()
+    assert now["pushes"] == 0 and now["reads"] >= len(order)
+    assert now["misses"] < now["reads"]
+
+
+def test_listing_order_is_recognised(room, mounts, point, augurpack, ctl):
+    folder = room / "long"
+    folder.mkdir()
+    data = DataSet(augurpack, folder, 1500, 8_000)
+    mounts.mount(data.store, point, SMALL, "cache=none")
+    ahead = Foresight(ctl, point)
+    ahead.scan()
+    for path in data.paths[:100]:
+        data.check(point, path)
+    wait_until(lambda: ahead.counters()["pushes"] > 100, "the pass is recognised")
+    before = ahead.counters()["reads"]
+    for begin in range(100, len(data.paths), 8):
+        def is_ahead():
+            gauges = ahead.gauges()
+            return gauges["stocked_ahead_bytes"] > 1_000_000 or gauges["order_files"] == 0
+        wait_until(is_ahead, "files are there")
+        for path in data.paths[begin:begin + 8]:
+            data.check(point, path)
+    assert ahead.counters()["reads"] - before <= 0.1 * len(data.paths)
+
+
+# The warehouse in /dev/shm.
+
+def fill_warehouse(data, ahead):
+    """Reads all in an order, and waits until all is kept."""
+    ahead.scan()
+    order = data.shuffled(9)
+    ahead.hint(order)
+    ahead.follow(data, order)
+    wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
+
+
+@pytest.mark.parametrize("end", ["umount", "kill"])
+def test_warm_restart(room, mounts, point, data, ahead, shared_memory, end):
+    """What was kept is there after the restart: no disk read for it."""
+    pid = mounts.mount(data.store, point, LARGE, "cache=shm")
+    fill_warehouse(data, ahead)
+    if end == "umount":
+        assert run(["umount", point]).returncode == 0
+    else:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    if end == "kill":
+        assert run(["umount", "-l", point]).returncode == 0
+    assert len(shared_memory()) == 1
+    mounts.mount(data.store, point, LARGE, "cache=shm")
+    drop_caches()
+    ahead.scan()
+    order = data.shuffled(10)
+    ahead.hint(order)
+    assert ahead.follow(data, order) <= MISSES_MAX * len(order)
+    assert ahead.counters()["disk_reads"] == 0
+    assert ahead.counters()["corrupt_blocks"] == 0
+
+
+def test_two_mounts_share(room, mounts, point, data, ctl, ahead, shared_memory):
+    other_point = room / "other"
+    other_point.mkdir()
+    mounts.mount(data.store, point, LARGE, "cache=shm")
+    mounts.mount(data.store, other_point, LARGE, "cache=shm")
+    fill_warehouse(data, ahead)
+    assert len(shared_memory()) == 1
+    other = Foresight(ctl, other_point)
+    other.scan()
+    order = data.shuffled(11)
+    other.hint(order)
+    assert other.follow(data, order) <= MISSES_MAX * len(order)
+    assert other.counters()["disk_reads"] == 0
+    # Who empties it empties it for both, and both go on.
+    assert ahead.drop()["warehouse_bytes"] > 0
+    drop_caches()
+    for path in data.shuffled(12):
+        data.check(other_point, path)
+        data.check(point, path)
+
+
+def test_warehouse_of_a_removed_store_is_swept(room, mounts, point, data, own_data, shared_memory):
+    mounts.mount(own_data.store, point, LARGE, "cache=shm")
+    own_data.check(point, own_data.paths[0])
+    (path,) = shared_memory()
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not daemons(mounts.program, point), "the daemon ends")
+    shutil.rmtree(own_data.store)
+    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}")
+    assert path not in shared_memory()
+    assert f"{path}: removed" in log_of(room)
+
+
+def test_warehouse_of_another_user_is_not_touched(room, mounts, point, data, ahead, shared_memory):
+    mounts.mount(data.store, point, LARGE, "cache=shm")
+    (path,) = shared_memory()
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not daemons(mounts.program, point), "the daemon ends")
+    os.unlink(path)
+    trap = b"this is not yours\n" * 1000
+    pathlib.Path(path).write_bytes(trap)
+    os.chown(path, NOBODY, NOBODY)
+    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}")
+    assert path in log_of(room)
+    order = data.shuffled(13)
+    ahead.hint(order)
+    for name in order:
+        data.check(point, name)
+    assert pathlib.Path(path).read_bytes() == trap
+
+
+class Namespace:
+    """A mount namespace of its own, with a /dev/shm of the given size."""
+
+    def __init__(self, shm):
+        self.holder = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c",
+                                        f"mount -t tmpfs -o size={shm} tmpfs /dev/shm && echo ready && exec sleep 1000"],
+                                       stdout=subprocess.PIPE, text=True)
+        assert self.holder.stdout.readline() == "ready\n"
+        self.prefix = ["nsenter", "-t", str(self.holder.pid), "-m", "--"]
+        self.root = pathlib.Path(f"/proc/{self.holder.pid}/root")
+
+    def see(self, path):
+        """A path of the namespace, from outside."""
+        return self.root / pathlib.Path(path).relative_to("/")
+
+
+@pytest.fixture
+def namespace():
+    made = []
+
+    def make(shm):
+        made.append(Namespace(shm))
+        return made[-1]
+    try:
+        yield make
+    finally:
+        for one in made:
+            one.holder.kill()
+            one.holder.communicate()
+
+
+@pytest.mark.parametrize("fill_mib", [0, 63], ids=["small", "full"])
+def test_small_shared_memory(room, mounts, point, data, ctl, namespace, fill_mib):
+    """64 MB, as containers have it, and the same when it is full: a message, no SIGBUS, and every byte is right."""
+    inside = namespace("64m")
+    if fill_mib:
+        (inside.see("/dev/shm") / "filler").write_bytes(bytes(fill_mib << 20))
+    done = mounts.start(data.store, point, "memory=512M", "cache=shm", f"log={room / 'log'}", prefix=inside.prefix)
+    assert (done.returncode, done.stderr) == (0, "")
+    pid = mounts.pid(point)
+    try:
+        ahead = Foresight(ctl, point, inside.prefix)
+        mount = inside.see(point)
+        assert "/dev/shm" in log_of(room), log_of(room)
+        assert ahead.try_hint(data.shuffled(14) + data.shuffled(15)).returncode == 0
+        for path in data.shuffled(14):
+            data.check(mount, path)
+        # Somebody else takes what is left.
+        with contextlib.suppress(OSError):
+            (inside.see("/dev/shm") / "more").write_bytes(bytes(64 << 20))
+        for path in data.shuffled(15):
+            data.check(mount, path)
+        assert is_running(pid)
+    finally:
+        run([*inside.prefix, "umount", "-l", point])
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+
+
+# Little memory, few watches, a killed helper.
+
+@pytest.fixture
+def memory_group():
+    """Makes a memory cgroup (version 1) with a limit; gives its folder and the words that run a command in it."""
+    base = pathlib.Path("/sys/fs/cgroup/memory")
+    if not (base / "memory.limit_in_bytes").exists():
+        pytest.skip("needs the memory controller of cgroup version 1")
+    made = []
+
+    def make(limit_bytes):
+        group = pathlib.Path(tempfile.mkdtemp(prefix="augurfs-test-", dir=base))
+        made.append(group)
+        (group / "memory.limit_in_bytes").write_text(str(limit_bytes))
+        return group, ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+    try:
+        yield make
+    finally:
+        for group in made:
+            for pid in (group / "cgroup.procs").read_text().split():
+                os.kill(int(pid), signal.SIGKILL)
+            wait_until(lambda group=group: not (group / "cgroup.procs").read_text().split(), "the group is empty")
+            group.rmdir()
+
+
+@pytest.mark.parametrize("cache", ["ram", "shm"])
+def test_memory_limit_below_the_wish(room, mounts, point, augurpack, ctl, memory_group, shared_memory, cache):
+    """A group of 200 MB, a wish of 1 GB, 260 MB of data: a message, nobody is killed, all is read."""
+    folder = room / "large"
+    folder.mkdir()
+    data = DataSet(augurpack, folder, 650, 800_000)
+    group, prefix = memory_group(200 << 20)
+    done = mounts.start(data.store, point, "memory=1G", f"cache={cache}", f"log={room / 'log'}", prefix=prefix)
+    assert (done.returncode, done.stderr) == (0, "")
+    pid = mounts.pid(point)
+    assert str(pid) in (group / "cgroup.procs").read_text().split()
+    assert "instead of 1" in log_of(room)
+    ahead = Foresight(ctl, point)
+    for seed in (16, 17):
+        order = data.shuffled(seed)
+        ahead.hint(order)
+        for path in order:
+            data.check(point, path)
+    assert is_running(pid)
+    assert "oom_kill 0\n" in (group / "memory.oom_control").read_text()
+    ahead.wait_idle()
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+
+
+@pytest.fixture
+def few_watches():
+    """No inotify watches are given any more."""
+    limit = pathlib.Path("/proc/sys/fs/inotify/max_user_watches")
+    before = limit.read_text()
+    try:
+        limit.write_text("1\n")
+        yield
+    finally:
+        limit.write_text(before)
+
+
+def test_no_inotify_watches(room, mounts, point, data, ahead, few_watches):
+    """Without opens, READs of some files tell where the reader is: more requests, and a message."""
+    mounts.mount(data.store, point, SMALL, f"log={room / 'log'}")
+    ahead.scan()
+    order = data.shuffled(18)
+    ahead.hint(order)
+    wait_until(lambda: "max_user_watches" in log_of(room), "the message")
+    ahead.follow(data, order)
+    assert ahead.status()["mount"]["progress"] == "sentinels"
+    assert 0 < ahead.counters()["sentinels"]
+    assert ahead.counters()["reads"] <= 0.3 * len(order)
+
+
+def helper_of(pid):
+    """The daemon's helper process."""
+    for folder in pathlib.Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            after_name = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if after_name[1] == str(pid) and "augur-helper" in (folder / "comm").read_text():
+                return int(folder.name)
+    return None
+
+
+def test_killed_helper(room, mounts, point, data, ahead):
+    pid = mounts.mount(data.store, point, SMALL, f"log={room / 'log'}")
+    ahead.scan()
+    order = data.shuffled(19)
+    ahead.hint(order)
+    ahead.follow(data, order[:200])
+    helper = helper_of(pid)
+    os.kill(helper, signal.SIGKILL)
+    wait_until(lambda: not is_running(helper), "the helper is dead")
+    for path in order[200:]:
+        data.check(point, path)
+    wait_until(lambda: "helper process has ended" in log_of(room), "the message")
+    again = data.shuffled(20)
+    ahead.hint(again)
+    for path in again:
+        data.check(point, path)
+    assert is_running(pid)
+    assert run(["umount", point]).returncode == 0
+
+
+def test_store_appended_to_while_mounted(room, mounts, point, own_data, augurpack, ahead):
+    """The mount shows its generation, and looks ahead in it."""
+    mounts.mount(own_data.store, point, SMALL)
+    ahead.scan()
+    order = own_data.shuffled(21)
+    ahead.hint(order)
+    ahead.follow(own_data, order[:100])
+    more = room / "more"
+    more.mkdir()
+    (more / "another.jpg").write_bytes(b"new")
+    done = run([augurpack, "append", "--quiet", more, own_data.store])
+    assert done.returncode == 0, done.stderr
+    for path in order[100:]:
+        own_data.check(point, path)
+    again = own_data.shuffled(22)
+    ahead.hint(again)
+    for path in again:
+        own_data.check(point, path)
+    assert not (point / "another.jpg").exists()
+
+
+def test_an_ordinary_user(room, mounts, point, data, ctl, ahead, users_may_mount):
+    """By fusermount3, without any privilege."""
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    os.chown(point, NOBODY, NOBODY)
+    runtime = room / "runtime"
+    runtime.mkdir(mode=0o700)
+    os.chown(runtime, NOBODY, NOBODY)
+    pid = mounts.mount(data.store, point, SMALL, "allow_other", prefix=as_user(), env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+    ahead.scan()
+    order = data.shuffled(23)
+    Foresight(ctl, point, as_user()).hint(order)
+    assert ahead.follow(data, order) <= MISSES_MAX * len(order)
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_running(pid), "the daemon ends")

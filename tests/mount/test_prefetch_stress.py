@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Readers of every kind beside each other, while orders, wrong orders, drops, little memory and a kill happen to the daemon: no
+wrong byte, no failed read but by the kill, and in the end nothing is under way."""
+
+import glob
+import hashlib
+import mmap
+import os
+import pathlib
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import drop_caches, is_running, needs_root, run, wait_until
+from prefetching import DataSet, Foresight
+
+pytestmark = needs_root
+
+ROUND_S = 6
+WRONG_BYTES, FAILED = 10, 11  # what a reader ends with
+
+
+def read(path, by_map):
+    if not by_map:
+        return path.read_bytes()
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as view:
+        return bytes(view)
+
+
+def reader(kind, point, plan, stop, seed):
+    """A reader process: until there is a file `stop`. Says what it was that went wrong."""
+    sums, order = pickle.loads(pathlib.Path(plan).read_bytes())
+    paths = list(sums)
+    chance = random.Random(seed)
+    step = chance.randrange(len(order))
+    while not os.path.exists(stop):
+        step = (step + 1) % len(order)
+        path = order[step] if kind == "follow" else chance.choice(paths)
+        try:
+            content = read(pathlib.Path(point) / path, kind == "map")
+        except OSError as failure:
+            print(f"{path}: {failure}", file=sys.stderr)
+            return FAILED
+        if hashlib.blake2b(content).digest() != sums[path]:
+            print(f"{path}: wrong bytes", file=sys.stderr)
+            return WRONG_BYTES
+    return 0
+
+
+class Readers:
+    """Reader processes of one round."""
+
+    def __init__(self, room, point, data, order, chance):
+        self.stop = room / "stop"
+        self.stop.unlink(missing_ok=True)
+        plan = room / "plan"
+        plan.write_bytes(pickle.dumps((data.sums, order)))
+        self.processes = [subprocess.Popen([sys.executable, __file__, kind, point, plan, self.stop, str(chance.randrange(1 << 32))],
+                                           stderr=subprocess.PIPE, text=True)
+                          for kind in ("follow", "follow", "jump", "jump", "map")]
+
+    def end(self):
+        """What each ended with, and what it said."""
+        self.stop.touch()
+        return [(process.communicate(timeout=60)[1], process.returncode) for process in self.processes]
+
+    def kill(self):
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
+def disturb(data, ahead, order, chance):
+    """One of the things that happen."""
+    what = chance.randrange(7)
+    if what <= 1:
+        lines = order
+    elif what == 2:
+        lines = data.shuffled(chance.randrange(1 << 32))  # which nobody follows
+    elif what == 3:
+        lines = chance.sample(data.paths, 50) * 2
+    elif what == 4:
+        return drop_caches()
+    elif what == 5:
+        return ahead.drop()
+    else:
+        return ahead.scan()
+    done = ahead.try_hint(lines)
+    assert done.returncode == 0 or "raise memory=" in done.stderr, done  # orders that nobody follows pile up
+    return None
+
+
+@pytest.fixture
+def no_leftovers():
+    try:
+        yield
+    finally:
+        for path in glob.glob("/dev/shm/augurfs-0-*"):
+            os.unlink(path)
+
+
+def test_stress(room, mounts, point, augurpack, augurctl, no_leftovers):
+    seed = int(os.environ.get("AUGUR_SEED", random.SystemRandom().randrange(1 << 32)))
+    print("AUGUR_SEED", seed)
+    chance = random.Random(seed)
+    folder = room / "data"
+    folder.mkdir()
+    data = DataSet(augurpack, folder, 700, 100_000, seed)
+    ahead = Foresight(augurctl, point)
+    for number, (options, kill) in enumerate([(["memory=40M"], False), (["memory=64M", "cache=shm"], True),
+                                              (["memory=64M", "cache=shm"], False), (["memory=48M", "cache=none", "stock=off"], False)]):
+        pid = mounts.mount(data.store, point, *options)
+        order = data.shuffled(number)
+        readers = Readers(room, point, data, order, chance)
+        try:
+            end = time.monotonic() + ROUND_S
+            while time.monotonic() < end:
+                disturb(data, ahead, order, chance)
+                time.sleep(chance.random() / 10)
+            if kill:
+                os.kill(pid, signal.SIGKILL)
+                wait_until(lambda pid=pid: not is_running(pid), "the daemon is dead")
+                assert run(["umount", "-l", point]).returncode == 0
+            results = readers.end()
+        finally:
+            readers.kill()
+        for said, code in results:
+            assert code == 0 or (kill and code in (FAILED, -signal.SIGBUS)), (code, said)
+        if kill:
+            continue
+        ahead.wait_idle()
+        now = ahead.status()
+        assert now["counters"]["read_failures"] == 0 and now["counters"]["corrupt_blocks"] == 0
+        assert now["counters"]["reads"] > 0 and now["gauges"]["buffer_bytes"] <= now["gauges"]["buffer_bytes_max"]
+        assert run(["umount", point]).returncode == 0
+        wait_until(lambda pid=pid: not is_running(pid), "the daemon ends")
+
+
+if __name__ == "__main__":
+    sys.exit(reader(*sys.argv[1:]))
