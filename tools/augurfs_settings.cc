@@ -33,8 +33,10 @@ constexpr uint64_t kChunkMin = 6 * kMiB;
 constexpr uint64_t kChunkMax = 96 * kMiB;
 // Files pushed ahead. A reader at 3 GB/s reads this in a sixth of a second: longer than any wait for a disk that the
 // window is there to bridge.
-constexpr uint64_t kStockMin = 8 * kMiB;
+constexpr uint64_t kStockMin = 4 * kMiB;
 constexpr uint64_t kStockMax = 512 * kMiB;
+// A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
+constexpr uint64_t kKeptMin = 4 * kMiB;
 
 }  // namespace
 
@@ -89,6 +91,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     } else if (options.cache_bytes != 0) {
       settings.kept_bytes = options.cache_bytes;
     }
+    if (settings.kept_bytes < kKeptMin) settings.kept_bytes = 0;
   }
   settings.stock_bytes = options.stock ? rest - settings.kept_bytes : 0;
   settings.order_bytes_max = rest / 4;
