@@ -11,7 +11,8 @@ namespace {
 
 Status NoPrefetch() {
   return {Code::kUnsupported,
-          "this mount does not look ahead (-o foresee=off, or too little memory=): unmount it, and mount it without that option"};
+          "this mount does not look ahead (-o foresee=off, or too little memory=): unmount it, and mount it without "
+          "that option"};
 }
 
 }  // namespace
