@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -128,6 +129,27 @@ void Flight::FailOne(Passenger& passenger, const Status& status) {
   }
   passenger.ok = false;
   passenger.blocks.clear();
+}
+
+void GiveOwnMemory(Passenger& passenger, BufferPool& pool, RecordCache& cache) {
+  for (uint64_t block = 0; block < passenger.blocks.size(); ++block) {
+    BlockRef& from = passenger.blocks[block];
+    Buffer buffer = pool.Allocate(from->bytes);
+    if (!buffer) return;
+    std::memcpy(buffer.data(), from->span().data(), from->bytes);
+    CachedBlock copy{
+        .buffer = {}, .begin = 0, .bytes = from->bytes, .chunk = std::make_shared<const Buffer>(std::move(buffer))};
+    from.reset();  // out of the cache, so that the copy can take its place
+    const RecordKey key{.hash = passenger.entry.hash, .size = passenger.entry.size, .block = block};
+    const RecordCache::Loaded claim = cache.Claim(key, [&from](Result<BlockRef> loaded) {
+      if (loaded.ok()) from = std::move(loaded).value();
+    });
+    if (claim) {
+      claim(std::move(copy));
+    } else {
+      from = std::make_shared<CachedBlock>(std::move(copy));  // a reader has it, or is reading it
+    }
+  }
 }
 
 }  // namespace augur

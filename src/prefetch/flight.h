@@ -65,4 +65,8 @@ class Flight : public std::enable_shared_from_this<Flight> {
   std::vector<Passenger> passengers_;
 };
 
+// Gives the file of a passenger that is ok memory of its own, out of `pool`, so that it does not hold its neighbours'.
+// It stays in the cache, for readers. Without memory it stays as it is.
+void GiveOwnMemory(Passenger& passenger, BufferPool& pool, RecordCache& cache);
+
 }  // namespace augur

@@ -76,6 +76,11 @@ void Planner::Fill(const Order& files) {
   fill_ = true;
 }
 
+void Planner::EndFill() {
+  fill_ = false;
+  ComputeAnew();
+}
+
 bool Planner::Resident(Slot slot) const {
   const State& state = states_[slot];
   return state.reading || state.held || state.pushing || stocked_.Contains(slot) || kept_.Contains(slot);

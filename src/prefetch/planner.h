@@ -89,6 +89,8 @@ class Planner {
   // All files of the store, which fit: reads them in the order of the disk when nothing is foreseen, and keeps them.
   void Fill(const Order& files);
 
+  void EndFill();
+
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
   Sight Saw(EntryNumber file, bool missed, uint64_t now_us);
   // The warehouse has this file although no Arrival said so: found at the start, or put in after a demand read.

@@ -2,8 +2,6 @@
 #include "prefetch/prefetcher.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +18,6 @@ namespace {
 // Files handed to the pushing threads and not pushed: enough that they never wait for the planning thread, which takes
 // about as long for a round as they for a file.
 constexpr uint64_t kPushesAhead = 16;
-constexpr int kStowNice = 10;
 // Files that are looked up at once when the kernel turns out not to know one.
 constexpr size_t kStatAhead = 256;
 // After so many files the reader is taken to be done with one (ProgressOptions::lag).
@@ -61,7 +58,18 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, R
             const Status status = path_order_.Next(file, TreeOrder::kFilesFirst, count, files);
             if (!status.ok()) spdlog::debug("what comes next: {}", status.text());
           },
-          store_->summary().file_count) {}
+          store_->summary().file_count),
+      pusher_(
+          *store_, kept_.get(),
+          [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
+            Post([this, push = std::move(push), outcome, lost] { OnPushed(push, outcome, lost); });
+          },
+          [this](EntryNumber file) { Post([this, file] { OnDropped(file); }); }) {
+  if (!kept_) return;
+  keeper_ = std::make_unique<Keeper>(*store_, *kept_, [this](const std::optional<Entry>& file, bool kept) {
+    Post([this, file, kept] { OnKept(file, kept); });
+  });
+}
 
 Prefetcher::~Prefetcher() { Stop(); }
 
@@ -69,14 +77,8 @@ Status Prefetcher::Start(PageSink* sink, MountView* view) {
   sink_ = sink;
   view_ = view;
   // Those that carry out come first: what the planning thread begins must end.
-  for (unsigned i = 0; sink_ != nullptr && i < options_.push_threads; ++i) {
-    AUGUR_TRY_ASSIGN(pusher, StartThread("augur-push", [this] { RunPushes(); }));
-    push_threads_.push_back(std::move(pusher));
-  }
-  if (kept_) {
-    AUGUR_TRY_ASSIGN(stower, StartThread("augur-keep", [this] { RunStowings(); }));
-    stow_thread_ = std::move(stower);
-  }
+  if (sink_ != nullptr) AUGUR_TRY(pusher_.Start(sink_, options_.push_threads));
+  if (keeper_) AUGUR_TRY(keeper_->Start());
   chunks_.SetFreeHook([this] { Post([this] { refused_ = false; }); });
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
   thread_ = std::move(thread);
@@ -93,19 +95,8 @@ void Prefetcher::Stop() {
   }
   // The planning thread ends when nothing is under way, for which it needs the others.
   if (thread_.joinable()) thread_.join();
-  {
-    const MutexLock lock(push_mu_);
-    push_stopping_ = true;
-    push_posted_.NotifyAll();
-  }
-  for (std::thread& thread : push_threads_) thread.join();
-  {
-    const MutexLock lock(stow_mu_);
-    stow_stopping_ = true;
-    stow_posted_.NotifyAll();
-  }
-  if (stow_thread_.joinable()) stow_thread_.join();
-  push_threads_.clear();
+  pusher_.Stop();
+  if (keeper_) keeper_->Stop();
   chunks_.SetFreeHook({});
   held_.clear();
 }
@@ -246,10 +237,10 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
     const Arrival arrival = planner_->Arrived(item, ok);
     if (!ok) continue;
     Passenger& passenger = passengers[i];
-    unread_.insert(item.file);
+    fetched_.Fetched(item.file);
     Keep(passenger.entry, passenger.blocks, arrival.keep);
     if (arrival.hold) {
-      if (arrival.copy) CopyOut(passenger);
+      if (arrival.copy) GiveOwnMemory(passenger, chunks_, cache_);
       held_[item.file] = std::move(passenger.blocks);
     } else if (!arrival.keep.keep) {
       Wasted(item.file);
@@ -258,103 +249,42 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
   passengers.clear();
 }
 
-// Gives the file memory of its own, so that it does not hold that of its neighbours. Without memory it stays as it is.
-void Prefetcher::CopyOut(Passenger& passenger) {
-  for (uint64_t block = 0; block < passenger.blocks.size(); ++block) {
-    BlockRef& from = passenger.blocks[block];
-    Buffer buffer = chunks_.Allocate(from->bytes);
-    if (!buffer) return;
-    std::memcpy(buffer.data(), from->span().data(), from->bytes);
-    CachedBlock copy{
-        .buffer = {}, .begin = 0, .bytes = from->bytes, .chunk = std::make_shared<const Buffer>(std::move(buffer))};
-    from.reset();  // out of the cache, so that the copy can take its place
-    const RecordKey key{.hash = passenger.entry.hash, .size = passenger.entry.size, .block = block};
-    const RecordCache::Loaded claim = cache_.Claim(key, [&from](Result<BlockRef> loaded) {
-      if (loaded.ok()) from = std::move(loaded).value();
-    });
-    if (claim) {
-      claim(std::move(copy));
-    } else {
-      from = std::make_shared<CachedBlock>(std::move(copy));  // a reader has it, or is reading it
-    }
-  }
-}
-
 // The planner counts the file as kept from now on; until it is there, the blocks stay at hand.
 void Prefetcher::Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
   for (const EntryNumber out : plan.evict) Wasted(out);
   // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
   // nothing else than to be kept can wait for it.
-  const bool behind = stowing_bytes_ >= options_.chunk_bytes / 4 && source_ != Source::kNothing;
+  const bool behind = keeping_bytes_ >= options_.chunk_bytes / 4 && source_ != Source::kNothing;
   const bool take = plan.keep && !blocks.empty() && !behind;
   if (plan.keep && !take) planner_->KeepsNot(static_cast<EntryNumber>(file.number));
   if (plan.evict.empty() && !take) return;
-  Stowing stowing{.evict = plan.evict, .file = {}, .blocks = {}, .cleared = {}};
+  Keeper::Task task{.evict = plan.evict, .file = {}, .blocks = {}, .clear = {}};
   if (take) {
-    stowing.file = file;
-    stowing.blocks.assign(blocks.begin(), blocks.end());
-    stowing_[static_cast<EntryNumber>(file.number)] = stowing.blocks;
-    stowing_bytes_ += file.size;
+    task.file = file;
+    task.blocks.assign(blocks.begin(), blocks.end());
+    keeping_[static_cast<EntryNumber>(file.number)] = task.blocks;
+    keeping_bytes_ += file.size;
   }
-  QueueStowing(std::move(stowing));
+  ++keeps_;
+  keeper_->Add(std::move(task));
 }
 
-void Prefetcher::QueueStowing(Stowing stowing) {
-  ++stowings_;
-  const MutexLock lock(stow_mu_);
-  stow_queue_.push_back(std::move(stowing));
-  stow_posted_.NotifyOne();
-}
-
-// A copy of 100 KB takes 10 us, and ten times that where the memory is touched for the first time: so not by the
-// planning thread.
-void Prefetcher::RunStowings() {
-  // Readers and reads first: what is not kept is only read again.
-  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kStowNice);
-  while (true) {
-    Stowing stowing;
-    {
-      const MutexLock lock(stow_mu_);
-      while (stow_queue_.empty() && !stow_stopping_) stow_posted_.Wait(stow_mu_);
-      if (stow_queue_.empty()) return;
-      stowing = std::move(stow_queue_.front());
-      stow_queue_.pop_front();
-    }
-    const bool kept = Stow(stowing);
-    stowing.blocks.clear();
-    Post([this, kept, file = stowing.file] {
-      --stowings_;
-      if (!file) return;
-      const auto number = static_cast<EntryNumber>(file->number);
-      stowing_.erase(number);
-      stowing_bytes_ -= file->size;
-      if (kept) return;
-      planner_->KeepsNot(number);
-      // It holds less than was thought: others use it too, or the machine has no more memory to give now.
-      planner_->SetKeptMax(planner_->gauges().kept_bytes);
-      short_since_us_ = NowUs();
-    });
-  }
-}
-
-bool Prefetcher::Stow(const Stowing& stowing) {
-  if (stowing.cleared) stowing.cleared(kept_->warehouse().Clear());
-  to_erase_.insert(to_erase_.end(), stowing.evict.begin(), stowing.evict.end());
-  std::erase_if(to_erase_, [this](EntryNumber file) {
-    const Result<Entry> entry = store_->Get(file);
-    return !entry.ok() || kept_->Erase(*entry);
-  });
-  if (!stowing.file) return true;
-  std::erase(to_erase_, static_cast<EntryNumber>(stowing.file->number));
-  std::vector<std::span<const std::byte>> bytes;
-  for (const BlockRef& block : stowing.blocks) bytes.push_back(block->span());
-  return kept_->Insert(*stowing.file, bytes);
+void Prefetcher::OnKept(const std::optional<Entry>& file, bool kept) {
+  --keeps_;
+  if (!file) return;
+  const auto number = static_cast<EntryNumber>(file->number);
+  keeping_.erase(number);
+  keeping_bytes_ -= file->size;
+  if (kept) return;
+  planner_->KeepsNot(number);
+  // It holds less than was thought: others use it too, or the machine has no more memory to give now.
+  planner_->SetKeptMax(planner_->gauges().kept_bytes);
+  short_since_us_ = NowUs();
 }
 
 // The file's bytes are not in our memory any more; were they ever used?
 void Prefetcher::Wasted(EntryNumber file) {
-  if (pushed_us_.contains(file) || held_.contains(file)) return;
-  if (unread_.erase(file) == 0) return;
+  if (held_.contains(file) || !fetched_.LetGo(file)) return;
   const Result<Entry> entry = store_->Get(file);
   if (entry.ok()) statistics_.Add(Stat::kWastedBytes, entry->size);
 }
@@ -365,60 +295,17 @@ void Prefetcher::StartPushes() {
     const std::optional<PushPlan> plan = planner_->NextPush();
     if (!plan) return;
     ++pushes_;
-    Push push{.file = plan->file, .blocks = {}, .drop = false};
+    PushQueue::Push push{.file = plan->file, .blocks = {}};
     if (const auto held = held_.find(plan->file); held != held_.end()) {
       push.blocks = held->second;
-    } else if (const auto stowing = stowing_.find(plan->file); stowing != stowing_.end()) {
-      push.blocks = stowing->second;
+    } else if (const auto keeping = keeping_.find(plan->file); keeping != keeping_.end()) {
+      push.blocks = keeping->second;
     }
-    const MutexLock lock(push_mu_);
-    push_queue_.push_back(std::move(push));
-    push_posted_.NotifyOne();
+    pusher_.Add(std::move(push));
   }
 }
 
-void Prefetcher::RunPushes() {
-  while (true) {
-    Push push;
-    {
-      const MutexLock lock(push_mu_);
-      while (push_queue_.empty() && !push_stopping_) push_posted_.Wait(push_mu_);
-      if (push_queue_.empty()) return;
-      push = std::move(push_queue_.front());
-      push_queue_.pop_front();
-    }
-    if (push.drop) {
-      sink_->Drop(push.file);
-      Post([this, file = push.file] { OnDropped(file); });
-      continue;
-    }
-    bool lost = false;
-    const PushOutcome outcome = PushOne(push, &lost);
-    Post([this, push = std::move(push), outcome, lost] { OnPushed(push, outcome, lost); });
-  }
-}
-
-// Pushes all blocks of a file. `lost`: its bytes were not where the planner thought.
-PushOutcome Prefetcher::PushOne(const Push& push, bool* lost) {
-  const Result<Entry> entry = store_->Get(push.file);
-  if (!entry.ok()) return PushOutcome::kEnded;
-  const uint64_t blocks = Store::BlockCount(*entry);
-  for (uint64_t block = 0; block < blocks; ++block) {
-    PushOutcome outcome = PushOutcome::kEnded;
-    if (!push.blocks.empty()) {
-      const std::span<const std::byte> bytes = push.blocks[block]->span();
-      outcome = sink_->Push(push.file, block * kBlockBytes, {&bytes, 1});
-    } else if (const std::optional<Warehouse::Pin> pin = kept_ ? kept_->Find(*entry, block) : std::nullopt) {
-      outcome = sink_->Push(push.file, block * kBlockBytes, pin->pieces());
-    } else {
-      *lost = true;
-    }
-    if (outcome != PushOutcome::kPushed) return outcome;
-  }
-  return PushOutcome::kPushed;
-}
-
-void Prefetcher::OnPushed(const Push& push, PushOutcome outcome, bool lost) {
+void Prefetcher::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost) {
   --pushes_;
   if (lost) return planner_->PushLost(push.file);
   const KeepPlan plan = planner_->Pushed(push.file, outcome);
@@ -432,7 +319,7 @@ void Prefetcher::OnPushed(const Push& push, PushOutcome outcome, bool lost) {
   if (!entry.ok()) return;
   statistics_.Add(Stat::kPushes, 1);
   statistics_.Add(Stat::kPushedBytes, entry->size);
-  pushed_us_[push.file] = NowUs();
+  fetched_.Pushed(push.file, NowUs());
   Keep(*entry, push.blocks, plan);
   if (plan.keep) held_.erase(push.file);
 }
@@ -446,23 +333,19 @@ void Prefetcher::StartDrops() {
   if (view_ != nullptr && view_->usable()) {
     view_->Drop(files, [this, files] {
       Post([this, files] {
-        for (const EntryNumber file : files) {
-          OnDropped(file);
-        }
+        for (const EntryNumber file : files) OnDropped(file);
       });
     });
     return;
   }
-  const MutexLock lock(push_mu_);
-  for (const EntryNumber file : files) push_queue_.push_back({.file = file, .blocks = {}, .drop = true});
-  push_posted_.NotifyAll();
+  pusher_.AddDrops(files);
 }
 
 void Prefetcher::OnDropped(EntryNumber file) {
   --drops_;
   planner_->Dropped(file);
   // Where opens are not seen, what was pushed has likely been read.
-  if (pushed_us_.erase(file) > 0 && !opens_) unread_.erase(file);
+  fetched_.Dropped(file, !opens_);
   Wasted(file);
 }
 
@@ -490,7 +373,10 @@ void Prefetcher::AskStats() {
 
 void Prefetcher::Queue(const Order& order, Source source) {
   Planner& plan = planner();
-  if (source == Source::kOrder && source_ == Source::kSequence) plan.Clear();
+  if (source == Source::kOrder && source_ == Source::kSequence) {
+    plan.Clear();
+    filling_ = false;
+  }
   source_ = source;
   keep_demand_.store(false, std::memory_order_relaxed);
   plan.Append(order);
@@ -520,6 +406,7 @@ void Prefetcher::FollowSequence() {
       source_ = Source::kNothing;
       keep_demand_.store(true, std::memory_order_relaxed);
       planner_->Clear();
+      filling_ = false;
     }
     return;
   }
@@ -550,7 +437,7 @@ void Prefetcher::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   if (source_ != Source::kOrder) detector_.Observe(file);
   if (!planner_) return;
   const Sight sight = planner_->Saw(file, missed, now_us);
-  unread_.erase(file);
+  const std::optional<uint64_t> since_us = fetched_.Used(file);
   if (missed && sight.foreseen) {
     if (sight.sentinel) {
       statistics_.Add(Stat::kSentinels, 1);
@@ -558,10 +445,7 @@ void Prefetcher::Saw(EntryNumber file, bool missed, uint64_t now_us) {
       statistics_.Add(Stat::kStalls, 1);
     }
   }
-  const auto pushed = pushed_us_.find(file);
-  if (pushed == pushed_us_.end()) return;
-  statistics_.Record(Histogram::kLeadTimeUs, now_us - std::min(now_us, pushed->second));
-  pushed_us_.erase(pushed);
+  if (since_us) statistics_.Record(Histogram::kLeadTimeUs, now_us - std::min(now_us, *since_us));
 }
 
 void Prefetcher::OnRead(const Entry& file) {
@@ -639,16 +523,19 @@ DropReport Prefetcher::Drop() {
       stocked_bytes = planner_->gauges().stock_bytes;
       const std::vector<EntryNumber> files = planner_->TakeStocked();
       drops_ += files.size();
-      const MutexLock lock(push_mu_);
-      for (const EntryNumber file : files) push_queue_.push_back({.file = file, .blocks = {}, .drop = true});
-      push_posted_.NotifyAll();
+      pusher_.AddDrops(files);
+      // Nor is it filled again before somebody reads.
+      planner_->EndFill();
+      filling_ = false;
+      reads_seen_ = 0;
     }
     if (!kept_) return report->set_value({.warehouse_bytes = 0, .stocked_bytes = stocked_bytes});
     if (planner_) {
       for (const EntryNumber file : planner_->TakeKept()) Wasted(file);
     }
     // After what is still to be put in, which the planner has forgotten too.
-    QueueStowing({.evict = {}, .file = {}, .blocks = {}, .cleared = [report, stocked_bytes](uint64_t bytes) {
+    ++keeps_;
+    keeper_->Add({.evict = {}, .file = {}, .blocks = {}, .clear = [report, stocked_bytes](uint64_t bytes) {
                     report->set_value({.warehouse_bytes = bytes, .stocked_bytes = stocked_bytes});
                   }});
   };

@@ -26,12 +26,15 @@
 #include "order/path_order.h"
 #include "order/sequence_detector.h"
 #include "prefetch/demand_hooks.h"
+#include "prefetch/fetched_files.h"
 #include "prefetch/flight.h"
+#include "prefetch/keeper.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/mount_view.h"
 #include "prefetch/page_sink.h"
 #include "prefetch/planner.h"
 #include "prefetch/prefetch_control.h"
+#include "prefetch/push_queue.h"
 
 namespace augur {
 
@@ -84,26 +87,10 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   void OnLoaded(const Entry& file, uint64_t block, std::span<const std::byte> bytes) override;
 
  private:
-  // A file on its way to the page cache: its blocks, or none when the warehouse has them.
-  struct Push {
-    EntryNumber file = 0;
-    std::vector<BlockRef> blocks;
-    bool drop = false;  // the other way round
-  };
-  // What the warehouse is to do: first put some files out, or all of them, then take one in.
-  struct Stowing {
-    std::vector<EntryNumber> evict;
-    std::optional<Entry> file;
-    std::vector<BlockRef> blocks;
-    std::function<void(uint64_t bytes)> cleared;  // not empty: all are put out, and their bytes told
-  };
   enum class Source { kNothing, kOrder, kSequence };
 
   void Post(std::function<void()> event);
   void Run();
-  void RunPushes();
-  void RunStowings();
-  PushOutcome PushOne(const Push& push, bool* lost);
 
   // The planning thread's:
   Planner& planner();
@@ -117,14 +104,12 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   void Queue(const Order& order, Source source);
   void Saw(EntryNumber file, bool missed, uint64_t now_us);
   void OnLanded(const std::shared_ptr<Flight>& flight);
-  void OnPushed(const Push& push, PushOutcome outcome, bool lost);
-  void CopyOut(Passenger& passenger);
+  void OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost);
   void OnDropped(EntryNumber file);
   void Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
-  void QueueStowing(Stowing stowing);
-  bool Stow(const Stowing& stowing);  // the stowing thread's
+  void OnKept(const std::optional<Entry>& file, bool kept);
   uint64_t KeptMax() const;
-  bool Busy() const { return flights_ + pushes_ + drops_ + stowings_ > 0; }
+  bool Busy() const { return flights_ + pushes_ + drops_ + keeps_ > 0; }
   void Wasted(EntryNumber file);
   bool AlreadyKept(const ReadPlan& plan);
   void AskStats();
@@ -155,8 +140,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   uint64_t flights_ = 0;
   uint64_t pushes_ = 0;
   uint64_t drops_ = 0;
-  uint64_t stowings_ = 0;
-  uint64_t stowing_bytes_ = 0;
+  uint64_t keeps_ = 0;
+  uint64_t keeping_bytes_ = 0;
   uint64_t reads_seen_ = 0;
   uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
   bool filling_ = false;
@@ -164,9 +149,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   bool opens_ = false;    // are seen
   bool refused_ = false;  // no memory for a chunk: until one is let go
   std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
-  std::unordered_map<EntryNumber, std::vector<BlockRef>> stowing_;  // not yet in the warehouse
-  std::unordered_map<EntryNumber, uint64_t> pushed_us_;
-  std::unordered_set<EntryNumber> unread_;   // fetched, and not yet seen to be read
+  std::unordered_map<EntryNumber, std::vector<BlockRef>> keeping_;  // not yet in the warehouse
+  FetchedFiles fetched_;
   std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them
   std::unordered_set<EntryNumber> watched_;  // folders
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
@@ -182,21 +166,10 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   double disk_read_us_ AUGUR_GUARDED_BY(mu_) = 0;
   double disk_bytes_per_second_ AUGUR_GUARDED_BY(mu_) = 0;
 
-  Mutex push_mu_;
-  CondVar push_posted_;
-  std::deque<Push> push_queue_ AUGUR_GUARDED_BY(push_mu_);
-  bool push_stopping_ AUGUR_GUARDED_BY(push_mu_) = false;
-
-  Mutex stow_mu_;
-  CondVar stow_posted_;
-  std::deque<Stowing> stow_queue_ AUGUR_GUARDED_BY(stow_mu_);
-  bool stow_stopping_ AUGUR_GUARDED_BY(stow_mu_) = false;
-
-  std::vector<EntryNumber> to_erase_;  // used by the stowing thread only: they were in use when they were to go
-
+  // Their threads post to this one.
+  PushQueue pusher_;
+  std::unique_ptr<Keeper> keeper_;  // when there is a warehouse
   std::thread thread_;
-  std::thread stow_thread_;
-  std::vector<std::thread> push_threads_;
 };
 
 }  // namespace augur

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/keeper.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <span>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace augur {
+namespace {
+
+// Readers and reads first: what is not kept is only read again.
+constexpr int kNice = 10;
+
+}  // namespace
+
+Keeper::Keeper(const Store& store, KeptBlocks& kept, Done done) : store_(store), kept_(kept), done_(std::move(done)) {}
+
+Keeper::~Keeper() { Stop(); }
+
+Status Keeper::Start() {
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-keep", [this] { Run(); }));
+  thread_ = std::move(thread);
+  return Status::Ok();
+}
+
+void Keeper::Stop() {
+  {
+    const MutexLock lock(mu_);
+    stopping_ = true;
+    added_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Keeper::Add(Task task) {
+  const MutexLock lock(mu_);
+  tasks_.push_back(std::move(task));
+  added_.NotifyOne();
+}
+
+void Keeper::Run() {
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
+  while (true) {
+    Task task;
+    {
+      const MutexLock lock(mu_);
+      while (tasks_.empty() && !stopping_) added_.Wait(mu_);
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    const bool kept = Keep(task);
+    task.blocks.clear();
+    done_(task.file, kept);
+  }
+}
+
+bool Keeper::Keep(const Task& task) {
+  if (task.clear) task.clear(kept_.warehouse().Clear());
+  to_evict_.insert(to_evict_.end(), task.evict.begin(), task.evict.end());
+  std::erase_if(to_evict_, [this](EntryNumber file) {
+    const Result<Entry> entry = store_.Get(file);
+    return !entry.ok() || kept_.Erase(*entry);
+  });
+  if (!task.file) return true;
+  std::erase(to_evict_, static_cast<EntryNumber>(task.file->number));
+  std::vector<std::span<const std::byte>> bytes;
+  for (const BlockRef& block : task.blocks) bytes.push_back(block->span());
+  return kept_.Insert(*task.file, bytes);
+}
+
+}  // namespace augur

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/push_queue.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace augur {
+
+PushQueue::PushQueue(const Store& store, KeptBlocks* kept, Pushed pushed, Dropped dropped)
+    : store_(store), kept_(kept), pushed_(std::move(pushed)), dropped_(std::move(dropped)) {}
+
+PushQueue::~PushQueue() { Stop(); }
+
+Status PushQueue::Start(PageSink* sink, unsigned threads) {
+  sink_ = sink;
+  for (unsigned i = 0; i < threads; ++i) {
+    AUGUR_TRY_ASSIGN(thread, StartThread("augur-push", [this] { Run(); }));
+    threads_.push_back(std::move(thread));
+  }
+  return Status::Ok();
+}
+
+void PushQueue::Stop() {
+  {
+    const MutexLock lock(mu_);
+    stopping_ = true;
+    added_.NotifyAll();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void PushQueue::Add(Push push) {
+  const MutexLock lock(mu_);
+  tasks_.push_back({.push = std::move(push), .drop = false});
+  added_.NotifyOne();
+}
+
+void PushQueue::AddDrops(std::span<const EntryNumber> files) {
+  const MutexLock lock(mu_);
+  for (const EntryNumber file : files) tasks_.push_back({.push = {.file = file, .blocks = {}}, .drop = true});
+  added_.NotifyAll();
+}
+
+void PushQueue::Run() {
+  while (true) {
+    Task task;
+    {
+      const MutexLock lock(mu_);
+      while (tasks_.empty() && !stopping_) added_.Wait(mu_);
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    if (task.drop) {
+      sink_->Drop(task.push.file);
+      dropped_(task.push.file);
+      continue;
+    }
+    bool lost = false;
+    const PushOutcome outcome = PushAll(task.push, &lost);
+    pushed_(std::move(task.push), outcome, lost);
+  }
+}
+
+// Pushes all blocks of a file.
+PushOutcome PushQueue::PushAll(const Push& push, bool* lost) {
+  const Result<Entry> entry = store_.Get(push.file);
+  if (!entry.ok()) return PushOutcome::kEnded;
+  const uint64_t blocks = Store::BlockCount(*entry);
+  for (uint64_t block = 0; block < blocks; ++block) {
+    PushOutcome outcome = PushOutcome::kEnded;
+    if (!push.blocks.empty()) {
+      const std::span<const std::byte> bytes = push.blocks[block]->span();
+      outcome = sink_->Push(push.file, block * kBlockBytes, {&bytes, 1});
+    } else if (const std::optional<Warehouse::Pin> pin = kept_ != nullptr ? kept_->Find(*entry, block) : std::nullopt) {
+      outcome = sink_->Push(push.file, block * kBlockBytes, pin->pieces());
+    } else {
+      *lost = true;
+    }
+    if (outcome != PushOutcome::kPushed) return outcome;
+  }
+  return PushOutcome::kPushed;
+}
+
+}  // namespace augur

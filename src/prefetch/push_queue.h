@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "base/mutex.h"
+#include "cache/record_cache.h"
+#include "prefetch/kept_blocks.h"
+#include "prefetch/page_sink.h"
+
+namespace augur {
+
+// PushQueue has the threads that push files into the page cache and drop them from it, in the order in which they were
+// asked to. Safe from any thread. REQUIRES: what it is given outlives it.
+class PushQueue {
+ public:
+  struct Push {
+    EntryNumber file = 0;
+    std::vector<BlockRef> blocks;  // none: the warehouse has them
+  };
+  // Both are called on a thread of the queue. `lost`: the bytes were not where they were thought to be; then `outcome`
+  // says nothing.
+  using Pushed = std::function<void(Push push, PushOutcome outcome, bool lost)>;
+  using Dropped = std::function<void(EntryNumber file)>;
+
+  // `kept` may be nullptr: there is no warehouse.
+  PushQueue(const Store& store, KeptBlocks* kept, Pushed pushed, Dropped dropped);
+  // Stops.
+  ~PushQueue();
+  PushQueue(const PushQueue&) = delete;
+  PushQueue& operator=(const PushQueue&) = delete;
+
+  // kNoSpace: the system gives no thread.
+  Status Start(PageSink* sink, unsigned threads);
+  // Ends the threads, after all that was asked is done.
+  void Stop();
+
+  // REQUIRES of both: started.
+  void Add(Push push);
+  void AddDrops(std::span<const EntryNumber> files);
+
+ private:
+  struct Task {
+    Push push;
+    bool drop = false;
+  };
+  void Run();
+  PushOutcome PushAll(const Push& push, bool* lost);
+
+  // Constant after Start.
+  const Store& store_;
+  KeptBlocks* const kept_;
+  const Pushed pushed_;
+  const Dropped dropped_;
+  PageSink* sink_ = nullptr;
+
+  Mutex mu_;
+  CondVar added_;
+  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace augur
