@@ -166,6 +166,7 @@ bool Planner::Takes(Position use, uint64_t bytes) const {
 }
 
 bool Planner::Wanted(Slot slot) const {
+  if (track_.PlaceOf(slot).bytes == 0) return false;  // an empty file has nothing to read
   if (states_[slot].bad || TooLong(slot)) return false;
   const Position use = NextUnread(slot);
   // What only the page cache has may be gone from there unseen: a fill brings it too.
