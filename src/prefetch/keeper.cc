@@ -69,6 +69,7 @@ bool Keeper::Keep(const Task& task) {
   if (!task.file) return true;
   std::erase(to_evict_, static_cast<EntryNumber>(task.file->number));
   std::vector<std::span<const std::byte>> bytes;
+  bytes.reserve(task.blocks.size());
   for (const BlockRef& block : task.blocks) bytes.push_back(block->span());
   return kept_.Insert(*task.file, bytes);
 }

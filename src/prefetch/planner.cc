@@ -152,7 +152,7 @@ Position Planner::StockEnd() const {
 
 // Left free for what readers bring in by themselves, until the reader is past it and it can be dropped.
 uint64_t Planner::StockAside() const {
-  return std::min(limits_.stock_bytes_max / 4, 2 * progress_.options().lag * track_.mean_bytes());
+  return std::min(limits_.stock_bytes_max / 4, uint64_t{2} * progress_.options().lag * track_.mean_bytes());
 }
 
 // Whether a file that is read now has somewhere to go.
@@ -595,7 +595,7 @@ std::optional<EntryNumber> Planner::NextDrop() {
     // But what was to be read long ago, and was not seen to be, is likely not read any more: an open was not reported,
     // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other.
     const auto [first_use, first] = stocked_.soonest();
-    if (first_use + 4 * progress_.options().lag < progress_.front()) {
+    if (first_use + Position{4} * progress_.options().lag < progress_.front()) {
       last_use = kNever;
       last = first;
     } else {

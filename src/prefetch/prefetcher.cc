@@ -326,7 +326,11 @@ void Prefetcher::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool
 
 void Prefetcher::StartDrops() {
   std::vector<EntryNumber> files;
-  while (const std::optional<EntryNumber> file = planner_->NextDrop()) files.push_back(*file);
+  while (true) {
+    const std::optional<EntryNumber> file = planner_->NextDrop();
+    if (!file) break;
+    files.push_back(*file);
+  }
   if (files.empty()) return;
   drops_ += files.size();
   statistics_.Add(Stat::kDroppedFiles, files.size());
