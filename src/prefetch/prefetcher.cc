@@ -27,6 +27,8 @@ constexpr uint64_t kLagMax = 64;
 constexpr uint64_t kShortOfRoomUs = 1'000'000;
 // A recognised pass is queued in pieces of so many files, when fewer than that are left.
 constexpr size_t kSequencePiece = 2048;
+// So many reads after the last of all orders end them, whatever of them was not seen to be read.
+constexpr uint64_t kReadsAfterEnd = 64;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
 constexpr uint64_t kReadsToFill = 8;
 // Memory that a file takes in the planner's tables for each epoch that is queued, and for itself (Track::bytes).
@@ -399,7 +401,14 @@ void Prefetcher::Queue(const Order& order, Source source) {
 
 void Prefetcher::FollowSequence() {
   if (source_ == Source::kOrder) {
-    if (planner_->gauges().epochs_queued > 0) return;
+    const PlannerGauges gauges = planner_->gauges();
+    if (gauges.position < gauges.end) reads_at_end_ = reads_seen_;
+    if (gauges.epochs_queued > 0) {
+      // Some of it was not seen to be read, and the reader has gone on to something else.
+      if (reads_seen_ - reads_at_end_ < kReadsAfterEnd) return;
+      planner_->Clear();
+      filling_ = false;
+    }
     // The last order has ended: what comes is as unknown as before it.
     source_ = Source::kNothing;
     order_files_.store(0, std::memory_order_relaxed);
@@ -531,7 +540,7 @@ DropReport Prefetcher::Drop() {
       // Nor is it filled again before somebody reads.
       planner_->EndFill();
       filling_ = false;
-      reads_seen_ = 0;
+      reads_seen_ = reads_at_end_ = 0;
     }
     if (!kept_) return report->set_value({.warehouse_bytes = 0, .stocked_bytes = stocked_bytes});
     if (planner_) {

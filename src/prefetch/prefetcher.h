@@ -143,6 +143,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   uint64_t keeps_ = 0;
   uint64_t keeping_bytes_ = 0;
   uint64_t reads_seen_ = 0;
+  uint64_t reads_at_end_ = 0;    // of them, when the front came to the end of the orders
   uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
   bool filling_ = false;
   bool sight_known_ = false;
