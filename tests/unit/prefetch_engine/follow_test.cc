@@ -32,10 +32,10 @@ TEST_F(PrefetchEngineTest, EachFileIsThereBeforeItsReader) {
 // The window is smaller than what a reader is usually given time for.
 TEST_F(PrefetchEngineTest, SmallWindow) {
   WriteFiles(300, 60'000);
-  StartEngine({.stock_bytes = 1 << 20});
+  StartEngine({.stock_bytes = 3 << 19});
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
-  EXPECT_TRUE(Follow(order, 5));
+  EXPECT_TRUE(Follow(order, 3));
 }
 
 // A second order is a further epoch; what the warehouse has is not read from the disk again.
