@@ -22,10 +22,13 @@ ARROWS = {
     "decode": {"base"},
     "control": {"base"},
     "pack": {"base", "io", "store", "decode"},
-    "order": {"base", "store"},
+    "shuffle": {"base"},
+    "search": {"base", "shuffle"},
+    "order": {"base", "store", "shuffle"},
     "prefetch": {"base", "io", "store", "order", "cache", "control"},  # store, control: records to read, counters
     "views": {"base", "store", "decode"},
     "fs": {"base", "io", "store", "cache", "control", "views", "prefetch"},  # control: its counters
+    "foresee": {"base", "store", "control", "shuffle", "search", "order", "prefetch"},
     "fuse": {"base", "io", "store", "order", "cache", "control", "prefetch", "fs"},
 }
 # The one layer that may know libfuse.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace augur {
+
+// Indices of samples in the order in which they are read: numbers below the count of samples, each once or, where a
+// sampler pads or repeats, more often.
+using IndexOrder = std::vector<uint32_t>;
+
+// Sampler is what a data loader draws its epochs from, with all that decides them: the kind of generator, its seed, and
+// how an epoch follows from the one before. Immutable, safe from any thread. Knows nothing of files: a sample list says
+// which file an index is.
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  // Replaces *indices by the first `count` indices, fewer at its end, that epoch `epoch` (from 0) takes of `samples`
+  // samples, by all ranks together. Costs about `count` steps where the shuffle begins at the front, else `samples`.
+  // REQUIRES: 0 < samples < 2^32.
+  virtual void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const = 0;
+  // For people: "torch DistributedSampler, seed 0 + epoch".
+  virtual std::string Describe() const = 0;
+};
+
+}  // namespace augur
