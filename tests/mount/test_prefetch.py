@@ -3,13 +3,16 @@
 the daemon; and whatever is too small, full, forbidden or killed, every byte is right."""
 
 import contextlib
+import errno
 import glob
 import os
 import pathlib
+import pwd
 import random
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -388,25 +391,46 @@ def test_memory_limit_below_the_wish(room, mounts, point, augurpack, ctl, memory
     wait_until(lambda: not is_running(pid), "the daemon ends")
 
 
+# Takes all inotify instances of its user, says so, and has them until its input ends.
+TAKE_INSTANCES = """
+import ctypes, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+libc = ctypes.CDLL(None, use_errno=True)
+while libc.inotify_init() >= 0: pass
+print(ctypes.get_errno(), flush=True)
+sys.stdin.read()
+"""
+
+
 @pytest.fixture
-def few_watches():
-    """No inotify watches are given any more."""
-    limit = pathlib.Path("/proc/sys/fs/inotify/max_user_watches")
-    before = limit.read_text()
-    try:
-        limit.write_text("1\n")
-        yield
-    finally:
-        limit.write_text(before)
+def user_without_inotify():
+    """An ordinary user of whom nobody else here makes use, and to whom no inotify instance is given any more. The limits of
+    the system are not touched: other programs live by them, and a killed test would leave them so."""
+    user = pwd.getpwnam("games").pw_uid
+    with subprocess.Popen([*as_user(user), sys.executable, "-c", TAKE_INSTANCES], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True, cwd="/") as taker:
+        try:
+            assert taker.stdout.readline() == f"{errno.EMFILE}\n"
+            yield user
+        finally:
+            taker.kill()
 
 
-def test_no_inotify_watches(room, mounts, point, data, ahead, few_watches):
+def test_no_inotify(room, mounts, point, data, ahead, users_may_mount, user_without_inotify):
     """Without opens, READs of some files tell where the reader is: more requests, and a message."""
-    mounts.mount(data.store, point, SMALL, f"log={room / 'log'}")
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    runtime = room / "runtime"
+    runtime.mkdir(mode=0o700)
+    for path in (point, runtime):
+        os.chown(path, user_without_inotify, user_without_inotify)
+    log = runtime / "log"
+    ahead.prefix = as_user(user_without_inotify)
+    mounts.mount(data.store, point, SMALL, "allow_other", f"log={log}", prefix=ahead.prefix,
+                 env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
     ahead.scan()
     order = data.shuffled(18)
     ahead.assert_follows(data, order, misses_max=0.3)
-    assert "max_user_watches" in log_of(room)
+    assert "max_user_instances" in log.read_text(encoding="utf-8")
     assert ahead.status()["mount"]["progress"] == "sentinels"
     assert 0 < ahead.counters()["sentinels"]
 
