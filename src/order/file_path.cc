@@ -24,7 +24,7 @@ std::string_view TakeComponent(std::string_view* path) {
 
 }  // namespace
 
-Result<Entry> FindFile(const Store& store, std::string_view path) {
+Result<Entry> FindFileOrFolder(const Store& store, std::string_view path) {
   std::vector<Entry> way;  // from the root to where we are
   AUGUR_TRY_ASSIGN(root, store.Get(0));
   way.push_back(root);
@@ -56,8 +56,13 @@ Result<Entry> FindFile(const Store& store, std::string_view path) {
     replaced = std::move(rest);
     path = replaced;
   }
-  if (way.back().type == EntryType::kDirectory) return Status(Code::kInvalid, "a folder, not a file");
   return way.back();
+}
+
+Result<Entry> FindFile(const Store& store, std::string_view path) {
+  AUGUR_TRY_ASSIGN(entry, FindFileOrFolder(store, path));
+  if (entry.type == EntryType::kDirectory) return Status(Code::kInvalid, "a folder, not a file");
+  return entry;
 }
 
 }  // namespace augur

@@ -12,5 +12,7 @@ namespace augur {
 // store. kNotFound: nothing there, or a link that leads nowhere. kInvalid: a folder; a link that leaves the store; over
 // 40 links. The text is the cause alone, without the path. Waits for pages of the index.
 Result<Entry> FindFile(const Store& store, std::string_view path);
+// The same for a path that may mean a folder, too.
+Result<Entry> FindFileOrFolder(const Store& store, std::string_view path);
 
 }  // namespace augur

@@ -28,6 +28,7 @@ class SampleList {
   SampleList(std::string rule, std::string root, Order files);
   SampleList(const SampleList&) = delete;
   SampleList& operator=(const SampleList&) = delete;
+  ~SampleList();
 
   const std::string& rule() const { return rule_; }
   const std::string& root() const { return root_; }
@@ -45,6 +46,7 @@ class SampleList {
 
  private:
   struct Index;
+  bool IsDense() const;  // see the class
   const Index& GetIndex() const AUGUR_EXCLUDES(mu_);
 
   // Constant after construction.

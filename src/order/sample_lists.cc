@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/sample_lists.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/mutex.h"
+#include "order/file_path.h"
+#include "order/sample_cache.h"
+#include "order/sample_rule.h"
+#include "order/sample_tree.h"
+#include "order/sample_walk.h"
+#include "store/hash.h"
+
+namespace augur {
+namespace {
+
+// A folder that may be the root of a data set: a place in a tree that has been read.
+struct Root {
+  EntryNumber number = 0;
+  std::string path;
+  std::shared_ptr<const SampleTree> tree;
+  uint32_t index = 0;  // there
+};
+
+// Files of which a list must have every one.
+class SeenFiles {
+ public:
+  explicit SeenFiles(std::span<const EntryNumber> files) : files_(files.begin(), files.end()) {
+    std::sort(files_.begin(), files_.end());
+    files_.erase(std::unique(files_.begin(), files_.end()), files_.end());
+    for (const EntryNumber file : files_) maybe_[Slot(file)] = true;
+  }
+
+  // Learns the names of the files.
+  Status ReadNames(const Store& store) {
+    for (const EntryNumber file : files_) {
+      AUGUR_TRY_ASSIGN(entry, store.Get(file));
+      const FileKind kind = KindOfName(entry.name);
+      if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end()) kinds_.push_back(kind);
+    }
+    return Status::Ok();
+  }
+
+  const Order& files() const { return files_; }
+  const std::vector<FileKind>& kinds() const { return kinds_; }
+
+  // Whether a list without links may have them all.
+  bool AreAllTaken(const SampleRule& rule) const {
+    return std::all_of(kinds_.begin(), kinds_.end(), [&](const FileKind& kind) { return rule.Takes(kind); });
+  }
+
+  // About 1 ns a file of the list.
+  bool AreAllIn(const Order& list) const {
+    std::vector<bool> found(files_.size());
+    size_t missing = files_.size();
+    for (const EntryNumber file : list) {
+      if (!maybe_[Slot(file)]) continue;
+      const auto at = std::lower_bound(files_.begin(), files_.end(), file);
+      if (at == files_.end() || *at != file || found[at - files_.begin()]) continue;
+      found[at - files_.begin()] = true;
+      if (--missing == 0) return true;
+    }
+    return missing == 0;
+  }
+
+ private:
+  static constexpr size_t kSlots = 4096;
+  static size_t Slot(EntryNumber file) { return file % kSlots; }
+
+  Order files_;                  // sorted, each once
+  std::vector<FileKind> kinds_;  // each once
+  std::array<bool, kSlots> maybe_{};
+};
+
+// What decides the list that a rule makes of a tree: rules that agree in it make the same.
+std::string SignatureOf(const SampleRule& rule, const Root& root) {
+  std::string text = std::to_string(root.number) + ":" + std::to_string(static_cast<int>(rule.row().walk)) + ":" +
+                     std::to_string(static_cast<int>(rule.row().hidden)) + ":";
+  text += rule.row().follows_links && root.tree->has_folder_links() ? 'f' : '-';
+  std::set<std::string> taken;  // a root's kinds have other numbers in another tree
+  for (const FileKind& kind : root.tree->kinds().kinds()) {
+    if (rule.Takes(kind)) taken.insert(kind.suffix + (kind.hidden ? "/h" : "/") + (kind.only_dots ? "o" : ""));
+  }
+  for (const std::string& kind : taken) text += kind;
+  return text;
+}
+
+// Every row, with the extension of the files where it needs one: rules with one take no others.
+std::vector<SampleRule> RulesFor(const std::vector<FileKind>& seen) {
+  const std::string& first = seen.front().suffix;
+  const auto is_first = [&](const FileKind& kind) { return kind.suffix == first; };
+  const auto is_first_folded = [&](const FileKind& kind) { return FoldAscii(kind.suffix) == FoldAscii(first); };
+  const bool extension = first.size() > 1 && first.starts_with('.');
+  const bool one = extension && std::all_of(seen.begin(), seen.end(), is_first);
+  const bool one_folded = extension && std::all_of(seen.begin(), seen.end(), is_first_folded);
+  std::vector<SampleRule> rules;
+  for (const SampleRuleRow& row : SampleRuleRows()) {
+    if (!SampleRule::HasExtension(row)) {
+      rules.emplace_back(&row);
+    } else if (row.match == ExtensionMatch::kOne ? one : one_folded) {
+      rules.emplace_back(&row, row.match == ExtensionMatch::kOne ? first : FoldAscii(first));
+    }
+  }
+  return rules;
+}
+
+}  // namespace
+
+struct SampleLists::Parts {
+  Parts(std::shared_ptr<const Store> of, const SampleListLimits& set)
+      : store(std::move(of)), limits(set), trees(set.cache_bytes_max / 4), lists(set.cache_bytes_max / 4 * 3) {}
+
+  Result<std::vector<EntryNumber>> WayTo(EntryNumber file) const;
+  Result<std::vector<EntryNumber>> RootsOf(const SeenFiles& seen) const;
+  Result<Root> RootAt(EntryNumber number) AUGUR_REQUIRES(mu);
+  Result<std::shared_ptr<const SampleList>> Make(const Root& root, const SampleRule& rule) AUGUR_REQUIRES(mu);
+
+  // Constant after construction.
+  const std::shared_ptr<const Store> store;
+  const SampleListLimits limits;
+
+  // Held while a question is answered.
+  mutable Mutex mu;
+  SampleCache<SampleTree> trees AUGUR_GUARDED_BY(mu);  // by entry number
+  SampleCache<SampleList> lists AUGUR_GUARDED_BY(mu);  // by signature
+};
+
+SampleLists::SampleLists(std::shared_ptr<const Store> store, const SampleListLimits& limits)
+    : parts_(std::make_unique<Parts>(std::move(store), limits)) {}
+SampleLists::~SampleLists() = default;
+
+// The folders from the root to the one that has the file.
+Result<std::vector<EntryNumber>> SampleLists::Parts::WayTo(EntryNumber file) const {
+  std::vector<EntryNumber> way;
+  AUGUR_TRY_ASSIGN(entry, store->Get(file));
+  while (entry.number != 0) {
+    way.push_back(static_cast<EntryNumber>(entry.parent));
+    AUGUR_TRY_ASSIGN(parent, store->Get(entry.parent));
+    entry = parent;
+  }
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
+// Entry numbers of the folders that may be roots, likeliest first.
+Result<std::vector<EntryNumber>> SampleLists::Parts::RootsOf(const SeenFiles& seen) const {
+  std::vector<EntryNumber> common;
+  bool one_folder = true;
+  for (const EntryNumber file : seen.files()) {
+    AUGUR_TRY_ASSIGN(way, WayTo(file));
+    if (way.empty()) return Status(Code::kInvalid, "a folder was read as a file");  // the root
+    if (file == seen.files().front()) {
+      common = way;
+      continue;
+    }
+    const auto [at, at_way] = std::mismatch(common.begin(), common.end(), way.begin(), way.end());
+    one_folder = one_folder && at == common.end() && at_way == way.end();
+    common.erase(at, common.end());
+  }
+  std::vector<EntryNumber> roots(common.rbegin(), common.rend());
+  if (one_folder && roots.size() > 1) std::swap(roots[0], roots[1]);
+  return roots;
+}
+
+Result<Root> SampleLists::Parts::RootAt(EntryNumber number) {
+  Root root;
+  root.number = number;
+  AUGUR_TRY_ASSIGN(path, store->PathOf(number));
+  root.path = path;
+  // A tree of a folder above serves as well.
+  for (EntryNumber at = number;;) {
+    root.tree = trees.Find(std::to_string(at));
+    if (root.tree != nullptr) {
+      const std::optional<uint32_t> index = root.tree->Find(number);
+      if (index) {
+        root.index = *index;
+        return root;
+      }
+    }
+    if (at == 0) break;
+    AUGUR_TRY_ASSIGN(entry, store->Get(at));
+    at = static_cast<EntryNumber>(entry.parent);
+  }
+  AUGUR_TRY_ASSIGN(tree, SampleTree::Read(store, number, limits.list_bytes_max));
+  root.tree = tree;
+  root.index = 0;
+  trees.Add(std::to_string(number), tree);
+  return root;
+}
+
+Result<std::shared_ptr<const SampleList>> SampleLists::Parts::Make(const Root& root, const SampleRule& rule) {
+  const std::string signature = SignatureOf(rule, root);
+  if (std::shared_ptr<const SampleList> list = lists.Find(signature)) return list;
+  // One less, so that every sample has a number that is not the one for "none".
+  const uint64_t files_max = std::min<uint64_t>(limits.list_bytes_max / sizeof(EntryNumber),
+                                                std::numeric_limits<uint32_t>::max() - uint64_t{1});
+  Result<Order> files = ListSamples(*root.tree, root.index, rule, files_max);
+  if (!files.ok()) return files.status().In(rule.name() + " of " + (root.path.empty() ? "/" : root.path));
+  files->shrink_to_fit();
+  auto list = std::make_shared<const SampleList>(rule.name(), root.path, *std::move(files));
+  lists.Add(signature, list);
+  return std::shared_ptr<const SampleList>(std::move(list));
+}
+
+Result<std::vector<std::shared_ptr<const SampleList>>> SampleLists::Candidates(std::span<const EntryNumber> seen_files,
+                                                                               size_t count_max) {
+  std::vector<std::shared_ptr<const SampleList>> candidates;
+  if (seen_files.empty()) return candidates;
+  SeenFiles seen(seen_files);
+  AUGUR_TRY(seen.ReadNames(*parts_->store));
+  const MutexLock lock(parts_->mu);
+  AUGUR_TRY_ASSIGN(roots, parts_->RootsOf(seen));
+  const std::vector<SampleRule> rules = RulesFor(seen.kinds());
+  std::set<std::string> known;  // by content
+  uint64_t bytes = 0;
+  for (const EntryNumber number : roots) {
+    const Result<Root> root = parts_->RootAt(number);
+    if (!root.ok()) {
+      if (root.status().code() == Code::kNoSpace) continue;
+      return root.status();
+    }
+    for (const SampleRule& rule : rules) {
+      if (candidates.size() == count_max) return candidates;
+      if (!root->tree->has_links() && !seen.AreAllTaken(rule)) continue;
+      const Result<std::shared_ptr<const SampleList>> made = parts_->Make(*root, rule);
+      if (!made.ok()) {
+        if (made.status().code() == Code::kNoSpace || made.status().code() == Code::kInvalid) continue;
+        return made.status();
+      }
+      const std::shared_ptr<const SampleList>& list = *made;
+      if (list->size() < 2 || !seen.AreAllIn(list->files())) continue;
+      const Hash128 hash = HashBytes128(std::as_bytes(std::span(list->files())));
+      if (!known.insert(HexOf(hash)).second) continue;
+      bytes += list->memory_bytes();
+      if (!candidates.empty() && bytes > parts_->limits.cache_bytes_max) return candidates;
+      candidates.push_back(list);
+    }
+  }
+  return candidates;
+}
+
+Result<std::shared_ptr<const SampleList>> SampleLists::Make(std::string_view rule_name, std::string_view root_path) {
+  const std::optional<SampleRule> rule = SampleRule::Find(rule_name);
+  if (!rule) {
+    return Status(Code::kNotFound, "no rule for lists of samples is called '" + std::string(rule_name) + "'");
+  }
+  const MutexLock lock(parts_->mu);
+  AUGUR_TRY_ASSIGN(folder, FindFileOrFolder(*parts_->store, root_path));
+  if (folder.type != EntryType::kDirectory) return Status(Code::kInvalid, "the root of the samples is not a folder");
+  AUGUR_TRY_ASSIGN(root, parts_->RootAt(static_cast<EntryNumber>(folder.number)));
+  return parts_->Make(root, *rule);
+}
+
+uint64_t SampleLists::memory_bytes() const {
+  const MutexLock lock(parts_->mu);
+  return parts_->trees.bytes() + parts_->lists.bytes();
+}
+
+}  // namespace augur
