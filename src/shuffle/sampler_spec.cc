@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shuffle/sampler_spec.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/units.h"
+#include "shuffle/torch_names.h"
+
+namespace augur {
+namespace {
+
+Result<NamedSampler> Find(std::string_view name) {
+  std::string names;
+  for (const NamedSampler& named : NamedSamplers()) {
+    if (named.name == name) return named;
+    names += (names.empty() ? "" : ", ") + std::string(named.name);
+  }
+  return Status(Code::kInvalid,
+                (name.empty() ? std::string("--sampler is missing") : "--sampler: there is no " + Printable(name)) +
+                    ": give one of " + names);
+}
+
+Result<Share> ShareOf(const NamedSampler& named, const SamplerHint& hint) {
+  Share share{.kind = named.share, .world_size = hint.world_size, .ranks = hint.ranks};
+  if (share.kind != Share::Kind::kBatches || hint.world_size == 1) return share;
+  const std::string about = "--sampler " + std::string(named.name) + ": ";
+  if (!hint.batch) {
+    return Status(Code::kInvalid, about + "its ranks take whole batches in turn: give --batch-size");
+  }
+  share.batch = *hint.batch;
+  if (!hint.split_batches) return share;
+  share.kind = Share::Kind::kSlices;
+  if (share.batch % hint.world_size == 0) return share;
+  return Status(Code::kInvalid, about + "a batch of " + std::to_string(share.batch) + " cannot be split among " +
+                                    std::to_string(hint.world_size) +
+                                    " ranks: with --split-batches give --batch-size of all ranks together");
+}
+
+}  // namespace
+
+std::vector<NamedSampler> NamedSamplers() { return TorchNames(); }
+
+void SamplerSpec::Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const {
+  const uint64_t places = count > UINT32_MAX ? SIZE_MAX : share.PlacesFor(count) + (is_endless ? share.world_size : 0);
+  sampler->Take(samples, epoch, places, indices);
+  share.Keep(is_endless ? epoch * samples : 0, indices);
+  if (indices->size() > count) indices->resize(count);
+}
+
+std::string SamplerSpec::Describe() const {
+  std::string text = sampler->Describe();
+  if (share.world_size > 1) text += ", " + share.Describe();
+  return text + ", from epoch " + std::to_string(first_epoch);
+}
+
+Result<SamplerSpec> ResolveSamplerHint(const SamplerHint& hint) {
+  AUGUR_TRY_ASSIGN(named, Find(hint.sampler));
+  AUGUR_TRY_ASSIGN(sampler, named.make(hint));
+  AUGUR_TRY_ASSIGN(share, ShareOf(named, hint));
+  SamplerSpec spec{.sampler = std::move(sampler),
+                   .share = std::move(share),
+                   .first_epoch = hint.epoch_from,
+                   .is_endless = named.is_endless};
+  if (!hint.position) spec.stream_seed = TorchStreamSeed(*spec.sampler);
+  return spec;
+}
+
+}  // namespace augur

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace augur {
+
+// Where the random numbers of an epoch come from: three ways, and every torch sampler that we know goes one of them.
+
+// A generator made anew for each epoch, seeded with seed + epoch * step. Step 1: a DistributedSampler whose set_epoch
+// is called. Step 0: it is not called, or the seed is known for the one epoch alone.
+struct FreshSeed {
+  uint64_t seed = 0;
+  uint64_t step = 1;
+};
+
+// A generator made anew for each epoch, seeded with a number drawn from another one, torch's global generator after
+// manual_seed(stream_seed): output `position` in epoch 0, and `stride` outputs further for each epoch after it. Of the
+// drawn 64 bits only the low half, the second of two outputs, reaches the state: `position` is that one's.
+struct DrawnSeed {
+  uint64_t stream_seed = 0;
+  uint64_t position = 0;
+  uint64_t stride = 0;
+};
+
+// One generator for the whole run: epoch 0 begins behind `offset` outputs, and between two epochs lies what an epoch
+// takes, for a RandomSampler of torch 1.11 and later (`trailing`) with a second permutation of which nothing is used,
+// and `extra` outputs that others draw.
+struct RunStream {
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+  bool trailing = false;
+  uint64_t extra = 0;
+};
+
+using TorchGenerator = std::variant<FreshSeed, DrawnSeed, RunStream>;
+
+// For people: "seed 42 + epoch".
+std::string DescribeGenerator(const TorchGenerator& generator);
+
+}  // namespace augur
