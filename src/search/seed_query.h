@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 namespace augur {
@@ -31,12 +30,12 @@ struct SeedClue {
 struct SeedQuery {
   uint32_t samples = 0;
   std::vector<uint32_t> offsets = {0};  // outputs drawn before the permutation; torch: 0, or 2 by a DataLoader's seed
-  std::vector<SeedClue> any_of;
-  std::vector<SeedClue> and_any_of;
+  std::vector<SeedClue> any_of = {};
+  std::vector<SeedClue> and_any_of = {};
 };
 
 // The most that offset + position may be: mt19937's first 227 outputs come from few words of the state each, and these
-// words are kept, so many a seed (64 x 2 vectors x 16 of them is the first-level cache).
+// words are kept, so many that 16 vectors of seeds fit the second-level cache.
 inline constexpr uint32_t kSeedOutputMax = 31;
 
 // A seed that agrees, and by which of the offsets.

@@ -14,16 +14,13 @@ namespace augur {
 // ranges of their own. Knows only the vector test of SeedQuery: what survives it is the predicate's to judge.
 class SeedScan {
  public:
-  // REQUIRES: query.samples > 0, no clue at or beyond it, offsets + positions at most kSeedOutputMax.
+  // REQUIRES: query.samples > 0, no clue at or beyond it, offsets + positions at most kSeedOutputMax, 1 to 8 offsets.
   explicit SeedScan(const SeedQuery& query);
 
   // Calls `predicate` on this thread for every seed in [first, first + count) that the query lets pass, once for each
   // offset, in no promised order. Returns the first hit that it accepts, else nothing. Give `count` in multiples of
   // 4,096 where the time matters: less is computed and thrown away. REQUIRES: first + count <= 2^32.
   std::optional<SeedHit> Scan(uint64_t first, uint64_t count, const SeedPredicate& predicate) const;
-
-  // Seeds that the vector test lets pass if it is chance that decides, of all 2^32.
-  double SurvivorsExpected() const;
 
  private:
   // Constant after construction.

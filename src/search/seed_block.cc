@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once for each set of vector instructions; the best that the processor has is chosen at run time.
+//
+// A seed's first outputs need the first words of the state and those around word 397, and these come by a chain of 397
+// and more steps, each waiting for the one before: shift, xor, multiply, add, 12 to 17 cycles. So many vectors are
+// taken through the chain together, as many as the registers hold; bench/search.cc measures what each number of them
+// gives.
+#include "search/seed_block.h"
+
+#include <utility>
+
+#include "shuffle/mt19937.h"
+
+// SVE and RVV have vectors whose size is not known when this is compiled: they cannot stand in arrays. Processors with
+// SVE have NEON as well.
+#include <hwy/detect_targets.h>
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "search/seed_block.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace augur {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#ifndef AUGUR_SEED_VECTORS
+#define AUGUR_SEED_VECTORS 16
+#endif
+constexpr size_t kVectors = AUGUR_SEED_VECTORS;
+using Words = hn::CappedTag<uint32_t, 16>;
+using Vector = hn::Vec<Words>;
+constexpr size_t kLanes = hn::MaxLanes(Words());
+constexpr size_t kBlock = kVectors * kLanes;
+
+constexpr size_t kMiddle = Mt19937::kMiddle;
+
+// One word of the state's initial values from the one before it. Source: init_genrand of mt19937ar.
+HWY_INLINE Vector NextWord(Vector word, Vector factor, Vector number) {
+  return hn::Add(hn::Mul(hn::Xor(word, hn::ShiftRight<30>(word)), factor), number);
+}
+
+// The output whose state words are `here`, `behind` it and `middle` further on: twisted and tempered.
+HWY_INLINE Vector Output(Vector here, Vector behind, Vector middle) {
+  const Words d;
+  const Vector one = hn::Set(d, 1);
+  const Vector joined = hn::Or(hn::And(here, hn::Set(d, 0x80000000U)), hn::AndNot(hn::Set(d, 0x80000000U), behind));
+  // 0 - lowest bit: all ones where it is set.
+  const Vector odd = hn::Sub(hn::Zero(d), hn::And(behind, one));
+  Vector word = hn::Xor(hn::Xor(middle, hn::ShiftRight<1>(joined)), hn::And(odd, hn::Set(d, 0x9908b0dfU)));
+  word = hn::Xor(word, hn::ShiftRight<11>(word));
+  word = hn::Xor(word, hn::And(hn::ShiftLeft<7>(word), hn::Set(d, 0x9d2c5680U)));
+  word = hn::Xor(word, hn::And(hn::ShiftLeft<15>(word), hn::Set(d, 0xefc60000U)));
+  return hn::Xor(word, hn::ShiftRight<18>(word));
+}
+
+// RemainderTest::Passes of every lane.
+HWY_INLINE hn::Mask<Words> Passes(const RemainderTest& test, Vector x) {
+  const Words d;
+  Vector quotient = hn::Mul(hn::Sub(x, hn::Set(d, test.remainder)), hn::Set(d, test.inverse));
+  if (test.shift != 0) {
+    const int shift = static_cast<int>(test.shift);
+    quotient = hn::Or(hn::ShiftRightSame(quotient, shift), hn::ShiftLeftSame(quotient, 32 - shift));
+  }
+  return hn::Eq(hn::Min(quotient, hn::Set(d, test.limit)), quotient);  // <= ; Highway 1.0 has none for unsigned numbers
+}
+
+// Whether any clue is passed, by lane. `outputs` has vector number `output` at output * kLanes.
+HWY_INLINE hn::Mask<Words> PassesAny(const std::vector<SeedTest::Clue>& clues, const uint32_t* outputs) {
+  const Words d;
+  auto passes = hn::MaskFromVec(hn::Zero(d));
+  for (const SeedTest::Clue& clue : clues) {
+    passes = hn::Or(passes, Passes(clue.test, hn::Load(d, outputs + clue.output * kLanes)));
+  }
+  return passes;
+}
+
+// The words of the state of all seeds of a block: word number `word` of vector `vector` is at Place(word, vector).
+constexpr size_t kKept = kSeedOutputMax + 2;  // output k needs words k and k + 1
+constexpr size_t Place(size_t word, size_t vector) { return (word * kVectors + vector) * kLanes; }
+
+struct BlockWords {
+  HWY_ALIGN uint32_t first[kKept * kBlock];   // words 0 to outputs
+  HWY_ALIGN uint32_t middle[kKept * kBlock];  // words 397 to 397 + outputs - 1
+};
+
+// The chain, for all vectors side by side.
+template <size_t... kVector>
+HWY_INLINE void FillWords(uint32_t first_seed, size_t outputs, BlockWords* words, std::index_sequence<kVector...>) {
+  const Words d;
+  const Vector factor = hn::Set(d, 1812433253U);
+  Vector word[kVectors] = {hn::Iota(d, static_cast<uint32_t>(first_seed + kVector * kLanes))...};
+  (hn::Store(word[kVector], d, words->first + Place(0, kVector)), ...);
+  size_t number = 1;
+  for (; number <= outputs; ++number) {
+    const Vector n = hn::Set(d, static_cast<uint32_t>(number));
+    ((word[kVector] = NextWord(word[kVector], factor, n)), ...);
+    (hn::Store(word[kVector], d, words->first + Place(number, kVector)), ...);
+  }
+  for (; number < kMiddle; ++number) {
+    const Vector n = hn::Set(d, static_cast<uint32_t>(number));
+    ((word[kVector] = NextWord(word[kVector], factor, n)), ...);
+  }
+  for (; number < kMiddle + outputs; ++number) {
+    const Vector n = hn::Set(d, static_cast<uint32_t>(number));
+    ((word[kVector] = NextWord(word[kVector], factor, n)), ...);
+    (hn::Store(word[kVector], d, words->middle + Place(number - kMiddle, kVector)), ...);
+  }
+}
+
+size_t BlockSeeds() { return kBlock; }
+
+size_t ScanBlock(const SeedTest& test, uint32_t first, SeedBlockHits* hits) {
+  const Words d;
+  BlockWords words;
+  FillWords(first, test.outputs, &words, std::make_index_sequence<kVectors>());
+  size_t found = 0;
+  HWY_ALIGN uint32_t outputs[(kSeedOutputMax + 1) * kLanes];
+  for (size_t vector = 0; vector < kVectors; ++vector) {
+    for (size_t k = 0; k < test.outputs; ++k) {
+      hn::Store(Output(hn::Load(d, words.first + Place(k, vector)), hn::Load(d, words.first + Place(k + 1, vector)),
+                       hn::Load(d, words.middle + Place(k, vector))),
+                d, outputs + k * kLanes);
+    }
+    for (const SeedTest::Begin& begin : test.begins) {
+      auto passes = PassesAny(begin.any_of, outputs);
+      if (hn::AllFalse(d, passes)) continue;
+      if (!begin.only_any) passes = hn::And(passes, PassesAny(begin.and_any_of, outputs));
+      uint8_t bits[8] = {};
+      hn::StoreMaskBits(d, passes, bits);
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        if ((bits[lane / 8] >> (lane % 8) & 1) == 0) continue;
+        (*hits)[found++] = {static_cast<uint32_t>(first + vector * kLanes + lane), begin.offset};
+      }
+    }
+  }
+  return found;
+}
+
+const char* TargetName() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace augur
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace augur {
+namespace {
+HWY_EXPORT(BlockSeeds);
+HWY_EXPORT(ScanBlock);
+HWY_EXPORT(TargetName);
+}  // namespace
+
+size_t SeedBlockSeeds() { return HWY_DYNAMIC_DISPATCH(BlockSeeds)(); }
+size_t ScanSeedBlock(const SeedTest& test, uint32_t first, SeedBlockHits* hits) {
+  return HWY_DYNAMIC_DISPATCH(ScanBlock)(test, first, hits);
+}
+const char* SeedBlockTarget() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
+}  // namespace augur
+#endif  // HWY_ONCE
