@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order/sample_lists.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "unit/order/order_fixture.h"
+
+namespace augur {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Lists = std::vector<std::shared_ptr<const SampleList>>;
+
+class SampleListsTest : public OrderTest {
+ protected:
+  std::vector<std::string> List(std::string_view rule, std::string_view root) const {
+    SampleLists lists(opened_);
+    const auto list = lists.Make(rule, root);
+    return list.ok() ? Paths((*list)->files()) : std::vector<std::string>{list.status().text()};
+  }
+
+  Order Numbers(const std::vector<std::string>& paths) const {
+    Order numbers;
+    for (const std::string& path : paths) {
+      const auto entry = opened_->Find(path);
+      EXPECT_TRUE(entry.ok()) << path;
+      if (entry.ok()) numbers.push_back(static_cast<EntryNumber>(entry->number));
+    }
+    return numbers;
+  }
+
+  Lists Candidates(const std::vector<std::string>& seen) const {
+    SampleLists lists(opened_);
+    const auto found = lists.Candidates(Numbers(seen));
+    EXPECT_TRUE(found.ok()) << found.status().text();
+    return found.ok() ? *found : Lists{};
+  }
+
+  static std::vector<std::string> Names(const Lists& lists) {
+    std::vector<std::string> names;
+    for (const auto& list : lists) names.push_back(list->name());
+    return names;
+  }
+};
+
+// The expected lists follow from the rules by hand; tests/frameworks/test_sample_lists.py has the libraries make them.
+
+TEST_F(SampleListsTest, ClassesAndTheirFoldersByPath) {
+  Make({"train/b/2.jpg", "train/b/1.png", "train/a/x/1.jpg", "train/a/x-y/1.jpg", "train/a/x/z/1.jpg", "train/a/9.JPG",
+        "train/a/9.txt", "train/top.jpg", "val/a/1.jpg"},
+       {}, {"train/empty"});
+  EXPECT_THAT(List("torchvision ImageFolder", "train"),
+              ElementsAre("train/a/9.JPG", "train/a/x/1.jpg", "train/a/x-y/1.jpg", "train/a/x/z/1.jpg", "train/b/1.png",
+                          "train/b/2.jpg"));
+  EXPECT_THAT(List("DALI readers.file", "train"), ElementsAre("train/a/9.JPG", "train/b/1.png", "train/b/2.jpg"));
+  EXPECT_THAT(List("Ultralytics", "train"),
+              ElementsAre("train/a/9.JPG", "train/a/x-y/1.jpg", "train/a/x/1.jpg", "train/a/x/z/1.jpg", "train/b/1.png",
+                          "train/b/2.jpg", "train/top.jpg"));
+  EXPECT_THAT(List("path order of images", "train"),
+              ElementsAre("train/a/9.JPG", "train/a/x/1.jpg", "train/a/x/z/1.jpg", "train/a/x-y/1.jpg", "train/b/1.png",
+                          "train/b/2.jpg", "train/top.jpg"));
+  EXPECT_THAT(List("os.walk of images", "train"),
+              ElementsAre("train/top.jpg", "train/a/9.JPG", "train/a/x/1.jpg", "train/a/x/z/1.jpg", "train/a/x-y/1.jpg",
+                          "train/b/1.png", "train/b/2.jpg"));
+}
+
+TEST_F(SampleListsTest, NaturalOrderMixesFoldersWithEqualKeys) {
+  Make({"c10/1.jpg", "c2/img10.jpg", "c2/img9.jpg", "C02/img9.jpg", "C02/img11.jpg", "c02/img10.jpg"});
+  // Ties in the order of the listing: C02, c02, c2.
+  EXPECT_THAT(List("timm ImageFolder", ""), ElementsAre("C02/img9.jpg", "c2/img9.jpg", "c02/img10.jpg", "c2/img10.jpg",
+                                                        "C02/img11.jpg", "c10/1.jpg"));
+}
+
+TEST_F(SampleListsTest, LinksAsEachLibraryFollowsThem) {
+  Make({"a/1.jpg", "a/2.jpg", "b/1.jpg", "other/deep/5.jpg"},
+       {{"b/to_a", "../a"}, {"b/0.jpg", "../a/2.jpg"}, {"b/9.jpg", "nowhere"}, {"c", "other"}, {"b/x.jpg", "/etc"}});
+  EXPECT_THAT(List("torchvision ImageFolder", ""),
+              ElementsAre("a/1.jpg", "a/2.jpg", "a/2.jpg", "b/1.jpg", "b/9.jpg", "b/x.jpg", "a/1.jpg", "a/2.jpg",
+                          "other/deep/5.jpg", "other/deep/5.jpg"));
+  EXPECT_THAT(List("Keras image_dataset_from_directory", ""),
+              ElementsAre("a/1.jpg", "a/2.jpg", "a/2.jpg", "b/1.jpg", "b/9.jpg", "b/x.jpg", "other/deep/5.jpg",
+                          "other/deep/5.jpg"));
+  EXPECT_THAT(List("path order of all files", ""),
+              ElementsAre("a/1.jpg", "a/2.jpg", "a/2.jpg", "b/1.jpg", "b/9.jpg", "b/x.jpg", "other/deep/5.jpg"));
+}
+
+TEST_F(SampleListsTest, ACircleOfLinksIsRefusedByThoseThatFollow) {
+  Make({"a/1.jpg"}, {{"a/up", ".."}});
+  EXPECT_THAT(List("torchvision ImageFolder", ""),
+              ElementsAre(::testing::HasSubstr("folders form a circle by symbolic links")));
+  EXPECT_THAT(List("Keras image_dataset_from_directory", ""), ElementsAre("a/1.jpg"));
+  EXPECT_THAT(List("timm ImageFolder", ""), ElementsAre(::testing::HasSubstr("circle")));
+}
+
+TEST_F(SampleListsTest, ALinkToAFolderOutsideOfTheRoot) {
+  Make({"all/x/1.jpg", "all/y/2.jpg", "few/z/3.jpg"}, {{"few/x", "../all/x"}});
+  EXPECT_THAT(List("torchvision ImageFolder", "few"), ElementsAre("all/x/1.jpg", "few/z/3.jpg"));
+}
+
+TEST_F(SampleListsTest, UnknownRulesAndRootsAreRefused) {
+  Make({"a/1.jpg"});
+  SampleLists lists(opened_);
+  EXPECT_EQ(lists.Make("PIL", "a").status().code(), Code::kNotFound);
+  EXPECT_EQ(lists.Make("timm ImageFolder", "b").status().code(), Code::kNotFound);
+  EXPECT_EQ(lists.Make("timm ImageFolder", "a/1.jpg").status().code(), Code::kInvalid);
+}
+
+TEST_F(SampleListsTest, APlainTreeHasOneListARoot) {
+  Make({"train/a/1.jpg", "train/a/2.jpg", "train/b/1.jpg", "val/a/1.jpg", "val/b/1.jpg"});
+  EXPECT_THAT(Names(Candidates({"train/a/2.jpg", "train/b/1.jpg"})),
+              ElementsAre("torchvision ImageFolder of train", "torchvision ImageFolder of /"));
+  EXPECT_THAT(Names(Candidates({"train/a/2.jpg", "val/b/1.jpg"})), ElementsAre("torchvision ImageFolder of /"));
+}
+
+TEST_F(SampleListsTest, FilesOfOneClassMeanTheFolderAboveFirst) {
+  Make({"train/a/1.jpg", "train/a/2.jpg", "train/b/1.jpg"});
+  EXPECT_THAT(Names(Candidates({"train/a/2.jpg", "train/a/1.jpg", "train/a/2.jpg"})),
+              ElementsAre("torchvision ImageFolder of train", "timm ImageFolder of train/a"));
+}
+
+TEST_F(SampleListsTest, AFlatFolderInTheRoot) {
+  Make({"1.npy", "10.npy", "2.npy", "list.txt"});
+  const Lists lists = Candidates({"10.npy"});
+  EXPECT_THAT(Names(lists), ElementsAre("sorted glob .npy of /", "sorted glob of all files of /"));
+  EXPECT_THAT(Paths(lists[0]->files()), ElementsAre("1.npy", "10.npy", "2.npy"));
+}
+
+TEST_F(SampleListsTest, ListsWithoutASeenFileDoNotCount) {
+  Make({"a/1.jpg", "a/2.jpg", "a/2.gif", "b/1.jpg"});
+  for (const auto& list : Candidates({"a/2.gif", "b/1.jpg"})) {
+    for (const EntryNumber file : Numbers({"a/2.gif", "b/1.jpg"})) EXPECT_TRUE(list->IndexOf(file)) << list->name();
+  }
+  EXPECT_EQ(Names(Candidates({"a/2.gif", "b/1.jpg"})).at(0), "Keras image_dataset_from_directory of /");
+}
+
+TEST_F(SampleListsTest, SeenThroughLinks) {
+  Make({"blobs/00", "blobs/01", "blobs/02"},
+       {{"train/a/x.jpg", "../../blobs/02"}, {"train/b/y.jpg", "../../blobs/00"}});
+  const Lists lists = Candidates({"blobs/02", "blobs/00"});
+  EXPECT_THAT(Names(lists), ::testing::Contains("torchvision ImageFolder of /"));
+}
+
+TEST_F(SampleListsTest, NothingSeenNothingFoundAndFoldersAreRefused) {
+  Make({"a/1.jpg", "a/2.jpg"});
+  SampleLists lists(opened_);
+  const auto none = lists.Candidates({});
+  ASSERT_TRUE(none.ok());
+  EXPECT_THAT(*none, IsEmpty());
+  EXPECT_EQ(lists.Candidates(Order{0}).status().code(), Code::kInvalid);
+  EXPECT_EQ(lists.Candidates(Order{99}).status().code(), Code::kNotFound);
+}
+
+TEST_F(SampleListsTest, WhatIsKeptIsBounded) {
+  std::vector<std::string> files;
+  for (int number = 0; number < 2000; ++number)
+    files.push_back("d" + std::to_string(number % 50) + "/" + std::to_string(number) + ".jpg");
+  Make(files);
+  SampleLists lists(opened_, {.cache_bytes_max = 60'000});
+  for (int round = 0; round < 3; ++round) {
+    for (const char* rule : {"timm ImageFolder", "torchvision ImageFolder", "sorted glob .jpg", "os.walk .jpg"}) {
+      for (const char* root : {"", "d1", "d2"}) EXPECT_TRUE(lists.Make(rule, root).ok());
+      EXPECT_LE(lists.memory_bytes(), 60'000U);
+    }
+  }
+  EXPECT_GT(lists.memory_bytes(), 10'000U);
+  SampleLists small(opened_, {.list_bytes_max = 5000});
+  EXPECT_EQ(small.Make("timm ImageFolder", "").status().code(), Code::kNoSpace);
+  EXPECT_THAT(*small.Candidates(Numbers({"d1/1.jpg", "d2/2.jpg"})), IsEmpty());
+}
+
+}  // namespace
+}  // namespace augur
