@@ -5,6 +5,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import time
 
@@ -33,64 +34,128 @@ def run(*words, **options):
     return done.stdout
 
 
-def is_mounted(point):
-    """Whether something is mounted exactly there."""
-    wanted = os.path.realpath(point).replace("\\", "\\134").replace(" ", "\\040").replace("\t", "\\011").replace("\n", "\\012")
-    with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
-        return any(line.split(" ")[1] == wanted for line in mounts)
+def mount_rows(point):
+    """The mounts at this very path, the topmost last: dictionaries of /proc/self/mountinfo."""
+    rows = []
+    wanted = os.fsencode(point)
+    with open("/proc/self/mountinfo", "rb") as file:
+        for line in file:
+            left, _, right = line.rstrip(b"\n").partition(b" - ")
+            fields, rest = left.split(b" "), right.split(b" ")
+            path = fields[4]
+            for escape in (b"\\040", b"\\011", b"\\012", b"\\134"):
+                path = path.replace(escape, bytes([int(escape[1:], 8)]))
+            if path == wanted:
+                rows.append({"device": fields[2].decode(), "options": fields[5].decode().split(","), "type": rest[0].decode(),
+                             "source": os.fsdecode(rest[1]), "super_options": rest[2].decode().split(",")})
+    return rows
+
+
+def mounted_times(point):
+    """How many mounts are exactly there."""
+    # The last name is not looked at: whoever serves it may hang.
+    folder, name = os.path.split(os.path.abspath(point))
+    return len(mount_rows(os.path.join(os.path.realpath(folder), name)))
 
 
 def unmount(point, patience_s=10):
-    """Unmounts and waits for those who still read; in the end lazily. Nothing mounted: does nothing."""
-    words = ["umount", str(point)] if os.geteuid() == 0 else ["fusermount3", "-u", str(point)]
-    end = time.monotonic() + patience_s
-    while is_mounted(point):
-        done = subprocess.run(words, capture_output=True, text=True)
-        if done.returncode == 0:
+    """Takes all mounts away that are there, and waits for those who still read; in the end lazily. Nothing mounted: does nothing."""
+    root = os.geteuid() == 0
+    words = ["umount", os.fspath(point)] if root else ["fusermount3", "-u", os.fspath(point)]
+    lazily = ["umount", "-l", os.fspath(point)] if root else ["fusermount3", "-u", "-z", os.fspath(point)]
+    end_s = time.monotonic() + patience_s
+    while mounted_times(point):
+        if time.monotonic() >= end_s:
+            done = subprocess.run(lazily, capture_output=True, text=True)
+            if done.returncode != 0 and mounted_times(point):
+                raise RuntimeError(f"{point}: cannot be unmounted: {done.stderr}")
+        elif subprocess.run(words, capture_output=True).returncode != 0:
+            time.sleep(0.1)
+
+
+def is_running(pid):
+    """Whether the process does anything still; one that nobody has waited for does not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def daemons(server, point):
+    """Process ids of the running daemons of this program whose command line names this mount point."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        if not folder.name.isdigit():
             continue
-        if time.monotonic() > end:
-            subprocess.run(["umount", "-l", str(point)] if os.geteuid() == 0 else ["fusermount3", "-uz", str(point)], check=False)
-            return
-        time.sleep(0.1)
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if words[0].endswith(os.fsencode(os.path.basename(server))) and os.fsencode(point) in words and is_running(folder.name):
+            found.append(int(folder.name))
+    return found
+
+
+def end_daemons(server, point, patience_s=5):
+    """Ends the daemons of a mount point that are nobody's child: asks them to, then kills."""
+    for pid in daemons(server, point):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+            end_s = time.monotonic() + patience_s
+            while is_running(pid) and time.monotonic() < end_s:
+                time.sleep(0.01)
 
 
 def end(process, patience_s=10):
-    """Waits for a process that should end by itself, then ends it."""
-    for action in (lambda: None, process.terminate, process.kill):
+    """Waits for a process of ours that should end by itself, then ends it. Returns what it wrote to its pipes."""
+    for action in (lambda: None, process.terminate):
         action()
-        try:
-            return process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            continue
-    return None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=patience_s)
+    process.kill()
+    return process.communicate()
+
+
+def start(words, point, patience_s=30, **popen_options):
+    """Runs a FUSE server in the foreground; returns it (a Popen, its streams are pipes) once its mount is there. One that ends
+    before, or is not there in time, is a RuntimeError with what the server wrote."""
+    before = mounted_times(point)
+    process = subprocess.Popen([os.fspath(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, **popen_options)
+    give_up_s = time.monotonic() + patience_s
+    while mounted_times(point) <= before:
+        if process.poll() is not None or time.monotonic() > give_up_s:
+            process.kill()
+            raise RuntimeError(f"{words[0]} did not mount {point}: {b''.join(process.communicate()).decode(errors='replace')}")
+        time.sleep(0.002)
+    return process
+
+
+def augurfs_words(server, store, point, options):
+    """The command that mounts the store: options are those of -o, one each."""
+    return [server, store, point, *(word for option in options for word in ("-o", option))]
 
 
 @contextlib.contextmanager
-def fuse(words, point, patience_s=30):
+def fuse(words, point):
     """Runs a FUSE server in the foreground, and yields it (a Popen) once its mount is there."""
     os.makedirs(point, exist_ok=True)
-    process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = None
     try:
-        give_up = time.monotonic() + patience_s
-        while not is_mounted(point):
-            if process.poll() is not None or time.monotonic() > give_up:
-                process.kill()
-                raise RuntimeError(f"{words[0]} did not mount {point}: {process.communicate()[0].decode(errors='replace')}")
-            time.sleep(0.002)
+        process = start(words, point)
         os.stat(point)
         yield process
     finally:
         unmount(point)
-        end(process)
-        process.stdout.close()
+        if process is not None:
+            end(process)
 
 
 def augurfs(store, point, *options, prefix=()):
     """The store, mounted by our daemon; `prefix` are words that run it in a control group, say."""
-    words = [*prefix, program("augurfs"), "-f", store, point]
-    for option in options:
-        words += ["-o", option]
-    return fuse(words, point)
+    return fuse([*prefix, *augurfs_words(program("augurfs"), store, point, options), "-f"], point)
 
 
 def squashfuse(image, point):

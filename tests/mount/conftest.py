@@ -5,15 +5,17 @@ import ctypes
 import os
 import pathlib
 import shutil
-import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 
 import pytest
-
 from odd_tree import make_odd_tree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from mounts import augurfs_words, daemons, end, end_daemons, is_running, mount_rows, start, unmount  # noqa: E402, F401
 
 NOBODY = 65534  # the ordinary user of these tests
 PATIENCE_S = 30
@@ -35,32 +37,6 @@ def wait_until(condition, what):
         time.sleep(0.01)
 
 
-def is_running(pid):
-    """Whether the process does anything still; one that nobody has waited for does not."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def mount_rows(point):
-    """The mounts at this very path, the topmost last: dictionaries of /proc/self/mountinfo."""
-    rows = []
-    wanted = os.fsencode(point)
-    with open("/proc/self/mountinfo", "rb") as file:
-        for line in file:
-            left, _, right = line.rstrip(b"\n").partition(b" - ")
-            fields, rest = left.split(b" "), right.split(b" ")
-            path = fields[4]
-            for escape in (b"\\040", b"\\011", b"\\012", b"\\134"):
-                path = path.replace(escape, bytes([int(escape[1:], 8)]))
-            if path == wanted:
-                rows.append({"device": fields[2].decode(), "options": fields[5].decode().split(","), "type": rest[0].decode(),
-                             "source": os.fsdecode(rest[1]), "super_options": rest[2].decode().split(",")})
-    return rows
-
-
 def as_user(uid=NOBODY):
     """The words that run a command as an ordinary user."""
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
@@ -70,21 +46,6 @@ def run(words, **options):
     """A command's outcome: returncode, stdout, stderr as text."""
     return subprocess.run([os.fspath(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           errors="surrogateescape", timeout=PATIENCE_S, **options)
-
-
-def daemons(program, point):
-    """Process ids of our daemons whose command line names this mount point."""
-    found = []
-    for folder in pathlib.Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if words[0].endswith(os.fsencode(os.path.basename(program))) and os.fsencode(point) in words and is_running(folder.name):
-            found.append(int(folder.name))
-    return found
 
 
 def drop_caches():
@@ -122,7 +83,7 @@ class Mounts:
     def start(self, store, point, *options, prefix=(), **popen_options):
         """augurfs in the background; returns the outcome of the command that the caller waits for."""
         self.points.append(point)
-        return run([*prefix, self.program, store, point, *self.words(options)], **popen_options)
+        return run([*prefix, *augurfs_words(self.program, store, point, options)], **popen_options)
 
     def mount(self, store, point, *options, **start_options):
         """The same, and it must succeed without a word. Returns the process id of the daemon."""
@@ -133,15 +94,9 @@ class Mounts:
     def foreground(self, store, point, *options, prefix=(), **popen_options):
         """augurfs -f, once its mount is there; stderr is a pipe."""
         self.points.append(point)
-        words = [*prefix, self.program, "-f", store, point, *self.words(options)]
-        before = len(mount_rows(point))
-        process = subprocess.Popen([os.fspath(word) for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, **popen_options)
-        self.processes.append(process)
-        wait_until(lambda: len(mount_rows(point)) > before or process.poll() is not None, f"{point} is mounted")
-        if process.poll() is not None:
-            pytest.fail(f"augurfs -f ended: {process.stderr.read()}")
-        return process
+        words = [*prefix, *augurfs_words(self.program, store, point, options), "-f"]
+        self.processes.append(start(words, point, PATIENCE_S, **popen_options))
+        return self.processes[-1]
 
     def pid(self, point):
         """The one daemon of this mount point."""
@@ -149,33 +104,12 @@ class Mounts:
         assert len(pids) == 1, pids
         return pids[0]
 
-    @staticmethod
-    def words(options):
-        words = []
-        for option in options:
-            words += ["-o", option]
-        return words
-
     def clear(self):
         for point in self.points:
-            while mount_rows(point):
-                if os.geteuid() == 0:
-                    subprocess.run(["umount", "-l", point], check=True)
-                else:
-                    subprocess.run(["fusermount3", "-u", "-z", point], check=True)
-            for pid in daemons(self.program, point):
-                for number in (signal.SIGTERM, signal.SIGKILL):
-                    try:
-                        os.kill(pid, number)
-                    except ProcessLookupError:
-                        break
-                    end = time.monotonic() + 5
-                    while is_running(pid) and time.monotonic() < end:
-                        time.sleep(0.01)
+            unmount(point, patience_s=0)
+            end_daemons(self.program, point)
         for process in self.processes:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
+            end(process)
 
 
 @pytest.fixture(scope="session")
