@@ -15,6 +15,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "bench")]
 import mounts  # noqa: E402
 from frameworks import CLASSES, PHOTOS  # noqa: E402
+from order_dump import OrderDump  # noqa: E402
 
 
 def make_arrays(folder):
@@ -82,3 +83,11 @@ def runs(tree, mounted, tmp_path_factory):
         return known[framework]
 
     return run
+
+
+@pytest.fixture(scope="session")
+def order():
+    """order(samples, epoch, sampler, *words, count=0): what our sampler takes; see order_dump.py."""
+    dump = OrderDump(str(mounts.program("order_dump")))
+    yield dump
+    dump.close()
