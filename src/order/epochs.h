@@ -79,13 +79,14 @@ class JobWatch;
 // What it cannot see: an epoch of a sampler with replacement has no end; a pass that was broken off in the first sixth
 // and begun again by the same processes goes on for it. Neither is an order that could be foreseen from its beginning.
 //
-// One thread at a time, no clock. Memory: as in EpochOptions, and 100 bytes a stream.
+// One thread at a time, no clock. Memory: what EpochOptions bounds (twice that for first reads, where vectors grow),
+// 500 KB a job (64 and job 0 at most: 33 MB) and 1 KB a stream in its last four passes, and the table of processes.
 class EpochWatch {
  public:
   enum class What {
     kBegun,    // an epoch: Running(job) is a new one; reads that Seen gave to the last one may have become its
     kSettled,  // set and epoch of the running epoch were wrong, and now are right
-    kEnded,    // the job: its processes have gone
+    kEnded,    // the job: its processes have gone, or it is the one of 65 that was silent longest
   };
   struct Event {
     JobId job = 0;
@@ -111,19 +112,27 @@ class EpochWatch {
   std::optional<Seen> See(const Sighting& sighting);
   // To be called now and then, once a second say: finds the jobs that have ended.
   void Tick(uint64_t now_us);
-  // What has happened since the last call, in order.
+  // What has happened since the last call, in order. To be called after each few reads: they are kept until then.
   std::vector<Event> TakeEvents();
   // A copy of the running epoch; none for a job that is not there (any more). Job 0 is there once something of nobody
   // was read.
   std::optional<EpochStart> Running(JobId job) const;
+  // A pass of the job, one of its last four: two loaders may run side by side, and streams of an epoch may still read
+  // when the next one has begun. None: it is not there (any more).
+  std::optional<EpochStart> Pass(JobId job, uint32_t pass) const;
   std::vector<JobId> Jobs() const;
-  // The epoch before the running one, while streams of it may still read.
-  std::optional<EpochStart> Previous(JobId job) const;
 
  private:
+  static constexpr uint64_t kTickUs = 500'000;
+
+  JobWatch& Job(JobId id);
+  void Forget(const std::vector<JobId>& jobs);
+
   const EpochOptions options_;
   Streams streams_;
-  std::unique_ptr<FileSetBudget> budget_;
+  std::unique_ptr<FileSetBudget> budget_;  // before jobs_, which give back to it
+  size_t first_reads_left_;
+  uint64_t ticked_us_ = 0;
   std::unordered_map<JobId, std::unique_ptr<JobWatch>> jobs_;
   std::vector<Event> events_;
 };

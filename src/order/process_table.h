@@ -38,7 +38,7 @@ class ProcessSource {
   virtual LaunchFacts Launch(uint32_t pid) = 0;
 };
 
-// A process that read, or an ancestor of one. Immutable.
+// A process that read, or an ancestor of one. Does not change once a reader of the script was handed out.
 struct Process {
   uint32_t serial = 0;  // from 1, never used again, unlike pids
   // As they were when it was first seen; pid is the thread's when the process had gone before that.
@@ -48,7 +48,8 @@ struct Process {
   // The process for which this one reads: the script. It is the process itself, or the nearest ancestor that was not
   // merely forked off (workers of a DataLoader are).
   std::shared_ptr<const Process> script;  // nullptr: the process itself
-  LaunchFacts launch;                     // of a script; of others see script
+  LaunchFacts launch;                     // of a script that has readers; of others see script
+  bool launch_asked = false;
 
   const Process& Script() const { return script ? *script : *this; }
 };
@@ -91,11 +92,12 @@ class ProcessTable {
   };
 
   std::optional<ProcessFacts> Ask(uint32_t thread);
-  std::shared_ptr<const Process> Make(const ProcessFacts& facts, int depth);
+  std::shared_ptr<Process> FindOrMake(const ProcessFacts& facts, int depth);
+  void AskLaunch(Process* reader);
 
   ProcessSource& source_;
   Halves<Thread> threads_;
-  Halves<std::shared_ptr<const Process>> processes_;  // by pid
+  Halves<std::shared_ptr<Process>> processes_;  // by pid
   uint32_t last_serial_ = 0;
   uint64_t lookups_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "order/process_table.h"
@@ -27,8 +28,11 @@ struct StreamRead {
   StreamId stream = 0;
   uint64_t time_us = 0;
   std::shared_ptr<const Process> process;  // of the stream; nullptr for stream 0
-  // The file was told before: as an open that nobody could be named for, or it is the same process again at once.
-  bool again = false;
+  bool again = false;                      // the same stream read it just now
+  // The file was told as an open that nobody could be named for, a read of stream 0 in this job; now it is known whose.
+  bool named = false;
+  JobId named_job = 0;
+  uint64_t unnamed = 0;  // reads that were told of stream 0 before this, in all jobs
 };
 
 // Of a read that was told, the open is told now. Opens are told in the order in which they were made, reads are ahead
@@ -37,6 +41,7 @@ struct StreamOpen {
   EntryNumber file = 0;
   JobId job = 0;
   StreamId stream = 0;
+  uint64_t unnamed = 0;  // opens that were told before this one and that nobody could be named for, in all jobs
 };
 
 // Streams says who read what: it groups sightings by process, and processes into jobs.
@@ -49,7 +54,7 @@ struct StreamOpen {
 // before or after. An open without a READ was served by the page cache; nobody knows whose it is. It is given to the
 // only job that has read in the last kActiveUs, if there is just one, to its stream 0; else to job 0.
 //
-// One thread at a time. Memory: kPairsMax files that wait for their other half, kJobsMax jobs, below 1 MB in all.
+// One thread at a time. Memory: kPairsMax files that wait for their other half, kJobsMax jobs, below 4 MB in all.
 class Streams {
  public:
   static constexpr uint64_t kPairUs = 1'000'000;
@@ -67,18 +72,24 @@ class Streams {
   explicit Streams(ProcessTable* processes) : processes_(*processes) {}
 
   Told Take(const Sighting& sighting);
-  // The jobs whose processes have all gone since the last call; they will not come again. Also those that were
-  // forgotten for a newer one. Asks the process table for one process a job, mostly.
+  // The jobs whose processes have all gone since the last call; they will not come again. Asks the process table for
+  // one process a job, mostly.
   std::vector<JobId> TakeEnded();
+  // The jobs that were forgotten for a newer one, since the last call.
+  std::vector<JobId> TakeForgotten() { return std::exchange(forgotten_, {}); }
   // The job to which opens go that nobody can be named for.
-  JobId only_job(uint64_t now_us) const;
+  JobId OnlyJob(uint64_t now_us) const;
+  // How many opens that nobody could be named for were told of a time before this. Counts those older than the last
+  // kUnnamedMax as later.
+  uint64_t UnnamedBefore(uint64_t time_us) const;
 
  private:
   struct Job {
     JobId id = 0;
     uint64_t key = 0;
-    uint64_t seen_us = 0;                                  // last read that names it
-    std::deque<std::shared_ptr<const Process>> processes;  // scripts and readers, kProcessesMax newest
+    uint64_t seen_us = 0;                                // last read that names it
+    std::deque<std::shared_ptr<const Process>> scripts;  // the newest kScriptsMax
+    std::deque<std::shared_ptr<const Process>> readers;  // the newest kReadersMax
   };
   // The halves of reads that wait for the other.
   struct Half {
@@ -86,21 +97,33 @@ class Streams {
     uint64_t time_us = 0;
     JobId job = 0;
     StreamId stream = 0;
-    bool read = false;  // an open otherwise
+    enum class Kind { kRead, kOpen, kPair } kind = Kind::kRead;
   };
-  static constexpr size_t kProcessesMax = 64;
+  static constexpr size_t kScriptsMax = 64;
+  static constexpr size_t kReadersMax = 256;
+  static constexpr size_t kUnnamedMax = 4096;
+  // The same file again within so many sightings is the same read: programs open a file to look at it, then to read it.
+  static constexpr uint64_t kAgainSightings = 8;
 
+  StreamRead TakeRead(const Sighting& sighting);
+  Told TakeOpen(const Sighting& sighting);
   JobId JobOf(const std::shared_ptr<const Process>& process, uint64_t now_us);
+  void Forget(std::list<Job>::iterator job);
   void Wait(EntryNumber file, Half half);
 
   ProcessTable& processes_;
   std::list<Job> jobs_;  // the last one to read first
   std::unordered_map<uint64_t, std::list<Job>::iterator> by_key_;
+  std::unordered_map<StreamId, std::list<Job>::iterator> by_reader_;
+  uint64_t invisible_seen_us_ = 0;  // last read of thread 0
+  bool invisible_seen_ = false;
   std::vector<JobId> forgotten_;
   JobId last_job_ = 0;
   std::unordered_map<EntryNumber, Half> waiting_;
   std::deque<std::pair<EntryNumber, uint64_t>> waiting_since_;  // file and Half::number
-  uint64_t number_ = 0;
+  uint64_t number_ = 0;                                         // sightings so far
+  uint64_t unnamed_ = 0;
+  std::deque<uint64_t> unnamed_times_;  // of the last kUnnamedMax of them
 };
 
 }  // namespace augur
