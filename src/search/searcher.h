@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "augur/status.h"
+#include "base/mutex.h"
+#include "search/idle_worker.h"
+#include "search/running_job.h"
 #include "search/search_job.h"
+#include "search/share_budget.h"
 
 namespace augur {
 
@@ -17,36 +26,71 @@ namespace augur {
 // the idle class gets under 1 % of one (measured: 0.2 to 0.8 %), and a search of 33 core-seconds takes hours. Then the
 // clerk, an ordinary thread that keeps the books, works too, as soon as the owner says by AllowShare that the price is
 // justified: up to that share of one core, less what the idle workers get, measured by the threads' own processor time
-// and spread evenly by sleeping in between. When cores fall idle again it stops by itself.
+// and spread evenly by sleeping in between. When cores fall idle again it stops by itself. What it costs is known
+// beforehand: the core-seconds of the search, however they are spread; the share only bounds how much at a time.
 //
 // Safe from any thread. One job at a time, further ones wait in their order of submission. A worker may lose its core
 // for seconds at any instruction, so workers share nothing but atomics with the others: nobody waits for a lock that
-// one of them holds. What is waited for is the end of the range that it is in (a millisecond of processor time): before
-// on_done of a job that ends, and in the destructor.
+// one of them holds. Only the destructor waits for the ends of their ranges, each a millisecond of processor time.
 class Searcher {
  public:
   struct Options {
-    unsigned threads = 0;    // workers of the idle class; 0: as many as cores that this process may use
-    double share = 0;        // what AllowShare begins with
-    int nice = 5;            // of the clerk; see searcher.cc for what it makes of a busy core
-    bool idle_class = true;  // false: workers of the ordinary class, for measurements on a machine of one's own
+    unsigned threads = 0;  // workers of the idle class; 0: as many as cores that this process may use
+    double share = 0;      // as by AllowShare
+    int nice = 5;          // of the clerk, on top of the process's own: the share that it can get at all (searcher.cc)
+    bool idle_class = true;  // false: ordinary workers, for measurements
   };
 
   // kNoSpace: no thread can be started.
   static Result<std::unique_ptr<Searcher>> Start(const Options& options);
-  // Cancels all jobs, calls their on_done, ends the threads.
-  virtual ~Searcher() = default;
+  // Cancels all jobs, and ends the threads after the last on_done.
+  ~Searcher();
+  Searcher(const Searcher&) = delete;
+  Searcher& operator=(const Searcher&) = delete;
 
   // Appends the job to the queue and returns its number (from 1).
-  virtual uint64_t Submit(SearchJob job) = 0;
-  // The job ends as cancelled, at once where it waits, else within a range's time; its on_done tells. A job that has
-  // ended, or is unknown: nothing happens.
-  virtual void Cancel(uint64_t job) = 0;
+  uint64_t Submit(SearchJob job);
+  // The job ends as cancelled, at once; its on_done tells. A job that has ended, or is unknown: nothing happens.
+  void Cancel(uint64_t number);
   // Nothing for a job that has ended or is unknown.
-  virtual std::optional<SearchProgress> Progress(uint64_t job) const = 0;
-  // Allows so much of one core, 0 to 1, where the idle workers get less. 0 withdraws it. Holds for all jobs from now
-  // on.
-  virtual void AllowShare(double share) = 0;
+  std::optional<SearchProgress> Progress(uint64_t number) const;
+  // Allows so much of one core, 0 to 1, where the idle workers get less. 0 withdraws it, but for the rest of a range
+  // that the clerk has begun. Holds for all jobs from now on.
+  void AllowShare(double share);
+
+ private:
+  class ClerkTurn;
+
+  explicit Searcher(const Options& options) : nice_(options.nice), share_(options.share) {}
+
+  // The clerk's thread.
+  void Run();
+  void Sweep();
+  RunningJob* Current();
+  void Finish();
+  void Pay(RunningJob* job);
+  // Takes the time since the last call from the budget, with `share_min` of it granted in any case.
+  void Account(RunningJob* job, double share_min);
+
+  // Constant after Start.
+  const int nice_;
+  std::vector<std::unique_ptr<IdleWorker>> workers_;
+  std::thread thread_;
+  // Own synchronization.
+  WorkerBoard board_;
+  std::atomic<double> share_;
+  // The clerk's.
+  std::vector<std::unique_ptr<RunningJob>> leaving_;  // ended, but a worker still has them
+  ShareBudget budget_;
+  std::chrono::steady_clock::time_point accounted_{};
+  std::chrono::nanoseconds accounted_own_{0};
+  int64_t accounted_idle_ns_ = 0;
+  // Guarded by mu_. Held for a few instructions, never by a worker.
+  mutable Mutex mu_;
+  bool ends_ AUGUR_GUARDED_BY(mu_) = false;
+  uint64_t numbers_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::deque<std::unique_ptr<RunningJob>> queue_ AUGUR_GUARDED_BY(mu_);
+  std::unique_ptr<RunningJob> current_ AUGUR_GUARDED_BY(mu_);  // reset by the clerk alone
 };
 
 }  // namespace augur
