@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/inquiry.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "foresee/succession.h"
+#include "shuffle/end_shuffle_search.h"
+#include "shuffle/torch_permutation.h"
+#include "shuffle/torch_recipes.h"
+
+namespace augur {
+namespace {
+
+// A guess costs 10 us and less, mostly.
+constexpr uint64_t kGuessesARange = 64;
+// Orders that are made whole to look for a run that was begun in mid-epoch: 10 ns a sample, so 2 core-seconds.
+constexpr uint64_t kMidstDraws = 200'000'000;
+// For the search of all seeds: clues are taken from so many streams at most, and of each from its first places.
+constexpr size_t kClueStreams = 8;
+constexpr uint32_t kUnsurePlaces = 4;
+constexpr double kSeedBits = 32;
+// Keras and webdataset draw their seeds from 10^6 numbers. Reads of parallel threads and workers come so far apart.
+constexpr uint64_t kEndShuffleSeeds = 1'000'000;
+constexpr uint64_t kEndShuffleSlack = 512;
+constexpr uint64_t kEndShuffleRange = 256;
+
+bool Believed(double bits, double tried) { return bits - std::log2(tried) >= GuessTest::kBelievedBits; }
+
+std::string Hex(uint32_t value) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text = "0x00000000";
+  for (size_t i = 0; i < 8; ++i) text[9 - i] = kDigits[(value >> (4 * i)) & 15];
+  return text;
+}
+
+// What the streams' reads say about the first places of a permutation.
+SeedQuery QueryOf(const GuessTest& test, uint64_t ranks) {
+  SeedQuery query{.samples = static_cast<uint32_t>(test.samples()), .offsets = {0, 2}, .any_of = {}, .and_any_of = {}};
+  const auto add = [&](std::vector<SeedClue>& clues, uint32_t position, uint32_t index) {
+    if (position < query.samples && index >= position) clues.push_back({.position = position, .index = index});
+  };
+  size_t taken = 0;
+  for (const IndexReads::Stream& stream : test.reads().streams) {
+    if (stream.indices.size() < 2 || taken++ == kClueStreams) continue;
+    // Where earlier reads may not have been seen, the first that was may be at any of the first places.
+    const uint32_t places = stream.id != 0 && stream.sure ? 1 : kUnsurePlaces;
+    for (uint32_t place = 0; place < places; ++place) {
+      const size_t reads = stream.id == 0 ? std::min<size_t>(stream.indices.size(), 2 * kUnsurePlaces) : 1;
+      for (size_t i = 0; i < reads; ++i) add(query.any_of, place, stream.indices[i]);
+    }
+    for (size_t i = 1; i < std::min<size_t>(stream.indices.size(), stream.id == 0 ? 12 : 3); ++i) {
+      for (uint32_t place = 1; place <= places; ++place) add(query.and_any_of, place, stream.indices[i]);
+      for (uint64_t rank = 2; rank <= std::min<uint64_t>(ranks, 8); ++rank) {
+        add(query.and_any_of, static_cast<uint32_t>(rank), stream.indices[i]);
+      }
+    }
+  }
+  return query;
+}
+
+// Evidence for a seed that passed the vectors' test.
+double TrySeed(const GuessTest& test, uint32_t seed, uint32_t offset) {
+  constexpr size_t kFew = 48;
+  Mt19937 engine(seed);
+  engine.Discard(offset);
+  IndexOrder prefix;
+  TorchPermutation(engine, test.samples(), kFew, &prefix);
+  if (!test.Likely(prefix)) return 0;
+  TorchPermutation(engine, test.samples(), test.prefix(), &prefix);
+  return test.TryPrefix(prefix, test.samples());
+}
+
+}  // namespace
+
+Finding MakeFinding(const GuessTest& test, const Guess& guess, double bits, uint32_t begin, const Share& share) {
+  Finding finding;
+  const Guess settled = guess;
+  IndexOrder indices;
+  settled.sampler->Take(test.samples(), settled.epoch, std::numeric_limits<size_t>::max(), &indices);
+  if (!share.IsAll()) share.Keep(0, &indices);
+  Order files;
+  files.reserve(indices.size());
+  const Order& list = test.list().files();
+  for (const uint32_t index : indices) files.push_back(list[index]);
+  finding.order = std::make_shared<const EpochOrder>(std::move(files));
+  finding.begin = begin;
+  finding.bits = bits;
+  finding.list = test.shared_list();
+  finding.guess = settled;
+  finding.share = share;
+  finding.continues = true;
+  finding.what = settled.sampler->Describe() + ", epoch " + std::to_string(settled.epoch);
+  return finding;
+}
+
+Inquiry::Inquiry(Searcher& searcher, std::shared_ptr<const std::vector<KnownSampler>> known, Question question,
+                 Answered answered)
+    : searcher_(searcher), known_(std::move(known)), question_(std::move(question)), answered_(std::move(answered)) {}
+
+void Inquiry::Begin() {
+  MakeStages();
+  Next();
+}
+
+void Inquiry::Cancel() {
+  cancelled_ = true;
+  uint64_t job = 0;
+  {
+    const MutexLock lock(mu_);
+    job = job_;
+  }
+  if (job != 0) searcher_.Cancel(job);
+}
+
+std::string Inquiry::Describe() const {
+  uint64_t job = 0;
+  std::string name;
+  {
+    const MutexLock lock(mu_);
+    job = job_;
+    name = stage_name_;
+  }
+  if (job == 0) return {};
+  const std::optional<SearchProgress> progress = searcher_.Progress(job);
+  if (!progress) return name;
+  return name + ": " + std::to_string(static_cast<int>(progress->fraction * 100)) + " % in " +
+         std::to_string(static_cast<uint64_t>(progress->seconds)) + " s";
+}
+
+void Inquiry::MakeStages() {
+  AddGuessStage(
+      "what may follow", question_.expected.size(), [this](uint64_t unit) { return question_.expected[unit]; }, false);
+  std::vector<Guess> known;
+  for (const KnownSampler& sampler : *known_) {
+    for (uint64_t epoch = 0; epoch < sampler.epochs; ++epoch) {
+      known.push_back({.sampler = sampler.sampler, .epoch = epoch});
+    }
+  }
+  const auto all = std::make_shared<const std::vector<Guess>>(std::move(known));
+  const auto known_guess = [all](uint64_t unit) { return (*all)[unit]; };
+  AddGuessStage("known seeds", all->size(), known_guess, false);
+  if (!question_.search) return;
+  // The same in mid-epoch, as many as may be had.
+  uint64_t samples = 1;
+  for (const GuessTest& test : question_.tests) samples += test.samples();
+  AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(all->size(), kMidstDraws / samples), known_guess, true);
+  AddEndShuffleStages();
+  AddSeedStages();
+}
+
+namespace {
+
+// What the threads of a stage have found, without a lock that one of them might be stopped with.
+struct Hits {
+  std::array<std::atomic<uint64_t>, 64> units = {};
+  std::atomic<size_t> count = 0;
+
+  void Add(uint64_t unit) {
+    const size_t slot = count.fetch_add(1, std::memory_order_relaxed);
+    if (slot < units.size()) units[slot].store(unit + 1, std::memory_order_release);
+  }
+  // In ascending order.
+  std::vector<uint64_t> Take() const {
+    std::vector<uint64_t> found;
+    for (const std::atomic<uint64_t>& slot : units) {
+      if (const uint64_t unit = slot.load(std::memory_order_acquire); unit != 0) found.push_back(unit - 1);
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+};
+
+}  // namespace
+
+GuessTest::Midst Inquiry::Try(size_t test, const Guess& guess, bool anywhere) const {
+  const GuessTest& held = question_.tests[test];
+  if (anywhere) return held.TryAnywhere(*guess.sampler, guess.epoch);
+  return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
+}
+
+// Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.
+void Inquiry::AddGuessStage(std::string name, uint64_t count, std::function<Guess(uint64_t)> guess_of, bool anywhere) {
+  const uint64_t tests = question_.tests.size();
+  if (count == 0 || tests == 0) return;
+  const double tried = static_cast<double>(count * tests);
+  const auto hits = std::make_shared<Hits>();
+  const auto self = shared_from_this();
+  SearchJob job;
+  job.name = std::move(name);
+  job.units = count * tests;
+  job.range_units = anywhere ? 1 : kGuessesARange;
+  job.work = [self, guess_of, hits, anywhere, tests, tried](uint64_t begin, uint64_t units, SearchTurn& turn) {
+    for (uint64_t unit = begin; unit < begin + units; ++unit) {
+      const GuessTest::Midst found = self->Try(unit % tests, guess_of(unit / tests), anywhere);
+      if (Believed(found.bits, tried)) hits->Add(unit);
+      if (anywhere && !turn.Continue()) return;
+    }
+  };
+  job.on_done = [self, guess_of, hits, anywhere, tests, tried](const SearchOutcome& outcome) {
+    std::optional<std::pair<uint64_t, GuessTest::Midst>> best;
+    std::vector<uint64_t> equal;
+    for (const uint64_t unit : hits->Take()) {
+      const GuessTest::Midst found = self->Try(unit % tests, guess_of(unit / tests), anywhere);
+      constexpr double kSame = 1e-6;
+      if (!best || found.bits > best->second.bits + kSame) {
+        best = {unit, found};
+        equal.clear();
+      } else if (found.bits > best->second.bits - kSame && unit % tests == best->first % tests) {
+        equal.push_back(unit);
+      }
+    }
+    if (best && outcome.end != SearchEnd::kCancelled) {
+      const size_t test = best->first % tests;
+      Finding finding = MakeFinding(self->question_.tests[test], Settled(guess_of(best->first / tests)),
+                                    best->second.bits - std::log2(tried), best->second.begin);
+      for (const uint64_t unit : equal) finding.others.push_back(guess_of(unit / tests));
+      finding.how = self->HowFound("known", test, outcome.progress);
+      self->Found(std::move(finding));
+    }
+    self->Next();
+  };
+  AddStage(std::move(job), false);
+}
+
+void Inquiry::AddStage(SearchJob job, bool search) {
+  const MutexLock lock(mu_);
+  stages_.push_back({.job = std::move(job), .search = search});
+}
+
+// Small sets of seeds that a list is shuffled with from its end: Keras' 10^6, and what people choose.
+void Inquiry::AddEndShuffleStages() {
+  for (size_t i = 0; i < question_.tests.size(); ++i) {
+    for (const ListShuffler shuffler : {ListShuffler::kNumpyRandomState, ListShuffler::kPython}) {
+      AddEndShuffleStage(i, shuffler);
+    }
+  }
+}
+
+void Inquiry::AddEndShuffleStage(size_t test, ListShuffler shuffler) {
+  const auto samples = static_cast<double>(question_.tests[test].samples());
+  const FirstReads first = {.shuffler = shuffler,
+                            .samples = question_.tests[test].samples(),
+                            .reads = question_.tests[test].InTurn(),
+                            .slack = kEndShuffleSlack};
+  // A wrong seed fits each read with probability (place + slack) / samples.
+  double bits = 0;
+  for (size_t place = 0; place < first.reads.size(); ++place) {
+    bits += std::log2(samples / std::min(samples, static_cast<double>(place + kEndShuffleSlack)));
+  }
+  if (!Believed(bits, static_cast<double>(kEndShuffleSeeds))) return;
+  const auto self = shared_from_this();
+  SearchJob job;
+  job.name = "seeds of a list's shuffle";
+  job.units = kEndShuffleSeeds;
+  job.range_units = kEndShuffleRange;
+  job.work = [first](uint64_t begin, uint64_t count, SearchTurn& turn) {
+    EndShuffleSearch search(first);
+    const std::vector<uint64_t> seeds = search.Search(begin, begin + count, [&turn] { return !turn.Continue(); });
+    if (!seeds.empty()) turn.Found(seeds.front());
+  };
+  job.on_done = [self, bits, test, shuffler](const SearchOutcome& outcome) {
+    if (outcome.end == SearchEnd::kFound) {
+      const auto guess = [&](ListEpochs epochs) {
+        return Guess{.sampler = std::make_shared<const ListShuffleSampler>(
+                         ListShuffleSampler::Recipe{.shuffler = shuffler, .seed = outcome.result, .epochs = epochs})};
+      };
+      Finding finding = MakeFinding(self->question_.tests[test], guess(ListEpochs::kOnce),
+                                    bits - std::log2(static_cast<double>(kEndShuffleSeeds)), 0);
+      for (const ListEpochs epochs : {ListEpochs::kInPlace, ListEpochs::kContinued, ListEpochs::kSeedPlusEpoch}) {
+        finding.others.push_back(guess(epochs));
+      }
+      finding.how = self->HowFound("found by search", test, outcome.progress);
+      self->Found(std::move(finding));
+    }
+    self->Next();
+  };
+  AddStage(std::move(job), false);
+}
+
+// Every seed of torch's generator, for an epoch that begins with a fresh one.
+void Inquiry::AddSeedStages() {
+  const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(question_.tests.size());
+  for (size_t test = 0; test < question_.tests.size(); ++test) {
+    if (!Believed(question_.tests[test].BitsExpected(), tried)) continue;
+    const SeedQuery query = QueryOf(question_.tests[test], question_.ranks);
+    if (query.any_of.empty()) continue;
+    const auto self = shared_from_this();
+    const auto bits_of = [self, test](uint32_t seed, uint32_t offset) {
+      return TrySeed(self->question_.tests[test], seed, offset);
+    };
+    SearchJob job = MakeSeedJob(
+        query, uint64_t{1} << 32,
+        [bits_of, tried](uint32_t seed, uint32_t offset) { return Believed(bits_of(seed, offset), tried); },
+        [self, test, tried, bits_of](const SearchOutcome& outcome) {
+          if (outcome.end == SearchEnd::kFound) {
+            const SeedHit hit = SeedHitOf(outcome.result);
+            TorchRecipe recipe = {.name = "torch RandomSampler",
+                                  .generator = RunStream{.seed = hit.seed, .offset = hit.offset},
+                                  .shape = {}};
+            Finding finding = MakeFinding(self->question_.tests[test], {.sampler = MakeTorchSampler(std::move(recipe))},
+                                          bits_of(hit.seed, hit.offset) - std::log2(tried), 0);
+            finding.continues = false;
+            finding.seed = hit.seed;
+            finding.offset = hit.offset;
+            finding.what = "torch RandomSampler, seed " + Hex(hit.seed);
+            finding.how = self->HowFound("found by search", test, outcome.progress);
+            self->Found(std::move(finding));
+          }
+          self->Next();
+        });
+    job.name = "all seeds of torch for " + std::to_string(question_.tests[test].samples()) + " samples";
+    AddStage(std::move(job), true);
+  }
+}
+
+std::string Inquiry::HowFound(std::string_view how, size_t test, const SearchProgress& progress) const {
+  const auto tenths = static_cast<uint64_t>(progress.seconds * 10);
+  return std::string(how) + " in " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s after " +
+         std::to_string(question_.tests[test].reads().count) + " reads";
+}
+
+void Inquiry::Found(Finding finding) {
+  const MutexLock lock(mu_);
+  finding_ = std::move(finding);
+}
+
+// Begins the next stage, or answers.
+void Inquiry::Next() {
+  std::optional<SearchJob> job;
+  std::optional<Finding> finding;
+  {
+    const MutexLock lock(mu_);
+    searching_ = false;
+    job_ = 0;
+    stage_name_.clear();
+    if (!finding_ && !cancelled_ && stage_ < stages_.size()) {
+      Stage& stage = stages_[stage_++];
+      searching_ = stage.search;
+      stage_name_ = stage.job.name;
+      job = std::move(stage.job);
+    } else {
+      stages_.clear();  // they hold this inquiry
+      finding = std::move(finding_);
+    }
+  }
+  if (!job) return answered_(cancelled_ ? std::nullopt : std::move(finding));
+  const uint64_t number = searcher_.Submit(std::move(*job));
+  bool late = false;
+  {
+    const MutexLock lock(mu_);
+    // It may have ended already, and the one after it have begun.
+    if (number > job_ && !stage_name_.empty()) job_ = number;
+    late = cancelled_;
+  }
+  if (late) searcher_.Cancel(number);
+}
+
+}  // namespace augur

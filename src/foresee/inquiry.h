@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "foresee/finding.h"
+#include "order/guess_test.h"
+#include "search/searcher.h"
+#include "shuffle/known_samplers.h"
+#include "shuffle/list_shuffle.h"
+
+namespace augur {
+
+// What is known when an order is asked for. Immutable once asked.
+struct Question {
+  std::vector<GuessTest> tests;  // one for each list of samples that has the files, likeliest first
+  std::vector<Guess> expected;   // how the epoch may follow from the one before, or what the user said
+  uint64_t ranks = 1;            // scripts that read side by side
+  bool from_start = true;        // the reads begin an epoch, as far as is known
+  bool search = true;            // all seeds may be searched, if nothing else answers
+};
+
+// Inquiry answers one question by all that can be tried, the cheapest first: what is expected; the known samplers; the
+// same from anywhere in the epoch; the small sets of seeds that shuffles from the end are drawn from; and all 2^32
+// seeds of torch's generator. Each stage is a job of the Searcher, and what a stage believes ends the inquiry.
+//
+// Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the inquiry has ended: with a
+// finding, or with none; after Cancel with none. It must not destroy the inquiry. REQUIRES: the searcher outlives it.
+class Inquiry : public std::enable_shared_from_this<Inquiry> {
+ public:
+  using Answered = std::function<void(std::optional<Finding>)>;
+
+  Inquiry(Searcher& searcher, std::shared_ptr<const std::vector<KnownSampler>> known, Question question,
+          Answered answered);
+  Inquiry(const Inquiry&) = delete;
+  Inquiry& operator=(const Inquiry&) = delete;
+
+  void Begin();
+  // It ends soon; `answered` is still called.
+  void Cancel();
+  // For people: "searching all 2^32 seeds of 50,000 samples: 12 % in 4 s"; empty before and after.
+  std::string Describe() const;
+  // Whether the stage under way is the one that costs tens of core-seconds.
+  bool searching() const { return searching_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Stage {
+    SearchJob job;
+    bool search = false;
+  };
+
+  void MakeStages();
+  void AddGuessStage(std::string name, uint64_t count, std::function<Guess(uint64_t)> guess_of, bool anywhere);
+  void AddSeedStages();
+  void AddEndShuffleStages();
+  void AddEndShuffleStage(size_t test, ListShuffler shuffler);
+  void AddStage(SearchJob job, bool search);
+  GuessTest::Midst Try(size_t test, const Guess& guess, bool anywhere) const;
+  void Next();
+  void Found(Finding finding);
+  std::string HowFound(std::string_view how, size_t test, const SearchProgress& progress) const;
+
+  // Constant after construction.
+  Searcher& searcher_;
+  const std::shared_ptr<const std::vector<KnownSampler>> known_;
+  const Question question_;
+  const Answered answered_;
+
+  std::atomic<bool> searching_ = false;
+  std::atomic<bool> cancelled_ = false;
+  mutable Mutex mu_;
+  // Guarded by mu_:
+  std::vector<Stage> stages_ AUGUR_GUARDED_BY(mu_);
+  size_t stage_ AUGUR_GUARDED_BY(mu_) = 0;
+  uint64_t job_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::string stage_name_ AUGUR_GUARDED_BY(mu_);
+  std::optional<Finding> finding_ AUGUR_GUARDED_BY(mu_);
+};
+
+// The whole finding of a guess that was believed: takes the whole order, 0.1 s for a million samples.
+Finding MakeFinding(const GuessTest& test, const Guess& guess, double bits, uint32_t begin, const Share& share = {});
+
+}  // namespace augur

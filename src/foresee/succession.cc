@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/succession.h"
+
+#include "shuffle/torch_recipes.h"
+
+namespace augur {
+namespace {
+
+// A loop of one training loader, with persistent workers or not, draws 2 or 4 outputs, and 2 for each further loader;
+// loops that draw for themselves (mixup: one permutation of a batch a step) come again after hundreds.
+constexpr uint64_t kStrideMax = 8192;
+
+Guess Fresh(const Finding& finding, uint64_t step) {
+  return {.sampler = MakeTorchSampler(FreshSeedRecipe("torch generator", *finding.seed, step)), .epoch = 1};
+}
+
+Guess Run(const Finding& finding, bool trailing, uint64_t extra) {
+  TorchRecipe recipe{
+      .name = "torch generator of the whole run",
+      .generator = RunStream{.seed = *finding.seed, .offset = finding.offset, .trailing = trailing, .extra = extra},
+      .shape = {}};
+  return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = 1};
+}
+
+}  // namespace
+
+std::vector<uint32_t> StreamSeeds() {
+  std::vector<uint32_t> seeds = {0,     42,     1,    1234, 123, 1337, 2020, 2021, 2022, 2023, 2024, 2025, 2026,
+                                 3407,  2019,   2018, 2,    3,   4,    5,    7,    10,   13,   100,  111,  1111,
+                                 12345, 123456, 777,  666,  888, 999,  43,   44,   17,   6,    8,    9,    11};
+  return seeds;
+}
+
+std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainPlace>& places) {
+  std::vector<Guess> guesses;
+  if (finding.guess.sampler != nullptr && !finding.seed) {
+    const auto add = [&](const Guess& guess) {
+      guesses.push_back({.sampler = guess.sampler, .epoch = guess.epoch + 1});
+    };
+    add(finding.guess);
+    for (const Guess& other : finding.others) add(other);
+    // set_epoch was not called; it counts in twos; the run began anew.
+    guesses.push_back(finding.guess);
+    guesses.push_back({.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 2});
+    guesses.push_back({.sampler = finding.guess.sampler, .epoch = 0});
+    return guesses;
+  }
+  if (!finding.seed) return guesses;
+  std::vector<Guess> chained;
+  for (const ChainPlace& place : places) {
+    Mt19937 engine(static_cast<uint32_t>(place.stream_seed));
+    engine.Discard(place.position + 1);
+    for (uint64_t stride = 1; stride <= kStrideMax; ++stride) {
+      chained.push_back(
+          {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", engine.Next(), 0)),
+           .epoch = 1,
+           .drawn = DrawnSeed{.stream_seed = place.stream_seed, .position = place.position, .stride = stride}});
+    }
+  }
+  guesses.insert(guesses.end(), chained.begin(), chained.end());
+  guesses.push_back(Fresh(finding, 1));
+  for (const bool trailing : {true, false}) {
+    for (const uint64_t extra : {0, 2, 4}) guesses.push_back(Run(finding, trailing, extra));
+  }
+  guesses.push_back(Fresh(finding, 0));
+  return guesses;
+}
+
+Guess Settled(const Guess& guess) {
+  if (!guess.drawn) return guess;
+  TorchRecipe recipe{.name = "torch RandomSampler", .generator = *guess.drawn, .shape = {}};
+  return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = guess.epoch, .drawn = {}};
+}
+
+std::optional<Guess> ForeseenAfter(const Finding& finding) {
+  if (!finding.continues || finding.guess.sampler == nullptr) return std::nullopt;
+  return Guess{.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 1};
+}
+
+}  // namespace augur

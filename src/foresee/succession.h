@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "foresee/finding.h"
+
+namespace augur {
+
+// Where in the stream of torch.manual_seed(stream_seed) the seed of an epoch was drawn.
+struct ChainPlace {
+  uint64_t stream_seed = 0;
+  uint64_t position = 0;
+  friend bool operator==(const ChainPlace&, const ChainPlace&) = default;
+};
+
+// Seeds that people give to torch.manual_seed, the likeliest first: 0, 42, 1234, years, small numbers.
+std::vector<uint32_t> StreamSeeds();
+
+// How the epoch after a finding may have been drawn, the likeliest first: by the same sampler; by another one that
+// agreed so far; as the same order again. For a seed that was searched for: as seed + 1, as the next permutation of one
+// generator, and from the script's own stream, wherever after `places` its loop draws again (facts/sample-order.md, 2.2
+// and 2.4: a plain loop draws 2 to 6 outputs an epoch, each further loader 2 more).
+std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainPlace>& places);
+
+// The guess with a sampler that is good for the epochs after it as well.
+Guess Settled(const Guess& guess);
+
+// The one that is so likely that files are fetched by it before anything of the epoch was read; none: wait for reads.
+std::optional<Guess> ForeseenAfter(const Finding& finding);
+
+}  // namespace augur
