@@ -62,6 +62,7 @@ struct StoreSummary {
   uint64_t index_bytes = 0;
   uint32_t shard_count = 0;
   std::string writer;  // "augurpack 0.1.0"
+  Hash128 index_id;    // XXH3-128 of the index header, and so of every entry: equal in equal indexes alone
 };
 
 // One row of the shard table.

@@ -45,7 +45,8 @@ StoreSummary Summarize(const OpenedIndex& opened) {
           .index_bytes = header.file_bytes,
           .shard_count = header.shard_count,
           // The manifest tells who wrote its own generation only.
-          .writer = opened.manifest.generation == header.generation ? opened.manifest.writer : std::string()};
+          .writer = opened.manifest.generation == header.generation ? opened.manifest.writer : std::string(),
+          .index_id = HashBytes128(std::as_bytes(std::span(&header, 1)))};
 }
 
 }  // namespace
