@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(shuffle_torch
+  unit/shuffle/known_samplers_test.cc
   unit/shuffle/mt19937_test.cc
+  unit/shuffle/sampler_spec_test.cc
+  unit/shuffle/share_test.cc
+  unit/shuffle/torch_permutation_test.cc
+  unit/shuffle/torch_sampler_test.cc
   LAYERS shuffle)
 
 # For the tests that compare with the real libraries; it lies beside the programs, where they look for it.
