@@ -18,14 +18,17 @@ class ShareBudget {
   static constexpr Time kFull = std::chrono::milliseconds(3);
   // The idle workers' debt at most: with a share of 0.25 paid back in 0.2 s.
   static constexpr Time kDebtMax = std::chrono::milliseconds(50);
-  // How long the clerk sleeps at a time at most: as long as a change among the idle workers may stay unnoticed.
+  // How long the clerk sleeps at a time. At least: it wakes up (20 microseconds) in vain while the idle workers earn
+  // most of the share.
+  static constexpr Time kPauseMin = std::chrono::milliseconds(1);
+  // At most: a change among the idle workers may stay unnoticed for so long.
   static constexpr Time kPauseMax = std::chrono::milliseconds(100);
 
   // `wall` has passed, in which the idle workers and the clerk took so much processor time.
   void Pass(Time wall, Time idle, Time own, double share);
   // True from a full account to an empty one.
   bool MayWork() const { return may_work_; }
-  // How long until the account is full, at most kPauseMax; 0 while it may work. REQUIRES: share > 0.
+  // How long until the account is full, from kPauseMin to kPauseMax; 0 while it may work. REQUIRES: share > 0.
   Time Pause(double share) const;
 
  private:
