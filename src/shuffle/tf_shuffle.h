@@ -14,7 +14,8 @@ namespace augur {
 enum class TfEpochs {
   kReshuffled,  // reshuffle_each_iteration=True, which is the default: each epoch has seeds of its own
   kSame,        // reshuffle_each_iteration=False: each epoch is the first again
-  kOneStream,   // shuffle and repeat fused into one op: the draws of an epoch go on where those of the last one ended
+  kOneStream,   // shuffle and repeat fused by TensorFlow 1 and early 2: the draws of an epoch go on where those of the
+                // last one ended. Since then a fused op has the epochs of the two (2.21 has)
 };
 
 // TfShuffleSampler is tf.data.Dataset.shuffle(buffer) of the numbers of the samples, before whatever reads the files;

@@ -36,7 +36,7 @@ void WebdatasetSampler::Take(uint64_t samples, uint64_t epoch, size_t count, Ind
   // The first workers have one shard more where it does not come out even; only then do their draws differ.
   const uint64_t longest = (samples + workers - 1) / workers;
   const uint64_t with_longest = samples - (longest - 1) * workers;
-  const size_t each = std::min<uint64_t>(longest, count / workers + 1);
+  const size_t each = count / workers < longest ? count / workers + 1 : longest;
   const IndexOrder places = TakePlaces(longest, epoch, each);
   const IndexOrder shorter = with_longest == workers ? IndexOrder() : TakePlaces(longest - 1, epoch, each);
   indices->clear();
