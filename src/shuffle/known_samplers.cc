@@ -15,13 +15,13 @@ constexpr uint64_t kCommonSeeds[] = {0,     42,  1,   1234, 1337, 123,  2021, 20
                                      12345, 7,   10,  100,  2,    3,    5,    13,   17,   21,    99,    666,   777,
                                      888,   999, 111, 233,  1000, 2018, 2019, 2020, 4242, 31415, 54321, 114514};
 
-// Runs are longer than these; a daemon that starts in the middle of one is the exception.
-constexpr uint64_t kEpochs = 300;
-// Epoch e of a generator that lives for the run costs 2 * samples * e outputs, 0.3 ns each: 0.8 ms for each epoch of
-// 1.3 million samples, so 0.25 s for kEpochs and 5 ms for these.
-constexpr uint64_t kStreamEpochs = 3;
-// Seeds and epochs up to here cost 10,000 prefixes, 10 ms.
-constexpr uint64_t kDistantSeeds = 10000;
+// What is tried, in the order of its cost. A prefix of a fresh seed is 0.75 us. A generator that lives for the run must
+// be stepped to the epoch, 0.4 ns an output: epoch e of 1.3 million samples, two permutations each, is e ms away.
+constexpr uint64_t kFirstEpochs = 10;     // somebody has just begun: 2,000 prefixes, 2 ms
+constexpr uint64_t kDistantEpochs = 300;  // the daemon was started in the middle of a run: 60,000 prefixes, 45 ms,
+constexpr uint64_t kDistantStreamEpochs = 100;  // 0.1 s for each generator of a framework,
+constexpr uint64_t kCustomStreamEpochs = 3;     // and 0.2 s for those of all common seeds together
+constexpr uint64_t kDistantSeeds = 10000;       // seed + epoch for all that are small: 8 ms
 
 TorchRecipe RepeatRecipe() {
   TorchRecipe recipe = FreshSeedRecipe("RepeatAugSampler", 0);
@@ -39,27 +39,39 @@ std::vector<KnownSampler> KnownSamplers() {
 }
 
 void AddKnownTorchSamplers(std::vector<KnownSampler>* known) {
-  const auto add = [known](TorchRecipe recipe, uint64_t epochs, Likelihood likelihood) {
-    known->push_back({.sampler = MakeTorchSampler(std::move(recipe)), .epochs = epochs, .likelihood = likelihood});
+  const auto add = [known](const TorchRecipe& recipe, Likelihood likelihood, uint64_t epochs, uint64_t distant_epochs) {
+    const auto sampler = MakeTorchSampler(recipe);
+    known->push_back({.sampler = sampler, .epochs = epochs, .likelihood = likelihood});
+    if (distant_epochs > epochs) {
+      known->push_back({.sampler = sampler, .epochs = distant_epochs, .likelihood = Likelihood::kDistant});
+    }
   };
-  add(FreshSeedRecipe("torch DistributedSampler", 0), kEpochs, Likelihood::kDefault);
-  add(FreshSeedRecipe("torch DistributedSampler without set_epoch", 0, 0), 1, Likelihood::kDefault);
-  add(FreshSeedRecipe("transformers SeedableRandomSampler", 42), kEpochs, Likelihood::kDefault);
-  add(SamplerGeneratorRecipe("accelerate RandomSampler", kTorchDefaultSeed), kEpochs, Likelihood::kDefault);
-  add(EndlessLoaderRecipe("Ultralytics RandomSampler", kUltralyticsSeed), kEpochs, Likelihood::kDefault);
-  add(RepeatRecipe(), kEpochs, Likelihood::kDefault);
+  const auto add_default = [&add](const TorchRecipe& recipe, uint64_t distant_epochs) {
+    add(recipe, Likelihood::kDefault, kFirstEpochs, distant_epochs);
+  };
+  add_default(FreshSeedRecipe("torch DistributedSampler", 0), kDistantSeeds);
+  add(FreshSeedRecipe("torch DistributedSampler without set_epoch", 0, 0), Likelihood::kDefault, 1, 1);
+  add_default(FreshSeedRecipe("transformers SeedableRandomSampler", 42), kDistantEpochs);
+  add_default(SamplerGeneratorRecipe("accelerate RandomSampler", kTorchDefaultSeed), kDistantStreamEpochs);
+  add_default(EndlessLoaderRecipe("Ultralytics RandomSampler", kUltralyticsSeed), kDistantStreamEpochs);
+  add_default(RepeatRecipe(), kDistantEpochs);
+
   for (const uint64_t seed : kCommonSeeds) {
-    add(FreshSeedRecipe("torch DistributedSampler", seed), kEpochs, Likelihood::kCustom);
-    add(LoaderGeneratorRecipe("torch RandomSampler of a generator", seed), kStreamEpochs, Likelihood::kCustom);
-    add(SamplerGeneratorRecipe("torch RandomSampler of its own generator", seed), kStreamEpochs, Likelihood::kCustom);
-    add(PermutationsRecipe("torch permutations of one generator", seed), kStreamEpochs, Likelihood::kCustom);
-    add(DrawnSeedRecipe("torch RandomSampler", seed), kEpochs, Likelihood::kCustom);
-    add(DrawnSeedRecipe("torch RandomSampler beside a validation loader", seed, 3, 6), kEpochs, Likelihood::kCustom);
+    const auto add_custom = [&add](const TorchRecipe& recipe, uint64_t epochs, uint64_t distant_epochs) {
+      add(recipe, Likelihood::kCustom, epochs, distant_epochs);
+    };
+    add_custom(FreshSeedRecipe("torch DistributedSampler", seed), kFirstEpochs, kDistantEpochs);
+    add_custom(FreshSeedRecipe("torch DistributedSampler without set_epoch", seed, 0), 1, 1);
+    add_custom(LoaderGeneratorRecipe("torch RandomSampler of a generator", seed), 1, kCustomStreamEpochs);
+    add_custom(SamplerGeneratorRecipe("torch RandomSampler of its own generator", seed), 1, kCustomStreamEpochs);
+    add_custom(PermutationsRecipe("torch permutations of one generator", seed), 1, kCustomStreamEpochs);
+    add_custom(DrawnSeedRecipe("torch RandomSampler", seed), kFirstEpochs, kDistantEpochs);
+    add_custom(DrawnSeedRecipe("torch RandomSampler beside a validation loader", seed, 3, 6), kFirstEpochs,
+               kDistantEpochs);
   }
   for (uint64_t seed = 1; seed < 10; ++seed) {
-    add(EndlessLoaderRecipe("Ultralytics RandomSampler", kUltralyticsSeed + seed), 1, Likelihood::kCustom);
+    add(EndlessLoaderRecipe("Ultralytics RandomSampler", kUltralyticsSeed + seed), Likelihood::kCustom, 1, 1);
   }
-  add(FreshSeedRecipe("torch DistributedSampler", 0), kDistantSeeds, Likelihood::kDistant);
 }
 
 }  // namespace augur
