@@ -73,6 +73,8 @@ constexpr Option kOptions[] = {
     {.name = "--position", .optional = &SamplerHint::position, .max = uint64_t{1} << 48},
     {.name = "--stride", .optional = &SamplerHint::stride, .max = uint64_t{1} << 48},
     {.name = "--draws", .optional = &SamplerHint::draws, .min = 1},
+    {.name = "--split-from", .number = &SamplerHint::split_from},
+    {.name = "--split-size", .optional = &SamplerHint::split_size, .min = 1},
     {.name = "--buffer", .optional = &SamplerHint::buffer, .min = 1},
 };
 
@@ -81,9 +83,9 @@ Status SetValue(std::string_view name, std::string_view value, SamplerHint* hint
     hint->sampler = value;
     return Status::Ok();
   }
-  if (name == "--seed") {
+  if (name == "--seed" || name == "--split-seed") {
     AUGUR_TRY_ASSIGN(seed, ParseSeed(name, value));
-    hint->seed = seed;
+    (name == "--seed" ? hint->seed : hint->split_seed) = seed;
     return Status::Ok();
   }
   if (name == "--ranks") {
@@ -103,14 +105,14 @@ Status SetValue(std::string_view name, std::string_view value, SamplerHint* hint
 
 // Nothing if `name` is no option; else whether it takes a value.
 std::optional<bool> TakesValue(std::string_view name) {
-  if (name == "--sampler" || name == "--seed" || name == "--ranks") return true;
+  if (name == "--sampler" || name == "--seed" || name == "--split-seed" || name == "--ranks") return true;
   const auto* option = std::ranges::find(kOptions, name, &Option::name);
   if (option == std::end(kOptions)) return std::nullopt;
   return option->flag == nullptr;
 }
 
 std::string OptionNames() {
-  std::string names = "--sampler, --seed, --ranks";
+  std::string names = "--sampler, --seed, --split-seed, --ranks";
   for (const Option& option : kOptions) names += ", " + std::string(option.name);
   return names;
 }

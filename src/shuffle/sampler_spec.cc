@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "base/units.h"
+#include "shuffle/split_sampler.h"
 #include "shuffle/torch_names.h"
+#include "shuffle/torch_recipes.h"
 
 namespace augur {
 namespace {
@@ -37,6 +40,17 @@ Result<Share> ShareOf(const NamedSampler& named, const SamplerHint& hint) {
                                     " ranks: with --split-batches give --batch-size of all ranks together");
 }
 
+// The sampler of the part that random_split(generator=g) gave; of everything if there was no split.
+Result<std::shared_ptr<const Sampler>> Split(const SamplerHint& hint, std::shared_ptr<const Sampler> sampler) {
+  if (!hint.split_seed && !hint.split_size && hint.split_from == 0) return sampler;
+  if (!hint.split_seed || !hint.split_size) {
+    return Status(Code::kInvalid, "a split needs both: give --split-seed, of its generator, and --split-size");
+  }
+  const auto split = MakeTorchSampler(FreshSeedRecipe("torch random_split", *hint.split_seed, 0));
+  return std::shared_ptr<const Sampler>(
+      std::make_shared<const SplitSampler>(split, hint.split_from, *hint.split_size, std::move(sampler)));
+}
+
 }  // namespace
 
 std::vector<NamedSampler> NamedSamplers() { return TorchNames(); }
@@ -44,7 +58,7 @@ std::vector<NamedSampler> NamedSamplers() { return TorchNames(); }
 void SamplerSpec::Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const {
   const uint64_t places = count > UINT32_MAX ? SIZE_MAX : share.PlacesFor(count) + (is_endless ? share.world_size : 0);
   sampler->Take(samples, epoch, places, indices);
-  share.Keep(is_endless ? epoch * samples : 0, indices);
+  share.Keep(is_endless ? epoch * part_size.value_or(samples) : 0, indices);
   if (indices->size() > count) indices->resize(count);
 }
 
@@ -56,13 +70,15 @@ std::string SamplerSpec::Describe() const {
 
 Result<SamplerSpec> ResolveSamplerHint(const SamplerHint& hint) {
   AUGUR_TRY_ASSIGN(named, Find(hint.sampler));
-  AUGUR_TRY_ASSIGN(sampler, named.make(hint));
+  AUGUR_TRY_ASSIGN(unsplit, named.make(hint));
+  AUGUR_TRY_ASSIGN(sampler, Split(hint, unsplit));
   AUGUR_TRY_ASSIGN(share, ShareOf(named, hint));
   SamplerSpec spec{.sampler = std::move(sampler),
                    .share = std::move(share),
                    .first_epoch = hint.epoch_from,
-                   .is_endless = named.is_endless};
-  if (!hint.position) spec.stream_seed = TorchStreamSeed(*spec.sampler);
+                   .is_endless = named.is_endless,
+                   .part_size = hint.split_size};
+  if (!hint.position) spec.stream_seed = TorchStreamSeed(*unsplit);
   return spec;
 }
 

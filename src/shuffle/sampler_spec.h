@@ -34,6 +34,7 @@ struct SamplerSpec {
   Share share;
   uint64_t first_epoch = 0;
   bool is_endless = false;
+  std::optional<uint64_t> part_size = std::nullopt;  // samples of the part that a split has left; else it is all
   // The sampler draws its seeds from the stream of --seed, but nobody said where: the position in `sampler` holds only
   // if nothing else was drawn before, so the stream of this seed should be searched when the first reads deny it.
   std::optional<uint64_t> stream_seed = std::nullopt;

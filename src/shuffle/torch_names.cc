@@ -131,6 +131,14 @@ std::vector<NamedSampler> TorchNames() {
       {.name = "stateful",
        .what = "torchdata StatefulDataLoader(shuffle=True); seed is the one its generator drew",
        .make = [](Hint hint) { return Endless(hint, "torchdata RandomSampler"); }},
+      {.name = "stateful-generator",
+       .what = "torchdata StatefulDataLoader(shuffle=True, generator=g), g seeded with seed",
+       .make = [](Hint hint) -> SamplerResult {
+         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
+         // Its base_seed is drawn from g behind the permutation.
+         return Made(
+             {.name = "torchdata RandomSampler", .generator = RunStream{.seed = seed, .extra = 2}, .shape = {}});
+       }},
       {.name = "lightning",
        .what = "Lightning: DistributedSampler with seed_everything's seed, 0 unless given; one device: as torch",
        .make =

@@ -147,6 +147,19 @@ def test_subset_random_sampler(order, rng):
             assert order(samples, epoch, "subset", "--seed", seed) == indices, (samples, seed, epoch)
 
 
+def test_random_split_with_a_generator(order, rng):
+    for _ in range(20):
+        samples, seed, split_seed = rng.randint(2, 2000), rng.randrange(2**64), rng.randrange(-(2**63), 2**64)
+        size = rng.randint(1, samples - 1)
+        sizes = [size, samples - size]
+        parts = torch.utils.data.random_split(range(samples), sizes, generator=generator(split_seed))
+        for part, begin, part_size in zip(parts, (0, size), sizes):
+            torch.manual_seed(seed)
+            words = ["--seed", seed, "--split-seed", split_seed, "--split-from", begin, "--split-size", part_size]
+            for epoch, indices in enumerate(epochs(DataLoader(part, batch_size=8, shuffle=True), 3)):
+                assert order(samples, epoch, "torch", *words) == indices, (samples, *words, epoch)
+
+
 # The frameworks on torch
 
 def test_torchdata_stateful_data_loader(order, rng):
@@ -159,6 +172,9 @@ def test_torchdata_stateful_data_loader(order, rng):
         loader = loader_module.StatefulDataLoader(range(samples), batch_size=8, shuffle=True)
         for epoch, indices in enumerate(epochs(loader, 4)):
             assert order(samples, epoch, "stateful", "--seed", drawn) == indices, (samples, seed, epoch)
+        loader = loader_module.StatefulDataLoader(range(samples), batch_size=8, shuffle=True, generator=generator(seed))
+        for epoch, indices in enumerate(epochs(loader, 4)):
+            assert order(samples, epoch, "stateful-generator", "--seed", seed) == indices, (samples, seed, epoch)
 
 
 def shards_of_accelerate(module, world_size, split_batches, make_loader, seed, **options):
@@ -216,6 +232,61 @@ def test_accelerate_with_a_generator_that_nobody_seeded(order):
     """What accelerate 0.30 to 1.5 give every rank: its constant is torch's."""
     sampler = RandomSampler(range(1003), generator=torch.Generator())
     assert [order(1003, epoch, "accelerate") for epoch in range(3)] == [list(sampler) for _ in range(3)]
+
+
+def test_transformers_trainer(order, tmp_path):
+    transformers = pytest.importorskip("transformers")
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+
+    for words, seed in (([], None), (["--seed", 99], 99)):
+        chosen = {} if seed is None else {"seed": seed}
+        arguments = transformers.TrainingArguments(output_dir=str(tmp_path), use_cpu=True, report_to=[], **chosen)
+        trainer = transformers.Trainer(model=Model(), args=arguments, train_dataset=list(range(301)), data_collator=list)
+        loader = trainer.get_train_dataloader()
+        for epoch in range(3):
+            loader.set_epoch(epoch)
+            assert order(301, epoch, "transformers", *words) == epochs(loader, 1)[0], (seed, epoch)
+
+
+def test_lightning_on_one_device(order, tmp_path):
+    """A whole fit: the positions of the seeds are what the trainer leaves of the stream."""
+    lightning = pytest.importorskip("lightning")
+
+    class Module(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+            self.taken = [[]]
+
+        def training_step(self, batch, _):
+            self.taken[-1] += batch.tolist()
+            return self.layer(batch[:, None].float()).sum()
+
+        def on_train_epoch_end(self):
+            self.taken.append([])
+
+        def validation_step(self, batch, _):
+            return batch.float().sum()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=1e-9)
+
+    for validation, stride in ((False, 4), (True, 6)):
+        lightning.seed_everything(77)
+        module = Module()  # its layer draws two numbers of the stream
+        trainer = lightning.Trainer(max_epochs=3, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False,
+                                    enable_progress_bar=False, enable_model_summary=False, default_root_dir=str(tmp_path))
+        loaders = [DataLoader(range(301), batch_size=8, shuffle=True)]
+        loaders += [DataLoader(range(20), batch_size=8)] * validation
+        trainer.fit(module, *loaders)
+        os.environ.pop("PL_GLOBAL_SEED", None)
+        for epoch in range(3):
+            words = ["--seed", 77, "--position", 5, "--stride", stride]
+            assert order(301, epoch, "lightning", *words) == module.taken[epoch], (validation, epoch)
 
 
 def test_lightning_distributed_sampler(order):

@@ -70,6 +70,7 @@ TEST(SamplerSpecTest, FailuresSayWhatToGive) {
   EXPECT_THAT(Failure({"--sampler", "distributed", "--ranks", "0-3"}), HasSubstr("give --world-size"));
   EXPECT_THAT(Failure({"--sampler", "distributed", "--ranks", "3-1"}), HasSubstr("such as 0-3 or 0,2,4"));
   EXPECT_THAT(Failure({"--sampler", "distributed", "--ranks", ""}), HasSubstr("such as 0-3 or 0,2,4"));
+  EXPECT_THAT(Failure({"--sampler", "fresh", "--seed", "1", "--split-size", "10"}), HasSubstr("give --split-seed"));
   EXPECT_THAT(Failure({"--seed", "forty"}), HasSubstr("--seed: forty is not a whole number"));
   EXPECT_THAT(Failure({"--seed", "18446744073709551616"}), HasSubstr("whole number of 64 bits"));
   EXPECT_THAT(Failure({"--world-size", "0"}), HasSubstr("a number from 1 to 1048576"));
