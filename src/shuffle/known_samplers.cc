@@ -3,17 +3,13 @@
 
 #include <algorithm>
 
+#include "shuffle/common_seeds.h"
 #include "shuffle/torch_recipes.h"
 
 namespace augur {
 namespace {
 
 using Likelihood = KnownSampler::Likelihood;
-
-// Seeds that tutorials, papers and habits have made common; 3407 has a paper of its own.
-constexpr uint64_t kCommonSeeds[] = {0,     42,  1,   1234, 1337, 123,  2021, 2022, 2023, 2024,  2025,  2026,  3407,
-                                     12345, 7,   10,  100,  2,    3,    5,    13,   17,   21,    99,    666,   777,
-                                     888,   999, 111, 233,  1000, 2018, 2019, 2020, 4242, 31415, 54321, 114514};
 
 // What is tried, in the order of its cost. A prefix of a fresh seed is 0.75 us. A generator that lives for the run must
 // be stepped to the epoch, 0.4 ns an output: epoch e of 1.3 million samples, two permutations each, is e ms away.
@@ -34,6 +30,7 @@ TorchRecipe RepeatRecipe() {
 std::vector<KnownSampler> KnownSamplers() {
   std::vector<KnownSampler> known;
   AddKnownTorchSamplers(&known);
+  AddKnownOtherSamplers(&known);
   std::ranges::stable_sort(known, {}, &KnownSampler::likelihood);
   return known;
 }

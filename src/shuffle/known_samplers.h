@@ -29,4 +29,8 @@ std::vector<KnownSampler> KnownSamplers();
 // Appends those of torch and the frameworks on it.
 void AddKnownTorchSamplers(std::vector<KnownSampler>* known);
 
+// Appends those of NumPy, Python, TensorFlow, Keras, DALI, webdataset and fairseq. Prefixes of most of them cost the
+// whole list.
+void AddKnownOtherSamplers(std::vector<KnownSampler>* known);
+
 }  // namespace augur

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "shuffle/split_sampler.h"
+#include "shuffle/other_names.h"
 #include "shuffle/torch_names.h"
 #include "shuffle/torch_recipes.h"
 
@@ -53,7 +54,11 @@ Result<std::shared_ptr<const Sampler>> Split(const SamplerHint& hint, std::share
 
 }  // namespace
 
-std::vector<NamedSampler> NamedSamplers() { return TorchNames(); }
+std::vector<NamedSampler> NamedSamplers() {
+  std::vector<NamedSampler> names = TorchNames();
+  for (const NamedSampler& other : OtherNames()) names.push_back(other);
+  return names;
+}
 
 void SamplerSpec::Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const {
   const uint64_t places = count > UINT32_MAX ? SIZE_MAX : share.PlacesFor(count) + (is_endless ? share.world_size : 0);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace augur {
+
+// Seeds that tutorials, papers and habits have made common, the commonest first; 3407 has a paper of its own.
+inline constexpr uint64_t kCommonSeeds[] = {
+    0, 42, 1,  1234, 1337, 123, 2021, 2022, 2023, 2024, 2025, 2026, 3407, 12345, 7,    10,   100,   2,     3,
+    5, 13, 17, 21,   99,   666, 777,  888,  999,  111,  233,  1000, 2018, 2019,  2020, 4242, 31415, 54321, 114514};
+
+}  // namespace augur

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libraries other than torch do with the seeds that many scripts have.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "shuffle/common_seeds.h"
+#include "shuffle/dali_sampler.h"
+#include "shuffle/keras_sampler.h"
+#include "shuffle/known_samplers.h"
+#include "shuffle/list_shuffle.h"
+#include "shuffle/tf_shuffle.h"
+#include "shuffle/webdataset_sampler.h"
+
+namespace augur {
+namespace {
+
+using Likelihood = KnownSampler::Likelihood;
+using Known = std::vector<KnownSampler>;
+
+constexpr uint64_t kFirstEpochs = 10;
+constexpr uint64_t kDistantEpochs = 300;
+
+// A prefix of a shuffle from the end costs the whole list: 7 ms for 1.3 million samples. So few of them are tried here,
+// 0.4 s in all; EndShuffleSearch tries many more in that time, when more reads are known.
+constexpr size_t kCommonestSeeds = 6;
+// What image_dataset_from_directory has in the tutorials of TensorFlow and Keras.
+constexpr uint32_t kKerasSeeds[] = {123, 1337, 42};
+constexpr uint32_t kKerasBatches[] = {32, 64, 128};
+// Buffers of tf.data that do not hold all; and webdataset's shards.
+constexpr uint64_t kTfBuffers[] = {0, 1000, 10000, 1024, 2048, 4096, 8192, 100, 500, 5000};
+// Random ops without a seed between tf.random.set_seed and the shuffle: the layers of a model are later.
+constexpr uint64_t kTfCalls = 4;
+
+template <typename Made>
+void Add(Known* known, Made made, Likelihood likelihood, uint64_t epochs = kFirstEpochs) {
+  known->push_back(
+      {.sampler = std::make_shared<const Made>(std::move(made)), .epochs = epochs, .likelihood = likelihood});
+}
+
+void AddDali(Known* known) {
+  using Epochs = DaliFileSampler::Epochs;
+  for (const auto way : {StdShuffle::kLibstdcxx11, StdShuffle::kLibstdcxx7}) {
+    Add(known, DaliFileSampler({.epochs = Epochs::kOnce, .way = way}), Likelihood::kDefault, 1);
+    for (const auto epochs : {Epochs::kAfterEpoch, Epochs::kAfterEpoch1}) {
+      Add(known, DaliFileSampler({.epochs = epochs, .way = way}), Likelihood::kDefault, 2);
+      Add(known, DaliFileSampler({.epochs = epochs, .checkpointing = true, .way = way}), Likelihood::kDefault, 2);
+    }
+  }
+}
+
+void AddLists(Known* known) {
+  Add(known, ListShuffleSampler({.seed = 1, .epochs = ListEpochs::kSeedPlusEpoch, .name = "fairseq batches"}),
+      Likelihood::kCustom, 3);
+  for (const uint64_t seed : std::span(kCommonSeeds).first(kCommonestSeeds)) {
+    for (const auto shuffler :
+         {ListShuffler::kNumpyRandomState, ListShuffler::kPython, ListShuffler::kNumpyGenerator}) {
+      // The first epoch is the same for all ways but one; which way it is, the second epoch shows.
+      for (const auto epochs : {ListEpochs::kOnce, ListEpochs::kContinued, ListEpochs::kInPlace}) {
+        Add(known, ListShuffleSampler({.shuffler = shuffler, .seed = seed, .epochs = epochs}), Likelihood::kCustom, 1);
+      }
+      Add(known, ListShuffleSampler({.shuffler = shuffler, .seed = seed, .epochs = ListEpochs::kSeedPlusEpoch}),
+          Likelihood::kCustom, 1);
+    }
+  }
+}
+
+void AddKeras(Known* known) {
+  for (const uint32_t seed : kKerasSeeds) {
+    for (const double split : {0.0, 0.2}) {
+      const auto part = split > 0 ? KerasImageSampler::Part::kTraining : KerasImageSampler::Part::kAll;
+      for (const uint32_t batch : kKerasBatches) {
+        Add(known, KerasImageSampler({.seed = seed, .batch_samples = batch, .validation_split = split, .part = part}),
+            Likelihood::kCustom, 1);
+      }
+      Add(known, KerasImageSampler({.seed = seed, .second_shuffle = false, .validation_split = split, .part = part}),
+          Likelihood::kCustom, 1);
+    }
+  }
+}
+
+void AddTf(Known* known) {
+  for (const uint64_t seed : kCommonSeeds) {
+    const auto number = static_cast<int64_t>(seed);
+    std::vector<TfSeeds> pairs = {TfSeedsOfOp(number), TfSeedsOfBoth(number, number)};
+    for (uint64_t call = 0; call < kTfCalls; ++call) pairs.push_back(TfSeedsOfGlobal(number, call));
+    for (const TfSeeds pair : pairs) {
+      for (const uint64_t buffer : kTfBuffers) {
+        Add(known, TfShuffleSampler(pair, buffer, TfEpochs::kReshuffled), Likelihood::kCustom);
+        Add(known, TfShuffleSampler(pair, buffer, TfEpochs::kSame), Likelihood::kCustom, 1);
+      }
+      Add(known, TfShuffleSampler(pair, 0, TfEpochs::kReshuffled), Likelihood::kDistant, kDistantEpochs);
+    }
+  }
+}
+
+}  // namespace
+
+void AddKnownOtherSamplers(std::vector<KnownSampler>* known) {
+  AddDali(known);
+  Add(known, WebdatasetSampler({.seed = 0, .seed_plus_epoch = true}), Likelihood::kCustom);
+  AddTf(known);
+  AddKeras(known);
+  AddLists(known);
+}
+
+}  // namespace augur

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "shuffle/sampler_spec.h"
+
+namespace augur {
+
+// The samplers of NumPy, Python, TensorFlow, Keras, DALI, webdataset, fairseq, FFCV and Hugging Face datasets.
+std::vector<NamedSampler> OtherNames();
+
+}  // namespace augur
