@@ -17,10 +17,13 @@ constexpr double kNewBits = -0.97;
 constexpr double kGoneOnBits = 24;
 // When all files have been read, a single one.
 constexpr double kCompleteBits = 4;
+// Where each rank may read one more as padding: two.
+constexpr double kCompleteRanksBits = 9;
 // A job whose epochs began with new processes before goes on so: 110 repetitions. What comes again at an epoch's end is
 // padding, which completes the last batch of each rank by the first samples (accelerate).
 constexpr double kRenewedBits = 512;
 // A file that another stream read just now is read by both: ranks without a distributed sampler, RepeatAugSampler.
+constexpr uint64_t kRecentReadsMin = 512;
 constexpr uint64_t kRecentReadsMax = 4096;
 // So many reads in a row below one folder, and then so many below another, are a change of data sets. Where the folders
 // are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
@@ -62,7 +65,15 @@ JobWatch::Pass& JobWatch::Begin(uint64_t unnamed) {
 
 JobWatch::Pass& JobWatch::BeginByProcess(const StreamRead& read) {
   const uint64_t start_us = read.process->facts.start_us;
-  Pass& pass = Begin(shared_.streams.UnnamedBefore(start_us));
+  Pass* newest = passes_.empty() ? nullptr : passes_.back().get();
+  if (newest != nullptr && newest->from && !newest->new_processes && newest->start_us >= start_us) {
+    // Reads that nobody could be named for have told of the epoch already.
+    if (Set* const set = newest->settled ? FindSet(newest->set) : nullptr) set->process_passes++;
+  } else {
+    newest = &Begin(shared_.streams.UnnamedBefore(start_us));
+  }
+  Pass& pass = *newest;
+  pass.unnamed = std::min(pass.unnamed, shared_.streams.UnnamedBefore(start_us));
   pass.new_processes = true;
   pass.start_us = start_us;
   // What nobody could be named for since the new processes began is theirs.
@@ -145,24 +156,24 @@ uint32_t JobWatch::Read(const StreamRead& read) {
 
   const bool beside = RecentOfOther(read.file, id, pass);
   Remember(read.file, id);
-  const bool added = Append(pass, id, id == 0 ? nullptr : read.process, {.file = read.file});
-  const bool known = added || pass.files.Has(read.file);
+  const Added added = Append(pass, id, id == 0 ? nullptr : read.process, {.file = read.file});
+  const bool known = added.to_pass || pass.files.Has(read.file);
   if (id == 0) {
-    unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added});
+    unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
     if (unnamed_.size() > kUnnamedMax) unnamed_.pop_front();
   }
 
-  const SinceRead last{.file = read.file, .added = added};
+  const SinceRead last{.file = read.file, .added = added, .time_us = read.time_us};
   if (FollowFolder(follow, last)) {
     GoOn(follow, id, read, true);
     return follow.pass;
   }
   // Page's test: the sum of the evidence since it was last 0.
-  if (known && !beside) follow.bits = std::max(0.0, follow.bits + (added ? kNewBits : kAgainBits));
-  if (added && follow.bits == 0) {
+  if (known && !beside) follow.bits = std::max(0.0, follow.bits + (added.to_pass ? kNewBits : kAgainBits));
+  if (added.to_pass && follow.bits == 0) {
     follow.since.clear();
     follow.unnamed = read.unnamed;
-  } else if (!added || !follow.since.empty()) {
+  } else if (!added.to_pass || !follow.since.empty()) {
     follow.since.push_back(last);
     if (follow.since.size() > kSinceMax) follow.since.erase(follow.since.begin());
   }
@@ -175,7 +186,14 @@ double JobWatch::BitsNeeded(const Pass& pass) const {
     if (set->id != pass.set || !pass.settled) continue;
     if (set->process_passes > 1 && pass.new_processes) return kRenewedBits;
   }
-  return Complete(pass) ? kCompleteBits : kGoneOnBits;
+  if (!Complete(pass)) return kGoneOnBits;
+  return OfRanks(pass) ? kCompleteRanksBits : kCompleteBits;
+}
+
+bool JobWatch::OfRanks(const Pass& pass) {
+  return std::any_of(pass.streams.begin(), pass.streams.end(), [](const auto& item) {
+    return item.second.process && item.second.process->Script().launch.launch != 0;
+  });
 }
 
 bool JobWatch::Complete(const Pass& pass) const {
@@ -210,8 +228,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   const std::vector<SinceRead> last = by_folder ? std::move(follow.away) : std::move(follow.since);
   const std::vector<FirstRead> reads = TakeBack(old, id, last);
   // A rank's padding comes again as well, so its first read of the next pass is not sure to be one.
-  const bool ranks = old.scripts.size() > 1 || (read.process && read.process->Script().launch.launch != 0);
-  const bool sharp = id != 0 && (by_folder || (Complete(old) && !ranks));
+  const bool sharp = id != 0 && (by_folder || (Complete(old) && !OfRanks(old)));
 
   Pass* next = nullptr;  // where others of its streams have gone
   for (const auto& pass : passes_) {
@@ -224,6 +241,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
     next = &Begin(follow.unnamed);
     next->from = from;
     next->by_folder = by_folder;
+    next->start_us = last.front().time_us;
   }
   next->unnamed = std::min(next->unnamed, follow.unnamed);
   if (set && !next->settled) Settle(*next, set);
@@ -247,11 +265,13 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
 
 std::vector<FirstRead> JobWatch::TakeBack(Pass& pass, StreamId id, const std::vector<SinceRead>& last) {
   PassStream& stream = pass.streams[id];
+  Set* const set = pass.settled ? FindSet(pass.set) : nullptr;
   std::vector<FirstRead> taken;
   taken.reserve(last.size());
   for (const SinceRead& read : last) {
     taken.push_back({.file = read.file});
-    if (read.added) pass.files.Remove(read.file);
+    if (read.added.to_pass) pass.files.Remove(read.file);
+    if (set != nullptr && read.added.to_set) set->files.Remove(read.file);
   }
   for (size_t i = last.size(); i-- > 0 && stream.read_count > 0; stream.read_count--, pass.read_count--) {
     if (stream.reads.size() != stream.read_count) continue;  // it is not one of the first reads
@@ -262,7 +282,8 @@ std::vector<FirstRead> JobWatch::TakeBack(Pass& pass, StreamId id, const std::ve
   return taken;
 }
 
-bool JobWatch::Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process, FirstRead read) {
+JobWatch::Added JobWatch::Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process,
+                                 FirstRead read) {
   PassStream& stream = pass.streams[id];
   if (!stream.process) stream.process = process;
   if (stream.reads.size() == stream.read_count && stream.reads.size() < shared_.options.first_reads_max &&
@@ -272,9 +293,9 @@ bool JobWatch::Append(Pass& pass, StreamId id, const std::shared_ptr<const Proce
   }
   stream.read_count++;
   pass.read_count++;
-  const bool added = pass.files.Add(read.file) == FileSet::Added::kNew;
+  Added added{.to_pass = pass.files.Add(read.file) == FileSet::Added::kNew, .to_set = false};
   if (pass.settled) {
-    if (Set* const set = FindSet(pass.set)) set->files.Add(read.file);
+    if (Set* const set = FindSet(pass.set)) added.to_set = set->files.Add(read.file) == FileSet::Added::kNew;
   } else {
     Judge(pass, read.file);
   }
@@ -338,7 +359,7 @@ void JobWatch::Settle(Pass& pass, std::optional<uint32_t> id) {
 bool JobWatch::RecentOfOther(EntryNumber file, StreamId id, const Pass& pass) const {
   const auto it = recent_.find(file);
   if (it == recent_.end() || it->second.stream == id) return false;
-  return number_ - it->second.number <= std::min(kRecentReadsMax, pass.files.count() / 4);
+  return number_ - it->second.number <= std::clamp(pass.files.count() / 4, kRecentReadsMin, kRecentReadsMax);
 }
 
 void JobWatch::Remember(EntryNumber file, StreamId id) {
@@ -404,7 +425,7 @@ void JobWatch::Adopt(const std::vector<Unnamed>& reads) {
   Pass& pass = *passes_.back();
   follows_[0].pass = pass.number;
   for (const Unnamed& read : reads) {
-    const bool added = Append(pass, 0, nullptr, {.file = read.file});
+    const bool added = Append(pass, 0, nullptr, {.file = read.file}).to_pass;
     unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added});
     if (unnamed_.size() > kUnnamedMax) unnamed_.pop_front();
   }

@@ -77,7 +77,7 @@ class JobWatch {
     std::optional<uint32_t> from;  // streams went on into this one from that pass
     bool by_folder = false;        // as they went to another folder
     bool new_processes = false;
-    uint64_t start_us = 0;   // of the first process
+    uint64_t start_us = 0;   // of the first process; without, when the first read was told
     uint64_t last_read = 0;  // number_ then
     bool settled = false;    // its set is known
     uint32_t set = 0;
@@ -99,9 +99,15 @@ class JobWatch {
     uint32_t process_passes = 0;  // begun by new processes
     uint64_t pass_files_max = 0;  // of the passes that are over
   };
+  // Whether a read's file is new among those of its pass, and of its set.
+  struct Added {
+    bool to_pass = false;
+    bool to_set = false;
+  };
   struct SinceRead {
     EntryNumber file = 0;
-    bool added = false;  // to the files of the pass that the stream was in
+    Added added;
+    uint64_t time_us = 0;
   };
   // Where a stream is.
   struct Follow {
@@ -128,7 +134,7 @@ class JobWatch {
   Pass& BeginByProcess(const StreamRead& read);
   // Forgets the pass that was read in longest ago, and the streams that are in it.
   void Retire();
-  bool Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process, FirstRead read);
+  Added Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process, FirstRead read);
   // Takes the stream's last reads in the pass back; returns them as first reads.
   std::vector<FirstRead> TakeBack(Pass& pass, StreamId id, const std::vector<SinceRead>& last);
   // The stream goes on into the next pass, to which its last reads belong.
@@ -137,6 +143,7 @@ class JobWatch {
   bool FollowFolder(Follow& follow, SinceRead read) const;
   double BitsNeeded(const Pass& pass) const;
   bool Complete(const Pass& pass) const;
+  static bool OfRanks(const Pass& pass);
   bool RecentOfOther(EntryNumber file, StreamId id, const Pass& pass) const;
   void Remember(EntryNumber file, StreamId id);
   void Judge(Pass& pass, EntryNumber file);

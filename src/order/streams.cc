@@ -22,17 +22,18 @@ StreamRead Streams::TakeRead(const Sighting& sighting) {
     invisible_seen_ = true;
     invisible_seen_us_ = sighting.time_us;
   }
-  Half half{.number = number_, .time_us = sighting.time_us, .job = read.job, .stream = read.stream};
+  Half half{.number = number_, .time_us = sighting.time_us, .job = read.job, .stream = read.stream, .opens = 1};
   if (const auto it = waiting_.find(sighting.file); it != waiting_.end()) {
     const Half& other = it->second;
     const bool near = sighting.time_us <= other.time_us + kPairUs;
-    if (near && other.kind == Half::Kind::kOpen) {
+    if (near && other.open) {
       read.named = true;
       read.named_job = other.job;
-      half.kind = Half::Kind::kPair;
-    } else if (near && other.stream == read.stream && number_ - other.number <= kAgainSightings) {
+      half.opens = 0;
+    } else if (other.stream == read.stream && IsAgain(other, sighting.time_us)) {
       read.again = true;
-      half.kind = other.kind;
+    } else if (near) {
+      half.opens += other.opens;  // two read it at about the same time
     }
   }
   Wait(sighting.file, half);
@@ -41,16 +42,20 @@ StreamRead Streams::TakeRead(const Sighting& sighting) {
 
 Streams::Told Streams::TakeOpen(const Sighting& sighting) {
   Told told;
-  Half half{.number = number_, .time_us = sighting.time_us, .kind = Half::Kind::kOpen};
+  Half half{.number = number_, .time_us = sighting.time_us, .open = true};
   if (const auto it = waiting_.find(sighting.file); it != waiting_.end()) {
-    Half& other = it->second;
-    const bool near = sighting.time_us <= other.time_us + kPairUs;
-    if (near && other.kind == Half::Kind::kRead) {
-      other.kind = Half::Kind::kPair;
-      told.open = StreamOpen{.file = sighting.file, .job = other.job, .stream = other.stream, .unnamed = unnamed_};
+    Half other = it->second;
+    if (other.opens > 0 && sighting.time_us <= other.time_us + kPairUs) {
+      if (other.opens == 1) {
+        told.open = StreamOpen{.file = sighting.file, .job = other.job, .stream = other.stream, .unnamed = unnamed_};
+      }
+      other.opens--;
+      other.number = number_;
+      other.time_us = sighting.time_us;
+      Wait(sighting.file, other);
       return told;
     }
-    if (near && number_ - other.number <= kAgainSightings) return told;
+    if (IsAgain(other, sighting.time_us)) return told;
   }
   half.job = OnlyJob(sighting.time_us);
   Wait(sighting.file, half);
@@ -60,6 +65,10 @@ Streams::Told Streams::TakeOpen(const Sighting& sighting) {
   unnamed_times_.push_back(sighting.time_us);
   if (unnamed_times_.size() > kUnnamedMax) unnamed_times_.pop_front();
   return told;
+}
+
+bool Streams::IsAgain(const Half& half, uint64_t now_us) const {
+  return number_ - half.number <= kAgainSightings && now_us <= half.time_us + kAgainUs;
 }
 
 void Streams::Wait(EntryNumber file, Half half) {

@@ -97,18 +97,22 @@ class Streams {
     uint64_t time_us = 0;
     JobId job = 0;
     StreamId stream = 0;
-    enum class Kind { kRead, kOpen, kPair } kind = Kind::kRead;
+    uint32_t opens = 0;  // of reads, that are still to be told
+    bool open = false;   // an open without a read
   };
   static constexpr size_t kScriptsMax = 64;
   static constexpr size_t kReadersMax = 256;
   static constexpr size_t kUnnamedMax = 4096;
-  // The same file again within so many sightings is the same read: programs open a file to look at it, then to read it.
+  // The same file again within so many sightings and so much time is the same read: programs open a file to look at it,
+  // then to read it. Opens are told each 5 ms.
   static constexpr uint64_t kAgainSightings = 8;
+  static constexpr uint64_t kAgainUs = 10'000;
 
   StreamRead TakeRead(const Sighting& sighting);
   Told TakeOpen(const Sighting& sighting);
   JobId JobOf(const std::shared_ptr<const Process>& process, uint64_t now_us);
   void Forget(std::list<Job>::iterator job);
+  bool IsAgain(const Half& half, uint64_t now_us) const;
   void Wait(EntryNumber file, Half half);
 
   ProcessTable& processes_;
