@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <ctime>
@@ -52,6 +53,14 @@ Status MakeFolders(const std::string& path) {
     if (::stat(part.c_str(), &info) != 0) return status;  // on a read-only disk it may be there
   }
   return Status::Ok();
+}
+
+// The time that the kernel gives by itself is that of its last tick, the same for all files of some milliseconds.
+bool SetTimeToNow(int fd) {
+  timespec now{};
+  if (::clock_gettime(CLOCK_REALTIME, &now) != 0) return false;
+  const std::array<timespec, 2> times = {now, now};
+  return ::futimens(fd, times.data()) == 0;
 }
 
 Status NotThere(std::string_view name) { return {Code::kNotFound, std::string(name) + ": no such recorded run"}; }
@@ -143,6 +152,7 @@ Status ReplayFolder::Write(std::string_view name, std::string_view bytes) const 
   if (!fd.valid()) return ErrnoStatus(errno, path);
   ::flock(fd.get(), LOCK_EX | LOCK_NB);  // see RemoveDebris; without locks its patience must do
   Status status = WriteAt(fd.get(), path, std::as_bytes(std::span(bytes)), 0);
+  if (status.ok() && !SetTimeToNow(fd.get())) status = ErrnoStatus(errno, path);
   if (status.ok()) status = SyncFile(fd.get(), path);
   if (status.ok() && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), std::string(name).c_str()) != 0) {
     status = ErrnoStatus(errno, path);
@@ -153,7 +163,7 @@ Status ReplayFolder::Write(std::string_view name, std::string_view bytes) const 
 
 Status ReplayFolder::Touch(std::string_view name) const {
   AUGUR_TRY_ASSIGN(fd, OpenFile(name));
-  if (::futimens(fd.get(), nullptr) != 0) return ErrnoStatus(errno, path_ + "/" + std::string(name));
+  if (!SetTimeToNow(fd.get())) return ErrnoStatus(errno, path_ + "/" + std::string(name));
   return Status::Ok();
 }
 
