@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "search/compiled_query.h"
 #include "search/seed_query.h"
-#include "search/seed_test.h"
 
 namespace augur {
 
@@ -20,8 +20,8 @@ using SeedBlockHits = std::array<SeedHit, kSeedBlockMax * kSeedOffsetsMax>;
 size_t SeedBlockSeeds();
 
 // Tries seeds first to first + SeedBlockSeeds() - 1, modulo 2^32, and puts those that pass into *hits, once for each
-// begin of the test that they pass. Returns how many hits there are. Safe from any thread.
-size_t ScanSeedBlock(const SeedTest& test, uint32_t first, SeedBlockHits* hits);
+// begin of the query that they pass. Returns how many hits there are. Safe from any thread.
+size_t ScanSeedBlock(const CompiledQuery& query, uint32_t first, SeedBlockHits* hits);
 
 // Name of the target that both use: "AVX3", "AVX2", "NEON".
 const char* SeedBlockTarget();

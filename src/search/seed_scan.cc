@@ -9,16 +9,16 @@
 
 namespace augur {
 
-SeedScan::SeedScan(const SeedQuery& query) : test_(query) { AUGUR_CHECK(query.offsets.size() <= kSeedOffsetsMax); }
+SeedScan::SeedScan(const SeedQuery& query) : query_(query) { AUGUR_CHECK(query.offsets.size() <= kSeedOffsetsMax); }
 
 std::optional<SeedHit> SeedScan::Scan(uint64_t first, uint64_t count, const SeedPredicate& predicate) const {
   constexpr uint64_t kSeeds = uint64_t{1} << 32;
   AUGUR_CHECK(first <= kSeeds && count <= kSeeds - first);
-  if (test_.begins.empty()) return std::nullopt;
+  if (query_.begins.empty()) return std::nullopt;
   SeedBlockHits hits;
   const uint64_t block = SeedBlockSeeds();
   for (uint64_t seed = first; seed < first + count; seed += block) {
-    const size_t found = ScanSeedBlock(test_, static_cast<uint32_t>(seed), &hits);
+    const size_t found = ScanSeedBlock(query_, static_cast<uint32_t>(seed), &hits);
     for (size_t i = 0; i < found; ++i) {
       // The last block may reach over the end, and there around to seed 0.
       if (static_cast<uint32_t>(hits[i].seed - static_cast<uint32_t>(seed)) >= first + count - seed) continue;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "search/compiled_query.h"
 #include "search/seed_query.h"
-#include "search/seed_test.h"
 
 namespace augur {
 
@@ -24,7 +24,7 @@ class SeedScan {
 
  private:
   // Constant after construction.
-  SeedTest test_;
+  CompiledQuery query_;
 };
 
 // Name of the vectors that a scan uses here ("AVX3", "AVX2", "NEON"), for the log.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/seed_test.h"
+#include "search/compiled_query.h"
 
 #include <algorithm>
 #include <limits>
@@ -17,8 +17,8 @@ uint32_t Inverse(uint32_t odd) {
   return inverse;
 }
 
-std::vector<SeedTest::Clue> Tests(uint32_t samples, uint32_t offset, const std::vector<SeedClue>& clues) {
-  std::vector<SeedTest::Clue> tests;
+std::vector<CompiledQuery::Clue> Tests(uint32_t samples, uint32_t offset, const std::vector<SeedClue>& clues) {
+  std::vector<CompiledQuery::Clue> tests;
   for (const SeedClue& clue : clues) {
     AUGUR_CHECK(clue.index < samples && clue.position < samples);
     AUGUR_CHECK(uint64_t{offset} + clue.position <= kSeedOutputMax);
@@ -38,7 +38,7 @@ RemainderTest::RemainderTest(uint32_t divisor, uint32_t remainder_wanted)
   AUGUR_CHECK(remainder_wanted < divisor);
 }
 
-SeedTest::SeedTest(const SeedQuery& query) {
+CompiledQuery::CompiledQuery(const SeedQuery& query) {
   AUGUR_CHECK(query.samples > 0);
   for (const uint32_t offset : query.offsets) {
     Begin begin{offset, query.and_any_of.empty(), Tests(query.samples, offset, query.any_of),

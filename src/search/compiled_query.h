@@ -26,8 +26,9 @@ struct RemainderTest {
   bool Passes(uint32_t x) const { return std::rotr((x - remainder) * inverse, static_cast<int>(shift)) <= limit; }
 };
 
-// SeedTest is a SeedQuery made ready for the vector loop: each clue a test of one output of the generator. Immutable.
-struct SeedTest {
+// CompiledQuery is a SeedQuery made ready for the vector loop: each clue a test of one output of the generator.
+// Immutable.
+struct CompiledQuery {
   struct Clue {
     uint32_t output = 0;  // its number in the stream: offset + position
     RemainderTest test;
@@ -43,7 +44,7 @@ struct SeedTest {
   uint32_t outputs = 0;       // needed of the stream: 0 to outputs - 1
 
   // REQUIRES: as SeedScan's constructor.
-  explicit SeedTest(const SeedQuery& query);
+  explicit CompiledQuery(const SeedQuery& query);
 };
 
 }  // namespace augur
