@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "shuffle/sampler.h"
+#include "shuffle/tf_seed.h"
+#include "shuffle/tf_shuffle.h"
+
+namespace augur {
+
+// What was read first by somebody who may use tf.data's shuffle without any seed.
+struct TfFirstReads {
+  uint64_t samples = 0;
+  uint64_t buffer_samples = 0;  // see TfShuffleSampler
+  TfEpochs epochs = TfEpochs::kReshuffled;
+  uint64_t epoch = 0;     // the epoch that was read: 0 for the first of the process
+  IndexOrder reads = {};  // each once, in any order
+  // How much further back in the order than there are reads a read may lie: parallel reads and those that were not
+  // seen.
+  uint64_t slack = 0;
+};
+
+// TfUnseededSearch tells which 32 bits could have seeded the process. A shuffle without a seed draws its two from one
+// std::mt19937_64 of the whole process, and that is seeded by a single std::random_device, so by 32 bits. What is not
+// known is how many numbers the process drew before: the same in every run of a script, 49 in one of TensorFlow 2.21
+// that only shuffles, hundreds behind a model. So the search is over pairs of a seed and a number of earlier draws,
+// best where an earlier run of the same script has told the latter.
+//
+// Cost: 1.3 us a seed and 50 ns for each number of earlier draws, on one core: 1.5 core-hours for all seeds and one
+// number. Memory: 1 bit a sample. Immutable, safe from any thread.
+//
+// Source: tsl/platform/random.cc (New64), tensorflow/core/kernels/data/random_seed_ops.cc; checked against 2.21.
+class TfUnseededSearch {
+ public:
+  static constexpr size_t kReadsMin = 8;
+
+  // Tries `draws_begin` to before `draws_end` earlier draws. REQUIRES: at least kReadsMin reads, below samples.
+  TfUnseededSearch(TfFirstReads first, uint32_t draws_begin, uint32_t draws_end);
+
+  // The number of earlier draws with which the process that `seed` seeded reads so, the least of them; nothing: none.
+  // A wrong seed fits when three quarters of the reads happen to lie among its first reads and slack: with 8 reads and
+  // these few in 50,000, once in 10^17 trials.
+  std::optional<uint32_t> Fits(uint32_t seed) const;
+
+  // What the shuffle of a process draws for itself after so many earlier draws.
+  static TfSeeds SeedsOf(uint32_t seed, uint32_t draws);
+
+ private:
+  bool Fits(TfSeeds seeds) const;
+  bool Marked(uint64_t index) const { return ((marks_[index / 64] >> (index % 64)) & 1) != 0; }
+
+  const TfFirstReads first_;
+  const uint32_t draws_begin_;
+  const uint32_t draws_end_;
+  std::vector<uint64_t> marks_;  // one bit a sample: it was read. Constant after construction.
+};
+
+}  // namespace augur
