@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // sample_list_dump STORE ROOT RULE: prints the paths of the list that the rule makes of the folder, each ended by a NUL
-// (names may have line ends). sample_list_dump STORE: prints the rules. For tests against the real libraries.
+// (names may have line ends). sample_list_dump rules: prints the rules. For tests against the real libraries.
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "order/sample_lists.h"
 #include "order/sample_rule.h"
@@ -26,14 +27,14 @@ Status Dump(const std::string& store_path, const std::string& root, const std::s
 }  // namespace augur
 
 int main(int argc, char** argv) {
-  if (argc == 2) {
+  if (argc == 2 && std::string_view(argv[1]) == "rules") {
     for (const augur::SampleRuleRow& row : augur::SampleRuleRows()) {
       std::printf("%s%s\n", std::string(row.name).c_str(), augur::SampleRule::HasExtension(row) ? " .EXT" : "");
     }
     return 0;
   }
   if (argc != 4) {
-    std::fprintf(stderr, "usage: sample_list_dump STORE [ROOT RULE]\n");
+    std::fprintf(stderr, "usage: sample_list_dump STORE ROOT RULE, or: sample_list_dump rules\n");
     return 2;
   }
   const augur::Status status = augur::Dump(argv[1], argv[2], argv[3]);
