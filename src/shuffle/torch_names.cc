@@ -10,7 +10,6 @@ namespace augur {
 namespace {
 
 using SamplerResult = Result<std::shared_ptr<const Sampler>>;
-constexpr Share::Kind kStrided = Share::Kind::kStrided;
 constexpr Share::Kind kBatches = Share::Kind::kBatches;
 
 SamplerResult Made(TorchRecipe recipe) { return std::shared_ptr<const Sampler>(MakeTorchSampler(std::move(recipe))); }
