@@ -138,6 +138,13 @@ bool PythonLess(std::string_view a, std::string_view b) {
 }
 
 int NaturalCompare(std::string_view a, bool a_is_folder, std::string_view b, bool b_is_folder) {
+  // Names of a folder often have a long beginning in common. It is skipped to behind a character that is neither a
+  // digit nor above ASCII, for there no number and no character is cut.
+  size_t equal = static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  const auto may_be_cut = [](char c) { return (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= kAsciiEnd; };
+  while (equal > 0 && may_be_cut(a[equal - 1])) --equal;
+  a.remove_prefix(equal);
+  b.remove_prefix(equal);
   NaturalCursor one(a, a_is_folder);
   NaturalCursor other(b, b_is_folder);
   for (;;) {

@@ -48,7 +48,7 @@ Status MakeFolders(const std::string& path) {
     const std::string part = path.substr(0, at);
     if (at != std::string::npos) ++at;
     if (::mkdir(part.c_str(), 0700) == 0 || errno == EEXIST) continue;
-    const Status status = ErrnoStatus(errno, part);
+    Status status = ErrnoStatus(errno, part);
     struct stat info {};
     if (::stat(part.c_str(), &info) != 0) return status;  // on a read-only disk it may be there
   }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "base/mutex.h"
@@ -18,6 +19,8 @@
 
 namespace augur {
 namespace {
+
+constexpr size_t kSignaturesMax = 4096;  // of lists that were made, 0.5 KB each
 
 // A folder that may be the root of a data set: a place in a tree that has been read.
 struct Root {
@@ -127,7 +130,8 @@ struct SampleLists::Parts {
   // Held while a question is answered.
   mutable Mutex mu;
   SampleCache<SampleTree> trees AUGUR_GUARDED_BY(mu);  // by entry number
-  SampleCache<SampleList> lists AUGUR_GUARDED_BY(mu);  // by signature
+  SampleCache<SampleList> lists AUGUR_GUARDED_BY(mu);  // by a hash of their files: equal ones are kept once
+  std::unordered_map<std::string, std::string> contents AUGUR_GUARDED_BY(mu);  // by signature, that hash
 };
 
 SampleLists::SampleLists(std::shared_ptr<const Store> store, const SampleListLimits& limits)
@@ -195,15 +199,21 @@ Result<Root> SampleLists::Parts::RootAt(EntryNumber number) {
 
 Result<std::shared_ptr<const SampleList>> SampleLists::Parts::Make(const Root& root, const SampleRule& rule) {
   const std::string signature = SignatureOf(rule, root);
-  if (std::shared_ptr<const SampleList> list = lists.Find(signature)) return list;
+  if (const auto content = contents.find(signature); content != contents.end()) {
+    if (std::shared_ptr<const SampleList> list = lists.Find(content->second)) return list;
+  }
   // One less, so that every sample has a number that is not the one for "none".
   const uint64_t files_max = std::min<uint64_t>(limits.list_bytes_max / sizeof(EntryNumber),
                                                 std::numeric_limits<uint32_t>::max() - uint64_t{1});
   Result<Order> files = ListSamples(*root.tree, root.index, rule, files_max);
   if (!files.ok()) return files.status().In(rule.name() + " of " + (root.path.empty() ? "/" : root.path));
+  const std::string content = HexOf(HashBytes128(std::as_bytes(std::span(*files))));
+  if (contents.size() >= kSignaturesMax) contents.clear();
+  contents[signature] = content;
+  if (std::shared_ptr<const SampleList> list = lists.Find(content)) return list;
   files->shrink_to_fit();
   auto list = std::make_shared<const SampleList>(rule.name(), root.path, *std::move(files));
-  lists.Add(signature, list);
+  lists.Add(content, list);
   return std::shared_ptr<const SampleList>(std::move(list));
 }
 
