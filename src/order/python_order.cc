@@ -18,11 +18,8 @@ char32_t Lower(char32_t c) {
   if (c < kAsciiEnd) return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
   const auto* const range = std::partition_point(kLowerRanges.begin(), kLowerRanges.end(),
                                                  [c](const LowerRange& one) { return one.last < c; });
-  // Two ranges of step 2 may be interleaved, so the next one is looked at as well.
-  for (const auto* at = range; at != kLowerRanges.end() && at < range + 2; ++at) {
-    if (c >= at->first && c <= at->last && (c - at->first) % at->step == 0) return c + at->delta;
-  }
-  return c;
+  if (range == kLowerRanges.end() || c < range->first || (c - range->first) % range->step != 0) return c;
+  return c + range->delta;
 }
 
 // The value of a decimal digit; -1: it is none.
