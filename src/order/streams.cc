@@ -26,7 +26,7 @@ StreamRead Streams::TakeRead(const Sighting& sighting) {
   if (const auto it = waiting_.find(sighting.file); it != waiting_.end()) {
     const Half& other = it->second;
     const bool near = sighting.time_us <= other.time_us + kPairUs;
-    if (near && other.open) {
+    if (other.open && sighting.time_us <= other.time_us + kNameUs) {
       read.named = true;
       read.named_job = other.job;
       half.opens = 0;

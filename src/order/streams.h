@@ -50,14 +50,16 @@ struct StreamOpen {
 // its workers, or the scripts of one launch with theirs: the processes that torchrun started are ranks of one run,
 // those that a shell started are not. Readers whose ids are not visible here (another pid namespace) are job 0.
 //
-// A READ and the open of the file are one read: each READ takes at most one open for its own, made up to kPairUs
-// before or after. An open without a READ was served by the page cache; nobody knows whose it is. It is given to the
-// only job that has read in the last kActiveUs, if there is just one, to its stream 0; else to job 0.
+// A READ and the open of the file are one read: each READ takes at most one open for its own, told up to kPairUs after
+// it (a busy machine tells opens late) or kNameUs before. An open without a READ was served by the page cache; nobody
+// knows whose it is. It is given to the only job that has read in the last kActiveUs, if there is just one, to its
+// stream 0; else to job 0.
 //
 // One thread at a time. Memory: kPairsMax files that wait for their other half, kJobsMax jobs, below 4 MB in all.
 class Streams {
  public:
   static constexpr uint64_t kPairUs = 1'000'000;
+  static constexpr uint64_t kNameUs = 50'000;
   static constexpr uint64_t kActiveUs = 60'000'000;
   static constexpr size_t kPairsMax = 8192;
   static constexpr size_t kJobsMax = 64;

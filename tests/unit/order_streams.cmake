@@ -8,3 +8,7 @@ augur_test(order_streams
   unit/order_streams/streams_test.cc
   unit/order_streams/trace_simulation.cc
   LAYERS order)
+
+# For tests/frameworks/test_streams.py.
+add_executable(stream_probe tools/stream_probe.cc)
+target_link_libraries(stream_probe PRIVATE augur_order)

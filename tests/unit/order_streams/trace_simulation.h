@@ -35,7 +35,7 @@ struct JobPlan {
   double opened_twice = 0;
   bool visible = true;  // process ids
   uint64_t start_us = 1'000'000;
-  double file_us = 1000;   // mean time to read a file
+  double file_us = 4000;   // mean time to read a file
   double step_us = 2000;   // time to consume a batch
   double gap_us = 50'000;  // between epochs
 };
