@@ -45,8 +45,6 @@ class NumpyGenerator {
   }
   // integers(end), another way to draw (Lemire's). REQUIRES: 0 < end.
   uint32_t Integer(uint32_t end);
-  // integers(1 << 63)
-  uint64_t Integer63() { return generator_.Next64() >> 1; }
   // uniform(low, high)
   double Uniform(double low, double high) {
     return low + (high - low) * (static_cast<double>(generator_.Next64() >> 11) * 0x1p-53);

@@ -25,13 +25,14 @@ struct TfFirstReads {
 
 // TfUnseededSearch tells which 32 bits could have seeded the process. A shuffle without a seed draws its two from one
 // std::mt19937_64 of the whole process, and that is seeded by a single std::random_device, so by 32 bits. What is not
-// known is how many numbers the process drew before: the same in every run of a script, but anything from 49 in one that
-// only shuffles to hundreds behind a model. So a search needs that number from an earlier run of the script.
+// known is how many numbers the process drew before: the same in every run of a script, but anything from 49 in one
+// that only shuffles to hundreds behind a model. So a search needs that number from an earlier run of the script.
 //
 // Cost: 1.9 us a seed and 80 ns for each number of earlier draws: 2.3 core-hours for all seeds and one number. Memory:
 // 1 bit a sample. Immutable, safe from any thread.
 //
-// Source: tsl/platform/random.cc (New64), tensorflow/core/kernels/data/random_seed_ops.cc; checked against 2.21.
+// Source: tsl/platform/random.cc (New64), tensorflow/core/data/dataset_utils.cc (MaybeOverrideSeeds); checked
+// against 2.21.
 class TfUnseededSearch {
  public:
   static constexpr size_t kReadsMin = 8;
