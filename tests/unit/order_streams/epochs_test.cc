@@ -204,15 +204,16 @@ TEST(EpochWatchTest, FilesThatComeAgainBeginAnEpochOfTheSameProcesses) {
             ExpectEpoch(pass, truth);
             continue;
           }
-          // A file that another worker has still to read in the last epoch may be the first of the next one for this:
-          // that cannot be told from a read of the last epoch.
+          // A file that one worker has still to read in the last epoch may be another's first of the next one: which is
+          // which cannot be told. So up to three reads may be missing, or too many, at either end.
           for (const EpochStream& stream : pass.streams) {
-            const Order& files = truth.at(stream.pid);
             const Order seen = FilesOf(stream);
-            const auto first = std::find(files.begin(), files.end(), seen[0]);
-            ASSERT_LE(first - files.begin(), 3) << Differ(seen, files);
-            const auto count = std::min<size_t>(seen.size(), static_cast<size_t>(files.end() - first));
-            EXPECT_TRUE(std::equal(first, first + static_cast<ptrdiff_t>(count), seen.begin())) << Differ(seen, files);
+            const Order& files = truth.at(stream.pid);
+            ASSERT_GT(std::min(seen.size(), files.size()), 10U);
+            const auto begin = std::search(seen.begin(), seen.end(), files.begin() + 3, files.end() - 3);
+            EXPECT_NE(begin, seen.end()) << Differ(seen, files);
+            EXPECT_LE(begin - seen.begin(), 6);
+            EXPECT_LE(seen.size(), files.size() + 6);
           }
         }
         // Six repetitions of a worker, and what others read just now is not counted; later one repetition.

@@ -161,7 +161,7 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
       }
       end_us = std::max(end_us, done_us);
     }
-    now_us = end_us + static_cast<uint64_t>(Some(plan.gap_us));
+    now_us = end_us + 20'000 + static_cast<uint64_t>(Some(plan.gap_us));
     if (!plan.validation.empty()) {
       std::vector<Batch> batches;
       for (uint64_t i = 0; i < plan.validation.size(); i++) {
@@ -176,7 +176,7 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
       for (const uint32_t pid : loader.readers) {
         if (plan.validation_workers > 0) processes_.End(pid, now_us + 5000);
       }
-      now_us += static_cast<uint64_t>(Some(plan.gap_us));
+      now_us += 20'000 + static_cast<uint64_t>(Some(plan.gap_us));
     }
     if (plan.overlapping) break;
   }

@@ -37,7 +37,7 @@ struct JobPlan {
   uint64_t start_us = 1'000'000;
   double file_us = 4000;   // mean time to read a file
   double step_us = 2000;   // time to consume a batch
-  double gap_us = 50'000;  // between epochs
+  double gap_us = 50'000;  // between epochs, and 20 ms more
 };
 
 // A read that was made, whether or not anything of it is told.
