@@ -29,6 +29,7 @@
 #include "control/control_server.h"
 #include "control/control_socket.h"
 #include "control/statistics.h"
+#include "foresee/foreseer.h"
 #include "fs/file_system.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
@@ -163,6 +164,14 @@ class Daemon {
                                                                  .order_bytes_max = settings_.order_bytes_max,
                                                                  .reads_max = kReadsInFlight,
                                                                  .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+    const auto variable = [](const char* name) {
+      return getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+    };
+    ForeseerOptions foresight;
+    foresight.replay_folder = ReplayFolderPath(variable("XDG_CACHE_HOME"), variable("HOME"), store_->path());
+    foreseer_ = std::make_unique<Foreseer>(store_, *prefetcher_, statistics_, std::move(foresight));
+    prefetcher_->SetWitness({.read = [this](EntryNumber file, uint32_t reader) { foreseer_->SawRead(file, reader); },
+                             .opened = [this](std::span<const EntryNumber> files) { foreseer_->SawOpened(files); }});
     return Status::Ok();
   }
 
@@ -171,6 +180,7 @@ class Daemon {
     if (!prefetcher_) return Status::Ok();
     if (options_.stock) stocker_ = std::make_unique<PageStocker>(session_->notifications());
     AUGUR_TRY(prefetcher_->Start(stocker_.get(), helper_.get()));
+    AUGUR_TRY(foreseer_->Start());
     return helper_->AttachTo(mount_point_->path(), mount_point_->device_number(),
                              [this](std::span<const EntryNumber> files) { prefetcher_->OnOpened(files); });
   }
@@ -178,6 +188,7 @@ class Daemon {
   // While requests are still answered, since a push may wait for an answer.
   void StopPrefetch() {
     control_server_.reset();
+    if (foreseer_) foreseer_->Stop();
     if (prefetcher_) prefetcher_->Stop();
     helper_.reset();
   }
@@ -209,7 +220,8 @@ class Daemon {
                                        {"reading_by", engine_->Description()},
                                        {"version", AUGUR_VERSION},
                                        {"process", std::to_string(getpid())}},
-                             .prefetch = prefetcher_.get()});
+                             .prefetch = prefetcher_.get(),
+                             .foreseer = foreseer_.get()});
     file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });
     file_system_->AddVirtualFile("metrics", [this] { return control_->Metrics(); });
     const char* runtime_folder = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): nobody changes it
@@ -339,6 +351,7 @@ class Daemon {
   std::unique_ptr<ReadEngine> ahead_engine_;
   std::unique_ptr<PageStocker> stocker_;
   std::unique_ptr<Prefetcher> prefetcher_;
+  std::unique_ptr<Foreseer> foreseer_;
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<DaemonControl> control_;
   std::unique_ptr<Session> session_;

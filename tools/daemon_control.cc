@@ -29,6 +29,9 @@ Facts DaemonControl::AllFacts() const {
   } else {
     for (auto& fact : options_.prefetch->Describe()) facts.push_back(std::move(fact));
   }
+  if (options_.foreseer != nullptr) {
+    for (auto& fact : options_.foreseer->Describe()) facts.push_back(std::move(fact));
+  }
   return facts;
 }
 

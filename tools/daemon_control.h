@@ -10,6 +10,7 @@
 #include "control/control_server.h"
 #include "control/render.h"
 #include "control/statistics.h"
+#include "foresee/foreseer.h"
 #include "order/path_order.h"
 #include "prefetch/prefetch_control.h"
 
@@ -20,6 +21,7 @@ struct DaemonControlOptions {
   std::string order_prefix;             // what absolute paths in an order begin with; empty: they are refused
   Facts facts;                          // what else the mount is
   PrefetchControl* prefetch = nullptr;  // nullptr: this mount does not prefetch
+  Foreseer* foreseer = nullptr;         // nullptr: nor does it find out orders by itself
 };
 
 // DaemonControl is what a running mount says about itself and what it can be asked: the texts of the virtual files, and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -53,6 +54,8 @@ class AUGUR_SCOPED_CAPABILITY MutexLock {
 class CondVar {
  public:
   void Wait(Mutex& mu) AUGUR_REQUIRES(mu) { cv_.wait(mu); }
+  // The same, for so long at most.
+  void WaitFor(Mutex& mu, std::chrono::milliseconds time) AUGUR_REQUIRES(mu) { (void)cv_.wait_for(mu, time); }
   void NotifyOne() { cv_.notify_one(); }
   void NotifyAll() { cv_.notify_all(); }
 

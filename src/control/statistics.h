@@ -43,6 +43,8 @@ enum class Stat : size_t {
   kDroppedFiles,
   // What was foretold.
   kOrdersAccepted,
+  kOrdersFound,
+  kOrdersLost,
   kStatCount,  // not a counter
 };
 

@@ -23,6 +23,7 @@ struct Guess {
   // Where `sampler` is only the seed of this one epoch, and that seed was taken from a stream: which place of it, and
   // how far behind that of the epoch before. Settled makes the sampler of all epochs of it.
   std::optional<DrawnSeed> drawn = {};
+  Share share = {};  // the places of it that this host reads
 };
 
 // The order of an epoch, found out. A value; what it points to is immutable.
@@ -35,9 +36,8 @@ struct Finding {
   // Whose it is: a sampler's, or a recorded run's.
   std::shared_ptr<const SampleList> list;
   Guess guess;
-  Share share;
-  std::string run;  // name of the record; empty: a sampler's
-  size_t run_epoch = 0;
+  std::string run;                                          // name of the record; empty: a sampler's
+  std::vector<std::shared_ptr<const EpochOrder>> recorded;  // the epochs after this one
 
   // What comes after this epoch is known by itself, not only how this one was drawn: a seed that was found by search is
   // good for one epoch, until the next one has shown how it follows.
@@ -51,5 +51,12 @@ struct Finding {
   std::string what;  // "torch RandomSampler, seed 0x9e3779b1"
   std::string how;   // "found by search in 21 s after 6 reads"
 };
+
+// The finding of a guess that is believed. Takes the whole order: 0.1 s for a million samples.
+Finding MakeFinding(std::shared_ptr<const SampleList> list, const Guess& guess);
+
+// The finding of the epoch after `finding`, which is this guess of the same list; or the next of a recorded run.
+Finding Continue(const Finding& finding, const Guess& guess);
+Finding ContinueRecorded(const Finding& finding);
 
 }  // namespace augur

@@ -17,6 +17,8 @@ namespace {
 
 // A guess costs 10 us and less, mostly.
 constexpr uint64_t kGuessesARange = 64;
+// A run is mostly seen from its beginning. These are 700 guesses, 10 ms.
+constexpr uint64_t kEpochsAtOnce = 3;
 // Orders that are made whole to look for a run that was begun in mid-epoch: 10 ns a sample, so 2 core-seconds.
 constexpr uint64_t kMidstDraws = 200'000'000;
 // For the search of all seeds: clues are taken from so many streams at most, and of each from its first places.
@@ -76,30 +78,93 @@ double TrySeed(const GuessTest& test, uint32_t seed, uint32_t offset) {
 
 }  // namespace
 
-Finding MakeFinding(const GuessTest& test, const Guess& guess, double bits, uint32_t begin, const Share& share) {
-  Finding finding;
-  const Guess settled = guess;
-  IndexOrder indices;
-  settled.sampler->Take(test.samples(), settled.epoch, std::numeric_limits<size_t>::max(), &indices);
-  if (!share.IsAll()) share.Keep(0, &indices);
-  Order files;
-  files.reserve(indices.size());
-  const Order& list = test.list().files();
-  for (const uint32_t index : indices) files.push_back(list[index]);
-  finding.order = std::make_shared<const EpochOrder>(std::move(files));
-  finding.begin = begin;
-  finding.bits = bits;
-  finding.list = test.shared_list();
-  finding.guess = settled;
-  finding.share = share;
-  finding.continues = true;
-  finding.what = settled.sampler->Describe() + ", epoch " + std::to_string(settled.epoch);
-  return finding;
+namespace {
+
+GuessTest::Midst TryGuess(const Question& question, size_t test, const Guess& guess, bool anywhere) {
+  const GuessTest& held = question.tests[test];
+  if (anywhere) return held.TryAnywhere(*guess.sampler, guess.epoch);
+  return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
 }
+
+struct Best {
+  Finding finding;
+  size_t test = 0;
+};
+
+// Of the units (guesses times lists) that are believed, the one that agrees best, the first of several; the finding
+// knows the others, which the next epoch tells from it.
+std::optional<Best> BestOf(const Question& question, const std::vector<uint64_t>& units,
+                           const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried) {
+  constexpr double kSame = 1e-6;
+  const uint64_t tests = question.tests.size();
+  uint64_t first = 0;
+  GuessTest::Midst best;
+  std::vector<uint64_t> equal;
+  for (const uint64_t unit : units) {
+    const GuessTest::Midst found = TryGuess(question, unit % tests, guess_of(unit / tests), anywhere);
+    if (found.bits > best.bits + kSame) {
+      best = found;
+      first = unit;
+      equal.clear();
+    } else if (found.bits > best.bits - kSame && unit % tests == first % tests) {
+      equal.push_back(unit);
+    }
+  }
+  if (best.bits <= 0) return std::nullopt;
+  Best answer = {.finding = MakeFinding(question.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
+                 .test = first % tests};
+  answer.finding.bits = best.bits - std::log2(tried);
+  answer.finding.begin = best.begin;
+  for (const uint64_t unit : equal) answer.finding.others.push_back(guess_of(unit / tests));
+  return answer;
+}
+
+// What the threads of a stage have found, without a lock that one of them might be stopped with.
+struct Hits {
+  std::array<std::atomic<uint64_t>, 64> units = {};
+  std::atomic<size_t> count = 0;
+
+  void Add(uint64_t unit) {
+    const size_t slot = count.fetch_add(1, std::memory_order_relaxed);
+    if (slot < units.size()) units[slot].store(unit + 1, std::memory_order_release);
+  }
+  // In ascending order.
+  std::vector<uint64_t> Take() const {
+    std::vector<uint64_t> found;
+    for (const std::atomic<uint64_t>& slot : units) {
+      if (const uint64_t unit = slot.load(std::memory_order_acquire); unit != 0) found.push_back(unit - 1);
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+};
+
+}  // namespace
 
 Inquiry::Inquiry(Searcher& searcher, std::shared_ptr<const std::vector<KnownSampler>> known, Question question,
                  Answered answered)
     : searcher_(searcher), known_(std::move(known)), question_(std::move(question)), answered_(std::move(answered)) {}
+
+std::optional<Finding> Inquiry::AnswerAtOnce(const Question& question, const std::vector<KnownSampler>& known) {
+  std::vector<Guess> guesses = question.expected;
+  for (const KnownSampler& sampler : known) {
+    if (sampler.likelihood == KnownSampler::Likelihood::kDistant) continue;
+    for (uint64_t epoch = 0; epoch < std::min(sampler.epochs, kEpochsAtOnce); ++epoch) {
+      guesses.push_back({.sampler = sampler.sampler, .epoch = epoch});
+    }
+  }
+  const uint64_t tests = question.tests.size();
+  const auto tried = static_cast<double>(guesses.size() * tests);
+  std::vector<uint64_t> believed;
+  for (uint64_t unit = 0; unit < guesses.size() * tests; ++unit) {
+    if (Believed(TryGuess(question, unit % tests, guesses[unit / tests], false).bits, tried)) believed.push_back(unit);
+  }
+  std::optional<Best> best = BestOf(
+      question, believed, [&](uint64_t unit) { return guesses[unit]; }, false, tried);
+  if (!best) return std::nullopt;
+  best->finding.how = "known after " + std::to_string(question.tests[best->test].reads().count) + " reads";
+  return std::move(best->finding);
+}
 
 void Inquiry::Begin() {
   MakeStages();
@@ -132,8 +197,6 @@ std::string Inquiry::Describe() const {
 }
 
 void Inquiry::MakeStages() {
-  AddGuessStage(
-      "what may follow", question_.expected.size(), [this](uint64_t unit) { return question_.expected[unit]; }, false);
   std::vector<Guess> known;
   for (const KnownSampler& sampler : *known_) {
     for (uint64_t epoch = 0; epoch < sampler.epochs; ++epoch) {
@@ -152,41 +215,12 @@ void Inquiry::MakeStages() {
   AddSeedStages();
 }
 
-namespace {
-
-// What the threads of a stage have found, without a lock that one of them might be stopped with.
-struct Hits {
-  std::array<std::atomic<uint64_t>, 64> units = {};
-  std::atomic<size_t> count = 0;
-
-  void Add(uint64_t unit) {
-    const size_t slot = count.fetch_add(1, std::memory_order_relaxed);
-    if (slot < units.size()) units[slot].store(unit + 1, std::memory_order_release);
-  }
-  // In ascending order.
-  std::vector<uint64_t> Take() const {
-    std::vector<uint64_t> found;
-    for (const std::atomic<uint64_t>& slot : units) {
-      if (const uint64_t unit = slot.load(std::memory_order_acquire); unit != 0) found.push_back(unit - 1);
-    }
-    std::ranges::sort(found);
-    return found;
-  }
-};
-
-}  // namespace
-
-GuessTest::Midst Inquiry::Try(size_t test, const Guess& guess, bool anywhere) const {
-  const GuessTest& held = question_.tests[test];
-  if (anywhere) return held.TryAnywhere(*guess.sampler, guess.epoch);
-  return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
-}
-
 // Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.
 void Inquiry::AddGuessStage(std::string name, uint64_t count, std::function<Guess(uint64_t)> guess_of, bool anywhere) {
   const uint64_t tests = question_.tests.size();
   if (count == 0 || tests == 0) return;
   const double tried = static_cast<double>(count * tests);
+  if (!Worth(tried)) return;
   const auto hits = std::make_shared<Hits>();
   const auto self = shared_from_this();
   SearchJob job;
@@ -195,35 +229,26 @@ void Inquiry::AddGuessStage(std::string name, uint64_t count, std::function<Gues
   job.range_units = anywhere ? 1 : kGuessesARange;
   job.work = [self, guess_of, hits, anywhere, tests, tried](uint64_t begin, uint64_t units, SearchTurn& turn) {
     for (uint64_t unit = begin; unit < begin + units; ++unit) {
-      const GuessTest::Midst found = self->Try(unit % tests, guess_of(unit / tests), anywhere);
+      const GuessTest::Midst found = TryGuess(self->question_, unit % tests, guess_of(unit / tests), anywhere);
       if (Believed(found.bits, tried)) hits->Add(unit);
       if (anywhere && !turn.Continue()) return;
     }
   };
-  job.on_done = [self, guess_of, hits, anywhere, tests, tried](const SearchOutcome& outcome) {
-    std::optional<std::pair<uint64_t, GuessTest::Midst>> best;
-    std::vector<uint64_t> equal;
-    for (const uint64_t unit : hits->Take()) {
-      const GuessTest::Midst found = self->Try(unit % tests, guess_of(unit / tests), anywhere);
-      constexpr double kSame = 1e-6;
-      if (!best || found.bits > best->second.bits + kSame) {
-        best = {unit, found};
-        equal.clear();
-      } else if (found.bits > best->second.bits - kSame && unit % tests == best->first % tests) {
-        equal.push_back(unit);
+  job.on_done = [self, guess_of, hits, anywhere, tried](const SearchOutcome& outcome) {
+    if (outcome.end != SearchEnd::kCancelled) {
+      if (auto best = BestOf(self->question_, hits->Take(), guess_of, anywhere, tried)) {
+        best->finding.how = self->HowFound("known", best->test, outcome.progress);
+        self->Found(std::move(best->finding));
       }
-    }
-    if (best && outcome.end != SearchEnd::kCancelled) {
-      const size_t test = best->first % tests;
-      Finding finding = MakeFinding(self->question_.tests[test], Settled(guess_of(best->first / tests)),
-                                    best->second.bits - std::log2(tried), best->second.begin);
-      for (const uint64_t unit : equal) finding.others.push_back(guess_of(unit / tests));
-      finding.how = self->HowFound("known", test, outcome.progress);
-      self->Found(std::move(finding));
     }
     self->Next();
   };
   AddStage(std::move(job), false);
+}
+
+// Whether the reads are enough to believe a guess of so many.
+bool Inquiry::Worth(double tried) const {
+  return std::ranges::any_of(question_.tests, [&](const GuessTest& test) { return Believed(test.BitsMax(), tried); });
 }
 
 void Inquiry::AddStage(SearchJob job, bool search) {
@@ -268,8 +293,8 @@ void Inquiry::AddEndShuffleStage(size_t test, ListShuffler shuffler) {
         return Guess{.sampler = std::make_shared<const ListShuffleSampler>(
                          ListShuffleSampler::Recipe{.shuffler = shuffler, .seed = outcome.result, .epochs = epochs})};
       };
-      Finding finding = MakeFinding(self->question_.tests[test], guess(ListEpochs::kOnce),
-                                    bits - std::log2(static_cast<double>(kEndShuffleSeeds)), 0);
+      Finding finding = MakeFinding(self->question_.tests[test].shared_list(), guess(ListEpochs::kOnce));
+      finding.bits = bits - std::log2(static_cast<double>(kEndShuffleSeeds));
       for (const ListEpochs epochs : {ListEpochs::kInPlace, ListEpochs::kContinued, ListEpochs::kSeedPlusEpoch}) {
         finding.others.push_back(guess(epochs));
       }
@@ -301,8 +326,9 @@ void Inquiry::AddSeedStages() {
             TorchRecipe recipe = {.name = "torch RandomSampler",
                                   .generator = RunStream{.seed = hit.seed, .offset = hit.offset},
                                   .shape = {}};
-            Finding finding = MakeFinding(self->question_.tests[test], {.sampler = MakeTorchSampler(std::move(recipe))},
-                                          bits_of(hit.seed, hit.offset) - std::log2(tried), 0);
+            Finding finding = MakeFinding(self->question_.tests[test].shared_list(),
+                                          {.sampler = MakeTorchSampler(std::move(recipe))});
+            finding.bits = bits_of(hit.seed, hit.offset) - std::log2(tried);
             finding.continues = false;
             finding.seed = hit.seed;
             finding.offset = hit.offset;
@@ -340,6 +366,7 @@ void Inquiry::Next() {
     if (!finding_ && !cancelled_ && stage_ < stages_.size()) {
       Stage& stage = stages_[stage_++];
       searching_ = stage.search;
+      if (stage.search) searched_ = true;
       stage_name_ = stage.job.name;
       job = std::move(stage.job);
     } else {

@@ -28,7 +28,7 @@ struct Question {
   bool search = true;            // all seeds may be searched, if nothing else answers
 };
 
-// Inquiry answers one question by all that can be tried, the cheapest first: what is expected; the known samplers; the
+// Inquiry answers one question by all that can be tried, the cheapest first: the known samplers; the
 // same from anywhere in the epoch; the small sets of seeds that shuffles from the end are drawn from; and all 2^32
 // seeds of torch's generator. Each stage is a job of the Searcher, and what a stage believes ends the inquiry.
 //
@@ -43,12 +43,18 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   Inquiry(const Inquiry&) = delete;
   Inquiry& operator=(const Inquiry&) = delete;
 
+  // What can be answered in milliseconds, on the calling thread: by what is expected, and by the first epochs of the
+  // known samplers.
+  static std::optional<Finding> AnswerAtOnce(const Question& question, const std::vector<KnownSampler>& known);
+
+  // Asks the rest.
   void Begin();
   // It ends soon; `answered` is still called.
   void Cancel();
   // For people: "searching all 2^32 seeds of 50,000 samples: 12 % in 4 s"; empty before and after.
   std::string Describe() const;
-  // Whether the stage under way is the one that costs tens of core-seconds.
+  // Whether there was a stage that costs tens of core-seconds; whether one is under way.
+  bool searched() const { return searched_.load(std::memory_order_relaxed); }
   bool searching() const { return searching_.load(std::memory_order_relaxed); }
 
  private:
@@ -63,7 +69,7 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   void AddEndShuffleStages();
   void AddEndShuffleStage(size_t test, ListShuffler shuffler);
   void AddStage(SearchJob job, bool search);
-  GuessTest::Midst Try(size_t test, const Guess& guess, bool anywhere) const;
+  bool Worth(double tried) const;
   void Next();
   void Found(Finding finding);
   std::string HowFound(std::string_view how, size_t test, const SearchProgress& progress) const;
@@ -75,6 +81,7 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   const Answered answered_;
 
   std::atomic<bool> searching_ = false;
+  std::atomic<bool> searched_ = false;
   std::atomic<bool> cancelled_ = false;
   mutable Mutex mu_;
   // Guarded by mu_:
@@ -84,8 +91,5 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   std::string stage_name_ AUGUR_GUARDED_BY(mu_);
   std::optional<Finding> finding_ AUGUR_GUARDED_BY(mu_);
 };
-
-// The whole finding of a guess that was believed: takes the whole order, 0.1 s for a million samples.
-Finding MakeFinding(const GuessTest& test, const Guess& guess, double bits, uint32_t begin, const Share& share = {});
 
 }  // namespace augur

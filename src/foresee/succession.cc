@@ -35,14 +35,15 @@ std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainP
   std::vector<Guess> guesses;
   if (finding.guess.sampler != nullptr && !finding.seed) {
     const auto add = [&](const Guess& guess) {
-      guesses.push_back({.sampler = guess.sampler, .epoch = guess.epoch + 1});
+      guesses.push_back({.sampler = guess.sampler, .epoch = guess.epoch + 1, .share = guess.share});
     };
     add(finding.guess);
     for (const Guess& other : finding.others) add(other);
     // set_epoch was not called; it counts in twos; the run began anew.
     guesses.push_back(finding.guess);
-    guesses.push_back({.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 2});
-    guesses.push_back({.sampler = finding.guess.sampler, .epoch = 0});
+    guesses.push_back(
+        {.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 2, .share = finding.guess.share});
+    guesses.push_back({.sampler = finding.guess.sampler, .epoch = 0, .share = finding.guess.share});
     return guesses;
   }
   if (!finding.seed) return guesses;
@@ -74,7 +75,7 @@ Guess Settled(const Guess& guess) {
 
 std::optional<Guess> ForeseenAfter(const Finding& finding) {
   if (!finding.continues || finding.guess.sampler == nullptr) return std::nullopt;
-  return Guess{.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 1};
+  return Guess{.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 1, .share = finding.guess.share};
 }
 
 }  // namespace augur

@@ -30,11 +30,16 @@ EpochFollower::Kind EpochFollower::Saw(EntryNumber file) {
     Advance(*place);
     return Kind::kHit;
   }
-  for (const uint64_t item : order_->PlacesOf(file)) {
-    if (std::ranges::find(lately_, EpochOrder::PlaceOf(item)) != lately_.end()) return Kind::kAgain;
-  }
+  if (ReadLately(file)) return Kind::kAgain;
   Miss();
   return Kind::kMiss;
+}
+
+bool EpochFollower::ReadLately(EntryNumber file) const {
+  return std::ranges::any_of(order_->PlacesOf(file), [&](uint64_t item) {
+    const uint32_t place = EpochOrder::PlaceOf(item);
+    return read_[place] && place + uint64_t{2} * reach_ >= front_;
+  });
 }
 
 void EpochFollower::Miss() {

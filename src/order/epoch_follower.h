@@ -36,6 +36,8 @@ class EpochFollower {
   Kind Saw(EntryNumber file);
   // A place of the file that is to be read soon; none: it is not expected now.
   std::optional<uint32_t> Expects(EntryNumber file) const;
+  // Whether it was one of the last reads, as far as the readers are apart: this is a further piece of it, or its open.
+  bool ReadLately(EntryNumber file) const;
   // A read that belongs to nobody else was not expected.
   void Miss();
 
@@ -43,6 +45,8 @@ class EpochFollower {
   bool lost() const { return score_ < 0; }
   // Whether the foremost readers are at the end: what may come are stragglers.
   bool finished() const { return hits_ > 0 && front_ + uint64_t{kReachMin} / 4 >= order_->size(); }
+  // Whether the readers may have come to the end, as far as they are apart.
+  bool NearEnd() const { return hits_ > 0 && front_ + uint64_t{reach_} >= order_->size(); }
   // So far as seen: reads that were expected, and those that were not.
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }

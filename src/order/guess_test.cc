@@ -30,6 +30,7 @@ GuessTest::GuessTest(std::shared_ptr<const SampleList> list, const EpochStart& e
       if (const std::optional<uint32_t> index = list_->IndexOf(read.file)) taken.indices.push_back(*index);
     }
     reads_.count += taken.indices.size();
+    bits_max_ += static_cast<double>(taken.indices.size()) * index_bits;
     if (taken.indices.empty()) {
       reads_.streams.pop_back();
     } else if (taken.id != 0) {

@@ -40,6 +40,8 @@ class GuessTest {
   uint64_t samples() const { return list_->size(); }
   // What the right guess would get, about: whether it is worth to try some.
   double BitsExpected() const { return bits_expected_; }
+  // No guess gets more.
+  double BitsMax() const { return bits_max_; }
 
   // Evidence that epoch `epoch` of the sampler is read, from its beginning. Most wrong guesses cost 300 draws.
   double Try(const Sampler& sampler, uint64_t epoch) const;
@@ -69,6 +71,7 @@ class GuessTest {
   IndexReads reads_;
   size_t prefix_ = 0;
   double bits_expected_ = 0;
+  double bits_max_ = 0;
 };
 
 }  // namespace augur

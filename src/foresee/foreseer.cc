@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/foreseer.h"
+
+#include <spdlog/spdlog.h>
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX's
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+
+#include "base/thread.h"
+#include "base/units.h"
+#include "foresee/lanes.h"
+#include "search/chain_scan.h"
+
+namespace augur {
+namespace {
+
+constexpr std::chrono::milliseconds kLookEvery(500);
+// An epoch is asked for after so many reads, and each time they have doubled.
+constexpr uint64_t kReadsToAsk = 3;
+constexpr uint64_t kReadsToSearch = 6;
+// After so many reads without an answer that it agrees with, a hint is wrong.
+constexpr uint64_t kReadsToDropHint = 48;
+// A job whose epochs could not be searched so often has another sampler.
+constexpr uint32_t kSearchesMax = 3;
+constexpr size_t kSeenFiles = 32;
+constexpr size_t kListsMax = 8;
+// More than that is no handful of jobs; a merged order would be of no use.
+constexpr size_t kLanesMax = 16;
+// Where the lanes of several jobs have come so far apart from what was told, they are merged anew.
+constexpr uint64_t kDriftMax = 512;
+// Core-seconds of a search of all seeds, and what a run costs that has not said how long it will be: ten of its epochs.
+// Fewer are rarely trained.
+constexpr double kSearchPrice = 60;
+constexpr double kPriceShare = 0.01;
+constexpr double kEpochsOfARun = 10;
+// As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
+constexpr uint64_t kChainOutputs = 200'000'000;
+constexpr uint64_t kChainStep = 10'000'000;
+constexpr size_t kRecordedEpochsMax = 16;
+constexpr double kReplayBits = GuessTest::kBelievedBits;
+
+// CLOCK_BOOTTIME, to which start times of processes refer.
+uint64_t NowUs() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+std::vector<EntryNumber> SeenFiles(const EpochStart& epoch) {
+  std::vector<EntryNumber> files;
+  for (size_t i = 0; files.size() < kSeenFiles; ++i) {
+    const size_t before = files.size();
+    for (const EpochStream& stream : epoch.streams) {
+      if (i < stream.reads.size() && files.size() < kSeenFiles) files.push_back(stream.reads[i].file);
+    }
+    if (files.size() == before) break;
+  }
+  return files;
+}
+
+uint64_t ReadsOf(const EpochStart& epoch) {
+  uint64_t reads = 0;
+  for (const EpochStream& stream : epoch.streams) reads += stream.reads.size();
+  return reads;
+}
+
+}  // namespace
+
+Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, Statistics& statistics,
+                   ForeseerOptions options)
+    : store_(std::move(store)),
+      orders_(orders),
+      statistics_(statistics),
+      options_(std::move(options)),
+      processes_(&source_),
+      watch_(&processes_),
+      lists_(store_),
+      known_(std::make_shared<const std::vector<KnownSampler>>(KnownSamplers())) {}
+
+Foreseer::~Foreseer() { Stop(); }
+
+Status Foreseer::Start() {
+  AUGUR_TRY_ASSIGN(searcher, Searcher::Start({.threads = options_.search_threads}));
+  searcher_ = std::move(searcher);
+  if (!options_.replay_folder.empty()) {
+    Result<std::unique_ptr<ReplayStore>> replay = ReplayStore::Open(options_.replay_folder, store_->summary());
+    if (replay.ok()) {
+      replay_ = std::move(replay).value();
+    } else {
+      spdlog::info("orders are not remembered from run to run: {}", replay.status().text());
+    }
+  }
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-foresee", [this] { Run(); }));
+  thread_ = std::move(thread);
+  return Status::Ok();
+}
+
+void Foreseer::Stop() {
+  {
+    const MutexLock lock(mu_);
+    stopping_ = true;
+    posted_.NotifyOne();
+  }
+  if (thread_.joinable()) thread_.join();
+  searcher_.reset();
+}
+
+void Foreseer::SawRead(EntryNumber file, uint32_t reader) {
+  const MutexLock lock(mu_);
+  if (sightings_.empty()) posted_.NotifyOne();
+  sightings_.push_back({.file = file, .reader = reader, .read = true, .time_us = NowUs()});
+}
+
+void Foreseer::SawOpened(std::span<const EntryNumber> files) {
+  const uint64_t now_us = NowUs();
+  const MutexLock lock(mu_);
+  if (sightings_.empty()) posted_.NotifyOne();
+  for (const EntryNumber file : files) {
+    sightings_.push_back({.file = file, .reader = 0, .read = false, .time_us = now_us});
+  }
+}
+
+void Foreseer::AddHint(SamplerSpec hint) {
+  Post([this, hint = std::make_shared<SamplerSpec>(std::move(hint))] {
+    spdlog::info("hint: {}", hint->Describe());
+    hints_.insert(hints_.begin(), std::move(*hint));
+    for (auto& [id, job] : jobs_) job->reads_to_ask = kReadsToAsk;
+  });
+}
+
+std::vector<std::pair<std::string, std::string>> Foreseer::Describe() const {
+  const MutexLock lock(mu_);
+  return facts_;
+}
+
+void Foreseer::Post(std::function<void()> event) {
+  const MutexLock lock(mu_);
+  events_.push_back(std::move(event));
+  posted_.NotifyOne();
+}
+
+void Foreseer::Run() {
+  std::vector<Sighting> sightings;
+  std::deque<std::function<void()>> events;
+  while (true) {
+    {
+      const MutexLock lock(mu_);
+      if (sightings_.empty() && events_.empty() && !stopping_) posted_.WaitFor(mu_, kLookEvery);
+      if (stopping_) break;
+      sightings.swap(sightings_);
+      events.swap(events_);
+    }
+    for (const std::function<void()>& event : events) event();
+    events.clear();
+    for (const Sighting& sighting : sightings) Take(sighting);
+    const bool quiet = sightings.empty();
+    sightings.clear();
+    const uint64_t now_us = NowUs();
+    if (quiet || now_us - looked_us_ > static_cast<uint64_t>(kLookEvery.count()) * 1000) Look();
+    for (auto& [id, job] : jobs_) Ask(*job);
+    Publish();
+  }
+  for (auto& [id, job] : jobs_) {
+    if (job->inquiry) job->inquiry->Cancel();
+  }
+}
+
+Foreseer::Job& Foreseer::JobOf(JobId id) {
+  std::unique_ptr<Job>& job = jobs_[id];
+  if (!job) {
+    job = std::make_unique<Job>(id);
+    job->reads_to_ask = kReadsToAsk;
+    job->since_us = NowUs();
+  }
+  return *job;
+}
+
+// An open does not say whose it is: it is the job's that expects the file.
+void Foreseer::Take(const Sighting& sighting) {
+  Job* owner = nullptr;
+  Job* locked = nullptr;
+  size_t locked_jobs = 0;
+  for (auto& [id, job] : jobs_) {
+    if (!job->foresight.locked()) continue;
+    ++locked_jobs;
+    locked = job.get();
+    if (owner == nullptr && !sighting.read && job->foresight.Expects(sighting.file)) owner = job.get();
+  }
+  const std::optional<EpochWatch::Seen> seen = watch_.See(sighting);
+  TakeEvents();
+  if (owner == nullptr) {
+    if (!seen || seen->again) return;
+    owner = &JobOf(seen->job);
+    // Nobody else can have been it, as far as is known.
+    if (seen->job == 0 && !owner->foresight.locked() && locked_jobs == 1 && !sighting.read) owner = locked;
+  }
+  const StreamId stream = seen && seen->job == owner->foresight.id() ? seen->stream : 0;
+  switch (owner->foresight.Saw(sighting.file, stream)) {
+    case JobForesight::Told::kNothing: return;
+    case JobForesight::Told::kRolled: Record(*owner); return Tell(false);
+    case JobForesight::Told::kLost:
+      spdlog::info("the reads are no longer as foreseen: {}", owner->foresight.Describe());
+      return Unlocked(*owner);
+    case JobForesight::Told::kEnded:
+      // The prefetch comes to the end of it by itself: the last files are still to be read.
+      told_.clear();
+      owner->reads_to_ask = kReadsToAsk;
+      if (told_hits_.size() > 1) Tell(true);
+      return;
+  }
+}
+
+void Foreseer::TakeEvents() {
+  for (const EpochWatch::Event& event : watch_.TakeEvents()) {
+    if (event.what == EpochWatch::What::kEnded) {
+      const auto job = jobs_.find(event.job);
+      if (job == jobs_.end()) continue;
+      if (job->second->inquiry) job->second->inquiry->Cancel();
+      const bool was_locked = job->second->foresight.locked();
+      jobs_.erase(job);
+      if (was_locked) Tell(true);
+      continue;
+    }
+    if (event.what != EpochWatch::What::kBegun) continue;
+    Job& job = JobOf(event.job);
+    if (job.foresight.locked()) continue;
+    const std::optional<EpochStart> epoch = watch_.Running(event.job);
+    if (epoch) job.foresight.Begin(*epoch);
+    job.reads_to_ask = kReadsToAsk;
+    if (job.inquiry) job.inquiry->Cancel();
+    job.inquiry.reset();
+  }
+}
+
+void Foreseer::Unlocked(Job& job) {
+  job.reads_to_ask = kReadsToAsk;
+  job.state.clear();
+  statistics_.Add(Stat::kOrdersLost, 1);
+  Tell(true);
+}
+
+void Foreseer::Ask(Job& job) {
+  if (job.foresight.locked()) return;
+  std::optional<EpochStart> epoch = watch_.Running(job.foresight.id());
+  if (!epoch) return;
+  // Where the reader has gone elsewhere and nobody saw a beginning, what it has read since is all that is known.
+  const bool begun = job.passes_locked <= epoch->pass;
+  if (!begun) {
+    const uint32_t pass = epoch->pass;
+    epoch = job.foresight.Unforeseen();
+    epoch->pass = pass;
+  }
+  const uint64_t reads = ReadsOf(*epoch);
+  if (reads < job.reads_to_ask) return;
+  job.reads_to_ask = 2 * reads;
+  if (AskReplay(job, *epoch)) return;
+  const Result<std::vector<std::shared_ptr<const SampleList>>> lists = lists_.Candidates(SeenFiles(*epoch), kListsMax);
+  if (!lists.ok() || lists->empty()) return;
+  Question question;
+  for (const std::shared_ptr<const SampleList>& list : *lists) question.tests.emplace_back(list, *epoch);
+  for (const SamplerSpec& hint : hints_) {
+    for (uint64_t epochs = 0; epochs < 2; ++epochs) {
+      question.expected.push_back({.sampler = hint.sampler, .epoch = hint.first_epoch + epochs, .share = hint.share});
+    }
+  }
+  const std::vector<Guess> expected = job.foresight.Expected();
+  question.expected.insert(question.expected.end(), expected.begin(), expected.end());
+  for (const EpochStream& stream : epoch->streams) {
+    question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
+  }
+  question.search = reads >= kReadsToSearch && job.searches_failed < kSearchesMax;
+  if (std::optional<Finding> finding = Inquiry::AnswerAtOnce(question, *known_)) {
+    if (job.inquiry) job.inquiry->Cancel();
+    job.inquiry.reset();
+    return Found(job, reads, std::move(finding));
+  }
+  if (job.inquiry) return;
+  const JobId id = job.foresight.id();
+  const uint64_t number = ++questions_;
+  job.question = number;
+  job.inquiry = std::make_shared<Inquiry>(
+      *searcher_, known_, std::move(question), [this, id, number, reads](std::optional<Finding> finding) {
+        Post([this, id, number, reads, found = std::make_shared<std::optional<Finding>>(std::move(finding))] {
+          Answer(id, number, reads, std::move(*found));
+        });
+      });
+  job.inquiry->Begin();
+}
+
+// Whether the epoch is one that was recorded.
+bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
+  if (!replay_) return false;
+  const Result<std::vector<ReplayMatch>> matches = replay_->Match(SeenFiles(epoch));
+  if (!matches.ok() || matches->empty() || matches->front().bits < kReplayBits) return false;
+  const ReplayMatch& match = matches->front();
+  Result<augur::Run> run = replay_->Load(match.run);
+  if (!run.ok() || match.epoch >= run->epochs.size()) return false;
+  Finding finding;
+  finding.bits = match.bits;
+  finding.run = match.run;
+  finding.order = std::make_shared<const EpochOrder>(std::move(run->epochs[match.epoch]));
+  for (size_t i = match.epoch + 1; i < run->epochs.size(); ++i) {
+    finding.recorded.push_back(std::make_shared<const EpochOrder>(std::move(run->epochs[i])));
+  }
+  finding.what = "epoch " + std::to_string(match.epoch) + " of a recorded run" +
+                 (run->finding.empty() ? "" : " (" + run->finding + ")");
+  finding.how = "recognised after " + std::to_string(ReadsOf(epoch)) + " reads";
+  job.record_name = match.run;
+  (void)replay_->Touch(match.run);
+  Lock(job, std::move(finding));
+  return job.foresight.locked();
+}
+
+void Foreseer::Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second->question != question || !found->second->inquiry) return;
+  Job& job = *found->second;
+  const bool searched = job.inquiry->searched();
+  job.inquiry.reset();
+  if (job.foresight.locked()) return;
+  if (!finding && searched) ++job.searches_failed;
+  Found(job, reads, std::move(finding));
+}
+
+void Foreseer::Found(Job& job, uint64_t reads, std::optional<Finding> finding) {
+  if (finding) {
+    const bool hinted =
+        std::ranges::any_of(hints_, [&](const SamplerSpec& hint) { return hint.sampler == finding->guess.sampler; });
+    if (hinted) finding->how = "as hinted";
+    Lock(job, std::move(*finding));
+    if (hinted || hints_.empty()) return;
+  } else {
+    job.state = "not understood after " + std::to_string(reads) + " reads";
+  }
+  if (reads < kReadsToDropHint && !job.foresight.locked()) return;
+  for (const SamplerSpec& hint : hints_) {
+    spdlog::warn("the hint '{}' does not agree with what is read: dropped", hint.Describe());
+  }
+  hints_.clear();
+}
+
+void Foreseer::Lock(Job& job, Finding finding) {
+  job.foresight.Lock(std::move(finding));
+  if (!job.foresight.locked()) return;
+  if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;
+  const Finding& found = job.foresight.finding();
+  spdlog::info("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits);
+  statistics_.Add(Stat::kOrdersFound, 1);
+  job.state.clear();
+  job.searches_failed = 0;
+  if (found.seed && found.offset == 0) SearchChain(job);
+  Record(job);
+  Tell(true);
+}
+
+// Where the script's own generator drew the seed that was found: by that, all later ones are known.
+void Foreseer::SearchChain(Job& job) {
+  struct Places {
+    std::array<std::atomic<uint64_t>, 8> found = {};  // seed's number << 40 | position + 1
+    std::atomic<size_t> count = 0;
+  };
+  const auto places = std::make_shared<Places>();
+  const auto seeds = std::make_shared<const std::vector<uint32_t>>(StreamSeeds());
+  const uint32_t value = *job.foresight.finding().seed;
+  const JobId id = job.foresight.id();
+  SearchJob search;
+  search.name = "the streams of known seeds";
+  search.units = seeds->size();
+  search.work = [places, seeds, value](uint64_t first, uint64_t count, SearchTurn& turn) {
+    for (uint64_t unit = first; unit < first + count; ++unit) {
+      ChainScan scan((*seeds)[unit]);
+      std::vector<ChainHit> hits;
+      while (scan.position() < kChainOutputs) {
+        scan.Find(std::span(&value, 1), kChainStep, nullptr, &hits);
+        if (!turn.Continue()) return;
+      }
+      for (const ChainHit& hit : hits) {
+        const size_t slot = places->count.fetch_add(1);
+        if (slot < places->found.size()) places->found[slot] = unit << 40 | (hit.position + 1);
+      }
+    }
+  };
+  search.on_done = [this, id, places, seeds](const SearchOutcome&) {
+    Post([this, id, places, seeds] {
+      const auto asked = jobs_.find(id);
+      if (asked == jobs_.end()) return;
+      std::vector<ChainPlace> chain;
+      for (const std::atomic<uint64_t>& slot : places->found) {
+        const uint64_t item = slot.load();
+        if (item == 0) continue;
+        chain.push_back({.stream_seed = (*seeds)[item >> 40], .position = (item & ((uint64_t{1} << 40) - 1)) - 1});
+        spdlog::info("the seed is output {} of torch.manual_seed({})", chain.back().position, chain.back().stream_seed);
+      }
+      asked->second->foresight.SetChain(std::move(chain));
+    });
+  };
+  searcher_->Submit(std::move(search));
+}
+
+// Keeps the orders of this run for the next one.
+void Foreseer::Record(Job& job) {
+  if (!replay_ || !job.foresight.locked()) return;
+  const Finding& finding = job.foresight.finding();
+  // An order that is known beforehand need not be remembered, and a recorded one is there.
+  if (!finding.run.empty() || (finding.continues && !finding.seed && job.record.epochs.empty())) return;
+  if (job.record.epochs.size() >= kRecordedEpochsMax) return;
+  job.record.finding = finding.what;
+  job.record.epochs.push_back(finding.order->files());
+  if (job.record_name.empty()) job.record_name = ReplayStore::NewName();
+  const Status status = replay_->Save(job.record_name, job.record);
+  if (!status.ok()) spdlog::info("the order is not remembered: {}", status.text());
+}
+
+// What the prefetch is to know: of one job its epochs one after the other, of several their lanes side by side.
+void Foreseer::Tell(bool anew) {
+  std::vector<Job*> locked;
+  for (auto& [id, job] : jobs_) {
+    if (job->foresight.locked() && locked.size() < kLanesMax) locked.push_back(job.get());
+  }
+  held_back_ = orders_.FollowsGiven();
+  if (held_back_) return;
+  if (locked.empty()) {
+    told_.clear();
+    orders_.ForgetForeseen();
+    return;
+  }
+  const uint64_t files_max = orders_.ForeseenFilesMax();
+  std::vector<std::pair<JobId, uint64_t>> parts;
+  for (const Job* job : locked) {
+    for (const JobForesight::Part& part : job->foresight.Coming()) parts.emplace_back(job->foresight.id(), part.number);
+  }
+  if (locked.size() == 1) {
+    // What follows what was told is added to it.
+    const JobForesight& foresight = locked[0]->foresight;
+    const std::vector<JobForesight::Part> coming = foresight.Coming();
+    uint64_t files = 0;
+    for (size_t i = 0; i < coming.size(); ++i) {
+      if (!anew && std::ranges::find(told_, std::pair(foresight.id(), coming[i].number)) != told_.end()) {
+        files += coming[i].order->size();
+        continue;
+      }
+      Order order = i == 0 ? foresight.Rest() : coming[i].order->files();
+      if (files + order.size() > files_max) order.resize(files_max - std::min(files_max, files));
+      files += order.size();
+      if (order.empty()) break;
+      orders_.Foresee(std::move(order), anew && i == 0);
+    }
+  } else {
+    std::vector<Lane> lanes;
+    const double seconds = std::max(1e-3, static_cast<double>(NowUs() - told_us_) / 1e6);
+    for (Job* job : locked) {
+      Lane lane{.files = job->foresight.Rest()};
+      for (const JobForesight::Part& part : job->foresight.Coming()) {
+        if (part.number == job->foresight.Coming().front().number) continue;
+        lane.files.insert(lane.files.end(), part.order->files().begin(), part.order->files().end());
+      }
+      const uint64_t hits = job->foresight.hits();
+      const uint64_t before = told_hits_[job->foresight.id()];
+      lane.files_per_second = std::max(1.0, static_cast<double>(hits - std::min(hits, before)) / seconds);
+      lanes.push_back(std::move(lane));
+    }
+    orders_.Foresee(MergeLanes(lanes, files_max), true);
+  }
+  told_ = std::move(parts);
+  told_us_ = NowUs();
+  told_hits_.clear();
+  for (const Job* job : locked) told_hits_[job->foresight.id()] = job->foresight.hits();
+}
+
+// Now and then: jobs that have gone, lanes that have come apart, the price of a search.
+void Foreseer::Look() {
+  looked_us_ = NowUs();
+  watch_.Tick(looked_us_);
+  TakeEvents();
+  if (held_back_ && !orders_.FollowsGiven()) Tell(true);
+  SetPrice();
+  if (told_hits_.size() < 2) return;
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  uint64_t most = 0;
+  for (const auto& [id, before] : told_hits_) {
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end()) continue;
+    const uint64_t hits = job->second->foresight.hits() - before;
+    least = std::min(least, hits);
+    most = std::max(most, hits);
+  }
+  if (most > least + kDriftMax) Tell(true);
+}
+
+// A search of all seeds is worth one per cent of what the run still costs.
+void Foreseer::SetPrice() {
+  double share = 0;
+  for (const auto& [id, job] : jobs_) {
+    if (!job->inquiry || !job->inquiry->searching()) continue;
+    const double seconds = static_cast<double>(looked_us_ - std::min(looked_us_, job->since_us)) / 1e6;
+    const double files_per_second = static_cast<double>(job->foresight.reads().size()) / std::max(1.0, seconds);
+    const double epoch_seconds = static_cast<double>(store_->summary().file_count) / std::max(1.0, files_per_second);
+    const double run = std::max(seconds, kEpochsOfARun * epoch_seconds) * std::thread::hardware_concurrency();
+    if (run * kPriceShare >= kSearchPrice) share = options_.search_share;
+  }
+  if (share == share_) return;
+  share_ = share;
+  searcher_->AllowShare(share);
+}
+
+void Foreseer::Publish() {
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (const auto& [id, job] : jobs_) {
+    const std::string name = jobs_.size() == 1 ? "foreseen" : "foreseen_job_" + std::to_string(id);
+    std::string text = job->foresight.Describe();
+    if (!job->foresight.locked() && !text.empty()) text = "nothing now; last: " + text;
+    if (job->inquiry) {
+      const std::string asking = job->inquiry->Describe();
+      if (!asking.empty()) text = asking + (text.empty() ? "" : "; " + text);
+    } else if (!job->foresight.locked() && !job->state.empty()) {
+      text = job->state + (text.empty() ? "" : "; " + text);
+    }
+    if (!text.empty()) facts.emplace_back(name, text);
+  }
+  const MutexLock lock(mu_);
+  facts_ = std::move(facts);
+}
+
+}  // namespace augur

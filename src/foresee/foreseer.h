@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "base/mutex.h"
+#include "control/statistics.h"
+#include "foresee/inquiry.h"
+#include "foresee/job_foresight.h"
+#include "order/epochs.h"
+#include "order/proc_source.h"
+#include "order/replay_store.h"
+#include "order/sample_lists.h"
+#include "prefetch/foreseen_orders.h"
+#include "search/searcher.h"
+#include "shuffle/known_samplers.h"
+#include "shuffle/sampler_spec.h"
+
+namespace augur {
+
+struct ForeseerOptions {
+  unsigned search_threads = 0;  // of the idle class; 0: one a core
+  double search_share = 0.5;    // of one core, where none is ever idle and the price is justified
+  std::string replay_folder;    // where orders that were seen are kept; empty: nowhere
+};
+
+// Foreseer works out in which order files will be read. It watches who reads what (EpochWatch), asks for the order of
+// each epoch that nothing foresaw (Inquiry), follows what was found (JobForesight), and tells the prefetch the coming
+// reads of all jobs. FORESEE.md tells how it decides.
+//
+// Safe from any thread. All of it is done by one thread of its own, to which sightings and answers are posted; searches
+// run on the Searcher's. REQUIRES: what it is given outlives it.
+class Foreseer {
+ public:
+  Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, Statistics& statistics, ForeseerOptions options);
+  // Stops.
+  ~Foreseer();
+  Foreseer(const Foreseer&) = delete;
+  Foreseer& operator=(const Foreseer&) = delete;
+
+  // kNoSpace: the system gives no thread.
+  Status Start();
+  void Stop();
+
+  // A file was read by a thread (0: not known which), or opened by somebody. Does not wait.
+  void SawRead(EntryNumber file, uint32_t reader);
+  void SawOpened(std::span<const EntryNumber> files);
+  // The user says how the coming epochs are drawn. Believed before all other guesses, and dropped when it is wrong.
+  void AddHint(SamplerSpec hint);
+
+  // For people, what was found and how sure it is: "foreseen", and a line for each job.
+  std::vector<std::pair<std::string, std::string>> Describe() const;
+
+ private:
+  // A job, and the question that is open for it.
+  struct Job {
+    explicit Job(JobId id) : foresight(id) {}
+    JobForesight foresight;
+    std::shared_ptr<Inquiry> inquiry;
+    uint64_t question = 0;       // number of the inquiry
+    uint64_t reads_to_ask = 0;   // the next question waits for so many reads of the epoch
+    uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
+    uint32_t searches_failed = 0;
+    uint64_t since_us = 0;  // first read
+    uint64_t chain_job = 0;
+    Run record;
+    std::string record_name;
+    std::string state;  // what is not understood
+  };
+
+  void Post(std::function<void()> event);
+  void Run();
+
+  // The thread's own:
+  void Take(const Sighting& sighting);
+  Job& JobOf(JobId id);
+  void TakeEvents();
+  void Ask(Job& job);
+  bool AskReplay(Job& job, const EpochStart& epoch);
+  void Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding);
+  void Found(Job& job, uint64_t reads, std::optional<Finding> finding);
+  void Lock(Job& job, Finding finding);
+  void Unlocked(Job& job);
+  void SearchChain(Job& job);
+  void Record(Job& job);
+  void Tell(bool anew);
+  void Look();
+  void SetPrice();
+  void Publish();
+
+  // Constant after construction.
+  const std::shared_ptr<const Store> store_;
+  ForeseenOrders& orders_;
+  Statistics& statistics_;
+  const ForeseerOptions options_;
+
+  // Used by the thread only.
+  ProcSource source_;
+  ProcessTable processes_;
+  EpochWatch watch_;
+  SampleLists lists_;
+  std::shared_ptr<const std::vector<KnownSampler>> known_;
+  std::unique_ptr<ReplayStore> replay_;
+  std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
+  std::vector<SamplerSpec> hints_;
+  uint64_t questions_ = 0;
+  // What the prefetch was told: the parts of one job, or the lanes of several.
+  std::vector<std::pair<JobId, uint64_t>> told_;
+  std::unordered_map<JobId, uint64_t> told_hits_;
+  uint64_t told_us_ = 0;
+  uint64_t looked_us_ = 0;
+  bool held_back_ = false;  // an order that was given is followed
+  double share_ = 0;
+
+  mutable Mutex mu_;
+  CondVar posted_;
+  std::vector<Sighting> sightings_ AUGUR_GUARDED_BY(mu_);
+  std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  std::vector<std::pair<std::string, std::string>> facts_ AUGUR_GUARDED_BY(mu_);
+
+  std::unique_ptr<Searcher> searcher_;
+  std::thread thread_;
+};
+
+}  // namespace augur

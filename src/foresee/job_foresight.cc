@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/job_foresight.h"
+
+#include <map>
+#include <utility>
+
+namespace augur {
+namespace {
+
+// So many reads from the beginning of the next epoch say that it has begun.
+constexpr uint64_t kReadsToRoll = 4;
+// Misses are kept as what may be the beginning of something else, until the reader has gone on for so long.
+constexpr uint64_t kHitsToForgetMisses = 64;
+constexpr size_t kFirstReads = 256;
+
+std::string Percent(uint64_t part, uint64_t whole) {
+  const uint64_t tenths = whole == 0 ? 1000 : part * 1000 / whole;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
+}  // namespace
+
+std::string JobForesight::SetOf(const Finding& finding) {
+  return finding.list ? finding.list->name() : "recorded run " + finding.run;
+}
+
+void JobForesight::Begin(const EpochStart& epoch) {
+  reads_.clear();
+  // The streams read side by side.
+  for (size_t i = 0;; ++i) {
+    const size_t before = reads_.size();
+    for (const EpochStream& stream : epoch.streams) {
+      if (i < stream.reads.size()) reads_.push_back({.file = stream.reads[i].file, .stream = stream.id});
+    }
+    if (reads_.size() == before) return;
+  }
+}
+
+EpochStart JobForesight::Unforeseen() const {
+  EpochStart epoch;
+  epoch.job = id_;
+  std::map<StreamId, std::vector<FirstRead>> streams;
+  for (const Read& read : reads_) {
+    std::vector<FirstRead>& first = streams[read.stream];
+    if (first.size() < kFirstReads) first.push_back({.file = read.file});
+  }
+  for (auto& [id, reads] : streams) {
+    EpochStream& stream = epoch.streams.emplace_back();
+    stream.id = id;
+    stream.reads = std::move(reads);
+  }
+  return epoch;
+}
+
+void JobForesight::Append(Finding finding) {
+  auto follower = std::make_unique<EpochFollower>(finding.order, finding.begin);
+  epochs_.push_back({.number = ++numbers_, .finding = std::move(finding), .follower = std::move(follower)});
+}
+
+void JobForesight::Lock(Finding finding) {
+  epochs_.clear();
+  hits_ = misses_ = 0;
+  ++epochs_foreseen_;
+  const std::string set = SetOf(finding);
+  if (!set_.empty()) after_[set_] = set;
+  set_ = set;
+  last_[set] = finding;
+  Append(std::move(finding));
+  for (const Read& read : reads_) (void)epochs_.front().follower->Saw(read.file);
+  reads_.clear();
+  reads_.shrink_to_fit();
+  LookAhead();
+}
+
+// The epochs after the last that is known, as far as they follow from it: of the data set that came after this one
+// before, mostly the same.
+void JobForesight::LookAhead() {
+  std::unordered_map<std::string, Finding> last = last_;
+  for (const Epoch& epoch : epochs_) last[SetOf(epoch.finding)] = epoch.finding;
+  while (epochs_.size() <= kAhead) {
+    const std::string set = SetOf(epochs_.back().finding);
+    const auto after = after_.find(set);
+    const auto from = last.find(after != after_.end() ? after->second : set);
+    if (from == last.end()) return;
+    const std::optional<Guess> guess = ForeseenAfter(from->second);
+    const bool recorded = !from->second.recorded.empty();
+    if (!guess && !recorded) return;
+    Finding next = recorded ? ContinueRecorded(from->second) : Continue(from->second, *guess);
+    last[SetOf(next)] = next;
+    Append(std::move(next));
+  }
+}
+
+bool JobForesight::Expects(EntryNumber file) const {
+  for (size_t i = 0; i < epochs_.size() && i < 2; ++i) {
+    if (epochs_[i].follower->Expects(file)) return true;
+  }
+  return false;
+}
+
+JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
+  if (epochs_.empty()) {
+    if (before_ && before_->Expects(file)) {
+      (void)before_->Saw(file);
+      return Told::kNothing;
+    }
+    if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
+    return Told::kNothing;
+  }
+  EpochFollower& now = *epochs_.front().follower;
+  if (!now.Expects(file)) {
+    if (now.ReadLately(file) || (before_ && (before_->Expects(file) || before_->ReadLately(file)))) {
+      if (before_) (void)before_->Saw(file);
+      return Told::kNothing;
+    }
+    // A loader may begin the next epoch's first batches before the last ones of this one are read.
+    if (epochs_.size() > 1 && now.NearEnd() && epochs_[1].follower->Expects(file)) {
+      EpochFollower& next = *epochs_[1].follower;
+      (void)next.Saw(file);
+      if (next.hits() < kReadsToRoll || !(now.finished() || next.hits() > now.order().size() / 4))
+        return Told::kNothing;
+      return Roll();
+    }
+  }
+  if (now.Saw(file) == EpochFollower::Kind::kMiss) {
+    reads_.push_back({.file = file, .stream = stream});
+  } else if (now.hits() % kHitsToForgetMisses == 0) {
+    reads_.clear();
+  }
+  if (now.finished() && epochs_.size() > 1) {
+    return epochs_[1].follower->hits() >= kReadsToRoll ? Roll() : Told::kNothing;
+  }
+  if (!now.lost() && !now.finished()) return Told::kNothing;
+  const bool finished = now.finished();
+  described_ = Describe();
+  hits_ += now.hits();
+  misses_ += now.misses();
+  before_ = std::move(epochs_.front().follower);
+  epochs_.clear();
+  return finished ? Told::kEnded : Told::kLost;
+}
+
+JobForesight::Told JobForesight::Roll() {
+  hits_ += follower().hits();
+  misses_ += follower().misses();
+  before_ = std::move(epochs_.front().follower);
+  epochs_.pop_front();
+  const std::string set = SetOf(epochs_.front().finding);
+  after_[set_] = set;
+  set_ = set;
+  last_[set] = epochs_.front().finding;
+  ++epochs_foreseen_;
+  reads_.clear();
+  LookAhead();
+  return Told::kRolled;
+}
+
+uint64_t JobForesight::hits() const { return hits_ + (epochs_.empty() ? 0 : follower().hits()); }
+uint64_t JobForesight::misses() const { return misses_ + (epochs_.empty() ? 0 : follower().misses()); }
+
+std::vector<Guess> JobForesight::Expected() const {
+  std::vector<Guess> guesses;
+  const auto add = [&](const std::string& set) {
+    const auto last = last_.find(set);
+    if (last == last_.end()) return;
+    const std::vector<Guess> after = GuessesAfter(last->second, places_);
+    guesses.insert(guesses.end(), after.begin(), after.end());
+  };
+  const auto after = after_.find(set_);
+  const std::string likeliest = after != after_.end() ? after->second : set_;
+  add(likeliest);
+  for (const auto& [set, finding] : last_) {
+    if (set != likeliest) add(set);
+  }
+  return guesses;
+}
+
+std::vector<JobForesight::Part> JobForesight::Coming() const {
+  std::vector<Part> parts;
+  for (const Epoch& epoch : epochs_) parts.push_back({.number = epoch.number, .order = epoch.finding.order});
+  return parts;
+}
+
+std::string JobForesight::Describe() const {
+  if (epochs_.empty()) return described_;
+  const Finding& found = finding();
+  return found.what + " of " + SetOf(found) + ", " + found.how + "; " +
+         (found.guess.sampler && found.continues ? "epoch " + std::to_string(found.guess.epoch) : "one epoch") + ", " +
+         std::to_string(epochs_foreseen_) + " foreseen so far; " + Percent(hits(), hits() + misses()) +
+         " of the reads so far as predicted";
+}
+
+}  // namespace augur

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "foresee/finding.h"
+#include "foresee/succession.h"
+#include "order/epoch_follower.h"
+#include "order/epochs.h"
+
+namespace augur {
+
+// JobForesight is what is known of the coming reads of one job: the finding for the epoch that it reads, those that
+// follow from it, and how far the reader is. Reads are handed in; when they no longer agree, it forgets, and the epoch
+// must be asked for again. Not synchronized. Memory: 8 bytes a read of an epoch that is not foreseen (kReadsMax at
+// most), and the orders of kAhead epochs beside the running one.
+class JobForesight {
+ public:
+  static constexpr size_t kAhead = 2;
+  static constexpr size_t kReadsMax = size_t{1} << 24;
+
+  explicit JobForesight(JobId id) : id_(id) {}
+
+  JobId id() const { return id_; }
+  // A pass has begun which nothing foresaw, with these reads.
+  void Begin(const EpochStart& epoch);
+  // The order of the running pass was found.
+  void Lock(Finding finding);
+
+  enum class Told {
+    kNothing,
+    kRolled,  // the next epoch has begun, as foreseen
+    kLost,    // the reads do not agree any more: nothing is foreseen
+    kEnded,   // the epoch, and what comes after it is not known
+  };
+  // A read of this job, or of one that may be its.
+  Told Saw(EntryNumber file, StreamId stream);
+  // Whether the file is expected about now.
+  bool Expects(EntryNumber file) const;
+
+  bool locked() const { return !epochs_.empty(); }
+  // Epochs that were foreseen so far in this job.
+  uint64_t epochs_foreseen() const { return epochs_foreseen_; }
+  const Finding& finding() const { return epochs_.front().finding; }
+  const EpochFollower& follower() const { return *epochs_.front().follower; }
+  // What was read and not foreseen, in order: since Begin, or since about when the reads no longer agreed.
+  struct Read {
+    EntryNumber file = 0;
+    StreamId stream = 0;
+  };
+  const std::vector<Read>& reads() const { return reads_; }
+  // The same as an epoch, as far as one is known by it.
+  EpochStart Unforeseen() const;
+  // Reads of foreseen epochs that were expected, and that were not, since the last Lock from nothing.
+  uint64_t hits() const;
+  uint64_t misses() const;
+
+  // How the coming epoch may have been drawn, by the epochs before.
+  std::vector<Guess> Expected() const;
+  // Where the script's own stream is, once that was found out.
+  void SetChain(std::vector<ChainPlace> places) { places_ = std::move(places); }
+
+  // What comes, in order: the rest of the running epoch first. Each part has a number that it keeps.
+  struct Part {
+    uint64_t number = 0;
+    std::shared_ptr<const EpochOrder> order;
+  };
+  std::vector<Part> Coming() const;
+  Order Rest() const { return epochs_.front().follower->Rest(); }
+
+  // For people: "torch RandomSampler, seed 0x9e3779b1, found by search in 21.0 s after 6 reads; epoch 3 of the
+  // run; 99.9 % of the reads so far as predicted". Empty before the first finding; it stays until the next one.
+  std::string Describe() const;
+
+ private:
+  struct Epoch {
+    uint64_t number = 0;
+    Finding finding;
+    std::unique_ptr<EpochFollower> follower;
+  };
+
+  Told Roll();
+  void LookAhead();
+  void Append(Finding finding);
+  // Which data set a finding is of.
+  static std::string SetOf(const Finding& finding);
+
+  const JobId id_;
+  std::deque<Epoch> epochs_;               // the running one first; empty: nothing is foreseen
+  std::unique_ptr<EpochFollower> before_;  // the one before it, of which stragglers may come
+  uint64_t numbers_ = 0;
+  std::vector<Read> reads_;
+  std::unordered_map<std::string, Finding> last_;       // of each set of samples, the last finding
+  std::unordered_map<std::string, std::string> after_;  // which set was read after which
+  std::string set_;                                     // that was read last
+  std::vector<ChainPlace> places_;
+  uint64_t epochs_foreseen_ = 0;
+  uint64_t hits_ = 0;
+  uint64_t misses_ = 0;
+  std::string described_;
+};
+
+}  // namespace augur

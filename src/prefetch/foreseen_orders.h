@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "order/order.h"
+
+namespace augur {
+
+// ForeseenOrders takes orders that were found out, not given by somebody who must know. Safe from any thread; nothing
+// waits. Implemented by the Prefetcher; in tests by a fake.
+class ForeseenOrders {
+ public:
+  virtual ~ForeseenOrders() = default;
+  // These files are read from now on, in this order. `anew`: instead of what was foreseen before; else behind it. While
+  // an order that was given is queued, that one is followed and this is forgotten.
+  virtual void Foresee(Order order, bool anew) = 0;
+  // Nothing is foreseen any more.
+  virtual void ForgetForeseen() = 0;
+  // Whether an order that was given is queued.
+  virtual bool FollowsGiven() const = 0;
+  // The most files that foreseen orders may have in all.
+  virtual uint64_t ForeseenFilesMax() const = 0;
+};
+
+}  // namespace augur
