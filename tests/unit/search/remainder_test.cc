@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-#include "search/seed_test.h"
+#include "search/compiled_query.h"
 
 namespace augur {
 namespace {
