@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include "shuffle/sampler_hint.h"
+#include "shuffle/sampler_spec.h"
+
 namespace augur {
 namespace {
 
@@ -12,23 +15,137 @@ Option Json(std::string_view text) {
   return {.name = "json", .brief = "print the result as one JSON object", .text = text};
 }
 
+constexpr std::string_view kOfSampler = "Options with --sampler";
+
+Option SamplerOption() {
+  Option option = {.name = "sampler",
+                   .value = "NAME",
+                   .kind = OptionKind::kChoice,
+                   .brief = "how the coming epochs are drawn; this or --order",
+                   .text = "A hint that does not agree with the first reads of an epoch is reported in the status and "
+                           "the log, and dropped. The samplers are:"};
+  for (const NamedSampler& named : NamedSamplers()) {
+    option.choices.push_back(named.name);
+    option.choice_texts.push_back(named.what);
+  }
+  return option;
+}
+
+// A whole number that goes with --sampler.
+Option SamplerNumber(std::string_view name, uint64_t min, uint64_t max, std::string_view brief, std::string_view text) {
+  return {.name = name,
+          .value = "N",
+          .kind = OptionKind::kCount,
+          .min = min,
+          .max = max,
+          .category = kOfSampler,
+          .brief = brief,
+          .text = text};
+}
+
+Option SamplerText(std::string_view name, std::string_view value, std::string_view brief, std::string_view text) {
+  return {.name = name,
+          .value = value,
+          .kind = OptionKind::kText,
+          .category = kOfSampler,
+          .brief = brief,
+          .text = text};
+}
+
+Option SamplerFlag(std::string_view name, std::string_view brief, std::string_view text) {
+  return {.name = name, .category = kOfSampler, .brief = brief, .text = text};
+}
+
+// The options of SamplerHint, each by its own name.
+std::vector<Option> SamplerOptions() {
+  return {
+      SamplerText("seed", "N", "seed of the sampler",
+                  "As the script gives it; a negative one as --seed=-1. Some samplers have one of their own."),
+      SamplerNumber("epoch-from", 0, SamplerHint::kEpochFromMax, "the epoch that is read next, 0 unless given",
+                    "Counted from 0, as set_epoch has it. For a run that was resumed."),
+      SamplerNumber("world-size", 1, SamplerHint::kWorldSizeMax, "ranks of the whole run, on all hosts; 1 unless given",
+                    {}),
+      SamplerText("ranks", "LIST", "the ranks that read from this mount, such as 0-3 or 0,2,4",
+                  "All of them unless given."),
+      SamplerFlag("drop-last", "what does not fill all ranks is left out, not padded", {}),
+      SamplerFlag("same-epoch", "every epoch is drawn as epoch 0 is", "Where set_epoch is not called."),
+      SamplerNumber("batch-size", 1, UINT32_MAX, "samples of a batch of one rank",
+                    "Needed where ranks take whole batches in turn (accelerate, transformers)."),
+      SamplerFlag("split-batches", "--batch-size is of all ranks, and each takes its slice",
+                  "As split_batches of accelerate."),
+      SamplerNumber("position", 0, SamplerHint::kPositionMax,
+                    "which output of the generator the first epoch's seed is",
+                    "Counted from 0 after manual_seed. Where it is not given, and nothing agrees with 3, which it is "
+                    "if nothing else was drawn, it is searched for."),
+      SamplerNumber("stride", 0, SamplerHint::kStrideMax, "outputs of the generator from epoch to epoch, 4 unless given",
+                    "2 with persistent workers, and 2 more for each further loader that is run in an epoch."),
+      SamplerNumber("draws", 1, UINT32_MAX, "samples of an epoch: num_samples of a RandomSampler",
+                    "As many as there are unless given."),
+      SamplerText("split-seed", "N", "seed of the generator that random_split was given", {}),
+      SamplerNumber("split-from", 0, UINT32_MAX, "samples in the parts of the split before the one that is read", {}),
+      SamplerNumber("split-size", 1, UINT32_MAX, "samples in the part of the split that is read", {}),
+      SamplerNumber("buffer", 1, UINT32_MAX, "elements in the shuffle buffer of tf.data or webdataset", {}),
+  };
+}
+
 Command HintCommand() {
   Command command;
   command.name = "hint";
   command.brief = "tell the mount in which order files will be read";
   command.text =
-      "Queues the order as one epoch, behind those that were given before and are not read yet. Returns once the whole "
-      "order is accepted; a wrong line, named by its number, refuses all of it.";
+      "By --order, as a list: it is queued as one epoch, behind those that were given before and are not read yet. "
+      "Returns once the whole order is accepted; a wrong line, named by its number, refuses all of it.\n"
+      "By --sampler, as what draws it: the order of every epoch is made by the daemon, and believed as soon as the first "
+      "few reads of one agree. May be given before an epoch or in its midst, and once for each of several jobs.";
   command.arguments = {MountpointArgument()};
   command.options = {{.name = "order",
                       .value = "FILE",
                       .kind = OptionKind::kText,
-                      .brief = "file with the order, or - for stdin; must be given",
+                      .brief = "file with the order, or - for stdin; this or --sampler",
                       .text = "One file a line, either all as paths relative to the root of the mount (absolute ones "
-                              "below it are taken, too), or all as indices: 0 is the first file of the mount in the "
-                              "order of its paths, as 'find -type f' sorted by LC_ALL=C would number them. A file may "
-                              "come more than once. Empty lines are skipped."}};
+                              "below it are taken, too), or all as indices: 0 is the first file of the mount in path "
+                              "order. That is depth first, the names of each folder by their bytes, so that all of "
+                              "folder a comes before a-b and a.txt, unlike in a sorted list of whole paths, where '-' "
+                              "and '.' come before '/'. A file may come more than once. Empty lines are skipped."},
+                     SamplerOption()};
+  for (Option& option : SamplerOptions()) command.options.push_back(std::move(option));
   return command;
+}
+
+// What was typed, as words of a SamplerHint.
+std::vector<std::string> SamplerWords(const Values& values) {
+  std::vector<std::string> words = {"--sampler=" + values.Text("sampler")};
+  for (const Option& option : SamplerOptions()) {
+    if (!values.Given(option.name)) continue;
+    std::string word = "--" + std::string(option.name);
+    if (option.kind == OptionKind::kText) word += "=" + values.Text(option.name);
+    if (option.kind == OptionKind::kCount) word += "=" + std::to_string(values.Number(option.name));
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+Result<HintOptions> ReadHint(const Values& values) {
+  HintOptions hint = {.mountpoint = values.Text("MOUNTPOINT")};
+  const bool order = values.Given("order");
+  if (order == values.Given("sampler")) {
+    return Status(Code::kInvalid,
+                  order ? "hint: both --order and --sampler: give one of them"
+                        : "hint: --order or --sampler is missing: a file with one path or index a line, or how the "
+                          "epochs are drawn; see 'augurctl hint --help'");
+  }
+  if (order) {
+    for (const Option& option : SamplerOptions()) {
+      if (!values.Given(option.name)) continue;
+      return Status(Code::kInvalid,
+                    "hint: --" + std::string(option.name) + " goes with --sampler, not with --order: leave it out");
+    }
+    hint.order = values.Text("order");
+    return hint;
+  }
+  hint.sampler = SamplerWords(values);
+  AUGUR_TRY(ParseSamplerHint(hint.sampler).status().In("hint"));
+  return hint;
 }
 
 Command StatusCommand() {
@@ -68,6 +185,8 @@ Program MakeProgram() {
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
+      {.command = "augurctl hint /mnt/train --sampler distributed --seed 42 --world-size 8 --ranks 0-3",
+       .what = "Of a DistributedSampler with seed 42, of whose eight ranks the first four run here:"},
       {.command = "augurctl status /mnt/train", .what = "See what the mount does:"}};
   program.exit_status =
       "0: done. 2: an error; stderr says what and why. A reader of stdout that goes away early is no error.";
@@ -90,13 +209,8 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
   const Values& values = parsed.values;
   const std::string& mountpoint = values.Text("MOUNTPOINT");
   if (parsed.command->name == "hint") {
-    if (!values.Given("order") || values.Text("order").empty()) {
-      return Status(
-          Code::kInvalid,
-          "hint: --order is missing: a file with one path or index a line, or - for stdin; see 'augurctl hint "
-          "--help'");
-    }
-    options.command = HintOptions{.mountpoint = mountpoint, .order = values.Text("order")};
+    AUGUR_TRY_ASSIGN(hint, ReadHint(values));
+    options.command = std::move(hint);
   } else if (parsed.command->name == "status") {
     options.command = StatusOptions{.mountpoint = mountpoint, .json = values.Given("json")};
   } else {

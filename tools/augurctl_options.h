@@ -3,15 +3,18 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "augur/status.h"
 #include "tools/options.h"
 
 namespace augur {
 
+// Just one of the two is there.
 struct HintOptions {
   std::string mountpoint;
-  std::string order;  // a file, or "-": stdin
+  std::string order;                 // a file, or "-": stdin
+  std::vector<std::string> sampler;  // the words of a SamplerHint
 };
 
 struct StatusOptions {

@@ -2,9 +2,13 @@
 #include "tools/daemon_control.h"
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "order/order_file.h"
+#include "shuffle/sampler_hint.h"
+#include "shuffle/sampler_spec.h"
 
 namespace augur {
 namespace {
@@ -45,6 +49,7 @@ std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
   return {
       {"status", [this](const nlohmann::json& request, const ControlBody&) { return Report(request); }},
       {"hint", [this](const nlohmann::json&, const ControlBody& body) { return Hint(body); }},
+      {"hint_sampler", [this](const nlohmann::json& request, const ControlBody&) { return HintSampler(request); }},
       {"drop", [this](const nlohmann::json&, const ControlBody&) { return Drop(); }},
   };
 }
@@ -78,6 +83,25 @@ Result<ControlReply> DaemonControl::ReadOrder(const ControlBody& body) {
   ControlReply reply;
   reply.header["files"] = order.size();
   AUGUR_TRY(options_.prefetch->AddOrder(std::move(order)));
+  return reply;
+}
+
+Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
+  if (options_.foreseer == nullptr) return NoPrefetch();
+  std::vector<std::string> words;
+  const auto given = request.find("words");
+  if (given == request.end() || !given->is_array()) {
+    return Status(Code::kInvalid, "the request has no list of words: ask by an 'augurctl' of this version");
+  }
+  for (const nlohmann::json& word : *given) {
+    if (!word.is_string()) return Status(Code::kInvalid, "a word of the hint is no text: " + word.dump());
+    words.push_back(word.get<std::string>());
+  }
+  AUGUR_TRY_ASSIGN(hint, ParseSamplerHint(words));
+  AUGUR_TRY_ASSIGN(spec, ResolveSamplerHint(hint));
+  ControlReply reply;
+  reply.header["accepted"] = spec.Describe();
+  options_.foreseer->AddHint(std::move(spec));
   return reply;
 }
 

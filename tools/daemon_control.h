@@ -25,7 +25,7 @@ struct DaemonControlOptions {
 };
 
 // DaemonControl is what a running mount says about itself and what it can be asked: the texts of the virtual files, and
-// the commands of augurctl. Safe from any thread. REQUIRES: statistics and prefetch outlive it, and every handler has
+// the commands of augurctl. Safe from any thread. REQUIRES: statistics, prefetch and foreseer outlive it, and every handler has
 // returned before it is destroyed.
 class DaemonControl {
  public:
@@ -42,8 +42,10 @@ class DaemonControl {
   //   status {"format": "table" | "json"}   the text as body
   //   hint, an order file as body           {"files": N}; kInvalid by line number; kNoSpace: longer than memory allows;
   //                                         kBusy: another one is being read
+  //   hint_sampler {"words": ["--sampler=torch", ...]}, the words of a SamplerHint
+  //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
   //   drop                                  {"warehouse_bytes": N, "stocked_bytes": N}
-  // hint and drop are kUnsupported in a mount that does not prefetch.
+  // hint, hint_sampler and drop are kUnsupported in a mount that does not prefetch.
   std::map<std::string, ControlHandler, std::less<>> Handlers();
 
  private:
@@ -51,6 +53,7 @@ class DaemonControl {
   Result<ControlReply> Report(const nlohmann::json& request) const;
   Result<ControlReply> Hint(const ControlBody& body);
   Result<ControlReply> ReadOrder(const ControlBody& body);
+  Result<ControlReply> HintSampler(const nlohmann::json& request);
   Result<ControlReply> Drop();
 
   // Constant after construction.

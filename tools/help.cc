@@ -78,6 +78,9 @@ void AppendLongOption(const Option& option, std::string& out) {
   std::string text = Sentence(option.brief) + ".";
   if (!option.text.empty()) text += " " + std::string(option.text);
   out += Wrap(text, 10);
+  for (size_t i = 0; i < option.choice_texts.size(); ++i) {
+    out += Wrap(std::string(option.choices[i]) + ": " + std::string(option.choice_texts[i]), 12);
+  }
   if (const std::string limits = OptionLimits(option); !limits.empty()) out += Wrap("[" + limits + "]", 10);
 }
 

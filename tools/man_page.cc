@@ -53,6 +53,11 @@ std::string Form(const Option& option) {
 void AppendOption(const Option& option, std::string& out) {
   out += ".TP\n" + Form(option) + "\n" + Roff(Sentence(option.brief)) + ".\n";
   if (!option.text.empty()) out += Roff(option.text) + "\n";
+  if (!option.choice_texts.empty()) out += ".RS\n";
+  for (size_t i = 0; i < option.choice_texts.size(); ++i) {
+    out += ".TP\n\\fB" + Roff(option.choices[i]) + "\\fR\n" + Roff(option.choice_texts[i]) + "\n";
+  }
+  if (!option.choice_texts.empty()) out += ".RE\n";
   if (const std::string limits = OptionLimits(option); !limits.empty()) out += "(" + Roff(limits) + ")\n";
 }
 

@@ -75,7 +75,9 @@ std::string OptionLimits(const Option& option) {
     case OptionKind::kSize:
     case OptionKind::kCount:
     case OptionKind::kOctal: limits = RangeText(option); break;
-    case OptionKind::kChoice: limits = Alternatives(option.choices); break;
+    case OptionKind::kChoice:
+      if (option.choice_texts.empty()) limits = Alternatives(option.choices);
+      break;
     case OptionKind::kFlag:
     case OptionKind::kText:
     case OptionKind::kList: break;

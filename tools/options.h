@@ -38,6 +38,7 @@ struct Option {
   uint64_t min = 0;                     // of sizes and numbers
   uint64_t max = UINT64_MAX;
   std::vector<std::string_view> choices = {};
+  std::vector<std::string_view> choice_texts = {};  // what each choice is, where the words do not say it; else none
   std::string_view category = "Options";
   std::string_view brief = {};  // one line, without full stop
   std::string_view text = {};   // more sentences for --help and the man page; may be empty

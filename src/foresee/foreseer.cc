@@ -20,7 +20,6 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery(500);
 // An epoch is asked for after so many reads, and each time they have doubled.
 constexpr uint64_t kReadsToAsk = 3;
-constexpr uint64_t kReadsToSearch = 6;
 // After so many reads without an answer that it agrees with, a hint is wrong.
 constexpr uint64_t kReadsToDropHint = 48;
 // A job whose epochs could not be searched so often has another sampler.
@@ -271,13 +270,13 @@ void Foreseer::Ask(Job& job) {
   for (const EpochStream& stream : epoch->streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
-  question.search = reads >= kReadsToSearch && job.searches_failed < kSearchesMax;
+  question.search = job.searches_failed < kSearchesMax;
   if (std::optional<Finding> finding = Inquiry::AnswerAtOnce(question, *known_)) {
     if (job.inquiry) job.inquiry->Cancel();
     job.inquiry.reset();
     return Found(job, reads, std::move(finding));
   }
-  if (job.inquiry) return;
+  if (job.inquiry || !Inquiry::Decidable(question)) return;
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;
@@ -392,7 +391,8 @@ void Foreseer::SearchChain(Job& job) {
         const uint64_t item = slot.load();
         if (item == 0) continue;
         chain.push_back({.stream_seed = (*seeds)[item >> 40], .position = (item & ((uint64_t{1} << 40) - 1)) - 1});
-        spdlog::info("the seed is output {} of torch.manual_seed({})", chain.back().position, chain.back().stream_seed);
+        spdlog::debug("the seed may be output {} of torch.manual_seed({})", chain.back().position,
+                      chain.back().stream_seed);
       }
       asked->second->foresight.SetChain(std::move(chain));
     });

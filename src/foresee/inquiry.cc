@@ -19,8 +19,8 @@ namespace {
 constexpr uint64_t kGuessesARange = 64;
 // A run is mostly seen from its beginning. These are 700 guesses, 10 ms.
 constexpr uint64_t kEpochsAtOnce = 3;
-// Orders that are made whole to look for a run that was begun in mid-epoch: 10 ns a sample, so 2 core-seconds.
-constexpr uint64_t kMidstDraws = 200'000'000;
+// Orders that are made whole to look for a run that was begun in mid-epoch: 10 ns a sample, so a core-second.
+constexpr uint64_t kMidstDraws = 100'000'000;
 // For the search of all seeds: clues are taken from so many streams at most, and of each from its first places.
 constexpr size_t kClueStreams = 8;
 constexpr uint32_t kUnsurePlaces = 4;
@@ -166,6 +166,12 @@ std::optional<Finding> Inquiry::AnswerAtOnce(const Question& question, const std
   return std::move(best->finding);
 }
 
+bool Inquiry::Decidable(const Question& question) {
+  const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(question.tests.size());
+  return std::ranges::any_of(
+      question.tests, [&](const GuessTest& test) { return Believed(test.BitsExpected(), tried); });
+}
+
 void Inquiry::Begin() {
   MakeStages();
   Next();
@@ -211,8 +217,8 @@ void Inquiry::MakeStages() {
   uint64_t samples = 1;
   for (const GuessTest& test : question_.tests) samples += test.samples();
   AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(all->size(), kMidstDraws / samples), known_guess, true);
-  AddEndShuffleStages();
   AddSeedStages();
+  AddEndShuffleStages();
 }
 
 // Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.

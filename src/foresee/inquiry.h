@@ -47,6 +47,9 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   // known samplers.
   static std::optional<Finding> AnswerAtOnce(const Question& question, const std::vector<KnownSampler>& known);
 
+  // Whether the reads are enough to tell one seed of 2^32 from all others.
+  static bool Decidable(const Question& question);
+
   // Asks the rest.
   void Begin();
   // It ends soon; `answered` is still called.

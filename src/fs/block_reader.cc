@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -27,10 +28,17 @@ void BlockReader::Get(const Entry& file, uint64_t block, RecordCache::Done done)
   if (found == RecordCache::Found::kLoading) statistics_.Add(Stat::kRecordCacheJoins, 1);
 }
 
+std::optional<Warehouse::Pin> BlockReader::FindKept(const Entry& file, uint64_t block) const {
+  return hooks_ != nullptr ? hooks_->Find(file, block) : std::nullopt;
+}
+
 void BlockReader::Load(const Entry& file, uint64_t block, Buffer buffer, RecordCache::Loaded loaded) {
   const uint64_t block_bytes = Store::BlockBytes(file, block);
-  if (hooks_ != nullptr && hooks_->Fetch(file, block, {buffer.data(), block_bytes})) {
+  if (const std::optional<Warehouse::Pin> pin = FindKept(file, block)) {
     statistics_.Add(Stat::kWarehouseHits, 1);
+    AUGUR_CHECK(pin->bytes() == block_bytes);
+    std::byte* to = buffer.data();
+    for (const std::span<const std::byte> piece : pin->pieces()) to = std::ranges::copy(piece, to).out;
     loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = block_bytes});
     return;
   }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "augur/store.h"
 #include "cache/record_cache.h"
+#include "cache/warehouse.h"
 #include "control/statistics.h"
 #include "io/read_engine.h"
 #include "prefetch/demand_hooks.h"
@@ -32,6 +34,8 @@ class BlockReader {
   // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block);
   // a failed load is logged once, however many asked. REQUIRES: block < Store::BlockCount(file).
   void Get(const Entry& file, uint64_t block, RecordCache::Done done);
+  // The block where it is kept beside the record cache, without a copy. Nothing: Get brings it.
+  std::optional<Warehouse::Pin> FindKept(const Entry& file, uint64_t block) const;
 
  private:
   void Load(const Entry& file, uint64_t block, Buffer buffer, RecordCache::Loaded loaded);

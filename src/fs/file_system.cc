@@ -83,6 +83,7 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
       options_(options),
       holding_reads_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
       started_(Now()),
+      statistics_(statistics),
       blocks_(store_, engine, cache, statistics, options.hooks),
       gate_(holding_reads_max_),
       virtual_(FirstSnapshotNumber(started_)) {}
@@ -215,7 +216,30 @@ void FileSystem::ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, cons
   done(std::move(reply));
 }
 
-void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done) {
+// A read that wants a small part of a large file would otherwise copy a whole block for it. Nothing: some of it is not
+// kept, or it lies in too many pieces.
+std::optional<ReadReply> FileSystem::ReadKept(const Entry& file, uint64_t offset, size_t bytes) const {
+  ReadReply reply;
+  uint64_t skip = offset % kBlockBytes;
+  for (uint64_t block = offset / kBlockBytes; bytes > 0; ++block, skip = 0) {
+    std::optional<Warehouse::Pin> pin = blocks_.FindKept(file, block);
+    if (!pin) return std::nullopt;
+    for (std::span<const std::byte> piece : pin->pieces()) {
+      const size_t passed = std::min<size_t>(skip, piece.size());
+      skip -= passed;
+      piece = piece.subspan(passed, std::min(bytes, piece.size() - passed));
+      if (piece.empty()) continue;
+      if (reply.pieces.size() == kReadPiecesMax) return std::nullopt;
+      reply.pieces.push_back(piece);
+      bytes -= piece.size();
+    }
+    reply.pins.push_back(std::move(*pin));
+  }
+  statistics_.Add(Stat::kWarehouseHits, reply.pins.size());
+  return reply;
+}
+
+void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
   AUGUR_CHECK(bytes <= kReadBytesMax);
   if (const std::optional<Node> file = VirtualNode(node)) return ReadVirtual(file->entry, offset, bytes, done);
   Result<Entry> file = EntryOf(*store_, node);
@@ -223,7 +247,8 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done)
   if (file->type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
   if (offset >= file->size || bytes == 0) return done(ReadReply{});
   bytes = std::min<uint64_t>(bytes, file->size - offset);
-  if (offset == 0 && options_.hooks != nullptr) options_.hooks->OnRead(*file);
+  if (offset == 0 && options_.hooks != nullptr) options_.hooks->OnRead(*file, reader);
+  if (std::optional<ReadReply> kept = ReadKept(*file, offset, bytes)) return done(std::move(*kept));
   const uint64_t first = offset / kBlockBytes;
   if ((offset + bytes - 1) / kBlockBytes == first) {
     const uint64_t skip = offset % kBlockBytes;

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ inline constexpr NodeId kRootNode = 1;
 
 // The longest read: FUSE's longest request. It touches two blocks at most.
 inline constexpr size_t kReadBytesMax = kBlockBytes;
+// The pieces that a reply has at most. A kept block lies in few: its memory is in pieces only where the warehouse was
+// full before.
+inline constexpr size_t kReadPiecesMax = 16;
 
 struct NodeAttributes {
   NodeId node = 0;
@@ -63,6 +67,7 @@ struct ReadReply {
   std::vector<std::span<const std::byte>> pieces;
   // Keep the bytes alive.
   std::vector<BlockRef> blocks;
+  std::vector<Warehouse::Pin> pins;
   std::shared_ptr<const VirtualFolder::Snapshot> snapshot;
 };
 
@@ -91,8 +96,9 @@ class FileSystem {
   // as not taken) or the directory ends. An offset past the end gives nothing.
   Status ReadDirectory(NodeId node, uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
   // The bytes [offset, offset + bytes) of a file, cut at its end: fewer than asked only there, none past it. kInvalid:
-  // not a file. kNoSpace: the cache cannot hold the blocks. REQUIRES: bytes <= kReadBytesMax.
-  void Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done);
+  // not a file. kNoSpace: the cache cannot hold the blocks. `reader` is the thread that reads, 0 where it is not known.
+  // REQUIRES: bytes <= kReadBytesMax.
+  void Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader = 0);
 
   FileSystemCounts Counts() const;
 
@@ -110,6 +116,7 @@ class FileSystem {
   NodeAttributes VirtualAttributes(uint64_t entry, const VirtualFolder::Snapshot* snapshot) const;
   Result<NodeAttributes> GetVirtualAttributes(uint64_t entry) const;
   Status ReadVirtualDirectory(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
+  std::optional<ReadReply> ReadKept(const Entry& file, uint64_t offset, size_t bytes) const;
   void ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, const ReadDone& done) const;
   bool IsVirtualName(NodeId parent, std::string_view name) const;
 
@@ -120,6 +127,7 @@ class FileSystem {
   const timespec started_;
 
   // Own synchronization.
+  Statistics& statistics_;
   BlockReader blocks_;
   ReadGate gate_;
   VirtualFolder virtual_;

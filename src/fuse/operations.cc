@@ -143,11 +143,14 @@ struct Handlers {
   static void Read(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, fuse_file_info* /*file*/) {
     Operations& operations = Of(request);
     operations.ReadBegins();
-    operations.file_system_.Read(node, static_cast<uint64_t>(offset), bytes,
-                                 [request, &operations](Result<ReadReply> read) {
-                                   ReplyToRead(request, operations, std::move(read));
-                                   operations.ReadEnds();
-                                 });
+    const auto reader = static_cast<uint32_t>(fuse_req_ctx(request)->pid);
+    operations.file_system_.Read(
+        node, static_cast<uint64_t>(offset), bytes,
+        [request, &operations](Result<ReadReply> read) {
+          ReplyToRead(request, operations, std::move(read));
+          operations.ReadEnds();
+        },
+        reader);
   }
 
   // A failed read is an error, never a short reply: one shorter than asked, before the end of the file, would truncate
@@ -161,8 +164,7 @@ struct Handlers {
       ReplyFailure(request, read.status());
       return;
     }
-    // A request of at most kReadBytesMax touches at most two blocks.
-    std::array<iovec, 4> pieces;
+    std::array<iovec, kReadPiecesMax> pieces;
     AUGUR_CHECK(read->pieces.size() <= pieces.size());
     uint64_t bytes = 0;
     for (size_t i = 0; i < read->pieces.size(); ++i) {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "augur/entry.h"
+#include "cache/warehouse.h"
 
 namespace augur {
 
@@ -15,10 +17,10 @@ namespace augur {
 class DemandHooks {
  public:
   virtual ~DemandHooks() = default;
-  // The first bytes of a file are asked for by a READ.
-  virtual void OnRead(const Entry& file) = 0;
-  // Copies a kept block to `to`, which has its length. False: it is not kept.
-  virtual bool Fetch(const Entry& file, uint64_t block, std::span<std::byte> to) = 0;
+  // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known).
+  virtual void OnRead(const Entry& file, uint32_t reader) = 0;
+  // A kept block, checked. Nothing: it is not kept.
+  virtual std::optional<Warehouse::Pin> Find(const Entry& file, uint64_t block) = 0;
   // A block was read from the disk because a READ asked for it; its bytes have been checked.
   virtual void OnLoaded(const Entry& file, uint64_t block, std::span<const std::byte> bytes) = 0;
 };

@@ -379,7 +379,7 @@ void Prefetcher::AskStats() {
 
 void Prefetcher::Queue(const Order& order, Source source) {
   Planner& plan = planner();
-  if (source == Source::kOrder && source_ == Source::kSequence) {
+  if (source_ != Source::kNothing && source != source_) {
     plan.Clear();
     filling_ = false;
   }
@@ -432,7 +432,9 @@ void Prefetcher::FollowSequence() {
 }
 
 void Prefetcher::FillWhenAllFits() {
-  if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder) return;
+  if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder || source_ == Source::kForeseen) {
+    return;
+  }
   const uint64_t rounding = store_->summary().file_count * Warehouse::RoomFor(1);
   if (store_->summary().record_bytes + rounding > KeptMax()) return;
   const Result<std::shared_ptr<const Order>> files = path_order_.Files();
@@ -445,9 +447,40 @@ void Prefetcher::FillWhenAllFits() {
   }
 }
 
+// What was found out gives way to what was given.
+void Prefetcher::Foresee(Order order, bool anew) {
+  Post([this, anew, files = std::make_shared<const Order>(std::move(order))] {
+    if (source_ == Source::kOrder) return;
+    if (anew && planner_) planner_->Clear();
+    filling_ = false;
+    Queue(*files, Source::kForeseen);
+  });
+}
+
+void Prefetcher::ForgetForeseen() {
+  Post([this] {
+    if (source_ != Source::kForeseen) return;
+    planner_->Clear();
+    filling_ = false;
+    source_ = Source::kNothing;
+    keep_demand_.store(true, std::memory_order_relaxed);
+  });
+}
+
+uint64_t Prefetcher::ForeseenFilesMax() const { return options_.order_bytes_max / kOrderBytesPerFile; }
+
+// So that the opens of its files are told, of which the page cache answers the reads.
+void Prefetcher::WatchFolderOf(EntryNumber file) {
+  const Result<Entry> entry = store_->Get(file);
+  if (!entry.ok()) return;
+  const auto folder = static_cast<EntryNumber>(entry->parent);
+  if (watched_.insert(folder).second) view_->Watch({&folder, 1});
+}
+
 void Prefetcher::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   ++reads_seen_;
-  if (source_ != Source::kOrder) detector_.Observe(file);
+  if (source_ != Source::kOrder && source_ != Source::kForeseen) detector_.Observe(file);
+  if (missed && witness_.read && view_ != nullptr) WatchFolderOf(file);
   if (!planner_) return;
   const Sight sight = planner_->Saw(file, missed, now_us);
   const std::optional<uint64_t> since_us = fetched_.Used(file);
@@ -461,31 +494,23 @@ void Prefetcher::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   if (since_us) statistics_.Record(Histogram::kLeadTimeUs, now_us - std::min(now_us, *since_us));
 }
 
-void Prefetcher::OnRead(const Entry& file) {
+void Prefetcher::OnRead(const Entry& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.number);
+  if (witness_.read) witness_.read(number, reader);
   Post([this, number] { Saw(number, true, NowUs()); });
 }
 
 void Prefetcher::OnOpened(std::span<const EntryNumber> files) {
   statistics_.Add(Stat::kOpens, files.size());
+  if (witness_.opened) witness_.opened(files);
   Post([this, list = std::vector<EntryNumber>(files.begin(), files.end())] {
     const uint64_t now_us = NowUs();
     for (const EntryNumber file : list) Saw(file, false, now_us);
   });
 }
 
-bool Prefetcher::Fetch(const Entry& file, uint64_t block, std::span<std::byte> to) {
-  if (!kept_) return false;
-  const std::optional<Warehouse::Pin> pin = kept_->Find(file, block);
-  if (!pin) return false;
-  size_t done = 0;
-  for (const std::span<const std::byte> piece : pin->pieces()) {
-    AUGUR_CHECK(done + piece.size() <= to.size());
-    std::memcpy(to.data() + done, piece.data(), piece.size());
-    done += piece.size();
-  }
-  AUGUR_CHECK(done == to.size());
-  return true;
+std::optional<Warehouse::Pin> Prefetcher::Find(const Entry& file, uint64_t block) {
+  return kept_ ? kept_->Find(file, block) : std::nullopt;
 }
 
 // With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every

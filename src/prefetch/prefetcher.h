@@ -28,6 +28,7 @@
 #include "prefetch/demand_hooks.h"
 #include "prefetch/fetched_files.h"
 #include "prefetch/flight.h"
+#include "prefetch/foreseen_orders.h"
 #include "prefetch/keeper.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/mount_view.h"
@@ -55,7 +56,7 @@ struct PrefetcherOptions {
 // the planner needs no lock and nobody waits for it; further threads only push, and copy to the warehouse. REQUIRES:
 // what it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that somebody
 // waits for: BlockReader.
-class Prefetcher final : public PrefetchControl, public DemandHooks {
+class Prefetcher final : public PrefetchControl, public DemandHooks, public ForeseenOrders {
  public:
   // `warehouse` may be nullptr: nothing is kept.
   Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,
@@ -64,6 +65,13 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   ~Prefetcher() override;
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
+
+  // Who else is told of every read and open that is seen. To be set before Start.
+  struct Witness {
+    std::function<void(EntryNumber file, uint32_t reader)> read;
+    std::function<void(std::span<const EntryNumber> files)> opened;
+  };
+  void SetWitness(Witness witness) { witness_ = std::move(witness); }
 
   // Begins to work, once the mount is served. `sink` and `view` may be nullptr where there is none. kNoSpace: the
   // system gives no thread.
@@ -81,13 +89,19 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   std::vector<std::pair<std::string, std::string>> Describe() const override;
   DropReport Drop() override;
 
+  // ForeseenOrders.
+  void Foresee(Order order, bool anew) override;
+  void ForgetForeseen() override;
+  bool FollowsGiven() const override { return order_files_.load(std::memory_order_relaxed) > 0; }
+  uint64_t ForeseenFilesMax() const override;
+
   // DemandHooks.
-  void OnRead(const Entry& file) override;
-  bool Fetch(const Entry& file, uint64_t block, std::span<std::byte> to) override;
+  void OnRead(const Entry& file, uint32_t reader) override;
+  std::optional<Warehouse::Pin> Find(const Entry& file, uint64_t block) override;
   void OnLoaded(const Entry& file, uint64_t block, std::span<const std::byte> bytes) override;
 
  private:
-  enum class Source { kNothing, kOrder, kSequence };
+  enum class Source { kNothing, kOrder, kForeseen, kSequence };
 
   void Post(std::function<void()> event);
   void Run();
@@ -99,6 +113,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   void StartReads();
   void StartPushes();
   void StartDrops();
+  void WatchFolderOf(EntryNumber file);
   void FollowSequence();
   void FillWhenAllFits();
   void Queue(const Order& order, Source source);
@@ -123,6 +138,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks {
   const PrefetcherOptions options_;
 
   // Constant after Start.
+  Witness witness_;
   PageSink* sink_ = nullptr;
   MountView* view_ = nullptr;
 

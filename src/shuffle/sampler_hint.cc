@@ -63,22 +63,15 @@ struct Option {
   uint64_t max = UINT32_MAX;
 };
 
-// A generator that lives for the whole run is stepped to where it is to begin, 0.4 ns an output: 100 s for the epoch of
-// this number of 1.3 million samples, and 27 s for the last position. Nobody means more. A stride is at most what a few
-// random numbers for each sample of an epoch add.
-constexpr uint64_t kEpochFromMax = 100'000;
-constexpr uint64_t kPositionMax = uint64_t{1} << 36;
-constexpr uint64_t kStrideMax = uint64_t{1} << 32;
-
 constexpr Option kOptions[] = {
     {.name = "--drop-last", .flag = &SamplerHint::drop_last},
     {.name = "--same-epoch", .flag = &SamplerHint::same_epoch},
     {.name = "--split-batches", .flag = &SamplerHint::split_batches},
-    {.name = "--epoch-from", .number = &SamplerHint::epoch_from, .max = kEpochFromMax},
+    {.name = "--epoch-from", .number = &SamplerHint::epoch_from, .max = SamplerHint::kEpochFromMax},
     {.name = "--world-size", .number = &SamplerHint::world_size, .min = 1, .max = SamplerHint::kWorldSizeMax},
     {.name = "--batch-size", .optional = &SamplerHint::batch, .min = 1},
-    {.name = "--position", .optional = &SamplerHint::position, .max = kPositionMax},
-    {.name = "--stride", .optional = &SamplerHint::stride, .max = kStrideMax},
+    {.name = "--position", .optional = &SamplerHint::position, .max = SamplerHint::kPositionMax},
+    {.name = "--stride", .optional = &SamplerHint::stride, .max = SamplerHint::kStrideMax},
     {.name = "--draws", .optional = &SamplerHint::draws, .min = 1},
     {.name = "--split-from", .number = &SamplerHint::split_from},
     {.name = "--split-size", .optional = &SamplerHint::split_size, .min = 1},

@@ -29,9 +29,15 @@ Result<bool> ReadPiece(int fd, const std::string& name, std::string& piece) {
   return bytes > 0;
 }
 
-}  // namespace
+Status HintSampler(const HintOptions& options) {
+  AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
+  const Result<ControlAnswer> answer =
+      AskDaemon(socket, {{"command", "hint_sampler"}, {"words", options.sampler}}, nullptr);
+  if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
+  return WriteOut("accepted: " + answer->header.value("accepted", std::string()) + "\n");
+}
 
-Status RunHint(const HintOptions& options) {
+Status HintOrder(const HintOptions& options) {
   const bool from_stdin = options.order == "-";
   const std::string name = from_stdin ? "standard input" : Printable(options.order);
   const UniqueFd file(from_stdin ? dup(STDIN_FILENO) : open(options.order.c_str(), O_RDONLY | O_CLOEXEC));
@@ -45,6 +51,12 @@ Status RunHint(const HintOptions& options) {
     return answer.status().In(of_order ? name : Printable(options.mountpoint));
   }
   return WriteOut("accepted: " + answer->header.value("files", nlohmann::json(0)).dump() + " files\n");
+}
+
+}  // namespace
+
+Status RunHint(const HintOptions& options) {
+  return options.sampler.empty() ? HintOrder(options) : HintSampler(options);
 }
 
 }  // namespace augur
