@@ -22,8 +22,9 @@ Option SamplerOption() {
                    .value = "NAME",
                    .kind = OptionKind::kChoice,
                    .brief = "how the coming epochs are drawn; this or --order",
-                   .text = "A hint that does not agree with the first reads of an epoch is reported in the status and "
-                           "the log, and dropped. The samplers are:"};
+                   .text =
+                       "A hint that does not agree with the first reads of an epoch is reported in the status and "
+                       "the log, and dropped. The samplers are:"};
   for (const NamedSampler& named : NamedSamplers()) {
     option.choices.push_back(named.name);
     option.choice_texts.push_back(named.what);
@@ -44,12 +45,8 @@ Option SamplerNumber(std::string_view name, uint64_t min, uint64_t max, std::str
 }
 
 Option SamplerText(std::string_view name, std::string_view value, std::string_view brief, std::string_view text) {
-  return {.name = name,
-          .value = value,
-          .kind = OptionKind::kText,
-          .category = kOfSampler,
-          .brief = brief,
-          .text = text};
+  return {
+      .name = name, .value = value, .kind = OptionKind::kText, .category = kOfSampler, .brief = brief, .text = text};
 }
 
 Option SamplerFlag(std::string_view name, std::string_view brief, std::string_view text) {
@@ -73,11 +70,11 @@ std::vector<Option> SamplerOptions() {
                     "Needed where ranks take whole batches in turn (accelerate, transformers)."),
       SamplerFlag("split-batches", "--batch-size is of all ranks, and each takes its slice",
                   "As split_batches of accelerate."),
-      SamplerNumber("position", 0, SamplerHint::kPositionMax,
-                    "which output of the generator the first epoch's seed is",
+      SamplerNumber("position", 0, SamplerHint::kPositionMax, "which output of the generator the first epoch's seed is",
                     "Counted from 0 after manual_seed. Where it is not given, and nothing agrees with 3, which it is "
                     "if nothing else was drawn, it is searched for."),
-      SamplerNumber("stride", 0, SamplerHint::kStrideMax, "outputs of the generator from epoch to epoch, 4 unless given",
+      SamplerNumber("stride", 0, SamplerHint::kStrideMax,
+                    "outputs of the generator from epoch to epoch, 4 unless given",
                     "2 with persistent workers, and 2 more for each further loader that is run in an epoch."),
       SamplerNumber("draws", 1, UINT32_MAX, "samples of an epoch: num_samples of a RandomSampler",
                     "As many as there are unless given."),
@@ -95,7 +92,8 @@ Command HintCommand() {
   command.text =
       "By --order, as a list: it is queued as one epoch, behind those that were given before and are not read yet. "
       "Returns once the whole order is accepted; a wrong line, named by its number, refuses all of it.\n"
-      "By --sampler, as what draws it: the order of every epoch is made by the daemon, and believed as soon as the first "
+      "By --sampler, as what draws it: the order of every epoch is made by the daemon, and believed as soon as the "
+      "first "
       "few reads of one agree. May be given before an epoch or in its midst, and once for each of several jobs.";
   command.arguments = {MountpointArgument()};
   command.options = {{.name = "order",
@@ -126,7 +124,7 @@ std::vector<std::string> SamplerWords(const Values& values) {
 }
 
 Result<HintOptions> ReadHint(const Values& values) {
-  HintOptions hint = {.mountpoint = values.Text("MOUNTPOINT")};
+  HintOptions hint = {.mountpoint = values.Text("MOUNTPOINT"), .order = {}, .sampler = {}};
   const bool order = values.Given("order");
   if (order == values.Given("sampler")) {
     return Status(Code::kInvalid,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/daemon_control.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -90,13 +91,11 @@ Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
   if (options_.foreseer == nullptr) return NoPrefetch();
   std::vector<std::string> words;
   const auto given = request.find("words");
-  if (given == request.end() || !given->is_array()) {
+  const auto is_text = [](const nlohmann::json& word) { return word.is_string(); };
+  if (given == request.end() || !given->is_array() || !std::ranges::all_of(*given, is_text)) {
     return Status(Code::kInvalid, "the request has no list of words: ask by an 'augurctl' of this version");
   }
-  for (const nlohmann::json& word : *given) {
-    if (!word.is_string()) return Status(Code::kInvalid, "a word of the hint is no text: " + word.dump());
-    words.push_back(word.get<std::string>());
-  }
+  for (const nlohmann::json& word : *given) words.push_back(word.get<std::string>());
   AUGUR_TRY_ASSIGN(hint, ParseSamplerHint(words));
   AUGUR_TRY_ASSIGN(spec, ResolveSamplerHint(hint));
   ControlReply reply;

@@ -25,8 +25,8 @@ struct DaemonControlOptions {
 };
 
 // DaemonControl is what a running mount says about itself and what it can be asked: the texts of the virtual files, and
-// the commands of augurctl. Safe from any thread. REQUIRES: statistics, prefetch and foreseer outlive it, and every handler has
-// returned before it is destroyed.
+// the commands of augurctl. Safe from any thread. REQUIRES: statistics, prefetch and foreseer outlive it, and every
+// handler has returned before it is destroyed.
 class DaemonControl {
  public:
   DaemonControl(std::shared_ptr<const Store> store, const Statistics& statistics, DaemonControlOptions options);
