@@ -2,15 +2,33 @@
 #include "order/epoch_follower.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 
 namespace augur {
+namespace {
 
-EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin)
+// The share of reads that a right order gets wrong.
+constexpr double kWrong = 0.03;
+// What drop_last leaves: a batch of each rank, 8 x 512.
+constexpr uint64_t kDroppedMax = 4096;
+
+}  // namespace
+
+EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin, uint32_t reach)
     : order_(std::move(order)),
+      begin_(begin),
+      reach_max_(static_cast<uint32_t>(std::clamp<uint64_t>(order_->size() / 4, kReachMin, kReachMax))),
       read_(order_->size(), false),
       front_(begin),
-      tail_(begin - std::min(begin, reach_ / 2)) {}
+      tail_(begin - std::min(begin, reach / 2)),
+      reach_(std::clamp(reach, kReachMin, reach_max_)) {}
+
+bool EpochFollower::NearEnd() const {
+  const uint64_t size = order_->size();
+  return hits_ > 0 && front_ + std::max<uint64_t>(reach_, std::min(kDroppedMax, size / 16)) >= size;
+}
 
 std::optional<uint32_t> EpochFollower::Expects(EntryNumber file) const {
   for (const uint64_t item : order_->PlacesOf(file)) {
@@ -24,9 +42,11 @@ std::optional<uint32_t> EpochFollower::Expects(EntryNumber file) const {
 
 EpochFollower::Kind EpochFollower::Saw(EntryNumber file) {
   if (const std::optional<uint32_t> place = Expects(file)) {
+    bits_ = std::min(bits_ + std::log2((1 - kWrong) / ChanceOfHit() + kWrong), kBitsMax);
     ++hits_;
-    score_ = std::min(score_ + 1, kScoreMax);
     read_[*place] = true;
+    ++read_ahead_;
+    if (*place + uint64_t{kEndPlaces} >= order_->size()) ++hits_at_end_;
     Advance(*place);
     return Kind::kHit;
   }
@@ -38,37 +58,52 @@ EpochFollower::Kind EpochFollower::Saw(EntryNumber file) {
 bool EpochFollower::ReadLately(EntryNumber file) const {
   return std::ranges::any_of(order_->PlacesOf(file), [&](uint64_t item) {
     const uint32_t place = EpochOrder::PlaceOf(item);
-    return read_[place] && place + uint64_t{2} * reach_ >= front_;
+    return read_[place] && place + uint64_t{reach_} >= front_;
   });
 }
 
 void EpochFollower::Miss() {
   ++misses_;
-  score_ -= 3;
+  bits_ += std::log2(kWrong / std::max(kWrong, 1 - ChanceOfHit()));
 }
 
-// One read in 16 of the last ones may be a stranger's: the front is where the foremost of the others are. The tail
-// follows twice as far behind as they are apart.
+double EpochFollower::ChanceOfHit() const {
+  const auto size = static_cast<double>(order_->size());
+  const double window = std::min(size, static_cast<double>(front_) + reach_) - tail_ - static_cast<double>(read_ahead_);
+  const double unread = std::max(1.0, size - static_cast<double>(hits_));
+  return std::clamp(window, 1.0, unread) / unread;
+}
+
+// Not back.
+void EpochFollower::MoveTail(uint32_t place) {
+  for (; tail_ < place; ++tail_) {
+    if (read_[tail_]) --read_ahead_;
+  }
+  for (; tail_ < read_.size() && read_[tail_]; ++tail_) --read_ahead_;
+}
+
+// One read in eight of the last ones may be a stranger's: the front is where the foremost of the others are, and goes
+// back when a stranger's read has taken it too far. The tail follows twice as far behind as they are apart.
 void EpochFollower::Advance(uint32_t place) {
   lately_.push_back(place);
   if (lately_.size() > kLately) lately_.pop_front();
-  std::vector<uint32_t> places(lately_.begin(), lately_.end());
-  std::ranges::sort(places);
-  const size_t aside = places.size() / 16;
-  const uint32_t foremost = places[places.size() - 1 - aside];
-  front_ = std::max(front_, foremost);
-  if (places.size() < kLately) return;
-  const uint32_t apart = foremost - places[aside];
-  reach_ = std::clamp(std::max(2 * apart, reach_ / 64 * 63), kReachMin, kReachMax);
-  tail_ = std::max(tail_, front_ - std::min(front_, 2 * reach_));
-  while (tail_ < read_.size() && read_[tail_]) ++tail_;
+  std::array<uint32_t, kLately> places;
+  const auto end = std::ranges::copy(lately_, places.begin()).out;
+  std::sort(places.begin(), end);
+  const size_t aside = lately_.size() / 8;
+  front_ = places[lately_.size() - 1 - aside];
+  if (lately_.size() < kLately) return;
+  const uint32_t apart = front_ - places[aside / 2];
+  reach_ = std::clamp(std::max(2 * apart, reach_ - reach_ / 64), kReachMin, reach_max_);
+  MoveTail(front_ - std::min(front_, 2 * reach_));
 }
 
 Order EpochFollower::Rest() const {
   Order rest;
   const Order& files = order_->files();
-  rest.reserve(files.size() - std::min<size_t>(files.size(), tail_));
-  for (size_t place = tail_; place < files.size(); ++place) {
+  const size_t first = std::max(begin_, tail_);
+  rest.reserve(files.size() - std::min(files.size(), first));
+  for (size_t place = first; place < files.size(); ++place) {
     if (!read_[place]) rest.push_back(files[place]);
   }
   return rest;

@@ -15,17 +15,27 @@ namespace augur {
 // the readers are, and whether they still follow it. Not synchronized. Memory: 1 bit a read of the epoch.
 //
 // Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
-// batches ahead x batch. How far is seen, and twice as much is allowed (`reach`). A read in reach of the front is a
-// hit; another is a miss. The score goes up by a bit for a hit and down by three for a miss, and stays below kScoreMax:
-// a reader who has gone elsewhere is given up after 20 reads, while three hits make good a stranger's read.
+// batches ahead x batch. How far is seen, and twice as much is allowed (`reach`). A read in reach of the readers is a
+// hit; another is a miss. What they say for the order is their likelihood ratio against a reader who takes any file,
+// in bits: with p the part of all unread files that would have been a hit just then, a hit says log2(0.97 / p + 0.03),
+// a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit says
+// nothing; and whoever reads something else loses bits on the average. The reach is at most a quarter of the epoch,
+// since whoever reads the same files in another order is apart by all of it: were everything in reach, nothing would
+// ever be a miss. (In epochs of under 500 reads everything is, and another order is hardly ever lost.)
 class EpochFollower {
  public:
-  static constexpr int kScoreMax = 60;
+  // What was gained is forgotten beyond this, so that a reader who has gone elsewhere is soon found out: after ten
+  // misses.
+  static constexpr double kBitsMax = 40;
+  // Lost is an order by as much, before it was ever right; after that, by what it had.
+  static constexpr double kLostBits = -12;
   static constexpr uint32_t kReachMin = 128;
+  static constexpr uint32_t kReachFirst = 4096;
   static constexpr uint32_t kReachMax = 65536;
 
-  // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch.
-  explicit EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin = 0);
+  // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: as far as is
+  // known of these readers.
+  explicit EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin = 0, uint32_t reach = kReachFirst);
 
   enum class Kind {
     kHit,
@@ -38,15 +48,18 @@ class EpochFollower {
   std::optional<uint32_t> Expects(EntryNumber file) const;
   // Whether it was one of the last reads, as far as the readers are apart: this is a further piece of it, or its open.
   bool ReadLately(EntryNumber file) const;
-  // A read that belongs to nobody else was not expected.
+  // Somebody of this job read what was not expected.
   void Miss();
 
-  // Whether the reads no longer agree with the order.
-  bool lost() const { return score_ < 0; }
-  // Whether the foremost readers are at the end: what may come are stragglers.
-  bool finished() const { return hits_ > 0 && front_ + uint64_t{kReachMin} / 4 >= order_->size(); }
-  // Whether the readers may have come to the end, as far as they are apart.
-  bool NearEnd() const { return hits_ > 0 && front_ + uint64_t{reach_} >= order_->size(); }
+  // What the last reads say for the order; whether they do not agree with it any more.
+  double bits() const { return bits_; }
+  bool lost() const { return bits_ < kLostBits; }
+  uint32_t reach() const { return reach_; }
+  // Whether the last reads of all were made: what may come are stragglers.
+  bool finished() const { return hits_at_end_ >= kHitsAtEnd && NearEnd(); }
+  // Whether the readers may have come to the end, as far as they are apart. Samplers that drop the last batch of each
+  // rank come no further than that.
+  bool NearEnd() const;
   // So far as seen: reads that were expected, and those that were not.
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }
@@ -54,23 +67,32 @@ class EpochFollower {
   uint32_t front() const { return front_; }
   uint32_t tail() const { return tail_; }
   const EpochOrder& order() const { return *order_; }
-  // What is still to be read, in order.
+  // What is still to be read, in order; nothing before the begin.
   Order Rest() const;
 
  private:
   static constexpr size_t kLately = 64;
+  // Two hits among the last kEndPlaces are the end; one may be a stranger's.
+  static constexpr uint32_t kEndPlaces = 32;
+  static constexpr uint64_t kHitsAtEnd = 2;
 
+  double ChanceOfHit() const;
   void Advance(uint32_t place);
+  void MoveTail(uint32_t place);
 
   const std::shared_ptr<const EpochOrder> order_;
+  const uint32_t begin_;
+  const uint32_t reach_max_;
   std::vector<bool> read_;
   std::deque<uint32_t> lately_;  // places of the last kLately hits
   uint32_t front_ = 0;
   uint32_t tail_ = 0;
-  uint32_t reach_ = 4096;  // before it is seen
-  int score_ = kScoreMax / 2;
+  uint32_t reach_;
+  uint64_t read_ahead_ = 0;  // places from the tail on that were read
+  double bits_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
+  uint64_t hits_at_end_ = 0;
 };
 
 }  // namespace augur
