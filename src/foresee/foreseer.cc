@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "foresee/lanes.h"
 #include "search/chain_scan.h"
+#include "shuffle/torch_recipes.h"
 
 namespace augur {
 namespace {
@@ -20,8 +21,6 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery(500);
 // An epoch is asked for after so many reads, and each time they have doubled.
 constexpr uint64_t kReadsToAsk = 3;
-// After so many reads without an answer that it agrees with, a hint is wrong.
-constexpr uint64_t kReadsToDropHint = 48;
 // A job whose epochs could not be searched so often has another sampler.
 constexpr uint32_t kSearchesMax = 3;
 constexpr size_t kSeenFiles = 32;
@@ -60,6 +59,15 @@ std::vector<EntryNumber> SeenFiles(const EpochStart& epoch) {
   return files;
 }
 
+// A list that is read as it is, before all shuffles: a validation set, or a list that the script has shuffled itself.
+std::vector<KnownSampler> AllKnown() {
+  std::vector<KnownSampler> known = KnownSamplers();
+  TorchRecipe recipe = FreshSeedRecipe("in the order of the list", 0, 0);
+  recipe.draw = TorchRecipe::Draw::kNone;
+  known.insert(known.begin(), {.sampler = MakeTorchSampler(std::move(recipe)), .epochs = 1});
+  return known;
+}
+
 uint64_t ReadsOf(const EpochStart& epoch) {
   uint64_t reads = 0;
   for (const EpochStream& stream : epoch.streams) reads += stream.reads.size();
@@ -77,7 +85,7 @@ Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, S
       processes_(&source_),
       watch_(&processes_),
       lists_(store_),
-      known_(std::make_shared<const std::vector<KnownSampler>>(KnownSamplers())) {}
+      known_(std::make_shared<const std::vector<KnownSampler>>(AllKnown())) {}
 
 Foreseer::~Foreseer() { Stop(); }
 
@@ -124,9 +132,12 @@ void Foreseer::SawOpened(std::span<const EntryNumber> files) {
 
 void Foreseer::AddHint(SamplerSpec hint) {
   Post([this, hint = std::make_shared<SamplerSpec>(std::move(hint))] {
-    spdlog::info("hint: {}", hint->Describe());
-    hints_.insert(hints_.begin(), std::move(*hint));
-    for (auto& [id, job] : jobs_) job->reads_to_ask = kReadsToAsk;
+    std::unordered_map<JobId, uint32_t> running;
+    for (auto& [id, job] : jobs_) {
+      if (const std::optional<EpochStart> epoch = watch_.Running(id)) running[id] = epoch->pass;
+      job->reads_to_ask = kReadsToAsk;
+    }
+    hints_.Add(std::move(*hint), std::move(running));
   });
 }
 
@@ -199,7 +210,10 @@ void Foreseer::Take(const Sighting& sighting) {
   const StreamId stream = seen && seen->job == owner->foresight.id() ? seen->stream : 0;
   switch (owner->foresight.Saw(sighting.file, stream)) {
     case JobForesight::Told::kNothing: return;
-    case JobForesight::Told::kRolled: Record(*owner); return Tell(false);
+    case JobForesight::Told::kRolled:
+      hints_.Agree(owner->foresight.id(), owner->foresight.finding());
+      Record(*owner);
+      return Tell(false);
     case JobForesight::Told::kLost:
       spdlog::info("the reads are no longer as foreseen: {}", owner->foresight.Describe());
       return Unlocked(*owner);
@@ -220,6 +234,7 @@ void Foreseer::TakeEvents() {
       if (job->second->inquiry) job->second->inquiry->Cancel();
       const bool was_locked = job->second->foresight.locked();
       jobs_.erase(job);
+      hints_.Ended(event.job);
       if (was_locked) Tell(true);
       continue;
     }
@@ -241,32 +256,38 @@ void Foreseer::Unlocked(Job& job) {
   Tell(true);
 }
 
-void Foreseer::Ask(Job& job) {
-  if (job.foresight.locked()) return;
+// The first reads of the epoch whose order is not known; none where nothing is to be asked.
+std::optional<EpochStart> Foreseer::Asked(const Job& job) const {
+  if (job.foresight.locked()) return std::nullopt;
   std::optional<EpochStart> epoch = watch_.Running(job.foresight.id());
-  if (!epoch) return;
+  if (!epoch || job.passes_locked <= epoch->pass) return epoch;
   // Where the reader has gone elsewhere and nobody saw a beginning, what it has read since is all that is known.
-  const bool begun = job.passes_locked <= epoch->pass;
-  if (!begun) {
-    const uint32_t pass = epoch->pass;
-    epoch = job.foresight.Unforeseen();
-    epoch->pass = pass;
-  }
+  const uint32_t pass = epoch->pass;
+  epoch = job.foresight.Unforeseen();
+  epoch->pass = pass;
+  return epoch;
+}
+
+// One for each list of samples that has the files that were read.
+std::vector<GuessTest> Foreseer::TestsOf(const EpochStart& epoch) {
+  std::vector<GuessTest> tests;
+  const Result<std::vector<std::shared_ptr<const SampleList>>> lists = lists_.Candidates(SeenFiles(epoch), kListsMax);
+  if (!lists.ok()) return tests;
+  for (const std::shared_ptr<const SampleList>& list : *lists) tests.emplace_back(list, epoch);
+  return tests;
+}
+
+void Foreseer::Ask(Job& job) {
+  const std::optional<EpochStart> epoch = Asked(job);
+  if (!epoch) return;
   const uint64_t reads = ReadsOf(*epoch);
   if (reads < job.reads_to_ask) return;
   job.reads_to_ask = 2 * reads;
-  if (AskReplay(job, *epoch)) return;
-  const Result<std::vector<std::shared_ptr<const SampleList>>> lists = lists_.Candidates(SeenFiles(*epoch), kListsMax);
-  if (!lists.ok() || lists->empty()) return;
+  if (AskHints(job, *epoch, reads) || AskReplay(job, *epoch)) return;
   Question question;
-  for (const std::shared_ptr<const SampleList>& list : *lists) question.tests.emplace_back(list, *epoch);
-  for (const SamplerSpec& hint : hints_) {
-    for (uint64_t epochs = 0; epochs < 2; ++epochs) {
-      question.expected.push_back({.sampler = hint.sampler, .epoch = hint.first_epoch + epochs, .share = hint.share});
-    }
-  }
-  const std::vector<Guess> expected = job.foresight.Expected();
-  question.expected.insert(question.expected.end(), expected.begin(), expected.end());
+  question.tests = TestsOf(*epoch);
+  if (question.tests.empty()) return;
+  question.expected = job.foresight.Expected();
   for (const EpochStream& stream : epoch->streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
@@ -287,6 +308,27 @@ void Foreseer::Ask(Job& job) {
         });
       });
   job.inquiry->Begin();
+}
+
+// Whether the epoch is as the user said.
+bool Foreseer::AskHints(Job& job, const EpochStart& epoch, uint64_t reads) {
+  if (hints_.empty()) return false;
+  if (std::optional<Finding> finding = hints_.Answer(TestsOf(epoch))) {
+    if (job.inquiry) job.inquiry->Cancel();
+    job.inquiry.reset();
+    Found(job, reads, std::move(finding));
+    return true;
+  }
+  if (reads >= Hints::kReadsToDeny) DenyHints(job, job.searches_failed < kSearchesMax);
+  return false;
+}
+
+// The epoch that is asked for is not as hinted.
+void Foreseer::DenyHints(const Job& job, bool searching) {
+  if (hints_.empty()) return;
+  if (const std::optional<EpochStart> epoch = Asked(job)) {
+    hints_.Deny(job.foresight.id(), epoch->pass, TestsOf(*epoch), searching);
+  }
 }
 
 // Whether the epoch is one that was recorded.
@@ -325,23 +367,18 @@ void Foreseer::Answer(JobId id, uint64_t question, uint64_t reads, std::optional
 }
 
 void Foreseer::Found(Job& job, uint64_t reads, std::optional<Finding> finding) {
-  if (finding) {
-    const bool hinted =
-        std::ranges::any_of(hints_, [&](const SamplerSpec& hint) { return hint.sampler == finding->guess.sampler; });
-    if (hinted) finding->how = "as hinted";
-    Lock(job, std::move(*finding));
-    if (hinted || hints_.empty()) return;
-  } else {
-    job.state = "not understood after " + std::to_string(reads) + " reads";
-  }
-  if (reads < kReadsToDropHint && !job.foresight.locked()) return;
-  for (const SamplerSpec& hint : hints_) {
-    spdlog::warn("the hint '{}' does not agree with what is read: dropped", hint.Describe());
-  }
-  hints_.clear();
+  if (finding) return Lock(job, std::move(*finding));
+  job.state = "not understood after " + std::to_string(reads) + " reads";
+  if (reads >= Hints::kReadsToDeny) DenyHints(job, false);
 }
 
 void Foreseer::Lock(Job& job, Finding finding) {
+  hints_.ForgetDropped();
+  if (hints_.Has(finding.guess)) {
+    hints_.Agree(job.foresight.id(), finding);
+  } else {
+    DenyHints(job, finding.seed.has_value());
+  }
   job.foresight.Lock(std::move(finding));
   if (!job.foresight.locked()) return;
   if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;
@@ -362,7 +399,8 @@ void Foreseer::SearchChain(Job& job) {
     std::atomic<size_t> count = 0;
   };
   const auto places = std::make_shared<Places>();
-  const auto seeds = std::make_shared<const std::vector<uint32_t>>(StreamSeeds());
+  const auto seeds = std::make_shared<const std::vector<uint32_t>>(StreamSeeds(hints_.StreamSeeds()));
+  const auto hinted = std::make_shared<const std::vector<uint32_t>>(hints_.StreamSeeds());
   const uint32_t value = *job.foresight.finding().seed;
   const JobId id = job.foresight.id();
   SearchJob search;
@@ -382,8 +420,9 @@ void Foreseer::SearchChain(Job& job) {
       }
     }
   };
-  search.on_done = [this, id, places, seeds](const SearchOutcome&) {
-    Post([this, id, places, seeds] {
+  search.on_done = [this, id, places, seeds, hinted](const SearchOutcome& outcome) {
+    if (outcome.end == SearchEnd::kCancelled) return;
+    Post([this, id, places, seeds, hinted] {
       const auto asked = jobs_.find(id);
       if (asked == jobs_.end()) return;
       std::vector<ChainPlace> chain;
@@ -393,6 +432,10 @@ void Foreseer::SearchChain(Job& job) {
         chain.push_back({.stream_seed = (*seeds)[item >> 40], .position = (item & ((uint64_t{1} << 40) - 1)) - 1});
         spdlog::debug("the seed may be output {} of torch.manual_seed({})", chain.back().position,
                       chain.back().stream_seed);
+      }
+      for (const uint32_t seed : *hinted) {
+        const auto place = std::ranges::find(chain, seed, &ChainPlace::stream_seed);
+        hints_.Searched(id, seed, place == chain.end() ? std::nullopt : std::optional(place->position));
       }
       asked->second->foresight.SetChain(std::move(chain));
     });
@@ -520,6 +563,7 @@ void Foreseer::Publish() {
     }
     if (!text.empty()) facts.emplace_back(name, text);
   }
+  for (auto& fact : hints_.Describe()) facts.push_back(std::move(fact));
   const MutexLock lock(mu_);
   facts_ = std::move(facts);
 }

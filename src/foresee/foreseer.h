@@ -17,6 +17,7 @@
 #include "augur/store.h"
 #include "base/mutex.h"
 #include "control/statistics.h"
+#include "foresee/hints.h"
 #include "foresee/inquiry.h"
 #include "foresee/job_foresight.h"
 #include "order/epochs.h"
@@ -87,7 +88,11 @@ class Foreseer {
   void Take(const Sighting& sighting);
   Job& JobOf(JobId id);
   void TakeEvents();
+  std::optional<EpochStart> Asked(const Job& job) const;
+  std::vector<GuessTest> TestsOf(const EpochStart& epoch);
   void Ask(Job& job);
+  bool AskHints(Job& job, const EpochStart& epoch, uint64_t reads);
+  void DenyHints(const Job& job, bool searching);
   bool AskReplay(Job& job, const EpochStart& epoch);
   void Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding);
   void Found(Job& job, uint64_t reads, std::optional<Finding> finding);
@@ -114,7 +119,7 @@ class Foreseer {
   std::shared_ptr<const std::vector<KnownSampler>> known_;
   std::unique_ptr<ReplayStore> replay_;
   std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
-  std::vector<SamplerSpec> hints_;
+  Hints hints_;
   uint64_t questions_ = 0;
   // What the prefetch was told: the parts of one job, or the lanes of several.
   std::vector<std::pair<JobId, uint64_t>> told_;

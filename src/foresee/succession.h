@@ -16,8 +16,9 @@ struct ChainPlace {
   friend bool operator==(const ChainPlace&, const ChainPlace&) = default;
 };
 
-// Seeds that people give to torch.manual_seed, the likeliest first: 0, 42, 1234, years, small numbers.
-std::vector<uint32_t> StreamSeeds();
+// Those that the user said, and then seeds that people give to torch.manual_seed, the likeliest first: 0, 42, 1234,
+// years, small numbers.
+std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted);
 
 // How the epoch after a finding may have been drawn, the likeliest first: by the same sampler; by another one that
 // agreed so far; as the same order again. For a seed that was searched for: as seed + 1, as the next permutation of one
