@@ -73,6 +73,7 @@ std::optional<EpochStart> EpochWatch::Pass(JobId job, uint32_t pass) const {
 
 std::vector<JobId> EpochWatch::Jobs() const {
   std::vector<JobId> ids;
+  ids.reserve(jobs_.size());
   for (const auto& [id, job] : jobs_) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   return ids;

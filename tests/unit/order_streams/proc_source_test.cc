@@ -17,6 +17,9 @@
 namespace augur {
 namespace {
 
+// As Look; all zero when nothing is found.
+ProcessFacts Find(ProcSource& source, uint32_t thread) { return source.Look(thread).value_or(ProcessFacts()); }
+
 uint64_t NowUs() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
@@ -75,29 +78,27 @@ TEST(ProcSourceTest, KnowsAForkedChild) {
   ProcSource source;
   const uint64_t before_us = NowUs();
   const Child child;
-  const auto facts = source.Look(child.pid());
-  const auto own = source.Look(static_cast<uint32_t>(getpid()));
-  ASSERT_TRUE(facts && own);
-  EXPECT_EQ(facts->pid, child.pid());
-  EXPECT_EQ(facts->parent, static_cast<uint32_t>(getpid()));
-  EXPECT_EQ(facts->command, own->command) << "forked without exec";
+  const ProcessFacts facts = Find(source, child.pid());
+  const ProcessFacts own = Find(source, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(facts.pid, child.pid());
+  EXPECT_EQ(facts.parent, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(facts.command, own.command) << "forked without exec";
   // A tick is 10 ms, and is cut.
-  EXPECT_GE(facts->start_us + 10'000, before_us);
-  EXPECT_LE(facts->start_us, NowUs());
-  EXPECT_LE(own->start_us, facts->start_us);
-  EXPECT_FALSE(facts->launcher);
-  EXPECT_FALSE(facts->helper);
+  EXPECT_GE(facts.start_us + 10'000, before_us);
+  EXPECT_LE(facts.start_us, NowUs());
+  EXPECT_LE(own.start_us, facts.start_us);
+  EXPECT_FALSE(facts.launcher);
+  EXPECT_FALSE(facts.helper);
 }
 
 TEST(ProcSourceTest, AnotherProgramHasAnotherCommand) {
   ProcSource source;
   const Child child("cat");
-  const auto own = source.Look(static_cast<uint32_t>(getpid()));
+  const ProcessFacts own = Find(source, static_cast<uint32_t>(getpid()));
   // The exec comes some time after the fork.
-  auto facts = source.Look(child.pid());
-  while (facts && facts->command == own->command) facts = source.Look(child.pid());
-  ASSERT_TRUE(facts);
-  EXPECT_EQ(facts->parent, static_cast<uint32_t>(getpid()));
+  ProcessFacts facts = Find(source, child.pid());
+  while (facts.pid != 0 && facts.command == own.command) facts = Find(source, child.pid());
+  EXPECT_EQ(facts.parent, static_cast<uint32_t>(getpid()));
 }
 
 TEST(ProcSourceTest, AThreadIsOfItsProcess) {
@@ -109,13 +110,12 @@ TEST(ProcSourceTest, AThreadIsOfItsProcess) {
     while (!go) std::this_thread::yield();
   });
   while (id == 0) std::this_thread::yield();
-  const auto facts = source.Look(id);
+  const ProcessFacts facts = Find(source, id);
   go = true;
   thread.join();
-  ASSERT_TRUE(facts);
-  EXPECT_NE(id, facts->pid);
-  EXPECT_EQ(facts->pid, static_cast<uint32_t>(getpid()));
-  EXPECT_EQ(facts->start_us, source.Look(static_cast<uint32_t>(getpid()))->start_us)
+  EXPECT_NE(id, facts.pid);
+  EXPECT_EQ(facts.pid, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(facts.start_us, Find(source, static_cast<uint32_t>(getpid())).start_us)
       << "the process's, not the thread's";
 }
 
@@ -138,6 +138,7 @@ class FakeProcTest : public testing::Test {
   }
   ~FakeProcTest() override { std::filesystem::remove_all(root_); }
 
+  ProcessFacts Find(uint32_t pid) { return ProcSource(root_).Look(pid).value_or(ProcessFacts()); }
   void Add(uint32_t pid, const std::string& command, const std::string& environment) {
     const std::filesystem::path folder = root_ / std::to_string(pid);
     std::filesystem::create_directory(folder);
@@ -158,9 +159,8 @@ std::string Zeros(std::string words) {
 
 TEST_F(FakeProcTest, StartIsField22AfterTheName) {
   Add(1, Zeros("python train.py"), "");
-  const auto facts = ProcSource(root_).Look(1);
-  ASSERT_TRUE(facts);
-  EXPECT_EQ(facts->start_us, uint64_t{123456} * 1'000'000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+  const ProcessFacts facts = Find(1);
+  EXPECT_EQ(facts.start_us, uint64_t{123456} * 1'000'000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 
 TEST_F(FakeProcTest, KnowsLaunchersAndHelpers) {
@@ -177,12 +177,12 @@ TEST_F(FakeProcTest, KnowsLaunchersAndHelpers) {
   uint32_t pid = 1;
   for (const auto& [command, launcher] : launchers) {
     Add(pid, Zeros(command), "");
-    EXPECT_EQ(ProcSource(root_).Look(pid)->launcher, launcher) << command;
-    EXPECT_FALSE(ProcSource(root_).Look(pid)->helper) << command;
+    EXPECT_EQ(Find(pid).launcher, launcher) << command;
+    EXPECT_FALSE(Find(pid).helper) << command;
     pid++;
   }
   Add(pid, Zeros("python -c from\x20multiprocessing.spawn\x20import --multiprocessing-fork"), "");
-  EXPECT_TRUE(ProcSource(root_).Look(pid)->helper);
+  EXPECT_TRUE(Find(pid).helper);
 }
 
 TEST_F(FakeProcTest, ReadsTheLaunch) {

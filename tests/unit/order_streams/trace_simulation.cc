@@ -125,7 +125,7 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
   };
   std::vector<Rank> ranks(plan.ranks);
   for (uint32_t r = 0; r < plan.ranks; r++) {
-    ranks[r].script = processes_.Spawn(parent, "python " + name, plan.start_us + 1000 * r);
+    ranks[r].script = processes_.Spawn(parent, "python " + name, plan.start_us + uint64_t{1000} * r);
     if (plan.ranks > 1) {
       processes_.SetLaunch(ranks[r].script, {.launch = 77, .rank = r, .world_size = plan.ranks});
     }
@@ -140,7 +140,7 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
       for (uint64_t e = epoch; e < last; e++) {
         const Order order = plan.order(e);
         const uint64_t share = (order.size() + plan.ranks - 1) / plan.ranks;
-        for (uint64_t i = e == 0 ? plan.resume_batch * plan.batch : 0; i < share; i++) {
+        for (uint64_t i = e == 0 ? plan.resume_batch * uint64_t{plan.batch} : 0; i < share; i++) {
           const bool begins = i % plan.batch == 0 || batches.empty();
           if (begins) batches.emplace_back();
           batches.back().push_back({order[(r + i * plan.ranks) % order.size()], e, i});
