@@ -373,12 +373,8 @@ void Foreseer::Found(Job& job, uint64_t reads, std::optional<Finding> finding) {
 }
 
 void Foreseer::Lock(Job& job, Finding finding) {
-  hints_.ForgetDropped();
-  if (hints_.Has(finding.guess)) {
-    hints_.Agree(job.foresight.id(), finding);
-  } else {
-    DenyHints(job, finding.seed.has_value());
-  }
+  if (const std::optional<EpochStart> epoch = Asked(job)) hints_.Found(job.foresight.id(), epoch->pass, finding);
+  if (!hints_.Has(finding.guess)) DenyHints(job, finding.seed.has_value());
   job.foresight.Lock(std::move(finding));
   if (!job.foresight.locked()) return;
   if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;
@@ -435,7 +431,8 @@ void Foreseer::SearchChain(Job& job) {
       }
       for (const uint32_t seed : *hinted) {
         const auto place = std::ranges::find(chain, seed, &ChainPlace::stream_seed);
-        hints_.Searched(id, seed, place == chain.end() ? std::nullopt : std::optional(place->position));
+        hints_.Searched(id, asked->second->passes_locked - 1, seed,
+                        place == chain.end() ? std::nullopt : std::optional(place->position));
       }
       asked->second->foresight.SetChain(std::move(chain));
     });

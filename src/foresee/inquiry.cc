@@ -168,8 +168,8 @@ std::optional<Finding> Inquiry::AnswerAtOnce(const Question& question, const std
 
 bool Inquiry::Decidable(const Question& question) {
   const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(question.tests.size());
-  return std::ranges::any_of(
-      question.tests, [&](const GuessTest& test) { return Believed(test.BitsExpected(), tried); });
+  return std::ranges::any_of(question.tests,
+                             [&](const GuessTest& test) { return Believed(test.BitsExpected(), tried); });
 }
 
 void Inquiry::Begin() {

@@ -7,8 +7,9 @@
 namespace augur {
 namespace {
 
-// So many reads from the beginning of the next epoch say that it has begun.
-constexpr uint64_t kReadsToRoll = 4;
+// So much evidence says that the next epoch has begun.
+constexpr double kBitsToRoll = 12;
+constexpr uint64_t kHitsToKnowReach = 512;
 // Misses are kept as what may be the beginning of something else, until the reader has gone on for so long.
 constexpr uint64_t kHitsToForgetMisses = 64;
 constexpr size_t kFirstReads = 256;
@@ -53,7 +54,11 @@ EpochStart JobForesight::Unforeseen() const {
 }
 
 void JobForesight::Append(Finding finding) {
-  auto follower = std::make_unique<EpochFollower>(finding.order, finding.begin);
+  // The readers stay as far apart as they were.
+  const EpochFollower* last = epochs_.empty() ? before_.get() : epochs_.front().follower.get();
+  const uint32_t reach =
+      last != nullptr && last->hits() > kHitsToKnowReach ? last->reach() : EpochFollower::kReachFirst;
+  auto follower = std::make_unique<EpochFollower>(finding.order, finding.begin, reach);
   epochs_.push_back({.number = ++numbers_, .finding = std::move(finding), .follower = std::move(follower)});
 }
 
@@ -114,13 +119,7 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
       return Told::kNothing;
     }
     // A loader may begin the next epoch's first batches before the last ones of this one are read.
-    if (epochs_.size() > 1 && now.NearEnd() && epochs_[1].follower->Expects(file)) {
-      EpochFollower& next = *epochs_[1].follower;
-      (void)next.Saw(file);
-      if (next.hits() < kReadsToRoll || !(now.finished() || next.hits() > now.order().size() / 4))
-        return Told::kNothing;
-      return Roll();
-    }
+    if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream);
   }
   if (now.Saw(file) == EpochFollower::Kind::kMiss) {
     reads_.push_back({.file = file, .stream = stream});
@@ -128,16 +127,30 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
     reads_.clear();
   }
   if (now.finished() && epochs_.size() > 1) {
-    return epochs_[1].follower->hits() >= kReadsToRoll ? Roll() : Told::kNothing;
+    return epochs_[1].follower->bits() >= kBitsToRoll ? Roll() : Told::kNothing;
   }
-  if (!now.lost() && !now.finished()) return Told::kNothing;
-  const bool finished = now.finished();
+  if (now.lost()) return End(Told::kLost);
+  return now.finished() ? End(Told::kEnded) : Told::kNothing;
+}
+
+// Near the end of the running epoch a file that it does not expect was read.
+JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream) {
+  EpochFollower& next = *epochs_[1].follower;
+  if (next.Saw(file) == EpochFollower::Kind::kMiss) reads_.push_back({.file = file, .stream = stream});
+  if (next.bits() >= kBitsToRoll && follower().finished()) return Roll();
+  // It has a long tail, or something else is read.
+  if (next.bits() >= kBitsToRoll && next.hits() > EpochFollower::kReachFirst) return Roll();
+  if (next.lost()) return End(Told::kLost);
+  return Told::kNothing;
+}
+
+JobForesight::Told JobForesight::End(Told told) {
   described_ = Describe();
-  hits_ += now.hits();
-  misses_ += now.misses();
+  hits_ += follower().hits();
+  misses_ += follower().misses();
   before_ = std::move(epochs_.front().follower);
   epochs_.clear();
-  return finished ? Told::kEnded : Told::kLost;
+  return told;
 }
 
 JobForesight::Told JobForesight::Roll() {

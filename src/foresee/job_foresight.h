@@ -85,7 +85,9 @@ class JobForesight {
     std::unique_ptr<EpochFollower> follower;
   };
 
+  Told SawNext(EntryNumber file, StreamId stream);
   Told Roll();
+  Told End(Told told);
   void LookAhead();
   void Append(Finding finding);
   // Which data set a finding is of.

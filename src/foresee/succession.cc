@@ -24,6 +24,18 @@ Guess Run(const Finding& finding, bool trailing, uint64_t extra) {
   return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = 1};
 }
 
+// Epoch 1 of the loops that draw their next seed any number of outputs behind `place`, where that of epoch 0 was drawn.
+void AddChained(const ChainPlace& place, std::vector<Guess>* guesses) {
+  Mt19937 engine(static_cast<uint32_t>(place.stream_seed));
+  engine.Discard(place.position + 1);
+  for (uint64_t stride = 1; stride <= kStrideMax; ++stride) {
+    guesses->push_back(
+        {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", engine.Next(), 0)),
+         .epoch = 1,
+         .drawn = DrawnSeed{.stream_seed = place.stream_seed, .position = place.position, .stride = stride}});
+  }
+}
+
 }  // namespace
 
 std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted) {
@@ -52,21 +64,17 @@ std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainP
     guesses.push_back(
         {.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 2, .share = finding.guess.share});
     guesses.push_back({.sampler = finding.guess.sampler, .epoch = 0, .share = finding.guess.share});
+    // The loop draws more, or less, of the stream than was thought.
+    const auto* torch = dynamic_cast<const TorchSampler*>(finding.guess.sampler.get());
+    if (torch == nullptr) return guesses;
+    if (const auto* drawn = std::get_if<DrawnSeed>(&torch->recipe().generator)) {
+      AddChained({.stream_seed = drawn->stream_seed, .position = drawn->position + finding.guess.epoch * drawn->stride},
+                 &guesses);
+    }
     return guesses;
   }
   if (!finding.seed) return guesses;
-  std::vector<Guess> chained;
-  for (const ChainPlace& place : places) {
-    Mt19937 engine(static_cast<uint32_t>(place.stream_seed));
-    engine.Discard(place.position + 1);
-    for (uint64_t stride = 1; stride <= kStrideMax; ++stride) {
-      chained.push_back(
-          {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", engine.Next(), 0)),
-           .epoch = 1,
-           .drawn = DrawnSeed{.stream_seed = place.stream_seed, .position = place.position, .stride = stride}});
-    }
-  }
-  guesses.insert(guesses.end(), chained.begin(), chained.end());
+  for (const ChainPlace& place : places) AddChained(place, &guesses);
   guesses.push_back(Fresh(finding, 1));
   for (const bool trailing : {true, false}) {
     for (const uint64_t extra : {0, 2, 4}) guesses.push_back(Run(finding, trailing, extra));

@@ -11,6 +11,8 @@ namespace {
 
 // The share of reads that a right order gets wrong.
 constexpr double kWrong = 0.03;
+// How slowly it is forgotten how far apart the readers were: by half in 700 reads.
+constexpr uint32_t kReachDecay = 1024;
 // What drop_last leaves: a batch of each rank, 8 x 512.
 constexpr uint64_t kDroppedMax = 4096;
 
@@ -93,8 +95,10 @@ void EpochFollower::Advance(uint32_t place) {
   const size_t aside = lately_.size() / 8;
   front_ = places[lately_.size() - 1 - aside];
   if (lately_.size() < kLately) return;
-  const uint32_t apart = front_ - places[aside / 2];
-  reach_ = std::clamp(std::max(2 * apart, reach_ - reach_ / 64), kReachMin, reach_max_);
+  // A worker may pause while the others read all their batches, and is then seen that far behind.
+  const uint32_t apart = std::max(front_ - places[aside / 2], front_ - std::min(front_, place));
+  reach_ = std::clamp(std::max(4 * apart, reach_ - (reach_ + kReachDecay - 1) / kReachDecay),
+                      std::min(kReachMin, reach_max_), reach_max_);
   MoveTail(front_ - std::min(front_, 2 * reach_));
 }
 

@@ -15,7 +15,7 @@ namespace augur {
 // the readers are, and whether they still follow it. Not synchronized. Memory: 1 bit a read of the epoch.
 //
 // Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
-// batches ahead x batch. How far is seen, and twice as much is allowed (`reach`). A read in reach of the readers is a
+// batches ahead x batch. How far is seen, and four times as much is allowed (`reach`). A read in reach of the readers is a
 // hit; another is a miss. What they say for the order is their likelihood ratio against a reader who takes any file,
 // in bits: with p the part of all unread files that would have been a hit just then, a hit says log2(0.97 / p + 0.03),
 // a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit says
@@ -29,7 +29,7 @@ class EpochFollower {
   static constexpr double kBitsMax = 40;
   // Lost is an order by as much, before it was ever right; after that, by what it had.
   static constexpr double kLostBits = -12;
-  static constexpr uint32_t kReachMin = 128;
+  static constexpr uint32_t kReachMin = 1024;
   static constexpr uint32_t kReachFirst = 4096;
   static constexpr uint32_t kReachMax = 65536;
 
