@@ -66,7 +66,7 @@ void Hints::Add(SamplerSpec spec, std::unordered_map<JobId, uint32_t> running) {
   hint.last_epoch = hint.spec.first_epoch;
   hints_.insert(hints_.begin(), std::move(hint));
   if (hints_.size() <= kHintsMax) return;
-  Drop(hints_.back(), "there are " + std::to_string(kHintsMax) + " newer ones");
+  Drop(hints_.back(), "there are " + std::to_string(kHintsMax) + " newer ones", 0, 0);
   hints_.pop_back();
 }
 
@@ -147,12 +147,13 @@ void Hints::Deny(JobId job, uint32_t pass, const std::vector<GuessTest>& tests, 
   if (hints_.empty() || tests.empty() || InListOrder(tests)) return;
   std::erase_if(hints_, [&](const Hint& hint) {
     if ((searching && hint.spec.stream_seed) || !Denies(hint, job, pass, tests)) return false;
-    Drop(hint, hint.list.empty() ? "what is read does not agree with it" : "what is read no longer agrees with it");
+    Drop(hint, hint.list.empty() ? "what is read does not agree with it" : "what is read no longer agrees with it", job,
+         pass);
     return true;
   });
 }
 
-void Hints::Searched(JobId job, uint32_t stream_seed, std::optional<uint64_t> position) {
+void Hints::Searched(JobId job, uint32_t pass, uint32_t stream_seed, std::optional<uint64_t> position) {
   std::erase_if(hints_, [&](Hint& hint) {
     if (!hint.spec.stream_seed || static_cast<uint32_t>(*hint.spec.stream_seed) != stream_seed) return false;
     if (hint.job && *hint.job != job) return false;
@@ -162,7 +163,7 @@ void Hints::Searched(JobId job, uint32_t stream_seed, std::optional<uint64_t> po
       spdlog::info("the hint '{}': {}", hint.spec.Describe(), hint.seed_place);
       return false;
     }
-    Drop(hint, "the stream of its seed does not have the seed of the epoch that is read");
+    Drop(hint, "the stream of its seed does not have the seed of the epoch that is read", job, pass);
     return true;
   });
 }
@@ -174,10 +175,16 @@ void Hints::Ended(JobId job) {
   }
 }
 
-void Hints::Drop(const Hint& hint, const std::string& why) {
-  dropped_.push_back("'" + hint.spec.Describe() + "': " + why);
+void Hints::Drop(const Hint& hint, const std::string& why, JobId job, uint32_t pass) {
+  dropped_.push_back({.text = "'" + hint.spec.Describe() + "': " + why, .job = job, .pass = pass});
   if (dropped_.size() > kHintsMax) dropped_.erase(dropped_.begin());
-  spdlog::warn("the hint {}: dropped", dropped_.back());
+  spdlog::warn("the hint {}: dropped", dropped_.back().text);
+}
+
+void Hints::Found(JobId job, uint32_t pass, const Finding& finding) {
+  const bool hinted = Has(finding.guess);
+  std::erase_if(dropped_, [&](const Dropped& dropped) { return hinted || dropped.job != job || dropped.pass != pass; });
+  if (hinted) Agree(job, finding);
 }
 
 std::vector<std::pair<std::string, std::string>> Hints::Describe() const {
@@ -195,7 +202,7 @@ std::vector<std::pair<std::string, std::string>> Hints::Describe() const {
     }
     add("hint", i, hint.spec.Describe() + ": " + state);
   }
-  for (size_t i = 0; i < dropped_.size(); ++i) add("hint_dropped", i, dropped_[i]);
+  for (size_t i = 0; i < dropped_.size(); ++i) add("hint_dropped", i, dropped_[i].text);
   return facts;
 }
 

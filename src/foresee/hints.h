@@ -51,9 +51,10 @@ class Hints {
   // The running epoch of the job agrees with no hint; `searching`: a stream may still have its seed.
   void Deny(JobId job, uint32_t pass, const std::vector<GuessTest>& tests, bool searching);
   // The stream of this seed was searched for the seed of an epoch of the job.
-  void Searched(JobId job, uint32_t stream_seed, std::optional<uint64_t> position);
-  // The next finding has come: what was dropped before is told no more.
-  void ForgetDropped() { dropped_.clear(); }
+  void Searched(JobId job, uint32_t pass, uint32_t stream_seed, std::optional<uint64_t> position);
+  // The order of a pass of the job was found: what other passes have dropped is told no more, and after a hint that was
+  // right nothing is.
+  void Found(JobId job, uint32_t pass, const Finding& finding);
   void Ended(JobId job);
 
   // For people.
@@ -71,10 +72,15 @@ class Hints {
   };
 
   bool Denies(const Hint& hint, JobId job, uint32_t pass, const std::vector<GuessTest>& tests) const;
-  void Drop(const Hint& hint, const std::string& why);
+  struct Dropped {
+    std::string text;
+    JobId job = 0;  // whose pass did not agree
+    uint32_t pass = 0;
+  };
+  void Drop(const Hint& hint, const std::string& why, JobId job, uint32_t pass);
 
   std::vector<Hint> hints_;  // the newest first
-  std::vector<std::string> dropped_;
+  std::vector<Dropped> dropped_;
 };
 
 }  // namespace augur

@@ -6,4 +6,4 @@ augur_test(tools
   unit/tools/option_text_test.cc
   unit/tools/options_test.cc
   unit/tools/progress_test.cc
-  LAYERS tools)
+  LAYERS tools shuffle)

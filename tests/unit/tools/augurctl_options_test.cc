@@ -4,12 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
+
+#include "shuffle/sampler_hint.h"
+#include "shuffle/sampler_spec.h"
 
 namespace augur {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -45,6 +50,66 @@ TEST(AugurctlOptionsTest, ReadsHint) {
   EXPECT_EQ(std::get<HintOptions>(from_stdin->command).order, "-");
 }
 
+TEST(AugurctlOptionsTest, ReadsHintOfASampler) {
+  const Result<AugurctlOptions> options =
+      Parse({"hint", "/mnt", "--sampler", "distributed", "--seed=-42", "--epoch-from", "2", "--world-size", "8",
+             "--ranks", "0-3", "--drop-last"});
+  ASSERT_TRUE(options.ok()) << options.status().text();
+  const auto& hint = std::get<HintOptions>(options->command);
+  EXPECT_EQ(hint.order, "");
+  EXPECT_THAT(hint.sampler, ElementsAre("--sampler=distributed", "--seed=-42", "--epoch-from=2", "--world-size=8",
+                                        "--ranks=0-3", "--drop-last"));
+  const Result<SamplerHint> understood = ParseSamplerHint(hint.sampler);
+  ASSERT_TRUE(understood.ok()) << understood.status().text();
+  EXPECT_EQ(understood->seed, static_cast<uint64_t>(-42));
+  EXPECT_THAT(understood->ranks, ElementsAre(0, 1, 2, 3));
+  EXPECT_TRUE(understood->drop_last);
+}
+
+// The table of augurctl and the reader of hints know the same options.
+TEST(AugurctlOptionsTest, EveryOptionOfASamplerIsOneOfAHint) {
+  const Command& hint = AugurctlProgram().commands.front();
+  ASSERT_EQ(hint.name, "hint");
+  size_t count = 0;
+  for (const Option& option : hint.options) {
+    if (option.name == "order" || option.name == "sampler") continue;
+    ++count;
+    std::vector<std::string> words = {"--world-size=4", "--" + std::string(option.name)};
+    if (option.kind != OptionKind::kFlag) words.back() += "=" + std::to_string(std::max<uint64_t>(option.min, 1));
+    EXPECT_TRUE(ParseSamplerHint(words).ok()) << ParseSamplerHint(words).status().text();
+    if (option.kind != OptionKind::kCount) continue;
+    for (const uint64_t limit : {option.min, option.max}) {
+      words = {"--" + std::string(option.name) + "=" + std::to_string(limit)};
+      EXPECT_TRUE(ParseSamplerHint(words).ok()) << ParseSamplerHint(words).status().text();
+    }
+    words = {"--" + std::string(option.name) + "=" + std::to_string(option.max + 1)};
+    EXPECT_FALSE(ParseSamplerHint(words).ok()) << words[0];
+  }
+  // The reader lists all of its options when it is given another one.
+  const std::string listed = ParseSamplerHint(std::vector<std::string>{"--none"}).status().text();
+  size_t known = 0;
+  for (size_t at = listed.find("--", listed.find("give")); at != std::string::npos; at = listed.find("--", at + 2))
+    ++known;
+  EXPECT_EQ(known, count + 1) << listed;  // and --sampler
+}
+
+TEST(AugurctlOptionsTest, HelpAndManPageNameAllSamplers) {
+  const Result<AugurctlOptions> help = Parse({"hint", "--help"});
+  const Result<AugurctlOptions> man = Parse({"--man"});
+  const Result<AugurctlOptions> bash = Parse({"--completions", "bash"});
+  ASSERT_TRUE(help.ok() && man.ok() && bash.ok());
+  ASSERT_FALSE(NamedSamplers().empty());
+  std::string words = bash->print;
+  std::ranges::replace(words, '"', ' ');
+  for (const NamedSampler& named : NamedSamplers()) {
+    EXPECT_THAT(help->print, HasSubstr("\n            " + std::string(named.name) + ": "));
+    std::string escaped;
+    for (const char c : named.name) escaped += c == '-' ? std::string("\\-") : std::string(1, c);
+    EXPECT_THAT(man->print, HasSubstr(".TP\n\\fB" + escaped + "\\fR\n"));
+    EXPECT_THAT(words, HasSubstr(" " + std::string(named.name) + " "));
+  }
+}
+
 TEST(AugurctlOptionsTest, ReadsStatusAndDrop) {
   const Result<AugurctlOptions> status = Parse({"status", "/mnt", "--json"});
   ASSERT_TRUE(status.ok()) << status.status().text();
@@ -56,7 +121,13 @@ TEST(AugurctlOptionsTest, ReadsStatusAndDrop) {
 }
 
 TEST(AugurctlOptionsTest, WrongLinesAreRefused) {
-  EXPECT_THAT(ErrorOf({"hint", "/mnt"}), StartsWith("hint: --order is missing"));
+  EXPECT_THAT(ErrorOf({"hint", "/mnt"}), StartsWith("hint: --order or --sampler is missing"));
+  EXPECT_THAT(ErrorOf({"hint", "/mnt", "--order", "x", "--sampler", "torch"}), HasSubstr("give one of them"));
+  EXPECT_THAT(ErrorOf({"hint", "/mnt", "--order", "x", "--seed", "1"}), HasSubstr("--seed goes with --sampler"));
+  EXPECT_THAT(ErrorOf({"hint", "/mnt", "--seed", "1"}), HasSubstr("is missing"));
+  EXPECT_THAT(ErrorOf({"hint", "/mnt", "--sampler", "torhc"}), HasSubstr("torch, torch-1.8, "));
+  EXPECT_THAT(ErrorOf({"hint", "/mnt", "--sampler", "torch", "--seed", "x"}), HasSubstr("--seed: x is not"));
+  EXPECT_THAT(ErrorOf({"hint", "/mnt", "--sampler", "torch", "--ranks", "4"}), HasSubstr("give --world-size"));
   EXPECT_THAT(ErrorOf({"hint", "/mnt", "--order", ""}), HasSubstr("--order"));
   EXPECT_THAT(ErrorOf({"status"}), HasSubstr("MOUNTPOINT"));
   EXPECT_THAT(ErrorOf({"status", "/mnt", "/other"}), HasSubstr("too many"));

@@ -7,6 +7,8 @@
 #include <future>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "unit/fs/store_fixture.h"
@@ -32,6 +34,15 @@ class FakePrefetch : public PrefetchControl {
 
   uint64_t files_max = 100;
   std::vector<Order> orders;
+};
+
+// Takes orders that were foreseen; nothing reads, so none comes.
+class NoOrders : public ForeseenOrders {
+ public:
+  void Foresee(Order /*order*/, bool /*anew*/) override {}
+  void ForgetForeseen() override {}
+  bool FollowsGiven() const override { return false; }
+  uint64_t ForeseenFilesMax() const override { return 100; }
 };
 
 class DaemonControlTest : public StoreFixture {
@@ -130,9 +141,47 @@ TEST_F(DaemonControlTest, DropSaysHowMuch) {
   EXPECT_EQ(dropped->header, json({{"warehouse_bytes", 7}, {"stocked_bytes", 8}}));
 }
 
+TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {
+  NoOrders orders;
+  Foreseer foreseer(store_, orders, statistics_, {.search_threads = 1, .replay_folder = {}});
+  DaemonControl control(
+      store_, statistics_,
+      {.mount_point = "/mnt", .order_prefix = {}, .facts = {}, .prefetch = &prefetch_, .foreseer = &foreseer});
+  const auto hint = [&](const json& words) { return Ask(control, "hint_sampler", {{"words", words}}); };
+  // Before the thread that takes them has begun.
+  const Result<ControlReply> taken =
+      hint({"--sampler=distributed", "--seed=42", "--epoch-from=2", "--world-size=8", "--ranks=0-3"});
+  ASSERT_TRUE(taken.ok()) << taken.status().text();
+  EXPECT_EQ(taken->header,
+            json({{"accepted", "torch DistributedSampler, seed 42 + epoch, ranks 0-3 of 8, from epoch 2"}}));
+  const std::vector<std::pair<json, std::string>> wrong = {{{"--sampler=torhc"}, "give one of torch, "},
+                                                           {{"--sampler=torch"}, "give --seed"},
+                                                           {{"--seed=1"}, "--sampler is missing"},
+                                                           {{"--sampler=torch", "--sed=1"}, "not an option of it"},
+                                                           {{"--sampler=torch", 5}, "no list of words"},
+                                                           {"--sampler=torch", "no list of words"},
+                                                           {{"--sampler=torch", "--seed"}, "value is missing"}};
+  for (const auto& [words, text] : wrong) {
+    const Result<ControlReply> refused = hint(words);
+    EXPECT_EQ(refused.status().code(), Code::kInvalid) << words;
+    EXPECT_THAT(refused.status().text(), HasSubstr(text)) << words;
+  }
+  EXPECT_EQ(Ask(control, "hint_sampler").status().code(), Code::kInvalid);
+  // Only the right one is told.
+  ASSERT_TRUE(foreseer.Start().ok());
+  json mount;
+  while (!mount.contains("hint")) {
+    std::this_thread::yield();
+    mount = json::parse(control.Json())["mount"];
+  }
+  EXPECT_THAT(mount["hint"].get<std::string>(), HasSubstr("seed 42 + epoch, ranks 0-3 of 8, from epoch 2"));
+  EXPECT_FALSE(mount.contains("hint_2"));
+  foreseer.Stop();
+}
+
 TEST_F(DaemonControlTest, WithoutPrefetchTheCureIsSaid) {
   DaemonControl control = Control(nullptr);
-  for (const char* command : {"hint", "drop"}) {
+  for (const char* command : {"hint", "hint_sampler", "drop"}) {
     const Result<ControlReply> refused = Ask(control, command, {}, {"a\n"});
     EXPECT_EQ(refused.status().code(), Code::kUnsupported);
     EXPECT_THAT(refused.status().text(), HasSubstr("-o foresee=off"));
