@@ -9,6 +9,8 @@ namespace {
 
 // So much evidence says that the next epoch has begun.
 constexpr double kBitsToRoll = 12;
+// So many reads of the next epoch and none of this one say that this one has ended, where its last batches are dropped.
+constexpr uint64_t kHitsToEnd = 32;
 constexpr uint64_t kHitsToKnowReach = 512;
 // Misses are kept as what may be the beginning of something else, until the reader has gone on for so long.
 constexpr uint64_t kHitsToForgetMisses = 64;
@@ -123,8 +125,9 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
   }
   if (now.Saw(file) == EpochFollower::Kind::kMiss) {
     reads_.push_back({.file = file, .stream = stream});
-  } else if (now.hits() % kHitsToForgetMisses == 0) {
-    reads_.clear();
+  } else {
+    ForgiveNext();
+    if (now.hits() % kHitsToForgetMisses == 0) reads_.clear();
   }
   if (now.finished() && epochs_.size() > 1) {
     return epochs_[1].follower->bits() >= kBitsToRoll ? Roll() : Told::kNothing;
@@ -133,11 +136,22 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
   return now.finished() ? End(Told::kEnded) : Told::kNothing;
 }
 
+// The running epoch is still read: what the next one did not expect was a stranger's.
+void JobForesight::ForgiveNext() {
+  next_hits_ = 0;
+  if (epochs_.size() < 2) return;
+  Epoch& next = epochs_[1];
+  if (next.follower->misses() == 0 || next.follower->hits() > 0) return;
+  next.follower = std::make_unique<EpochFollower>(next.finding.order, next.finding.begin, next.follower->reach());
+}
+
 // Near the end of the running epoch a file that it does not expect was read.
 JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream) {
   EpochFollower& next = *epochs_[1].follower;
-  if (next.Saw(file) == EpochFollower::Kind::kMiss) reads_.push_back({.file = file, .stream = stream});
-  if (next.bits() >= kBitsToRoll && follower().finished()) return Roll();
+  const EpochFollower::Kind kind = next.Saw(file);
+  if (kind == EpochFollower::Kind::kHit) ++next_hits_;
+  if (kind == EpochFollower::Kind::kMiss) reads_.push_back({.file = file, .stream = stream});
+  if (next.bits() >= kBitsToRoll && (follower().finished() || next_hits_ >= kHitsToEnd)) return Roll();
   // It has a long tail, or something else is read.
   if (next.bits() >= kBitsToRoll && next.hits() > EpochFollower::kReachFirst) return Roll();
   if (next.lost()) return End(Told::kLost);
@@ -158,6 +172,7 @@ JobForesight::Told JobForesight::Roll() {
   misses_ += follower().misses();
   before_ = std::move(epochs_.front().follower);
   epochs_.pop_front();
+  next_hits_ = 0;
   const std::string set = SetOf(epochs_.front().finding);
   after_[set_] = set;
   set_ = set;

@@ -85,6 +85,7 @@ class JobForesight {
     std::unique_ptr<EpochFollower> follower;
   };
 
+  void ForgiveNext();
   Told SawNext(EntryNumber file, StreamId stream);
   Told Roll();
   Told End(Told told);
@@ -97,6 +98,7 @@ class JobForesight {
   std::deque<Epoch> epochs_;               // the running one first; empty: nothing is foreseen
   std::unique_ptr<EpochFollower> before_;  // the one before it, of which stragglers may come
   uint64_t numbers_ = 0;
+  uint64_t next_hits_ = 0;  // of the next epoch since the last one of the running epoch
   std::vector<Read> reads_;
   std::unordered_map<std::string, Finding> last_;       // of each set of samples, the last finding
   std::unordered_map<std::string, std::string> after_;  // which set was read after which

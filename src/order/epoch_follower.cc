@@ -21,11 +21,11 @@ constexpr uint64_t kDroppedMax = 4096;
 EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin, uint32_t reach)
     : order_(std::move(order)),
       begin_(begin),
-      reach_max_(static_cast<uint32_t>(std::clamp<uint64_t>(order_->size() / 4, kReachMin, kReachMax))),
+      reach_max_(static_cast<uint32_t>(std::clamp<uint64_t>(order_->size() / 4, kReachOfAny, kReachMax))),
       read_(order_->size(), false),
       front_(begin),
       tail_(begin - std::min(begin, reach / 2)),
-      reach_(std::clamp(reach, kReachMin, reach_max_)) {}
+      reach_(std::clamp(reach, std::min(kReachMin, reach_max_), reach_max_)) {}
 
 bool EpochFollower::NearEnd() const {
   const uint64_t size = order_->size();

@@ -15,13 +15,13 @@ namespace augur {
 // the readers are, and whether they still follow it. Not synchronized. Memory: 1 bit a read of the epoch.
 //
 // Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
-// batches ahead x batch. How far is seen, and four times as much is allowed (`reach`). A read in reach of the readers is a
-// hit; another is a miss. What they say for the order is their likelihood ratio against a reader who takes any file,
-// in bits: with p the part of all unread files that would have been a hit just then, a hit says log2(0.97 / p + 0.03),
-// a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit says
-// nothing; and whoever reads something else loses bits on the average. The reach is at most a quarter of the epoch,
-// since whoever reads the same files in another order is apart by all of it: were everything in reach, nothing would
-// ever be a miss. (In epochs of under 500 reads everything is, and another order is hardly ever lost.)
+// batches ahead x batch. How far is seen, and four times as much is allowed (`reach`). A read in reach of the readers
+// is a hit; another is a miss. What they say for the order is their likelihood ratio against a reader who takes any
+// file, in bits: with p the part of all unread files that would have been a hit just then, a hit says log2(0.97 / p +
+// 0.03), a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit
+// says nothing; and whoever reads something else loses bits on the average. The reach is at most a quarter of the
+// epoch, since whoever reads the same files in another order is apart by all of it: were everything in reach, nothing
+// would ever be a miss. (In epochs of under 500 reads everything is, and another order is hardly ever lost.)
 class EpochFollower {
  public:
   // What was gained is forgotten beyond this, so that a reader who has gone elsewhere is soon found out: after ten
@@ -29,7 +29,8 @@ class EpochFollower {
   static constexpr double kBitsMax = 40;
   // Lost is an order by as much, before it was ever right; after that, by what it had.
   static constexpr double kLostBits = -12;
-  static constexpr uint32_t kReachMin = 1024;
+  static constexpr uint32_t kReachMin = 1024;  // but a quarter of a small epoch, and this in any:
+  static constexpr uint32_t kReachOfAny = 128;
   static constexpr uint32_t kReachFirst = 4096;
   static constexpr uint32_t kReachMax = 65536;
 
