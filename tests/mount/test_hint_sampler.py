@@ -140,7 +140,6 @@ def test_distributed_hinted_before_the_first_read(mount, readers):
     assert "agrees with epoch 31" in facts(mount)["hint"]
     # The rest of this epoch, and most of the next one.
     assert read_without_requests(mount, reader, FILES // 2 // BATCH - 2 + 10) <= MISSES_MAX
-    print(facts(mount))
     wait_until(lambda: "agrees with epoch 32" in facts(mount)["hint"], "the next epoch agrees")
     assert locked_as_hinted(mount), facts(mount)
     assert "hint_dropped" not in facts(mount)
