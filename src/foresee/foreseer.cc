@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <future>
 #include <limits>
 
 #include "base/thread.h"
@@ -41,7 +42,7 @@ constexpr size_t kRecordedEpochsMax = 16;
 constexpr double kReplayBits = GuessTest::kBelievedBits;
 
 // CLOCK_BOOTTIME, to which start times of processes refer.
-uint64_t NowUs() {
+uint64_t BootTimeUs() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
@@ -82,15 +83,16 @@ Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, S
       orders_(orders),
       statistics_(statistics),
       options_(std::move(options)),
-      processes_(&source_),
+      processes_(options_.processes != nullptr ? options_.processes : &source_),
       watch_(&processes_),
       lists_(store_),
-      known_(std::make_shared<const std::vector<KnownSampler>>(AllKnown())) {}
+      known_(options_.known ? options_.known : std::make_shared<const std::vector<KnownSampler>>(AllKnown())) {}
 
 Foreseer::~Foreseer() { Stop(); }
 
 Status Foreseer::Start() {
-  AUGUR_TRY_ASSIGN(searcher, Searcher::Start({.threads = options_.search_threads}));
+  AUGUR_TRY_ASSIGN(searcher,
+                   Searcher::Start({.threads = options_.search_threads, .idle_class = options_.search_in_idle_class}));
   searcher_ = std::move(searcher);
   if (!options_.replay_folder.empty()) {
     Result<std::unique_ptr<ReplayStore>> replay = ReplayStore::Open(options_.replay_folder, store_->summary());
@@ -116,9 +118,10 @@ void Foreseer::Stop() {
 }
 
 void Foreseer::SawRead(EntryNumber file, uint32_t reader) {
+  const uint64_t now_us = NowUs();
   const MutexLock lock(mu_);
   if (sightings_.empty()) posted_.NotifyOne();
-  sightings_.push_back({.file = file, .reader = reader, .read = true, .time_us = NowUs()});
+  sightings_.push_back({.file = file, .reader = reader, .read = true, .time_us = now_us});
 }
 
 void Foreseer::SawOpened(std::span<const EntryNumber> files) {
@@ -144,6 +147,17 @@ void Foreseer::AddHint(SamplerSpec hint) {
 std::vector<std::pair<std::string, std::string>> Foreseer::Describe() const {
   const MutexLock lock(mu_);
   return facts_;
+}
+
+uint64_t Foreseer::NowUs() const { return options_.clock_us ? options_.clock_us() : BootTimeUs(); }
+
+// What is told is taken in after the events that are there with it: the second one comes after all of it.
+void Foreseer::Flush() {
+  for (int i = 0; i < 2; ++i) {
+    const auto taken = std::make_shared<std::promise<void>>();
+    Post([taken] { taken->set_value(); });
+    taken->get_future().wait();
+  }
 }
 
 void Foreseer::Post(std::function<void()> event) {

@@ -35,6 +35,12 @@ struct ForeseerOptions {
   unsigned search_threads = 0;  // of the idle class; 0: one a core
   double search_share = 0.5;    // of one core, where none is ever idle and the price is justified
   std::string replay_folder;    // where orders that were seen are kept; empty: nowhere
+
+  // Made-up ones in tests. Processes are asked about on the Foreseer's thread, the clock on any.
+  ProcessSource* processes = nullptr;                                // nullptr: /proc
+  std::function<uint64_t()> clock_us = {};                           // empty: CLOCK_BOOTTIME
+  std::shared_ptr<const std::vector<KnownSampler>> known = nullptr;  // nullptr: all that are known
+  bool search_in_idle_class = true;                                  // false: see Searcher::Options
 };
 
 // Foreseer works out in which order files will be read. It watches who reads what (EpochWatch), asks for the order of
@@ -61,6 +67,9 @@ class Foreseer {
   // The user says how the coming epochs are drawn. Believed before all other guesses, and dropped when it is wrong.
   void AddHint(SamplerSpec hint);
 
+  // Returns when all that was told before has been taken in. REQUIRES: started, and not stopped meanwhile.
+  void Flush();
+
   // For people, what was found and how sure it is: "foreseen", and a line for each job.
   std::vector<std::pair<std::string, std::string>> Describe() const;
 
@@ -81,6 +90,7 @@ class Foreseer {
     std::string state;  // what is not understood
   };
 
+  uint64_t NowUs() const;
   void Post(std::function<void()> event);
   void Run();
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/succession.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "foresee/inquiry.h"
+#include "shuffle/torch_recipes.h"
+#include "unit/foresee/test_reads.h"
+
+namespace augur {
+namespace {
+
+constexpr uint32_t kSamples = 3000;
+
+class SuccessionTest : public testing::Test {
+ protected:
+  // What a search tells of an epoch that a fresh generator of this seed shuffled.
+  Finding Searched(uint32_t seed, uint32_t offset = 0) const {
+    TorchRecipe recipe = {
+        .name = "torch RandomSampler", .generator = RunStream{.seed = seed, .offset = offset}, .shape = {}};
+    Finding finding = MakeFinding(list_, {.sampler = MakeTorchSampler(std::move(recipe))});
+    finding.continues = false;
+    finding.seed = seed;
+    finding.offset = offset;
+    return finding;
+  }
+
+  // The finding for an epoch of these indices, by what is expected after `before`.
+  std::optional<Finding> FindNext(const Finding& before, const IndexOrder& next,
+                                  const std::vector<ChainPlace>& places = {}) {
+    Question question;
+    question.tests.emplace_back(list_, FirstReads(FilesOf(*list_, next), {.workers = 2}, 24, random_));
+    question.expected = GuessesAfter(before, places);
+    return Inquiry::AnswerAtOnce(question, {});
+  }
+
+  // The epochs of a sampler, from `epoch` on, are found one after the other, and the third is foreseen.
+  void ExpectFound(const Finding& first, const Sampler& truth, uint64_t epoch,
+                   const std::vector<ChainPlace>& places = {}) {
+    SCOPED_TRACE(truth.Describe());
+    ASSERT_EQ(first.order->files(), FilesOf(*list_, EpochOf(truth, kSamples, epoch)));
+    const IndexOrder next = EpochOf(truth, kSamples, epoch + 1);
+    const std::optional<Finding> found = FindNext(first, next, places);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->order->files(), FilesOf(*list_, next));
+    EXPECT_TRUE(found->continues);
+    EXPECT_GE(found->bits, GuessTest::kBelievedBits);
+    const std::optional<Guess> after = ForeseenAfter(*found);
+    ASSERT_TRUE(after.has_value());
+    EXPECT_EQ(Continue(*found, *after).order->files(), FilesOf(*list_, EpochOf(truth, kSamples, epoch + 2)));
+  }
+
+  std::mt19937_64 random_{1};
+  std::shared_ptr<const SampleList> list_ = ListOf(kSamples);
+};
+
+TEST_F(SuccessionTest, ASearchedSeedIsGoodForItsEpochAlone) {
+  EXPECT_FALSE(ForeseenAfter(Searched(5)).has_value());
+  EXPECT_TRUE(GuessesAfter(Finding{}, {}).empty());
+}
+
+// A DistributedSampler of a seed that nobody knew.
+TEST_F(SuccessionTest, SeedPlusEpoch) {
+  for (const uint32_t seed : {0U, 77'777U, 0xFFFFFFFFU - 9}) {
+    const auto truth = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", seed));
+    ExpectFound(Searched(seed), *truth, 0);
+    ExpectFound(Searched(seed + 4), *truth, 4);
+  }
+}
+
+TEST_F(SuccessionTest, TheSameOrderAgain) {
+  const auto truth = MakeTorchSampler(FreshSeedRecipe("no set_epoch", 4711, 0));
+  ExpectFound(Searched(4711), *truth, 0);
+}
+
+// A DataLoader whose RandomSampler draws from torch.manual_seed(42), wherever the script's stream is by then.
+TEST_F(SuccessionTest, TheScriptsOwnStream) {
+  for (const uint64_t position : {3U, 101U, 70'001U}) {
+    for (const uint64_t stride : {2U, 4U, 6U, 8U, 394U, 8192U}) {
+      const auto truth = MakeTorchSampler(DrawnSeedRecipe("torch RandomSampler", 42, position, stride));
+      std::mt19937 stream(42);
+      stream.discard(position);
+      const auto seed = static_cast<uint32_t>(stream());
+      ExpectFound(Searched(seed), *truth, 0, {{.stream_seed = 42, .position = position}});
+      // Found in a later epoch.
+      stream.seed(42);
+      stream.discard(position + 2 * stride);
+      ExpectFound(Searched(static_cast<uint32_t>(stream())), *truth, 2,
+                  {{.stream_seed = 7, .position = 12}, {.stream_seed = 42, .position = position + 2 * stride}});
+    }
+  }
+}
+
+// One generator for the whole run, with all that others draw from it between two epochs.
+TEST_F(SuccessionTest, AGeneratorOfTheWholeRun) {
+  for (const uint32_t offset : {0U, 2U}) {
+    for (const bool trailing : {false, true}) {
+      for (const uint64_t extra : {0U, 2U, 4U}) {
+        const auto truth = MakeTorchSampler(
+            {.name = "truth",
+             .generator = RunStream{.seed = 99'991, .offset = offset, .trailing = trailing, .extra = extra},
+             .shape = {}});
+        ExpectFound(Searched(99'991, offset), *truth, 0);
+      }
+    }
+  }
+}
+
+TEST_F(SuccessionTest, AKnownSamplerGoesOn) {
+  const std::vector<std::shared_ptr<const Sampler>> samplers = {
+      MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 3)),
+      MakeTorchSampler(DrawnSeedRecipe("torch RandomSampler", 3)),
+      MakeTorchSampler(SamplerGeneratorRecipe("generator", 3)),
+      MakeTorchSampler(LoaderGeneratorRecipe("generator of the loader", 3)),
+      MakeTorchSampler(PermutationsRecipe("permutations", 3)),
+  };
+  for (const auto& sampler : samplers) {
+    for (const uint64_t epoch : {0U, 2U}) {
+      ExpectFound(MakeFinding(list_, {.sampler = sampler, .epoch = epoch}), *sampler, epoch);
+    }
+  }
+}
+
+// Samplers whose first epochs are the same are told apart by the second.
+TEST_F(SuccessionTest, OthersThatAgreedSoFar) {
+  const auto plain = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 8));
+  const auto other = MakeTorchSampler(SamplerGeneratorRecipe("generator", 8));
+  ASSERT_EQ(EpochOf(*plain, kSamples, 0), EpochOf(*other, kSamples, 0));
+  Finding first = MakeFinding(list_, {.sampler = plain});
+  first.others.push_back({.sampler = other});
+  ExpectFound(first, *other, 0);
+  ExpectFound(first, *plain, 0);
+}
+
+TEST_F(SuccessionTest, SetEpochWasNotCalledOrSkipsOrBeginsAnew) {
+  const auto sampler = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 8));
+  const Finding third = MakeFinding(list_, {.sampler = sampler, .epoch = 3});
+  for (const uint64_t epoch : {3U, 4U, 5U, 0U}) {
+    const std::optional<Finding> found = FindNext(third, EpochOf(*sampler, kSamples, epoch));
+    ASSERT_TRUE(found.has_value()) << "epoch " << epoch;
+    EXPECT_EQ(found->guess.epoch, epoch);
+  }
+  EXPECT_FALSE(FindNext(third, EpochOf(*sampler, kSamples, 9)).has_value());
+}
+
+// The share of the ranks that are on this host is kept from epoch to epoch.
+TEST_F(SuccessionTest, TheShareIsKept) {
+  const Guess guess = {.sampler = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 8)),
+                       .epoch = 1,
+                       .share = {.world_size = 4, .ranks = {1, 2}}};
+  for (const Guess& next : GuessesAfter(MakeFinding(list_, guess), {})) {
+    EXPECT_EQ(next.share.world_size, 4U);
+    EXPECT_EQ(next.share.ranks, guess.share.ranks);
+  }
+  EXPECT_EQ(MakeFinding(list_, guess).order->size(), kSamples / 2);
+}
+
+TEST_F(SuccessionTest, StreamSeedsBeginWithWhatTheUserSaid) {
+  const std::vector<uint32_t> seeds = StreamSeeds({4711, 42});
+  ASSERT_GE(seeds.size(), 10U);
+  EXPECT_EQ(seeds[0], 4711U);
+  EXPECT_EQ(seeds[1], 42U);
+  EXPECT_EQ(std::ranges::count(seeds, 42U), 1);
+}
+
+}  // namespace
+}  // namespace augur
