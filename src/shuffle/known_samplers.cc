@@ -65,6 +65,16 @@ void AddKnownTorchSamplers(std::vector<KnownSampler>* known) {
     add_custom(DrawnSeedRecipe("torch RandomSampler", seed), kFirstEpochs, kDistantEpochs);
     add_custom(DrawnSeedRecipe("torch RandomSampler beside a validation loader", seed, 3, 6), kFirstEpochs,
                kDistantEpochs);
+    add_custom(DrawnSeedRecipe("torch RandomSampler, persistent workers", seed, 3, 2), kFirstEpochs, kDistantEpochs);
+    add_custom(EndlessLoaderRecipe("torch RandomSampler of a generator, persistent workers", seed), 1,
+               kCustomStreamEpochs);
+    // The sampler's is the first draw of the global generator: 64 bits, of which the low half reaches the state.
+    Mt19937 global = TorchEngine(seed);
+    global.Discard(1);
+    const uint64_t drawn = global.Next();
+    add_custom(StatefulRecipe(drawn, false, false), 1, kCustomStreamEpochs);
+    add_custom(StatefulRecipe(drawn, true, false), 1, kCustomStreamEpochs);
+    add_custom(StatefulRecipe(drawn, true, true), 1, kCustomStreamEpochs);
   }
   for (uint64_t seed = 1; seed < 10; ++seed) {
     add(EndlessLoaderRecipe("Ultralytics RandomSampler", kUltralyticsSeed + seed), Likelihood::kCustom, 1, 1);

@@ -18,6 +18,7 @@ std::string Describe(const DrawnSeed& drawn) {
 std::string Describe(const RunStream& run) {
   std::string text = "one generator for the run, seed " + std::to_string(run.seed);
   if (run.offset > 0) text += ", from output " + std::to_string(run.offset);
+  if (run.burnt > 0) text += ", behind " + std::to_string(run.burnt) + " permutations";
   text += run.trailing ? ", two permutations" : ", one permutation";
   if (run.extra > 0) text += " and " + std::to_string(run.extra) + " outputs";
   return text + " an epoch";

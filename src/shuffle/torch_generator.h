@@ -27,12 +27,14 @@ struct DrawnSeed {
 
 // One generator for the whole run: epoch 0 begins behind `offset` outputs, and between two epochs lies what an epoch
 // takes, for a RandomSampler of torch 1.11 and later (`trailing`) with a second permutation of which nothing is used,
-// and `extra` outputs that others draw.
+// and `extra` outputs that others draw. `burnt` whole permutations may lie before epoch 0, too: of an iterator that was
+// made and not used.
 struct RunStream {
   uint64_t seed = 0;
   uint64_t offset = 0;
   bool trailing = false;
   uint64_t extra = 0;
+  uint64_t burnt = 0;
 };
 
 using TorchGenerator = std::variant<FreshSeed, DrawnSeed, RunStream>;

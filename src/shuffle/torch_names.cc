@@ -130,6 +130,18 @@ std::vector<NamedSampler> TorchNames() {
       {.name = "stateful",
        .what = "torchdata StatefulDataLoader(shuffle=True); seed is the one its generator drew",
        .make = [](Hint hint) { return Endless(hint, "torchdata RandomSampler"); }},
+      {.name = "stateful-workers",
+       .what = "the same, with worker processes that each epoch has anew",
+       .make = [](Hint hint) -> SamplerResult {
+         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
+         return Made(StatefulRecipe(seed, true, false));
+       }},
+      {.name = "stateful-persistent",
+       .what = "the same, with persistent workers",
+       .make = [](Hint hint) -> SamplerResult {
+         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
+         return Made(StatefulRecipe(seed, true, true));
+       }},
       {.name = "stateful-generator",
        .what = "torchdata StatefulDataLoader(shuffle=True, generator=g), g seeded with seed",
        .make = [](Hint hint) -> SamplerResult {

@@ -54,6 +54,17 @@ inline TorchRecipe EndlessLoaderRecipe(std::string name, uint64_t seed) {
   return {.name = std::move(name), .generator = RunStream{.seed = seed, .offset = 2, .trailing = true}, .shape = {}};
 }
 
+// torchdata's StatefulDataLoader(shuffle=True), whose sampler seeds its generator once, by what torch's global one
+// gives after torch.manual_seed: a permutation an epoch. With worker processes the loader asks the sampler for an
+// iterator twice, once to learn its state: when it begins, and before each epoch whose workers are new ones (torchdata
+// 0.11, stateful_dataloader.py and sampler.py; compared with it).
+inline TorchRecipe StatefulRecipe(uint64_t drawn_seed, bool workers, bool persistent_workers) {
+  return {.name = "torchdata RandomSampler",
+          .generator =
+              RunStream{.seed = drawn_seed, .trailing = workers && !persistent_workers, .burnt = workers ? 1U : 0U},
+          .shape = {}};
+}
+
 // The generator seed of Ultralytics' build_dataloader, beside which it adds the rank (-1 on a single GPU) and the seed
 // of the run (ultralytics/data/build.py).
 inline constexpr uint64_t kUltralyticsSeed = 6148914691236517205U - 1;

@@ -42,7 +42,8 @@ void TorchSampler::TakeList(uint64_t samples, uint64_t epoch, size_t count, Inde
     return;
   }
   if (const auto* run = std::get_if<RunStream>(&recipe_.generator)) {
-    return TakePermutations(stream_->At(run->offset + epoch * OutputsAnEpoch(samples)), samples, count, indices);
+    const uint64_t before = run->offset + run->burnt * TorchPermutationOutputs(samples, recipe_.wide);
+    return TakePermutations(stream_->At(before + epoch * OutputsAnEpoch(samples)), samples, count, indices);
   }
   uint64_t seed = 0;
   if (const auto* fresh = std::get_if<FreshSeed>(&recipe_.generator)) {
