@@ -16,8 +16,9 @@ while no order is known) the daemon's own statistics are read from the mount, an
 - how found: what the daemon says when it says first that an order is known.
 - reads until locked, seconds until locked: from the first file that was read to the first look at which an order was known: files opened
   by then by all processes together, and time.
-- foreseen: of the files of an epoch, those that were opened while the daemon followed a known order of that job. With several jobs at
-  once, each file counts by the part of the jobs whose order is known.
+- foreseen: of the files of an epoch, those that were opened while the daemon followed a known order of that job. Where an order is given
+  up within the first thousand files of an epoch, it was the wrong one for it, and what was opened until then does not count. With several
+  jobs at once, each file counts by the part of the jobs whose order is known.
 - as predicted: the least share of the reads that the daemon itself calls as predicted, at the end of an order that it followed.
 - wasted: bytes that the daemon read ahead and nobody read, until the script ended.
 
@@ -49,6 +50,7 @@ SCRIPTS = mounts.ROOT / "bench" / "foresee_scripts"
 NOTE = struct.Struct("<dI")  # as in foresee_scripts/reading.py
 LOOK_EVERY_S = 0.1
 LOOK_EVERY_UNTIL_KNOWN_S = 0.02
+SOON = 1000  # files
 PREDICTED = re.compile(r"([0-9.]+) % of the reads so far as predicted")
 COUNTERS = ("orders_found", "orders_lost", "wasted_bytes", "reads", "opens", "pushes", "stalls")
 
@@ -64,7 +66,7 @@ class Watch(threading.Thread):
     def __init__(self, point):
         super().__init__(daemon=True)
         self.path = os.path.join(point, ".augur", "stats.json")
-        self.looks = []  # (time, lines of jobs whose order is known, all lines)
+        self.looks = []  # (time, lines of jobs whose order is known, all lines, orders given up so far)
         self.counters = {}
         self.ending = threading.Event()
 
@@ -72,8 +74,8 @@ class Watch(threading.Thread):
         with open(self.path, encoding="utf-8") as file:
             statistics = json.load(file)
         lines = [text for name, text in statistics["mount"].items() if name.startswith("foreseen")]
-        self.looks.append((time.monotonic(), [line for line in lines if is_known(line)], lines))
         self.counters = {name: statistics["counters"][name] for name in COUNTERS}
+        self.looks.append((time.monotonic(), [line for line in lines if is_known(line)], lines, self.counters["orders_lost"]))
 
     def run(self):
         while not self.ending.wait(LOOK_EVERY_S if self.known() else LOOK_EVERY_UNTIL_KNOWN_S):
@@ -128,9 +130,11 @@ class Job:
 
 
 def known_part(looks, jobs, moments):
-    """Of files that were opened at these moments, the mean part of the jobs whose order was known."""
+    """Of an epoch's files, opened at these moments, the mean part of the jobs whose order was known."""
+    given_up = [now[0] for before, now in zip(looks, looks[1:]) if now[3] > before[3]]
+    wrong_until = max((moment for moment in given_up if bisect.bisect(moments, moment) < SOON), default=0.0)
     total, at = 0.0, 0
-    for moment in moments:
+    for moment in moments[bisect.bisect(moments, wrong_until):]:
         while at < len(looks) and looks[at][0] <= moment:
             at += 1
         total += min(1.0, len(looks[at - 1][1]) / jobs) if at else 0.0
@@ -140,7 +144,7 @@ def known_part(looks, jobs, moments):
 def least_predicted(looks):
     """Of the orders that were followed, the least share of reads as predicted, when each was looked at last."""
     shares = []
-    for (_, now, _), following in zip(looks, [*looks[1:], None]):
+    for (_, now, _, _), following in zip(looks, [*looks[1:], None]):
         if now and (following is None or len(following[1]) < len(now)):
             shares += [float(found.group(1)) for line in now for found in [PREDICTED.search(line)] if found]
     return min(shares, default=None)

@@ -4,6 +4,7 @@
 import argparse
 
 import accelerate
+import torch
 from reading import BATCH, EPOCHS, folder, say, use_up
 from torch.utils.data import DataLoader
 
@@ -18,7 +19,6 @@ if args.seed is not None:
 loader = accelerator.prepare(DataLoader(folder(args.root), BATCH, shuffle=True, num_workers=2))
 epochs = []
 for _ in range(EPOCHS):
-    epochs.append(use_up(loader))
-    accelerator.wait_for_everyone()
+    epochs.append(use_up(loader, after_step=lambda: accelerator.reduce(torch.zeros(1))))
 say(epochs)
 accelerator.end_training()

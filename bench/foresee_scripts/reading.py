@@ -51,11 +51,12 @@ class Pace:
             time.sleep(max(0.0, self.start_s + self.samples / RATE - time.monotonic()))
 
 
-def use_up(batches, size=lambda batch: len(batch[1])):
-    """Takes all batches of an epoch, at the pace; how many samples they had."""
+def use_up(batches, size=lambda batch: len(batch[1]), after_step=lambda: None):
+    """Takes all batches of an epoch, at the pace; how many samples they had. `after_step` is where ranks wait for each other."""
     pace = Pace()
     for batch in batches:
         pace.step(size(batch))
+        after_step()
     return pace.samples
 
 
