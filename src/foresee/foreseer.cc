@@ -312,6 +312,8 @@ void Foreseer::Ask(Job& job) {
     return Found(job, reads, std::move(finding));
   }
   if (job.inquiry || !Inquiry::Decidable(question)) return;
+  if (std::optional<Finding> finding = Inquiry::AnswerFromStreams(question))
+    return Found(job, reads, std::move(finding));
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;

@@ -47,6 +47,8 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   // known samplers.
   static std::optional<Finding> AnswerAtOnce(const Question& question, const std::vector<KnownSampler>& known);
 
+  // The same by the first outputs of the streams of seeds that people give, in a tenth of a second.
+  static std::optional<Finding> AnswerFromStreams(const Question& question);
   // Whether the reads are enough to tell one seed of 2^32 from all others.
   static bool Decidable(const Question& question);
 

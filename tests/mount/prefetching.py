@@ -47,7 +47,7 @@ class DataSet:
 
     def shuffled(self, seed):
         paths = self.paths
-        random.Random(seed).shuffle(paths)
+        random.Random(f"order {seed}").shuffle(paths)
         return paths
 
     def check(self, point, path):
