@@ -165,13 +165,12 @@ void WatchByFanotify(const std::string& point, int in, int out) {
   AUGUR_CHECK(fanotify_mark(group, FAN_MARK_ADD | FAN_MARK_MOUNT, FAN_OPEN, AT_FDCWD, point.c_str()) == 0);
   (void)!write(out, &word, sizeof word);
   alignas(fanotify_event_metadata) std::array<char, 65536> events;
-  uint64_t sum = 0;
   while (true) {
     auto bytes = read(group, events.data(), events.size());
     const auto* event = reinterpret_cast<const fanotify_event_metadata*>(events.data());
     for (; FAN_EVENT_OK(event, bytes); event = FAN_EVENT_NEXT(event, bytes)) {
       struct stat attributes {};
-      if (fstat(event->fd, &attributes) == 0) sum += attributes.st_ino;
+      (void)!fstat(event->fd, &attributes);  // who watches this way must ask which file it is
       close(event->fd);
     }
     usleep(5000);  // as the helper does
@@ -186,6 +185,7 @@ class Scenario {
 
   Figures Run(const Way& way) {
     std::vector<std::string> paths;
+    paths.reserve(names_.size());
     for (const std::string& name : names_) paths.push_back(point_ + "/" + name);
     const Peer reader([&](int in, int out) { ReadAll(paths, in, out); });
     const Peer marker([&](int in, int out) { WatchByFanotify(point_, in, out); });
@@ -433,4 +433,12 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace augur
 
-int main(int argc, char** argv) { return augur::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return augur::Main(argc, argv);
+  } catch (const std::exception& error) {
+    // Ours throws nothing: this is the library telling us that memory is used up.
+    std::fprintf(stderr, "observe: %s\n", error.what());
+    return 2;
+  }
+}

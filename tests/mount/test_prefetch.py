@@ -81,7 +81,9 @@ def test_hinted_reads_make_no_requests(room, mounts, point, data, ahead, options
     order = data.shuffled(1)
     ahead.assert_follows(data, order)
     ahead.wait_for_the_end(data)
-    assert ahead.counters()["disk_bytes"] <= 3 * data.bytes * ahead.counters()["orders_accepted"]
+    now = ahead.counters()
+    # What lies between two files may be read with them where the disk seems slow, as it does on a busy machine.
+    assert now["disk_bytes"] - now["joined_bytes"] <= 3 * data.bytes * now["orders_accepted"], now
 
 
 def test_without_a_scan(room, mounts, point, data, ahead):

@@ -81,6 +81,7 @@ TEST_F(PrefetchEngineTest, ReadJoinsTheReadAhead) {
   ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
   ASSERT_TRUE(ahead_->WaitUntilHeld(OffsetOf(order[0])));
   std::vector<std::thread> readers;
+  readers.reserve(4);
   for (int i = 0; i < 4; ++i) {
     readers.emplace_back([&] {
       const Result<std::string> bytes = ReadThrough(order[0]);
@@ -106,8 +107,10 @@ TEST_F(PrefetchEngineTest, WithoutAPageCacheTheReadIsServedFromMemory) {
     ReadAsReader(file);
   }
   EXPECT_EQ(reads_, order.size());
-  // The last files of all are let go when the last of them is opened.
-  EXPECT_LE(demand_->seen().size(), 4U) << Told();
+  // The last files of all are let go when the last of them is opened; and one that comes between its open and its READ
+  // is let go at once, as of a reader who is ahead. How many do is the machine's affair; all would be without the
+  // conveyor.
+  EXPECT_LE(demand_->seen().size(), order.size() / 10) << Told();
   EXPECT_EQ(Count(Stat::kPushes), 0U);
 }
 
@@ -141,7 +144,7 @@ TEST_F(PrefetchEngineTest, SeveralReaders) {
   Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
   std::mt19937_64 random(7);
-  for (size_t i = 0; i < order.size(); i += 16) std::shuffle(order.begin() + i, order.begin() + i + 16, random);
+  for (auto at = order.begin(); at != order.end(); at += 16) std::shuffle(at, at + 16, random);
   uint64_t late = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     ASSERT_TRUE(i + 50 >= order.size() || WaitPushed(order[i + 50])) << i << " " << Told();

@@ -65,6 +65,42 @@ TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
   }
 }
 
+// A read of a part of a kept file is answered from where it is kept: no block is copied for it, none read again.
+TEST_F(PrefetchEngineTest, PartsOfKeptBlocksAreNotCopied) {
+  by_name_["large"] = RandomBytes(3 * kBlockBytes + 77, 1);
+  Write([&](StoreWriter& writer) {
+    ASSERT_TRUE(writer.AddFile("large", {.mode = 0644}, {}, AsBytes(by_name_["large"])).ok());
+  });
+  StartEngine({.kept_bytes = 8 << 20});
+  const EntryNumber file = files_.front();
+  ASSERT_TRUE(ReadThrough(file).ok());
+  ASSERT_EQ(warehouse_->block_count(), 4U);
+  const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
+  const CacheCounters cached = cache_.counters();
+  const uint64_t hits = Count(Stat::kWarehouseHits);
+  const NodeId node = Node{.view = 0, .entry = file}.id();
+  const struct {
+    uint64_t offset;
+    size_t bytes;
+    uint64_t blocks;
+  } reads[] = {{0, 1, 1},
+               {5000, 4096, 1},
+               {kBlockBytes - 500, 1000, 2},
+               {2 * kBlockBytes, kBlockBytes, 1},
+               {3 * kBlockBytes, 4096, 1}};
+  uint64_t blocks = 0;
+  for (const auto& read : reads) {
+    const Result<std::string> bytes = ReadNow(node, read.offset, read.bytes);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().text();
+    EXPECT_TRUE(*bytes == Content(file).substr(read.offset, read.bytes)) << read.offset;
+    blocks += read.blocks;
+  }
+  EXPECT_EQ(Count(Stat::kWarehouseHits) - hits, blocks);
+  EXPECT_EQ(demand_->seen().size() + ahead_->seen().size(), disk_reads);
+  EXPECT_EQ(cache_.counters().hits, cached.hits);
+  EXPECT_EQ(cache_.counters().misses, cached.misses);
+}
+
 // A few reads of a store that does not fit bring nothing that nobody asked for.
 TEST_F(PrefetchEngineTest, ALookBringsNothingElse) {
   WriteFiles(400, 60'000);
