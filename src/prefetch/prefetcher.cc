@@ -23,6 +23,8 @@ constexpr size_t kStatAhead = 256;
 // After so many files the reader is taken to be done with one (ProgressOptions::lag).
 constexpr uint64_t kLagMin = 2;
 constexpr uint64_t kLagMax = 64;
+// Opens are told by another process within milliseconds; where it gets no processor, later.
+constexpr uint64_t kOpenToldUs = 2'000'000;
 // A warehouse that could not take a file is tried again after this time: others may have given memory back.
 constexpr uint64_t kShortOfRoomUs = 1'000'000;
 // A recognised pass is queued in pieces of so many files, when fewer than that are left.
@@ -126,6 +128,7 @@ void Prefetcher::Run() {
     for (const std::function<void()>& event : events) event();
     events.clear();
     if (!stopping) Decide();
+    SettleDoubts();
     Publish();
   }
   held_.clear();
@@ -352,7 +355,16 @@ void Prefetcher::OnDropped(EntryNumber file) {
   planner_->Dropped(file);
   // Where opens are not seen, what was pushed has likely been read.
   fetched_.Dropped(file, !opens_);
-  Wasted(file);
+  if (!held_.contains(file) && fetched_.LetGo(file)) fetched_.Doubt(file, NowUs());
+}
+
+// What was dropped so long ago that its open would have been told.
+void Prefetcher::SettleDoubts() {
+  const uint64_t now_us = NowUs();
+  while (const std::optional<EntryNumber> file = fetched_.TakeWasted(now_us - std::min(now_us, kOpenToldUs))) {
+    const Result<Entry> entry = store_->Get(*file);
+    if (entry.ok()) statistics_.Add(Stat::kWastedBytes, entry->size);
+  }
 }
 
 // The kernel must know a file before its pages can be pushed: the view looks them up.
@@ -483,7 +495,7 @@ void Prefetcher::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   if (missed && witness_.read && view_ != nullptr) WatchFolderOf(file);
   if (!planner_) return;
   const Sight sight = planner_->Saw(file, missed, now_us);
-  const std::optional<uint64_t> since_us = fetched_.Used(file);
+  const std::optional<uint64_t> since_us = fetched_.Used(file, missed);
   if (missed && sight.foreseen) {
     if (sight.sentinel) {
       statistics_.Add(Stat::kSentinels, 1);

@@ -126,6 +126,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t KeptMax() const;
   bool Busy() const { return flights_ + pushes_ + drops_ + keeps_ > 0; }
   void Wasted(EntryNumber file);
+  void SettleDoubts();
   bool AlreadyKept(const ReadPlan& plan);
   void AskStats();
   void Publish();
