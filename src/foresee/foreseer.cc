@@ -12,6 +12,7 @@
 
 #include "base/thread.h"
 #include "base/units.h"
+#include "foresee/guess_text.h"
 #include "foresee/lanes.h"
 #include "search/chain_scan.h"
 #include "shuffle/torch_recipes.h"
@@ -39,6 +40,7 @@ constexpr double kEpochsOfARun = 10;
 constexpr uint64_t kChainOutputs = 200'000'000;
 constexpr uint64_t kChainStep = 10'000'000;
 constexpr size_t kRecordedEpochsMax = 16;
+constexpr uint64_t kEpochsRemembered = 16;
 constexpr double kReplayBits = GuessTest::kBelievedBits;
 
 // CLOCK_BOOTTIME, to which start times of processes refer.
@@ -91,13 +93,13 @@ Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, S
 Foreseer::~Foreseer() { Stop(); }
 
 Status Foreseer::Start() {
-  AUGUR_TRY_ASSIGN(searcher,
-                   Searcher::Start({.threads = options_.search_threads, .idle_class = options_.search_in_idle_class}));
+  AUGUR_TRY_ASSIGN(searcher, Searcher::Start({.threads = options_.search_threads}));
   searcher_ = std::move(searcher);
   if (!options_.replay_folder.empty()) {
     Result<std::unique_ptr<ReplayStore>> replay = ReplayStore::Open(options_.replay_folder, store_->summary());
     if (replay.ok()) {
       replay_ = std::move(replay).value();
+      Remember();
     } else {
       spdlog::info("orders are not remembered from run to run: {}", replay.status().text());
     }
@@ -235,6 +237,7 @@ void Foreseer::Take(const Sighting& sighting) {
       // The prefetch comes to the end of it by itself: the last files are still to be read.
       told_.clear();
       owner->reads_to_ask = kReadsToAsk;
+      MarkPass(*owner);
       if (told_hits_.size() > 1) Tell(true);
       return;
   }
@@ -263,7 +266,20 @@ void Foreseer::TakeEvents() {
   }
 }
 
+// Where most of the running pass was foreseen, its first reads are no question any more: their answer is the order that
+// has ended or was lost.
+void Foreseer::MarkPass(Job& job) const {
+  const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id());
+  if (!epoch) return;
+  uint64_t reads = 0;
+  for (const EpochStream& stream : epoch->streams) reads += stream.read_count;
+  if (reads > 4 * (job.foresight.reads().size() + kReadsToAsk)) {
+    job.passes_locked = std::max(job.passes_locked, epoch->pass + 1);
+  }
+}
+
 void Foreseer::Unlocked(Job& job) {
+  MarkPass(job);
   job.reads_to_ask = kReadsToAsk;
   job.state.clear();
   statistics_.Add(Stat::kOrdersLost, 1);
@@ -302,6 +318,7 @@ void Foreseer::Ask(Job& job) {
   question.tests = TestsOf(*epoch);
   if (question.tests.empty()) return;
   question.expected = job.foresight.Expected();
+  question.expected.insert(question.expected.end(), remembered_.begin(), remembered_.end());
   for (const EpochStream& stream : epoch->streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
@@ -344,6 +361,18 @@ void Foreseer::DenyHints(const Job& job, bool searching) {
   if (hints_.empty()) return;
   if (const std::optional<EpochStart> epoch = Asked(job)) {
     hints_.Deny(job.foresight.id(), epoch->pass, TestsOf(*epoch), searching);
+  }
+}
+
+// The runs that were seen may still go on: from the epoch that was read last, or the ones after it.
+void Foreseer::Remember() {
+  const Result<std::vector<ReplayRun>> runs = replay_->List();
+  if (!runs.ok()) return;
+  for (const ReplayRun& run : *runs) {
+    const std::optional<Guess> guess = ParseGuess(run.finding);
+    for (uint64_t ahead = 0; guess && ahead < kEpochsRemembered; ++ahead) {
+      remembered_.push_back({.sampler = guess->sampler, .epoch = guess->epoch + ahead});
+    }
   }
 }
 
@@ -463,7 +492,7 @@ void Foreseer::Record(Job& job) {
   // An order that is known beforehand need not be remembered, and a recorded one is there.
   if (!finding.run.empty() || (finding.continues && !finding.seed && job.record.epochs.empty())) return;
   if (job.record.epochs.size() >= kRecordedEpochsMax) return;
-  job.record.finding = finding.what;
+  job.record.finding = RenderGuess(finding.guess);
   job.record.epochs.push_back(finding.order->files());
   if (job.record_name.empty()) job.record_name = ReplayStore::NewName();
   const Status status = replay_->Save(job.record_name, job.record);

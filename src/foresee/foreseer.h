@@ -40,7 +40,6 @@ struct ForeseerOptions {
   ProcessSource* processes = nullptr;                                // nullptr: /proc
   std::function<uint64_t()> clock_us = {};                           // empty: CLOCK_BOOTTIME
   std::shared_ptr<const std::vector<KnownSampler>> known = nullptr;  // nullptr: all that are known
-  bool search_in_idle_class = true;                                  // false: see Searcher::Options
 };
 
 // Foreseer works out in which order files will be read. It watches who reads what (EpochWatch), asks for the order of
@@ -103,11 +102,13 @@ class Foreseer {
   void Ask(Job& job);
   bool AskHints(Job& job, const EpochStart& epoch, uint64_t reads);
   void DenyHints(const Job& job, bool searching);
+  void Remember();
   bool AskReplay(Job& job, const EpochStart& epoch);
   void Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding);
   void Found(Job& job, uint64_t reads, std::optional<Finding> finding);
   void Lock(Job& job, Finding finding);
   void Unlocked(Job& job);
+  void MarkPass(Job& job) const;
   void SearchChain(Job& job);
   void Record(Job& job);
   void Tell(bool anew);
@@ -130,6 +131,7 @@ class Foreseer {
   std::unique_ptr<ReplayStore> replay_;
   std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
   Hints hints_;
+  std::vector<Guess> remembered_;  // of earlier runs of this store
   uint64_t questions_ = 0;
   // What the prefetch was told: the parts of one job, or the lanes of several.
   std::vector<std::pair<JobId, uint64_t>> told_;

@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "order/epoch_order.h"
 #include "order/evidence.h"
 
 namespace augur {
@@ -40,6 +39,13 @@ GuessTest::GuessTest(std::shared_ptr<const SampleList> list, const EpochStart& e
       bits_expected_ += static_cast<double>(taken.indices.size() - 1) * std::max(0.0, index_bits - 4.5);
     }
   }
+  is_wanted_.resize(list_->size(), false);
+  for (const IndexReads::Stream& stream : reads_.streams) {
+    wanted_.insert(wanted_.end(), stream.indices.begin(), stream.indices.end());
+    for (const uint32_t index : stream.indices) is_wanted_[index] = true;
+  }
+  std::ranges::sort(wanted_);
+  wanted_.erase(std::ranges::unique(wanted_).begin(), wanted_.end());
   prefix_ = std::min<size_t>(list_->size(), std::max<size_t>(kPrefixMin, 4 * reads_.count));
 }
 
@@ -84,38 +90,30 @@ double GuessTest::Try(const Sampler& sampler, uint64_t epoch) const {
 
 double GuessTest::TryPrefix(const IndexOrder& prefix, uint64_t length) const {
   if (!Glance(prefix)) return kNone;
-  const EpochOrder order(prefix);
-  Evidence evidence(length);
-  for (const IndexReads::Stream& stream : reads_.streams) {
-    for (const uint32_t index : stream.indices) evidence.Saw(order.PlacesOf(index), stream.id);
-  }
-  return evidence.bits();
+  return Weigh(prefix, length, true).bits;
 }
 
 GuessTest::Midst GuessTest::TryAnywhere(const Sampler& sampler, uint64_t epoch) const {
   if (reads_.count == 0) return {.bits = kNone, .begin = 0};
   IndexOrder indices;
   sampler.Take(samples(), epoch, std::numeric_limits<size_t>::max(), &indices);
-  // Places are looked up for these reads alone: a whole EpochOrder would cost ten times the shuffle.
-  IndexOrder wanted;
-  for (const IndexReads::Stream& stream : reads_.streams) {
-    wanted.insert(wanted.end(), stream.indices.begin(), stream.indices.end());
+  return Weigh(indices, indices.size(), false);
+}
+
+// Places are looked up for these reads alone: a whole EpochOrder would cost ten times the shuffle.
+GuessTest::Midst GuessTest::Weigh(const IndexOrder& order, uint64_t length, bool from_start) const {
+  const auto slot_of = [this](uint32_t index) {
+    return static_cast<size_t>(std::ranges::lower_bound(wanted_, index) - wanted_.begin());
+  };
+  std::vector<std::vector<uint64_t>> places(wanted_.size());
+  for (size_t place = 0; place < order.size(); ++place) {
+    if (is_wanted_[order[place]]) places[slot_of(order[place])].push_back(place);
   }
-  std::ranges::sort(wanted);
-  const uint64_t length = indices.size();
-  std::vector<bool> is_wanted(samples(), false);
-  for (const uint32_t index : wanted) is_wanted[index] = true;
-  Evidence evidence(length, false);
-  std::vector<std::vector<uint64_t>> places(wanted.size());
-  for (size_t place = 0; place < length; ++place) {
-    if (!is_wanted[indices[place]]) continue;
-    places[static_cast<size_t>(std::ranges::lower_bound(wanted, indices[place]) - wanted.begin())].push_back(place);
-  }
+  Evidence evidence(length, from_start);
   uint32_t begin = std::numeric_limits<uint32_t>::max();
   for (const IndexReads::Stream& stream : reads_.streams) {
     for (const uint32_t index : stream.indices) {
-      const auto at = static_cast<size_t>(std::ranges::lower_bound(wanted, index) - wanted.begin());
-      const std::optional<uint32_t> place = evidence.Saw(places[at], stream.id);
+      const std::optional<uint32_t> place = evidence.Saw(places[slot_of(index)], stream.id);
       if (place) begin = std::min(begin, *place);
     }
   }

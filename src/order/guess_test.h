@@ -65,10 +65,13 @@ class GuessTest {
   static constexpr size_t kReadsAStream = 64;
 
   bool Glance(const IndexOrder& prefix) const;
+  Midst Weigh(const IndexOrder& order, uint64_t length, bool from_start) const;
 
   // Constant after construction.
   const std::shared_ptr<const SampleList> list_;
   IndexReads reads_;
+  IndexOrder wanted_;            // all of reads_, ascending, each once
+  std::vector<bool> is_wanted_;  // by index
   size_t prefix_ = 0;
   double bits_expected_ = 0;
   double bits_max_ = 0;

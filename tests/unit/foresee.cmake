@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(foresee
-  unit/foresee/false_lock_test.cc unit/foresee/job_foresight_test.cc unit/foresee/lanes_test.cc
+  unit/foresee/false_lock_test.cc unit/foresee/guess_text_test.cc unit/foresee/job_foresight_test.cc unit/foresee/lanes_test.cc
   unit/foresee/succession_test.cc unit/foresee/test_reads.cc unit/order_evidence/loader_reads.cc
   LAYERS foresee order search shuffle store control)
