@@ -183,8 +183,8 @@ Program MakeProgram() {
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
-      {.command = "augurctl hint /mnt/train --sampler distributed --seed 42 --world-size 8 --ranks 0-3",
-       .what = "Of a DistributedSampler with seed 42, of whose eight ranks the first four run here:"},
+      {.command = "augurctl hint /mnt --sampler distributed --world-size 8 --ranks 0-3",
+       .what = "Of a DistributedSampler, of whose eight ranks the first four run here:"},
       {.command = "augurctl status /mnt/train", .what = "See what the mount does:"}};
   program.exit_status =
       "0: done. 2: an error; stderr says what and why. A reader of stdout that goes away early is no error.";

@@ -55,6 +55,9 @@ constexpr const char* kProgram = "augurfs";
 // each costs a buffer of up to 1 MiB and a bit while it lasts.
 constexpr unsigned kReadsInFlight = 32;
 
+// What works out orders takes some 12 MiB for itself: known samplers, lists, what was read.
+constexpr uint64_t kMemoryToForesee = 64 << 20;
+
 constexpr const char* kSharedFolder = "/dev/shm";
 
 // Record bytes kept after use. The kernel asks for a block of 1 MiB in pieces of 128 KiB, so as many streams through
@@ -164,6 +167,7 @@ class Daemon {
                                                                  .order_bytes_max = settings_.order_bytes_max,
                                                                  .reads_max = kReadsInFlight,
                                                                  .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+    if (settings_.memory_bytes < kMemoryToForesee) return Status::Ok();
     const auto variable = [](const char* name) {
       return getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
     };
@@ -180,7 +184,12 @@ class Daemon {
     if (!prefetcher_) return Status::Ok();
     if (options_.stock) stocker_ = std::make_unique<PageStocker>(session_->notifications());
     AUGUR_TRY(prefetcher_->Start(stocker_.get(), helper_.get()));
-    AUGUR_TRY(foreseer_->Start());
+    if (foreseer_) {
+      AUGUR_TRY(foreseer_->Start());
+    } else {
+      spdlog::info("orders are not worked out, only given ones are followed: that takes memory={} or more",
+                   FormatSize(kMemoryToForesee));
+    }
     return helper_->AttachTo(mount_point_->path(), mount_point_->device_number(),
                              [this](std::span<const EntryNumber> files) { prefetcher_->OnOpened(files); });
   }

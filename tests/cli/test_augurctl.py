@@ -44,4 +44,4 @@ def test_a_folder_that_looks_like_a_mount_is_none(augurctl, tmp_path, command):
 def test_an_order_file_that_cannot_be_read_is_named(augurctl, tmp_path):
     missing = tmp_path / "missing"
     assert refuse(2, augurctl, "hint", tmp_path, "--order", missing) == f"augurctl: {missing}: No such file or directory"
-    assert "--order is missing" in refuse(2, augurctl, "hint", tmp_path)
+    assert "--order or --sampler is missing" in refuse(2, augurctl, "hint", tmp_path)
