@@ -10,6 +10,8 @@ namespace augur {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+// Memory is handed out in pieces of this (BufferPool::kGranuleBytes).
+constexpr uint64_t kMemoryPiece = 64 << 10;
 
 // Added to the next use of what the warehouse may put out before anything else.
 constexpr Position kUnprotected = Position{1} << 40;
@@ -150,6 +152,12 @@ Position Planner::StockEnd() const {
   return progress_.front() + files - std::min<uint64_t>(files, progress_.options().lag);
 }
 
+// Without stock the conveyor holds what is read from the front to here, each file in memory of its own. Were it to hold
+// what is read later too, the next file might find no room until the reader has asked for it himself.
+Position Planner::ConveyorEnd() const {
+  return progress_.front() + limits_.conveyor_bytes_max / (track_.mean_bytes() + kMemoryPiece);
+}
+
 // Left free for what readers bring in by themselves, until the reader is past it and it can be dropped.
 uint64_t Planner::StockAside() const {
   return std::min(limits_.stock_bytes_max / 4, uint64_t{2} * progress_.options().lag * track_.mean_bytes());
@@ -158,7 +166,7 @@ uint64_t Planner::StockAside() const {
 // Whether a file that is read now has somewhere to go.
 bool Planner::Takes(Position use, uint64_t bytes) const {
   // Without stock, what is held waits for the reader's own READ.
-  if (limits_.stock_bytes_max == 0 && use != kNever) return true;
+  if (limits_.stock_bytes_max == 0 && use != kNever && use <= ConveyorEnd()) return true;
   if (StockTakes(use, bytes)) return true;
   // Where reads are cheap, what is not needed soon can as well be read later: a way through the warehouse would cost
   // another copy. It is kept after it was pushed, for the next epoch.
@@ -363,7 +371,7 @@ Slot Planner::NextOnArm() {
   return kNoSlot;
 }
 
-std::optional<ReadPlan> Planner::NextRead(uint64_t now_us) {
+std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
   const Position missing = NextMissing();
   const uint64_t room = limits_.conveyor_bytes_max - std::min(limits_.conveyor_bytes_max, held_bytes_ + reading_bytes_);
   if (missing == kNever && !fill_) {
@@ -383,14 +391,14 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us) {
     return std::nullopt;
   }
   const uint64_t record = track_.PlaceOf(slot).bytes;
-  uint64_t bytes_max = limits_.chunk_bytes_max;
-  if (urgent) bytes_max = std::clamp(disk_.free_gap_bytes(), record, std::max(record, kUrgentChunkMax));
+  uint64_t bytes_max = alone ? record : limits_.chunk_bytes_max;
+  if (urgent && !alone) bytes_max = std::clamp(disk_.free_gap_bytes(), record, std::max(record, kUrgentChunkMax));
   bytes_max = std::min(bytes_max, room);
   if (record > bytes_max) {
     if (record > room) return std::nullopt;  // until something is let go
     bytes_max = record;
   }
-  ReadPlan plan = Expand(slot, bytes_max, room, urgent);
+  ReadPlan plan = Expand(slot, bytes_max, alone ? record : room, urgent);
   for (const ReadPlan::Item& item : plan.items) {
     State& state = states_[track_.SlotOf(item.file)];
     state.reading = true;
@@ -482,8 +490,10 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
   const bool to_stock = !sentinel && !stocked_.Contains(slot) && (use != kNever || (fill_ && !state.unpushable)) &&
                         StockTakes(use, item.place.bytes);
   if (!to_stock) arrival.keep = PlanKeep(slot, use);
-  arrival.hold = to_stock || (!arrival.keep.keep && use != kNever && (sentinel || limits_.stock_bytes_max == 0));
-  arrival.copy = sentinel && arrival.hold;
+  // Without stock it waits for its READ, also when its open was seen before it came.
+  const bool for_read = limits_.stock_bytes_max == 0 && (use != kNever || progress_.IsBeingRead(slot));
+  arrival.hold = to_stock || (!arrival.keep.keep && (sentinel || for_read));
+  arrival.copy = arrival.hold && !to_stock;
   if (arrival.hold) {
     state.held = true;
     held_bytes_ += item.place.bytes;

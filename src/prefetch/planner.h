@@ -103,8 +103,8 @@ class Planner {
   // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ProgressOptions.
   void SetSight(uint32_t sentinel_every, const ProgressOptions& progress);
 
-  // The next read, or nothing for now. Answer: Ended, or PutBack.
-  std::optional<ReadPlan> NextRead(uint64_t now_us);
+  // The next read, or nothing for now; `alone`: without neighbours. Answer: Ended, or PutBack.
+  std::optional<ReadPlan> NextRead(uint64_t now_us, bool alone = false);
   // The read could not be begun (no memory for it): it was not taken.
   void PutBack(const ReadPlan& read);
   // The read has ended, before any of its files' Arrived.
@@ -164,6 +164,7 @@ class Planner {
   bool Wanted(Slot slot) const;
   Position Horizon() const;
   Position StockEnd() const;
+  Position ConveyorEnd() const;
   uint64_t StockAside() const;
   Position KeepKey(Slot slot, Position use) const;
   KeepPlan PlanKeep(Slot slot, Position use);

@@ -125,8 +125,7 @@ void Prefetcher::Run() {
       events.swap(events_);
       if (stopping && events.empty() && !Busy()) break;
     }
-    for (const std::function<void()>& event : events) event();
-    events.clear();
+    for (; !events.empty(); events.pop_front()) events.front()();  // an event may hold a chunk
     if (!stopping) Decide();
     SettleDoubts();
     Publish();
@@ -199,17 +198,22 @@ void Prefetcher::Decide() {
 }
 
 void Prefetcher::StartReads() {
+  bool alone = false;
   while (!refused_) {
-    const std::optional<ReadPlan> plan = planner_->NextRead(NowUs());
+    const std::optional<ReadPlan> plan = planner_->NextRead(NowUs(), alone);
     if (!plan) return;
     if (AlreadyKept(*plan)) continue;
     Buffer chunk = chunks_.Allocate(ChunkBytes(plan->bytes));
     if (!chunk) {
       planner_->PutBack(*plan);
+      // What is held may lie so that there is room for a file, but not for its neighbours with it.
+      alone = !alone && plan->items.size() > 1;
+      if (alone) continue;
       // When nothing of it is in use, nothing will be let go, and the file is too large for ever.
       refused_ = chunks_.used_bytes() > 0;
       return;
     }
+    alone = false;
     ++flights_;
     uint64_t wanted = 0;
     for (const ReadPlan::Item& item : plan->items) wanted += item.place.bytes;
@@ -245,7 +249,7 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight) {
     fetched_.Fetched(item.file);
     Keep(passenger.entry, passenger.blocks, arrival.keep);
     if (arrival.hold) {
-      if (arrival.copy) GiveOwnMemory(passenger, chunks_, cache_);
+      if (arrival.copy && flight->plan().items.size() > 1) GiveOwnMemory(passenger, chunks_, cache_);
       held_[item.file] = std::move(passenger.blocks);
     } else if (!arrival.keep.keep) {
       Wasted(item.file);

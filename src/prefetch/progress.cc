@@ -20,6 +20,11 @@ bool Progress::WasRead(Position position) const {
   return index < seen_.size() && seen_[index];
 }
 
+bool Progress::IsBeingRead(Slot slot) const {
+  const Position position = track_.NextUse(slot, tail_);
+  return position != kNever && WasRead(position) && front_ < track_.end() && position + options_.lag >= front_;
+}
+
 Progress::Seen Progress::See(Slot slot) {
   // The first of its uses that has not been seen: a file may come twice within the spread. But an open and the READ
   // that follows it are one read.

@@ -63,6 +63,8 @@ class Progress {
   std::vector<Position> TakePassed() { return std::exchange(passed_, {}); }
   // True for positions before the tail, and for those seen.
   bool WasRead(Position position) const;
+  // True for a file that was seen and not yet passed: TakePassed will tell it.
+  bool IsBeingRead(Slot slot) const;
 
  private:
   static constexpr size_t kStrays = 16;       // reads elsewhere that are remembered

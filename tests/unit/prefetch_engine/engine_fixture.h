@@ -178,6 +178,12 @@ class PrefetchEngineTest : public StoreFixture {
     return true;
   }
 
+  // Returns when the planning thread has decided upon all that has happened so far: it answers in order, and what was
+  // asked second after what it decided upon the first. Where nothing is stocked or kept, there is nothing to drop.
+  void LetDecide() {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(prefetcher_->Drop().stocked_bytes, 0U);
+  }
+
   // Waits for something that another thread does.
   template <typename Condition>
   static bool WaitUntil(const Condition& condition) {
