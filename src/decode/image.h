@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace augur {
+
+// Decoded pixels of 8 bits, in memory of their own. Rows from top to bottom, the channels of a pixel side by side, no
+// padding: [height][width][channels].
+struct Image {
+  uint32_t width = 0;
+  uint32_t height = 0;
+  uint32_t channels = 0;  // 1 grey, 3 RGB
+  std::unique_ptr<uint8_t[]> pixels;
+
+  size_t row_bytes() const { return size_t{width} * channels; }
+  size_t bytes() const { return row_bytes() * height; }
+  std::span<const uint8_t> span() const { return {pixels.get(), bytes()}; }
+};
+
+// With its pixels not yet written.
+inline Image MakeImage(uint32_t width, uint32_t height, uint32_t channels) {
+  Image image{.width = width, .height = height, .channels = channels, .pixels = nullptr};
+  image.pixels = std::make_unique_for_overwrite<uint8_t[]>(image.bytes());
+  return image;
+}
+
+}  // namespace augur
