@@ -52,8 +52,8 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
      "orders that were found without a hint; refused ones"},
     {Stat::kOrdersFound, "orders_found", "orders", "epochs whose order was found without 'augurctl hint'",
      "epochs that followed from one before them; passes in path order that the prefetch recognises by itself"},
-    {Stat::kOrdersLost, "orders_lost", "orders", "found orders that ended, or that the reads did not agree with any more",
-     "orders of jobs that have ended"},
+    {Stat::kOrdersLost, "orders_lost", "orders",
+     "found orders that ended, or that the reads did not agree with any more", "orders of jobs that have ended"},
 }};
 
 const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{

@@ -365,7 +365,9 @@ void Prefetcher::OnDropped(EntryNumber file) {
 // What was dropped so long ago that its open would have been told.
 void Prefetcher::SettleDoubts() {
   const uint64_t now_us = NowUs();
-  while (const std::optional<EntryNumber> file = fetched_.TakeWasted(now_us - std::min(now_us, kOpenToldUs))) {
+  while (true) {
+    const std::optional<EntryNumber> file = fetched_.TakeWasted(now_us - std::min(now_us, kOpenToldUs));
+    if (!file) return;
     const Result<Entry> entry = store_->Get(*file);
     if (entry.ok()) statistics_.Add(Stat::kWastedBytes, entry->size);
   }

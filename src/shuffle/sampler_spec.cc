@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/units.h"
-#include "shuffle/split_sampler.h"
 #include "shuffle/other_names.h"
+#include "shuffle/split_sampler.h"
 #include "shuffle/torch_names.h"
 #include "shuffle/torch_recipes.h"
 

@@ -17,6 +17,13 @@ import mounts  # noqa: E402
 from frameworks import CLASSES, PHOTOS  # noqa: E402
 from order_dump import OrderDump  # noqa: E402
 
+# transformers and lightning import triton. Its LLVM aborts the process when TensorFlow's is there already; the other way
+# round they bear each other.
+try:
+    import torch._dynamo  # noqa: E402, F401
+except ImportError:
+    pass
+
 
 def make_arrays(folder):
     """Arrays of several shapes and layouts, over and under one block (1 MiB) of a store, and an HDF5 file where h5py is there."""

@@ -39,7 +39,7 @@ def test_found_by_name_and_not_listed(room, mounts, point, small_store):
         (point / "folder" / ".augur").stat()
 
 
-@pytest.mark.parametrize("options", [(), ("observe=open",)], ids=["open-unseen", "open-seen"])
+@pytest.mark.parametrize("options", [("stock=off",), ("stock=off", "observe=open")], ids=["open-unseen", "open-seen"])
 def test_each_open_is_fresh(room, mounts, point, small_store, options):
     """V2: the counter is the right one each time, by whatever program it is read."""
     mounts.mount(small_store, point, *options)
