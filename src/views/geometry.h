@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "decode/decode_options.h"
+#include "views/view_spec.h"
+
+namespace augur {
+
+struct Extent {
+  uint32_t width = 0;
+  uint32_t height = 0;
+  uint64_t pixels() const { return uint64_t{width} * height; }
+  bool operator==(const Extent&) const = default;
+};
+
+// The largest image that is decoded or made: where Pillow's Image.open raises DecompressionBombError. Of 3 bytes a
+// pixel these are 512 MiB.
+inline constexpr uint64_t kImagePixelsMax = DecodeOptions{}.pixels_max;
+
+// What an image of `image` pixels is resized to. Each side is at least 1; sides that would be longer than 32 bits are
+// cut there (nothing of that size passes FitsView). REQUIRES: no side is 0.
+Extent ResizedExtent(const ResizeTarget& target, Extent image);
+
+// What becomes of an image in a view: decoded at `decoded`, resized to `resized` (equal if it is not), cropped to
+// `cropped` (equal if it is not).
+struct ViewGeometry {
+  Extent decoded;
+  Extent resized;
+  Extent cropped;
+};
+
+// REQUIRES: no side is 0.
+ViewGeometry GeometryOf(const ViewSpec& spec, Extent image);
+
+// Whether no step of it is above kImagePixelsMax.
+bool FitsView(const ViewGeometry& geometry);
+
+}  // namespace augur

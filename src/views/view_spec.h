@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "augur/status.h"
+#include "decode/npy_writer.h"
+
+namespace augur {
+
+enum class ResizeFilter { kBilinear, kBicubic, kLanczos };
+enum class PassOrder { kPillow12, kPillow13 };
+
+enum class ViewKind { kNpy, kPixels };
+enum class PixelContainer { kPng, kPpm, kBmp };
+
+// How an image is fitted to a target; geometry.h has the arithmetic.
+enum class Fit { kShort, kLong, kSquash };
+
+// What images are resized to. `size=N` is N x N with its fit, so one view has one target.
+struct ResizeTarget {
+  uint32_t width = 0;
+  uint32_t height = 0;
+  Fit fit = Fit::kShort;
+  bool operator==(const ResizeTarget&) const = default;
+};
+
+// What a view makes of an image: the meaning of a SPEC (VIEWS.md). Two equal ones are the same view. A value type.
+struct ViewSpec {
+  ViewKind kind = ViewKind::kNpy;
+  std::optional<ResizeTarget> size;  // none: as the image is
+  ResizeFilter filter = ResizeFilter::kBilinear;
+  PassOrder passes = PassOrder::kPillow12;
+  bool fast = false;      // scaled DCT decoding may be used
+  uint32_t crop = 0;      // side of the crop around the middle; 0: none
+  bool tolerant = false;  // truncated JPEGs become what Pillow makes of them with LOAD_TRUNCATED_IMAGES
+  // Of npy alone.
+  NpyFormat npy;
+  // Of pixels alone.
+  PixelContainer as = PixelContainer::kPng;
+  bool all = false;        // PNGs become pixels, too
+  bool own_names = false;  // names end as the container's do
+  bool operator==(const ViewSpec&) const = default;
+};
+
+// A SPEC is a name in a directory, too, and every filesystem has names of that length.
+inline constexpr size_t kViewSpecBytesMax = 255;
+
+// The accepted form, for --help and manuals: a few lines, each ended by a newline.
+std::string_view ViewGrammar();
+
+// Reads a SPEC, whose words may stand in any order. kInvalid: not a SPEC; the text names it, the word, what is wrong
+// with it and the accepted form of that word.
+Result<ViewSpec> ParseViewSpec(std::string_view text);
+
+// The one spelling of a view: its words in one order, without those that say what is so anyway, numbers in their
+// shortest form. ParseViewSpec reads it back to an equal ViewSpec; it is at most kViewSpecBytesMax long.
+std::string CanonicalSpec(const ViewSpec& spec);
+
+}  // namespace augur
