@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode/image_decoder.h"
+
+#include "decode/jpeg_decoder.h"
+#include "decode/jpeg_header.h"
+#include "decode/png_decoder.h"
+#include "decode/png_header.h"
+
+namespace augur {
+namespace {
+
+Status NotAnImage(std::span<const std::byte> file) {
+  return {Code::kCorrupt, file.empty() ? "not an image: the file is empty"
+                                       : "not an image: the content is neither JPEG nor PNG, whatever the name says"};
+}
+
+}  // namespace
+
+Result<Image> DecodeImage(std::span<const std::byte> file, const DecodeOptions& options) {
+  if (LooksLikeJpeg(file)) return DecodeJpeg(file, options);
+  if (LooksLikePng(file)) return DecodePng(file, options);
+  return NotAnImage(file);
+}
+
+Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOptions& options) {
+  if (LooksLikeJpeg(file)) return MeasureJpeg(file, options);
+  if (LooksLikePng(file)) return MeasurePng(file, options);
+  return NotAnImage(file);
+}
+
+}  // namespace augur

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "augur/status.h"
+#include "decode/decode_options.h"
+#include "decode/image.h"
+
+namespace augur {
+
+// Decodes a JPEG or a PNG, by its content: a name may lie. See DecodeJpeg and DecodePng for outcomes; kCorrupt also for
+// what is neither ("not an image"). Any thread.
+Result<Image> DecodeImage(std::span<const std::byte> file, const DecodeOptions& options = {});
+
+// What DecodeImage needs for this file, from its header, without allocating it, so that a budget can be asked first.
+// The bounds of `options` are not applied. Fails as DecodeImage does, for what the header shows.
+Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOptions& options = {});
+
+}  // namespace augur

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode/png_chunks.h"
+
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "decode/png_header.h"
+
+namespace augur {
+namespace {
+
+constexpr size_t kMagicBytes = 8;
+constexpr size_t kHeaderBytes = 8;  // length, type
+constexpr size_t kCrcBytes = 4;
+constexpr uint32_t kCriticalBit = 0x20;  // of the first letter: clear when a reader must know the chunk
+
+uint32_t BigEndian32(const std::byte* at) {
+  return std::to_integer<uint32_t>(at[0]) << 24 | std::to_integer<uint32_t>(at[1]) << 16 |
+         std::to_integer<uint32_t>(at[2]) << 8 | std::to_integer<uint32_t>(at[3]);
+}
+
+struct Chunk {
+  std::string_view type;
+  std::span<const std::byte> whole;  // header, body, checksum; of a cut chunk what there is
+  std::span<const std::byte> body;
+  bool cut = false;
+
+  bool critical() const { return (static_cast<unsigned char>(type[0]) & kCriticalBit) == 0; }
+  bool sound() const {
+    return !cut && libdeflate_crc32(0, whole.data() + 4, 4 + body.size()) == BigEndian32(body.data() + body.size());
+  }
+};
+
+// REQUIRES: at least a header is left.
+Chunk ChunkAt(std::span<const std::byte> rest) {
+  const size_t asked = BigEndian32(rest.data());
+  const size_t there = rest.size() - kHeaderBytes;
+  Chunk chunk;
+  chunk.type = {reinterpret_cast<const char*>(rest.data()) + 4, 4};
+  chunk.cut = there < kCrcBytes || asked > there - kCrcBytes;
+  chunk.body = rest.subspan(kHeaderBytes, std::min(asked, there));
+  chunk.whole = rest.first(std::min(rest.size(), kHeaderBytes + asked + kCrcBytes));
+  return chunk;
+}
+
+bool IsName(std::string_view type) {
+  return std::all_of(type.begin(), type.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+Status Corrupt(const std::string& text) { return {Code::kCorrupt, "PNG: " + text}; }
+
+}  // namespace
+
+Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant) {
+  if (!LooksLikePng(file)) return Corrupt("no PNG signature");
+  PngChunks found;
+  found.pieces_.push_back(file.first(kMagicBytes));
+  size_t at = kMagicBytes;
+  bool pixels = false;
+  while (file.size() - at >= kHeaderBytes) {
+    const Chunk chunk = ChunkAt(file.subspan(at));
+    if (chunk.type == "IDAT") {
+      pixels = true;
+      if (chunk.cut) {
+        // Under a header that asks for what is there: libspng would not look at less than it was promised.
+        found.cut_header_.assign(chunk.whole.begin(), chunk.whole.begin() + kHeaderBytes);
+        for (size_t i = 0; i < 4; ++i) found.cut_header_[i] = std::byte(chunk.body.size() >> (24 - 8 * i) & 0xFF);
+        found.pieces_.emplace_back(found.cut_header_);
+        found.pieces_.push_back(chunk.body);
+        break;
+      }
+      found.pieces_.push_back(chunk.whole);
+    } else {
+      if (pixels || chunk.type == "IEND") break;
+      if (!IsName(chunk.type) && !tolerant) return Corrupt("a chunk before the pixels has no name");
+      if (chunk.cut) return Corrupt("truncated: the file ends before its pixels; get it whole");
+      if ((chunk.critical() || !tolerant) && !chunk.sound()) {
+        return Corrupt("chunk " + std::string(chunk.type) + ": checksum mismatch; get the file anew");
+      }
+      if (chunk.type == "IHDR" || chunk.type == "PLTE") found.pieces_.push_back(chunk.whole);
+      if (chunk.type == "PLTE") found.palette_ = chunk.body;
+    }
+    at += chunk.whole.size();
+  }
+  if (!pixels) return Corrupt("truncated: no pixels (IDAT); get the file whole");
+  for (const std::span<const std::byte> piece : found.pieces_) found.left_ += piece.size();
+  return found;
+}
+
+bool PngChunks::Read(void* to, size_t bytes) {
+  if (bytes > left_) return false;
+  left_ -= bytes;
+  auto* out = static_cast<std::byte*>(to);
+  while (bytes > 0) {
+    const std::span<const std::byte> rest = pieces_[piece_].subspan(place_);
+    const size_t now = std::min(bytes, rest.size());
+    std::copy_n(rest.begin(), now, out);
+    out += now;
+    bytes -= now;
+    place_ += now;
+    if (place_ == pieces_[piece_].size()) {
+      ++piece_;
+      place_ = 0;
+    }
+  }
+  return true;
+}
+
+}  // namespace augur

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "augur/status.h"
+#include "decode/axis_weights.h"
+#include "decode/image.h"
+#include "decode/weight_tables.h"
+
+namespace augur {
+
+// Which of the two passes of a resize comes first; between them pixels are rounded to 8 bits, so it can be seen.
+enum class PassOrder : uint8_t {
+  kPillow12,  // horizontal, always: Pillow to 12.2
+  kPillow13,  // vertical when it takes away more than twice as many rows as columns are taken away: Pillow from 13.0
+};
+
+// A part of an image, in pixels; its edges may lie within pixels.
+struct ResizeBox {
+  float left = 0;
+  float top = 0;
+  float right = 0;
+  float bottom = 0;
+};
+
+struct ResizeSpec {
+  uint32_t width = 0;  // of the result
+  uint32_t height = 0;
+  ResizeFilter filter = ResizeFilter::kBilinear;
+  PassOrder passes = PassOrder::kPillow12;
+  std::optional<ResizeBox> box = {};  // what of the image; none: all of it
+};
+
+// Resizer makes images of another size, equal to Pillow's Image.resize(size, resample, box) for modes L and RGB in
+// every byte (PIXELS.md). It keeps the tables of weights that it made last, for the next image of the same size. Any
+// thread, many at a time. Beside the result it needs memory for some rows, not for an image in between.
+class Resizer {
+ public:
+  // kInvalid: the image or the result is empty, or the box is, or reaches outside the image. kUnsupported: a side of
+  // more than 2^24 pixels, where Pillow's floats end. REQUIRES: image.channels is 1 or 3.
+  Result<Image> Resize(const Image& image, const ResizeSpec& spec);
+
+ private:
+  // Own synchronization.
+  WeightTables tables_;
+};
+
+}  // namespace augur
