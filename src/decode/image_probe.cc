@@ -8,11 +8,23 @@
 
 namespace augur {
 
-ImageInfo ProbeImage(std::span<const std::byte> head) {
+namespace {
+
+ImageInfo Probe(std::span<const std::byte> head, std::span<const std::byte>* exif_block) {
   head = head.first(std::min(head.size(), kProbeBytesMax));
-  if (LooksLikeJpeg(head)) return ProbeJpeg(head);
-  if (LooksLikePng(head)) return ProbePng(head);
+  if (LooksLikeJpeg(head)) return ProbeJpeg(head, exif_block);
+  if (LooksLikePng(head)) return ProbePng(head, exif_block);
   return {};
+}
+
+}  // namespace
+
+ImageInfo ProbeImage(std::span<const std::byte> head) { return Probe(head, nullptr); }
+
+std::span<const std::byte> ExifOf(std::span<const std::byte> head) {
+  std::span<const std::byte> block;
+  Probe(head, &block);
+  return block;
 }
 
 }  // namespace augur

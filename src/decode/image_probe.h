@@ -18,4 +18,8 @@ inline constexpr size_t kProbeBytesMax = size_t{4} << 20;
 // 100 KiB, time linear in `head`.
 ImageInfo ProbeImage(std::span<const std::byte> head);
 
+// The EXIF block, from its TIFF header on, whose length ProbeImage(head) says: within `head`, empty when that is 0. The
+// same bounds.
+std::span<const std::byte> ExifOf(std::span<const std::byte> head);
+
 }  // namespace augur

@@ -99,7 +99,7 @@ bool LooksLikeJpeg(std::span<const std::byte> head) {
   return head.size() >= kJpegMagic.size() && std::memcmp(head.data(), kJpegMagic.data(), kJpegMagic.size()) == 0;
 }
 
-ImageInfo ProbeJpeg(std::span<const std::byte> head) {
+ImageInfo ProbeJpeg(std::span<const std::byte> head, std::span<const std::byte>* exif_block) {
   Decompressor self = {};
   ImageInfo image;
   const bool sound = ReadHeader(self, head);
@@ -114,6 +114,7 @@ ImageInfo ProbeJpeg(std::span<const std::byte> head) {
              .channels = static_cast<uint8_t>(components),
              .orientation = exif.orientation,
              .bit_depth = static_cast<uint8_t>(self.base.data_precision)};
+    if (exif_block != nullptr && exif.bytes > 0) *exif_block = self.exif;
   }
   jpeg_destroy_decompress(&self.base);
   return image;

@@ -65,7 +65,7 @@ bool LooksLikePng(std::span<const std::byte> head) {
   return head.size() >= kPngMagic.size() && std::memcmp(head.data(), kPngMagic.data(), kPngMagic.size()) == 0;
 }
 
-ImageInfo ProbePng(std::span<const std::byte> head) {
+ImageInfo ProbePng(std::span<const std::byte> head, std::span<const std::byte>* exif_block) {
   // libspng reads IHDR, and looks at its checksum only on the way to the next chunk.
   if (head.size() < kHeaderEnd || Crc32(head.subspan(kHeaderBegin, kHeaderEnd - kChunkTrailerBytes - kHeaderBegin)) !=
                                       BigEndian32(head.data() + kHeaderEnd - kChunkTrailerBytes)) {
@@ -77,7 +77,9 @@ ImageInfo ProbePng(std::span<const std::byte> head) {
       spng_get_ihdr(context.get(), &header) != 0) {
     return {};
   }
-  const ExifSummary exif = ReadExif(FindExif(head));
+  const std::span<const std::byte> block = FindExif(head);
+  const ExifSummary exif = ReadExif(block);
+  if (exif_block != nullptr && exif.bytes > 0) *exif_block = block;
   return {.width = header.width,
           .height = header.height,
           .exif_bytes = exif.bytes,

@@ -38,7 +38,10 @@ ViewGeometry GeometryOf(const ViewSpec& spec, Extent image) {
 }
 
 bool FitsView(const ViewGeometry& geometry) {
-  return std::max({geometry.decoded.pixels(), geometry.resized.pixels(), geometry.cropped.pixels()}) <= kImagePixelsMax;
+  const auto& [decoded, resized, cropped] = geometry;
+  if (std::max({decoded.pixels(), resized.pixels(), cropped.pixels()}) > kImagePixelsMax) return false;
+  return decoded == resized ||
+         std::max({decoded.width, decoded.height, resized.width, resized.height}) <= kResizedSideMax;
 }
 
 }  // namespace augur

@@ -19,6 +19,9 @@ struct Extent {
 // pixel these are 512 MiB.
 inline constexpr uint64_t kImagePixelsMax = DecodeOptions{}.pixels_max;
 
+// The longest side that is resized, as to Resizer: the floats of Pillow end there.
+inline constexpr uint32_t kResizedSideMax = 1U << 24;
+
 // What an image of `image` pixels is resized to. Each side is at least 1; sides that would be longer than 32 bits are
 // cut there (nothing of that size passes FitsView). REQUIRES: no side is 0.
 Extent ResizedExtent(const ResizeTarget& target, Extent image);
@@ -34,7 +37,7 @@ struct ViewGeometry {
 // REQUIRES: no side is 0.
 ViewGeometry GeometryOf(const ViewSpec& spec, Extent image);
 
-// Whether no step of it is above kImagePixelsMax.
+// Whether no step of it is above kImagePixelsMax, nor what is resized above kResizedSideMax.
 bool FitsView(const ViewGeometry& geometry);
 
 }  // namespace augur

@@ -9,11 +9,9 @@
 
 #include "augur/status.h"
 #include "decode/npy_writer.h"
+#include "decode/resize.h"
 
 namespace augur {
-
-enum class ResizeFilter { kBilinear, kBicubic, kLanczos };
-enum class PassOrder { kPillow12, kPillow13 };
 
 enum class ViewKind { kNpy, kPixels };
 enum class PixelContainer { kPng, kPpm, kBmp };

@@ -223,8 +223,22 @@ TEST(ProbeImage, SurvivesDamageAnywhere) {
     Bytes file = files[random() % files.size()];
     for (unsigned i = random() % 8; i > 0; --i) file[random() % file.size()] = static_cast<std::byte>(random());
     if (random() % 4 == 0) file.resize(random() % file.size());
-    ExpectAllowed(ProbeImage(file));
+    const ImageInfo image = ProbeImage(file);
+    ExpectAllowed(image);
+    EXPECT_EQ(ExifOf(file).size(), image.exif_bytes);
   }
+}
+
+TEST(ExifOf, IsTheBlockThatWasMeasured) {
+  const Bytes tiff = ToBytes(SmallTiff().data(), SmallTiff().size());
+  for (const Bytes& file : {MakeJpeg({.app1 = ExifSegment()}), MakePng(SPNG_COLOR_TYPE_TRUECOLOR, 8, SmallTiff())}) {
+    const std::span<const std::byte> block = ExifOf(file);
+    EXPECT_EQ(Bytes(block.begin(), block.end()), tiff);
+    EXPECT_TRUE(block.data() > file.data() && block.data() < file.data() + file.size());
+  }
+  EXPECT_TRUE(ExifOf(MakeJpeg({})).empty());
+  EXPECT_TRUE(ExifOf(MakeJpeg({.app1 = std::string("Exif\0\0", 6) + "no TIFF header"})).empty());
+  EXPECT_TRUE(ExifOf({}).empty());
 }
 
 TEST(ProbeImage, ManyTinySegmentsTakeLinearTime) {

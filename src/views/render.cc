@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/render.h"
+
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "decode/bmp_writer.h"
+#include "decode/center_crop.h"
+#include "decode/png_writer.h"
+#include "decode/ppm_writer.h"
+#include "views/geometry.h"
+
+namespace augur {
+namespace {
+
+Extent ExtentOf(const ImageInfo& info) { return {.width = info.width, .height = info.height}; }
+
+bool IsTurned(const ImageInfo& info) { return info.orientation > 1; }
+
+Appearance ContainerOf(const ViewSpec& spec, const ImageInfo& info, Extent result) {
+  if (IsTurned(info)) return Appearance::kPng;
+  switch (spec.as) {
+    case PixelContainer::kPng: return Appearance::kPng;
+    case PixelContainer::kPpm: return Appearance::kPpm;
+    case PixelContainer::kBmp: break;
+  }
+  AUGUR_CHECK(FitsBmp(result.width, result.height, 3));  // kImagePixelsMax is a twentieth of what it can hold
+  return Appearance::kBmp;
+}
+
+uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, Extent extent, uint32_t channels, uint32_t exif_bytes) {
+  switch (appearance) {
+    case Appearance::kNpy: return NpyBytes(extent.width, extent.height, channels, spec.npy.type);
+    case Appearance::kPng: return PngBytes(extent.width, extent.height, channels, exif_bytes);
+    case Appearance::kPpm: return PpmBytes(extent.width, extent.height, channels);
+    case Appearance::kBmp: return BmpBytes(extent.width, extent.height, channels);
+    default: break;
+  }
+  AUGUR_CHECK(false);
+  return 0;
+}
+
+void WriteFile(const ViewSpec& spec, Appearance appearance, const Image& image, std::span<const std::byte> exif,
+               std::span<std::byte> out) {
+  switch (appearance) {
+    case Appearance::kNpy: return WriteNpy(image, spec.npy, out);
+    case Appearance::kPng: return WritePng(image, exif, out);
+    case Appearance::kPpm: return WritePpm(image, out);
+    case Appearance::kBmp: return WriteBmp(image, out);
+    default: AUGUR_CHECK(false);
+  }
+}
+
+std::string SizeText(uint32_t width, uint32_t height, uint32_t channels) {
+  return std::to_string(width) + "x" + std::to_string(height) + " pixels of " + std::to_string(channels) + " channels";
+}
+
+// Whether the decoded image is the one that the size was worked out for.
+Status CheckImage(const ViewSpec& spec, const ImageInfo& info, const Image& image) {
+  const uint32_t channels = ChannelsOf(spec, info);
+  const bool whole = image.width == info.width && image.height == info.height;
+  const bool scaled =
+      spec.fast && image.width > 0 && image.height > 0 && image.width <= info.width && image.height <= info.height;
+  if (image.channels == channels && (whole || scaled)) return {};
+  return {Code::kCorrupt, "decoded to " + SizeText(image.width, image.height, image.channels) + ", but the store has " +
+                              SizeText(info.width, info.height, channels) + ": pack the file again"};
+}
+
+}  // namespace
+
+Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info) {
+  const bool npy = spec.kind == ViewKind::kNpy;
+  if (info.kind == ImageKind::kNone) return npy ? Appearance::kAbsent : Appearance::kOriginal;
+  if (!npy && info.kind != ImageKind::kJpeg && !spec.all) return Appearance::kOriginal;
+  const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
+  if (!FitsView(geometry)) return npy ? Appearance::kAbsent : Appearance::kOriginal;
+  return npy ? Appearance::kNpy : ContainerOf(spec, info, geometry.cropped);
+}
+
+std::string_view EndingOf(Appearance appearance) {
+  switch (appearance) {
+    case Appearance::kNpy: return ".npy";
+    case Appearance::kPng: return ".png";
+    case Appearance::kPpm: return ".ppm";
+    case Appearance::kBmp: return ".bmp";
+    default: break;
+  }
+  AUGUR_CHECK(false);
+  return {};
+}
+
+uint32_t ChannelsOf(const ViewSpec& spec, const ImageInfo& info) {
+  return spec.kind == ViewKind::kPixels && info.channels == 1 ? 1 : 3;
+}
+
+uint64_t RenderedSize(const ViewSpec& spec, const ImageInfo& info) {
+  return FileBytes(spec, AppearanceOf(spec, info), GeometryOf(spec, ExtentOf(info)).cropped, ChannelsOf(spec, info),
+                   info.exif_bytes);
+}
+
+Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
+              Resizer* resizer, std::span<std::byte> out) {
+  AUGUR_CHECK(out.size() == RenderedSize(spec, info));
+  AUGUR_TRY(CheckImage(spec, info, image));
+  const Appearance appearance = AppearanceOf(spec, info);
+  if (appearance == Appearance::kPng && exif.size() != info.exif_bytes) {
+    return {Code::kCorrupt, "EXIF of " + std::to_string(exif.size()) + " bytes, but the store has " +
+                                std::to_string(info.exif_bytes) + ": pack the file again"};
+  }
+  const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
+  if (geometry.resized != Extent{.width = image.width, .height = image.height}) {
+    AUGUR_TRY_ASSIGN(resized, resizer->Resize(image, {.width = geometry.resized.width,
+                                                      .height = geometry.resized.height,
+                                                      .filter = spec.filter,
+                                                      .passes = spec.passes}));
+    image = std::move(resized);
+  }
+  if (geometry.cropped != geometry.resized) {
+    image = CenterCrop(image, geometry.cropped.width, geometry.cropped.height);
+  }
+  WriteFile(spec, appearance, image, exif, out);
+  return {};
+}
+
+}  // namespace augur

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What real readers make of rendered files is in tests/frameworks/test_containers.py.
+#include "views/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "decode/png_writer.h"
+#include "unit/decode_writers/random_image.h"
+#include "views/geometry.h"
+
+namespace augur {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+ViewSpec Spec(std::string_view text) {
+  const Result<ViewSpec> spec = ParseViewSpec(text);
+  EXPECT_TRUE(spec.ok()) << spec.status().text();
+  return *spec;
+}
+
+ImageInfo Jpeg(uint32_t width, uint32_t height, uint8_t channels = 3) {
+  return {.width = width, .height = height, .kind = ImageKind::kJpeg, .channels = channels, .bit_depth = 8};
+}
+
+ImageInfo Png(uint32_t width, uint32_t height) {
+  return {.width = width, .height = height, .kind = ImageKind::kPng, .channels = 3, .bit_depth = 8};
+}
+
+Result<Bytes> Rendered(const ViewSpec& spec, const ImageInfo& info, Image image, const Bytes& exif = {}) {
+  Resizer resizer;
+  Bytes out(RenderedSize(spec, info));
+  AUGUR_TRY(Render(spec, info, std::move(image), exif, &resizer, out));
+  return out;
+}
+
+TEST(Appearance, OfNpyViews) {
+  const ViewSpec spec = Spec("npy");
+  EXPECT_EQ(AppearanceOf(spec, {}), Appearance::kAbsent);
+  EXPECT_EQ(AppearanceOf(spec, Jpeg(2, 2)), Appearance::kNpy);
+  EXPECT_EQ(AppearanceOf(spec, Png(2, 2)), Appearance::kNpy);
+  EXPECT_EQ(AppearanceOf(spec, Png(20'000, 20'000)), Appearance::kAbsent);
+}
+
+TEST(Appearance, OfPixelViews) {
+  EXPECT_EQ(AppearanceOf(Spec("pixels"), {}), Appearance::kOriginal);
+  EXPECT_EQ(AppearanceOf(Spec("pixels"), Jpeg(2, 2)), Appearance::kPng);
+  EXPECT_EQ(AppearanceOf(Spec("pixels+as=ppm"), Jpeg(2, 2)), Appearance::kPpm);
+  EXPECT_EQ(AppearanceOf(Spec("pixels+as=bmp"), Jpeg(2, 2)), Appearance::kBmp);
+  EXPECT_EQ(AppearanceOf(Spec("pixels"), Png(2, 2)), Appearance::kOriginal) << "a mask must not change";
+  EXPECT_EQ(AppearanceOf(Spec("pixels+all"), Png(2, 2)), Appearance::kPng);
+  EXPECT_EQ(AppearanceOf(Spec("pixels+all+as=bmp"), Png(2, 2)), Appearance::kBmp);
+}
+
+TEST(Appearance, ImagesThatAreTooLargeStayThemselves) {
+  EXPECT_EQ(AppearanceOf(Spec("pixels"), Jpeg(20'000, 20'000)), Appearance::kOriginal);
+  EXPECT_EQ(AppearanceOf(Spec("pixels+size=1000"), Jpeg(1, 65'535)), Appearance::kOriginal)
+      << "it would be 65 million high";
+  EXPECT_EQ(AppearanceOf(Spec("pixels+as=bmp"), Jpeg(1, 65'535)), Appearance::kBmp);
+}
+
+TEST(Appearance, ATurnedImageIsAPngAlways) {
+  for (uint8_t orientation = 0; orientation <= 8; ++orientation) {
+    ImageInfo info = Jpeg(2, 2);
+    info.orientation = orientation;
+    for (const char* text : {"pixels+as=ppm", "pixels+as=bmp"}) {
+      EXPECT_EQ(AppearanceOf(Spec(text), info) == Appearance::kPng, orientation > 1) << int{orientation};
+    }
+    EXPECT_EQ(AppearanceOf(Spec("npy"), info), Appearance::kNpy);
+  }
+}
+
+TEST(Appearance, Endings) {
+  EXPECT_EQ(EndingOf(Appearance::kNpy), ".npy");
+  EXPECT_EQ(EndingOf(Appearance::kPng), ".png");
+  EXPECT_EQ(EndingOf(Appearance::kPpm), ".ppm");
+  EXPECT_EQ(EndingOf(Appearance::kBmp), ".bmp");
+}
+
+TEST(Render, GreyStaysGreyInPixelsAndIsColourInNpy) {
+  const ImageInfo grey = Jpeg(4, 4, 1);
+  EXPECT_EQ(ChannelsOf(Spec("pixels"), grey), 1U);
+  EXPECT_EQ(ChannelsOf(Spec("npy"), grey), 3U);
+  EXPECT_EQ(ChannelsOf(Spec("pixels"), Jpeg(4, 4, 4)), 3U) << "CMYK";
+  EXPECT_EQ(RenderedSize(Spec("npy"), grey), 128U + 48U);
+  EXPECT_EQ(RenderedSize(Spec("pixels"), grey), PngBytes(4, 4, 1, 0));
+}
+
+TEST(Render, SizeIsThatOfTheResult) {
+  const ImageInfo info = Jpeg(500, 375);
+  EXPECT_EQ(RenderedSize(Spec("npy"), info), 128U + 500 * 375 * 3);
+  EXPECT_EQ(RenderedSize(Spec("npy+size=256"), info), 128U + 341 * 256 * 3);
+  EXPECT_EQ(RenderedSize(Spec("npy+size=256+crop=224"), info), 128U + 224 * 224 * 3);
+  EXPECT_EQ(RenderedSize(Spec("npy+size=256+crop=224+dtype=f32+layout=chw"), info), 128U + 224 * 224 * 3 * 4);
+  EXPECT_EQ(RenderedSize(Spec("pixels+as=ppm+size=640x480"), info), 15U + 640 * 480 * 3);
+}
+
+TEST(Render, ExifGoesIntoPngsOnly) {
+  ImageInfo info = Jpeg(3, 2);
+  info.exif_bytes = 10;
+  const Bytes exif(10, std::byte{'e'});
+  EXPECT_EQ(RenderedSize(Spec("pixels"), info), RenderedSize(Spec("pixels"), Jpeg(3, 2)) + 12 + 10);
+  EXPECT_EQ(RenderedSize(Spec("pixels+as=ppm"), info), RenderedSize(Spec("pixels+as=ppm"), Jpeg(3, 2)));
+  const Result<Bytes> file = Rendered(Spec("pixels"), info, RandomImage(3, 2, 3), exif);
+  ASSERT_TRUE(file.ok());
+  EXPECT_THAT(std::string(reinterpret_cast<const char*>(file->data()), file->size()),
+              testing::HasSubstr("eXIfeeeeeeeeee"));
+  EXPECT_TRUE(Rendered(Spec("pixels+as=bmp"), info, RandomImage(3, 2, 3), exif).ok());
+  EXPECT_TRUE(Rendered(Spec("npy"), info, RandomImage(3, 2, 3)).ok());
+}
+
+TEST(Render, CropsWhatItResized) {
+  const ImageInfo info = Jpeg(60, 40);
+  const Image image = RandomImage(60, 40, 3);
+  Image copy = RandomImage(60, 40, 3);
+  const Result<Bytes> file = Rendered(Spec("npy+size=20+crop=10"), info, std::move(copy));
+  ASSERT_TRUE(file.ok()) << file.status().text();
+  Resizer resizer;
+  const Result<Image> resized = resizer.Resize(image, {.width = 30, .height = 20});
+  ASSERT_TRUE(resized.ok());
+  for (uint32_t y = 0; y < 10; ++y) {
+    EXPECT_EQ(
+        std::memcmp(file->data() + 128 + y * size_t{30}, resized->pixels.get() + ((y + 5) * size_t{30} + 10) * 3, 30),
+        0);
+  }
+}
+
+TEST(Render, AScaledImageIsForFastViewsOnly) {
+  const ImageInfo info = Jpeg(64, 32);
+  EXPECT_TRUE(Rendered(Spec("npy+size=8+fast"), info, RandomImage(32, 16, 3)).ok());
+  EXPECT_EQ(Rendered(Spec("npy+size=8"), info, RandomImage(32, 16, 3)).status().code(), Code::kCorrupt);
+}
+
+TEST(Render, WhatTheStoreDidNotAnnounceIsAnError) {
+  const ImageInfo info = Jpeg(3, 2);
+  const struct {
+    uint32_t width, height, channels;
+  } others[] = {{2, 3, 3}, {3, 2, 1}, {4, 2, 3}};
+  for (const auto& other : others) {
+    const Result<Bytes> file = Rendered(Spec("pixels"), info, RandomImage(other.width, other.height, other.channels));
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.status().code(), Code::kCorrupt);
+    EXPECT_THAT(file.status().text(),
+                testing::HasSubstr("but the store has 3x2 pixels of 3 channels: pack the file again"));
+  }
+  const Result<Bytes> file = Rendered(Spec("pixels"), info, RandomImage(3, 2, 3), Bytes(7));
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(file.status().text(), testing::HasSubstr("EXIF of 7 bytes, but the store has 0"));
+}
+
+}  // namespace
+}  // namespace augur
