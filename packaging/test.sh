@@ -127,6 +127,9 @@ packaging/deps.sh test
 step "Python environment"
 venv=$(packaging/venv.sh)
 echo "$venv"
+# Without it its tests are skipped, and say so.
+AUGUR_OTHER_PILLOW=$(packaging/venv.sh other-pillow) || AUGUR_OTHER_PILLOW=
+export AUGUR_OTHER_PILLOW
 
 step "Build"
 build release
@@ -159,6 +162,10 @@ step "Summary"
 if [ -s "$venv/skipped" ]; then
   echo "Skipped, because they could not be installed: $(tr '\n' ' ' <"$venv/skipped")"
   [ -z "$no_skips" ] || failed+=("skipped frameworks")
+fi
+if [ -z "$AUGUR_OTHER_PILLOW" ]; then
+  echo "Skipped, because it could not be installed: the second Pillow (tests/requirements-other-pillow.txt)"
+  [ -z "$no_skips" ] || failed+=("skipped second Pillow")
 fi
 if [ ${#failed[@]} -ne 0 ]; then
   printf 'failed: %s\n' "${failed[@]}" >&2

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes the virtual environment of the tests, or finds it, and prints its path (on standard output; progress goes to stderr).
+# `venv.sh other-pillow` does the same for a folder with the packages of tests/requirements-other-pillow.txt, for PYTHONPATH in
+# front of the environment: two versions of one package do not fit into it.
 #
 # It lies in ~/.cache/augurfs/venv-<hash of tests/requirements.txt and of the Python version>, so it is kept between runs and
 # clones and made anew when a requirement changes. It is built beside its place and renamed: one that was cut short never
 # counts. What could not be installed is listed in its file `skipped`, and tried again by the next run.
 set -euo pipefail
 
-cd "$(dirname "$0")/.."
+self=$(realpath "$0")
+cd "$(dirname "$self")/.."
 requirements=$PWD/tests/requirements.txt
 # Without these no test runs at all.
 base=(numpy pillow pytest xxhash)
@@ -15,8 +18,26 @@ python=/usr/bin/python3
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/augurfs
 mkdir -p "$cache"
-hash=$({ "$python" --version; cat "$requirements"; } | sha256sum | cut -c1-16)
+hash_of() { { "$python" --version; cat "$1"; } | sha256sum | cut -c1-16; }
+hash=$(hash_of "$requirements")
 venv=$cache/venv-$hash
+
+if [ "${1:-}" = other-pillow ]; then
+  others=$PWD/tests/requirements-other-pillow.txt
+  folder=$cache/other-pillow-$(hash_of "$others")
+  if [ ! -d "$folder" ]; then
+    venv=$("$self")
+    partial=$(mktemp -d "$cache/partial-other-pillow.XXXXXX")
+    trap 'rm -rf "$partial"' EXIT
+    echo "venv.sh: making $folder" >&2
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps --target "$partial" \
+      -r "$others" >&2 </dev/null
+    # Who comes second finds the name taken, by the same packages.
+    mv -T "$partial" "$folder" 2>/dev/null || [ -d "$folder" ]
+  fi
+  echo "$folder"
+  exit
+fi
 
 exec 9>"$cache/venv-$hash.lock"
 if ! flock -n 9; then

@@ -113,11 +113,12 @@ void VerticalFirst(const Image& image, const AxisWeights& across, const AxisWeig
   }
 }
 
-// Source: ImagingResampleInner of Pillow 13.0's Resample.c.
+// Sources: Image.resize of Pillow 12.2's Image.py, ImagingResampleInner of Pillow 13.0's Resample.c.
 bool IsVerticalFirst(const Image& image, const ResizeSpec& spec) {
   const int64_t rows = int64_t{image.height} - spec.height;
   const int64_t columns = int64_t{image.width} - spec.width;
-  return spec.passes == PassOrder::kPillow13 && rows > 0 && rows > 2 * columns;
+  if (spec.passes == PassOrder::kPillow12) return rows > 0 && image.height > int64_t{100} * image.width;
+  return rows > 0 && rows > 2 * columns;
 }
 
 Status CheckArguments(const Image& image, const ResizeSpec& spec, const ResizeBox& box) {

@@ -13,8 +13,12 @@ namespace augur {
 
 // Which of the two passes of a resize comes first; between them pixels are rounded to 8 bits, so it can be seen.
 enum class PassOrder : uint8_t {
-  kPillow12,  // horizontal, always: Pillow to 12.2
-  kPillow13,  // vertical when it takes away more than twice as many rows as columns are taken away: Pillow from 13.0
+  // As Pillow 12.2: horizontal, unless the image is more than 100 times as high as wide and becomes lower. All before
+  // it
+  // from 3.3 on know no exception.
+  kPillow12,
+  // As Pillow from 13.0: vertical when more rows are taken away than twice the columns that are.
+  kPillow13,
 };
 
 // A part of an image, in pixels; its edges may lie within pixels.
