@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "bench")]
 import mounts  # noqa: E402
+from container_dump import ContainerDump  # noqa: E402
 from frameworks import CLASSES, PHOTOS  # noqa: E402
 from order_dump import OrderDump  # noqa: E402
 
@@ -96,5 +97,16 @@ def runs(tree, mounted, tmp_path_factory):
 def order():
     """order(samples, epoch, sampler, *words, count=0): what our sampler takes; see order_dump.py."""
     dump = OrderDump(str(mounts.program("order_dump")))
+    yield dump
+    dump.close()
+
+
+@pytest.fixture(scope="session")
+def container_dump(tmp_path_factory):
+    """What views make of images; see container_dump.py."""
+    program = mounts.build_dir() / "tests" / "container_dump"
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    dump = ContainerDump(str(program), tmp_path_factory.mktemp("container_dump"))
     yield dump
     dump.close()
