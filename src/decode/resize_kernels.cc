@@ -70,7 +70,6 @@ using Bytes = hn::CappedTag<uint8_t, 64>;
 using Shorts = hn::Repartition<int16_t, Bytes>;
 using Words = hn::Repartition<int32_t, Bytes>;
 using HalfBytes = hn::Rebind<uint8_t, Shorts>;
-using QuarterBytes = hn::Rebind<uint8_t, Words>;
 using Block = hn::FixedTag<uint8_t, 16>;
 using VBytes = hn::Vec<Bytes>;
 using VShorts = hn::Vec<Shorts>;
@@ -148,6 +147,16 @@ HWY_INLINE VShorts Pairs(VBytes bytes, VBytes shuffle) {
   return hn::BitCast(Shorts(), hn::TableLookupBytesOr0(bytes, shuffle));
 }
 
+// Four pixels of the same row and channel as the four bytes of a lane, clipped to 0..255.
+HWY_INLINE VBytes FourBytes(const VWords (&pixels)[4]) {
+  const Words d;
+  const VWords most = hn::Set(d, 255);
+  const auto clip = [&](VWords pixel) HWY_ATTR { return hn::Min(hn::Max(pixel, hn::Zero(d)), most); };
+  const VWords low = hn::Or(clip(pixels[0]), hn::ShiftLeft<8>(clip(pixels[1])));
+  const VWords high = hn::Or(clip(pixels[2]), hn::ShiftLeft<8>(clip(pixels[3])));
+  return hn::BitCast(Bytes(), hn::Or(low, hn::ShiftLeft<16>(high)));
+}
+
 // Where rows are read from: the rows themselves, or for outputs near their ends a copy of the ends with room behind it,
 // so that a whole block can always be loaded.
 template <size_t kRows>
@@ -170,81 +179,96 @@ struct RowEnds {
   }
 };
 
-// Four pixels of three bytes a step: a block has them, and a vector kBlocks rows of them. Lanes of a block: R, G, B,
-// none.
-void RowsOfColor(const uint8_t* const* in, size_t rows, const AxisWeights& weights, std::vector<uint8_t>* scratch,
-                 uint8_t* const* out) {
-  const Bytes d;
-  alignas(16) static constexpr uint8_t kFirst[kBlockBytes] = {0, 0x80, 3, 0x80, 1,    0x80, 4,    0x80,
-                                                              2, 0x80, 5, 0x80, 0x80, 0x80, 0x80, 0x80};
-  alignas(16) static constexpr uint8_t kSecond[kBlockBytes] = {6, 0x80, 9,  0x80, 7,    0x80, 10,   0x80,
-                                                               8, 0x80, 11, 0x80, 0x80, 0x80, 0x80, 0x80};
-  const VBytes first = hn::LoadDup128(d, kFirst);
-  const VBytes second = hn::LoadDup128(d, kSecond);
-  const uint8_t* all[kBlocks];
-  for (size_t row = 0; row < kBlocks; ++row) all[row] = in[std::min(row, rows - 1)];
-  const RowEnds<kBlocks> ends(all, 3, weights, scratch);
-  const size_t row_bytes = size_t{weights.in_size()} * 3;
-  const uint32_t pixels = weights.out_size();
-  for (uint32_t x = 0; x < pixels; ++x) {
-    const size_t steps = (weights.count(x) + 3) / 4;
-    size_t offset = size_t{weights.begin(x)} * 3;
-    const uint8_t* const* from = all;
-    if (offset + (steps - 1) * 12 + kBlockBytes > row_bytes) {
-      from = ends.ends;
-      offset -= ends.begin * 3;
+// Rows of three channels, kBlocks of them: a block has a row's pixel, its lanes are R, G, B and nothing. Four pixels of
+// the row are taken a step.
+class ColorRows {
+ public:
+  // REQUIRES: `scratch` stays as it is while this lives.
+  ColorRows(const uint8_t* const (&in)[kBlocks], const AxisWeights& weights, std::vector<uint8_t>* scratch)
+      : in_(in), weights_(weights), ends_(in, 3, weights, scratch), row_bytes_(size_t{weights.in_size()} * 3) {}
+
+  // Pixel `x` of the rows.
+  HWY_INLINE VWords Pixel(uint32_t x) const {
+    alignas(16) static constexpr uint8_t kFirst[kBlockBytes] = {0, 0x80, 3, 0x80, 1,    0x80, 4,    0x80,
+                                                                2, 0x80, 5, 0x80, 0x80, 0x80, 0x80, 0x80};
+    alignas(16) static constexpr uint8_t kSecond[kBlockBytes] = {6, 0x80, 9,  0x80, 7,    0x80, 10,   0x80,
+                                                                 8, 0x80, 11, 0x80, 0x80, 0x80, 0x80, 0x80};
+    const VBytes first = hn::LoadDup128(Bytes(), kFirst);
+    const VBytes second = hn::LoadDup128(Bytes(), kSecond);
+    const size_t steps = (weights_.count(x) + 3) / 4;
+    size_t offset = size_t{weights_.begin(x)} * 3;
+    const uint8_t* const* from = in_;
+    if (offset + (steps - 1) * 12 + kBlockBytes > row_bytes_) {
+      from = ends_.ends;
+      offset -= ends_.begin * 3;
     }
-    const int16_t* const low = weights.low(x);
-    const int16_t* const high = weights.high(x);
+    const int16_t* const low = weights_.low(x);
+    const int16_t* const high = weights_.high(x);
     Sum sum;
     for (size_t step = 0; step < steps; ++step, offset += 12) {
       const VBytes bytes = LoadBlocks(from, offset);
       sum.Add(Pairs(bytes, first), WeightsAt(low, high, step * 4));
       sum.Add(Pairs(bytes, second), WeightsAt(low, high, step * 4 + 2));
     }
-    HWY_ALIGN uint8_t result[kLanes];
-    hn::Store(hn::DemoteTo(QuarterBytes(), sum.Pixel()), QuarterBytes(), result);
-    // The fourth byte is nothing, and written over by the next pixel where there is one.
-    const size_t bytes = x + 1 < pixels ? 4 : 3;
-    for (size_t row = 0; row < rows; ++row) std::memcpy(out[row] + size_t{x} * 3, result + row * 4, bytes);
+    return sum.Pixel();
+  }
+
+ private:
+  const uint8_t* const* in_;
+  const AxisWeights& weights_;
+  const RowEnds<kBlocks> ends_;
+  const size_t row_bytes_;
+};
+
+void RowsOfColor(const uint8_t* const* in, size_t rows, const AxisWeights& weights, std::vector<uint8_t>* scratch,
+                 uint8_t* const* out) {
+  // From R, G and B of four pixels each to four pixels of R, G, B.
+  alignas(16) static constexpr uint8_t kOrder[kBlockBytes] = {0,  4, 8, 1,  5,    9,    2,    6,
+                                                              10, 3, 7, 11, 0x80, 0x80, 0x80, 0x80};
+  const VBytes order = hn::LoadDup128(Bytes(), kOrder);
+  const uint8_t* all[kBlocks];
+  for (size_t row = 0; row < kBlocks; ++row) all[row] = in[std::min(row, rows - 1)];
+  const ColorRows color(all, weights, scratch);
+  const uint32_t pixels = weights.out_size();
+  for (uint32_t x = 0; x < pixels; x += 4) {
+    const uint32_t last = pixels - 1;
+    const VWords four[4] = {color.Pixel(x), color.Pixel(std::min(x + 1, last)), color.Pixel(std::min(x + 2, last)),
+                            color.Pixel(std::min(x + 3, last))};
+    HWY_ALIGN uint8_t result[kLanes * 4];
+    hn::Store(hn::TableLookupBytesOr0(FourBytes(four), order), Bytes(), result);
+    const size_t at = size_t{x} * 3;
+    if (x + 6 <= pixels) {  // room for a whole block, whose last bytes the next step writes over
+      for (size_t row = 0; row < rows; ++row) std::memcpy(out[row] + at, result + row * kBlockBytes, kBlockBytes);
+    } else {
+      const size_t bytes = std::min<size_t>(4, pixels - x) * 3;
+      for (size_t row = 0; row < rows; ++row) std::memcpy(out[row] + at, result + row * kBlockBytes, bytes);
+    }
   }
 }
 
-// Sixteen pixels of one byte a step: four rows of a block each are turned into four vectors with four pixels of each
-// row.
-void RowsOfGrey(const uint8_t* const* in, size_t rows, const AxisWeights& weights, std::vector<uint8_t>* scratch,
-                uint8_t* const* out) {
-  const Bytes d;
-  const Words words;
-  const hn::Repartition<uint64_t, Bytes> longs;
-  alignas(16) static constexpr uint8_t kFirst[kBlockBytes] = {0, 0x80, 1, 0x80, 4,  0x80, 5,  0x80,
-                                                              8, 0x80, 9, 0x80, 12, 0x80, 13, 0x80};
-  alignas(16) static constexpr uint8_t kSecond[kBlockBytes] = {2,  0x80, 3,  0x80, 6,  0x80, 7,  0x80,
-                                                               10, 0x80, 11, 0x80, 14, 0x80, 15, 0x80};
-  const VBytes first = hn::LoadDup128(d, kFirst);
-  const VBytes second = hn::LoadDup128(d, kSecond);
-  // Lane 4 * block + i of a sum is row 4 * block + i. Load number i takes row i of every block.
-  const uint8_t* all[kLanes];
-  for (size_t row = 0; row < kLanes; ++row) {
-    all[row % 4 * kBlocks + row / 4] = in[std::min(row, rows - 1)];
-  }
-  const RowEnds<kLanes> ends(all, 1, weights, scratch);
-  for (uint32_t x = 0; x < weights.out_size(); ++x) {
-    const size_t steps = (weights.count(x) + 3) / 4;
-    size_t offset = weights.begin(x);
-    const uint8_t* const* from = all;
-    if (offset + (steps + 3) / 4 * kBlockBytes > weights.in_size()) {
-      from = ends.ends;
-      offset -= ends.begin;
+// Rows of one channel, kLanes of them, one a lane. Sixteen pixels of four rows are loaded a block, and turned into four
+// vectors with four pixels of each row.
+class GreyRows {
+ public:
+  // Row 4 * block + i stands at in[i * kBlocks + block]: load number i takes row i of every block. REQUIRES: `scratch`
+  // stays as it is while this lives.
+  GreyRows(const uint8_t* const (&in)[kLanes], const AxisWeights& weights, std::vector<uint8_t>* scratch)
+      : in_(in), weights_(weights), ends_(in, 1, weights, scratch) {}
+
+  // Pixel `x` of the rows.
+  HWY_INLINE VWords Pixel(uint32_t x) const {
+    const Words words;
+    const hn::Repartition<uint64_t, Bytes> longs;
+    const size_t steps = (weights_.count(x) + 3) / 4;
+    size_t offset = weights_.begin(x);
+    const uint8_t* const* from = in_;
+    if (offset + (steps + 3) / 4 * kBlockBytes > weights_.in_size()) {
+      from = ends_.ends;
+      offset -= ends_.begin;
     }
-    const int16_t* const low = weights.low(x);
-    const int16_t* const high = weights.high(x);
+    const int16_t* const low = weights_.low(x);
+    const int16_t* const high = weights_.high(x);
     Sum sum;
-    const auto add = [&](auto four, size_t step) HWY_ATTR {
-      const VBytes bytes = hn::BitCast(d, four);
-      sum.Add(Pairs(bytes, first), WeightsAt(low, high, step * 4));
-      sum.Add(Pairs(bytes, second), WeightsAt(low, high, step * 4 + 2));
-    };
     for (size_t step = 0; step < steps; step += 4, offset += kBlockBytes) {
       const VWords a = hn::BitCast(words, LoadBlocks(from, offset));
       const VWords b = hn::BitCast(words, LoadBlocks(from + kBlocks, offset));
@@ -252,19 +276,52 @@ void RowsOfGrey(const uint8_t* const* in, size_t rows, const AxisWeights& weight
       const VWords e = hn::BitCast(words, LoadBlocks(from + 3 * kBlocks, offset));
       const auto ab = hn::BitCast(longs, hn::InterleaveLower(words, a, b));
       const auto ce = hn::BitCast(longs, hn::InterleaveLower(words, c, e));
-      add(hn::InterleaveLower(longs, ab, ce), step);
+      AddFour(hn::BitCast(Bytes(), hn::InterleaveLower(longs, ab, ce)), low, high, step, &sum);
       if (step + 1 >= steps) break;
-      add(hn::InterleaveUpper(longs, ab, ce), step + 1);
+      AddFour(hn::BitCast(Bytes(), hn::InterleaveUpper(longs, ab, ce)), low, high, step + 1, &sum);
       if (step + 2 >= steps) break;
       const auto ab_upper = hn::BitCast(longs, hn::InterleaveUpper(words, a, b));
       const auto ce_upper = hn::BitCast(longs, hn::InterleaveUpper(words, c, e));
-      add(hn::InterleaveLower(longs, ab_upper, ce_upper), step + 2);
+      AddFour(hn::BitCast(Bytes(), hn::InterleaveLower(longs, ab_upper, ce_upper)), low, high, step + 2, &sum);
       if (step + 3 >= steps) break;
-      add(hn::InterleaveUpper(longs, ab_upper, ce_upper), step + 3);
+      AddFour(hn::BitCast(Bytes(), hn::InterleaveUpper(longs, ab_upper, ce_upper)), low, high, step + 3, &sum);
     }
-    HWY_ALIGN uint8_t result[kLanes];
-    hn::Store(hn::DemoteTo(QuarterBytes(), sum.Pixel()), QuarterBytes(), result);
-    for (size_t row = 0; row < rows; ++row) out[row][x] = result[row];
+    return sum.Pixel();
+  }
+
+ private:
+  // Four pixels of a row in each lane.
+  static HWY_INLINE void AddFour(VBytes four, const int16_t* low, const int16_t* high, size_t step, Sum* sum) {
+    alignas(16) static constexpr uint8_t kFirst[kBlockBytes] = {0, 0x80, 1, 0x80, 4,  0x80, 5,  0x80,
+                                                                8, 0x80, 9, 0x80, 12, 0x80, 13, 0x80};
+    alignas(16) static constexpr uint8_t kSecond[kBlockBytes] = {2,  0x80, 3,  0x80, 6,  0x80, 7,  0x80,
+                                                                 10, 0x80, 11, 0x80, 14, 0x80, 15, 0x80};
+    sum->Add(Pairs(four, hn::LoadDup128(Bytes(), kFirst)), WeightsAt(low, high, step * 4));
+    sum->Add(Pairs(four, hn::LoadDup128(Bytes(), kSecond)), WeightsAt(low, high, step * 4 + 2));
+  }
+
+  const uint8_t* const* in_;
+  const AxisWeights& weights_;
+  const RowEnds<kLanes> ends_;
+};
+
+void RowsOfGrey(const uint8_t* const* in, size_t rows, const AxisWeights& weights, std::vector<uint8_t>* scratch,
+                uint8_t* const* out) {
+  const uint8_t* all[kLanes];
+  for (size_t row = 0; row < kLanes; ++row) all[row % 4 * kBlocks + row / 4] = in[std::min(row, rows - 1)];
+  const GreyRows grey(all, weights, scratch);
+  const uint32_t pixels = weights.out_size();
+  for (uint32_t x = 0; x < pixels; x += 4) {
+    const uint32_t last = pixels - 1;
+    const VWords four[4] = {grey.Pixel(x), grey.Pixel(std::min(x + 1, last)), grey.Pixel(std::min(x + 2, last)),
+                            grey.Pixel(std::min(x + 3, last))};
+    HWY_ALIGN uint8_t result[kLanes * 4];
+    hn::Store(FourBytes(four), Bytes(), result);
+    if (x + 4 <= pixels) {
+      for (size_t row = 0; row < rows; ++row) std::memcpy(out[row] + x, result + row * 4, 4);
+    } else {
+      for (size_t row = 0; row < rows; ++row) std::memcpy(out[row] + x, result + row * 4, pixels - x);
+    }
   }
 }
 
