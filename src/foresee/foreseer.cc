@@ -77,6 +77,12 @@ uint64_t ReadsOf(const EpochStart& epoch) {
   return reads;
 }
 
+uint64_t AllReadsOf(const EpochStart& epoch) {
+  uint64_t reads = 0;
+  for (const EpochStream& stream : epoch.streams) reads += stream.read_count;
+  return reads;
+}
+
 }  // namespace
 
 Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, Statistics& statistics,
@@ -204,26 +210,45 @@ Foreseer::Job& Foreseer::JobOf(JobId id) {
   return *job;
 }
 
-// An open does not say whose it is: it is the job's that expects the file.
-void Foreseer::Take(const Sighting& sighting) {
-  Job* owner = nullptr;
-  Job* locked = nullptr;
-  size_t locked_jobs = 0;
-  for (auto& [id, job] : jobs_) {
-    if (!job->foresight.locked()) continue;
-    ++locked_jobs;
-    locked = job.get();
-    if (owner == nullptr && !sighting.read && job->foresight.Expects(sighting.file)) owner = job.get();
+// Whose a read is. A READ names its job. An open that the page cache served does not. It is the job's that is to read
+// the file soonest, if that is about as soon as its readers are apart; what comes by chance that near to one of several
+// jobs is mostly another's, as long as there is one whose order is not known.
+Foreseer::Job& Foreseer::OwnerOf(const EpochWatch::Seen& seen, bool read) {
+  if (read) {
+    Job& job = JobOf(seen.job);
+    job.read = true;
+    return job;
   }
+  Job* owner = nullptr;
+  uint64_t least = 0;
+  Job* unlocked = nullptr;
+  size_t unlocked_jobs = 0;
+  for (auto& [id, job] : jobs_) {
+    if (!job->foresight.locked()) {
+      if (id == 0 && !job->read) continue;
+      unlocked = job.get();
+      ++unlocked_jobs;
+      continue;
+    }
+    const std::optional<uint64_t> away = job->foresight.Expects(seen.file);
+    if (!away || (owner != nullptr && *away >= least)) continue;
+    owner = job.get();
+    least = *away;
+  }
+  if (owner != nullptr && (unlocked_jobs == 0 || least <= owner->foresight.follower().apart())) return *owner;
+  return seen.job == 0 && unlocked_jobs == 1 ? *unlocked : JobOf(seen.job);
+}
+
+void Foreseer::Take(const Sighting& sighting) {
   const std::optional<EpochWatch::Seen> seen = watch_.See(sighting);
   TakeEvents();
-  if (owner == nullptr) {
-    if (!seen || seen->again) return;
-    owner = &JobOf(seen->job);
-    // Nobody else can have been it, as far as is known.
-    if (seen->job == 0 && !owner->foresight.locked() && locked_jobs == 1 && !sighting.read) owner = locked;
+  // The other half of a read that was taken already, whoever expects the file.
+  if (!seen || seen->again) return;
+  Job* const owner = &OwnerOf(*seen, sighting.read);
+  const StreamId stream = seen->job == owner->foresight.id() ? seen->stream : 0;
+  if (replay_ && !owner->foresight.locked() && owner->seen.size() < JobForesight::kReadsMax) {
+    owner->seen.push_back(sighting.file);
   }
-  const StreamId stream = seen && seen->job == owner->foresight.id() ? seen->stream : 0;
   switch (owner->foresight.Saw(sighting.file, stream)) {
     case JobForesight::Told::kNothing: return;
     case JobForesight::Told::kRolled:
@@ -249,6 +274,7 @@ void Foreseer::TakeEvents() {
       const auto job = jobs_.find(event.job);
       if (job == jobs_.end()) continue;
       if (job->second->inquiry) job->second->inquiry->Cancel();
+      RecordSeen(*job->second, nullptr);
       const bool was_locked = job->second->foresight.locked();
       jobs_.erase(job);
       hints_.Ended(event.job);
@@ -259,7 +285,10 @@ void Foreseer::TakeEvents() {
     Job& job = JobOf(event.job);
     if (job.foresight.locked()) continue;
     const std::optional<EpochStart> epoch = watch_.Running(event.job);
-    if (epoch) job.foresight.Begin(*epoch);
+    if (epoch) {
+      RecordSeen(job, &*epoch);
+      job.foresight.Begin(*epoch);
+    }
     job.reads_to_ask = kReadsToAsk;
     if (job.inquiry) job.inquiry->Cancel();
     job.inquiry.reset();
@@ -271,9 +300,7 @@ void Foreseer::TakeEvents() {
 void Foreseer::MarkPass(Job& job) const {
   const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id());
   if (!epoch) return;
-  uint64_t reads = 0;
-  for (const EpochStream& stream : epoch->streams) reads += stream.read_count;
-  if (reads > 4 * (job.foresight.reads().size() + kReadsToAsk)) {
+  if (AllReadsOf(*epoch) > 4 * (job.foresight.reads().size() + kReadsToAsk)) {
     job.passes_locked = std::max(job.passes_locked, epoch->pass + 1);
   }
 }
@@ -308,11 +335,14 @@ std::vector<GuessTest> Foreseer::TestsOf(const EpochStart& epoch) {
 }
 
 void Foreseer::Ask(Job& job) {
+  // What nobody could be named for is a job of its own only where somebody reads whose processes cannot be seen.
+  if (job.foresight.id() == 0 && !job.read && jobs_.size() > 1) return;
   const std::optional<EpochStart> epoch = Asked(job);
   if (!epoch) return;
   const uint64_t reads = ReadsOf(*epoch);
   if (reads < job.reads_to_ask) return;
   job.reads_to_ask = 2 * reads;
+  if (AskLost(job, *epoch)) return;
   if (AskHints(job, *epoch, reads) || AskReplay(job, *epoch)) return;
   Question question;
   question.tests = TestsOf(*epoch);
@@ -341,6 +371,23 @@ void Foreseer::Ask(Job& job) {
         });
       });
   job.inquiry->Begin();
+  SetPrice();
+}
+
+// Whether the order that was lost in mid-epoch is followed after all: somebody else's reads were taken for the job's.
+bool Foreseer::AskLost(Job& job, const EpochStart& epoch) {
+  const std::optional<Finding>& lost = job.foresight.lost();
+  if (!lost || !lost->guess.sampler || !lost->guess.share.IsAll()) return false;
+  const GuessTest test(lost->list, epoch);
+  const GuessTest::Midst found = test.TryAnywhere(*lost->guess.sampler, lost->guess.epoch);
+  if (found.bits < GuessTest::kBelievedBits) return false;
+  if (job.inquiry) job.inquiry->Cancel();
+  job.inquiry.reset();
+  Finding finding = *lost;
+  finding.begin = found.begin;
+  finding.bits = found.bits;
+  Lock(job, std::move(finding));
+  return true;
 }
 
 // Whether the epoch is as the user said.
@@ -427,6 +474,7 @@ void Foreseer::Lock(Job& job, Finding finding) {
   spdlog::info("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits);
   statistics_.Add(Stat::kOrdersFound, 1);
   job.state.clear();
+  job.seen = {};
   job.searches_failed = 0;
   if (found.seed && found.offset == 0) SearchChain(job);
   Record(job);
@@ -491,9 +539,31 @@ void Foreseer::Record(Job& job) {
   const Finding& finding = job.foresight.finding();
   // An order that is known beforehand need not be remembered, and a recorded one is there.
   if (!finding.run.empty() || (finding.continues && !finding.seed && job.record.epochs.empty())) return;
-  if (job.record.epochs.size() >= kRecordedEpochsMax) return;
   job.record.finding = RenderGuess(finding.guess);
-  job.record.epochs.push_back(finding.order->files());
+  Record(job, finding.order->files());
+}
+
+// The same for an epoch whose order was not understood: such a run is recognised by nothing else when it comes again. A
+// sampler with replacement looks as if it began anew, so that alone ends no epoch before the list is through. Of a look
+// at some files nothing is kept.
+void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
+  if (!replay_ || job.foresight.locked()) return;
+  // Those of the next epoch, but the last one, which is still to be taken in.
+  const uint64_t of_next = next != nullptr ? std::min<uint64_t>(AllReadsOf(*next) - 1, job.seen.size()) : 0;
+  const auto end = job.seen.end() - static_cast<std::ptrdiff_t>(of_next);
+  Order files(job.seen.begin(), end);
+  if (files.size() > kSeenFiles) {
+    const auto lists = lists_.Candidates(std::span(files).first(kSeenFiles), 1);
+    const uint64_t size = lists.ok() && !lists->empty() ? lists->front()->size() : files.size();
+    if (next != nullptr && !next->new_processes && files.size() < size) return;
+    if (lists.ok() && !lists->empty() && files.size() >= size / 2) Record(job, std::move(files));
+  }
+  job.seen.erase(job.seen.begin(), end);
+}
+
+void Foreseer::Record(Job& job, Order files) {
+  if (job.record.epochs.size() >= kRecordedEpochsMax) return;
+  job.record.epochs.push_back(std::move(files));
   if (job.record_name.empty()) job.record_name = ReplayStore::NewName();
   const Status status = replay_->Save(job.record_name, job.record);
   if (!status.ok()) spdlog::info("the order is not remembered: {}", status.text());
@@ -575,11 +645,15 @@ void Foreseer::Look() {
   if (most > least + kDriftMax) Tell(true);
 }
 
-// A search of all seeds is worth one per cent of what the run still costs.
+// A search of all seeds is worth one per cent of what the run still costs; what comes before it costs little.
 void Foreseer::SetPrice() {
   double share = 0;
   for (const auto& [id, job] : jobs_) {
-    if (!job->inquiry || !job->inquiry->searching()) continue;
+    if (!job->inquiry) continue;
+    if (!job->inquiry->searching()) {  // a stage of a core-second at most
+      share = options_.search_share;
+      continue;
+    }
     const double seconds = static_cast<double>(looked_us_ - std::min(looked_us_, job->since_us)) / 1e6;
     const double files_per_second = static_cast<double>(job->foresight.reads().size()) / std::max(1.0, seconds);
     const double epoch_seconds = static_cast<double>(store_->summary().file_count) / std::max(1.0, files_per_second);

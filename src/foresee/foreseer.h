@@ -83,6 +83,8 @@ class Foreseer {
     uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
     uint32_t searches_failed = 0;
     uint64_t since_us = 0;  // first read
+    bool read = false;      // there was a READ
+    Order seen;             // of epochs that are not understood, what is not recorded yet
     uint64_t chain_job = 0;
     Run record;
     std::string record_name;
@@ -96,10 +98,12 @@ class Foreseer {
   // The thread's own:
   void Take(const Sighting& sighting);
   Job& JobOf(JobId id);
+  Job& OwnerOf(const EpochWatch::Seen& seen, bool read);
   void TakeEvents();
   std::optional<EpochStart> Asked(const Job& job) const;
   std::vector<GuessTest> TestsOf(const EpochStart& epoch);
   void Ask(Job& job);
+  bool AskLost(Job& job, const EpochStart& epoch);
   bool AskHints(Job& job, const EpochStart& epoch, uint64_t reads);
   void DenyHints(const Job& job, bool searching);
   void Remember();
@@ -111,6 +115,8 @@ class Foreseer {
   void MarkPass(Job& job) const;
   void SearchChain(Job& job);
   void Record(Job& job);
+  void RecordSeen(Job& job, const EpochStart* next);
+  void Record(Job& job, Order files);
   void Tell(bool anew);
   void Look();
   void SetPrice();

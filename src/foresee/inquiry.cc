@@ -210,6 +210,7 @@ bool Inquiry::Decidable(const Question& question) {
 }
 
 void Inquiry::Begin() {
+  begun_ = std::chrono::steady_clock::now();
   MakeStages();
   Next();
 }
@@ -280,7 +281,7 @@ void Inquiry::AddGuessStage(std::string name, uint64_t count, std::function<Gues
   job.on_done = [self, guess_of, hits, anywhere, tried](const SearchOutcome& outcome) {
     if (outcome.end != SearchEnd::kCancelled) {
       if (auto best = BestOf(self->question_, hits->Take(), guess_of, anywhere, tried)) {
-        best->finding.how = self->HowFound("known", best->test, outcome.progress);
+        best->finding.how = self->HowFound("known", best->test);
         self->Found(std::move(best->finding));
       }
     }
@@ -341,7 +342,7 @@ void Inquiry::AddEndShuffleStage(size_t test, ListShuffler shuffler) {
       for (const ListEpochs epochs : {ListEpochs::kInPlace, ListEpochs::kContinued, ListEpochs::kSeedPlusEpoch}) {
         finding.others.push_back(guess(epochs));
       }
-      finding.how = self->HowFound("found by search", test, outcome.progress);
+      finding.how = self->HowFound("found by search", test);
       self->Found(std::move(finding));
     }
     self->Next();
@@ -376,7 +377,7 @@ void Inquiry::AddSeedStages() {
             finding.seed = hit.seed;
             finding.offset = hit.offset;
             finding.what = "torch RandomSampler, seed " + Hex(hit.seed);
-            finding.how = self->HowFound("found by search", test, outcome.progress);
+            finding.how = self->HowFound("found by search", test);
             self->Found(std::move(finding));
           }
           self->Next();
@@ -386,8 +387,8 @@ void Inquiry::AddSeedStages() {
   }
 }
 
-std::string Inquiry::HowFound(std::string_view how, size_t test, const SearchProgress& progress) const {
-  const auto tenths = static_cast<uint64_t>(progress.seconds * 10);
+std::string Inquiry::HowFound(std::string_view how, size_t test) const {
+  const auto tenths = (std::chrono::steady_clock::now() - begun_) / std::chrono::milliseconds(100);
   return std::string(how) + " in " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s after " +
          std::to_string(question_.tests[test].reads().count) + " reads";
 }

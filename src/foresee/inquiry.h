@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -77,13 +78,15 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   bool Worth(double tried) const;
   void Next();
   void Found(Finding finding);
-  std::string HowFound(std::string_view how, size_t test, const SearchProgress& progress) const;
+  std::string HowFound(std::string_view how, size_t test) const;
 
   // Constant after construction.
   Searcher& searcher_;
   const std::shared_ptr<const std::vector<KnownSampler>> known_;
   const Question question_;
   const Answered answered_;
+
+  std::chrono::steady_clock::time_point begun_;  // set by Begin
 
   std::atomic<bool> searching_ = false;
   std::atomic<bool> searched_ = false;

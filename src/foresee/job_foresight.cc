@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foresee/job_foresight.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -12,8 +13,8 @@ constexpr double kBitsToRoll = 12;
 // So many reads of the next epoch and none of this one say that this one has ended, where its last batches are dropped.
 constexpr uint64_t kHitsToEnd = 32;
 constexpr uint64_t kHitsToKnowReach = 512;
-// Misses are kept as what may be the beginning of something else, until the reader has gone on for so long.
-constexpr uint64_t kHitsToForgetMisses = 64;
+// What was read from a miss on may be the beginning of something else, until twice as many reads were as foreseen.
+constexpr int kMissWeight = 2;
 constexpr size_t kFirstReads = 256;
 
 std::string Percent(uint64_t part, uint64_t whole) {
@@ -29,6 +30,7 @@ std::string JobForesight::SetOf(const Finding& finding) {
 
 void JobForesight::Begin(const EpochStart& epoch) {
   reads_.clear();
+  lost_.reset();
   // The streams read side by side.
   for (size_t i = 0;; ++i) {
     const size_t before = reads_.size();
@@ -66,16 +68,23 @@ void JobForesight::Append(Finding finding) {
 
 void JobForesight::Lock(Finding finding) {
   epochs_.clear();
-  hits_ = misses_ = 0;
-  ++epochs_foreseen_;
   const std::string set = SetOf(finding);
-  if (!set_.empty()) after_[set_] = set;
-  set_ = set;
+  if (lost_ && set == set_ && lost_->order->files() == finding.order->files()) {
+    // It goes on with the order that was lost in its midst; what was known beside that is known still.
+    lost_->begin = finding.begin;
+    finding = *std::move(lost_);
+  } else {
+    hits_ = misses_ = 0;
+    ++epochs_foreseen_;
+    if (!set_.empty()) after_[set_] = set;
+    set_ = set;
+  }
+  lost_.reset();
   last_[set] = finding;
   Append(std::move(finding));
   for (const Read& read : reads_) (void)epochs_.front().follower->Saw(read.file);
-  reads_.clear();
-  reads_.shrink_to_fit();
+  reads_ = {};
+  doubt_ = 0;
   LookAhead();
 }
 
@@ -98,11 +107,19 @@ void JobForesight::LookAhead() {
   }
 }
 
-bool JobForesight::Expects(EntryNumber file) const {
-  for (size_t i = 0; i < epochs_.size() && i < 2; ++i) {
-    if (epochs_[i].follower->Expects(file)) return true;
+std::optional<uint64_t> JobForesight::Expects(EntryNumber file) const {
+  std::optional<uint64_t> least;
+  if (epochs_.empty()) return least;
+  const uint64_t here = follower().front();
+  if (const std::optional<uint32_t> place = follower().Expects(file)) {
+    least = *place > here ? *place - here : here - *place;
   }
-  return false;
+  if (epochs_.size() < 2) return least;
+  if (const std::optional<uint32_t> place = epochs_[1].follower->Expects(file)) {
+    const uint64_t away = follower().order().size() - here + *place;
+    least = std::min(away, least.value_or(away));
+  }
+  return least;
 }
 
 JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
@@ -118,17 +135,15 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
   if (!now.Expects(file)) {
     if (now.ReadLately(file) || (before_ && (before_->Expects(file) || before_->ReadLately(file)))) {
       if (before_) (void)before_->Saw(file);
+      Note(file, stream, true);
       return Told::kNothing;
     }
     // A loader may begin the next epoch's first batches before the last ones of this one are read.
     if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream);
   }
-  if (now.Saw(file) == EpochFollower::Kind::kMiss) {
-    reads_.push_back({.file = file, .stream = stream});
-  } else {
-    ForgiveNext();
-    if (now.hits() % kHitsToForgetMisses == 0) reads_.clear();
-  }
+  const bool hit = now.Saw(file) == EpochFollower::Kind::kHit;
+  Note(file, stream, hit);
+  if (hit) ForgiveNext();
   if (now.finished() && epochs_.size() > 1) {
     return epochs_[1].follower->bits() >= kBitsToRoll ? Roll() : Told::kNothing;
   }
@@ -136,12 +151,19 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
   return now.finished() ? End(Told::kEnded) : Told::kNothing;
 }
 
+// Where an order is lost, all that was read since it began to be: also what agreed by chance.
+void JobForesight::Note(EntryNumber file, StreamId stream, bool agrees) {
+  doubt_ = agrees ? std::max(0, doubt_ - 1) : doubt_ + kMissWeight;
+  if (doubt_ == 0) return reads_.clear();
+  if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
+}
+
 // The running epoch is still read: what the next one did not expect was a stranger's.
 void JobForesight::ForgiveNext() {
   next_hits_ = 0;
   if (epochs_.size() < 2) return;
   Epoch& next = epochs_[1];
-  if (next.follower->misses() == 0 || next.follower->hits() > 0) return;
+  if (next.follower->bits() >= 0) return;
   next.follower = std::make_unique<EpochFollower>(next.finding.order, next.finding.begin, next.follower->reach());
 }
 
@@ -150,7 +172,7 @@ JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream) {
   EpochFollower& next = *epochs_[1].follower;
   const EpochFollower::Kind kind = next.Saw(file);
   if (kind == EpochFollower::Kind::kHit) ++next_hits_;
-  if (kind == EpochFollower::Kind::kMiss) reads_.push_back({.file = file, .stream = stream});
+  Note(file, stream, kind != EpochFollower::Kind::kMiss);
   if (next.bits() >= kBitsToRoll && (follower().finished() || next_hits_ >= kHitsToEnd)) return Roll();
   // It has a long tail, or something else is read.
   if (next.bits() >= kBitsToRoll && next.hits() > EpochFollower::kReachFirst) return Roll();
@@ -163,6 +185,7 @@ JobForesight::Told JobForesight::End(Told told) {
   hits_ += follower().hits();
   misses_ += follower().misses();
   before_ = std::move(epochs_.front().follower);
+  if (told == Told::kLost) lost_ = std::move(epochs_.front().finding);
   epochs_.clear();
   return told;
 }

@@ -41,8 +41,8 @@ class JobForesight {
   };
   // A read of this job, or of one that may be its.
   Told Saw(EntryNumber file, StreamId stream);
-  // Whether the file is expected about now.
-  bool Expects(EntryNumber file) const;
+  // How many reads the file is away from where the readers are, if it is expected about now.
+  std::optional<uint64_t> Expects(EntryNumber file) const;
 
   bool locked() const { return !epochs_.empty(); }
   // Epochs that were foreseen so far in this job.
@@ -55,6 +55,8 @@ class JobForesight {
     StreamId stream = 0;
   };
   const std::vector<Read>& reads() const { return reads_; }
+  // The order that the reads no longer agreed with, until the next Lock or Begin.
+  const std::optional<Finding>& lost() const { return lost_; }
   // The same as an epoch, as far as one is known by it.
   EpochStart Unforeseen() const;
   // Reads of foreseen epochs that were expected, and that were not, since the last Lock from nothing.
@@ -85,6 +87,7 @@ class JobForesight {
     std::unique_ptr<EpochFollower> follower;
   };
 
+  void Note(EntryNumber file, StreamId stream, bool agrees);
   void ForgiveNext();
   Told SawNext(EntryNumber file, StreamId stream);
   Told Roll();
@@ -100,6 +103,7 @@ class JobForesight {
   uint64_t numbers_ = 0;
   uint64_t next_hits_ = 0;  // of the next epoch since the last one of the running epoch
   std::vector<Read> reads_;
+  int doubt_ = 0;                                       // whether the last of them still follow the order: Page's sum
   std::unordered_map<std::string, Finding> last_;       // of each set of samples, the last finding
   std::unordered_map<std::string, std::string> after_;  // which set was read after which
   std::string set_;                                     // that was read last
@@ -107,6 +111,7 @@ class JobForesight {
   uint64_t epochs_foreseen_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
+  std::optional<Finding> lost_;  // in mid-epoch
   std::string described_;
 };
 

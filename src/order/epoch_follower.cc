@@ -25,7 +25,8 @@ EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t b
       read_(order_->size(), false),
       front_(begin),
       tail_(begin - std::min(begin, reach / 2)),
-      reach_(std::clamp(reach, std::min(kReachMin, reach_max_), reach_max_)) {}
+      reach_(std::clamp(reach, std::min(kReachMin, reach_max_), reach_max_)),
+      apart_(reach_) {}
 
 bool EpochFollower::NearEnd() const {
   const uint64_t size = order_->size();
@@ -46,13 +47,14 @@ EpochFollower::Kind EpochFollower::Saw(EntryNumber file) {
   if (const std::optional<uint32_t> place = Expects(file)) {
     bits_ = std::min(bits_ + std::log2((1 - kWrong) / ChanceOfHit() + kWrong), kBitsMax);
     ++hits_;
+    if (agains_ > 0) --agains_;
     read_[*place] = true;
     ++read_ahead_;
     if (*place + uint64_t{kEndPlaces} >= order_->size()) ++hits_at_end_;
     Advance(*place);
     return Kind::kHit;
   }
-  if (ReadLately(file)) return Kind::kAgain;
+  if (ReadLately(file) || ReadBefore(file)) return Kind::kAgain;
   Miss();
   return Kind::kMiss;
 }
@@ -62,6 +64,14 @@ bool EpochFollower::ReadLately(EntryNumber file) const {
     const uint32_t place = EpochOrder::PlaceOf(item);
     return read_[place] && place + uint64_t{reach_} >= front_;
   });
+}
+
+bool EpochFollower::ReadBefore(EntryNumber file) {
+  const auto places = order_->PlacesOf(file);
+  if (std::ranges::none_of(places, [&](uint64_t item) { return read_[EpochOrder::PlaceOf(item)]; })) return false;
+  if (agains_ == kAgainsMax) return false;
+  ++agains_;
+  return true;
 }
 
 void EpochFollower::Miss() {
@@ -95,6 +105,7 @@ void EpochFollower::Advance(uint32_t place) {
   const size_t aside = lately_.size() / 8;
   front_ = places[lately_.size() - 1 - aside];
   if (lately_.size() < kLately) return;
+  apart_ = std::max(front_ - places[aside / 2], kLately);
   // A worker may pause while the others read all their batches, and is then seen that far behind.
   const uint32_t apart = std::max(front_ - places[aside / 2], front_ - std::min(front_, place));
   reach_ = std::clamp(std::max(4 * apart, reach_ - (reach_ + kReachDecay - 1) / kReachDecay),

@@ -33,6 +33,7 @@ class EpochFollower {
   static constexpr uint32_t kReachOfAny = 128;
   static constexpr uint32_t kReachFirst = 4096;
   static constexpr uint32_t kReachMax = 65536;
+  static constexpr uint32_t kAgainsMax = 16;
 
   // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: as far as is
   // known of these readers.
@@ -40,7 +41,7 @@ class EpochFollower {
 
   enum class Kind {
     kHit,
-    kAgain,  // was read lately: a further piece, or the open of what was a READ
+    kAgain,  // was read lately: a further piece, or the open of what was a READ; or ReadBefore
     kMiss,
   };
   // The file was read by somebody of this job.
@@ -49,6 +50,10 @@ class EpochFollower {
   std::optional<uint32_t> Expects(EntryNumber file) const;
   // Whether it was one of the last reads, as far as the readers are apart: this is a further piece of it, or its open.
   bool ReadLately(EntryNumber file) const;
+  // Whether a read that is not expected says nothing: the file was read in this epoch before, however long ago. A
+  // reader that maps its files (DALI) touches their pages thousands of files later, when the kernel may have dropped
+  // them. But when kAgainsMax come with no hit between them, everything is read anew.
+  bool ReadBefore(EntryNumber file);
   // Somebody of this job read what was not expected.
   void Miss();
 
@@ -56,6 +61,8 @@ class EpochFollower {
   double bits() const { return bits_; }
   bool lost() const { return bits_ < kLostBits; }
   uint32_t reach() const { return reach_; }
+  // How far the readers were apart lately; as far as they may be until some were seen.
+  uint32_t apart() const { return apart_; }
   // Whether the last reads of all were made: what may come are stragglers.
   bool finished() const { return hits_at_end_ >= kHitsAtEnd && NearEnd(); }
   // Whether the readers may have come to the end, as far as they are apart. Samplers that drop the last batch of each
@@ -72,7 +79,7 @@ class EpochFollower {
   Order Rest() const;
 
  private:
-  static constexpr size_t kLately = 64;
+  static constexpr uint32_t kLately = 64;
   // Two hits among the last kEndPlaces are the end; one may be a stranger's.
   static constexpr uint32_t kEndPlaces = 32;
   static constexpr uint64_t kHitsAtEnd = 2;
@@ -89,11 +96,13 @@ class EpochFollower {
   uint32_t front_ = 0;
   uint32_t tail_ = 0;
   uint32_t reach_;
+  uint32_t apart_;
   uint64_t read_ahead_ = 0;  // places from the tail on that were read
   double bits_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
   uint64_t hits_at_end_ = 0;
+  uint32_t agains_ = 0;  // more than hits
 };
 
 }  // namespace augur

@@ -208,6 +208,26 @@ TEST(EpochFollowerTest, AnotherOrderInMidEpochIsLost) {
   }
 }
 
+// A page that the kernel dropped before a reader who maps his files touched it is read again, long after its file was
+// opened; but whoever reads everything again is another epoch.
+TEST(EpochFollowerTest, ReadAgainMuchLater) {
+  std::mt19937_64 random(10);
+  constexpr uint32_t kCount = 12'000;
+  const Order order = RandomOrder(kCount, random);
+  EpochFollower follower(Epoch(order));
+  for (uint32_t place = 0; place < kCount / 10 * 9; ++place) {
+    EXPECT_EQ(follower.Saw(order[place]), Kind::kHit);
+    if (place >= 5000 && place % 20 == 0) {
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(follower.Saw(order[place - 1000 - random() % 4000]), Kind::kAgain);
+    }
+    ASSERT_FALSE(follower.lost());
+  }
+  const Order other = RandomOrder(kCount, random);
+  size_t reads = 0;
+  while (!follower.lost() && reads < 100) (void)follower.Saw(other[reads++]);
+  EXPECT_LE(reads, EpochFollower::kAgainsMax + 40);
+}
+
 TEST(EpochFollowerTest, BegunInMidEpoch) {
   std::mt19937_64 random(8);
   constexpr uint32_t kCount = 30'000;

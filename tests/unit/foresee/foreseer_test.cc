@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/foreseer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "control/statistics.h"
+#include "order/sample_lists.h"
+#include "shuffle/sampler_hint.h"
+#include "shuffle/sampler_spec.h"
+#include "shuffle/torch_recipes.h"
+#include "unit/foresee/test_reads.h"
+#include "unit/order/order_fixture.h"
+#include "unit/order_streams/trace_simulation.h"
+
+namespace augur {
+namespace {
+
+// A simulation's processes, asked about on one thread while the time goes on on another.
+class SharedProcesses final : public ProcessSource {
+ public:
+  explicit SharedProcesses(FakeProcesses* processes) : processes_(*processes) {}
+  void SetNow(uint64_t now_us) {
+    const MutexLock lock(mu_);
+    processes_.SetNow(now_us);
+  }
+  std::optional<ProcessFacts> Look(uint32_t thread) override {
+    const MutexLock lock(mu_);
+    return processes_.Look(thread);
+  }
+  LaunchFacts Launch(uint32_t pid) override {
+    const MutexLock lock(mu_);
+    return processes_.Launch(pid);
+  }
+
+ private:
+  Mutex mu_;
+  FakeProcesses& processes_ AUGUR_GUARDED_BY(mu_);
+};
+
+// What a prefetch would have of what it is told: a file that is read was there when it was among the next ones.
+class FakeOrders final : public ForeseenOrders {
+ public:
+  void Foresee(Order order, bool anew) override {
+    const MutexLock lock(mu_);
+    ++told_;
+    if (anew) coming_.clear();
+    coming_.insert(coming_.end(), order.begin(), order.end());
+  }
+  void ForgetForeseen() override {
+    const MutexLock lock(mu_);
+    coming_.clear();
+  }
+  bool FollowsGiven() const override { return false; }
+  uint64_t ForeseenFilesMax() const override { return 1'000'000; }
+
+  bool Read(EntryNumber file) {
+    const MutexLock lock(mu_);
+    const auto end = coming_.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(coming_.size(), 600));
+    const auto found = std::find(coming_.begin(), end, file);
+    if (found == end) return false;
+    coming_.erase(found);
+    return true;
+  }
+  uint64_t told() const {
+    const MutexLock lock(mu_);
+    return told_;
+  }
+
+ private:
+  mutable Mutex mu_;
+  std::deque<EntryNumber> coming_ AUGUR_GUARDED_BY(mu_);
+  uint64_t told_ AUGUR_GUARDED_BY(mu_) = 0;
+};
+
+class ForeseerTest : public OrderTest {
+ protected:
+  static constexpr uint32_t kSamples = 1200;
+
+  void SetUp() override {
+    OrderTest::SetUp();
+    std::vector<std::string> files;
+    std::array<char, 32> name = {};
+    for (uint32_t i = 0; i < kSamples; ++i) {
+      (void)std::snprintf(name.data(), name.size(), "train/c%u/%05u.jpg", i % 4, i);
+      files.emplace_back(name.data());
+    }
+    for (uint32_t i = 0; i < 100; ++i) {
+      (void)std::snprintf(name.data(), name.size(), "val/c%u/%05u.jpg", i % 4, i);
+      files.emplace_back(name.data());
+    }
+    Make(files);
+    SampleLists lists(opened_);
+    const auto train = lists.Make("torchvision ImageFolder", "train");
+    ASSERT_TRUE(train.ok()) << train.status().text();
+    train_ = *train;
+    ASSERT_EQ(train_->size(), kSamples);
+    auto known = std::make_shared<std::vector<KnownSampler>>();
+    TorchRecipe in_order = FreshSeedRecipe("in the order of the list", 0, 0);
+    in_order.draw = TorchRecipe::Draw::kNone;
+    known->push_back({.sampler = MakeTorchSampler(std::move(in_order)), .epochs = 1});
+    AddKnownTorchSamplers(known.get());
+    known_ = std::move(known);
+  }
+  void TearDown() override {
+    foreseer_.reset();
+    OrderTest::TearDown();
+  }
+
+  JobPlan PlanOf(std::shared_ptr<const Sampler> sampler) const {
+    JobPlan plan;
+    plan.order = [this, sampler = std::move(sampler)](uint64_t epoch) {
+      return FilesOf(*train_, EpochOf(*sampler, kSamples, epoch));
+    };
+    return plan;
+  }
+
+  void Start(TraceSimulation* simulation, const std::string& replay_folder = "") {
+    foreseer_.reset();
+    processes_ = std::make_unique<SharedProcesses>(&simulation->processes());
+    foreseer_ = std::make_unique<Foreseer>(opened_, orders_, statistics_,
+                                           ForeseerOptions{.search_threads = 1,
+                                                           .replay_folder = replay_folder,
+                                                           .processes = processes_.get(),
+                                                           .clock_us = [this] { return now_us_.load(); },
+                                                           .known = known_});
+    const Status status = foreseer_->Start();
+    ASSERT_TRUE(status.ok()) << status.text();
+  }
+
+  // Tells all that is seen; afterwards share(epoch) says how much was foreseen.
+  void Play(TraceSimulation* simulation) {
+    share_.clear();
+    const std::vector<Sighting> sightings = simulation->Sightings();
+    const std::vector<TrueRead>& reads = simulation->Reads();
+    size_t next = 0;
+    for (size_t i = 0; i < sightings.size(); ++i) {
+      for (; next < reads.size() && reads[next].time_us <= sightings[i].time_us; ++next) Count(reads[next]);
+      now_us_ = sightings[i].time_us;
+      processes_->SetNow(sightings[i].time_us);
+      if (sightings[i].read) {
+        foreseer_->SawRead(sightings[i].file, sightings[i].reader);
+      } else {
+        foreseer_->SawOpened({&sightings[i].file, 1});
+      }
+      if (i % 8 == 7) foreseer_->Flush();
+    }
+    for (; next < reads.size(); ++next) Count(reads[next]);
+    foreseer_->Flush();
+  }
+
+  void Count(const TrueRead& read) {
+    if (share_.size() <= read.epoch) share_.resize(read.epoch + 1);
+    auto& [foreseen, all] = share_[read.epoch];
+    ++all;
+    foreseen += orders_.Read(read.file);
+  }
+
+  // All processes have gone.
+  void EndJobs() {
+    now_us_ += 10'000'000;
+    processes_->SetNow(now_us_);
+    for (int i = 0; i < 1000 && !foreseer_->Describe().empty(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_TRUE(foreseer_->Describe().empty()) << Told();
+  }
+
+  double share(size_t epoch) const {
+    return static_cast<double>(share_.at(epoch).first) / static_cast<double>(share_.at(epoch).second);
+  }
+  void ExpectForeseen(double first, double later) const {
+    EXPECT_GE(share(0), first) << Told();
+    for (size_t epoch = 1; epoch < share_.size(); ++epoch)
+      EXPECT_GE(share(epoch), later) << "epoch " << epoch << Told();
+  }
+  std::string Told() const {
+    std::string text;
+    for (const auto& [name, value] : foreseer_->Describe()) text += "\n" + name + ": " + value;
+    return text;
+  }
+
+  std::shared_ptr<const SampleList> train_;
+  std::shared_ptr<const std::vector<KnownSampler>> known_;
+  std::atomic<uint64_t> now_us_ = 0;
+  FakeOrders orders_;
+  Statistics statistics_;
+  std::unique_ptr<SharedProcesses> processes_;
+  std::unique_ptr<Foreseer> foreseer_;
+  std::vector<std::pair<uint64_t, uint64_t>> share_;  // by epoch: foreseen, all
+};
+
+TEST_F(ForeseerTest, ALoopAfterManualSeed) {
+  TraceSimulation simulation(1, false);
+  simulation.AddJob(PlanOf(MakeTorchSampler(DrawnSeedRecipe("truth", 42))));
+  Start(&simulation);
+  Play(&simulation);
+  ExpectForeseen(0.95, 0.99);
+  EXPECT_NE(Told().find("seed"), std::string::npos) << Told();
+}
+
+TEST_F(ForeseerTest, FourRanks) {
+  TraceSimulation simulation(2, false);
+  JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 0)));
+  plan.ranks = 4;
+  plan.workers = 2;
+  plan.batch = 16;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  ExpectForeseen(0.9, 0.97);
+}
+
+TEST_F(ForeseerTest, ALoaderWithAGenerator) {
+  TraceSimulation simulation(3, false);
+  JobPlan plan = PlanOf(MakeTorchSampler(LoaderGeneratorRecipe("truth", 7)));
+  plan.persistent = true;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  ExpectForeseen(0.9, 0.9);
+}
+
+TEST_F(ForeseerTest, TheOrderOfTheList) {
+  TraceSimulation simulation(4, false);
+  JobPlan plan = PlanOf((*known_)[0].sampler);
+  plan.workers = 0;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  ExpectForeseen(0.95, 0.98);
+}
+
+TEST_F(ForeseerTest, AWeightedSamplerIsLeftAlone) {
+  TraceSimulation simulation(5, false);
+  JobPlan plan;
+  plan.epochs = 2;
+  plan.order = [this](uint64_t epoch) {
+    std::mt19937_64 random(epoch);
+    Order files(kSamples);
+    for (EntryNumber& file : files) file = train_->files()[random() % kSamples];
+    return files;
+  };
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  EXPECT_EQ(orders_.told(), 0U) << Told();
+}
+
+TEST_F(ForeseerTest, FourJobsOnOneMount) {
+  TraceSimulation simulation(6, false);
+  for (const uint64_t seed : {0U, 1U, 42U, 7U}) {
+    JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", seed)));
+    plan.workers = 2;
+    plan.start_us = 1'000'000 + seed * 10'000;
+    simulation.AddJob(plan);
+  }
+  Start(&simulation);
+  Play(&simulation);
+  ExpectForeseen(0.7, 0.7);  // the lanes of jobs of different speeds drift apart until they are merged anew
+}
+
+// As it is when their orders are known: the page cache serves most reads, and only opens are told, of nobody.
+TEST_F(ForeseerTest, FourJobsThatThePageCacheServes) {
+  TraceSimulation simulation(16, true);
+  for (const uint64_t seed : {0U, 1U, 42U, 7U}) {
+    JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", seed)));
+    plan.workers = 1;
+    plan.hits = 0.8;
+    plan.start_us = 1'000'000 + seed * 10'000;
+    simulation.AddJob(plan);
+  }
+  Start(&simulation);
+  Play(&simulation);
+  ExpectForeseen(0.6, 0.7);
+  EXPECT_LE(statistics_.Snapshot()[Stat::kOrdersLost], 4U) << Told();
+}
+
+// What nobody can compute is kept, and known when the run comes again.
+TEST_F(ForeseerTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
+  std::mt19937_64 random(17);
+  std::vector<Order> epochs(2, Order(kSamples));
+  for (Order& epoch : epochs) {
+    for (EntryNumber& file : epoch) file = train_->files()[random() % kSamples];
+  }
+  const std::string folder = folder_ + "/replay";
+  for (const bool again : {false, true}) {
+    TraceSimulation simulation(18, false);
+    JobPlan plan;
+    plan.epochs = epochs.size();
+    plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
+    simulation.AddJob(plan);
+    Start(&simulation, folder);
+    Play(&simulation);
+    if (again) {
+      ExpectForeseen(0.9, 0.9);
+      EXPECT_NE(Told().find("recorded run"), std::string::npos) << Told();
+    } else {
+      EXPECT_EQ(orders_.told(), 0U) << Told();
+      EndJobs();
+    }
+  }
+}
+
+TEST_F(ForeseerTest, ARecordedRunIsRecognised) {
+  std::mt19937_64 random(7);
+  std::vector<Order> epochs;
+  for (int i = 0; i < 3; ++i) epochs.push_back(FilesOf(*train_, RandomOrder(kSamples, random)));
+  const std::string folder = folder_ + "/replay";
+  {
+    auto store = ReplayStore::Open(folder, opened_->summary());
+    ASSERT_TRUE(store.ok()) << store.status().text();
+    augur::Run run;
+    run.finding = "seen before";
+    run.epochs = epochs;
+    ASSERT_TRUE((*store)->Save(ReplayStore::NewName(), run).ok());
+  }
+  TraceSimulation simulation(7, false);
+  JobPlan plan;
+  plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
+  simulation.AddJob(plan);
+  Start(&simulation, folder);
+  Play(&simulation);
+  ExpectForeseen(0.9, 0.98);
+  EXPECT_NE(Told().find("recorded run"), std::string::npos) << Told();
+}
+
+class ForeseerHintTest : public ForeseerTest {
+ protected:
+  void Hint(const std::vector<std::string>& words) {
+    const Result<SamplerHint> hint = ParseSamplerHint(words);
+    ASSERT_TRUE(hint.ok()) << hint.status().text();
+    Result<SamplerSpec> spec = ResolveSamplerHint(*hint);
+    ASSERT_TRUE(spec.ok()) << spec.status().text();
+    foreseer_->AddHint(std::move(spec).value());
+  }
+};
+
+TEST_F(ForeseerHintTest, ARightHint) {
+  TraceSimulation simulation(8, false);
+  simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 987'654))));
+  Start(&simulation);
+  Hint({"--sampler", "distributed", "--seed", "987654"});
+  Play(&simulation);
+  ExpectForeseen(0.95, 0.99);
+  EXPECT_NE(Told().find("as hinted"), std::string::npos) << Told();
+}
+
+TEST_F(ForeseerHintTest, AWrongHintIsDropped) {
+  TraceSimulation simulation(9, false);
+  simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 1234))));
+  Start(&simulation);
+  Hint({"--sampler", "distributed", "--seed", "987654"});
+  Play(&simulation);
+  ExpectForeseen(0.9, 0.98);
+  EXPECT_EQ(Told().find("as hinted"), std::string::npos) << Told();
+}
+
+}  // namespace
+}  // namespace augur
