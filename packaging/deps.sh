@@ -21,7 +21,7 @@ build=(build-essential cmake ninja-build pkg-config
 photos=(python3 python3-pil plasma-workspace-wallpapers)
 torchvision=(python3-torchvision)
 test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev liblmdb-dev
-  ccache clang-16 clang-tidy-16 clang-format-16 git
+  ccache clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev git
   python3-venv
   fio squashfs-tools squashfuse erofs-utils e2fsprogs
   attr file man-db procps strace util-linux zip)

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// That the pixels are Pillow's is tests/frameworks/test_pixels_pillow.py; here is what becomes of files that are no
+// good, and of bounds.
+#include "decode/png_decoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "unit/decode_pixels/files.h"
+
+namespace augur {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+FileBytes ColorPng(uint32_t width, uint32_t height) {
+  return MakePngFile(width, height, SPNG_COLOR_TYPE_TRUECOLOR, 8, MakeSamples(width, height, 3));
+}
+
+// A chunk of `type`, without a checksum that fits.
+FileBytes LooseChunk(std::string_view type, size_t bytes) {
+  FileBytes chunk(12 + bytes);
+  for (size_t i = 0; i < 4; ++i) {
+    chunk[i] = std::byte(bytes >> (24 - 8 * i) & 0xFF);
+    chunk[4 + i] = std::byte(type[i]);
+  }
+  return chunk;
+}
+
+TEST(PngDecoder, GivesBackWhatWasWritten) {
+  const auto image = DecodePng(ColorPng(33, 9));
+  ASSERT_TRUE(image.ok()) << image.status().text();
+  EXPECT_EQ(PixelsOf(*image), MakeSamples(33, 9, 3));
+}
+
+TEST(PngDecoder, CutsSixteenBitGreyAndHalvesSixteenBitColor) {
+  const auto grey =
+      DecodePng(MakePngFile(3, 1, SPNG_COLOR_TYPE_GRAYSCALE, 16, {0, 7, 0, 255, 1, 0}), {.keep_grey = true});
+  ASSERT_TRUE(grey.ok());
+  EXPECT_THAT(PixelsOf(*grey), ElementsAre(7, 255, 255));
+  const auto color = DecodePng(MakePngFile(1, 1, SPNG_COLOR_TYPE_TRUECOLOR, 16, {0, 255, 1, 0, 200, 1}));
+  ASSERT_TRUE(color.ok());
+  EXPECT_THAT(PixelsOf(*color), ElementsAre(0, 1, 200));
+}
+
+TEST(PngDecoder, DropsAlpha) {
+  const auto color = DecodePng(MakePngFile(2, 1, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA, 8, {1, 2, 3, 0, 4, 5, 6, 255}));
+  ASSERT_TRUE(color.ok());
+  EXPECT_THAT(PixelsOf(*color), ElementsAre(1, 2, 3, 4, 5, 6));
+  const auto grey =
+      DecodePng(MakePngFile(2, 1, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, 8, {9, 0, 8, 255}), {.keep_grey = true});
+  ASSERT_TRUE(grey.ok());
+  EXPECT_THAT(PixelsOf(*grey), ElementsAre(9, 8));
+}
+
+TEST(PngDecoder, LooksUpPalettes) {
+  spng_plte palette = {};
+  palette.n_entries = 2;
+  palette.entries[0] = {.red = 10, .green = 20, .blue = 30, .alpha = 0};
+  palette.entries[1] = {.red = 40, .green = 50, .blue = 60, .alpha = 0};
+  const auto image = DecodePng(MakePngFile(3, 1, SPNG_COLOR_TYPE_INDEXED, 1, {0b10100000}, &palette));
+  ASSERT_TRUE(image.ok()) << image.status().text();
+  EXPECT_THAT(PixelsOf(*image), ElementsAre(40, 50, 60, 10, 20, 30, 40, 50, 60));
+}
+
+TEST(PngDecoder, SaysTruncatedWhereverTheFileIsCut) {
+  const FileBytes file = ColorPng(64, 64);
+  const size_t pixels = FindChunk(file, "IDAT");
+  for (size_t bytes = 8; bytes < file.size() - 40; bytes += 13) {
+    const auto image = DecodePng(std::span(file).first(bytes));
+    ASSERT_FALSE(image.ok()) << bytes;
+    EXPECT_EQ(image.status().code(), Code::kCorrupt);
+    EXPECT_THAT(image.status().text(), HasSubstr("truncated")) << bytes;
+    EXPECT_EQ(DecodePng(std::span(file).first(bytes), {.tolerant = true}).ok(), bytes >= pixels + 8) << bytes;
+  }
+}
+
+TEST(PngDecoder, TolerantKeepsTheRowsThatThereAre) {
+  const FileBytes file = ColorPng(64, 256);
+  const auto image = DecodePng(std::span(file).first(file.size() / 2), {.tolerant = true});
+  ASSERT_TRUE(image.ok());
+  const std::vector<uint8_t> whole = MakeSamples(64, 256, 3);
+  EXPECT_TRUE(std::equal(whole.begin(), whole.begin() + 64 * 3 * 64, image->pixels.get()));
+  EXPECT_THAT(PixelsOf(*image).back(), 0);
+}
+
+TEST(PngDecoder, ChecksHeadersAndNotPixels) {
+  FileBytes file = ColorPng(32, 32);
+  file[file.size() - 13] ^= std::byte{1};  // the checksum of the pixels, in front of IEND
+  EXPECT_TRUE(DecodePng(file).ok());
+  file[8 + 8 + 13] ^= std::byte{1};  // that of IHDR
+  const auto image = DecodePng(file);
+  EXPECT_EQ(image.status().code(), Code::kCorrupt);
+  EXPECT_THAT(image.status().text(), HasSubstr("IHDR"));
+}
+
+TEST(PngDecoder, AnAncillaryChunkMayBeBrokenForTheTolerantOnly) {
+  FileBytes file = ColorPng(32, 32);
+  const FileBytes text = LooseChunk("tEXt", 100);
+  file.insert(file.begin() + static_cast<ptrdiff_t>(FindChunk(file, "IDAT")), text.begin(), text.end());
+  EXPECT_THAT(DecodePng(file).status().text(), HasSubstr("tEXt"));
+  EXPECT_TRUE(DecodePng(file, {.tolerant = true}).ok());
+}
+
+TEST(PngDecoder, NoPaletteIsAnError) {
+  FileBytes file = MakePngFile(8, 8, SPNG_COLOR_TYPE_GRAYSCALE, 8, MakeSamples(8, 8, 1));
+  const FileBytes empty;
+  EXPECT_EQ(DecodePng(empty).status().code(), Code::kCorrupt);
+  file[8 + 8 + 9] = std::byte{SPNG_COLOR_TYPE_INDEXED};
+  EXPECT_EQ(DecodePng(file).status().code(), Code::kCorrupt);  // its checksum does not fit any more, either
+}
+
+TEST(PngDecoder, RefusesWhatIsOverABound) {
+  const FileBytes file = ColorPng(100, 100);
+  EXPECT_EQ(DecodePng(file, {.pixels_max = 9'999}).status().code(), Code::kUnsupported);
+  const uint64_t needed = MeasurePng(file)->memory_bytes;
+  EXPECT_GE(needed, 30'000U);
+  EXPECT_EQ(DecodePng(file, {.memory_bytes_max = needed - 1}).status().code(), Code::kUnsupported);
+  EXPECT_TRUE(DecodePng(file, {.pixels_max = 10'000, .memory_bytes_max = needed}).ok());
+}
+
+}  // namespace
+}  // namespace augur
