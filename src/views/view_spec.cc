@@ -94,9 +94,9 @@ class TypedSpec {
     return {Code::kInvalid, "it says neither npy nor pixels; accepted: npy or pixels, and words joined by +"};
   }
 
-  ViewKind kind() const { return *kind_; }
+  ViewKind kind() const { return kind_.value_or(ViewKind::kNpy); }
   bool Has(WordNumber word) const { return values_[word].has_value(); }
-  std::string_view Value(WordNumber word) const { return *values_[word]; }
+  std::string_view Value(WordNumber word) const { return values_[word].value_or(std::string_view()); }
 
   // The error of a word: "size=0: cause; accepted: ...".
   Status Wrong(WordNumber number, std::string_view cause) const {
@@ -146,7 +146,7 @@ class TypedSpec {
   }
 
   Status CheckKinds() const {
-    const Of mine = *kind_ == ViewKind::kNpy ? Of::kNpy : Of::kPixels;
+    const Of mine = kind() == ViewKind::kNpy ? Of::kNpy : Of::kPixels;
     for (size_t number = 0; number < kWordCount; ++number) {
       if (!values_[number] || kWords[number].of == Of::kBoth || kWords[number].of == mine) continue;
       return Wrong(static_cast<WordNumber>(number), mine == Of::kNpy ? "only for pixels" : "only for npy");

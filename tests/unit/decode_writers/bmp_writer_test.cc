@@ -40,10 +40,10 @@ void ExpectFile(const Image& image) {
   ASSERT_EQ(bytes, pixels_at + row_bytes * image.height);
   for (uint32_t y = 0; y < image.height; ++y) {
     const uint8_t* const row = at + pixels_at + (image.height - 1 - y) * row_bytes;
-    for (uint32_t x = 0; x < image.width; ++x) {
-      const uint8_t* const pixel = image.pixels.get() + y * image.row_bytes() + size_t{x} * image.channels;
+    for (size_t x = 0; x < image.width; ++x) {
+      const uint8_t* const pixel = image.pixels.get() + y * image.row_bytes() + x * image.channels;
       if (image.channels == 1) {
-        const uint8_t* const color = at + 54 + 4 * row[x];
+        const uint8_t* const color = at + 54 + size_t{4} * row[x];
         EXPECT_TRUE(color[0] == pixel[0] && color[1] == pixel[0] && color[2] == pixel[0] && color[3] == 0);
       } else {
         EXPECT_TRUE(row[3 * x] == pixel[2] && row[3 * x + 1] == pixel[1] && row[3 * x + 2] == pixel[0]);

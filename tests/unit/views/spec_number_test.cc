@@ -6,9 +6,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <string>
 
 namespace augur {
 namespace {
+
+// -1, which nobody can write: not a number.
+float Parsed(const std::string& text) { return ParseSpecNumber(text).value_or(-1); }
 
 TEST(SpecNumber, ReadsDecimalsOnly) {
   EXPECT_EQ(ParseSpecNumber("0.485"), 0.485F);
@@ -30,12 +34,12 @@ TEST(SpecNumber, ReadsByWayOfADoubleAsPythonDoes) {
 }
 
 TEST(SpecNumber, WritesTheShortestForm) {
-  EXPECT_EQ(FormatSpecNumber(*ParseSpecNumber("0.50")), "0.5");
-  EXPECT_EQ(FormatSpecNumber(*ParseSpecNumber("0.4850000000")), "0.485");
-  EXPECT_EQ(FormatSpecNumber(*ParseSpecNumber("0.48500000001")), "0.485") << "the same float";
-  EXPECT_EQ(FormatSpecNumber(*ParseSpecNumber("00")), "0");
-  EXPECT_EQ(FormatSpecNumber(*ParseSpecNumber("1.0")), "1");
-  EXPECT_EQ(FormatSpecNumber(*ParseSpecNumber("0.00000001")), "0.00000001");
+  EXPECT_EQ(FormatSpecNumber(Parsed("0.50")), "0.5");
+  EXPECT_EQ(FormatSpecNumber(Parsed("0.4850000000")), "0.485");
+  EXPECT_EQ(FormatSpecNumber(Parsed("0.48500000001")), "0.485") << "the same float";
+  EXPECT_EQ(FormatSpecNumber(Parsed("00")), "0");
+  EXPECT_EQ(FormatSpecNumber(Parsed("1.0")), "1");
+  EXPECT_EQ(FormatSpecNumber(Parsed("0.00000001")), "0.00000001");
 }
 
 TEST(SpecNumber, EveryFormReadsBack) {
@@ -47,10 +51,9 @@ TEST(SpecNumber, EveryFormReadsBack) {
     const int count = digits(random);
     const int zeros = i % 3 == 0 ? digits(random) : 0;
     for (int k = 0; k < count; ++k) text += static_cast<char>('0' + (k < zeros ? 0 : digit(random)));
-    const std::optional<float> number = ParseSpecNumber(text);
-    ASSERT_TRUE(number) << text;
-    ASSERT_EQ(*number, static_cast<float>(std::strtod(text.c_str(), nullptr))) << text;
-    const std::string formatted = FormatSpecNumber(*number);
+    const float number = Parsed(text);
+    ASSERT_EQ(number, static_cast<float>(std::strtod(text.c_str(), nullptr))) << text;
+    const std::string formatted = FormatSpecNumber(number);
     ASSERT_EQ(ParseSpecNumber(formatted), number) << text;
     ASSERT_LE(formatted.size(), text.size()) << text;
   }
@@ -64,9 +67,9 @@ TEST(SpecNumber, PowersOfTwoReadBack) {
       for (int digits = 0; digits <= 22; ++digits) {
         char text[64];
         std::snprintf(text, sizeof text, "%.*f", digits, static_cast<double>(number));
-        const std::optional<float> read = ParseSpecNumber(text);
-        ASSERT_TRUE(read) << text;
-        ASSERT_EQ(ParseSpecNumber(FormatSpecNumber(*read)), read) << text;
+        const float read = Parsed(text);
+        ASSERT_GE(read, 0) << text;
+        ASSERT_EQ(Parsed(FormatSpecNumber(read)), read) << text;
       }
     }
   }

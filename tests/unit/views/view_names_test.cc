@@ -134,6 +134,7 @@ TEST(ViewNames, RandomFolders) {
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::shuffle(order, random);
     std::vector<std::string> shuffled;
+    shuffled.reserve(order.size());
     for (const size_t i : order) shuffled.push_back(entries[i]);
     const std::vector<std::string> again = NamesOf(shuffled);
     for (size_t i = 0; i < order.size(); ++i) ASSERT_EQ(again[i], view[order[i]]) << testing::PrintToString(entries);
@@ -142,9 +143,11 @@ TEST(ViewNames, RandomFolders) {
 
 TEST(ViewNames, AMillionNames) {
   std::vector<std::string> entries;
+  entries.reserve(1'000'000);
   for (int i = 0; i < 1'000'000; ++i)
     entries.push_back("ILSVRC2012_val_" + std::to_string(i / 2) + (i % 2 == 0 ? ".JPEG" : ".png"));
   std::vector<ViewNames::Original> originals;
+  originals.reserve(entries.size());
   for (const std::string& entry : entries) originals.push_back({.name = entry, .ending = ".npy"});
   const ViewNames names(std::move(originals));
   for (size_t i = 0; i < names.size(); i += 997) {
