@@ -38,6 +38,9 @@ if(AUGUR_BENCH)
   # Not needed by any program but bench/warehouse.cc, which is left out without it (./packaging/deps.sh test installs it).
   pkg_check_modules(lmdb QUIET IMPORTED_TARGET GLOBAL "lmdb>=0.9.24")
   message(STATUS "lmdb ${lmdb_VERSION}")
+  # Likewise, for bench/pixels.cc.
+  pkg_check_modules(turbojpeg QUIET IMPORTED_TARGET GLOBAL "libturbojpeg>=2.1.5")
+  message(STATUS "libturbojpeg ${turbojpeg_VERSION}")
 endif()
 if(AUGUR_TESTS)
   find_package(GTest 1.12 QUIET)

@@ -20,7 +20,7 @@ build=(build-essential cmake ninja-build pkg-config
   nlohmann-json3-dev libhwy-dev libdeflate-dev)
 photos=(python3 python3-pil plasma-workspace-wallpapers)
 torchvision=(python3-torchvision)
-test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev liblmdb-dev
+test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev liblmdb-dev libturbojpeg0-dev libjpeg-turbo-progs
   ccache clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev git
   python3-venv
   fio squashfs-tools squashfuse erofs-utils e2fsprogs
