@@ -7,6 +7,9 @@
 #include "base/check.h"
 #include "decode/bmp_writer.h"
 #include "decode/center_crop.h"
+#include "decode/image_decoder.h"
+#include "decode/image_probe.h"
+#include "decode/jpeg_decoder.h"
 #include "decode/png_writer.h"
 #include "decode/ppm_writer.h"
 #include "views/geometry.h"
@@ -99,6 +102,23 @@ uint64_t RenderedSize(const ViewSpec& spec, const ImageInfo& info) {
                    info.exif_bytes);
 }
 
+DecodeOptions DecodeOptionsOf(const ViewSpec& spec, const ImageInfo& info) {
+  DecodeOptions options{.keep_grey = ChannelsOf(spec, info) == 1, .tolerant = spec.tolerant};
+  if (spec.fast && info.kind == ImageKind::kJpeg) {
+    const Extent resized = GeometryOf(spec, ExtentOf(info)).resized;
+    options.scale_denominator = ScaleDenominatorFor(info.width, info.height, resized.width, resized.height);
+  }
+  return options;
+}
+
+uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info) {
+  const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
+  uint64_t pixels = 0;
+  if (geometry.resized != geometry.decoded) pixels += geometry.resized.pixels();
+  if (geometry.cropped != geometry.resized) pixels += geometry.cropped.pixels();
+  return pixels * ChannelsOf(spec, info);
+}
+
 Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
               Resizer* resizer, std::span<std::byte> out) {
   AUGUR_CHECK(out.size() == RenderedSize(spec, info));
@@ -121,6 +141,14 @@ Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::spa
   }
   WriteFile(spec, appearance, image, exif, out);
   return {};
+}
+
+Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const std::byte> file, Resizer* resizer,
+                  std::span<std::byte> out) {
+  AUGUR_TRY_ASSIGN(image, DecodeImage(file, DecodeOptionsOf(spec, info)));
+  // Finding the block reads the header once more, which most images need not pay.
+  const bool has_exif = info.exif_bytes > 0 && AppearanceOf(spec, info) == Appearance::kPng;
+  return Render(spec, info, std::move(image), has_exif ? ExifOf(file) : std::span<const std::byte>(), resizer, out);
 }
 
 }  // namespace augur

@@ -8,6 +8,7 @@
 
 #include "augur/entry.h"
 #include "augur/status.h"
+#include "decode/decode_options.h"
 #include "decode/image.h"
 #include "decode/resize.h"
 #include "views/view_spec.h"
@@ -33,20 +34,29 @@ Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info);
 // ".npy", ".png", ".ppm" or ".bmp". REQUIRES: neither absent nor original.
 std::string_view EndingOf(Appearance appearance);
 
-// Channels that an image must be decoded to for Render. An npy view has RGB always, as
+// Channels of the file in the view. An npy view has RGB always, as
 // Image.open(f).convert('RGB'); in a pixel view grey stays grey, and everything else is RGB.
 uint32_t ChannelsOf(const ViewSpec& spec, const ImageInfo& info);
 
 // Exact size of the file in the view, without its pixels. REQUIRES: AppearanceOf() is neither absent nor original.
 uint64_t RenderedSize(const ViewSpec& spec, const ImageInfo& info);
 
-// Resizes, crops and writes the whole file of the view into `out`. `image` is decoded, with ChannelsOf() channels, not
-// turned by its orientation; with `spec.fast` it may have been decoded smaller than `info` says, by a factor that
-// leaves it at least as large as ResizedExtent(). `exif` is the EXIF block from its TIFF header on, as ProbeImage
-// measured it; containers without a place for it ignore it. Any thread; beside `image` and `out` it needs memory for
-// one resized and one cropped image. kCorrupt: `image` or `exif` is not what `info` announced (the size would be
-// another), or the resize fails. REQUIRES: `out` has RenderedSize() bytes.
+// How Render wants the file decoded.
+DecodeOptions DecodeOptionsOf(const ViewSpec& spec, const ImageInfo& info);
+
+// Bytes that Render allocates at the same time, beside the decoded image and the file: of the resized and the cropped
+// image. What decoding takes says MeasureImage with DecodeOptionsOf().
+uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info);
+
+// Resizes, crops and writes the whole file of the view into `out`. `image` is the file, decoded with DecodeOptionsOf();
+// `exif` is what ExifOf() gives of it (containers without a place for it ignore it). Any thread. kCorrupt: they are not
+// what `info` announced (the size of the result would be another). Fails as Resizer does. Then what is in `out` is
+// nothing. REQUIRES: AppearanceOf() is neither absent nor original; `out` has RenderedSize() bytes.
 Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
               Resizer* resizer, std::span<std::byte> out);
+
+// Decodes `file`, which the store recorded as `info`, and renders it. Fails as DecodeImage and Render do.
+Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const std::byte> file, Resizer* resizer,
+                  std::span<std::byte> out);
 
 }  // namespace augur

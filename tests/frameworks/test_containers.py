@@ -254,6 +254,19 @@ def test_only_jpegs_become_pixels_unless_all(container_dump, rng, tmp_path):
         assert container_dump.ask("convert", "pixels+all", tmp_path / "x.png", tmp_path / "y") == ".png"
         with Image.open(tmp_path / "y") as view:
             assert numpy.array_equal(numpy.array(view), pixels[:, :, :3] if pixels.ndim == 3 else pixels)
+    colour = Image.fromarray(random_pixels(rng, 11, 13, 3))
+    grey = colour.convert("L")
+    for image, mode in ((colour.convert("1"), "L"), (grey, "L"), (grey.convert("LA"), "RGB"), (colour.convert("P"), "RGB"),
+                        (colour.convert("RGBA"), "RGB"), (Image.fromarray(rng.integers(0, 65536, (11, 13), numpy.uint16)), "L")):
+        image.save(tmp_path / "x.png")
+        with Image.open(tmp_path / "x.png") as png:
+            wanted = numpy.array(png.convert("RGB"))
+        container_dump.ask("convert", "pixels+all", tmp_path / "x.png", tmp_path / "y")
+        with Image.open(tmp_path / "y") as view:
+            assert view.mode == mode
+            assert numpy.array_equal(numpy.array(view.convert("RGB")), wanted), image.mode
+        container_dump.ask("convert", "npy", tmp_path / "x.png", tmp_path / "y")
+        assert numpy.array_equal(numpy.load(tmp_path / "y"), wanted), image.mode
     (tmp_path / "x.txt").write_text("no image")
     assert container_dump.ask("convert", "pixels", tmp_path / "x.txt", tmp_path / "y") == "original"
     assert container_dump.ask("convert", "npy", tmp_path / "x.txt", tmp_path / "y") == "absent"
@@ -274,6 +287,18 @@ def test_truncated_jpeg_is_an_error_or_what_pillow_tolerates(container_dump, rng
     finally:
         ImageFile.LOAD_TRUNCATED_IMAGES = kept
     assert numpy.array_equal(numpy.load(tmp_path / "x.npy"), wanted)
+
+
+def test_fast_is_near_and_of_the_same_size(container_dump, rng, tmp_path):
+    image = Image.fromarray(random_pixels(rng, 12, 10, 3)).resize((1000, 1200), Image.Resampling.BICUBIC)
+    (tmp_path / "x.JPEG").write_bytes(jpeg_bytes(image, quality=95))
+    arrays = []
+    for spec in ("npy+size=100", "npy+size=100+fast"):
+        container_dump.ask("convert", spec, tmp_path / "x.JPEG", tmp_path / "x.npy")
+        arrays.append(numpy.load(tmp_path / "x.npy").astype(int))
+    exact, fast = arrays
+    assert exact.shape == fast.shape == (120, 100, 3)
+    assert 0 < numpy.abs(exact - fast).max() and numpy.abs(exact - fast).mean() < 3
 
 
 # NPY

@@ -18,9 +18,7 @@
 #include <vector>
 
 #include "decode/center_crop.h"
-#include "decode/image_decoder.h"
 #include "decode/image_probe.h"
-#include "decode/jpeg_decoder.h"
 #include "views/geometry.h"
 #include "views/render.h"
 
@@ -35,11 +33,14 @@ Result<std::vector<std::byte>> ReadFile(const std::string& path) {
   return std::vector<std::byte>(begin, begin + text.size());
 }
 
-Result<std::string> RenderTo(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
-                             const std::string& path) {
+// Keeps the tables of weights from one question to the next, as a mount does.
+Resizer* SharedResizer() {
   static Resizer resizer;
-  std::vector<std::byte> file(RenderedSize(spec, info));
-  AUGUR_TRY(Render(spec, info, std::move(image), exif, &resizer, file));
+  return &resizer;
+}
+
+Result<std::string> Write(const ViewSpec& spec, const ImageInfo& info, const std::vector<std::byte>& file,
+                          const std::string& path) {
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   out.close();
@@ -78,7 +79,9 @@ Result<std::string> RenderPixels(const ViewSpec& spec, std::istream& words) {
   Image image = MakeImage(info.width, info.height, ChannelsOf(spec, info));
   if (pixels.size() != image.bytes()) return Status(Code::kInvalid, "PIXELS has another size");
   std::ranges::copy(pixels, reinterpret_cast<std::byte*>(image.pixels.get()));
-  return RenderTo(spec, info, std::move(image), exif, out_path);
+  std::vector<std::byte> out(RenderedSize(spec, info));
+  AUGUR_TRY(Render(spec, info, std::move(image), exif, SharedResizer(), out));
+  return Write(spec, info, out, out_path);
 }
 
 Result<std::string> Convert(const ViewSpec& spec, std::istream& words) {
@@ -90,13 +93,9 @@ Result<std::string> Convert(const ViewSpec& spec, std::istream& words) {
   const Appearance appearance = AppearanceOf(spec, info);
   if (appearance == Appearance::kAbsent) return std::string("absent");
   if (appearance == Appearance::kOriginal) return std::string("original");
-  DecodeOptions options{.keep_grey = ChannelsOf(spec, info) == 1, .tolerant = spec.tolerant};
-  if (spec.fast) {
-    const Extent resized = GeometryOf(spec, {.width = info.width, .height = info.height}).resized;
-    options.scale_denominator = ScaleDenominatorFor(info.width, info.height, resized.width, resized.height);
-  }
-  AUGUR_TRY_ASSIGN(image, DecodeImage(file, options));
-  return RenderTo(spec, info, std::move(image), ExifOf(file), out_path);
+  std::vector<std::byte> out(RenderedSize(spec, info));
+  AUGUR_TRY(RenderFile(spec, info, file, SharedResizer(), out));
+  return Write(spec, info, out, out_path);
 }
 
 Result<std::string> Answer(std::istream& words) {

@@ -130,6 +130,32 @@ TEST(Render, CropsWhatItResized) {
   }
 }
 
+TEST(Render, SaysHowItWantsToBeDecoded) {
+  const ImageInfo colour = Jpeg(640, 480);
+  EXPECT_FALSE(DecodeOptionsOf(Spec("pixels"), colour).keep_grey);
+  EXPECT_TRUE(DecodeOptionsOf(Spec("pixels"), Jpeg(640, 480, 1)).keep_grey);
+  EXPECT_FALSE(DecodeOptionsOf(Spec("npy"), Jpeg(640, 480, 1)).keep_grey);
+  EXPECT_FALSE(DecodeOptionsOf(Spec("npy"), colour).tolerant);
+  EXPECT_TRUE(DecodeOptionsOf(Spec("npy+tolerant"), colour).tolerant);
+  EXPECT_EQ(DecodeOptionsOf(Spec("npy+size=100"), colour).scale_denominator, 1U);
+  EXPECT_EQ(DecodeOptionsOf(Spec("npy+size=100+fast"), colour).scale_denominator, 4U) << "480 / 4 = 120";
+  EXPECT_EQ(DecodeOptionsOf(Spec("npy+size=481+fast"), colour).scale_denominator, 1U);
+}
+
+TEST(Render, MemoryIsThatOfTheStepsTaken) {
+  EXPECT_EQ(RenderMemory(Spec("npy"), Jpeg(60, 40)), 0U);
+  EXPECT_EQ(RenderMemory(Spec("npy+size=20"), Jpeg(60, 40)), 30U * 20 * 3);
+  EXPECT_EQ(RenderMemory(Spec("npy+size=20+crop=10"), Jpeg(60, 40)), (30U * 20 + 10 * 10) * 3);
+  EXPECT_EQ(RenderMemory(Spec("pixels+crop=10"), Jpeg(60, 40, 1)), 100U);
+}
+
+TEST(Render, ABrokenFileIsAnError) {
+  const ImageInfo info = Jpeg(3, 2);
+  Resizer resizer;
+  Bytes out(RenderedSize(Spec("pixels"), info));
+  EXPECT_EQ(RenderFile(Spec("pixels"), info, Bytes(100), &resizer, out).code(), Code::kCorrupt);
+}
+
 TEST(Render, AScaledImageIsForFastViewsOnly) {
   const ImageInfo info = Jpeg(64, 32);
   EXPECT_TRUE(Rendered(Spec("npy+size=8+fast"), info, RandomImage(32, 16, 3)).ok());
