@@ -19,7 +19,7 @@ std::shared_ptr<const AxisWeights> WeightTables::Get(const Axis& axis) {
   const size_t bytes = weights->bytes();
   if (bytes > kBytesMax) return weights;
   const MutexLock lock(mu_);
-  while (bytes_ + bytes > kBytesMax) {
+  while (bytes_ + bytes > kBytesMax || kept_.size() >= kTablesMax) {
     const auto oldest = std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
       return a.second.last_used < b.second.last_used;
     });
