@@ -68,6 +68,7 @@ void JobForesight::Append(Finding finding) {
 
 void JobForesight::Lock(Finding finding) {
   epochs_.clear();
+  next_doubt_ = 0;
   const std::string set = SetOf(finding);
   if (lost_ && set == set_ && lost_->order->files() == finding.order->files()) {
     // It goes on with the order that was lost in its midst; what was known beside that is known still.
@@ -138,14 +139,19 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
       Note(file, stream, true);
       return Told::kNothing;
     }
+    if (comes_back_ && before_ && before_->ReadBefore(file)) return Told::kNothing;
     // A loader may begin the next epoch's first batches before the last ones of this one are read.
     if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream);
   }
   const bool hit = now.Saw(file) == EpochFollower::Kind::kHit;
   Note(file, stream, hit);
-  if (hit) ForgiveNext();
+  if (hit) {
+    ForgiveNext();
+    if (before_) before_->MakeUp();
+    comes_back_ = comes_back_ || now.ComesBack();
+  }
   if (now.finished() && epochs_.size() > 1) {
-    return epochs_[1].follower->bits() >= kBitsToRoll ? Roll() : Told::kNothing;
+    return NextBegun() ? Roll() : Told::kNothing;
   }
   if (now.lost()) return End(Told::kLost);
   return now.finished() ? End(Told::kEnded) : Told::kNothing;
@@ -163,19 +169,30 @@ void JobForesight::ForgiveNext() {
   next_hits_ = 0;
   if (epochs_.size() < 2) return;
   Epoch& next = epochs_[1];
-  if (next.follower->bits() >= 0) return;
+  if (next.follower->bits() >= next_doubt_) return;
+  next_doubt_ = 0;
   next.follower = std::make_unique<EpochFollower>(next.finding.order, next.finding.begin, next.follower->reach());
 }
+
+bool JobForesight::NextBegun() const { return epochs_[1].follower->bits() - next_doubt_ >= kBitsToRoll; }
 
 // Near the end of the running epoch a file that it does not expect was read.
 JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream) {
   EpochFollower& next = *epochs_[1].follower;
+  // Of a reader who comes back to his files: half of its reads may be such, so each says -1 bit for the next epoch.
+  if (comes_back_ && !next.Expects(file) && epochs_[0].follower->ReadBefore(file)) {
+    ++next_doubt_;
+    return Told::kNothing;
+  }
   const EpochFollower::Kind kind = next.Saw(file);
-  if (kind == EpochFollower::Kind::kHit) ++next_hits_;
+  if (kind == EpochFollower::Kind::kHit) {
+    ++next_hits_;
+    epochs_[0].follower->MakeUp();
+  }
   Note(file, stream, kind != EpochFollower::Kind::kMiss);
-  if (next.bits() >= kBitsToRoll && (follower().finished() || next_hits_ >= kHitsToEnd)) return Roll();
+  if (NextBegun() && (follower().finished() || next_hits_ >= kHitsToEnd)) return Roll();
   // It has a long tail, or something else is read.
-  if (next.bits() >= kBitsToRoll && next.hits() > EpochFollower::kReachFirst) return Roll();
+  if (NextBegun() && next.hits() > EpochFollower::kReachFirst) return Roll();
   if (next.lost()) return End(Told::kLost);
   return Told::kNothing;
 }
@@ -196,6 +213,7 @@ JobForesight::Told JobForesight::Roll() {
   before_ = std::move(epochs_.front().follower);
   epochs_.pop_front();
   next_hits_ = 0;
+  next_doubt_ = 0;
   const std::string set = SetOf(epochs_.front().finding);
   after_[set_] = set;
   set_ = set;

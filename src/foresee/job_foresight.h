@@ -89,6 +89,7 @@ class JobForesight {
 
   void Note(EntryNumber file, StreamId stream, bool agrees);
   void ForgiveNext();
+  bool NextBegun() const;
   Told SawNext(EntryNumber file, StreamId stream);
   Told Roll();
   Told End(Told told);
@@ -102,6 +103,8 @@ class JobForesight {
   std::unique_ptr<EpochFollower> before_;  // the one before it, of which stragglers may come
   uint64_t numbers_ = 0;
   uint64_t next_hits_ = 0;  // of the next epoch since the last one of the running epoch
+  double next_doubt_ = 0;   // bits against the next epoch, which its follower does not know
+  bool comes_back_ = false;
   std::vector<Read> reads_;
   int doubt_ = 0;                                       // whether the last of them still follow the order: Page's sum
   std::unordered_map<std::string, Finding> last_;       // of each set of samples, the last finding

@@ -47,7 +47,7 @@ EpochFollower::Kind EpochFollower::Saw(EntryNumber file) {
   if (const std::optional<uint32_t> place = Expects(file)) {
     bits_ = std::min(bits_ + std::log2((1 - kWrong) / ChanceOfHit() + kWrong), kBitsMax);
     ++hits_;
-    if (agains_ > 0) --agains_;
+    MakeUp();
     read_[*place] = true;
     ++read_ahead_;
     if (*place + uint64_t{kEndPlaces} >= order_->size()) ++hits_at_end_;
@@ -69,9 +69,15 @@ bool EpochFollower::ReadLately(EntryNumber file) const {
 bool EpochFollower::ReadBefore(EntryNumber file) {
   const auto places = order_->PlacesOf(file);
   if (std::ranges::none_of(places, [&](uint64_t item) { return read_[EpochOrder::PlaceOf(item)]; })) return false;
-  if (agains_ == kAgainsMax) return false;
+  if (agains_ >= std::min<size_t>(kAgainsMax, 16 + read_.size() / 32)) return false;
   ++agains_;
   return true;
+}
+
+void EpochFollower::MakeUp() {
+  if (agains_ == 0) return;
+  --agains_;
+  ++made_up_;
 }
 
 void EpochFollower::Miss() {
@@ -83,7 +89,9 @@ double EpochFollower::ChanceOfHit() const {
   const auto size = static_cast<double>(order_->size());
   const double window = std::min(size, static_cast<double>(front_) + reach_) - tail_ - static_cast<double>(read_ahead_);
   const double unread = std::max(1.0, size - static_cast<double>(hits_));
-  return std::clamp(window, 1.0, unread) / unread;
+  // By a reader who takes any file that is left, and by one who takes any at all, who begins anew: each half. Where all
+  // that is left is near, the first would hit always, and say nothing.
+  return std::clamp(window, 1.0, unread) * (0.5 / unread + 0.5 / size);
 }
 
 // Not back.

@@ -17,7 +17,7 @@ namespace augur {
 // Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
 // batches ahead x batch. How far is seen, and four times as much is allowed (`reach`). A read in reach of the readers
 // is a hit; another is a miss. What they say for the order is their likelihood ratio against a reader who takes any
-// file, in bits: with p the part of all unread files that would have been a hit just then, a hit says log2(0.97 / p +
+// file, or any that is left, in bits: with p the chance that he would have hit just then, a hit says log2(0.97 / p +
 // 0.03), a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit
 // says nothing; and whoever reads something else loses bits on the average. The reach is at most a quarter of the
 // epoch, since whoever reads the same files in another order is apart by all of it: were everything in reach, nothing
@@ -33,7 +33,7 @@ class EpochFollower {
   static constexpr uint32_t kReachOfAny = 128;
   static constexpr uint32_t kReachFirst = 4096;
   static constexpr uint32_t kReachMax = 65536;
-  static constexpr uint32_t kAgainsMax = 16;
+  static constexpr uint32_t kAgainsMax = 256;  // a batch of such a reader
 
   // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: as far as is
   // known of these readers.
@@ -54,6 +54,10 @@ class EpochFollower {
   // reader that maps its files (DALI) touches their pages thousands of files later, when the kernel may have dropped
   // them. But when kAgainsMax come with no hit between them, everything is read anew.
   bool ReadBefore(EntryNumber file);
+  // A read that was expected, of this epoch or the next: it makes up for one of those.
+  void MakeUp();
+  // Whether so many of those were made up for that this is a reader who comes back to his files.
+  bool ComesBack() const { return made_up_ >= kComesBack; }
   // Somebody of this job read what was not expected.
   void Miss();
 
@@ -83,6 +87,7 @@ class EpochFollower {
   // Two hits among the last kEndPlaces are the end; one may be a stranger's.
   static constexpr uint32_t kEndPlaces = 32;
   static constexpr uint64_t kHitsAtEnd = 2;
+  static constexpr uint64_t kComesBack = 64;
 
   double ChanceOfHit() const;
   void Advance(uint32_t place);
@@ -103,6 +108,7 @@ class EpochFollower {
   uint64_t misses_ = 0;
   uint64_t hits_at_end_ = 0;
   uint32_t agains_ = 0;  // more than hits
+  uint64_t made_up_ = 0;
 };
 
 }  // namespace augur

@@ -39,6 +39,9 @@ constexpr uint32_t kArmSteps = 2048;
 constexpr uint64_t kMeasureUs = 100'000;
 // Files are dropped before their room is needed: while the last of them are dropped, the next are pushed.
 constexpr uint64_t kDropAhead = 8 << 20;
+// So many reads, in so many places of the front, of what was dropped behind the reader: he is not done with it so soon.
+constexpr uint64_t kReadsOfDropped = 16;
+constexpr Position kDroppedPlaces = 1024;
 
 }  // namespace
 
@@ -197,6 +200,9 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const Sight sight = {.foreseen = near,
                        .sentinel = near && IsSentinel(seen.position),
                        .ready = state.held || kept_.Contains(slot) || stocked_.Contains(slot)};
+  const bool passed = (seen.kind == Progress::Kind::kOld || seen.kind == Progress::Kind::kForeign) &&
+                      seen.position < tail_before && seen.position >= track_.begin();
+  if (missed && passed && !stocked_.Contains(slot)) WaitLongerToDrop();
   if (missed && limits_.stock_bytes_max > 0 && !state.pushing && !state.dropping) {
     // Its pages are in the page cache now, pushed or not.
     if (!stocked_.Contains(slot)) {
@@ -219,6 +225,22 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   track_.PopBefore(progress_.tail());
   MeasureReader(now_us);
   return sight;
+}
+
+// A reader that maps its files (DALI) opens one and touches its pages a thousand files later. For a quarter of the page
+// cache's window at most: it is taken from what is ahead.
+void Planner::WaitLongerToDrop() {
+  if (progress_.front() > dropped_since_ + kDroppedPlaces || progress_.front() < dropped_since_) {
+    dropped_since_ = progress_.front();
+    reads_of_dropped_ = 0;
+  }
+  if (++reads_of_dropped_ < kReadsOfDropped) return;
+  reads_of_dropped_ = 0;
+  ProgressOptions options = progress_.options();
+  const uint64_t most = limits_.stock_bytes_max / track_.mean_bytes() / 4;
+  options.lag =
+      static_cast<uint32_t>(std::max<uint64_t>(options.lag, std::min<uint64_t>(2 * uint64_t{options.lag}, most)));
+  progress_.SetOptions(options);
 }
 
 // Puts the file where it belongs after something about it has changed: among those to push, if its bytes are there and

@@ -172,6 +172,7 @@ class Planner {
   void Passed(Slot slot);
   void ComputeAnew();
   void MeasureReader(uint64_t now_us);
+  void WaitLongerToDrop();
   bool Sweeps() const;
   void ChooseMode();
   double UnderWayUs() const;
@@ -199,6 +200,8 @@ class Planner {
   bool fill_ = false;
   bool sweeps_ = false;
   std::vector<EntryNumber> released_;
+  uint64_t reads_of_dropped_ = 0;  // since the front was here:
+  Position dropped_since_ = 0;
 
   // The reader's speed, in files a second.
   double files_per_second_ = 0;

@@ -156,6 +156,26 @@ TEST_F(PrefetchEngineTest, SeveralReaders) {
   EXPECT_EQ(late, 0U);
 }
 
+// Who maps his files touches their pages long after he opened them: they are dropped later for it.
+TEST_F(PrefetchEngineTest, AReaderWhoComesBackToEachFile) {
+  WriteFiles(2000, 20'000);
+  StartEngine({.stock_bytes = 6 << 20});  // 600 files
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  constexpr size_t kBack = 110;
+  size_t gone = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    ASSERT_TRUE(i + 40 >= order.size() || WaitPushed(order[i + 40])) << i << " " << Told();
+    ReadAsReader(order[i]);
+    if (i < kBack || mount_->Pages(order[i - kBack])) continue;
+    gone += i >= 1000 ? 1 : 0;
+    const Result<std::string> bytes = ReadThrough(order[i - kBack]);
+    ASSERT_TRUE(bytes.ok() && *bytes == Content(order[i - kBack]));
+    mount_->Brought(order[i - kBack], *bytes);
+  }
+  EXPECT_LE(gone, 50U) << "of the last 1000, " << Told();
+}
+
 // The kernel has thrown everything away: what was pushed is read by READs, and all is right.
 TEST_F(PrefetchEngineTest, PagesThatTheKernelTookBack) {
   WriteFiles(300, 60'000);
