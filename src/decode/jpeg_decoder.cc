@@ -132,6 +132,8 @@ Result<Image> DecodeJpeg(std::span<const std::byte> file, const DecodeOptions& o
   if (row < image.height) {
     if (!options.tolerant) return Failure(outcome, session);
     writer.Blank(row);
+  } else if (session.Finish() == Outcome::kBroken && !options.tolerant) {
+    return Broken(session);
   }
   return image;
 }

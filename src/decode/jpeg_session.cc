@@ -105,6 +105,11 @@ JpegSession::Outcome JpegSession::ReadRows(uint8_t** rows, uint32_t count, uint3
   return *done > 0 ? Outcome::kDone : Outcome::kTruncated;
 }
 
+JpegSession::Outcome JpegSession::Finish() {
+  if (setjmp(on_error_) != 0) return Outcome::kBroken;  // NOLINT(cert-err52-cpp)
+  return jpeg_finish_decompress(&base_) != FALSE ? Outcome::kDone : Outcome::kTruncated;
+}
+
 bool JpegSession::PretendEnd() {
   if (!tail_.empty()) return false;
   tail_.assign(source_.next_input_byte, source_.next_input_byte + source_.bytes_in_buffer);

@@ -30,9 +30,12 @@ struct Chunk {
   bool cut = false;
 
   bool critical() const { return (static_cast<unsigned char>(type[0]) & kCriticalBit) == 0; }
-  bool sound() const {
-    return !cut && libdeflate_crc32(0, whole.data() + 4, 4 + body.size()) == BigEndian32(body.data() + body.size());
+  // What should stand behind the body.
+  std::array<std::byte, kCrcBytes> Checksum() const {
+    const uint32_t crc = libdeflate_crc32(0, whole.data() + 4, 4 + body.size());
+    return {std::byte(crc >> 24), std::byte(crc >> 16 & 0xFF), std::byte(crc >> 8 & 0xFF), std::byte(crc & 0xFF)};
   }
+  bool sound() const { return !cut && std::ranges::equal(Checksum(), whole.last(kCrcBytes)); }
 };
 
 // REQUIRES: at least a header is left.
@@ -73,13 +76,17 @@ Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant
         found.pieces_.push_back(chunk.body);
         break;
       }
-      found.pieces_.push_back(chunk.whole);
+      found.pieces_.push_back(chunk.whole.first(kHeaderBytes + chunk.body.size()));
+      found.checksums_.push_back(chunk.Checksum());
+      found.pieces_.emplace_back(found.checksums_.back());
     } else {
       if (pixels || chunk.type == "IEND") break;
       if (!IsName(chunk.type) && !tolerant) return Corrupt("a chunk before the pixels has no name");
       if (chunk.cut) return Corrupt("truncated: the file ends before its pixels; get it whole");
       if ((chunk.critical() || !tolerant) && !chunk.sound()) {
-        return Corrupt("chunk " + std::string(chunk.type) + ": checksum mismatch; get the file anew");
+        // A log line takes no bytes from the file but letters.
+        const std::string name(IsName(chunk.type) ? chunk.type : "without a name");
+        return Corrupt("chunk " + name + ": checksum mismatch; get the file anew");
       }
       if (chunk.type == "IHDR" || chunk.type == "PLTE") found.pieces_.push_back(chunk.whole);
       if (chunk.type == "PLTE") found.palette_ = chunk.body;

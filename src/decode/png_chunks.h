@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -32,8 +33,11 @@ class PngChunks {
 
   std::vector<std::span<const std::byte>> pieces_;
   std::span<const std::byte> palette_;
-  std::vector<std::byte> cut_header_;  // what stands in pieces_ for the header of a cut chunk
-  size_t piece_ = 0;                   // the place: piece_, and place_ bytes of it
+  // What stands in pieces_ instead of what the file has: the checksums of the pixels, as they should be, and the header
+  // of a cut chunk. A deque, whose elements stay where they are.
+  std::deque<std::array<std::byte, 4>> checksums_;
+  std::vector<std::byte> cut_header_;
+  size_t piece_ = 0;  // the place: piece_, and place_ bytes of it
   size_t place_ = 0;
   size_t left_ = 0;  // bytes behind the place, all pieces
 };
