@@ -177,17 +177,21 @@ int Run(const Arguments& arguments) {
   return 0;
 }
 
+int Main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("What putting decoded pixels into a container costs");
+  app.add_option("--width", arguments.width, "pixels")->check(CLI::Range(1, 10'000));
+  app.add_option("--height", arguments.height, "pixels")->check(CLI::Range(1, 10'000));
+  app.add_option("--images", arguments.images, "how many, in turn")->check(CLI::Range(1, 10'000));
+  app.add_option("--names", arguments.names, "of the folder")->check(CLI::Range(1, 100'000'000));
+  app.add_option("--rounds", arguments.rounds, "rounds")->check(CLI::Range(1, 1'000));
+  CLI11_PARSE(app, argc, argv);
+  return Run(arguments);
+}
+
 }  // namespace
 }  // namespace augur
 
-int main(int argc, char** argv) {
-  augur::Arguments arguments;
-  CLI::App app("What putting decoded pixels into a container costs.");
-  app.add_option("--width", arguments.width)->check(CLI::Range(1, 10'000));
-  app.add_option("--height", arguments.height)->check(CLI::Range(1, 10'000));
-  app.add_option("--images", arguments.images)->check(CLI::Range(1, 10'000));
-  app.add_option("--names", arguments.names)->check(CLI::Range(1, 100'000'000));
-  app.add_option("--rounds", arguments.rounds)->check(CLI::Range(1, 1'000));
-  CLI11_PARSE(app, argc, argv);
-  return augur::Run(arguments);
-}
+// Running out of memory is all that can throw here, and ends the program either way.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char** argv) { return augur::Main(argc, argv); }
