@@ -31,6 +31,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -66,8 +67,10 @@ double ThreadSeconds() {
 
 std::vector<FileBytes> ReadJpegs(const std::string& folder, size_t count) {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) paths.push_back(entry.path());
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->is_regular_file(error)) paths.push_back(entry->path());
   }
   std::sort(paths.begin(), paths.end());
   std::vector<FileBytes> files;

@@ -44,8 +44,8 @@ class JpegSession {
   // Writes the next rows, at most `count`, to rows[0..]; *done is how many. May be called again as Start.
   Outcome ReadRows(uint8_t** rows, uint32_t count, uint32_t* done);
 
-  // After the last row: reads up to the end of the image, where what is broken is an error, too. kTruncated: there is no
-  // end, and nothing that was missing.
+  // After the last row: reads up to the end of the image, where what is broken is an error, too. kTruncated: there is
+  // no end, and nothing that was missing.
   Outcome Finish();
 
   // Puts an end-of-image marker behind the input, once, of which libjpeg makes an image. False: it was put already.
