@@ -215,6 +215,18 @@ def test_exif_of_a_view_is_that_of_the_jpeg(files):
         assert jpeg.info["exif"] == view.info["exif"]
 
 
+def test_an_orientation_in_xmp_alone_does_not_go_along(container_dump, tmp_path):
+    """What the page says is lost. When Pillow turns no more by it, the page can say less."""
+    from PIL import ImageOps
+
+    xmp = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description tiff:Orientation="6"/></x:xmpmeta>'
+    (tmp_path / "x.JPEG").write_bytes(jpeg_bytes(Image.new("RGB", (8, 4)), xmp=xmp))
+    container_dump.ask("convert", "pixels", tmp_path / "x.JPEG", tmp_path / "y.JPEG")
+    with Image.open(tmp_path / "x.JPEG") as jpeg, Image.open(tmp_path / "y.JPEG") as view:
+        assert ImageOps.exif_transpose(jpeg).size == (4, 8)
+        assert ImageOps.exif_transpose(view).size == (8, 4)
+
+
 @pytest.mark.parametrize("container", ["ppm", "bmp"])
 def test_a_turned_image_is_a_png_whatever_the_view_says(container_dump, rng, tmp_path, container):
     for orientation in range(9):
