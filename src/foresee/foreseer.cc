@@ -8,12 +8,10 @@
 #include <array>
 #include <chrono>
 #include <future>
-#include <limits>
 
 #include "base/thread.h"
 #include "base/units.h"
 #include "foresee/guess_text.h"
-#include "foresee/lanes.h"
 #include "search/chain_scan.h"
 #include "shuffle/torch_recipes.h"
 
@@ -27,10 +25,6 @@ constexpr uint64_t kReadsToAsk = 3;
 constexpr uint32_t kSearchesMax = 3;
 constexpr size_t kSeenFiles = 32;
 constexpr size_t kListsMax = 8;
-// More than that is no handful of jobs; a merged order would be of no use.
-constexpr size_t kLanesMax = 16;
-// Where the lanes of several jobs have come so far apart from what was told, they are merged anew.
-constexpr uint64_t kDriftMax = 512;
 // Core-seconds of a search of all seeds, and what a run costs that has not said how long it will be: ten of its epochs.
 // Fewer are rarely trained.
 constexpr double kSearchPrice = 60;
@@ -88,13 +82,13 @@ uint64_t AllReadsOf(const EpochStart& epoch) {
 Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, Statistics& statistics,
                    ForeseerOptions options)
     : store_(std::move(store)),
-      orders_(orders),
       statistics_(statistics),
       options_(std::move(options)),
       processes_(options_.processes != nullptr ? options_.processes : &source_),
       watch_(&processes_),
       lists_(store_),
-      known_(options_.known ? options_.known : std::make_shared<const std::vector<KnownSampler>>(AllKnown())) {}
+      known_(options_.known ? options_.known : std::make_shared<const std::vector<KnownSampler>>(AllKnown())),
+      foretold_(orders) {}
 
 Foreseer::~Foreseer() { Stop(); }
 
@@ -260,10 +254,10 @@ void Foreseer::Take(const Sighting& sighting) {
       return Unlocked(*owner);
     case JobForesight::Told::kEnded:
       // The prefetch comes to the end of it by itself: the last files are still to be read.
-      told_.clear();
+      foretold_.Forget();
       owner->reads_to_ask = kReadsToAsk;
       MarkPass(*owner);
-      if (told_hits_.size() > 1) Tell(true);
+      if (foretold_.several()) Tell(true);
       return;
   }
 }
@@ -569,80 +563,24 @@ void Foreseer::Record(Job& job, Order files) {
   if (!status.ok()) spdlog::info("the order is not remembered: {}", status.text());
 }
 
-// What the prefetch is to know: of one job its epochs one after the other, of several their lanes side by side.
-void Foreseer::Tell(bool anew) {
-  std::vector<Job*> locked;
-  for (auto& [id, job] : jobs_) {
-    if (job->foresight.locked() && locked.size() < kLanesMax) locked.push_back(job.get());
+// The foresights of the jobs whose orders are known.
+std::vector<const JobForesight*> Foreseer::Locked() const {
+  std::vector<const JobForesight*> locked;
+  for (const auto& [id, job] : jobs_) {
+    if (job->foresight.locked() && locked.size() < Foretold::kLanesMax) locked.push_back(&job->foresight);
   }
-  held_back_ = orders_.FollowsGiven();
-  if (held_back_) return;
-  if (locked.empty()) {
-    told_.clear();
-    orders_.ForgetForeseen();
-    return;
-  }
-  const uint64_t files_max = orders_.ForeseenFilesMax();
-  std::vector<std::pair<JobId, uint64_t>> parts;
-  for (const Job* job : locked) {
-    for (const JobForesight::Part& part : job->foresight.Coming()) parts.emplace_back(job->foresight.id(), part.number);
-  }
-  if (locked.size() == 1) {
-    // What follows what was told is added to it.
-    const JobForesight& foresight = locked[0]->foresight;
-    const std::vector<JobForesight::Part> coming = foresight.Coming();
-    uint64_t files = 0;
-    for (size_t i = 0; i < coming.size(); ++i) {
-      if (!anew && std::ranges::find(told_, std::pair(foresight.id(), coming[i].number)) != told_.end()) {
-        files += coming[i].order->size();
-        continue;
-      }
-      Order order = i == 0 ? foresight.Rest() : coming[i].order->files();
-      if (files + order.size() > files_max) order.resize(files_max - std::min(files_max, files));
-      files += order.size();
-      if (order.empty()) break;
-      orders_.Foresee(std::move(order), anew && i == 0);
-    }
-  } else {
-    std::vector<Lane> lanes;
-    const double seconds = std::max(1e-3, static_cast<double>(NowUs() - told_us_) / 1e6);
-    for (Job* job : locked) {
-      Lane lane{.files = job->foresight.Rest()};
-      for (const JobForesight::Part& part : job->foresight.Coming()) {
-        if (part.number == job->foresight.Coming().front().number) continue;
-        lane.files.insert(lane.files.end(), part.order->files().begin(), part.order->files().end());
-      }
-      const uint64_t hits = job->foresight.hits();
-      const uint64_t before = told_hits_[job->foresight.id()];
-      lane.files_per_second = std::max(1.0, static_cast<double>(hits - std::min(hits, before)) / seconds);
-      lanes.push_back(std::move(lane));
-    }
-    orders_.Foresee(MergeLanes(lanes, files_max), true);
-  }
-  told_ = std::move(parts);
-  told_us_ = NowUs();
-  told_hits_.clear();
-  for (const Job* job : locked) told_hits_[job->foresight.id()] = job->foresight.hits();
+  return locked;
 }
+
+void Foreseer::Tell(bool anew) { foretold_.Tell(Locked(), anew, NowUs()); }
 
 // Now and then: jobs that have gone, lanes that have come apart, the price of a search.
 void Foreseer::Look() {
   looked_us_ = NowUs();
   watch_.Tick(looked_us_);
   TakeEvents();
-  if (held_back_ && !orders_.FollowsGiven()) Tell(true);
   SetPrice();
-  if (told_hits_.size() < 2) return;
-  uint64_t least = std::numeric_limits<uint64_t>::max();
-  uint64_t most = 0;
-  for (const auto& [id, before] : told_hits_) {
-    const auto job = jobs_.find(id);
-    if (job == jobs_.end()) continue;
-    const uint64_t hits = job->second->foresight.hits() - before;
-    least = std::min(least, hits);
-    most = std::max(most, hits);
-  }
-  if (most > least + kDriftMax) Tell(true);
+  if (foretold_.IsStale(Locked())) Tell(true);
 }
 
 // A search of all seeds is worth one per cent of what the run still costs; what comes before it costs little.

@@ -17,6 +17,7 @@
 #include "augur/store.h"
 #include "base/mutex.h"
 #include "control/statistics.h"
+#include "foresee/foretold.h"
 #include "foresee/hints.h"
 #include "foresee/inquiry.h"
 #include "foresee/job_foresight.h"
@@ -117,6 +118,7 @@ class Foreseer {
   void Record(Job& job);
   void RecordSeen(Job& job, const EpochStart* next);
   void Record(Job& job, Order files);
+  std::vector<const JobForesight*> Locked() const;
   void Tell(bool anew);
   void Look();
   void SetPrice();
@@ -124,7 +126,6 @@ class Foreseer {
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
-  ForeseenOrders& orders_;
   Statistics& statistics_;
   const ForeseerOptions options_;
 
@@ -139,12 +140,8 @@ class Foreseer {
   Hints hints_;
   std::vector<Guess> remembered_;  // of earlier runs of this store
   uint64_t questions_ = 0;
-  // What the prefetch was told: the parts of one job, or the lanes of several.
-  std::vector<std::pair<JobId, uint64_t>> told_;
-  std::unordered_map<JobId, uint64_t> told_hits_;
-  uint64_t told_us_ = 0;
+  Foretold foretold_;
   uint64_t looked_us_ = 0;
-  bool held_back_ = false;  // an order that was given is followed
   double share_ = 0;
 
   mutable Mutex mu_;

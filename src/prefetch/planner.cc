@@ -625,9 +625,12 @@ std::optional<EntryNumber> Planner::NextDrop() {
   auto [last_use, last] = stocked_.last();
   if (last_use <= StockEnd()) {
     // But what was to be read long ago, and was not seen to be, is likely not read any more: an open was not reported,
-    // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other.
+    // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other, and as far
+    // as readers may be apart where that is little of the window.
     const auto [first_use, first] = stocked_.soonest();
-    if (first_use + Position{4} * progress_.options().lag < progress_.front()) {
+    const uint64_t apart =
+        std::min<uint64_t>(progress_.options().spread_max, limits_.stock_bytes_max / track_.mean_bytes() / 8);
+    if (first_use + std::max<Position>(Position{4} * progress_.options().lag, apart) < progress_.front()) {
       last_use = kNever;
       last = first;
     } else {
