@@ -253,4 +253,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace augur
 
+// Running out of memory is all that can throw here, and ends the program either way.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) { return augur::Main(argc, argv); }

@@ -84,7 +84,7 @@ TEST(PngDecoder, TolerantKeepsTheRowsThatThereAre) {
   const auto image = DecodePng(std::span(file).first(file.size() / 2), {.tolerant = true});
   ASSERT_TRUE(image.ok());
   const std::vector<uint8_t> whole = MakeSamples(64, 256, 3);
-  EXPECT_TRUE(std::equal(whole.begin(), whole.begin() + 64 * 3 * 64, image->pixels.get()));
+  EXPECT_TRUE(std::equal(whole.begin(), whole.begin() + ptrdiff_t{64} * 3 * 64, image->pixels.get()));
   EXPECT_THAT(PixelsOf(*image).back(), 0);
 }
 

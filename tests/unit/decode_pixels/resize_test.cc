@@ -7,12 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "decode/resize_kernels.h"
 #include "unit/decode_pixels/files.h"
@@ -158,6 +159,25 @@ TEST(Resize, RefusesWhatHasNoPixels) {
     EXPECT_EQ(resizer.Resize(image, {.width = 2, .height = 2, .box = box}).status().code(), Code::kInvalid);
   }
   EXPECT_EQ(resizer.Resize(image, {.width = (1 << 24) + 1, .height = 1}).status().code(), Code::kUnsupported);
+}
+
+TEST(Resize, ManyThreadsShareOneResizer) {
+  Resizer resizer;
+  const Image image = MakePhoto(61, 47, 3);
+  const std::vector<uint8_t> expected = PixelsOf(*resizer.Resize(image, {.width = 20, .height = 15}));
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (uint32_t i = 0; i < 200; ++i) {
+        // Other sizes in between, each thread's in another order.
+        if (!resizer.Resize(image, {.width = 1 + (i * (thread + 1)) % 40, .height = 9}).ok()) ++wrong;
+        if (PixelsOf(*resizer.Resize(image, {.width = 20, .height = 15})) != expected) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(WeightTables, AreMadeOnceAndBounded) {
