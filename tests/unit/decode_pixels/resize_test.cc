@@ -41,7 +41,8 @@ Image Across(const Image& image, const AxisWeights& weights) {
         int64_t sum = 1 << 21;
         for (uint32_t tap = 0; tap < weights.count(x); ++tap) {
           const int64_t weight = weights.low(x)[tap] + weights.high(x)[tap] * int64_t{32768};
-          sum += weight * image.pixels[y * image.row_bytes() + (weights.begin(x) + tap) * image.channels + channel];
+          sum +=
+              weight * image.pixels[y * image.row_bytes() + size_t{weights.begin(x) + tap} * image.channels + channel];
         }
         *out++ = static_cast<uint8_t>(std::clamp<int64_t>(sum >> 22, 0, 255));
       }
@@ -54,8 +55,8 @@ Image Turned(const Image& image) {
   Image result = MakeImage(image.height, image.width, image.channels);
   for (uint32_t y = 0; y < image.height; ++y) {
     for (uint32_t x = 0; x < image.width; ++x) {
-      std::memcpy(result.pixels.get() + x * result.row_bytes() + y * image.channels,
-                  image.pixels.get() + y * image.row_bytes() + x * image.channels, image.channels);
+      std::memcpy(result.pixels.get() + x * result.row_bytes() + size_t{y} * image.channels,
+                  image.pixels.get() + y * image.row_bytes() + size_t{x} * image.channels, image.channels);
     }
   }
   return result;
