@@ -194,7 +194,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const Slot slot = track_.SlotOf(file);
   if (slot == kNoSlot) return {};
   const Position tail_before = progress_.tail();
-  const Progress::Seen seen = progress_.See(slot);
+  const Progress::Seen seen = progress_.See(slot, missed);
   const State& state = states_[slot];
   const bool near = seen.kind == Progress::Kind::kNew || seen.kind == Progress::Kind::kOld;
   const Sight sight = {.foreseen = near,

@@ -171,6 +171,7 @@ void Prefetcher::LookWhatIsSeen() {
   const auto part = static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / file_bytes / 8, kLagMin, kLagMax));
   ProgressOptions progress;
   progress.lag = part;
+  progress.opens = opens;
   if (!opens) {
     // One read in `part` is seen: the first that is tells where the reader is, and what lies between was read.
     progress.support = 1;

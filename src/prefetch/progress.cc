@@ -25,7 +25,7 @@ bool Progress::IsBeingRead(Slot slot) const {
   return position != kNever && WasRead(position) && front_ < track_.end() && position + options_.lag >= front_;
 }
 
-Progress::Seen Progress::See(Slot slot) {
+Progress::Seen Progress::See(Slot slot, bool missed) {
   // The first of its uses that has not been seen: a file may come twice within the spread. But an open and the READ
   // that follows it are one read.
   Position position = track_.NextUse(slot, tail_);
@@ -36,7 +36,7 @@ Progress::Seen Progress::See(Slot slot) {
     }
     position = next;
   }
-  if (position == kNever || position >= front_ + options_.spread_max) return Stray(slot);
+  if (position == kNever || position >= front_ + options_.spread_max) return Stray(slot, missed);
   const Position index = position - tail_;
   if (index >= seen_.size()) seen_.resize(index + 1, false);
   seen_[index] = true;
@@ -91,7 +91,7 @@ void Progress::Advance() {
   }
 }
 
-Progress::Seen Progress::Stray(Slot slot) {
+Progress::Seen Progress::Stray(Slot slot, bool missed) {
   // The file's place in the epoch where the reader is, before or after it; and in the epoch to come, if this one was
   // broken off.
   if (track_.begin() == track_.end()) return {};
@@ -100,6 +100,7 @@ Progress::Seen Progress::Stray(Slot slot) {
   const Position in_this = track_.NextUse(slot, begin);
   if (in_this == kNever) return {};
   if (in_this < tail_ && in_this + options_.unseen_max >= tail_) return {.kind = Kind::kOld, .position = in_this};
+  if (missed && options_.opens) return {.kind = Kind::kForeign, .position = in_this};
   // An open and its READ are one read here too.
   for (size_t i = 0; i < std::min(stray_count_, kStrays); ++i) {
     if (strays_[i][0] == in_this) return {.kind = Kind::kForeign, .position = in_this};

@@ -26,6 +26,9 @@ struct ProgressOptions {
   // The front follows when this many reads were seen at or after it, so that a stranger who happens to read what is
   // soon to come does not move it. 1 where only few reads are seen at all.
   uint32_t support = 4;
+  // Opens are seen. Then a READ elsewhere does not say that the reader is there: who maps his files touches pages of
+  // files that he opened long ago.
+  bool opens = false;
 };
 
 // Progress follows the readers through a track: which positions have been read, and where the front is. Not
@@ -50,8 +53,8 @@ class Progress {
   const Options& options() const { return options_; }
   void SetOptions(const Options& options) { options_ = options; }
 
-  // A file of the track was opened or read.
-  Seen See(Slot slot);
+  // A file of the track was opened; `missed`: or read.
+  Seen See(Slot slot, bool missed = false);
   // Puts the front to the beginning of the track, when the track was empty before.
   void Restart(Position begin);
 
@@ -73,7 +76,7 @@ class Progress {
   void FollowReads();
   void ForgetChance(Position epoch_reads);
   void Advance();
-  Seen Stray(Slot slot);
+  Seen Stray(Slot slot, bool missed);
   bool JumpTo(Position position);
 
   const Track& track_;

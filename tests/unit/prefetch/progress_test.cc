@@ -249,6 +249,26 @@ TEST_F(ProgressTest, SomeFilesAgainAreNoJump) {
   EXPECT_LE(progress_.front(), 1000U);
 }
 
+// Pages of files that were opened long ago, by who maps his files. Where no opens are seen, that may be a restart.
+TEST_F(ProgressTest, PagesOfFormerFilesAreNoJumpWhereOpensAreSeen) {
+  Epochs(5000, 1);
+  for (const bool opens : {true, false}) {
+    Progress progress(track_, {.opens = opens});
+    for (Position i = 0; i < 3000; ++i) progress.See(track_.At(i));
+    const auto read = [&](bool missed) {
+      size_t jumps = 0;
+      for (Position i = 1000; i < 1040; ++i) {
+        jumps += progress.See(track_.At(i), missed).kind == Progress::Kind::kJump ? 1 : 0;
+      }
+      return jumps;
+    };
+    EXPECT_EQ(read(true), opens ? 0U : 1U);
+    if (opens) {
+      EXPECT_EQ(read(false), 1U);
+    }
+  }
+}
+
 TEST_F(ProgressTest, AnEmptyTrackHasNoFront) {
   track_.Meet({1, 2, 3});
   EXPECT_EQ(See(1).kind, Progress::Kind::kForeign);
