@@ -138,6 +138,12 @@ class Planner {
   const DiskModel& disk() const { return disk_; }
 
  private:
+  static constexpr uint64_t kPage = 4096;
+  // What is needed within a fourth of a second, or within so many files, is read by itself.
+  static constexpr Position kUrgentFilesMin = 32;
+
+  static uint64_t Pages(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
   // Where the bytes of a file are. Several at a time.
   struct State {
     Position deadline = 0;

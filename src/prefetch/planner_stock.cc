@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+// What the planner pushes into the page cache, and drops from it.
+
+namespace augur {
+namespace {
+
+// Memory is handed out in pieces of this (BufferPool::kGranuleBytes).
+constexpr uint64_t kMemoryPiece = 64 << 10;
+// What is this near to the reader is not pushed any more.
+constexpr Position kPushMargin = 2;
+constexpr double kPushMarginSeconds = 0.002;
+// Files are dropped before their room is needed: while the last of them are dropped, the next are pushed.
+constexpr uint64_t kDropAhead = 8 << 20;
+// So many reads, in so many places of the front, of what was dropped behind the reader: he is not done with it so soon.
+constexpr uint64_t kReadsOfDropped = 16;
+constexpr Position kDroppedPlaces = 1024;
+
+}  // namespace
+
+// Whether the page cache has room for a file, beside what is on the way there, or holds one that is needed later.
+bool Planner::StockTakes(Position use, uint64_t bytes) const {
+  if (limits_.stock_bytes_max == 0) return false;
+  if (use != kNever && use > StockEnd()) return false;
+  const uint64_t there = stocked_.bytes() + pushing_bytes_ + dropping_bytes_;
+  const uint64_t coming = held_bytes_ + reading_bytes_;
+  const uint64_t wanted = there + coming + Pages(bytes);
+  // What nobody is known to need puts nothing out, and what NextPush would not take would be held for ever.
+  if (use == kNever) return wanted + kPage * ready_.count() + StockAside() <= limits_.stock_bytes_max;
+  if (wanted <= limits_.stock_bytes_max) return true;
+  return stocked_.LastBytes(wanted - limits_.stock_bytes_max, [this](Position late) { return late > StockEnd(); });
+}
+
+// The page cache holds what is read from the front to here, beside what the reader may still be reading. No more than
+// has room: what is read too early would have the place of what comes before it.
+Position Planner::StockEnd() const {
+  // In tiles: what comes too early waits in the warehouse anyway.
+  if (Sweeps()) return progress_.front() + limits_.stock_bytes_max / track_.mean_bytes();
+  const uint64_t file_bytes = std::max(kPage, track_.mean_bytes() + kPage / 2);
+  const uint64_t files = (limits_.stock_bytes_max - StockAside()) / file_bytes;
+  return progress_.front() + files - std::min<uint64_t>(files, progress_.options().lag);
+}
+
+// Without stock the conveyor holds what is read from the front to here, each file in memory of its own. Were it to hold
+// what is read later too, the next file might find no room until the reader has asked for it himself.
+Position Planner::ConveyorEnd() const {
+  return progress_.front() + limits_.conveyor_bytes_max / (track_.mean_bytes() + kMemoryPiece);
+}
+
+// Left free for what readers bring in by themselves, until the reader is past it and it can be dropped.
+uint64_t Planner::StockAside() const {
+  return std::min(limits_.stock_bytes_max / 4, uint64_t{2} * progress_.options().lag * track_.mean_bytes());
+}
+
+// A reader that maps its files (DALI) opens one and touches its pages a thousand files later. For a quarter of the page
+// cache's window at most: it is taken from what is ahead.
+void Planner::WaitLongerToDrop() {
+  if (progress_.front() > dropped_since_ + kDroppedPlaces || progress_.front() < dropped_since_) {
+    dropped_since_ = progress_.front();
+    reads_of_dropped_ = 0;
+  }
+  if (++reads_of_dropped_ < kReadsOfDropped) return;
+  reads_of_dropped_ = 0;
+  ProgressOptions options = progress_.options();
+  const uint64_t most = limits_.stock_bytes_max / track_.mean_bytes() / 4;
+  options.lag =
+      static_cast<uint32_t>(std::max<uint64_t>(options.lag, std::min<uint64_t>(2 * uint64_t{options.lag}, most)));
+  progress_.SetOptions(options);
+}
+
+bool Planner::IsSentinel(Position position) const {
+  return limits_.sentinel_every > 0 && position % limits_.sentinel_every == limits_.sentinel_every - 1;
+}
+
+// The file that is needed soonest of those that could be pushed; kNoSlot when there is none.
+std::pair<Position, Slot> Planner::FirstToPush() const {
+  // What is read within the next 2 ms comes too late: the kernel would have to wait for pages that a READ holds, and
+  // the reader for pages that are half there.
+  // A reader that has not begun yet is waited for.
+  const Position margin =
+      files_per_second_ > 0 ? kPushMargin + static_cast<Position>(files_per_second_ * kPushMarginSeconds) : 0;
+  const auto& order = ready_.in_order();
+  for (auto at = order.lower_bound({progress_.front() + margin, 0}); at != order.end(); ++at) {
+    const State& state = states_[at->second];
+    if (at->first > StockEnd() && !(at->first == kNever && fill_)) break;
+    if (!state.unknown && !state.unpushable && (at->first == kNever || !IsSentinel(at->first))) return *at;
+  }
+  return {kNever, kNoSlot};
+}
+
+std::optional<PushPlan> Planner::NextPush() {
+  if (limits_.stock_bytes_max == 0) return std::nullopt;
+  const auto [use, slot] = FirstToPush();
+  if (slot == kNoSlot) return std::nullopt;
+  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  if (stocked_.bytes() + pushing_bytes_ + dropping_bytes_ + bytes > limits_.stock_bytes_max - StockAside()) {
+    return std::nullopt;
+  }
+  states_[slot].pushing = true;
+  states_[slot].pushed_asked = states_[slot].asked;
+  pushing_bytes_ += bytes;
+  Settle(slot);
+  return PushPlan{.file = track_.FileOf(slot), .bytes = track_.PlaceOf(slot).bytes};
+}
+
+KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
+  const Slot slot = track_.SlotOf(file);
+  AUGUR_CHECK(slot != kNoSlot);
+  State& state = states_[slot];
+  AUGUR_CHECK(state.pushing);
+  state.pushing = false;
+  const uint64_t bytes = track_.PlaceOf(slot).bytes;
+  pushing_bytes_ -= Pages(bytes);
+  if (outcome != PushOutcome::kPushed) {
+    // What nobody is known to need is not worth a stat. A stat that ended after the push was begun was too late for it.
+    state.unpushable = outcome == PushOutcome::kEnded || state.pushed_asked || NextUnread(slot) == kNever;
+    state.unknown = outcome == PushOutcome::kUnknown && !state.unpushable;
+    if (state.held && NextUnread(slot) == kNever) Release(slot);
+    Settle(slot);
+    return {};
+  }
+  const Position use = NextUnread(slot);
+  if (!stocked_.Contains(slot)) stocked_.Add(slot, use, Pages(bytes));
+  KeepPlan plan;
+  if (!kept_.Contains(slot)) plan = PlanKeep(slot, use == kNever ? kNever : track_.NextUse(slot, use + 1));
+  Settle(slot);
+  if (state.held) {
+    state.held = false;
+    held_bytes_ -= bytes;
+    if (!plan.keep) released_.push_back(file);
+  }
+  return plan;
+}
+
+void Planner::PushLost(EntryNumber file) {
+  const Slot slot = track_.SlotOf(file);
+  AUGUR_CHECK(slot != kNoSlot && states_[slot].pushing);
+  states_[slot].pushing = false;
+  pushing_bytes_ -= Pages(track_.PlaceOf(slot).bytes);
+  kept_.Remove(slot);
+  Settle(slot);
+}
+
+std::vector<EntryNumber> Planner::Upcoming(size_t count) const {
+  std::vector<EntryNumber> files;
+  const Position begin = std::max(progress_.front(), track_.begin());
+  const Position end = std::min(track_.end(), begin + count);
+  for (Position position = begin; position < end; ++position) {
+    const Slot slot = track_.At(position);
+    if (!stocked_.Contains(slot)) files.push_back(track_.FileOf(slot));
+  }
+  return files;
+}
+
+void Planner::Statted(EntryNumber file) {
+  const Slot slot = track_.SlotOf(file);
+  if (slot == kNoSlot) return;
+  states_[slot].unknown = false;
+  states_[slot].asked = true;
+}
+
+// Drops what is needed last, for something that is needed sooner and has no room; and when there is too much at all, as
+// the kernel puts in what readers ask for.
+std::optional<EntryNumber> Planner::NextDrop() {
+  if (stocked_.empty()) return std::nullopt;
+  const uint64_t ahead = std::min(kDropAhead, limits_.stock_bytes_max / 8);
+  if (stocked_.bytes() + pushing_bytes_ + ahead + StockAside() <= limits_.stock_bytes_max) return std::nullopt;
+  // Never what is read in this same window: it would push out its own end.
+  auto [last_use, last] = stocked_.last();
+  if (last_use <= StockEnd()) {
+    // But what was to be read long ago, and was not seen to be, is likely not read any more: an open was not reported,
+    // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other, and as far
+    // as readers may be apart where that is little of the window.
+    const auto [first_use, first] = stocked_.soonest();
+    const uint64_t apart =
+        std::min<uint64_t>(progress_.options().spread_max, limits_.stock_bytes_max / track_.mean_bytes() / 8);
+    if (first_use + std::max<Position>(Position{4} * progress_.options().lag, apart) < progress_.front()) {
+      last_use = kNever;
+      last = first;
+    } else {
+      // Or what is read next has come late, and those behind it have taken its place.
+      const auto [use, slot] = FirstToPush();
+      const Position front = progress_.front();
+      const bool far = last_use > front && last_use - front > 2 * (use - front);
+      if (slot == kNoSlot || Sweeps() || !far) return std::nullopt;
+    }
+  }
+  if (stocked_.bytes() + pushing_bytes_ <= limits_.stock_bytes_max) {
+    const auto [use, slot] = FirstToPush();
+    if (slot == kNoSlot || last_use <= use) return std::nullopt;
+  }
+  stocked_.Remove(last);
+  states_[last].dropping = true;
+  dropping_bytes_ += Pages(track_.PlaceOf(last).bytes);
+  Settle(last);
+  return track_.FileOf(last);
+}
+
+void Planner::Dropped(EntryNumber file) {
+  const Slot slot = track_.SlotOf(file);
+  AUGUR_CHECK(slot != kNoSlot && states_[slot].dropping);
+  states_[slot].dropping = false;
+  dropping_bytes_ -= Pages(track_.PlaceOf(slot).bytes);
+  Settle(slot);
+}
+
+std::vector<EntryNumber> Planner::TakeStocked() {
+  std::vector<EntryNumber> files;
+  while (!stocked_.empty()) {
+    const Slot slot = stocked_.last().second;
+    files.push_back(track_.FileOf(slot));
+    stocked_.Remove(slot);
+    states_[slot].dropping = true;
+    dropping_bytes_ += Pages(track_.PlaceOf(slot).bytes);
+    Settle(slot);
+  }
+  return files;
+}
+
+}  // namespace augur
