@@ -48,6 +48,14 @@ Filter FilterOf(ResizeFilter filter) {
   return {Bilinear, 1.0};
 }
 
+double ScaleOf(const Axis& axis) { return static_cast<double>(axis.to - axis.from) / axis.out_size; }
+
+// The most pixels that an output takes from.
+size_t Taps(const Axis& axis, const Filter& filter) {
+  const double support = filter.support * std::max(ScaleOf(axis), 1.0);
+  return std::min<size_t>(static_cast<size_t>(std::ceil(support)) * 2 + 1, axis.in_size);
+}
+
 // Rounded half away from zero.
 int32_t FixedPoint(double weight) {
   constexpr double kOne = 1 << AxisWeights::kWeightBits;
@@ -56,16 +64,20 @@ int32_t FixedPoint(double weight) {
 
 }  // namespace
 
-AxisWeights::AxisWeights(const Axis& axis) : in_size_(axis.in_size) {
+size_t AxisWeights::TapsMax(const Axis& axis) {
+  const size_t taps = Taps(axis, FilterOf(axis.filter));
+  return (taps + kTapsUnit - 1) / kTapsUnit * kTapsUnit;
+}
+
+AxisWeights::AxisWeights(const Axis& axis) : in_size_(axis.in_size), taps_max_(TapsMax(axis)) {
   AUGUR_CHECK(axis.out_size > 0 && axis.from >= 0 && axis.from < axis.to &&
               static_cast<double>(axis.to) <= static_cast<double>(axis.in_size));
   const Filter filter = FilterOf(axis.filter);
-  const double scale = static_cast<double>(axis.to - axis.from) / axis.out_size;
+  const double scale = ScaleOf(axis);
   const double filter_scale = std::max(scale, 1.0);
   const double support = filter.support * filter_scale;
   const double unit = 1.0 / filter_scale;
-  const auto taps = std::min<size_t>(static_cast<size_t>(std::ceil(support)) * 2 + 1, axis.in_size);
-  taps_max_ = (taps + kTapsUnit - 1) / kTapsUnit * kTapsUnit;
+  const size_t taps = Taps(axis, filter);
   windows_.reserve(axis.out_size);
   low_.resize(axis.out_size * taps_max_);
   high_.resize(axis.out_size * taps_max_);

@@ -45,6 +45,12 @@ class AxisWeights {
   const int16_t* low(uint32_t place) const { return low_.data() + place * taps_max_; }
   const int16_t* high(uint32_t place) const { return high_.data() + place * taps_max_; }
 
+  // What taps_max() and bytes() would be, without making anything.
+  static size_t TapsMax(const Axis& axis);
+  static size_t Bytes(const Axis& axis) {
+    return axis.out_size * (sizeof(Window) + 2 * TapsMax(axis) * sizeof(int16_t));
+  }
+
   uint32_t in_size() const { return in_size_; }
   uint32_t out_size() const { return static_cast<uint32_t>(windows_.size()); }
   // The most that count() is, rounded up to kTapsUnit.
@@ -61,7 +67,7 @@ class AxisWeights {
 
   // Constant after construction.
   uint32_t in_size_;
-  size_t taps_max_ = 0;
+  size_t taps_max_;
   std::vector<Window> windows_;
   std::vector<int16_t> low_;  // taps_max_ for each output
   std::vector<int16_t> high_;

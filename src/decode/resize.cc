@@ -138,6 +138,20 @@ Status CheckArguments(const Image& image, const ResizeSpec& spec, const ResizeBo
 
 }  // namespace
 
+uint64_t Resizer::MemoryBytes(uint32_t width, uint32_t height, uint32_t channels, const ResizeSpec& spec) {
+  const ResizeBox box =
+      spec.box.value_or(ResizeBox{.right = static_cast<float>(width), .bottom = static_cast<float>(height)});
+  const Axis across{width, spec.width, box.left, box.right, spec.filter};
+  const Axis down{height, spec.height, box.top, box.bottom, spec.filter};
+  const uint64_t result = uint64_t{spec.width} * spec.height * channels;
+  // The ring of HorizontalFirst or the rows of VerticalFirst, whichever is more.
+  const uint64_t rows = (AxisWeights::TapsMax(down) + kResizeRowsMax) * channels * std::max(width, spec.width);
+  // Copies of rows' ends, and a table's weights before they are rounded.
+  const uint64_t scratch = kResizeRowsMax * ((AxisWeights::TapsMax(across) + 16) * channels + 64) +
+                           sizeof(double) * std::max(AxisWeights::TapsMax(across), AxisWeights::TapsMax(down));
+  return result + rows + scratch + AxisWeights::Bytes(across) + AxisWeights::Bytes(down);
+}
+
 Result<Image> Resizer::Resize(const Image& image, const ResizeSpec& spec) {
   AUGUR_CHECK(image.channels == 1 || image.channels == 3);
   const ResizeBox box = spec.box.value_or(

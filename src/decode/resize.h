@@ -46,6 +46,10 @@ class Resizer {
   // more than 2^24 pixels, where Pillow's floats end. REQUIRES: image.channels is 1 or 3.
   Result<Image> Resize(const Image& image, const ResizeSpec& spec);
 
+  // What Resize allocates at the most at the same time for an image of `width` x `height` pixels, bytes: the result,
+  // rows, and tables of weights, which it may keep. The image itself is not counted. REQUIRES: sizes that Resize takes.
+  static uint64_t MemoryBytes(uint32_t width, uint32_t height, uint32_t channels, const ResizeSpec& spec);
+
  private:
   // Own synchronization.
   WeightTables tables_;

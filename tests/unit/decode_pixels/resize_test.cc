@@ -149,6 +149,20 @@ TEST(Resize, ABoxIsThePartOfTheImageWhenItsEdgesAreOutOfReach) {
   }
 }
 
+TEST(Resize, SaysWhatItTakes) {
+  const ResizeSpec spec{.width = 224, .height = 224};
+  const AxisWeights across({500, 224, 0, 500, ResizeFilter::kBilinear});
+  const AxisWeights down({375, 224, 0, 375, ResizeFilter::kBilinear});
+  EXPECT_EQ(AxisWeights::TapsMax({500, 224, 0, 500, ResizeFilter::kBilinear}), across.taps_max());
+  const uint64_t bytes = Resizer::MemoryBytes(500, 375, 3, spec);
+  const uint64_t result = uint64_t{224} * 224 * 3;
+  EXPECT_GE(bytes, result + across.bytes() + down.bytes());
+  EXPECT_LE(bytes, result + 100'000);
+  // The rows of a window, not the 3,000,000 x 5 bytes of an image in between.
+  EXPECT_LE(Resizer::MemoryBytes(5'000, 5'000, 3, {.width = 1'000, .height = 1'000}),
+            uint64_t{1'000} * 1'000 * 3 + 600'000);
+}
+
 TEST(Resize, RefusesWhatHasNoPixels) {
   Resizer resizer;
   const Image image = MakePhoto(6, 4, 3);
