@@ -74,6 +74,9 @@ class Foreseer {
   std::vector<std::pair<std::string, std::string>> Describe() const;
 
  private:
+  // An epoch is asked for after so many reads, and each time they have doubled.
+  static constexpr uint64_t kReadsToAsk = 3;
+
   // A job, and the question that is open for it.
   struct Job {
     explicit Job(JobId id) : foresight(id) {}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/foreseer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "foresee/epoch_reads.h"
+#include "search/chain_scan.h"
+
+// How the order of an epoch is asked for, and what follows from an answer.
+
+namespace augur {
+namespace {
+
+// A job whose epochs could not be searched so often has another sampler.
+constexpr uint32_t kSearchesMax = 3;
+constexpr size_t kListsMax = 8;
+// Core-seconds of a search of all seeds, and what a run costs that has not said how long it will be: ten of its epochs.
+// Fewer are rarely trained.
+constexpr double kSearchPrice = 60;
+constexpr double kPriceShare = 0.01;
+constexpr double kEpochsOfARun = 10;
+// As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
+constexpr uint64_t kChainOutputs = 200'000'000;
+constexpr uint64_t kChainStep = 10'000'000;
+
+}  // namespace
+
+// Where most of the running pass was foreseen, its first reads are no question any more: their answer is the order that
+// has ended or was lost.
+void Foreseer::MarkPass(Job& job) const {
+  const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id());
+  if (!epoch) return;
+  if (AllReadsOf(*epoch) > 4 * (job.foresight.reads().size() + kReadsToAsk)) {
+    job.passes_locked = std::max(job.passes_locked, epoch->pass + 1);
+  }
+}
+
+void Foreseer::Unlocked(Job& job) {
+  MarkPass(job);
+  job.reads_to_ask = kReadsToAsk;
+  job.state.clear();
+  statistics_.Add(Stat::kOrdersLost, 1);
+  Tell(true);
+}
+
+// The first reads of the epoch whose order is not known; none where nothing is to be asked.
+std::optional<EpochStart> Foreseer::Asked(const Job& job) const {
+  if (job.foresight.locked()) return std::nullopt;
+  std::optional<EpochStart> epoch = watch_.Running(job.foresight.id());
+  if (!epoch || job.passes_locked <= epoch->pass) return epoch;
+  // Where the reader has gone elsewhere and nobody saw a beginning, what it has read since is all that is known.
+  const uint32_t pass = epoch->pass;
+  epoch = job.foresight.Unforeseen();
+  epoch->pass = pass;
+  return epoch;
+}
+
+// One for each list of samples that has the files that were read.
+std::vector<GuessTest> Foreseer::TestsOf(const EpochStart& epoch) {
+  std::vector<GuessTest> tests;
+  const Result<std::vector<std::shared_ptr<const SampleList>>> lists = lists_.Candidates(SeenFiles(epoch), kListsMax);
+  if (!lists.ok()) return tests;
+  for (const std::shared_ptr<const SampleList>& list : *lists) tests.emplace_back(list, epoch);
+  return tests;
+}
+
+void Foreseer::Ask(Job& job) {
+  // What nobody could be named for is a job of its own only where somebody reads whose processes cannot be seen.
+  if (job.foresight.id() == 0 && !job.read && jobs_.size() > 1) return;
+  const std::optional<EpochStart> epoch = Asked(job);
+  if (!epoch) return;
+  const uint64_t reads = ReadsOf(*epoch);
+  if (reads < job.reads_to_ask) return;
+  job.reads_to_ask = 2 * reads;
+  if (AskLost(job, *epoch)) return;
+  if (AskHints(job, *epoch, reads) || AskReplay(job, *epoch)) return;
+  Question question;
+  question.tests = TestsOf(*epoch);
+  if (question.tests.empty()) return;
+  question.expected = job.foresight.Expected();
+  question.expected.insert(question.expected.end(), remembered_.begin(), remembered_.end());
+  for (const EpochStream& stream : epoch->streams) {
+    question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
+  }
+  question.search = job.searches_failed < kSearchesMax;
+  if (std::optional<Finding> finding = Inquiry::AnswerAtOnce(question, *known_)) {
+    if (job.inquiry) job.inquiry->Cancel();
+    job.inquiry.reset();
+    return Found(job, reads, std::move(finding));
+  }
+  if (job.inquiry || !Inquiry::Decidable(question)) return;
+  if (std::optional<Finding> finding = Inquiry::AnswerFromStreams(question))
+    return Found(job, reads, std::move(finding));
+  const JobId id = job.foresight.id();
+  const uint64_t number = ++questions_;
+  job.question = number;
+  job.inquiry = std::make_shared<Inquiry>(
+      *searcher_, known_, std::move(question), [this, id, number, reads](std::optional<Finding> finding) {
+        Post([this, id, number, reads, found = std::make_shared<std::optional<Finding>>(std::move(finding))] {
+          Answer(id, number, reads, std::move(*found));
+        });
+      });
+  job.inquiry->Begin();
+  SetPrice();
+}
+
+// Whether the order that was lost in mid-epoch is followed after all: somebody else's reads were taken for the job's.
+bool Foreseer::AskLost(Job& job, const EpochStart& epoch) {
+  const std::optional<Finding>& lost = job.foresight.lost();
+  if (!lost || !lost->guess.sampler || !lost->guess.share.IsAll()) return false;
+  const GuessTest test(lost->list, epoch);
+  const GuessTest::Midst found = test.TryAnywhere(*lost->guess.sampler, lost->guess.epoch);
+  if (found.bits < GuessTest::kBelievedBits) return false;
+  if (job.inquiry) job.inquiry->Cancel();
+  job.inquiry.reset();
+  Finding finding = *lost;
+  finding.begin = found.begin;
+  finding.bits = found.bits;
+  Lock(job, std::move(finding));
+  return true;
+}
+
+// Whether the epoch is as the user said.
+bool Foreseer::AskHints(Job& job, const EpochStart& epoch, uint64_t reads) {
+  if (hints_.empty()) return false;
+  if (std::optional<Finding> finding = hints_.Answer(TestsOf(epoch))) {
+    if (job.inquiry) job.inquiry->Cancel();
+    job.inquiry.reset();
+    Found(job, reads, std::move(finding));
+    return true;
+  }
+  if (reads >= Hints::kReadsToDeny) DenyHints(job, job.searches_failed < kSearchesMax);
+  return false;
+}
+
+// The epoch that is asked for is not as hinted.
+void Foreseer::DenyHints(const Job& job, bool searching) {
+  if (hints_.empty()) return;
+  if (const std::optional<EpochStart> epoch = Asked(job)) {
+    hints_.Deny(job.foresight.id(), epoch->pass, TestsOf(*epoch), searching);
+  }
+}
+
+void Foreseer::Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || found->second->question != question || !found->second->inquiry) return;
+  Job& job = *found->second;
+  const bool searched = job.inquiry->searched();
+  job.inquiry.reset();
+  if (job.foresight.locked()) return;
+  if (!finding && searched) ++job.searches_failed;
+  Found(job, reads, std::move(finding));
+}
+
+void Foreseer::Found(Job& job, uint64_t reads, std::optional<Finding> finding) {
+  if (finding) return Lock(job, std::move(*finding));
+  job.state = "not understood after " + std::to_string(reads) + " reads";
+  if (reads >= Hints::kReadsToDeny) DenyHints(job, false);
+}
+
+void Foreseer::Lock(Job& job, Finding finding) {
+  if (const std::optional<EpochStart> epoch = Asked(job)) hints_.Found(job.foresight.id(), epoch->pass, finding);
+  if (!hints_.Has(finding.guess)) DenyHints(job, finding.seed.has_value());
+  job.foresight.Lock(std::move(finding));
+  if (!job.foresight.locked()) return;
+  if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;
+  const Finding& found = job.foresight.finding();
+  spdlog::info("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits);
+  statistics_.Add(Stat::kOrdersFound, 1);
+  job.state.clear();
+  job.seen = {};
+  job.searches_failed = 0;
+  if (found.seed && found.offset == 0) SearchChain(job);
+  Record(job);
+  Tell(true);
+}
+
+// Where the script's own generator drew the seed that was found: by that, all later ones are known.
+void Foreseer::SearchChain(Job& job) {
+  struct Places {
+    std::array<std::atomic<uint64_t>, 8> found = {};  // seed's number << 40 | position + 1
+    std::atomic<size_t> count = 0;
+  };
+  const auto places = std::make_shared<Places>();
+  const auto seeds = std::make_shared<const std::vector<uint32_t>>(StreamSeeds(hints_.StreamSeeds()));
+  const auto hinted = std::make_shared<const std::vector<uint32_t>>(hints_.StreamSeeds());
+  const uint32_t value = *job.foresight.finding().seed;
+  const JobId id = job.foresight.id();
+  SearchJob search;
+  search.name = "the streams of known seeds";
+  search.units = seeds->size();
+  search.work = [places, seeds, value](uint64_t first, uint64_t count, SearchTurn& turn) {
+    for (uint64_t unit = first; unit < first + count; ++unit) {
+      ChainScan scan((*seeds)[unit]);
+      std::vector<ChainHit> hits;
+      while (scan.position() < kChainOutputs) {
+        scan.Find(std::span(&value, 1), kChainStep, nullptr, &hits);
+        if (!turn.Continue()) return;
+      }
+      for (const ChainHit& hit : hits) {
+        const size_t slot = places->count.fetch_add(1);
+        if (slot < places->found.size()) places->found[slot] = unit << 40 | (hit.position + 1);
+      }
+    }
+  };
+  search.on_done = [this, id, places, seeds, hinted](const SearchOutcome& outcome) {
+    if (outcome.end == SearchEnd::kCancelled) return;
+    Post([this, id, places, seeds, hinted] {
+      const auto asked = jobs_.find(id);
+      if (asked == jobs_.end()) return;
+      std::vector<ChainPlace> chain;
+      for (const std::atomic<uint64_t>& slot : places->found) {
+        const uint64_t item = slot.load();
+        if (item == 0) continue;
+        chain.push_back({.stream_seed = (*seeds)[item >> 40], .position = (item & ((uint64_t{1} << 40) - 1)) - 1});
+        spdlog::debug("the seed may be output {} of torch.manual_seed({})", chain.back().position,
+                      chain.back().stream_seed);
+      }
+      for (const uint32_t seed : *hinted) {
+        const auto place = std::ranges::find(chain, seed, &ChainPlace::stream_seed);
+        hints_.Searched(id, asked->second->passes_locked - 1, seed,
+                        place == chain.end() ? std::nullopt : std::optional(place->position));
+      }
+      asked->second->foresight.SetChain(std::move(chain));
+    });
+  };
+  searcher_->Submit(std::move(search));
+}
+
+// A search of all seeds is worth one per cent of what the run still costs; what comes before it costs little.
+void Foreseer::SetPrice() {
+  double share = 0;
+  for (const auto& [id, job] : jobs_) {
+    if (!job->inquiry) continue;
+    if (!job->inquiry->searching()) {  // a stage of a core-second at most
+      share = options_.search_share;
+      continue;
+    }
+    const double seconds = static_cast<double>(looked_us_ - std::min(looked_us_, job->since_us)) / 1e6;
+    const double files_per_second = static_cast<double>(job->foresight.reads().size()) / std::max(1.0, seconds);
+    const double epoch_seconds = static_cast<double>(store_->summary().file_count) / std::max(1.0, files_per_second);
+    const double run = std::max(seconds, kEpochsOfARun * epoch_seconds) * std::thread::hardware_concurrency();
+    if (run * kPriceShare >= kSearchPrice) share = options_.search_share;
+  }
+  if (share == share_) return;
+  share_ = share;
+  searcher_->AllowShare(share);
+}
+
+}  // namespace augur

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/foreseer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "foresee/epoch_reads.h"
+#include "foresee/guess_text.h"
+
+// What is kept of the orders that were seen, and recognised again.
+
+namespace augur {
+namespace {
+
+constexpr size_t kRecordedEpochsMax = 16;
+constexpr uint64_t kEpochsRemembered = 16;
+constexpr double kReplayBits = GuessTest::kBelievedBits;
+
+}  // namespace
+
+// The runs that were seen may still go on: from the epoch that was read last, or the ones after it.
+void Foreseer::Remember() {
+  const Result<std::vector<ReplayRun>> runs = replay_->List();
+  if (!runs.ok()) return;
+  for (const ReplayRun& run : *runs) {
+    const std::optional<Guess> guess = ParseGuess(run.finding);
+    for (uint64_t ahead = 0; guess && ahead < kEpochsRemembered; ++ahead) {
+      remembered_.push_back({.sampler = guess->sampler, .epoch = guess->epoch + ahead});
+    }
+  }
+}
+
+// Whether the epoch is one that was recorded.
+bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
+  if (!replay_) return false;
+  const Result<std::vector<ReplayMatch>> matches = replay_->Match(SeenFiles(epoch));
+  if (!matches.ok() || matches->empty() || matches->front().bits < kReplayBits) return false;
+  const ReplayMatch& match = matches->front();
+  Result<augur::Run> run = replay_->Load(match.run);
+  if (!run.ok() || match.epoch >= run->epochs.size()) return false;
+  Finding finding;
+  finding.bits = match.bits;
+  finding.run = match.run;
+  finding.order = std::make_shared<const EpochOrder>(std::move(run->epochs[match.epoch]));
+  for (size_t i = match.epoch + 1; i < run->epochs.size(); ++i) {
+    finding.recorded.push_back(std::make_shared<const EpochOrder>(std::move(run->epochs[i])));
+  }
+  finding.what = "epoch " + std::to_string(match.epoch) + " of a recorded run" +
+                 (run->finding.empty() ? "" : " (" + run->finding + ")");
+  finding.how = "recognised after " + std::to_string(ReadsOf(epoch)) + " reads";
+  job.record_name = match.run;
+  (void)replay_->Touch(match.run);
+  Lock(job, std::move(finding));
+  return job.foresight.locked();
+}
+
+// Keeps the orders of this run for the next one.
+void Foreseer::Record(Job& job) {
+  if (!replay_ || !job.foresight.locked()) return;
+  const Finding& finding = job.foresight.finding();
+  // An order that is known beforehand need not be remembered, and a recorded one is there.
+  if (!finding.run.empty() || (finding.continues && !finding.seed && job.record.epochs.empty())) return;
+  job.record.finding = RenderGuess(finding.guess);
+  Record(job, finding.order->files());
+}
+
+// The same for an epoch whose order was not understood: such a run is recognised by nothing else when it comes again. A
+// sampler with replacement looks as if it began anew, so that alone ends no epoch before the list is through. Of a look
+// at some files nothing is kept.
+void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
+  if (!replay_ || job.foresight.locked()) return;
+  // Those of the next epoch, but the last one, which is still to be taken in.
+  const uint64_t of_next = next != nullptr ? std::min<uint64_t>(AllReadsOf(*next) - 1, job.seen.size()) : 0;
+  const auto end = job.seen.end() - static_cast<std::ptrdiff_t>(of_next);
+  Order files(job.seen.begin(), end);
+  if (files.size() > kSeenFiles) {
+    const auto lists = lists_.Candidates(std::span(files).first(kSeenFiles), 1);
+    const uint64_t size = lists.ok() && !lists->empty() ? lists->front()->size() : files.size();
+    if (next != nullptr && !next->new_processes && files.size() < size) return;
+    if (lists.ok() && !lists->empty() && files.size() >= size / 2) Record(job, std::move(files));
+  }
+  job.seen.erase(job.seen.begin(), end);
+}
+
+void Foreseer::Record(Job& job, Order files) {
+  if (job.record.epochs.size() >= kRecordedEpochsMax) return;
+  job.record.epochs.push_back(std::move(files));
+  if (job.record_name.empty()) job.record_name = ReplayStore::NewName();
+  const Status status = replay_->Save(job.record_name, job.record);
+  if (!status.ok()) spdlog::info("the order is not remembered: {}", status.text());
+}
+
+}  // namespace augur
