@@ -57,6 +57,9 @@ Known TorchAtOnce() {
 
 // Runs with workers or without, seen whole or in part, whose orders nobody knows how to draw: nothing may be believed.
 void ExpectNoLock(const Known& known, const std::vector<uint32_t>& sizes, int traces, uint64_t seed) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  traces /= 20;  // the sanitizers look for other faults, and take ten times as long
+#endif
   std::mt19937_64 random(seed);
   std::vector<std::shared_ptr<const SampleList>> lists;
   for (const uint32_t size : sizes) lists.push_back(ListOf(size));
