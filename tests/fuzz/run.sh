@@ -7,6 +7,10 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-600}
 [ $# -eq 0 ] || shift
+if ! [[ $seconds =~ ^[1-9][0-9]*$ ]]; then # 0 is for ever to libFuzzer
+  echo "run.sh: $seconds: a number of seconds, 1 or more" >&2
+  exit 2
+fi
 cmake --preset fuzz >/dev/null
 cmake --build build/fuzz --target decode_fuzz
 found=build/fuzz/found
