@@ -85,6 +85,27 @@ def test_listing(tree, tmp_path):
     assert not list(work.iterdir()), "the working folder was left"
 
 
+@root_only
+@pytest.mark.parametrize("what", ["cold", "paced", "unknown", "cpu", pytest.param("throttle", marks=grouped)])
+def test_each_measurement_runs(tmp_path, what):
+    """A fourth of the data must hold the smallest warehouse (4 MiB), and a window some files."""
+    names = [f"class{number % 5}/{number:03}.bin" for number in range(240)]
+    for number, name in enumerate(names):
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes([number]) * (90_000 + 100 * number))
+    work = tmp_path / "work"
+    work.mkdir()
+    tables = json.loads(call(sys.executable, BENCH / "prefetch.py", what, "--tree", tmp_path / "tree", "--threads", "1", "--rounds", 1,
+                             "--disk-seconds", 0.2, "--throttles", "2000x200", "--throttle-files", 120, "--json", "--no-touch",
+                             "--work", work))["tables"]
+    assert any(name.startswith(("augurfs", "stock=on, daemon")) for table in tables for name in table["rounds"]), tables
+    for table in tables:
+        # A helper that was never asked has used no processor.
+        assert all(len(values) == 1 and (values[0] > 0 or "helper" in name) for name, values in table["rounds"].items()), table
+    assert not list(work.iterdir()), "the working folder was left"
+
+
 def test_a_loaders_order_is_known_before_it_reads(tmp_path):
     torch = pytest.importorskip("torch", reason="framework not installed: torch")
     pytest.importorskip("torchvision", reason="framework not installed: torchvision")

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 import pytest
-from conftest import NOBODY, as_user, daemons, drop_caches, is_running, needs_root, run, wait_until
+from conftest import NOBODY, as_user, daemons, drop_caches, is_running, measures_memory, needs_root, run, wait_until
 from prefetching import DataSet, Foresight
 
 pytestmark = needs_root
@@ -368,6 +368,7 @@ def memory_group():
             group.rmdir()
 
 
+@measures_memory
 @pytest.mark.parametrize("cache", ["ram", "shm"])
 def test_memory_limit_below_the_wish(room, mounts, point, augurpack, ctl, memory_group, shared_memory, cache):
     """A group of 200 MB, a wish of 1 GB, 260 MB of data: a message, nobody is killed, all is read."""
