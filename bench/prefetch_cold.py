@@ -3,9 +3,9 @@
 
 import json
 import os
-import time
 import pathlib
 import shutil
+import time
 
 import contenders
 import foretold
