@@ -198,7 +198,7 @@ void Foreseer::Take(const Sighting& sighting) {
   if (replay_ && !owner->foresight.locked() && owner->seen.size() < JobForesight::kReadsMax) {
     owner->seen.push_back(sighting.file);
   }
-  switch (owner->foresight.Saw(sighting.file, stream)) {
+  switch (owner->foresight.Saw(sighting.file, stream, !sighting.read)) {
     case JobForesight::Told::kNothing: return;
     case JobForesight::Told::kRolled:
       hints_.Agree(owner->foresight.id(), owner->foresight.finding());

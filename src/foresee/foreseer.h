@@ -104,6 +104,7 @@ class Foreseer {
   Job& JobOf(JobId id);
   Job& OwnerOf(const EpochWatch::Seen& seen, bool read);
   void TakeEvents();
+  static void AddUnnamed(const JobForesight& job, EpochStart* epoch);
   std::optional<EpochStart> Asked(const Job& job) const;
   std::vector<GuessTest> TestsOf(const EpochStart& epoch);
   void Ask(Job& job);

@@ -18,6 +18,7 @@ namespace {
 // A job whose epochs could not be searched so often has another sampler.
 constexpr uint32_t kSearchesMax = 3;
 constexpr size_t kListsMax = 8;
+constexpr size_t kUnnamedMax = 4096;
 // Core-seconds of a search of all seeds, and what a run costs that has not said how long it will be: ten of its epochs.
 // Fewer are rarely trained.
 constexpr double kSearchPrice = 60;
@@ -47,11 +48,28 @@ void Foreseer::Unlocked(Job& job) {
   Tell(true);
 }
 
+// The opens that are this job's because they can be nobody else's: the watch does not know that.
+void Foreseer::AddUnnamed(const JobForesight& job, EpochStart* epoch) {
+  if (job.id() == 0 || std::ranges::any_of(epoch->streams, [](const EpochStream& stream) { return stream.id == 0; })) {
+    return;
+  }
+  EpochStream unnamed;
+  for (const JobForesight::Read& read : job.reads()) {
+    if (read.stream == 0 && unnamed.reads.size() < kUnnamedMax) unnamed.reads.push_back({.file = read.file});
+  }
+  unnamed.read_count = unnamed.reads.size();
+  if (!unnamed.reads.empty()) epoch->streams.push_back(std::move(unnamed));
+}
+
 // The first reads of the epoch whose order is not known; none where nothing is to be asked.
 std::optional<EpochStart> Foreseer::Asked(const Job& job) const {
   if (job.foresight.locked()) return std::nullopt;
   std::optional<EpochStart> epoch = watch_.Running(job.foresight.id());
-  if (!epoch || job.passes_locked <= epoch->pass) return epoch;
+  if (!epoch) return epoch;
+  if (job.passes_locked <= epoch->pass) {
+    AddUnnamed(job.foresight, &*epoch);
+    return epoch;
+  }
   // Where the reader has gone elsewhere and nobody saw a beginning, what it has read since is all that is known.
   const uint32_t pass = epoch->pass;
   epoch = job.foresight.Unforeseen();

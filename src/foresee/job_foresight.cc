@@ -123,7 +123,7 @@ std::optional<uint64_t> JobForesight::Expects(EntryNumber file) const {
   return least;
 }
 
-JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
+JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool open) {
   if (epochs_.empty()) {
     if (before_ && before_->Expects(file)) {
       (void)before_->Saw(file);
@@ -139,11 +139,11 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream) {
       Note(file, stream, true);
       return Told::kNothing;
     }
-    if (comes_back_ && before_ && before_->ReadBefore(file)) return Told::kNothing;
+    if (comes_back_ && !open && before_ && before_->ReadBefore(file)) return Told::kNothing;
     // A loader may begin the next epoch's first batches before the last ones of this one are read.
-    if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream);
+    if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream, open);
   }
-  const bool hit = now.Saw(file) == EpochFollower::Kind::kHit;
+  const bool hit = now.Saw(file, open) == EpochFollower::Kind::kHit;
   Note(file, stream, hit);
   if (hit) {
     ForgiveNext();
@@ -177,10 +177,10 @@ void JobForesight::ForgiveNext() {
 bool JobForesight::NextBegun() const { return epochs_[1].follower->bits() - next_doubt_ >= kBitsToRoll; }
 
 // Near the end of the running epoch a file that it does not expect was read.
-JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream) {
+JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream, bool open) {
   EpochFollower& next = *epochs_[1].follower;
   // Of a reader who comes back to his files: half of its reads may be such, so each says -1 bit for the next epoch.
-  if (comes_back_ && !next.Expects(file) && epochs_[0].follower->ReadBefore(file)) {
+  if (comes_back_ && !open && !next.Expects(file) && epochs_[0].follower->ReadBefore(file)) {
     ++next_doubt_;
     return Told::kNothing;
   }

@@ -39,8 +39,8 @@ class JobForesight {
     kLost,    // the reads do not agree any more: nothing is foreseen
     kEnded,   // the epoch, and what comes after it is not known
   };
-  // A read of this job, or of one that may be its.
-  Told Saw(EntryNumber file, StreamId stream);
+  // A read of this job, or of one that may be its; `open`: so far only its open is known.
+  Told Saw(EntryNumber file, StreamId stream, bool open = false);
   // How many reads the file is away from where the readers are, if it is expected about now.
   std::optional<uint64_t> Expects(EntryNumber file) const;
 
@@ -90,7 +90,7 @@ class JobForesight {
   void Note(EntryNumber file, StreamId stream, bool agrees);
   void ForgiveNext();
   bool NextBegun() const;
-  Told SawNext(EntryNumber file, StreamId stream);
+  Told SawNext(EntryNumber file, StreamId stream, bool open);
   Told Roll();
   Told End(Told told);
   void LookAhead();

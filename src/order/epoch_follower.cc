@@ -43,7 +43,7 @@ std::optional<uint32_t> EpochFollower::Expects(EntryNumber file) const {
   return std::nullopt;
 }
 
-EpochFollower::Kind EpochFollower::Saw(EntryNumber file) {
+EpochFollower::Kind EpochFollower::Saw(EntryNumber file, bool open) {
   if (const std::optional<uint32_t> place = Expects(file)) {
     bits_ = std::min(bits_ + std::log2((1 - kWrong) / ChanceOfHit() + kWrong), kBitsMax);
     ++hits_;
@@ -54,7 +54,7 @@ EpochFollower::Kind EpochFollower::Saw(EntryNumber file) {
     Advance(*place);
     return Kind::kHit;
   }
-  if (ReadLately(file) || ReadBefore(file)) return Kind::kAgain;
+  if (ReadLately(file) || (!open && ReadBefore(file))) return Kind::kAgain;
   Miss();
   return Kind::kMiss;
 }

@@ -44,8 +44,8 @@ class EpochFollower {
     kAgain,  // was read lately: a further piece, or the open of what was a READ; or ReadBefore
     kMiss,
   };
-  // The file was read by somebody of this job.
-  Kind Saw(EntryNumber file);
+  // The file was read by somebody of this job; `open`: so far only its open is known.
+  Kind Saw(EntryNumber file, bool open = false);
   // A place of the file that is to be read soon; none: it is not expected now.
   std::optional<uint32_t> Expects(EntryNumber file) const;
   // Whether it was one of the last reads, as far as the readers are apart: this is a further piece of it, or its open.
