@@ -268,15 +268,18 @@ void Foreseer::Publish() {
   std::vector<std::pair<std::string, std::string>> facts;
   for (const auto& [id, job] : jobs_) {
     const std::string name = jobs_.size() == 1 ? "foreseen" : "foreseen_job_" + std::to_string(id);
-    std::string text = job->foresight.Describe();
-    if (!job->foresight.locked() && !text.empty()) text = "nothing now; last: " + text;
+    std::string text;
     if (job->inquiry) {
-      const std::string asking = job->inquiry->Describe();
-      if (!asking.empty()) text = asking + (text.empty() ? "" : "; " + text);
-    } else if (!job->foresight.locked() && !job->state.empty()) {
-      text = job->state + (text.empty() ? "" : "; " + text);
+      text = job->inquiry->Describe();
+    } else if (!job->foresight.locked()) {
+      text = job->state;
     }
-    if (!text.empty()) facts.emplace_back(name, text);
+    if (const std::string known = job->foresight.Describe(); !known.empty()) {
+      if (!text.empty()) text += "; ";
+      if (!job->foresight.locked()) text += "nothing now; last: ";
+      text += known;
+    }
+    if (!text.empty()) facts.emplace_back(name, std::move(text));
   }
   for (auto& fact : hints_.Describe()) facts.push_back(std::move(fact));
   const MutexLock lock(mu_);

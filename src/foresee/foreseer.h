@@ -118,7 +118,7 @@ class Foreseer {
   void Lock(Job& job, Finding finding);
   void Unlocked(Job& job);
   void MarkPass(Job& job) const;
-  void SearchChain(Job& job);
+  void SearchChain(const Job& job, uint32_t value);
   void Record(Job& job);
   void RecordSeen(Job& job, const EpochStart* next);
   void Record(Job& job, Order files);

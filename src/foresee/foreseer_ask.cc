@@ -192,13 +192,13 @@ void Foreseer::Lock(Job& job, Finding finding) {
   job.state.clear();
   job.seen = {};
   job.searches_failed = 0;
-  if (found.seed && found.offset == 0) SearchChain(job);
+  if (found.seed && found.offset == 0) SearchChain(job, *found.seed);
   Record(job);
   Tell(true);
 }
 
 // Where the script's own generator drew the seed that was found: by that, all later ones are known.
-void Foreseer::SearchChain(Job& job) {
+void Foreseer::SearchChain(const Job& job, uint32_t value) {
   struct Places {
     std::array<std::atomic<uint64_t>, 8> found = {};  // seed's number << 40 | position + 1
     std::atomic<size_t> count = 0;
@@ -206,7 +206,6 @@ void Foreseer::SearchChain(Job& job) {
   const auto places = std::make_shared<Places>();
   const auto seeds = std::make_shared<const std::vector<uint32_t>>(StreamSeeds(hints_.StreamSeeds()));
   const auto hinted = std::make_shared<const std::vector<uint32_t>>(hints_.StreamSeeds());
-  const uint32_t value = *job.foresight.finding().seed;
   const JobId id = job.foresight.id();
   SearchJob search;
   search.name = "the streams of known seeds";

@@ -246,6 +246,7 @@ std::vector<Guess> JobForesight::Expected() const {
 
 std::vector<JobForesight::Part> JobForesight::Coming() const {
   std::vector<Part> parts;
+  parts.reserve(epochs_.size());
   for (const Epoch& epoch : epochs_) parts.push_back({.number = epoch.number, .order = epoch.finding.order});
   return parts;
 }

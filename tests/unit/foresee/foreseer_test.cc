@@ -191,7 +191,7 @@ class ForeseerTest : public OrderTest {
   }
   std::string Told() const {
     std::string text;
-    for (const auto& [name, value] : foreseer_->Describe()) text += "\n" + name + ": " + value;
+    for (const auto& [name, value] : foreseer_->Describe()) text.append("\n").append(name).append(": ").append(value);
     return text;
   }
 
@@ -319,8 +319,8 @@ TEST_F(ForeseerTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
 
 TEST_F(ForeseerTest, ARecordedRunIsRecognised) {
   std::mt19937_64 random(7);
-  std::vector<Order> epochs;
-  for (int i = 0; i < 3; ++i) epochs.push_back(FilesOf(*train_, RandomOrder(kSamples, random)));
+  std::vector<Order> epochs(3);
+  for (Order& epoch : epochs) epoch = FilesOf(*train_, RandomOrder(kSamples, random));
   const std::string folder = folder_ + "/replay";
   {
     auto store = ReplayStore::Open(folder, opened_->summary());

@@ -216,8 +216,8 @@ TEST_F(JobForesightTest, OtherFilesAreLost) {
 TEST_F(JobForesightTest, ARecordedRun) {
   Finding finding;
   finding.run = "r1";
-  std::vector<Order> epochs;
-  for (int i = 0; i < 4; ++i) epochs.push_back(FilesOf(*list_, RandomOrder(10'000, random_)));
+  std::vector<Order> epochs(4);
+  for (Order& epoch : epochs) epoch = FilesOf(*list_, RandomOrder(10'000, random_));
   finding.order = std::make_shared<const EpochOrder>(epochs[0]);
   for (int i = 1; i < 4; ++i) finding.recorded.push_back(std::make_shared<const EpochOrder>(epochs[i]));
   job_.Lock(finding);
