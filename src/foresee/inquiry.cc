@@ -56,7 +56,7 @@ SeedQuery QueryOf(const GuessTest& test, uint64_t ranks) {
     // Where earlier reads may not have been seen, the first that was may be at any of the first places.
     const uint32_t places = stream.id != 0 && stream.sure ? 1 : kUnsurePlaces;
     for (uint32_t place = 0; place < places; ++place) {
-      const size_t reads = stream.id == 0 ? std::min<size_t>(stream.indices.size(), 2 * kUnsurePlaces) : 1;
+      const size_t reads = stream.id == 0 ? std::min<size_t>(stream.indices.size(), 2 * size_t{kUnsurePlaces}) : 1;
       for (size_t i = 0; i < reads; ++i) add(query.any_of, place, stream.indices[i]);
     }
     for (size_t i = 1; i < std::min<size_t>(stream.indices.size(), stream.id == 0 ? 12 : 3); ++i) {
@@ -260,7 +260,8 @@ void Inquiry::MakeStages() {
 }
 
 // Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.
-void Inquiry::AddGuessStage(std::string name, uint64_t count, std::function<Guess(uint64_t)> guess_of, bool anywhere) {
+void Inquiry::AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of,
+                            bool anywhere) {
   const uint64_t tests = question_.tests.size();
   if (count == 0 || tests == 0) return;
   const double tried = static_cast<double>(count * tests);

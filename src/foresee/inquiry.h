@@ -70,7 +70,7 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   };
 
   void MakeStages();
-  void AddGuessStage(std::string name, uint64_t count, std::function<Guess(uint64_t)> guess_of, bool anywhere);
+  void AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of, bool anywhere);
   void AddSeedStages();
   void AddEndShuffleStages();
   void AddEndShuffleStage(size_t test, ListShuffler shuffler);

@@ -12,15 +12,14 @@ namespace {
 // loops that draw for themselves (mixup: one permutation of a batch a step) come again after hundreds.
 constexpr uint64_t kStrideMax = 8192;
 
-Guess Fresh(const Finding& finding, uint64_t step) {
-  return {.sampler = MakeTorchSampler(FreshSeedRecipe("torch generator", *finding.seed, step)), .epoch = 1};
+Guess Fresh(uint32_t seed, uint64_t step) {
+  return {.sampler = MakeTorchSampler(FreshSeedRecipe("torch generator", seed, step)), .epoch = 1};
 }
 
-Guess Run(const Finding& finding, bool trailing, uint64_t extra) {
-  TorchRecipe recipe{
-      .name = "torch generator of the whole run",
-      .generator = RunStream{.seed = *finding.seed, .offset = finding.offset, .trailing = trailing, .extra = extra},
-      .shape = {}};
+Guess Run(uint32_t seed, uint32_t offset, bool trailing, uint64_t extra) {
+  TorchRecipe recipe{.name = "torch generator of the whole run",
+                     .generator = RunStream{.seed = seed, .offset = offset, .trailing = trailing, .extra = extra},
+                     .shape = {}};
   return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = 1};
 }
 
@@ -75,11 +74,11 @@ std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainP
   }
   if (!finding.seed) return guesses;
   for (const ChainPlace& place : places) AddChained(place, &guesses);
-  guesses.push_back(Fresh(finding, 1));
+  guesses.push_back(Fresh(*finding.seed, 1));
   for (const bool trailing : {true, false}) {
-    for (const uint64_t extra : {0, 2, 4}) guesses.push_back(Run(finding, trailing, extra));
+    for (const uint64_t extra : {0, 2, 4}) guesses.push_back(Run(*finding.seed, finding.offset, trailing, extra));
   }
-  guesses.push_back(Fresh(finding, 0));
+  guesses.push_back(Fresh(*finding.seed, 0));
   return guesses;
 }
 
