@@ -47,12 +47,12 @@ class SuccessionTest : public testing::Test {
     ASSERT_EQ(first.order->files(), FilesOf(*list_, EpochOf(truth, kSamples, epoch)));
     const IndexOrder next = EpochOf(truth, kSamples, epoch + 1);
     const std::optional<Finding> found = FindNext(first, next, places);
-    ASSERT_TRUE(found.has_value());
+    if (!found) FAIL() << "nothing is found";
     EXPECT_EQ(found->order->files(), FilesOf(*list_, next));
     EXPECT_TRUE(found->continues);
     EXPECT_GE(found->bits, GuessTest::kBelievedBits);
     const std::optional<Guess> after = ForeseenAfter(*found);
-    ASSERT_TRUE(after.has_value());
+    if (!after) FAIL() << "nothing follows";
     EXPECT_EQ(Continue(*found, *after).order->files(), FilesOf(*list_, EpochOf(truth, kSamples, epoch + 2)));
   }
 
