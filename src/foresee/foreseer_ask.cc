@@ -18,7 +18,8 @@ namespace {
 // A job whose epochs could not be searched so often has another sampler.
 constexpr uint32_t kSearchesMax = 3;
 constexpr size_t kListsMax = 8;
-constexpr size_t kUnnamedMax = 4096;
+// Of what a job has read. A job that is not understood may have read millions, and this is done for each few reads.
+constexpr size_t kReadsLookedAt = 4096;
 // Core-seconds of a search of all seeds, and what a run costs that has not said how long it will be: ten of its epochs.
 // Fewer are rarely trained.
 constexpr double kSearchPrice = 60;
@@ -54,8 +55,9 @@ void Foreseer::AddUnnamed(const JobForesight& job, EpochStart* epoch) {
     return;
   }
   EpochStream unnamed;
-  for (const JobForesight::Read& read : job.reads()) {
-    if (read.stream == 0 && unnamed.reads.size() < kUnnamedMax) unnamed.reads.push_back({.file = read.file});
+  const std::span<const JobForesight::Read> reads = job.reads();
+  for (const JobForesight::Read& read : reads.first(std::min(reads.size(), kReadsLookedAt))) {
+    if (read.stream == 0) unnamed.reads.push_back({.file = read.file});
   }
   unnamed.read_count = unnamed.reads.size();
   if (!unnamed.reads.empty()) epoch->streams.push_back(std::move(unnamed));

@@ -73,12 +73,12 @@ void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
   // Those of the next epoch, but the last one, which is still to be taken in.
   const uint64_t of_next = next != nullptr ? std::min<uint64_t>(AllReadsOf(*next) - 1, job.seen.size()) : 0;
   const auto end = job.seen.end() - static_cast<std::ptrdiff_t>(of_next);
-  Order files(job.seen.begin(), end);
+  const std::span<const EntryNumber> files(job.seen.begin(), end);
   if (files.size() > kSeenFiles) {
-    const auto lists = lists_.Candidates(std::span(files).first(kSeenFiles), 1);
+    const auto lists = lists_.Candidates(files.first(kSeenFiles), 1);
     const uint64_t size = lists.ok() && !lists->empty() ? lists->front()->size() : files.size();
     if (next != nullptr && !next->new_processes && files.size() < size) return;
-    if (lists.ok() && !lists->empty() && files.size() >= size / 2) Record(job, std::move(files));
+    if (lists.ok() && !lists->empty() && files.size() >= size / 2) Record(job, Order(files.begin(), files.end()));
   }
   job.seen.erase(job.seen.begin(), end);
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-
 namespace augur {
 namespace {
 
