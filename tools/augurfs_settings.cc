@@ -35,6 +35,14 @@ constexpr uint64_t kChunkMax = 96 * kMiB;
 // window is there to bridge.
 constexpr uint64_t kStockMin = 4 * kMiB;
 constexpr uint64_t kStockMax = 512 * kMiB;
+// Files of views. A file goes to the kernel's page cache in one or two requests and is not needed again, so this is
+// what some dozen large photographs take while they are decoded; none of it is touched where no view is used.
+constexpr uint64_t kViewsMax = 256 * kMiB;
+// One photograph of 500 x 375 at a time, whatever its coding, and a small array of it.
+constexpr uint64_t kViewsEnough = 4 * kMiB;
+// Of that, for the names of folders: 82 bytes an entry, so that at 64 MiB a folder of ImageNet's size has room for
+// 400,000.
+constexpr uint64_t kNamesShare = 8;
 // A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
 constexpr uint64_t kKeptMin = 4 * kMiB;
 
@@ -75,12 +83,30 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   }
   const uint64_t records = settings.memory_bytes - kHeapBytes - settings.threads * kThreadBytes;
   const uint64_t bytes = records - records / kBookkeepingShare;
+  settings.decode_threads = options.decode_threads != 0 ? options.decode_threads : std::max(1U, machine.cores / 4);
+  const auto give_to_views = [&settings](uint64_t views) {
+    settings.names_bytes = views / kNamesShare;
+    settings.rendered_bytes = views - settings.names_bytes;
+  };
+  if (options.view) {
+    // The records are on their way to being decoded, and what is decoded is what there is to keep.
+    settings.buffer_bytes = std::clamp(bytes / 4, kBufferMin, kBufferMax);
+    give_to_views(bytes - settings.buffer_bytes);
+    return settings;
+  }
   settings.buffer_bytes = bytes;
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
-  if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin) return settings;
+  if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin) {
+    give_to_views(std::min({bytes / 4, bytes - kBufferMin, kViewsMax}));
+    settings.buffer_bytes = bytes - settings.names_bytes - settings.rendered_bytes;
+    return settings;
+  }
   settings.buffer_bytes = std::clamp(bytes / 16, kBufferMin, kBufferMax);
   settings.chunk_bytes = std::clamp(bytes / 8, kChunkMin, kChunkMax);
-  const uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
+  uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
+  const uint64_t views = std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax);
+  give_to_views(std::min(views, rest - kStockMin));
+  rest -= settings.names_bytes + settings.rendered_bytes;
   const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
   if (options.cache != CachePlace::kNone) {
     settings.kept_bytes = rest - stock;
