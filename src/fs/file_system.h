@@ -132,6 +132,7 @@ class FileSystem {
   std::vector<const View*> Views() const;
   // What the files of views may take together.
   uint64_t rendered_bytes_max() const { return rendered_ ? rendered_->bytes_max() : 0; }
+  uint64_t rendered_bytes_used() const { return rendered_ ? rendered_->used_bytes() : 0; }
 
  private:
   // An entry of the store as a node shows it.
