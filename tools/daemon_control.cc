@@ -16,7 +16,8 @@ namespace {
 
 Status NoPrefetch() {
   return {Code::kUnsupported,
-          "this mount does not look ahead (-o foresee=off, or too little memory=): unmount it, and mount it without "
+          "this mount does not look ahead (-o foresee=off or view=, or too little memory=): unmount it, and mount it "
+          "without "
           "that option"};
 }
 

@@ -72,7 +72,7 @@ class ViewsTest : public StoreFixture {
   }
 
   static std::string In(const std::string& spec, const std::string& path) {
-    return ".augur/views/" + spec + "/" + path;
+    return ".augur/views/" + spec + (path.empty() ? "" : "/" + path);
   }
 
   std::map<std::string, NodeAttributes> List(NodeId folder) {
