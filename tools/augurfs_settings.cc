@@ -38,8 +38,8 @@ constexpr uint64_t kStockMax = 512 * kMiB;
 // Files of views. A file goes to the kernel's page cache in one or two requests and is not needed again, so this is
 // what some dozen large photographs take while they are decoded; none of it is touched where no view is used.
 constexpr uint64_t kViewsMax = 256 * kMiB;
-// One photograph of 500 x 375 at a time, whatever its coding, and a small array of it.
-constexpr uint64_t kViewsEnough = 4 * kMiB;
+// One photograph of 1,200 x 900 at a time, whatever its coding, at the 12 bytes a pixel that the worst one takes.
+constexpr uint64_t kViewsEnough = 16 * kMiB;
 // Of that, for the names of folders: 82 bytes an entry, so that at 64 MiB a folder of ImageNet's size has room for
 // 400,000.
 constexpr uint64_t kNamesShare = 8;

@@ -14,7 +14,7 @@ import stat
 import subprocess
 
 import pytest
-from conftest import drop_caches, errno_of, make_room, needs_root, pack, run, wait_until
+from conftest import drop_caches, errno_of, make_room, measures_memory, needs_root, pack, run, wait_until
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
@@ -301,6 +301,22 @@ def test_many_readers_at_once(room, mounts, point, view_store):
     assert counters["images_decoded"] == len(paths) and counters["decode_errors"] == 0
     assert counters["rendered_hits"] > 0 and counters["rendered_bytes"] == sum(128 + want.size for want in wanted.values())
     assert stats(point)["histograms"]["decode_time_us"]["count"] == len(paths)
+
+
+@measures_memory
+def test_memory_stays_within_the_budget(room, mounts, point, view_store):
+    """W11: RssAnon and RssShmem, while many decode large images and read what was made."""
+    pid = mounts.mount(view_store, point, "memory=128M", "decode-threads=4")
+
+    def look(number):
+        spec = f"npy+crop={600 + number % 97}"
+        shape = numpy.load(view(point, spec) / "photos" / ("large.npy" if number % 3 else "progressive.npy")).shape
+        text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+        return shape[2], sum(int(re.search(rf"{name}:\s+(\d+) kB", text)[1]) for name in ("RssAnon", "RssShmem"))
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        seen = list(pool.map(look, range(300)))
+    assert {channels for channels, _ in seen} == {3} and max(used for _, used in seen) <= 128 * 1024
 
 
 def test_little_memory(room, mounts, point, view_store):
