@@ -19,7 +19,7 @@ struct ViewTotal {
   uint64_t bytes = 0;  // of their files in the view
 };
 
-// ViewTotals works out how large views are, from the index, without a pixel: some 0.2 us an entry, once for each view.
+// ViewTotals works out how large views are, from the index, without a pixel, once for each view.
 // Safe from any thread; who asks waits for the walk, one at a time.
 class ViewTotals {
  public:

@@ -19,6 +19,12 @@
 namespace augur {
 namespace {
 
+// Of the budget, for the tables of weights of a resize: photographs come in few sizes, and 16 MiB have room for some 90
+// tables of 9 KB each.
+constexpr uint64_t kTablesShare = 16;
+
+size_t TableBytes(uint64_t bytes_max) { return std::min<uint64_t>(bytes_max / kTablesShare, WeightTables::kBytesMax); }
+
 // Files whose failure was logged; beyond, the oldest knowledge is given up and a failure may be logged again.
 constexpr size_t kLoggedMax = 4096;
 
@@ -101,7 +107,12 @@ size_t RenderedFiles::HashOfKey::operator()(const Key& key) const {
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
                              Statistics& statistics, uint64_t bytes_max)
-    : store_(std::move(store)), bytes_max_(bytes_max), blocks_(blocks), pool_(pool), statistics_(statistics) {}
+    : store_(std::move(store)),
+      bytes_max_(bytes_max - TableBytes(bytes_max)),
+      blocks_(blocks),
+      pool_(pool),
+      statistics_(statistics),
+      resizer_(TableBytes(bytes_max)) {}
 
 RenderedFiles::~RenderedFiles() {
   const MutexLock lock(mu_);
@@ -110,47 +121,59 @@ RenderedFiles::~RenderedFiles() {
 
 void RenderedFiles::Get(const Entry& file, const View& view, Done done) {
   const Key key{.hash = file.hash, .size = file.size, .info = file.image, .view = view.text};
-  const auto job = std::make_shared<Job>(key, file, view);
-  if (job->AtLeast() > bytes_max_) {
-    const Status refused = TooLarge(job->AtLeast(), bytes_max_);
-    LogOnce(*job, refused);
-    return done(refused);
-  }
   RenderedRef kept;
+  JobRef refused;
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
-    const auto found = kept_.find(key);
-    const auto under_way = jobs_.find(key);
-    if (found != kept_.end()) {
-      recent_.splice(recent_.begin(), recent_, found->second);
-      kept = found->second->file;
-    } else if (under_way != jobs_.end()) {
+    kept = FindKept(key);
+    const auto under_way = kept == nullptr ? jobs_.find(key) : jobs_.end();
+    if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(std::move(done));
       return;
-    } else {
-      job->waiters.push_back(std::move(done));
-      job->taken =
-          std::min(bytes_max_, job->AtLeast() + DecodeMemoryMax(file.image) + ShapingMemory(view.spec, file.image));
-      jobs_.emplace(key, job);
-      waiting_.push_back(job);
-      ++running_;
-      startable = TakeStartable();
+    }
+    if (kept == nullptr) {
+      const auto job = std::make_shared<Job>(key, file, view);
+      if (job->AtLeast() > bytes_max_) {
+        refused = job;
+      } else {
+        job->waiters.push_back(std::move(done));
+        job->taken =
+            std::min(bytes_max_, job->AtLeast() + DecodeMemoryMax(file.image) + ShapingMemory(view.spec, file.image));
+        jobs_.emplace(key, job);
+        waiting_.push_back(job);
+        ++running_;
+        startable = TakeStartable();
+      }
     }
   }
   if (kept != nullptr) {
     statistics_.Add(Stat::kRenderedHits, 1);
     return done(std::move(kept));
   }
+  if (refused != nullptr) {
+    const Status status = TooLarge(refused->AtLeast(), bytes_max_);
+    LogOnce(*refused, status);
+    return done(status);
+  }
   Start(startable);
+}
+
+RenderedRef RenderedFiles::FindKept(const Key& key) {
+  const auto found = kept_.find(key);
+  if (found == kept_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return found->second->file;
 }
 
 // In the order of asking, so that a large one gets its turn.
 std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
   std::vector<JobRef> startable;
-  while (!waiting_.empty() && taken_bytes_ + waiting_.front()->taken <= bytes_max_) {
-    MakeRoom(waiting_.front()->taken);
-    taken_bytes_ += waiting_.front()->taken;
+  while (!waiting_.empty()) {
+    const uint64_t wanted = waiting_.front()->taken;
+    if (taken_bytes_ > 0 && taken_bytes_ + wanted > bytes_max_ / 2) break;
+    MakeRoom(wanted);
+    taken_bytes_ += wanted;
     startable.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }

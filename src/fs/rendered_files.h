@@ -39,13 +39,15 @@ using RenderedRef = std::shared_ptr<const RenderedFile>;
 //
 // Memory: all that a file needs (the record where it is more than one block, what decoding and resizing allocate, the
 // result) is taken from one budget before it is read, in the order of asking, and what is kept makes room for it. So a
-// file that is being made never waits for memory, and each that waits gets its turn. A record of a single block lies in
-// the record cache's own buffers. What was put out while a reply is being written from it lives until that is done.
+// file that is being made never waits for memory, and each that waits gets its turn. Those in the making have half of
+// the budget, or all of it if there is just one: the other half keeps what was made until its last piece has been read.
+// A record of a single block lies in the record cache's own buffers. What was put out while a reply is being written
+// from it lives until that is done.
 class RenderedFiles {
  public:
   using Done = std::function<void(Result<RenderedRef>)>;
 
-  // `bytes_max`: the budget.
+  // `bytes_max`: the budget, of which a small part is for tables that resizing keeps.
   RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool, Statistics& statistics,
                 uint64_t bytes_max);
   // Waits for the end of all that is being made.
@@ -58,6 +60,7 @@ class RenderedFiles {
   // once, with store, record and path. REQUIRES: ShownAs(view, file) == Shown::kRendered.
   void Get(const Entry& file, const View& view, Done done);
 
+  // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }
   // What is kept and what is taken by files in the making; for tests.
   uint64_t used_bytes() const;
@@ -81,6 +84,7 @@ class RenderedFiles {
     RenderedRef file;
   };
 
+  RenderedRef FindKept(const Key& key) AUGUR_REQUIRES(mu_);
   std::vector<JobRef> TakeStartable() AUGUR_REQUIRES(mu_);
   void MakeRoom(uint64_t bytes) AUGUR_REQUIRES(mu_);
   void Start(const std::vector<JobRef>& jobs);

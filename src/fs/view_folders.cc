@@ -9,8 +9,8 @@
 namespace augur {
 namespace {
 
-// Of a name: 50 bytes in ViewNames at most, and 32 for where its bytes and its ending lie.
-constexpr uint64_t kNameBytes = 82;
+// Of a name, at most: ViewNames.
+constexpr uint64_t kNameBytes = 50;
 // Of a folder, beside its names: nodes of the list and the map, vectors.
 constexpr uint64_t kFolderBytes = 512;
 

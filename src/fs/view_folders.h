@@ -17,8 +17,9 @@ namespace augur {
 
 // ViewFolders has the names of folders in views that rename images. Those of one folder are worked out when they are
 // first asked for, from all its entries, and kept as long as there is room: the least recently used go first, the last
-// one asked for stays however large it is. Safe from any thread; who asks for a folder that is being worked out waits
-// for that, which takes some 0.3 us an entry. Waits for pages of the index and for nothing else.
+// one asked for stays however large it is, and takes twice its room while it is worked out. Safe from any thread; who
+// asks for a folder that is being worked out waits for that, which takes time linear in its entries. Waits for pages of
+// the index and for nothing else.
 class ViewFolders {
  public:
   // `bytes_max` bounds what is kept. REQUIRES: the views asked for outlive it.
