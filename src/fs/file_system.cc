@@ -235,7 +235,8 @@ Status FileSystem::ReadDirectory(NodeId node, uint64_t offset,
     return views_ != nullptr ? ReadViewsFolder(offset, take) : NoSuchNode(node);
   }
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
-  const auto& [directory, view] = shape;
+  const Entry& directory = shape.entry;
+  const View* const view = shape.view;
   if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
   // Offset 0 is '.', 1 is '..', and 2 + position a child: the offset of an item is a function of the store alone.
   if (offset == 0) {
@@ -249,7 +250,7 @@ Status FileSystem::ReadDirectory(NodeId node, uint64_t offset,
   }
   const ViewTree::Take take_child = [&](std::string_view name, const Entry& child, uint64_t position) {
     if (IsVirtualName(node, name)) return true;  // a listing hands out nodes, too
-    return take({.name = name, .attributes = Attributes(child, shape.view), .next_offset = 2 + position + 1});
+    return take({.name = name, .attributes = Attributes(child, view), .next_offset = 2 + position + 1});
   };
   if (view != nullptr) return tree_->List(*view, directory, offset - 2, take_child);
   for (uint64_t position = offset - 2; position < directory.size; ++position) {
@@ -332,7 +333,8 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   if (const std::optional<Node> file = VirtualNode(node)) return ReadVirtual(file->entry, offset, bytes, done);
   const Result<Shape> shape = ShapeOf(node);
   if (!shape.ok()) return done(shape.status());
-  const auto& [file, view] = *shape;
+  const Entry& file = shape->entry;
+  const View* const view = shape->view;
   if (file.type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
   const uint64_t size = view != nullptr ? ShownSize(*view, file) : file.size;
   if (offset >= size || bytes == 0) return done(ReadReply{});

@@ -119,7 +119,7 @@ RenderedFiles::~RenderedFiles() {
   while (running_ > 0) idle_.Wait(mu_);
 }
 
-void RenderedFiles::Get(const Entry& file, const View& view, Done done) {
+void RenderedFiles::Get(const Entry& file, const View& view, const Done& done) {
   const Key key{.hash = file.hash, .size = file.size, .info = file.image, .view = view.text};
   RenderedRef kept;
   JobRef refused;
@@ -129,7 +129,7 @@ void RenderedFiles::Get(const Entry& file, const View& view, Done done) {
     kept = FindKept(key);
     const auto under_way = kept == nullptr ? jobs_.find(key) : jobs_.end();
     if (under_way != jobs_.end()) {
-      under_way->second->waiters.push_back(std::move(done));
+      under_way->second->waiters.push_back(done);
       return;
     }
     if (kept == nullptr) {
@@ -137,7 +137,7 @@ void RenderedFiles::Get(const Entry& file, const View& view, Done done) {
       if (job->AtLeast() > bytes_max_) {
         refused = job;
       } else {
-        job->waiters.push_back(std::move(done));
+        job->waiters.push_back(done);
         job->taken =
             std::min(bytes_max_, job->AtLeast() + DecodeMemoryMax(file.image) + ShapingMemory(view.spec, file.image));
         jobs_.emplace(key, job);

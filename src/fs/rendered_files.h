@@ -58,7 +58,7 @@ class RenderedFiles {
   // The file. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be decoded, or the store is damaged),
   // kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the image, or from the budget, is logged
   // once, with store, record and path. REQUIRES: ShownAs(view, file) == Shown::kRendered.
-  void Get(const Entry& file, const View& view, Done done);
+  void Get(const Entry& file, const View& view, const Done& done);
 
   // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }
