@@ -367,14 +367,20 @@ def test_a_wrong_view_is_refused(room, mounts, point, view_store):
     assert not os.path.ismount(point)
 
 
-def test_the_end_in_the_midst_of_decoding(room, mounts, point, view_store):
-    """W13: SIGTERM while many files are being decoded: the daemon ends with status 0."""
+@pytest.mark.parametrize("how", ["signal", "umount"])
+def test_the_end_in_the_midst_of_decoding(room, mounts, point, view_store, how):
+    """W13: SIGTERM or umount(8) while many files are being decoded: the daemon ends with status 0."""
     process = mounts.foreground(view_store, point, "decode-threads=2")
     words = 'for i in $(seq 200 240); do cat "$0/npy+size=$i/photos/large.npy" > /dev/null 2>&1; done'
     readers = [subprocess.Popen(["sh", "-c", words, point / ".augur" / "views"], stderr=subprocess.DEVNULL) for _ in range(6)]
     try:
         wait_until(lambda: decoded(point) >= 3, "images are decoded")
-        process.send_signal(signal.SIGTERM)
+        if how == "signal":
+            process.send_signal(signal.SIGTERM)
+        else:
+            subprocess.run(["umount", "-l", point], check=True)
+            for reader in readers:
+                reader.kill()
         assert process.wait(60) == 0
     finally:
         for reader in readers:
