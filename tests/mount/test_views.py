@@ -248,7 +248,8 @@ def test_found_by_name_alone(mounted):
     assert os.stat(view(mounted, "npy") / "..").st_ino == os.stat(mounted / ".augur" / "views").st_ino
 
 
-@pytest.mark.parametrize("spec", ["nonsense", "npy+size=0", "npy+nosuch=1", "pixels+as=jpeg", "npy+npy", "x" * 255, "size=3", "npy+"])
+@pytest.mark.parametrize("spec",
+                         ["nonsense", "npy+size=0", "npy+nosuch=1", "pixels+as=jpeg", "npy+npy", "x" * 255, "size=3", "npy+"])
 def test_a_wrong_spec_is_a_missing_name(mounted, spec):
     """W8"""
     for _ in range(2):
