@@ -15,6 +15,7 @@ struct Run {
   Status operator()(const HintOptions& options) const { return RunHint(options); }
   Status operator()(const StatusOptions& options) const { return RunStatus(options); }
   Status operator()(const DropOptions& options) const { return RunDrop(options); }
+  Status operator()(const ViewsOptions& options) const { return RunViews(options); }
 };
 
 constexpr std::string_view kProgram = "augurctl";

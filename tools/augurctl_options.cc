@@ -172,6 +172,21 @@ Command DropCommand() {
   return command;
 }
 
+Command ViewsCommand() {
+  Command command;
+  command.name = "views";
+  command.brief = "list the views of the mount and how large they are";
+  command.text =
+      "Lists the view that is the root (-o view=), and those in .augur/views that were used since the mount began, "
+      "with "
+      "the number of their images and the size of all their files together. Where that is more than the daemon's "
+      "memory "
+      "for them, files are decoded again when the kernel has dropped them from its page cache.";
+  command.arguments = {MountpointArgument()};
+  command.options = {Json("Sizes are in bytes.")};
+  return command;
+}
+
 Program MakeProgram() {
   Program program;
   program.name = "augurctl";
@@ -179,7 +194,7 @@ Program MakeProgram() {
   program.text =
       "Asks the daemon of the mount at MOUNTPOINT, over a socket that only root and the user who mounted may use. The "
       "mount names the socket in its file .augur/control.";
-  program.commands = {HintCommand(), StatusCommand(), DropCommand()};
+  program.commands = {HintCommand(), StatusCommand(), DropCommand(), ViewsCommand()};
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
@@ -211,6 +226,8 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
     options.command = std::move(hint);
   } else if (parsed.command->name == "status") {
     options.command = StatusOptions{.mountpoint = mountpoint, .json = values.Given("json")};
+  } else if (parsed.command->name == "views") {
+    options.command = ViewsOptions{.mountpoint = mountpoint, .json = values.Given("json")};
   } else {
     options.command = DropOptions{.mountpoint = mountpoint, .json = values.Given("json")};
   }

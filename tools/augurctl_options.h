@@ -27,7 +27,12 @@ struct DropOptions {
   bool json = false;
 };
 
-using AugurctlCommand = std::variant<HintOptions, StatusOptions, DropOptions>;
+struct ViewsOptions {
+  std::string mountpoint;
+  bool json = false;
+};
+
+using AugurctlCommand = std::variant<HintOptions, StatusOptions, DropOptions, ViewsOptions>;
 
 struct AugurctlOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run

@@ -30,6 +30,7 @@
 #include "control/control_socket.h"
 #include "control/statistics.h"
 #include "foresee/foreseer.h"
+#include "fs/decode_pool.h"
 #include "fs/file_system.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
@@ -117,10 +118,17 @@ class Daemon {
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
     engine_ = std::move(engine);
     AUGUR_TRY(PreparePrefetch());
-    file_system_ = std::make_unique<FileSystem>(
-        store_, *engine_, *cache_, statistics_,
-        FileSystemOptions{
-            .uid = settings_.uid, .gid = settings_.gid, .umask = options_.umask, .hooks = prefetcher_.get()});
+    AUGUR_TRY_ASSIGN(decode_pool, DecodePool::Start(settings_.decode_threads));
+    decode_pool_ = std::move(decode_pool);
+    file_system_ = std::make_unique<FileSystem>(store_, *engine_, *cache_, statistics_,
+                                                FileSystemOptions{.uid = settings_.uid,
+                                                                  .gid = settings_.gid,
+                                                                  .umask = options_.umask,
+                                                                  .hooks = prefetcher_.get(),
+                                                                  .views = {.pool = decode_pool_.get(),
+                                                                            .bytes_max = settings_.rendered_bytes,
+                                                                            .names_bytes_max = settings_.names_bytes,
+                                                                            .root = options_.view}});
     PrepareGauges();
     PrepareControl();
     return Status::Ok();
@@ -196,6 +204,7 @@ class Daemon {
 
   // While requests are still answered, since a push may wait for an answer.
   void StopPrefetch() {
+    if (control_) control_->GiveUp();
     control_server_.reset();
     if (foreseer_) foreseer_->Stop();
     if (prefetcher_) prefetcher_->Stop();
@@ -230,7 +239,8 @@ class Daemon {
                                        {"version", AUGUR_VERSION},
                                        {"process", std::to_string(getpid())}},
                              .prefetch = prefetcher_.get(),
-                             .foreseer = foreseer_.get()});
+                             .foreseer = foreseer_.get(),
+                             .file_system = file_system_.get()});
     file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });
     file_system_->AddVirtualFile("metrics", [this] { return control_->Metrics(); });
     const char* runtime_folder = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): nobody changes it
@@ -303,6 +313,9 @@ class Daemon {
         "ahead; {} threads",
         FormatSize(settings_.memory_bytes), FormatSize(settings_.buffer_bytes), FormatSize(settings_.chunk_bytes),
         FormatSize(settings_.kept_bytes), FormatSize(settings_.stock_bytes), settings_.threads);
+    spdlog::info("files of views: {}, decoded by {} threads", FormatSize(settings_.rendered_bytes),
+                 settings_.decode_threads);
+    if (options_.view) spdlog::info("the root is view {}: nothing is read ahead", CanonicalSpec(*options_.view));
     for (const std::string& note : settings_.notes) spdlog::warn("{}", note);
     if (file_system_->HidesOwnFolder()) {
       spdlog::warn("{}: the store has a '{}' of its own in its root: the mount shows its own in its place",
@@ -361,6 +374,7 @@ class Daemon {
   std::unique_ptr<PageStocker> stocker_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<Foreseer> foreseer_;
+  std::unique_ptr<DecodePool> decode_pool_;
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<DaemonControl> control_;
   std::unique_ptr<Session> session_;

@@ -2,6 +2,7 @@
 #include "tools/augurfs_options.h"
 
 #include <limits>
+#include <string>
 
 #include "base/units.h"
 
@@ -18,6 +19,15 @@ constexpr uint64_t kGenerationMax = 99'999'999;
 constexpr uint64_t kMemoryMin = 32 * kMiB;
 // A smaller warehouse is not worth its tables (Warehouse::kBytesMin).
 constexpr uint64_t kCacheMin = 4 * kMiB;
+
+std::string_view ViewText() {
+  static const std::string text =
+      "The folder's images as ready arrays or plain pixels; files that are no images are left out of npy and stay "
+      "themselves in pixels. Nothing is read ahead in such a mount. Without this option the root has the original "
+      "files, and the folder MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is first named.\n" +
+      std::string(ViewGrammar());
+  return text;
+}
 
 std::vector<Option> MakeOptions() {
   return {
@@ -183,6 +193,22 @@ std::vector<Option> MakeOptions() {
            "Default: the newest. An older one is there until 'augurpack gc'. A mount keeps its generation while the "
            "store is appended to.",
        .place = OptionPlace::kMount},
+      {.name = "view",
+       .value = "SPEC",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "show images decoded",
+       .text = ViewText(),
+       .place = OptionPlace::kMount},
+      {.name = "decode-threads",
+       .value = "N",
+       .kind = OptionKind::kCount,
+       .default_value = "0",
+       .max = 1024,
+       .category = "Mount options",
+       .brief = "threads that decode images for views",
+       .text = "0: a quarter of the cores, at least 1: the training script needs the others.",
+       .place = OptionPlace::kMount},
   };
 }
 
@@ -270,6 +296,13 @@ Program MakeProgram() {
   return program;
 }
 
+// Without its last newline, which the message gets.
+std::string GrammarOfViews() {
+  std::string grammar(ViewGrammar());
+  grammar.pop_back();
+  return grammar;
+}
+
 Observe ReadObserve(const std::string& word) { return word == "open" ? Observe::kOpen : Observe::kNone; }
 
 CachePlace ReadCachePlace(const std::string& word) {
@@ -317,6 +350,12 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.threads = static_cast<unsigned>(values.Number("-o threads"));
   options.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
   options.generation = values.Number("-o generation");
+  if (values.Given("-o view")) {
+    const Result<ViewSpec> view = ParseViewSpec(values.Text("-o view"));
+    if (!view.ok()) return Status(Code::kInvalid, "-o " + view.status().text() + "\n" + GrammarOfViews());
+    options.view = *view;
+  }
+  options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
   return options;
 }
 

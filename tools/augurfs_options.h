@@ -8,6 +8,7 @@
 #include "augur/status.h"
 #include "io/read_engine.h"
 #include "tools/options.h"
+#include "views/view_spec.h"
 
 namespace augur {
 
@@ -42,6 +43,8 @@ struct AugurfsOptions {
   uint64_t read_ahead_bytes = 1 << 20;  // only root can set it
   unsigned threads = 0;                 // 0: as many as cores, at least 2
   uint64_t generation = 0;              // 0: the newest
+  std::optional<ViewSpec> view;         // what the root shows; absent: the original files
+  unsigned decode_threads = 0;          // 0: a quarter of the cores, at least 1
   unsigned background_requests_max = 64;
 };
 

@@ -35,6 +35,17 @@ constexpr uint64_t kChunkMax = 96 * kMiB;
 // window is there to bridge.
 constexpr uint64_t kStockMin = 4 * kMiB;
 constexpr uint64_t kStockMax = 512 * kMiB;
+// Files of views. A file goes to the kernel's page cache in one or two requests and is not needed again, so this is
+// what some dozen large photographs take while they are decoded; none of it is touched where no view is used.
+constexpr uint64_t kViewsMax = 256 * kMiB;
+// Less has no room for a thread that decodes and one small image.
+constexpr uint64_t kViewsMin = 3 * kMiB / 2;
+// One photograph of 1,200 x 900 at a time, whatever its coding, at the 12 bytes a pixel that the worst one takes.
+constexpr uint64_t kViewsEnough = 16 * kMiB;
+// Of that, for the names of folders: 50 bytes an entry, so that the most, 32 MiB, has room for 670,000.
+constexpr uint64_t kNamesShare = 8;
+// A decoding thread: tables of libjpeg or libspng (300 KiB), and its stack.
+constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
 // A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
 constexpr uint64_t kKeptMin = 4 * kMiB;
 
@@ -65,7 +76,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   // Two are needed so that one can answer while the other is inside the index; more than cores only get in each other's
   // way (measured: 17 us a request with as many as cores, 19 with ten on two cores, and a third of the throughput).
   settings.threads = options.threads != 0 ? options.threads : std::max(2U, machine.cores);
-  const uint64_t room = settings.memory_bytes - kHeapBytes - kBufferMin;
+  const uint64_t room = settings.memory_bytes - kHeapBytes - kBufferMin - kViewsMin;
   const auto threads_max = static_cast<unsigned>(std::max<uint64_t>(1, room / kThreadBytes));
   if (settings.threads > threads_max) {
     settings.notes.push_back("threads: " + std::to_string(threads_max) + " instead of " +
@@ -75,12 +86,40 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   }
   const uint64_t records = settings.memory_bytes - kHeapBytes - settings.threads * kThreadBytes;
   const uint64_t bytes = records - records / kBookkeepingShare;
+  settings.decode_threads = options.decode_threads != 0 ? options.decode_threads : std::max(1U, machine.cores / 4);
+  const auto give_to_views = [&settings, &options](uint64_t views) {
+    const auto decoders_max = static_cast<unsigned>(std::max<uint64_t>(1, views / 2 / kDecodeThreadBytes));
+    if (settings.decode_threads > decoders_max) {
+      if (options.decode_threads != 0) {
+        settings.notes.push_back("decode-threads: " + std::to_string(decoders_max) + " instead of " +
+                                 std::to_string(options.decode_threads) + ", for the memory budget of " +
+                                 FormatSize(settings.memory_bytes));
+      }
+      settings.decode_threads = decoders_max;
+    }
+    settings.names_bytes = views / kNamesShare;
+    settings.rendered_bytes = views - settings.names_bytes - settings.decode_threads * kDecodeThreadBytes;
+  };
+  if (options.view) {
+    // The records are on their way to being decoded, and what is decoded is what there is to keep.
+    settings.buffer_bytes = std::clamp(bytes / 4, kBufferMin, kBufferMax);
+    give_to_views(bytes - settings.buffer_bytes);
+    return settings;
+  }
   settings.buffer_bytes = bytes;
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
-  if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin) return settings;
+  if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin + kViewsMin) {
+    const uint64_t views = std::min({bytes / 4, bytes - kBufferMin, kViewsMax});
+    give_to_views(views);
+    settings.buffer_bytes = bytes - views;
+    return settings;
+  }
   settings.buffer_bytes = std::clamp(bytes / 16, kBufferMin, kBufferMax);
   settings.chunk_bytes = std::clamp(bytes / 8, kChunkMin, kChunkMax);
-  const uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
+  uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
+  const uint64_t views = std::min(std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax), rest - kStockMin);
+  give_to_views(views);
+  rest -= views;
   const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
   if (options.cache != CachePlace::kNone) {
     settings.kept_bytes = rest - stock;

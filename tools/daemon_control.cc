@@ -16,7 +16,8 @@ namespace {
 
 Status NoPrefetch() {
   return {Code::kUnsupported,
-          "this mount does not look ahead (-o foresee=off, or too little memory=): unmount it, and mount it without "
+          "this mount does not look ahead (-o foresee=off or view=, or too little memory=): unmount it, and mount it "
+          "without "
           "that option"};
 }
 
@@ -24,7 +25,11 @@ Status NoPrefetch() {
 
 DaemonControl::DaemonControl(std::shared_ptr<const Store> store, const Statistics& statistics,
                              DaemonControlOptions options)
-    : store_(std::move(store)), statistics_(statistics), options_(std::move(options)), path_order_(store_) {}
+    : store_(std::move(store)),
+      statistics_(statistics),
+      options_(std::move(options)),
+      path_order_(store_),
+      totals_(store_) {}
 
 Facts DaemonControl::AllFacts() const {
   Facts facts = {{"mountpoint", options_.mount_point}};
@@ -51,6 +56,7 @@ std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
       {"status", [this](const nlohmann::json& request, const ControlBody&) { return Report(request); }},
       {"hint", [this](const nlohmann::json&, const ControlBody& body) { return Hint(body); }},
       {"hint_sampler", [this](const nlohmann::json& request, const ControlBody&) { return HintSampler(request); }},
+      {"views", [this](const nlohmann::json&, const ControlBody&) { return Views(); }},
       {"drop", [this](const nlohmann::json&, const ControlBody&) { return Drop(); }},
   };
 }
@@ -101,6 +107,22 @@ Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
   ControlReply reply;
   reply.header["accepted"] = spec.Describe();
   options_.foreseer->AddHint(std::move(spec));
+  return reply;
+}
+
+Result<ControlReply> DaemonControl::Views() {
+  ControlReply reply;
+  nlohmann::json views = nlohmann::json::array();  // more than a header may have
+  reply.header["bytes_max"] = options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0;
+  const auto all = options_.file_system != nullptr ? options_.file_system->Views() : std::vector<const View*>();
+  for (const View* view : all) {
+    AUGUR_TRY_ASSIGN(total, totals_.Of(*view));
+    views.push_back({{"view", view->text},
+                     {"root", view->number == ViewTable::kRootNumber},
+                     {"images", total.images},
+                     {"bytes", total.bytes}});
+  }
+  reply.body = views.dump();
   return reply;
 }
 

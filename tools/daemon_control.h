@@ -11,22 +11,25 @@
 #include "control/render.h"
 #include "control/statistics.h"
 #include "foresee/foreseer.h"
+#include "fs/file_system.h"
 #include "order/path_order.h"
 #include "prefetch/prefetch_control.h"
+#include "tools/view_totals.h"
 
 namespace augur {
 
 struct DaemonControlOptions {
-  std::string mount_point;              // for people, and as label of the metrics
-  std::string order_prefix;             // what absolute paths in an order begin with; empty: they are refused
-  Facts facts;                          // what else the mount is
-  PrefetchControl* prefetch = nullptr;  // nullptr: this mount does not prefetch
-  Foreseer* foreseer = nullptr;         // nullptr: nor does it find out orders by itself
+  std::string mount_point;                  // for people, and as label of the metrics
+  std::string order_prefix;                 // what absolute paths in an order begin with; empty: they are refused
+  Facts facts;                              // what else the mount is
+  PrefetchControl* prefetch = nullptr;      // nullptr: this mount does not prefetch
+  Foreseer* foreseer = nullptr;             // nullptr: nor does it find out orders by itself
+  const FileSystem* file_system = nullptr;  // whose views can be asked about; nullptr: there are none
 };
 
 // DaemonControl is what a running mount says about itself and what it can be asked: the texts of the virtual files, and
-// the commands of augurctl. Safe from any thread. REQUIRES: statistics, prefetch and foreseer outlive it, and every
-// handler has returned before it is destroyed.
+// the commands of augurctl. Safe from any thread. REQUIRES: statistics, prefetch, foreseer and file system outlive it,
+// and every handler has returned before it is destroyed.
 class DaemonControl {
  public:
   DaemonControl(std::shared_ptr<const Store> store, const Statistics& statistics, DaemonControlOptions options);
@@ -44,9 +47,13 @@ class DaemonControl {
   //                                         kBusy: another one is being read
   //   hint_sampler {"words": ["--sampler=torch", ...]}, the words of a SamplerHint
   //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
+  //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
+  //                                         waits for a walk over the index for each view that is new
   //   drop                                  {"warehouse_bytes": N, "stocked_bytes": N}
   // hint, hint_sampler and drop are kUnsupported in a mount that does not prefetch.
   std::map<std::string, ControlHandler, std::less<>> Handlers();
+  // Handlers that take long end soon, with kStopped: the daemon is about to end.
+  void GiveUp() { totals_.GiveUp(); }
 
  private:
   Facts AllFacts() const;
@@ -55,6 +62,7 @@ class DaemonControl {
   Result<ControlReply> ReadOrder(const ControlBody& body);
   Result<ControlReply> HintSampler(const nlohmann::json& request);
   Result<ControlReply> Drop();
+  Result<ControlReply> Views();
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
@@ -63,6 +71,7 @@ class DaemonControl {
 
   // Own synchronization.
   PathOrder path_order_;
+  ViewTotals totals_;
   std::atomic<bool> reading_order_ = false;  // one at a time, so that one budget is enough
 };
 

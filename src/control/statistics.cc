@@ -41,6 +41,14 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
      "pushed bytes that the kernel dropped: it does not tell; joined bytes"},
     {Stat::kCorruptBlocks, "corrupt_blocks", "blocks", "blocks from the disk that did not match their checksum",
      "defects of the index"},
+    {Stat::kImagesDecoded, "images_decoded", "images", "images that were decoded for a view",
+     "images that could not be decoded"},
+    {Stat::kDecodeErrors, "decode_errors", "images", "images that could not be decoded, once for each attempt",
+     "images whose bytes could not be read; images too large for memory="},
+    {Stat::kRenderedBytes, "rendered_bytes", "bytes", "bytes of the files that were made of decoded images",
+     "files that pass through a view"},
+    {Stat::kRenderedHits, "rendered_hits", "requests", "READ requests that found the file of a view made already",
+     "requests that joined the making; what the kernel's page cache served"},
     {Stat::kPushes, "pushes", "files", "files put into the kernel's page cache before they were read",
      "pushes that the kernel refused"},
     {Stat::kPushedBytes, "pushed_bytes", "bytes", "bytes of those files", "pages that the kernel has dropped since"},
@@ -79,6 +87,8 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
 const std::array<HistogramDefinition, kHistogramCount> kHistogramDefinitions = {{
     {Histogram::kLeadTimeUs, "lead_time_us", "microseconds",
      "how long a file was ready in the page cache before it was opened", "files whose open was not seen"},
+    {Histogram::kDecodeTimeUs, "decode_time_us", "microseconds",
+     "how long it took to decode an image and to make the file of a view of it", "reading it; waiting for a thread"},
 }};
 
 uint64_t HistogramCounts::total() const { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }

@@ -36,6 +36,11 @@ enum class Stat : size_t {
   kJoinedBytes,
   kWastedBytes,
   kCorruptBlocks,
+  // Views.
+  kImagesDecoded,
+  kDecodeErrors,
+  kRenderedBytes,
+  kRenderedHits,
   // The page cache, as far as it is our doing.
   kPushes,
   kPushedBytes,
@@ -69,6 +74,7 @@ enum class Gauge : size_t {
 // Distributions.
 enum class Histogram : size_t {
   kLeadTimeUs,
+  kDecodeTimeUs,
   kHistogramCount,  // not a histogram
 };
 

@@ -42,6 +42,9 @@ struct ResizeSpec {
 // thread, many at a time. Beside the result it needs memory for some rows, not for an image in between.
 class Resizer {
  public:
+  // Keeps `table_bytes_max` bytes of tables at most.
+  explicit Resizer(size_t table_bytes_max = WeightTables::kBytesMax) : tables_(table_bytes_max) {}
+
   // kInvalid: the image or the result is empty, or the box is, or reaches outside the image. kUnsupported: a side of
   // more than 2^24 pixels, where Pillow's floats end. REQUIRES: image.channels is 1 or 3.
   Result<Image> Resize(const Image& image, const ResizeSpec& spec);

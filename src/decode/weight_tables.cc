@@ -17,9 +17,9 @@ std::shared_ptr<const AxisWeights> WeightTables::Get(const Axis& axis) {
   // Two threads may make the same table; the second one is thrown away.
   auto weights = std::make_shared<const AxisWeights>(axis);
   const size_t bytes = weights->bytes();
-  if (bytes > kBytesMax) return weights;
+  if (bytes > bytes_max_) return weights;
   const MutexLock lock(mu_);
-  while (bytes_ + bytes > kBytesMax || kept_.size() >= kTablesMax) {
+  while (bytes_ + bytes > bytes_max_ || kept_.size() >= kTablesMax) {
     const auto oldest = std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
       return a.second.last_used < b.second.last_used;
     });

@@ -21,7 +21,10 @@ class WeightTables {
   static constexpr size_t kTablesMax = 512;
   static constexpr size_t kBytesMax = size_t{8} << 20;
 
-  // Returns the table, made now when it is not kept. One over kBytesMax is not kept.
+  // Keeps `bytes_max` bytes at most.
+  explicit WeightTables(size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
+
+  // Returns the table, made now when it is not kept. One over `bytes_max` is not kept.
   std::shared_ptr<const AxisWeights> Get(const Axis& axis);
 
   // What is kept, for tests.
@@ -32,6 +35,8 @@ class WeightTables {
     std::shared_ptr<const AxisWeights> weights;
     uint64_t last_used;
   };
+
+  const size_t bytes_max_;
 
   mutable Mutex mu_;
   // Guarded by mu_:

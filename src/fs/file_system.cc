@@ -15,12 +15,10 @@
 namespace augur {
 namespace {
 
-// Only the original files so far, beside the virtual ones: a node of a view that is not there is not found.
-Result<Entry> EntryOf(const Store& store, NodeId id) {
-  const std::optional<Node> node = Node::FromId(id);
-  if (!node || node->view != 0) return Status(Code::kNotFound, "node " + std::to_string(id) + ": no such node");
-  return store.Get(node->entry);
-}
+// In .augur, beside the virtual files; in no listing.
+constexpr std::string_view kViewsName = "views";
+
+Status NoSuchNode(NodeId id) { return {Code::kNotFound, "node " + std::to_string(id) + ": no such node"}; }
 
 timespec Now() {
   timespec now{};
@@ -38,6 +36,14 @@ uint64_t FirstSnapshotNumber(const timespec& now) {
 std::optional<Node> VirtualNode(NodeId id) {
   const std::optional<Node> node = Node::FromId(id);
   return node && node->view == Node::kVirtualView ? node : std::nullopt;
+}
+
+// A folder in .augur, or that one.
+std::optional<Node> OwnFolder(NodeId id) {
+  const std::optional<Node> node = Node::FromId(id);
+  const bool own =
+      node && (node->view == Node::kVirtualView || (node->view == Node::kViewsFolderView && node->entry == 0));
+  return own ? node : std::nullopt;
 }
 
 // A read that lies in two blocks: collects them and replies once, when both have come.
@@ -86,15 +92,43 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
       statistics_(statistics),
       blocks_(store_, engine, cache, statistics, options.hooks),
       gate_(holding_reads_max_),
-      virtual_(FirstSnapshotNumber(started_)) {}
+      virtual_(FirstSnapshotNumber(started_)) {
+  const ViewOptions& views = options.views;
+  if (views.pool == nullptr) return;
+  views_ = std::make_unique<ViewTable>(views.root);
+  tree_ = std::make_unique<ViewTree>(store_, views.names_bytes_max);
+  rendered_ = std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, views.bytes_max);
+}
 
-NodeAttributes FileSystem::Attributes(const Entry& entry) const {
+std::vector<const View*> FileSystem::Views() const {
+  return views_ != nullptr ? views_->All() : std::vector<const View*>();
+}
+
+Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
+  const std::optional<Node> node = Node::FromId(id);
+  if (!node) return NoSuchNode(id);
+  Shape shape;
+  if (node->view != 0) {
+    shape.view = views_ != nullptr ? views_->Get(node->view) : nullptr;
+    if (shape.view == nullptr) return NoSuchNode(id);
+  } else if (views_ != nullptr && views_->root() != nullptr) {
+    if (id != kRootNode) return NoSuchNode(id);  // the original files are nowhere in this mount
+    shape.view = views_->root();
+  }
+  AUGUR_TRY_ASSIGN(entry, store_->Get(node->entry));
+  if (shape.view != nullptr && ShownAs(*shape.view, entry) == Shown::kAbsent) return NoSuchNode(id);
+  shape.entry = entry;
+  return shape;
+}
+
+NodeAttributes FileSystem::Attributes(const Entry& entry, const View* view) const {
+  const bool is_root = entry.number == 0 && (view == nullptr || view->number == ViewTable::kRootNumber);
   NodeAttributes attributes;
-  attributes.node = Node{.view = 0, .entry = entry.number}.id();
+  attributes.node = is_root ? kRootNode : Node{.view = view != nullptr ? view->number : 0, .entry = entry.number}.id();
   attributes.mode = entry.type == EntryType::kSymlink ? entry.mode : entry.mode & ~options_.umask;
   attributes.uid = options_.uid;
   attributes.gid = options_.gid;
-  attributes.size = entry.type == EntryType::kDirectory ? 0 : entry.size;
+  if (entry.type != EntryType::kDirectory) attributes.size = view != nullptr ? ShownSize(*view, entry) : entry.size;
   attributes.mtime_sec = entry.mtime_sec;
   attributes.mtime_nsec = entry.mtime_nsec;
   return attributes;
@@ -114,6 +148,12 @@ NodeAttributes FileSystem::VirtualAttributes(uint64_t entry, const VirtualFolder
   return attributes;
 }
 
+NodeAttributes FileSystem::ViewsFolderAttributes() const {
+  NodeAttributes attributes = VirtualAttributes(0, nullptr);
+  attributes.node = Node{.view = Node::kViewsFolderView, .entry = 0}.id();
+  return attributes;
+}
+
 Result<NodeAttributes> FileSystem::GetVirtualAttributes(uint64_t entry) const {
   if (entry == 0) return VirtualAttributes(0, nullptr);
   const std::shared_ptr<const VirtualFolder::Snapshot> snapshot = virtual_.Get(entry);
@@ -122,7 +162,7 @@ Result<NodeAttributes> FileSystem::GetVirtualAttributes(uint64_t entry) const {
 }
 
 bool FileSystem::IsVirtualName(NodeId parent, std::string_view name) const {
-  return parent == kRootNode && name == VirtualFolder::kName && virtual_.present();
+  return parent == kRootNode && name == VirtualFolder::kName && HasOwnFolder();
 }
 
 void FileSystem::AddVirtualFile(std::string name, std::function<std::string()> make) {
@@ -130,27 +170,43 @@ void FileSystem::AddVirtualFile(std::string name, std::function<std::string()> m
 }
 
 bool FileSystem::HidesOwnFolder() const {
-  const Result<Entry> root = EntryOf(*store_, kRootNode);
-  return virtual_.present() && root.ok() && store_->Lookup(*root, VirtualFolder::kName).ok();
+  const Result<Entry> root = store_->Get(0);
+  return HasOwnFolder() && root.ok() && store_->Lookup(*root, VirtualFolder::kName).ok();
 }
 
 Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const {
-  if (const std::optional<Node> virtual_node = VirtualNode(node)) return GetVirtualAttributes(virtual_node->entry);
-  AUGUR_TRY_ASSIGN(entry, EntryOf(*store_, node));
-  return Attributes(entry);
+  if (const std::optional<Node> own = OwnFolder(node)) {
+    if (own->view == Node::kVirtualView) return GetVirtualAttributes(own->entry);
+    return views_ != nullptr ? Result<NodeAttributes>(ViewsFolderAttributes()) : NoSuchNode(node);
+  }
+  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  return Attributes(shape.entry, shape.view);
 }
 
 Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name) {
   if (IsVirtualName(parent, name)) return VirtualAttributes(0, nullptr);
-  if (const std::optional<Node> folder = VirtualNode(parent)) {
-    if (folder->entry != 0) return Status(Code::kInvalid, "not a directory");
+  if (const std::optional<Node> own = OwnFolder(parent)) return LookupInOwnFolder(*own, name);
+  AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
+  if (directory.entry.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
+  if (directory.view != nullptr) {
+    AUGUR_TRY_ASSIGN(entry, tree_->Lookup(*directory.view, directory.entry, name));
+    return Attributes(entry, directory.view);
+  }
+  AUGUR_TRY_ASSIGN(entry, store_->Lookup(directory.entry, name));
+  return Attributes(entry, nullptr);
+}
+
+Result<NodeAttributes> FileSystem::LookupInOwnFolder(const Node& folder, std::string_view name) {
+  if (folder.entry != 0) return Status(Code::kInvalid, "not a directory");
+  if (folder.view == Node::kVirtualView) {
+    if (name == kViewsName && views_ != nullptr) return ViewsFolderAttributes();
     AUGUR_TRY_ASSIGN(found, virtual_.Lookup(name));
     return VirtualAttributes(found.entry, found.snapshot.get());
   }
-  AUGUR_TRY_ASSIGN(directory, EntryOf(*store_, parent));
-  if (directory.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
-  AUGUR_TRY_ASSIGN(entry, store_->Lookup(directory, name));
-  return Attributes(entry);
+  if (views_ == nullptr) return Status(Code::kNotFound, "this mount has no views");
+  AUGUR_TRY_ASSIGN(view, views_->Find(name));
+  AUGUR_TRY_ASSIGN(root, store_->Get(0));
+  return Attributes(root, view);
 }
 
 void FileSystem::Forget(NodeId node) {
@@ -158,43 +214,66 @@ void FileSystem::Forget(NodeId node) {
 }
 
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
-  AUGUR_TRY_ASSIGN(entry, EntryOf(*store_, node));
-  if (entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
-  return store_->LinkTarget(entry);
+  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  if (shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
+  return store_->LinkTarget(shape.entry);
+}
+
+// Of the folder that a folder of the store lies in, as the same view shows it.
+Result<NodeAttributes> FileSystem::ParentAttributes(const Shape& directory) const {
+  const bool is_view = directory.view != nullptr && directory.view->number != ViewTable::kRootNumber;
+  if (is_view && directory.entry.number == 0) return ViewsFolderAttributes();
+  AUGUR_TRY_ASSIGN(parent, store_->Get(directory.entry.parent));
+  return Attributes(parent, directory.view);
 }
 
 Status FileSystem::ReadDirectory(NodeId node, uint64_t offset,
                                  const std::function<bool(const DirectoryItem&)>& take) const {
-  if (const std::optional<Node> folder = VirtualNode(node)) {
-    return folder->entry == 0 ? ReadVirtualDirectory(offset, take) : Status(Code::kInvalid, "not a directory");
+  if (const std::optional<Node> own = OwnFolder(node)) {
+    if (own->entry != 0) return {Code::kInvalid, "not a directory"};
+    if (own->view == Node::kVirtualView) return ReadVirtualDirectory(offset, take);
+    return views_ != nullptr ? ReadViewsFolder(offset, take) : NoSuchNode(node);
   }
-  AUGUR_TRY_ASSIGN(directory, EntryOf(*store_, node));
+  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  const Entry& directory = shape.entry;
+  const View* const view = shape.view;
   if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
   // Offset 0 is '.', 1 is '..', and 2 + position a child: the offset of an item is a function of the store alone.
   if (offset == 0) {
-    if (!take({.name = ".", .attributes = Attributes(directory), .next_offset = 1})) return Status::Ok();
+    if (!take({.name = ".", .attributes = Attributes(directory, view), .next_offset = 1})) return Status::Ok();
     offset = 1;
   }
   if (offset == 1) {
-    AUGUR_TRY_ASSIGN(parent, store_->Get(directory.parent));
-    if (!take({.name = "..", .attributes = Attributes(parent), .next_offset = 2})) return Status::Ok();
+    AUGUR_TRY_ASSIGN(parent, ParentAttributes(shape));
+    if (!take({.name = "..", .attributes = parent, .next_offset = 2})) return Status::Ok();
     offset = 2;
   }
-  for (; offset - 2 < directory.size; ++offset) {
-    AUGUR_TRY_ASSIGN(child, store_->Child(directory, offset - 2));
-    if (IsVirtualName(node, child.name)) continue;  // a listing hands out nodes, too
-    if (!take({.name = child.name, .attributes = Attributes(child), .next_offset = offset + 1})) break;
+  const ViewTree::Take take_child = [&](std::string_view name, const Entry& child, uint64_t position) {
+    if (IsVirtualName(node, name)) return true;  // a listing hands out nodes, too
+    return take({.name = name, .attributes = Attributes(child, view), .next_offset = 2 + position + 1});
+  };
+  if (view != nullptr) return tree_->List(*view, directory, offset - 2, take_child);
+  for (uint64_t position = offset - 2; position < directory.size; ++position) {
+    AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
+    if (!take_child(child.name, child, position)) break;
   }
   return Status::Ok();
 }
 
+// Views are found by name alone: there are more than anybody could list, and the kernel would keep a listing.
+Status FileSystem::ReadViewsFolder(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const {
+  if (offset == 0 && !take({.name = ".", .attributes = ViewsFolderAttributes(), .next_offset = 1})) return Status::Ok();
+  if (offset <= 1) take({.name = "..", .attributes = VirtualAttributes(0, nullptr), .next_offset = 2});
+  return Status::Ok();
+}
+
 Status FileSystem::ReadVirtualDirectory(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const {
-  AUGUR_TRY_ASSIGN(root, EntryOf(*store_, kRootNode));
+  AUGUR_TRY_ASSIGN(root, ShapeOf(kRootNode));
   for (; offset < 2 + virtual_.file_count(); ++offset) {
     DirectoryItem item = {.name = ".", .attributes = VirtualAttributes(0, nullptr), .next_offset = offset + 1};
     if (offset == 1) {
       item.name = "..";
-      item.attributes = Attributes(root);
+      item.attributes = Attributes(root.entry, root.view);
     } else if (offset > 1) {
       item.name = virtual_.file_name(offset - 2);
       item.attributes = VirtualAttributes(Node::kListedEntry - (offset - 2), nullptr);
@@ -239,20 +318,37 @@ std::optional<ReadReply> FileSystem::ReadKept(const Entry& file, uint64_t offset
   return reply;
 }
 
+void FileSystem::ReadRendered(const Shape& shape, uint64_t offset, size_t bytes, ReadDone done) {
+  rendered_->Get(shape.entry, *shape.view, [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
+    if (!rendered.ok()) return done(rendered.status());
+    ReadReply reply;
+    reply.pieces.push_back((*rendered)->span().subspan(offset, bytes));
+    reply.rendered = std::move(rendered).value();
+    done(std::move(reply));
+  });
+}
+
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
   AUGUR_CHECK(bytes <= kReadBytesMax);
   if (const std::optional<Node> file = VirtualNode(node)) return ReadVirtual(file->entry, offset, bytes, done);
-  Result<Entry> file = EntryOf(*store_, node);
-  if (!file.ok()) return done(file.status());
-  if (file->type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
-  if (offset >= file->size || bytes == 0) return done(ReadReply{});
-  bytes = std::min<uint64_t>(bytes, file->size - offset);
-  if (offset == 0 && options_.hooks != nullptr) options_.hooks->OnRead(*file, reader);
-  if (std::optional<ReadReply> kept = ReadKept(*file, offset, bytes)) return done(std::move(*kept));
+  const Result<Shape> shape = ShapeOf(node);
+  if (!shape.ok()) return done(shape.status());
+  const Entry& file = shape->entry;
+  const View* const view = shape->view;
+  if (file.type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
+  const uint64_t size = view != nullptr ? ShownSize(*view, file) : file.size;
+  if (offset >= size || bytes == 0) return done(ReadReply{});
+  bytes = std::min<uint64_t>(bytes, size - offset);
+  if (view != nullptr && ShownAs(*view, file) == Shown::kRendered) {
+    return ReadRendered(*shape, offset, bytes, std::move(done));
+  }
+  // What is read through a view says nothing about the original files, which the prefetch pushes.
+  if (offset == 0 && view == nullptr && options_.hooks != nullptr) options_.hooks->OnRead(file, reader);
+  if (std::optional<ReadReply> kept = ReadKept(file, offset, bytes)) return done(std::move(*kept));
   const uint64_t first = offset / kBlockBytes;
   if ((offset + bytes - 1) / kBlockBytes == first) {
     const uint64_t skip = offset % kBlockBytes;
-    blocks_.Get(*file, first, [skip, bytes, done = std::move(done)](Result<BlockRef> block) {
+    blocks_.Get(file, first, [skip, bytes, done = std::move(done)](Result<BlockRef> block) {
       if (!block.ok()) return done(block.status());
       ReadReply reply;
       reply.pieces.push_back((*block)->span().subspan(skip, bytes));
@@ -268,7 +364,7 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
     done(std::move(reply));
     gate_.Leave();
   });
-  gate_.Enter([this, file = std::move(file).value(), first, read] {
+  gate_.Enter([this, file = file, first, read] {
     for (size_t i = 0; i < SplitRead::kBlocks; ++i) {
       blocks_.Get(file, first + i, [read, i](Result<BlockRef> block) { read->Arrived(i, std::move(block)); });
     }

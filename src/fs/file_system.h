@@ -15,8 +15,13 @@
 
 #include "augur/store.h"
 #include "fs/block_reader.h"
+#include "fs/decode_pool.h"
 #include "fs/read_gate.h"
+#include "fs/rendered_files.h"
+#include "fs/view_table.h"
+#include "fs/view_tree.h"
 #include "fs/virtual_folder.h"
+#include "views/view_spec.h"
 
 namespace augur {
 
@@ -25,6 +30,7 @@ namespace augur {
 // numbers.
 using NodeId = uint64_t;
 inline constexpr NodeId kRootNode = 1;
+struct Node;  // its parts: node.h
 
 // The longest read: FUSE's longest request. It touches two blocks at most.
 inline constexpr size_t kReadBytesMax = kBlockBytes;
@@ -55,11 +61,19 @@ struct FileSystemCounts {
   uint64_t tree_bytes = 0;  // sum of the sizes of all files
 };
 
+struct ViewOptions {
+  DecodePool* pool = nullptr;    // outlives the file system; nullptr: there are no views
+  uint64_t bytes_max = 0;        // for the files of views, made and in the making
+  uint64_t names_bytes_max = 0;  // for the names of folders in views that rename
+  std::optional<ViewSpec> root;  // the view that the root shows; none: the original files
+};
+
 struct FileSystemOptions {
   uint32_t uid = 0;
   uint32_t gid = 0;
   uint32_t umask = 0;            // permission bits taken away from files and folders
   DemandHooks* hooks = nullptr;  // of the prefetch, where there is one; outlives the file system
+  ViewOptions views = {};
 };
 
 // The bytes of a read: pieces in order, which stay valid as long as the reply does.
@@ -69,14 +83,17 @@ struct ReadReply {
   std::vector<BlockRef> blocks;
   std::vector<Warehouse::Pin> pins;
   std::shared_ptr<const VirtualFolder::Snapshot> snapshot;
+  RenderedRef rendered;
 };
 
-// FileSystem is the mounted tree without FUSE: SEMANTICS.md has its promises. Safe from any thread. Metadata calls may
-// wait for pages of the index and for nothing else; Read never waits for the disk. The store's bytes reach `done` only
-// after their check. REQUIRES: the engine and the cache outlive it, and every Read has ended before it is destroyed.
+// FileSystem is the mounted tree without FUSE, with its views: SEMANTICS.md has its promises. Safe from any thread.
+// Metadata calls may wait for pages of the index and for nothing else; Read never waits for the disk. The store's bytes
+// reach `done` only after their check. REQUIRES: the engine and the cache outlive it, and every Read has ended before
+// it is destroyed.
 class FileSystem {
  public:
-  // Called exactly once, on the caller's thread or on one of the engine. Failure: kCorrupt or kIo; nothing was read.
+  // Called exactly once, on the caller's thread or on one of the engine or of the decode pool. Failure:
+  // kCorrupt or kIo; nothing was read.
   using ReadDone = std::function<void(Result<ReadReply>)>;
 
   FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics,
@@ -111,13 +128,31 @@ class FileSystem {
   // Snapshots of virtual files that the kernel has not forgotten.
   size_t live_snapshots() const { return virtual_.live_count(); }
 
+  // The views that this mount has, as ViewTable::All(); none where there can be none.
+  std::vector<const View*> Views() const;
+  // What the files of views may take together.
+  uint64_t rendered_bytes_max() const { return rendered_ ? rendered_->bytes_max() : 0; }
+  uint64_t rendered_bytes_used() const { return rendered_ ? rendered_->used_bytes() : 0; }
+
  private:
-  NodeAttributes Attributes(const Entry& entry) const;
+  // An entry of the store as a node shows it.
+  struct Shape {
+    Entry entry;
+    const View* view = nullptr;  // nullptr: itself
+  };
+  Result<Shape> ShapeOf(NodeId node) const;
+  NodeAttributes Attributes(const Entry& entry, const View* view) const;
+  NodeAttributes ViewsFolderAttributes() const;
+  Result<NodeAttributes> LookupInOwnFolder(const Node& folder, std::string_view name);
+  Status ReadViewsFolder(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
+  Result<NodeAttributes> ParentAttributes(const Shape& directory) const;
   NodeAttributes VirtualAttributes(uint64_t entry, const VirtualFolder::Snapshot* snapshot) const;
   Result<NodeAttributes> GetVirtualAttributes(uint64_t entry) const;
   Status ReadVirtualDirectory(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
   std::optional<ReadReply> ReadKept(const Entry& file, uint64_t offset, size_t bytes) const;
+  void ReadRendered(const Shape& shape, uint64_t offset, size_t bytes, ReadDone done);
   void ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, const ReadDone& done) const;
+  bool HasOwnFolder() const { return virtual_.present() || views_ != nullptr; }
   bool IsVirtualName(NodeId parent, std::string_view name) const;
 
   // Constant after construction.
@@ -131,6 +166,9 @@ class FileSystem {
   BlockReader blocks_;
   ReadGate gate_;
   VirtualFolder virtual_;
+  std::unique_ptr<ViewTable> views_;         // nullptr, as those below: there are no views
+  std::unique_ptr<ViewTree> tree_;           // of views_
+  std::unique_ptr<RenderedFiles> rendered_;  // of views_ and blocks_
 };
 
 }  // namespace augur

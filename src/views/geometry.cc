@@ -18,7 +18,7 @@ uint32_t Scaled(uint32_t wanted, uint32_t other, uint32_t side) {
 
 }  // namespace
 
-Extent ResizedExtent(const ResizeTarget& target, Extent image) {
+ImageExtent ResizedExtent(const ResizeTarget& target, ImageExtent image) {
   AUGUR_CHECK(image.width > 0 && image.height > 0);
   if (target.fit == Fit::kSquash) return {.width = target.width, .height = target.height};
   // Which side the target decides: the one that asks for the larger scale covers it, the other stays inside.
@@ -29,11 +29,11 @@ Extent ResizedExtent(const ResizeTarget& target, Extent image) {
   return {.width = Scaled(target.height, image.width, image.height), .height = target.height};
 }
 
-ViewGeometry GeometryOf(const ViewSpec& spec, Extent image) {
+ViewGeometry GeometryOf(const ViewSpec& spec, ImageExtent image) {
   ViewGeometry geometry;
   geometry.decoded = image;
   geometry.resized = spec.size ? ResizedExtent(*spec.size, image) : image;
-  geometry.cropped = spec.crop > 0 ? Extent{.width = spec.crop, .height = spec.crop} : geometry.resized;
+  geometry.cropped = spec.crop > 0 ? ImageExtent{.width = spec.crop, .height = spec.crop} : geometry.resized;
   return geometry;
 }
 

@@ -8,11 +8,11 @@
 
 namespace augur {
 
-struct Extent {
+struct ImageExtent {
   uint32_t width = 0;
   uint32_t height = 0;
   uint64_t pixels() const { return uint64_t{width} * height; }
-  bool operator==(const Extent&) const = default;
+  bool operator==(const ImageExtent&) const = default;
 };
 
 // The largest image that is decoded or made: where Pillow's Image.open raises DecompressionBombError. Of 3 bytes a
@@ -24,18 +24,18 @@ inline constexpr uint32_t kResizedSideMax = 1U << 24;
 
 // What an image of `image` pixels is resized to. Each side is at least 1; sides that would be longer than 32 bits are
 // cut there (nothing of that size passes FitsView). REQUIRES: no side is 0.
-Extent ResizedExtent(const ResizeTarget& target, Extent image);
+ImageExtent ResizedExtent(const ResizeTarget& target, ImageExtent image);
 
 // What becomes of an image in a view: decoded at `decoded`, resized to `resized` (equal if it is not), cropped to
 // `cropped` (equal if it is not).
 struct ViewGeometry {
-  Extent decoded;
-  Extent resized;
-  Extent cropped;
+  ImageExtent decoded;
+  ImageExtent resized;
+  ImageExtent cropped;
 };
 
 // REQUIRES: no side is 0.
-ViewGeometry GeometryOf(const ViewSpec& spec, Extent image);
+ViewGeometry GeometryOf(const ViewSpec& spec, ImageExtent image);
 
 // Whether no step of it is above kImagePixelsMax, nor what is resized above kResizedSideMax.
 bool FitsView(const ViewGeometry& geometry);

@@ -17,11 +17,11 @@
 namespace augur {
 namespace {
 
-Extent ExtentOf(const ImageInfo& info) { return {.width = info.width, .height = info.height}; }
+ImageExtent ExtentOf(const ImageInfo& info) { return {.width = info.width, .height = info.height}; }
 
 bool IsTurned(const ImageInfo& info) { return info.orientation > 1; }
 
-Appearance ContainerOf(const ViewSpec& spec, const ImageInfo& info, Extent result) {
+Appearance ContainerOf(const ViewSpec& spec, const ImageInfo& info, ImageExtent result) {
   if (IsTurned(info)) return Appearance::kPng;
   switch (spec.as) {
     case PixelContainer::kPng: return Appearance::kPng;
@@ -32,7 +32,8 @@ Appearance ContainerOf(const ViewSpec& spec, const ImageInfo& info, Extent resul
   return Appearance::kBmp;
 }
 
-uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, Extent extent, uint32_t channels, uint32_t exif_bytes) {
+uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, ImageExtent extent, uint32_t channels,
+                   uint32_t exif_bytes) {
   switch (appearance) {
     case Appearance::kNpy: return NpyBytes(extent.width, extent.height, channels, spec.npy.type);
     case Appearance::kPng: return PngBytes(extent.width, extent.height, channels, exif_bytes);
@@ -105,7 +106,7 @@ uint64_t RenderedSize(const ViewSpec& spec, const ImageInfo& info) {
 DecodeOptions DecodeOptionsOf(const ViewSpec& spec, const ImageInfo& info) {
   DecodeOptions options{.keep_grey = ChannelsOf(spec, info) == 1, .tolerant = spec.tolerant};
   if (spec.fast && info.kind == ImageKind::kJpeg) {
-    const Extent resized = GeometryOf(spec, ExtentOf(info)).resized;
+    const ImageExtent resized = GeometryOf(spec, ExtentOf(info)).resized;
     options.scale_denominator = ScaleDenominatorFor(info.width, info.height, resized.width, resized.height);
   }
   return options;
@@ -129,7 +130,7 @@ Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::spa
                                 std::to_string(info.exif_bytes) + ": pack the file again"};
   }
   const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
-  if (geometry.resized != Extent{.width = image.width, .height = image.height}) {
+  if (geometry.resized != ImageExtent{.width = image.width, .height = image.height}) {
     AUGUR_TRY_ASSIGN(resized, resizer->Resize(image, {.width = geometry.resized.width,
                                                       .height = geometry.resized.height,
                                                       .filter = spec.filter,

@@ -180,7 +180,7 @@ Status ReadSize(const TypedSpec& typed, ViewSpec* spec) {
       .width = *width, .height = *height, .fit = x == std::string_view::npos ? Fit::kShort : Fit::kSquash};
   AUGUR_TRY(typed.Choose(kFit, kFits, &target.fit));
   // What covers the target has at least its pixels; what stays inside it may have fewer.
-  if (target.fit != Fit::kLong && Extent{.width = *width, .height = *height}.pixels() > kImagePixelsMax) {
+  if (target.fit != Fit::kLong && ImageExtent{.width = *width, .height = *height}.pixels() > kImagePixelsMax) {
     return typed.Wrong(kSize, "more than " + std::to_string(kImagePixelsMax) + " pixels");
   }
   spec->size = target;
@@ -194,7 +194,7 @@ Status ReadCrop(const TypedSpec& typed, ViewSpec* spec) {
   if (!typed.Has(kCrop)) return {};
   const std::optional<uint32_t> side = ParseSide(typed.Value(kCrop));
   if (!side) return typed.Wrong(kCrop, "not a number from 1 to 65535");
-  if (Extent{.width = *side, .height = *side}.pixels() > kImagePixelsMax) {
+  if (ImageExtent{.width = *side, .height = *side}.pixels() > kImagePixelsMax) {
     return typed.Wrong(kCrop, "more than " + std::to_string(kImagePixelsMax) + " pixels");
   }
   spec->crop = *side;

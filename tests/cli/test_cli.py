@@ -9,7 +9,7 @@ import pytest
 from cli_support import refuse, run, succeed
 
 COMMANDS = ["create", "append", "adopt", "info", "ls", "verify", "extract", "gc"]
-CONTROL_COMMANDS = ["hint", "status", "drop"]
+CONTROL_COMMANDS = ["hint", "status", "drop", "views"]
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ Result<std::string> Write(const ViewSpec& spec, const ImageInfo& info, const std
 }
 
 Result<std::string> Geometry(const ViewSpec& spec, std::istream& words) {
-  Extent image;
+  ImageExtent image;
   words >> image.width >> image.height;
   const ViewGeometry geometry = GeometryOf(spec, image);
   std::ostringstream out;

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(daemon_control
   unit/tools/daemon_control_test.cc ${PROJECT_SOURCE_DIR}/tools/daemon_control.cc
+  ${PROJECT_SOURCE_DIR}/tools/view_totals.cc
   LAYERS tools fs foresee order store cache io control)

@@ -11,5 +11,6 @@ namespace augur {
 Status RunHint(const HintOptions& options);
 Status RunStatus(const StatusOptions& options);
 Status RunDrop(const DropOptions& options);
+Status RunViews(const ViewsOptions& options);
 
 }  // namespace augur

@@ -62,8 +62,8 @@ TEST(RenderTest, PrometheusTextKeepsTheRulesOfTheFormat) {
   std::map<std::string, std::string> types;
   std::map<std::string, int> helps;
   std::map<std::string, uint64_t> values;
-  uint64_t below = 0;
-  int buckets = 0;
+  std::map<std::string, uint64_t> below;  // by histogram, as the next two
+  std::map<std::string, int> buckets;
   std::istringstream lines(text);
   ASSERT_TRUE(text.ends_with("\n"));
   for (std::string line; std::getline(lines, line);) {
@@ -84,15 +84,19 @@ TEST(RenderTest, PrometheusTextKeepsTheRulesOfTheFormat) {
     EXPECT_EQ(types.contains(name) && types.at(name) == "counter", name.ends_with("_total")) << line;
     const uint64_t value = std::stoull(match[5]);
     if (name.ends_with("_bucket")) {
-      ++buckets;
-      EXPECT_GE(value, below) << line;
-      below = value;
+      ++buckets[family];
+      EXPECT_GE(value, below[family]) << line;
+      below[family] = value;
     } else {
       values[name] = value;
     }
   }
-  EXPECT_EQ(buckets, 33);
-  EXPECT_EQ(below, values["augurfs_lead_time_us_count"]);
+  EXPECT_EQ(buckets.size(), kHistogramCount);
+  for (const auto& [family, count] : buckets) {
+    EXPECT_EQ(count, 33) << family;
+    EXPECT_EQ(below[family], values[family + "_count"]) << family;
+  }
+  EXPECT_GT(values["augurfs_lead_time_us_count"], 0u);
   EXPECT_EQ(values["augurfs_reads_total"], 17u);
   EXPECT_EQ(values["augurfs_order_position"], 5u);
   EXPECT_EQ(types.size(), kStatCount + kGaugeCount + kHistogramCount);

@@ -110,7 +110,7 @@ TEST(AugurctlOptionsTest, HelpAndManPageNameAllSamplers) {
   }
 }
 
-TEST(AugurctlOptionsTest, ReadsStatusAndDrop) {
+TEST(AugurctlOptionsTest, ReadsStatusDropAndViews) {
   const Result<AugurctlOptions> status = Parse({"status", "/mnt", "--json"});
   ASSERT_TRUE(status.ok()) << status.status().text();
   EXPECT_TRUE(std::get<StatusOptions>(status->command).json);
@@ -118,6 +118,10 @@ TEST(AugurctlOptionsTest, ReadsStatusAndDrop) {
   ASSERT_TRUE(drop.ok()) << drop.status().text();
   EXPECT_EQ(std::get<DropOptions>(drop->command).mountpoint, "/mnt");
   EXPECT_FALSE(std::get<DropOptions>(drop->command).json);
+  const Result<AugurctlOptions> views = Parse({"views", "/mnt", "--json"});
+  ASSERT_TRUE(views.ok()) << views.status().text();
+  EXPECT_EQ(std::get<ViewsOptions>(views->command).mountpoint, "/mnt");
+  EXPECT_TRUE(std::get<ViewsOptions>(views->command).json);
 }
 
 TEST(AugurctlOptionsTest, WrongLinesAreRefused) {

@@ -44,6 +44,18 @@ TEST(AugurfsOptionsTest, DefaultsAreThoseOfTheManual) {
   EXPECT_EQ(options->threads, 0U);
   EXPECT_EQ(options->generation, 0U);
   EXPECT_EQ(options->background_requests_max, 64U);
+  EXPECT_FALSE(options->view.has_value());
+  EXPECT_EQ(options->decode_threads, 0U);
+}
+
+TEST(AugurfsOptionsTest, AViewIsCheckedWhenItIsRead) {
+  const Result<AugurfsOptions> options = Parse({"-o", "view=crop=3+npy,decode-threads=5", "store", "mnt"});
+  ASSERT_TRUE(options.ok()) << options.status().text();
+  EXPECT_EQ(options->view, *ParseViewSpec("npy+crop=3"));
+  EXPECT_EQ(options->decode_threads, 5U);
+  const std::string error = ErrorOf({"-o", "view=npy+krop=3", "store", "mnt"});
+  EXPECT_THAT(error, HasSubstr("-o view 'npy+krop=3': krop=3: not a word"));
+  EXPECT_TRUE(error.ends_with("\n" + std::string(ViewGrammar().substr(0, ViewGrammar().size() - 1)))) << error;
 }
 
 TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {

@@ -88,9 +88,32 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
       EXPECT_LE(settings.threads, std::max(2u, cores));
       EXPECT_GE(settings.buffer_bytes, 8 * kMiB);
       EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
+      EXPECT_LE(settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
+                    settings.rendered_bytes + settings.names_bytes + settings.threads * kMiB,
+                memory);
+      EXPECT_GT(settings.rendered_bytes, 0u);
       EXPECT_EQ(settings.notes.empty(), settings.threads == std::max(2u, cores));
     }
   }
+}
+
+// Nothing is read ahead where the root is a view, and what is decoded has all but the buffers.
+TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
+  AugurfsOptions options;
+  options.memory_bytes = kGiB;
+  options.view = *ParseViewSpec("npy");
+  const AugurfsSettings settings = Resolved(options, MachineWith(8 * kGiB));
+  EXPECT_EQ(settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes, 0u);
+  EXPECT_GT(settings.rendered_bytes, 768 * kMiB);
+  EXPECT_LE(settings.buffer_bytes + settings.rendered_bytes + settings.names_bytes, kGiB);
+}
+
+TEST(ResolveAugurfs, DecodesOnAQuarterOfTheCores) {
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).decode_threads, 1u);
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).decode_threads, 4u);
+  AugurfsOptions options;
+  options.decode_threads = 7;
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).decode_threads, 7u);
 }
 
 }  // namespace

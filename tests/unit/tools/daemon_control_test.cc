@@ -189,5 +189,23 @@ TEST_F(DaemonControlTest, WithoutPrefetchTheCureIsSaid) {
   EXPECT_EQ(json::parse(control.Json())["mount"]["prefetch"], "off");
 }
 
+TEST_F(DaemonControlTest, WithoutViewsThereAreNone) {
+  DaemonControl control = Control(nullptr);
+  const Result<ControlReply> reply = Ask(control, "views");
+  ASSERT_TRUE(reply.ok()) << reply.status().text();
+  EXPECT_EQ(json::parse(reply->body), json::array());
+}
+
+TEST_F(DaemonControlTest, ViewsAreCountedUntilItGivesUp) {
+  ViewTotals totals(store_);
+  const ViewTable table(*ParseViewSpec("npy"));
+  const Result<ViewTotal> total = totals.Of(*table.root());
+  ASSERT_TRUE(total.ok()) << total.status().text();
+  EXPECT_EQ(total->images + total->bytes, 0u);
+  ViewTotals ended(store_);
+  ended.GiveUp();
+  EXPECT_EQ(ended.Of(*table.root()).status().code(), Code::kStopped);
+}
+
 }  // namespace
 }  // namespace augur

@@ -7,37 +7,37 @@
 namespace augur {
 namespace {
 
-Extent Resized(uint32_t width, uint32_t height, Fit fit, Extent image) {
+ImageExtent Resized(uint32_t width, uint32_t height, Fit fit, ImageExtent image) {
   return ResizedExtent({.width = width, .height = height, .fit = fit}, image);
 }
 
 TEST(Geometry, ShorterSideBecomesTheNumberAndTheLongerOneIsCutOff) {
-  EXPECT_EQ(Resized(256, 256, Fit::kShort, {500, 375}), (Extent{341, 256}));  // 341.33
-  EXPECT_EQ(Resized(256, 256, Fit::kShort, {375, 500}), (Extent{256, 341}));
-  EXPECT_EQ(Resized(256, 256, Fit::kShort, {500, 500}), (Extent{256, 256}));
-  EXPECT_EQ(Resized(256, 256, Fit::kShort, {300, 299}), (Extent{256, 256}));  // 256.86
+  EXPECT_EQ(Resized(256, 256, Fit::kShort, {500, 375}), (ImageExtent{341, 256}));  // 341.33
+  EXPECT_EQ(Resized(256, 256, Fit::kShort, {375, 500}), (ImageExtent{256, 341}));
+  EXPECT_EQ(Resized(256, 256, Fit::kShort, {500, 500}), (ImageExtent{256, 256}));
+  EXPECT_EQ(Resized(256, 256, Fit::kShort, {300, 299}), (ImageExtent{256, 256}));  // 256.86
 }
 
 TEST(Geometry, LongerSideBecomesTheNumber) {
-  EXPECT_EQ(Resized(256, 256, Fit::kLong, {500, 375}), (Extent{256, 192}));
-  EXPECT_EQ(Resized(256, 256, Fit::kLong, {375, 500}), (Extent{192, 256}));
-  EXPECT_EQ(Resized(100, 100, Fit::kLong, {3, 1000}), (Extent{1, 100})) << "no side is ever 0";
+  EXPECT_EQ(Resized(256, 256, Fit::kLong, {500, 375}), (ImageExtent{256, 192}));
+  EXPECT_EQ(Resized(256, 256, Fit::kLong, {375, 500}), (ImageExtent{192, 256}));
+  EXPECT_EQ(Resized(100, 100, Fit::kLong, {3, 1000}), (ImageExtent{1, 100})) << "no side is ever 0";
 }
 
 TEST(Geometry, BoxIsCoveredStayedInsideOrFilled) {
-  EXPECT_EQ(Resized(200, 100, Fit::kShort, {400, 400}), (Extent{200, 200}));
-  EXPECT_EQ(Resized(200, 100, Fit::kLong, {400, 400}), (Extent{100, 100}));
-  EXPECT_EQ(Resized(200, 100, Fit::kSquash, {400, 400}), (Extent{200, 100}));
-  EXPECT_EQ(Resized(200, 100, Fit::kShort, {1000, 100}), (Extent{1000, 100}));
-  EXPECT_EQ(Resized(200, 100, Fit::kLong, {1000, 100}), (Extent{200, 20}));
+  EXPECT_EQ(Resized(200, 100, Fit::kShort, {400, 400}), (ImageExtent{200, 200}));
+  EXPECT_EQ(Resized(200, 100, Fit::kLong, {400, 400}), (ImageExtent{100, 100}));
+  EXPECT_EQ(Resized(200, 100, Fit::kSquash, {400, 400}), (ImageExtent{200, 100}));
+  EXPECT_EQ(Resized(200, 100, Fit::kShort, {1000, 100}), (ImageExtent{1000, 100}));
+  EXPECT_EQ(Resized(200, 100, Fit::kLong, {1000, 100}), (ImageExtent{200, 20}));
 }
 
 TEST(Geometry, CoveringHasBothSidesAndInsideNeither) {
   for (uint32_t width = 1; width < 60; ++width) {
     for (uint32_t height = 1; height < 60; ++height) {
-      const Extent cover = Resized(37, 23, Fit::kShort, {width, height});
+      const ImageExtent cover = Resized(37, 23, Fit::kShort, {width, height});
       EXPECT_TRUE(cover.width >= 37 && cover.height >= 23 && (cover.width == 37 || cover.height == 23));
-      const Extent inside = Resized(37, 23, Fit::kLong, {width, height});
+      const ImageExtent inside = Resized(37, 23, Fit::kLong, {width, height});
       EXPECT_TRUE(inside.width <= 37 && inside.height <= 23 && (inside.width == 37 || inside.height == 23));
       EXPECT_GE(inside.width, 1U);
       EXPECT_GE(inside.height, 1U);
@@ -46,9 +46,9 @@ TEST(Geometry, CoveringHasBothSidesAndInsideNeither) {
 }
 
 TEST(Geometry, AbsurdSidesAreCutAndDoNotFit) {
-  const Extent line{1, 0x7FFFFFFF};
-  const Extent resized = Resized(65535, 65535, Fit::kShort, line);
-  EXPECT_EQ(resized, (Extent{65535, UINT32_MAX}));
+  const ImageExtent line{1, 0x7FFFFFFF};
+  const ImageExtent resized = Resized(65535, 65535, Fit::kShort, line);
+  EXPECT_EQ(resized, (ImageExtent{65535, UINT32_MAX}));
   ViewSpec spec;
   spec.size = ResizeTarget{.width = 65535, .height = 65535, .fit = Fit::kShort};
   EXPECT_FALSE(FitsView(GeometryOf(spec, line)));
@@ -59,9 +59,9 @@ TEST(Geometry, StepsFollowOneAnother) {
   spec.size = ResizeTarget{.width = 256, .height = 256, .fit = Fit::kShort};
   spec.crop = 224;
   const ViewGeometry geometry = GeometryOf(spec, {500, 375});
-  EXPECT_EQ(geometry.decoded, (Extent{500, 375}));
-  EXPECT_EQ(geometry.resized, (Extent{341, 256}));
-  EXPECT_EQ(geometry.cropped, (Extent{224, 224}));
+  EXPECT_EQ(geometry.decoded, (ImageExtent{500, 375}));
+  EXPECT_EQ(geometry.resized, (ImageExtent{341, 256}));
+  EXPECT_EQ(geometry.cropped, (ImageExtent{224, 224}));
   const ViewGeometry plain = GeometryOf(ViewSpec(), {500, 375});
   EXPECT_EQ(plain.resized, plain.decoded);
   EXPECT_EQ(plain.cropped, plain.decoded);

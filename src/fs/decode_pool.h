@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "augur/status.h"
+#include "base/mutex.h"
+
+namespace augur {
+
+// DecodePool runs what takes a processor for milliseconds, so that no thread that answers requests or completes reads
+// does. What somebody waits for goes before what is only foreseen; within each, first come, first served. Safe from any
+// thread. Not a place to wait: work that waited for other work could wait for ever.
+class DecodePool {
+ public:
+  enum class Urgency : size_t { kDemand, kAhead };
+
+  // kNoSpace: the system gives no such thread. REQUIRES: threads > 0.
+  static Result<std::unique_ptr<DecodePool>> Start(unsigned threads);
+  // Runs all that was given, then ends the threads.
+  ~DecodePool();
+  DecodePool(const DecodePool&) = delete;
+  DecodePool& operator=(const DecodePool&) = delete;
+
+  // Runs `work` on one of the threads. REQUIRES: the pool is not being destroyed, but by what it runs.
+  void Run(Urgency urgency, std::function<void()> work);
+
+  unsigned threads() const { return static_cast<unsigned>(threads_.size()); }
+
+ private:
+  static constexpr size_t kUrgencies = 2;
+
+  DecodePool() = default;
+  void Work();
+  bool HasWork() const AUGUR_REQUIRES(mu_) { return !queues_[0].empty() || !queues_[1].empty(); }
+
+  // Constant after Start.
+  std::vector<std::thread> threads_;
+
+  Mutex mu_;
+  CondVar wake_;
+  std::array<std::deque<std::function<void()>>, kUrgencies> queues_ AUGUR_GUARDED_BY(mu_);
+  bool ending_ AUGUR_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace augur

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fs/rendered_files.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "decode/image_decoder.h"
+#include "views/geometry.h"
+#include "views/render.h"
+
+namespace augur {
+namespace {
+
+// Of the budget, for the tables of weights of a resize: photographs come in few sizes, and 16 MiB have room for some 90
+// tables of 9 KB each.
+constexpr uint64_t kTablesShare = 16;
+
+size_t TableBytes(uint64_t bytes_max) { return std::min<uint64_t>(bytes_max / kTablesShare, WeightTables::kBytesMax); }
+
+// Files whose failure was logged; beyond, the oldest knowledge is given up and a failure may be logged again.
+constexpr size_t kLoggedMax = 4096;
+
+// What MeasureImage can say at most for an image of this size, before its bytes are there. For each pixel: a JPEG has 3
+// bytes of pixels and of four components 2 bytes of coefficients each, an interlaced PNG of 16 bits 3 and 8 bytes; the
+// sides of a JPEG are made full to blocks of up to 32 pixels. For each column: the rows that libjpeg holds of each
+// component. Beside that tables.
+uint64_t DecodeMemoryMax(const ImageInfo& info) {
+  const uint64_t width = uint64_t{info.width} + 64;
+  const uint64_t height = uint64_t{info.height} + 64;
+  return 12 * width * height + uint64_t{4} * 64 * width + 512 * kKiB;
+}
+
+// What is allocated beside the decoded image until the file is written.
+uint64_t ShapingMemory(const ViewSpec& spec, const ImageInfo& info) {
+  const ViewGeometry geometry = GeometryOf(spec, {.width = info.width, .height = info.height});
+  const uint32_t channels = ChannelsOf(spec, info);
+  uint64_t bytes = 0;
+  if (geometry.resized != geometry.decoded) {
+    bytes += Resizer::MemoryBytes(geometry.decoded.width, geometry.decoded.height, channels,
+                                  {.width = geometry.resized.width,
+                                   .height = geometry.resized.height,
+                                   .filter = spec.filter,
+                                   .passes = spec.passes});
+  }
+  if (geometry.cropped != geometry.resized) bytes += geometry.cropped.pixels() * channels;
+  return bytes;
+}
+
+uint64_t MicrosecondsSince(std::chrono::steady_clock::time_point begin) {
+  const auto passed = std::chrono::steady_clock::now() - begin;
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(passed).count());
+}
+
+Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
+  return {Code::kNoSpace, "it takes " + FormatSize(bytes) + " to make and there are " + FormatSize(bytes_max) +
+                              " for the files of views: raise memory="};
+}
+
+}  // namespace
+
+// A file that is being made. Guarded by mu_: waiters and taken; all else belongs to the stage that it is in.
+struct RenderedFiles::Job {
+  Job(Key its_key, const Entry& its_file, const View& its_view)
+      : key(std::move(its_key)),
+        file(its_file),
+        view(its_view),
+        rendered_bytes(RenderedSize(its_view.spec, its_file.image)),
+        record_bytes(Store::BlockCount(its_file) > 1 ? its_file.size : 0) {}
+
+  const Key key;
+  const Entry file;
+  const View& view;
+  const uint64_t rendered_bytes;
+  const uint64_t record_bytes;  // of `record`
+  std::vector<Done> waiters;
+  uint64_t taken = 0;  // of the budget; before it is started: what it wants
+
+  // The record: in its block where there is one, else copied together, since who held blocks while he waits for others
+  // would wait for memory that he takes himself.
+  BlockRef block;
+  std::unique_ptr<std::byte[]> record;
+  std::atomic<uint64_t> pending = 0;  // blocks
+  std::atomic<bool> failed = false;   // the first failure is in `failure`
+  Status failure;
+
+  uint64_t AtLeast() const { return record_bytes + rendered_bytes; }
+  std::span<const std::byte> source() const {
+    return block != nullptr ? block->span() : std::span<const std::byte>(record.get(), record_bytes);
+  }
+  void DropSource() {
+    block.reset();
+    record.reset();
+  }
+};
+
+size_t RenderedFiles::HashOfKey::operator()(const Key& key) const {
+  return key.hash.low ^ std::hash<std::string>()(key.view);
+}
+
+RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
+                             Statistics& statistics, uint64_t bytes_max)
+    : store_(std::move(store)),
+      bytes_max_(bytes_max - TableBytes(bytes_max)),
+      blocks_(blocks),
+      pool_(pool),
+      statistics_(statistics),
+      resizer_(TableBytes(bytes_max)) {}
+
+RenderedFiles::~RenderedFiles() {
+  const MutexLock lock(mu_);
+  while (running_ > 0) idle_.Wait(mu_);
+}
+
+void RenderedFiles::Get(const Entry& file, const View& view, const Done& done) {
+  const Key key{.hash = file.hash, .size = file.size, .info = file.image, .view = view.text};
+  RenderedRef kept;
+  JobRef refused;
+  std::vector<JobRef> startable;
+  {
+    const MutexLock lock(mu_);
+    kept = FindKept(key);
+    const auto under_way = kept == nullptr ? jobs_.find(key) : jobs_.end();
+    if (under_way != jobs_.end()) {
+      under_way->second->waiters.push_back(done);
+      return;
+    }
+    if (kept == nullptr) {
+      const auto job = std::make_shared<Job>(key, file, view);
+      if (job->AtLeast() > bytes_max_) {
+        refused = job;
+      } else {
+        job->waiters.push_back(done);
+        job->taken =
+            std::min(bytes_max_, job->AtLeast() + DecodeMemoryMax(file.image) + ShapingMemory(view.spec, file.image));
+        jobs_.emplace(key, job);
+        waiting_.push_back(job);
+        ++running_;
+        startable = TakeStartable();
+      }
+    }
+  }
+  if (kept != nullptr) {
+    statistics_.Add(Stat::kRenderedHits, 1);
+    return done(std::move(kept));
+  }
+  if (refused != nullptr) {
+    const Status status = TooLarge(refused->AtLeast(), bytes_max_);
+    LogOnce(*refused, status);
+    return done(status);
+  }
+  Start(startable);
+}
+
+RenderedRef RenderedFiles::FindKept(const Key& key) {
+  const auto found = kept_.find(key);
+  if (found == kept_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, found->second);
+  return found->second->file;
+}
+
+// In the order of asking, so that a large one gets its turn.
+std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
+  std::vector<JobRef> startable;
+  while (!waiting_.empty()) {
+    const uint64_t wanted = waiting_.front()->taken;
+    if (taken_bytes_ > 0 && taken_bytes_ + wanted > bytes_max_ / 2) break;
+    MakeRoom(wanted);
+    taken_bytes_ += wanted;
+    startable.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  return startable;
+}
+
+void RenderedFiles::MakeRoom(uint64_t bytes) {
+  while (!recent_.empty() && kept_bytes_ + taken_bytes_ + bytes > bytes_max_) {
+    kept_bytes_ -= recent_.back().file->bytes;
+    kept_.erase(recent_.back().key);
+    recent_.pop_back();
+  }
+}
+
+void RenderedFiles::Start(const std::vector<JobRef>& jobs) {
+  for (const JobRef& job : jobs) Fetch(job);
+}
+
+void RenderedFiles::Fetch(const JobRef& job) {
+  const uint64_t blocks = Store::BlockCount(job->file);
+  AUGUR_CHECK(blocks > 0);
+  if (job->record_bytes > 0) job->record = std::make_unique_for_overwrite<std::byte[]>(job->record_bytes);
+  job->pending = blocks;
+  for (uint64_t block = 0; block < blocks; ++block) {
+    blocks_.Get(job->file, block, [this, job, block](const Result<BlockRef>& bytes) { Arrived(job, block, bytes); });
+  }
+}
+
+void RenderedFiles::Arrived(const JobRef& job, uint64_t block, const Result<BlockRef>& bytes) {
+  if (!bytes.ok()) {
+    if (!job->failed.exchange(true)) job->failure = bytes.status();
+  } else if (job->record == nullptr) {
+    job->block = *bytes;
+  } else {
+    std::ranges::copy((*bytes)->span(), job->record.get() + block * kBlockBytes);
+  }
+  if (job->pending.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  // Failures, too: what is started next must not stand on this thread's stack.
+  pool_.Run(DecodePool::Urgency::kDemand, [this, job] { Finish(job, Make(job)); });
+}
+
+Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
+  if (job->failed) return job->failure;  // logged where it was read
+  const auto begin = std::chrono::steady_clock::now();
+  const ViewSpec& spec = job->view.spec;
+  const ImageInfo& info = job->file.image;
+  const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
+  Status status = needs.status();
+  auto file = std::make_shared<RenderedFile>();
+  if (status.ok()) {
+    const Status room = TakeExactly(job, job->AtLeast() + needs->memory_bytes + ShapingMemory(spec, info));
+    if (!room.ok()) {
+      LogOnce(*job, room);
+      return room;
+    }
+    file->data = std::make_unique_for_overwrite<std::byte[]>(job->rendered_bytes);
+    file->bytes = job->rendered_bytes;
+    status = RenderFile(spec, info, job->source(), &resizer_, {file->data.get(), file->bytes});
+  }
+  if (!status.ok()) {
+    statistics_.Add(Stat::kDecodeErrors, 1);
+    LogOnce(*job, status);
+    // Whatever it was, to a reader it is a file that cannot be read.
+    return Status(Code::kCorrupt, status.text());
+  }
+  statistics_.Record(Histogram::kDecodeTimeUs, MicrosecondsSince(begin));
+  statistics_.Add(Stat::kImagesDecoded, 1);
+  statistics_.Add(Stat::kRenderedBytes, file->bytes);
+  return RenderedRef(std::move(file));
+}
+
+// What was taken before the file was read is the most that it could want.
+Status RenderedFiles::TakeExactly(const JobRef& job, uint64_t bytes) {
+  if (bytes > bytes_max_) return TooLarge(bytes, bytes_max_);
+  std::vector<JobRef> startable;
+  {
+    const MutexLock lock(mu_);
+    taken_bytes_ -= job->taken;
+    MakeRoom(bytes);
+    taken_bytes_ += bytes;
+    job->taken = bytes;
+    startable = TakeStartable();
+  }
+  Start(startable);
+  return Status::Ok();
+}
+
+void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
+  job->DropSource();
+  std::vector<Done> waiters;
+  std::vector<JobRef> startable;
+  {
+    const MutexLock lock(mu_);
+    waiters = std::move(job->waiters);
+    jobs_.erase(job->key);
+    taken_bytes_ -= job->taken;
+    if (made.ok()) {
+      MakeRoom((*made)->bytes);
+      recent_.push_front({.key = job->key, .file = *made});
+      kept_.emplace(job->key, recent_.begin());
+      kept_bytes_ += (*made)->bytes;
+    }
+    startable = TakeStartable();
+  }
+  Start(startable);
+  for (const Done& done : waiters) done(made);
+  waiters.clear();
+  // Notified under the lock: once it is released, this object may be gone.
+  const MutexLock lock(mu_);
+  if (--running_ == 0) idle_.NotifyAll();
+}
+
+void RenderedFiles::LogOnce(const Job& job, const Status& status) {
+  {
+    const MutexLock lock(mu_);
+    if (logged_.size() == kLoggedMax) logged_.clear();
+    if (!logged_.insert(job.key).second) return;
+  }
+  const Result<std::string> path = store_->PathOf(job.file.number);
+  spdlog::error("{}: record {} ({}): view {}: {}", Printable(store_->path()), job.file.number,
+                path.ok() ? Printable(*path) : "path unknown", job.view.text, status.text());
+}
+
+uint64_t RenderedFiles::used_bytes() const {
+  const MutexLock lock(mu_);
+  return kept_bytes_ + taken_bytes_;
+}
+
+}  // namespace augur

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views without a mount: the tree, the budget of rendered files, and what is shared.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "decode/image_probe.h"
+#include "decode/png_writer.h"
+#include "fs/node.h"
+#include "unit/fs/store_fixture.h"
+
+namespace augur {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr uint64_t kBudget = 4 << 20;
+constexpr uint32_t kSide = 64;
+constexpr uint64_t kHeaderBytes = 128;  // of NPY
+constexpr uint64_t kArrayBytes = kHeaderBytes + uint64_t{kSide} * kSide * 3;
+
+Image RandomImage(uint32_t side, uint64_t seed) {
+  Image image = MakeImage(side, side, 3);
+  const std::string bytes = RandomBytes(image.bytes(), seed);
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(image.pixels.get()));
+  return image;
+}
+
+Node PartsOf(NodeId id) { return Node::FromId(id).value_or(Node()); }
+
+std::vector<std::byte> Png(const Image& image) {
+  std::vector<std::byte> file(PngBytes(image.width, image.height, image.channels, 0));
+  WritePng(image, {}, file);
+  return file;
+}
+
+class ViewsTest : public StoreFixture {
+ protected:
+  static constexpr int kImages = 20;
+
+  void SetUp() override {
+    Write([](StoreWriter& writer) {
+      const auto add = [&writer](const std::string& path, const std::vector<std::byte>& file) {
+        ASSERT_TRUE(writer.AddFile(path, {.mode = 0644}, ProbeImage(file), file).ok());
+      };
+      for (int i = 0; i < kImages; ++i) add("images/" + std::to_string(100 + i) + ".png", Png(RandomImage(kSide, i)));
+      add("large.png", Png(RandomImage(700, 99)));  // two blocks
+      std::vector<std::byte> broken = Png(RandomImage(kSide, 77));
+      broken.resize(broken.size() / 2);
+      add("broken.png", broken);
+      ASSERT_TRUE(writer.AddFile("notes.txt", {.mode = 0600}, {}, AsBytes("notes")).ok());
+    });
+  }
+
+  void OpenWithViews(uint64_t bytes_max = kBudget, std::optional<ViewSpec> root = std::nullopt,
+                     uint64_t names_bytes_max = 1 << 20, unsigned threads = 2) {
+    auto pool = DecodePool::Start(threads);
+    ASSERT_TRUE(pool.ok()) << pool.status().text();
+    decode_ = std::move(pool).value();
+    Open(nullptr,
+         {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .names_bytes_max = names_bytes_max, .root = root}});
+  }
+
+  void TearDown() override {
+    StoreFixture::TearDown();
+    decode_.reset();
+  }
+
+  static std::string In(const std::string& spec, const std::string& path) {
+    return ".augur/views/" + spec + (path.empty() ? "" : "/" + path);
+  }
+
+  std::map<std::string, NodeAttributes> List(NodeId folder) {
+    std::map<std::string, NodeAttributes> items;
+    const Status status = fs_->ReadDirectory(folder, 0, [&](const DirectoryItem& item) {
+      items.emplace(item.name, item.attributes);
+      return true;
+    });
+    EXPECT_TRUE(status.ok()) << status.text();
+    return items;
+  }
+
+  std::unique_ptr<DecodePool> decode_;
+};
+
+TEST_F(ViewsTest, AnArrayHasThePixels) {
+  OpenWithViews();
+  const Image image = RandomImage(kSide, 3);
+  const Result<std::string> file = ReadNow(NodeOf(In("npy", "images/103.npy")), 0, kReadBytesMax);
+  ASSERT_TRUE(file.ok()) << file.status().text();
+  ASSERT_THAT(*file, SizeIs(kArrayBytes));
+  EXPECT_EQ(file->substr(kHeaderBytes), std::string(reinterpret_cast<const char*>(image.pixels.get()), image.bytes()));
+}
+
+TEST_F(ViewsTest, ARecordOfSeveralBlocksIsReadAsAWhole) {
+  OpenWithViews(16 << 20);
+  const Image image = RandomImage(700, 99);
+  const NodeId node = NodeOf(In("npy", "large.npy"));
+  const Result<std::string> tail = ReadNow(node, kHeaderBytes + 1000, kReadBytesMax);
+  ASSERT_TRUE(tail.ok()) << tail.status().text();
+  EXPECT_EQ(*tail, std::string(reinterpret_cast<const char*>(image.pixels.get()) + 1000, kReadBytesMax));
+  EXPECT_THAT(*ReadNow(node, kHeaderBytes + image.bytes(), 10), SizeIs(0));
+}
+
+TEST_F(ViewsTest, AListingGivesTheNodesOfLookups) {
+  OpenWithViews();
+  for (const char* spec : {"npy", "pixels", "pixels+all+names=own+as=bmp"}) {
+    const auto items = List(NodeOf(In(spec, "images")));
+    EXPECT_THAT(items, SizeIs(kImages + 2));
+    for (const auto& [name, attributes] : items) {
+      if (name == "." || name == "..") continue;
+      EXPECT_EQ(NodeOf(In(spec, "images/" + name)), attributes.node);
+      EXPECT_EQ(fs_->GetAttributes(attributes.node)->size, attributes.size);
+    }
+    EXPECT_EQ(items.at("..").node, NodeOf(In(spec, "")));
+  }
+  EXPECT_EQ(List(NodeOf(In("npy", ""))).at("..").node, NodeOf(".augur/views"));
+  EXPECT_THAT(List(NodeOf(".augur/views")), SizeIs(2));
+}
+
+TEST_F(ViewsTest, OffsetsAreThoseOfTheFolder) {
+  OpenWithViews();
+  // broken.png, images, large.png, notes.txt: the last is absent.
+  std::vector<std::pair<std::string, uint64_t>> offsets;
+  ASSERT_TRUE(fs_->ReadDirectory(NodeOf(In("npy", "")), 2,
+                                 [&](const DirectoryItem& item) {
+                                   offsets.emplace_back(item.name, item.next_offset);
+                                   return true;
+                                 })
+                  .ok());
+  EXPECT_THAT(offsets, ElementsAre(std::pair("broken.npy", 3), std::pair("images", 4), std::pair("large.npy", 5)));
+}
+
+TEST_F(ViewsTest, WhatIsNotThereIsNotFound) {
+  OpenWithViews();
+  const NodeId views = NodeOf(".augur/views");
+  const NodeId npy = fs_->Lookup(views, "npy")->node;
+  EXPECT_EQ(fs_->Lookup(npy, "notes.txt").status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->Lookup(npy, "broken.png").status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->Lookup(views, "npy+size=0").status().code(), Code::kNotFound);
+  const Node original = PartsOf(NodeOf("notes.txt"));
+  const uint32_t view = PartsOf(npy).view;
+  EXPECT_EQ(fs_->GetAttributes(Node{.view = view, .entry = original.entry}.id()).status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->GetAttributes(Node{.view = 77, .entry = 0}.id()).status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->GetAttributes(Node{.view = ViewTable::kRootNumber, .entry = 0}.id()).status().code(), Code::kNotFound);
+}
+
+TEST_F(ViewsTest, WithoutAPoolThereAreNone) {
+  Open();
+  EXPECT_EQ(fs_->Lookup(kRootNode, ".augur").status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->GetAttributes(Node{.view = Node::kViewsFolderView, .entry = 0}.id()).status().code(), Code::kNotFound);
+  EXPECT_THAT(fs_->Views(), SizeIs(0));
+}
+
+TEST_F(ViewsTest, TheRootMayBeAView) {
+  OpenWithViews(kBudget, *ParseViewSpec("npy"));
+  EXPECT_EQ(List(kRootNode).at(".").node, kRootNode);
+  EXPECT_EQ(List(NodeOf("images")).at("..").node, kRootNode);
+  EXPECT_EQ(fs_->GetAttributes(NodeOf("images/100.npy"))->size, kArrayBytes);
+  EXPECT_EQ(fs_->Lookup(kRootNode, "notes.txt").status().code(), Code::kNotFound);
+  const uint64_t entry = PartsOf(NodeOf("images")).entry;
+  EXPECT_EQ(fs_->GetAttributes(Node{.view = 0, .entry = entry}.id()).status().code(), Code::kNotFound);
+  // The same view by its name is another place, with nodes of its own, and the same files.
+  EXPECT_NE(NodeOf(In("npy", "images")), NodeOf("images"));
+  ASSERT_TRUE(ReadNow(NodeOf("images/100.npy"), 0, 10).ok());
+  ASSERT_TRUE(ReadNow(NodeOf(In("npy", "images/100.npy")), 0, 10).ok());
+  EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), 1u);
+}
+
+TEST_F(ViewsTest, AnImageThatCannotBeDecodedIsAFailureOfItself) {
+  OpenWithViews();
+  for (uint64_t attempt = 1; attempt <= 2; ++attempt) {
+    EXPECT_EQ(ReadNow(NodeOf(In("npy", "broken.npy")), 0, 10).status().code(), Code::kCorrupt);
+    EXPECT_EQ(statistics_.Get(Stat::kDecodeErrors), attempt);
+  }
+  EXPECT_TRUE(ReadNow(NodeOf(In("npy", "images/100.npy")), 0, 10).ok());
+}
+
+TEST_F(ViewsTest, WhatCanNeverFitIsRefused) {
+  OpenWithViews(256 << 10);
+  const Result<std::string> large = ReadNow(NodeOf(In("npy", "large.npy")), 0, 10);
+  EXPECT_EQ(large.status().code(), Code::kNoSpace);
+  EXPECT_THAT(large.status().text(), HasSubstr("raise memory="));
+  EXPECT_TRUE(ReadNow(NodeOf(In("npy", "images/100.npy")), 0, 10).ok());
+}
+
+// Readers of more than the budget holds: each gets its bytes, and at the end no more is kept than may be.
+TEST_F(ViewsTest, ManyReadersOfMoreThanTheBudgetHolds) {
+  OpenWithViews(kBudget, std::nullopt, 1 << 20, 4);
+  constexpr int kReaders = 8;
+  std::vector<std::string> wanted;
+  wanted.reserve(kImages);
+  for (int i = 0; i < kImages; ++i) {
+    const Image image = RandomImage(kSide, i);
+    wanted.emplace_back(reinterpret_cast<const char*>(image.pixels.get()), image.bytes());
+  }
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> readers;
+  readers.reserve(kReaders);
+  for (int reader = 0; reader < kReaders; ++reader) {
+    readers.emplace_back([&, reader] {
+      std::mt19937_64 random(reader);
+      for (int i = 0; i < 200; ++i) {
+        const int number = static_cast<int>(random() % kImages);
+        const std::string spec = random() % 2 == 0 ? "npy" : "npy+crop=" + std::to_string(300 + random() % 10);
+        const NodeId node = NodeOf(In(spec, "images/" + std::to_string(100 + number) + ".npy"));
+        const Result<std::string> file = ReadNow(node, kHeaderBytes, kReadBytesMax);
+        if (!file.ok() || (spec == "npy" && *file != wanted[number])) ++wrong;
+      }
+    });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_LE(fs_->rendered_bytes_used(), kBudget);
+}
+
+TEST_F(ViewsTest, WhatManyWantIsMadeOnce) {
+  OpenWithViews();
+  const NodeId node = NodeOf(In("npy", "images/105.npy"));
+  std::vector<std::thread> readers;
+  readers.reserve(8);
+  std::atomic<int> read = 0;
+  for (int i = 0; i < 8; ++i) {
+    readers.emplace_back([&] { read += ReadNow(node, 0, kReadBytesMax).ok() ? 1 : 0; });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(read, 8);
+  EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), 1u);
+  EXPECT_EQ(statistics_.Get(Stat::kRenderedBytes), kArrayBytes);
+}
+
+TEST_F(ViewsTest, NamesAreKeptWithinTheirRoom) {
+  auto store = Store::Open(store_path());
+  ASSERT_TRUE(store.ok());
+  ViewTable table(std::nullopt);
+  const View& npy = **table.Find("npy");
+  const Entry root = *(*store)->Get(0);
+  const Entry images = *(*store)->Find("images");
+  ViewFolders small(*store, 1);
+  const auto first = small.Get(npy, root);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(*small.Get(npy, root), *first) << "the last one stays, however large";
+  ASSERT_TRUE(small.Get(npy, images).ok());
+  EXPECT_NE(*small.Get(npy, root), *first);
+  const uint64_t one = small.kept_bytes();
+  ViewFolders large(*store, 1 << 20);
+  const auto kept = large.Get(npy, root);
+  ASSERT_TRUE(large.Get(npy, images).ok());
+  EXPECT_EQ(*large.Get(npy, root), *kept);
+  EXPECT_GT(large.kept_bytes(), one);
+}
+
+TEST(ViewTableTest, TwoSpellingsAreOneView) {
+  ViewTable table(*ParseViewSpec("npy"));
+  const View* const one = *table.Find("npy+size=32");
+  EXPECT_EQ(*table.Find("size=32x32+fit=short+npy"), one);
+  EXPECT_NE(*table.Find("npy+size=33"), one);
+  EXPECT_EQ(table.Get(one->number), one);
+  EXPECT_EQ(one->text, "npy+size=32");
+  EXPECT_NE(*table.Find("npy"), table.root());
+  EXPECT_EQ(table.Get(ViewTable::kRootNumber), table.root());
+  EXPECT_EQ(table.Get(0), nullptr);
+  EXPECT_EQ(table.Get(4), nullptr);
+  EXPECT_THAT(table.All(), SizeIs(4));
+  EXPECT_EQ(table.Find("nonsense").status().code(), Code::kNotFound);
+}
+
+TEST(ViewTableTest, HasAMaximum) {
+  ViewTable table(std::nullopt);
+  std::set<uint32_t> numbers;
+  for (uint32_t i = 1; i <= ViewTable::kViewsMax; ++i) {
+    numbers.insert((*table.Find("npy+crop=" + std::to_string(i)))->number);
+  }
+  EXPECT_THAT(numbers, SizeIs(ViewTable::kViewsMax));
+  EXPECT_EQ(table.Find("pixels").status().code(), Code::kNotFound);
+  EXPECT_TRUE(table.Find("npy+crop=7").ok());
+}
+
+}  // namespace
+}  // namespace augur

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view_totals.h"
+
+#include "fs/view_tree.h"
+
+namespace augur {
+
+Result<ViewTotal> ViewTotals::Of(const View& view) {
+  const MutexLock lock(mu_);
+  const auto known = known_.find(view.text);
+  if (known != known_.end()) return known->second;
+  ViewTotal total;
+  for (uint64_t number = 0; number < store_->summary().entry_count; ++number) {
+    if (given_up_) return Status(Code::kStopped, "the daemon ends");
+    AUGUR_TRY_ASSIGN(entry, store_->Get(number));
+    if (ShownAs(view, entry) != Shown::kRendered) continue;
+    ++total.images;
+    total.bytes += ShownSize(view, entry);
+  }
+  known_.emplace(view.text, total);
+  return total;
+}
+
+}  // namespace augur
