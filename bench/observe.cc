@@ -250,7 +250,7 @@ class Scenario {
     stocker_ = std::make_unique<PageStocker>(session_->notifications());
     AUGUR_CHECK(helper_
                     ->AttachTo(mount_point_->path(), mount_point_->device_number(),
-                               [this](std::span<const EntryNumber> files) { opened_ += files.size(); })
+                               [this](uint32_t, std::span<const EntryNumber> files) { opened_ += files.size(); })
                     .ok());
     for (const std::string& name : names_) {
       const Entry entry = Must(store_->Find(name));

@@ -118,7 +118,7 @@ class Daemon {
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
     engine_ = std::move(engine);
     AUGUR_TRY(PreparePrefetch());
-    AUGUR_TRY_ASSIGN(decode_pool, DecodePool::Start(settings_.decode_threads));
+    AUGUR_TRY_ASSIGN(decode_pool, DecodePool::Start(settings_.decode_threads, settings_.demand_decode_threads));
     decode_pool_ = std::move(decode_pool);
     file_system_ = std::make_unique<FileSystem>(store_, *engine_, *cache_, statistics_,
                                                 FileSystemOptions{.uid = settings_.uid,
@@ -191,15 +191,16 @@ class Daemon {
   Status StartPrefetch() {
     if (!prefetcher_) return Status::Ok();
     if (options_.stock) stocker_ = std::make_unique<PageStocker>(session_->notifications());
-    AUGUR_TRY(prefetcher_->Start(stocker_.get(), helper_.get()));
+    AUGUR_TRY(prefetcher_->Start(stocker_.get(), helper_.get(), file_system_.get()));
     if (foreseer_) {
       AUGUR_TRY(foreseer_->Start());
     } else {
       spdlog::info("orders are not worked out, only given ones are followed: that takes memory={} or more",
                    FormatSize(kMemoryToForesee));
     }
-    return helper_->AttachTo(mount_point_->path(), mount_point_->device_number(),
-                             [this](std::span<const EntryNumber> files) { prefetcher_->OnOpened(files); });
+    return helper_->AttachTo(
+        mount_point_->path(), mount_point_->device_number(),
+        [this](uint32_t view, std::span<const EntryNumber> files) { prefetcher_->OnOpened(view, files); });
   }
 
   // While requests are still answered, since a push may wait for an answer.
@@ -214,6 +215,7 @@ class Daemon {
   void PrepareGauges() {
     statistics_.ReadFrom(Gauge::kBufferBytes, [this] { return pool_->used_bytes(); });
     statistics_.Set(Gauge::kBufferBytesMax, pool_->bytes_max());
+    statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
     if (warehouse_) {
       statistics_.ReadFrom(Gauge::kWarehouseBytes, [this] { return warehouse_->used_bytes(); });
       statistics_.ReadFrom(Gauge::kWarehouseBytesMax, [this] { return warehouse_->bytes_max(); });
@@ -313,9 +315,9 @@ class Daemon {
         "ahead; {} threads",
         FormatSize(settings_.memory_bytes), FormatSize(settings_.buffer_bytes), FormatSize(settings_.chunk_bytes),
         FormatSize(settings_.kept_bytes), FormatSize(settings_.stock_bytes), settings_.threads);
-    spdlog::info("files of views: {}, decoded by {} threads", FormatSize(settings_.rendered_bytes),
-                 settings_.decode_threads);
-    if (options_.view) spdlog::info("the root is view {}: nothing is read ahead", CanonicalSpec(*options_.view));
+    spdlog::info("files of views: {}; {} threads decode ahead, {} more what is waited for",
+                 FormatSize(settings_.rendered_bytes), settings_.decode_threads, settings_.demand_decode_threads);
+    if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
     for (const std::string& note : settings_.notes) spdlog::warn("{}", note);
     if (file_system_->HidesOwnFolder()) {
       spdlog::warn("{}: the store has a '{}' of its own in its root: the mount shows its own in its place",

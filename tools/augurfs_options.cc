@@ -206,8 +206,10 @@ std::vector<Option> MakeOptions() {
        .default_value = "0",
        .max = 1024,
        .category = "Mount options",
-       .brief = "threads that decode images for views",
-       .text = "0: a quarter of the cores, at least 1: the training script needs the others.",
+       .brief = "threads that decode images for views ahead of the reader",
+       .text =
+           "0: a quarter of the cores, at least 1: the training script needs the others. What a reader waits for is "
+           "decoded at once, by as many more as there are cores.",
        .place = OptionPlace::kMount},
   };
 }

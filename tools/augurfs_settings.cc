@@ -87,7 +87,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   const uint64_t records = settings.memory_bytes - kHeapBytes - settings.threads * kThreadBytes;
   const uint64_t bytes = records - records / kBookkeepingShare;
   settings.decode_threads = options.decode_threads != 0 ? options.decode_threads : std::max(1U, machine.cores / 4);
-  const auto give_to_views = [&settings, &options](uint64_t views) {
+  const auto give_to_views = [&settings, &options, &machine](uint64_t views) {
     const auto decoders_max = static_cast<unsigned>(std::max<uint64_t>(1, views / 2 / kDecodeThreadBytes));
     if (settings.decode_threads > decoders_max) {
       if (options.decode_threads != 0) {
@@ -97,19 +97,19 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
       }
       settings.decode_threads = decoders_max;
     }
+    // Who waits for an image leaves a core idle meanwhile.
+    settings.demand_decode_threads = std::min(machine.cores - std::min(machine.cores, settings.decode_threads),
+                                              decoders_max - settings.decode_threads);
     settings.names_bytes = views / kNamesShare;
-    settings.rendered_bytes = views - settings.names_bytes - settings.decode_threads * kDecodeThreadBytes;
+    settings.rendered_bytes =
+        views - settings.names_bytes - (settings.decode_threads + settings.demand_decode_threads) * kDecodeThreadBytes;
   };
-  if (options.view) {
-    // The records are on their way to being decoded, and what is decoded is what there is to keep.
-    settings.buffer_bytes = std::clamp(bytes / 4, kBufferMin, kBufferMax);
-    give_to_views(bytes - settings.buffer_bytes);
-    return settings;
-  }
-  settings.buffer_bytes = bytes;
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
   if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin + kViewsMin) {
-    const uint64_t views = std::min({bytes / 4, bytes - kBufferMin, kViewsMax});
+    // Where the root is a view, records are on their way to being decoded, and what is decoded is what there is to
+    // keep.
+    const uint64_t views = options.view ? bytes - std::clamp(bytes / 4, kBufferMin, kBufferMax)
+                                        : std::min({bytes / 4, bytes - kBufferMin, kViewsMax});
     give_to_views(views);
     settings.buffer_bytes = bytes - views;
     return settings;

@@ -31,10 +31,11 @@ struct AugurfsSettings {
   uint64_t kept_bytes = 0;    // kept records; orders are taken from it as they come
   uint64_t stock_bytes = 0;   // files in the page cache that were pushed ahead of the reader, and those it read
   uint64_t order_bytes_max = 0;
-  uint64_t rendered_bytes = 0;  // files of views, made and in the making
-  uint64_t names_bytes = 0;     // names of folders in views
-  unsigned decode_threads = 1;
-  std::vector<std::string> notes;  // where less is used than was asked, and why; for the log
+  uint64_t rendered_bytes = 0;         // files of views, made and in the making
+  uint64_t names_bytes = 0;            // names of folders in views
+  unsigned decode_threads = 1;         // for what is only foreseen, too
+  unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone
+  std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
 };
 
 // Resolves options on a machine; pure. kInvalid: the memory is less than anything can work with.

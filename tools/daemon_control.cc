@@ -16,8 +16,7 @@ namespace {
 
 Status NoPrefetch() {
   return {Code::kUnsupported,
-          "this mount does not look ahead (-o foresee=off or view=, or too little memory=): unmount it, and mount it "
-          "without "
+          "this mount does not look ahead (-o foresee=off, or too little memory=): unmount it, and mount it without "
           "that option"};
 }
 
@@ -78,8 +77,13 @@ Result<ControlReply> DaemonControl::Hint(const ControlBody& body) {
 }
 
 Result<ControlReply> DaemonControl::ReadOrder(const ControlBody& body) {
-  OrderFileParser parser(store_, &path_order_,
-                         {.mount_point = options_.order_prefix, .lines_max = options_.prefetch->OrderFilesMax()});
+  std::function<Result<Entry>(std::string_view path)> find;
+  if (options_.file_system != nullptr) {
+    find = [this](std::string_view path) { return options_.file_system->FindByPath(path); };
+  }
+  OrderFileParser parser(
+      store_, &path_order_,
+      {.find = std::move(find), .mount_point = options_.order_prefix, .lines_max = options_.prefetch->OrderFilesMax()});
   std::string piece;
   while (true) {
     AUGUR_TRY_ASSIGN(more, body(piece));

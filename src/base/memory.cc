@@ -109,33 +109,42 @@ std::string PathBelow(const std::string& root, std::string_view cgroup) {
   return std::string(cgroup);
 }
 
+// This process's own in one of the hierarchies.
+struct OwnCgroup {
+  bool known = false;
+  std::string_view path;
+};
+
+// The cgroup at `path` of the mount and all above it, those left out that are there.
+void AddWithParents(const CgroupMount& mount, std::string path, std::vector<MemoryCgroup>& found) {
+  while (true) {
+    const MemoryCgroup item{.path = mount.point + path, .v2 = mount.v2};
+    if (std::find(found.begin(), found.end(), item) == found.end()) found.push_back(item);
+    if (path.empty()) return;
+    path.resize(path.rfind('/'));
+  }
+}
+
 }  // namespace
 
 std::vector<MemoryCgroup> FindMemoryCgroups(std::string_view cgroup_text, std::string_view mountinfo_text) {
   // "4:memory:/path" of version 1, "0::/path" of version 2.
-  std::optional<std::string> v1;
-  std::optional<std::string> v2;
+  OwnCgroup v1;
+  OwnCgroup v2;
   for (const std::string_view line : Split(cgroup_text, '\n')) {
     const size_t first = line.find(':');
     const size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) continue;
     const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (Has(controllers, "memory")) v1 = line.substr(second + 1);
-    if (controllers.empty()) v2 = line.substr(second + 1);
+    if (Has(controllers, "memory")) v1 = {.known = true, .path = line.substr(second + 1)};
+    if (controllers.empty()) v2 = {.known = true, .path = line.substr(second + 1)};
   }
   std::vector<MemoryCgroup> found;
   for (const std::string_view line : Split(mountinfo_text, '\n')) {
     const std::optional<CgroupMount> mount = ParseMount(line);
     if (!mount) continue;
-    const std::optional<std::string>& cgroup = mount->v2 ? v2 : v1;
-    if (!cgroup) continue;
-    std::string path = PathBelow(mount->root, *cgroup);
-    for (;;) {
-      const MemoryCgroup item{.path = mount->point + path, .v2 = mount->v2};
-      if (std::find(found.begin(), found.end(), item) == found.end()) found.push_back(item);
-      if (path.empty()) break;
-      path.resize(path.rfind('/'));
-    }
+    const OwnCgroup& cgroup = mount->v2 ? v2 : v1;
+    if (cgroup.known) AddWithParents(*mount, PathBelow(mount->root, cgroup.path), found);
   }
   return found;
 }
@@ -152,26 +161,32 @@ std::optional<uint64_t> FindKilobytes(std::string_view text, std::string_view na
   return std::nullopt;
 }
 
+namespace {
+
+// File pages that were not used of late go when memory is needed, so they count as available, as in MemAvailable.
+uint64_t HeldBy(const MemoryCgroup& cgroup) {
+  const uint64_t used = NumberIn(cgroup.path + (cgroup.v2 ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
+  const std::string stat = ReadText(cgroup.path + "/memory.stat").value_or("");
+  const uint64_t inactive = FindStat(stat, cgroup.v2 ? "inactive_file" : "total_inactive_file").value_or(0);
+  return used - std::min(used, inactive);
+}
+
+}  // namespace
+
 Result<MemoryRoom> MemoryRoomIn(std::string_view meminfo_text, const std::vector<MemoryCgroup>& cgroups) {
   const std::optional<uint64_t> total = FindKilobytes(meminfo_text, "MemTotal");
   const std::optional<uint64_t> available = FindKilobytes(meminfo_text, "MemAvailable");
   if (!total || !available) return Status(Code::kIo, "/proc/meminfo: no MemTotal or MemAvailable: mount /proc");
   MemoryRoom room{.total_bytes = *total, .available_bytes = std::min(*total, *available), .source = "the machine"};
   for (const MemoryCgroup& cgroup : cgroups) {
-    const std::optional<uint64_t> limit =
-        NumberIn(cgroup.path + (cgroup.v2 ? "/memory.max" : "/memory.limit_in_bytes"));
-    if (!limit) continue;
-    if (*limit < room.total_bytes) {
-      room.total_bytes = *limit;
+    const uint64_t limit =
+        NumberIn(cgroup.path + (cgroup.v2 ? "/memory.max" : "/memory.limit_in_bytes")).value_or(UINT64_MAX);
+    if (limit == UINT64_MAX) continue;
+    if (limit < room.total_bytes) {
+      room.total_bytes = limit;
       room.source = "memory cgroup " + cgroup.path;
     }
-    // File pages that were not used of late go when memory is needed, so they count as available, as in MemAvailable.
-    const uint64_t used =
-        NumberIn(cgroup.path + (cgroup.v2 ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
-    const std::string stat = ReadText(cgroup.path + "/memory.stat").value_or("");
-    const uint64_t inactive = FindStat(stat, cgroup.v2 ? "inactive_file" : "total_inactive_file").value_or(0);
-    const uint64_t held = used - std::min(used, inactive);
-    room.available_bytes = std::min(room.available_bytes, *limit - std::min(*limit, held));
+    room.available_bytes = std::min(room.available_bytes, limit - std::min(limit, HeldBy(cgroup)));
   }
   return room;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/warehouse.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -9,6 +10,27 @@
 #include "cache/warehouse_parts.h"
 
 namespace augur {
+namespace {
+
+// REQUIRES: both have as many bytes.
+void CopyPieces(Warehouse::Pieces from, std::span<const std::span<std::byte>> to) {
+  size_t skip = 0;  // of to[0]
+  for (std::span<const std::byte> piece : from) {
+    while (!piece.empty()) {
+      const std::span<std::byte> place = to[0].subspan(skip);
+      const size_t bytes = std::min(piece.size(), place.size());
+      std::memcpy(place.data(), piece.data(), bytes);
+      piece = piece.subspan(bytes);
+      skip += bytes;
+      if (bytes == place.size()) {
+        to = to.subspan(1);
+        skip = 0;
+      }
+    }
+  }
+}
+
+}  // namespace
 
 Warehouse::~Warehouse() = default;
 
@@ -20,6 +42,16 @@ Warehouse::Pin& Warehouse::Pin::operator=(Pin&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(pieces_, other.pieces_);
   return *this;
+}
+
+void Warehouse::Pin::Shorten(uint64_t bytes) {
+  AUGUR_CHECK(bytes <= bytes_);
+  bytes_ = bytes;
+  for (std::span<const std::byte>& piece : pieces_) {
+    piece = piece.first(std::min<uint64_t>(bytes, piece.size()));
+    bytes -= piece.size();
+  }
+  std::erase_if(pieces_, [](std::span<const std::byte> piece) { return piece.empty(); });
 }
 
 Warehouse::Pin::~Pin() {
@@ -63,12 +95,14 @@ bool Warehouse::Contains(const RecordKey& key) const {
   return parts_->tables.MayHold(key);
 }
 
-Warehouse::Inserted Warehouse::Insert(const RecordKey& key, std::span<const std::byte> bytes) {
-  if (bytes.empty() || bytes.size() > UINT32_MAX) return Inserted::kNoRoom;
+Warehouse::Inserted Warehouse::InsertPieces(const RecordKey& key, Pieces pieces) {
+  uint64_t bytes = 0;
+  for (const std::span<const std::byte> piece : pieces) bytes += piece.size();
+  if (bytes == 0 || bytes > UINT32_MAX) return Inserted::kNoRoom;
   Parts& parts = *parts_;
-  const uint64_t pages = PagesFor(bytes.size());
+  const uint64_t pages = PagesFor(bytes);
   uint32_t item = kNoItem;
-  std::vector<std::span<std::byte>> pieces;
+  std::vector<std::span<std::byte>> places;
   // Another process may take what was got, or the tables may prove damaged and be rebuilt: a number of times is enough.
   const uint64_t tries_max = 16 + pages / kSlabDataPages;
   for (uint64_t tries = 0; item == kNoItem; ++tries) {
@@ -84,8 +118,8 @@ Warehouse::Inserted Warehouse::Insert(const RecordKey& key, std::span<const std:
       }
       if (tables.IsFull(pages) && (!parts.ReapDoomed() || tables.IsFull(pages))) return Inserted::kNoRoom;
       if (tables.LackFor(pages) == WarehouseTables::Lack::kNothing) {
-        item = tables.Take(key, static_cast<uint32_t>(bytes.size()), parts.slot_bit);
-        if (item != kNoItem && tables.Pieces(item, pieces)) {
+        item = tables.Take(key, static_cast<uint32_t>(bytes), parts.slot_bit);
+        if (item != kNoItem && tables.Pieces(item, places)) {
           ++parts.local(item).pins;
           parts.local(item).checked = tables.item(item).sequence;
         } else {
@@ -97,10 +131,7 @@ Warehouse::Inserted Warehouse::Insert(const RecordKey& key, std::span<const std:
     }
     if (!parts.Grow(pages)) return Inserted::kNoRoom;
   }
-  for (const std::span<std::byte> piece : pieces) {
-    std::memcpy(piece.data(), bytes.data(), piece.size());
-    bytes = bytes.subspan(piece.size());
-  }
+  CopyPieces(pieces, places);
   const MutexLock lock(parts.mu);
   parts.tables.SetReady(item);
   parts.Unpin(item);

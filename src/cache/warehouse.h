@@ -80,6 +80,8 @@ class Warehouse {
     // The block's bytes, in order. Neighbours are joined: mostly one piece; at worst one each 4 KiB.
     Pieces pieces() const { return pieces_; }
     uint64_t bytes() const { return bytes_; }
+    // Leaves out what comes after the first `bytes`. REQUIRES: there are as many.
+    void Shorten(uint64_t bytes);
 
    private:
     friend class Warehouse;
@@ -106,8 +108,9 @@ class Warehouse {
     kPresent,  // it is there already, or is being inserted
     kNoRoom,   // the limit is reached, or the machine has no more memory to give: Erase something, or go without
   };
-  // Copies `bytes` (without a lock held). Empty bytes: kNoRoom.
-  Inserted Insert(const RecordKey& key, std::span<const std::byte> bytes);
+  // Copies the bytes of `pieces`, one after the other (without a lock held). No bytes: kNoRoom.
+  Inserted InsertPieces(const RecordKey& key, Pieces pieces);
+  Inserted Insert(const RecordKey& key, std::span<const std::byte> bytes) { return InsertPieces(key, {&bytes, 1}); }
 
   // Frees the block. False: there is none, or it is pinned or being inserted by a process that lives.
   bool Erase(const RecordKey& key);

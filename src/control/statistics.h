@@ -61,6 +61,8 @@ enum class Gauge : size_t {
   kOrderPosition,
   kOrderFiles,
   kStockedAheadBytes,
+  kAheadBytes,
+  kRenderedHeldBytes,
   kWarehouseBytes,
   kWarehouseBytesMax,
   kWarehouseBlocks,

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/image_decoder.h"
 
+#include <cstdio>  // jpeglib.h wants it
+
+#include <jpeglib.h>
+#include <spng.h>
+
 #include "decode/jpeg_decoder.h"
 #include "decode/jpeg_header.h"
 #include "decode/png_decoder.h"
@@ -26,6 +31,11 @@ Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOp
   if (LooksLikeJpeg(file)) return MeasureJpeg(file, options);
   if (LooksLikePng(file)) return MeasurePng(file, options);
   return NotAnImage(file);
+}
+
+// Three digits each are enough for a minor version and a patch; libjpeg-turbo's number is 2001005 for 2.1.5.
+uint32_t DecoderVersions() {
+  return LIBJPEG_TURBO_VERSION_NUMBER * 100U + SPNG_VERSION_MAJOR * 49U + SPNG_VERSION_MINOR * 7U + SPNG_VERSION_PATCH;
 }
 
 }  // namespace augur

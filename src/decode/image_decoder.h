@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "augur/status.h"
@@ -17,5 +18,8 @@ Result<Image> DecodeImage(std::span<const std::byte> file, const DecodeOptions& 
 // What DecodeImage needs for this file, from its header, without allocating it, so that a budget can be asked first.
 // The bounds of `options` are not applied. Fails as DecodeImage does, for what the header shows.
 Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOptions& options = {});
+
+// Of the libraries that decode, as they were when this was built: with others, the same file may become other pixels.
+uint32_t DecoderVersions();
 
 }  // namespace augur

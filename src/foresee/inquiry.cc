@@ -241,20 +241,21 @@ std::string Inquiry::Describe() const {
 }
 
 void Inquiry::MakeStages() {
-  std::vector<Guess> known;
-  for (const KnownSampler& sampler : *known_) {
-    for (uint64_t epoch = 0; epoch < sampler.epochs; ++epoch) {
-      known.push_back({.sampler = sampler.sampler, .epoch = epoch});
-    }
-  }
-  const auto all = std::make_shared<const std::vector<Guess>>(std::move(known));
-  const auto known_guess = [all](uint64_t unit) { return (*all)[unit]; };
-  AddGuessStage("known seeds", all->size(), known_guess, false);
+  // A guess is an epoch of a sampler; there are some hundred thousand of them, so they are not written down.
+  std::vector<uint64_t> ends;  // of each sampler's
+  uint64_t count = 0;
+  for (const KnownSampler& sampler : *known_) ends.push_back(count += sampler.epochs);
+  const auto known_guess = [known = known_, ends](uint64_t unit) {
+    const auto sampler = static_cast<size_t>(std::ranges::upper_bound(ends, unit) - ends.begin());
+    const uint64_t begin = sampler > 0 ? ends[sampler - 1] : 0;
+    return Guess{.sampler = (*known)[sampler].sampler, .epoch = unit - begin};
+  };
+  AddGuessStage("known seeds", count, known_guess, false);
   if (!question_.search) return;
   // The same in mid-epoch, as many as may be had.
   uint64_t samples = 1;
   for (const GuessTest& test : question_.tests) samples += test.samples();
-  AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(all->size(), kMidstDraws / samples), known_guess, true);
+  AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(count, kMidstDraws / samples), known_guess, true);
   AddSeedStages();
   AddEndShuffleStages();
 }

@@ -15,26 +15,26 @@ BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine,
                          Statistics& statistics, DemandHooks* hooks)
     : store_(std::move(store)), engine_(engine), cache_(cache), statistics_(statistics), hooks_(hooks) {}
 
-void BlockReader::Get(const Entry& file, uint64_t block, RecordCache::Done done) {
+void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done) {
   const RecordKey key{.hash = file.hash, .size = file.size, .block = block};
   const size_t buffer_bytes = Store::BlockBytes(file, block) + 2 * size_t{kAlignMax};
   const RecordCache::Found found = cache_.Get(
       key, buffer_bytes,
-      [this, file, block](Buffer buffer, RecordCache::Loaded loaded) {
-        Load(file, block, std::move(buffer), std::move(loaded));
+      [this, file, block, use](Buffer buffer, RecordCache::Loaded loaded) {
+        Load(file, block, use, std::move(buffer), std::move(loaded));
       },
       std::move(done));
   if (found == RecordCache::Found::kPresent) statistics_.Add(Stat::kRecordCacheHits, 1);
   if (found == RecordCache::Found::kLoading) statistics_.Add(Stat::kRecordCacheJoins, 1);
 }
 
-std::optional<Warehouse::Pin> BlockReader::FindKept(const Entry& file, uint64_t block) const {
+std::optional<Warehouse::Pin> BlockReader::FindKept(const ShownFile& file, uint64_t block) const {
   return hooks_ != nullptr ? hooks_->Find(file, block) : std::nullopt;
 }
 
-void BlockReader::Load(const Entry& file, uint64_t block, Buffer buffer, RecordCache::Loaded loaded) {
+void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded) {
   const uint64_t block_bytes = Store::BlockBytes(file, block);
-  if (const std::optional<Warehouse::Pin> pin = FindKept(file, block)) {
+  if (const std::optional<Warehouse::Pin> pin = FindKept(ShownFile::Original(file), block)) {
     statistics_.Add(Stat::kWarehouseHits, 1);
     AUGUR_CHECK(pin->bytes() == block_bytes);
     std::byte* to = buffer.data();
@@ -57,14 +57,14 @@ void BlockReader::Load(const Entry& file, uint64_t block, Buffer buffer, RecordC
   ReadRequest request{.fd = extent->file->fd, .offset = begin, .data = buffer.data(), .bytes = end - begin, .done = {}};
   // std::function must be copyable, so the buffer travels in a shared_ptr.
   auto shared = std::make_shared<Buffer>(std::move(buffer));
-  request.done = [this, file, block, extent = std::move(extent).value(), begin, shared,
+  request.done = [this, file, block, use, extent = std::move(extent).value(), begin, shared,
                   loaded = std::move(loaded)](int64_t result) {
-    loaded(Finish(file, block, extent, extent.offset - begin, result, std::move(*shared)));
+    loaded(Finish(file, block, use, extent, extent.offset - begin, result, std::move(*shared)));
   };
   engine_.Submit(std::move(request));
 }
 
-Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, const Extent& extent, size_t skip,
+Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use use, const Extent& extent, size_t skip,
                                         int64_t result, Buffer buffer) {
   statistics_.Add(Stat::kDiskReads, 1);
   Status status;
@@ -84,7 +84,9 @@ Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, const
     spdlog::error("{}: {}", Printable(store_->path()), status.text());
     return status;
   }
-  if (hooks_ != nullptr) hooks_->OnLoaded(file, block, {buffer.data() + skip, extent.bytes});
+  if (hooks_ != nullptr && use == Use::kRead) {
+    hooks_->OnLoaded(ShownFile::Original(file), block, {buffer.data() + skip, extent.bytes});
+  }
   return CachedBlock{.buffer = std::move(buffer), .begin = skip, .bytes = extent.bytes};
 }
 

@@ -13,6 +13,7 @@
 #include "control/statistics.h"
 #include "io/read_engine.h"
 #include "prefetch/demand_hooks.h"
+#include "prefetch/shown_file.h"
 
 namespace augur {
 
@@ -30,17 +31,20 @@ class BlockReader {
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
+  // What the block is for: to be read, or to make something else of it, so that it is not worth keeping.
+  enum class Use { kRead, kMake };
+
   // Hands over block `block` of `file`, from the cache or from the disk. Failures: kCorrupt (the bytes are not those
   // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block);
   // a failed load is logged once, however many asked. REQUIRES: block < Store::BlockCount(file).
-  void Get(const Entry& file, uint64_t block, RecordCache::Done done);
-  // The block where it is kept beside the record cache, without a copy. Nothing: Get brings it.
-  std::optional<Warehouse::Pin> FindKept(const Entry& file, uint64_t block) const;
+  void Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done);
+  // A block of a file of any view, where it is kept beside the record cache, without a copy. Nothing: it is not kept.
+  std::optional<Warehouse::Pin> FindKept(const ShownFile& file, uint64_t block) const;
 
  private:
-  void Load(const Entry& file, uint64_t block, Buffer buffer, RecordCache::Loaded loaded);
-  Result<CachedBlock> Finish(const Entry& file, uint64_t block, const Extent& extent, size_t skip, int64_t result,
-                             Buffer buffer);
+  void Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded);
+  Result<CachedBlock> Finish(const Entry& file, uint64_t block, Use use, const Extent& extent, size_t skip,
+                             int64_t result, Buffer buffer);
 
   // Constant after construction; each has its own synchronization.
   const std::shared_ptr<const Store> store_;

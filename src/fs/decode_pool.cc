@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fs/decode_pool.h"
 
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -8,11 +9,14 @@
 
 namespace augur {
 
-Result<std::unique_ptr<DecodePool>> DecodePool::Start(unsigned threads) {
-  AUGUR_CHECK(threads > 0);
+Result<std::unique_ptr<DecodePool>> DecodePool::Start(unsigned ahead, unsigned demand) {
+  AUGUR_CHECK(ahead > 0);
   std::unique_ptr<DecodePool> pool(new DecodePool());
-  for (unsigned i = 0; i < threads; ++i) {
-    AUGUR_TRY_ASSIGN(thread, StartThread("augur-decode", [pool = pool.get()] { pool->Work(); }));
+  pool->ahead_ = ahead;
+  for (unsigned i = 0; i < ahead + demand; ++i) {
+    const bool only_demand = i >= ahead;
+    AUGUR_TRY_ASSIGN(thread,
+                     StartThread("augur-decode", [pool = pool.get(), only_demand] { pool->Work(only_demand); }));
     pool->threads_.push_back(std::move(thread));
   }
   return pool;
@@ -30,19 +34,26 @@ DecodePool::~DecodePool() {
 void DecodePool::Run(Urgency urgency, std::function<void()> work) {
   const MutexLock lock(mu_);
   queues_[static_cast<size_t>(urgency)].push_back(std::move(work));
-  wake_.NotifyOne();
+  wake_.NotifyAll();  // one alone might be of those that do not do this
 }
 
-void DecodePool::Work() {
+std::deque<std::function<void()>>* DecodePool::Next(bool only_demand) {
+  for (std::deque<std::function<void()>>& queue : std::span(queues_).first(only_demand ? 1 : kUrgencies)) {
+    if (!queue.empty()) return &queue;
+  }
+  return nullptr;
+}
+
+void DecodePool::Work(bool only_demand) {
   while (true) {
     std::function<void()> work;
     {
       const MutexLock lock(mu_);
-      while (!HasWork() && !ending_) wake_.Wait(mu_);
-      if (!HasWork()) return;
-      auto& queue = queues_[0].empty() ? queues_[1] : queues_[0];
-      work = std::move(queue.front());
-      queue.pop_front();
+      std::deque<std::function<void()>>* queue = nullptr;
+      while ((queue = Next(only_demand)) == nullptr && !ending_) wake_.Wait(mu_);
+      if (queue == nullptr) return;
+      work = std::move(queue->front());
+      queue->pop_front();
     }
     work();
   }

@@ -15,14 +15,16 @@
 namespace augur {
 
 // DecodePool runs what takes a processor for milliseconds, so that no thread that answers requests or completes reads
-// does. What somebody waits for goes before what is only foreseen; within each, first come, first served. Safe from any
-// thread. Not a place to wait: work that waited for other work could wait for ever.
+// does. What somebody waits for goes before what is only foreseen, and has threads of its own beside, so that it never
+// waits for that; within each, first come, first served. Safe from any thread. Not a place to wait: work that waited
+// for other work could wait for ever.
 class DecodePool {
  public:
   enum class Urgency : size_t { kDemand, kAhead };
 
-  // kNoSpace: the system gives no such thread. REQUIRES: threads > 0.
-  static Result<std::unique_ptr<DecodePool>> Start(unsigned threads);
+  // `ahead` threads run either, `demand` more run what somebody waits for alone. kNoSpace: the system gives no such
+  // thread. REQUIRES: ahead > 0.
+  static Result<std::unique_ptr<DecodePool>> Start(unsigned ahead, unsigned demand);
   // Runs all that was given, then ends the threads.
   ~DecodePool();
   DecodePool(const DecodePool&) = delete;
@@ -31,20 +33,23 @@ class DecodePool {
   // Runs `work` on one of the threads. REQUIRES: the pool is not being destroyed, but by what it runs.
   void Run(Urgency urgency, std::function<void()> work);
 
-  unsigned threads() const { return static_cast<unsigned>(threads_.size()); }
+  // That run what is only foreseen.
+  unsigned ahead() const { return ahead_; }
 
  private:
   static constexpr size_t kUrgencies = 2;
 
   DecodePool() = default;
-  void Work();
-  bool HasWork() const AUGUR_REQUIRES(mu_) { return !queues_[0].empty() || !queues_[1].empty(); }
+  void Work(bool only_demand);
+  // The queue to take from; nullptr: there is nothing to do.
+  std::deque<std::function<void()>>* Next(bool only_demand) AUGUR_REQUIRES(mu_);
 
   // Constant after Start.
+  unsigned ahead_ = 0;
   std::vector<std::thread> threads_;
 
   Mutex mu_;
-  CondVar wake_;
+  CondVar wake_;  // all threads
   std::array<std::deque<std::function<void()>>, kUrgencies> queues_ AUGUR_GUARDED_BY(mu_);
   bool ending_ AUGUR_GUARDED_BY(mu_) = false;
 };

@@ -11,12 +11,10 @@
 
 #include "base/check.h"
 #include "fs/node.h"
+#include "order/file_path.h"
 
 namespace augur {
 namespace {
-
-// In .augur, beside the virtual files; in no listing.
-constexpr std::string_view kViewsName = "views";
 
 Status NoSuchNode(NodeId id) { return {Code::kNotFound, "node " + std::to_string(id) + ": no such node"}; }
 
@@ -97,11 +95,59 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
   if (views.pool == nullptr) return;
   views_ = std::make_unique<ViewTable>(views.root);
   tree_ = std::make_unique<ViewTree>(store_, views.names_bytes_max);
-  rendered_ = std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, views.bytes_max);
+  rendered_ = std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, options.hooks, views.bytes_max);
 }
 
 std::vector<const View*> FileSystem::Views() const {
   return views_ != nullptr ? views_->All() : std::vector<const View*>();
+}
+
+uint32_t FileSystem::RootView() const {
+  return views_ != nullptr && views_->root() != nullptr ? ViewTable::kRootNumber : 0;
+}
+
+std::string FileSystem::SpecOf(uint32_t view) const {
+  const View* const found = view != 0 && views_ != nullptr ? views_->Get(view) : nullptr;
+  return found != nullptr ? found->text : std::string();
+}
+
+Result<ShownFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
+  AUGUR_TRY_ASSIGN(entry, store_->Get(file));
+  if (view == 0) return ShownFile::Original(entry);
+  const View* const found = views_ != nullptr ? views_->Get(view) : nullptr;
+  if (found == nullptr || ShownAs(*found, entry) == Shown::kAbsent) {
+    return Status(Code::kNotFound, "the view does not show it");
+  }
+  return ShownIn(*found, entry);
+}
+
+Result<Entry> FileSystem::FindByPath(std::string_view path) {
+  const View* view = views_ != nullptr ? views_->root() : nullptr;
+  const auto take = [&path](std::string_view name) {
+    if (!path.starts_with(name) || !path.substr(name.size()).starts_with('/')) return false;
+    path.remove_prefix(name.size());
+    path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+    return true;
+  };
+  while (take(".") || take("")) {
+  }
+  if (views_ != nullptr && take(VirtualFolder::kName) && take(kViewsFolderName)) {
+    const std::string_view spec = path.substr(0, path.find('/'));
+    AUGUR_TRY_ASSIGN(found, views_->Find(spec));
+    view = found;
+    take(spec);
+  }
+  if (view == nullptr) return FindFile(*store_, path);
+  return FindFile(*store_, path, [this, view](const Entry& folder, std::string_view name) {
+    return tree_->Lookup(*view, folder, name);
+  });
+}
+
+void FileSystem::MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
+                           Made made) {
+  const View* const view = views_ != nullptr ? views_->Get(file.view) : nullptr;
+  AUGUR_CHECK(view != nullptr && file.made);
+  rendered_->GetAhead(file, *view, std::move(record), std::move(memory), std::move(made));
 }
 
 Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
@@ -199,7 +245,7 @@ Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name) 
 Result<NodeAttributes> FileSystem::LookupInOwnFolder(const Node& folder, std::string_view name) {
   if (folder.entry != 0) return Status(Code::kInvalid, "not a directory");
   if (folder.view == Node::kVirtualView) {
-    if (name == kViewsName && views_ != nullptr) return ViewsFolderAttributes();
+    if (name == kViewsFolderName && views_ != nullptr) return ViewsFolderAttributes();
     AUGUR_TRY_ASSIGN(found, virtual_.Lookup(name));
     return VirtualAttributes(found.entry, found.snapshot.get());
   }
@@ -297,7 +343,7 @@ void FileSystem::ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, cons
 
 // A read that wants a small part of a large file would otherwise copy a whole block for it. Nothing: some of it is not
 // kept, or it lies in too many pieces.
-std::optional<ReadReply> FileSystem::ReadKept(const Entry& file, uint64_t offset, size_t bytes) const {
+std::optional<ReadReply> FileSystem::ReadKept(const ShownFile& file, uint64_t offset, size_t bytes) const {
   ReadReply reply;
   uint64_t skip = offset % kBlockBytes;
   for (uint64_t block = offset / kBlockBytes; bytes > 0; ++block, skip = 0) {
@@ -318,8 +364,9 @@ std::optional<ReadReply> FileSystem::ReadKept(const Entry& file, uint64_t offset
   return reply;
 }
 
-void FileSystem::ReadRendered(const Shape& shape, uint64_t offset, size_t bytes, ReadDone done) {
-  rendered_->Get(shape.entry, *shape.view, [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
+void FileSystem::ReadRendered(const ShownFile& file, const View& view, uint64_t offset, size_t bytes, ReadDone done) {
+  if (std::optional<ReadReply> kept = ReadKept(file, offset, bytes)) return done(std::move(*kept));
+  rendered_->Get(file, view, [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
     if (!rendered.ok()) return done(rendered.status());
     ReadReply reply;
     reply.pieces.push_back((*rendered)->span().subspan(offset, bytes));
@@ -336,19 +383,16 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   const Entry& file = shape->entry;
   const View* const view = shape->view;
   if (file.type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
-  const uint64_t size = view != nullptr ? ShownSize(*view, file) : file.size;
-  if (offset >= size || bytes == 0) return done(ReadReply{});
-  bytes = std::min<uint64_t>(bytes, size - offset);
-  if (view != nullptr && ShownAs(*view, file) == Shown::kRendered) {
-    return ReadRendered(*shape, offset, bytes, std::move(done));
-  }
-  // What is read through a view says nothing about the original files, which the prefetch pushes.
-  if (offset == 0 && view == nullptr && options_.hooks != nullptr) options_.hooks->OnRead(file, reader);
-  if (std::optional<ReadReply> kept = ReadKept(file, offset, bytes)) return done(std::move(*kept));
+  const ShownFile shown = view != nullptr ? ShownIn(*view, file) : ShownFile::Original(file);
+  if (offset >= shown.size || bytes == 0) return done(ReadReply{});
+  bytes = std::min<uint64_t>(bytes, shown.size - offset);
+  if (offset == 0 && options_.hooks != nullptr) options_.hooks->OnRead(shown, reader);
+  if (shown.made) return ReadRendered(shown, *view, offset, bytes, std::move(done));
+  if (std::optional<ReadReply> kept = ReadKept(shown, offset, bytes)) return done(std::move(*kept));
   const uint64_t first = offset / kBlockBytes;
   if ((offset + bytes - 1) / kBlockBytes == first) {
     const uint64_t skip = offset % kBlockBytes;
-    blocks_.Get(file, first, [skip, bytes, done = std::move(done)](Result<BlockRef> block) {
+    blocks_.Get(file, first, BlockReader::Use::kRead, [skip, bytes, done = std::move(done)](Result<BlockRef> block) {
       if (!block.ok()) return done(block.status());
       ReadReply reply;
       reply.pieces.push_back((*block)->span().subspan(skip, bytes));
@@ -366,7 +410,8 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   });
   gate_.Enter([this, file = file, first, read] {
     for (size_t i = 0; i < SplitRead::kBlocks; ++i) {
-      blocks_.Get(file, first + i, [read, i](Result<BlockRef> block) { read->Arrived(i, std::move(block)); });
+      blocks_.Get(file, first + i, BlockReader::Use::kRead,
+                  [read, i](Result<BlockRef> block) { read->Arrived(i, std::move(block)); });
     }
   });
 }

@@ -21,6 +21,7 @@
 #include "fs/view_table.h"
 #include "fs/view_tree.h"
 #include "fs/virtual_folder.h"
+#include "prefetch/view_source.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -90,7 +91,7 @@ struct ReadReply {
 // Metadata calls may wait for pages of the index and for nothing else; Read never waits for the disk. The store's bytes
 // reach `done` only after their check. REQUIRES: the engine and the cache outlive it, and every Read has ended before
 // it is destroyed.
-class FileSystem {
+class FileSystem final : public ViewSource {
  public:
   // Called exactly once, on the caller's thread or on one of the engine or of the decode pool. Failure:
   // kCorrupt or kIo; nothing was read.
@@ -128,6 +129,17 @@ class FileSystem {
   // Snapshots of virtual files that the kernel has not forgotten.
   size_t live_snapshots() const { return virtual_.live_count(); }
 
+  // ViewSource.
+  uint32_t RootView() const override;
+  std::string SpecOf(uint32_t view) const override;
+  Result<ShownFile> Show(uint32_t view, EntryNumber file) const override;
+  void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
+                 Made made) override;
+
+  // The file at a path relative to the root of the mount, links followed: FindFile, in the view that the root shows, or
+  // in the one that the path leads into.
+  Result<Entry> FindByPath(std::string_view path);
+
   // The views that this mount has, as ViewTable::All(); none where there can be none.
   std::vector<const View*> Views() const;
   // What the files of views may take together.
@@ -149,8 +161,8 @@ class FileSystem {
   NodeAttributes VirtualAttributes(uint64_t entry, const VirtualFolder::Snapshot* snapshot) const;
   Result<NodeAttributes> GetVirtualAttributes(uint64_t entry) const;
   Status ReadVirtualDirectory(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
-  std::optional<ReadReply> ReadKept(const Entry& file, uint64_t offset, size_t bytes) const;
-  void ReadRendered(const Shape& shape, uint64_t offset, size_t bytes, ReadDone done);
+  std::optional<ReadReply> ReadKept(const ShownFile& file, uint64_t offset, size_t bytes) const;
+  void ReadRendered(const ShownFile& file, const View& view, uint64_t offset, size_t bytes, ReadDone done);
   void ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, const ReadDone& done) const;
   bool HasOwnFolder() const { return virtual_.present() || views_ != nullptr; }
   bool IsVirtualName(NodeId parent, std::string_view name) const;

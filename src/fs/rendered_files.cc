@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -24,6 +23,9 @@ namespace {
 constexpr uint64_t kTablesShare = 16;
 
 size_t TableBytes(uint64_t bytes_max) { return std::min<uint64_t>(bytes_max / kTablesShare, WeightTables::kBytesMax); }
+
+// Files made ahead that are remembered before those are looked for that nobody has any more.
+constexpr size_t kSweepMin = 1024;
 
 // Files whose failure was logged; beyond, the oldest knowledge is given up and a failure may be logged again.
 constexpr size_t kLoggedMax = 4096;
@@ -66,32 +68,43 @@ Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
 
 }  // namespace
 
-// A file that is being made. Guarded by mu_: waiters and taken; all else belongs to the stage that it is in.
+// A file that is being made. Guarded by mu_: waiters, taken, waited_for, started, ready, started_ahead; all else
+// belongs to the stage that it is in.
 struct RenderedFiles::Job {
-  Job(Key its_key, const Entry& its_file, const View& its_view)
-      : key(std::move(its_key)),
-        file(its_file),
+  Job(const ShownFile& shown_file, const View& its_view, std::shared_ptr<const Buffer> its_memory)
+      : shown(shown_file),
+        key(shown.KeyOf(0)),
+        file(shown.entry),
         view(its_view),
-        rendered_bytes(RenderedSize(its_view.spec, its_file.image)),
-        record_bytes(Store::BlockCount(its_file) > 1 ? its_file.size : 0) {}
+        memory(std::move(its_memory)),
+        record_bytes(Store::BlockCount(file) > 1 ? file.size : 0),
+        waited_for(memory == nullptr) {}
 
+  const ShownFile shown;
   const Key key;
-  const Entry file;
+  const Entry& file;
   const View& view;
-  const uint64_t rendered_bytes;
-  const uint64_t record_bytes;  // of `record`
+  const std::shared_ptr<const Buffer> memory;  // for the result; nullptr: it is allocated here
+  const uint64_t record_bytes;                 // of `record`
+  bool waited_for;                             // by a reader
+  bool started = false;
+  bool ready = false;          // its record is there
+  bool started_ahead = false;  // counts in running_ahead_
+  std::atomic<bool> taken_up = false;
   std::vector<Done> waiters;
   uint64_t taken = 0;  // of the budget; before it is started: what it wants
 
   // The record: in its block where there is one, else copied together, since who held blocks while he waits for others
   // would wait for memory that he takes himself.
+  std::vector<BlockRef> given;  // by who asked; else it is read
   BlockRef block;
   std::unique_ptr<std::byte[]> record;
   std::atomic<uint64_t> pending = 0;  // blocks
   std::atomic<bool> failed = false;   // the first failure is in `failure`
   Status failure;
 
-  uint64_t AtLeast() const { return record_bytes + rendered_bytes; }
+  // Of the budget; where the result has memory already, without it.
+  uint64_t AtLeast() const { return record_bytes + (memory != nullptr ? 0 : shown.size); }
   std::span<const std::byte> source() const {
     return block != nullptr ? block->span() : std::span<const std::byte>(record.get(), record_bytes);
   }
@@ -101,17 +114,19 @@ struct RenderedFiles::Job {
   }
 };
 
-size_t RenderedFiles::HashOfKey::operator()(const Key& key) const {
-  return key.hash.low ^ std::hash<std::string>()(key.view);
+// What it can take at most, by its header.
+uint64_t RenderedFiles::MostOf(const Job& job) {
+  return job.AtLeast() + DecodeMemoryMax(job.file.image) + ShapingMemory(job.view.spec, job.file.image);
 }
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
-                             Statistics& statistics, uint64_t bytes_max)
+                             Statistics& statistics, DemandHooks* hooks, uint64_t bytes_max)
     : store_(std::move(store)),
       bytes_max_(bytes_max - TableBytes(bytes_max)),
       blocks_(blocks),
       pool_(pool),
       statistics_(statistics),
+      hooks_(hooks),
       resizer_(TableBytes(bytes_max)) {}
 
 RenderedFiles::~RenderedFiles() {
@@ -119,8 +134,8 @@ RenderedFiles::~RenderedFiles() {
   while (running_ > 0) idle_.Wait(mu_);
 }
 
-void RenderedFiles::Get(const Entry& file, const View& view, const Done& done) {
-  const Key key{.hash = file.hash, .size = file.size, .info = file.image, .view = view.text};
+void RenderedFiles::Get(const ShownFile& file, const View& view, const Done& done) {
+  const Key key = file.KeyOf(0);
   RenderedRef kept;
   JobRef refused;
   std::vector<JobRef> startable;
@@ -130,16 +145,15 @@ void RenderedFiles::Get(const Entry& file, const View& view, const Done& done) {
     const auto under_way = kept == nullptr ? jobs_.find(key) : jobs_.end();
     if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(done);
-      return;
-    }
-    if (kept == nullptr) {
-      const auto job = std::make_shared<Job>(key, file, view);
+      Hurry(under_way->second);
+      startable = TakeStartable();
+    } else if (kept == nullptr) {
+      const auto job = std::make_shared<Job>(file, view, nullptr);
       if (job->AtLeast() > bytes_max_) {
         refused = job;
       } else {
         job->waiters.push_back(done);
-        job->taken =
-            std::min(bytes_max_, job->AtLeast() + DecodeMemoryMax(file.image) + ShapingMemory(view.spec, file.image));
+        job->taken = std::min(bytes_max_, MostOf(*job));
         jobs_.emplace(key, job);
         waiting_.push_back(job);
         ++running_;
@@ -159,23 +173,92 @@ void RenderedFiles::Get(const Entry& file, const View& view, const Done& done) {
   Start(startable);
 }
 
+void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
+                             std::shared_ptr<const Buffer> memory, const ViewSource::Made& made) {
+  const auto job = std::make_shared<Job>(file, view, memory);
+  const Done done = [memory, made](const Result<RenderedRef>& rendered) {
+    // Somebody else had it made, or had it already.
+    if (rendered.ok() && (*rendered)->memory != memory) std::ranges::copy((*rendered)->span(), memory->data());
+    made(rendered.status());
+  };
+  RenderedRef kept;
+  std::vector<JobRef> startable;
+  {
+    const MutexLock lock(mu_);
+    kept = FindKept(job->key);
+    const auto under_way = kept == nullptr ? jobs_.find(job->key) : jobs_.end();
+    if (under_way != jobs_.end()) {
+      under_way->second->waiters.push_back(done);
+    } else if (kept == nullptr) {
+      job->given = std::move(record);
+      job->waiters.push_back(done);
+      job->taken = std::min(bytes_max_, MostOf(*job));
+      jobs_.emplace(job->key, job);
+      waiting_ahead_.push_back(job);
+      ++running_;
+      startable = TakeStartable();
+    }
+  }
+  if (kept != nullptr) return done(std::move(kept));
+  Start(startable);
+}
+
+// Somebody has come to wait for it.
+void RenderedFiles::Hurry(const JobRef& job) {
+  if (job->waited_for) return;
+  job->waited_for = true;
+  if (!job->started) {
+    std::erase(waiting_ahead_, job);
+    waiting_.push_back(job);
+  } else if (job->ready) {
+    RunInPool(job, DecodePool::Urgency::kDemand);  // it stands in the pool's other queue; whichever comes first has it
+  }
+}
+
+RenderedRef RenderedFiles::FindAhead(const Key& key) {
+  const auto found = ahead_.find(key);
+  if (found == ahead_.end()) return nullptr;
+  std::shared_ptr<const Buffer> memory = found->second.lock();
+  if (memory == nullptr) {
+    ahead_.erase(found);
+    return nullptr;
+  }
+  return std::make_shared<const RenderedFile>(
+      RenderedFile{.data = nullptr, .memory = std::move(memory), .bytes = key.size});
+}
+
+void RenderedFiles::RememberAhead(const Job& job) {
+  if (ahead_.size() >= sweep_at_) {
+    std::erase_if(ahead_, [](const auto& one) { return one.second.expired(); });
+    sweep_at_ = std::max(kSweepMin, 2 * ahead_.size());
+  }
+  ahead_[job.key] = job.memory;
+}
+
 RenderedRef RenderedFiles::FindKept(const Key& key) {
   const auto found = kept_.find(key);
-  if (found == kept_.end()) return nullptr;
+  if (found == kept_.end()) return FindAhead(key);
   recent_.splice(recent_.begin(), recent_, found->second);
   return found->second->file;
 }
 
-// In the order of asking, so that a large one gets its turn.
+// In the order of asking, so that a large one gets its turn; what nobody waits for comes last, and no more of it than
+// the pool can begin with at once, since it would have memory that others may want meanwhile.
 std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
   std::vector<JobRef> startable;
-  while (!waiting_.empty()) {
-    const uint64_t wanted = waiting_.front()->taken;
+  while (true) {
+    const bool ahead = waiting_.empty();
+    std::deque<JobRef>& queue = ahead ? waiting_ahead_ : waiting_;
+    if (queue.empty() || (ahead && running_ahead_ > pool_.ahead())) break;
+    const uint64_t wanted = queue.front()->taken;
     if (taken_bytes_ > 0 && taken_bytes_ + wanted > bytes_max_ / 2) break;
     MakeRoom(wanted);
     taken_bytes_ += wanted;
-    startable.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+    queue.front()->started = true;
+    queue.front()->started_ahead = ahead;
+    if (ahead) ++running_ahead_;
+    startable.push_back(std::move(queue.front()));
+    queue.pop_front();
   }
   return startable;
 }
@@ -197,8 +280,14 @@ void RenderedFiles::Fetch(const JobRef& job) {
   AUGUR_CHECK(blocks > 0);
   if (job->record_bytes > 0) job->record = std::make_unique_for_overwrite<std::byte[]>(job->record_bytes);
   job->pending = blocks;
+  if (!job->given.empty()) {
+    const std::vector<BlockRef> given = std::move(job->given);
+    for (uint64_t block = 0; block < blocks; ++block) Arrived(job, block, given[block]);
+    return;
+  }
   for (uint64_t block = 0; block < blocks; ++block) {
-    blocks_.Get(job->file, block, [this, job, block](const Result<BlockRef>& bytes) { Arrived(job, block, bytes); });
+    blocks_.Get(job->file, block, BlockReader::Use::kMake,
+                [this, job, block](const Result<BlockRef>& bytes) { Arrived(job, block, bytes); });
   }
 }
 
@@ -212,7 +301,15 @@ void RenderedFiles::Arrived(const JobRef& job, uint64_t block, const Result<Bloc
   }
   if (job->pending.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   // Failures, too: what is started next must not stand on this thread's stack.
-  pool_.Run(DecodePool::Urgency::kDemand, [this, job] { Finish(job, Make(job)); });
+  const MutexLock lock(mu_);
+  job->ready = true;
+  RunInPool(job, job->waited_for ? DecodePool::Urgency::kDemand : DecodePool::Urgency::kAhead);
+}
+
+void RenderedFiles::RunInPool(const JobRef& job, DecodePool::Urgency urgency) {
+  pool_.Run(urgency, [this, job] {
+    if (!job->taken_up.exchange(true)) Finish(job, Make(job));  // else this object may be gone
+  });
 }
 
 Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
@@ -229,9 +326,11 @@ Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
       LogOnce(*job, room);
       return room;
     }
-    file->data = std::make_unique_for_overwrite<std::byte[]>(job->rendered_bytes);
-    file->bytes = job->rendered_bytes;
-    status = RenderFile(spec, info, job->source(), &resizer_, {file->data.get(), file->bytes});
+    if (job->memory == nullptr) file->data = std::make_unique_for_overwrite<std::byte[]>(job->shown.size);
+    file->memory = job->memory;
+    file->bytes = job->shown.size;
+    std::byte* const to = job->memory != nullptr ? job->memory->data() : file->data.get();
+    status = RenderFile(spec, info, job->source(), &resizer_, {to, file->bytes});
   }
   if (!status.ok()) {
     statistics_.Add(Stat::kDecodeErrors, 1);
@@ -263,6 +362,11 @@ Status RenderedFiles::TakeExactly(const JobRef& job, uint64_t bytes) {
 
 void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
   job->DropSource();
+  if (made.ok() && hooks_ != nullptr && job->memory == nullptr) {
+    for (uint64_t block = 0; block < job->shown.block_count(); ++block) {
+      hooks_->OnLoaded(job->shown, block, (*made)->span().subspan(block * kBlockBytes, job->shown.BlockBytes(block)));
+    }
+  }
   std::vector<Done> waiters;
   std::vector<JobRef> startable;
   {
@@ -270,7 +374,10 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
     waiters = std::move(job->waiters);
     jobs_.erase(job->key);
     taken_bytes_ -= job->taken;
-    if (made.ok()) {
+    if (job->started_ahead) --running_ahead_;
+    if (made.ok() && job->memory != nullptr) {
+      RememberAhead(*job);
+    } else if (made.ok()) {
       MakeRoom((*made)->bytes);
       recent_.push_front({.key = job->key, .file = *made});
       kept_.emplace(job->key, recent_.begin());

@@ -15,19 +15,24 @@
 
 #include "augur/store.h"
 #include "base/mutex.h"
+#include "cache/buffer_pool.h"
 #include "control/statistics.h"
 #include "decode/resize.h"
 #include "fs/block_reader.h"
 #include "fs/decode_pool.h"
 #include "fs/view_table.h"
+#include "prefetch/demand_hooks.h"
+#include "prefetch/shown_file.h"
+#include "prefetch/view_source.h"
 
 namespace augur {
 
 // The bytes of a whole file of a view.
 struct RenderedFile {
   std::unique_ptr<std::byte[]> data;
+  std::shared_ptr<const Buffer> memory = nullptr;  // instead: of who asked for it ahead
   size_t bytes = 0;
-  std::span<const std::byte> span() const { return {data.get(), bytes}; }
+  std::span<const std::byte> span() const { return {memory ? memory->data() : data.get(), bytes}; }
 };
 using RenderedRef = std::shared_ptr<const RenderedFile>;
 
@@ -35,7 +40,10 @@ using RenderedRef = std::shared_ptr<const RenderedFile>;
 // a DecodePool, and keeps what was made while there is room, least recently used out first. A file is made once however
 // many ask for it at the same time. Safe from any thread; nobody waits but in the pool's queue, and `done` is called
 // without a lock, on the caller's thread when the file is there, on one of the pool's when it is made. REQUIRES: store,
-// blocks, pool and statistics outlive it. Not for files that pass through a view: BlockReader.
+// blocks, pool, statistics and hooks outlive it. Not for files that pass through a view: BlockReader.
+//
+// What is only foreseen is made behind what somebody waits for, into memory of its owner, who keeps it. When somebody
+// comes to wait for it, it goes before the others; and as long as the owner has the memory, it is found there.
 //
 // Memory: all that a file needs (the record where it is more than one block, what decoding and resizing allocate, the
 // result) is taken from one budget before it is read, in the order of asking, and what is kept makes room for it. So a
@@ -47,9 +55,10 @@ class RenderedFiles {
  public:
   using Done = std::function<void(Result<RenderedRef>)>;
 
-  // `bytes_max`: the budget, of which a small part is for tables that resizing keeps.
+  // `bytes_max`: the budget, of which a small part is for tables that resizing keeps. `hooks` are told what was made
+  // because somebody asked for it; nullptr: nobody is.
   RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool, Statistics& statistics,
-                uint64_t bytes_max);
+                DemandHooks* hooks, uint64_t bytes_max);
   // Waits for the end of all that is being made.
   ~RenderedFiles();
   RenderedFiles(const RenderedFiles&) = delete;
@@ -57,8 +66,12 @@ class RenderedFiles {
 
   // The file. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be decoded, or the store is damaged),
   // kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the image, or from the budget, is logged
-  // once, with store, record and path. REQUIRES: ShownAs(view, file) == Shown::kRendered.
-  void Get(const Entry& file, const View& view, const Done& done);
+  // once, with store, record and path. REQUIRES: file.made, of this view.
+  void Get(const ShownFile& file, const View& view, const Done& done);
+
+  // As ViewSource::MakeAhead.
+  void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
+                std::shared_ptr<const Buffer> memory, const ViewSource::Made& made);
 
   // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }
@@ -66,16 +79,9 @@ class RenderedFiles {
   uint64_t used_bytes() const;
 
  private:
-  // Names the bytes for good, as RecordKey does. What the store recorded of the image decides the size of the result.
-  struct Key {
-    Hash128 hash;
-    uint64_t size = 0;
-    ImageInfo info;
-    std::string view;
-    bool operator==(const Key&) const = default;
-  };
+  using Key = RecordKey;
   struct HashOfKey {
-    size_t operator()(const Key& key) const;
+    size_t operator()(const Key& key) const { return key.hash.low; }
   };
   struct Job;
   using JobRef = std::shared_ptr<Job>;
@@ -84,11 +90,16 @@ class RenderedFiles {
     RenderedRef file;
   };
 
+  static uint64_t MostOf(const Job& job);
   RenderedRef FindKept(const Key& key) AUGUR_REQUIRES(mu_);
+  RenderedRef FindAhead(const Key& key) AUGUR_REQUIRES(mu_);
+  void RememberAhead(const Job& job) AUGUR_REQUIRES(mu_);
+  void Hurry(const JobRef& job) AUGUR_REQUIRES(mu_);
   std::vector<JobRef> TakeStartable() AUGUR_REQUIRES(mu_);
   void MakeRoom(uint64_t bytes) AUGUR_REQUIRES(mu_);
   void Start(const std::vector<JobRef>& jobs);
   void Fetch(const JobRef& job);
+  void RunInPool(const JobRef& job, DecodePool::Urgency urgency) AUGUR_REQUIRES(mu_);
   void Arrived(const JobRef& job, uint64_t block, const Result<BlockRef>& bytes);
   Result<RenderedRef> Make(const JobRef& job);
   Status TakeExactly(const JobRef& job, uint64_t bytes);
@@ -103,6 +114,7 @@ class RenderedFiles {
   BlockReader& blocks_;
   DecodePool& pool_;
   Statistics& statistics_;
+  DemandHooks* const hooks_;
   Resizer resizer_;
 
   // No block is let go and no callback called while it is held.
@@ -110,7 +122,12 @@ class RenderedFiles {
   CondVar idle_;
   std::unordered_map<Key, JobRef, HashOfKey> jobs_ AUGUR_GUARDED_BY(mu_);  // asked for and not made yet
   std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);                       // of these, those without memory yet
-  std::list<Kept> recent_ AUGUR_GUARDED_BY(mu_);                           // made; the last one used first
+  std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);                 // ... that nobody waits for
+  unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started, and nobody waited for them then
+  // Made ahead, as long as somebody has the memory; and some where nobody has any more.
+  std::unordered_map<Key, std::weak_ptr<const Buffer>, HashOfKey> ahead_ AUGUR_GUARDED_BY(mu_);
+  size_t sweep_at_ AUGUR_GUARDED_BY(mu_) = 0;     // entries of it
+  std::list<Kept> recent_ AUGUR_GUARDED_BY(mu_);  // made; the last one used first
   std::unordered_map<Key, std::list<Kept>::iterator, HashOfKey> kept_ AUGUR_GUARDED_BY(mu_);
   uint64_t kept_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
   uint64_t taken_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // by jobs

@@ -16,6 +16,9 @@
 
 namespace augur {
 
+// In .augur, beside the virtual files; in no listing.
+inline constexpr std::string_view kViewsFolderName = "views";
+
 // A view of this mount. Constant.
 struct View {
   uint32_t number = 0;  // in its nodes (Node::view)

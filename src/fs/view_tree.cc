@@ -5,22 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "views/render.h"
-
 namespace augur {
-
-Shown ShownAs(const View& view, const Entry& entry) {
-  if (entry.type != EntryType::kFile) return Shown::kOriginal;
-  switch (AppearanceOf(view.spec, entry.image)) {
-    case Appearance::kAbsent: return Shown::kAbsent;
-    case Appearance::kOriginal: return Shown::kOriginal;
-    default: return Shown::kRendered;
-  }
-}
-
-uint64_t ShownSize(const View& view, const Entry& entry) {
-  return ShownAs(view, entry) == Shown::kRendered ? RenderedSize(view.spec, entry.image) : entry.size;
-}
 
 ViewTree::ViewTree(std::shared_ptr<const Store> store, uint64_t names_bytes_max)
     : store_(store), folders_(std::move(store), names_bytes_max) {}
@@ -33,6 +18,16 @@ Result<Entry> ViewTree::Lookup(const View& view, const Entry& directory, std::st
   AUGUR_TRY_ASSIGN(child, store_->Child(directory, *position));
   if (ShownAs(view, child) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
   return child;
+}
+
+Result<std::string> ViewTree::NameOf(const View& view, const Entry& entry) {
+  if (ShownAs(view, entry) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
+  if (!view.renames()) return std::string(entry.name);
+  AUGUR_TRY_ASSIGN(directory, store_->Get(entry.parent));
+  AUGUR_TRY_ASSIGN(names, folders_.Get(view, directory));
+  std::string name = names->NameOf(entry.number - directory.offset);
+  if (name.empty()) return Status(Code::kNotFound, "its name would be too long in view " + view.text);
+  return name;
 }
 
 Status ViewTree::List(const View& view, const Entry& directory, uint64_t position, const Take& take) {

@@ -18,11 +18,12 @@ enum class HelperVerb : uint32_t {
   kStat,    // entries; answered by kDone
   kDrop,    // entries; answered by kDone
   kWatch,   // entries
+  kShow,    // the view of the entries from now on: HelperView, then its spec
 
   // To the daemon.
   kAttached,   // the mount is there
   kDone,       // the oldest kStat or kDrop that has no answer
-  kOpened,     // entries
+  kOpened,     // entries, of the header's view
   kLost,       // the mount is not there (any more), with the reason: the helper ends
   kNote,       // a line for the log
   kNotWatched  // a line for the log: a folder could not be watched
@@ -31,12 +32,19 @@ enum class HelperVerb : uint32_t {
 struct HelperHeader {
   HelperVerb verb = HelperVerb::kNote;
   uint32_t count = 0;  // entries, or bytes of text
+  uint32_t view = 0;   // of kOpened
 };
 
 // The device number of the mounted file system, by which the helper knows it.
 struct HelperMount {
   uint32_t major = 0;
   uint32_t minor = 0;
+};
+
+// The view of kShow, as MountView::Show has it.
+struct HelperView {
+  uint32_t number = 0;
+  uint32_t is_root = 0;
 };
 
 // Entries in a packet at most. A packet of 4 KiB is quickly copied and far below what a socket takes by default (208
@@ -48,8 +56,9 @@ inline constexpr size_t kHelperEntriesMax = 1024;
 inline constexpr size_t kHelperPacketBytesMax = 8192;
 
 // A packet of the verb and `count` things of `body`.
-inline std::vector<std::byte> HelperPacket(HelperVerb verb, size_t count, std::span<const std::byte> body) {
-  const HelperHeader header = {.verb = verb, .count = static_cast<uint32_t>(count)};
+inline std::vector<std::byte> HelperPacket(HelperVerb verb, size_t count, std::span<const std::byte> body,
+                                           uint32_t view = 0) {
+  const HelperHeader header = {.verb = verb, .count = static_cast<uint32_t>(count), .view = view};
   const auto head = std::as_bytes(std::span(&header, 1));
   std::vector<std::byte> packet(head.begin(), head.end());
   packet.insert(packet.end(), body.begin(), body.end());

@@ -14,15 +14,18 @@
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/thread.h"
+#include "fs/shown_paths.h"
 #include "fuse/abort_connection.h"
 #include "fuse/helper_message.h"
 #include "fuse/mount_root.h"
@@ -89,8 +92,8 @@ void Guard(KnownMount& mount, pid_t daemon) {
 
 class Helper {
  public:
-  Helper(const UniqueFd& socket, const Store& store, KnownMount& known)
-      : socket_(socket), store_(store), known_(known), watch_(store) {}
+  Helper(const UniqueFd& socket, std::shared_ptr<const Store> store, KnownMount& known)
+      : socket_(socket), known_(known), paths_(std::move(store)), watch_(paths_) {}
 
   // Returns when the daemon has gone, or the mount.
   void Run() {
@@ -122,6 +125,7 @@ class Helper {
     std::memcpy(&header, packet.data(), sizeof header);
     const auto body = packet.subspan(sizeof header);
     if (header.verb == HelperVerb::kAttach) return Attach(body);
+    if (header.verb == HelperVerb::kShow) return Show(body);
     std::vector<EntryNumber> entries(std::min<size_t>(header.count, body.size() / sizeof(EntryNumber)));
     std::memcpy(entries.data(), body.data(), entries.size() * sizeof(EntryNumber));
     {
@@ -145,9 +149,17 @@ class Helper {
     return Status::Ok();
   }
 
+  Status Show(std::span<const std::byte> body) {
+    HelperView view;
+    std::memcpy(&view, body.data(), sizeof view);
+    body = body.subspan(sizeof view);
+    return paths_.Show(view.number, std::string_view(reinterpret_cast<const char*>(body.data()), body.size()),
+                       view.is_root != 0);
+  }
+
   void Stat(const MountRoot& root, std::span<const EntryNumber> files) {
     for (const EntryNumber file : files) {
-      const Result<std::string> path = store_.PathOf(file);
+      const Result<std::string> path = paths_.PathOf(file);
       if (path.ok()) root.Stat(*path);
     }
   }
@@ -157,7 +169,7 @@ class Helper {
   void Drop(const MountRoot& root, std::span<const EntryNumber> files) {
     TellOpens({});
     for (const EntryNumber file : files) {
-      const Result<std::string> path = store_.PathOf(file);
+      const Result<std::string> path = paths_.PathOf(file);
       if (path.ok()) root.Drop(*path);
     }
     TellOpens(files);
@@ -165,7 +177,7 @@ class Helper {
 
   void Watch(std::span<const EntryNumber> folders) {
     for (const EntryNumber folder : folders) {
-      const Result<std::string> path = store_.PathOf(folder);
+      const Result<std::string> path = paths_.PathOf(folder);
       if (!path.ok()) continue;
       const Status status = watch_.Add(folder, path->empty() ? path_ : path_ + "/" + *path);
       if (status.ok()) continue;
@@ -186,30 +198,33 @@ class Helper {
     }
     if (!own.empty()) {
       std::unordered_multiset<EntryNumber> ours(own.begin(), own.end());
-      std::erase_if(opened_, [&](EntryNumber file) {
-        const auto mine = ours.find(file);
+      std::erase_if(opened_, [&](const OpenWatch::Open& open) {
+        if (open.view != paths_.shown()) return false;
+        const auto mine = ours.find(open.file);
         if (mine == ours.end()) return false;
         ours.erase(mine);
         return true;
       });
     }
-    std::span<const EntryNumber> rest = opened_;
-    while (!rest.empty()) {
-      const auto now = rest.first(std::min(rest.size(), kHelperEntriesMax));
-      Send(socket_, HelperPacket(HelperVerb::kOpened, now.size(), std::as_bytes(now)));
-      rest = rest.subspan(now.size());
+    std::vector<EntryNumber> files;
+    for (size_t i = 0; i < opened_.size(); ++i) {
+      files.push_back(opened_[i].file);
+      const bool last = i + 1 == opened_.size() || opened_[i + 1].view != opened_[i].view;
+      if (!last && files.size() < kHelperEntriesMax) continue;
+      Send(socket_, HelperPacket(HelperVerb::kOpened, files.size(), std::as_bytes(std::span(files)), opened_[i].view));
+      files.clear();
     }
   }
 
   const UniqueFd& socket_;
-  const Store& store_;
   KnownMount& known_;
+  ShownPaths paths_;
   OpenWatch watch_;
   HelperMount mount_;
   std::string path_;
   Clock::time_point next_look_;
   bool overflow_told_ = false;
-  std::vector<EntryNumber> opened_;
+  std::vector<OpenWatch::Open> opened_;
 };
 
 // The descriptors of the daemon stay with the daemon: a caller who reads its output must see the end of it, and a lock
@@ -246,7 +261,7 @@ Status Work(const UniqueFd& socket, const std::string& store_path, uint64_t gene
   if (chdir("/") != 0) return ErrnoStatus(errno, "/");  // the caller's folder is not ours to keep in use
   KnownMount known;
   AUGUR_TRY_ASSIGN(guard, StartThread("augur-guard", [&known, daemon] { Guard(known, daemon); }));
-  Helper(socket, *store, known).Run();
+  Helper(socket, store, known).Run();
   // The guard is left running: `known` must stay as long as the process does.
   _exit(0);
 }

@@ -107,6 +107,7 @@ Status MountHelper::AttachTo(const std::string& path, const std::string& device_
     const MutexLock lock(mu_);
     asking_ = true;
     Send(HelperPacket(HelperVerb::kAttach, body.size(), body));
+    if (!shown_.empty()) Send(shown_);
   } else {
     spdlog::info("{}: the mount cannot be seen from outside (it was handed down); the helper process is not used",
                  Printable(path_));
@@ -122,6 +123,17 @@ void MountHelper::Stat(std::span<const EntryNumber> files, Done done) {
 
 void MountHelper::Drop(std::span<const EntryNumber> files, Done done) {
   Ask(HelperVerb::kDrop, files, std::move(done));
+}
+
+void MountHelper::Show(uint32_t view, const std::string& spec, bool is_root) {
+  const HelperView head = {.number = view, .is_root = is_root ? 1U : 0U};
+  const auto number = std::as_bytes(std::span(&head, 1));
+  const auto text = std::as_bytes(std::span(spec));
+  std::vector<std::byte> body(number.begin(), number.end());
+  body.insert(body.end(), text.begin(), text.end());
+  const MutexLock lock(mu_);
+  shown_ = HelperPacket(HelperVerb::kShow, body.size(), body);
+  if (asking_) Send(shown_);
 }
 
 void MountHelper::Watch(std::span<const EntryNumber> folders) { Ask(HelperVerb::kWatch, folders, {}); }
@@ -200,13 +212,13 @@ bool MountHelper::Receive() {
   if (bytes < static_cast<ssize_t>(sizeof(HelperHeader))) return false;
   HelperHeader header;
   std::memcpy(&header, packet.data(), sizeof header);
-  Understand(header.verb, std::span(packet).first(static_cast<size_t>(bytes)).subspan(sizeof header));
+  Understand(header, std::span(packet).first(static_cast<size_t>(bytes)).subspan(sizeof header));
   return true;
 }
 
-void MountHelper::Understand(HelperVerb verb, std::span<const std::byte> body) {
+void MountHelper::Understand(const HelperHeader& header, std::span<const std::byte> body) {
   const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
-  switch (verb) {
+  switch (header.verb) {
     case HelperVerb::kAttached: usable_.store(true, std::memory_order_release); break;
     case HelperVerb::kDone: {
       Done done;
@@ -222,7 +234,7 @@ void MountHelper::Understand(HelperVerb verb, std::span<const std::byte> body) {
     case HelperVerb::kOpened: {
       std::vector<EntryNumber> opened(body.size() / sizeof(EntryNumber));
       std::memcpy(opened.data(), body.data(), opened.size() * sizeof(EntryNumber));
-      if (opened_) opened_(opened);
+      if (opened_) opened_(header.view, opened);
       break;
     }
     case HelperVerb::kLost: lost_reason_ = text; break;
@@ -234,6 +246,7 @@ void MountHelper::Understand(HelperVerb verb, std::span<const std::byte> body) {
     case HelperVerb::kAttach:
     case HelperVerb::kStat:
     case HelperVerb::kDrop:
+    case HelperVerb::kShow:
     case HelperVerb::kWatch: CheckFailed(__FILE__, __LINE__, "an answer, not a request");
   }
 }

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -48,6 +49,7 @@ class MountHelper final : public MountView {
   // As in MountView. Turns false for good, with one line in the log, when the helper has died, or finds something else
   // at the mount point.
   bool usable() const override { return usable_.load(std::memory_order_acquire); }
+  void Show(uint32_t view, const std::string& spec, bool is_root) override;
   // A file that cannot be statted or opened is passed over.
   void Stat(std::span<const EntryNumber> files, Done done) override;
   void Drop(std::span<const EntryNumber> files, Done done) override;
@@ -73,7 +75,7 @@ class MountHelper final : public MountView {
   void Run();
   // One packet, if there is one. False: the helper has ended.
   bool Receive();
-  void Understand(HelperVerb verb, std::span<const std::byte> body);
+  void Understand(const HelperHeader& header, std::span<const std::byte> body);
   void HelperEnded();
   void MakeRefusedCalls();
 
@@ -99,6 +101,7 @@ class MountHelper final : public MountView {
   Mutex mu_;
   bool asking_ AUGUR_GUARDED_BY(mu_) = false;  // attached, and the helper has not ended
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  Packet shown_ AUGUR_GUARDED_BY(mu_);               // the last Show, for when it is attached
   std::deque<Packet> queued_ AUGUR_GUARDED_BY(mu_);  // the socket was full
   std::deque<Done> asked_ AUGUR_GUARDED_BY(mu_);     // in the order in which the helper will answer
   std::deque<Done> refused_ AUGUR_GUARDED_BY(mu_);   // to be called without an answer

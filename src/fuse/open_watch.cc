@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include "base/units.h"
 
@@ -41,11 +42,11 @@ Status OpenWatch::Add(EntryNumber entry, const std::string& path) {
     return errno == ENOSPC ? LimitReached("max_user_watches", "watches")
                            : ErrnoStatus(errno, Printable(path) + ": watching for opens");
   }
-  folders_[watch] = entry;
+  folders_[watch] = {.view = paths_.shown(), .entry = entry};
   return Status::Ok();
 }
 
-bool OpenWatch::Take(std::vector<EntryNumber>& opened) {
+bool OpenWatch::Take(std::vector<Open>& opened) {
   // Events of names of 16 bytes are 32 bytes long: some 2,000 of them.
   constexpr size_t kBytes = 64 << 10;
   alignas(inotify_event) std::array<char, kBytes> events;
@@ -63,10 +64,9 @@ bool OpenWatch::Take(std::vector<EntryNumber>& opened) {
       if ((event.mask & IN_OPEN) == 0 || (event.mask & IN_ISDIR) != 0 || event.len == 0) continue;
       const auto folder = folders_.find(event.wd);
       if (folder == folders_.end()) continue;
-      const Result<Entry> parent = store_.Get(folder->second);
-      if (!parent.ok()) continue;
-      const Result<Entry> file = store_.Lookup(*parent, std::string_view(name, strnlen(name, event.len)));
-      if (file.ok() && file->type == EntryType::kFile) opened.push_back(static_cast<EntryNumber>(file->number));
+      const auto& [view, entry] = folder->second;
+      const Result<EntryNumber> file = paths_.FileIn(view, entry, std::string_view(name, strnlen(name, event.len)));
+      if (file.ok()) opened.push_back({.view = view, .file = *file});
     }
   }
   return complete;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "augur/status.h"
-#include "augur/store.h"
 #include "base/unique_fd.h"
+#include "fs/shown_paths.h"
 #include "order/order.h"
 
 namespace augur {
@@ -18,24 +18,37 @@ namespace augur {
 // succeeding.
 class OpenWatch {
  public:
-  explicit OpenWatch(const Store& store) : store_(store) {}
+  struct Open {
+    uint32_t view = 0;
+    EntryNumber file = 0;
+    bool operator==(const Open&) const = default;
+  };
 
-  // Tells of opens of the files in `folder`, which is entry `entry` and lies at the absolute `path`. kNoSpace: a limit
+  // REQUIRES: `paths` outlives it.
+  explicit OpenWatch(ShownPaths& paths) : paths_(paths) {}
+
+  // Tells of opens of the files in a folder, which is entry `entry` in the view that is shown and lies at the absolute
+  // `path`. kNoSpace: a limit
   // of inotify is reached; the text has the cure. kIo and others: the folder cannot be watched.
   Status Add(EntryNumber entry, const std::string& path);
 
   // Appends the files opened since the last call to `opened`, in order; opens that follow at once on another of the
   // same file are left out by the kernel. False: some were lost, because the queue of events was full. The mount is
   // gone: its watches are let go.
-  bool Take(std::vector<EntryNumber>& opened);
+  bool Take(std::vector<Open>& opened);
 
   // Becomes readable with the first open; -1 while nothing is watched.
   int fd() const { return inotify_.get(); }
 
  private:
-  const Store& store_;
+  struct Folder {
+    uint32_t view = 0;
+    EntryNumber entry = 0;
+  };
+
+  ShownPaths& paths_;
   UniqueFd inotify_;
-  std::unordered_map<int, EntryNumber> folders_;  // by watch descriptor
+  std::unordered_map<int, Folder> folders_;  // by watch descriptor
 };
 
 }  // namespace augur

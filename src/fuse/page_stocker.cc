@@ -31,7 +31,7 @@ struct Notification {
 static_assert(offsetof(Notification<fuse_notify_store_out>, body) == sizeof(fuse_out_header));
 static_assert(offsetof(Notification<fuse_notify_inval_inode_out>, body) == sizeof(fuse_out_header));
 
-NodeId NodeOf(EntryNumber file) { return Node{.view = 0, .entry = file}.id(); }
+NodeId NodeOf(uint32_t view, EntryNumber file) { return Node{.view = view, .entry = file}.id(); }
 
 bool MountIsGone(int error) { return error == ENODEV || error == EBADF || error == ENOTCONN || error == ECONNABORTED; }
 
@@ -59,7 +59,7 @@ PushOutcome PageStocker::Push(EntryNumber file, uint64_t offset, std::span<const
     }
     if (bytes == 0) break;
     store.header = {.len = static_cast<uint32_t>(sizeof store + bytes), .error = FUSE_NOTIFY_STORE, .unique = 0};
-    store.body = {.nodeid = NodeOf(file), .offset = offset, .size = static_cast<uint32_t>(bytes), .padding = 0};
+    store.body = {.nodeid = NodeOf(view_, file), .offset = offset, .size = static_cast<uint32_t>(bytes), .padding = 0};
     message[0] = {.iov_base = &store, .iov_len = sizeof store};
     const int error = channel_->Write(std::span(message).first(count));
     if (MountIsGone(error)) return PushOutcome::kEnded;
@@ -78,7 +78,7 @@ PushOutcome PageStocker::Push(EntryNumber file, uint64_t offset, std::span<const
 bool PageStocker::Drop(EntryNumber file) {
   Notification<fuse_notify_inval_inode_out> drop;
   drop.header = {.len = sizeof drop, .error = FUSE_NOTIFY_INVAL_INODE, .unique = 0};
-  drop.body = {.ino = NodeOf(file), .off = 0, .len = 0};  // from 0 to the end of the file
+  drop.body = {.ino = NodeOf(view_, file), .off = 0, .len = 0};  // from 0 to the end of the file
   const iovec message = {.iov_base = &drop, .iov_len = sizeof drop};
   return !MountIsGone(channel_->Write({&message, 1}));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "fuse/notify_channel.h"
@@ -20,6 +21,8 @@ class PageStocker final : public PageSink {
   // `channel`: Session::notifications().
   explicit PageStocker(std::shared_ptr<NotifyChannel> channel) : channel_(std::move(channel)) {}
 
+  void Show(uint32_t view) override { view_ = view; }
+
   // As in PageSink. kUnknown also when the kernel has no memory for the pages (a memory cgroup that is full), which is
   // logged once: what was not pushed will be read by a READ. REQUIRES: pieces.size() <= kPiecesMax.
   PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
@@ -31,6 +34,7 @@ class PageStocker final : public PageSink {
  private:
   // Own synchronization.
   const std::shared_ptr<NotifyChannel> channel_;
+  std::atomic<uint32_t> view_ = 0;
   std::atomic<bool> complained_ = false;
 };
 

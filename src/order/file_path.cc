@@ -24,7 +24,7 @@ std::string_view TakeComponent(std::string_view* path) {
 
 }  // namespace
 
-Result<Entry> FindFileOrFolder(const Store& store, std::string_view path) {
+Result<Entry> FindFileOrFolder(const Store& store, std::string_view path, const FindChild& find_child) {
   std::vector<Entry> way;  // from the root to where we are
   AUGUR_TRY_ASSIGN(root, store.Get(0));
   way.push_back(root);
@@ -38,7 +38,7 @@ Result<Entry> FindFileOrFolder(const Store& store, std::string_view path) {
       way.pop_back();
       continue;
     }
-    Result<Entry> child = store.Lookup(way.back(), name);
+    Result<Entry> child = find_child ? find_child(way.back(), name) : store.Lookup(way.back(), name);
     if (!child.ok()) {
       if (child.status().code() != Code::kNotFound) return child.status();
       return Status(Code::kNotFound, links == 0 ? "no such file in the mount" : "a symbolic link that leads nowhere");
@@ -59,8 +59,8 @@ Result<Entry> FindFileOrFolder(const Store& store, std::string_view path) {
   return way.back();
 }
 
-Result<Entry> FindFile(const Store& store, std::string_view path) {
-  AUGUR_TRY_ASSIGN(entry, FindFileOrFolder(store, path));
+Result<Entry> FindFile(const Store& store, std::string_view path, const FindChild& child) {
+  AUGUR_TRY_ASSIGN(entry, FindFileOrFolder(store, path, child));
   if (entry.type == EntryType::kDirectory) return Status(Code::kInvalid, "a folder, not a file");
   return entry;
 }

@@ -93,7 +93,7 @@ Result<EntryNumber> OrderFileParser::TakePath(std::string_view line) const {
     }
     path.remove_prefix(point.size());
   }
-  Result<Entry> file = FindFile(*store_, path);
+  Result<Entry> file = options_.find ? options_.find(path) : FindFile(*store_, path);
   if (!file.ok()) {
     const Status& status = file.status();
     if (status.code() != Code::kNotFound && status.code() != Code::kInvalid) return status;

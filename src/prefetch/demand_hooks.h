@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "augur/entry.h"
 #include "cache/warehouse.h"
+#include "prefetch/shown_file.h"
 
 namespace augur {
 
@@ -18,11 +18,11 @@ class DemandHooks {
  public:
   virtual ~DemandHooks() = default;
   // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known).
-  virtual void OnRead(const Entry& file, uint32_t reader) = 0;
+  virtual void OnRead(const ShownFile& file, uint32_t reader) = 0;
   // A kept block, checked. Nothing: it is not kept.
-  virtual std::optional<Warehouse::Pin> Find(const Entry& file, uint64_t block) = 0;
-  // A block was read from the disk because a READ asked for it; its bytes have been checked.
-  virtual void OnLoaded(const Entry& file, uint64_t block, std::span<const std::byte> bytes) = 0;
+  virtual std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) = 0;
+  // A block was read from the disk, or made, because a READ asked for it; its bytes are right.
+  virtual void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;
 };
 
 }  // namespace augur

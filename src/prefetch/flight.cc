@@ -87,7 +87,7 @@ void Flight::Submit(uint64_t offset, uint64_t bytes, std::function<void(bool who
 void Flight::RetryFrom(size_t passenger) {
   if (passenger == passengers_.size()) return landed_(shared_from_this());
   const FilePlace& place = passengers_[passenger].item.place;
-  Submit(place.offset, place.bytes, [this, passenger](bool whole) {
+  Submit(place.offset, place.record_bytes, [this, passenger](bool whole) {
     if (whole) {
       CheckOne(passengers_[passenger]);
     } else {

@@ -17,7 +17,7 @@ constexpr int kNice = 10;
 
 }  // namespace
 
-Keeper::Keeper(const Store& store, KeptBlocks& kept, Done done) : store_(store), kept_(kept), done_(std::move(done)) {}
+Keeper::Keeper(KeptBlocks& kept, Done done) : kept_(kept), done_(std::move(done)) {}
 
 Keeper::~Keeper() { Stop(); }
 
@@ -62,12 +62,9 @@ void Keeper::Run() {
 bool Keeper::Keep(const Task& task) {
   if (task.clear) task.clear(kept_.warehouse().Clear());
   to_evict_.insert(to_evict_.end(), task.evict.begin(), task.evict.end());
-  std::erase_if(to_evict_, [this](EntryNumber file) {
-    const Result<Entry> entry = store_.Get(file);
-    return !entry.ok() || kept_.Erase(*entry);
-  });
+  std::erase_if(to_evict_, [this](const ShownFile& file) { return kept_.Erase(file); });
   if (!task.file) return true;
-  std::erase(to_evict_, static_cast<EntryNumber>(task.file->number));
+  std::erase_if(to_evict_, [&](const ShownFile& file) { return file.KeyOf(0) == task.file->KeyOf(0); });
   std::vector<std::span<const std::byte>> bytes;
   bytes.reserve(task.blocks.size());
   for (const BlockRef& block : task.blocks) bytes.push_back(block->span());

@@ -9,30 +9,29 @@
 #include <vector>
 
 #include "augur/status.h"
-#include "augur/store.h"
 #include "base/mutex.h"
 #include "cache/record_cache.h"
-#include "order/order.h"
 #include "prefetch/kept_blocks.h"
+#include "prefetch/shown_file.h"
 
 namespace augur {
 
 // Keeper has the thread that copies files into the warehouse and puts others out, in the order in which it was asked
 // to: a copy of 100 KB takes 10 us, and ten times that where the memory is touched for the first time, so nobody else
-// should wait for it. Safe from any thread. REQUIRES: store and kept outlive it.
+// should wait for it. Safe from any thread. REQUIRES: kept outlives it.
 class Keeper {
  public:
   // First some files are put out, or all of them, then one is taken in.
   struct Task {
-    std::vector<EntryNumber> evict;
-    std::optional<Entry> file;
+    std::vector<ShownFile> evict;
+    std::optional<ShownFile> file;
     std::vector<BlockRef> blocks;               // of `file`
     std::function<void(uint64_t bytes)> clear;  // not empty: all are put out, and it is told their bytes
   };
   // Called on the thread, once for each task. `kept`: its file is in the warehouse, or it had none.
-  using Done = std::function<void(const std::optional<Entry>& file, bool kept)>;
+  using Done = std::function<void(const std::optional<ShownFile>& file, bool kept)>;
 
-  Keeper(const Store& store, KeptBlocks& kept, Done done);
+  Keeper(KeptBlocks& kept, Done done);
   // Stops.
   ~Keeper();
   Keeper(const Keeper&) = delete;
@@ -51,7 +50,6 @@ class Keeper {
   bool Keep(const Task& task);
 
   // Constant after construction.
-  const Store& store_;
   KeptBlocks& kept_;
   const Done done_;
 
@@ -61,7 +59,7 @@ class Keeper {
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
 
   // Used by the thread only.
-  std::vector<EntryNumber> to_evict_;  // were in use when they were to go
+  std::vector<ShownFile> to_evict_;  // were in use when they were to go
 
   std::thread thread_;
 };

@@ -9,27 +9,36 @@
 
 #include "augur/store.h"
 #include "cache/warehouse.h"
+#include "prefetch/shown_file.h"
 
 namespace augur {
 
 // KeptBlocks is the warehouse by files instead of by blocks. Safe from any thread. REQUIRES: store and warehouse
 // outlive it.
+//
+// What another process has put in, or a former one, is checked before it is handed out: a record by the hashes of the
+// store; of what was made of one the store knows nothing, so each block has its own XXH3-64 behind it in the warehouse.
 class KeptBlocks {
  public:
   KeptBlocks(const Store& store, Warehouse& warehouse) : store_(store), warehouse_(warehouse) {}
 
   // Whether every block of the file is there, as far as can be said without a lock.
-  bool Contains(const Entry& file) const;
+  bool Contains(const ShownFile& file) const;
   // Puts all blocks in. False: there was no room for all of them, and none of this file's are there.
-  bool Insert(const Entry& file, std::span<const std::span<const std::byte>> blocks);
+  bool Insert(const ShownFile& file, std::span<const std::span<const std::byte>> blocks);
   // False: some block is in use, and stays.
-  bool Erase(const Entry& file);
+  bool Erase(const ShownFile& file);
   // A block, checked; nothing when it is not there.
-  std::optional<Warehouse::Pin> Find(const Entry& file, uint64_t block);
+  std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block);
+  // Puts one block in, if there is room.
+  void InsertBlock(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
 
   Warehouse& warehouse() { return warehouse_; }
 
  private:
+  Warehouse::Inserted Put(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
+  bool IsRight(const ShownFile& file, uint64_t block, Warehouse::Pieces pieces) const;
+
   // Own synchronization.
   const Store& store_;
   Warehouse& warehouse_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "order/order.h"
 
@@ -16,10 +18,13 @@ class MountView {
  public:
   // Called for each open of a watched file by somebody else than this view; an entry may be left out when it is opened
   // again at once.
-  using Opened = std::function<void(std::span<const EntryNumber>)>;
+  using Opened = std::function<void(uint32_t view, std::span<const EntryNumber>)>;
   using Done = std::function<void()>;
 
   virtual ~MountView() = default;
+  // Files and folders are those of this view in what is asked from now on; at first those of view 0. `spec` is its one
+  // spelling, `is_root`: the root of the mount shows it, and nothing else is there.
+  virtual void Show(uint32_t view, const std::string& spec, bool is_root) = 0;
   // Whether the mount can be seen at all (not when it lies in another mount namespace); false for good once the view
   // has ended. Until then the others call `done` without having done anything.
   virtual bool usable() const = 0;

@@ -48,6 +48,17 @@ void Planner::Fill(const Order& files) {
   fill_ = true;
 }
 
+std::vector<Order> Planner::Rest() const {
+  std::vector<Order> orders;
+  for (Position position = std::max(progress_.front(), track_.begin()); position < track_.end();) {
+    Order& order = orders.emplace_back();
+    for (const Position end = track_.EpochAround(position).second; position < end; ++position) {
+      order.push_back(track_.FileOf(track_.At(position)));
+    }
+  }
+  return orders;
+}
+
 void Planner::EndFill() {
   fill_ = false;
   ComputeAnew();
@@ -58,7 +69,10 @@ bool Planner::Resident(Slot slot) const {
   return state.reading || state.held || state.pushing || stocked_.Contains(slot) || kept_.Contains(slot);
 }
 
-bool Planner::TooLong(Slot slot) const { return track_.PlaceOf(slot).bytes > limits_.file_bytes_max; }
+bool Planner::TooLong(Slot slot) const {
+  const FilePlace& place = track_.PlaceOf(slot);
+  return std::max(place.bytes, place.record_bytes) > limits_.file_bytes_max;
+}
 
 Position Planner::NextUnread(Slot slot) const {
   Position use = track_.NextUse(slot, progress_.tail());

@@ -84,6 +84,8 @@ class Planner {
 
   // Queues an epoch behind those that are there.
   void Append(const Order& order);
+  // What is queued and not yet passed, epoch by epoch.
+  std::vector<Order> Rest() const;
   // Forgets all epochs: nothing more is foreseen. What is kept stays, what is held is released.
   void Clear();
   // All files of the store, which fit: reads them in the order of the disk when nothing is foreseen, and keeps them.
@@ -97,6 +99,8 @@ class Planner {
   void Keeps(EntryNumber file);
   // ... or has it no longer, or could not take it.
   void KeepsNot(EntryNumber file);
+  // Whether to keep a file that was let go, nothing being put out for it.
+  KeepPlan KeepWithRoom(EntryNumber file);
   // The warehouse takes less, or more, than was thought.
   void SetKeptMax(uint64_t bytes) { limits_.kept_bytes_max = bytes; }
 
@@ -142,6 +146,7 @@ class Planner {
   // What is needed within a fourth of a second, or within so many files, is read by itself.
   static constexpr Position kUrgentFilesMin = 32;
 
+  uint64_t coming_bytes() const { return reading_bytes_ + making_bytes_; }
   static uint64_t Pages(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
   // Where the bytes of a file are. Several at a time.
@@ -197,6 +202,7 @@ class Planner {
   UseQueue stocked_;
   uint64_t held_bytes_ = 0;
   uint64_t reading_bytes_ = 0;
+  uint64_t making_bytes_ = 0;  // of the files whose records are being read, or are there
   uint64_t pushing_bytes_ = 0;
   uint64_t dropping_bytes_ = 0;
   uint32_t reads_under_way_ = 0;

@@ -22,7 +22,7 @@ bool Planner::KeepTakes(Position use, uint64_t bytes) const {
   if (dear && use != kNever && use > progress_.front() + Horizon()) return false;
   if (Pages(bytes) > limits_.kept_bytes_max) return false;
   // What is being read counts as if all of it were to be kept: else many reads would be begun for the same room.
-  const uint64_t wanted = kept_.bytes() + reading_bytes_ + Pages(bytes);
+  const uint64_t wanted = kept_.bytes() + coming_bytes() + Pages(bytes);
   if (wanted <= limits_.kept_bytes_max) return true;
   return kept_.LastBytes(wanted - limits_.kept_bytes_max, [&](Position late) {
     return dear ? late >= kUnprotected && use < late : MuchLater(late, use);
@@ -60,6 +60,16 @@ void Planner::KeepsNot(EntryNumber file) {
   if (slot == kNoSlot || !kept_.Contains(slot)) return;
   kept_.Remove(slot);
   Settle(slot);
+}
+
+KeepPlan Planner::KeepWithRoom(EntryNumber file) {
+  const Slot slot = track_.SlotOf(file);
+  if (slot == kNoSlot || kept_.Contains(slot)) return {};
+  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  if (kept_.bytes() + bytes > limits_.kept_bytes_max) return {};
+  kept_.Add(slot, NextUnread(slot), bytes);
+  Settle(slot);
+  return {.keep = true, .evict = {}};
 }
 
 // Room in the warehouse for a file that is next used at `use`; what is needed later than that has to go.

@@ -21,6 +21,12 @@ constexpr uint64_t kUrgentChunkMax = 1 << 20;
 // How far the arm looks at once, so that a decision stays short: 20 us or so.
 constexpr uint32_t kArmSteps = 2048;
 
+uint64_t MakingBytes(const ReadPlan& read) {
+  uint64_t bytes = 0;
+  for (const ReadPlan::Item& item : read.items) bytes += item.place.making_bytes();
+  return bytes;
+}
+
 }  // namespace
 
 // Whether a file that is read now has somewhere to go.
@@ -76,7 +82,7 @@ Slot Planner::NextOnArm() {
 
 std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
   const Position missing = NextMissing();
-  const uint64_t room = limits_.conveyor_bytes_max - std::min(limits_.conveyor_bytes_max, held_bytes_ + reading_bytes_);
+  const uint64_t room = limits_.conveyor_bytes_max - std::min(limits_.conveyor_bytes_max, held_bytes_ + coming_bytes());
   if (missing == kNever && !fill_) {
     disk_.Spare(now_us);
     return std::nullopt;
@@ -93,14 +99,12 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
     disk_.Spare(now_us);
     return std::nullopt;
   }
-  const uint64_t record = track_.PlaceOf(slot).bytes;
+  const uint64_t record = track_.PlaceOf(slot).record_bytes;
+  const uint64_t making = track_.PlaceOf(slot).making_bytes();
+  if (record + making > room) return std::nullopt;  // until something is let go
   uint64_t bytes_max = alone ? record : limits_.chunk_bytes_max;
   if (urgent && !alone) bytes_max = std::clamp(disk_.free_gap_bytes(), record, std::max(record, kUrgentChunkMax));
-  bytes_max = std::min(bytes_max, room);
-  if (record > bytes_max) {
-    if (record > room) return std::nullopt;  // until something is let go
-    bytes_max = record;
-  }
+  bytes_max = std::max(record, std::min(bytes_max, room - making));
   ReadPlan plan = Expand(slot, bytes_max, alone ? record : room, urgent);
   for (const ReadPlan::Item& item : plan.items) {
     State& state = states_[track_.SlotOf(item.file)];
@@ -109,6 +113,7 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
   }
   if (on_arm) arm_ = track_.RankOf(track_.SlotOf(plan.items.back().file)) + 1;
   reading_bytes_ += plan.bytes;
+  making_bytes_ += MakingBytes(plan);
   ++reads_under_way_;
   disk_.Begin(now_us);
   return plan;
@@ -120,7 +125,8 @@ ReadPlan Planner::Expand(Slot slot, uint64_t bytes_max, uint64_t room, bool urge
   const std::vector<Slot>& files = track_.by_address();
   const FilePlace& place = track_.PlaceOf(slot);
   uint64_t begin = place.offset;
-  uint64_t end = place.offset + place.bytes;
+  uint64_t end = place.offset + place.record_bytes;
+  uint64_t making = place.making_bytes();
   const uint64_t gap_max = disk_.free_gap_bytes();
   std::vector<Slot> joined = {slot};
   // A disk on which reads are dear is read in tiles, always the same ones: a window that began at the file that is
@@ -129,21 +135,24 @@ ReadPlan Planner::Expand(Slot slot, uint64_t bytes_max, uint64_t room, bool urge
   if (Sweeps()) {
     tile = kTileMin;
     while (tile * 7 / 5 < gap_max && tile < limits_.chunk_bytes_max) tile *= 2;  // the nearest, by ratio
-    bytes_max = std::max(bytes_max, std::min(tile + place.bytes, room));
+    bytes_max = std::max(bytes_max, std::min(tile + place.record_bytes, room - making));
   }
   const auto fits = [&](const FilePlace& other) {
     if (other.shard != place.shard) return false;
     if (tile > 0 && other.offset / tile != place.offset / tile) return false;
-    const uint64_t other_end = other.offset + other.bytes;
+    const uint64_t other_end = other.offset + other.record_bytes;
     const uint64_t gap = other.offset > end ? other.offset - end : other_end < begin ? begin - other_end : 0;
-    return (tile > 0 || gap <= gap_max) && std::max(end, other_end) - std::min(begin, other.offset) <= bytes_max;
+    const uint64_t span = std::max(end, other_end) - std::min(begin, other.offset);
+    if (other.made && making + other.bytes + span > room) return false;
+    return (tile > 0 || gap <= gap_max) && span <= bytes_max;
   };
   for (uint32_t rank = track_.RankOf(slot) + 1; rank < files.size(); ++rank) {
     const FilePlace& other = track_.PlaceOf(files[rank]);
     if (!fits(other)) break;
     if (!Wanted(files[rank])) continue;
     joined.push_back(files[rank]);
-    end = std::max(end, other.offset + other.bytes);
+    end = std::max(end, other.offset + other.record_bytes);
+    making += other.making_bytes();
   }
   for (uint32_t rank = track_.RankOf(slot); rank > 0; --rank) {
     const FilePlace& other = track_.PlaceOf(files[rank - 1]);
@@ -151,6 +160,7 @@ ReadPlan Planner::Expand(Slot slot, uint64_t bytes_max, uint64_t room, bool urge
     if (!Wanted(files[rank - 1])) continue;
     joined.insert(joined.begin(), files[rank - 1]);
     begin = std::min(begin, other.offset);
+    making += other.making_bytes();
   }
   ReadPlan plan{
       .id = next_id_++, .shard = place.shard, .offset = begin, .bytes = end - begin, .items = {}, .urgent = urgent};
@@ -165,6 +175,7 @@ void Planner::PutBack(const ReadPlan& read) {
     Settle(slot);
   }
   reading_bytes_ -= read.bytes;
+  making_bytes_ -= MakingBytes(read);
   --reads_under_way_;
   disk_.Withdraw();
 }
@@ -182,6 +193,7 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
   State& state = states_[slot];
   AUGUR_CHECK(state.reading);
   state.reading = false;
+  making_bytes_ -= item.place.making_bytes();
   if (!ok) {
     state.bad = true;
     return {.keep = {}, .hold = false};

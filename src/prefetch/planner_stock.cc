@@ -29,7 +29,7 @@ bool Planner::StockTakes(Position use, uint64_t bytes) const {
   if (limits_.stock_bytes_max == 0) return false;
   if (use != kNever && use > StockEnd()) return false;
   const uint64_t there = stocked_.bytes() + pushing_bytes_ + dropping_bytes_;
-  const uint64_t coming = held_bytes_ + reading_bytes_;
+  const uint64_t coming = held_bytes_ + coming_bytes();
   const uint64_t wanted = there + coming + Pages(bytes);
   // What nobody is known to need puts nothing out, and what NextPush would not take would be held for ever.
   if (use == kNever) return wanted + kPage * ready_.count() + StockAside() <= limits_.stock_bytes_max;

@@ -36,6 +36,8 @@
 #include "prefetch/planner.h"
 #include "prefetch/prefetch_control.h"
 #include "prefetch/push_queue.h"
+#include "prefetch/shown_file.h"
+#include "prefetch/view_source.h"
 
 namespace augur {
 
@@ -51,6 +53,9 @@ struct PrefetcherOptions {
 // Prefetcher carries out what the Planner decides: reads ahead, keeps in the warehouse, pushes into the page cache,
 // drops behind the reader. It follows orders that it is given, and passes in path order that it recognises by itself;
 // when all of the store fits in the warehouse, it brings the rest of it as well. PREFETCH.md tells how it decides.
+//
+// It follows one view of the mount at a time, at first that of the root: another is taken up when that alone is read.
+// Of a view's images, records are read, made into what the view shows, and that is kept and pushed as any file is.
 //
 // Safe from any thread. All planning is done by one thread of its own, to which everything that happens is posted, so
 // the planner needs no lock and nobody waits for it; further threads only push, and copy to the warehouse. REQUIRES:
@@ -73,15 +78,15 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   };
   void SetWitness(Witness witness) { witness_ = std::move(witness); }
 
-  // Begins to work, once the mount is served. `sink` and `view` may be nullptr where there is none. kNoSpace: the
-  // system gives no thread.
-  Status Start(PageSink* sink, MountView* view);
-  // Ends the threads. Pushes and reads under way end first; READs must still be answered meanwhile, and `view` be
-  // there.
+  // Begins to work, once the mount is served. Each may be nullptr where there is none. kNoSpace: the system gives no
+  // thread.
+  Status Start(PageSink* sink, MountView* view, ViewSource* views);
+  // Ends the threads. Pushes, reads and what is being made end first; READs must still be answered meanwhile, and
+  // `view` and `views` be there.
   void Stop();
 
   // What the MountView sees.
-  void OnOpened(std::span<const EntryNumber> files);
+  void OnOpened(uint32_t view, std::span<const EntryNumber> files);
 
   // PrefetchControl.
   uint64_t OrderFilesMax() const override;
@@ -96,13 +101,17 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t ForeseenFilesMax() const override;
 
   // DemandHooks.
-  void OnRead(const Entry& file, uint32_t reader) override;
-  std::optional<Warehouse::Pin> Find(const Entry& file, uint64_t block) override;
-  void OnLoaded(const Entry& file, uint64_t block, std::span<const std::byte> bytes) override;
+  void OnRead(const ShownFile& file, uint32_t reader) override;
+  std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) override;
+  void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) override;
 
  private:
   enum class Source { kNothing, kOrder, kForeseen, kSequence };
+  enum class Fits { kNotKnown, kYes, kNo };
+  // For files that are made of their records.
+  using Memories = std::unordered_map<EntryNumber, std::shared_ptr<const Buffer>>;
 
+  static uint64_t NowUs();
   void Post(std::function<void()> event);
   void Run();
 
@@ -111,21 +120,35 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void LookWhatIsSeen();
   void Decide();
   void StartReads();
+  bool AllocateToMake(const ReadPlan& plan, Memories* memories);
   void StartPushes();
   void StartDrops();
+  void DropPages(const std::vector<EntryNumber>& files);
   void WatchFolderOf(EntryNumber file);
   void FollowSequence();
+  bool AllFits();
   void FillWhenAllFits();
+  Result<ShownFile> Shown(EntryNumber file) const;
+  FilePlace PlaceOf(EntryNumber number) const;
+  uint64_t MeanBytes();
+  void ShowView(uint32_t view);
+  void SawElsewhere(uint32_t view);
+  bool TurnToWanted();
   void Queue(const Order& order, Source source);
-  void Saw(EntryNumber file, bool missed, uint64_t now_us);
-  void OnLanded(const std::shared_ptr<Flight>& flight);
+  void Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
+  void OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories);
+  void Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
+            const std::shared_ptr<const Buffer>& memory);
+  void Take(const ShownFile& file, std::vector<BlockRef> blocks, const Arrival& arrival);
   void OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost);
   void OnDropped(EntryNumber file);
-  void Keep(const Entry& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
-  void OnKept(const std::optional<Entry>& file, bool kept);
+  void Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
+  void OnKept(const std::optional<ShownFile>& file, bool kept);
   uint64_t KeptMax() const;
-  bool Busy() const { return flights_ + pushes_ + drops_ + keeps_ > 0; }
+  bool Busy() const { return flights_ + makes_ + pushes_ + drops_ + keeps_ > 0; }
   void Wasted(EntryNumber file);
+  void CountWasted(EntryNumber file);
+  void LetGo(EntryNumber file);
   void SettleDoubts();
   bool AlreadyKept(const ReadPlan& plan);
   void AskStats();
@@ -142,6 +165,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   Witness witness_;
   PageSink* sink_ = nullptr;
   MountView* view_ = nullptr;
+  ViewSource* views_ = nullptr;
 
   // Own synchronization.
   std::unique_ptr<KeptBlocks> kept_;
@@ -154,7 +178,15 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::unique_ptr<Planner> planner_;
   SequenceDetector detector_;
   Source source_ = Source::kNothing;
+  uint32_t shown_view_ = 0;       // that is followed
+  uint32_t wanted_view_ = 0;      // in its place, as soon as nothing is under way
+  uint32_t elsewhere_ = 0;        // the last view that was read and is not followed
+  uint64_t reads_elsewhere_ = 0;  // of it, since the last one of `shown_view_`
+  uint64_t reads_at_turn_ = 0;    // of those seen
+  Fits fits_ = Fits::kNotKnown;
+  uint64_t mean_bytes_ = 0;  // 0: not known
   uint64_t flights_ = 0;
+  uint64_t makes_ = 0;
   uint64_t pushes_ = 0;
   uint64_t drops_ = 0;
   uint64_t keeps_ = 0;
@@ -179,6 +211,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
   bool running_ AUGUR_GUARDED_BY(mu_) = false;
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  std::string spec_ AUGUR_GUARDED_BY(mu_);  // of the view; empty: the original files
   std::string policy_ AUGUR_GUARDED_BY(mu_) = "idle";
   std::string progress_ AUGUR_GUARDED_BY(mu_) = "none";
   double disk_read_us_ AUGUR_GUARDED_BY(mu_) = 0;

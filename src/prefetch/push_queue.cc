@@ -8,8 +8,8 @@
 
 namespace augur {
 
-PushQueue::PushQueue(const Store& store, KeptBlocks* kept, Pushed pushed, Dropped dropped)
-    : store_(store), kept_(kept), pushed_(std::move(pushed)), dropped_(std::move(dropped)) {}
+PushQueue::PushQueue(KeptBlocks* kept, Pushed pushed, Dropped dropped)
+    : kept_(kept), pushed_(std::move(pushed)), dropped_(std::move(dropped)) {}
 
 PushQueue::~PushQueue() { Stop(); }
 
@@ -34,13 +34,13 @@ void PushQueue::Stop() {
 
 void PushQueue::Add(Push push) {
   const MutexLock lock(mu_);
-  tasks_.push_back({.push = std::move(push), .drop = false});
+  tasks_.push_back({.push = std::move(push), .drop = 0});
   added_.NotifyOne();
 }
 
 void PushQueue::AddDrops(std::span<const EntryNumber> files) {
   const MutexLock lock(mu_);
-  for (const EntryNumber file : files) tasks_.push_back({.push = {.file = file, .blocks = {}}, .drop = true});
+  for (const EntryNumber file : files) tasks_.push_back({.push = {}, .drop = file});
   added_.NotifyAll();
 }
 
@@ -54,29 +54,29 @@ void PushQueue::Run() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    if (task.drop) {
-      sink_->Drop(task.push.file);
-      dropped_(task.push.file);
+    if (!task.push) {
+      sink_->Drop(task.drop);
+      dropped_(task.drop);
       continue;
     }
     bool lost = false;
-    const PushOutcome outcome = PushAll(task.push, &lost);
-    pushed_(std::move(task.push), outcome, lost);
+    const PushOutcome outcome = PushAll(*task.push, &lost);
+    pushed_(*std::move(task.push), outcome, lost);
   }
 }
 
 // Pushes all blocks of a file.
 PushOutcome PushQueue::PushAll(const Push& push, bool* lost) {
-  const Result<Entry> entry = store_.Get(push.file);
-  if (!entry.ok()) return PushOutcome::kEnded;
-  const uint64_t blocks = Store::BlockCount(*entry);
+  const auto number = static_cast<EntryNumber>(push.file.entry.number);
+  const uint64_t blocks = push.file.block_count();
   for (uint64_t block = 0; block < blocks; ++block) {
     PushOutcome outcome = PushOutcome::kEnded;
     if (!push.blocks.empty()) {
       const std::span<const std::byte> bytes = push.blocks[block]->span();
-      outcome = sink_->Push(push.file, block * kBlockBytes, {&bytes, 1});
-    } else if (const std::optional<Warehouse::Pin> pin = kept_ != nullptr ? kept_->Find(*entry, block) : std::nullopt) {
-      outcome = sink_->Push(push.file, block * kBlockBytes, pin->pieces());
+      outcome = sink_->Push(number, block * kBlockBytes, {&bytes, 1});
+    } else if (const std::optional<Warehouse::Pin> pin =
+                   kept_ != nullptr ? kept_->Find(push.file, block) : std::nullopt) {
+      outcome = sink_->Push(number, block * kBlockBytes, pin->pieces());
     } else {
       *lost = true;
     }

@@ -3,16 +3,17 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "augur/status.h"
-#include "augur/store.h"
 #include "base/mutex.h"
 #include "cache/record_cache.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/page_sink.h"
+#include "prefetch/shown_file.h"
 
 namespace augur {
 
@@ -21,7 +22,7 @@ namespace augur {
 class PushQueue {
  public:
   struct Push {
-    EntryNumber file = 0;
+    ShownFile file;
     std::vector<BlockRef> blocks;  // none: the warehouse has them
   };
   // Both are called on a thread of the queue. `lost`: the bytes were not where they were thought to be; then `outcome`
@@ -30,7 +31,7 @@ class PushQueue {
   using Dropped = std::function<void(EntryNumber file)>;
 
   // `kept` may be nullptr: there is no warehouse.
-  PushQueue(const Store& store, KeptBlocks* kept, Pushed pushed, Dropped dropped);
+  PushQueue(KeptBlocks* kept, Pushed pushed, Dropped dropped);
   // Stops.
   ~PushQueue();
   PushQueue(const PushQueue&) = delete;
@@ -47,14 +48,13 @@ class PushQueue {
 
  private:
   struct Task {
-    Push push;
-    bool drop = false;
+    std::optional<Push> push;
+    EntryNumber drop = 0;  // when there is none
   };
   void Run();
   PushOutcome PushAll(const Push& push, bool* lost);
 
   // Constant after Start.
-  const Store& store_;
   KeptBlocks* const kept_;
   const Pushed pushed_;
   const Dropped dropped_;

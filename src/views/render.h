@@ -15,6 +15,9 @@
 
 namespace augur {
 
+// Raised whenever the same view of the same image is other bytes than before.
+inline constexpr uint32_t kRenderVersion = 1;
+
 // What a file of the store is in a view.
 enum class Appearance {
   kAbsent,    // npy views: not an image, or one that is too large to be decoded

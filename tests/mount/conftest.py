@@ -2,6 +2,7 @@
 """Mounts for the tests of the mount. Whatever a test does, its mounts, processes and files are gone afterwards."""
 
 import ctypes
+import glob
 import os
 import pathlib
 import shutil
@@ -183,6 +184,29 @@ def point(room):
     folder = room / "mount"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def ctl(augurctl, room):
+    """augurctl where ordinary users can run it, too."""
+    program = room / "augurctl"
+    program.write_bytes(pathlib.Path(augurctl).read_bytes())
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def shared_memory():
+    """/dev/shm without files of ours, before and after."""
+    def sweep():
+        for path in glob.glob("/dev/shm/augurfs-*"):
+            os.unlink(path)
+    if glob.glob("/dev/shm/augurfs-*"):
+        pytest.skip("somebody's warehouse is in /dev/shm")
+    try:
+        yield lambda: glob.glob("/dev/shm/augurfs-*")
+    finally:
+        sweep()
 
 
 def pack(augurpack, tree, store):

@@ -4,7 +4,6 @@ the daemon; and whatever is too small, full, forbidden or killed, every byte is 
 
 import contextlib
 import errno
-import glob
 import os
 import pathlib
 import pwd
@@ -42,31 +41,8 @@ def own_data(augurpack, room):
 
 
 @pytest.fixture
-def ctl(augurctl, room):
-    """augurctl where ordinary users can run it, too."""
-    program = room / "augurctl"
-    program.write_bytes(pathlib.Path(augurctl).read_bytes())
-    program.chmod(0o755)
-    return program
-
-
-@pytest.fixture
 def ahead(ctl, point):
     return Foresight(ctl, point)
-
-
-@pytest.fixture
-def shared_memory():
-    """/dev/shm without files of ours, before and after."""
-    def sweep():
-        for path in glob.glob("/dev/shm/augurfs-*"):
-            os.unlink(path)
-    if glob.glob("/dev/shm/augurfs-*"):
-        pytest.skip("somebody's warehouse is in /dev/shm")
-    try:
-        yield lambda: glob.glob("/dev/shm/augurfs-*")
-    finally:
-        sweep()
 
 
 def log_of(room):

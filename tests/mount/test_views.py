@@ -286,7 +286,7 @@ def test_an_image_that_cannot_be_decoded(room, mounts, point, view_store):
 
 def test_many_readers_at_once(room, mounts, point, view_store):
     """W10: all get the same bytes, and what many want at the same time is decoded once for them."""
-    mounts.mount(view_store, point, "memory=64M", "decode-threads=3")
+    mounts.mount(view_store, point, "memory=64M", "decode-threads=3", "foresee=off")
     paths = [path for path in IMAGES if path != "photos/large.JPEG"]
     wanted = {path: array(IMAGES[path]) for path in paths}
 

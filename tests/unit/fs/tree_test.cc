@@ -111,7 +111,9 @@ TEST_F(TreeTest, NodesAreTheSameInEveryMount) {
   fs_.reset();
   Open();
   EXPECT_EQ(NodeOf("b/a"), first);
-  EXPECT_EQ(Node::FromId(kRootNode)->entry, 0u);
+  const std::optional<Node> root = Node::FromId(kRootNode);
+  if (!root) FAIL();
+  EXPECT_EQ(root->entry, 0u);
   EXPECT_EQ((Node{.view = 0, .entry = 0}.id()), kRootNode);
   EXPECT_EQ((Node{.view = 3, .entry = 9}.id()), (NodeId{3} << 40) + 10);
 }

@@ -9,10 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "decode/image_probe.h"
-#include "decode/png_writer.h"
-#include "fs/node.h"
-#include "unit/fs/store_fixture.h"
+#include "fs/shown_paths.h"
+#include "unit/fs/views_fixture.h"
 
 namespace augur {
 namespace {
@@ -21,74 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr uint64_t kBudget = 4 << 20;
-constexpr uint32_t kSide = 64;
-constexpr uint64_t kHeaderBytes = 128;  // of NPY
-constexpr uint64_t kArrayBytes = kHeaderBytes + uint64_t{kSide} * kSide * 3;
-
-Image RandomImage(uint32_t side, uint64_t seed) {
-  Image image = MakeImage(side, side, 3);
-  const std::string bytes = RandomBytes(image.bytes(), seed);
-  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(image.pixels.get()));
-  return image;
-}
-
-Node PartsOf(NodeId id) { return Node::FromId(id).value_or(Node()); }
-
-std::vector<std::byte> Png(const Image& image) {
-  std::vector<std::byte> file(PngBytes(image.width, image.height, image.channels, 0));
-  WritePng(image, {}, file);
-  return file;
-}
-
-class ViewsTest : public StoreFixture {
- protected:
-  static constexpr int kImages = 20;
-
-  void SetUp() override {
-    Write([](StoreWriter& writer) {
-      const auto add = [&writer](const std::string& path, const std::vector<std::byte>& file) {
-        ASSERT_TRUE(writer.AddFile(path, {.mode = 0644}, ProbeImage(file), file).ok());
-      };
-      for (int i = 0; i < kImages; ++i) add("images/" + std::to_string(100 + i) + ".png", Png(RandomImage(kSide, i)));
-      add("large.png", Png(RandomImage(700, 99)));  // two blocks
-      std::vector<std::byte> broken = Png(RandomImage(kSide, 77));
-      broken.resize(broken.size() / 2);
-      add("broken.png", broken);
-      ASSERT_TRUE(writer.AddFile("notes.txt", {.mode = 0600}, {}, AsBytes("notes")).ok());
-    });
-  }
-
-  void OpenWithViews(uint64_t bytes_max = kBudget, std::optional<ViewSpec> root = std::nullopt,
-                     uint64_t names_bytes_max = 1 << 20, unsigned threads = 2) {
-    auto pool = DecodePool::Start(threads);
-    ASSERT_TRUE(pool.ok()) << pool.status().text();
-    decode_ = std::move(pool).value();
-    Open(nullptr,
-         {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .names_bytes_max = names_bytes_max, .root = root}});
-  }
-
-  void TearDown() override {
-    StoreFixture::TearDown();
-    decode_.reset();
-  }
-
-  static std::string In(const std::string& spec, const std::string& path) {
-    return ".augur/views/" + spec + (path.empty() ? "" : "/" + path);
-  }
-
-  std::map<std::string, NodeAttributes> List(NodeId folder) {
-    std::map<std::string, NodeAttributes> items;
-    const Status status = fs_->ReadDirectory(folder, 0, [&](const DirectoryItem& item) {
-      items.emplace(item.name, item.attributes);
-      return true;
-    });
-    EXPECT_TRUE(status.ok()) << status.text();
-    return items;
-  }
-
-  std::unique_ptr<DecodePool> decode_;
-};
+using ViewsTest = ViewsFixture;
 
 TEST_F(ViewsTest, AnArrayHasThePixels) {
   OpenWithViews();
@@ -234,6 +165,53 @@ TEST_F(ViewsTest, WhatManyWantIsMadeOnce) {
   EXPECT_EQ(read, 8);
   EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), 1u);
   EXPECT_EQ(statistics_.Get(Stat::kRenderedBytes), kArrayBytes);
+}
+
+TEST_F(ViewsTest, FilesAreFoundByTheirPathsInTheMount) {
+  OpenWithViews();
+  const uint64_t number = PartsOf(NodeOf("images/103.png")).entry;
+  for (const char* path : {"images/103.png", "./images//103.png", "/images/103.png", ".augur/views/npy/images/103.npy",
+                           "./.augur/views/pixels+size=8/images/103.png"}) {
+    const Result<Entry> found = fs_->FindByPath(path);
+    ASSERT_TRUE(found.ok()) << path << ": " << found.status().text();
+    EXPECT_EQ(found->number, number) << path;
+  }
+  for (const char* path : {"images/103.npy", ".augur/views/npy/images/103.png", ".augur/views/nonsense/images/103.npy",
+                           ".augur/views", ".augur/stats.json"}) {
+    EXPECT_EQ(fs_->FindByPath(path).status().code(), Code::kNotFound) << path;
+  }
+  fs_.reset();
+  OpenWithViews(kBudget, *ParseViewSpec("npy"));
+  ASSERT_TRUE(fs_->FindByPath("images/103.npy").ok());
+  EXPECT_EQ(fs_->FindByPath("images/103.png").status().code(), Code::kNotFound);
+}
+
+// The helper process works out paths by itself; they must be the daemon's.
+TEST_F(ViewsTest, PathsFromOutsideAreThoseOfTheMount) {
+  OpenWithViews();
+  ShownPaths paths(store_);
+  EXPECT_EQ(*paths.PathOf(static_cast<EntryNumber>(PartsOf(NodeOf("images/103.png")).entry)), "images/103.png");
+  uint32_t number = 1;
+  for (const char* spec : {"npy", "pixels", "pixels+all+as=ppm+names=own"}) {
+    ASSERT_TRUE(paths.Show(number, spec, false).ok());
+    EXPECT_EQ(paths.shown(), number);
+    for (const auto& [name, attributes] : List(NodeOf(In(spec, "images")))) {
+      if (name == "." || name == "..") continue;
+      const auto entry = static_cast<EntryNumber>(PartsOf(attributes.node).entry);
+      EXPECT_EQ(*paths.PathOf(entry), In(spec, "images/" + name));
+      const auto folder = static_cast<EntryNumber>(PartsOf(NodeOf("images")).entry);
+      EXPECT_EQ(*paths.FileIn(number, folder, name), entry);
+    }
+    EXPECT_EQ(*paths.PathOf(0), In(spec, ""));
+    ++number;
+  }
+  ASSERT_TRUE(paths.Show(ViewTable::kRootNumber, "npy", true).ok());
+  EXPECT_EQ(*paths.PathOf(static_cast<EntryNumber>(PartsOf(NodeOf("images/103.png")).entry)), "images/103.npy");
+  EXPECT_EQ(*paths.PathOf(0), "");
+  const auto notes = static_cast<EntryNumber>(PartsOf(NodeOf("notes.txt")).entry);
+  EXPECT_EQ(paths.PathOf(notes).status().code(), Code::kNotFound);
+  EXPECT_EQ(paths.FileIn(ViewTable::kRootNumber, 0, "notes.txt").status().code(), Code::kNotFound);
+  EXPECT_FALSE(paths.Show(7, "nonsense", false).ok());
 }
 
 TEST_F(ViewsTest, NamesAreKeptWithinTheirRoom) {

@@ -70,10 +70,11 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   }
   stocker = std::make_unique<PageStocker>(session->notifications());
   if (seen_as.empty()) seen_as = path;
-  return helper->AttachTo(seen_as, mount_point->device_number(), [this](std::span<const EntryNumber> files) {
-    const MutexLock lock(mu_);
-    opened_.insert(files.begin(), files.end());
-  });
+  return helper->AttachTo(seen_as, mount_point->device_number(),
+                          [this](uint32_t /*view*/, std::span<const EntryNumber> files) {
+                            const MutexLock lock(mu_);
+                            opened_.insert(files.begin(), files.end());
+                          });
 }
 
 TestMount::~TestMount() {

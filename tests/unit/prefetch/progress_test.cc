@@ -11,7 +11,9 @@
 namespace augur {
 namespace {
 
-FilePlace Place(EntryNumber file) { return {.shard = 0, .offset = uint64_t{file} * 1000, .bytes = 1000}; }
+FilePlace Place(EntryNumber file) {
+  return {.shard = 0, .offset = uint64_t{file} * 1000, .record_bytes = 1000, .bytes = 1000};
+}
 
 Order Shuffled(uint32_t count, uint64_t seed) {
   Order order(count);

@@ -23,7 +23,7 @@ Simulation::Simulation(const World& world) : world_(world), kept_bytes_max_(worl
   uint64_t offset = 4096;
   for (uint32_t i = 0; i < world.file_count; ++i) {
     const auto bytes = static_cast<uint64_t>(std::clamp(size(random), 2000.0, 900e3));
-    places_.push_back({.shard = 0, .offset = offset, .bytes = bytes});
+    places_.push_back({.shard = 0, .offset = offset, .record_bytes = bytes, .bytes = bytes});
     offset += bytes;
     total_bytes_ += bytes;
   }

@@ -13,7 +13,10 @@ namespace {
 
 // Files lie one behind the other in the order of their numbers, 1,000 bytes each, 100 to a shard; each 10th is empty.
 FilePlace Place(EntryNumber file) {
-  return {.shard = file / 100, .offset = uint64_t{file} % 100 * 1000, .bytes = file % 10 == 0 ? 0U : 1000U};
+  return {.shard = file / 100,
+          .offset = uint64_t{file} % 100 * 1000,
+          .record_bytes = file % 10 == 0 ? 0U : 1000U,
+          .bytes = file % 10 == 0 ? 0U : 1000U};
 }
 
 // What the track says of the coming reads, as files.
@@ -115,7 +118,7 @@ TEST(TrackTest, AddressesAreByShardAndOffset) {
 }
 
 TEST(TrackTest, FilesOfTheSameBytesAreFilesOfTheirOwn) {
-  Track track([](EntryNumber) { return FilePlace{.shard = 0, .offset = 4096, .bytes = 10}; });
+  Track track([](EntryNumber) { return FilePlace{.shard = 0, .offset = 4096, .record_bytes = 10, .bytes = 10}; });
   track.Append({1, 2, 1});
   EXPECT_EQ(track.slot_count(), 2U);
   EXPECT_EQ(track.by_address().size(), 2U);

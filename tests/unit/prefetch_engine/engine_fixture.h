@@ -86,7 +86,7 @@ class PrefetchEngineTest : public StoreFixture {
     fs_ = std::make_unique<FileSystem>(store_, *demand_, cache_, statistics_,
                                        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
-    ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get()).ok());
+    ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get(), nullptr).ok());
   }
 
   // The daemon's end, in its order; then nothing may be under way.
@@ -149,7 +149,7 @@ class PrefetchEngineTest : public StoreFixture {
   bool ReadAsReader(EntryNumber file) {
     mount_->LookUp(file);
     const std::vector<EntryNumber> opened = {file};
-    if (mount_->usable() && mount_->watching()) prefetcher_->OnOpened(opened);
+    if (mount_->usable() && mount_->watching()) prefetcher_->OnOpened(0, opened);
     const std::optional<std::string> pages = mount_->Pages(file);
     if (pages && pages->size() == Content(file).size()) {
       EXPECT_TRUE(*pages == Content(file)) << "file " << file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -34,6 +35,11 @@ class FakeMount final : public PageSink, public MountView {
   ~FakeMount() override;
   FakeMount(const FakeMount&) = delete;
   FakeMount& operator=(const FakeMount&) = delete;
+
+  // Both: there is but one view here, and its files are told apart by nobody.
+  void Show(uint32_t view) override { shown_ = view; }
+  void Show(uint32_t view, const std::string&, bool) override { shown_ = view; }
+  uint32_t shown() const { return shown_; }
 
   // PageSink.
   PushOutcome Push(EntryNumber file, uint64_t offset, std::span<const std::span<const std::byte>> pieces) override;
@@ -103,6 +109,8 @@ class FakeMount final : public PageSink, public MountView {
   uint64_t waiting_ = 0;
   std::deque<std::function<void()>> calls_;
   bool stop_ = false;
+
+  std::atomic<uint32_t> shown_ = 0;
 
   std::thread thread_;
 };

@@ -97,11 +97,13 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
   }
 }
 
-// Nothing is read ahead where the root is a view, and what is decoded has all but the buffers.
+// Where the root is a view and nothing is read ahead, what is decoded has all but the buffers.
 TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
   AugurfsOptions options;
   options.memory_bytes = kGiB;
   options.view = *ParseViewSpec("npy");
+  EXPECT_GT(Resolved(options, MachineWith(8 * kGiB)).kept_bytes, kGiB / 2);
+  options.foresee = false;
   const AugurfsSettings settings = Resolved(options, MachineWith(8 * kGiB));
   EXPECT_EQ(settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes, 0u);
   EXPECT_GT(settings.rendered_bytes, 768 * kMiB);
@@ -114,6 +116,9 @@ TEST(ResolveAugurfs, DecodesOnAQuarterOfTheCores) {
   AugurfsOptions options;
   options.decode_threads = 7;
   EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).decode_threads, 7u);
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).demand_decode_threads, 0u);
+  // What is waited for has as many threads as there are cores.
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).demand_decode_threads, 12u);
 }
 
 }  // namespace

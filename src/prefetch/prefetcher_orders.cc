@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/prefetcher.h"
+
+#include <algorithm>
+
+// Which order it follows, and of which view.
+
+namespace augur {
+namespace {
+
+// A recognised pass is queued in pieces of so many files, when fewer than that are left.
+constexpr size_t kSequencePiece = 2048;
+// So many reads after the last of all orders end them, whatever of them was not seen to be read.
+constexpr uint64_t kReadsAfterEnd = 64;
+// All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
+constexpr uint64_t kReadsToFill = 8;
+// Memory that a file takes in the planner's tables for each epoch that is queued, and for itself (Track::bytes).
+constexpr uint64_t kOrderBytesPerFile = 12 + 100;
+// Reads of another view alone that make it the one that is followed: when the one so far was not read at all, and when
+// it was. Of two jobs that take turns by chance, so many come of one in 2^64.
+constexpr uint64_t kReadsToBegin = 4;
+constexpr uint64_t kReadsToTurn = 64;
+// Files whose mean stands for all.
+constexpr uint64_t kMeanOf = 256;
+
+}  // namespace
+
+Result<ShownFile> Prefetcher::Shown(EntryNumber file) const {
+  if (views_ != nullptr) return views_->Show(shown_view_, file);
+  AUGUR_TRY_ASSIGN(entry, store_->Get(file));
+  return ShownFile::Original(entry);
+}
+
+FilePlace Prefetcher::PlaceOf(EntryNumber number) const {
+  const Result<ShownFile> file = Shown(number);
+  if (!file.ok()) return {};
+  const Entry& entry = file->entry;
+  if (entry.type != EntryType::kFile || entry.shard == kNoShard) return {};
+  return {.shard = entry.shard,
+          .offset = entry.offset,
+          .record_bytes = entry.size,
+          .bytes = file->size,
+          .made = file->made};
+}
+
+// Of the files of the view, about.
+uint64_t Prefetcher::MeanBytes() {
+  const StoreSummary& summary = store_->summary();
+  if (shown_view_ == 0) return summary.tree_bytes / std::max<uint64_t>(1, summary.file_count) + 1;
+  if (mean_bytes_ > 0) return mean_bytes_;
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  const uint64_t step = std::max<uint64_t>(1, summary.entry_count / kMeanOf);
+  for (uint64_t number = 0; number < summary.entry_count; number += step) {
+    const uint64_t size = PlaceOf(static_cast<EntryNumber>(number)).bytes;
+    bytes += size;
+    if (size > 0) ++files;
+  }
+  mean_bytes_ = bytes / std::max<uint64_t>(1, files) + 1;
+  return mean_bytes_;
+}
+
+void Prefetcher::ShowView(uint32_t view) {
+  shown_view_ = wanted_view_ = view;
+  fits_ = Fits::kNotKnown;
+  mean_bytes_ = 0;
+  const std::string spec = views_->SpecOf(view);
+  if (sink_ != nullptr) sink_->Show(view);
+  if (view_ != nullptr) view_->Show(view, spec, view == views_->RootView());
+  const MutexLock lock(mu_);
+  spec_ = spec;
+}
+
+// A reader of another view is followed once it is alone: as long as the one that is followed is read too, it stays.
+void Prefetcher::SawElsewhere(uint32_t view) {
+  if (view != elsewhere_) reads_elsewhere_ = 0;
+  elsewhere_ = view;
+  const uint64_t enough = reads_seen_ == reads_at_turn_ ? kReadsToBegin : kReadsToTurn;
+  if (++reads_elsewhere_ >= enough) wanted_view_ = view;
+}
+
+// Leaves the view that was followed for another: what was pushed of it is dropped, and what is foreseen is foreseen of
+// the other one's files. False: not yet, since something is still under way.
+bool Prefetcher::TurnToWanted() {
+  if (Busy()) return false;
+  std::vector<Order> orders;
+  if (planner_) {
+    const std::vector<EntryNumber> stocked = planner_->TakeStocked();
+    DropPages(stocked);
+    if (!stocked.empty()) return false;
+    orders = planner_->Rest();
+  }
+  planner_.reset();
+  held_.clear();
+  fetched_ = {};
+  probed_.clear();
+  watched_.clear();
+  statted_.clear();
+  to_stat_.clear();
+  filling_ = false;
+  sight_known_ = false;
+  reads_elsewhere_ = 0;
+  reads_at_turn_ = reads_seen_;
+  ShowView(wanted_view_);
+  const Source source = source_;
+  if (source == Source::kSequence) source_ = Source::kNothing;
+  if (source == Source::kOrder || source == Source::kForeseen) {
+    for (const Order& order : orders) Queue(order, source);
+  }
+  return true;
+}
+
+void Prefetcher::Queue(const Order& order, Source source) {
+  Planner& plan = planner();
+  if (source_ != Source::kNothing && source != source_) {
+    plan.Clear();
+    filling_ = false;
+  }
+  source_ = source;
+  keep_demand_.store(false, std::memory_order_relaxed);
+  plan.Append(order);
+  statted_.clear();
+  std::vector<EntryNumber> folders;
+  for (const EntryNumber file : order) {
+    if (!probed_.insert(file).second) continue;
+    const Result<ShownFile> shown = Shown(file);
+    if (!shown.ok()) continue;
+    const auto folder = static_cast<EntryNumber>(shown->entry.parent);
+    if (watched_.insert(folder).second) folders.push_back(folder);
+    if (kept_ && kept_->Contains(*shown)) plan.Keeps(file);
+  }
+  if (view_ != nullptr && !folders.empty()) view_->Watch(folders);
+}
+
+void Prefetcher::FollowSequence() {
+  if (source_ == Source::kOrder) {
+    const PlannerGauges gauges = planner_->gauges();
+    if (gauges.position < gauges.end) reads_at_end_ = reads_seen_;
+    if (gauges.epochs_queued > 0) {
+      // Some of it was not seen to be read, and the reader has gone on to something else.
+      if (reads_seen_ - reads_at_end_ < kReadsAfterEnd) return;
+      planner_->Clear();
+      filling_ = false;
+    }
+    // The last order has ended: what comes is as unknown as before it.
+    source_ = Source::kNothing;
+    order_files_.store(0, std::memory_order_relaxed);
+    keep_demand_.store(true, std::memory_order_relaxed);
+  }
+  if (!detector_.following()) {
+    if (source_ == Source::kSequence) {
+      source_ = Source::kNothing;
+      keep_demand_.store(true, std::memory_order_relaxed);
+      planner_->Clear();
+      filling_ = false;
+    }
+    return;
+  }
+  if (planner_ && source_ == Source::kSequence) {
+    const PlannerGauges gauges = planner_->gauges();
+    if (gauges.end - std::min(gauges.end, gauges.position) >= kSequencePiece) return;
+  }
+  const Order piece = detector_.Take(kSequencePiece);
+  if (!piece.empty()) Queue(piece, Source::kSequence);
+}
+
+// Whether the warehouse has room for all files of the view.
+bool Prefetcher::AllFits() {
+  const uint64_t files_bytes = store_->summary().file_count * Warehouse::RoomFor(1);
+  if (shown_view_ == 0) return store_->summary().record_bytes + files_bytes <= KeptMax();
+  if (files_bytes > KeptMax()) return false;
+  const Result<std::shared_ptr<const Order>> files = path_order_.Files();
+  if (!files.ok()) return false;
+  uint64_t bytes = 0;
+  for (const EntryNumber file : **files) {
+    const Result<ShownFile> shown = Shown(file);
+    if (shown.ok()) bytes += Warehouse::RoomFor(shown->size);
+    if (bytes > KeptMax()) return false;
+  }
+  return true;
+}
+
+void Prefetcher::FillWhenAllFits() {
+  if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder || source_ == Source::kForeseen) {
+    return;
+  }
+  if (fits_ == Fits::kNotKnown) fits_ = AllFits() ? Fits::kYes : Fits::kNo;
+  if (fits_ == Fits::kNo) return;
+  const Result<std::shared_ptr<const Order>> files = path_order_.Files();
+  if (!files.ok()) return;
+  filling_ = true;
+  planner().Fill(**files);
+  for (const EntryNumber file : **files) {
+    const Result<ShownFile> shown = Shown(file);
+    if (shown.ok() && kept_->Contains(*shown)) planner_->Keeps(file);
+  }
+}
+
+// What was found out gives way to what was given.
+void Prefetcher::Foresee(Order order, bool anew) {
+  Post([this, anew, files = std::make_shared<const Order>(std::move(order))] {
+    if (source_ == Source::kOrder) return;
+    if (anew && planner_) planner_->Clear();
+    filling_ = false;
+    Queue(*files, Source::kForeseen);
+  });
+}
+
+void Prefetcher::ForgetForeseen() {
+  Post([this] {
+    if (source_ != Source::kForeseen) return;
+    planner_->Clear();
+    filling_ = false;
+    source_ = Source::kNothing;
+    keep_demand_.store(true, std::memory_order_relaxed);
+  });
+}
+
+uint64_t Prefetcher::ForeseenFilesMax() const { return options_.order_bytes_max / kOrderBytesPerFile; }
+
+uint64_t Prefetcher::OrderFilesMax() const {
+  const uint64_t files_max = options_.order_bytes_max / kOrderBytesPerFile;
+  return files_max - std::min(files_max, order_files_.load(std::memory_order_relaxed));
+}
+
+Status Prefetcher::AddOrder(Order order) {
+  if (order.size() > OrderFilesMax()) {
+    return {Code::kNoSpace, std::to_string(order.size()) + " files are more than the memory for orders holds (" +
+                                std::to_string(OrderFilesMax()) + "): raise memory="};
+  }
+  order_files_.fetch_add(order.size(), std::memory_order_relaxed);
+  statistics_.Add(Stat::kOrdersAccepted, 1);
+  Post([this, files = std::make_shared<const Order>(std::move(order))] { Queue(*files, Source::kOrder); });
+  return Status::Ok();
+}
+
+}  // namespace augur

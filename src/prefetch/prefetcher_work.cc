@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/prefetcher.h"
+
+#include <future>
+#include <utility>
+
+#include "base/check.h"
+
+// What it carries out: reads, what is made of them, what is kept, pushed and dropped.
+
+namespace augur {
+namespace {
+
+// Files handed to the pushing threads and not pushed: enough that they never wait for the planning thread, which takes
+// about as long for a round as they for a file.
+constexpr uint64_t kPushesAhead = 16;
+// Files that are looked up at once when the kernel turns out not to know one.
+constexpr size_t kStatAhead = 256;
+// Opens are told by another process within milliseconds; where it gets no processor, later.
+constexpr uint64_t kOpenToldUs = 2'000'000;
+
+// 4 KiB of each record are lost to alignment at most, and a chunk is a multiple of the pool's granule.
+uint64_t ChunkBytes(uint64_t bytes) { return bytes + 2 * size_t{kAlignMax}; }
+
+}  // namespace
+
+void Prefetcher::StartReads() {
+  bool alone = false;
+  while (!refused_) {
+    const std::optional<ReadPlan> plan = planner_->NextRead(NowUs(), alone);
+    if (!plan) return;
+    if (AlreadyKept(*plan)) continue;
+    Buffer chunk = chunks_.Allocate(ChunkBytes(plan->bytes));
+    Memories memories;
+    if (!chunk || !AllocateToMake(*plan, &memories)) {
+      planner_->PutBack(*plan);
+      // What is held may lie so that there is room for a file, but not for its neighbours with it.
+      alone = !alone && plan->items.size() > 1;
+      if (alone) continue;
+      // When nothing of it is in use, nothing will be let go, and the file is too large for ever.
+      refused_ = chunks_.used_bytes() > 0;
+      return;
+    }
+    alone = false;
+    ++flights_;
+    uint64_t wanted = 0;
+    for (const ReadPlan::Item& item : plan->items) wanted += item.place.record_bytes;
+    statistics_.Add(Stat::kJoinedBytes, plan->bytes - std::min(plan->bytes, wanted));
+    const auto flight = std::make_shared<Flight>(*store_, engine_, statistics_, *plan, std::move(chunk));
+    flight->Begin(cache_, [this, memories](const std::shared_ptr<Flight>& landed) {
+      Post([this, landed, memories] { OnLanded(landed, memories); });
+    });
+  }
+}
+
+// Memory for what will be made of the records of a read. False: there is not enough.
+bool Prefetcher::AllocateToMake(const ReadPlan& plan, Memories* memories) {
+  for (const ReadPlan::Item& item : plan.items) {
+    if (!item.place.made) continue;
+    Buffer memory = chunks_.Allocate(item.place.bytes);
+    if (!memory) return false;
+    memories->emplace(item.file, std::make_shared<const Buffer>(std::move(memory)));
+  }
+  return true;
+}
+
+// Whether the warehouse has all of it already: another mount of the store has put it there.
+bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
+  if (!kept_) return false;
+  for (const ReadPlan::Item& item : plan.items) {
+    const Result<ShownFile> file = Shown(item.file);
+    if (!file.ok() || !kept_->Contains(*file)) return false;
+  }
+  planner_->PutBack(plan);
+  for (const ReadPlan::Item& item : plan.items) planner_->Keeps(item.file);
+  return true;
+}
+
+void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories) {
+  --flights_;
+  planner_->Ended(flight->plan(), NowUs());
+  std::vector<Passenger>& passengers = flight->passengers();
+  for (size_t i = 0; i < flight->plan().items.size(); ++i) {
+    const bool ok = i < passengers.size() && passengers[i].ok;
+    const ReadPlan::Item& item = flight->plan().items[i];
+    const Result<ShownFile> file = Shown(item.file);
+    if (!ok || !file.ok()) {
+      (void)planner_->Arrived(item, false);
+    } else if (file->made) {
+      Make(item, *file, std::move(passengers[i].blocks), memories.at(item.file));
+    } else {
+      const Arrival arrival = planner_->Arrived(item, true);
+      const bool copy = arrival.hold && arrival.copy && passengers.size() > 1;
+      // What is kept is copied out of the chunk anyway.
+      if (copy) GiveOwnMemory(passengers[i], chunks_, cache_);
+      Take(*file, std::move(passengers[i].blocks), arrival);
+    }
+  }
+  passengers.clear();
+}
+
+void Prefetcher::Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
+                      const std::shared_ptr<const Buffer>& memory) {
+  ++makes_;
+  views_->MakeAhead(file, std::move(record), memory, [this, item, file, memory](const Status& status) {
+    Post([this, item, file, memory, ok = status.ok()] {
+      --makes_;
+      const Arrival arrival = planner_->Arrived(item, ok);
+      if (!ok) return;
+      std::vector<BlockRef> blocks;
+      for (uint64_t block = 0; block < file.block_count(); ++block) {
+        blocks.push_back(std::make_shared<CachedBlock>(
+            CachedBlock{.buffer = {}, .begin = block * kBlockBytes, .bytes = file.BlockBytes(block), .chunk = memory}));
+      }
+      Take(file, std::move(blocks), arrival);
+    });
+  });
+}
+
+// The bytes of a file are there.
+void Prefetcher::Take(const ShownFile& file, std::vector<BlockRef> blocks, const Arrival& arrival) {
+  const auto number = static_cast<EntryNumber>(file.entry.number);
+  fetched_.Fetched(number);
+  Keep(file, blocks, arrival.keep);
+  if (arrival.hold) {
+    held_[number] = std::move(blocks);
+  } else if (!arrival.keep.keep) {
+    Wasted(number);
+  }
+}
+
+// The planner counts the file as kept from now on; until it is there, the blocks stay at hand.
+void Prefetcher::Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
+  const auto number = static_cast<EntryNumber>(file.entry.number);
+  Keeper::Task task;
+  for (const EntryNumber out : plan.evict) {
+    Wasted(out);
+    const Result<ShownFile> shown = Shown(out);
+    if (shown.ok()) task.evict.push_back(*shown);
+  }
+  // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
+  // nothing else than to be kept can wait for it.
+  const bool behind = keeping_bytes_ >= options_.chunk_bytes / 4 && source_ != Source::kNothing;
+  const bool take = plan.keep && !blocks.empty() && !behind;
+  if (plan.keep && !take) planner_->KeepsNot(number);
+  if (plan.evict.empty() && !take) return;
+  if (take) {
+    task.file = file;
+    task.blocks.assign(blocks.begin(), blocks.end());
+    keeping_[number] = task.blocks;
+    keeping_bytes_ += file.size;
+  }
+  ++keeps_;
+  keeper_->Add(std::move(task));
+}
+
+void Prefetcher::OnKept(const std::optional<ShownFile>& file, bool kept) {
+  --keeps_;
+  if (!file) return;
+  const auto number = static_cast<EntryNumber>(file->entry.number);
+  keeping_.erase(number);
+  keeping_bytes_ -= file->size;
+  if (kept) return;
+  planner_->KeepsNot(number);
+  // It holds less than was thought: others use it too, or the machine has no more memory to give now.
+  planner_->SetKeptMax(planner_->gauges().kept_bytes);
+  short_since_us_ = NowUs();
+}
+
+// The file's bytes are not in our memory any more; were they ever used?
+void Prefetcher::Wasted(EntryNumber file) {
+  if (held_.contains(file) || !fetched_.LetGo(file)) return;
+  CountWasted(file);
+}
+
+void Prefetcher::CountWasted(EntryNumber file) {
+  const Result<ShownFile> shown = Shown(file);
+  if (shown.ok()) statistics_.Add(Stat::kWastedBytes, shown->size);
+}
+
+// Out of the conveyor. What was made goes to the warehouse where that has room: to make it again would cost more.
+void Prefetcher::LetGo(EntryNumber file) {
+  const auto held = held_.find(file);
+  if (held == held_.end()) return;
+  const std::vector<BlockRef> blocks = std::move(held->second);
+  held_.erase(held);
+  const Result<ShownFile> shown = Shown(file);
+  if (!shown.ok() || !shown->made) return;
+  const KeepPlan plan = planner_->KeepWithRoom(file);
+  if (plan.keep) Keep(*shown, blocks, plan);
+}
+
+void Prefetcher::StartPushes() {
+  if (sink_ == nullptr) return;
+  while (pushes_ < kPushesAhead) {
+    const std::optional<PushPlan> plan = planner_->NextPush();
+    if (!plan) return;
+    const Result<ShownFile> file = Shown(plan->file);
+    if (!file.ok()) {
+      (void)planner_->Pushed(plan->file, PushOutcome::kEnded);
+      continue;
+    }
+    ++pushes_;
+    PushQueue::Push push{.file = *file, .blocks = {}};
+    if (const auto held = held_.find(plan->file); held != held_.end()) {
+      push.blocks = held->second;
+    } else if (const auto keeping = keeping_.find(plan->file); keeping != keeping_.end()) {
+      push.blocks = keeping->second;
+    }
+    pusher_.Add(std::move(push));
+  }
+}
+
+void Prefetcher::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost) {
+  --pushes_;
+  const auto file = static_cast<EntryNumber>(push.file.entry.number);
+  if (lost) return planner_->PushLost(file);
+  const KeepPlan plan = planner_->Pushed(file, outcome);
+  if (outcome == PushOutcome::kUnknown) {
+    statistics_.Add(Stat::kPushesUnknown, 1);
+    to_stat_.push_back(file);
+    return;
+  }
+  if (outcome != PushOutcome::kPushed) return;
+  statistics_.Add(Stat::kPushes, 1);
+  statistics_.Add(Stat::kPushedBytes, push.file.size);
+  fetched_.Pushed(file, NowUs());
+  Keep(push.file, push.blocks, plan);
+  if (plan.keep) held_.erase(file);
+}
+
+void Prefetcher::StartDrops() {
+  std::vector<EntryNumber> files;
+  while (true) {
+    const std::optional<EntryNumber> file = planner_->NextDrop();
+    if (!file) break;
+    files.push_back(*file);
+  }
+  DropPages(files);
+}
+
+void Prefetcher::DropPages(const std::vector<EntryNumber>& files) {
+  if (files.empty()) return;
+  drops_ += files.size();
+  statistics_.Add(Stat::kDroppedFiles, files.size());
+  if (view_ != nullptr && view_->usable()) {
+    view_->Drop(files, [this, files] {
+      Post([this, files] {
+        for (const EntryNumber file : files) OnDropped(file);
+      });
+    });
+    return;
+  }
+  pusher_.AddDrops(files);
+}
+
+void Prefetcher::OnDropped(EntryNumber file) {
+  --drops_;
+  planner_->Dropped(file);
+  // Where opens are not seen, what was pushed has likely been read.
+  fetched_.Dropped(file, !opens_);
+  if (!held_.contains(file) && fetched_.LetGo(file)) fetched_.Doubt(file, NowUs());
+}
+
+// What was dropped so long ago that its open would have been told.
+void Prefetcher::SettleDoubts() {
+  const uint64_t now_us = NowUs();
+  while (true) {
+    const std::optional<EntryNumber> file = fetched_.TakeWasted(now_us - std::min(now_us, kOpenToldUs));
+    if (!file) return;
+    CountWasted(*file);
+  }
+}
+
+// The kernel must know a file before its pages can be pushed: the view looks them up.
+void Prefetcher::AskStats() {
+  if (to_stat_.empty()) return;
+  const std::vector<EntryNumber> unknown = std::exchange(to_stat_, {});
+  std::vector<EntryNumber> files = unknown;
+  // Nobody has looked these up, so those that come after them will not have been looked up either.
+  for (const EntryNumber file : planner_->Upcoming(kStatAhead)) {
+    if (statted_.insert(file).second) files.push_back(file);
+  }
+  const auto done = [this, unknown] {
+    Post([this, unknown] {
+      if (!planner_) return;
+      for (const EntryNumber file : unknown) planner_->Statted(file);
+    });
+  };
+  if (view_ != nullptr && view_->usable()) {
+    view_->Stat(files, done);
+  } else {
+    // They are pushed when the reader has looked them up by himself: they are tried once more, and then left alone.
+    for (const EntryNumber file : unknown) planner_->Statted(file);
+  }
+}
+
+DropReport Prefetcher::Drop() {
+  auto report = std::make_shared<std::promise<DropReport>>();
+  const auto event = [this, report] {
+    uint64_t stocked_bytes = 0;
+    if (planner_) {
+      stocked_bytes = planner_->gauges().stock_bytes;
+      const std::vector<EntryNumber> files = planner_->TakeStocked();
+      drops_ += files.size();
+      pusher_.AddDrops(files);
+      // Nor is it filled again before somebody reads.
+      planner_->EndFill();
+      filling_ = false;
+      reads_seen_ = reads_at_end_ = 0;
+    }
+    if (!kept_) return report->set_value({.warehouse_bytes = 0, .stocked_bytes = stocked_bytes});
+    if (planner_) {
+      for (const EntryNumber file : planner_->TakeKept()) Wasted(file);
+    }
+    // After what is still to be put in, which the planner has forgotten too.
+    ++keeps_;
+    keeper_->Add({.evict = {}, .file = {}, .blocks = {}, .clear = [report, stocked_bytes](uint64_t bytes) {
+                    report->set_value({.warehouse_bytes = bytes, .stocked_bytes = stocked_bytes});
+                  }});
+  };
+  {
+    const MutexLock lock(mu_);
+    if (!running_ || stopping_) return {};
+    if (events_.empty()) posted_.NotifyOne();
+    events_.push_back(event);
+  }
+  return report->get_future().get();
+}
+
+}  // namespace augur

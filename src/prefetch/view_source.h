@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "augur/status.h"
+#include "cache/buffer_pool.h"
+#include "cache/record_cache.h"
+#include "order/order.h"
+#include "prefetch/shown_file.h"
+
+namespace augur {
+
+// ViewSource tells what the views of a mount make of the files of the store, and makes it. Safe from any thread.
+// Implemented by src/fs; in tests by a fake.
+class ViewSource {
+ public:
+  // Called once, on any thread, without a lock held.
+  using Made = std::function<void(const Status&)>;
+
+  virtual ~ViewSource() = default;
+  // The view that the root of the mount shows.
+  virtual uint32_t RootView() const = 0;
+  // The one spelling of a view; empty for the original files. REQUIRES: `view` was handed out by a node.
+  virtual std::string SpecOf(uint32_t view) const = 0;
+  // kNotFound: the view does not show this entry. Others: of the index.
+  virtual Result<ShownFile> Show(uint32_t view, EntryNumber file) const = 0;
+  // Makes the file out of its record, whose blocks are checked, into the first `size` bytes of `memory`. Who reads the
+  // file meanwhile waits for this, before others that nobody waits for; after it he gets these bytes as long as
+  // somebody has `memory`. Fails as the file's READ does, and is logged as that. REQUIRES: file.made; `made` has been
+  // called before this object ends.
+  virtual void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
+                         Made made) = 0;
+};
+
+}  // namespace augur

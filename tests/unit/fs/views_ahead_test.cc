@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of views that are made before somebody reads them.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "unit/fs/views_fixture.h"
+
+namespace augur {
+namespace {
+
+// What MakeAhead needs: the record's blocks, checked, and memory for the result.
+class AheadTest : public ViewsFixture {
+ protected:
+  void SetUp() override {
+    ViewsFixture::SetUp();
+    OpenWithViews(16 << 20);
+  }
+
+  ShownFile Shown(const std::string& path) {
+    const Node node = PartsOf(NodeOf(path));
+    const Result<ShownFile> file = fs_->Show(node.view, static_cast<EntryNumber>(node.entry));
+    EXPECT_TRUE(file.ok()) << file.status().text();
+    return *file;
+  }
+
+  std::vector<BlockRef> Record(const Entry& file) {
+    std::vector<BlockRef> blocks;
+    for (uint64_t block = 0; block < Store::BlockCount(file); ++block) {
+      Buffer buffer = chunks_.Allocate(Store::BlockBytes(file, block));
+      const size_t bytes = Store::BlockBytes(file, block);
+      EXPECT_TRUE(store_->Read(file, block, {buffer.data(), bytes}).ok());
+      blocks.push_back(std::make_shared<CachedBlock>(
+          CachedBlock{.buffer = {}, .begin = 0, .bytes = bytes, .chunk = std::make_shared<Buffer>(std::move(buffer))}));
+    }
+    return blocks;
+  }
+
+  std::shared_ptr<const Buffer> Memory(const ShownFile& file) {
+    return std::make_shared<const Buffer>(chunks_.Allocate(file.size));
+  }
+
+  Status MakeNow(const ShownFile& file, std::shared_ptr<const Buffer> memory) {
+    std::promise<Status> made;
+    fs_->MakeAhead(file, Record(file.entry), std::move(memory), [&](const Status& status) { made.set_value(status); });
+    return made.get_future().get();
+  }
+
+  BufferPool chunks_{32 << 20};
+};
+
+TEST_F(AheadTest, WhatWasMadeAheadIsReadFromItsMemory) {
+  for (const char* path : {"images/103.npy", "large.npy"}) {
+    const ShownFile file = Shown(In("npy", path));
+    ASSERT_TRUE(file.made);
+    auto memory = Memory(file);
+    ASSERT_TRUE(MakeNow(file, memory).ok());
+    const uint64_t decoded = statistics_.Get(Stat::kImagesDecoded);
+    const std::string expected(reinterpret_cast<const char*>(memory->data()),
+                               kReadBytesMax < file.size ? kReadBytesMax : file.size);
+    EXPECT_EQ(*ReadNow(NodeOf(In("npy", path)), 0, kReadBytesMax), expected);
+    EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), decoded);
+    const std::weak_ptr<const Buffer> watched = memory;
+    memory.reset();
+    while (!watched.expired()) std::this_thread::yield();  // what made it lets it go after it has said so
+    // Nobody has it any more: it is made for who reads it.
+    EXPECT_EQ(*ReadNow(NodeOf(In("npy", path)), 0, kReadBytesMax), expected);
+    EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), decoded + 1);
+  }
+  const Image image = RandomImage(kSide, 3);
+  EXPECT_EQ(ReadNow(NodeOf(In("npy", "images/103.npy")), kHeaderBytes, kReadBytesMax)->substr(0, image.bytes()),
+            std::string(reinterpret_cast<const char*>(image.pixels.get()), image.bytes()));
+}
+
+TEST_F(AheadTest, WhatSomebodyHasHadMadeIsCopied) {
+  const ShownFile file = Shown(In("npy", "images/104.npy"));
+  const std::string expected = *ReadNow(NodeOf(In("npy", "images/104.npy")), 0, kReadBytesMax);
+  const auto memory = Memory(file);
+  ASSERT_TRUE(MakeNow(file, memory).ok());
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(memory->data()), file.size), expected);
+  EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), 1u);
+}
+
+TEST_F(AheadTest, WhoComesToWaitDoesNotWaitForTheOthers) {
+  std::promise<void> end;
+  const auto ended = end.get_future().share();
+  for (unsigned i = 0; i < decode_->ahead(); ++i) decode_->Run(DecodePool::Urgency::kAhead, [ended] { ended.wait(); });
+  std::vector<ShownFile> files;
+  std::atomic<int> made = 0;
+  for (int i = 0; i < kImages; ++i) {
+    files.push_back(Shown(In("npy", "images/" + std::to_string(100 + i) + ".npy")));
+    fs_->MakeAhead(files[i], Record(files[i].entry), Memory(files[i]),
+                   [&](const Status& status) { made += status.ok() ? 1 : 0; });
+  }
+  // One that stands in the pool's queue already, and one that does not yet.
+  for (const int i : {0, kImages - 1}) {
+    const Image image = RandomImage(kSide, i);
+    EXPECT_EQ(*ReadNow(NodeOf(In("npy", "images/" + std::to_string(100 + i) + ".npy")), kHeaderBytes, kReadBytesMax),
+              std::string(reinterpret_cast<const char*>(image.pixels.get()), image.bytes()));
+  }
+  EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), 2u);
+  end.set_value();
+  fs_.reset();  // waits for the rest
+  EXPECT_EQ(made, kImages);
+  EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), uint64_t{kImages});
+}
+
+TEST_F(AheadTest, AFailureIsTold) {
+  const ShownFile file = Shown(In("npy", "broken.npy"));
+  EXPECT_EQ(MakeNow(file, Memory(file)).code(), Code::kCorrupt);
+  EXPECT_EQ(statistics_.Get(Stat::kDecodeErrors), 1u);
+}
+
+TEST_F(AheadTest, AViewHasNamesForItsBytesOfItsOwn) {
+  const ShownFile one = Shown(In("npy", "images/103.npy"));
+  EXPECT_FALSE(one.hash == Shown(In("npy", "images/104.npy")).hash);
+  EXPECT_FALSE(one.hash == Shown(In("npy+crop=64", "images/103.npy")).hash);
+  EXPECT_EQ(one.hash, Shown(In("dtype=u8+npy", "images/103.npy")).hash) << "another spelling";
+  const ShownFile other = Shown(In("pixels", "notes.txt"));
+  EXPECT_FALSE(other.made);
+  EXPECT_EQ(other.hash, other.entry.hash);
+  EXPECT_EQ(fs_->Show(one.view, static_cast<EntryNumber>(other.entry.number)).status().code(), Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace augur
