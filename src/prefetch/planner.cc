@@ -83,6 +83,7 @@ Position Planner::NextUnread(Slot slot) const {
 Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const Slot slot = track_.SlotOf(file);
   if (slot == kNoSlot) return {};
+  Count();
   const Position tail_before = progress_.tail();
   const Progress::Seen seen = progress_.See(slot, missed);
   const State& state = states_[slot];
@@ -100,6 +101,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
       const bool here = near && seen.position >= tail_before && progress_.front() < track_.end() &&
                         seen.position + progress_.options().lag >= progress_.front();
       stocked_.Add(slot, here ? seen.position : NextUnread(slot), Pages(track_.PlaceOf(slot).bytes));
+      if (!here) StillRead(slot);
       if (state.held && NextUnread(slot) == kNever && !here) Release(slot);  // it will not be pushed any more
       Settle(slot);
     }
@@ -166,7 +168,7 @@ void Planner::Release(Slot slot) {
 // After a jump, or with another epoch: next uses are others.
 void Planner::ComputeAnew() {
   const auto next = [this](Slot slot) { return NextUnread(slot); };
-  stocked_.MoveAll(next);
+  stocked_.MoveAll([&](Slot slot) { return states_[slot].being_read > 0 ? progress_.front() : next(slot); });
   ready_.MoveAll(next);
   kept_.MoveAll([this](Slot slot) {
     const Position use = NextUnread(slot);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -161,6 +162,7 @@ class Planner {
     bool pushed_asked = false;  // ... before the push under way was begun
     bool unpushable = false;    // until its next use: the kernel does not know it even after that
     bool bad = false;           // cannot be read: left to those who ask for it
+    uint32_t being_read = 0;    // how often in being_read_
   };
 
   void Settle(Slot slot);
@@ -184,6 +186,8 @@ class Planner {
   void ComputeAnew();
   void MeasureReader(uint64_t now_us);
   void WaitLongerToDrop();
+  void Count();
+  void StillRead(Slot slot);
   bool Sweeps() const;
   void ChooseMode();
   double UnderWayUs() const;
@@ -212,7 +216,9 @@ class Planner {
   bool fill_ = false;
   bool sweeps_ = false;
   std::vector<EntryNumber> released_;
-  uint64_t reads_of_dropped_ = 0;  // since the front was here:
+  uint64_t seen_ = 0;                                 // reads
+  std::deque<std::pair<Slot, uint64_t>> being_read_;  // by somebody, since so many of them
+  uint64_t reads_of_dropped_ = 0;                     // since the front was here:
   Position dropped_since_ = 0;
 
   // The reader's speed, in files a second.

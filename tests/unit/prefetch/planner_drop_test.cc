@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is dropped from the page cache, and what is not, event by event.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "prefetch/planner.h"
+
+namespace augur {
+namespace {
+
+constexpr uint64_t kFileBytes = 100'000;
+constexpr uint32_t kLag = 3;
+
+FilePlace Place(EntryNumber file) {
+  return {.shard = 0, .offset = file * kFileBytes, .record_bytes = kFileBytes, .bytes = kFileBytes};
+}
+
+ProgressOptions WithLag() {
+  ProgressOptions options;
+  options.lag = kLag;
+  options.opens = true;
+  return options;
+}
+
+// A file that is read although it is not foreseen is what the page cache needs least, but its reader has yet to copy
+// it.
+TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
+  PlannerLimits limits;
+  limits.conveyor_bytes_max = 4 << 20;
+  limits.stock_bytes_max = 1 << 20;
+  limits.sentinel_every = 0;
+  Planner planner(Place, limits, WithLag());
+  // All that is foreseen was read before.
+  Order order;
+  for (EntryNumber file = 0; file < 100; ++file) order.push_back(file);
+  planner.Append(order);
+  planner.Clear();
+  uint64_t now_us = 0;
+  for (EntryNumber file = 0; file < 20; ++file) {
+    planner.Saw(file, true, now_us += 1000);
+    while (const std::optional<EntryNumber> dropped = planner.NextDrop()) {
+      EXPECT_LT(*dropped + kLag, file + 1) << "after file " << file;
+      planner.Dropped(*dropped);
+    }
+  }
+  // The others do go: no more is there than may be, but for those.
+  EXPECT_LE(planner.gauges().stock_bytes, limits.stock_bytes_max + (kLag + 1) * kFileBytes);
+}
+
+}  // namespace
+}  // namespace augur
