@@ -66,9 +66,9 @@ class DecodedCache {
     std::function<int64_t()> now_ns;    // since 1970; empty: the system's clock
   };
 
-  // A sixteenth of the bound, so that what is put out is a small part; 256 MiB at most, as it then makes no difference
-  // to the disk; above 256 GiB, a 1,024th of the bound, as each takes a descriptor (soft limits are 1,024 on many
-  // systems: a daemon with so many should raise its own).
+  // A sixteenth of the bound, so that what is put out is a small part; 256 MiB at most, as more makes no difference to
+  // the disk; above 256 GiB a 1,024th of the bound, as each segment takes a descriptor. Of the descriptors that the
+  // process may have, half at most are taken: a daemon with a large cache must raise its limit (3,000 are enough).
   static uint64_t SegmentBytes(uint64_t bytes_max);
 
   // Opens the folder, makes it (0700) when only it is missing, and reads the index of all segments: about a second for

@@ -88,9 +88,11 @@ DecodedLogScan ScanDecodedLog(uint64_t segment_id, std::span<const DecodedLogSlo
                .first_page = slot.number,
                .sums = sums},
               here);
-    } else if (whole && (slot.kind == kDecodedDeadEntry || slot.kind == kDecodedMoreEntry)) {
+    } else if (whole && slot.kind == kDecodedDeadEntry) {
       scan.bad_tail = 0;
-      scan.known_end = at;  // a "more" here belongs to a file that is dead or damaged
+      scan.known_end = at;
+    } else if (whole && slot.kind == kDecodedMoreEntry) {
+      // Of a file that is dead, damaged, or being written: then its first entry is to be read again, too.
     } else {
       ++scan.bad;
       ++scan.bad_tail;

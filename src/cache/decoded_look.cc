@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a decoded cache keeps up with what is in its folder.
+#include <sys/resource.h>
+
 #include <ctime>
 #include <utility>
 
@@ -12,6 +14,12 @@ namespace {
 // The kernel stamps files with the time of its last tick, 10 ms at most ago: what is written within the same tick as a
 // look leaves no trace. So a file is looked at again until its stamp is older than this.
 constexpr int64_t kSettledNs = 1'000'000'000;
+
+// Half of the descriptors are left to the rest of the daemon.
+size_t SegmentsMax() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / 2 : SIZE_MAX;
+}
 
 int64_t SystemNow() {
   timespec now{};
@@ -62,18 +70,20 @@ void DecodedCache::LookAt(const DecodedFolder::Segment& found, int64_t now_ns, s
     }
   }
   if (!segment) {
+    if (numbers_.size() >= SegmentsMax()) {
+      NoteOnce("descriptors",
+               folder_.path() + ": not all decoded files are used, they are in more than " +
+                   std::to_string(SegmentsMax()) +
+                   " files, half of what may be open: raise the limit (ulimit -n, LimitNOFILE)",
+               notes);
+      return;
+    }
     Result<SegmentRef> opened = DecodedSegment::Open(folder_, found.name, options_.direct);
     if (!opened.ok()) {
-      // Gone again, or being made.
-      if (opened.status().code() == Code::kNotFound || opened.status().code() == Code::kBusy) return;
-      if (opened.status().code() == Code::kNoSpace) {
-        NoteOnce("descriptors",
-                 "not all decoded files are used: " + opened.status().text() +
-                     ": raise the limit of open files (ulimit -n, LimitNOFILE)",
-                 notes);
-        return;
+      // Gone again, or being made, is as usual.
+      if (opened.status().code() != Code::kNotFound && opened.status().code() != Code::kBusy) {
+        NoteOnce(found.name, opened.status().text(), notes);
       }
-      NoteOnce(found.name, opened.status().text(), notes);
       return;
     }
     segment = std::move(opened).value();
