@@ -92,6 +92,9 @@ void DecodedCache::LookAt(const DecodedFolder::Segment& found, int64_t now_ns, s
   const Status read = segment->ReadLog(folder_, Indexer(number));
   if (read.code() == Code::kNotFound) {
     Drop(number);
+  } else if (read.code() == Code::kPermission) {  // it is not to be trusted any more
+    Drop(number);
+    NoteOnce(found.name, read.text(), notes);
   } else if (!read.ok()) {
     NoteOnce(found.name, read.text(), notes);  // what was read of it before is still used
   } else if (now_ns - found.changed_ns > kSettledNs) {

@@ -139,6 +139,17 @@ TEST_F(DecodedFolderTest, ASegmentThatOthersCanWriteIsRefused) {
   ExpectSegmentRefused("written by others");
 }
 
+TEST_F(DecodedFolderTest, ASegmentThatOthersCanWriteFromNowOnIsLetGo) {
+  const std::string segment = Fill();
+  const auto cache = folder_.Open();
+  ASSERT_EQ(FindDecoded(*cache, 1), Found::kRight);
+  ASSERT_EQ(::chmod(segment.c_str(), 0666), 0);
+  std::vector<std::string> notes;
+  EXPECT_TRUE(cache->Refresh(notes));
+  EXPECT_EQ(notes.size(), 1U);
+  EXPECT_EQ(FindDecoded(*cache, 1), Found::kAbsent);
+}
+
 TEST_F(DecodedFolderTest, ASegmentWithASecondNameIsRefused) {
   std::filesystem::create_hard_link(Fill(), folder_.root() + "/second");
   ExpectSegmentRefused("second name");
