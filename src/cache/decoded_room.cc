@@ -111,7 +111,7 @@ Status DecodedCache::MakeSegment(uint64_t file_bytes, Listing* listing, uint64_t
   const uint64_t log_bytes = DecodedLogBytes(segment_bytes_);
   const uint64_t need = kDecodedHeaderBytes + log_bytes + UpToPage(file_bytes);
   const uint64_t want = std::max(segment_bytes_, need);
-  const Status full(Code::kNoSpace, folder_.path() + ": the limit of decoded files is reached");
+  Status full(Code::kNoSpace, folder_.path() + ": the limit of decoded files is reached");
   if (need > options_.bytes_max) return full;
   const auto room = [&] { return options_.bytes_max > *total ? options_.bytes_max - *total : 0; };
 
@@ -152,8 +152,7 @@ Status DecodedCache::NextSegment(uint64_t file_bytes) {
   AUGUR_TRY_ASSIGN(listing, folder_.List());
   uint64_t total = Sum(listing);
   const uint64_t room = options_.bytes_max > total ? options_.bytes_max - total : 0;
-  const Status made =
-      AdoptSegment(file_bytes, listing, room) ? Status::Ok() : MakeSegment(file_bytes, &listing, &total);
+  Status made = AdoptSegment(file_bytes, listing, room) ? Status::Ok() : MakeSegment(file_bytes, &listing, &total);
   const MutexLock counters_lock(counters_mu_);
   counters_.bytes = total;
   return made;

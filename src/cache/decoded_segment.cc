@@ -92,7 +92,7 @@ Status DecodedSegment::Kill(const DecodedFolder& folder, const DecodedKey& key, 
   AUGUR_TRY_ASSIGN(fd, OpenDecodedFile(folder.fd(), folder.path(), name_, O_RDWR));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, file_->path);
-  const Status missing(Code::kNotFound, file_->path + ": has no such file");
+  Status missing(Code::kNotFound, file_->path + ": has no such file");
   if (info.st_ino != inode_) return missing;
   AUGUR_TRY_ASSIGN(slots, ReadSlots(fd.get(), file_->path, 0, log_slots()));
   std::optional<size_t> slot;

@@ -150,7 +150,7 @@ bool DecodedWriter::Fits(uint64_t file_bytes) const {
 
 Status DecodedWriter::WriteBlock(std::span<const std::byte> block, uint64_t offset) {
   if (direct_.valid()) {
-    const Status written = WriteDecoded(direct_.get(), path(), block, offset);
+    Status written = WriteDecoded(direct_.get(), path(), block, offset);
     // kInvalid: after a short write the rest is not aligned, or this file system takes the flag and no such write.
     if (written.code() != Code::kInvalid) return written;
     direct_.Reset();

@@ -44,14 +44,13 @@ TEST_F(DecodedCacheTest, FindsWhatWasInsertedOfEverySize) {
       EXPECT_EQ(InsertDecoded(*cache, id_base, bytes), Inserted::kYes);
       EXPECT_EQ(FindDecoded(*cache, id_base, bytes), Found::kRight);
     }
-    const auto place = cache->Find(DecodedTestKey(id_base, 3 * kMiB + 1));
-    ASSERT_TRUE(place);
-    EXPECT_EQ(place->block_count(), 4U);
-    EXPECT_EQ(place->offset % kDecodedPageBytes, 0U);
-    EXPECT_EQ(place->BlockOffset(3), place->offset + 3 * kMiB);
-    EXPECT_EQ(place->BlockBytes(0), kMiB);
-    EXPECT_EQ(place->BlockBytes(3), 1U);
-    EXPECT_TRUE(direct || !place->file->direct);
+    const auto place = PlaceOf(*cache, id_base, 3 * kMiB + 1);
+    EXPECT_EQ(place.block_count(), 4U);
+    EXPECT_EQ(place.offset % kDecodedPageBytes, 0U);
+    EXPECT_EQ(place.BlockOffset(3), place.offset + 3 * kMiB);
+    EXPECT_EQ(place.BlockBytes(0), kMiB);
+    EXPECT_EQ(place.BlockBytes(3), 1U);
+    EXPECT_TRUE(direct || !place.file->direct);
   }
 }
 
@@ -121,7 +120,7 @@ TEST_F(DecodedCacheTest, EachWriterHasASegmentOfItsOwn) {
   for (uint64_t id = 0; id < 60; ++id) {
     EXPECT_EQ(FindDecoded(*one, id), Found::kRight) << id;
     EXPECT_EQ(FindDecoded(*two, id), Found::kRight) << id;
-    (id % 2 == 0 ? even : odd).insert(one->Find(DecodedTestKey(id, DecodedTestBytes(id)))->file->path);
+    (id % 2 == 0 ? even : odd).insert(PlaceOf(*one, id).file->path);
   }
   for (const std::string& path : even) EXPECT_FALSE(odd.contains(path)) << path;
 }
@@ -161,7 +160,7 @@ TEST_F(DecodedCacheTest, AfterARunTheSegmentIsAsShortAsItsFiles) {
     ASSERT_EQ(InsertDecoded(*cache, 1, 10'000), Inserted::kYes);
     EXPECT_EQ(folder_.bytes(), DecodedCache::SegmentBytes(64 * kMiB)) << "while it is written: what it may grow to";
   }
-  EXPECT_LE(folder_.bytes(), 4096 + DecodedLogBytes(DecodedCache::SegmentBytes(64 * kMiB)) + 3 * 4096);
+  EXPECT_LE(folder_.bytes(), 4096 + DecodedLogBytes(DecodedCache::SegmentBytes(64 * kMiB)) + uint64_t{3} * 4096);
 }
 
 TEST_F(DecodedCacheTest, ARunThatInsertsNothingLeavesNothing) {
@@ -181,33 +180,31 @@ TEST_F(DecodedCacheTest, AFileLargerThanASegmentHasOneOfItsOwn) {
 TEST_F(DecodedCacheTest, APlaceOutlivesTheCacheAndTheSegment) {
   auto cache = folder_.Open();
   ASSERT_EQ(InsertDecoded(*cache, 16), Inserted::kYes);
-  const auto place = cache->Find(DecodedTestKey(16, DecodedTestBytes(16)));
-  ASSERT_TRUE(place);
+  const auto place = PlaceOf(*cache, 16);
   cache.reset();
   for (const std::string& file : folder_.files()) ASSERT_EQ(::unlink(file.c_str()), 0);
-  EXPECT_EQ(ReadDecodedPlace(*place, 16), Found::kRight);
+  EXPECT_EQ(ReadDecodedPlace(place, 16), Found::kRight);
 }
 
 TEST_F(DecodedCacheTest, AReadEngineReadsFromAPlace) {
   const auto cache = folder_.Open();
   ASSERT_EQ(InsertDecoded(*cache, 5, 300'000), Inserted::kYes);
-  const auto place = cache->Find(DecodedTestKey(5, 300'000));
-  ASSERT_TRUE(place);
+  const auto place = PlaceOf(*cache, 5, 300'000);
   const auto engine = MakeReadEngine(EngineKind::kPread, 2);
   ASSERT_TRUE(engine.ok());
   const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(4096, kMiB), &std::free);
   auto* const bytes = static_cast<std::byte*>(memory.get());
   std::promise<int64_t> done;
-  (*engine)->Submit({.fd = place->file->fd.get(),
-                     .offset = place->BlockOffset(0),
+  (*engine)->Submit({.fd = place.file->fd.get(),
+                     .offset = place.BlockOffset(0),
                      .data = bytes,
                      .bytes = 303'104,  // up to a page
                      .done = [&](int64_t result) { done.set_value(result); }});
   ASSERT_GE(done.get_future().get(), 300'000);
-  EXPECT_TRUE(DecodedCache::Check(*place, 0, {bytes, 300'000}));
-  EXPECT_FALSE(DecodedCache::Check(*place, 0, {bytes, 299'999}));
-  EXPECT_FALSE(DecodedCache::Check(*place, 0, {bytes, 300'001}));
-  EXPECT_FALSE(DecodedCache::Check(*place, 0, {bytes + 1, 300'000}));
+  EXPECT_TRUE(DecodedCache::Check(place, 0, {bytes, 300'000}));
+  EXPECT_FALSE(DecodedCache::Check(place, 0, {bytes, 299'999}));
+  EXPECT_FALSE(DecodedCache::Check(place, 0, {bytes, 300'001}));
+  EXPECT_FALSE(DecodedCache::Check(place, 0, {bytes + 1, 300'000}));
 }
 
 // Promise: what failed its check is found no more, in this run and in later ones, and can be inserted again.
@@ -217,10 +214,9 @@ TEST_F(DecodedCacheTest, WhatIsForgottenStaysSo) {
     const auto cache = folder_.Open();
     for (uint64_t id = 0; id < kFiles; ++id) ASSERT_EQ(InsertDecoded(*cache, id), Inserted::kYes);
     for (const uint64_t id : {0U, 16U, 17U, 49U}) {  // of many blocks and of one
-      const auto place = cache->Find(DecodedTestKey(id, DecodedTestBytes(id)));
-      ASSERT_TRUE(place);
-      cache->Forget(*place);
-      cache->Forget(*place);
+      const auto place = PlaceOf(*cache, id);
+      cache->Forget(place);
+      cache->Forget(place);
       EXPECT_EQ(FindDecoded(*cache, id), Found::kAbsent);
     }
     EXPECT_EQ(cache->counters().forgotten, 4U);
@@ -239,11 +235,10 @@ TEST_F(DecodedCacheTest, WhatIsForgottenStaysSo) {
 TEST_F(DecodedCacheTest, AnOldPlaceForgetsNothingThatWasPutElsewhere) {
   const auto cache = folder_.Open();
   ASSERT_EQ(InsertDecoded(*cache, 3), Inserted::kYes);
-  const auto old = cache->Find(DecodedTestKey(3, DecodedTestBytes(3)));
-  ASSERT_TRUE(old);
-  cache->Forget(*old);
+  const auto old = PlaceOf(*cache, 3);
+  cache->Forget(old);
   ASSERT_EQ(InsertDecoded(*cache, 3), Inserted::kYes);
-  cache->Forget(*old);
+  cache->Forget(old);
   EXPECT_EQ(FindDecoded(*cache, 3), Found::kRight);
 }
 

@@ -30,7 +30,7 @@ class DecodedDamageTest : public testing::Test {
     const auto cache = DecodedTestFolder::Open(options_);
     for (uint64_t id = 0; id < kFiles; ++id) ASSERT_EQ(InsertDecoded(*cache, id), Inserted::kYes);
     for (uint64_t id = 0; id < kFiles; ++id) {
-      places_.push_back(*cache->Find(DecodedTestKey(id, DecodedTestBytes(id))));
+      places_.push_back(PlaceOf(*cache, id));
       places_.back().file = nullptr;
     }
     ASSERT_EQ(folder_.files().size(), 1U);
@@ -122,7 +122,7 @@ TEST_F(DecodedDamageTest, AnyRegionOfTheFiles) {
         Restore(place.BlockOffset(block) + at);
         cache.reset();
         EXPECT_EQ(FindDecoded(*OpenWithNotes(0), id), Found::kAbsent) << "in later runs, too";
-        Write(kDecodedHeaderBytes, Bytes(kDecodedHeaderBytes, 64 * 200));
+        Write(kDecodedHeaderBytes, Bytes(kDecodedHeaderBytes, size_t{64} * 200));
       }
     }
   }
@@ -136,7 +136,7 @@ TEST_F(DecodedDamageTest, RandomBytesAnywhere) {
   for (int round = 0; round < 40; ++round) {
     const bool in_log = round % 2 == 0;
     const uint64_t begin = in_log ? kDecodedHeaderBytes : 0;
-    const uint64_t end = in_log ? kDecodedHeaderBytes + 64 * 60 : good_.size();
+    const uint64_t end = in_log ? kDecodedHeaderBytes + uint64_t{64} * 60 : good_.size();
     const uint64_t offset = begin + random() % (end - begin);
     std::string garbage(std::min<uint64_t>(1 + random() % 5000, good_.size() - offset), '\0');
     for (char& byte : garbage) byte = static_cast<char>(random());
@@ -163,7 +163,7 @@ TEST_F(DecodedDamageTest, PagesThatWereNeverWritten) {
     CountRight(*cache);
     Write(0, good_);
   }
-  Write(kDecodedHeaderBytes, std::string(64 * 20, '\0'));  // the first entries
+  Write(kDecodedHeaderBytes, std::string(size_t{64} * 20, '\0'));  // the first entries
   const auto cache = OpenWithNotes(0);
   EXPECT_GE(CountRight(*cache), kFiles - 20);
   for (uint64_t id = 0; id < kFiles; ++id) {

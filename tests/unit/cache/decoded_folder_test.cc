@@ -172,8 +172,7 @@ int InAFolderWithoutWriting(const std::string& folder, const DecodedCache::Optio
   if (notes.size() != 1 || notes[0].find("nothing is added") == std::string::npos) return 5;
   if (FindDecoded(**cache, 1) != Found::kRight) return 6;
   if (InsertDecoded(**cache, 2) != Inserted::kNoRoom) return 7;
-  const auto place = (*cache)->Find(DecodedTestKey(1, DecodedTestBytes(1)));
-  (*cache)->Forget(*place);
+  (*cache)->Forget(PlaceOf(**cache, 1));
   notes.clear();
   if (!(*cache)->Refresh(notes) || !notes.empty()) return 8;
   return (*cache)->counters().files == 0 ? 0 : 9;

@@ -63,6 +63,14 @@ DecodedCache::Inserted InsertDecoded(DecodedCache& cache, uint64_t id) {
   return InsertDecoded(cache, id, DecodedTestBytes(id));
 }
 
+DecodedCache::Place PlaceOf(DecodedCache& cache, uint64_t id, uint64_t bytes) {
+  std::optional<DecodedCache::Place> place = cache.Find(DecodedTestKey(id, bytes));
+  EXPECT_TRUE(place) << id;
+  return place ? *std::move(place) : DecodedCache::Place{};
+}
+
+DecodedCache::Place PlaceOf(DecodedCache& cache, uint64_t id) { return PlaceOf(cache, id, DecodedTestBytes(id)); }
+
 Found ReadDecodedPlace(const DecodedCache::Place& place, uint64_t id) {
   const std::vector<std::byte> wanted = DecodedTestFile(id, place.key.size);
   const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(kDecodedPageBytes, kDecodedBlockBytes),

@@ -22,6 +22,10 @@ std::vector<std::byte> DecodedTestFile(uint64_t id, uint64_t bytes);
 DecodedCache::Inserted InsertDecoded(DecodedCache& cache, uint64_t id, uint64_t bytes);
 DecodedCache::Inserted InsertDecoded(DecodedCache& cache, uint64_t id);
 
+// REQUIRES: it is there.
+DecodedCache::Place PlaceOf(DecodedCache& cache, uint64_t id, uint64_t bytes);
+DecodedCache::Place PlaceOf(DecodedCache& cache, uint64_t id);
+
 enum class Found {
   kAbsent,
   kRight,
