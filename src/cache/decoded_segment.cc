@@ -59,10 +59,11 @@ Result<std::shared_ptr<DecodedSegment>> DecodedSegment::Open(const DecodedFolder
 }
 
 Status DecodedSegment::ReadLog(int fd, const OnFile& on_file) {
+  AUGUR_TRY_ASSIGN(slots, ReadSlots(fd, file_->path, known_slots_, log_slots()));
+  // The size after the log: a segment that is adopted grows before anything is appended.
   struct stat info {};
   if (::fstat(fd, &info) != 0) return ErrnoStatus(errno, file_->path);
   const auto size = static_cast<uint64_t>(info.st_size);
-  AUGUR_TRY_ASSIGN(slots, ReadSlots(fd, file_->path, known_slots_, log_slots()));
   uint64_t misplaced = 0;
   const DecodedLogScan scan = ScanDecodedLog(id(), slots, [&](const DecodedLogFile& found, size_t) {
     const uint64_t begin = uint64_t{found.first_page} * kDecodedPageBytes;
