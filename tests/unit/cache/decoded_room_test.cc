@@ -2,6 +2,7 @@
 // The bound, and what is put out for whom.
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -26,8 +27,8 @@ class DecodedRoomTest : public testing::Test {
   // An epoch over files first to first + count in random order: a file that is not found is decoded and inserted, as
   // the daemon does. Returns those that were found.
   static std::set<uint64_t> Epoch(DecodedCache& cache, uint64_t first, uint64_t count, uint64_t seed) {
-    std::vector<uint64_t> order;
-    for (uint64_t id = first; id < first + count; ++id) order.push_back(id);
+    std::vector<uint64_t> order(count);
+    std::iota(order.begin(), order.end(), first);
     std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
     std::set<uint64_t> found;
     uint64_t step = 0;
@@ -60,6 +61,7 @@ TEST_F(DecodedRoomTest, NeverMoreThanTheBound) {
 
 TEST_F(DecodedRoomTest, NeverMoreThanTheBoundForSeveralTogether) {
   std::vector<std::unique_ptr<DecodedCache>> daemons;
+  daemons.reserve(4);
   for (int daemon = 0; daemon < 4; ++daemon) daemons.push_back(DecodedTestFolder::Open(Options()));
   uint64_t inserted = 0;
   for (uint64_t id = 0; id < 300; ++id) {
@@ -102,7 +104,7 @@ TEST_F(DecodedRoomTest, AConstantPartStaysOfADataSetThatIsTooLarge) {
     }
     EXPECT_EQ(cache->counters().put_out, 0U) << run;
 
-    folder_.Age(24 * 30);  // the next run comes a month later
+    folder_.Age(int64_t{24} * 30);  // the next run comes a month later
   }
 }
 
@@ -122,7 +124,7 @@ TEST_F(DecodedRoomTest, InTheOrderOfTheFilesToo) {
       EXPECT_TRUE(run + epoch == 0 || found > 130) << found;
     }
     EXPECT_EQ(cache->counters().put_out, 0U);
-    folder_.Age(24 * 30);
+    folder_.Age(int64_t{24} * 30);
   }
 }
 
@@ -195,7 +197,7 @@ TEST_F(DecodedRoomTest, OneDaemonForManyRuns) {
   Epoch(*cache, 0, 300, 2);
   Epoch(*cache, 1000, 100, 3);
   EXPECT_EQ(cache->counters().put_out, 0U);
-  clock.Add(49 * 3600);
+  clock.Add(int64_t{49} * 3600);
   folder_.Age(0);
   for (const std::string& file : folder_.files()) ASSERT_TRUE(std::filesystem::exists(file));
   RefreshDecoded(*cache);  // lets go of what was used two days ago
