@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/decoded_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "cache/decoded_sum.h"
+
+namespace augur {
+namespace {
+
+Status Refused(const std::string& path, const char* cause, const char* cure) {
+  return {Code::kPermission, path + ": " + cause + ": not used: " + cure};
+}
+
+uint64_t HeaderSum(const DecodedHeader& header) {
+  return DecodedSum(std::as_bytes(std::span(&header, 1)).first(offsetof(DecodedHeader, sum)));
+}
+
+// Alignment that O_DIRECT wants; 0 when the file system refuses it.
+uint32_t DirectAlign(int fd) {
+#ifdef STATX_DIOALIGN
+  struct statx info {};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 && (info.stx_mask & STATX_DIOALIGN) != 0) {
+    return std::max(info.stx_dio_mem_align, info.stx_dio_offset_align);
+  }
+#else
+  static_cast<void>(fd);
+#endif
+  return kDecodedPageBytes;  // not told (before Linux 6.1, and by many file systems): a read will show
+}
+
+}  // namespace
+
+Status CheckDecodedOwner(const struct stat& info, const std::string& path) {
+  if (info.st_uid != ::geteuid()) return Refused(path, "belongs to another user", "name a folder of your own");
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Refused(path, "can be written by others", "chmod go-w it if its content can be trusted");
+  }
+  return Status::Ok();
+}
+
+Result<UniqueFd> OpenDecodedFile(int folder, const std::string& folder_path, const std::string& name, int flags) {
+  const std::string path = folder_path + "/" + name;
+  // O_NONBLOCK: nothing waits for the other end of a pipe of that name; it means nothing to a regular file.
+  UniqueFd fd(::openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid() && errno == ELOOP) return Refused(path, "is a symbolic link", "remove it");
+  if (!fd.valid()) return ErrnoStatus(errno, path);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, path);
+  if (!S_ISREG(info.st_mode)) return Refused(path, "is not a regular file", "remove it");
+  AUGUR_TRY(CheckDecodedOwner(info, path));
+  if (info.st_nlink > 1) return Refused(path, "has a second name", "remove it");
+  return fd;
+}
+
+Result<DecodedHeader> ReadDecodedHeader(int fd, const std::string& path) {
+  DecodedHeader header{};
+  AUGUR_TRY_ASSIGN(bytes, ReadDecoded(fd, path, std::as_writable_bytes(std::span(&header, 1)), 0));
+  const auto all = std::as_bytes(std::span(&header, 1));
+  if (std::all_of(all.begin(), all.end(), [](std::byte b) { return b == std::byte{0}; })) {
+    return Status(Code::kBusy, path + ": has no header yet");
+  }
+  const auto damaged = [&] {
+    return Status(Code::kCorrupt,
+                  path + ": is not a segment of decoded files, or its header is damaged: left alone; remove it");
+  };
+  if (bytes < sizeof(header) || header.magic != kDecodedMagic) return damaged();
+  if (header.version != kDecodedVersion) {
+    return Status(Code::kUnsupported, path +
+                                          ": was made by another version of augurfs: left alone, though its size "
+                                          "counts; remove it when that version is not used any more");
+  }
+  if (header.sum != HeaderSum(header) || header.log_bytes == 0 || header.log_bytes % kDecodedPageBytes != 0 ||
+      header.log_bytes > kDecodedPageBytes * UINT32_MAX) {
+    return damaged();
+  }
+  return header;
+}
+
+DecodedHeader MakeDecodedHeader(uint64_t id, uint64_t log_bytes) {
+  DecodedHeader header{
+      .magic = kDecodedMagic, .version = kDecodedVersion, .reserved = 0, .id = id, .log_bytes = log_bytes, .sum = 0};
+  header.sum = HeaderSum(header);
+  return header;
+}
+
+void TryDecodedDirect(DecodedFile* file) {
+  const uint32_t align = DirectAlign(file->fd.get());
+  if (!std::has_single_bit(align) || align > kDecodedPageBytes) return;
+  const int flags = ::fcntl(file->fd.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(file->fd.get(), F_SETFL, flags | O_DIRECT) != 0) return;
+  // The header's page, which is there: some file systems take the flag and refuse the read.
+  const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(kDecodedPageBytes, kDecodedPageBytes),
+                                                           &std::free);
+  if (memory == nullptr || ::pread(file->fd.get(), memory.get(), kDecodedPageBytes, 0) < 0) {
+    ::fcntl(file->fd.get(), F_SETFL, flags);
+    return;
+  }
+  file->direct = true;
+  file->align = align;
+}
+
+bool LockDecodedBytes(int fd, int type, int64_t first, int64_t count) {
+  struct flock lock {};
+  lock.l_type = static_cast<short>(type);  // NOLINT(google-runtime-int): the field's type
+  lock.l_whence = SEEK_SET;
+  lock.l_start = first;
+  lock.l_len = count;
+  int done = 0;
+  do {
+    done = ::fcntl(fd, F_OFD_SETLK, &lock);
+  } while (done != 0 && errno == EINTR);
+  return done == 0;
+}
+
+Status WriteDecoded(int fd, const std::string& path, std::span<const std::byte> bytes, uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return ErrnoStatus(done == 0 ? EIO : errno, path);
+    bytes = bytes.subspan(static_cast<size_t>(done));
+    offset += static_cast<uint64_t>(done);
+  }
+  return Status::Ok();
+}
+
+Result<size_t> ReadDecoded(int fd, const std::string& path, std::span<std::byte> bytes, uint64_t offset) {
+  size_t read = 0;
+  while (read < bytes.size()) {
+    const ssize_t done = ::pread(fd, bytes.data() + read, bytes.size() - read, static_cast<off_t>(offset + read));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return ErrnoStatus(errno, path);
+    if (done == 0) break;
+    read += static_cast<size_t>(done);
+  }
+  return read;
+}
+
+}  // namespace augur

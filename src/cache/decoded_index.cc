@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/decoded_index.h"
+
+#include "base/check.h"
+#include "cache/decoded_layout.h"
+
+namespace augur {
+
+// The hash is a good one; this only brings its halves and the size together (the constant is 2^64 / golden ratio).
+uint64_t DecodedIndex::Mixed(const DecodedKey& key) {
+  constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
+  const uint64_t mixed = (key.hash.low ^ (key.hash.high * kGolden) ^ key.size) * kGolden;
+  return mixed ^ (mixed >> 29);
+}
+
+uint32_t DecodedIndex::Lookup(const Part& part, const DecodedKey& key, uint64_t mixed) {
+  if (part.buckets.empty()) return kNone;
+  uint32_t at = part.buckets[(mixed / kParts) & (part.buckets.size() - 1)];
+  while (at != kNone && !(part.items[at].hash == key.hash && part.items[at].size == key.size)) at = part.items[at].next;
+  return at;
+}
+
+// Twice the buckets, so that there is one for each item or more.
+void DecodedIndex::Grow(Part* part) {
+  constexpr size_t kBucketsMin = 16;
+  std::vector<uint32_t> buckets(part->buckets.empty() ? kBucketsMin : part->buckets.size() * 2, kNone);
+  for (const uint32_t first : part->buckets) {
+    for (uint32_t at = first; at != kNone;) {
+      Item& item = part->items[at];
+      const uint32_t next = item.next;
+      uint32_t& head = buckets[(Mixed({.hash = item.hash, .size = item.size}) / kParts) & (buckets.size() - 1)];
+      item.next = head;
+      head = at;
+      at = next;
+    }
+  }
+  part->buckets = std::move(buckets);
+}
+
+// Takes the item that `link` points to out of its bucket.
+void DecodedIndex::Free(Part* part, uint32_t* link) {
+  const uint32_t at = *link;
+  Item& item = part->items[at];
+  if (item.size > kDecodedBlockBytes) part->many.erase(at);
+  *link = item.next;
+  item.next = part->free;
+  part->free = at;
+  --part->count;
+}
+
+bool DecodedIndex::Insert(const DecodedKey& key, uint32_t segment, uint32_t first_page,
+                          std::span<const uint64_t> sums) {
+  AUGUR_CHECK(key.size > 0 && key.size <= kDecodedFileBytesMax && sums.size() == DecodedBlocks(key.size));
+  const uint64_t mixed = Mixed(key);
+  Part& part = parts_[mixed % kParts];
+  const MutexLock lock(part.mu);
+  if (Lookup(part, key, mixed) != kNone) return false;
+  if (part.count >= part.buckets.size()) Grow(&part);
+  uint32_t at = part.free;
+  if (at == kNone) {
+    at = static_cast<uint32_t>(part.items.size());
+    part.items.emplace_back();
+  } else {
+    part.free = part.items[at].next;
+  }
+  uint32_t& head = part.buckets[(mixed / kParts) & (part.buckets.size() - 1)];
+  part.items[at] = {.hash = key.hash,
+                    .sum = sums[0],
+                    .size = static_cast<uint32_t>(key.size),
+                    .first_page = first_page,
+                    .segment = segment,
+                    .next = head};
+  head = at;
+  if (sums.size() > 1) part.many[at].assign(sums.begin(), sums.end());
+  ++part.count;
+  return true;
+}
+
+std::optional<DecodedIndex::Where> DecodedIndex::Find(const DecodedKey& key) const {
+  const uint64_t mixed = Mixed(key);
+  const Part& part = parts_[mixed % kParts];
+  const MutexLock lock(part.mu);
+  const uint32_t at = Lookup(part, key, mixed);
+  if (at == kNone) return std::nullopt;
+  const Item& item = part.items[at];
+  Where where{.segment = item.segment, .first_page = item.first_page, .sums = {}};
+  if (key.size > kDecodedBlockBytes) {
+    where.sums = part.many.at(at);
+  } else {
+    where.sums.push_back(item.sum);
+  }
+  return where;
+}
+
+bool DecodedIndex::Contains(const DecodedKey& key) const {
+  const uint64_t mixed = Mixed(key);
+  const Part& part = parts_[mixed % kParts];
+  const MutexLock lock(part.mu);
+  return Lookup(part, key, mixed) != kNone;
+}
+
+bool DecodedIndex::Erase(const DecodedKey& key, uint32_t segment, uint32_t first_page) {
+  const uint64_t mixed = Mixed(key);
+  Part& part = parts_[mixed % kParts];
+  const MutexLock lock(part.mu);
+  const uint32_t wanted = Lookup(part, key, mixed);
+  if (wanted == kNone || part.items[wanted].segment != segment || part.items[wanted].first_page != first_page) {
+    return false;
+  }
+  uint32_t* link = &part.buckets[(mixed / kParts) & (part.buckets.size() - 1)];
+  while (*link != wanted) link = &part.items[*link].next;
+  Free(&part, link);
+  return true;
+}
+
+uint64_t DecodedIndex::EraseSegment(uint32_t segment) {
+  uint64_t erased = 0;
+  for (Part& part : parts_) {
+    const MutexLock lock(part.mu);
+    for (uint32_t& bucket : part.buckets) {
+      uint32_t* link = &bucket;
+      while (*link != kNone) {
+        if (part.items[*link].segment == segment) {
+          Free(&part, link);
+          ++erased;
+        } else {
+          link = &part.items[*link].next;
+        }
+      }
+    }
+  }
+  return erased;
+}
+
+uint64_t DecodedIndex::file_count() const {
+  uint64_t count = 0;
+  for (const Part& part : parts_) {
+    const MutexLock lock(part.mu);
+    count += part.count;
+  }
+  return count;
+}
+
+uint64_t DecodedIndex::memory_bytes() const {
+  uint64_t bytes = sizeof(*this);
+  for (const Part& part : parts_) {
+    const MutexLock lock(part.mu);
+    // A deque has nodes of 12 items with a pointer and what malloc needs: 2 bytes an item.
+    bytes += part.items.size() * (sizeof(Item) + 2) + part.buckets.capacity() * sizeof(uint32_t);
+    constexpr uint64_t kNodeBytes = 80;
+    for (const auto& [item, sums] : part.many) bytes += kNodeBytes + sums.capacity() * sizeof(uint64_t);
+  }
+  return bytes;
+}
+
+}  // namespace augur

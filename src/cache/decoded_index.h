@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "augur/entry.h"
+#include "base/mutex.h"
+
+namespace augur {
+
+// Names the rendered bytes of a file for good: made out of the record's hash, what its image is and the view, so that
+// whatever makes other bytes has another key.
+struct DecodedKey {
+  Hash128 hash;
+  uint64_t size = 0;  // of the rendered file, bytes
+  bool operator==(const DecodedKey&) const = default;
+};
+
+// DecodedIndex tells where each file of the decoded cache lies. Safe from any thread; no I/O; a call waits for no more
+// than the growth of one of its 64 parts (some ms when there are a million files). Memory: 42 bytes a file and 4 to 8
+// for the buckets; files of more than one block take some 80 more, and 8 for each block. Not for deciding whether a
+// place is still good.
+class DecodedIndex {
+ public:
+  struct Where {
+    uint32_t segment = 0;  // a number of the caller's
+    uint32_t first_page = 0;
+    std::vector<uint64_t> sums;  // of each block
+  };
+
+  // False: a file of this key is there already, and stays where it is. REQUIRES: key.size < 4 GiB, a sum at least.
+  bool Insert(const DecodedKey& key, uint32_t segment, uint32_t first_page, std::span<const uint64_t> sums);
+  // Nothing when it is absent.
+  std::optional<Where> Find(const DecodedKey& key) const;
+  bool Contains(const DecodedKey& key) const;
+  // False: it is not there, or it lies elsewhere by now.
+  bool Erase(const DecodedKey& key, uint32_t segment, uint32_t first_page);
+  // Takes out all files of the segment; looks at every file. Returns how many it were.
+  uint64_t EraseSegment(uint32_t segment);
+
+  uint64_t file_count() const;
+  // Of items and buckets; about.
+  uint64_t memory_bytes() const;
+
+ private:
+  static constexpr uint32_t kNone = 0xFFFFFFFF;
+  static constexpr size_t kParts = 64;  // each has a mutex: readers seldom meet, and growth is in small steps
+  struct Item {
+    Hash128 hash;
+    uint64_t sum = 0;  // of a file of one block; else the sums are in `many`
+    uint32_t size = 0;
+    uint32_t first_page = 0;
+    uint32_t segment = 0;
+    uint32_t next = kNone;  // in the bucket, or in the list of free items
+  };
+  static_assert(sizeof(Item) == 40);
+  struct Part {
+    mutable Mutex mu;
+    // Guarded by mu.
+    std::deque<Item> items AUGUR_GUARDED_BY(mu);                                    // grows without copying
+    std::vector<uint32_t> buckets AUGUR_GUARDED_BY(mu);                             // a power of two
+    std::unordered_map<uint32_t, std::vector<uint64_t>> many AUGUR_GUARDED_BY(mu);  // by item
+    uint32_t free AUGUR_GUARDED_BY(mu) = kNone;
+    uint32_t count AUGUR_GUARDED_BY(mu) = 0;
+  };
+  static uint64_t Mixed(const DecodedKey& key);
+  static uint32_t Lookup(const Part& part, const DecodedKey& key, uint64_t mixed) AUGUR_REQUIRES(part.mu);
+  static void Grow(Part* part) AUGUR_REQUIRES(part->mu);
+  static void Free(Part* part, uint32_t* link) AUGUR_REQUIRES(part->mu);
+
+  std::array<Part, kParts> parts_;
+};
+
+}  // namespace augur

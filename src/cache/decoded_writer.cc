@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/decoded_writer.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "cache/decoded_layout.h"
+#include "cache/decoded_sum.h"
+
+namespace augur {
+namespace {
+
+// Hands out pieces that follow each other as if they were one.
+class Gatherer {
+ public:
+  explicit Gatherer(DecodedWriter::Pieces pieces) : pieces_(pieces) {}
+
+  void Copy(std::span<std::byte> to) {
+    while (!to.empty()) {
+      AUGUR_CHECK(piece_ < pieces_.size());
+      const std::span<const std::byte> rest = pieces_[piece_].subspan(done_);
+      const size_t bytes = std::min(rest.size(), to.size());
+      if (bytes > 0) std::memcpy(to.data(), rest.data(), bytes);
+      to = to.subspan(bytes);
+      done_ += bytes;
+      if (done_ == pieces_[piece_].size()) {
+        ++piece_;
+        done_ = 0;
+      }
+    }
+  }
+
+ private:
+  DecodedWriter::Pieces pieces_;
+  size_t piece_ = 0;
+  size_t done_ = 0;  // bytes of it
+};
+
+uint64_t UpToPage(uint64_t bytes) { return DecodedPages(bytes) * kDecodedPageBytes; }
+
+}  // namespace
+
+void DecodedWriter::FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
+
+DecodedWriter::DecodedWriter(const DecodedFolder& folder, std::string name)
+    : folder_(folder.fd()), folder_path_(folder.path()), name_(std::move(name)) {}
+
+Result<std::unique_ptr<DecodedWriter>> DecodedWriter::Create(const DecodedFolder& folder, uint64_t segment_bytes,
+                                                             uint64_t log_bytes, bool direct) {
+  AUGUR_CHECK(segment_bytes > kDecodedHeaderBytes + log_bytes && log_bytes % kDecodedPageBytes == 0);
+  uint64_t id = 0;
+  if (::getrandom(&id, sizeof(id), 0) != sizeof(id)) return ErrnoStatus(errno, "random number");
+  std::unique_ptr<DecodedWriter> writer(new DecodedWriter(folder, DecodedFolder::NameOf(id)));
+  constexpr mode_t kMode = 0600;
+  UniqueFd fd(::openat(folder.fd(), writer->name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+  if (!fd.valid()) return ErrnoStatus(errno, writer->path());
+  writer->id_ = id;
+  writer->log_slots_ = log_bytes / sizeof(DecodedLogSlot);
+  writer->end_ = kDecodedHeaderBytes + log_bytes;
+  const DecodedHeader header = MakeDecodedHeader(id, log_bytes);
+  // The lock first: a segment with a header and without a writer may be adopted or removed. The size last: what a crash
+  // leaves before the header is short.
+  const auto fill = [&]() -> Status {
+    if (!LockDecodedBytes(fd.get(), F_WRLCK, kDecodedWriterByte, 1)) return ErrnoStatus(errno, writer->path());
+    AUGUR_TRY(WriteDecoded(fd.get(), writer->path(), std::as_bytes(std::span(&header, 1)), 0));
+    if (::ftruncate(fd.get(), static_cast<off_t>(segment_bytes)) != 0) return ErrnoStatus(errno, writer->path());
+    writer->limit_ = segment_bytes;
+    return writer->Start(std::move(fd), direct);
+  };
+  if (const Status failed = fill(); !failed.ok()) {
+    ::unlinkat(folder.fd(), writer->name_.c_str(), 0);
+    return failed;
+  }
+  return writer;
+}
+
+Result<std::unique_ptr<DecodedWriter>> DecodedWriter::Adopt(const DecodedFolder& folder, DecodedSegment* segment,
+                                                            uint64_t segment_bytes, bool direct,
+                                                            const DecodedSegment::OnFile& on_file) {
+  std::unique_ptr<DecodedWriter> writer(new DecodedWriter(folder, segment->name()));
+  AUGUR_TRY_ASSIGN(fd, OpenDecodedFile(folder.fd(), folder.path(), segment->name(), O_RDWR));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, writer->path());
+  if (info.st_ino != segment->inode()) return Status(Code::kNotFound, writer->path() + ": was replaced");
+  if (!LockDecodedBytes(fd.get(), F_WRLCK, kDecodedWriterByte, 1)) {
+    return Status(Code::kBusy, writer->path() + ": is written by another");
+  }
+  // Only now is it certain that nothing is appended any more.
+  AUGUR_TRY(segment->ReadLog(fd.get(), on_file));
+  if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, writer->path());
+  writer->id_ = segment->id();
+  writer->log_slots_ = segment->log_slots();
+  writer->next_slot_ = segment->next_slot();
+  writer->end_ = segment->data_end();
+  writer->limit_ = std::max(segment_bytes, static_cast<uint64_t>(info.st_size));
+  if (writer->limit_ > static_cast<uint64_t>(info.st_size) &&
+      ::ftruncate(fd.get(), static_cast<off_t>(writer->limit_)) != 0) {
+    return ErrnoStatus(errno, writer->path());
+  }
+  AUGUR_TRY(writer->Start(std::move(fd), direct));
+  return writer;
+}
+
+Status DecodedWriter::Start(UniqueFd fd, bool direct) {
+  fd_ = std::move(fd);
+  buffer_.reset(static_cast<std::byte*>(std::aligned_alloc(kDecodedPageBytes, kDecodedBlockBytes)));
+  if (buffer_ == nullptr) return ErrnoStatus(ENOMEM, "a buffer for decoded files");
+  if (!direct) return Status::Ok();
+  // By name, as flags belong to an open(); it may have been removed, and then the page cache does as well.
+  Result<UniqueFd> again = OpenDecodedFile(folder_, folder_path_, name_, O_RDWR);
+  struct stat one {};
+  struct stat two {};
+  if (again.ok() && ::fstat(fd_.get(), &one) == 0 && ::fstat(again->get(), &two) == 0 && one.st_ino == two.st_ino) {
+    DecodedFile file;
+    file.fd = std::move(again).value();
+    TryDecodedDirect(&file);
+    if (file.direct) direct_ = std::move(file.fd);
+  }
+  return Status::Ok();
+}
+
+// Whoever comes next needs to know where the files end; the size of one that was cut off by a crash says more than
+// there is, until it is adopted.
+DecodedWriter::~DecodedWriter() {
+  struct stat info {};
+  if (!fd_.valid() || ::fstat(fd_.get(), &info) != 0) return;
+  if (next_slot_ == 0) {
+    struct stat named {};
+    if (::fstatat(folder_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == info.st_ino) {
+      ::unlinkat(folder_, name_.c_str(), 0);
+    }
+    return;
+  }
+  if (static_cast<uint64_t>(info.st_size) > end_) (void)!::ftruncate(fd_.get(), static_cast<off_t>(end_));
+}
+
+bool DecodedWriter::Fits(uint64_t file_bytes) const {
+  return file_bytes > 0 && file_bytes <= kDecodedFileBytesMax && end_ + UpToPage(file_bytes) <= limit_ &&
+         (end_ / kDecodedPageBytes) <= UINT32_MAX && next_slot_ + DecodedSlots(DecodedBlocks(file_bytes)) <= log_slots_;
+}
+
+Status DecodedWriter::WriteBlock(std::span<const std::byte> block, uint64_t offset) {
+  if (direct_.valid()) {
+    Status written = WriteDecoded(direct_.get(), path(), block, offset);
+    // kInvalid: after a short write the rest is not aligned, or this file system takes the flag and no such write.
+    if (written.code() != Code::kInvalid) return written;
+    direct_.Reset();
+  }
+  return WriteDecoded(fd_.get(), path(), block, offset);
+}
+
+Result<DecodedWriter::Written> DecodedWriter::Append(const DecodedKey& key, Pieces pieces) {
+  AUGUR_CHECK(Fits(key.size));
+  Gatherer from(pieces);
+  Written written{.first_page = static_cast<uint32_t>(end_ / kDecodedPageBytes), .sums = {}};
+  for (uint64_t done = 0; done < key.size;) {
+    const uint64_t bytes = std::min(key.size - done, kDecodedBlockBytes);
+    const uint64_t room = UpToPage(bytes);
+    const std::span<std::byte> block(buffer_.get(), room);
+    from.Copy(block.first(bytes));
+    if (room > bytes) std::memset(block.data() + bytes, 0, room - bytes);
+    written.sums.push_back(DecodedSum(block.first(bytes)));
+    AUGUR_TRY(WriteBlock(block, end_ + done));
+    done += bytes;
+  }
+  const std::vector<DecodedLogSlot> slots =
+      EncodeDecodedFile(id_, {.key = key, .first_page = written.first_page, .sums = written.sums});
+  AUGUR_TRY(WriteDecoded(fd_.get(), path(), std::as_bytes(std::span(slots)),
+                         kDecodedHeaderBytes + next_slot_ * sizeof(DecodedLogSlot)));
+  next_slot_ += slots.size();
+  end_ += UpToPage(key.size);
+  return written;
+}
+
+}  // namespace augur

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The index of a decoded cache and its log entries: memory alone.
+#include "cache/decoded_index.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "cache/decoded_layout.h"
+#include "cache/decoded_log.h"
+#include "cache/decoded_policy.h"
+
+namespace augur {
+namespace {
+
+DecodedKey Key(uint64_t id, uint64_t size) { return {.hash = {.low = id, .high = ~id}, .size = size}; }
+
+TEST(DecodedIndexTest, AgreesWithAMap) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  DecodedIndex index;
+  struct Model {
+    uint32_t segment;
+    uint32_t page;
+    std::vector<uint64_t> sums;
+  };
+  std::map<uint64_t, Model> model;
+  const auto size_of = [](uint64_t id) { return id % 5 == 0 ? kDecodedBlockBytes * (1 + id % 7) + 1 : 1 + id; };
+  for (int step = 0; step < 60'000; ++step) {
+    const uint64_t id = random() % 3000;
+    const DecodedKey key = Key(id, size_of(id));
+    const auto known = model.find(id);
+    switch (random() % 4) {
+      case 0: {
+        Model file{.segment = static_cast<uint32_t>(random() % 9), .page = static_cast<uint32_t>(random()), .sums = {}};
+        for (uint64_t block = 0; block < DecodedBlocks(key.size); ++block) file.sums.push_back(random());
+        ASSERT_EQ(index.Insert(key, file.segment, file.page, file.sums), known == model.end());
+        model.insert({id, file});
+        break;
+      }
+      case 1:
+        if (known != model.end() && random() % 2 == 0) {
+          ASSERT_FALSE(index.Erase(key, known->second.segment + 1, known->second.page));
+          ASSERT_TRUE(index.Erase(key, known->second.segment, known->second.page));
+          model.erase(known);
+        } else if (known == model.end()) {
+          ASSERT_FALSE(index.Erase(key, 1, 1));
+        }
+        break;
+      case 2:
+        if (random() % 3000 == 0) {
+          const auto segment = static_cast<uint32_t>(random() % 9);
+          ASSERT_EQ(index.EraseSegment(segment),
+                    std::erase_if(model, [segment](const auto& item) { return item.second.segment == segment; }));
+        }
+        [[fallthrough]];
+      default: {
+        const auto where = index.Find(key);
+        const auto now = model.find(id);
+        ASSERT_EQ(where.has_value(), now != model.end());
+        ASSERT_EQ(index.Contains(key), now != model.end());
+        if (where) {
+          ASSERT_EQ(where->segment, now->second.segment);
+          ASSERT_EQ(where->first_page, now->second.page);
+          ASSERT_EQ(where->sums, now->second.sums);
+        }
+      }
+    }
+    ASSERT_EQ(index.file_count(), model.size());
+  }
+}
+
+// Promise: some 50 bytes a file.
+TEST(DecodedIndexTest, TakesSome50BytesAFile) {
+  DecodedIndex index;
+  std::mt19937_64 random(1);
+  for (const uint64_t files : {100'000U, 170'000U, 262'000U, 270'000U}) {
+    const uint64_t sum = 1;
+    while (index.file_count() < files) {
+      for (int step = 0; step < 1000; ++step) index.Insert(Key(random(), 1000), 0, 0, {&sum, 1});
+    }
+    EXPECT_LE(index.memory_bytes() / index.file_count(), 52U) << files;
+  }
+}
+
+struct Seen {
+  DecodedKey key;
+  uint32_t page;
+  std::vector<uint64_t> sums;
+  size_t position;
+};
+
+std::vector<Seen> Scan(uint64_t id, std::span<const DecodedLogSlot> slots, DecodedLogScan* scan) {
+  std::vector<Seen> seen;
+  *scan = ScanDecodedLog(id, slots, [&](const DecodedLogFile& file, size_t position) {
+    seen.push_back({file.key, file.first_page, {file.sums.begin(), file.sums.end()}, position});
+  });
+  return seen;
+}
+
+TEST(DecodedLogTest, FilesOfEveryNumberOfBlocksComeBack) {
+  std::vector<DecodedLogSlot> slots;
+  for (uint64_t blocks = 1; blocks <= 40; ++blocks) {
+    std::vector<uint64_t> sums(blocks);
+    for (uint64_t block = 0; block < blocks; ++block) sums[block] = blocks * 1000 + block;
+    const auto file = EncodeDecodedFile(
+        7,
+        {.key = Key(blocks, blocks * kDecodedBlockBytes), .first_page = static_cast<uint32_t>(blocks), .sums = sums});
+    EXPECT_EQ(file.size(), DecodedSlots(blocks));
+    slots.insert(slots.end(), file.begin(), file.end());
+  }
+  DecodedLogScan scan;
+  const std::vector<Seen> seen = Scan(7, slots, &scan);
+  ASSERT_EQ(seen.size(), 40U);
+  for (uint64_t blocks = 1; blocks <= 40; ++blocks) {
+    const Seen& file = seen[blocks - 1];
+    EXPECT_EQ(file.key, Key(blocks, blocks * kDecodedBlockBytes));
+    EXPECT_EQ(file.page, blocks);
+    ASSERT_EQ(file.sums.size(), blocks);
+    EXPECT_EQ(file.sums.back(), blocks * 1000 + blocks - 1);
+  }
+  EXPECT_EQ(scan.bad, 0U);
+  EXPECT_EQ(scan.known_end, slots.size());
+  EXPECT_EQ(scan.used_end, slots.size());
+  EXPECT_TRUE(Scan(8, slots, &scan).empty()) << "entries of another segment";
+  EXPECT_EQ(scan.bad, slots.size());
+  EXPECT_EQ(scan.bad_tail, slots.size());
+}
+
+// A file whose last entries are not there yet is looked at again.
+TEST(DecodedLogTest, WhatIsBeingWrittenIsReadAgain) {
+  const std::vector<uint64_t> sums(20, 5);
+  const auto one = EncodeDecodedFile(7, {.key = Key(1, 10), .first_page = 1, .sums = {sums.data(), 1}});
+  const auto two = EncodeDecodedFile(7, {.key = Key(2, 20 * kDecodedBlockBytes), .first_page = 2, .sums = sums});
+  std::vector<DecodedLogSlot> slots(one);
+  slots.insert(slots.end(), two.begin(), two.end());
+  for (size_t there = 1; there < slots.size(); ++there) {
+    std::vector<DecodedLogSlot> part(slots.begin(), slots.begin() + static_cast<ptrdiff_t>(there));
+    part.resize(64);
+    DecodedLogScan scan;
+    EXPECT_EQ(Scan(7, part, &scan).size(), 1U);
+    EXPECT_EQ(scan.used_end, there);
+    EXPECT_EQ(scan.known_end, 1U);
+    EXPECT_EQ(scan.bad, there > 1 ? 1U : 0U);
+  }
+}
+
+TEST(DecodedPolicyTest, OldRuns) {
+  constexpr int64_t kHour = int64_t{3600} * 1'000'000'000;
+  const DecodedRun young{.opened_ns = 1000 * kHour, .now_ns = 1001 * kHour};
+  EXPECT_TRUE(DecodedIsOfOldRuns(young, 1000 * kHour - 1));
+  EXPECT_FALSE(DecodedIsOfOldRuns(young, 1000 * kHour)) << "used since it was opened, by whomever";
+  EXPECT_FALSE(DecodedIsOfOldRuns(young, 1002 * kHour)) << "clocks differ a little";
+  EXPECT_TRUE(DecodedIsOfOldRuns(young, 2000 * kHour)) << "a clock was wrong";
+  const DecodedRun old{.opened_ns = 0, .now_ns = 1001 * kHour};
+  EXPECT_TRUE(DecodedIsOfOldRuns(old, 976 * kHour)) << "a daemon that runs for weeks";
+  EXPECT_FALSE(DecodedIsOfOldRuns(old, 978 * kHour));
+  EXPECT_FALSE(DecodedRunKnowsItsOwn({.lookups = 319, .segments = 10, .lookups_per_segment = 32}));
+  EXPECT_TRUE(DecodedRunKnowsItsOwn({.lookups = 320, .segments = 10, .lookups_per_segment = 32}));
+}
+
+}  // namespace
+}  // namespace augur

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several daemons share a folder, and die at any moment.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+#include <set>
+
+#include "base/units.h"
+#include "unit/cache/decoded_support.h"
+#include "unit/cache/warehouse_support.h"
+
+namespace augur {
+namespace {
+
+using Inserted = DecodedCache::Inserted;
+
+class DecodedProcessTest : public testing::Test {
+ protected:
+  // Inserts files from `first` on until it is killed, and tells each that is in.
+  int WriteFor(uint64_t first, int told) const {
+    const auto cache = folder_.Open(folder_.options(kGiB));
+    for (uint64_t id = first;; ++id) {
+      if (InsertDecoded(*cache, id) != Inserted::kYes) return 2;
+      if (::write(told, &id, sizeof(id)) != sizeof(id)) return 3;
+    }
+  }
+
+  DecodedTestFolder folder_;
+};
+
+// Promise: kill -9 at any moment leaves right files alone, and every file that was in before.
+TEST_F(DecodedProcessTest, KilledAtAnyMomentAllThatWasInIsFound) {
+  constexpr uint64_t kKills = 150;
+  constexpr uint64_t kPerWriter = 100'000;
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto watcher = folder_.Open(folder_.options(kGiB));
+  std::set<uint64_t> told;
+  for (uint64_t kill = 0; kill < kKills; ++kill) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ChildProcess victim([&] { return WriteFor(kill * kPerWriter + 1, ends[1]); });
+    ::close(ends[1]);
+    ::usleep(static_cast<useconds_t>(random() % 25'000));
+    victim.Kill();
+    ASSERT_EQ(victim.Wait(), 1000 + SIGKILL);
+    std::set<uint64_t> now;
+    for (uint64_t id = 0; ::read(ends[0], &id, sizeof(id)) == sizeof(id);) now.insert(id);
+    ::close(ends[0]);
+    RefreshDecoded(*watcher);
+    for (const uint64_t id : now) ASSERT_EQ(FindDecoded(*watcher, id), Found::kRight) << id;
+    told.merge(now);
+  }
+  EXPECT_GT(told.size(), kKills) << "or nothing was tested";
+  const auto cache = folder_.Open(folder_.options(kGiB));
+  EXPECT_EQ(cache->counters().bad_entries, 0U);
+  EXPECT_GE(cache->counters().files, told.size());
+  EXPECT_LE(cache->counters().files, told.size() + kKills) << "at most one of each that nobody was told of";
+  uint64_t found = 0;
+  for (uint64_t kill = 0; kill < kKills; ++kill) {
+    for (uint64_t id = kill * kPerWriter + 1; cache->Contains(DecodedTestKey(id, DecodedTestBytes(id)));
+         ++id, ++found) {
+      ASSERT_EQ(FindDecoded(*cache, id), Found::kRight) << id;
+    }
+  }
+  EXPECT_EQ(found, cache->counters().files) << "all entries were checked";
+  EXPECT_LE(folder_.bytes(), kGiB);
+  // Each went on with what the one before had left: no more segments than what is in them needs, and one.
+  uint64_t bytes = 0;
+  for (const uint64_t id : told) bytes += DecodedTestBytes(id);
+  EXPECT_LE(folder_.files().size(), bytes * 2 / DecodedCache::SegmentBytes(kGiB) + 2);
+}
+
+// Several that write, find, forget and are killed, in a folder too small for all of it.
+TEST_F(DecodedProcessTest, ManyAtOnceInAFullFolder) {
+  constexpr uint64_t kIds = 400;
+  constexpr int kKills = 40;
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const auto work = [&](uint64_t worker_seed, int rounds) {
+    auto options = folder_.options(DecodedCache::kBytesMin);
+    std::vector<std::string> notes;
+    const auto opened = DecodedCache::Open(options, notes);
+    if (!opened.ok()) return 2;
+    DecodedCache& cache = **opened;
+    std::mt19937_64 steps(worker_seed);
+    for (int round = 0; round < rounds; ++round) {
+      const uint64_t id = steps() % kIds;
+      if (id % 16 == 0) continue;
+      switch (steps() % 8) {
+        case 0: cache.Refresh(notes); break;
+        case 1: {
+          const auto place = cache.Find(DecodedTestKey(id, DecodedTestBytes(id)));
+          if (place) cache.Forget(*place);
+          break;
+        }
+        case 2:
+        case 3:
+        case 4:
+          if (InsertDecoded(cache, id) == Inserted::kFailed) return 4;
+          break;
+        default:
+          // Refused: another may have found a file forgotten here dead, and have put another in its place.
+          if (FindDecoded(cache, id) == Found::kWrong) return 3;
+      }
+    }
+    return 0;
+  };
+  ChildProcess one([&] { return work(seed, 6000); });
+  ChildProcess two([&] { return work(seed + 1, 6000); });
+  for (int kill = 0; kill < kKills; ++kill) {
+    ChildProcess victim([&] { return work(seed + 2 + static_cast<uint64_t>(kill), 1 << 30); });
+    ::usleep(static_cast<useconds_t>(random() % 20'000));
+    victim.Kill();
+    ASSERT_EQ(victim.Wait(), 1000 + SIGKILL);
+    EXPECT_LE(folder_.bytes(), DecodedCache::kBytesMin);
+  }
+  EXPECT_EQ(one.Wait(), 0);
+  EXPECT_EQ(two.Wait(), 0);
+  std::vector<std::string> notes;
+  const auto cache = DecodedCache::Open(folder_.options(DecodedCache::kBytesMin), notes);
+  ASSERT_TRUE(cache.ok());
+  for (uint64_t id = 0; id < kIds; ++id) EXPECT_NE(FindDecoded(**cache, id), Found::kWrong) << id;
+}
+
+}  // namespace
+}  // namespace augur
