@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@
 #include "control/statistics.h"
 #include "foresee/foreseer.h"
 #include "fs/decode_pool.h"
+#include "fs/decoded_files.h"
 #include "fs/file_system.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
@@ -58,6 +60,9 @@ constexpr unsigned kReadsInFlight = 32;
 
 // What works out orders takes some 12 MiB for itself: known samplers, lists, what was read.
 constexpr uint64_t kMemoryToForesee = 64 << 20;
+
+// Enough for the segments of the largest decoded cache (1,024), and all else.
+constexpr rlim_t kDescriptorsMax = 8192;
 
 constexpr const char* kSharedFolder = "/dev/shm";
 
@@ -118,6 +123,7 @@ class Daemon {
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
     engine_ = std::move(engine);
     AUGUR_TRY(PreparePrefetch());
+    OpenDecodedCache();
     AUGUR_TRY_ASSIGN(decode_pool, DecodePool::Start(settings_.decode_threads, settings_.demand_decode_threads));
     decode_pool_ = std::move(decode_pool);
     file_system_ = std::make_unique<FileSystem>(store_, *engine_, *cache_, statistics_,
@@ -128,10 +134,30 @@ class Daemon {
                                                                   .views = {.pool = decode_pool_.get(),
                                                                             .bytes_max = settings_.rendered_bytes,
                                                                             .names_bytes_max = settings_.names_bytes,
-                                                                            .root = options_.view}});
+                                                                            .root = options_.view,
+                                                                            .decoded = decoded_.get()}});
     PrepareGauges();
     PrepareControl();
     return Status::Ok();
+  }
+
+  // Without it the mount is as good, but decodes again.
+  void OpenDecodedCache() {
+    if (options_.decoded_folder.empty()) return;
+    // A segment takes a descriptor.
+    rlimit descriptors{};
+    if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur < descriptors.rlim_max) {
+      descriptors.rlim_cur = std::min(descriptors.rlim_max, kDescriptorsMax);
+      (void)setrlimit(RLIMIT_NOFILE, &descriptors);
+    }
+    Result<std::unique_ptr<DecodedFiles>> decoded =
+        DecodedFiles::Open(options_.decoded_folder, options_.decoded_bytes, statistics_, settings_.notes);
+    if (decoded.ok()) {
+      decoded_ = std::move(decoded).value();
+    } else {
+      settings_.notes.push_back("nothing that is decoded is kept on the disk: decoded-cache: " +
+                                decoded.status().text());
+    }
   }
 
   bool foresees() const { return settings_.chunk_bytes > 0; }
@@ -215,6 +241,11 @@ class Daemon {
   void PrepareGauges() {
     statistics_.ReadFrom(Gauge::kBufferBytes, [this] { return pool_->used_bytes(); });
     statistics_.Set(Gauge::kBufferBytesMax, pool_->bytes_max());
+    if (decoded_) {
+      statistics_.ReadFrom(Gauge::kDecodedCacheFiles, [this] { return decoded_->counters().files; });
+      statistics_.ReadFrom(Gauge::kDecodedCacheBytes, [this] { return decoded_->counters().bytes; });
+      statistics_.Set(Gauge::kDecodedCacheBytesMax, decoded_->bytes_max());
+    }
     statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
     if (warehouse_) {
       statistics_.ReadFrom(Gauge::kWarehouseBytes, [this] { return warehouse_->used_bytes(); });
@@ -277,6 +308,7 @@ class Daemon {
       if (!serving && session_->state() == SessionState::kServing) {
         serving = true;
         AUGUR_TRY(StartPrefetch());
+        if (decoded_) AUGUR_TRY(decoded_->Start());
         AUGUR_TRY(Announce());
       }
       if (session_->state() == SessionState::kEnded) {
@@ -359,6 +391,7 @@ class Daemon {
     if (session_) session_->Stop();
     engine_.reset();
     ahead_engine_.reset();
+    if (decoded_) decoded_->Stop();
   }
 
   const AugurfsOptions& options_;
@@ -376,6 +409,7 @@ class Daemon {
   std::unique_ptr<PageStocker> stocker_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<Foreseer> foreseer_;
+  std::unique_ptr<DecodedFiles> decoded_;
   std::unique_ptr<DecodePool> decode_pool_;
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<DaemonControl> control_;
@@ -391,7 +425,8 @@ Status MakeAbsolute(std::string& path) {
   return Status::Ok();
 }
 
-Status MakeLogPathAbsolute(std::string& path) {
+// ... and of one that need not exist.
+Status MakeNewPathAbsolute(std::string& path) {
   if (path.empty() || path[0] == '/') return Status::Ok();
   std::string folder = ".";
   AUGUR_TRY(MakeAbsolute(folder));
@@ -407,7 +442,8 @@ Status Main(int argc, char** argv) {
   AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc, argv));
   if (!options.print.empty()) return WriteOut(options.print);
   AUGUR_TRY(MakeAbsolute(options.store));
-  AUGUR_TRY(MakeLogPathAbsolute(options.log_path));
+  AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
+  AUGUR_TRY(MakeNewPathAbsolute(options.decoded_folder));
   std::optional<Background> background;
   if (!options.foreground) {
     AUGUR_TRY_ASSIGN(forked, Background::Fork(MountPoint::HandedDownFd(options.mountpoint)));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/units.h"
+#include "cache/decoded_cache.h"
 
 namespace augur {
 namespace {
@@ -200,6 +201,24 @@ std::vector<Option> MakeOptions() {
        .brief = "show images decoded",
        .text = ViewText(),
        .place = OptionPlace::kMount},
+      {.name = "decoded-cache",
+       .value = "DIR",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "keep decoded images of views in this folder",
+       .text =
+           "On a local disk, so that later runs decode nothing. Mounts of any stores share it. It is made, for this "
+           "user alone, when only the last part of the path is missing. Default: decoded images are in memory only.",
+       .place = OptionPlace::kMount},
+      {.name = "decoded-cache-size",
+       .value = "SIZE",
+       .kind = OptionKind::kSize,
+       .min = DecodedCache::kBytesMin,
+       .max = uint64_t{1} << 50,
+       .category = "Mount options",
+       .brief = "what decoded-cache= may take",
+       .text = "All mounts that share the folder together. Default: half of what its disk has free.",
+       .place = OptionPlace::kMount},
       {.name = "decode-threads",
        .value = "N",
        .kind = OptionKind::kCount,
@@ -357,6 +376,8 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     if (!view.ok()) return Status(Code::kInvalid, "-o " + view.status().text() + "\n" + GrammarOfViews());
     options.view = *view;
   }
+  options.decoded_folder = values.Text("-o decoded-cache");
+  options.decoded_bytes = values.Number("-o decoded-cache-size");
   options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
   return options;
 }

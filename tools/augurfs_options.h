@@ -44,6 +44,8 @@ struct AugurfsOptions {
   unsigned threads = 0;                 // 0: as many as cores, at least 2
   uint64_t generation = 0;              // 0: the newest
   std::optional<ViewSpec> view;         // what the root shows; absent: the original files
+  std::string decoded_folder;           // of the decoded cache; empty: there is none
+  uint64_t decoded_bytes = 0;           // 0: half of what is free there
   unsigned decode_threads = 0;          // 0: a quarter of the cores, at least 1
   unsigned background_requests_max = 64;
 };

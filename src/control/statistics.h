@@ -41,6 +41,8 @@ enum class Stat : size_t {
   kDecodeErrors,
   kRenderedBytes,
   kRenderedHits,
+  kDecodedHits,
+  kDecodedKept,
   // The page cache, as far as it is our doing.
   kPushes,
   kPushedBytes,
@@ -63,6 +65,9 @@ enum class Gauge : size_t {
   kStockedAheadBytes,
   kAheadBytes,
   kRenderedHeldBytes,
+  kDecodedCacheFiles,
+  kDecodedCacheBytes,
+  kDecodedCacheBytesMax,
   kWarehouseBytes,
   kWarehouseBytesMax,
   kWarehouseBlocks,

@@ -95,7 +95,9 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
   if (views.pool == nullptr) return;
   views_ = std::make_unique<ViewTable>(views.root);
   tree_ = std::make_unique<ViewTree>(store_, views.names_bytes_max);
-  rendered_ = std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, options.hooks, views.bytes_max);
+  rendered_ =
+      std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, options.hooks,
+                                      DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max);
 }
 
 std::vector<const View*> FileSystem::Views() const {

@@ -16,6 +16,7 @@
 #include "augur/store.h"
 #include "fs/block_reader.h"
 #include "fs/decode_pool.h"
+#include "fs/decoded_files.h"
 #include "fs/read_gate.h"
 #include "fs/rendered_files.h"
 #include "fs/view_table.h"
@@ -63,10 +64,11 @@ struct FileSystemCounts {
 };
 
 struct ViewOptions {
-  DecodePool* pool = nullptr;    // outlives the file system; nullptr: there are no views
-  uint64_t bytes_max = 0;        // for the files of views, made and in the making
-  uint64_t names_bytes_max = 0;  // for the names of folders in views that rename
-  std::optional<ViewSpec> root;  // the view that the root shows; none: the original files
+  DecodePool* pool = nullptr;       // outlives the file system; nullptr: there are no views
+  uint64_t bytes_max = 0;           // for the files of views, made and in the making
+  uint64_t names_bytes_max = 0;     // for the names of folders in views that rename
+  std::optional<ViewSpec> root;     // the view that the root shows; none: the original files
+  DecodedFiles* decoded = nullptr;  // outlives the file system; nullptr: there is no decoded cache
 };
 
 struct FileSystemOptions {

@@ -88,8 +88,10 @@ struct RenderedFiles::Job {
   const uint64_t record_bytes;                 // of `record`
   bool waited_for;                             // by a reader
   bool started = false;
-  bool ready = false;          // its record is there
-  bool started_ahead = false;  // counts in running_ahead_
+  std::shared_ptr<RenderedFile> result;  // once it has memory
+  bool was_made = false;                 // before, and is there
+  bool ready = false;                    // its record is there
+  bool started_ahead = false;            // counts in running_ahead_
   std::atomic<bool> taken_up = false;
   std::vector<Done> waiters;
   uint64_t taken = 0;  // of the budget; before it is started: what it wants
@@ -108,6 +110,7 @@ struct RenderedFiles::Job {
   std::span<const std::byte> source() const {
     return block != nullptr ? block->span() : std::span<const std::byte>(record.get(), record_bytes);
   }
+  void Allocate();
   void DropSource() {
     block.reset();
     record.reset();
@@ -120,13 +123,15 @@ uint64_t RenderedFiles::MostOf(const Job& job) {
 }
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
-                             Statistics& statistics, DemandHooks* hooks, uint64_t bytes_max)
+                             Statistics& statistics, DemandHooks* hooks, const DecodedSource& decoded,
+                             uint64_t bytes_max)
     : store_(std::move(store)),
       bytes_max_(bytes_max - TableBytes(bytes_max)),
       blocks_(blocks),
       pool_(pool),
       statistics_(statistics),
       hooks_(hooks),
+      decoded_(decoded),
       resizer_(TableBytes(bytes_max)) {}
 
 RenderedFiles::~RenderedFiles() {
@@ -223,8 +228,7 @@ RenderedRef RenderedFiles::FindAhead(const Key& key) {
     ahead_.erase(found);
     return nullptr;
   }
-  return std::make_shared<const RenderedFile>(
-      RenderedFile{.data = nullptr, .memory = std::move(memory), .bytes = key.size});
+  return std::make_shared<const RenderedFile>(RenderedFile{.data = {}, .memory = std::move(memory), .bytes = key.size});
 }
 
 void RenderedFiles::RememberAhead(const Job& job) {
@@ -272,7 +276,30 @@ void RenderedFiles::MakeRoom(uint64_t bytes) {
 }
 
 void RenderedFiles::Start(const std::vector<JobRef>& jobs) {
-  for (const JobRef& job : jobs) Fetch(job);
+  for (const JobRef& job : jobs) {
+    if (!FetchMade(job)) Fetch(job);
+  }
+}
+
+// Memory of the result.
+void RenderedFiles::Job::Allocate() {
+  if (result != nullptr) return;
+  result = std::make_shared<RenderedFile>();
+  result->memory = memory;
+  if (memory == nullptr) result->data = MakePageMemory(DecodedFiles::RoomFor(shown.size));
+  result->bytes = shown.size;
+}
+
+// Out of the decoded cache. False: it is not there.
+bool RenderedFiles::FetchMade(const JobRef& job) {
+  if (decoded_.files == nullptr) return false;
+  job->Allocate();
+  return decoded_.files->Read(job->shown, *decoded_.engine, job->result->begin(), [this, job](bool right) {
+    job->was_made = right;
+    if (!right) return Fetch(job);
+    job->given.clear();
+    Ready(job);
+  });
 }
 
 void RenderedFiles::Fetch(const JobRef& job) {
@@ -299,8 +326,11 @@ void RenderedFiles::Arrived(const JobRef& job, uint64_t block, const Result<Bloc
   } else {
     std::ranges::copy((*bytes)->span(), job->record.get() + block * kBlockBytes);
   }
-  if (job->pending.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-  // Failures, too: what is started next must not stand on this thread's stack.
+  if (job->pending.fetch_sub(1, std::memory_order_acq_rel) == 1) Ready(job);
+}
+
+// What comes now is for the pool. Failures, too: what is started next must not stand on this thread's stack.
+void RenderedFiles::Ready(const JobRef& job) {
   const MutexLock lock(mu_);
   job->ready = true;
   RunInPool(job, job->waited_for ? DecodePool::Urgency::kDemand : DecodePool::Urgency::kAhead);
@@ -313,24 +343,21 @@ void RenderedFiles::RunInPool(const JobRef& job, DecodePool::Urgency urgency) {
 }
 
 Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
+  if (job->was_made) return RenderedRef(std::move(job->result));
   if (job->failed) return job->failure;  // logged where it was read
   const auto begin = std::chrono::steady_clock::now();
   const ViewSpec& spec = job->view.spec;
   const ImageInfo& info = job->file.image;
   const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
   Status status = needs.status();
-  auto file = std::make_shared<RenderedFile>();
   if (status.ok()) {
     const Status room = TakeExactly(job, job->AtLeast() + needs->memory_bytes + ShapingMemory(spec, info));
     if (!room.ok()) {
       LogOnce(*job, room);
       return room;
     }
-    if (job->memory == nullptr) file->data = std::make_unique_for_overwrite<std::byte[]>(job->shown.size);
-    file->memory = job->memory;
-    file->bytes = job->shown.size;
-    std::byte* const to = job->memory != nullptr ? job->memory->data() : file->data.get();
-    status = RenderFile(spec, info, job->source(), &resizer_, {to, file->bytes});
+    job->Allocate();
+    status = RenderFile(spec, info, job->source(), &resizer_, {job->result->begin(), job->shown.size});
   }
   if (!status.ok()) {
     statistics_.Add(Stat::kDecodeErrors, 1);
@@ -340,8 +367,10 @@ Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
   }
   statistics_.Record(Histogram::kDecodeTimeUs, MicrosecondsSince(begin));
   statistics_.Add(Stat::kImagesDecoded, 1);
-  statistics_.Add(Stat::kRenderedBytes, file->bytes);
-  return RenderedRef(std::move(file));
+  statistics_.Add(Stat::kRenderedBytes, job->shown.size);
+  RenderedRef made = std::move(job->result);
+  if (decoded_.files != nullptr) decoded_.files->Keep(job->shown, made);
+  return made;
 }
 
 // What was taken before the file was read is the most that it could want.

@@ -20,6 +20,8 @@
 #include "decode/resize.h"
 #include "fs/block_reader.h"
 #include "fs/decode_pool.h"
+#include "fs/decoded_files.h"
+#include "fs/rendered_file.h"
 #include "fs/view_table.h"
 #include "prefetch/demand_hooks.h"
 #include "prefetch/shown_file.h"
@@ -27,20 +29,13 @@
 
 namespace augur {
 
-// The bytes of a whole file of a view.
-struct RenderedFile {
-  std::unique_ptr<std::byte[]> data;
-  std::shared_ptr<const Buffer> memory = nullptr;  // instead: of who asked for it ahead
-  size_t bytes = 0;
-  std::span<const std::byte> span() const { return {memory ? memory->data() : data.get(), bytes}; }
-};
-using RenderedRef = std::shared_ptr<const RenderedFile>;
-
 // RenderedFiles makes the files of views when they are asked for: it reads the whole record, decodes and renders it on
 // a DecodePool, and keeps what was made while there is room, least recently used out first. A file is made once however
 // many ask for it at the same time. Safe from any thread; nobody waits but in the pool's queue, and `done` is called
 // without a lock, on the caller's thread when the file is there, on one of the pool's when it is made. REQUIRES: store,
 // blocks, pool, statistics and hooks outlive it. Not for files that pass through a view: BlockReader.
+//
+// Where there is a decoded cache, a file is looked for there first, and put there when it was made.
 //
 // What is only foreseen is made behind what somebody waits for, into memory of its owner, who keeps it. When somebody
 // comes to wait for it, it goes before the others; and as long as the owner has the memory, it is found there.
@@ -56,9 +51,9 @@ class RenderedFiles {
   using Done = std::function<void(Result<RenderedRef>)>;
 
   // `bytes_max`: the budget, of which a small part is for tables that resizing keeps. `hooks` are told what was made
-  // because somebody asked for it; nullptr: nobody is.
+  // because somebody asked for it; nullptr: nobody is. `decoded`: the decoded cache and the engine that reads it.
   RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool, Statistics& statistics,
-                DemandHooks* hooks, uint64_t bytes_max);
+                DemandHooks* hooks, const DecodedSource& decoded, uint64_t bytes_max);
   // Waits for the end of all that is being made.
   ~RenderedFiles();
   RenderedFiles(const RenderedFiles&) = delete;
@@ -69,7 +64,7 @@ class RenderedFiles {
   // once, with store, record and path. REQUIRES: file.made, of this view.
   void Get(const ShownFile& file, const View& view, const Done& done);
 
-  // As ViewSource::MakeAhead.
+  // As ViewSource::MakeAhead. REQUIRES: no less than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
                 std::shared_ptr<const Buffer> memory, const ViewSource::Made& made);
 
@@ -98,7 +93,9 @@ class RenderedFiles {
   std::vector<JobRef> TakeStartable() AUGUR_REQUIRES(mu_);
   void MakeRoom(uint64_t bytes) AUGUR_REQUIRES(mu_);
   void Start(const std::vector<JobRef>& jobs);
+  bool FetchMade(const JobRef& job);
   void Fetch(const JobRef& job);
+  void Ready(const JobRef& job);
   void RunInPool(const JobRef& job, DecodePool::Urgency urgency) AUGUR_REQUIRES(mu_);
   void Arrived(const JobRef& job, uint64_t block, const Result<BlockRef>& bytes);
   Result<RenderedRef> Make(const JobRef& job);
@@ -115,6 +112,7 @@ class RenderedFiles {
   DecodePool& pool_;
   Statistics& statistics_;
   DemandHooks* const hooks_;
+  const DecodedSource decoded_;
   Resizer resizer_;
 
   // No block is let go and no callback called while it is held.

@@ -293,3 +293,22 @@ def users_may_mount():
             conf.write_bytes(text)
         if not has_mtab:
             mtab.unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="session")
+def view_images():
+    """Photographs of a data set, by path."""
+    pytest.importorskip("PIL")
+    from view_data import make_images
+    return make_images()
+
+
+@pytest.fixture(scope="session")
+def view_images_store(augurpack, view_images, session_room):
+    tree = session_room / "view-images"
+    for name, data in view_images.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_bytes(data)
+    store = pack(augurpack, tree, session_room / "view-images-store")
+    shutil.rmtree(tree)
+    return store

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "augur/status.h"
+#include "base/mutex.h"
+#include "cache/decoded_cache.h"
+#include "control/statistics.h"
+#include "fs/rendered_file.h"
+#include "io/read_engine.h"
+#include "prefetch/shown_file.h"
+
+namespace augur {
+
+// DecodedFiles is the decoded cache of a mount: it brings files of views that were made before, by whatever daemon of
+// this host, and puts there what is made. It has a thread that writes, and looks at what others have written. Safe from
+// any thread; nothing but Open, Start and the destructor waits. Not for deciding what to make: RenderedFiles.
+class DecodedFiles {
+ public:
+  // Opens the cache in `folder`; see DecodedCache::Open, also for `notes`. `bytes_max` 0: half of what its disk has
+  // free, beside what is there already. REQUIRES: statistics outlive it.
+  static Result<std::unique_ptr<DecodedFiles>> Open(const std::string& folder, uint64_t bytes_max,
+                                                    Statistics& statistics, std::vector<std::string>& notes);
+  // Stops.
+  ~DecodedFiles();
+  DecodedFiles(const DecodedFiles&) = delete;
+  DecodedFiles& operator=(const DecodedFiles&) = delete;
+
+  // Begins to write what is given to Keep. kNoSpace: the system gives no thread. REQUIRES: no other thread of this
+  // process will fork.
+  Status Start();
+  // Ends the thread. What is not written yet is left out: it will be made again.
+  void Stop();
+
+  // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kAlign on, and calls `done` once
+  // the bytes are there and checked, or are not; on a thread of the engine. False: it is not in the cache, and `done`
+  // is not called. REQUIRES: the engine has ended all reads before this object ends.
+  bool Read(const ShownFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
+
+  // Takes what was made to be written, unless so much waits already that the disk does not follow.
+  void Keep(const ShownFile& file, const RenderedRef& made);
+
+  DecodedCounters counters() const { return cache_->counters(); }
+  uint64_t bytes_max() const { return bytes_max_; }
+
+  static constexpr size_t kAlign = 4096;
+  static uint64_t RoomFor(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+ private:
+  struct Task {
+    ShownFile file;
+    RenderedRef made;
+  };
+
+  DecodedFiles(std::unique_ptr<DecodedCache> cache, uint64_t bytes_max, Statistics& statistics)
+      : cache_(std::move(cache)), bytes_max_(bytes_max), statistics_(statistics) {}
+  void Run();
+  void Write(const Task& task);
+
+  // Own synchronization.
+  const std::unique_ptr<DecodedCache> cache_;
+  const uint64_t bytes_max_;
+  Statistics& statistics_;
+
+  Mutex mu_;
+  CondVar added_;
+  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
+  uint64_t waiting_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // of tasks_, and of the one that is being written
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+
+  bool failure_told_ = false;  // used by the thread only
+
+  std::thread thread_;
+};
+
+// A decoded cache, and what reads it; both nullptr: there is none.
+struct DecodedSource {
+  DecodedFiles* files = nullptr;
+  ReadEngine* engine = nullptr;
+};
+
+}  // namespace augur

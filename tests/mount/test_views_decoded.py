@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decoded cache of a mount: SEMANTICS.md, Views, W17."""
+
+import os
+import shutil
+import signal
+
+import pytest
+from conftest import NOBODY, drop_caches, is_running, needs_root, run, wait_until
+
+pytest.importorskip("numpy")
+pytest.importorskip("PIL")
+
+from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewForesight, place_of, spoil  # noqa: E402
+
+pytestmark = needs_root
+
+WITHOUT = [SMALL, "cache=none", "stock=off"]  # so that all that is found again is in the decoded cache
+
+
+@pytest.fixture(autouse=True)
+def own_records(room, monkeypatch):
+    """No test knows the runs of another one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(room / "cache"))
+
+
+@pytest.fixture
+def data(view_images_store, view_images):
+    return ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
+
+
+def read_all(point, data, seed):
+    for path in data.shuffled(seed):
+        data.check(point, path)
+
+
+def fill(mounts, point, data, ahead, *options):
+    """Mounts, reads everything, and waits until it is on the disk. Returns the daemon."""
+    pid = mounts.mount(data.store, point, *WITHOUT, *options)
+    read_all(point, data, 1)
+    wait_until(lambda: ahead.gauges()["decoded_cache_files"] == len(data.paths), "all is on the disk")
+    return pid
+
+
+def end(pid, point, how):
+    if how == "umount":
+        assert run(["umount", point]).returncode == 0
+    else:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    if how == "kill":
+        assert run(["umount", "-l", point]).returncode == 0
+
+
+@pytest.mark.parametrize("how", ["umount", "kill"])
+@pytest.mark.parametrize("options", [["io=pread"], ["foresee=off"], ["decoded-cache-size=64M"]], ids=lambda options: options[0])
+def test_a_later_run_decodes_nothing(room, mounts, point, data, ctl, how, options):
+    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    cache = f"decoded-cache={room / 'decoded'}"
+    end(fill(mounts, point, data, ahead, cache, *options), point, how)
+    mounts.mount(data.store, point, *WITHOUT, cache, *options)
+    drop_caches()
+    for seed in (2, 3):
+        read_all(point, data, seed)
+        drop_caches()
+    counters = ahead.counters()
+    assert counters["images_decoded"] == 0 and counters["decoded_hits"] >= len(data.paths), counters
+
+
+def test_what_is_hinted_comes_from_it(room, mounts, point, data, ctl):
+    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    cache = f"decoded-cache={room / 'decoded'}"
+    end(fill(mounts, point, data, ahead, cache), point, "umount")
+    mounts.mount(data.store, point, SMALL, cache)
+    drop_caches()
+    ahead.scan()
+    for path in data.shuffled(0)[:8]:
+        data.check(point, path)
+    ahead.assert_reads_ahead(data)
+    assert ahead.counters()["images_decoded"] == 0
+
+
+def test_wrong_bytes_are_not_delivered(room, mounts, point, data, ctl):
+    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    folder = room / "decoded"
+    end(fill(mounts, point, data, ahead, f"decoded-cache={folder}"), point, "umount")
+    spoilt = sum(spoil(file, 0, file.stat().st_size) for file in folder.iterdir() if file.is_file())
+    assert spoilt == len(data.paths)
+    mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}", f"log={room / 'log'}")
+    drop_caches()
+    read_all(point, data, 2)
+    assert ahead.counters()["images_decoded"] == len(data.paths)
+    assert "not those that were written" in (room / "log").read_text(encoding="utf-8")
+
+
+def test_a_bound_holds(room, mounts, point, view_images_store, view_images, ctl):
+    """27 MB of arrays, of which 16 MiB may be kept."""
+    data = ViewData(view_images_store, view_images, LARGE_SPEC, place_of(LARGE_SPEC))
+    ahead = ViewForesight(ctl, point, place_of(LARGE_SPEC))
+    folder = room / "decoded"
+    mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}", "decoded-cache-size=16M")
+    for seed in (1, 2):
+        read_all(point, data, seed)
+        drop_caches()
+    assert sum(file.stat().st_blocks * 512 for file in folder.iterdir()) <= 16 << 20
+    assert ahead.counters()["decoded_hits"] > 0
+    assert ahead.gauges()["decoded_cache_bytes"] <= ahead.gauges()["decoded_cache_bytes_max"] == 16 << 20
+
+
+@pytest.mark.parametrize("wrong", ["link", "file", "others", "nowhere"])
+def test_a_folder_that_cannot_be_used_is_said(room, mounts, point, data, ctl, wrong):
+    """The mount is as good without."""
+    folder = room / "decoded"
+    if wrong == "link":
+        (room / "elsewhere").mkdir()
+        folder.symlink_to(room / "elsewhere")
+    elif wrong == "file":
+        folder.write_text("mine")
+    elif wrong == "others":
+        folder.mkdir()
+        os.chown(folder, NOBODY, NOBODY)
+    else:
+        folder = folder / "below"
+    mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}", f"log={room / 'log'}")
+    for path in data.shuffled(1)[:20]:
+        data.check(point, path)
+    log = (room / "log").read_text(encoding="utf-8")
+    assert "nothing that is decoded is kept on the disk" in log and str(folder) in log
+    assert wrong != "link" or not any((room / "elsewhere").iterdir())
+
+
+def test_a_folder_that_is_removed_meanwhile(room, mounts, point, data, ctl):
+    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    folder = room / "decoded"
+    fill(mounts, point, data, ahead, f"decoded-cache={folder}")
+    shutil.rmtree(folder)
+    for seed in (2, 3):
+        drop_caches()
+        read_all(point, data, seed)
