@@ -117,7 +117,9 @@ Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
 Result<ControlReply> DaemonControl::Views() {
   ControlReply reply;
   nlohmann::json views = nlohmann::json::array();  // more than a header may have
-  reply.header["bytes_max"] = options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0;
+  // Those that were asked for, and those that the warehouse keeps.
+  reply.header["bytes_max"] = (options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0) +
+                              statistics_.Snapshot()[Gauge::kWarehouseBytesMax];
   const auto all = options_.file_system != nullptr ? options_.file_system->Views() : std::vector<const View*>();
   for (const View* view : all) {
     AUGUR_TRY_ASSIGN(total, totals_.Of(*view));

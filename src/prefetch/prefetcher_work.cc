@@ -307,7 +307,7 @@ DropReport Prefetcher::Drop() {
       // Nor is it filled again before somebody reads.
       planner_->EndFill();
       filling_ = false;
-      reads_seen_ = reads_at_end_ = 0;
+      reads_seen_ = reads_at_end_ = reads_at_turn_ = 0;
     }
     if (!kept_) return report->set_value({.warehouse_bytes = 0, .stocked_bytes = stocked_bytes});
     if (planner_) {
