@@ -6,8 +6,8 @@
 // Prints a JSON object: for each share and policy the hit rate (of reads, and of bytes) over all epochs but the first,
 // which is cold, and what theory says where it is known. Every epoch is a new permutation, independent of the others.
 //
-//   keep     what came first stays (cache/policy_keep.h); theory: the share that fits
-//   belady   needed soonest, the order known to the end (cache/policy_belady.h); theory: the share that fits, too. What
+//   keep     what came first stays (policy_keep.h); theory: the share that fits
+//   belady   needed soonest, the order known to the end (policy_belady.h); theory: the share that fits, too. What
 //            an epoch finds, it finds of what is there when it begins, because each file is read once an epoch, and no
 //            policy has more there than fits. That the order is known pays by what is read ahead, not by more hits.
 //   lru      least recently used goes; theory: c + (1 - c) ln(1 - c), see LruTheory
@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "cache/policy_belady.h"
-#include "cache/policy_keep.h"
+#include "policy_belady.h"
+#include "policy_keep.h"
 
 namespace augur {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/policy_belady.h"
+#include "policy_belady.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

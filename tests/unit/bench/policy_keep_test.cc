@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/policy_keep.h"
+#include "policy_keep.h"
 
 #include <gtest/gtest.h>
 
