@@ -438,6 +438,9 @@ Status Main(int argc, char** argv) {
   // glibc keeps an arena of freed memory for each thread, 8 a core: two hold what we need and keep memory in its
   // budget.
   mallopt(M_ARENA_MAX, 2);  // NOLINT(concurrency-mt-unsafe): before any thread
+  // And it raises by itself the size from which memory is given back at once when it is freed, up to 32 MiB: what
+  // decoding takes for each image would stay with us in pieces. Getting a megabyte anew costs 60 us; decoding it, 5 ms.
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);  // NOLINT(concurrency-mt-unsafe): before any thread
   IgnoreBrokenPipe();
   AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc, argv));
   if (!options.print.empty()) return WriteOut(options.print);

@@ -126,7 +126,9 @@ Result<ControlReply> DaemonControl::Views() {
     views.push_back({{"view", view->text},
                      {"root", view->number == ViewTable::kRootNumber},
                      {"images", total.images},
-                     {"bytes", total.bytes}});
+                     {"bytes", total.bytes},
+                     {"reads", view->counts->reads.load(std::memory_order_relaxed)},
+                     {"hits", view->counts->hits.load(std::memory_order_relaxed)}});
   }
   reply.body = views.dump();
   return reply;

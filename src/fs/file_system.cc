@@ -367,14 +367,23 @@ std::optional<ReadReply> FileSystem::ReadKept(const ShownFile& file, uint64_t of
 }
 
 void FileSystem::ReadRendered(const ShownFile& file, const View& view, uint64_t offset, size_t bytes, ReadDone done) {
-  if (std::optional<ReadReply> kept = ReadKept(file, offset, bytes)) return done(std::move(*kept));
-  rendered_->Get(file, view, [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
+  const auto count = [&view, offset](bool hit) {
+    if (offset > 0) return;
+    view.counts->reads.fetch_add(1, std::memory_order_relaxed);
+    if (hit) view.counts->hits.fetch_add(1, std::memory_order_relaxed);
+  };
+  if (std::optional<ReadReply> kept = ReadKept(file, offset, bytes)) {
+    count(true);
+    return done(std::move(*kept));
+  }
+  const bool hit = rendered_->Get(file, view, [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
     if (!rendered.ok()) return done(rendered.status());
     ReadReply reply;
     reply.pieces.push_back((*rendered)->span().subspan(offset, bytes));
     reply.rendered = std::move(rendered).value();
     done(std::move(reply));
   });
+  count(hit);
 }
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {

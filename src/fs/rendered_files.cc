@@ -139,7 +139,7 @@ RenderedFiles::~RenderedFiles() {
   while (running_ > 0) idle_.Wait(mu_);
 }
 
-void RenderedFiles::Get(const ShownFile& file, const View& view, const Done& done) {
+bool RenderedFiles::Get(const ShownFile& file, const View& view, const Done& done) {
   const Key key = file.KeyOf(0);
   RenderedRef kept;
   JobRef refused;
@@ -168,14 +168,17 @@ void RenderedFiles::Get(const ShownFile& file, const View& view, const Done& don
   }
   if (kept != nullptr) {
     statistics_.Add(Stat::kRenderedHits, 1);
-    return done(std::move(kept));
+    done(std::move(kept));
+    return true;
   }
   if (refused != nullptr) {
     const Status status = TooLarge(refused->AtLeast(), bytes_max_);
     LogOnce(*refused, status);
-    return done(status);
+    done(status);
+    return false;
   }
   Start(startable);
+  return false;
 }
 
 void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,

@@ -62,7 +62,8 @@ class RenderedFiles {
   // The file. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be decoded, or the store is damaged),
   // kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the image, or from the budget, is logged
   // once, with store, record and path. REQUIRES: file.made, of this view.
-  void Get(const ShownFile& file, const View& view, const Done& done);
+  // Returns whether it was there already.
+  bool Get(const ShownFile& file, const View& view, const Done& done);
 
   // As ViewSource::MakeAhead. REQUIRES: no less than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,

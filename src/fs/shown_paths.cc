@@ -21,7 +21,8 @@ Status ShownPaths::Show(uint32_t number, std::string_view spec, bool is_root) {
   if (number == 0 || places_.contains(number)) return Status::Ok();
   AUGUR_TRY_ASSIGN(parsed, ParseViewSpec(spec));
   Place place;
-  place.view = std::make_unique<const View>(View{.number = number, .spec = parsed, .text = std::string(spec)});
+  place.view = std::make_unique<const View>(
+      View{.number = number, .spec = parsed, .text = std::string(spec), .counts = nullptr});
   if (!is_root)
     place.prefix = std::string(VirtualFolder::kName) + "/" + std::string(kViewsFolderName) + "/" + std::string(spec);
   places_.emplace(number, std::move(place));

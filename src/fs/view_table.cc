@@ -7,7 +7,8 @@ namespace augur {
 
 ViewTable::ViewTable(const std::optional<ViewSpec>& root) {
   if (root) {
-    root_ = std::make_unique<const View>(View{.number = kRootNumber, .spec = *root, .text = CanonicalSpec(*root)});
+    root_ = std::make_unique<const View>(View{
+        .number = kRootNumber, .spec = *root, .text = CanonicalSpec(*root), .counts = std::make_shared<ViewCounts>()});
   }
 }
 
@@ -29,8 +30,10 @@ Result<const View*> ViewTable::Find(std::string_view spec) {
     spdlog::error("{}", full.text());
     return full;
   }
-  views_.push_back(std::make_unique<const View>(
-      View{.number = static_cast<uint32_t>(views_.size() + 1), .spec = *parsed, .text = text}));
+  views_.push_back(std::make_unique<const View>(View{.number = static_cast<uint32_t>(views_.size() + 1),
+                                                     .spec = *parsed,
+                                                     .text = text,
+                                                     .counts = std::make_shared<ViewCounts>()}));
   const View* const view = views_.back().get();
   by_text_.emplace(std::move(text), view);
   return view;

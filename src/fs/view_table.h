@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,11 +20,18 @@ namespace augur {
 // In .augur, beside the virtual files; in no listing.
 inline constexpr std::string_view kViewsFolderName = "views";
 
-// A view of this mount. Constant.
+// What was asked of a view. The kernel's page cache answers without asking.
+struct ViewCounts {
+  std::atomic<uint64_t> reads = 0;  // first READ of a file that is made for the view
+  std::atomic<uint64_t> hits = 0;   // of them, those that found it made
+};
+
+// A view of this mount. Constant, but for what it counts.
 struct View {
   uint32_t number = 0;  // in its nodes (Node::view)
   ViewSpec spec;
   std::string text;  // its one spelling
+  std::shared_ptr<ViewCounts> counts;
 
   // Whether images have other names than in the folder.
   bool renames() const { return spec.kind == ViewKind::kNpy || spec.own_names; }

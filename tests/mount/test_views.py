@@ -399,7 +399,13 @@ def test_augurctl_lists_views(room, mounts, point, view_store, augurctl):
     by_name = {row["view"]: row for row in listed["views"]}
     sizes = [os.stat(view(point, "npy") / path).st_size for path in files_below(view(point, "npy")) if path.endswith(".npy")]
     assert by_name["npy"] == {"view": "npy", "place": ".augur/views/npy", "images": len(sizes), "bytes": sum(sizes),
-                              "fits": sum(sizes) <= listed["bytes_max"]}
+                              "fits": sum(sizes) <= listed["bytes_max"], "reads": 0, "hits": 0}
+    for _ in range(3):
+        assert (view(point, "npy") / npy_path("top.jpg")).read_bytes()
+        drop_caches()
+    npy = {row["view"]: row for row in json.loads(run([augurctl, "views", point, "--json"]).stdout)["views"]}["npy"]
+    assert 3 <= npy["reads"] and 2 <= npy["hits"] < npy["reads"]
+    assert "made already" in run([augurctl, "views", point]).stdout
     assert by_name["npy+size=100+crop=100"]["fits"] is False  # 36 MB of arrays
     table = run([augurctl, "views", point]).stdout
     assert re.search(r"^\.augur/views/npy\+size=100\+crop=100 +\d+ images, .*does not fit", table, re.MULTILINE)

@@ -17,6 +17,8 @@ struct Row {
   std::string place;
   uint64_t images = 0;
   uint64_t bytes = 0;
+  uint64_t reads = 0;
+  uint64_t hits = 0;
 };
 
 // What a daemon of another version says otherwise is nothing.
@@ -31,6 +33,8 @@ std::vector<Row> RowsOf(const std::string& body) {
     row.place = view.value("root", false) ? "the root" : ".augur/views/" + row.view;
     row.images = view.value("images", uint64_t{0});
     row.bytes = view.value("bytes", uint64_t{0});
+    row.reads = view.value("reads", uint64_t{0});
+    row.hits = view.value("hits", uint64_t{0});
     rows.push_back(std::move(row));
   }
   return rows;
@@ -44,6 +48,10 @@ std::string Table(const std::vector<Row>& rows, uint64_t bytes_max) {
   for (const Row& row : rows) {
     std::string line = row.place + std::string(width - row.place.size() + 2, ' ');
     line += std::to_string(row.images) + " images, " + FormatSize(row.bytes);
+    if (row.reads > 0) {
+      line += "; asked for " + std::to_string(row.reads) + " times, " + std::to_string(row.hits * 100 / row.reads) +
+              " % made already";
+    }
     if (row.bytes > bytes_max) line += "; does not fit in the " + FormatSize(bytes_max) + " of memory= for views";
     out += line + "\n";
   }
@@ -65,6 +73,8 @@ Status RunViews(const ViewsOptions& options) {
                              {"place", row.place},
                              {"images", row.images},
                              {"bytes", row.bytes},
+                             {"reads", row.reads},
+                             {"hits", row.hits},
                              {"fits", row.bytes <= bytes_max}});
   }
   return WriteOut(json.dump(2) + "\n");
