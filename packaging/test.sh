@@ -152,6 +152,7 @@ if [ -n "$sanitizers" ]; then
     build "$preset"
     # The thread sanitizer of g++ 12 cannot place its shadow memory when the kernel randomises addresses by 32 bits, so
     # both run without that.
+    export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
     try "$preset: unit tests" setarch -R ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" --timeout 600
     AUGUR_SANITIZER=$preset try "$preset: programs and mount" setarch -R bash -c "$(declare -f pytests); $(declare -p root venv)
       pytests build/$preset tests/format tests/cli tests/mount"
