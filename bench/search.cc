@@ -32,6 +32,7 @@
 #include <thread>
 #include <vector>
 
+#include "augur/status.h"
 #include "base/cores.h"
 #include "search/chain_scan.h"
 #include "search/running_job.h"
@@ -146,7 +147,7 @@ nlohmann::json MeasureRates(const Arguments& arguments) {
       if (found != found_plain) {
         std::fprintf(stderr, "search_bench: %s finds %llu seeds, a plain loop %llu\n", name.c_str(),
                      static_cast<unsigned long long>(found), static_cast<unsigned long long>(found_plain));
-        std::exit(1);
+        std::abort();  // a bug of ours
       }
       if (equal > arguments.seeds) std::abort();  // so that the loop is not left out
     }
@@ -208,17 +209,13 @@ struct Beside {
   SearchProgress search;
 };
 
-Beside MeasureBeside(double seconds, const Searcher::Options* options) {
+Result<Beside> MeasureBeside(double seconds, const Searcher::Options* options) {
   const BusyLoops loops(UsableCores());
   std::unique_ptr<Searcher> searcher;
   uint64_t job = 0;
   if (options != nullptr) {
-    auto started = Searcher::Start(*options);
-    if (!started.ok()) {
-      std::fprintf(stderr, "search_bench: %s\n", started.status().text().c_str());
-      std::exit(2);
-    }
-    searcher = std::move(started).value();
+    AUGUR_TRY_ASSIGN(started, Searcher::Start(*options));
+    searcher = std::move(started);
     job = searcher->Submit(MakeSeedJob(
         Query(1), uint64_t{1} << 32, [](uint32_t, uint32_t) { return false; }, nullptr));
   }
@@ -233,19 +230,20 @@ Beside MeasureBeside(double seconds, const Searcher::Options* options) {
   return beside;
 }
 
-nlohmann::json MeasureBusy(const Arguments& arguments) {
+Result<nlohmann::json> MeasureBusy(const Arguments& arguments) {
   struct Row {
     std::vector<double> left, cores, paid, all_seconds;
   };
   std::map<std::pair<double, int>, Row> rows;
   std::vector<double> alone;
   for (int round = 0; round < arguments.rounds; ++round) {
-    alone.push_back(MeasureBeside(arguments.busy_seconds, nullptr).loops_a_second);
+    AUGUR_TRY_ASSIGN(undisturbed, MeasureBeside(arguments.busy_seconds, nullptr));
+    alone.push_back(undisturbed.loops_a_second);
     for (const double share : arguments.shares) {
       for (const int nice : arguments.nices) {
         if (share == 0 && nice != arguments.nices.front()) continue;  // no share: the clerk sleeps
         const Searcher::Options options{.share = share, .nice = nice};
-        const Beside beside = MeasureBeside(arguments.busy_seconds, &options);
+        AUGUR_TRY_ASSIGN(beside, MeasureBeside(arguments.busy_seconds, &options));
         Row& row = rows[{share, nice}];
         row.left.push_back(beside.loops_a_second / alone.back());
         row.cores.push_back(beside.search.core_seconds / beside.search.seconds);
@@ -294,7 +292,14 @@ int Main(int argc, char** argv) {
   nlohmann::json out = {
       {"processor", Processor()}, {"cores", UsableCores()},     {"load", load[0]},
       {"seeds", arguments.seeds}, {"rounds", arguments.rounds}, {"by second and core", MeasureRates(arguments)}};
-  if (arguments.busy_seconds > 0) out["busy"] = MeasureBusy(arguments);
+  if (arguments.busy_seconds > 0) {
+    auto busy = MeasureBusy(arguments);
+    if (!busy.ok()) {
+      std::fprintf(stderr, "search_bench: %s\n", busy.status().text().c_str());
+      return 2;
+    }
+    out["busy"] = std::move(busy).value();
+  }
   if (arguments.whole) out["whole"] = MeasureWhole();
   std::printf("%s\n", out.dump(2).c_str());
   return 0;
@@ -303,4 +308,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace augur
 
+// Running out of memory is all that can throw here, and ends the program either way.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) { return augur::Main(argc, argv); }

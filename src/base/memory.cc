@@ -109,14 +109,36 @@ std::string PathBelow(const std::string& root, std::string_view cgroup) {
   return std::string(cgroup);
 }
 
-// This process's own in one of the hierarchies.
+// Where this process is in one hierarchy.
 struct OwnCgroup {
   bool known = false;
   std::string_view path;
 };
 
-// The cgroup at `path` of the mount and all above it, those left out that are there.
-void AddWithParents(const CgroupMount& mount, std::string path, std::vector<MemoryCgroup>& found) {
+struct OwnCgroups {
+  OwnCgroup v1;  // in the one with the memory controller
+  OwnCgroup v2;
+};
+
+// "4:memory:/path" of version 1, "0::/path" of version 2.
+OwnCgroups ParseOwnCgroups(std::string_view text) {
+  OwnCgroups own;
+  for (const std::string_view line : Split(text, '\n')) {
+    const size_t first = line.find(':');
+    const size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
+    if (second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (Has(controllers, "memory")) own.v1 = {.known = true, .path = line.substr(second + 1)};
+    if (controllers.empty()) own.v2 = {.known = true, .path = line.substr(second + 1)};
+  }
+  return own;
+}
+
+// This process's cgroup in the mount's hierarchy and all above it, those left out that are there.
+void AddWithParents(const CgroupMount& mount, const OwnCgroups& own, std::vector<MemoryCgroup>& found) {
+  const OwnCgroup& cgroup = mount.v2 ? own.v2 : own.v1;
+  if (!cgroup.known) return;
+  std::string path = PathBelow(mount.root, cgroup.path);
   while (true) {
     const MemoryCgroup item{.path = mount.point + path, .v2 = mount.v2};
     if (std::find(found.begin(), found.end(), item) == found.end()) found.push_back(item);
@@ -128,23 +150,11 @@ void AddWithParents(const CgroupMount& mount, std::string path, std::vector<Memo
 }  // namespace
 
 std::vector<MemoryCgroup> FindMemoryCgroups(std::string_view cgroup_text, std::string_view mountinfo_text) {
-  // "4:memory:/path" of version 1, "0::/path" of version 2.
-  OwnCgroup v1;
-  OwnCgroup v2;
-  for (const std::string_view line : Split(cgroup_text, '\n')) {
-    const size_t first = line.find(':');
-    const size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (Has(controllers, "memory")) v1 = {.known = true, .path = line.substr(second + 1)};
-    if (controllers.empty()) v2 = {.known = true, .path = line.substr(second + 1)};
-  }
+  const OwnCgroups own = ParseOwnCgroups(cgroup_text);
   std::vector<MemoryCgroup> found;
   for (const std::string_view line : Split(mountinfo_text, '\n')) {
     const std::optional<CgroupMount> mount = ParseMount(line);
-    if (!mount) continue;
-    const OwnCgroup& cgroup = mount->v2 ? v2 : v1;
-    if (cgroup.known) AddWithParents(*mount, PathBelow(mount->root, cgroup.path), found);
+    if (mount) AddWithParents(*mount, own, found);
   }
   return found;
 }

@@ -182,9 +182,9 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, const Done& don
 }
 
 void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
-                             std::shared_ptr<const Buffer> memory, const ViewSource::Made& made) {
+                             std::shared_ptr<const Buffer> memory, ViewSource::Made made) {
   const auto job = std::make_shared<Job>(file, view, memory);
-  const Done done = [memory, made](const Result<RenderedRef>& rendered) {
+  const Done done = [memory = std::move(memory), made = std::move(made)](const Result<RenderedRef>& rendered) {
     // Somebody else had it made, or had it already.
     if (rendered.ok() && (*rendered)->memory != memory) std::ranges::copy((*rendered)->span(), memory->data());
     made(rendered.status());

@@ -67,7 +67,7 @@ class RenderedFiles {
 
   // As ViewSource::MakeAhead. REQUIRES: no less than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
-                std::shared_ptr<const Buffer> memory, const ViewSource::Made& made);
+                std::shared_ptr<const Buffer> memory, ViewSource::Made made);
 
   // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -15,39 +16,55 @@
 #include "order/proc_source.h"
 #include "order/process_table.h"
 
-int main() {
-  augur::ProcSource source;
-  augur::ProcessTable table(&source);
-  augur::EpochWatch watch(&table);
-  std::map<std::pair<augur::JobId, uint32_t>, augur::EpochStart> passes;
-  const auto keep = [&] {
-    for (const augur::JobId job : watch.Jobs()) {
-      const auto running = watch.Running(job);
-      for (uint32_t pass = running->pass < 4 ? 0 : running->pass - 3; pass <= running->pass; pass++) {
-        if (const auto epoch = watch.Pass(job, pass)) passes.insert_or_assign({job, pass}, *epoch);
-      }
-    }
-  };
+namespace augur {
+namespace {
+
+using Passes = std::map<std::pair<JobId, uint32_t>, EpochStart>;
+
+// The running pass of the job and those before it that are still there, as they are now.
+void Keep(const EpochWatch& watch, JobId job, Passes& passes) {
+  const std::optional<EpochStart> running = watch.Running(job);
+  if (!running) return;
+  for (uint32_t pass = running->pass < 4 ? 0 : running->pass - 3; pass <= running->pass; pass++) {
+    const std::optional<EpochStart> epoch = watch.Pass(job, pass);
+    if (epoch) passes.insert_or_assign({job, pass}, *epoch);
+  }
+}
+
+Passes WatchInput(std::istream& in) {
+  ProcSource source;
+  ProcessTable table(&source);
+  EpochWatch watch(&table);
+  Passes passes;
   std::string line;
-  while (std::getline(std::cin, line)) {
+  while (std::getline(in, line)) {
     if (line.starts_with("sync ")) {
-      keep();
+      for (const JobId job : watch.Jobs()) Keep(watch, job, passes);
       std::ofstream(line.substr(5)) << "ok\n";
       continue;
     }
-    augur::Sighting sighting{.read = true};
+    Sighting sighting{.read = true};
     if (std::istringstream(line) >> sighting.reader >> sighting.file >> sighting.time_us) watch.See(sighting);
     watch.TakeEvents();
   }
-  for (const auto& [key, epoch] : passes) {
-    std::cout << epoch.job << ' ' << epoch.pass << ' ' << epoch.set << ' ' << epoch.epoch << ' ' << epoch.new_processes
-              << '\n';
-    for (const augur::EpochStream& stream : epoch.streams) {
-      std::cout << ' ' << stream.pid << ' ' << stream.script_pid << ' ' << stream.launch.rank << ' '
-                << stream.launch.world_size;
-      for (const augur::FirstRead& read : stream.reads) std::cout << ' ' << read.file;
-      std::cout << '\n';
-    }
+  return passes;
+}
+
+void Print(const EpochStart& epoch) {
+  std::cout << epoch.job << ' ' << epoch.pass << ' ' << epoch.set << ' ' << epoch.epoch << ' ' << epoch.new_processes
+            << '\n';
+  for (const EpochStream& stream : epoch.streams) {
+    std::cout << ' ' << stream.pid << ' ' << stream.script_pid << ' ' << stream.launch.rank << ' '
+              << stream.launch.world_size;
+    for (const FirstRead& read : stream.reads) std::cout << ' ' << read.file;
+    std::cout << '\n';
   }
+}
+
+}  // namespace
+}  // namespace augur
+
+int main() {
+  for (const auto& [key, epoch] : augur::WatchInput(std::cin)) augur::Print(epoch);
   return 0;
 }

@@ -72,7 +72,7 @@ TEST(BufferPool, ReusesMemoryBeforeItTouchesMore) {
 // badly as can be, each two granules away from the one before.
 TEST(BufferPool, BlocksMaxHoldsForTheWorstPlaces) {
   constexpr size_t kBytes = 3 * kGranule;
-  BufferPool pool(3 * kBytes + 4 * 2 * kGranule + kGranule);  // three, four gaps of two, and one more granule
+  BufferPool pool(3 * kBytes + 4 * (2 * kGranule) + kGranule);  // three, four gaps of two, and one more granule
   EXPECT_EQ(pool.blocks_max(kBytes), 4u);
   EXPECT_EQ(BufferPool(2 * kGranule).blocks_max(kBytes), 0u);
   EXPECT_EQ(BufferPool(3 * kGranule).blocks_max(kBytes), 1u);

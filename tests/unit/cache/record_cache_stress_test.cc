@@ -134,10 +134,11 @@ void Stress(uint64_t seed) {
               [&, key, hold](Result<BlockRef> result) {
                 if (result.ok()) {
                   if (!Holds(**result, key)) ++wrong;
-                  if (hold == 0)
+                  if (hold == 0) {
                     holders.Add([block = std::move(*result), key, &wrong] {
                       if (!Holds(*block, key)) ++wrong;
                     });
+                  }
                 } else if (result.status().code() == Code::kNoSpace) {
                   ++too_large;
                 } else {

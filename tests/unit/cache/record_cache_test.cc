@@ -62,6 +62,7 @@ class RecordCacheTest : public testing::Test {
 
   std::vector<uint64_t> PendingKeys() const {
     std::vector<uint64_t> keys;
+    keys.reserve(pending_.size());
     for (const Pending& load : pending_) keys.push_back(load.key);
     return keys;
   }
@@ -111,11 +112,11 @@ TEST_F(RecordCacheTest, KeysDifferInEachPart) {
   for (const RecordKey& key : keys) {
     cache_.Get(
         key, 1,
-        [&](Buffer buffer, RecordCache::Loaded loaded) {
+        [&](Buffer buffer, const RecordCache::Loaded& loaded) {
           ++loads;
           loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 1});
         },
-        [](Result<BlockRef> result) { EXPECT_TRUE(result.ok()); });
+        [](const Result<BlockRef>& result) { EXPECT_TRUE(result.ok()); });
   }
   EXPECT_EQ(loads, 5);
 }
@@ -176,7 +177,7 @@ TEST(RecordCache, KeepsNoMoreThanItMay) {
     const RecordKey key{.hash = {number, 0}, .size = 8, .block = 0};
     cache.Get(
         key, granules * kGranule,
-        [](Buffer buffer, RecordCache::Loaded loaded) {
+        [](Buffer buffer, const RecordCache::Loaded& loaded) {
           loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 8});
         },
         [&](Result<BlockRef> block) {
@@ -259,7 +260,7 @@ TEST(RecordCache, MemoryThatTheSystemDoesNotGiveIsRefused) {
   Status status;
   cache.Get(
       Key(1), size_t{1} << 59, [](Buffer, const RecordCache::Loaded&) { FAIL(); },
-      [&](Result<BlockRef> result) { status = result.status(); });
+      [&](const Result<BlockRef>& result) { status = result.status(); });
   EXPECT_EQ(status.code(), Code::kNoSpace);
   EXPECT_EQ(cache.busy_blocks(), 0u);
 }
@@ -282,7 +283,7 @@ TEST_F(RecordCacheTest, CallbacksMayCallBack) {
     if (++gets < 100) {
       cache_.Get(
           Key(static_cast<uint64_t>(gets / 2)), kGranule,
-          [&](Buffer buffer, RecordCache::Loaded loaded) {
+          [&](Buffer buffer, const RecordCache::Loaded& loaded) {
             EXPECT_EQ(cache_.busy_blocks() > 0, true);
             loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 1});
           },

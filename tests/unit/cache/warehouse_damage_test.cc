@@ -145,7 +145,7 @@ TEST_F(WarehouseDamageTest, AFileThatWasCutIsReplaced) {
 // The header speaks of slabs that are holes: they are not believed to be memory, and it is not got for them.
 TEST_F(WarehouseDamageTest, SlabsThatAreNotThere) {
   for (uint32_t slab = slabs_present_; slab < slabs_present_ + 500; ++slab) {
-    Write(geometry_.slab_table_offset() + slab * 4, uint32_t{511});
+    Write(geometry_.slab_table_offset() + uint64_t{slab} * 4, uint32_t{511});
   }
   const auto warehouse = OpenDamaged();
   EXPECT_EQ(notes_.size(), 1U);
@@ -182,7 +182,7 @@ TEST_F(WarehouseDamageTest, ChainsThatMeetOrRunInACircle) {
   for (size_t at = 0; at < used.size(); at += 2)
     Write(ItemOffset(used[at]) + offsetof(WarehouseItem, first_page), first_page);
   const uint32_t in_slab = first_page % kSlabPages;
-  Write(geometry_.slab_offset(first_page / kSlabPages) + in_slab * 4, first_page);
+  Write(geometry_.slab_offset(first_page / kSlabPages) + uint64_t{in_slab} * 4, first_page);
   const uint64_t found = ExpectSound(*OpenDamaged());
   EXPECT_GE(found, used.size() / 2 - 2);
   EXPECT_LE(found, used.size() / 2 + 2);

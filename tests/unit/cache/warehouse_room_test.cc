@@ -132,7 +132,7 @@ TEST(WarehouseRoomTest, HolesThatCannotBeFilledAreNotTouched) {
   }
   const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   const auto end = static_cast<off_t>(std::filesystem::file_size(path));
-  ASSERT_EQ(::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end - 62 * (1 << 20), 4 << 20), 0);
+  ASSERT_EQ(::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end - (62 << 20), 4 << 20), 0);
   // The same number of bytes elsewhere in the file.
   ASSERT_EQ(::posix_fallocate(fd.get(), end - (6 << 20), 4 << 20), 0);
   small.FillUpTo(0);

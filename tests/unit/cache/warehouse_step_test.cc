@@ -97,7 +97,7 @@ TEST_F(WarehouseStepTest, KilledAfterAnyInstruction) {
   folder_.Open(5 * kMiB)->Clear();
   ASSERT_GT(torn_after.size(), 100U);
   // A step takes up to 20 us: 40 and 20 kills of 14,000 instructions, fewer where a sanitizer makes more of them.
-  const int64_t kills = std::clamp<int64_t>(14'000 * 20 / total, 3, 20);
+  const int64_t kills = std::clamp<int64_t>(int64_t{14'000} * 20 / total, 3, 20);
   std::vector<int64_t> points;
   for (int64_t at = 0; at < 2 * kills; ++at) {
     points.push_back(torn_after[torn_after.size() * static_cast<size_t>(at) / static_cast<size_t>(2 * kills)]);

@@ -72,7 +72,8 @@ TEST_P(WarehouseTest, APinKeepsItsBytesAndMayOutliveTheWarehouse) {
   ASSERT_EQ(warehouse->Insert(TestKey(2), TestBlock(2)), Inserted::kYes);
   auto pin = warehouse->Find(TestKey(16), [](auto) { return true; });
   auto again = warehouse->Find(TestKey(16), [](auto) { return true; });
-  ASSERT_TRUE(pin && again);
+  ASSERT_TRUE(pin);
+  if (!again) FAIL();
   EXPECT_FALSE(warehouse->Erase(TestKey(16)));
   EXPECT_EQ(warehouse->Clear(), TestBlockBytes(2));
   pin.reset();
@@ -86,10 +87,12 @@ TEST_P(WarehouseTest, APinCanBeMoved) {
   ASSERT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
   ASSERT_EQ(warehouse->Insert(TestKey(2), TestBlock(2)), Inserted::kYes);
   auto one = warehouse->Find(TestKey(1), [](auto) { return true; });
-  auto two = warehouse->Find(TestKey(2), [](auto) { return true; });
-  ASSERT_TRUE(one && two);
-  *one = *std::move(two);
-  two.reset();
+  if (!one) FAIL();
+  {
+    auto two = warehouse->Find(TestKey(2), [](auto) { return true; });
+    if (!two) FAIL();
+    *one = std::move(*two);
+  }
   EXPECT_TRUE(warehouse->Erase(TestKey(1)));
   EXPECT_FALSE(warehouse->Erase(TestKey(2)));
   EXPECT_TRUE(HasBytesOf(2, one->pieces()));
@@ -136,7 +139,7 @@ TEST_P(WarehouseTest, ABlockLargerThanASlabIsInPieces) {
   for (size_t at = 0; at < bytes.size(); ++at) bytes[at] = static_cast<std::byte>(at * 31 >> 7);
   ASSERT_EQ(warehouse->Insert(TestKey(1), bytes), Inserted::kYes);
   const auto pin = warehouse->Find(TestKey(1), [](auto) { return true; });
-  ASSERT_TRUE(pin);
+  if (!pin) FAIL();
   std::vector<std::byte> found;
   for (const auto piece : pin->pieces()) found.insert(found.end(), piece.begin(), piece.end());
   EXPECT_TRUE(found == bytes);
@@ -296,6 +299,7 @@ TEST_F(SharedWarehouseTest, WhatIsNotRightButPinnedGoesLater) {
   EXPECT_EQ(one->attached(), 2U);
   ASSERT_EQ(one->Insert(TestKey(1), TestBlock(2)), Inserted::kYes);
   auto pin = one->Find(TestKey(1), [](auto) { return true; });
+  if (!pin) FAIL();
   EXPECT_EQ(FindRight(*two, 1), 0);
   EXPECT_FALSE(one->Contains(TestKey(1)));
   EXPECT_EQ(one->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
@@ -316,6 +320,7 @@ TEST_F(SharedWarehouseTest, TwoMountsShareAndRespectEachOthersPins) {
   EXPECT_EQ(two->Insert(TestKey(1), TestBlock(1)), Inserted::kPresent);
   EXPECT_EQ(FindRight(*two, 1), 1);
   auto pin = two->Find(TestKey(1), [](auto) { return true; });
+  if (!pin) FAIL();
   EXPECT_FALSE(one->Erase(TestKey(1)));
   EXPECT_EQ(one->Clear(), 0U);
   EXPECT_TRUE(HasBytesOf(1, pin->pieces()));
