@@ -22,12 +22,14 @@ class HelperTest : public MountFixture {
  protected:
   std::vector<std::string> ManyPaths() const {
     std::vector<std::string> paths;
+    paths.reserve(many_.size());
     for (const std::string& name : many_) paths.push_back(At(name));
     return paths;
   }
 
   std::vector<EntryNumber> ManyEntries(const TestMount& mount) const {
     std::vector<EntryNumber> entries;
+    entries.reserve(many_.size());
     for (const std::string& name : many_) entries.push_back(mount.Find(name));
     return entries;
   }

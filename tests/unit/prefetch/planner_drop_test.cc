@@ -39,7 +39,9 @@ TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   uint64_t now_us = 0;
   for (EntryNumber file = 0; file < 20; ++file) {
     planner.Saw(file, true, now_us += 1000);
-    while (const std::optional<EntryNumber> dropped = planner.NextDrop()) {
+    while (true) {
+      const std::optional<EntryNumber> dropped = planner.NextDrop();
+      if (!dropped) break;
       EXPECT_LT(*dropped + kLag, file + 1) << "after file " << file;
       planner.Dropped(*dropped);
     }
