@@ -6,6 +6,7 @@ import glob
 import os
 import pathlib
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -207,6 +208,17 @@ def shared_memory():
         yield lambda: glob.glob("/dev/shm/augurfs-*")
     finally:
         sweep()
+
+
+def end_mount(pid, point, how):
+    """Ends a mount as an operator does ("umount"), or as a crash ("kill")."""
+    if how == "umount":
+        assert run(["umount", point]).returncode == 0
+    else:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    if how == "kill":
+        assert run(["umount", "-l", point]).returncode == 0
 
 
 def pack(augurpack, tree, store):

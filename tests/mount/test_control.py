@@ -20,15 +20,6 @@ pytestmark = needs_root
 CONNECTIONS_MAX = 8  # ControlServer::kConnectionsMax
 
 
-@pytest.fixture
-def ctl(augurctl, room):
-    """augurctl where ordinary users can run it, too."""
-    program = room / "augurctl"
-    program.write_bytes(pathlib.Path(augurctl).read_bytes())
-    program.chmod(0o755)
-    return program
-
-
 def socket_of(point):
     return pathlib.Path((point / ".augur" / "control").read_text(encoding="utf-8").removesuffix("\n"))
 

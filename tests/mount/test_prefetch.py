@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import pytest
-from conftest import NOBODY, as_user, daemons, drop_caches, is_running, measures_memory, needs_root, run, wait_until
+from conftest import NOBODY, as_user, daemons, drop_caches, end_mount, is_running, measures_memory, needs_root, run, wait_until
 from prefetching import DataSet, Foresight
 
 pytestmark = needs_root
@@ -193,13 +193,7 @@ def test_warm_restart(room, mounts, point, data, ahead, shared_memory, end):
     """What was kept is there after the restart: no disk read for it."""
     pid = mounts.mount(data.store, point, LARGE, "cache=shm")
     fill_warehouse(data, ahead)
-    if end == "umount":
-        assert run(["umount", point]).returncode == 0
-    else:
-        os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    if end == "kill":
-        assert run(["umount", "-l", point]).returncode == 0
+    end_mount(pid, point, end)
     assert len(shared_memory()) == 1
     mounts.mount(data.store, point, LARGE, "cache=shm")
     drop_caches()

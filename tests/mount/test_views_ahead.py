@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views are read ahead like any files: SEMANTICS.md, Views, W15 and W16."""
 
-import os
-import signal
-
 import pytest
-from conftest import drop_caches, is_running, needs_root, run, wait_until
+from conftest import drop_caches, end_mount, needs_root, wait_until
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL")
@@ -65,13 +62,7 @@ def test_a_restarted_daemon_decodes_nothing(room, mounts, point, view_images_sto
     for path in data.shuffled(1):
         data.check(point, path)
     wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
-    if end == "umount":
-        assert run(["umount", point]).returncode == 0
-    else:
-        os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    if end == "kill":
-        assert run(["umount", "-l", point]).returncode == 0
+    end_mount(pid, point, end)
     assert len(shared_memory()) == 1
     mounts.mount(view_images_store, point, SMALL, "cache=shm")
     drop_caches()
@@ -89,8 +80,7 @@ def test_wrong_bytes_in_shared_memory_are_not_delivered(room, mounts, point, vie
     for path in data.shuffled(1):
         data.check(point, path)
     wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
-    assert run(["umount", point]).returncode == 0
-    wait_until(lambda: not is_running(pid), "the daemon ends")
+    end_mount(pid, point, "umount")
     (path,) = shared_memory()
     # One byte of each array's pixels: the beginning of an array is the header of NPY.
     spoilt = sum(spoil(path, begin, end) for begin, end in extents(path))

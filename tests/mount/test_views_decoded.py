@@ -3,10 +3,9 @@
 
 import os
 import shutil
-import signal
 
 import pytest
-from conftest import NOBODY, drop_caches, is_running, needs_root, run, wait_until
+from conftest import NOBODY, drop_caches, end_mount, needs_root, wait_until
 
 pytest.importorskip("numpy")
 pytest.importorskip("PIL")
@@ -42,22 +41,12 @@ def fill(mounts, point, data, ahead, *options):
     return pid
 
 
-def end(pid, point, how):
-    if how == "umount":
-        assert run(["umount", point]).returncode == 0
-    else:
-        os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-    if how == "kill":
-        assert run(["umount", "-l", point]).returncode == 0
-
-
 @pytest.mark.parametrize("how", ["umount", "kill"])
 @pytest.mark.parametrize("options", [["io=pread"], ["foresee=off"], ["decoded-cache-size=64M"]], ids=lambda options: options[0])
 def test_a_later_run_decodes_nothing(room, mounts, point, data, ctl, how, options):
     ahead = ViewForesight(ctl, point, place_of(SPEC))
     cache = f"decoded-cache={room / 'decoded'}"
-    end(fill(mounts, point, data, ahead, cache, *options), point, how)
+    end_mount(fill(mounts, point, data, ahead, cache, *options), point, how)
     mounts.mount(data.store, point, *WITHOUT, cache, *options)
     drop_caches()
     for seed in (2, 3):
@@ -70,7 +59,7 @@ def test_a_later_run_decodes_nothing(room, mounts, point, data, ctl, how, option
 def test_what_is_hinted_comes_from_it(room, mounts, point, data, ctl):
     ahead = ViewForesight(ctl, point, place_of(SPEC))
     cache = f"decoded-cache={room / 'decoded'}"
-    end(fill(mounts, point, data, ahead, cache), point, "umount")
+    end_mount(fill(mounts, point, data, ahead, cache), point, "umount")
     mounts.mount(data.store, point, SMALL, cache)
     drop_caches()
     ahead.scan()
@@ -83,7 +72,7 @@ def test_what_is_hinted_comes_from_it(room, mounts, point, data, ctl):
 def test_wrong_bytes_are_not_delivered(room, mounts, point, data, ctl):
     ahead = ViewForesight(ctl, point, place_of(SPEC))
     folder = room / "decoded"
-    end(fill(mounts, point, data, ahead, f"decoded-cache={folder}"), point, "umount")
+    end_mount(fill(mounts, point, data, ahead, f"decoded-cache={folder}"), point, "umount")
     spoilt = sum(spoil(file, 0, file.stat().st_size) for file in folder.iterdir() if file.is_file())
     assert spoilt == len(data.paths)
     mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}", f"log={room / 'log'}")

@@ -76,6 +76,7 @@ TEST_F(ReadTest, ManyReadersShareOneDiskRead) {
   const NodeId node = NodeOf("photo");
   std::atomic<int> wrong = 0;
   std::vector<std::thread> readers;
+  readers.reserve(8);
   for (int i = 0; i < 8; ++i) {
     readers.emplace_back([&, i] {
       std::mt19937_64 random(i);
