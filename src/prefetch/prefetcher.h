@@ -107,7 +107,6 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
 
  private:
   enum class Source { kNothing, kOrder, kForeseen, kSequence };
-  enum class Fits { kNotKnown, kYes, kNo };
   // For files that are made of their records.
   using Memories = std::unordered_map<EntryNumber, std::shared_ptr<const Buffer>>;
 
@@ -126,7 +125,6 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void DropPages(const std::vector<EntryNumber>& files);
   void WatchFolderOf(EntryNumber file);
   void FollowSequence();
-  bool AllFits();
   void FillWhenAllFits();
   Result<ShownFile> Shown(EntryNumber file) const;
   FilePlace PlaceOf(EntryNumber number) const;
@@ -183,8 +181,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint32_t elsewhere_ = 0;        // the last view that was read and is not followed
   uint64_t reads_elsewhere_ = 0;  // of it, since the last one of `shown_view_`
   uint64_t reads_at_turn_ = 0;    // of those seen
-  Fits fits_ = Fits::kNotKnown;
-  uint64_t mean_bytes_ = 0;  // 0: not known
+  uint64_t mean_bytes_ = 0;       // 0: not known
   uint64_t flights_ = 0;
   uint64_t makes_ = 0;
   uint64_t pushes_ = 0;

@@ -62,7 +62,6 @@ uint64_t Prefetcher::MeanBytes() {
 
 void Prefetcher::ShowView(uint32_t view) {
   shown_view_ = wanted_view_ = view;
-  fits_ = Fits::kNotKnown;
   mean_bytes_ = 0;
   const std::string spec = views_->SpecOf(view);
   if (sink_ != nullptr) sink_->Show(view);
@@ -164,28 +163,14 @@ void Prefetcher::FollowSequence() {
   if (!piece.empty()) Queue(piece, Source::kSequence);
 }
 
-// Whether the warehouse has room for all files of the view.
-bool Prefetcher::AllFits() {
-  const uint64_t files_bytes = store_->summary().file_count * Warehouse::RoomFor(1);
-  if (shown_view_ == 0) return store_->summary().record_bytes + files_bytes <= KeptMax();
-  if (files_bytes > KeptMax()) return false;
-  const Result<std::shared_ptr<const Order>> files = path_order_.Files();
-  if (!files.ok()) return false;
-  uint64_t bytes = 0;
-  for (const EntryNumber file : **files) {
-    const Result<ShownFile> shown = Shown(file);
-    if (shown.ok()) bytes += Warehouse::RoomFor(shown->size);
-    if (bytes > KeptMax()) return false;
-  }
-  return true;
-}
-
 void Prefetcher::FillWhenAllFits() {
   if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder || source_ == Source::kForeseen) {
     return;
   }
-  if (fits_ == Fits::kNotKnown) fits_ = AllFits() ? Fits::kYes : Fits::kNo;
-  if (fits_ == Fits::kNo) return;
+  // What must be made takes the processors that the reader needs, and he will ask for it himself.
+  if (shown_view_ != 0) return;
+  const uint64_t rounding = store_->summary().file_count * Warehouse::RoomFor(1);
+  if (store_->summary().record_bytes + rounding > KeptMax()) return;
   const Result<std::shared_ptr<const Order>> files = path_order_.Files();
   if (!files.ok()) return;
   filling_ = true;
