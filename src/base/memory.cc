@@ -171,32 +171,26 @@ std::optional<uint64_t> FindKilobytes(std::string_view text, std::string_view na
   return std::nullopt;
 }
 
-namespace {
-
-// File pages that were not used of late go when memory is needed, so they count as available, as in MemAvailable.
-uint64_t HeldBy(const MemoryCgroup& cgroup) {
-  const uint64_t used = NumberIn(cgroup.path + (cgroup.v2 ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
-  const std::string stat = ReadText(cgroup.path + "/memory.stat").value_or("");
-  const uint64_t inactive = FindStat(stat, cgroup.v2 ? "inactive_file" : "total_inactive_file").value_or(0);
-  return used - std::min(used, inactive);
-}
-
-}  // namespace
-
 Result<MemoryRoom> MemoryRoomIn(std::string_view meminfo_text, const std::vector<MemoryCgroup>& cgroups) {
   const std::optional<uint64_t> total = FindKilobytes(meminfo_text, "MemTotal");
   const std::optional<uint64_t> available = FindKilobytes(meminfo_text, "MemAvailable");
   if (!total || !available) return Status(Code::kIo, "/proc/meminfo: no MemTotal or MemAvailable: mount /proc");
   MemoryRoom room{.total_bytes = *total, .available_bytes = std::min(*total, *available), .source = "the machine"};
   for (const MemoryCgroup& cgroup : cgroups) {
-    const uint64_t limit =
-        NumberIn(cgroup.path + (cgroup.v2 ? "/memory.max" : "/memory.limit_in_bytes")).value_or(UINT64_MAX);
-    if (limit == UINT64_MAX) continue;
-    if (limit < room.total_bytes) {
-      room.total_bytes = limit;
+    const std::optional<uint64_t> limit =
+        NumberIn(cgroup.path + (cgroup.v2 ? "/memory.max" : "/memory.limit_in_bytes"));
+    if (!limit) continue;
+    if (*limit < room.total_bytes) {
+      room.total_bytes = *limit;
       room.source = "memory cgroup " + cgroup.path;
     }
-    room.available_bytes = std::min(room.available_bytes, limit - std::min(limit, HeldBy(cgroup)));
+    // File pages that were not used of late go when memory is needed, so they count as available, as in MemAvailable.
+    const uint64_t used =
+        NumberIn(cgroup.path + (cgroup.v2 ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
+    const std::string stat = ReadText(cgroup.path + "/memory.stat").value_or("");
+    const uint64_t inactive = FindStat(stat, cgroup.v2 ? "inactive_file" : "total_inactive_file").value_or(0);
+    const uint64_t held = used - std::min(used, inactive);
+    room.available_bytes = std::min(room.available_bytes, *limit - std::min(*limit, held));
   }
   return room;
 }

@@ -14,6 +14,7 @@
 #include "augur/status.h"
 #include "base/mutex.h"
 #include "cache/decoded_cache.h"
+#include "cache/decoded_layout.h"
 #include "control/statistics.h"
 #include "fs/rendered_file.h"
 #include "io/read_engine.h"
@@ -41,9 +42,9 @@ class DecodedFiles {
   // Ends the thread. What is not written yet is left out: it will be made again.
   void Stop();
 
-  // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kAlign on, and calls `done` once
-  // the bytes are there and checked, or are not; on a thread of the engine. False: it is not in the cache, and `done`
-  // is not called. REQUIRES: the engine has ended all reads before this object ends.
+  // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kDecodedPageBytes on, and calls
+  // `done` once the bytes are there and checked, or are not; on a thread of the engine. False: it is not in the cache,
+  // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.
   bool Read(const ShownFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
 
   // Takes what was made to be written, unless so much waits already that the disk does not follow.
@@ -52,8 +53,7 @@ class DecodedFiles {
   DecodedCounters counters() const { return cache_->counters(); }
   uint64_t bytes_max() const { return bytes_max_; }
 
-  static constexpr size_t kAlign = 4096;
-  static uint64_t RoomFor(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+  static uint64_t RoomFor(uint64_t bytes) { return DecodedPages(bytes) * kDecodedPageBytes; }
 
  private:
   struct Task {

@@ -157,11 +157,7 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, const Done& don
       if (job->AtLeast() > bytes_max_) {
         refused = job;
       } else {
-        job->waiters.push_back(done);
-        job->taken = std::min(bytes_max_, MostOf(*job));
-        jobs_.emplace(key, job);
-        waiting_.push_back(job);
-        ++running_;
+        Enter(job, done);
         startable = TakeStartable();
       }
     }
@@ -199,16 +195,21 @@ void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vecto
       under_way->second->waiters.push_back(done);
     } else if (kept == nullptr) {
       job->given = std::move(record);
-      job->waiters.push_back(done);
-      job->taken = std::min(bytes_max_, MostOf(*job));
-      jobs_.emplace(job->key, job);
-      waiting_ahead_.push_back(job);
-      ++running_;
+      Enter(job, done);
       startable = TakeStartable();
     }
   }
   if (kept != nullptr) return done(std::move(kept));
   Start(startable);
+}
+
+// Into the queue for its memory.
+void RenderedFiles::Enter(const JobRef& job, const Done& done) {
+  job->waiters.push_back(done);
+  job->taken = std::min(bytes_max_, MostOf(*job));
+  jobs_.emplace(job->key, job);
+  (job->waited_for ? waiting_ : waiting_ahead_).push_back(job);
+  ++running_;
 }
 
 // Somebody has come to wait for it.

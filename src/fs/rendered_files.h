@@ -90,6 +90,7 @@ class RenderedFiles {
   RenderedRef FindKept(const Key& key) AUGUR_REQUIRES(mu_);
   RenderedRef FindAhead(const Key& key) AUGUR_REQUIRES(mu_);
   void RememberAhead(const Job& job) AUGUR_REQUIRES(mu_);
+  void Enter(const JobRef& job, const Done& done) AUGUR_REQUIRES(mu_);
   void Hurry(const JobRef& job) AUGUR_REQUIRES(mu_);
   std::vector<JobRef> TakeStartable() AUGUR_REQUIRES(mu_);
   void MakeRoom(uint64_t bytes) AUGUR_REQUIRES(mu_);

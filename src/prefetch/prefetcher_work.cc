@@ -4,8 +4,6 @@
 #include <future>
 #include <utility>
 
-#include "base/check.h"
-
 // What it carries out: reads, what is made of them, what is kept, pushed and dropped.
 
 namespace augur {

@@ -35,14 +35,18 @@ def test_hinted_images_are_there_before_they_are_opened(room, mounts, point, vie
     assert ahead.counters()["decode_errors"] == 0
 
 
+def read_until_kept(point, data, ahead):
+    for path in data.shuffled(1):
+        data.check(point, path)
+    wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
+
+
 def test_what_fits_is_decoded_once(room, mounts, point, view_images_store, view_images, ctl):
     """W16: what was made is kept as any file is."""
     mounts.mount(view_images_store, point, SMALL)
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
     ahead = ViewForesight(ctl, point, place_of(SPEC))
-    for path in data.shuffled(1):
-        data.check(point, path)
-    wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
+    read_until_kept(point, data, ahead)
     ahead.wait_idle()
     decoded = ahead.counters()["images_decoded"]
     for seed in (2, 3):
@@ -59,9 +63,7 @@ def test_a_restarted_daemon_decodes_nothing(room, mounts, point, view_images_sto
     pid = mounts.mount(view_images_store, point, SMALL, "cache=shm")
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
     ahead = ViewForesight(ctl, point, place_of(SPEC))
-    for path in data.shuffled(1):
-        data.check(point, path)
-    wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
+    read_until_kept(point, data, ahead)
     end_mount(pid, point, end)
     assert len(shared_memory()) == 1
     mounts.mount(view_images_store, point, SMALL, "cache=shm")
@@ -77,9 +79,7 @@ def test_wrong_bytes_in_shared_memory_are_not_delivered(room, mounts, point, vie
     pid = mounts.mount(view_images_store, point, SMALL, "cache=shm")
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
     ahead = ViewForesight(ctl, point, place_of(SPEC))
-    for path in data.shuffled(1):
-        data.check(point, path)
-    wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
+    read_until_kept(point, data, ahead)
     end_mount(pid, point, "umount")
     (path,) = shared_memory()
     # One byte of each array's pixels: the beginning of an array is the header of NPY.

@@ -11,18 +11,9 @@
 #include <filesystem>
 #include <random>
 
+#include "unit/cache/mix.h"
+
 namespace augur {
-namespace {
-
-// splitmix64
-uint64_t Mix(uint64_t value) {
-  value += 0x9E3779B97F4A7C15;
-  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
-  value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
-  return value ^ (value >> 31);
-}
-
-}  // namespace
 
 uint64_t TestBlockBytes(uint64_t id) { return id % 16 == 0 ? 1 + Mix(id) % 300'000 : 1 + Mix(id) % 16'000; }
 
