@@ -177,7 +177,7 @@ class Daemon {
           .folder = kSharedFolder,
           .identity = options_.store,
           .store_path = options_.store,
-          .bytes_max = settings_.kept_bytes,
+          .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
           .group = {},
           .memory_available = {}};
       if (options_.cache == CachePlace::kShm) {
@@ -198,6 +198,7 @@ class Daemon {
                                                PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
                                                                  .chunk_bytes = settings_.chunk_bytes,
                                                                  .stock_bytes_max = settings_.stock_bytes,
+                                                                 .lent_bytes_max = settings_.lent_bytes,
                                                                  .order_bytes_max = settings_.order_bytes_max,
                                                                  .reads_max = kReadsInFlight,
                                                                  .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});

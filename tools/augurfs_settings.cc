@@ -31,10 +31,15 @@ constexpr uint64_t kBufferMax = 72 * kMiB;
 // to be pushed.
 constexpr uint64_t kChunkMin = 6 * kMiB;
 constexpr uint64_t kChunkMax = 96 * kMiB;
+// ... and a twelfth of a memory for which this is enough: what a limit of 150 MB/s lets through at once, a tenth of a
+// second of it, with as much on its way to be kept.
+constexpr uint64_t kChunkEnough = 40 * kMiB;
 // Files pushed ahead. A reader at 3 GB/s reads this in a sixth of a second: longer than any wait for a disk that the
 // window is there to bridge.
 constexpr uint64_t kStockMin = 4 * kMiB;
 constexpr uint64_t kStockMax = 512 * kMiB;
+// Where reads are dear, the reader is no faster than the disk: a third of it is enough, or 100 files and what was read.
+constexpr uint64_t kStockEnough = 16 * kMiB;
 // Files of views. A file goes to the kernel's page cache in one or two requests and is not needed again, so this is
 // what some dozen large photographs take while they are decoded; none of it is touched where no view is used.
 constexpr uint64_t kViewsMax = 256 * kMiB;
@@ -115,7 +120,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     return settings;
   }
   settings.buffer_bytes = std::clamp(bytes / 16, kBufferMin, kBufferMax);
-  settings.chunk_bytes = std::clamp(bytes / 8, kChunkMin, kChunkMax);
+  settings.chunk_bytes = std::clamp(bytes / 8, kChunkMin, std::max(kChunkEnough, std::min(bytes / 12, kChunkMax)));
   uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
   const uint64_t views = std::min(std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax), rest - kStockMin);
   give_to_views(views);
@@ -133,6 +138,11 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     if (settings.kept_bytes < kKeptMin) settings.kept_bytes = 0;
   }
   settings.stock_bytes = options.stock ? rest - settings.kept_bytes : 0;
+  // The shared cache has one size for all mounts.
+  if (settings.kept_bytes > 0 && options.cache == CachePlace::kRam) {
+    settings.lent_bytes =
+        settings.stock_bytes - std::min(settings.stock_bytes, std::max(settings.stock_bytes / 3, kStockEnough));
+  }
   settings.order_bytes_max = rest / 4;
   return settings;
 }

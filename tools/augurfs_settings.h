@@ -30,6 +30,7 @@ struct AugurfsSettings {
   uint64_t chunk_bytes = 0;   // records that are read ahead, on their way; 0 without foresight, as all that follow
   uint64_t kept_bytes = 0;    // kept records; orders are taken from it as they come
   uint64_t stock_bytes = 0;   // files in the page cache that were pushed ahead of the reader, and those it read
+  uint64_t lent_bytes = 0;    // of them, what kept records may have on a disk where reads are dear
   uint64_t order_bytes_max = 0;
   uint64_t rendered_bytes = 0;         // files of views, made and in the making
   uint64_t names_bytes = 0;            // names of folders in views

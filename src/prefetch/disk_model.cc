@@ -15,6 +15,14 @@ constexpr double kByteUsMax = 1;
 // A window that took so many times as long as expected counts for so much.
 constexpr double kSlowWindow = 1.25;
 constexpr double kSlowWeight = 0.5;
+// What a window's error counts for after the next one, and a window that is wrong by more than this counts as this
+// much: somebody else used the disk, and neither opinion is to blame.
+constexpr double kErrorForget = 0.97;
+constexpr double kErrorMax = 1;
+// The other opinion is believed when its errors are so many times less: not to and fro for nothing.
+constexpr double kBetter = 1.5;
+constexpr double kNotTried = 1.25;
+constexpr double kBeyondShown = 1.6;
 
 }  // namespace
 
@@ -33,7 +41,13 @@ void DiskModel::End(uint64_t now_us, uint64_t bytes) {
   --reads_under_way_;
   ++window_reads_;
   window_bytes_ += bytes;
-  if (window_reads_ >= kWindowReads && now_us - window_begin_us_ >= kWindowUs) CloseWindow(now_us);
+  const uint64_t reads = known() ? kLaterWindowReads : kWindowReads;
+  const uint64_t passed_us = now_us - window_begin_us_;
+  // By what is known too: a window may begin just before a burst, and would end in it.
+  const auto dear_us = static_cast<double>(window_reads_ * kDearReadUs);
+  const bool dear =
+      known() && (static_cast<double>(passed_us) > dear_us || CostUs(window_reads_, window_bytes_) > dear_us);
+  if (window_reads_ >= reads && passed_us >= (dear ? kDearWindowUs : kWindowUs)) CloseWindow(now_us);
 }
 
 void DiskModel::Withdraw() {
@@ -48,6 +62,7 @@ void DiskModel::CloseWindow(uint64_t now_us) {
   // Relative errors count, not those of the longest window. And a window that took longer than the disk is known to
   // need was likely kept waiting by something else (no processor was free, others used the disk): what the disk can do
   // is the lower edge of what is seen. If it has become slower for good, that is learned in twice as many windows.
+  Compare(reads, static_cast<double>(window_bytes_), time);
   const double expected = read_us_ * reads + byte_us_ * kMegabyte * megabytes;
   const double weight = (known() && time > kSlowWindow * expected ? kSlowWeight : 1) / (time * time);
   for (double* sum : {&rr_, &rb_, &bb_, &rt_, &bt_}) *sum *= kForget;
@@ -59,6 +74,30 @@ void DiskModel::CloseWindow(uint64_t now_us) {
   ++windows_;
   Spare(now_us);
   Fit();
+}
+
+// How well each opinion foretells this window, before it learns from it.
+void DiskModel::Compare(double reads, double bytes, double us) {
+  const auto error = [us](double foretold) {
+    const double relative = std::min((foretold - us) / us, kErrorMax);
+    return relative * relative;
+  };
+  if (known()) {
+    line_error_ = kErrorForget * line_error_ + error(read_us_ * reads + byte_us_ * bytes);
+    // What is quicker than a limit was thought to allow was not tried before, and is no error.
+    const double foretold = limit_fit_.CostUs(reads, bytes);
+    limit_error_ = kErrorForget * limit_error_ + (foretold > kNotTried * us ? 0 : error(foretold));
+    const bool line_better = line_error_ * kBetter < limit_error_;
+    const bool limits_better = limit_fit_.known() && limit_error_ * kBetter < line_error_;
+    if (limits_ ? line_better : limits_better) limits_ = !limits_;
+  }
+  limit_fit_.Add(reads, bytes, us);
+}
+
+double DiskModel::CostUs(uint64_t reads, uint64_t bytes) const {
+  const auto count = static_cast<double>(reads);
+  const auto size = static_cast<double>(bytes);
+  return limits_ ? limit_fit_.CostUs(count, size) : read_us_ * count + byte_us_ * size;
 }
 
 void DiskModel::Fit() {
@@ -86,6 +125,11 @@ void DiskModel::Fit() {
   byte_us_ = std::clamp(megabyte / kMegabyte, kByteUsMin, kByteUsMax);
 }
 
-uint64_t DiskModel::free_gap_bytes() const { return static_cast<uint64_t>(read_us_ / byte_us_); }
+uint64_t DiskModel::free_gap_bytes() const { return static_cast<uint64_t>(read_us() / byte_us()); }
+
+uint64_t DiskModel::shown_gap_bytes() const {
+  if (limit_fit_.byte_us() <= 0) return 0;
+  return std::min(free_gap_bytes(), static_cast<uint64_t>(kBeyondShown * limit_fit_.read_us() / limit_fit_.byte_us()));
+}
 
 }  // namespace augur

@@ -3,15 +3,18 @@
 
 #include <cstdint>
 
+#include "prefetch/limit_fit.h"
+
 namespace augur {
 
 // DiskModel learns what a read costs on this disk: so much for each read, and so much for each byte. Their quotient
 // says how many bytes may be read for nothing rather than begin another read. Times are handed in; not synchronized.
 //
-// While the disk is kept busy, time goes by at `read_us` * reads + `byte_us` * bytes. That is a line through windows of
-// some reads each, found by least squares; older windows count less and less, because a disk is shared and its speed
-// changes. Where a limit is on the number of reads and another on the bytes (a cloud disk, a cgroup), whichever binds
-// rules the window, and the line is the tangent to where we are.
+// Two opinions of the disk are held beside each other, and the one that has foretold the times of late windows better
+// is believed. A disk that seeks: while it is kept busy, time goes by at `read_us` * reads + `byte_us` * bytes, a line
+// through windows of some reads each, found by least squares; older windows count less and less, because a disk is
+// shared and its speed changes. And a disk with two limits (LimitFit), through whose windows no line goes: where the
+// reads bind, bytes seem to be free, where the bytes bind, reads do, and a line wanders between the two.
 class DiskModel {
  public:
   // A read has begun or ended. Time counts while at least one is under way.
@@ -22,24 +25,40 @@ class DiskModel {
   // The disk could have done more than it was asked for: nothing is learned from the time around now.
   void Spare(uint64_t now_us);
 
-  // Microseconds for one more read, and for one more byte.
-  double read_us() const { return read_us_; }
-  double byte_us() const { return byte_us_; }
+  // What so many reads of so many bytes together take.
+  double CostUs(uint64_t reads, uint64_t bytes) const;
+  // Microseconds for one more read, and for one more byte, where nothing else holds it up.
+  double read_us() const { return limits_ ? limit_fit_.read_us() : read_us_; }
+  double byte_us() const { return limits_ ? limit_fit_.byte_us() : byte_us_; }
+  // Whether the disk is taken for one with two limits.
+  bool limits() const { return limits_; }
   // As many bytes as are read in the time that another read costs.
   uint64_t free_gap_bytes() const;
+  // The same, but not much more than reads were already seen to take along for nothing: a line that has seen no long
+  // reads takes bytes for free. Whoever reads as long as this shows what longer reads cost.
+  uint64_t shown_gap_bytes() const;
   // Bytes a second when they are read in large pieces.
-  double bytes_per_second() const { return 1e6 / byte_us_; }
+  double bytes_per_second() const { return 1e6 / byte_us(); }
   bool known() const { return windows_ >= kWindowsToKnow; }
+  // So many windows were learned from, ever.
+  int windows() const { return windows_; }
 
  private:
   static constexpr int kWindowsToKnow = 4;
   // A window ends after so many reads and so much time: shorter ones say more of the timer than of the disk.
+  // Longer ones say it with less noise, when there is time for that.
   static constexpr uint64_t kWindowReads = 8;
+  static constexpr uint64_t kLaterWindowReads = 16;
   static constexpr uint64_t kWindowUs = 20'000;
+  // Where reads take longer than this, limits that are enforced in steps of a tenth of a second are the usual reason. A
+  // window of one step has half of the reads, or twice as many, that the limit allows: four steps are enough.
+  static constexpr uint64_t kDearReadUs = 4'000;
+  static constexpr uint64_t kDearWindowUs = 400'000;
   static constexpr double kForget = 0.99;  // what a window counts for after the next one
 
   void CloseWindow(uint64_t now_us);
   void Fit();
+  void Compare(double reads, double bytes, double us);
 
   uint64_t reads_under_way_ = 0;
   uint64_t window_begin_us_ = 0;
@@ -53,6 +72,12 @@ class DiskModel {
   // Until it is known: a cheap SSD, on which neighbours are joined but no gap is worth reading.
   double read_us_ = 30;
   double byte_us_ = 0.001;
+
+  LimitFit limit_fit_;
+  bool limits_ = false;
+  // Squares of the relative errors of what was foretold, older ones counting less.
+  double line_error_ = 0;
+  double limit_error_ = 0;
 };
 
 }  // namespace augur

@@ -9,6 +9,12 @@ namespace {
 
 // The reader's speed is taken over at least this time.
 constexpr uint64_t kMeasureUs = 100'000;
+// A read of one file that takes longer than this may be one of those that cost the same when they are ten times as
+// long.
+constexpr double kDearUs = 4'000;
+// Windows of the disk's model that must have been seen before tiles are read, and before they are read no longer.
+constexpr int kWindowsToSweep = 5;
+constexpr int kWindowsToLeave = 8;
 
 }  // namespace
 
@@ -19,7 +25,8 @@ Planner::Planner(FileTable files, const PlannerLimits& limits, const ProgressOpt
         return with;
       }()),
       track_(std::move(files)),
-      progress_(track_, progress) {}
+      progress_(track_, progress),
+      tiles_(track_, limits_.chunk_bytes_max) {}
 
 void Planner::Append(const Order& order) {
   const bool idle = progress_.front() >= track_.end();
@@ -114,7 +121,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
       if (at >= track_.begin() && at < track_.end()) Passed(track_.At(at));
     }
   }
-  track_.PopBefore(progress_.tail());
+  track_.PopBefore(progress_.base());
   MeasureReader(now_us);
   return sight;
 }
@@ -137,7 +144,7 @@ void Planner::Settle(Slot slot) {
     ready_.Remove(slot);
   }
   if (kept) {
-    const Position served = stocked ? stocked_.UseOf(slot) : state.pushing ? use : kNever;
+    const Position served = Sweeps() ? kNever : stocked ? stocked_.UseOf(slot) : state.pushing ? use : kNever;
     kept_.Move(slot, KeepKey(slot, served == kNever ? use : track_.NextUse(slot, served + 1)));
   }
   if (use != kNever && use < fetch_ && !Resident(slot)) fetch_ = use;
@@ -172,7 +179,7 @@ void Planner::ComputeAnew() {
   ready_.MoveAll(next);
   kept_.MoveAll([this](Slot slot) {
     const Position use = NextUnread(slot);
-    const bool served = use != kNever && (stocked_.Contains(slot) || states_[slot].pushing);
+    const bool served = use != kNever && !Sweeps() && (stocked_.Contains(slot) || states_[slot].pushing);
     return KeepKey(slot, served ? track_.NextUse(slot, use + 1) : use);
   });
   for (Slot slot = 0; slot < states_.size(); ++slot) {
@@ -206,8 +213,19 @@ void Planner::ChooseMode() {
   if (!disk_.known() || limits_.kept_bytes_max == 0) return;
   const uint64_t gap = disk_.free_gap_bytes();
   const uint64_t file = track_.mean_bytes();
-  if (sweeps_ ? 2 * gap >= 3 * file : gap <= 3 * file) return;
+  if (sweeps_) {
+    if (!tiles_.settled() || disk_.windows() < mode_windows_ + kWindowsToLeave || 2 * gap >= 3 * file) return;
+  } else {
+    // The first windows say as much of the programs that start as of the disk. Later, as long as all reads are of about
+    // one size, nobody can say whether it is the reads or the bytes that take so long. So where they do, tiles are
+    // tried.
+    if (disk_.windows() < kWindowsToSweep) return;
+    const bool tried = tiles_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
+    if (gap <= 3 * file && (tried || disk_.CostUs(1, file) < kDearUs)) return;
+    if (tiles_.used()) windows_to_try_ *= 2;
+  }
   sweeps_ = !sweeps_;
+  mode_windows_ = disk_.windows();
   ComputeAnew();
 }
 

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "prefetch/disk_model.h"
 #include "prefetch/page_sink.h"
 #include "prefetch/progress.h"
+#include "prefetch/tiles.h"
 #include "prefetch/track.h"
 #include "prefetch/use_queue.h"
 
@@ -19,6 +21,7 @@ struct PlannerLimits {
   uint64_t kept_bytes_max = 0;      // the warehouse; 0: there is none
   uint64_t conveyor_bytes_max = 0;  // being read, or read and neither pushed nor kept
   uint64_t stock_bytes_max = 0;     // pushed into the page cache and not dropped; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;      // of those, what the warehouse may have beyond its own where reads are dear
   uint32_t reads_max = 32;          // under way
   uint64_t chunk_bytes_max = 4 << 20;
   // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the conveyor.
@@ -170,13 +173,17 @@ class Planner {
   bool Resident(Slot slot) const;
   bool TooLong(Slot slot) const;
   Position NextUnread(Slot slot) const;
-  bool KeepTakes(Position use, uint64_t bytes) const;
+  bool KeepTakes(Slot slot, Position use) const;
   bool StockTakes(Position use, uint64_t bytes) const;
   bool MuchLater(Position late, Position soon) const;
-  bool Takes(Position use, uint64_t bytes) const;
+  bool Takes(Slot slot, Position use) const;
   bool Wanted(Slot slot) const;
-  Position Horizon() const;
+  Position Lead() const;
+  double MemoryFiles() const;
   Position StockEnd() const;
+  Position PushEnd() const;
+  uint64_t KeptMax() const;
+  uint64_t StockMax() const;
   Position ConveyorEnd() const;
   uint64_t StockAside() const;
   Position KeepKey(Slot slot, Position use) const;
@@ -191,15 +198,27 @@ class Planner {
   bool Sweeps() const;
   void ChooseMode();
   double UnderWayUs() const;
+  std::nullopt_t NothingToRead(uint64_t now_us);
   Position NextMissing();
   Slot NextOnArm();
-  ReadPlan Expand(Slot slot, uint64_t bytes_max, uint64_t room, bool urgent);
+  ReadPlan Expand(Slot slot, uint64_t bytes_max, uint64_t room);
+  struct Joined {
+    std::vector<Slot> files;
+    uint64_t from = UINT64_MAX;  // offsets
+    uint64_t to = 0;
+    uint64_t making = 0;
+  };
+  void JoinTile(std::span<const Slot> tile, Position now, uint64_t bytes_max, Joined* joined);
+  ReadPlan VisitTile(Slot slot, Position missing, uint64_t room);
+  ReadPlan MakePlan(std::vector<Slot> files);
+  void Shorten(Slot evicted, Position use);
   bool IsSentinel(Position position) const;
 
   PlannerLimits limits_;
   Track track_;
   Progress progress_;
   DiskModel disk_;
+  Tiles tiles_;
   std::vector<State> states_;  // by slot
   UseQueue kept_;              // by the use for which the warehouse has it
   UseQueue ready_;             // held or kept, and neither pushed nor being pushed
@@ -207,6 +226,7 @@ class Planner {
   uint64_t held_bytes_ = 0;
   uint64_t reading_bytes_ = 0;
   uint64_t making_bytes_ = 0;  // of the files whose records are being read, or are there
+  uint64_t wanted_bytes_ = 0;  // of the files that are being read, or made
   uint64_t pushing_bytes_ = 0;
   uint64_t dropping_bytes_ = 0;
   uint32_t reads_under_way_ = 0;
@@ -215,6 +235,8 @@ class Planner {
   uint32_t arm_ = 0;    // rank
   bool fill_ = false;
   bool sweeps_ = false;
+  int mode_windows_ = 0;     // of the disk's model, when sweeps_ was changed
+  int windows_to_try_ = 32;  // so many after that, tiles may be tried again; doubled each time
   std::vector<EntryNumber> released_;
   uint64_t seen_ = 0;                                 // reads
   std::deque<std::pair<Slot, uint64_t>> being_read_;  // by somebody, since so many of them

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/planner.h"
 
+#include <algorithm>
+
 // What the planner keeps in the warehouse.
 
 namespace augur {
@@ -8,30 +10,32 @@ namespace {
 
 // Added to the next use of what the warehouse may put out before anything else.
 constexpr Position kUnprotected = Position{1} << 40;
-// How far ahead things are kept when reads are dear, in tenths of the memory. What a visit to a tile brings for a
-// horizon of H reads stays for H / 2 on average, so a memory of M reads has room for H = 2 M; a tenth less, as it does
-// not come evenly.
-constexpr uint64_t kHorizonTenths = 18;
 
 }  // namespace
 
-// Whether the warehouse has room for a file, or holds another that is needed later. Not for one that is needed just a
-// little later: they would push each other out in turn.
-bool Planner::KeepTakes(Position use, uint64_t bytes) const {
-  const bool dear = Sweeps();
-  if (dear && use != kNever && use > progress_.front() + Horizon()) return false;
-  if (Pages(bytes) > limits_.kept_bytes_max) return false;
+// Whether the warehouse has room for a file, or holds another that is needed later. Where reads are cheap, not for one
+// that is needed just a little later: they would push each other out in turn.
+bool Planner::KeepTakes(Slot slot, Position use) const {
+  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  if (bytes > KeptMax()) return false;
+  if (Sweeps()) {
+    if (use != kNever && use > states_[slot].deadline) return false;
+    const uint64_t wanted = kept_.bytes() + bytes;
+    if (wanted <= KeptMax()) return true;
+    return kept_.LastBytes(wanted - KeptMax(), [use](Position late) { return use < late; });
+  }
   // What is being read counts as if all of it were to be kept: else many reads would be begun for the same room.
-  const uint64_t wanted = kept_.bytes() + coming_bytes() + Pages(bytes);
-  if (wanted <= limits_.kept_bytes_max) return true;
-  return kept_.LastBytes(wanted - limits_.kept_bytes_max, [&](Position late) {
-    return dear ? late >= kUnprotected && use < late : MuchLater(late, use);
-  });
+  const uint64_t wanted = kept_.bytes() + coming_bytes() + bytes;
+  if (wanted <= KeptMax()) return true;
+  return kept_.LastBytes(wanted - KeptMax(), [this, use](Position late) { return MuchLater(late, use); });
 }
 
-// How many reads ahead the memory is to hold what a visit to a tile brings.
-Position Planner::Horizon() const {
-  return (limits_.kept_bytes_max + limits_.stock_bytes_max) * kHorizonTenths / 10 / track_.mean_bytes();
+// The warehouse's bytes: its own, and where reads are dear those that the stock does not need.
+uint64_t Planner::KeptMax() const {
+  if (!Sweeps()) return limits_.kept_bytes_max;
+  const uint64_t stocked = stocked_.bytes() + pushing_bytes_ + dropping_bytes_;
+  const uint64_t spare = limits_.stock_bytes_max - std::min(limits_.stock_bytes_max, stocked);
+  return limits_.kept_bytes_max + std::min(limits_.lent_bytes_max, spare);
 }
 
 // By what the warehouse puts files out: the last use first. When reads are dear, what a visit brought is protected
@@ -76,17 +80,26 @@ KeepPlan Planner::KeepWithRoom(EntryNumber file) {
 KeepPlan Planner::PlanKeep(Slot slot, Position use) {
   KeepPlan plan;
   const uint64_t bytes = track_.PlaceOf(slot).bytes;
-  if (kept_.Contains(slot) || limits_.kept_bytes_max == 0 || !KeepTakes(use, bytes)) return plan;
-  while (kept_.bytes() + Pages(bytes) > limits_.kept_bytes_max) {
+  if (kept_.Contains(slot) || limits_.kept_bytes_max == 0 || !KeepTakes(slot, use)) return plan;
+  while (kept_.bytes() + Pages(bytes) > KeptMax()) {
     const auto [last_use, last] = kept_.last();
     if (last_use <= KeepKey(slot, use)) return plan;  // what was put out so far was needed later than this one
     plan.evict.push_back(track_.FileOf(last));
     kept_.Remove(last);
+    Shorten(last, last_use);
     Settle(last);
   }
   kept_.Add(slot, KeepKey(slot, use), Pages(bytes));
   plan.keep = true;
   return plan;
+}
+
+// What is put out first is the last of its tile: the tile will be visited for it, so it holds nothing beyond it.
+void Planner::Shorten(Slot evicted, Position use) {
+  if (!Sweeps() || use >= kUnprotected || !tiles_.used()) return;
+  for (const Slot file : tiles_.Around(evicted)) {
+    states_[file].deadline = std::min(states_[file].deadline, use - std::min<Position>(use, 1));
+  }
 }
 
 std::vector<EntryNumber> Planner::TakeKept() {

@@ -16,6 +16,9 @@ constexpr uint64_t kMemoryPiece = 64 << 10;
 // What is this near to the reader is not pushed any more.
 constexpr Position kPushMargin = 2;
 constexpr double kPushMarginSeconds = 0.002;
+// Where reads are dear, files are pushed so long before they are read, or so many of them.
+constexpr double kPushAheadSeconds = 0.1;
+constexpr Position kPushAheadMin = 128;
 // Files are dropped before their room is needed: while the last of them are dropped, the next are pushed.
 constexpr uint64_t kDropAhead = 8 << 20;
 // So many reads, in so many places of the front, of what was dropped behind the reader: he is not done with it so soon.
@@ -27,24 +30,40 @@ constexpr Position kDroppedPlaces = 1024;
 // Whether the page cache has room for a file, beside what is on the way there, or holds one that is needed later.
 bool Planner::StockTakes(Position use, uint64_t bytes) const {
   if (limits_.stock_bytes_max == 0) return false;
-  if (use != kNever && use > StockEnd()) return false;
+  if (use != kNever && use > PushEnd()) return false;
   const uint64_t there = stocked_.bytes() + pushing_bytes_ + dropping_bytes_;
-  const uint64_t coming = held_bytes_ + coming_bytes();
+  const uint64_t coming = held_bytes_ + wanted_bytes_;
   const uint64_t wanted = there + coming + Pages(bytes);
   // What nobody is known to need puts nothing out, and what NextPush would not take would be held for ever.
-  if (use == kNever) return wanted + kPage * ready_.count() + StockAside() <= limits_.stock_bytes_max;
-  if (wanted <= limits_.stock_bytes_max) return true;
-  return stocked_.LastBytes(wanted - limits_.stock_bytes_max, [this](Position late) { return late > StockEnd(); });
+  if (use == kNever) return wanted + kPage * ready_.count() + StockAside() <= StockMax();
+  if (wanted <= StockMax()) return true;
+  return stocked_.LastBytes(wanted - StockMax(), [this](Position late) { return late > StockEnd(); });
+}
+
+// The stock's bytes. Where reads are dear the warehouse has most of them, and afterwards what it has not given back
+// yet.
+uint64_t Planner::StockMax() const {
+  const uint64_t over = kept_.bytes() - std::min(kept_.bytes(), limits_.kept_bytes_max);
+  return limits_.stock_bytes_max - (Sweeps() ? limits_.lent_bytes_max : std::min(over, limits_.lent_bytes_max));
 }
 
 // The page cache holds what is read from the front to here, beside what the reader may still be reading. No more than
 // has room: what is read too early would have the place of what comes before it.
 Position Planner::StockEnd() const {
   // In tiles: what comes too early waits in the warehouse anyway.
-  if (Sweeps()) return progress_.front() + limits_.stock_bytes_max / track_.mean_bytes();
+  if (Sweeps()) return progress_.front() + StockMax() / track_.mean_bytes();
   const uint64_t file_bytes = std::max(kPage, track_.mean_bytes() + kPage / 2);
-  const uint64_t files = (limits_.stock_bytes_max - StockAside()) / file_bytes;
+  const uint64_t files = (StockMax() - StockAside()) / file_bytes;
   return progress_.front() + files - std::min<uint64_t>(files, progress_.options().lag);
+}
+
+// Pushed is what is read from the front to here. Where reads are dear that is little: the kernel may reclaim what waits
+// in the page cache before it is read, and to read it again would cost as much as a whole tile. So the warehouse holds
+// it as well until it was read.
+Position Planner::PushEnd() const {
+  if (!Sweeps() || files_per_second_ <= 0) return StockEnd();
+  const auto soon = static_cast<Position>(files_per_second_ * kPushAheadSeconds);
+  return std::min(StockEnd(), progress_.front() + std::max(kPushAheadMin, soon));
 }
 
 // Without stock the conveyor holds what is read from the front to here, each file in memory of its own. Were it to hold
@@ -55,7 +74,7 @@ Position Planner::ConveyorEnd() const {
 
 // Left free for what readers bring in by themselves, until the reader is past it and it can be dropped.
 uint64_t Planner::StockAside() const {
-  return std::min(limits_.stock_bytes_max / 4, uint64_t{2} * progress_.options().lag * track_.mean_bytes());
+  return std::min(StockMax() / 4, uint64_t{2} * progress_.options().lag * track_.mean_bytes());
 }
 
 // A reader that maps its files (DALI) opens one and touches its pages a thousand files later. For a quarter of the page
@@ -68,7 +87,7 @@ void Planner::WaitLongerToDrop() {
   if (++reads_of_dropped_ < kReadsOfDropped) return;
   reads_of_dropped_ = 0;
   ProgressOptions options = progress_.options();
-  const uint64_t most = limits_.stock_bytes_max / track_.mean_bytes() / 4;
+  const uint64_t most = StockMax() / track_.mean_bytes() / 4;
   options.lag =
       static_cast<uint32_t>(std::max<uint64_t>(options.lag, std::min<uint64_t>(2 * uint64_t{options.lag}, most)));
   progress_.SetOptions(options);
@@ -103,10 +122,11 @@ std::pair<Position, Slot> Planner::FirstToPush() const {
   // A reader that has not begun yet is waited for.
   const Position margin =
       files_per_second_ > 0 ? kPushMargin + static_cast<Position>(files_per_second_ * kPushMarginSeconds) : 0;
+  const Position push_end = PushEnd();
   const auto& order = ready_.in_order();
   for (auto at = order.lower_bound({progress_.front() + margin, 0}); at != order.end(); ++at) {
     const State& state = states_[at->second];
-    if (at->first > StockEnd() && !(at->first == kNever && fill_)) break;
+    if (at->first > push_end && !(at->first == kNever && fill_)) break;
     if (!state.unknown && !state.unpushable && (at->first == kNever || !IsSentinel(at->first))) return *at;
   }
   return {kNever, kNoSlot};
@@ -117,7 +137,7 @@ std::optional<PushPlan> Planner::NextPush() {
   const auto [use, slot] = FirstToPush();
   if (slot == kNoSlot) return std::nullopt;
   const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
-  if (stocked_.bytes() + pushing_bytes_ + dropping_bytes_ + bytes > limits_.stock_bytes_max - StockAside()) {
+  if (stocked_.bytes() + pushing_bytes_ + dropping_bytes_ + bytes > StockMax() - StockAside()) {
     return std::nullopt;
   }
   states_[slot].pushing = true;
@@ -146,7 +166,9 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   const Position use = NextUnread(slot);
   if (!stocked_.Contains(slot)) stocked_.Add(slot, use, Pages(bytes));
   KeepPlan plan;
-  if (!kept_.Contains(slot)) plan = PlanKeep(slot, use == kNever ? kNever : track_.NextUse(slot, use + 1));
+  if (!kept_.Contains(slot)) {
+    plan = PlanKeep(slot, use == kNever || Sweeps() ? use : track_.NextUse(slot, use + 1));
+  }
   Settle(slot);
   if (state.held) {
     state.held = false;
@@ -187,8 +209,8 @@ void Planner::Statted(EntryNumber file) {
 // the kernel puts in what readers ask for.
 std::optional<EntryNumber> Planner::NextDrop() {
   if (stocked_.empty()) return std::nullopt;
-  const uint64_t ahead = std::min(kDropAhead, limits_.stock_bytes_max / 8);
-  if (stocked_.bytes() + pushing_bytes_ + ahead + StockAside() <= limits_.stock_bytes_max) return std::nullopt;
+  const uint64_t ahead = std::min(kDropAhead, StockMax() / 8);
+  if (stocked_.bytes() + pushing_bytes_ + ahead + StockAside() <= StockMax()) return std::nullopt;
   // Never what is read in this same window: it would push out its own end.
   auto [last_use, last] = stocked_.last();
   if (last_use <= StockEnd()) {
@@ -196,8 +218,7 @@ std::optional<EntryNumber> Planner::NextDrop() {
     // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other, and as far
     // as readers may be apart where that is little of the window.
     const auto [first_use, first] = stocked_.soonest();
-    const uint64_t apart =
-        std::min<uint64_t>(progress_.options().spread_max, limits_.stock_bytes_max / track_.mean_bytes() / 8);
+    const uint64_t apart = std::min<uint64_t>(progress_.options().spread_max, StockMax() / track_.mean_bytes() / 8);
     if (first_use + std::max<Position>(Position{4} * progress_.options().lag, apart) < progress_.front()) {
       last_use = kNever;
       last = first;
@@ -209,7 +230,7 @@ std::optional<EntryNumber> Planner::NextDrop() {
       if (slot == kNoSlot || Sweeps() || !far) return std::nullopt;
     }
   }
-  if (stocked_.bytes() + pushing_bytes_ <= limits_.stock_bytes_max) {
+  if (stocked_.bytes() + pushing_bytes_ <= StockMax()) {
     const auto [use, slot] = FirstToPush();
     if (slot == kNoSlot || last_use <= use) return std::nullopt;
   }

@@ -124,6 +124,7 @@ Planner& Prefetcher::planner() {
   // A chunk is larger than its records by the gaps in it and by what is aligned.
   limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
+  limits.lent_bytes_max = std::min(limits.stock_bytes_max, options_.lent_bytes_max);
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
   planner_ =
@@ -224,6 +225,9 @@ std::optional<Warehouse::Pin> Prefetcher::Find(const ShownFile& file, uint64_t b
 void Prefetcher::OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
   // What was made has cost more than a read: where there is room, it is always kept.
   if (!kept_ || !(file.made || keep_demand_.load(std::memory_order_relaxed))) return;
+  // Nobody has lent it anything now.
+  const uint64_t room = Warehouse::RoomFor(bytes.size());
+  if (options_.lent_bytes_max > 0 && kept_->warehouse().used_bytes() + room > options_.kept_bytes_max) return;
   kept_->InsertBlock(file, block, bytes);
   if (file.size > kBlockBytes) return;
   Post([this, file] {

@@ -45,6 +45,7 @@ struct PrefetcherOptions {
   uint64_t kept_bytes_max = 0;   // of the warehouse
   uint64_t chunk_bytes = 0;      // memory for what is being read ahead, or read and on its way
   uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time; it has room for them
   uint64_t order_bytes_max = 0;  // memory for orders
   unsigned reads_max = 32;
   unsigned push_threads = 1;

@@ -137,8 +137,10 @@ void Prefetcher::Keep(const ShownFile& file, std::span<const BlockRef> blocks, c
     if (shown.ok()) task.evict.push_back(*shown);
   }
   // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
-  // nothing else than to be kept can wait for it.
-  const bool behind = keeping_bytes_ >= options_.chunk_bytes / 4 && source_ != Source::kNothing;
+  // nothing else than to be kept can wait for it; and so can the files of tiles, most of which are read to be kept:
+  // they come in bursts, when a limit lets the reads of a tenth of a second through at once.
+  const uint64_t waiting_max = options_.chunk_bytes / 4 * (planner_->gauges().sweeping ? 3 : 1);
+  const bool behind = keeping_bytes_ >= waiting_max && source_ != Source::kNothing;
   const bool take = plan.keep && !blocks.empty() && !behind;
   if (plan.keep && !take) planner_->KeepsNot(number);
   if (plan.evict.empty() && !take) return;
@@ -161,7 +163,9 @@ void Prefetcher::OnKept(const std::optional<ShownFile>& file, bool kept) {
   if (kept) return;
   planner_->KeepsNot(number);
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
-  planner_->SetKeptMax(planner_->gauges().kept_bytes);
+  const PlannerGauges gauges = planner_->gauges();
+  const uint64_t lent = gauges.sweeping ? options_.lent_bytes_max : 0;
+  planner_->SetKeptMax(gauges.kept_bytes - std::min(gauges.kept_bytes, lent));
   short_since_us_ = NowUs();
 }
 

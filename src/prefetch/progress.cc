@@ -8,7 +8,7 @@ namespace augur {
 void Progress::Restart(Position begin) {
   recent_ = {};
   passed_.clear();
-  tail_ = front_ = begin;
+  base_ = tail_ = front_ = begin;
   seen_.clear();
   in_front_.clear();
   stray_count_ = 0;
@@ -16,8 +16,18 @@ void Progress::Restart(Position begin) {
 
 bool Progress::WasRead(Position position) const {
   if (position < tail_) return true;
-  const Position index = position - tail_;
-  return index < seen_.size() && seen_[index];
+  return HowSeen(position) != 0;
+}
+
+uint8_t Progress::HowSeen(Position position) const {
+  const Position index = position - base_;
+  return position >= base_ && index < seen_.size() ? seen_[index] : 0;
+}
+
+void Progress::Mark(Position position, uint8_t how) {
+  const Position index = position - base_;
+  if (index >= seen_.size()) seen_.resize(index + 1, 0);
+  seen_[index] |= how;
 }
 
 bool Progress::IsBeingRead(Slot slot) const {
@@ -27,19 +37,23 @@ bool Progress::IsBeingRead(Slot slot) const {
 
 Progress::Seen Progress::See(Slot slot, bool missed) {
   // The first of its uses that has not been seen: a file may come twice within the spread. But an open and the READ
-  // that follows it are one read.
-  Position position = track_.NextUse(slot, tail_);
+  // that belongs to it are one read, whichever is told first: READs are told at once and opens some milliseconds late,
+  // in which a reader who finds its files in the page cache is hundreds of files further.
+  const uint8_t how = missed ? kByRead : kByOpen;
+  Position position = track_.NextUse(slot, base_);
   while (position != kNever && WasRead(position)) {
     const Position next = track_.NextUse(slot, position + 1);
-    if (position + options_.lag >= front_ || next >= front_ + options_.spread_max) {
+    const bool told = (HowSeen(position) & how) != 0 || !options_.opens;
+    if (!told || position + options_.lag >= front_ || next >= front_ + options_.spread_max) {
+      // What the tail has passed may as well be read again by a reader who has gone back there: Stray finds out.
+      if (position < tail_ && told) return Stray(slot, missed);
+      if (position >= base_) Mark(position, how);
       return {.kind = Kind::kOld, .position = position};
     }
     position = next;
   }
   if (position == kNever || position >= front_ + options_.spread_max) return Stray(slot, missed);
-  const Position index = position - tail_;
-  if (index >= seen_.size()) seen_.resize(index + 1, false);
-  seen_[index] = true;
+  Mark(position, how);
   if (position >= front_) {
     in_front_.push_back(position);
     FollowReads();
@@ -77,12 +91,15 @@ void Progress::Advance() {
   // read before it, if it will be seen.
   const bool ended = front_ >= track_.end();
   while (tail_ < front_) {
-    const bool seen = !seen_.empty() && seen_.front();
+    const bool seen = HowSeen(tail_) != 0;
     const bool waits = !ended || (!seen && options_.support > 1);
     if (waits && front_ - tail_ <= (seen ? options_.lag : options_.unseen_max)) break;
     if (!seen) passed_.push_back(tail_);
-    if (!seen_.empty()) seen_.pop_front();
     ++tail_;
+  }
+  while (base_ < tail_ && (ended || !options_.opens || base_ + options_.spread_max < tail_)) {
+    if (!seen_.empty()) seen_.pop_front();
+    ++base_;
   }
   // One file that was not seen holds the tail, but nothing else.
   while (!recent_.empty() && (ended || recent_.top().first + options_.lag < front_)) {
@@ -108,12 +125,12 @@ Progress::Seen Progress::Stray(Slot slot, bool missed) {
   ForgetChance(end - begin);
   strays_[stray_count_++ % kStrays] = {in_this, in_this < end ? track_.NextUse(slot, end) : kNever};
   for (const Position position : strays_[(stray_count_ - 1) % kStrays]) {
-    if (position != kNever && JumpTo(position)) return {.kind = Kind::kJump, .position = position};
+    if (position != kNever && JumpTo(position, missed)) return {.kind = Kind::kJump, .position = position};
   }
   return {.kind = Kind::kForeign, .position = in_this};
 }
 
-bool Progress::JumpTo(Position position) {
+bool Progress::JumpTo(Position position, bool missed) {
   const size_t known = std::min(stray_count_, kStrays);
   // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
   // 8 of 16 anywhere in an epoch of 16 spreads or more lie in one spread less often than once in 10^4 reads, and the
@@ -127,10 +144,10 @@ bool Progress::JumpTo(Position position) {
   }
   if (near.size() < kStraysToJump) return false;
   const auto [least, most] = std::minmax_element(near.begin(), near.end());
-  tail_ = *least;
+  base_ = tail_ = *least;
   front_ = *most + 1;
-  seen_.assign(front_ - tail_, false);
-  for (const Position one : near) seen_[one - tail_] = true;
+  seen_.assign(front_ - tail_, 0);
+  for (const Position one : near) Mark(one, missed ? kByRead : kByOpen);
   recent_ = {};
   for (const Position one : near) recent_.emplace(one, one);
   passed_.clear();

@@ -60,6 +60,8 @@ class Progress {
 
   // The reader has passed everything before `tail`; `front` is where it will read next, about.
   Position tail() const { return tail_; }
+  // What may yet be told of lies at or after this: the open of a READ that was told before it, or the other way round.
+  Position base() const { return base_; }
   Position front() const { return front_; }
   // The positions that the reader is done with since the last call, each once: those seen when the front is `lag`
   // further, the others when the tail passes them. After a jump or a restart: what was passed before is not told.
@@ -73,21 +75,28 @@ class Progress {
   static constexpr size_t kStrays = 16;       // reads elsewhere that are remembered
   static constexpr size_t kStraysToJump = 8;  // this many of them beside each other are a reader
 
+  // How a read was seen, a bit each.
+  static constexpr uint8_t kByOpen = 1;
+  static constexpr uint8_t kByRead = 2;
+
+  uint8_t HowSeen(Position position) const;
+  void Mark(Position position, uint8_t how);
   void FollowReads();
   void ForgetChance(Position epoch_reads);
   void Advance();
   Seen Stray(Slot slot, bool missed);
-  bool JumpTo(Position position);
+  bool JumpTo(Position position, bool missed);
 
   const Track& track_;
   Options options_;
+  Position base_ = 0;  // the tail; where opens are seen, up to `spread_max` before it
   Position tail_ = 0;
   Position front_ = 0;
   // Seen and not yet passed, by where the front was at least.
   std::priority_queue<std::pair<Position, Position>, std::vector<std::pair<Position, Position>>, std::greater<>>
       recent_;
   std::vector<Position> passed_;
-  std::deque<bool> seen_;                                  // of the positions from tail_ on
+  std::deque<uint8_t> seen_;                               // how, of the positions from base_ on
   std::vector<Position> in_front_;                         // seen at or after the front; fewer than `support`
   double chance_ = 0;                                      // of those, how many are to be forgotten as a stranger's
   std::array<std::array<Position, 2>, kStrays> strays_{};  // in the front's epoch, and in the one after it

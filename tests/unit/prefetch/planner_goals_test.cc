@@ -54,6 +54,30 @@ TEST(PlannerGoalsTest, DearReadsAreJoined) {
   EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
 }
 
+// As a control group does it, and with the memory that the program has for files of a memory= of half of the data: what
+// is let through comes at multiples of a tenth of a second, and a third of the stock is left to it.
+TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSteps) {
+  constexpr uint64_t kSeeds = 3;
+  double later_sum = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    World world = WorldThatFits(0.38);
+    world.seed = seed;
+    world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300, .step_us = 100e3};
+    world.limits.lent_bytes_max = world.limits.stock_bytes_max / 3 * 2;
+    Simulation simulation(world);
+    const std::vector<EpochResult> epochs = ThreeEpochs(&simulation);
+    EXPECT_GE(epochs[0].bytes_per_second(), 0.45 * 150e6);
+    const double later = static_cast<double>(epochs[1].delivered_bytes + epochs[2].delivered_bytes) /
+                         (epochs[1].seconds + epochs[2].seconds);
+    EXPECT_GE(later, 0.85 * 150e6);
+    later_sum += later;
+    EXPECT_LE(simulation.kept_bytes() + simulation.page_cache_bytes(),
+              world.limits.kept_bytes_max + world.limits.stock_bytes_max + kMiB);
+  }
+  EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
+}
+
 TEST(PlannerGoalsTest, BandwidthIsReachedWhereReadsAreCheap) {
   World world = WorldThatFits(0.5);
   world.disk = {.reads_per_second = 3000, .bytes_per_second = 125e6, .latency_us = 300};

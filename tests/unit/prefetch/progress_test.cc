@@ -65,6 +65,33 @@ TEST_F(ProgressTest, ReadsInOrderMoveTheFrontThroughAllEpochs) {
   EXPECT_EQ(progress_.front(), track_.end()) << "the last reads of all have nothing behind them that supports them";
 }
 
+// Opens are told in batches, some hundred files late where the reader finds its files in the page cache; the READ of a
+// file that is not there is told at once. In a short epoch a file's next use is near: the open that comes late must not
+// be taken for that.
+TEST_F(ProgressTest, AnOpenThatIsToldAfterItsReadIsTheSameRead) {
+  constexpr size_t kFiles = 2000;
+  options_.lag = 28;
+  options_.opens = true;
+  progress_.SetOptions(options_);
+  Epochs(kFiles, 3);
+  Order all;
+  for (const Order& epoch : epochs_) all.insert(all.end(), epoch.begin(), epoch.end());
+  std::mt19937_64 random(1);
+  size_t told = 0;
+  for (size_t at = 0; at < all.size(); ++at) {
+    if (random() % 20 == 0) progress_.See(track_.SlotOf(all[at]), true);
+    if (random() % 150 == 0 || at + 1 == all.size()) {
+      for (; told <= at; ++told) {
+        const Progress::Seen seen = See(all[told]);
+        ASSERT_TRUE(seen.kind == Progress::Kind::kNew || seen.kind == Progress::Kind::kOld) << told;
+        ASSERT_EQ(seen.position, told);
+      }
+    }
+    ASSERT_LE(progress_.front(), at + 1);
+  }
+  EXPECT_EQ(progress_.front(), track_.end());
+}
+
 // Worker processes take batches of 32 in turn and run at speeds of their own, two batches ahead at the most.
 TEST_F(ProgressTest, InterleavedWorkersAreOneReader) {
   constexpr size_t kWorkers = 4;

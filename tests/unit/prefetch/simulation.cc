@@ -55,7 +55,9 @@ double Simulation::DiskDone(uint64_t bytes) {
   disk_reads_free_us_ = std::max(disk_reads_free_us_, now_us_) + 1e6 / world_.disk.reads_per_second;
   disk_bytes_free_us_ =
       std::max(disk_bytes_free_us_, now_us_) + 1e6 * static_cast<double>(bytes) / world_.disk.bytes_per_second;
-  return std::max(disk_reads_free_us_, disk_bytes_free_us_) + world_.disk.latency_us;
+  double done = std::max(disk_reads_free_us_, disk_bytes_free_us_);
+  if (world_.disk.step_us > 0) done = std::ceil(done / world_.disk.step_us) * world_.disk.step_us;
+  return done + world_.disk.latency_us;
 }
 
 void Simulation::IntoPageCache(EntryNumber file) {
@@ -164,7 +166,8 @@ void Simulation::Pump() {
 
 void Simulation::Check() {
   const PlannerGauges gauges = planner_->gauges();
-  if (kept_bytes_ > kept_bytes_max_) violations.push_back("keeps more than the warehouse takes");
+  if (kept_bytes_ > kept_bytes_max_ + world_.limits.lent_bytes_max)
+    violations.push_back("keeps more than the warehouse takes");
   if (gauges.kept_bytes != kept_bytes_) violations.push_back("another opinion of what is kept");
   if (gauges.conveyor_bytes > world_.limits.conveyor_bytes_max) violations.push_back("a conveyor over its limit");
   // What readers bring in by themselves stays until they are past it.

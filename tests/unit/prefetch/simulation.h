@@ -19,6 +19,8 @@ struct Disk {
   double reads_per_second = 70'000;
   double bytes_per_second = 2e9;
   double latency_us = 100;
+  // Limits are enforced in steps, as blk-throttle does: what is let through comes at a multiple of this. 0: at once.
+  double step_us = 0;
 };
 
 struct World {
