@@ -23,6 +23,8 @@ constexpr double kErrorMax = 1;
 constexpr double kBetter = 1.5;
 constexpr double kNotTried = 1.25;
 constexpr double kBeyondShown = 1.6;
+// Fewer windows than this may be of nothing else than the first burst.
+constexpr int kWindowsOfBursts = 16;
 
 }  // namespace
 
@@ -31,6 +33,12 @@ void DiskModel::Begin(uint64_t now_us) {
 }
 
 void DiskModel::Spare(uint64_t now_us) {
+  last_end_us_ = now_us;
+  aligned_ = false;
+  BeginWindow(now_us);
+}
+
+void DiskModel::BeginWindow(uint64_t now_us) {
   window_begin_us_ = now_us;
   window_reads_ = 0;
   window_bytes_ = 0;
@@ -39,15 +47,45 @@ void DiskModel::Spare(uint64_t now_us) {
 void DiskModel::End(uint64_t now_us, uint64_t bytes) {
   AUGUR_CHECK(reads_under_way_ > 0);
   --reads_under_way_;
+  if (now_us - last_end_us_ >= kPauseUs) SeePause(now_us);
+  last_end_us_ = now_us;
   ++window_reads_;
   window_bytes_ += bytes;
+  if (pauses_) {
+    if (now_us - last_pause_us_ < kNoPausesUs) return;
+    pauses_ = false;
+  }
   const uint64_t reads = known() ? kLaterWindowReads : kWindowReads;
   const uint64_t passed_us = now_us - window_begin_us_;
   // By what is known too: a window may begin just before a burst, and would end in it.
   const auto dear_us = static_cast<double>(window_reads_ * kDearReadUs);
-  const bool dear =
-      known() && (static_cast<double>(passed_us) > dear_us || CostUs(window_reads_, window_bytes_) > dear_us);
+  const bool dear = windows_ >= kFirstWindows &&
+                    (static_cast<double>(passed_us) > dear_us || CostUs(window_reads_, window_bytes_) > dear_us);
   if (window_reads_ >= reads && passed_us >= (dear ? kDearWindowUs : kWindowUs)) CloseWindow(now_us);
+}
+
+// The read that ends now is the first of those that are let through: it belongs to the time that begins.
+void DiskModel::SeePause(uint64_t now_us) {
+  const bool again = last_pause_us_ != 0 && now_us - last_pause_us_ < kPausesUs;
+  last_pause_us_ = now_us;
+  if (!pauses_) {
+    pauses_ = again;
+    // What was learned until now are bursts without the pauses between them, and pauses without their bursts.
+    if (again && windows_ < kWindowsOfBursts) {
+      windows_ = 0;
+      rr_ = rb_ = bb_ = rt_ = bt_ = 0;
+      limit_fit_ = {};
+    }
+    if (!again) return;
+  }
+  const uint64_t enough_us = windows_ < kFirstWindows ? kWindowUs : kDearWindowUs;
+  const bool enough = window_reads_ >= kWindowReads && now_us - window_begin_us_ >= enough_us;
+  if (!aligned_) {
+    BeginWindow(now_us);
+  } else if (enough) {
+    CloseWindow(now_us);
+  }
+  aligned_ = true;
 }
 
 void DiskModel::Withdraw() {
@@ -72,7 +110,7 @@ void DiskModel::CloseWindow(uint64_t now_us) {
   rt_ += weight * reads * time;
   bt_ += weight * megabytes * time;
   ++windows_;
-  Spare(now_us);
+  BeginWindow(now_us);
   Fit();
 }
 
@@ -127,9 +165,12 @@ void DiskModel::Fit() {
 
 uint64_t DiskModel::free_gap_bytes() const { return static_cast<uint64_t>(read_us() / byte_us()); }
 
+uint64_t DiskModel::tried_gap_bytes() const {
+  return limit_fit_.byte_us() > 0 ? static_cast<uint64_t>(limit_fit_.read_us() / limit_fit_.byte_us()) : 0;
+}
+
 uint64_t DiskModel::shown_gap_bytes() const {
-  if (limit_fit_.byte_us() <= 0) return 0;
-  return std::min(free_gap_bytes(), static_cast<uint64_t>(kBeyondShown * limit_fit_.read_us() / limit_fit_.byte_us()));
+  return std::min(free_gap_bytes(), static_cast<uint64_t>(kBeyondShown * static_cast<double>(tried_gap_bytes())));
 }
 
 }  // namespace augur

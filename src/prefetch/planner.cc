@@ -12,9 +12,9 @@ constexpr uint64_t kMeasureUs = 100'000;
 // A read of one file that takes longer than this may be one of those that cost the same when they are ten times as
 // long.
 constexpr double kDearUs = 4'000;
-// Windows of the disk's model that must have been seen before tiles are read, and before they are read no longer.
-constexpr int kWindowsToSweep = 5;
-constexpr int kWindowsToLeave = 8;
+// So many windows of the disk's model in turn must say that files should be read in the other way. One of them may say
+// as much of the programs that start, or of who else has used the disk.
+constexpr int kWindowsInTurn = 3;
 
 }  // namespace
 
@@ -211,22 +211,34 @@ bool Planner::Sweeps() const { return sweeps_; }
 
 void Planner::ChooseMode() {
   if (!disk_.known() || limits_.kept_bytes_max == 0) return;
-  const uint64_t gap = disk_.free_gap_bytes();
-  const uint64_t file = track_.mean_bytes();
-  if (sweeps_) {
-    if (!tiles_.settled() || disk_.windows() < mode_windows_ + kWindowsToLeave || 2 * gap >= 3 * file) return;
-  } else {
-    // The first windows say as much of the programs that start as of the disk. Later, as long as all reads are of about
-    // one size, nobody can say whether it is the reads or the bytes that take so long. So where they do, tiles are
-    // tried.
-    if (disk_.windows() < kWindowsToSweep) return;
-    const bool tried = tiles_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
-    if (gap <= 3 * file && (tried || disk_.CostUs(1, file) < kDearUs)) return;
-    if (tiles_.used()) windows_to_try_ *= 2;
-  }
+  if (disk_.windows() == windows_seen_) return;
+  windows_seen_ = disk_.windows();
+  const bool otherwise = sweeps_ ? TilesAreNotWorthIt() : TilesMayBeWorthIt();
+  windows_in_turn_ = otherwise ? windows_in_turn_ + 1 : 0;
+  if (windows_in_turn_ < kWindowsInTurn) return;
+  if (!sweeps_ && tiles_.used()) windows_to_try_ *= 2;
   sweeps_ = !sweeps_;
   mode_windows_ = disk_.windows();
+  windows_in_turn_ = 0;
   ComputeAnew();
+}
+
+// As long as all reads are of about one size, nobody can say whether it is the reads or the bytes that take so long:
+// what the model says of longer ones is a guess. So where single files take long, tiles are tried whatever it says. But
+// where they were tried, and brought no more than single files do, they are not tried again for a while.
+bool Planner::TilesMayBeWorthIt() const {
+  const uint64_t file = track_.mean_bytes();
+  const bool tried = tiles_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
+  if (tried) return std::min(disk_.free_gap_bytes(), disk_.tried_gap_bytes()) > 3 * file;
+  return disk_.free_gap_bytes() > 3 * file || disk_.CostUs(1, file) >= kDearUs;
+}
+
+// A tile takes as much longer than a file as it is longer: that is seen at once. That another way to reckon says so is
+// not enough while tiles are new.
+bool Planner::TilesAreNotWorthIt() const {
+  const uint64_t file = track_.mean_bytes();
+  if (2 * disk_.tried_gap_bytes() < 3 * file) return true;
+  return tiles_.settled() && 2 * disk_.free_gap_bytes() < 3 * file;
 }
 
 void Planner::SetSight(uint32_t sentinel_every, const ProgressOptions& progress) {

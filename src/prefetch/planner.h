@@ -197,6 +197,8 @@ class Planner {
   void StillRead(Slot slot);
   bool Sweeps() const;
   void ChooseMode();
+  bool TilesMayBeWorthIt() const;
+  bool TilesAreNotWorthIt() const;
   double UnderWayUs() const;
   std::nullopt_t NothingToRead(uint64_t now_us);
   Position NextMissing();
@@ -235,7 +237,9 @@ class Planner {
   uint32_t arm_ = 0;    // rank
   bool fill_ = false;
   bool sweeps_ = false;
-  int mode_windows_ = 0;     // of the disk's model, when sweeps_ was changed
+  int windows_seen_ = 0;     // of the disk's model
+  int windows_in_turn_ = 0;  // that said that it should be the other way
+  int mode_windows_ = 0;     // windows_seen_ when sweeps_ was changed
   int windows_to_try_ = 32;  // so many after that, tiles may be tried again; doubled each time
   std::vector<EntryNumber> released_;
   uint64_t seen_ = 0;                                 // reads

@@ -149,6 +149,33 @@ TEST(DiskModelTest, LearnsNothingWhileTheDiskHasTimeToSpare) {
   EXPECT_EQ(model.byte_us(), byte_us);
 }
 
+// Of each tenth of a second the limit's bytes come within its first 20 ms, seen when a busy processor has time for it,
+// and then nothing: what is foretold is the limit, not the burst, after the first second.
+TEST(DiskModelTest, LearnsFromPauseToPauseWhereALimitIsEnforcedInSlices) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    DiskModel model;
+    constexpr uint64_t kSliceUs = 100'000;
+    constexpr uint64_t kDepth = 32;
+    for (uint64_t i = 0; i < kDepth; ++i) model.Begin(1000);
+    double at = 1000;
+    for (uint64_t slice = 0; slice < 30; ++slice) {
+      at = std::max(at, static_cast<double>(1000 + slice * kSliceUs + random() % 20'000));
+      for (uint64_t bytes = 0; bytes < 12'500'000;) {
+        const uint64_t size = 40'000 + random() % 150'000;
+        at += 1.6e-3 * static_cast<double>(size);
+        model.End(static_cast<uint64_t>(at), size);
+        model.Begin(static_cast<uint64_t>(at));
+        bytes += size;
+      }
+      if (slice < 10) continue;
+      EXPECT_NEAR(model.CostUs(1000, 115'000'000) / 920'000, 1, 0.15);
+      EXPECT_LE(model.tried_gap_bytes(), 150'000U) << "no reads longer than those of a file were seen";
+    }
+  }
+}
+
 TEST(DiskModelTest, StaysWithinWhatDisksCanBe) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);

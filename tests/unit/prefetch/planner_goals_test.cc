@@ -54,17 +54,26 @@ TEST(PlannerGoalsTest, DearReadsAreJoined) {
   EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
 }
 
-// As a control group does it, and with the memory that the program has for files of a memory= of half of the data: what
-// is let through comes at multiples of a tenth of a second, and a third of the stock is left to it.
-TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSteps) {
-  constexpr uint64_t kSeeds = 3;
+// The limits of a control group, on a machine whose processors are busy with other things, and the memory that the
+// program has for files of a memory= of half of the data, two thirds of the stock being lent to the warehouse.
+World WorldInAGroup(uint64_t seed, double reads_per_second, double bytes_per_second) {
+  World world = WorldThatFits(0.38);
+  world.seed = seed;
+  world.disk = {.reads_per_second = reads_per_second,
+                .bytes_per_second = bytes_per_second,
+                .latency_us = 300,
+                .slice_us = 100'000};
+  world.processor_taken = 0.9;
+  world.limits.lent_bytes_max = world.limits.stock_bytes_max / 3 * 2;
+  return world;
+}
+
+TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
+  constexpr uint64_t kSeeds = 5;
   double later_sum = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    World world = WorldThatFits(0.38);
-    world.seed = seed;
-    world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300, .step_us = 100e3};
-    world.limits.lent_bytes_max = world.limits.stock_bytes_max / 3 * 2;
+    const World world = WorldInAGroup(seed, 150, 150e6);
     Simulation simulation(world);
     const std::vector<EpochResult> epochs = ThreeEpochs(&simulation);
     EXPECT_GE(epochs[0].bytes_per_second(), 0.45 * 150e6);
@@ -72,10 +81,26 @@ TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSteps) {
                          (epochs[1].seconds + epochs[2].seconds);
     EXPECT_GE(later, 0.85 * 150e6);
     later_sum += later;
+    EXPECT_TRUE(simulation.planner().gauges().sweeping);
     EXPECT_LE(simulation.kept_bytes() + simulation.page_cache_bytes(),
               world.limits.kept_bytes_max + world.limits.stock_bytes_max + kMiB);
   }
   EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
+}
+
+// What a slice allows comes at once, and then nothing until it ends; and who is looked at only now and then sees that
+// differently each time. None of it makes reads dear.
+TEST(PlannerGoalsTest, SlicesAndBusyProcessorsAreNotTakenForDearReads) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    Simulation simulation(WorldInAGroup(seed, 3000, 125e6));
+    for (const EpochResult& epoch : ThreeEpochs(&simulation)) {
+      EXPECT_GE(epoch.bytes_per_second(), 0.95 * 125e6);
+      // In tiles much would be read that nobody wants.
+      EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
+    }
+    EXPECT_FALSE(simulation.planner().gauges().sweeping);
+  }
 }
 
 TEST(PlannerGoalsTest, BandwidthIsReachedWhereReadsAreCheap) {

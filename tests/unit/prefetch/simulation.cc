@@ -12,10 +12,46 @@ namespace {
 constexpr double kRequestUs = 60;  // a READ that the daemon answers
 constexpr double kDropUs = 30;
 constexpr double kStatUs = 200;
+constexpr double kTurnUs = 50e3;
 
 uint64_t Pages(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 }  // namespace
+
+uint64_t Throttle::LetThrough(const Disk& disk, uint64_t bytes, uint64_t now_us) {
+  const uint64_t slice = disk.slice_us;
+  const auto per_slice = [slice](double per_second, uint64_t slices_us) {
+    return static_cast<uint64_t>(per_second * static_cast<double>(slices_us / slice * slice) / 1e6);
+  };
+  uint64_t at = std::max(now_us, last_us_);
+  if (last_us_ <= now_us && now_us > slice_end_us_) {
+    slice_begin_us_ = now_us;
+    bytes_ = reads_ = 0;
+  }
+  while (true) {
+    const uint64_t passed = at - slice_begin_us_;
+    const uint64_t for_reads = (passed / slice + 1) * slice;
+    const uint64_t for_bytes = std::max<uint64_t>(1, (passed + slice - 1) / slice) * slice;
+    uint64_t wait = 0;
+    if (reads_ + 1 > per_slice(disk.reads_per_second, for_reads)) wait = for_reads - passed;
+    const uint64_t bytes_max = per_slice(disk.bytes_per_second, for_bytes);
+    if (bytes_ + bytes > bytes_max) {
+      const double more_us = static_cast<double>(bytes_ + bytes - bytes_max) * 1e6 / disk.bytes_per_second;
+      wait = std::max(wait, static_cast<uint64_t>(std::ceil(more_us)) + for_bytes - passed);
+    }
+    if (wait == 0) break;
+    at += wait;
+  }
+  bytes_ += bytes;
+  ++reads_;
+  slice_end_us_ = at + slice;
+  last_us_ = at;
+  const uint64_t whole = (at - slice_begin_us_) / slice * slice;
+  bytes_ -= std::min(bytes_, per_slice(disk.bytes_per_second, whole));
+  reads_ -= std::min(reads_, per_slice(disk.reads_per_second, whole));
+  slice_begin_us_ += whole;
+  return at;
+}
 
 Simulation::Simulation(const World& world) : world_(world), kept_bytes_max_(world.limits.kept_bytes_max) {
   std::mt19937_64 random(world.seed);
@@ -52,12 +88,25 @@ void Simulation::At(double time, std::function<void()> what) {
 double Simulation::DiskDone(uint64_t bytes) {
   ++result_.disk_reads;
   result_.disk_bytes += bytes;
+  if (world_.disk.slice_us > 0) {
+    const uint64_t from_us = throttle_.LetThrough(world_.disk, bytes, static_cast<uint64_t>(now_us_));
+    disk_bytes_free_us_ = std::max({disk_bytes_free_us_, now_us_, static_cast<double>(from_us)}) +
+                          1e6 * static_cast<double>(bytes) / world_.disk.device_bytes_per_second;
+    return disk_bytes_free_us_ + world_.disk.latency_us;
+  }
   disk_reads_free_us_ = std::max(disk_reads_free_us_, now_us_) + 1e6 / world_.disk.reads_per_second;
   disk_bytes_free_us_ =
       std::max(disk_bytes_free_us_, now_us_) + 1e6 * static_cast<double>(bytes) / world_.disk.bytes_per_second;
-  double done = std::max(disk_reads_free_us_, disk_bytes_free_us_);
-  if (world_.disk.step_us > 0) done = std::ceil(done / world_.disk.step_us) * world_.disk.step_us;
-  return done + world_.disk.latency_us;
+  return std::max(disk_reads_free_us_, disk_bytes_free_us_) + world_.disk.latency_us;
+}
+
+// When the processor is there for what has happened.
+double Simulation::Noticed(double time_us) const {
+  if (world_.processor_taken <= 0) return time_us;
+  const double turn = std::floor(time_us / kTurnUs);
+  std::mt19937_64 random(world_.seed + static_cast<uint64_t>(turn));
+  const double taken = std::uniform_real_distribution<double>(0, world_.processor_taken)(random);
+  return std::max(time_us, (turn + taken) * kTurnUs);
 }
 
 void Simulation::IntoPageCache(EntryNumber file) {
@@ -122,7 +171,7 @@ void Simulation::PumpReads() {
     }
     if (read->items.empty()) violations.push_back("a read for nothing");
     result_.planned_files += read->items.size();
-    At(DiskDone(read->bytes), [this, plan = *read] { Arrive(plan); });
+    At(Noticed(DiskDone(read->bytes)), [this, plan = *read] { Arrive(plan); });
   }
 }
 
@@ -216,7 +265,7 @@ void Simulation::Begin(Reader* reader) {
     waiting_[file].push_back(reader);
   } else {
     ++result_.demand_reads;
-    At(DiskDone(places_[file].bytes), [this, reader, file] { Deliver(reader, file, true); });
+    At(Noticed(DiskDone(places_[file].bytes)), [this, reader, file] { Deliver(reader, file, true); });
   }
 }
 

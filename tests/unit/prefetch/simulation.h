@@ -19,8 +19,24 @@ struct Disk {
   double reads_per_second = 70'000;
   double bytes_per_second = 2e9;
   double latency_us = 100;
-  // Limits are enforced in steps, as blk-throttle does: what is let through comes at a multiple of this. 0: at once.
-  double step_us = 0;
+  // Both limits are enforced as a control group does it (Throttle), in slices of this length. 0: evenly.
+  uint64_t slice_us = 0;
+  double device_bytes_per_second = 500e6;  // and this is how fast what was let through is read
+};
+
+// The kernel's blk-throttle (block/blk-throttle.c: tg_may_dispatch, throtl_trim_slice), in which a slice's reads and
+// bytes may be had at its beginning, and what is asked for beyond them waits for its end.
+class Throttle {
+ public:
+  // When a read that is asked for now is let through. REQUIRES: time does not go back.
+  uint64_t LetThrough(const Disk& disk, uint64_t bytes, uint64_t now_us);
+
+ private:
+  uint64_t slice_begin_us_ = 0;
+  uint64_t slice_end_us_ = 0;
+  uint64_t bytes_ = 0;  // let through since the slice has begun
+  uint64_t reads_ = 0;
+  uint64_t last_us_ = 0;
 };
 
 struct World {
@@ -30,6 +46,9 @@ struct World {
   Disk disk;
   PlannerLimits limits;
   ProgressOptions progress;
+  // Somebody else has the processor for up to this part of each 50 ms, at random: what ends meanwhile is noticed after
+  // it.
+  double processor_taken = 0;
   double reader_us = 20;              // a file, when it is in the page cache
   double push_us_per_byte = 0.00028;  // 3.5 GB/s
   bool opens_seen = true;
@@ -102,6 +121,7 @@ class Simulation {
   void Arrive(const ReadPlan& read);
   void Keep(EntryNumber file, const KeepPlan& plan);
   double DiskDone(uint64_t bytes);
+  double Noticed(double time_us) const;
   void RunUntil(const std::function<bool()>& done);
   bool Step();
   void Begin(Reader* reader);
@@ -118,7 +138,8 @@ class Simulation {
   uint64_t event_count_ = 0;
   double now_us_ = 0;
   double disk_reads_free_us_ = 0;
-  double disk_bytes_free_us_ = 0;
+  double disk_bytes_free_us_ = 0;  // with slices: the device
+  Throttle throttle_;
   bool pushing_ = false;
   uint64_t readers_ = 1;
   std::set<EntryNumber> page_cache_, held_, kept_;
