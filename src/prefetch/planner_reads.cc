@@ -301,8 +301,9 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
     const Position second = track_.NextUse(slot, use + 1);
     if (second <= state.deadline && second != kNever) arrival.keep = PlanKeep(slot, second);
   }
-  // Without stock it waits for its READ, also when its open was seen before it came.
-  const bool for_read = limits_.stock_bytes_max == 0 && (use != kNever || progress_.IsBeingRead(slot));
+  // It waits for its READ: also when its open was told before it came, and nobody has read it since.
+  const bool opened = progress_.IsBeingRead(slot) && !stocked_.Contains(slot);
+  const bool for_read = opened || (limits_.stock_bytes_max == 0 && use != kNever);
   arrival.hold = !arrival.keep.keep && (to_stock || sentinel || for_read);
   arrival.copy = arrival.hold && !to_stock;
   if (arrival.hold) {

@@ -159,7 +159,8 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
     // What nobody is known to need is not worth a stat. A stat that ended after the push was begun was too late for it.
     state.unpushable = outcome == PushOutcome::kEnded || state.pushed_asked || NextUnread(slot) == kNever;
     state.unknown = outcome == PushOutcome::kUnknown && !state.unpushable;
-    if (state.held && NextUnread(slot) == kNever) Release(slot);
+    // Its open may be told before its READ comes, which needs it now that it is not in the page cache.
+    if (state.held && NextUnread(slot) == kNever && !progress_.IsBeingRead(slot)) Release(slot);
     Settle(slot);
     return {};
   }
