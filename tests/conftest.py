@@ -34,6 +34,26 @@ def augurctl():
     return find_program("augurctl")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_home():
+    """What daemons remember of their stores for later runs goes to a place that is gone afterwards, and which the user may have
+    another of. Every user can write there."""
+    with tempfile.TemporaryDirectory(prefix="augur-test-cache-") as path:
+        os.chmod(path, 0o1777)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_CACHE_HOME", path)
+            yield path
+
+
+@pytest.fixture(autouse=True)
+def own_cache_home(cache_home, monkeypatch):
+    """One for each test: what one test has read is nothing that another may foresee."""
+    with tempfile.TemporaryDirectory(dir=cache_home) as path:
+        os.chmod(path, 0o1777)
+        monkeypatch.setenv("XDG_CACHE_HOME", path)
+        yield
+
+
 @pytest.fixture
 def folder():
     """A new folder that is gone after the test (tmp_path stays, and stores are large)."""

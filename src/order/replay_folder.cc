@@ -167,6 +167,8 @@ Status ReplayFolder::Touch(std::string_view name) const {
   return Status::Ok();
 }
 
+Status ReplayFolder::TouchFolder() const { return SetTimeToNow(fd_.get()) ? Status::Ok() : ErrnoStatus(errno, path_); }
+
 Status ReplayFolder::Remove(std::string_view name) const {
   if (!IsName(name, kPrefix)) return NotThere(name);
   if (::unlinkat(fd_.get(), std::string(name).c_str(), 0) == 0 || errno == ENOENT) return Status::Ok();

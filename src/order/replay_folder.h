@@ -42,6 +42,8 @@ class ReplayFolder {
   Status Write(std::string_view name, std::string_view bytes) const;
   // The file is now the newest. kNotFound.
   Status Touch(std::string_view name) const;
+  // The folder itself is now the newest of those beside it.
+  Status TouchFolder() const;
   // OK too when it is gone already.
   Status Remove(std::string_view name) const;
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "order/replay_folders.h"
 #include "store/hash.h"
 
 namespace augur {
@@ -68,6 +70,9 @@ Result<std::unique_ptr<ReplayStore>> ReplayStore::Open(const std::string& folder
     return Status(Code::kUnsupported, "a store of over 2^32 entries: orders of its runs are not kept");
   }
   AUGUR_TRY_ASSIGN(opened, ReplayFolder::Open(folder));
+  // What can only be read is still good to read from.
+  static_cast<void>(opened.TouchFolder());
+  static_cast<void>(TrimReplayFolders(std::filesystem::path(folder).parent_path().string(), limits.stores_max));
   const ReplayIdentity identity{
       .index_id = summary.index_id, .generation = summary.generation, .entry_count = summary.entry_count};
   std::unique_ptr<ReplayStore> store(new ReplayStore(std::move(opened), identity, limits));

@@ -21,6 +21,7 @@ struct ReplayLimits {
   uint64_t run_bytes_max = uint64_t{64} << 20;     // of one run: later epochs are left out
   uint64_t store_bytes_max = uint64_t{256} << 20;  // of all runs of one store: the oldest goes
   size_t store_runs_max = 64;
+  size_t stores_max = 256;  // beside each other: those that were not opened for longest go
 };
 
 // A recorded run, without its orders.
@@ -52,7 +53,8 @@ std::string ReplayFolderPath(const char* xdg_cache_home, const char* home, const
 // time does no harm but for the runs in it. Methods wait for the disk: not for threads that serve requests.
 class ReplayStore {
  public:
-  // See ReplayFolder::Open. kUnsupported: a store of over 2^32 entries.
+  // See ReplayFolder::Open; what is beside `folder` is trimmed (TrimReplayFolders). kUnsupported: a store of over 2^32
+  // entries.
   static Result<std::unique_ptr<ReplayStore>> Open(const std::string& folder, const StoreSummary& summary,
                                                    const ReplayLimits& limits = {});
   ReplayStore(const ReplayStore&) = delete;

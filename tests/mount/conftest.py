@@ -31,11 +31,11 @@ measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
 
 
 def wait_until(condition, what):
-    """Waits for something that another process does; the test fails when it does not come."""
+    """Waits for something that another process does; the test fails when it does not come, with the text or what it returns."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > end:
-            pytest.fail(f"in {PATIENCE_S} s not: {what}")
+            pytest.fail(f"in {PATIENCE_S} s not: {what() if callable(what) else what}")
         time.sleep(0.01)
 
 

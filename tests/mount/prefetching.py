@@ -159,5 +159,5 @@ class Foresight:
         would itself be followed."""
         for path in data.shuffled(99)[:100]:
             data.check(self.point, path)
-        wait_until(lambda: self.gauges()["orders_queued"] == 0, "the orders have ended")
+        wait_until(lambda: self.gauges()["orders_queued"] == 0, lambda: f"the orders have ended: {self.status()}")
         self.wait_idle()

@@ -2,6 +2,7 @@
 augur_test(order_replay
   unit/order/replay_crash_test.cc
   unit/order/replay_damage_test.cc
+  unit/order/replay_folders_test.cc
   unit/order/replay_score_test.cc
   unit/order/replay_store_test.cc
   LAYERS order)
