@@ -49,6 +49,9 @@ constexpr uint64_t kViewsMin = 3 * kMiB / 2;
 constexpr uint64_t kViewsEnough = 16 * kMiB;
 // Of that, for the names of folders: 50 bytes an entry, so that the most, 32 MiB, has room for 670,000.
 constexpr uint64_t kNamesShare = 8;
+// And for memory of images that nobody has now, waiting for the next: two dozen photographs' pixels are enough.
+constexpr uint64_t kRecycledShare = 16;
+constexpr uint64_t kRecycledMax = 16 * kMiB;
 // A decoding thread: tables of libjpeg or libspng (300 KiB), and its stack.
 constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
 // A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
@@ -106,8 +109,9 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     settings.demand_decode_threads = std::min(machine.cores - std::min(machine.cores, settings.decode_threads),
                                               decoders_max - settings.decode_threads);
     settings.names_bytes = views / kNamesShare;
-    settings.rendered_bytes =
-        views - settings.names_bytes - (settings.decode_threads + settings.demand_decode_threads) * kDecodeThreadBytes;
+    settings.recycled_bytes = std::min(views / kRecycledShare, kRecycledMax);
+    settings.rendered_bytes = views - settings.names_bytes - settings.recycled_bytes -
+                              (settings.decode_threads + settings.demand_decode_threads) * kDecodeThreadBytes;
   };
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
   if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin + kViewsMin) {

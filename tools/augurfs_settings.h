@@ -33,6 +33,7 @@ struct AugurfsSettings {
   uint64_t lent_bytes = 0;    // of them, what kept records may have on a disk where reads are dear
   uint64_t order_bytes_max = 0;
   uint64_t rendered_bytes = 0;         // files of views, made and in the making
+  uint64_t recycled_bytes = 0;         // memory of such files that nobody has, for the next
   uint64_t names_bytes = 0;            // names of folders in views
   unsigned decode_threads = 1;         // for what is only foreseen, too
   unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone

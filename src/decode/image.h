@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+
+#include "base/recycled_memory.h"
 
 namespace augur {
 
@@ -14,7 +15,7 @@ struct Image {
   uint32_t width = 0;
   uint32_t height = 0;
   uint32_t channels = 0;  // 1 grey, 3 RGB
-  std::unique_ptr<uint8_t[]> pixels;
+  RecycledMemory::Piece<uint8_t> pixels;
 
   size_t row_bytes() const { return size_t{width} * channels; }
   size_t bytes() const { return row_bytes() * height; }
@@ -24,7 +25,7 @@ struct Image {
 // With its pixels not yet written.
 inline Image MakeImage(uint32_t width, uint32_t height, uint32_t channels) {
   Image image{.width = width, .height = height, .channels = channels, .pixels = nullptr};
-  image.pixels = std::make_unique_for_overwrite<uint8_t[]>(image.bytes());
+  image.pixels = RecycledMemory::Take<uint8_t>(image.bytes());
   return image;
 }
 

@@ -100,7 +100,7 @@ struct RenderedFiles::Job {
   // would wait for memory that he takes himself.
   std::vector<BlockRef> given;  // by who asked; else it is read
   BlockRef block;
-  std::unique_ptr<std::byte[]> record;
+  RecycledMemory::Piece<std::byte> record;
   std::atomic<uint64_t> pending = 0;  // blocks
   std::atomic<bool> failed = false;   // the first failure is in `failure`
   Status failure;
@@ -273,7 +273,7 @@ std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
 
 void RenderedFiles::MakeRoom(uint64_t bytes) {
   while (!recent_.empty() && kept_bytes_ + taken_bytes_ + bytes > bytes_max_) {
-    kept_bytes_ -= recent_.back().file->bytes;
+    kept_bytes_ -= recent_.back().file->memory_bytes();
     kept_.erase(recent_.back().key);
     recent_.pop_back();
   }
@@ -290,7 +290,7 @@ void RenderedFiles::Job::Allocate() {
   if (result != nullptr) return;
   result = std::make_shared<RenderedFile>();
   result->memory = memory;
-  if (memory == nullptr) result->data = MakePageMemory(DecodedFiles::RoomFor(shown.size));
+  if (memory == nullptr) result->data = RecycledMemory::Take<std::byte>(DecodedFiles::RoomFor(shown.size));
   result->bytes = shown.size;
 }
 
@@ -309,7 +309,7 @@ bool RenderedFiles::FetchMade(const JobRef& job) {
 void RenderedFiles::Fetch(const JobRef& job) {
   const uint64_t blocks = Store::BlockCount(job->file);
   AUGUR_CHECK(blocks > 0);
-  if (job->record_bytes > 0) job->record = std::make_unique_for_overwrite<std::byte[]>(job->record_bytes);
+  if (job->record_bytes > 0) job->record = RecycledMemory::Take<std::byte>(job->record_bytes);
   job->pending = blocks;
   if (!job->given.empty()) {
     const std::vector<BlockRef> given = std::move(job->given);
@@ -411,10 +411,10 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
     if (made.ok() && job->memory != nullptr) {
       RememberAhead(*job);
     } else if (made.ok()) {
-      MakeRoom((*made)->bytes);
+      MakeRoom((*made)->memory_bytes());
       recent_.push_front({.key = job->key, .file = *made});
       kept_.emplace(job->key, recent_.begin());
-      kept_bytes_ += (*made)->bytes;
+      kept_bytes_ += (*made)->memory_bytes();
     }
     startable = TakeStartable();
   }

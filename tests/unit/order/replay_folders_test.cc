@@ -51,7 +51,9 @@ TEST_F(ReplayFoldersTest, WhatIsNotOursStays) {
   fs::create_directory(parent_ + "/orders/else");
   fs::create_directory_symlink(parent_, parent_ + "/orders/" + std::string(16, 'a'));
   const std::string others = Remember(2, 11);
-  if (::geteuid() == 0) ASSERT_EQ(::chown(others.c_str(), 12'345, 12'345), 0);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(others.c_str(), 12'345, 12'345), 0);
+  }
   ASSERT_TRUE(TrimReplayFolders(parent_ + "/orders", 0).ok());
   EXPECT_TRUE(fs::exists(mine + "/note"));
   EXPECT_EQ(std::distance(fs::directory_iterator(mine), {}), 1) << "the run is gone";
