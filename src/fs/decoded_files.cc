@@ -65,6 +65,8 @@ void DecodedFiles::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+bool DecodedFiles::Has(const ShownFile& file) const { return cache_->Contains(KeyOf(file)); }
+
 bool DecodedFiles::Read(const ShownFile& file, ReadEngine& engine, std::byte* to,
                         const std::function<void(bool right)>& done) {
   std::optional<DecodedCache::Place> place = cache_->Find(KeyOf(file));

@@ -42,6 +42,8 @@ class DecodedFiles {
   // Ends the thread. What is not written yet is left out: it will be made again.
   void Stop();
 
+  // Whether Read would find it.
+  bool Has(const ShownFile& file) const;
   // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kDecodedPageBytes on, and calls
   // `done` once the bytes are there and checked, or are not; on a thread of the engine. False: it is not in the cache,
   // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.

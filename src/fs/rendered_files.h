@@ -65,6 +65,8 @@ class RenderedFiles {
   // Returns whether it was there already.
   bool Get(const ShownFile& file, const View& view, const Done& done);
 
+  // As ViewSource::HasMade.
+  bool HasMade(const ShownFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
   // As ViewSource::MakeAhead. REQUIRES: no less than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
                 std::shared_ptr<const Buffer> memory, ViewSource::Made made);

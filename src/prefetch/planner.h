@@ -115,6 +115,8 @@ class Planner {
   std::optional<ReadPlan> NextRead(uint64_t now_us, bool alone = false);
   // The read could not be begun (no memory for it): it was not taken.
   void PutBack(const ReadPlan& read);
+  // The disk need not be read for it: what is made of its files is there already. Before any of their Arrived.
+  void NotRead(const ReadPlan& read);
   // The read has ended, before any of its files' Arrived.
   void Ended(const ReadPlan& read, uint64_t now_us);
   // The bytes of a file of the read are there and right; or not, then nothing is to be done with it.

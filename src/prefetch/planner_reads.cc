@@ -269,6 +269,12 @@ void Planner::PutBack(const ReadPlan& read) {
   disk_.Withdraw();
 }
 
+void Planner::NotRead(const ReadPlan& read) {
+  reading_bytes_ -= read.bytes;
+  --reads_under_way_;
+  disk_.Withdraw();
+}
+
 void Planner::Ended(const ReadPlan& read, uint64_t now_us) {
   disk_.End(now_us, read.bytes);
   ChooseMode();

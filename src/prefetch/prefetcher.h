@@ -150,6 +150,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void LetGo(EntryNumber file);
   void SettleDoubts();
   bool AlreadyKept(const ReadPlan& plan);
+  bool AlreadyMade(const ReadPlan& plan) const;
+  void MakeWithoutRecords(const ReadPlan& plan, const Memories& memories);
   void AskStats();
   void Publish();
 

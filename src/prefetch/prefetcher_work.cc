@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/prefetcher.h"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -28,9 +29,10 @@ void Prefetcher::StartReads() {
     const std::optional<ReadPlan> plan = planner_->NextRead(NowUs(), alone);
     if (!plan) return;
     if (AlreadyKept(*plan)) continue;
-    Buffer chunk = chunks_.Allocate(ChunkBytes(plan->bytes));
+    const bool made = AlreadyMade(*plan);
+    Buffer chunk = made ? Buffer() : chunks_.Allocate(ChunkBytes(plan->bytes));
     Memories memories;
-    if (!chunk || !AllocateToMake(*plan, &memories)) {
+    if (!(made || chunk) || !AllocateToMake(*plan, &memories)) {
       planner_->PutBack(*plan);
       // What is held may lie so that there is room for a file, but not for its neighbours with it.
       alone = !alone && plan->items.size() > 1;
@@ -40,6 +42,10 @@ void Prefetcher::StartReads() {
       return;
     }
     alone = false;
+    if (made) {
+      MakeWithoutRecords(*plan, memories);
+      continue;
+    }
     ++flights_;
     uint64_t wanted = 0;
     for (const ReadPlan::Item& item : plan->items) wanted += item.place.record_bytes;
@@ -72,6 +78,27 @@ bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
   planner_->PutBack(plan);
   for (const ReadPlan::Item& item : plan.items) planner_->Keeps(item.file);
   return true;
+}
+
+// Whether all of it was made before and need not be made again: an earlier run has put it on a disk.
+bool Prefetcher::AlreadyMade(const ReadPlan& plan) const {
+  return std::ranges::all_of(plan.items, [this](const ReadPlan::Item& item) {
+    if (!item.place.made) return false;
+    const Result<ShownFile> file = Shown(item.file);
+    return file.ok() && views_->HasMade(*file);
+  });
+}
+
+void Prefetcher::MakeWithoutRecords(const ReadPlan& plan, const Memories& memories) {
+  planner_->NotRead(plan);
+  for (const ReadPlan::Item& item : plan.items) {
+    const Result<ShownFile> file = Shown(item.file);
+    if (file.ok()) {
+      Make(item, *file, {}, memories.at(item.file));
+    } else {
+      (void)planner_->Arrived(item, false);
+    }
+  }
 }
 
 void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories) {
