@@ -13,9 +13,9 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
   for (uint64_t number = 0; number < store_->summary().entry_count; ++number) {
     if (given_up_) return Status(Code::kStopped, "the daemon ends");
     AUGUR_TRY_ASSIGN(entry, store_->Get(number));
-    if (ShownAs(view, entry) != Shown::kRendered) continue;
+    if (ShownAs(view.spec, entry) != Shown::kRendered) continue;
     ++total.images;
-    total.bytes += ShownSize(view, entry);
+    total.bytes += ShownSize(view.spec, entry);
   }
   known_.emplace(view.text, total);
   return total;

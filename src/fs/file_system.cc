@@ -117,7 +117,7 @@ Result<ShownFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
   if (view == 0) return ShownFile::Original(entry);
   const View* const found = views_ != nullptr ? views_->Get(view) : nullptr;
-  if (found == nullptr || ShownAs(*found, entry) == Shown::kAbsent) {
+  if (found == nullptr || ShownAs(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }
   return ShownIn(*found, entry);
@@ -166,7 +166,7 @@ Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
     shape.view = views_->root();
   }
   AUGUR_TRY_ASSIGN(entry, store_->Get(node->entry));
-  if (shape.view != nullptr && ShownAs(*shape.view, entry) == Shown::kAbsent) return NoSuchNode(id);
+  if (shape.view != nullptr && ShownAs(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
   shape.entry = entry;
   return shape;
 }
@@ -178,7 +178,7 @@ NodeAttributes FileSystem::Attributes(const Entry& entry, const View* view) cons
   attributes.mode = entry.type == EntryType::kSymlink ? entry.mode : entry.mode & ~options_.umask;
   attributes.uid = options_.uid;
   attributes.gid = options_.gid;
-  if (entry.type != EntryType::kDirectory) attributes.size = view != nullptr ? ShownSize(*view, entry) : entry.size;
+  if (entry.type != EntryType::kDirectory) attributes.size = view != nullptr ? ShownSize(view->spec, entry) : entry.size;
   attributes.mtime_sec = entry.mtime_sec;
   attributes.mtime_nsec = entry.mtime_nsec;
   return attributes;

@@ -25,21 +25,8 @@ Hash128 HashIn(const View& view, const Entry& entry) {
 
 }  // namespace
 
-Shown ShownAs(const View& view, const Entry& entry) {
-  if (entry.type != EntryType::kFile) return Shown::kOriginal;
-  switch (AppearanceOf(view.spec, entry.image)) {
-    case Appearance::kAbsent: return Shown::kAbsent;
-    case Appearance::kOriginal: return Shown::kOriginal;
-    default: return Shown::kRendered;
-  }
-}
-
-uint64_t ShownSize(const View& view, const Entry& entry) {
-  return ShownAs(view, entry) == Shown::kRendered ? RenderedSize(view.spec, entry.image) : entry.size;
-}
-
 ShownFile ShownIn(const View& view, const Entry& entry) {
-  if (ShownAs(view, entry) != Shown::kRendered) return ShownFile::Original(entry, view.number);
+  if (ShownAs(view.spec, entry) != Shown::kRendered) return ShownFile::Original(entry, view.number);
   return {.entry = entry,
           .view = view.number,
           .made = true,

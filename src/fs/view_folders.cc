@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fs/view_folders.h"
 
-#include <string_view>
 #include <vector>
 
-#include "views/render.h"
+#include "views/shown_as.h"
 
 namespace augur {
 namespace {
@@ -13,13 +12,6 @@ namespace {
 constexpr uint64_t kNameBytes = 50;
 // Of a folder, beside its names: nodes of the list and the map, vectors.
 constexpr uint64_t kFolderBytes = 512;
-
-std::string_view NewEnding(const ViewSpec& spec, const Entry& entry) {
-  if (entry.type != EntryType::kFile) return {};
-  const Appearance appearance = AppearanceOf(spec, entry.image);
-  const bool is_image = appearance != Appearance::kAbsent && appearance != Appearance::kOriginal;
-  return is_image ? EndingOf(appearance) : std::string_view();
-}
 
 }  // namespace
 
@@ -54,7 +46,7 @@ Result<std::shared_ptr<const ViewNames>> ViewFolders::Make(const View& view, con
   originals.reserve(directory.size);
   for (uint64_t i = 0; i < directory.size; ++i) {
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, i));
-    originals.push_back({.name = child.name, .ending = NewEnding(view.spec, child)});
+    originals.push_back({.name = child.name, .ending = ShownEnding(view.spec, child)});
   }
   return std::make_shared<const ViewNames>(std::move(originals));
 }

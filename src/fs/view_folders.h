@@ -28,7 +28,7 @@ class ViewFolders {
   ViewFolders& operator=(const ViewFolders&) = delete;
 
   // The names, the entry at position i being child i of `directory`. kCorrupt, kIo: of the index. REQUIRES: `directory`
-  // is one, and view.renames().
+  // is one, and view.spec.renames().
   Result<std::shared_ptr<const ViewNames>> Get(const View& view, const Entry& directory);
 
   // What is kept, for tests.

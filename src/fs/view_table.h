@@ -32,9 +32,6 @@ struct View {
   ViewSpec spec;
   std::string text;  // its one spelling
   std::shared_ptr<ViewCounts> counts;
-
-  // Whether images have other names than in the folder.
-  bool renames() const { return spec.kind == ViewKind::kNpy || spec.own_names; }
 };
 
 // ViewTable gives each view of a mount a number, from 1 on, when it is first asked for: two spellings of one view are

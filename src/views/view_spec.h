@@ -42,6 +42,9 @@ struct ViewSpec {
   PixelContainer as = PixelContainer::kPng;
   bool all = false;        // PNGs become pixels, too
   bool own_names = false;  // names end as the container's do
+
+  // Whether images have other names than in the folder.
+  bool renames() const { return kind == ViewKind::kNpy || own_names; }
   bool operator==(const ViewSpec&) const = default;
 };
 

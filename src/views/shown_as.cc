@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "views/shown_as.h"
+
+#include "views/render.h"
+
+namespace augur {
+
+Shown ShownAs(const ViewSpec& spec, const Entry& entry) {
+  if (entry.type != EntryType::kFile) return Shown::kOriginal;
+  switch (AppearanceOf(spec, entry.image)) {
+    case Appearance::kAbsent: return Shown::kAbsent;
+    case Appearance::kOriginal: return Shown::kOriginal;
+    default: return Shown::kRendered;
+  }
+}
+
+uint64_t ShownSize(const ViewSpec& spec, const Entry& entry) {
+  return ShownAs(spec, entry) == Shown::kRendered ? RenderedSize(spec, entry.image) : entry.size;
+}
+
+std::string_view ShownEnding(const ViewSpec& spec, const Entry& entry) {
+  return ShownAs(spec, entry) == Shown::kRendered ? EndingOf(AppearanceOf(spec, entry.image)) : std::string_view();
+}
+
+}  // namespace augur

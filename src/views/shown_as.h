@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "augur/entry.h"
+#include "views/view_spec.h"
+
+namespace augur {
+
+// What an entry of a store is in a view.
+enum class Shown {
+  kAbsent,    // not there
+  kOriginal,  // itself, under its own name: folders, links, and files that pass through
+  kRendered,  // an image, decoded
+};
+Shown ShownAs(const ViewSpec& spec, const Entry& entry);
+
+// Bytes of the file in the view, without its pixels; of a link and a folder as Entry has it. REQUIRES: not absent.
+uint64_t ShownSize(const ViewSpec& spec, const Entry& entry);
+
+// What the name of the entry ends with in a view that renames images (ViewNames::Original): empty where it stays.
+std::string_view ShownEnding(const ViewSpec& spec, const Entry& entry);
+
+}  // namespace augur
