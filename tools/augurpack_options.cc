@@ -49,6 +49,31 @@ Option ReadThreads() {
   return threads;
 }
 
+std::string_view DecodeText() {
+  static const std::string text =
+      "The store has the tree that 'augurfs -o view=SPEC' would show of SRC: images as ready arrays or plain pixels, "
+      "other "
+      "files left out of npy and as they are in pixels. SRC may be a store, too. Of anything else a store is packed "
+      "first, "
+      "in STORE/.work, and removed at the end: it needs as much disk space as the files of SRC. An image that cannot "
+      "be "
+      "decoded is a file that cannot be read (--on-error); +tolerant takes truncated ones. --include and --exclude go "
+      "by the "
+      "names in SRC. --threads also says how many images are decoded at once, 0: as many as cores. --resume goes on "
+      "only "
+      "with the same SPEC, SRC and patterns, else it starts anew; once SRC is packed, it is not read again.\n" +
+      std::string(ViewGrammar());
+  return text;
+}
+
+Option Decode() {
+  return {.name = "decode",
+          .value = "SPEC",
+          .kind = OptionKind::kText,
+          .brief = "pack a view of SRC: its images decoded",
+          .text = DecodeText()};
+}
+
 std::vector<Option> PackRows() {
   return {
       {.name = "shard-size",
@@ -97,10 +122,12 @@ Command CreateCommand() {
       "Packs all files, folders and symbolic links below SRC, with names, modes and times, into the new store STORE. "
       "Files with the same bytes are stored once; hard links become files of their own. Killed at any point, it "
       "leaves either the old store or none.";
-  command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
-                       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
+  command.arguments = {
+      {.name = "SRC",
+       .brief = "a folder, a tar or zip file, - for a tar or zip from stdin; with --decode also a store"},
+      {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
   command.options = PackRows();
-  command.options.insert(command.options.begin(), ReplaceTree());
+  command.options.insert(command.options.begin(), {ReplaceTree(), Decode()});
   return command;
 }
 
@@ -235,6 +262,8 @@ Program MakeProgram() {
                       LsCommand(),     VerifyCommand(), ExtractCommand(), GcCommand()};
   program.examples = {
       {.command = "augurpack create /data/imagenet /data/imagenet.augur", .what = "Pack a folder:"},
+      {.command = "augurpack create --decode npy+size=256+crop=224 /data/imagenet /data/imagenet-224.augur",
+       .what = "Pack a folder with its images decoded, as ready arrays:"},
       {.command = "augurpack create - /data/imagenet.augur < imagenet.tar", .what = "Pack from a pipe:"},
       {.command = "augurpack adopt --nested ILSVRC2012_img_train.tar /data/train.augur",
        .what = "Make a store over ImageNet's tar file, without a copy:"},
@@ -259,11 +288,20 @@ void FillPack(const Values& values, PackOptions& options) {
   options.json = values.Given("json");
 }
 
-CreateOptions ReadCreate(const Values& values) {
+Result<AugurpackCommand> ReadCreate(const Values& values) {
   CreateOptions options;
   FillPack(values, options);
   options.force = values.Given("force");
-  return options;
+  if (values.Given("decode")) {
+    const Result<ViewSpec> view = ParseViewSpec(values.Text("decode"));
+    if (!view.ok()) {
+      std::string grammar(ViewGrammar());
+      grammar.pop_back();
+      return Status(Code::kInvalid, "--decode: " + view.status().text() + "\n" + grammar);
+    }
+    options.decode = *view;
+  }
+  return AugurpackCommand(options);
 }
 
 AppendOptions ReadAppend(const Values& values) {
@@ -288,31 +326,31 @@ AdoptOptions ReadAdopt(const Values& values) {
   return options;
 }
 
-AugurpackCommand ReadCommand(std::string_view name, const Values& values) {
+Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values) {
   if (name == "create") return ReadCreate(values);
-  if (name == "append") return ReadAppend(values);
-  if (name == "adopt") return ReadAdopt(values);
-  if (name == "gc") return GcOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet")};
-  if (name == "info") return InfoOptions{.store = values.Text("STORE"), .json = values.Given("json")};
+  if (name == "append") return AugurpackCommand(ReadAppend(values));
+  if (name == "adopt") return AugurpackCommand(ReadAdopt(values));
+  if (name == "gc") return AugurpackCommand(GcOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet")});
+  if (name == "info") return AugurpackCommand(InfoOptions{.store = values.Text("STORE"), .json = values.Given("json")});
   if (name == "ls") {
-    return LsOptions{.store = values.Text("STORE"),
-                     .path = values.Text("PATH"),
-                     .long_format = values.Given("long"),
-                     .recursive = values.Given("recursive")};
+    return AugurpackCommand(LsOptions{.store = values.Text("STORE"),
+                                      .path = values.Text("PATH"),
+                                      .long_format = values.Given("long"),
+                                      .recursive = values.Given("recursive")});
   }
   const auto threads = static_cast<unsigned>(values.Number("threads"));
   if (name == "verify") {
-    return VerifyOptions{.store = values.Text("STORE"),
-                         .quiet = values.Given("quiet"),
-                         .json = values.Given("json"),
-                         .threads = threads};
+    return AugurpackCommand(VerifyOptions{.store = values.Text("STORE"),
+                                          .quiet = values.Given("quiet"),
+                                          .json = values.Given("json"),
+                                          .threads = threads});
   }
-  return ExtractOptions{.store = values.Text("STORE"),
-                        .destination = values.Text("DEST"),
-                        .paths = values.List("PATH"),
-                        .force = values.Given("force"),
-                        .quiet = values.Given("quiet"),
-                        .threads = threads};
+  return AugurpackCommand(ExtractOptions{.store = values.Text("STORE"),
+                                         .destination = values.Text("DEST"),
+                                         .paths = values.List("PATH"),
+                                         .force = values.Given("force"),
+                                         .quiet = values.Given("quiet"),
+                                         .threads = threads});
 }
 
 }  // namespace
@@ -326,7 +364,10 @@ Result<AugurpackOptions> ParseAugurpack(int argc, const char* const* argv) {
   AUGUR_TRY_ASSIGN(parsed, ParseCommandLine(AugurpackProgram(), argc, argv));
   AugurpackOptions options;
   options.print = parsed.print;
-  if (options.print.empty()) options.command = ReadCommand(parsed.command->name, parsed.values);
+  if (options.print.empty()) {
+    AUGUR_TRY_ASSIGN(command, ReadCommand(parsed.command->name, parsed.values));
+    options.command = std::move(command);
+  }
   return options;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "augur/status.h"
 #include "augur/store_writer.h"
 #include "tools/options.h"
+#include "views/view_spec.h"
 
 namespace augur {
 
@@ -32,11 +34,12 @@ struct PackOptions {
   OnError on_error = OnError::kStop;
   bool quiet = false;
   bool json = false;     // the summary, on stdout
-  unsigned threads = 0;  // files read at once; 0: what the packer finds good
+  unsigned threads = 0;  // files read at once, and images decoded; 0: what the packer finds good
 };
 
 struct CreateOptions : PackOptions {
-  bool force = false;  // a store that is there gets a new generation with the new tree
+  bool force = false;              // a store that is there gets a new generation with the new tree
+  std::optional<ViewSpec> decode;  // the files of this view instead of the source's own
 };
 
 struct AppendOptions : PackOptions {

@@ -28,7 +28,14 @@ struct WriterOptions {
   bool resume = false;               // take over what a killed writer of the same generation left
   uint64_t shard_bytes = 1 << 30;    // a shard is closed when it has reached this; a record is never split
   std::string writer = "augurpack";  // program and version, for the manifest
+  // What makes the records, where they are more than the files' own bytes: any text. A resume takes over only what a
+  // writer with the same one left. Where there is one, the caller has WorkFolder() until Commit.
+  std::string recipe = {};
 };
+
+// The folder in the store's folder for what the records are made of. A writer with a recipe makes it at Begin, empty or
+// as a killed one left it that is resumed, and removes it at Commit.
+std::string WorkFolder(const std::string& store);
 
 // What is known of a path beside its bytes.
 struct Attributes {

@@ -178,7 +178,8 @@ NodeAttributes FileSystem::Attributes(const Entry& entry, const View* view) cons
   attributes.mode = entry.type == EntryType::kSymlink ? entry.mode : entry.mode & ~options_.umask;
   attributes.uid = options_.uid;
   attributes.gid = options_.gid;
-  if (entry.type != EntryType::kDirectory) attributes.size = view != nullptr ? ShownSize(view->spec, entry) : entry.size;
+  if (entry.type != EntryType::kDirectory)
+    attributes.size = view != nullptr ? ShownSize(view->spec, entry) : entry.size;
   attributes.mtime_sec = entry.mtime_sec;
   attributes.mtime_nsec = entry.mtime_nsec;
   return attributes;

@@ -20,6 +20,8 @@ class PackObserver {
   virtual void OnTotal(uint64_t files, uint64_t bytes) = 0;
   // Something that cannot be packed by its nature was left out ("SRC/fifo: a fifo, socket or device: left out").
   virtual void OnLeftOut(const std::string& text) = 0;
+  // A file of the source is not in the view that is packed ("SRC/labels.csv: the view does not show it").
+  virtual void OnNotShown(const std::string& text) = 0;
   // A file of the source could not be read, or changed or vanished meanwhile; nothing of it is packed. OK: go on
   // without it. A failure ends the packing and is what it returns.
   virtual Status OnProblem(const Status& problem) = 0;

@@ -17,6 +17,7 @@
 #include "store/manifest.h"
 #include "store/store_folder.h"
 #include "store/store_lock.h"
+#include "store/work_folder.h"
 
 namespace augur {
 namespace {
@@ -77,6 +78,7 @@ Result<CollectReport> RemoveOldGenerations(const std::string& path) {
     garbage.push_back(file);
   }
   AUGUR_TRY(RemoveStoreFiles(path, garbage, &report.removed_files, &report.removed_bytes));
+  if (folder.has_work) AUGUR_TRY(RemoveWorkFolder(path, &report.removed_files, &report.removed_bytes));
   AUGUR_TRY(SyncFolder(path));
   return report;
 }

@@ -16,6 +16,7 @@
 #include "store/manifest.h"
 #include "store/shard_writer.h"
 #include "store/store_lock.h"
+#include "store/work_folder.h"
 
 namespace augur {
 namespace {
@@ -78,6 +79,8 @@ Result<StoreFolder> ListStoreFolder(const std::string& path) {
       folder.has_manifest = true;
     } else if (name == kLockName) {
       folder.has_lock = true;
+    } else if (name == kWorkFolderName) {
+      folder.has_work = true;
     } else if (auto file = Classify(name)) {
       folder.files.push_back(std::move(*file));
     } else if (folder.stranger.empty()) {

@@ -25,8 +25,9 @@ struct StoreFile {
 struct StoreFolder {
   bool has_manifest = false;
   bool has_lock = false;
+  bool has_work = false;         // the work folder of a writer with a recipe
   std::string stranger;          // the first name that is none of ours; empty without one
-  std::vector<StoreFile> files;  // but manifest and lock; sorted by name
+  std::vector<StoreFile> files;  // but manifest, lock and work folder; sorted by name
 };
 
 // kNotFound: no such folder.

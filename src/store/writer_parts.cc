@@ -16,6 +16,7 @@
 #include "store/publish.h"
 #include "store/store_folder.h"
 #include "store/tree_path.h"
+#include "store/work_folder.h"
 #include "store/writer_entry.h"
 
 namespace augur {
@@ -37,11 +38,13 @@ Status StoreWriter::Parts::TakeOver() {
 void StoreWriter::Parts::RemoveTraces() {
   const Result<StoreFolder> list = ListStoreFolder(folder);
   if (!list.ok()) return;
+  if (list->has_work && IsWorkFolderUsed(folder)) return;  // that is to be gone on with
   std::vector<StoreFile> traces;
   for (const StoreFile& file : list->files) {
     if (file.kind == StoreFileKind::kTemporary || file.generation == start.generation) traces.push_back(file);
   }
-  const Status removed = RemoveStoreFiles(folder, traces, nullptr, nullptr);
+  Status removed = RemoveStoreFiles(folder, traces, nullptr, nullptr);
+  if (removed.ok() && list->has_work) removed = RemoveWorkFolder(folder, nullptr, nullptr);
   if (!removed.ok()) spdlog::warn("cannot remove what was begun: {}", removed.text());
   if (start.has_store) return;
   start.lock.Unlink();
@@ -142,6 +145,11 @@ Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   manifest.writer = options.writer;
   AUGUR_TRY(PublishManifest(folder, manifest));
   committed = true;
+  // The store is there, whatever becomes of this: what stays is cleared by the next writer, and by gc.
+  if (!options.recipe.empty()) {
+    const Status removed = RemoveWorkFolder(folder, nullptr, nullptr);
+    if (!removed.ok()) spdlog::warn("cannot remove what the records were made of: {}", removed.text());
+  }
   summary.file_count = header->file_count;
   summary.directory_count = header->directory_count;
   summary.symlink_count = header->symlink_count;

@@ -14,6 +14,7 @@
 #include "store/manifest.h"
 #include "store/resume_scan.h"
 #include "store/store_folder.h"
+#include "store/work_folder.h"
 
 namespace augur {
 namespace {
@@ -44,16 +45,18 @@ Status CheckFolder(const std::string& path, const StoreFolder& folder, WriteMode
   }
   if (mode == WriteMode::kAppend) return NoStore(path);
   // Without our lock file, even names like ours are somebody else's.
-  const std::string stranger =
-      folder.stranger.empty() && !folder.has_lock && !folder.files.empty() ? folder.files[0].name : folder.stranger;
+  std::string stranger = folder.stranger;
+  if (stranger.empty() && !folder.has_lock && folder.has_work) stranger = kWorkFolderName;
+  if (stranger.empty() && !folder.has_lock && !folder.files.empty()) stranger = folder.files[0].name;
   if (stranger.empty()) return Status::Ok();
   return {Code::kInvalid, path + ": holds other files ('" + Printable(stranger) +
                               "') and no store: give a folder that is empty or does not exist yet"};
 }
 
-// Removes what killed writers left of this generation and above, but for the shards in `kept`.
+// Removes what killed writers left of this generation and above, but for the shards in `kept`, and the work folder
+// after the shards that were made there.
 Status ClearDebris(const std::string& path, const StoreFolder& folder, uint64_t generation,
-                   const std::vector<ShardProgress>& kept) {
+                   const std::vector<ShardProgress>& kept, bool keep_work) {
   std::vector<StoreFile> debris;
   uint64_t kept_items = 0;
   for (const ShardProgress& shard : kept) kept_items += shard.item_count;
@@ -68,6 +71,7 @@ Status ClearDebris(const std::string& path, const StoreFolder& folder, uint64_t 
   uint64_t files = 0;
   uint64_t bytes = 0;
   AUGUR_TRY(RemoveStoreFiles(path, debris, &files, &bytes));
+  if (folder.has_work && !keep_work) AUGUR_TRY(RemoveWorkFolder(path, &files, &bytes));
   if (files > 0) spdlog::info("{}: removed {} files ({}) that a killed writer left", path, files, FormatSize(bytes));
   if (!kept.empty()) {
     spdlog::info("{}: a killed writer left {} shards that list {} entries: going on from there", path, kept.size(),
@@ -108,11 +112,16 @@ Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& 
     }
   }
   if (++start.generation > kGenerationMax) return Status(Code::kInvalid, path + ": no generation number is left");
-  if (options.resume) {
+  const bool goes_on = options.resume && HasRecipe(path, options.recipe);
+  if (options.resume && !goes_on && folder.has_work) {
+    spdlog::info("{}: a killed writer made something else: starting anew", path);
+  }
+  if (goes_on) {
     AUGUR_TRY_ASSIGN(progress, FindProgress(path, start.generation, start.base_generation, first_shard));
     start.progress = std::move(progress);
   }
-  AUGUR_TRY(ClearDebris(path, folder, start.generation, start.progress));
+  AUGUR_TRY(ClearDebris(path, folder, start.generation, start.progress, goes_on));
+  if (!options.recipe.empty()) AUGUR_TRY(MakeWorkFolder(path, options.recipe));
   return start;
 }
 

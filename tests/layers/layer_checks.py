@@ -21,7 +21,7 @@ ARROWS = {
     "cache": {"base"},
     "decode": {"base"},
     "control": {"base"},
-    "pack": {"base", "io", "store", "decode"},
+    "pack": {"base", "io", "store", "decode", "views"},
     "shuffle": {"base"},
     "search": {"base", "shuffle"},
     "order": {"base", "store", "shuffle"},

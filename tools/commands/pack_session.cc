@@ -41,11 +41,11 @@ int StopSignals::Caught() { return caught_signal; }
 std::string_view StopSignals::CaughtName() { return Caught() == SIGTERM ? "SIGTERM" : "SIGINT"; }
 
 PackSession::PackSession(std::string_view verb, bool quiet, bool json, OnError on_error)
-    : quiet_(quiet),
-      json_(json),
-      on_error_(on_error),
-      start_(std::chrono::steady_clock::now()),
-      progress_(verb, Progress::Choose(quiet)) {}
+    : quiet_(quiet), json_(json), on_error_(on_error), start_(std::chrono::steady_clock::now()) {
+  BeginPass(verb);
+}
+
+void PackSession::BeginPass(std::string_view verb) { progress_.emplace(verb, Progress::Choose(quiet_)); }
 
 void PackSession::Remember(std::vector<std::string>* list, const std::string& text) const {
   if (json_ && list->size() < kListedMax) list->push_back(text);
@@ -54,26 +54,32 @@ void PackSession::Remember(std::vector<std::string>* list, const std::string& te
 void PackSession::OnLeftOut(const std::string& text) {
   ++left_out_count_;
   Remember(&left_out_, text);
-  progress_.Print(std::string(kLinePrefix) + text);
+  progress_->Print(std::string(kLinePrefix) + text);
+}
+
+// They may be most files of the source, and nothing is wrong with them: not a line each.
+void PackSession::OnNotShown(const std::string& text) {
+  ++not_shown_count_;
+  Remember(&left_out_, text);
 }
 
 Status PackSession::OnProblem(const Status& problem) {
   if (on_error_ == OnError::kStop) return problem;
   ++problem_count_;
   Remember(&problems_, problem.text());
-  progress_.Print(std::string(kLinePrefix) + problem.text() + ": left out");
+  progress_->Print(std::string(kLinePrefix) + problem.text() + ": left out");
   return {};
 }
 
 int PackSession::Fail(const Status& status, std::string_view cure) {
-  progress_.Finish();
+  progress_->Finish();
   if (status.code() != Code::kStopped) return augur::Fail(kProgram, status);
   PrintError(kProgram, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
   return kExitError;
 }
 
 int PackSession::Finish(const std::string& store, const WriterSummary& summary) {
-  progress_.Finish();
+  progress_->Finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const auto rate = static_cast<uint64_t>(seconds > 0 ? static_cast<double>(summary.tree_bytes) / seconds : 0);
   std::string text;
@@ -89,7 +95,7 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
         {"stored_bytes", summary.stored_bytes},
         {"duplicates", summary.duplicate_count},
         {"resumed", summary.resumed_count},
-        {"left_out", left_out_count_},
+        {"left_out", left_out_count_ + not_shown_count_},
         {"left_out_names", left_out_},
         {"errors", problem_count_},
         {"error_texts", problems_},
@@ -112,6 +118,8 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
     std::snprintf(clock.data(), clock.size(), "%.1f s", seconds);
     text += "; " + std::string(clock.data()) + ", " + FormatSize(rate) + "/s\n";
     if (left_out_count_ > 0) text += "left out: " + Plural(left_out_count_, "thing", "things") + " that are no files\n";
+    if (not_shown_count_ > 0)
+      text += "left out: " + Plural(not_shown_count_, "file", "files") + " that the view does not show\n";
     if (problem_count_ > 0) text += "left out by --on-error=skip: " + std::to_string(problem_count_) + "\n";
   }
   if (const Status written = WriteOut(text); !written.ok()) return augur::Fail(kProgram, written);

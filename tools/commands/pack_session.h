@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +33,15 @@ class PackSession final : public PackObserver {
  public:
   PackSession(std::string_view verb, bool quiet, bool json, OnError on_error);
 
-  void OnPacked(uint64_t files, uint64_t bytes) override { progress_.Add(files, bytes); }
-  void OnTotal(uint64_t files, uint64_t bytes) override { progress_.SetTotal(files, bytes); }
+  void OnPacked(uint64_t files, uint64_t bytes) override { progress_->Add(files, bytes); }
+  void OnTotal(uint64_t files, uint64_t bytes) override { progress_->SetTotal(files, bytes); }
   void OnLeftOut(const std::string& text) override;
+  void OnNotShown(const std::string& text) override;
   Status OnProblem(const Status& problem) override;
   bool stopped() const override { return StopSignals::Caught() != 0; }
+
+  // What comes now is counted from 0 again, in a line of its own.
+  void BeginPass(std::string_view verb);
 
   // Says why the command failed and returns its exit status. `cure` is added when the run was stopped by a signal.
   int Fail(const Status& status, std::string_view cure);
@@ -52,8 +57,9 @@ class PackSession final : public PackObserver {
   const OnError on_error_;
   const std::chrono::steady_clock::time_point start_;
 
-  Progress progress_;
+  std::optional<Progress> progress_;  // of the pass
   uint64_t left_out_count_ = 0;
+  uint64_t not_shown_count_ = 0;
   uint64_t problem_count_ = 0;
   std::vector<std::string> left_out_;  // the first of them, for --json
   std::vector<std::string> problems_;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "augur/store.h"
+#include "pack/glob.h"
+#include "views/shown_as.h"
+#include "views/view_names.h"
+#include "views/view_spec.h"
+
+namespace augur {
+
+// One entry of the source, and what it is in the view.
+struct ViewItem {
+  Entry entry;
+  std::string source_path;  // in the source, relative; empty: the root
+  Shown shown = Shown::kOriginal;
+  std::string path;       // in the view; of one that is absent, meaningless
+  uint64_t size = 0;      // of a file, in the view
+  bool too_long = false;  // absent, because its name would be too long
+};
+
+// ViewWalk goes through a store depth-first in path order, the root first, and says of each entry what a view makes of
+// it. What the filter does not take is as if the source did not have it: it takes no name from others either. Waits for
+// pages of the index. Memory: up to 50 bytes for each entry of the folders from the root to where it is, where the view
+// renames, and twice that while those of a folder are worked out. One thread. Not for bytes.
+class ViewWalk {
+ public:
+  // REQUIRES: all three outlive it.
+  ViewWalk(const Store& store, const ViewSpec& spec, const PathFilter& filter);
+
+  // True: `item` is the next. False: that was the last. kCorrupt, kIo: of the index.
+  Result<bool> Next(ViewItem* item);
+
+ private:
+  // A folder whose children are being visited.
+  struct Level {
+    Entry folder;
+    std::string path;
+    uint64_t position = 0;
+    size_t taken = 0;                       // of the children before it, those that the filter takes
+    std::unique_ptr<ViewNames> names = {};  // of all that it takes; nullptr: they stay
+  };
+
+  bool Takes(const Entry& entry, const std::string& path) const;
+  Status Enter(const Entry& folder, std::string path);
+  void Show(const Level& level, size_t index, ViewItem* item) const;
+
+  // Constant after construction.
+  const Store& store_;
+  const ViewSpec& spec_;
+  const PathFilter& filter_;
+
+  std::vector<Level> levels_;
+  bool begun_ = false;
+};
+
+}  // namespace augur

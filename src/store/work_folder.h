@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// The folder in a store's folder that belongs to the caller of a writer with a recipe (StoreWriter). It holds the
+// recipe as a file, and what the caller puts there. Called under the store's lock.
+inline constexpr const char* kWorkFolderName = ".work";
+
+// Whether what lies in `folder` was left by a writer with this recipe; of an empty one: by a writer without any.
+bool HasRecipe(const std::string& folder, const std::string& recipe);
+
+// Makes it with the recipe in it, on disk before it returns. One that is there stays.
+Status MakeWorkFolder(const std::string& folder, const std::string& recipe);
+
+// Whether there is more in it than the recipe.
+bool IsWorkFolderUsed(const std::string& folder);
+
+// Removes it with all that is in it, the recipe first: what is left by a kill is gone on with by nobody. Its files
+// count into *removed_files and *removed_bytes, which may be nullptr. OK when it is not there.
+Status RemoveWorkFolder(const std::string& folder, uint64_t* removed_files, uint64_t* removed_bytes);
+
+}  // namespace augur

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/commands/decode_pack.h"
+
+#include <malloc.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "augur/store.h"
+#include "base/cores.h"
+#include "base/units.h"
+#include "pack/glob.h"
+#include "pack/pack_view.h"
+#include "pack/view_source.h"
+#include "tools/commands/pack_session.h"
+#include "tools/commands/pack_source.h"
+#include "tools/commands/problem_log.h"
+#include "tools/output.h"
+
+namespace augur {
+namespace {
+
+constexpr std::string_view kProgram = "augurpack";
+
+// All that decides on what is made: with anything else, what a killed run left is of no use.
+std::string Recipe(const CreateOptions& options, const ViewSource& source) {
+  std::string recipe = ViewRecipe(*options.decode) + "of " + source.identity + "\n";
+  for (const std::string& pattern : options.include) recipe += "include " + Printable(pattern) + "\n";
+  for (const std::string& pattern : options.exclude) recipe += "exclude " + Printable(pattern) + "\n";
+  return recipe;
+}
+
+// The source as a store: packed now, or taken as a killed run had packed it.
+Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, const PathFilter& filter,
+                                               PackSession& session) {
+  const std::string place = WorkFolder(options.store) + "/source";
+  const std::string problems = WorkFolder(options.store) + "/problems";
+  if (options.resume) {
+    Result<std::shared_ptr<const Store>> whole = Store::Open(place);
+    if (whole.ok()) AUGUR_TRY(ProblemLog::Replay(problems, session));
+    if (whole.ok() || whole.status().code() != Code::kNotFound) return whole;
+  }
+  session.BeginPass("packing");
+  AUGUR_TRY_ASSIGN(folder, IsFolder(options.source));
+  AUGUR_TRY_ASSIGN(writer, StoreWriter::Begin(place, WithPackOptions(options, {.on_duplicate = OnDuplicate::kLast})));
+  ProblemLog log(problems, session);
+  AUGUR_TRY(PackSource(options, folder, filter, *writer, log));
+  AUGUR_TRY(writer->Commit().status());
+  writer.reset();  // its lock and its memory
+  return Store::Open(place);
+}
+
+Result<WriterSummary> Decode(const CreateOptions& options, const PathFilter& filter, ViewSource& source,
+                             StoreWriter& writer, PackSession& session) {
+  const bool packs_first = source.store == nullptr;
+  if (packs_first) {
+    AUGUR_TRY_ASSIGN(packed, PackFirst(options, filter, session));
+    source.store = packed;
+  }
+  session.BeginPass("decoding");
+  AUGUR_TRY(PackView(*source.store,
+                     {.source = options.source == "-" ? "standard input" : options.source,
+                      .spec = *options.decode,
+                      .filter = packs_first ? PathFilter() : filter,
+                      .resume = options.resume,
+                      .decode_threads = options.threads == 0 ? UsableCores() : options.threads},
+                     writer, session));
+  return writer.Commit();
+}
+
+}  // namespace
+
+int RunDecodePack(const CreateOptions& options, WriterOptions writer_options) {
+  // As augurfs, and for the same reasons: what decoding takes goes back to the system at once.
+  mallopt(M_ARENA_MAX, 2);                // NOLINT(concurrency-mt-unsafe): before any thread
+  mallopt(M_MMAP_THRESHOLD, 256 * kKiB);  // NOLINT(concurrency-mt-unsafe): before any thread
+  const StopSignals signals;
+  const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
+  if (!filter.ok()) return Fail(kProgram, filter.status());
+  Result<ViewSource> source = FindViewSource(options.source, options.store);
+  if (!source.ok()) return Fail(kProgram, source.status());
+  writer_options = WithPackOptions(options, writer_options);
+  writer_options.recipe = Recipe(options, *source);
+  Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
+  if (!writer.ok()) return Fail(kProgram, WithCure(writer.status(), writer_options.mode));
+  PackSession session("decoding", options.quiet, options.json, options.on_error);
+  const Result<WriterSummary> summary = Decode(options, *filter, *source, **writer, session);
+  if (!summary.ok()) return session.Fail(summary.status(), kResumeCure);
+  return session.Finish(options.store, *summary);
+}
+
+}  // namespace augur

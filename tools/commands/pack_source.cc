@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/commands/pack_source.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/units.h"
+#include "pack/pack_archive.h"
+#include "pack/pack_tree.h"
+
+namespace augur {
+namespace {
+
+// A reader holds a descriptor: with those of the walk and the writer they stay below 256.
+constexpr unsigned kReadThreadsMax = 128;
+
+}  // namespace
+
+Result<bool> IsFolder(const std::string& source) {
+  if (source == "-") return false;
+  struct stat info = {};
+  if (::stat(source.c_str(), &info) != 0) return ErrnoStatus(errno, Printable(source));
+  return S_ISDIR(info.st_mode);
+}
+
+WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer) {
+  writer.resume = options.resume;
+  writer.shard_bytes = options.shard_bytes;
+  writer.writer = "augurpack " AUGUR_VERSION;
+  return writer;
+}
+
+Status WithCure(const Status& status, WriteMode mode) {
+  if (status.code() != Code::kExists || mode != WriteMode::kCreate) return status;
+  return {Code::kExists, status.text() + ": add to it with 'augurpack append', or replace its tree with --force"};
+}
+
+Status PackSource(const PackOptions& options, bool folder, const PathFilter& filter, StoreWriter& writer,
+                  PackObserver& observer) {
+  if (!folder) {
+    return PackArchive({.source = options.source, .store = options.store, .filter = filter, .resume = options.resume},
+                       writer, observer);
+  }
+  return PackTree({.source = options.source,
+                   .store = options.store,
+                   .filter = filter,
+                   .resume = options.resume,
+                   .read_threads = std::min(options.threads, kReadThreadsMax)},
+                  writer, observer);
+}
+
+}  // namespace augur
