@@ -123,8 +123,7 @@ Command CreateCommand() {
       "Files with the same bytes are stored once; hard links become files of their own. Killed at any point, it "
       "leaves either the old store or none.";
   command.arguments = {
-      {.name = "SRC",
-       .brief = "a folder, a tar or zip file, - for a tar or zip from stdin; with --decode also a store"},
+      {.name = "SRC", .brief = "a folder, tar or zip file, or - for stdin; with --decode also a store"},
       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {ReplaceTree(), Decode()});

@@ -54,8 +54,9 @@ class RenderWindow {
   static constexpr uint64_t kWholeFileBytesMax = uint64_t{8} << 20;
   // Some 300 photographs of 110 KB are ahead of the decoders, which take 5 ms each.
   static constexpr uint64_t kRecordBytesMax = uint64_t{32} << 20;
-  // With 500 x 375 pixels, 0.6 MB decoded and 0.15 MB made, some hundred at once; with 12 megapixels three.
-  static constexpr uint64_t kWorkBytesMax = uint64_t{128} << 20;
+  // What is left of 256 MiB beside the records, 16 MiB of the writer, 16 MiB of tables for resizing, and 32 MiB for the
+  // program. With 500 x 375 pixels, 0.6 MB decoded and 0.15 MB made, two hundred at once; with 12 megapixels four.
+  static constexpr uint64_t kWorkBytesMax = uint64_t{160} << 20;
   static constexpr size_t kSlotsMax = 4096;
 
   // Starts `decoders` threads beside those that read. kNoSpace: the system gives no such thread. REQUIRES: store and

@@ -56,9 +56,9 @@ def create(augurpack, *words, **options):
     return run(augurpack, "create", "--json", "--decode", *words, **options)
 
 
-def large(width, height, seed):
+def large(width, height, seed, mode="RGB"):
     """A photograph of many pixels, quickly made."""
-    return coded(photo(width // 10, height // 10, seed).resize((width, height)), "JPEG")
+    return coded(photo(width // 10, height // 10, seed, mode).resize((width, height)), "JPEG")
 
 
 def names_left(store):
@@ -320,7 +320,7 @@ def test_each_pass_has_its_line(augurpack, tmp_path):
 
 @pytest.mark.skipif("AUGUR_SANITIZER" in os.environ, reason="a sanitizer's own memory cannot be told from the packer's")
 def test_memory(augurpack, tmp_path):
-    """Photographs of 12 megapixels on many threads, and one of 40 among them."""
+    """Photographs of 12 megapixels on many threads; and one comes through that needs more than all of it."""
     source = tmp_path / "source"
     for number in range(12):
         write(source / f"{number:02}.jpg", large(4000, 3000, number % 3))
@@ -333,10 +333,10 @@ def test_memory(augurpack, tmp_path):
             peaks[name] = peak_anonymous(packer)
             assert packer.wait(PATIENCE_S) == 0
     print({name: peak >> 20 for name, peak in peaks.items()}, "MiB")
-    write(source / "40.jpg", large(8000, 5000, 1))
+    write(source / "06-large.jpg", large(8000, 8000, 1, "L"))
     create(augurpack, "npy+size=256+crop=224", "--force", source, tmp_path / "out")
     assert all(0 < peak <= 256 << 20 for peak in peaks.values()), {name: peak >> 20 for name, peak in peaks.items()}
-    assert b"40.npy" in store_tree(tmp_path / "out")[1]
+    assert b"06-large.npy" in store_tree(tmp_path / "out")[1]
 
 
 def peak_anonymous(process):

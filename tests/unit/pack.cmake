@@ -5,6 +5,8 @@ augur_test(pack
   unit/pack/member_path_test.cc
   unit/pack/read_ahead_test.cc
   unit/pack/read_window_test.cc
+  unit/pack/render_window_test.cc
   unit/pack/ring_arena_test.cc
+  unit/pack/view_walk_test.cc
   unit/pack/walk_test.cc
-  LAYERS pack)
+  LAYERS pack store decode views)

@@ -39,7 +39,10 @@ Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, con
   if (options.resume) {
     Result<std::shared_ptr<const Store>> whole = Store::Open(place);
     if (whole.ok()) AUGUR_TRY(ProblemLog::Replay(problems, session));
-    if (whole.ok() || whole.status().code() != Code::kNotFound) return whole;
+    if (whole.ok()) return whole;
+    if (whole.status().code() != Code::kNotFound) {
+      return Status(whole.status().code(), whole.status().text() + ": without --resume it is packed again");
+    }
   }
   session.BeginPass("packing");
   AUGUR_TRY_ASSIGN(folder, IsFolder(options.source));

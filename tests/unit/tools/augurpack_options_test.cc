@@ -74,6 +74,17 @@ TEST(AugurpackOptionsTest, CreateReadsEveryOption) {
   EXPECT_TRUE(options.force);
 }
 
+TEST(AugurpackOptionsTest, CreateReadsAView) {
+  const auto options = ParseAs<CreateOptions>({"create", "--decode", "crop=224+npy+size=256", "src", "store"});
+  ASSERT_TRUE(options.decode);
+  EXPECT_EQ(CanonicalSpec(*options.decode), "npy+size=256+crop=224");
+  EXPECT_FALSE(ParseAs<CreateOptions>({"create", "src", "store"}).decode);
+  const std::string error = ErrorOf({"create", "--decode", "npy+sise=3", "src", "store"});
+  EXPECT_THAT(error, HasSubstr("--decode: view 'npy+sise=3'"));
+  EXPECT_THAT(error, HasSubstr("layout=hwc|chw"));
+  EXPECT_THAT(ErrorOf({"append", "--decode", "npy", "src", "store"}), HasSubstr("--decode: no such option"));
+}
+
 TEST(AugurpackOptionsTest, AppendHasReplaceInsteadOfForce) {
   const auto options = ParseAs<AppendOptions>({"append", "--replace", "src", "store"});
   EXPECT_TRUE(options.replace);
