@@ -261,8 +261,8 @@ Program MakeProgram() {
                       LsCommand(),     VerifyCommand(), ExtractCommand(), GcCommand()};
   program.examples = {
       {.command = "augurpack create /data/imagenet /data/imagenet.augur", .what = "Pack a folder:"},
-      {.command = "augurpack create --decode npy+size=256+crop=224 /data/imagenet /data/imagenet-224.augur",
-       .what = "Pack a folder with its images decoded, as ready arrays:"},
+      {.command = "augurpack create --decode npy+size=224x224 train.augur npy.augur",
+       .what = "Pack a store, or a folder, with its images decoded, as ready arrays:"},
       {.command = "augurpack create - /data/imagenet.augur < imagenet.tar", .what = "Pack from a pipe:"},
       {.command = "augurpack adopt --nested ILSVRC2012_img_train.tar /data/train.augur",
        .what = "Make a store over ImageNet's tar file, without a copy:"},

@@ -69,6 +69,7 @@ Result<WriterSummary> Decode(const CreateOptions& options, const PathFilter& fil
                       .resume = options.resume,
                       .decode_threads = options.threads == 0 ? UsableCores() : options.threads},
                      writer, session));
+  source.store.reset();  // what was packed first is removed now, and a file server keeps files that are open
   return writer.Commit();
 }
 
