@@ -174,7 +174,7 @@ Status RenderWindow::RenderOne(RenderSlot& slot) {
   const std::span<const std::byte> record = std::exchange(slot.bytes, {});
   slot.rendered = std::make_unique_for_overwrite<std::byte[]>(slot.item.size);
   const std::span<std::byte> out(slot.rendered.get(), slot.item.size);
-  const Status rendered = RenderFile(spec_, slot.item.entry.image, record, &resizer_, out);
+  Status rendered = RenderFile(spec_, slot.item.entry.image, record, &resizer_, out);
   if (!rendered.ok()) {
     slot.rendered.reset();
     return rendered;

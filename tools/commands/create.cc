@@ -37,7 +37,7 @@ int RunCreate(const CreateOptions& options) {
   // A tar may hold a path twice; as when it is unpacked, the later one counts.
   const WriterOptions writer = {.mode = options.force ? WriteMode::kReplace : WriteMode::kCreate,
                                 .on_duplicate = OnDuplicate::kLast};
-  return options.decode ? RunDecodePack(options, writer) : RunPack(options, "packing", writer);
+  return options.decode ? RunDecodePack(options, *options.decode, writer) : RunPack(options, "packing", writer);
 }
 
 int RunAppend(const AppendOptions& options) {

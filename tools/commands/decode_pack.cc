@@ -24,8 +24,8 @@ namespace {
 constexpr std::string_view kProgram = "augurpack";
 
 // All that decides on what is made: with anything else, what a killed run left is of no use.
-std::string Recipe(const CreateOptions& options, const ViewSource& source) {
-  std::string recipe = ViewRecipe(*options.decode) + "of " + source.identity + "\n";
+std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const ViewSource& source) {
+  std::string recipe = ViewRecipe(spec) + "of " + source.identity + "\n";
   for (const std::string& pattern : options.include) recipe += "include " + Printable(pattern) + "\n";
   for (const std::string& pattern : options.exclude) recipe += "exclude " + Printable(pattern) + "\n";
   return recipe;
@@ -54,8 +54,8 @@ Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, con
   return Store::Open(place);
 }
 
-Result<WriterSummary> Decode(const CreateOptions& options, const PathFilter& filter, ViewSource& source,
-                             StoreWriter& writer, PackSession& session) {
+Result<WriterSummary> Decode(const CreateOptions& options, const ViewSpec& spec, const PathFilter& filter,
+                             ViewSource& source, StoreWriter& writer, PackSession& session) {
   const bool packs_first = source.store == nullptr;
   if (packs_first) {
     AUGUR_TRY_ASSIGN(packed, PackFirst(options, filter, session));
@@ -64,7 +64,7 @@ Result<WriterSummary> Decode(const CreateOptions& options, const PathFilter& fil
   session.BeginPass("decoding");
   AUGUR_TRY(PackView(*source.store,
                      {.source = options.source == "-" ? "standard input" : options.source,
-                      .spec = *options.decode,
+                      .spec = spec,
                       .filter = packs_first ? PathFilter() : filter,
                       .resume = options.resume,
                       .decode_threads = options.threads == 0 ? UsableCores() : options.threads},
@@ -75,7 +75,7 @@ Result<WriterSummary> Decode(const CreateOptions& options, const PathFilter& fil
 
 }  // namespace
 
-int RunDecodePack(const CreateOptions& options, WriterOptions writer_options) {
+int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOptions writer_options) {
   // As augurfs, and for the same reasons: what decoding takes goes back to the system at once.
   mallopt(M_ARENA_MAX, 2);                // NOLINT(concurrency-mt-unsafe): before any thread
   mallopt(M_MMAP_THRESHOLD, 256 * kKiB);  // NOLINT(concurrency-mt-unsafe): before any thread
@@ -85,11 +85,11 @@ int RunDecodePack(const CreateOptions& options, WriterOptions writer_options) {
   Result<ViewSource> source = FindViewSource(options.source, options.store);
   if (!source.ok()) return Fail(kProgram, source.status());
   writer_options = WithPackOptions(options, writer_options);
-  writer_options.recipe = Recipe(options, *source);
+  writer_options.recipe = Recipe(options, spec, *source);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
   if (!writer.ok()) return Fail(kProgram, WithCure(writer.status(), writer_options.mode));
   PackSession session("decoding", options.quiet, options.json, options.on_error);
-  const Result<WriterSummary> summary = Decode(options, *filter, *source, **writer, session);
+  const Result<WriterSummary> summary = Decode(options, spec, *filter, *source, **writer, session);
   if (!summary.ok()) return session.Fail(summary.status(), kResumeCure);
   return session.Finish(options.store, *summary);
 }

@@ -45,7 +45,10 @@ PackSession::PackSession(std::string_view verb, bool quiet, bool json, OnError o
   BeginPass(verb);
 }
 
-void PackSession::BeginPass(std::string_view verb) { progress_.emplace(verb, Progress::Choose(quiet_)); }
+void PackSession::BeginPass(std::string_view verb) {
+  progress_.reset();  // clears its line
+  progress_ = std::make_unique<Progress>(verb, Progress::Choose(quiet_));
+}
 
 void PackSession::Remember(std::vector<std::string>* list, const std::string& text) const {
   if (json_ && list->size() < kListedMax) list->push_back(text);

@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +57,7 @@ class PackSession final : public PackObserver {
   const OnError on_error_;
   const std::chrono::steady_clock::time_point start_;
 
-  std::optional<Progress> progress_;  // of the pass
+  std::unique_ptr<Progress> progress_;  // of the pass
   uint64_t left_out_count_ = 0;
   uint64_t not_shown_count_ = 0;
   uint64_t problem_count_ = 0;
