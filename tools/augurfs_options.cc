@@ -24,8 +24,8 @@ constexpr uint64_t kCacheMin = 4 * kMiB;
 std::string_view ViewText() {
   static const std::string text =
       "The folder's images as ready arrays or plain pixels; files that are no images are left out of npy and stay "
-      "themselves in pixels. Nothing is read ahead in such a mount. Without this option the root has the original "
-      "files, and the folder MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is first named.\n" +
+      "themselves in pixels. Without this option the root has the original files, and the folder "
+      "MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is first named.\n" +
       std::string(ViewGrammar());
   return text;
 }

@@ -41,8 +41,9 @@ constexpr uint64_t kStockMax = 512 * kMiB;
 // Where reads are dear, the reader is no faster than the disk: a third of it is enough, or 100 files and what was read.
 constexpr uint64_t kStockEnough = 16 * kMiB;
 // Files of views. A file goes to the kernel's page cache in one or two requests and is not needed again, so this is
-// what some dozen large photographs take while they are decoded; none of it is touched where no view is used.
-constexpr uint64_t kViewsMax = 256 * kMiB;
+// what some dozen large photographs take while they are decoded, or one of 40 megapixels beside its array (240 MiB);
+// none of it is touched where no view is used.
+constexpr uint64_t kViewsMax = 512 * kMiB;
 // Less has no room for a thread that decodes and one small image.
 constexpr uint64_t kViewsMin = 3 * kMiB / 2;
 // One photograph of 1,200 x 900 at a time, whatever its coding, at the 12 bytes a pixel that the worst one takes.

@@ -63,7 +63,8 @@ uint64_t MicrosecondsSince(std::chrono::steady_clock::time_point begin) {
 
 Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
   return {Code::kNoSpace, "it takes " + FormatSize(bytes) + " to make and there are " + FormatSize(bytes_max) +
-                              " for the files of views: raise memory="};
+                              " for the files of views: raise memory=, of which they have an eighth (512 MiB at "
+                              "most), or all of it with -o view=SPEC,foresee=off"};
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ def test_observed_opens(room, mounts, point, tree, store):
         assert (point / "plain.JPEG").read_bytes() == (tree / "plain.JPEG").read_bytes()
     os.kill(process.pid, signal.SIGSTOP)
     try:
+        # A thread of it may answer until all are stopped.
+        wait_until(lambda: all("\nState:\tT" in task.read_text() for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/status")),
+                   "the daemon is stopped")
         reader = subprocess.Popen(["cat", point / "plain.JPEG"], stdout=subprocess.DEVNULL)
         wchan = pathlib.Path(f"/proc/{reader.pid}/wchan")
         wait_until(lambda: wchan.read_text() == "request_wait_answer", "the open asks the daemon")
