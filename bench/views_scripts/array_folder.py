@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torchvision's DatasetFolder over .npy files with np.load: augmented as an image, by v2 as a tensor, or taken as it is (ready)."""
+
+import time
+
+import clock
+import numpy
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader
+from torchvision.datasets import DatasetFolder
+from transforms_used import ON_TENSOR, TRAINING
+
+parser = clock.parser(__doc__)
+parser.add_argument("--transform", choices=["image", "v2", "ready"], default="image")
+args = parser.parse_args()
+torch.set_num_threads(1)
+
+USES = {"image": lambda array: TRAINING(Image.fromarray(array)),
+        "v2": lambda array: ON_TENSOR(torch.from_numpy(array).permute(2, 0, 1)),
+        "ready": torch.from_numpy}
+start = time.perf_counter()
+data = DatasetFolder(args.root, numpy.load, extensions=(".npy",), transform=USES[args.transform])
+scan_s = time.perf_counter() - start
+clock.of_loader(DataLoader(data, batch_size=clock.BATCH, shuffle=True, num_workers=args.workers), args.epochs, scan_s=scan_s)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A digest of the pixels of each image below a folder, by its path without the ending; what to compare two folders by.
+
+image: as Image.open(f).convert('RGB') shows it, after --resize N by torchvision's Resize(N); array: as np.load does; tensor: an image by the
+validation transform, or an array as it is, both float32; file: the bytes themselves."""
+
+import argparse
+import hashlib
+import json
+import os
+
+import numpy
+from PIL import Image
+
+Image.MAX_IMAGE_PIXELS = None
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("root")
+parser.add_argument("--kind", choices=["image", "array", "tensor", "file"], default="image")
+parser.add_argument("--resize", type=int, metavar="N")
+args = parser.parse_args()
+if args.resize:
+    from torchvision import transforms
+
+    resize = transforms.Resize(args.resize)
+if args.kind == "tensor":
+    from transforms_used import VALIDATION
+
+
+def content(path):
+    if args.kind == "file":
+        with open(path, "rb") as file:
+            return file.read()
+    if path.endswith(".npy"):
+        array = numpy.load(path)
+    else:
+        with Image.open(path) as image:
+            image = image.convert("RGB")
+            array = numpy.asarray(resize(image) if args.resize else image) if args.kind != "tensor" else VALIDATION(image).numpy()
+    return f"{array.shape} {array.dtype}".encode() + numpy.ascontiguousarray(array).tobytes()
+
+
+found = {}
+for where, _, names in os.walk(args.root):
+    for name in names:
+        path = os.path.join(where, name)
+        found[os.path.splitext(os.path.relpath(path, args.root))[0]] = hashlib.blake2b(content(path), digest_size=16).hexdigest()
+print(json.dumps(found))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The script that everybody has: torchvision's ImageFolder in a DataLoader, shuffled, no seed set."""
+
+import time
+
+import clock
+import torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+from torchvision.transforms import v2
+from transforms_used import ON_TENSOR, TRAINING, VALIDATION
+
+parser = clock.parser(__doc__)
+parser.add_argument("--transform", choices=["training", "validation", "v2"], default="training")
+args = parser.parse_args()
+torch.set_num_threads(1)
+
+transform = {"training": TRAINING, "validation": VALIDATION, "v2": v2.Compose([v2.PILToTensor(), ON_TENSOR])}[args.transform]
+start = time.perf_counter()
+data = ImageFolder(args.root, transform)
+scan_s = time.perf_counter() - start
+clock.of_loader(DataLoader(data, batch_size=clock.BATCH, shuffle=True, num_workers=args.workers), args.epochs, scan_s=scan_s)

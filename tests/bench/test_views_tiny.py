@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/views.py runs, on little data, and stops at a sample that differs. No figure is checked but memory that must be kept within."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BENCH = ROOT / "bench"
+sys.path.insert(0, str(BENCH))
+import cgroup  # noqa: E402
+import views_check  # noqa: E402
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: mounts and control groups")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    pytest.importorskip("PIL")
+    folder = tmp_path_factory.mktemp("views") / "tree"
+    done = subprocess.run([sys.executable, BENCH / "dataset.py", "--quiet", "--files", "40", folder], capture_output=True, text=True)
+    if "no photographs here" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def bench(tree, tmp_path):
+    """Runs a scenario; returns its tables by title, after a look at what it has left."""
+
+    def run(what, *words):
+        work = tmp_path / "work"
+        work.mkdir()
+        done = subprocess.run([sys.executable, BENCH / "views.py", what, "--tiny", "--json", "--tree", tree, "--memory", "512M", "--work", work, *words],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not list(work.iterdir()), "the working folder was left"
+        assert str(work) not in pathlib.Path("/proc/self/mountinfo").read_text()
+        tables = {table["title"]: table for table in json.loads(done.stdout)["tables"]}
+        for table in tables.values():
+            assert all(len(values) == 1 for values in table["rounds"].values()), table
+            if table["base"]:
+                assert all(values[0] > 0 for values in table["rounds"].values()) and table["ratio"][table["base"]] == 1, table
+        return tables, done.stderr
+
+    return run
+
+
+def assert_epochs(tables, title, names, views):
+    """The four tables of rows that run epochs; each daemon has decoded every image of its view, once."""
+    assert set(tables[f"{title}: first epoch, cold"]["rounds"]) == {"folder", *names}
+    assert set(tables[f"{title}: first epoch, cold, beside the hot folder"]["rounds"]) == {"folder", "folder, hot", *names}
+    assert set(tables[f"{title}: later epochs, hot"]["rounds"]) == {"folder", *names}
+    did = tables[f"{title}: what the daemon did, all epochs together"]["rounds"]
+    assert {name.rpartition(":")[0] for name in did if name.endswith("images decoded")} == set(views)
+    assert all(did[f"{view}: images decoded"] == [1] for view in views), did
+
+
+@root_only
+@pytest.mark.parametrize("names", [["mount", "ppm 256"], ["DALI", "WebDataset"]], ids=lambda names: names[0])
+def test_epoch(bench, names):
+    for module in ["torchvision", *(["nvidia.dali", "webdataset"] if "DALI" in names else [])]:
+        pytest.importorskip(module, reason=f"framework not installed: {module}")
+    tables, said = bench("epoch", "--only", ",".join(names))
+    views = {"ppm 256"} & set(names)
+    if views:
+        assert "equal to the folder's: 40 samples of pixels+as=ppm+size=256" in said
+        assert_epochs(tables, "epoch, 1 worker", names, views)
+    else:
+        assert set(tables["epoch, 1 worker: later epochs, hot"]["rounds"]) == {"folder", *names}
+
+
+@root_only
+def test_npy(bench):
+    pytest.importorskip("torchvision", reason="framework not installed: torchvision")
+    tables, said = bench("npy", "--only", "npy 256,npy ready")
+    assert_epochs(tables, "npy, augmented, 1 worker", ["npy 256"], ["npy 256"])
+    assert_epochs(tables, "npy, ready tensors, 1 worker", ["npy ready"], ["npy ready"])
+    assert "layout=chw" in said and said.count("equal to the folder's: 40 samples") == 2
+
+
+@root_only
+@pytest.mark.skipif(bool(cgroup.missing()), reason="needs control groups that can be made")
+def test_decoded(bench):
+    pytest.importorskip("torchvision", reason="framework not installed: torchvision")
+    tables, _ = bench("decoded", "--only", "png decoded-cache")
+    for epoch in (1, 2):
+        (table,) = [table for title, table in tables.items() if title.endswith(f"epoch {epoch}")]
+        assert set(table["rounds"]) == {"folder", "png decoded-cache", "png decoded-cache later"}
+    (did,) = [table["rounds"] for title, table in tables.items() if "daemon did" in title]
+    assert did["png decoded-cache: images decoded"] == [1]
+    assert "png decoded-cache later: images decoded" not in did, "the disk had all of it"
+
+
+@root_only
+def test_tensorflow(bench):
+    pytest.importorskip("tensorflow", reason="framework not installed: tensorflow")
+    tables, _ = bench("tensorflow", "--only", "png")
+    for name in ("Keras directory", "tf.data"):
+        assert_epochs(tables, f"{name}, 1 thread", ["png"], ["png"])
+
+
+@root_only
+def test_native(bench):
+    pytest.importorskip("torchvision", reason="framework not installed: torchvision")
+    tables, said = bench("native")
+    for spec in ("npy", "npy+size=256+crop=224"):
+        assert f"equal to the folder's: 40 samples of {spec}\n" in said
+        for what in ("np.load", "readfiles"):
+            assert set(tables[f"native, {spec}, hot: {what}"]["rounds"]) == {"native files", "view"}
+
+
+@root_only
+def test_memory(bench):
+    pytest.importorskip("torchvision", reason="framework not installed: torchvision")
+    tables, said = bench("memory")
+    assert said.count("equal to the folder's: 2 samples") == 3
+    budget, flight = tables.values()
+    (most,) = budget["rounds"].pop("the budget")
+    assert len(budget["rounds"]) == 6 and all(0 < peak <= most for (peak,) in budget["rounds"].values()), budget
+    assert set(flight["rounds"]) == {"npy", "pixels", "npy+size=256", "pixels of one image"}
+
+
+@root_only
+def test_interrupted_it_leaves_nothing(tree, tmp_path):
+    bench = subprocess.Popen([sys.executable, BENCH / "views.py", "native", "--tiny", "--tree", tree, "--work", tmp_path, "--no-check",
+                              "--epochs", "1000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 60
+        while str(tmp_path) not in pathlib.Path("/proc/self/mountinfo").read_text():
+            assert bench.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        bench.send_signal(signal.SIGINT)
+        assert bench.wait(timeout=60) != 0
+    finally:
+        bench.kill()
+        bench.wait()
+    assert not list(tmp_path.iterdir())
+    assert str(tmp_path) not in pathlib.Path("/proc/self/mountinfo").read_text()
+
+
+def test_a_sample_that_differs_ends_the_run():
+    views_check.Check.same("npy", {"a": "1", "b": "2"}, {"b": "2", "a": "1"})
+    with pytest.raises(RuntimeError, match="1 of 2 samples differ from the folder's, e.g. \\['b'\\]"):
+        views_check.Check.same("npy", {"a": "1", "b": "2"}, {"a": "1", "b": "3"})
+    with pytest.raises(RuntimeError, match="other files"):
+        views_check.Check.same("npy", {"a": "1", "b": "2"}, {"a": "1"})
