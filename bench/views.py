@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views beside the folder of JPEGs, and beside other libraries. bench/README.md says how each is measured.
 
-    bench/views.py epoch|npy|decoded|tensorflow|native|memory|all [options]
+    bench/views.py epoch|npy|ready|decoded|tensorflow|native|memory|all [options]
 
 Tables go to standard output, or one JSON object with --json; what is being done goes to standard error. Needs root, because all of
 it starts with cold caches. Whatever happens, nothing stays mounted and the working folder is removed.
@@ -16,13 +16,13 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import measure  # noqa: E402
 from views_decoded import decoded  # noqa: E402
-from views_epoch import epoch, npy  # noqa: E402
+from views_epoch import epoch, npy, ready  # noqa: E402
 from views_memory import memory  # noqa: E402
 from views_native import native  # noqa: E402
 from views_row import Rows  # noqa: E402
 from views_tensorflow import tensorflow  # noqa: E402
 
-WHAT = {"epoch": epoch, "npy": npy, "decoded": decoded, "tensorflow": tensorflow, "native": native, "memory": memory}
+WHAT = {"epoch": epoch, "npy": npy, "ready": ready, "decoded": decoded, "tensorflow": tensorflow, "native": native, "memory": memory}
 # Enough to see that all works, and nothing else.
 TINY = {"files": 40, "rounds": 1, "epochs": 2, "workers": [1], "large": 2, "megapixels": 6, "no_touch": True, "keep_caches": True}
 

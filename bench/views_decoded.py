@@ -80,6 +80,8 @@ def decoded(rows):
         return []
     args = rows.args
     people = rows.able((FOLDER, MOUNT, VIEW, FILLING))
+    if not people:
+        return []
     Check(rows).views(people)
     whole = decoded_bytes(rows, VIEW.view)
     budget = max(foretold.MEMORY_MIN, whole // PART)

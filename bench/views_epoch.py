@@ -36,6 +36,8 @@ READY = (
 
 def _compared(rows, people, title):
     people = rows.able(people)
+    if not people:
+        return []
     Check(rows).views(people)
     return [table for workers in rows.args.workers for table in compare(rows, people, f"{title}, {workers} worker{'s' * (workers != 1)}", workers)]
 
@@ -46,5 +48,10 @@ def epoch(rows):
 
 
 def npy(rows):
-    """DatasetFolder with np.load: the same augmentation on the array; then tensors that need none, beside the validation transform."""
-    return _compared(rows, ARRAYS, "npy, augmented") + _compared(rows, READY, "npy, ready tensors")
+    """DatasetFolder with np.load, and the same augmentation on the array."""
+    return _compared(rows, ARRAYS, "npy, augmented")
+
+
+def ready(rows):
+    """Arrays that are the tensors already and need no augmentation, beside the validation transform on the JPEGs."""
+    return _compared(rows, READY, "npy, ready tensors")

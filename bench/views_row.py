@@ -4,7 +4,6 @@ file that another library makes of the folder."""
 
 import contextlib
 import dataclasses
-import functools
 import itertools
 import json
 import os
@@ -50,22 +49,32 @@ class Rows:
     def python(self, module):
         return self.args.python_of.get(module, self.args.python)
 
-    @functools.lru_cache(maxsize=None)
-    def _why_not(self, module):
-        done = subprocess.run([self.python(module), "-c", f"import {module}"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        return "" if done.returncode == 0 else f"{self.python(module)} has no {module}: {done.stderr.strip().splitlines()[-1:]}"
+    def _why_not(self, row):
+        """Why the row cannot run here, or nothing. What its library reads is made meanwhile, so that no run ends halfway for want of it."""
+        python = self.python(row.module)
+        find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({row.module!r}) is None)"
+        if subprocess.run([python, "-c", find], capture_output=True, stdin=subprocess.DEVNULL).returncode != 0:
+            return f"{python} has no {row.module}"
+        try:
+            if row.peer:
+                self.made(row)
+        except RuntimeError as error:
+            return str(error).strip().splitlines()[-1]
+        return ""
 
     def able(self, rows):
-        """Those that can run here and were asked for; the first one is the base and always taken."""
+        """Those that can run here and were asked for. The first one is the base: always taken, and without it there is nothing to compare."""
         found = []
         for row in rows:
             if found and self.args.only and row.name not in self.args.only:
                 continue
-            why_not = self._why_not(row.module)
-            if why_not:
-                measure.say(f"left out: {row.name}: {why_not}")
+            why_not = self._why_not(row)
+            if not why_not:
+                found.append(row)
                 continue
-            found.append(row)
+            measure.say(f"left out: {row.name}: {why_not}")
+            if not found:
+                return []
         return found
 
     def script(self, row, *words, prefix=()):

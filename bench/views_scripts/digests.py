@@ -22,8 +22,6 @@ if args.resize:
     from torchvision import transforms
 
     resize = transforms.Resize(args.resize)
-if args.kind == "tensor":
-    from transforms_used import VALIDATION
 
 
 def content(path):
@@ -35,7 +33,12 @@ def content(path):
     else:
         with Image.open(path) as image:
             image = image.convert("RGB")
-            array = numpy.asarray(resize(image) if args.resize else image) if args.kind != "tensor" else VALIDATION(image).numpy()
+            if args.kind == "tensor":
+                from transforms_used import VALIDATION
+
+                array = VALIDATION(image).numpy()
+            else:
+                array = numpy.asarray(resize(image) if args.resize else image)
     return f"{array.shape} {array.dtype}".encode() + numpy.ascontiguousarray(array).tobytes()
 
 
