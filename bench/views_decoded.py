@@ -10,7 +10,6 @@ import shutil
 import threading
 
 import cgroup
-import foretold
 import measure
 import mounts
 from foretold import MIB
@@ -20,6 +19,8 @@ from views_row import COUNTED, Row
 
 EPOCHS = 2
 PART = 4
+# With less, the daemon has no room for the largest of the images.
+BUDGET_MIN = 128 * MIB
 # What a group holds beside file data, the daemon's budget and the script: the kernel's inodes and names, page tables.
 SLACK_BYTES = 128 * MIB
 
@@ -84,7 +85,7 @@ def decoded(rows):
         return []
     Check(rows).views(people)
     whole = decoded_bytes(rows, VIEW.view)
-    budget = max(foretold.MEMORY_MIN, whole // PART)
+    budget = max(BUDGET_MIN, whole // PART)
     found = []
     for workers in args.workers:
         limit = budget + _script_bytes(rows, workers) + SLACK_BYTES

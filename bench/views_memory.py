@@ -4,7 +4,6 @@
 import concurrent.futures
 import contextlib
 import os
-import pathlib
 import threading
 
 import foretold
@@ -15,40 +14,62 @@ from measure import Table
 from views_check import Check, expected, kind_of
 from views_row import Row, view_path
 
-BUDGET = "256M"
-ROOMY = "4G"
+# -o memory=, and whether the view is the whole mount and nothing is foreseen, which leaves it most of that memory.
+SETTINGS = {"256M": False, "4G": False, "1G, the view alone": True}
+ALL_COME = "1G, the view alone"  # here no image is too large
+READERS = (1, 4)
 SPECS = ("npy", "pixels", "npy+size=256")
 
 
 def memory(rows):
-    """Peaks of RssAnon + RssShmem of the daemon and what it has started: as much as asked for at once, in a budget; and one by one, with room."""
+    """Peaks of RssAnon + RssShmem of the daemon and what it has started, all images asked for by one and four readers; how many of the images
+    it had room for; and what one image in flight takes."""
     args = rows.args
     tree, store = (os.path.join(args.work, name) for name in ("large", "large.store"))
     sizes = rows.script(Row("large", script="large_images.py"), tree, "--images", args.large, "--megapixels", args.megapixels)
     mounts.create_store(tree, store)
     pixels_mib = 3 * max(width * height for width, height in sizes) / MIB
-    budget = Table(f"{len(sizes)} images of {args.megapixels:g} megapixels ({pixels_mib:.0f} MiB decoded), memory={BUDGET}: peak of the daemon", "MiB")
-    flight = Table(f"one image of {args.megapixels:g} megapixels after the other, memory={ROOMY}: peak above what the daemon had before", "MiB for one image")
+    what = f"{len(sizes)} images of {args.megapixels:g} megapixels ({pixels_mib:.0f} MiB decoded)"
+    peaks = {setting: Table(f"{what}, memory={setting}: peak of the daemon", "MiB") for setting in SETTINGS}
+    came = Table(f"{what}: read and right; the others were refused for want of memory", "per cent of the images")
+    flight = Table(f"{what}: one of them alone, peak above what the daemon had before", "MiB")
     for number in range(args.rounds):
         for spec in measure.in_turn(SPECS, number):
-            if number == 0 and not args.no_check:
-                _check(rows, tree, store, spec)
-            for threads in (1, 4):
-                _, peak = _peak(rows, store, spec, BUDGET, threads)
-                budget.add(f"{spec}, {threads} reader{'s' * (threads != 1)}", peak / MIB)
-            idle, peak = _peak(rows, store, spec, ROOMY, 1, "foresee=off", "cache=none")
-            flight.add(spec, (peak - idle) / MIB)
+            for setting, peak in peaks.items():
+                if number == 0 and not args.no_check:
+                    came.add(f"memory={setting}: {spec}", 100 * _checked(rows, tree, store, spec, setting) / len(sizes))
+                for readers in READERS:
+                    _, most = _peak(rows, store, spec, setting, readers)
+                    peak.add(f"{spec}, {readers} reader{'s' * (readers != 1)}", most / MIB)
+            before, most = _peak(rows, store, spec, ALL_COME, 1, files=1)
+            flight.add(spec, (most - before) / MIB)
         measure.say(f"memory: round {number + 1} of {args.rounds}")
-    budget.add("the budget", int(BUDGET[:-1]))
+    for setting, peak in peaks.items():
+        peak.add("the budget", {"M": 1, "G": 1024}[setting.partition(",")[0][-1]] * int(setting.partition(",")[0][:-1]))
     flight.add("pixels of one image", pixels_mib)
-    return [budget, flight]
+    return [*peaks.values(), *([came] if came.rounds else []), flight]
 
 
-def _check(rows, tree, store, spec):
-    """Every image is Pillow's, read under the small budget."""
+@contextlib.contextmanager
+def _view(rows, store, spec, setting):
+    """(folder of the view, daemon)."""
+    options = ("foresee=off", f"view={spec}") if SETTINGS[setting] else ()
+    with rows.mounted(*options, store=store, memory=setting.partition(",")[0]) as (point, daemon):
+        yield (point if SETTINGS[setting] else view_path(point, spec)), daemon
+
+
+def _checked(rows, tree, store, spec, setting):
+    """How many images could be read; those are Pillow's, and none is missing where there is room."""
     check = Check(rows)
-    with rows.mounted(store=store, memory=BUDGET) as (point, _):
-        check.same(spec, check.digests(tree, *expected(spec)), check.digests(view_path(point, spec), *kind_of(spec)))
+    wanted = check.digests(tree, *expected(spec))
+    with _view(rows, store, spec, setting) as (place, _):
+        found = check.digests(place, "--refused-too", *kind_of(spec))
+    refused = {name for name, digest in found.items() if digest is None}
+    if refused and setting == ALL_COME:
+        raise RuntimeError(f"{spec}, memory={setting}: {len(refused)} images could not be read")
+    check.same(f"{spec}, memory={setting}", {name: digest for name, digest in wanted.items() if name not in refused},
+               {name: digest for name, digest in found.items() if name not in refused})
+    return len(found) - len(refused)
 
 
 def held(pid):
@@ -82,18 +103,19 @@ class Watch:
 
 
 def _read(path):
-    with open(path, "rb", buffering=0) as file:
+    """All of the file, or nothing where the daemon refuses to make it."""
+    with contextlib.suppress(OSError), open(path, "rb", buffering=0) as file:
         while file.read(MIB):
             pass
 
 
-def _peak(rows, store, spec, budget, threads, *options):
-    """(bytes held before, most while all files of the view are read by so many threads)."""
+def _peak(rows, store, spec, setting, readers, files=None):
+    """(bytes held before, most while all files of the view, or some, are read by so many threads)."""
     rows.drop_caches()
-    with rows.mounted(*options, store=store, memory=budget) as (point, daemon):
-        paths = sorted(path for path in pathlib.Path(view_path(point, spec)).rglob("*") if path.is_file())
+    with _view(rows, store, spec, setting) as (place, daemon):
+        paths = sorted(os.path.join(where, name) for where, _, names in os.walk(place) for name in names)[:files]
         with Watch(daemon.pid) as watch:
-            idle = watch.peak
-            with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            before = watch.peak
+            with concurrent.futures.ThreadPoolExecutor(readers) as pool:
                 list(pool.map(_read, paths))
-    return idle, watch.peak
+    return before, watch.peak

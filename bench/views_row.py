@@ -98,8 +98,13 @@ class Rows:
         os.makedirs(point)
         try:
             alone = [*prefix, "env", f"XDG_CACHE_HOME={place}/records"]
-            with mounts.augurfs(store or self.store, point, f"memory={memory or self.args.memory}", *options, prefix=alone) as daemon:
+            options = (f"memory={memory or self.args.memory}", f"log={place}/log", *options)
+            with mounts.augurfs(store or self.store, point, *options, prefix=alone) as daemon:
                 yield point, daemon
+        except RuntimeError as error:
+            with contextlib.suppress(OSError), open(f"{place}/log", encoding="utf-8", errors="replace") as log:
+                error.add_note("The daemon's last words:\n" + "".join(log.readlines()[-5:]))
+            raise
         finally:
             if not mounts.mounted_times(point):
                 shutil.rmtree(place)

@@ -5,6 +5,7 @@ image: as Image.open(f).convert('RGB') shows it, after --resize N by torchvision
 validation transform, or an array as it is, both float32; file: the bytes themselves."""
 
 import argparse
+import errno
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("root")
 parser.add_argument("--kind", choices=["image", "array", "tensor", "file"], default="image")
 parser.add_argument("--resize", type=int, metavar="N")
+parser.add_argument("--refused-too", action="store_true", help="a file that cannot be read has no digest, instead of ending the program")
 args = parser.parse_args()
 if args.resize:
     from torchvision import transforms
@@ -42,9 +44,14 @@ def content(path):
     return f"{array.shape} {array.dtype}".encode() + numpy.ascontiguousarray(array).tobytes()
 
 
-found = {}
-for where, _, names in os.walk(args.root):
-    for name in names:
-        path = os.path.join(where, name)
-        found[os.path.splitext(os.path.relpath(path, args.root))[0]] = hashlib.blake2b(content(path), digest_size=16).hexdigest()
-print(json.dumps(found))
+def digest(path):
+    try:
+        return hashlib.blake2b(content(path), digest_size=16).hexdigest()
+    except OSError as error:
+        if args.refused_too and error.errno == errno.EIO:
+            return None
+        raise
+
+
+print(json.dumps({os.path.splitext(os.path.relpath(os.path.join(where, name), args.root))[0]: digest(os.path.join(where, name))
+                  for where, _, names in os.walk(args.root) for name in names}))
