@@ -6,7 +6,6 @@ import shutil
 import statistics
 
 import measure
-import mounts
 from measure import Table
 from views_check import Check
 from views_row import Row, view_path

@@ -38,8 +38,8 @@ def bench(tree, tmp_path):
     def run(what, *words):
         work = tmp_path / "work"
         work.mkdir()
-        done = subprocess.run([sys.executable, BENCH / "views.py", what, "--tiny", "--json", "--tree", tree, "--memory", "512M", "--work", work, *words],
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+        command = [sys.executable, BENCH / "views.py", what, "--tiny", "--json", "--tree", tree, "--memory", "512M", "--work", work, *words]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         assert not list(work.iterdir()), "the working folder was left"
         assert str(work) not in pathlib.Path("/proc/self/mountinfo").read_text()
