@@ -33,11 +33,13 @@ def memory(rows):
     peaks = {setting: Table(f"{what}, memory={setting}: peak of the daemon", "MiB") for setting in SETTINGS}
     came = Table(f"{what}: read and right; the others were refused for want of memory", "per cent of the images")
     flight = Table(f"{what}: one of them alone, peak above what the daemon had before", "MiB")
+    check = Check(rows)
+    wanted = {words: check.digests(tree, *words) for words in {expected(spec) for spec in SPECS}} if not args.no_check else {}
     for number in range(args.rounds):
         for spec in measure.in_turn(SPECS, number):
             for setting, peak in peaks.items():
                 if number == 0 and not args.no_check:
-                    came.add(f"memory={setting}: {spec}", 100 * _checked(rows, tree, store, spec, setting) / len(sizes))
+                    came.add(f"memory={setting}: {spec}", 100 * _checked(rows, wanted[expected(spec)], store, spec, setting) / len(sizes))
                 for readers in READERS:
                     _, most = _peak(rows, store, spec, setting, readers)
                     peak.add(f"{spec}, {readers} reader{'s' * (readers != 1)}", most / MIB)
@@ -58,10 +60,9 @@ def _view(rows, store, spec, setting):
         yield (point if SETTINGS[setting] else view_path(point, spec)), daemon
 
 
-def _checked(rows, tree, store, spec, setting):
+def _checked(rows, wanted, store, spec, setting):
     """How many images could be read; those are Pillow's, and none is missing where there is room."""
     check = Check(rows)
-    wanted = check.digests(tree, *expected(spec))
     with _view(rows, store, spec, setting) as (place, _):
         found = check.digests(place, "--refused-too", *kind_of(spec))
     refused = {name for name, digest in found.items() if digest is None}
