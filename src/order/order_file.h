@@ -15,7 +15,7 @@ namespace augur {
 
 struct OrderFileOptions {
   // The file at a path relative to the mount's root; fails as FindFile. Empty: FindFile.
-  std::function<Result<Entry>(std::string_view path)> find;
+  std::function<Result<Entry>(std::string_view path)> find = {};
   std::string mount_point;  // absolute; what absolute paths in the file begin with. Empty: they are refused
   uint64_t lines_max = uint64_t{1} << 28;  // 1 GiB of memory
 };

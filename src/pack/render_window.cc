@@ -152,7 +152,7 @@ void RenderWindow::RenderFiles() {
 
 Status RenderWindow::ReadRecord(RenderSlot& slot) const {
   const Entry& entry = slot.item.entry;
-  slot.record = std::make_unique_for_overwrite<std::byte[]>(entry.size);
+  slot.record = RecycledMemory::Take<std::byte>(entry.size);
   const std::span<std::byte> bytes(slot.record.get(), entry.size);
   for (uint64_t block = 0; block < Store::BlockCount(entry); ++block) {
     AUGUR_TRY(store_.Read(entry, block, bytes.subspan(block * kBlockBytes, Store::BlockBytes(entry, block))));
@@ -172,7 +172,7 @@ Status RenderWindow::Measure(RenderSlot& slot) const {
 
 Status RenderWindow::RenderOne(RenderSlot& slot) {
   const std::span<const std::byte> record = std::exchange(slot.bytes, {});
-  slot.rendered = std::make_unique_for_overwrite<std::byte[]>(slot.item.size);
+  slot.rendered = RecycledMemory::Take<std::byte>(slot.item.size);
   const std::span<std::byte> out(slot.rendered.get(), slot.item.size);
   Status rendered = RenderFile(spec_, slot.item.entry.image, record, &resizer_, out);
   if (!rendered.ok()) {

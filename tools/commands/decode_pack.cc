@@ -9,6 +9,7 @@
 
 #include "augur/store.h"
 #include "base/cores.h"
+#include "base/recycled_memory.h"
 #include "base/units.h"
 #include "pack/glob.h"
 #include "pack/pack_view.h"
@@ -79,6 +80,7 @@ int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOpti
   // As augurfs, and for the same reasons: what decoding takes goes back to the system at once.
   mallopt(M_ARENA_MAX, 2);                // NOLINT(concurrency-mt-unsafe): before any thread
   mallopt(M_MMAP_THRESHOLD, 256 * kKiB);  // NOLINT(concurrency-mt-unsafe): before any thread
+  RecycledMemory::KeepAtMost(16 * kMiB);
   const StopSignals signals;
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
   if (!filter.ok()) return Fail(kProgram, filter.status());

@@ -26,7 +26,9 @@ class RecipeTest : public StoreWriterTest {
     const auto writer = Begin({.resume = true, .recipe = recipe});
     const Result<bool> resumed = writer->Resume("a", kFile, 3);
     EXPECT_TRUE(resumed.ok()) << resumed.status().text();
-    if (!*resumed) EXPECT_TRUE(AddText(*writer, "a", "two").ok());
+    if (!*resumed) {
+      EXPECT_TRUE(AddText(*writer, "a", "two").ok());
+    }
     EXPECT_TRUE(writer->Commit().ok());
     EXPECT_EQ(Defects(), "");
     EXPECT_THAT(Files(), ElementsAre("index-00000001", "shard-00000001-00000"));
