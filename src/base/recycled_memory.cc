@@ -18,7 +18,7 @@ constexpr size_t kSmallest = size_t{64} << 10;
 // was missing as each served its own size only.
 constexpr size_t kSmall = size_t{4} << 20;
 // Four sizes between a power of two and the next.
-constexpr size_t kSteps = 4;
+constexpr int kStepBits = 2;
 
 struct Idle {
   void* piece;
@@ -103,7 +103,7 @@ size_t RecycledMemory::idle_bytes() { return Pieces::Get().idle_bytes(); }
 
 size_t RecycledMemory::PieceBytes(size_t bytes) {
   if (bytes < kSmallest) return bytes;
-  const size_t step = std::bit_floor(bytes) / kSteps;
+  const size_t step = size_t{1} << (std::bit_width(bytes) - 1 - kStepBits);
   return (bytes + step - 1) / step * step;
 }
 
