@@ -4,15 +4,20 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "base/thread.h"
+#include "search/courtesy.h"
 
 namespace augur {
 namespace {
 
 constexpr int kNiceMax = 19;
+// Who stays away looks so often whether the job has ended.
+constexpr std::chrono::nanoseconds kNap = std::chrono::milliseconds(50);
 
 // An unprivileged thread may enter the idle class, but not leave it (RLIMIT_NICE), so a thread stays in it for life.
 void EnterIdleClass() {
@@ -25,13 +30,17 @@ void EnterIdleClass() {
 
 class IdleTurn final : public SearchTurn {
  public:
-  IdleTurn(RunningJob* job, WorkerBoard* board) : job_(job), board_(board) {}
+  // `delay` nullptr: not courteous.
+  IdleTurn(RunningJob* job, WorkerBoard* board, const RunDelay* delay) : job_(job), board_(board), delay_(delay) {}
   ~IdleTurn() override { Account(); }
   IdleTurn(const IdleTurn&) = delete;
   IdleTurn& operator=(const IdleTurn&) = delete;
 
   bool Continue() override {
-    Account();
+    const auto own = Account();
+    for (auto away = Away(own); away.count() > 0 && !job_->Stopped(); away -= kNap) {
+      std::this_thread::sleep_for(std::min(away, kNap));
+    }
     return !job_->Stopped();
   }
   void Found(uint64_t result) override {
@@ -40,15 +49,28 @@ class IdleTurn final : public SearchTurn {
   }
 
  private:
-  void Account() {
-    const auto now = ThreadTime();
-    job_->AddTime(now - last_, false);
-    board_->time_ns.fetch_add((now - last_).count(), std::memory_order_relaxed);
-    last_ = now;
+  // Processor time since the last call.
+  std::chrono::nanoseconds Account() {
+    const auto own = ThreadTime() - last_;
+    job_->AddTime(own, false);
+    board_->time_ns.fetch_add(own.count(), std::memory_order_relaxed);
+    last_ += own;
+    return own;
+  }
+
+  std::chrono::nanoseconds Away(std::chrono::nanoseconds own) {
+    const auto delayed = delay_ != nullptr ? delay_->Total() : std::nullopt;
+    if (!delayed) return {};
+    const auto waited = delayed_ ? *delayed - *delayed_ : std::chrono::nanoseconds(0);
+    delayed_ = delayed;
+    return courtesy_.Pass(own, waited);
   }
 
   RunningJob* const job_;
   WorkerBoard* const board_;
+  const RunDelay* const delay_;
+  Courtesy courtesy_;
+  std::optional<std::chrono::nanoseconds> delayed_;
   std::chrono::nanoseconds last_ = ThreadTime();
 };
 
@@ -82,13 +104,14 @@ void IdleWorker::Retract() {
 
 void IdleWorker::Run(bool idle_class) {
   if (idle_class) EnterIdleClass();
+  const RunDelay delay;
   while (true) {
     wake_.Wait();
     if (ends_.load()) return;
     RunningJob* const job = offer_.exchange(nullptr, std::memory_order_acq_rel);
     if (job == nullptr) continue;
     {
-      IdleTurn turn(job, board_);
+      IdleTurn turn(job, board_, idle_class ? &delay : nullptr);
       while (job->WorkRange(turn) && turn.Continue()) {
       }
     }

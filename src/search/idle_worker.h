@@ -19,8 +19,8 @@ struct WorkerBoard {
 };
 
 // IdleWorker is one thread of a Searcher that runs when its core has nothing else to do (SCHED_IDLE; where that is
-// refused, nice 19). Offer and Retract belong to the clerk. The board must outlive it, a job must until its `workers`
-// is 0.
+// refused, nice 19) and that leaves a core to whoever else wants it (Courtesy). Offer and Retract belong to the clerk.
+// The board must outlive it, a job must until its `workers` is 0.
 class IdleWorker {
  public:
   // `idle_class` false: a thread like any other. kNoSpace: no thread can be started.
