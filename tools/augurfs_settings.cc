@@ -143,8 +143,8 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     if (settings.kept_bytes < kKeptMin) settings.kept_bytes = 0;
   }
   settings.stock_bytes = options.stock ? rest - settings.kept_bytes : 0;
-  // The shared cache has one size for all mounts.
-  if (settings.kept_bytes > 0 && options.cache == CachePlace::kRam) {
+  // The shared cache has one size for all mounts, and a size that was asked for is kept to.
+  if (settings.kept_bytes > 0 && options.cache == CachePlace::kRam && options.cache_bytes == 0) {
     settings.lent_bytes =
         settings.stock_bytes - std::min(settings.stock_bytes, std::max(settings.stock_bytes / 3, kStockEnough));
   }

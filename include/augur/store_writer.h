@@ -70,7 +70,8 @@ class StoreWriter {
   // not a folder that we can use (it is made when it does not exist; one that holds other files and no store is
   // refused). Debris of a killed writer is cleared with a log line unless options.resume.
   static Result<std::unique_ptr<StoreWriter>> Begin(const std::string& path, const WriterOptions& options);
-  // Without Commit, leaves what was written for a later resume, or nothing if nothing was written.
+  // Without Commit, leaves what was written for a later resume, or nothing if nothing was written (what the caller has
+  // put beside a recipe counts as written).
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;

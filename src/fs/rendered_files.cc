@@ -12,7 +12,6 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "decode/image_decoder.h"
-#include "views/geometry.h"
 #include "views/render.h"
 
 namespace augur {
@@ -38,22 +37,6 @@ uint64_t DecodeMemoryMax(const ImageInfo& info) {
   const uint64_t width = uint64_t{info.width} + 64;
   const uint64_t height = uint64_t{info.height} + 64;
   return 12 * width * height + uint64_t{4} * 64 * width + 512 * kKiB;
-}
-
-// What is allocated beside the decoded image until the file is written.
-uint64_t ShapingMemory(const ViewSpec& spec, const ImageInfo& info) {
-  const ViewGeometry geometry = GeometryOf(spec, {.width = info.width, .height = info.height});
-  const uint32_t channels = ChannelsOf(spec, info);
-  uint64_t bytes = 0;
-  if (geometry.resized != geometry.decoded) {
-    bytes += Resizer::MemoryBytes(geometry.decoded.width, geometry.decoded.height, channels,
-                                  {.width = geometry.resized.width,
-                                   .height = geometry.resized.height,
-                                   .filter = spec.filter,
-                                   .passes = spec.passes});
-  }
-  if (geometry.cropped != geometry.resized) bytes += geometry.cropped.pixels() * channels;
-  return bytes;
 }
 
 uint64_t MicrosecondsSince(std::chrono::steady_clock::time_point begin) {
@@ -120,7 +103,7 @@ struct RenderedFiles::Job {
 
 // What it can take at most, by its header.
 uint64_t RenderedFiles::MostOf(const Job& job) {
-  return job.AtLeast() + DecodeMemoryMax(job.file.image) + ShapingMemory(job.view.spec, job.file.image);
+  return job.AtLeast() + DecodeMemoryMax(job.file.image) + RenderMemory(job.view.spec, job.file.image);
 }
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
@@ -356,7 +339,7 @@ Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
   const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
   Status status = needs.status();
   if (status.ok()) {
-    const Status room = TakeExactly(job, job->AtLeast() + needs->memory_bytes + ShapingMemory(spec, info));
+    const Status room = TakeExactly(job, job->AtLeast() + needs->memory_bytes + RenderMemory(spec, info));
     if (!room.ok()) {
       LogOnce(*job, room);
       return room;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/thread.h"
+#include "base/units.h"
 #include "decode/image_decoder.h"
 #include "decode/image_probe.h"
 #include "store/hash.h"
@@ -55,7 +56,7 @@ bool RenderWindow::Offer(const ViewItem& item, bool resumed) {
     return true;
   }
   slot.stage = Stage::kRead;
-  slot.record_bytes = item.entry.size;
+  slot.record_bytes = RecycledMemory::PieceBytes(item.entry.size);
   record_bytes_ += slot.record_bytes;
   to_read_.push_back(&slot);
   to_read_wake_.NotifyOne();
@@ -152,6 +153,10 @@ void RenderWindow::RenderFiles() {
 
 Status RenderWindow::ReadRecord(RenderSlot& slot) const {
   const Entry& entry = slot.item.entry;
+  if (slot.item.shown == Shown::kRendered && entry.size > kWorkBytesMax) {
+    return {Code::kUnsupported, "an image in " + FormatSize(entry.size) + ": at most " + FormatSize(kWorkBytesMax) +
+                                    " are decoded: leave it out with --exclude, or with --on-error=skip"};
+  }
   slot.record = RecycledMemory::Take<std::byte>(entry.size);
   const std::span<std::byte> bytes(slot.record.get(), entry.size);
   for (uint64_t block = 0; block < Store::BlockCount(entry); ++block) {

@@ -105,13 +105,16 @@ class Planner {
   void KeepsNot(EntryNumber file);
   // Whether to keep a file that was let go, nothing being put out for it.
   KeepPlan KeepWithRoom(EntryNumber file);
-  // The warehouse takes less, or more, than was thought.
-  void SetKeptMax(uint64_t bytes) { limits_.kept_bytes_max = bytes; }
+  // The warehouse takes less, or more, than was thought: of its own, and lent.
+  void SetKeptMax(uint64_t bytes, uint64_t lent_bytes) {
+    limits_.kept_bytes_max = bytes;
+    limits_.lent_bytes_max = lent_bytes;
+  }
 
   // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ProgressOptions.
   void SetSight(uint32_t sentinel_every, const ProgressOptions& progress);
 
-  // The next read, or nothing for now; `alone`: without neighbours. Answer: Ended, or PutBack.
+  // The next read, or nothing for now; `alone`: without neighbours. Answer: Ended, NotRead or PutBack.
   std::optional<ReadPlan> NextRead(uint64_t now_us, bool alone = false);
   // The read could not be begun (no memory for it): it was not taken.
   void PutBack(const ReadPlan& read);

@@ -80,7 +80,7 @@ KeepPlan Planner::KeepWithRoom(EntryNumber file) {
 KeepPlan Planner::PlanKeep(Slot slot, Position use) {
   KeepPlan plan;
   const uint64_t bytes = track_.PlaceOf(slot).bytes;
-  if (kept_.Contains(slot) || limits_.kept_bytes_max == 0 || !KeepTakes(slot, use)) return plan;
+  if (kept_.Contains(slot) || KeptMax() == 0 || !KeepTakes(slot, use)) return plan;
   while (kept_.bytes() + Pages(bytes) > KeptMax()) {
     const auto [last_use, last] = kept_.last();
     if (last_use <= KeepKey(slot, use)) return plan;  // what was put out so far was needed later than this one

@@ -117,6 +117,11 @@ uint64_t Prefetcher::KeptMax() const {
   return kept_ ? std::min(options_.kept_bytes_max, kept_->warehouse().bytes_max()) : 0;
 }
 
+uint64_t Prefetcher::LentMax() const {
+  const uint64_t room = kept_ ? kept_->warehouse().bytes_max() - KeptMax() : 0;
+  return sink_ != nullptr ? std::min({options_.stock_bytes_max, options_.lent_bytes_max, room}) : 0;
+}
+
 Planner& Prefetcher::planner() {
   if (planner_) return *planner_;
   PlannerLimits limits;
@@ -124,7 +129,7 @@ Planner& Prefetcher::planner() {
   // A chunk is larger than its records by the gaps in it and by what is aligned.
   limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
-  limits.lent_bytes_max = std::min(limits.stock_bytes_max, options_.lent_bytes_max);
+  limits.lent_bytes_max = LentMax();
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
   planner_ =
@@ -165,7 +170,7 @@ void Prefetcher::Decide() {
   LookWhatIsSeen();
   if (short_since_us_ != 0 && NowUs() - short_since_us_ > kShortOfRoomUs) {
     short_since_us_ = 0;
-    planner_->SetKeptMax(KeptMax());
+    planner_->SetKeptMax(KeptMax(), LentMax());
   }
   for (const EntryNumber file : planner_->TakeReleased()) LetGo(file);
   StartReads();

@@ -45,7 +45,7 @@ struct PrefetcherOptions {
   uint64_t kept_bytes_max = 0;   // of the warehouse
   uint64_t chunk_bytes = 0;      // memory for what is being read ahead, or read and on its way
   uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time; it has room for them
+  uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time
   uint64_t order_bytes_max = 0;  // memory for orders
   unsigned reads_max = 32;
   unsigned push_threads = 1;
@@ -143,7 +143,9 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void OnDropped(EntryNumber file);
   void Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
   void OnKept(const std::optional<ShownFile>& file, bool kept);
+  // Of the warehouse; and what it has room for beyond that, of the stock.
   uint64_t KeptMax() const;
+  uint64_t LentMax() const;
   bool Busy() const { return flights_ + makes_ + pushes_ + drops_ + keeps_ > 0; }
   void Wasted(EntryNumber file);
   void CountWasted(EntryNumber file);

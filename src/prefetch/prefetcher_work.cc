@@ -191,8 +191,8 @@ void Prefetcher::OnKept(const std::optional<ShownFile>& file, bool kept) {
   planner_->KeepsNot(number);
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
   const PlannerGauges gauges = planner_->gauges();
-  const uint64_t lent = gauges.sweeping ? options_.lent_bytes_max : 0;
-  planner_->SetKeptMax(gauges.kept_bytes - std::min(gauges.kept_bytes, lent));
+  const uint64_t lent = gauges.sweeping ? std::min(gauges.kept_bytes, LentMax()) : LentMax();
+  planner_->SetKeptMax(gauges.kept_bytes - (gauges.sweeping ? lent : 0), lent);
   short_since_us_ = NowUs();
 }
 

@@ -10,7 +10,7 @@ namespace augur {
 
 // The folder in a store's folder that belongs to the caller of a writer with a recipe (StoreWriter). It holds the
 // recipe as a file, and what the caller puts there. Called under the store's lock.
-inline constexpr const char* kWorkFolderName = ".work";
+inline constexpr const char* kWorkFolderName = ".augurpack-work";
 
 // Whether what lies in `folder` was left by a writer with this recipe; of an empty one: by a writer without any.
 bool HasRecipe(const std::string& folder, const std::string& recipe);

@@ -114,10 +114,17 @@ DecodeOptions DecodeOptionsOf(const ViewSpec& spec, const ImageInfo& info) {
 
 uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info) {
   const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
-  uint64_t pixels = 0;
-  if (geometry.resized != geometry.decoded) pixels += geometry.resized.pixels();
-  if (geometry.cropped != geometry.resized) pixels += geometry.cropped.pixels();
-  return pixels * ChannelsOf(spec, info);
+  const uint32_t channels = ChannelsOf(spec, info);
+  uint64_t bytes = 0;
+  if (geometry.resized != geometry.decoded) {
+    bytes += Resizer::MemoryBytes(geometry.decoded.width, geometry.decoded.height, channels,
+                                  {.width = geometry.resized.width,
+                                   .height = geometry.resized.height,
+                                   .filter = spec.filter,
+                                   .passes = spec.passes});
+  }
+  if (geometry.cropped != geometry.resized) bytes += geometry.cropped.pixels() * channels;
+  return bytes;
 }
 
 Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,

@@ -54,7 +54,7 @@ def begun(store, first, second):
     """Whether the first pass has begun its shard of this number, or the second one."""
     if (store / "manifest").exists() or list(store.glob(f"shard-*-{second:05}")):
         return True
-    packed = store / ".work" / "source"
+    packed = store / ".augurpack-work" / "source"
     return first is not None and bool(list(packed.glob(f"shard-*-{first:05}")))
 
 
@@ -194,12 +194,12 @@ def test_killed_over_an_old_store_leaves_the_old_one(augurpack, source, wanted, 
     run(augurpack, "create", tmp_path / "old", store)
     for first, second in ((1, 99), (None, 5)):
         with start(augurpack, *words(source, store, SPEC, "--force")) as packer:
-            kill_when(packer, lambda a=first, b=second: a is not None and list((store / ".work" / "source").glob(f"shard-*-{a:05}"))
+            kill_when(packer, lambda a=first, b=second: a is not None and list((store / ".augurpack-work" / "source").glob(f"shard-*-{a:05}"))
                       or list(store.glob(f"shard-00000002-{b:05}")))  # fmt: skip
         assert store_tree(store)[1] in ({b"a": b"old"}, wanted[1])
     if store_tree(store)[1] != wanted[1]:
         collected = run(augurpack, "gc", store)
-        assert b"removed" in collected.stdout + collected.stderr and not (store / ".work").exists()
+        assert b"removed" in collected.stdout + collected.stderr and not (store / ".augurpack-work").exists()
         run(augurpack, *words(source, store, SPEC, "--force", "--resume"))
     assert_whole(augurpack, store, wanted)
 

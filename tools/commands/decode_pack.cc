@@ -11,9 +11,9 @@
 #include "base/cores.h"
 #include "base/recycled_memory.h"
 #include "base/units.h"
+#include "pack/decode_source.h"
 #include "pack/glob.h"
 #include "pack/pack_view.h"
-#include "pack/view_source.h"
 #include "tools/commands/pack_session.h"
 #include "tools/commands/pack_source.h"
 #include "tools/commands/problem_log.h"
@@ -23,9 +23,14 @@ namespace augur {
 namespace {
 
 constexpr std::string_view kProgram = "augurpack";
+// Once the source is packed.
+constexpr std::string_view kPackedCure =
+    ": the same command with --resume goes on from here, with the source as it was packed (a copy of it is in the "
+    "store's "
+    "folder until then); to look at a source that has changed, run it without --resume";
 
 // All that decides on what is made: with anything else, what a killed run left is of no use.
-std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const ViewSource& source) {
+std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const DecodeSource& source) {
   std::string recipe = ViewRecipe(spec) + "of " + source.identity + "\n";
   for (const std::string& pattern : options.include) recipe += "include " + Printable(pattern) + "\n";
   for (const std::string& pattern : options.exclude) recipe += "exclude " + Printable(pattern) + "\n";
@@ -56,7 +61,7 @@ Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, con
 }
 
 Result<WriterSummary> Decode(const CreateOptions& options, const ViewSpec& spec, const PathFilter& filter,
-                             ViewSource& source, StoreWriter& writer, PackSession& session) {
+                             DecodeSource& source, StoreWriter& writer, PackSession& session) {
   const bool packs_first = source.store == nullptr;
   if (packs_first) {
     AUGUR_TRY_ASSIGN(packed, PackFirst(options, filter, session));
@@ -84,15 +89,18 @@ int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOpti
   const StopSignals signals;
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
   if (!filter.ok()) return Fail(kProgram, filter.status());
-  Result<ViewSource> source = FindViewSource(options.source, options.store);
+  Result<DecodeSource> source = FindDecodeSource(options.source, options.store);
   if (!source.ok()) return Fail(kProgram, source.status());
   writer_options = WithPackOptions(options, writer_options);
   writer_options.recipe = Recipe(options, spec, *source);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
   if (!writer.ok()) return Fail(kProgram, WithCure(writer.status(), writer_options.mode));
   PackSession session("decoding", options.quiet, options.json, options.on_error);
+  const bool packs_first = source->store == nullptr;
   const Result<WriterSummary> summary = Decode(options, spec, *filter, *source, **writer, session);
-  if (!summary.ok()) return session.Fail(summary.status(), kResumeCure);
+  if (!summary.ok()) {
+    return session.Fail(summary.status(), packs_first && source->store != nullptr ? kPackedCure : kResumeCure);
+  }
   return session.Finish(options.store, *summary);
 }
 

@@ -36,8 +36,8 @@ TEST(LanesTest, AFasterLaneComesOftener) {
       {{.files = From(0, 1000), .files_per_second = 30}, {.files = From(10'000, 1000), .files_per_second = 10}}, 400);
   ASSERT_EQ(merged.size(), 400U);
   for (size_t end = 40; end <= merged.size(); end += 40) {
-    const auto slow =
-        std::count_if(merged.begin(), merged.begin() + end, [](EntryNumber file) { return file >= 10'000; });
+    const auto slow = std::count_if(merged.begin(), merged.begin() + static_cast<ptrdiff_t>(end),
+                                    [](EntryNumber file) { return file >= 10'000; });
     EXPECT_NEAR(static_cast<double>(slow), static_cast<double>(end) / 4, 1.0);
   }
 }

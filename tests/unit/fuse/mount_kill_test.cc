@@ -46,6 +46,7 @@ TEST_F(KillTest, HelperEndsWithItsDaemon) {
 TEST_F(KillTest, HelperEndsWhileItWaitsForTheMount) {
   const auto daemon = StartDaemon([this](TestMount& mount) {
     std::vector<EntryNumber> entries;
+    entries.reserve(many_.size());
     for (const std::string& name : many_) entries.push_back(mount.Find(name));
     mount.helper->Stat(entries, [] {});
     OtherProcess::Tell("asked");

@@ -142,6 +142,7 @@ TEST_F(StockTest, TheMountMayEndAmidPushes) {
     return std::string();
   });
   std::vector<std::thread> pushers;
+  pushers.reserve(3);
   std::atomic<int> pushes = 0;
   for (int i = 0; i < 3; ++i) {
     pushers.emplace_back([&, i] {

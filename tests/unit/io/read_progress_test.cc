@@ -19,7 +19,7 @@ TEST(ReadProgress, WholeAnswerEndsIt) {
 }
 
 TEST(ReadProgress, ShortAnswerIsContinuedAtAnAlignedPlace) {
-  ReadProgress progress(3 * 4096);
+  ReadProgress progress(size_t{3} * 4096);
   EXPECT_FALSE(progress.Advance(4096 + 17));
   EXPECT_EQ(progress.piece_begin(), 4096u);
   EXPECT_EQ(progress.piece_bytes(), 2u * 4096);

@@ -64,6 +64,7 @@ TEST(SampleListTest, ThreadsMayAskAtOnce) {
   const SampleList list("rule", "root", files);
   std::vector<std::thread> threads;
   std::vector<int> wrong(4);
+  threads.reserve(wrong.size());
   for (int& one : wrong) {
     threads.emplace_back([&list, &one] {
       for (uint32_t sample = 0; sample < list.size(); sample += 97) one += list.IndexOf(sample + 3) != sample;

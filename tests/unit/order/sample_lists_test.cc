@@ -159,6 +159,7 @@ TEST_F(SampleListsTest, NothingSeenNothingFoundAndFoldersAreRefused) {
 
 TEST_F(SampleListsTest, WhatIsKeptIsBounded) {
   std::vector<std::string> files;
+  files.reserve(2000);
   for (int number = 0; number < 2000; ++number)
     files.push_back("d" + std::to_string(number % 50) + "/" + std::to_string(number) + ".jpg");
   Make(files);

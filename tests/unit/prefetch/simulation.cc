@@ -127,7 +127,7 @@ void Simulation::Keep(EntryNumber file, const KeepPlan& plan) {
   if (kept_bytes_ + bytes > world_.warehouse_takes_bytes) {
     kept_bytes_max_ = world_.warehouse_takes_bytes;
     planner_->KeepsNot(file);
-    planner_->SetKeptMax(kept_bytes_max_);
+    planner_->SetKeptMax(kept_bytes_max_, world_.limits.lent_bytes_max);
     return;
   }
   if (!kept_.insert(file).second) violations.push_back("keeps what is kept");

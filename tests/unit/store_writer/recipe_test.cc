@@ -81,7 +81,7 @@ TEST_F(RecipeTest, TheWorkFolderAloneIsGoneOnWith) {
     const auto writer = Begin({.recipe = "npy"});
     WriteText(WorkFolder(store_) + "/kept", "x");
   }
-  EXPECT_THAT(Files(), ElementsAre(".work"));
+  EXPECT_THAT(Files(), ElementsAre(".augurpack-work"));
   {
     const auto writer = Begin({.resume = true, .recipe = "npy"});
     EXPECT_TRUE(std::filesystem::exists(WorkFolder(store_) + "/kept"));
@@ -108,7 +108,7 @@ TEST_F(RecipeTest, WhatIsLeftBesideAStoreIsRemovedWithOldGenerations) {
 
 TEST_F(RecipeTest, AFolderOfThisNameIsSomebodyElsesWhereNoWriterWas) {
   std::filesystem::create_directories(WorkFolder(store_));
-  EXPECT_THAT(BeginStatus({.recipe = "npy"}).text(), HasSubstr("holds other files ('.work')"));
+  EXPECT_THAT(BeginStatus({.recipe = "npy"}).text(), HasSubstr("holds other files ('.augurpack-work')"));
   EXPECT_TRUE(std::filesystem::exists(WorkFolder(store_)));
 }
 

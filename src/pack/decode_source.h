@@ -10,7 +10,7 @@
 namespace augur {
 
 // Where the images of a view are packed from.
-struct ViewSource {
+struct DecodeSource {
   std::shared_ptr<const Store> store;  // nullptr: it is none, and has to be packed first
   // For WriterOptions::recipe: of a store its index, so its every byte; else where it is, of a file also size and time.
   std::string identity;
@@ -19,6 +19,6 @@ struct ViewSource {
 // Looks what `source` is: a folder with a store in it, another folder, an archive, or "-" for standard input. A folder
 // with a file `manifest` that is none of ours is another folder, unless an index lies beside it. kNotFound and the
 // like: it is not there. kInvalid: it is the folder `target`. Fails as Store::Open does when it is a store.
-Result<ViewSource> FindViewSource(const std::string& source, const std::string& target);
+Result<DecodeSource> FindDecodeSource(const std::string& source, const std::string& target);
 
 }  // namespace augur

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pack/view_source.h"
+#include "pack/decode_source.h"
 
 #include <sys/stat.h>
 
@@ -38,14 +38,14 @@ bool HasIndex(const std::string& folder) {
 
 }  // namespace
 
-Result<ViewSource> FindViewSource(const std::string& source, const std::string& target) {
-  if (source == "-") return ViewSource{.store = nullptr, .identity = "standard input"};
+Result<DecodeSource> FindDecodeSource(const std::string& source, const std::string& target) {
+  if (source == "-") return DecodeSource{.store = nullptr, .identity = "standard input"};
   struct stat info = {};
   if (::stat(source.c_str(), &info) != 0) return ErrnoStatus(errno, Printable(source));
   if (!S_ISDIR(info.st_mode)) {
-    return ViewSource{.store = nullptr,
-                      .identity = "file " + WholePath(source) + " " + std::to_string(info.st_size) + " " +
-                                  std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec)};
+    return DecodeSource{.store = nullptr,
+                        .identity = "file " + WholePath(source) + " " + std::to_string(info.st_size) + " " +
+                                    std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec)};
   }
   struct stat store = {};
   if (::stat(target.c_str(), &store) == 0 && store.st_dev == info.st_dev && store.st_ino == info.st_ino) {
@@ -53,10 +53,10 @@ Result<ViewSource> FindViewSource(const std::string& source, const std::string& 
   }
   Result<std::shared_ptr<const Store>> opened = Store::Open(source);
   if (opened.ok()) {
-    return ViewSource{.store = *opened, .identity = "store " + Hex((*opened)->summary().index_id)};
+    return DecodeSource{.store = *opened, .identity = "store " + Hex((*opened)->summary().index_id)};
   }
   if (opened.status().code() != Code::kNotFound && HasIndex(source)) return opened.status();
-  return ViewSource{.store = nullptr, .identity = "folder " + WholePath(source)};
+  return DecodeSource{.store = nullptr, .identity = "folder " + WholePath(source)};
 }
 
 }  // namespace augur
