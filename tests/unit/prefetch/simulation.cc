@@ -21,7 +21,8 @@ uint64_t Pages(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 uint64_t Throttle::LetThrough(const Disk& disk, uint64_t bytes, uint64_t now_us) {
   const uint64_t slice = disk.slice_us;
   const auto per_slice = [slice](double per_second, uint64_t slices_us) {
-    return static_cast<uint64_t>(per_second * static_cast<double>(slices_us / slice * slice) / 1e6);
+    const uint64_t whole_us = slices_us / slice * slice;
+    return static_cast<uint64_t>(per_second * static_cast<double>(whole_us) / 1e6);
   };
   uint64_t at = std::max(now_us, last_us_);
   if (last_us_ <= now_us && now_us > slice_end_us_) {

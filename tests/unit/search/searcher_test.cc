@@ -7,12 +7,14 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/mutex.h"
+#include "unit/search/done.h"
 
 namespace augur {
 namespace {
@@ -26,17 +28,12 @@ std::unique_ptr<Searcher> Start(const Searcher::Options& options = kBusy) {
   return std::move(searcher).value();
 }
 
-// An on_done, and its outcome when it has come.
-struct Done {
-  std::function<void(const SearchOutcome&)> Callback() {
-    return [promise = promise_](const SearchOutcome& outcome) { promise->set_value(outcome); };
-  }
-  SearchOutcome Wait() { return future_.get(); }
-
- private:
-  std::shared_ptr<std::promise<SearchOutcome>> promise_ = std::make_shared<std::promise<SearchOutcome>>();
-  std::future<SearchOutcome> future_ = promise_->get_future();
-};
+// Of a job that has not ended.
+SearchProgress ProgressOf(const Searcher& searcher, uint64_t number) {
+  const std::optional<SearchProgress> progress = searcher.Progress(number);
+  EXPECT_TRUE(progress.has_value());
+  return progress.value_or(SearchProgress{});
+}
 
 // Work that lasts until it is stopped.
 void Endless(uint64_t, uint64_t, SearchTurn& turn) {
@@ -98,7 +95,7 @@ TEST(Searcher, ASeedThatIsNotThereIsNotFound) {
   };
   searcher->Submit(MakeSeedJob({.samples = 1000, .any_of = {{0, 1}}}, 1 << 20, accept, done.Callback()));
   EXPECT_EQ(done.Wait().end, SearchEnd::kExhausted);
-  EXPECT_NEAR(survivors, (1 << 20) / 1000, 160);  // 5 standard deviations
+  EXPECT_NEAR(survivors, (1 << 20) / 1000.0, 160);  // 5 standard deviations
 }
 
 TEST(Searcher, FoundEndsTheOtherThreadsToo) {
@@ -156,9 +153,8 @@ TEST(Searcher, CancelEndsWhatRunsAndWhatWaits) {
   searcher->Submit(
       {.name = "last", .units = 1, .work = [](uint64_t, uint64_t, SearchTurn&) {}, .on_done = last.Callback()});
   begun.get_future().wait();
-  ASSERT_TRUE(searcher->Progress(number).has_value());
-  EXPECT_LT(searcher->Progress(number)->fraction, 1);
-  EXPECT_EQ(searcher->Progress(waits)->seconds, 0);
+  EXPECT_LT(ProgressOf(*searcher, number).fraction, 1);
+  EXPECT_EQ(ProgressOf(*searcher, waits).seconds, 0);
   searcher->Cancel(waits);
   EXPECT_EQ(waiting.Wait().end, SearchEnd::kCancelled);
   searcher->Cancel(number);
@@ -218,7 +214,7 @@ TEST(Searcher, TheClerkDoesWhatIdleWorkersCannot) {
   EXPECT_EQ(clerk_calls, 0);
   searcher->AllowShare(0.5);
   while (clerk_calls < 98) std::this_thread::yield();
-  EXPECT_LT(searcher->Progress(number)->fraction, 1);
+  EXPECT_LT(ProgressOf(*searcher, number).fraction, 1);
   stand_still = false;
   stand_still.notify_all();
   const SearchOutcome outcome = done.Wait();
@@ -313,7 +309,7 @@ TEST(Searcher, SurvivesUseFromManyThreads) {
     }
     for (std::thread& thread : threads) thread.join();
   }
-  EXPECT_EQ(ended, kThreads * kJobs);
+  EXPECT_EQ(ended, int64_t{kThreads} * kJobs);
 }
 
 }  // namespace

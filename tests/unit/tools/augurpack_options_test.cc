@@ -76,7 +76,7 @@ TEST(AugurpackOptionsTest, CreateReadsEveryOption) {
 
 TEST(AugurpackOptionsTest, CreateReadsAView) {
   const auto options = ParseAs<CreateOptions>({"create", "--decode", "crop=224+npy+size=256", "src", "store"});
-  ASSERT_TRUE(options.decode);
+  if (!options.decode) FAIL();
   EXPECT_EQ(CanonicalSpec(*options.decode), "npy+size=256+crop=224");
   EXPECT_FALSE(ParseAs<CreateOptions>({"create", "src", "store"}).decode);
   const std::string error = ErrorOf({"create", "--decode", "npy+sise=3", "src", "store"});
