@@ -23,24 +23,24 @@ TEST(ReadProgress, ShortAnswerIsContinuedAtAnAlignedPlace) {
   EXPECT_FALSE(progress.Advance(4096 + 17));
   EXPECT_EQ(progress.piece_begin(), 4096u);
   EXPECT_EQ(progress.piece_bytes(), 2u * 4096);
-  EXPECT_TRUE(progress.Advance(2 * 4096));
-  EXPECT_EQ(progress.result(), 3 * 4096);
+  EXPECT_TRUE(progress.Advance(int64_t{2} * 4096));
+  EXPECT_EQ(progress.result(), int64_t{3} * 4096);
 }
 
 TEST(ReadProgress, NothingFurtherIsTheEnd) {
-  ReadProgress progress(3 * 4096);
+  ReadProgress progress(size_t{3} * 4096);
   EXPECT_FALSE(progress.Advance(4096 + 17));
   EXPECT_TRUE(progress.Advance(17));  // the same last byte again
   EXPECT_EQ(progress.result(), 4096 + 17);
 
-  ReadProgress aligned(3 * 4096);
+  ReadProgress aligned(size_t{3} * 4096);
   EXPECT_FALSE(aligned.Advance(4096));
   EXPECT_TRUE(aligned.Advance(0));
   EXPECT_EQ(aligned.result(), 4096);
 }
 
 TEST(ReadProgress, AFileThatShrinksMeanwhileKeepsWhatWasRead) {
-  ReadProgress progress(3 * 4096);
+  ReadProgress progress(size_t{3} * 4096);
   EXPECT_FALSE(progress.Advance(4096 + 17));
   EXPECT_TRUE(progress.Advance(0));
   EXPECT_EQ(progress.result(), 4096 + 17);
