@@ -7,6 +7,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 
 import mounts
 
@@ -132,6 +133,24 @@ def make_tree(args, work):
     with open(args.listing, encoding="utf-8", errors="surrogateescape") as lines:
         args.tree_bytes = sum(os.lstat(os.path.join(args.tree, line.rstrip("\n"))).st_size for line in lines)
     say(f"{args.tree}: {args.file_count:,} files, {args.tree_bytes / 1e6:,.0f} MB")
+
+
+def run_scenarios(args, name, scenarios, subject_of=lambda args: args):
+    """Runs those of the scenarios that args.what names, each on what `subject_of` makes of the arguments, in a working folder with a
+    tree, and reports their tables."""
+    wanted = list(scenarios) if "all" in args.what else args.what
+    with tempfile.TemporaryDirectory(prefix=f"augur-{name}.", dir=args.work) as work:
+        args.work = work
+        if not args.no_touch:
+            say("touching the memory once")
+            touch_memory()
+        make_tree(args, work)
+        subject = subject_of(args)
+        report = Report(args.json)
+        for what in wanted:
+            for table in scenarios[what](subject):
+                report.add(table)
+        report.end()
 
 
 def machine():

@@ -11,7 +11,6 @@ it starts with cold caches. Whatever happens, nothing stays mounted and the work
 import argparse
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import measure  # noqa: E402
@@ -75,19 +74,7 @@ def main():
     measure.clean_up_when_told_to_end()
     if not measure.is_root() and not args.keep_caches:
         sys.exit("views.py: needs root, to drop the caches")
-    wanted = list(WHAT) if "all" in args.what else args.what
-    with tempfile.TemporaryDirectory(prefix="augur-views.", dir=args.work) as work:
-        args.work = work
-        if not args.no_touch:
-            measure.say("touching the memory once")
-            measure.touch_memory()
-        measure.make_tree(args, work)
-        rows = Rows(args)
-        report = measure.Report(args.json)
-        for what in wanted:
-            for table in WHAT[what](rows):
-                report.add(table)
-        report.end()
+    measure.run_scenarios(args, "views", WHAT, Rows)
 
 
 if __name__ == "__main__":

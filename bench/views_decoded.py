@@ -7,13 +7,13 @@ import itertools
 import json
 import os
 import shutil
-import threading
 
 import cgroup
 import measure
 import mounts
 from foretold import MIB
 from measure import Table
+from peak import Peak
 from views_check import Check
 from views_row import COUNTED, Row
 
@@ -39,36 +39,20 @@ def decoded_bytes(rows, spec):
     return next(view["bytes"] for view in listed if view["view"] == spec)
 
 
-class Held:
-    """The most that the processes of a group hold: what they allocate, and the files that they map (libraries), but not what they read."""
-
-    def __init__(self, group):
-        self.files = [folder / "memory.stat" for folder in group.folders]
-        self.peak = 0
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-
-    def _look(self):
-        while not self._end.wait(0.01):
-            for file in self.files:
-                with contextlib.suppress(OSError):
-                    fields = dict(line.split() for line in file.read_text(encoding="ascii").splitlines())
-                    # v1 and v2 have other names for the same.
-                    now = int(fields.get("anon") or fields["rss"]) + int(fields.get("file_mapped") or fields["mapped_file"])
-                    self.peak = max(self.peak, now)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._end.set()
-        self._thread.join()
+def _held(group):
+    """What the processes of a group hold: what they allocate, and the files that they map (libraries), but not what they read."""
+    most = 0
+    for folder in group.folders:
+        with contextlib.suppress(OSError):
+            fields = dict(line.split() for line in (folder / "memory.stat").read_text(encoding="ascii").splitlines())
+            # v1 and v2 have other names for the same.
+            most = max(most, int(fields.get("anon") or fields["rss"]) + int(fields.get("file_mapped") or fields["mapped_file"]))
+    return most
 
 
 def _script_bytes(rows, workers):
     """What the script itself takes, with a few workers, when nothing is short."""
-    with cgroup.group(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) as group, Held(group) as held:
+    with cgroup.group(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) as group, Peak(lambda: _held(group), 0.01) as held:
         rows.epochs(FOLDER, workers, 1, prefix=group.prefix)
     return held.peak
 

@@ -4,13 +4,13 @@
 import concurrent.futures
 import contextlib
 import os
-import threading
 
 import foretold
 import measure
 import mounts
 from foretold import MIB
 from measure import Table
+from peak import Peak
 from views_check import Check, expected, kind_of
 from views_row import Row, view_path
 
@@ -82,27 +82,6 @@ def held(pid):
     return total
 
 
-class Watch:
-    """Looks at a process every few milliseconds; `peak` is the most that it has seen."""
-
-    def __init__(self, pid):
-        self.pid, self.peak = pid, held(pid)
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-
-    def _look(self):
-        while not self._end.wait(0.004):
-            self.peak = max(self.peak, held(self.pid))
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._end.set()
-        self._thread.join()
-
-
 def _read(path):
     """All of the file, or nothing where the daemon refuses to make it."""
     with contextlib.suppress(OSError), open(path, "rb", buffering=0) as file:
@@ -115,7 +94,7 @@ def _peak(rows, store, spec, setting, readers, files=None):
     rows.drop_caches()
     with _view(rows, store, spec, setting) as (place, daemon):
         paths = sorted(os.path.join(where, name) for where, _, names in os.walk(place) for name in names)[:files]
-        with Watch(daemon.pid) as watch:
+        with Peak(lambda: held(daemon.pid), 0.004) as watch:
             before = watch.peak
             with concurrent.futures.ThreadPoolExecutor(readers) as pool:
                 list(pool.map(_read, paths))

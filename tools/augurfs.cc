@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // augurfs STORE MOUNTPOINT: the daemon that serves a mount.
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
@@ -48,6 +47,7 @@
 #include "tools/control_commands/find_daemon.h"
 #include "tools/daemon_control.h"
 #include "tools/daemon_signals.h"
+#include "tools/heap.h"
 #include "tools/output.h"
 
 namespace augur {
@@ -438,12 +438,7 @@ Status MakeNewPathAbsolute(std::string& path) {
 }
 
 Status Main(int argc, char** argv) {
-  // glibc keeps an arena of freed memory for each thread, 8 a core: two hold what we need and keep memory in its
-  // budget.
-  mallopt(M_ARENA_MAX, 2);  // NOLINT(concurrency-mt-unsafe): before any thread
-  // And it raises by itself the size from which memory is given back at once when it is freed, up to 32 MiB: what
-  // decoding takes for each image would stay with us in pieces. (Pixels have their own: RecycledMemory.)
-  mallopt(M_MMAP_THRESHOLD, 256 << 10);  // NOLINT(concurrency-mt-unsafe): before any thread
+  KeepHeapSmall();
   IgnoreBrokenPipe();
   AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc, argv));
   if (!options.print.empty()) return WriteOut(options.print);

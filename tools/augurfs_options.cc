@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "cache/decoded_cache.h"
+#include "tools/view_option.h"
 
 namespace augur {
 namespace {
@@ -317,13 +318,6 @@ Program MakeProgram() {
   return program;
 }
 
-// Without its last newline, which the message gets.
-std::string GrammarOfViews() {
-  std::string grammar(ViewGrammar());
-  grammar.pop_back();
-  return grammar;
-}
-
 Observe ReadObserve(const std::string& word) { return word == "open" ? Observe::kOpen : Observe::kNone; }
 
 CachePlace ReadCachePlace(const std::string& word) {
@@ -372,9 +366,8 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
   options.generation = values.Number("-o generation");
   if (values.Given("-o view")) {
-    const Result<ViewSpec> view = ParseViewSpec(values.Text("-o view"));
-    if (!view.ok()) return Status(Code::kInvalid, "-o " + view.status().text() + "\n" + GrammarOfViews());
-    options.view = *view;
+    AUGUR_TRY_ASSIGN(view, ReadView("-o ", values.Text("-o view")));
+    options.view = view;
   }
   options.decoded_folder = values.Text("-o decoded-cache");
   options.decoded_bytes = values.Number("-o decoded-cache-size");

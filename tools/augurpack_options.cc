@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "tools/view_option.h"
 
 namespace augur {
 namespace {
@@ -51,18 +52,13 @@ Option ReadThreads() {
 
 std::string_view DecodeText() {
   static const std::string text =
-      "The store has the tree that 'augurfs -o view=SPEC' would show of SRC: images as ready arrays or plain pixels, "
-      "other "
-      "files left out of npy and as they are in pixels. SRC may be a store, too. Of anything else a store is packed "
-      "first, "
-      "in STORE/.augurpack-work, and removed at the end: it needs as much disk space as the files of SRC. An image "
-      "that cannot "
-      "be "
-      "decoded is a file that cannot be read (--on-error); +tolerant takes truncated ones. --include and --exclude go "
-      "by the "
-      "names in SRC. --threads also says how many images are decoded at once, 0: as many as cores. --resume goes on "
-      "only "
-      "with the same SPEC, SRC and patterns, else it starts anew; once SRC is packed, it is not read again.\n" +
+      "The store has the tree that 'augurfs -o view=SPEC' would show of SRC: images as ready arrays or plain "
+      "pixels, other files left out of npy and as they are in pixels. SRC may be a store, too. Of anything else a "
+      "store is packed first, in STORE/.augurpack-work, and removed at the end: it needs as much disk space as "
+      "the files of SRC. An image that cannot be decoded is a file that cannot be read (--on-error); +tolerant "
+      "takes truncated ones. --include and --exclude go by the names in SRC. --threads also says how many images "
+      "are decoded at once, 0: as many as cores. --resume goes on only with the same SPEC, SRC and patterns, else "
+      "it starts anew; once SRC is packed, it is not read again.\n" +
       std::string(ViewGrammar());
   return text;
 }
@@ -293,13 +289,8 @@ Result<AugurpackCommand> ReadCreate(const Values& values) {
   FillPack(values, options);
   options.force = values.Given("force");
   if (values.Given("decode")) {
-    const Result<ViewSpec> view = ParseViewSpec(values.Text("decode"));
-    if (!view.ok()) {
-      std::string grammar(ViewGrammar());
-      grammar.pop_back();
-      return Status(Code::kInvalid, "--decode: " + view.status().text() + "\n" + grammar);
-    }
-    options.decode = *view;
+    AUGUR_TRY_ASSIGN(view, ReadView("--decode: ", values.Text("decode")));
+    options.decode = view;
   }
   return AugurpackCommand(options);
 }

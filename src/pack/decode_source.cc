@@ -4,24 +4,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include "base/units.h"
+#include "store/hash.h"
 #include "store/store_folder.h"
 
 namespace augur {
 namespace {
-
-std::string Hex(const Hash128& hash) {
-  std::array<char, 40> text = {};
-  std::snprintf(text.data(), text.size(), "%016llx%016llx", static_cast<unsigned long long>(hash.high),
-                static_cast<unsigned long long>(hash.low));
-  return text.data();
-}
 
 std::string WholePath(const std::string& path) {
   std::error_code error;
@@ -53,7 +45,7 @@ Result<DecodeSource> FindDecodeSource(const std::string& source, const std::stri
   }
   Result<std::shared_ptr<const Store>> opened = Store::Open(source);
   if (opened.ok()) {
-    return DecodeSource{.store = *opened, .identity = "store " + Hex((*opened)->summary().index_id)};
+    return DecodeSource{.store = *opened, .identity = "store " + HexOf((*opened)->summary().index_id)};
   }
   if (opened.status().code() != Code::kNotFound && HasIndex(source)) return opened.status();
   return DecodeSource{.store = nullptr, .identity = "folder " + WholePath(source)};

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include "store/format.h"
+
 namespace augur {
 namespace {
-
-constexpr size_t kPathBytesMax = 4095;  // FORMAT.md section 8
 
 std::string Join(const std::string& folder, std::string_view name) {
   return folder.empty() ? std::string(name) : folder + "/" + std::string(name);
@@ -75,9 +75,9 @@ Result<bool> ViewWalk::Next(ViewItem* item) {
     AUGUR_TRY_ASSIGN(child, store_.Child(level.folder, level.position++));
     std::string path = Join(level.path, child.name);
     if (!Takes(child, path)) continue;
-    if (path.size() > kPathBytesMax) {
+    if (path.size() > format::kPathBytesMax) {
       return Status(Code::kCorrupt, store_.path() + ": entry " + std::to_string(child.number) + ": the path is over " +
-                                        std::to_string(kPathBytesMax) + " bytes");
+                                        std::to_string(format::kPathBytesMax) + " bytes");
     }
     item->entry = child;
     item->source_path = std::move(path);

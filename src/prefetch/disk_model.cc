@@ -21,7 +21,9 @@ constexpr double kErrorForget = 0.97;
 constexpr double kErrorMax = 1;
 // The other opinion is believed when its errors are so many times less: not to and fro for nothing.
 constexpr double kBetter = 1.5;
+// A window that is so many times as quick as a limit was thought to allow has shown something new.
 constexpr double kNotTried = 1.25;
+// What a gap may be at most, beyond what reads were seen to take along for nothing.
 constexpr double kBeyondShown = 1.6;
 // Fewer windows than this may be of nothing else than the first burst.
 constexpr int kWindowsOfBursts = 16;

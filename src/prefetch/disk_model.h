@@ -34,8 +34,6 @@ class DiskModel {
   // Microseconds for one more read, and for one more byte, where nothing else holds it up.
   double read_us() const { return limits_ ? limit_fit_.read_us() : read_us_; }
   double byte_us() const { return limits_ ? limit_fit_.byte_us() : byte_us_; }
-  // Whether the disk is taken for one with two limits.
-  bool limits() const { return limits_; }
   // As many bytes as are read in the time that another read costs.
   uint64_t free_gap_bytes() const;
   // As many bytes as long reads have brought in the time of the shortest, whatever opinion is believed: what was seen,

@@ -93,9 +93,8 @@ def readers():
 
 @pytest.fixture
 def mount(room, mounts, point, data, augurctl):
-    """The data set mounted; nothing is remembered from other runs."""
-    environment = dict(os.environ, XDG_CACHE_HOME=str(room / "cache"))
-    mounts.mount(data.store, point, env=environment)
+    """The data set mounted; nothing is remembered from other runs (own_cache_home)."""
+    mounts.mount(data.store, point)
     return Foresight(augurctl, point)
 
 

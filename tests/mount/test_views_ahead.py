@@ -12,12 +12,6 @@ from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewForesight, extents,
 pytestmark = needs_root
 
 
-@pytest.fixture(autouse=True)
-def own_records(room, monkeypatch):
-    """No test knows the runs of another one."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(room / "cache"))
-
-
 @pytest.mark.parametrize("options", [[SMALL], [SMALL, "cache=none"], [SMALL, "observe=open"], [SMALL, "decode-threads=3"]],
                          ids=lambda options: ",".join(options))
 @pytest.mark.parametrize("spec", [SPEC, LARGE_SPEC])

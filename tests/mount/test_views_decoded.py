@@ -17,12 +17,6 @@ pytestmark = needs_root
 WITHOUT = [SMALL, "cache=none", "stock=off"]  # so that all that is found again is in the decoded cache
 
 
-@pytest.fixture(autouse=True)
-def own_records(room, monkeypatch):
-    """No test knows the runs of another one."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(room / "cache"))
-
-
 @pytest.fixture
 def data(view_images_store, view_images):
     return ViewData(view_images_store, view_images, SPEC, place_of(SPEC))

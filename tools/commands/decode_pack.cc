@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/commands/decode_pack.h"
 
-#include <malloc.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +15,7 @@
 #include "tools/commands/pack_session.h"
 #include "tools/commands/pack_source.h"
 #include "tools/commands/problem_log.h"
+#include "tools/heap.h"
 #include "tools/output.h"
 
 namespace augur {
@@ -82,9 +81,7 @@ Result<WriterSummary> Decode(const CreateOptions& options, const ViewSpec& spec,
 }  // namespace
 
 int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOptions writer_options) {
-  // As augurfs, and for the same reasons: what decoding takes goes back to the system at once.
-  mallopt(M_ARENA_MAX, 2);                // NOLINT(concurrency-mt-unsafe): before any thread
-  mallopt(M_MMAP_THRESHOLD, 256 * kKiB);  // NOLINT(concurrency-mt-unsafe): before any thread
+  KeepHeapSmall();
   RecycledMemory::KeepAtMost(16 * kMiB);
   const StopSignals signals;
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);

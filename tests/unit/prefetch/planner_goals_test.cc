@@ -33,6 +33,12 @@ std::vector<EpochResult> ThreeEpochs(Simulation* simulation) {
   return results;
 }
 
+// Of the second and the third of them.
+double LaterBytesPerSecond(const std::vector<EpochResult>& epochs) {
+  return static_cast<double>(epochs[1].delivered_bytes + epochs[2].delivered_bytes) /
+         (epochs[1].seconds + epochs[2].seconds);
+}
+
 TEST(PlannerGoalsTest, DearReadsAreJoined) {
   // Seeds differ, as tiles and arms meet differently; the goal is for their mean.
   constexpr uint64_t kSeeds = 5;
@@ -46,8 +52,7 @@ TEST(PlannerGoalsTest, DearReadsAreJoined) {
     const std::vector<EpochResult> epochs = ThreeEpochs(&simulation);
     // Read one by one, 150 files a second are 0.11 of the bandwidth.
     EXPECT_GE(epochs[0].bytes_per_second(), 0.45 * 150e6);
-    const double later = static_cast<double>(epochs[1].delivered_bytes + epochs[2].delivered_bytes) /
-                         (epochs[1].seconds + epochs[2].seconds);
+    const double later = LaterBytesPerSecond(epochs);
     EXPECT_GE(later, 0.85 * 150e6);
     later_sum += later;
   }
@@ -77,8 +82,7 @@ TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
     Simulation simulation(world);
     const std::vector<EpochResult> epochs = ThreeEpochs(&simulation);
     EXPECT_GE(epochs[0].bytes_per_second(), 0.45 * 150e6);
-    const double later = static_cast<double>(epochs[1].delivered_bytes + epochs[2].delivered_bytes) /
-                         (epochs[1].seconds + epochs[2].seconds);
+    const double later = LaterBytesPerSecond(epochs);
     EXPECT_GE(later, 0.85 * 150e6);
     later_sum += later;
     EXPECT_TRUE(simulation.planner().gauges().sweeping);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "augur/status.h"
+#include "views/view_spec.h"
+
+namespace augur {
+
+// The SPEC that an option has. kInvalid: it is none; said after `prefix`, with the form that is accepted.
+Result<ViewSpec> ReadView(const std::string& prefix, std::string_view text);
+
+}  // namespace augur
