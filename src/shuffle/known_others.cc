@@ -89,8 +89,8 @@ void AddTf(Known* known) {
     for (uint64_t call = 0; call < kTfCalls; ++call) pairs.push_back(TfSeedsOfGlobal(number, call));
     for (const TfSeeds pair : pairs) {
       for (const uint64_t buffer : kTfBuffers) {
-        Add(known, TfShuffleSampler(pair, buffer, TfEpochs::kReshuffled), Likelihood::kCustom);
-        Add(known, TfShuffleSampler(pair, buffer, TfEpochs::kSame), Likelihood::kCustom, 1);
+        Add(known, TfShuffleSampler(pair, buffer, TfEpochs::kReshuffled), Likelihood::kVariant);
+        Add(known, TfShuffleSampler(pair, buffer, TfEpochs::kSame), Likelihood::kVariant, 1);
       }
       Add(known, TfShuffleSampler(pair, 0, TfEpochs::kReshuffled), Likelihood::kDistant, kDistantEpochs);
     }

@@ -14,6 +14,7 @@ struct KnownSampler {
   enum class Likelihood {
     kDefault,  // what a framework does when nobody says anything
     kCustom,   // a seed that people like to give
+    kVariant,  // the same where a library has many ways for each seed: nine tenths of all that is tried at once
     kDistant,  // a run that has gone on for long, or a seed of little fame
   };
 
