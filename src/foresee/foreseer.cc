@@ -142,6 +142,7 @@ void Foreseer::Run() {
     const uint64_t now_us = NowUs();
     if (quiet || now_us - looked_us_ > static_cast<uint64_t>(kLookEvery.count()) * 1000) Look();
     for (auto& [id, job] : jobs_) Ask(*job);
+    ForgetDouble();
     Publish();
   }
   for (auto& [id, job] : jobs_) {

@@ -109,6 +109,10 @@ class Foreseer {
   std::vector<GuessTest> TestsOf(const EpochStart& epoch);
   void Ask(Job& job);
   bool AskLost(Job& job, const EpochStart& epoch);
+  bool AskUnnamed(Job& job, const EpochStart& epoch);
+  bool AskKnown(Job& job, const EpochStart& epoch, const Finding& known);
+  const Job* Unnamed() const;
+  void ForgetDouble();
   bool AskHints(Job& job, const EpochStart& epoch, uint64_t reads);
   void DenyHints(const Job& job, bool searching);
   void Remember();

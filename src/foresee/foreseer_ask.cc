@@ -96,7 +96,7 @@ void Foreseer::Ask(Job& job) {
   const uint64_t reads = ReadsOf(*epoch);
   if (reads < job.reads_to_ask) return;
   job.reads_to_ask = 2 * reads;
-  if (AskLost(job, *epoch)) return;
+  if (AskLost(job, *epoch) || AskUnnamed(job, *epoch)) return;
   if (AskHints(job, *epoch, reads) || AskReplay(job, *epoch)) return;
   Question question;
   question.tests = TestsOf(*epoch);
@@ -131,17 +131,50 @@ void Foreseer::Ask(Job& job) {
 // Whether the order that was lost in mid-epoch is followed after all: somebody else's reads were taken for the job's.
 bool Foreseer::AskLost(Job& job, const EpochStart& epoch) {
   const std::optional<Finding>& lost = job.foresight.lost();
-  if (!lost || !lost->guess.sampler || !lost->guess.share.IsAll()) return false;
-  const GuessTest test(lost->list, epoch);
-  const GuessTest::Midst found = test.TryAnywhere(*lost->guess.sampler, lost->guess.epoch);
+  return lost && AskKnown(job, epoch, *lost);
+}
+
+// Whether the opens that nobody could be named for, whose order is known, were this job's.
+bool Foreseer::AskUnnamed(Job& job, const EpochStart& epoch) {
+  const Job* const unnamed = Unnamed();
+  return unnamed != nullptr && unnamed != &job && AskKnown(job, epoch, unnamed->foresight.finding());
+}
+
+// Whether the epoch is the one that was found, from wherever in it.
+bool Foreseer::AskKnown(Job& job, const EpochStart& epoch, const Finding& known) {
+  if (!known.guess.sampler || !known.guess.share.IsAll()) return false;
+  const GuessTest test(known.list, epoch);
+  const GuessTest::Midst found = test.TryAnywhere(*known.guess.sampler, known.guess.epoch);
   if (found.bits < GuessTest::kBelievedBits) return false;
   if (job.inquiry) job.inquiry->Cancel();
   job.inquiry.reset();
-  Finding finding = *lost;
+  Finding finding = known;
   finding.begin = found.begin;
   finding.bits = found.bits;
   Lock(job, std::move(finding));
   return true;
+}
+
+// Of opens that the page cache served to processes that can be seen, once their order is known; else nullptr.
+const Foreseer::Job* Foreseer::Unnamed() const {
+  const auto unnamed = jobs_.find(0);
+  if (unnamed == jobs_.end() || unnamed->second->read || !unnamed->second->foresight.locked()) return nullptr;
+  return unnamed->second.get();
+}
+
+// Where a job reads as they were opened, they were its own: nobody reads that order a second time.
+void Foreseer::ForgetDouble() {
+  const Job* const unnamed = Unnamed();
+  if (unnamed == nullptr) return;
+  const auto order = [](const Job& job) { return job.foresight.Coming().front().order; };
+  const bool is_double = std::ranges::any_of(jobs_, [&](const auto& item) {
+    const Job& job = *item.second;
+    return &job != unnamed && job.foresight.locked() && order(job)->files() == order(*unnamed)->files();
+  });
+  if (!is_double) return;
+  if (unnamed->inquiry) unnamed->inquiry->Cancel();
+  jobs_.erase(0);
+  Tell(true);
 }
 
 // Whether the epoch is as the user said.

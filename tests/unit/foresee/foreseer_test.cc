@@ -291,6 +291,23 @@ TEST_F(ForeseerTest, FourJobsThatThePageCacheServes) {
   EXPECT_LE(statistics_.Snapshot()[Stat::kOrdersLost], 4U) << Told();
 }
 
+// The first opens are nobody's, until a READ says who reads: they are found to be the same job's.
+TEST_F(ForeseerTest, OpensBeforeTheFirstReadAreOfTheJobThatReadsOn) {
+  for (const uint64_t seed : {0U, 1U, 2U, 3U}) {
+    TraceSimulation simulation(30 + seed, true);
+    JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", seed)));
+    plan.hits = 0.95;
+    simulation.AddJob(plan);
+    Start(&simulation);
+    const uint64_t told = orders_.told();
+    Play(&simulation);
+    ExpectForeseen(0.9, 0.98);
+    EXPECT_LE(orders_.told() - told, 12U)
+        << Told();  // three epochs of one lane, not two that are merged again and again
+    EXPECT_EQ(foreseer_->Describe().size(), 1U) << Told();
+  }
+}
+
 // What nobody can compute is kept, and known when the run comes again.
 TEST_F(ForeseerTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
   std::mt19937_64 random(17);
