@@ -112,7 +112,7 @@ Status MountHelper::AttachTo(const std::string& path, const std::string& device_
     spdlog::info("{}: the mount cannot be seen from outside (it was handed down); the helper process is not used",
                  Printable(path_));
   }
-  AUGUR_TRY_ASSIGN(thread, StartThread("augur-view", [this] { Run(); }));
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-told", [this] { Run(); }));
   thread_ = std::move(thread);
   return Status::Ok();
 }

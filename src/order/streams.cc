@@ -22,7 +22,12 @@ StreamRead Streams::TakeRead(const Sighting& sighting) {
     invisible_seen_ = true;
     invisible_seen_us_ = sighting.time_us;
   }
-  Half half{.number = number_, .time_us = sighting.time_us, .job = read.job, .stream = read.stream, .opens = 1};
+  Half half{.number = number_,
+            .time_us = sighting.time_us,
+            .read_us = sighting.time_us,
+            .job = read.job,
+            .stream = read.stream,
+            .opens = 1};
   if (const auto it = waiting_.find(sighting.file); it != waiting_.end()) {
     const Half& other = it->second;
     const bool near = sighting.time_us <= other.time_us + kPairUs;
@@ -30,7 +35,7 @@ StreamRead Streams::TakeRead(const Sighting& sighting) {
       read.named = true;
       read.named_job = other.job;
       half.opens = 0;
-    } else if (other.stream == read.stream && IsAgain(other, sighting.time_us)) {
+    } else if (other.stream == read.stream && IsAgain(other, other.read_us + kReadAgainUs, sighting.time_us)) {
       read.again = true;
     } else if (near) {
       half.opens += other.opens;  // two read it at about the same time
@@ -55,7 +60,7 @@ Streams::Told Streams::TakeOpen(const Sighting& sighting) {
       Wait(sighting.file, other);
       return told;
     }
-    if (IsAgain(other, sighting.time_us)) return told;
+    if (IsAgain(other, other.time_us + kOpenAgainUs, sighting.time_us)) return told;
   }
   half.job = OnlyJob(sighting.time_us);
   Wait(sighting.file, half);
@@ -67,8 +72,8 @@ Streams::Told Streams::TakeOpen(const Sighting& sighting) {
   return told;
 }
 
-bool Streams::IsAgain(const Half& half, uint64_t now_us) const {
-  return number_ - half.number <= kAgainSightings && now_us <= half.time_us + kAgainUs;
+bool Streams::IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const {
+  return number_ - half.number <= kAgainSightings && now_us <= until_us;
 }
 
 void Streams::Wait(EntryNumber file, Half half) {

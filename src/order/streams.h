@@ -97,6 +97,7 @@ class Streams {
   struct Half {
     uint64_t number = 0;
     uint64_t time_us = 0;
+    uint64_t read_us = 0;  // of reads; time_us may be that of an open told since
     JobId job = 0;
     StreamId stream = 0;
     uint32_t opens = 0;  // of reads, that are still to be told
@@ -106,15 +107,16 @@ class Streams {
   static constexpr size_t kReadersMax = 256;
   static constexpr size_t kUnnamedMax = 4096;
   // The same file again within so many sightings and so much time is the same read: programs open a file to look at it,
-  // then to read it. Opens are told each 5 ms.
+  // then to read it. Opens are told each 5 to 20 ms.
   static constexpr uint64_t kAgainSightings = 8;
-  static constexpr uint64_t kAgainUs = 10'000;
+  static constexpr uint64_t kReadAgainUs = 10'000;
+  static constexpr uint64_t kOpenAgainUs = 40'000;
 
   StreamRead TakeRead(const Sighting& sighting);
   Told TakeOpen(const Sighting& sighting);
   JobId JobOf(const std::shared_ptr<const Process>& process, uint64_t now_us);
   void Forget(std::list<Job>::iterator job);
-  bool IsAgain(const Half& half, uint64_t now_us) const;
+  bool IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const;
   void Wait(EntryNumber file, Half half);
 
   ProcessTable& processes_;
