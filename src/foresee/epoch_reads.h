@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "order/epochs.h"
+#include "order/guess_test.h"
 
 namespace augur {
 
@@ -23,7 +25,14 @@ inline std::vector<EntryNumber> SeenFiles(const EpochStart& epoch) {
   return files;
 }
 
-// How many of its reads are kept, and how many were made.
+// How many of its reads guesses are held against, how many are kept, and how many were made.
+inline uint64_t HeldReadsOf(const EpochStart& epoch) {
+  uint64_t reads = 0;
+  for (const EpochStream& stream : epoch.streams) {
+    reads += std::min<uint64_t>(stream.reads.size(), GuessTest::kReadsAStream);
+  }
+  return reads;
+}
 inline uint64_t ReadsOf(const EpochStart& epoch) {
   uint64_t reads = 0;
   for (const EpochStream& stream : epoch.streams) reads += stream.reads.size();

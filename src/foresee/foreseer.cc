@@ -95,7 +95,7 @@ void Foreseer::AddHint(SamplerSpec hint) {
     std::unordered_map<JobId, uint32_t> running;
     for (auto& [id, job] : jobs_) {
       if (const std::optional<EpochStart> epoch = watch_.Running(id)) running[id] = epoch->pass;
-      job->reads_to_ask = kReadsToAsk;
+      job->AskAnew();
     }
     hints_.Add(std::move(*hint), std::move(running));
   });
@@ -154,8 +154,9 @@ Foreseer::Job& Foreseer::JobOf(JobId id) {
   std::unique_ptr<Job>& job = jobs_[id];
   if (!job) {
     job = std::make_unique<Job>(id);
-    job->reads_to_ask = kReadsToAsk;
+    job->AskAnew();
     job->since_us = NowUs();
+    job->reads_before = reads_;
   }
   return *job;
 }
@@ -195,6 +196,7 @@ void Foreseer::Take(const Sighting& sighting) {
   // The other half of a read that was taken already, whoever expects the file.
   if (!seen || seen->again) return;
   Job* const owner = &OwnerOf(*seen, sighting.read);
+  ++reads_;
   const StreamId stream = seen->job == owner->foresight.id() ? seen->stream : 0;
   if (replay_ && !owner->foresight.locked() && owner->seen.size() < JobForesight::kReadsMax) {
     owner->seen.push_back(sighting.file);
@@ -211,7 +213,7 @@ void Foreseer::Take(const Sighting& sighting) {
     case JobForesight::Told::kEnded:
       // The prefetch comes to the end of it by itself: the last files are still to be read.
       foretold_.Forget();
-      owner->reads_to_ask = kReadsToAsk;
+      owner->AskAnew();
       MarkPass(*owner);
       if (foretold_.several()) Tell(true);
       return;
@@ -239,7 +241,7 @@ void Foreseer::TakeEvents() {
       RecordSeen(job, &*epoch);
       job.foresight.Begin(*epoch);
     }
-    job.reads_to_ask = kReadsToAsk;
+    job.AskAnew();
     if (job.inquiry) job.inquiry->Cancel();
     job.inquiry.reset();
   }

@@ -80,14 +80,21 @@ class Foreseer {
   // A job, and the question that is open for it.
   struct Job {
     explicit Job(JobId id) : foresight(id) {}
+    void AskAnew() {
+      reads_to_ask = kReadsToAsk;
+      reads_held = 0;
+    }
     JobForesight foresight;
     std::shared_ptr<Inquiry> inquiry;
-    uint64_t question = 0;       // number of the inquiry
-    uint64_t reads_to_ask = 0;   // the next question waits for so many reads of the epoch
+    uint64_t question = 0;      // number of the inquiry
+    uint64_t reads_to_ask = 0;  // the next question waits for so many reads of the epoch
+    uint64_t reads_held = 0;    // that guesses were held against in the last one
+    uint64_t reads_before = 0;  // of all jobs, when this one was first seen
+    uint32_t inquiries = 0;
     uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
     uint32_t searches_failed = 0;
     uint64_t since_us = 0;  // first read
-    bool read = false;      // there was a READ
+    bool read = false;      // there was a READ that names it
     Order seen;             // of epochs that are not understood, what is not recorded yet
     uint64_t chain_job = 0;
     Run record;
@@ -148,6 +155,7 @@ class Foreseer {
   Hints hints_;
   std::vector<Guess> remembered_;  // of earlier runs of this store
   uint64_t questions_ = 0;
+  uint64_t reads_ = 0;  // of all jobs
   Foretold foretold_;
   uint64_t looked_us_ = 0;
   double share_ = 0;

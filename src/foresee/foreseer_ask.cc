@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "foresee/epoch_reads.h"
 #include "search/chain_scan.h"
@@ -18,11 +19,14 @@ namespace {
 // A job whose epochs could not be searched so often has another sampler.
 constexpr uint32_t kSearchesMax = 3;
 constexpr size_t kListsMax = 8;
+// The seeds of a script are set once: what costs a tenth of a second is tried in the first passes of a job only.
+constexpr uint32_t kPassesOfSeeds = 2;
 // Of what a job has read. A job that is not understood may have read millions, and this is done for each few reads.
 constexpr size_t kReadsLookedAt = 4096;
-// Core-seconds of a search of all seeds, and what a run costs that has not said how long it will be: ten of its epochs.
-// Fewer are rarely trained.
+// Core-seconds of a search of all seeds, and of what comes before it; and what a run costs that has not said how long
+// it will be: ten of its epochs. Fewer are rarely trained.
 constexpr double kSearchPrice = 60;
+constexpr double kStagesPrice = 2;
 constexpr double kPriceShare = 0.01;
 constexpr double kEpochsOfARun = 10;
 // As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
@@ -43,7 +47,7 @@ void Foreseer::MarkPass(Job& job) const {
 
 void Foreseer::Unlocked(Job& job) {
   MarkPass(job);
-  job.reads_to_ask = kReadsToAsk;
+  job.AskAnew();
   job.state.clear();
   statistics_.Add(Stat::kOrdersLost, 1);
   Tell(true);
@@ -98,6 +102,8 @@ void Foreseer::Ask(Job& job) {
   job.reads_to_ask = 2 * reads;
   if (AskLost(job, *epoch) || AskUnnamed(job, *epoch)) return;
   if (AskHints(job, *epoch, reads) || AskReplay(job, *epoch)) return;
+  const uint64_t held = HeldReadsOf(*epoch);
+  if (held == std::exchange(job.reads_held, held)) return;  // it would be the same question
   Question question;
   question.tests = TestsOf(*epoch);
   if (question.tests.empty()) return;
@@ -106,6 +112,7 @@ void Foreseer::Ask(Job& job) {
   for (const EpochStream& stream : epoch->streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
+  question.variants = epoch->pass < kPassesOfSeeds;
   question.search = job.searches_failed < kSearchesMax;
   if (std::optional<Finding> finding = Inquiry::AnswerAtOnce(question, *known_)) {
     if (job.inquiry) job.inquiry->Cancel();
@@ -113,8 +120,11 @@ void Foreseer::Ask(Job& job) {
     return Found(job, reads, std::move(finding));
   }
   if (job.inquiry || !Inquiry::Decidable(question)) return;
-  if (std::optional<Finding> finding = Inquiry::AnswerFromStreams(question))
-    return Found(job, reads, std::move(finding));
+  if (epoch->pass < kPassesOfSeeds) {
+    if (std::optional<Finding> finding = Inquiry::AnswerFromStreams(question)) {
+      return Found(job, reads, std::move(finding));
+    }
+  }
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;
@@ -124,6 +134,7 @@ void Foreseer::Ask(Job& job) {
           Answer(id, number, reads, std::move(*found));
         });
       });
+  ++job.inquiries;
   job.inquiry->Begin();
   SetPrice();
 }
@@ -283,20 +294,22 @@ void Foreseer::SearchChain(const Job& job, uint32_t value) {
   searcher_->Submit(std::move(search));
 }
 
-// A search of all seeds is worth one per cent of what the run still costs; what comes before it costs little.
+// A search of all seeds is worth one per cent of what the run still costs. What comes before it is done in each epoch
+// that is not understood: it is worth one per cent of the epoch, and the first time that of a run.
 void Foreseer::SetPrice() {
   double share = 0;
   for (const auto& [id, job] : jobs_) {
     if (!job->inquiry) continue;
-    if (!job->inquiry->searching()) {  // a stage of a core-second at most
-      share = options_.search_share;
-      continue;
-    }
     const double seconds = static_cast<double>(looked_us_ - std::min(looked_us_, job->since_us)) / 1e6;
-    const double files_per_second = static_cast<double>(job->foresight.reads().size()) / std::max(1.0, seconds);
+    // Whose an open is may not be known, so those of all jobs count.
+    const auto reads = static_cast<double>(reads_ - job->reads_before);
+    const double files_per_second = reads / std::max(1.0, seconds);
     const double epoch_seconds = static_cast<double>(store_->summary().file_count) / std::max(1.0, files_per_second);
-    const double run = std::max(seconds, kEpochsOfARun * epoch_seconds) * std::thread::hardware_concurrency();
-    if (run * kPriceShare >= kSearchPrice) share = options_.search_share;
+    const double run_seconds = std::max(seconds, kEpochsOfARun * epoch_seconds);
+    const bool searching = job->inquiry->searching();
+    const bool of_run = searching || job->inquiries == 1;
+    const double worth = kPriceShare * (of_run ? run_seconds : epoch_seconds) * std::thread::hardware_concurrency();
+    if (worth >= (searching ? kSearchPrice : kStagesPrice)) share = options_.search_share;
   }
   if (share == share_) return;
   share_ = share;

@@ -180,7 +180,9 @@ std::optional<Finding> Inquiry::AnswerAtOnce(const Question& question, const std
   std::vector<Guess> variants;
   for (const KnownSampler& sampler : known) {
     if (sampler.likelihood == KnownSampler::Likelihood::kDistant) continue;
-    std::vector<Guess>& guesses = sampler.likelihood == KnownSampler::Likelihood::kVariant ? variants : likely;
+    const bool variant = sampler.likelihood == KnownSampler::Likelihood::kVariant;
+    if (variant && !question.variants) continue;
+    std::vector<Guess>& guesses = variant ? variants : likely;
     for (uint64_t epoch = 0; epoch < std::min(sampler.epochs, kEpochsAtOnce); ++epoch) {
       guesses.push_back({.sampler = sampler.sampler, .epoch = epoch});
     }

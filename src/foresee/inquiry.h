@@ -26,6 +26,7 @@ struct Question {
   std::vector<Guess> expected;   // how the epoch may follow from the one before, or what the user said
   uint64_t ranks = 1;            // scripts that read side by side
   bool from_start = true;        // the reads begin an epoch, as far as is known
+  bool variants = true;          // the many ways of libraries that have many are tried
   bool search = true;            // all seeds may be searched, if nothing else answers
 };
 

@@ -30,6 +30,8 @@ class GuessTest {
   // A guess is believed when it has so many bits more than the log2 of the guesses that were tried: wrong with a
   // probability of 10^-6.
   static constexpr double kBelievedBits = 20;
+  // Of each stream, the first so many reads are held against a guess.
+  static constexpr size_t kReadsAStream = 64;
 
   // Reads of files that the list does not have are left out: they belong to something else.
   GuessTest(std::shared_ptr<const SampleList> list, const EpochStart& epoch);
@@ -62,7 +64,6 @@ class GuessTest {
 
  private:
   static constexpr size_t kGlance = 256;  // of an order, to see whether more of it is worth the time
-  static constexpr size_t kReadsAStream = 64;
 
   bool Glance(const IndexOrder& prefix) const;
   Midst Weigh(const IndexOrder& order, uint64_t length, bool from_start) const;
