@@ -57,7 +57,7 @@ fi
 
 step "2/5 Build (the programs only)"
 if [ ! -e "$build/CMakeCache.txt" ]; then
-  cmake --preset release -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF
+  cmake --preset release -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF -DAUGUR_PRECOMPILE=ON
 fi
 cmake --build "$build" --target augurpack augurfs
 unmount # of a run that was killed

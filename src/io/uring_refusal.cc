@@ -12,7 +12,7 @@ std::string UringRefusal(int error, const std::string& sysctl) {
     case EACCES:
       // Linux 6.6 and newer: 1 is "only root and the group kernel.io_uring_group", 2 is "nobody".
       if (!sysctl.empty() && (sysctl[0] == '1' || sysctl[0] == '2')) {
-        return std::string("io_uring is forbidden by kernel.io_uring_disabled = ") + sysctl[0] +
+        return "io_uring is forbidden by kernel.io_uring_disabled = " + sysctl.substr(0, 1) +
                " (EPERM): sysctl kernel.io_uring_disabled=0 allows it";
       }
       return "io_uring is forbidden by this container's seccomp profile (EPERM): a profile that allows io_uring_setup, "
