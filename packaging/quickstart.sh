@@ -84,7 +84,7 @@ fi
 "$build/tools/augurfs" "$store" "$mount"
 
 step "5/5 PyTorch: the same training epochs from the folder and from the mount"
-"$python" bench/imagefolder_epoch.py --check "folder=$folder" "mount=$mount" | tee "$work/epochs.txt"
+"$python" bench/imagefolder_epoch.py --check --rounds 5 "folder=$folder" "mount=$mount" | tee "$work/epochs.txt"
 
 ratio=$(awk '/ratio to folder/ { print $NF }' "$work/epochs.txt")
 cat <<END
