@@ -54,10 +54,10 @@ constexpr const char* kName = "augur-helper";
 constexpr int kDaemonDied = SIGUSR1;
 
 // After opens were told, the next are looked for so much later: what is told wakes four threads, 30 us of CPU that the
-// readers could have had. A reader at 8 us a file has opened 625 in the least of it, and one at 2 ms ten in the most; a
-// window of records ahead is several times that.
+// readers could have had. A reader at 8 us a file has opened 625 in the least of it, and one at 2 ms five in the most;
+// a window of records ahead is several times that.
 constexpr std::chrono::milliseconds kBetweenLooksMin(5);
-constexpr std::chrono::milliseconds kBetweenLooksMax(20);
+constexpr std::chrono::milliseconds kBetweenLooksMax(10);
 constexpr size_t kOpensFew = 16;
 constexpr size_t kOpensMany = 64;
 

@@ -107,10 +107,10 @@ class Streams {
   static constexpr size_t kReadersMax = 256;
   static constexpr size_t kUnnamedMax = 4096;
   // The same file again within so many sightings and so much time is the same read: programs open a file to look at it,
-  // then to read it. Opens are told each 5 to 20 ms.
+  // then to read it. Opens are told each 5 to 10 ms.
   static constexpr uint64_t kAgainSightings = 8;
   static constexpr uint64_t kReadAgainUs = 10'000;
-  static constexpr uint64_t kOpenAgainUs = 40'000;
+  static constexpr uint64_t kOpenAgainUs = 25'000;
 
   StreamRead TakeRead(const Sighting& sighting);
   Told TakeOpen(const Sighting& sighting);

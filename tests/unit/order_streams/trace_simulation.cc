@@ -214,8 +214,8 @@ std::vector<Sighting> TraceSimulation::Sightings() {
   };
   std::vector<Told> told;
   for (const TrueRead& read : Reads()) {
-    // The helper looks at its queue every 20 ms, or oftener.
-    const uint64_t open_us = (read.time_us / 20000 + 1) * 20000;
+    // The helper looks at its queue every 10 ms, or oftener.
+    const uint64_t open_us = (read.time_us / 10000 + 1) * 10000;
     const int opens = opens_ ? 1 + static_cast<int>(std::bernoulli_distribution(opened_twice_[read.job])(random_)) : 0;
     for (int i = 0; i < opens; i++) {
       told.push_back({open_us, {.file = read.file, .reader = 0, .read = false, .time_us = open_us}});

@@ -58,7 +58,7 @@ struct TrueRead {
 // the same trace.
 class TraceSimulation {
  public:
-  // `opens`: opens are told, as by inotify: all of them in order, up to 20 ms late.
+  // `opens`: opens are told, as by inotify: all of them in order, up to 10 ms late.
   TraceSimulation(uint64_t seed, bool opens) : random_(seed), opens_(opens) {}
 
   // Returns the job's number, from 0.
