@@ -177,10 +177,10 @@ const Foreseer::Job* Foreseer::Unnamed() const {
 void Foreseer::ForgetDouble() {
   const Job* const unnamed = Unnamed();
   if (unnamed == nullptr) return;
-  const auto order = [](const Job& job) { return job.foresight.Coming().front().order; };
+  const Order& files = unnamed->foresight.finding().order->files();
   const bool is_double = std::ranges::any_of(jobs_, [&](const auto& item) {
     const Job& job = *item.second;
-    return &job != unnamed && job.foresight.locked() && order(job)->files() == order(*unnamed)->files();
+    return &job != unnamed && job.foresight.locked() && job.foresight.finding().order->files() == files;
   });
   if (!is_double) return;
   if (unnamed->inquiry) unnamed->inquiry->Cancel();

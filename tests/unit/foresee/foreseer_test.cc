@@ -302,8 +302,8 @@ TEST_F(ForeseerTest, OpensBeforeTheFirstReadAreOfTheJobThatReadsOn) {
     const uint64_t told = orders_.told();
     Play(&simulation);
     ExpectForeseen(0.9, 0.98);
-    EXPECT_LE(orders_.told() - told, 12U)
-        << Told();  // three epochs of one lane, not two that are merged again and again
+    // Three epochs of one lane, not two that are merged again and again.
+    EXPECT_LE(orders_.told() - told, 12U) << Told();
     EXPECT_EQ(foreseer_->Describe().size(), 1U) << Told();
   }
 }
