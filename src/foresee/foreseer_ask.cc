@@ -8,6 +8,7 @@
 #include <atomic>
 #include <utility>
 
+#include "foresee/answer_at_once.h"
 #include "foresee/epoch_reads.h"
 #include "search/chain_scan.h"
 
@@ -114,14 +115,14 @@ void Foreseer::Ask(Job& job) {
   }
   question.variants = epoch->pass < kPassesOfSeeds;
   question.search = job.searches_failed < kSearchesMax;
-  if (std::optional<Finding> finding = Inquiry::AnswerAtOnce(question, *known_)) {
+  if (std::optional<Finding> finding = AnswerAtOnce(question, *known_)) {
     if (job.inquiry) job.inquiry->Cancel();
     job.inquiry.reset();
     return Found(job, reads, std::move(finding));
   }
   if (job.inquiry || !Inquiry::Decidable(question)) return;
   if (epoch->pass < kPassesOfSeeds) {
-    if (std::optional<Finding> finding = Inquiry::AnswerFromStreams(question)) {
+    if (std::optional<Finding> finding = AnswerFromStreams(question)) {
       return Found(job, reads, std::move(finding));
     }
   }

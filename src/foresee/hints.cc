@@ -7,7 +7,7 @@
 #include <cmath>
 #include <memory>
 
-#include "foresee/inquiry.h"
+#include "foresee/answer_at_once.h"
 #include "shuffle/torch_recipes.h"
 
 namespace augur {
@@ -98,7 +98,7 @@ std::optional<Finding> Hints::Answer(std::vector<GuessTest> tests) const {
   Question question;
   question.tests = std::move(tests);
   question.expected = Guesses();
-  if (std::optional<Finding> finding = Inquiry::AnswerAtOnce(question, {})) {
+  if (std::optional<Finding> finding = AnswerAtOnce(question, {})) {
     finding->how = "as hinted, " + finding->how;
     return finding;
   }

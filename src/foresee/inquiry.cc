@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include "foresee/succession.h"
+#include "foresee/best_guess.h"
 #include "shuffle/end_shuffle_search.h"
 #include "shuffle/torch_permutation.h"
 #include "shuffle/torch_recipes.h"
@@ -17,14 +16,6 @@ namespace {
 
 // A guess costs 10 us and less, mostly.
 constexpr uint64_t kGuessesARange = 64;
-// A run is mostly seen from its beginning. These are 900 guesses, 5 ms for each list of 2,500 samples, and ten times as
-// many variants, 80 ms.
-constexpr uint64_t kEpochsAtOnce = 3;
-// A small model, or none, before the first epoch's seed is drawn: 39 seeds of 4,096 outputs at 0.5 us are 80 ms. Big
-// models move the stream by millions; then the search of all seeds comes first, and the stream after it.
-constexpr uint64_t kStreamOutputs = 4096;
-// What a plain loop draws in an epoch (torch's DataLoader and RandomSampler two each).
-constexpr uint64_t kLoopStride = 4;
 // Orders that are made whole to look for a run that was begun in mid-epoch: 10 ns a sample, so a core-second.
 constexpr uint64_t kMidstDraws = 100'000'000;
 // For the search of all seeds: clues are taken from so many streams at most, and of each from its first places.
@@ -35,8 +26,6 @@ constexpr double kSeedBits = 32;
 constexpr uint64_t kEndShuffleSeeds = 1'000'000;
 constexpr uint64_t kEndShuffleSlack = 512;
 constexpr uint64_t kEndShuffleRange = 256;
-
-bool Believed(double bits, double tried) { return bits - std::log2(tried) >= GuessTest::kBelievedBits; }
 
 std::string Hex(uint32_t value) {
   constexpr const char* kDigits = "0123456789abcdef";
@@ -82,72 +71,6 @@ double TrySeed(const GuessTest& test, uint32_t seed, uint32_t offset) {
   return test.TryPrefix(prefix, test.samples());
 }
 
-}  // namespace
-
-namespace {
-
-GuessTest::Midst TryGuess(const Question& question, size_t test, const Guess& guess, bool anywhere) {
-  const GuessTest& held = question.tests[test];
-  if (anywhere) return held.TryAnywhere(*guess.sampler, guess.epoch);
-  return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
-}
-
-struct Best {
-  Finding finding;
-  size_t test = 0;
-};
-
-// Of the units (guesses times lists) that are believed, the one that agrees best, the first of several; the finding
-// knows the others, which the next epoch tells from it.
-std::optional<Best> BestOf(const Question& question, const std::vector<uint64_t>& units,
-                           const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried) {
-  constexpr double kSame = 1e-6;
-  const uint64_t tests = question.tests.size();
-  uint64_t first = 0;
-  GuessTest::Midst best;
-  std::vector<uint64_t> equal;
-  for (const uint64_t unit : units) {
-    const GuessTest::Midst found = TryGuess(question, unit % tests, guess_of(unit / tests), anywhere);
-    if (found.bits > best.bits + kSame) {
-      best = found;
-      first = unit;
-      equal.clear();
-    } else if (found.bits > best.bits - kSame && unit % tests == first % tests) {
-      equal.push_back(unit);
-    }
-  }
-  if (best.bits <= 0) return std::nullopt;
-  Best answer = {.finding = MakeFinding(question.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
-                 .test = first % tests};
-  answer.finding.bits = best.bits - std::log2(tried);
-  answer.finding.begin = best.begin;
-  for (const uint64_t unit : equal) answer.finding.others.push_back(guess_of(unit / tests));
-  return answer;
-}
-
-// The best of the guesses that is believed though so many sets of as many were tried. The costly are tried where the
-// right one would be believed, the others where it might be.
-std::optional<Finding> BestAtOnce(const Question& question, const std::vector<Guess>& guesses, double sets,
-                                  bool costly) {
-  const uint64_t tests = question.tests.size();
-  const double tried = sets * static_cast<double>(guesses.size() * tests);
-  std::vector<uint64_t> believed;
-  for (uint64_t test = 0; test < tests; ++test) {
-    const GuessTest& held = question.tests[test];
-    if (!Believed(costly ? held.BitsExpected() : held.BitsMax(), tried)) continue;
-    for (uint64_t guess = 0; guess < guesses.size(); ++guess) {
-      const uint64_t unit = guess * tests + test;
-      if (Believed(TryGuess(question, test, guesses[guess], false).bits, tried)) believed.push_back(unit);
-    }
-  }
-  std::ranges::sort(believed);
-  std::optional<Best> best = BestOf(
-      question, believed, [&](uint64_t guess) { return guesses[guess]; }, false, tried);
-  if (!best) return std::nullopt;
-  best->finding.how = "known after " + std::to_string(question.tests[best->test].reads().count) + " reads";
-  return std::move(best->finding);
-}
-
 // What the threads of a stage have found, without a lock that one of them might be stopped with.
 struct Hits {
   std::array<std::atomic<uint64_t>, 64> units = {};
@@ -173,56 +96,6 @@ struct Hits {
 Inquiry::Inquiry(Searcher& searcher, std::shared_ptr<const std::vector<KnownSampler>> known, Question question,
                  Answered answered)
     : searcher_(searcher), known_(std::move(known)), question_(std::move(question)), answered_(std::move(answered)) {}
-
-std::optional<Finding> Inquiry::AnswerAtOnce(const Question& question, const std::vector<KnownSampler>& known) {
-  // Those of one kind may agree equally, so they are tried together. The variants are tried when nothing else is it.
-  std::vector<Guess> likely = question.expected;
-  std::vector<Guess> variants;
-  for (const KnownSampler& sampler : known) {
-    if (sampler.likelihood == KnownSampler::Likelihood::kDistant) continue;
-    const bool variant = sampler.likelihood == KnownSampler::Likelihood::kVariant;
-    if (variant && !question.variants) continue;
-    std::vector<Guess>& guesses = variant ? variants : likely;
-    for (uint64_t epoch = 0; epoch < std::min(sampler.epochs, kEpochsAtOnce); ++epoch) {
-      guesses.push_back({.sampler = sampler.sampler, .epoch = epoch});
-    }
-  }
-  constexpr double kSets = 2;
-  std::optional<Finding> finding = BestAtOnce(question, likely, kSets, false);
-  return finding ? std::move(finding) : BestAtOnce(question, variants, kSets, true);
-}
-
-// A seed is worth a look when its permutation begins with the first read of a stream.
-std::optional<Finding> Inquiry::AnswerFromStreams(const Question& question) {
-  const std::vector<uint32_t> seeds = StreamSeeds({});
-  const double tried = static_cast<double>(seeds.size() * kStreamOutputs * question.tests.size());
-  for (size_t i = 0; i < question.tests.size(); ++i) {
-    const GuessTest& test = question.tests[i];
-    if (!Believed(test.BitsMax(), tried)) continue;
-    const auto samples = static_cast<uint32_t>(test.samples());
-    IndexOrder firsts;
-    for (const IndexReads::Stream& stream : test.reads().streams) firsts.push_back(stream.indices[0]);
-    if (firsts.size() > kClueStreams) firsts.resize(kClueStreams);
-    for (const uint32_t stream_seed : seeds) {
-      Mt19937 stream(stream_seed);
-      for (uint64_t position = 0; position < kStreamOutputs; ++position) {
-        const uint32_t seed = stream.Next();
-        const uint32_t first = FirstOutputs(seed, 1)[0] % samples;
-        if (std::ranges::find(firsts, first) == firsts.end()) continue;
-        Guess guess = {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", seed, 0)),
-                       .epoch = 0,
-                       .drawn = DrawnSeed{.stream_seed = stream_seed, .position = position, .stride = kLoopStride}};
-        const double bits = test.Try(*guess.sampler, 0);
-        if (!Believed(bits, tried)) continue;
-        Finding finding = MakeFinding(test.shared_list(), Settled(guess));
-        finding.bits = bits - std::log2(tried);
-        finding.how = "known after " + std::to_string(test.reads().count) + " reads";
-        return finding;
-      }
-    }
-  }
-  return std::nullopt;
-}
 
 bool Inquiry::Decidable(const Question& question) {
   const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(question.tests.size());

@@ -13,22 +13,12 @@
 
 #include "base/mutex.h"
 #include "foresee/finding.h"
-#include "order/guess_test.h"
+#include "foresee/question.h"
 #include "search/searcher.h"
 #include "shuffle/known_samplers.h"
 #include "shuffle/list_shuffle.h"
 
 namespace augur {
-
-// What is known when an order is asked for. Immutable once asked.
-struct Question {
-  std::vector<GuessTest> tests;  // one for each list of samples that has the files, likeliest first
-  std::vector<Guess> expected;   // how the epoch may follow from the one before, or what the user said
-  uint64_t ranks = 1;            // scripts that read side by side
-  bool from_start = true;        // the reads begin an epoch, as far as is known
-  bool variants = true;          // the many ways of libraries that have many are tried
-  bool search = true;            // all seeds may be searched, if nothing else answers
-};
 
 // Inquiry answers one question by all that can be tried, the cheapest first: the known samplers; the
 // same from anywhere in the epoch; the small sets of seeds that shuffles from the end are drawn from; and all 2^32
@@ -45,12 +35,6 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   Inquiry(const Inquiry&) = delete;
   Inquiry& operator=(const Inquiry&) = delete;
 
-  // What can be answered in milliseconds, on the calling thread: by what is expected, and by the first epochs of the
-  // known samplers.
-  static std::optional<Finding> AnswerAtOnce(const Question& question, const std::vector<KnownSampler>& known);
-
-  // The same by the first outputs of the streams of seeds that people give, in a tenth of a second.
-  static std::optional<Finding> AnswerFromStreams(const Question& question);
   // Whether the reads are enough to tell one seed of 2^32 from all others.
   static bool Decidable(const Question& question);
 

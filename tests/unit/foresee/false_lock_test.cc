@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "foresee/inquiry.h"
+#include "foresee/answer_at_once.h"
 #include "shuffle/known_samplers.h"
 #include "unit/foresee/test_reads.h"
 
@@ -78,7 +78,7 @@ void ExpectNoLock(const Known& known, const std::vector<uint32_t>& sizes, int tr
     const size_t reads = std::array<size_t, 4>{3, 12, 48, 192}[random() % 4];
     Question question;
     question.tests.emplace_back(list, FirstReads(files, plan, reads, random));
-    const std::optional<Finding> found = Inquiry::AnswerAtOnce(question, known);
+    const std::optional<Finding> found = AnswerAtOnce(question, known);
     if (found) {
       ADD_FAILURE() << "trace " << trace << ", " << reads << " reads of " << list->size() << ": " << found->what << ", "
                     << found->bits << " bits";
@@ -106,7 +106,7 @@ TEST(FalseLockTest, ATrueOneIsFound) {
       known[i].sampler->Take(size, 0, Remembering::kRemembered, &indices);
       Question question;
       question.tests.emplace_back(list, FirstReads(FilesOf(*list, indices), {.workers = 2, .batch = 16}, 48, random));
-      const std::optional<Finding> found = Inquiry::AnswerAtOnce(question, known);
+      const std::optional<Finding> found = AnswerAtOnce(question, known);
       ASSERT_TRUE(found.has_value()) << known[i].sampler->Describe() << " of " << size;
       const auto prefix = static_cast<std::ptrdiff_t>(std::min(indices.size(), found->order->files().size()));
       EXPECT_EQ(Order(found->order->files().begin(), found->order->files().begin() + prefix),

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "foresee/inquiry.h"
+#include "foresee/answer_at_once.h"
 #include "shuffle/torch_recipes.h"
 #include "unit/foresee/test_reads.h"
 
@@ -50,7 +50,7 @@ class JobForesightTest : public testing::Test {
     for (const auto& list : tests_) question.tests.emplace_back(list, job_.Unforeseen());
     question.expected = job_.Expected();
     for (const Guess& guess : also_) question.expected.push_back(guess);
-    if (std::optional<Finding> finding = Inquiry::AnswerAtOnce(question, {})) {
+    if (std::optional<Finding> finding = AnswerAtOnce(question, {})) {
       reads_until_lock_.push_back(job_.reads().size());
       job_.Lock(std::move(*finding));
     }

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "foresee/inquiry.h"
+#include "foresee/answer_at_once.h"
 #include "shuffle/torch_recipes.h"
 #include "unit/foresee/test_reads.h"
 
@@ -37,7 +37,7 @@ class SuccessionTest : public testing::Test {
     Question question;
     question.tests.emplace_back(list_, FirstReads(FilesOf(*list_, next), {.workers = 2}, 24, random_));
     question.expected = GuessesAfter(before, places);
-    return Inquiry::AnswerAtOnce(question, {});
+    return AnswerAtOnce(question, {});
   }
 
   // The epochs of a sampler, from `epoch` on, are found one after the other, and the third is foreseen.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "order/guess_test.h"
+#include "shuffle/known_samplers.h"
+
+namespace augur {
+
+// What is known when an order is asked for. Immutable once asked.
+struct Question {
+  std::vector<GuessTest> tests;  // one for each list of samples that has the files, likeliest first
+  std::vector<Guess> expected;   // how the epoch may follow from the one before, or what the user said
+  uint64_t ranks = 1;            // scripts that read side by side
+  bool from_start = true;        // the reads begin an epoch, as far as is known
+  bool variants = true;          // the many ways of libraries that have many are tried
+  bool search = true;            // all seeds may be searched, if nothing else answers
+};
+
+}  // namespace augur
