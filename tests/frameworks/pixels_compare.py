@@ -69,14 +69,29 @@ class PixelDump:
         return self.ask("encode", *words, data=samples)[1]
 
 
+PIECE = ImageFile.MAXBLOCK
+
+
 def pixels(image):
     """An image as PixelDump answers."""
     return (*image.size, len(image.getbands())), image.tobytes()
 
 
+def is_arithmetic(jpeg):
+    """By the marker of its frame."""
+    at = 2
+    while at + 4 <= len(jpeg) and jpeg[at] == 0xFF and jpeg[at + 1] != 0xDA:
+        if jpeg[at + 1] in (0xC9, 0xCA):
+            return True
+        at += 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
+    return False
+
+
 def pillow_decode(file, mode="RGB", tolerant=False, scale=1):
     """What Pillow makes of it, or the error's text."""
     ImageFile.LOAD_TRUNCATED_IMAGES = tolerant
+    # libjpeg's arithmetic decoder cannot wait for more bytes, so Pillow refuses what it has not read in one piece.
+    ImageFile.MAXBLOCK = max(PIECE, len(file)) if is_arithmetic(file) else PIECE
     try:
         with Image.open(io.BytesIO(file), formats=("JPEG", "PNG")) as image:
             if scale > 1:

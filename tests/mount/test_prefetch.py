@@ -258,9 +258,9 @@ class Namespace:
     """A mount namespace of its own, with a /dev/shm of the given size."""
 
     def __init__(self, shm):
-        self.holder = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c",
-                                        f"mount -t tmpfs -o size={shm} tmpfs /dev/shm && echo ready && exec sleep 1000"],
-                                       stdout=subprocess.PIPE, text=True)
+        # In a chroot "/" need not be a mount, so what is made private is what /dev/shm lies on.
+        script = f'mount --make-private "$(findmnt -nro TARGET -T /dev/shm | tail -n 1)" && mount -t tmpfs -o size={shm} tmpfs /dev/shm && echo ready && exec sleep 1000'
+        self.holder = subprocess.Popen(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout.readline() == "ready\n"
         self.prefix = ["nsenter", "-t", str(self.holder.pid), "-m", "--"]
         self.root = pathlib.Path(f"/proc/{self.holder.pid}/root")

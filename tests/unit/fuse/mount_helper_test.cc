@@ -253,7 +253,7 @@ TEST_F(HelperTest, WatchLimitIsSaidWithItsCure) {
 }
 
 // An ordinary user's mount: made by fusermount3, helper and stocker as for root. In a mount namespace of its own, where
-// /dev/fuse is open to all.
+// /dev/fuse is open to all. (In a chroot "/" need not be a mount, so only /dev is made private.)
 TEST_F(HelperTest, WorksForAnOrdinaryUser) {
   if (RunProgram({"fusermount3", "--version"}) != 0) GTEST_SKIP() << "needs fusermount3";
   namespace files = std::filesystem;
@@ -261,7 +261,7 @@ TEST_F(HelperTest, WorksForAnOrdinaryUser) {
   ASSERT_EQ(chown(point().c_str(), kNobody, kNobody), 0);
   OtherProcess user([&]() -> std::string {
     const std::string device = folder_ / "fuse-device";
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/dev", nullptr, MS_PRIVATE, nullptr) != 0 ||
         mknod(device.c_str(), S_IFCHR | 0666, makedev(10, 229)) != 0 || chmod(device.c_str(), 0666) != 0 ||
         mount(device.c_str(), "/dev/fuse", nullptr, MS_BIND, nullptr) != 0 || setgroups(0, nullptr) != 0 ||
         setresgid(kNobody, kNobody, kNobody) != 0 || setresuid(kNobody, kNobody, kNobody) != 0) {
