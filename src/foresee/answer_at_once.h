@@ -14,7 +14,8 @@ namespace augur {
 // known samplers.
 std::optional<Finding> AnswerAtOnce(const Question& question, const std::vector<KnownSampler>& known);
 
-// The same by the first outputs of the streams of seeds that people give, in a tenth of a second.
+// The same by the first outputs of the streams of seeds that people give, in some milliseconds, the first time in a
+// process in a tenth of a second.
 std::optional<Finding> AnswerFromStreams(const Question& question);
 
 }  // namespace augur

@@ -83,12 +83,14 @@ class Foreseer {
     void AskAnew() {
       reads_to_ask = kReadsToAsk;
       reads_held = 0;
+      seeds_held = 0;
     }
     JobForesight foresight;
     std::shared_ptr<Inquiry> inquiry;
     uint64_t question = 0;      // number of the inquiry
     uint64_t reads_to_ask = 0;  // the next question waits for so many reads of the epoch
     uint64_t reads_held = 0;    // that guesses were held against in the last one
+    uint64_t seeds_held = 0;    // ... when there were enough to tell the seeds of a script
     uint64_t reads_before = 0;  // of all jobs, when this one was first seen
     uint32_t inquiries = 0;
     uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
@@ -114,6 +116,7 @@ class Foreseer {
   static void AddUnnamed(const JobForesight& job, EpochStart* epoch);
   std::optional<EpochStart> Asked(const Job& job) const;
   std::vector<GuessTest> TestsOf(const EpochStart& epoch);
+  static bool AsksSeeds(uint32_t pass, uint64_t held, bool decidable, Job* job);
   void Ask(Job& job);
   bool AskLost(Job& job, const EpochStart& epoch);
   bool AskUnnamed(Job& job, const EpochStart& epoch);

@@ -20,8 +20,10 @@ namespace {
 // A job whose epochs could not be searched so often has another sampler.
 constexpr uint32_t kSearchesMax = 3;
 constexpr size_t kListsMax = 8;
-// The seeds of a script are set once: what costs a tenth of a second is tried in the first passes of a job only.
+// The seeds of a script are set once: what costs a tenth of a second is tried in the first passes of a job only; and
+// once there were reads enough to tell it, once more, in case that the first of them were not the job's.
 constexpr uint32_t kPassesOfSeeds = 2;
+constexpr uint64_t kReadsToAskSeedsAgain = 8;  // times as many
 // Of what a job has read. A job that is not understood may have read millions, and this is done for each few reads.
 constexpr size_t kReadsLookedAt = 4096;
 // Core-seconds of a search of all seeds, and of what comes before it; and what a run costs that has not said how long
@@ -93,6 +95,14 @@ std::vector<GuessTest> Foreseer::TestsOf(const EpochStart& epoch) {
   return tests;
 }
 
+// Whether what costs a tenth of a second is tried, with so many reads of the pass to hold it against.
+bool Foreseer::AsksSeeds(uint32_t pass, uint64_t held, bool decidable, Job* job) {
+  if (pass >= kPassesOfSeeds) return false;
+  if (held < kReadsToAskSeedsAgain * job->seeds_held) return false;
+  if (decidable) job->seeds_held = held;
+  return true;
+}
+
 void Foreseer::Ask(Job& job) {
   // What nobody could be named for is a job of its own only where somebody reads whose processes cannot be seen.
   if (job.foresight.id() == 0 && !job.read && jobs_.size() > 1) return;
@@ -113,7 +123,8 @@ void Foreseer::Ask(Job& job) {
   for (const EpochStream& stream : epoch->streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
-  question.variants = epoch->pass < kPassesOfSeeds;
+  const bool seeds = AsksSeeds(epoch->pass, held, Inquiry::Decidable(question), &job);
+  question.variants = seeds;
   question.search = job.searches_failed < kSearchesMax;
   if (std::optional<Finding> finding = AnswerAtOnce(question, *known_)) {
     if (job.inquiry) job.inquiry->Cancel();
@@ -121,7 +132,7 @@ void Foreseer::Ask(Job& job) {
     return Found(job, reads, std::move(finding));
   }
   if (job.inquiry || !Inquiry::Decidable(question)) return;
-  if (epoch->pass < kPassesOfSeeds) {
+  if (seeds) {
     if (std::optional<Finding> finding = AnswerFromStreams(question)) {
       return Found(job, reads, std::move(finding));
     }
