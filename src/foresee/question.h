@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "foresee/finding.h"
 #include "order/guess_test.h"
 #include "shuffle/known_samplers.h"
 

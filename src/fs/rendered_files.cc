@@ -52,8 +52,8 @@ Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
 
 }  // namespace
 
-// A file that is being made. Guarded by mu_: waiters, taken, waited_for, started, ready, started_ahead; all else
-// belongs to the stage that it is in.
+// A file that is being made. Guarded by mu_: waiters, read_bytes, taken, waited_for, started, ready, started_ahead; all
+// else belongs to the stage that it is in.
 struct RenderedFiles::Job {
   Job(const ShownFile& shown_file, const View& its_view, std::shared_ptr<const Buffer> its_memory)
       : shown(shown_file),
@@ -78,7 +78,8 @@ struct RenderedFiles::Job {
   bool started_ahead = false;            // counts in running_ahead_
   std::atomic<bool> taken_up = false;
   std::vector<Done> waiters;
-  uint64_t taken = 0;  // of the budget; before it is started: what it wants
+  uint64_t read_bytes = 0;  // that they take, in all
+  uint64_t taken = 0;       // of the budget; before it is started: what it wants
 
   // The record: in its block where there is one, else copied together, since who held blocks while he waits for others
   // would wait for memory that he takes himself.
@@ -116,24 +117,27 @@ RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& bl
       statistics_(statistics),
       hooks_(hooks),
       decoded_(decoded),
-      resizer_(TableBytes(bytes_max)) {}
+      resizer_(TableBytes(bytes_max)),
+      cache_(store_->summary().file_count) {}
 
 RenderedFiles::~RenderedFiles() {
   const MutexLock lock(mu_);
   while (running_ > 0) idle_.Wait(mu_);
 }
 
-bool RenderedFiles::Get(const ShownFile& file, const View& view, const Done& done) {
+bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes, const Done& done) {
   const Key key = file.KeyOf(0);
   RenderedRef kept;
+  bool again = false;
   JobRef refused;
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
-    kept = FindKept(key);
+    kept = FindKept(key, bytes, &again);
     const auto under_way = kept == nullptr ? jobs_.find(key) : jobs_.end();
     if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(done);
+      under_way->second->read_bytes += bytes;
       Hurry(under_way->second);
       startable = TakeStartable();
     } else if (kept == nullptr) {
@@ -141,6 +145,7 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, const Done& don
       if (job->AtLeast() > bytes_max_) {
         refused = job;
       } else {
+        job->read_bytes = bytes;
         Enter(job, done);
         startable = TakeStartable();
       }
@@ -148,6 +153,7 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, const Done& don
   }
   if (kept != nullptr) {
     statistics_.Add(Stat::kRenderedHits, 1);
+    if (again && hooks_ != nullptr) hooks_->OnMade(file, kept->span(), true);
     done(std::move(kept));
     return true;
   }
@@ -173,7 +179,7 @@ void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vecto
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
-    kept = FindKept(job->key);
+    kept = FindKept(job->key, 0, nullptr);
     const auto under_way = kept == nullptr ? jobs_.find(job->key) : jobs_.end();
     if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(done);
@@ -227,11 +233,10 @@ void RenderedFiles::RememberAhead(const Job& job) {
   ahead_[job.key] = job.memory;
 }
 
-RenderedRef RenderedFiles::FindKept(const Key& key) {
-  const auto found = kept_.find(key);
-  if (found == kept_.end()) return FindAhead(key);
-  recent_.splice(recent_.begin(), recent_, found->second);
-  return found->second->file;
+RenderedRef RenderedFiles::FindKept(const Key& key, uint64_t bytes, bool* again) {
+  RenderedCache::Found found = cache_.Find(key, bytes);
+  if (again != nullptr) *again = found.again;
+  return found.file != nullptr ? std::move(found.file) : FindAhead(key);
 }
 
 // In the order of asking, so that a large one gets its turn; what nobody waits for comes last, and no more of it than
@@ -256,11 +261,7 @@ std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
 }
 
 void RenderedFiles::MakeRoom(uint64_t bytes) {
-  while (!recent_.empty() && kept_bytes_ + taken_bytes_ + bytes > bytes_max_) {
-    kept_bytes_ -= recent_.back().file->memory_bytes();
-    kept_.erase(recent_.back().key);
-    recent_.pop_back();
-  }
+  while (!cache_.empty() && cache_.bytes() + taken_bytes_ + bytes > bytes_max_) cache_.DropOne();
 }
 
 void RenderedFiles::Start(const std::vector<JobRef>& jobs) {
@@ -379,11 +380,13 @@ Status RenderedFiles::TakeExactly(const JobRef& job, uint64_t bytes) {
 
 void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
   job->DropSource();
-  if (made.ok() && hooks_ != nullptr && job->memory == nullptr) {
-    for (uint64_t block = 0; block < job->shown.block_count(); ++block) {
-      hooks_->OnLoaded(job->shown, block, (*made)->span().subspan(block * kBlockBytes, job->shown.BlockBytes(block)));
-    }
+  const bool kept = made.ok() && job->memory == nullptr;
+  bool again = false;
+  if (kept) {
+    const MutexLock lock(mu_);
+    again = cache_.MadeBefore(job->key);
   }
+  if (kept && hooks_ != nullptr) hooks_->OnMade(job->shown, (*made)->span(), again);
   std::vector<Done> waiters;
   std::vector<JobRef> startable;
   {
@@ -392,13 +395,11 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
     jobs_.erase(job->key);
     taken_bytes_ -= job->taken;
     if (job->started_ahead) --running_ahead_;
-    if (made.ok() && job->memory != nullptr) {
-      RememberAhead(*job);
-    } else if (made.ok()) {
+    if (kept) {
       MakeRoom((*made)->memory_bytes());
-      recent_.push_front({.key = job->key, .file = *made});
-      kept_.emplace(job->key, recent_.begin());
-      kept_bytes_ += (*made)->memory_bytes();
+      cache_.Add(job->key, *made, job->read_bytes, again);
+    } else if (made.ok()) {
+      RememberAhead(*job);
     }
     startable = TakeStartable();
   }
@@ -423,7 +424,7 @@ void RenderedFiles::LogOnce(const Job& job, const Status& status) {
 
 uint64_t RenderedFiles::used_bytes() const {
   const MutexLock lock(mu_);
-  return kept_bytes_ + taken_bytes_;
+  return cache_.bytes() + taken_bytes_;
 }
 
 }  // namespace augur

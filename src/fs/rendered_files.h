@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +20,7 @@
 #include "fs/block_reader.h"
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
+#include "fs/rendered_cache.h"
 #include "fs/rendered_file.h"
 #include "fs/view_table.h"
 #include "prefetch/demand_hooks.h"
@@ -30,7 +30,7 @@
 namespace augur {
 
 // RenderedFiles makes the files of views when they are asked for: it reads the whole record, decodes and renders it on
-// a DecodePool, and keeps what was made while there is room, least recently used out first. A file is made once however
+// a DecodePool, and keeps of what was made what a RenderedCache keeps, while there is room. A file is made once however
 // many ask for it at the same time. Safe from any thread; nobody waits but in the pool's queue, and `done` is called
 // without a lock, on the caller's thread when the file is there, on one of the pool's when it is made. REQUIRES: store,
 // blocks, pool, statistics and hooks outlive it. Not for files that pass through a view: BlockReader.
@@ -59,11 +59,11 @@ class RenderedFiles {
   RenderedFiles(const RenderedFiles&) = delete;
   RenderedFiles& operator=(const RenderedFiles&) = delete;
 
-  // The file. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be decoded, or the store is damaged),
-  // kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the image, or from the budget, is logged
-  // once, with store, record and path. REQUIRES: file.made, of this view.
-  // Returns whether it was there already.
-  bool Get(const ShownFile& file, const View& view, const Done& done);
+  // The file, of which so many bytes are taken. Failures, of which none is kept: kCorrupt, kUnsupported (it cannot be
+  // decoded, or the store is damaged), kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the
+  // image, or from the budget, is logged once, with store, record and path. REQUIRES: file.made, of this view. Returns
+  // whether it was there already.
+  bool Get(const ShownFile& file, const View& view, uint64_t bytes, const Done& done);
 
   // As ViewSource::HasMade.
   bool HasMade(const ShownFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
@@ -83,13 +83,9 @@ class RenderedFiles {
   };
   struct Job;
   using JobRef = std::shared_ptr<Job>;
-  struct Kept {
-    Key key;
-    RenderedRef file;
-  };
 
   static uint64_t MostOf(const Job& job);
-  RenderedRef FindKept(const Key& key) AUGUR_REQUIRES(mu_);
+  RenderedRef FindKept(const Key& key, uint64_t bytes, bool* again) AUGUR_REQUIRES(mu_);
   RenderedRef FindAhead(const Key& key) AUGUR_REQUIRES(mu_);
   void RememberAhead(const Job& job) AUGUR_REQUIRES(mu_);
   void Enter(const JobRef& job, const Done& done) AUGUR_REQUIRES(mu_);
@@ -128,10 +124,8 @@ class RenderedFiles {
   unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started, and nobody waited for them then
   // Made ahead, as long as somebody has the memory; and some where nobody has any more.
   std::unordered_map<Key, std::weak_ptr<const Buffer>, HashOfKey> ahead_ AUGUR_GUARDED_BY(mu_);
-  size_t sweep_at_ AUGUR_GUARDED_BY(mu_) = 0;     // entries of it
-  std::list<Kept> recent_ AUGUR_GUARDED_BY(mu_);  // made; the last one used first
-  std::unordered_map<Key, std::list<Kept>::iterator, HashOfKey> kept_ AUGUR_GUARDED_BY(mu_);
-  uint64_t kept_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
+  size_t sweep_at_ AUGUR_GUARDED_BY(mu_) = 0;  // entries of it
+  RenderedCache cache_ AUGUR_GUARDED_BY(mu_);
   uint64_t taken_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // by jobs
   uint64_t running_ AUGUR_GUARDED_BY(mu_) = 0;      // jobs whose callbacks have not returned yet
   std::unordered_set<Key, HashOfKey> logged_ AUGUR_GUARDED_BY(mu_);

@@ -21,8 +21,11 @@ class DemandHooks {
   virtual void OnRead(const ShownFile& file, uint32_t reader) = 0;
   // A kept block, checked. Nothing: it is not kept.
   virtual std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) = 0;
-  // A block was read from the disk, or made, because a READ asked for it; its bytes are right.
+  // A block was read from the disk because a READ asked for it; its bytes are right.
   virtual void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;
+  // A file was made because a READ asked for it; these are its bytes. `again`: not for the first time, or it would have
+  // been if they were not still there. What was read to its end is in the page cache until that has lost it.
+  virtual void OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) = 0;
 };
 
 }  // namespace augur

@@ -228,8 +228,20 @@ std::optional<Warehouse::Pin> Prefetcher::Find(const ShownFile& file, uint64_t b
 // With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every
 // epoch, where least recently used would throw away what is yet to come (DESIGN section 7).
 void Prefetcher::OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
-  // What was made has cost more than a read: where there is room, it is always kept.
-  if (!kept_ || !(file.made || keep_demand_.load(std::memory_order_relaxed))) return;
+  if (!kept_ || !keep_demand_.load(std::memory_order_relaxed)) return;
+  KeepWithRoom(file, block, bytes);
+}
+
+// What was made has cost more than a read: where there is room, it is kept. But the reader's page cache has it now, so
+// in memory of our own only when that has lost it.
+void Prefetcher::OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) {
+  if (!kept_ || !(again || options_.keeps_made)) return;
+  for (uint64_t block = 0; block < file.block_count(); ++block) {
+    KeepWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));
+  }
+}
+
+void Prefetcher::KeepWithRoom(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
   // Nobody has lent it anything now.
   const uint64_t room = Warehouse::RoomFor(bytes.size());
   if (options_.lent_bytes_max > 0 && kept_->warehouse().used_bytes() + room > options_.kept_bytes_max) return;

@@ -47,6 +47,7 @@ struct PrefetcherOptions {
   uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
   uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time
   uint64_t order_bytes_max = 0;  // memory for orders
+  bool keeps_made = false;       // what a READ had made, the first time as well
   unsigned reads_max = 32;
   unsigned push_threads = 1;
 };
@@ -105,6 +106,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void OnRead(const ShownFile& file, uint32_t reader) override;
   std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) override;
   void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) override;
+  void OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) override;
 
  private:
   enum class Source { kNothing, kOrder, kForeseen, kSequence };
@@ -141,6 +143,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void Take(const ShownFile& file, std::vector<BlockRef> blocks, const Arrival& arrival);
   void OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost);
   void OnDropped(EntryNumber file);
+  void KeepWithRoom(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
   void Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
   void OnKept(const std::optional<ShownFile>& file, bool kept);
   // Of the warehouse; and what it has room for beyond that, of the stock.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+#include "cache/record_cache.h"
+#include "fs/rendered_file.h"
+
+namespace augur {
+
+// RenderedCache holds files of views that were made because somebody asked for them; least recently used go first.
+//
+// What was read to its end lies in the kernel's page cache, and a second copy of it is of use only when the kernel has
+// let it go. So of files that were made for the first time the last few are held here, so that who reads beside the
+// page cache finds them, and their memory serves the next: the first touch of new memory costs as much as decoding
+// where a virtual machine has to get it from its host. A file that has to be made again is held as long as there is
+// room.
+//
+// Not synchronized. References are the callers': what has gone from here lives as long as they do.
+class RenderedCache {
+ public:
+  // Of files made for the first time and read to their end.
+  static constexpr size_t kPassedBytesMax = 16 << 20;
+
+  // `files`: of the store, by which what was made before is remembered (16 bits for each, 1 MiB at most; of two that
+  // share one the second seems to have been made before).
+  explicit RenderedCache(uint64_t files);
+
+  struct Found {
+    RenderedRef file;    // nullptr: it is not here
+    bool again = false;  // it is as if it were made again: read to its end before, and now once more
+  };
+  // The file, of which the caller takes so many bytes.
+  Found Find(const RecordKey& key, uint64_t bytes);
+  // Whether the file has been made before. From now on it has.
+  bool MadeBefore(const RecordKey& key);
+  // `read_bytes` of it are taken by who has waited for it; `again`: it was made before. REQUIRES: not here.
+  void Add(const RecordKey& key, RenderedRef file, uint64_t read_bytes, bool again);
+  // Lets one go. REQUIRES: not empty.
+  void DropOne();
+
+  bool empty() const { return files_.empty(); }
+  // Of their memory.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Held {
+    RecordKey key;
+    RenderedRef file;
+    uint64_t unread = 0;  // bytes of it
+    bool again = false;
+  };
+  struct HashOfKey {
+    size_t operator()(const RecordKey& key) const { return key.hash.low; }
+  };
+  using List = std::list<Held>;
+
+  Found SetPassed(List::iterator held);
+  void Drop(List& from);
+
+  std::vector<bool> made_;  // by hash, a power of two
+  List recent_;             // the last one used first
+  List passed_;             // made once and read to their end; the last one first
+  std::unordered_map<RecordKey, List::iterator, HashOfKey> files_;
+  uint64_t bytes_ = 0;
+  uint64_t passed_bytes_ = 0;
+};
+
+}  // namespace augur
