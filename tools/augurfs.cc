@@ -202,7 +202,7 @@ class Daemon {
                                                                  .stock_bytes_max = settings_.stock_bytes,
                                                                  .lent_bytes_max = settings_.lent_bytes,
                                                                  .order_bytes_max = settings_.order_bytes_max,
-                                                                 .keeps_made = options_.cache == CachePlace::kShm,
+                                                                 .shared = options_.cache == CachePlace::kShm,
                                                                  .reads_max = kReadsInFlight,
                                                                  .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
     if (settings_.memory_bytes < kMemoryToForesee) return Status::Ok();

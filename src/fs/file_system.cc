@@ -145,6 +145,8 @@ Result<Entry> FileSystem::FindByPath(std::string_view path) {
   });
 }
 
+bool FileSystem::KeepsMade() const { return rendered_->keeps_made(); }
+
 bool FileSystem::HasMade(const ShownFile& file) const { return rendered_->HasMade(file); }
 
 void FileSystem::MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,

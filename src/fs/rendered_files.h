@@ -65,7 +65,8 @@ class RenderedFiles {
   // whether it was there already.
   bool Get(const ShownFile& file, const View& view, uint64_t bytes, const Done& done);
 
-  // As ViewSource::HasMade.
+  // As ViewSource::KeepsMade and HasMade.
+  bool keeps_made() const { return decoded_.files != nullptr; }
   bool HasMade(const ShownFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
   // As ViewSource::MakeAhead. REQUIRES: no less than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,

@@ -53,7 +53,7 @@ void Planner::Fill(const Order& files) {
   track_.Meet(files);
   states_.resize(track_.slot_count());
   fill_ = true;
-  arm_rests_until_us_ = 0;
+  arm_passed_ = 0;
 }
 
 std::vector<Order> Planner::Rest() const {

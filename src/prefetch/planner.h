@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -207,7 +208,7 @@ class Planner {
   double UnderWayUs() const;
   std::nullopt_t NothingToRead(uint64_t now_us);
   Position NextMissing();
-  Slot NextOnArm(uint64_t now_us);
+  Slot NextOnArm();
   ReadPlan Expand(Slot slot, uint64_t bytes_max, uint64_t room);
   struct Joined {
     std::vector<Slot> files;
@@ -238,10 +239,11 @@ class Planner {
   uint64_t dropping_bytes_ = 0;
   uint32_t reads_under_way_ = 0;
   uint64_t next_id_ = 1;
-  Position fetch_ = 0;     // everything from the front to here is resident, being read, or left out
-  uint32_t arm_ = 0;       // rank
-  size_t arm_passed_ = 0;  // files, since the last one that was wanted
-  uint64_t arm_rests_until_us_ = 0;
+  Position fetch_ = 0;  // everything from the front to here is resident, being read, or left out
+  uint32_t arm_ = 0;    // rank
+  using Whereabouts = std::array<uint64_t, 6>;
+  size_t arm_passed_ = 0;  // files that were not wanted, one after the other
+  Whereabouts arm_saw_ = {};
   bool fill_ = false;
   bool sweeps_ = false;
   int windows_seen_ = 0;     // of the disk's model

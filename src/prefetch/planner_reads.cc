@@ -34,8 +34,6 @@ constexpr double kUrgentSeconds = 0.25;
 constexpr uint64_t kUrgentChunkMax = 1 << 20;
 // How far the arm looks at once, so that a decision stays short: 20 us or so.
 constexpr uint32_t kArmSteps = 2048;
-// When it has gone round and nothing was missing: what is missing later has been put out, or reclaimed.
-constexpr uint64_t kArmRestUs = 1'000'000;
 
 uint64_t MakingBytes(const ReadPlan& read) {
   uint64_t bytes = 0;
@@ -91,23 +89,19 @@ Position Planner::NextMissing() {
   return kNever;
 }
 
-Slot Planner::NextOnArm(uint64_t now_us) {
-  if (now_us < arm_rests_until_us_) return kNoSlot;
+// When it has gone round and nothing was wanted, it rests until something is where it was not, or no longer is.
+Slot Planner::NextOnArm() {
+  const Whereabouts now = {kept_.bytes(), stocked_.bytes(), held_bytes_, coming_bytes(), pushing_bytes_, KeptMax()};
+  if (now != arm_saw_) arm_passed_ = 0;
+  arm_saw_ = now;
   const std::vector<Slot>& files = track_.by_address();
+  if (arm_passed_ >= files.size()) return kNoSlot;
   const auto steps = static_cast<uint32_t>(std::min<size_t>(files.size(), kArmSteps));
-  for (uint32_t step = 0; step < steps; ++step) {
+  for (uint32_t step = 0; step < steps; ++step, ++arm_passed_) {
     if (arm_ >= files.size()) arm_ = 0;
     const Slot slot = files[arm_];
-    if (Wanted(slot)) {
-      arm_passed_ = 0;
-      return slot;
-    }
+    if (Wanted(slot)) return slot;
     ++arm_;
-  }
-  arm_passed_ += steps;
-  if (arm_passed_ >= files.size()) {
-    arm_passed_ = 0;
-    arm_rests_until_us_ = now_us + kArmRestUs;
   }
   return kNoSlot;
 }
@@ -131,7 +125,7 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
   if (reads_under_way_ >= 2 && UnderWayUs() >= enough_us) return std::nullopt;
 
   const bool on_arm = missing == kNever;
-  const Slot slot = on_arm ? NextOnArm(now_us) : track_.At(missing);
+  const Slot slot = on_arm ? NextOnArm() : track_.At(missing);
   const bool visit = !on_arm && Sweeps();
   if (slot == kNoSlot || (!on_arm && !visit && !Takes(slot, missing))) return NothingToRead(now_us);
   const uint64_t record = track_.PlaceOf(slot).record_bytes;

@@ -47,7 +47,7 @@ struct PrefetcherOptions {
   uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
   uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time
   uint64_t order_bytes_max = 0;  // memory for orders
-  bool keeps_made = false;       // what a READ had made, the first time as well
+  bool shared = false;           // the warehouse, with other mounts and later runs
   unsigned reads_max = 32;
   unsigned push_threads = 1;
 };
@@ -201,8 +201,9 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
   bool filling_ = false;
   bool sight_known_ = false;
-  bool opens_ = false;    // are seen
-  bool refused_ = false;  // no memory for a chunk: until one is let go
+  bool opens_ = false;                             // are seen
+  bool refused_ = false;                           // no memory for a chunk: until one is let go
+  std::atomic<std::thread::id> giving_back_ = {};  // who gives back what was not enough
   std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
   std::unordered_map<EntryNumber, std::vector<BlockRef>> keeping_;  // not yet in the warehouse
   FetchedFiles fetched_;

@@ -33,6 +33,10 @@ void Prefetcher::StartReads() {
     Buffer chunk = made ? Buffer() : chunks_.Allocate(ChunkBytes(plan->bytes));
     Memories memories;
     if (!(made || chunk) || !AllocateToMake(*plan, &memories)) {
+      giving_back_ = std::this_thread::get_id();
+      chunk = Buffer();
+      memories.clear();
+      giving_back_ = std::thread::id();
       planner_->PutBack(*plan);
       // What is held may lie so that there is room for a file, but not for its neighbours with it.
       alone = !alone && plan->items.size() > 1;
@@ -68,10 +72,12 @@ bool Prefetcher::AllocateToMake(const ReadPlan& plan, Memories* memories) {
   return true;
 }
 
-// Whether the warehouse has all of it already: another mount of the store has put it there.
+// Whether the warehouse has all of it already: another mount of the store has put it there, or READs have, block by
+// block.
 bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
   if (!kept_) return false;
   for (const ReadPlan::Item& item : plan.items) {
+    if (!options_.shared && item.place.bytes <= kBlockBytes) return false;  // the planner was told
     const Result<ShownFile> file = Shown(item.file);
     if (!file.ok() || !kept_->Contains(*file)) return false;
   }
@@ -82,6 +88,7 @@ bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
 
 // Whether all of it was made before and need not be made again: an earlier run has put it on a disk.
 bool Prefetcher::AlreadyMade(const ReadPlan& plan) const {
+  if (views_ == nullptr || !views_->KeepsMade()) return false;
   return std::ranges::all_of(plan.items, [this](const ReadPlan::Item& item) {
     if (!item.place.made) return false;
     const Result<ShownFile> file = Shown(item.file);
