@@ -116,7 +116,7 @@ class Foreseer {
   static void AddUnnamed(const JobForesight& job, EpochStart* epoch);
   std::optional<EpochStart> Asked(const Job& job) const;
   std::vector<GuessTest> TestsOf(const EpochStart& epoch);
-  static bool AsksSeeds(uint32_t pass, uint64_t held, bool decidable, Job* job);
+  static bool AsksSeeds(const EpochStart& epoch, uint64_t held, bool decidable, Job* job);
   void Ask(Job& job);
   bool AskLost(Job& job, const EpochStart& epoch);
   bool AskUnnamed(Job& job, const EpochStart& epoch);

@@ -96,9 +96,10 @@ std::vector<GuessTest> Foreseer::TestsOf(const EpochStart& epoch) {
 }
 
 // Whether what costs a tenth of a second is tried, with so many reads of the pass to hold it against.
-bool Foreseer::AsksSeeds(uint32_t pass, uint64_t held, bool decidable, Job* job) {
-  if (pass >= kPassesOfSeeds) return false;
-  if (held < kReadsToAskSeedsAgain * job->seeds_held) return false;
+bool Foreseer::AsksSeeds(const EpochStart& epoch, uint64_t held, bool decidable, Job* job) {
+  if (epoch.pass >= kPassesOfSeeds) return false;
+  const uint64_t held_max = epoch.streams.size() * GuessTest::kReadsAStream;
+  if (held < std::min(kReadsToAskSeedsAgain * job->seeds_held, held_max)) return false;
   if (decidable) job->seeds_held = held;
   return true;
 }
@@ -123,20 +124,17 @@ void Foreseer::Ask(Job& job) {
   for (const EpochStream& stream : epoch->streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
-  const bool seeds = AsksSeeds(epoch->pass, held, Inquiry::Decidable(question), &job);
-  question.variants = seeds;
+  const bool decidable = Inquiry::Decidable(question);
+  question.variants = AsksSeeds(*epoch, held, decidable, &job);
   question.search = job.searches_failed < kSearchesMax;
-  if (std::optional<Finding> finding = AnswerAtOnce(question, *known_)) {
+  std::optional<Finding> answer = AnswerAtOnce(question, *known_);
+  if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
+  if (answer) {
     if (job.inquiry) job.inquiry->Cancel();
     job.inquiry.reset();
-    return Found(job, reads, std::move(finding));
+    return Found(job, reads, std::move(answer));
   }
-  if (job.inquiry || !Inquiry::Decidable(question)) return;
-  if (seeds) {
-    if (std::optional<Finding> finding = AnswerFromStreams(question)) {
-      return Found(job, reads, std::move(finding));
-    }
-  }
+  if (job.inquiry || !decidable) return;
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;

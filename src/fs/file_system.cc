@@ -381,14 +381,14 @@ void FileSystem::ReadRendered(const ShownFile& file, const View& view, uint64_t 
     count(true);
     return done(std::move(*kept));
   }
-  const auto reply_with = [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
+  auto reply_with = [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
     if (!rendered.ok()) return done(rendered.status());
     ReadReply reply;
     reply.pieces.push_back((*rendered)->span().subspan(offset, bytes));
     reply.rendered = std::move(rendered).value();
     done(std::move(reply));
   };
-  const bool hit = rendered_->Get(file, view, bytes, reply_with);
+  const bool hit = rendered_->Get(file, view, bytes, std::move(reply_with));
   count(hit);
 }
 

@@ -153,8 +153,8 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes,
   }
   if (kept != nullptr) {
     statistics_.Add(Stat::kRenderedHits, 1);
+    done(kept);
     if (again && hooks_ != nullptr) hooks_->OnMade(file, kept->span(), true);
-    done(std::move(kept));
     return true;
   }
   if (refused != nullptr) {

@@ -23,8 +23,8 @@ class DemandHooks {
   virtual std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) = 0;
   // A block was read from the disk because a READ asked for it; its bytes are right.
   virtual void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;
-  // A file was made because a READ asked for it; these are its bytes. `again`: not for the first time, or it would have
-  // been if they were not still there. What was read to its end is in the page cache until that has lost it.
+  // A file was made because a READ asked for it; these are its bytes. `again`: not for the first time by a READ, or it
+  // would have been if they were not still there. What was read to its end is in the page cache until that has lost it.
   virtual void OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) = 0;
 };
 

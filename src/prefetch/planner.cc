@@ -175,6 +175,7 @@ void Planner::Release(Slot slot) {
 
 // After a jump, or with another epoch: next uses are others.
 void Planner::ComputeAnew() {
+  arm_passed_ = 0;
   const auto next = [this](Slot slot) { return NextUnread(slot); };
   stocked_.MoveAll([&](Slot slot) { return states_[slot].being_read > 0 ? progress_.front() : next(slot); });
   ready_.MoveAll(next);

@@ -91,7 +91,8 @@ Position Planner::NextMissing() {
 
 // When it has gone round and nothing was wanted, it rests until something is where it was not, or no longer is.
 Slot Planner::NextOnArm() {
-  const Whereabouts now = {kept_.bytes(), stocked_.bytes(), held_bytes_, coming_bytes(), pushing_bytes_, KeptMax()};
+  const Whereabouts now = {
+      kept_.bytes(), stocked_.bytes(), held_bytes_, coming_bytes(), pushing_bytes_ + dropping_bytes_, KeptMax()};
   if (now != arm_saw_) arm_passed_ = 0;
   arm_saw_ = now;
   const std::vector<Slot>& files = track_.by_address();
@@ -272,6 +273,7 @@ void Planner::PutBack(const ReadPlan& read) {
   making_bytes_ -= MakingBytes(read);
   --reads_under_way_;
   disk_.Withdraw();
+  arm_passed_ = 0;  // they are wanted still, and the arm is past them
 }
 
 void Planner::NotRead(const ReadPlan& read) {

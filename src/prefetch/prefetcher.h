@@ -201,9 +201,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
   bool filling_ = false;
   bool sight_known_ = false;
-  bool opens_ = false;                             // are seen
-  bool refused_ = false;                           // no memory for a chunk: until one is let go
-  std::atomic<std::thread::id> giving_back_ = {};  // who gives back what was not enough
+  bool opens_ = false;    // are seen
+  bool refused_ = false;  // no memory for a chunk: until one is let go
   std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
   std::unordered_map<EntryNumber, std::vector<BlockRef>> keeping_;  // not yet in the warehouse
   FetchedFiles fetched_;
@@ -211,6 +210,9 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::unordered_set<EntryNumber> watched_;  // folders
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
   std::vector<EntryNumber> to_stat_;
+
+  // Who gives back memory that was not enough: set by the planning thread, looked at by whoever lets memory go.
+  std::atomic<std::thread::id> giving_back_ = {};
 
   mutable Mutex mu_;
   CondVar posted_;

@@ -77,7 +77,9 @@ bool Prefetcher::AllocateToMake(const ReadPlan& plan, Memories* memories) {
 bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
   if (!kept_) return false;
   for (const ReadPlan::Item& item : plan.items) {
-    if (!options_.shared && item.place.bytes <= kBlockBytes) return false;  // the planner was told
+    // Of files of one block in the view that is followed the planner was told.
+    const bool told = item.place.bytes <= kBlockBytes && (shown_view_ == 0 || item.place.made);
+    if (!options_.shared && told) return false;
     const Result<ShownFile> file = Shown(item.file);
     if (!file.ok() || !kept_->Contains(*file)) return false;
   }

@@ -253,6 +253,30 @@ TEST(PlannerSimulationTest, WhatFitsIsReadOnceInTheOrderOfTheDisk) {
   EXPECT_EQ(simulation.ViolationText(), "");
 }
 
+// The last read, again and again, when there is nothing else to read and nothing moves.
+TEST(PlannerSimulationTest, AFillGoesOnWhereMemoryWasRefused) {
+  World world = SmallWorld(1);
+  world.limits.kept_bytes_max = 200 * kMiB;
+  uint64_t last = 0;
+  world.no_memory = [&](uint64_t id) {
+    last = id;
+    return false;
+  };
+  Simulation whole(world);
+  whole.planner().Fill(whole.Listing());
+  (void)whole.Settle();
+  bool refuse = true;
+  world.no_memory = [&](uint64_t id) { return id >= last && refuse; };
+  Simulation simulation(world);
+  simulation.planner().Fill(simulation.Listing());
+  for (int i = 0; i < 4; ++i) EXPECT_LT(simulation.Settle().planned_files, 1000U);
+  refuse = false;
+  (void)simulation.Settle();
+  for (EntryNumber file = 0; file < 1000; ++file) {
+    EXPECT_TRUE(simulation.Kept(file) || simulation.InPageCache(file)) << file;
+  }
+}
+
 TEST(PlannerSimulationTest, AFillGivesWayToDemandAndToAnOrder) {
   for (const PushOutcome outcome : {PushOutcome::kPushed, PushOutcome::kUnknown, PushOutcome::kEnded}) {
     World world = SmallWorld(1);
