@@ -196,15 +196,17 @@ class Daemon {
     }
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
     ahead_engine_ = std::move(engine);
-    prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, warehouse_.get(), statistics_,
-                                               PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
-                                                                 .chunk_bytes = settings_.chunk_bytes,
-                                                                 .stock_bytes_max = settings_.stock_bytes,
-                                                                 .lent_bytes_max = settings_.lent_bytes,
-                                                                 .order_bytes_max = settings_.order_bytes_max,
-                                                                 .shared = options_.cache == CachePlace::kShm,
-                                                                 .reads_max = kReadsInFlight,
-                                                                 .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+    prefetcher_ = std::make_unique<Prefetcher>(
+        store_, *ahead_engine_, *cache_, warehouse_.get(), statistics_,
+        PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
+                          .chunk_bytes = settings_.chunk_bytes,
+                          .stock_bytes_max = settings_.stock_bytes,
+                          .lent_bytes_max = settings_.lent_bytes,
+                          .order_bytes_max = settings_.order_bytes_max,
+                          .shared = options_.cache == CachePlace::kShm,
+                          .keeps_made = options_.cache == CachePlace::kShm || ReclaimsIdleMemory(),
+                          .reads_max = kReadsInFlight,
+                          .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
     if (settings_.memory_bytes < kMemoryToForesee) return Status::Ok();
     const auto variable = [](const char* name) {
       return getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it

@@ -237,9 +237,9 @@ void Prefetcher::OnLoaded(const ShownFile& file, uint64_t block, std::span<const
 }
 
 // What was made has cost more than a read: where there is room, it is kept. But the reader's page cache has it now, so
-// in memory of our own only when that has lost it.
+// in memory of our own only when that has lost it, unless it will.
 void Prefetcher::OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) {
-  if (!kept_ || !(again || options_.shared)) return;
+  if (!kept_ || !(again || options_.keeps_made)) return;
   for (uint64_t block = 0; block < file.block_count(); ++block) {
     KeepWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));
   }

@@ -48,6 +48,7 @@ struct PrefetcherOptions {
   uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time
   uint64_t order_bytes_max = 0;  // memory for orders
   bool shared = false;           // the warehouse, with other mounts and later runs
+  bool keeps_made = false;       // what a READ had made, the first time as well
   unsigned reads_max = 32;
   unsigned push_threads = 1;
 };
