@@ -262,7 +262,7 @@ class Namespace:
         script = f'mount --make-private "$(findmnt -nro TARGET -T /dev/shm | tail -n 1)" && mount -t tmpfs -o size={shm} tmpfs /dev/shm && echo ready && exec sleep 1000'
         self.holder = subprocess.Popen(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout.readline() == "ready\n"
-        self.prefix = ["nsenter", "-t", str(self.holder.pid), "-m", "--"]
+        self.prefix = ["nsenter", "-t", str(self.holder.pid), "-m", "-r", "--"]
         self.root = pathlib.Path(f"/proc/{self.holder.pid}/root")
 
     def see(self, path):
