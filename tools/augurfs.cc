@@ -203,7 +203,6 @@ class Daemon {
                           .stock_bytes_max = settings_.stock_bytes,
                           .lent_bytes_max = settings_.lent_bytes,
                           .order_bytes_max = settings_.order_bytes_max,
-                          .shared = options_.cache == CachePlace::kShm,
                           .keeps_made = options_.cache == CachePlace::kShm || ReclaimsIdleMemory(),
                           .reads_max = kReadsInFlight,
                           .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});

@@ -120,15 +120,34 @@ uint64_t BufferPool::blocks_max(size_t bytes) const {
 }
 
 Buffer BufferPool::Allocate(size_t bytes) {
-  Buffer buffer;
   const uint64_t granules = Granules(bytes);
   const MutexLock lock(mu_);
   const std::optional<uint64_t> begin = gaps_->Take(granules);
-  if (!begin) return buffer;
+  return begin ? Hand(*begin, granules) : Buffer();
+}
+
+std::vector<Buffer> BufferPool::AllocateAll(std::span<const size_t> bytes) {
+  std::vector<std::pair<uint64_t, uint64_t>> taken;  // begin and length
+  std::vector<Buffer> buffers;
+  const MutexLock lock(mu_);
+  for (const size_t one : bytes) {
+    const std::optional<uint64_t> begin = gaps_->Take(Granules(one));
+    if (!begin) {
+      for (const auto& [given, length] : taken) gaps_->Give(given, length);
+      return buffers;
+    }
+    taken.emplace_back(*begin, Granules(one));
+  }
+  for (const auto& [begin, length] : taken) buffers.push_back(Hand(begin, length));
+  return buffers;
+}
+
+Buffer BufferPool::Hand(uint64_t begin, uint64_t granules) {
   used_granules_ += granules;
-  touched_granules_ = std::max(touched_granules_, *begin + granules);
+  touched_granules_ = std::max(touched_granules_, begin + granules);
+  Buffer buffer;
   buffer.pool_ = this;
-  buffer.data_ = arena_ + *begin * kGranuleBytes;
+  buffer.data_ = arena_ + begin * kGranuleBytes;
   buffer.bytes_ = granules * kGranuleBytes;
   return buffer;
 }

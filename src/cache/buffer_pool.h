@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "base/mutex.h"
 
@@ -53,6 +55,8 @@ class BufferPool {
 
   // A buffer of at least `bytes`, from the smallest gap that has room, or an empty one when no gap has.
   Buffer Allocate(size_t bytes);
+  // A buffer for each of `bytes`, or none at all when there are not gaps for all of them; the hook hears of no attempt.
+  std::vector<Buffer> AllocateAll(std::span<const size_t> bytes);
   // Whether `bytes` fit when nothing else is handed out.
   bool CanEverHold(size_t bytes) const;
   // How many buffers of `bytes` it can hold at the same time, wherever the others happen to lie.
@@ -68,6 +72,7 @@ class BufferPool {
 
  private:
   friend class Buffer;
+  Buffer Hand(uint64_t begin, uint64_t granules) AUGUR_REQUIRES(mu_);
   void Free(std::byte* data, size_t bytes);
   static uint64_t Granules(size_t bytes);
 

@@ -145,8 +145,6 @@ Result<Entry> FileSystem::FindByPath(std::string_view path) {
   });
 }
 
-bool FileSystem::KeepsMade() const { return rendered_->keeps_made(); }
-
 bool FileSystem::HasMade(const ShownFile& file) const { return rendered_->HasMade(file); }
 
 void FileSystem::MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
@@ -381,14 +379,14 @@ void FileSystem::ReadRendered(const ShownFile& file, const View& view, uint64_t 
     count(true);
     return done(std::move(*kept));
   }
-  auto reply_with = [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
-    if (!rendered.ok()) return done(rendered.status());
-    ReadReply reply;
-    reply.pieces.push_back((*rendered)->span().subspan(offset, bytes));
-    reply.rendered = std::move(rendered).value();
-    done(std::move(reply));
-  };
-  const bool hit = rendered_->Get(file, view, bytes, std::move(reply_with));
+  const bool hit =
+      rendered_->Get(file, view, bytes, [offset, bytes, done = std::move(done)](Result<RenderedRef> rendered) {
+        if (!rendered.ok()) return done(rendered.status());
+        ReadReply reply;
+        reply.pieces.push_back((*rendered)->span().subspan(offset, bytes));
+        reply.rendered = std::move(rendered).value();
+        done(std::move(reply));
+      });
   count(hit);
 }
 

@@ -135,7 +135,6 @@ class FileSystem final : public ViewSource {
   uint32_t RootView() const override;
   std::string SpecOf(uint32_t view) const override;
   Result<ShownFile> Show(uint32_t view, EntryNumber file) const override;
-  bool KeepsMade() const override;
   bool HasMade(const ShownFile& file) const override;
   void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
                  Made made) override;

@@ -32,7 +32,7 @@ RenderedCache::Found RenderedCache::Find(const RecordKey& key, uint64_t bytes) {
   } else if (!passed) {
     recent_.splice(recent_.begin(), recent_, held);
     held->unread -= std::min(held->unread, bytes);
-    if (held->unread == 0 && !held->again) return SetPassed(held);
+    if (held->unread == 0 && !held->again) SetPassed(held);
   }
   return {.file = held->file, .again = passed && bytes > 0};
 }
@@ -49,15 +49,14 @@ void RenderedCache::Add(const RecordKey& key, RenderedRef file, uint64_t read_by
   const uint64_t unread = file->bytes - std::min<uint64_t>(file->bytes, read_bytes);
   recent_.push_front({.key = key, .file = std::move(file), .unread = unread, .again = again});
   AUGUR_CHECK(files_.emplace(key, recent_.begin()).second);
-  if (unread == 0 && !again) (void)SetPassed(recent_.begin());
+  if (unread == 0 && !again) SetPassed(recent_.begin());
 }
 
-RenderedCache::Found RenderedCache::SetPassed(List::iterator held) {
-  Found found = {.file = held->file};
+// The one that is set stays.
+void RenderedCache::SetPassed(List::iterator held) {
   passed_bytes_ += held->file->memory_bytes();
   passed_.splice(passed_.begin(), recent_, held);
   while (passed_bytes_ > kPassedBytesMax && passed_.size() > 1) Drop(passed_);
-  return found;
 }
 
 void RenderedCache::DropOne() { Drop(passed_.empty() ? recent_ : passed_); }

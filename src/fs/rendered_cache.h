@@ -59,7 +59,7 @@ class RenderedCache {
   };
   using List = std::list<Held>;
 
-  Found SetPassed(List::iterator held);
+  void SetPassed(List::iterator held);
   void Drop(List& from);
 
   std::vector<bool> made_;  // by hash, a power of two

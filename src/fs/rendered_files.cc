@@ -127,20 +127,19 @@ RenderedFiles::~RenderedFiles() {
 
 bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes, const Done& done) {
   const Key key = file.KeyOf(0);
-  RenderedRef kept;
-  bool again = false;
+  RenderedCache::Found kept;
   JobRef refused;
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
-    kept = FindKept(key, bytes, &again);
-    const auto under_way = kept == nullptr ? jobs_.find(key) : jobs_.end();
+    kept = FindKept(key, bytes);
+    const auto under_way = kept.file == nullptr ? jobs_.find(key) : jobs_.end();
     if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(done);
       under_way->second->read_bytes += bytes;
       Hurry(under_way->second);
       startable = TakeStartable();
-    } else if (kept == nullptr) {
+    } else if (kept.file == nullptr) {
       const auto job = std::make_shared<Job>(file, view, nullptr);
       if (job->AtLeast() > bytes_max_) {
         refused = job;
@@ -151,10 +150,10 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes,
       }
     }
   }
-  if (kept != nullptr) {
+  if (kept.file != nullptr) {
     statistics_.Add(Stat::kRenderedHits, 1);
-    done(kept);
-    if (again && hooks_ != nullptr) hooks_->OnMade(file, kept->span(), true);
+    done(kept.file);
+    if (kept.again && hooks_ != nullptr) hooks_->OnMade(file, kept.file->span(), true);
     return true;
   }
   if (refused != nullptr) {
@@ -179,7 +178,7 @@ void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vecto
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
-    kept = FindKept(job->key, 0, nullptr);
+    kept = FindKept(job->key, 0).file;
     const auto under_way = kept == nullptr ? jobs_.find(job->key) : jobs_.end();
     if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(done);
@@ -233,10 +232,10 @@ void RenderedFiles::RememberAhead(const Job& job) {
   ahead_[job.key] = job.memory;
 }
 
-RenderedRef RenderedFiles::FindKept(const Key& key, uint64_t bytes, bool* again) {
+RenderedCache::Found RenderedFiles::FindKept(const Key& key, uint64_t bytes) {
   RenderedCache::Found found = cache_.Find(key, bytes);
-  if (again != nullptr) *again = found.again;
-  return found.file != nullptr ? std::move(found.file) : FindAhead(key);
+  if (found.file == nullptr) found.file = FindAhead(key);
+  return found;
 }
 
 // In the order of asking, so that a large one gets its turn; what nobody waits for comes last, and no more of it than

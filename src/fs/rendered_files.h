@@ -65,8 +65,7 @@ class RenderedFiles {
   // whether it was there already.
   bool Get(const ShownFile& file, const View& view, uint64_t bytes, const Done& done);
 
-  // As ViewSource::KeepsMade and HasMade.
-  bool keeps_made() const { return decoded_.files != nullptr; }
+  // As ViewSource::HasMade.
   bool HasMade(const ShownFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
   // As ViewSource::MakeAhead. REQUIRES: no less than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
@@ -86,7 +85,7 @@ class RenderedFiles {
   using JobRef = std::shared_ptr<Job>;
 
   static uint64_t MostOf(const Job& job);
-  RenderedRef FindKept(const Key& key, uint64_t bytes, bool* again) AUGUR_REQUIRES(mu_);
+  RenderedCache::Found FindKept(const Key& key, uint64_t bytes) AUGUR_REQUIRES(mu_);
   RenderedRef FindAhead(const Key& key) AUGUR_REQUIRES(mu_);
   void RememberAhead(const Job& job) AUGUR_REQUIRES(mu_);
   void Enter(const JobRef& job, const Done& done) AUGUR_REQUIRES(mu_);

@@ -63,11 +63,7 @@ Status Prefetcher::Start(PageSink* sink, MountView* view, ViewSource* views) {
   // Those that carry out come first: what the planning thread begins must end.
   if (sink_ != nullptr) AUGUR_TRY(pusher_.Start(sink_, options_.push_threads));
   if (keeper_) AUGUR_TRY(keeper_->Start());
-  chunks_.SetFreeHook([this] {
-    // What the planning thread could not use is no reason to try again: it would go on for ever.
-    if (giving_back_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-    Post([this] { refused_ = false; });
-  });
+  chunks_.SetFreeHook([this] { Post([this] { refused_ = false; }); });
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
   thread_ = std::move(thread);
   const MutexLock lock(mu_);
@@ -237,7 +233,7 @@ void Prefetcher::OnLoaded(const ShownFile& file, uint64_t block, std::span<const
 }
 
 // What was made has cost more than a read: where there is room, it is kept. But the reader's page cache has it now, so
-// in memory of our own only when that has lost it, unless it will.
+// in memory of our own only when that has lost it (or at once, where it is known that it will).
 void Prefetcher::OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) {
   if (!kept_ || !(again || options_.keeps_made)) return;
   for (uint64_t block = 0; block < file.block_count(); ++block) {

@@ -47,7 +47,6 @@ struct PrefetcherOptions {
   uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
   uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time
   uint64_t order_bytes_max = 0;  // memory for orders
-  bool shared = false;           // the warehouse, with other mounts and later runs
   bool keeps_made = false;       // what a READ had made, the first time as well
   unsigned reads_max = 32;
   unsigned push_threads = 1;
@@ -123,7 +122,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void LookWhatIsSeen();
   void Decide();
   void StartReads();
-  bool AllocateToMake(const ReadPlan& plan, Memories* memories);
+  bool AllocateFor(const ReadPlan& plan, Buffer* chunk, Memories* memories);
   void StartPushes();
   void StartDrops();
   void DropPages(const std::vector<EntryNumber>& files);
@@ -211,9 +210,6 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::unordered_set<EntryNumber> watched_;  // folders
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
   std::vector<EntryNumber> to_stat_;
-
-  // Who gives back memory that was not enough: set by the planning thread, looked at by whoever lets memory go.
-  std::atomic<std::thread::id> giving_back_ = {};
 
   mutable Mutex mu_;
   CondVar posted_;

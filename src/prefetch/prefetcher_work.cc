@@ -30,13 +30,9 @@ void Prefetcher::StartReads() {
     if (!plan) return;
     if (AlreadyKept(*plan)) continue;
     const bool made = AlreadyMade(*plan);
-    Buffer chunk = made ? Buffer() : chunks_.Allocate(ChunkBytes(plan->bytes));
+    Buffer chunk;
     Memories memories;
-    if (!(made || chunk) || !AllocateToMake(*plan, &memories)) {
-      giving_back_ = std::this_thread::get_id();
-      chunk = Buffer();
-      memories.clear();
-      giving_back_ = std::thread::id();
+    if (!AllocateFor(*plan, made ? nullptr : &chunk, &memories)) {
       planner_->PutBack(*plan);
       // What is held may lie so that there is room for a file, but not for its neighbours with it.
       alone = !alone && plan->items.size() > 1;
@@ -61,25 +57,27 @@ void Prefetcher::StartReads() {
   }
 }
 
-// Memory for what will be made of the records of a read. False: there is not enough.
-bool Prefetcher::AllocateToMake(const ReadPlan& plan, Memories* memories) {
+// Memory for a read, where one is needed, and for what will be made of its records. False: there is not enough.
+bool Prefetcher::AllocateFor(const ReadPlan& plan, Buffer* chunk, Memories* memories) {
+  std::vector<size_t> sizes;
   for (const ReadPlan::Item& item : plan.items) {
-    if (!item.place.made) continue;
-    Buffer memory = chunks_.Allocate(item.place.bytes);
-    if (!memory) return false;
-    memories->emplace(item.file, std::make_shared<const Buffer>(std::move(memory)));
+    if (item.place.made) sizes.push_back(item.place.bytes);
+  }
+  if (chunk != nullptr) sizes.push_back(ChunkBytes(plan.bytes));
+  std::vector<Buffer> buffers = chunks_.AllocateAll(sizes);
+  if (buffers.size() < sizes.size()) return false;
+  if (chunk != nullptr) *chunk = std::move(buffers.back());
+  auto next = buffers.begin();
+  for (const ReadPlan::Item& item : plan.items) {
+    if (item.place.made) memories->emplace(item.file, std::make_shared<const Buffer>(std::move(*next++)));
   }
   return true;
 }
 
-// Whether the warehouse has all of it already: another mount of the store has put it there, or READs have, block by
-// block.
+// Whether the warehouse has all of it already: another mount of the store has put it there.
 bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
   if (!kept_) return false;
   for (const ReadPlan::Item& item : plan.items) {
-    // Of files of one block in the view that is followed the planner was told.
-    const bool told = item.place.bytes <= kBlockBytes && (shown_view_ == 0 || item.place.made);
-    if (!options_.shared && told) return false;
     const Result<ShownFile> file = Shown(item.file);
     if (!file.ok() || !kept_->Contains(*file)) return false;
   }
@@ -90,7 +88,6 @@ bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
 
 // Whether all of it was made before and need not be made again: an earlier run has put it on a disk.
 bool Prefetcher::AlreadyMade(const ReadPlan& plan) const {
-  if (views_ == nullptr || !views_->KeepsMade()) return false;
   return std::ranges::all_of(plan.items, [this](const ReadPlan::Item& item) {
     if (!item.place.made) return false;
     const Result<ShownFile> file = Shown(item.file);

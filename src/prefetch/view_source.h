@@ -29,8 +29,6 @@ class ViewSource {
   virtual std::string SpecOf(uint32_t view) const = 0;
   // kNotFound: the view does not show this entry. Others: of the index.
   virtual Result<ShownFile> Show(uint32_t view, EntryNumber file) const = 0;
-  // Whether HasMade may be true of any file: what was made is put on a disk.
-  virtual bool KeepsMade() const = 0;
   // Whether MakeAhead has it without the record: it was made before and lies on a disk. REQUIRES: file.made.
   virtual bool HasMade(const ShownFile& file) const = 0;
   // Makes the file out of its record, whose blocks are checked, into the first `size` bytes of `memory`. Who reads the

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <random>
@@ -114,6 +115,26 @@ TEST(BufferPool, TheHookSeesTheFreedMemory) {
   EXPECT_EQ(calls, 1);
   pool.SetFreeHook({});
   { const Buffer buffer = pool.Allocate(1); }
+  EXPECT_EQ(calls, 1);
+}
+
+// Who was refused tries again in the hook: what he gave back himself must not call it.
+TEST(BufferPool, AllOrNone) {
+  BufferPool pool(4 * kGranule);
+  int calls = 0;
+  pool.SetFreeHook([&] { ++calls; });
+  const std::array<size_t, 3> sizes = {kGranule, 2 * kGranule, kGranule};
+  {
+    const Buffer other = pool.Allocate(kGranule);
+    EXPECT_TRUE(pool.AllocateAll(sizes).empty());
+    EXPECT_EQ(pool.used_bytes(), kGranule);
+    EXPECT_EQ(calls, 0);
+  }
+  EXPECT_EQ(calls, 1);
+  const std::vector<Buffer> all = pool.AllocateAll(sizes);
+  ASSERT_EQ(all.size(), sizes.size());
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].bytes(), sizes[i]);
+  EXPECT_EQ(pool.used_bytes(), 4 * kGranule);
   EXPECT_EQ(calls, 1);
 }
 
