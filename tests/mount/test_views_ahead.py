@@ -55,7 +55,9 @@ def test_what_fits_is_decoded_until_it_is_kept(room, mounts, point, view_images_
     ahead = ViewForesight(ctl, point, place_of(SPEC))
     read_all(point, data, 0)
     ahead.wait_idle()
-    if not reclaims_idle_memory():
+    if reclaims_idle_memory():
+        wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept at once")
+    else:
         # Some are taken for others that were made before.
         assert ahead.gauges()["warehouse_blocks"] < len(data.paths) / 8
     drop_caches()

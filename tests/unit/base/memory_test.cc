@@ -199,7 +199,7 @@ TEST(MemoryRoom, NeedsProc) {
 
 TEST(ReclaimsIdleMemory, WhereDamonIsOn) {
   namespace files = std::filesystem;
-  std::string sys = "/tmp/augur-memory-XXXXXX";
+  std::string sys = testing::TempDir() + "/augur_memory_XXXXXX";
   ASSERT_NE(::mkdtemp(sys.data()), nullptr);
   EXPECT_FALSE(ReclaimsIdleMemory(sys));
   const files::path kdamonds = files::path(sys) / "kernel/mm/damon/admin/kdamonds";
