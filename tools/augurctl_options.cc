@@ -11,10 +11,6 @@ namespace {
 
 Argument MountpointArgument() { return {.name = "MOUNTPOINT", .brief = "folder where the store is mounted"}; }
 
-Option Json(std::string_view text) {
-  return {.name = "json", .brief = "print the result as one JSON object", .text = text};
-}
-
 constexpr std::string_view kOfSampler = "Options with --sampler";
 
 Option SamplerOption() {
@@ -156,7 +152,7 @@ Command StatusCommand() {
       "to the daemon and cannot be counted. The same is in the mount itself: .augur/stats.json, and .augur/metrics in "
       "the text format of Prometheus.";
   command.arguments = {MountpointArgument()};
-  command.options = {Json("Sizes are in bytes.")};
+  command.options = {JsonOption("Sizes are in bytes.")};
   return command;
 }
 
@@ -168,7 +164,7 @@ Command DropCommand() {
       "Empties the warehouse of the store, also for other mounts that share it, and drops from the page cache what was "
       "put there ahead of its use. Says how much. Files stay readable; they come from the disk again.";
   command.arguments = {MountpointArgument()};
-  command.options = {Json("Sizes are in bytes.")};
+  command.options = {JsonOption("Sizes are in bytes.")};
   return command;
 }
 
@@ -183,11 +179,11 @@ Command ViewsCommand() {
       "memory "
       "for them, files are decoded again when the kernel has dropped them from its page cache.";
   command.arguments = {MountpointArgument()};
-  command.options = {Json("Sizes are in bytes.")};
+  command.options = {JsonOption("Sizes are in bytes.")};
   return command;
 }
 
-Program MakeProgram() {
+Program MakeAugurctl() {
   Program program;
   program.name = "augurctl";
   program.brief = "talk to a running augurfs mount";
@@ -210,7 +206,7 @@ Program MakeProgram() {
 }  // namespace
 
 const Program& AugurctlProgram() {
-  static const Program program = MakeProgram();
+  static const Program program = MakeAugurctl();
   return program;
 }
 

@@ -17,8 +17,6 @@ constexpr uint64_t kBackgroundRequestsMax = std::numeric_limits<uint16_t>::max()
 constexpr uint64_t kIdMax = std::numeric_limits<uint32_t>::max() - 1;
 // The index file's name has 8 digits for it (FORMAT.md section 1).
 constexpr uint64_t kGenerationMax = 99'999'999;
-// Below this there is no room for the largest read of the kernel (1 MiB) on a few threads, with its block each.
-constexpr uint64_t kMemoryMin = 32 * kMiB;
 // A smaller warehouse is not worth its tables (Warehouse::kBytesMin).
 constexpr uint64_t kCacheMin = 4 * kMiB;
 
@@ -234,7 +232,7 @@ std::vector<Option> MakeOptions() {
   };
 }
 
-Program MakeProgram() {
+Program MakeAugurfs() {
   Program program;
   program.name = "augurfs";
   program.brief = "mount a packed folder of training data, read-only";
@@ -335,7 +333,7 @@ EngineKind ReadEngineKind(const std::string& word) {
 }  // namespace
 
 const Program& AugurfsProgram() {
-  static const Program program = MakeProgram();
+  static const Program program = MakeAugurfs();
   return program;
 }
 

@@ -12,6 +12,10 @@
 
 namespace augur {
 
+// Least `memory`: below this there is no room for the largest read of the kernel (1 MiB) on a few threads, with its
+// block each.
+inline constexpr uint64_t kMemoryMin = uint64_t{32} << 20;
+
 // Whether the kernel sends a request for each open of a file (DESIGN section 5).
 enum class Observe { kNone, kOpen };
 

@@ -13,7 +13,6 @@ namespace {
 // that does not fit; 16 GiB by default on any machine, since what the daemon has nobody else can have.
 constexpr uint64_t kMemoryDefaultMin = 64 * kMiB;
 constexpr uint64_t kMemoryDefaultMax = 16 * kGiB;
-constexpr uint64_t kMemoryMin = 32 * kMiB;
 
 // What the daemon allocates beside record bytes. Measured as RssAnon less the buffers: 0.7 MiB with 24 readers. A read
 // in flight has less than 2 KiB, so this has room for 3,500 at once.

@@ -24,16 +24,14 @@ struct Run {
   int operator()(const ExtractOptions& options) const { return RunExtract(options); }
 };
 
-constexpr std::string_view kProgram = "augurpack";
-
 int Main(int argc, const char* const* argv) {
   const Result<AugurpackOptions> options = ParseAugurpack(argc, argv);
-  if (!options.ok()) return Fail(kProgram, options.status());
+  if (!options.ok()) return Fail(kAugurpack, options.status());
   if (!options->print.empty()) {
     const Status printed = WriteOut(options->print);
-    return printed.ok() ? kExitDone : Fail(kProgram, printed);
+    return printed.ok() ? kExitDone : Fail(kAugurpack, printed);
   }
-  if (const Status log = StartLog(std::string(kProgram), LogTarget::kStderr); !log.ok()) return Fail(kProgram, log);
+  if (const Status log = StartLog(std::string(kAugurpack), LogTarget::kStderr); !log.ok()) return Fail(kAugurpack, log);
   return std::visit(Run{}, options->command);
 }
 
@@ -45,7 +43,7 @@ int main(int argc, char** argv) {
     return Main(argc, argv);
   } catch (const std::exception& error) {
     // Ours throws nothing: this is the library telling us that memory is used up.
-    PrintError(kProgram, error.what());
+    PrintError(kAugurpack, error.what());
     return kExitError;
   }
 }

@@ -18,11 +18,7 @@ Option Quiet() {
   return {.name = "quiet", .short_name = 'q', .brief = "no progress and no summary", .text = "Errors are still said."};
 }
 
-Option Json(std::string_view text) {
-  return {.name = "json", .brief = "print the result as one JSON object", .text = text};
-}
-
-Option Summary() { return Json("The summary, on stdout. Sizes are in bytes."); }
+Option Summary() { return JsonOption("The summary, on stdout. Sizes are in bytes."); }
 
 Option ReplaceTree() {
   return {.name = "force",
@@ -195,7 +191,7 @@ Command InfoCommand() {
       "of its own shards that no file of this generation uses (stored, but not part of a record). Reads the index "
       "only.";
   command.arguments = {StoreArgument()};
-  command.options = {Json("Sizes are in bytes.")};
+  command.options = {JsonOption("Sizes are in bytes.")};
   return command;
 }
 
@@ -223,7 +219,7 @@ Command VerifyCommand() {
       "Checks the manifest, the index, every entry, the shards and the checksum of every record, prints each defect "
       "and what was checked. Exit status 1 when there are defects.";
   command.arguments = {StoreArgument()};
-  command.options = {Threads(), Quiet(), Json("What was checked and the defects, on stdout.")};
+  command.options = {Threads(), Quiet(), JsonOption("What was checked and the defects, on stdout.")};
   return command;
 }
 
@@ -246,9 +242,9 @@ Command ExtractCommand() {
   return command;
 }
 
-Program MakeProgram() {
+Program MakeAugurpack() {
   Program program;
-  program.name = "augurpack";
+  program.name = kAugurpack;
   program.brief = "pack folders of training data for augurfs";
   program.text =
       "Packs a folder of many small files into a store: a folder with an index and a few large shards, which "
@@ -347,7 +343,7 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
 }  // namespace
 
 const Program& AugurpackProgram() {
-  static const Program program = MakeProgram();
+  static const Program program = MakeAugurpack();
   return program;
 }
 

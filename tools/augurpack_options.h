@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "views/view_spec.h"
 
 namespace augur {
+
+// As messages call the program.
+inline constexpr std::string_view kAugurpack = "augurpack";
 
 // What happens when a source file cannot be read, or changes or vanishes while it is read.
 enum class OnError {

@@ -240,6 +240,10 @@ Result<Parsed> ParseSubcommand(const Program& program, const std::vector<std::st
 
 }  // namespace
 
+Option JsonOption(std::string_view text) {
+  return {.name = "json", .brief = "print the result as one JSON object", .text = text};
+}
+
 Values::Values(const Command& command) {
   for (const Argument& argument : command.arguments) values_[std::string(argument.name)] = {};
   for (const Option& option : command.options) {

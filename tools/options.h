@@ -45,6 +45,9 @@ struct Option {
   OptionPlace place = OptionPlace::kCommand;
 };
 
+// --json, the same everywhere; `text` says what is in the object.
+Option JsonOption(std::string_view text);
+
 // An argument that is known by its place. At most one of a command takes more than one value.
 struct Argument {
   std::string_view name;  // "STORE"

@@ -53,6 +53,9 @@ inline constexpr int64_t kDecodedWriterByte = 0;  // for writing by who appends 
 inline constexpr int64_t kDecodedUserByte = 1;    // for reading by who reads from it in these days
 
 constexpr uint64_t DecodedPages(uint64_t bytes) { return (bytes + kDecodedPageBytes - 1) / kDecodedPageBytes; }
+
+// `bytes` in whole pages.
+constexpr uint64_t UpToDecodedPage(uint64_t bytes) { return DecodedPages(bytes) * kDecodedPageBytes; }
 constexpr uint64_t DecodedBlocks(uint64_t file_bytes) {
   return (file_bytes + kDecodedBlockBytes - 1) / kDecodedBlockBytes;
 }
@@ -64,7 +67,7 @@ constexpr uint64_t DecodedSlots(uint64_t blocks) {
 // Room of the log in a segment of so many bytes: one slot for each page, so that it is never full before the segment
 // (1.6 % of the size; what is not used of it is a hole and takes no disk).
 constexpr uint64_t DecodedLogBytes(uint64_t segment_bytes) {
-  return DecodedPages(DecodedPages(segment_bytes) * sizeof(DecodedLogSlot)) * kDecodedPageBytes;
+  return UpToDecodedPage(DecodedPages(segment_bytes) * sizeof(DecodedLogSlot));
 }
 
 }  // namespace augur

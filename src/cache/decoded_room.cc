@@ -16,8 +16,6 @@ uint64_t Sum(const std::vector<DecodedFolder::Segment>& listing) {
   return total;
 }
 
-uint64_t UpToPage(uint64_t bytes) { return DecodedPages(bytes) * kDecodedPageBytes; }
-
 // The least part of a segment that is worth making, or growing, one for; otherwise the last bytes of the bound would
 // become ever smaller segments.
 constexpr uint64_t kLeastPart = 8;
@@ -87,7 +85,7 @@ bool DecodedCache::AdoptSegment(uint64_t file_bytes, const Listing& listing, uin
   Listing newest = listing;
   std::sort(newest.begin(), newest.end(),
             [](const auto& one, const auto& two) { return one.modified_ns > two.modified_ns; });
-  const uint64_t need = std::max(UpToPage(file_bytes), segment_bytes_ / kLeastPart);
+  const uint64_t need = std::max(UpToDecodedPage(file_bytes), segment_bytes_ / kLeastPart);
   for (const DecodedFolder::Segment& found : newest) {
     const auto known = numbers_.find(found.name);
     if (known == numbers_.end()) continue;
@@ -109,7 +107,7 @@ bool DecodedCache::AdoptSegment(uint64_t file_bytes, const Listing& listing, uin
 Status DecodedCache::MakeSegment(uint64_t file_bytes, Listing* listing, uint64_t* total) {
   // A file that is larger than a segment has one of its own.
   const uint64_t log_bytes = DecodedLogBytes(segment_bytes_);
-  const uint64_t need = kDecodedHeaderBytes + log_bytes + UpToPage(file_bytes);
+  const uint64_t need = kDecodedHeaderBytes + log_bytes + UpToDecodedPage(file_bytes);
   const uint64_t want = std::max(segment_bytes_, need);
   Status full(Code::kNoSpace, folder_.path() + ": the limit of decoded files is reached");
   if (need > options_.bytes_max) return full;

@@ -71,7 +71,7 @@ Status DecodedSegment::ReadLog(int fd, const OnFile& on_file) {
       ++misplaced;
       return;
     }
-    data_end_ = std::max(data_end_, begin + DecodedPages(found.key.size) * kDecodedPageBytes);
+    data_end_ = std::max(data_end_, begin + UpToDecodedPage(found.key.size));
     on_file(found);
   });
   bad_ += misplaced + scan.bad - scan.bad_tail;

@@ -45,8 +45,6 @@ class Gatherer {
   size_t done_ = 0;  // bytes of it
 };
 
-uint64_t UpToPage(uint64_t bytes) { return DecodedPages(bytes) * kDecodedPageBytes; }
-
 }  // namespace
 
 void DecodedWriter::FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
@@ -144,7 +142,7 @@ DecodedWriter::~DecodedWriter() {
 }
 
 bool DecodedWriter::Fits(uint64_t file_bytes) const {
-  return file_bytes > 0 && file_bytes <= kDecodedFileBytesMax && end_ + UpToPage(file_bytes) <= limit_ &&
+  return file_bytes > 0 && file_bytes <= kDecodedFileBytesMax && end_ + UpToDecodedPage(file_bytes) <= limit_ &&
          (end_ / kDecodedPageBytes) <= UINT32_MAX && next_slot_ + DecodedSlots(DecodedBlocks(file_bytes)) <= log_slots_;
 }
 
@@ -164,7 +162,7 @@ Result<DecodedWriter::Written> DecodedWriter::Append(const DecodedKey& key, Piec
   Written written{.first_page = static_cast<uint32_t>(end_ / kDecodedPageBytes), .sums = {}};
   for (uint64_t done = 0; done < key.size;) {
     const uint64_t bytes = std::min(key.size - done, kDecodedBlockBytes);
-    const uint64_t room = UpToPage(bytes);
+    const uint64_t room = UpToDecodedPage(bytes);
     const std::span<std::byte> block(buffer_.get(), room);
     from.Copy(block.first(bytes));
     if (room > bytes) std::memset(block.data() + bytes, 0, room - bytes);
@@ -177,7 +175,7 @@ Result<DecodedWriter::Written> DecodedWriter::Append(const DecodedKey& key, Piec
   AUGUR_TRY(WriteDecoded(fd_.get(), path(), std::as_bytes(std::span(slots)),
                          kDecodedHeaderBytes + next_slot_ * sizeof(DecodedLogSlot)));
   next_slot_ += slots.size();
-  end_ += UpToPage(key.size);
+  end_ += UpToDecodedPage(key.size);
   return written;
 }
 

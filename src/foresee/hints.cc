@@ -13,10 +13,8 @@
 namespace augur {
 namespace {
 
-// From so many reads on, an epoch may be looked for that was begun in its midst: orders are made whole for it, 10 ns a
-// sample, so this is a core-second at most.
+// From so many reads on, an epoch may be looked for that was begun in its midst (kMidstDraws).
 constexpr uint64_t kReadsInMidst = 12;
-constexpr uint64_t kMidstDraws = 100'000'000;
 // An epoch may draw more indices than there are samples, of repeated augmentation three times as many. A mistyped
 // --draws of 4 x 10^9 does not get its 16 GB.
 constexpr uint64_t kRepeatsMax = 16;

@@ -16,8 +16,6 @@ namespace {
 
 // A guess costs 10 us and less, mostly.
 constexpr uint64_t kGuessesARange = 64;
-// Orders that are made whole to look for a run that was begun in mid-epoch: 10 ns a sample, so a core-second.
-constexpr uint64_t kMidstDraws = 100'000'000;
 // For the search of all seeds: clues are taken from so many streams at most, and of each from its first places.
 constexpr size_t kClueStreams = 8;
 constexpr uint32_t kUnsurePlaces = 4;

@@ -10,6 +10,10 @@
 
 namespace augur {
 
+// Orders that are made whole to look for an epoch that was begun in its midst: 10 ns a sample, so a core-second at
+// most.
+inline constexpr uint64_t kMidstDraws = 100'000'000;
+
 // What is known when an order is asked for. Immutable once asked.
 struct Question {
   std::vector<GuessTest> tests;  // one for each list of samples that has the files, likeliest first

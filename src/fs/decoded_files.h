@@ -55,7 +55,7 @@ class DecodedFiles {
   DecodedCounters counters() const { return cache_->counters(); }
   uint64_t bytes_max() const { return bytes_max_; }
 
-  static uint64_t RoomFor(uint64_t bytes) { return DecodedPages(bytes) * kDecodedPageBytes; }
+  static uint64_t RoomFor(uint64_t bytes) { return UpToDecodedPage(bytes); }
 
  private:
   struct Task {

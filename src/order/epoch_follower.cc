@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
+#include "order/evidence.h"
+
 namespace augur {
 namespace {
 
-// The share of reads that a right order gets wrong.
-constexpr double kWrong = 0.03;
 // How slowly it is forgotten how far apart the readers were: by half in 700 reads.
 constexpr uint32_t kReachDecay = 1024;
 // What drop_last leaves: a batch of each rank, 8 x 512.
@@ -45,7 +45,7 @@ std::optional<uint32_t> EpochFollower::Expects(EntryNumber file) const {
 
 EpochFollower::Kind EpochFollower::Saw(EntryNumber file, bool open) {
   if (const std::optional<uint32_t> place = Expects(file)) {
-    bits_ = std::min(bits_ + std::log2((1 - kWrong) / ChanceOfHit() + kWrong), kBitsMax);
+    bits_ = std::min(bits_ + std::log2((1 - Evidence::kWrong) / ChanceOfHit() + Evidence::kWrong), kBitsMax);
     ++hits_;
     MakeUp();
     read_[*place] = true;
@@ -82,7 +82,7 @@ void EpochFollower::MakeUp() {
 
 void EpochFollower::Miss() {
   ++misses_;
-  bits_ += std::log2(kWrong / std::max(kWrong, 1 - ChanceOfHit()));
+  bits_ += std::log2(Evidence::kWrong / std::max(Evidence::kWrong, 1 - ChanceOfHit()));
 }
 
 double EpochFollower::ChanceOfHit() const {

@@ -9,7 +9,6 @@
 namespace augur {
 namespace {
 
-constexpr double kWrong = 0.03;
 constexpr double kAtBegin = 0.3;
 constexpr double kNext = 0.4;
 constexpr double kStride = 0.3;

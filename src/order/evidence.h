@@ -27,6 +27,8 @@ namespace augur {
 // Not synchronized. Memory: 100 bytes a stream, kStreamsMax of them.
 class Evidence {
  public:
+  // The share of reads that a right prediction gets wrong.
+  static constexpr double kWrong = 0.03;
   static constexpr size_t kHeads = 64;
   static constexpr size_t kStreamsMax = 4096;
 

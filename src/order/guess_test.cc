@@ -12,7 +12,7 @@
 namespace augur {
 namespace {
 
-constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr double kRuledOut = -std::numeric_limits<double>::infinity();
 // The workers of a loader are apart by workers x batches ahead x batch: 16 x 2 x 128.
 constexpr size_t kPrefixMin = 4096;
 
@@ -80,21 +80,21 @@ IndexOrder GuessTest::InTurn() const {
 }
 
 double GuessTest::Try(const Sampler& sampler, uint64_t epoch) const {
-  if (reads_.count == 0) return kNone;
+  if (reads_.count == 0) return kRuledOut;
   IndexOrder prefix;
   sampler.Take(samples(), epoch, kGlance, &prefix);
-  if (!Glance(prefix)) return kNone;
+  if (!Glance(prefix)) return kRuledOut;
   sampler.Take(samples(), epoch, prefix_, &prefix);
   return TryPrefix(prefix, samples());
 }
 
 double GuessTest::TryPrefix(const IndexOrder& prefix, uint64_t length) const {
-  if (!Glance(prefix)) return kNone;
+  if (!Glance(prefix)) return kRuledOut;
   return Weigh(prefix, length, true).bits;
 }
 
 GuessTest::Midst GuessTest::TryAnywhere(const Sampler& sampler, uint64_t epoch) const {
-  if (reads_.count == 0) return {.bits = kNone, .begin = 0};
+  if (reads_.count == 0) return {.bits = kRuledOut, .begin = 0};
   IndexOrder indices;
   sampler.Take(samples(), epoch, std::numeric_limits<size_t>::max(), &indices);
   return Weigh(indices, indices.size(), false);

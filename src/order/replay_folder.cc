@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "run-";
 constexpr std::string_view kTemporaryPrefix = "new-";
-constexpr size_t kNameBytes = kPrefix.size() + 32;
+constexpr size_t kRunNameBytes = kPrefix.size() + 32;
 // A writer makes its file and then locks it, and writes for seconds. One that is older and not locked has no writer.
 constexpr int64_t kDebrisSeconds = 60;
 
@@ -38,7 +38,7 @@ std::string UniqueName(std::string_view prefix) {
 }
 
 bool IsName(std::string_view name, std::string_view prefix) {
-  return name.size() == kNameBytes && name.starts_with(prefix) &&
+  return name.size() == kRunNameBytes && name.starts_with(prefix) &&
          name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
 }
 

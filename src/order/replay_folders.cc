@@ -17,15 +17,15 @@
 namespace augur {
 namespace {
 
-constexpr size_t kNameBytes = 16;
+constexpr size_t kFolderNameBytes = 16;
 
-struct Folder {
+struct DatedFolder {
   timespec opened;
   std::string path;
 };
 
 bool IsName(std::string_view name) {
-  return name.size() == kNameBytes && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return name.size() == kFolderNameBytes && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 void RemoveFolder(const std::string& path) {
@@ -40,7 +40,7 @@ void RemoveFolder(const std::string& path) {
 }  // namespace
 
 Status TrimReplayFolders(const std::string& orders, size_t folders_max) {
-  std::vector<Folder> folders;
+  std::vector<DatedFolder> folders;
   std::error_code error;
   for (std::filesystem::directory_iterator at(orders, error), end; !error && at != end; at.increment(error)) {
     struct stat info {};
@@ -50,7 +50,7 @@ Status TrimReplayFolders(const std::string& orders, size_t folders_max) {
   }
   if (error) return ErrnoStatus(error.value(), orders);
   if (folders.size() <= folders_max) return Status::Ok();
-  std::sort(folders.begin(), folders.end(), [](const Folder& a, const Folder& b) {
+  std::sort(folders.begin(), folders.end(), [](const DatedFolder& a, const DatedFolder& b) {
     return std::tie(a.opened.tv_sec, a.opened.tv_nsec) > std::tie(b.opened.tv_sec, b.opened.tv_nsec);
   });
   for (size_t i = folders_max; i < folders.size(); ++i) RemoveFolder(folders[i].path);

@@ -15,7 +15,6 @@
 namespace augur {
 namespace {
 
-constexpr int kNiceMax = 19;
 // Who stays away looks so often whether the job has ended.
 constexpr std::chrono::nanoseconds kNap = std::chrono::milliseconds(50);
 
@@ -24,7 +23,7 @@ void EnterIdleClass() {
   const sched_param parameters{};
   if (sched_setscheduler(0, SCHED_IDLE, &parameters) != 0) {
     // The next best, which nothing forbids.
-    (void)setpriority(PRIO_PROCESS, 0, kNiceMax);
+    (void)setpriority(PRIO_PROCESS, 0, kLowestNice);
   }
 }
 

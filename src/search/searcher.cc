@@ -16,11 +16,10 @@ namespace {
 // A range that the clerk has begun, nobody else can end: it goes on with at least this share of a core, whatever was
 // withdrawn meanwhile.
 constexpr double kShareInRange = 0.05;
-constexpr int kNiceMax = 19;
 
 void AddNice(int nice) {
   const int now = getpriority(PRIO_PROCESS, 0);  // of the thread, on Linux
-  (void)setpriority(PRIO_PROCESS, 0, std::min(now + nice, kNiceMax));
+  (void)setpriority(PRIO_PROCESS, 0, std::min(now + nice, kLowestNice));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kFirstKey = "augurfs-store ";
 constexpr std::string_view kChecksumKey = "checksum ";
 
-Status Corrupt(std::string text) { return {Code::kCorrupt, std::move(text)}; }
+Status BadManifest(std::string text) { return {Code::kCorrupt, std::move(text)}; }
 
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -64,39 +64,39 @@ using Fields = std::array<std::string_view, kKeys.size()>;  // empty: missing; n
 Status TakeField(std::string_view line, Fields* fields) {
   const size_t space = line.find(' ');
   if (space == 0 || space == std::string_view::npos || space + 1 == line.size() || line[space + 1] == ' ') {
-    return Corrupt("line " + Quoted(line) + " is not a key, one space and a value");
+    return BadManifest("line " + Quoted(line) + " is not a key, one space and a value");
   }
   const std::string_view key = line.substr(0, space);
   if (key.starts_with("x-")) return Status::Ok();
   for (size_t i = 0; i < kKeys.size(); ++i) {
     if (key != kKeys[i]) continue;
-    if (!(*fields)[i].empty()) return Corrupt("key " + Quoted(key) + " stands twice");
+    if (!(*fields)[i].empty()) return BadManifest("key " + Quoted(key) + " stands twice");
     (*fields)[i] = line.substr(space + 1);
     return Status::Ok();
   }
-  return Corrupt("unknown key " + Quoted(key));
+  return BadManifest("unknown key " + Quoted(key));
 }
 
 Result<Manifest> FromFields(const Fields& fields) {
   for (size_t i = 0; i < kKeys.size(); ++i) {
-    if (fields[i].empty()) return Corrupt("key " + Quoted(kKeys[i]) + " is missing");
+    if (fields[i].empty()) return BadManifest("key " + Quoted(kKeys[i]) + " is missing");
   }
   const auto [generation_text, index, bytes_text, id, writer] = fields;
   const std::optional<uint64_t> generation = ParseDecimal(generation_text);
   if (!generation.has_value() || *generation == 0 || *generation > kGenerationMax) {
-    return Corrupt("generation " + Quoted(generation_text) +
-                   " is not a number from 1 to 99999999 without leading zeros");
+    return BadManifest("generation " + Quoted(generation_text) +
+                       " is not a number from 1 to 99999999 without leading zeros");
   }
   if (index != IndexName(*generation)) {
-    return Corrupt("index " + Quoted(index) + " is not the one of the generation, " + IndexName(*generation));
+    return BadManifest("index " + Quoted(index) + " is not the one of the generation, " + IndexName(*generation));
   }
   const std::optional<uint64_t> bytes = ParseDecimal(bytes_text);
   if (!bytes.has_value())
-    return Corrupt("index-bytes " + Quoted(bytes_text) + " is not a number without leading zeros");
+    return BadManifest("index-bytes " + Quoted(bytes_text) + " is not a number without leading zeros");
   const std::optional<uint64_t> high = id.size() == 32 ? ParseHex64(id.substr(0, 16)) : std::nullopt;
   const std::optional<uint64_t> low = id.size() == 32 ? ParseHex64(id.substr(16)) : std::nullopt;
   if (!high.has_value() || !low.has_value()) {
-    return Corrupt("index-id " + Quoted(id) + " is not 32 lower-case hex digits");
+    return BadManifest("index-id " + Quoted(id) + " is not 32 lower-case hex digits");
   }
   return Manifest{.generation = *generation,
                   .index_bytes = *bytes,
@@ -135,36 +135,36 @@ std::string RenderManifest(const Manifest& manifest) {
 }
 
 Result<Manifest> ParseManifest(std::string_view text) {
-  if (text.size() > format::kManifestBytesMax) return Corrupt("over 4096 bytes");
+  if (text.size() > format::kManifestBytesMax) return BadManifest("over 4096 bytes");
   std::string_view rest = text;
   const std::optional<std::string_view> first = TakeLine(&rest);
   if (!first.has_value() || !first->starts_with(kFirstKey)) {
-    return Corrupt("the first line is not 'augurfs-store 1': not the manifest of a store");
+    return BadManifest("the first line is not 'augurfs-store 1': not the manifest of a store");
   }
   const std::string_view version = first->substr(kFirstKey.size());
   const std::optional<uint64_t> version_number = ParseNumber(version, 10);
-  if (!version_number.has_value()) return Corrupt("version " + Quoted(version) + " is not a number");
+  if (!version_number.has_value()) return BadManifest("version " + Quoted(version) + " is not a number");
   if (version != std::to_string(format::kVersion)) {
     return Status(Code::kUnsupported,
                   "format version " + std::string(version) + ", this program reads version 1: use a newer AugurFS");
   }
   for (const char c : text) {
-    if (c != '\n' && (c < ' ' || c > '~')) return Corrupt("a byte that is not ASCII text");
+    if (c != '\n' && (c < ' ' || c > '~')) return BadManifest("a byte that is not ASCII text");
   }
 
   Fields fields;
   while (true) {
     const size_t line_offset = text.size() - rest.size();
     const std::optional<std::string_view> line = TakeLine(&rest);
-    if (!line.has_value()) return Corrupt("it does not end with a checksum line: truncated");
+    if (!line.has_value()) return BadManifest("it does not end with a checksum line: truncated");
     if (!line->starts_with(kChecksumKey)) {
       AUGUR_TRY(TakeField(*line, &fields));
       continue;
     }
     const std::optional<uint64_t> sum = ParseHex64(line->substr(kChecksumKey.size()));
-    if (!sum.has_value()) return Corrupt("the checksum is not 16 lower-case hex digits");
-    if (*sum != SumOf(text.substr(0, line_offset))) return Corrupt("checksum mismatch");
-    if (!rest.empty()) return Corrupt("text after the checksum line");
+    if (!sum.has_value()) return BadManifest("the checksum is not 16 lower-case hex digits");
+    if (*sum != SumOf(text.substr(0, line_offset))) return BadManifest("checksum mismatch");
+    if (!rest.empty()) return BadManifest("text after the checksum line");
     return FromFields(fields);
   }
 }

@@ -11,7 +11,6 @@
 namespace augur {
 
 int RunAdopt(const AdoptOptions& options) {
-  constexpr std::string_view kProgram = "augurpack";
   const StopSignals signals;
   const WriterOptions writer_options = {.mode = options.force ? WriteMode::kReplace : WriteMode::kCreate,
                                         .on_duplicate = options.on_duplicate,
@@ -19,9 +18,10 @@ int RunAdopt(const AdoptOptions& options) {
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
   if (!writer.ok()) {
     const bool exists = writer.status().code() == Code::kExists;
-    return Fail(kProgram, exists ? Status(Code::kExists, writer.status().text() +
-                                                             ": replace its tree with --force, or choose another name")
-                                 : writer.status());
+    return Fail(kAugurpack, exists
+                                ? Status(Code::kExists, writer.status().text() +
+                                                            ": replace its tree with --force, or choose another name")
+                                : writer.status());
   }
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
   const std::string_view cure = ": nothing is left of this run";

@@ -12,17 +12,15 @@
 namespace augur {
 namespace {
 
-constexpr std::string_view kProgram = "augurpack";
-
 int RunPack(const PackOptions& options, std::string_view verb, WriterOptions writer_options) {
   const StopSignals signals;
   const Result<bool> folder = IsFolder(options.source);
-  if (!folder.ok()) return Fail(kProgram, folder.status());
+  if (!folder.ok()) return Fail(kAugurpack, folder.status());
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
-  if (!filter.ok()) return Fail(kProgram, filter.status());
+  if (!filter.ok()) return Fail(kAugurpack, filter.status());
   writer_options = WithPackOptions(options, writer_options);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
-  if (!writer.ok()) return Fail(kProgram, WithCure(writer.status(), writer_options.mode));
+  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
   PackSession session(verb, options.quiet, options.json, options.on_error);
   const Status packed = PackSource(options, *folder, *filter, **writer, session);
   if (!packed.ok()) return session.Fail(packed, kResumeCure);

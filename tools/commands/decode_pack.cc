@@ -21,7 +21,6 @@
 namespace augur {
 namespace {
 
-constexpr std::string_view kProgram = "augurpack";
 // Once the source is packed.
 constexpr std::string_view kPackedCure =
     ": the same command with --resume goes on from here, with the source as it was packed (a copy of it is in the "
@@ -85,13 +84,13 @@ int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOpti
   RecycledMemory::KeepAtMost(16 * kMiB);
   const StopSignals signals;
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
-  if (!filter.ok()) return Fail(kProgram, filter.status());
+  if (!filter.ok()) return Fail(kAugurpack, filter.status());
   Result<DecodeSource> source = FindDecodeSource(options.source, options.store);
-  if (!source.ok()) return Fail(kProgram, source.status());
+  if (!source.ok()) return Fail(kAugurpack, source.status());
   writer_options = WithPackOptions(options, writer_options);
   writer_options.recipe = Recipe(options, spec, *source);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
-  if (!writer.ok()) return Fail(kProgram, WithCure(writer.status(), writer_options.mode));
+  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
   PackSession session("decoding", options.quiet, options.json, options.on_error);
   const bool packs_first = source->store == nullptr;
   const Result<WriterSummary> summary = Decode(options, spec, *filter, *source, **writer, session);

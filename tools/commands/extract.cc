@@ -272,9 +272,9 @@ Result<uint64_t> Extract(const ExtractOptions& options) {
 
 int RunExtract(const ExtractOptions& options) {
   const Result<uint64_t> left_out = Extract(options);
-  if (!left_out.ok()) return Fail("augurpack", left_out.status());
+  if (!left_out.ok()) return Fail(kAugurpack, left_out.status());
   if (*left_out == 0) return kExitDone;
-  PrintError("augurpack", std::to_string(*left_out) + (*left_out == 1 ? " file was" : " files were") +
+  PrintError(kAugurpack, std::to_string(*left_out) + (*left_out == 1 ? " file was" : " files were") +
                               " left out; 'augurpack verify' lists all defects of the store");
   return kExitError;
 }

@@ -10,7 +10,7 @@ namespace augur {
 
 int RunGc(const GcOptions& options) {
   const Result<CollectReport> report = RemoveOldGenerations(options.store);
-  if (!report.ok()) return Fail("augurpack", report.status());
+  if (!report.ok()) return Fail(kAugurpack, report.status());
   if (options.quiet) return kExitDone;
   std::string text = "removed " + std::to_string(report->removed_files) +
                      (report->removed_files == 1 ? " file, " : " files, ") + FormatSize(report->removed_bytes);
@@ -20,7 +20,7 @@ int RunGc(const GcOptions& options) {
             " still in use and kept";
   }
   const Status written = WriteOut(text + "\n");
-  return written.ok() ? kExitDone : Fail("augurpack", written);
+  return written.ok() ? kExitDone : Fail(kAugurpack, written);
 }
 
 }  // namespace augur

@@ -135,9 +135,9 @@ std::string Json(const std::string& path, const Info& info) {
 
 int RunInfo(const InfoOptions& options) {
   const Result<Info> info = ReadInfo(options.store);
-  if (!info.ok()) return Fail("augurpack", info.status());
+  if (!info.ok()) return Fail(kAugurpack, info.status());
   const Status written = WriteOut(options.json ? Json(options.store, *info) : Text(options.store, *info));
-  return written.ok() ? kExitDone : Fail("augurpack", written);
+  return written.ok() ? kExitDone : Fail(kAugurpack, written);
 }
 
 }  // namespace augur

@@ -120,7 +120,7 @@ Status List(const LsOptions& options) {
 
 int RunLs(const LsOptions& options) {
   const Status listed = List(options);
-  return listed.ok() ? kExitDone : Fail("augurpack", listed);
+  return listed.ok() ? kExitDone : Fail(kAugurpack, listed);
 }
 
 }  // namespace augur

@@ -11,7 +11,6 @@
 namespace augur {
 namespace {
 
-constexpr std::string_view kProgram = "augurpack";
 constexpr std::string_view kLinePrefix = "augurpack: ";
 // Texts kept for --json; the counts are always whole.
 constexpr size_t kListedMax = 1000;
@@ -76,8 +75,8 @@ Status PackSession::OnProblem(const Status& problem) {
 
 int PackSession::Fail(const Status& status, std::string_view cure) {
   progress_->Finish();
-  if (status.code() != Code::kStopped) return augur::Fail(kProgram, status);
-  PrintError(kProgram, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
+  if (status.code() != Code::kStopped) return augur::Fail(kAugurpack, status);
+  PrintError(kAugurpack, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
   return kExitError;
 }
 
@@ -125,7 +124,7 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
       text += "left out: " + Plural(not_shown_count_, "file", "files") + " that the view does not show\n";
     if (problem_count_ > 0) text += "left out by --on-error=skip: " + std::to_string(problem_count_) + "\n";
   }
-  if (const Status written = WriteOut(text); !written.ok()) return augur::Fail(kProgram, written);
+  if (const Status written = WriteOut(text); !written.ok()) return augur::Fail(kAugurpack, written);
   return problem_count_ > 0 ? kExitNo : kExitDone;
 }
 

@@ -76,7 +76,7 @@ int RunVerify(const VerifyOptions& options) {
   progress.Finish();
   if (!report.ok()) {
     // A store too broken to open is as clear an answer as one that opens and is broken.
-    if (report.status().code() != Code::kCorrupt) return Fail("augurpack", report.status());
+    if (report.status().code() != Code::kCorrupt) return Fail(kAugurpack, report.status());
     defects.Add(report.status());
     report = VerifyReport{.defects = 1};
   }
@@ -87,7 +87,7 @@ int RunVerify(const VerifyOptions& options) {
   } else if (!options.quiet) {
     written = WriteOut(Text(Printable(options.store), *report), answer);
   }
-  if (!written.ok()) return Fail("augurpack", written);
+  if (!written.ok()) return Fail(kAugurpack, written);
   return answer;
 }
 
