@@ -92,8 +92,9 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "whether the daemon is told of each open",
        .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
-               "daemon learns what is read from the reads that reach it. With open each open(2) is a request to the "
-               "daemon, about 40 microseconds, and it sees every file that is opened.",
+               "daemon learns what is read from the reads that reach it and, with foresee=on, from inotify(7), which "
+               "tells it of opens without a request. With open each open(2) is a request to the daemon, about 40 "
+               "microseconds, and it sees every file that is opened.",
        .place = OptionPlace::kMount},
       {.name = "foresee",
        .value = "MODE",
@@ -103,9 +104,11 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "read ahead what is going to be read",
        .text =
-           "With on, the daemon follows orders that it is given (augurctl hint) and passes in listing order that it "
-           "recognises: it reads ahead, checks, keeps, and pushes files into the kernel's page cache before they "
-           "are opened. With off it reads what is asked for, when it is asked for.",
+           "With on, the daemon follows orders that it is given (augurctl hint), passes in listing order, and shuffles "
+           "that it works out from the first reads of an epoch: it reads ahead, checks, keeps, and pushes files into "
+           "the kernel's page cache before they are opened. A seed that it does not know it searches for on idle "
+           "cores. The orders of earlier runs it remembers in $XDG_CACHE_HOME/augurfs, or ~/.cache/augurfs. With off "
+           "it reads what is asked for, when it is asked for, and searches and remembers nothing.",
        .place = OptionPlace::kMount},
       {.name = "stock",
        .value = "MODE",
