@@ -40,7 +40,7 @@ def hot(args, people):
     """All in the page cache: each is read once first, then in turn, shuffled by another seed each round."""
     tables = rates(args, "hot, random order")
     with contextlib.ExitStack() as stack:
-        paths = {one.name: stack.enter_context(one.mounted()) for one in people if one.name != "erofs after cat"}
+        paths = {one.name: stack.enter_context(one.mounted()) for one in people if not one.cold_only}
         for name, path in paths.items():
             say(f"warming {name}")
             measure.read_files(path, listing=args.listing)
@@ -119,7 +119,7 @@ def timed(function, *arguments):
 def scan(args, people):
     """os.walk with a stat of each file, and find; cold (where root can drop the caches), then hot."""
     found = []
-    people = [one for one in people if one.name != "erofs after cat"]
+    people = [one for one in people if not one.cold_only]
     for name, function in (("os.walk and stat", walk), ("find -printf %s", find)):
         for state in ("cold", "hot"):
             if state == "cold" and not measure.is_root():
@@ -149,7 +149,7 @@ def epoch(args, people):
         say(f"left out: epoch: {args.python} has no torchvision (choose another with --python)")
         return []
     with contextlib.ExitStack() as stack:
-        paths = [f"{one.name}={stack.enter_context(one.mounted())}" for one in people if one.name != "erofs after cat"]
+        paths = [f"{one.name}={stack.enter_context(one.mounted())}" for one in people if not one.cold_only]
         out = mounts.run(args.python, HERE / "imagefolder_epoch.py", "--check", "--json", "--rounds", args.rounds, *paths)
     result = json.loads(out.splitlines()[-1])
     table = Table(f"ImageFolder epoch, hot, {result['workers']} workers, {result['equal_samples']} samples compared equal", "photographs/s", "folder")
@@ -203,13 +203,15 @@ def index(args, _):
             if measure.is_root():
                 measure.drop_caches()
             os.makedirs(point, exist_ok=True)
-            try:
-                start = time.perf_counter()
-                mounts.run(mounts.program("augurfs"), store, point)
-                os.stat(point)
-                seconds.append(time.perf_counter() - start)
-            finally:
-                mounts.unmount(point)
+            with mounts.no_memories() as environment:
+                try:
+                    start = time.perf_counter()
+                    mounts.run(mounts.program("augurfs"), store, point, env=environment)
+                    os.stat(point)
+                    seconds.append(time.perf_counter() - start)
+                finally:
+                    mounts.unmount(point)
+                    mounts.end_daemons("augurfs", point)
         with mounts.augurfs(store, point) as daemon:
             before = status_of(daemon.pid)
             find_seconds, found = timed(find, point)

@@ -20,6 +20,7 @@ class Folder:
     name = "folder"
     needs = ()
     root_only = False
+    cold_only = False  # elsewhere it is no different from another contender
 
     def __init__(self, tree, work):
         self.tree, self.work = str(tree), str(work)
@@ -59,6 +60,18 @@ class AugurFS(Folder):
     def mounted(self):
         with mounts.augurfs(self.path, self.point, *self.options, prefix=self.prefix) as self.daemon:
             yield self.point
+
+
+class AugurFSNothingForeseen(AugurFS):
+    """The same store by a daemon that reads only what is asked for. The default one may find out the order while it is read."""
+
+    name = "augurfs foresee=off"
+    options = ("foresee=off",)
+    cold_only = True
+
+    def __init__(self, tree, work):
+        super().__init__(tree, work)
+        self.path = os.path.join(self.work, AugurFS.name)
 
 
 class Squashfs(Folder):
@@ -117,17 +130,18 @@ class Erofs(Folder):
 
 
 class ErofsInMemory(Erofs):
-    """The same image, read into the page cache by cat beforehand: what a clever user does today. Differs only where the
-    caches are cold. The time of the cat is not counted."""
+    """The same image, read into the page cache by cat beforehand: what a clever user does today. The time of the cat is not
+    counted."""
 
     name = "erofs after cat"
+    cold_only = True
 
     def before(self):
         with open(os.devnull, "w", encoding="ascii") as nowhere:
             subprocess.run(["cat", self.image], stdout=nowhere, check=True)
 
 
-ALL = (Folder, AugurFS, Squashfs, Erofs, Squashfuse, ErofsInMemory)
+ALL = (Folder, AugurFS, AugurFSNothingForeseen, Squashfs, Erofs, Squashfuse, ErofsInMemory)
 
 
 def prepared(tree, work, names=None):

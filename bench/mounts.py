@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -139,12 +140,12 @@ def augurfs_words(server, store, point, options):
 
 
 @contextlib.contextmanager
-def fuse(words, point):
+def fuse(words, point, **popen_options):
     """Runs a FUSE server in the foreground, and yields it (a Popen) once its mount is there."""
     os.makedirs(point, exist_ok=True)
     process = None
     try:
-        process = start(words, point)
+        process = start(words, point, **popen_options)
         os.stat(point)
         yield process
     finally:
@@ -153,9 +154,19 @@ def fuse(words, point):
             end(process)
 
 
+@contextlib.contextmanager
+def no_memories():
+    """The environment of daemons that know nothing of what others have read, in earlier runs or for the user, and leave nothing to them."""
+    with tempfile.TemporaryDirectory(prefix="augur-cache.") as folder:
+        yield dict(os.environ, XDG_CACHE_HOME=folder)
+
+
+@contextlib.contextmanager
 def augurfs(store, point, *options, prefix=()):
-    """The store, mounted by our daemon; `prefix` are words that run it in a control group, say."""
-    return fuse([*prefix, *augurfs_words(program("augurfs"), store, point, options), "-f"], point)
+    """The store, mounted by our daemon, which has no memories; `prefix` are words that run it in a control group, say, or with memories."""
+    words = [*prefix, *augurfs_words(program("augurfs"), store, point, options), "-f"]
+    with no_memories() as environment, fuse(words, point, env=environment) as process:
+        yield process
 
 
 def squashfuse(image, point):

@@ -97,9 +97,8 @@ class Rows:
         point = os.path.join(place, "point")
         os.makedirs(point)
         try:
-            alone = [*prefix, "env", f"XDG_CACHE_HOME={place}/records"]
             options = (f"memory={memory or self.args.memory}", f"log={place}/log", *options)
-            with mounts.augurfs(store or self.store, point, *options, prefix=alone) as daemon:
+            with mounts.augurfs(store or self.store, point, *options, prefix=prefix) as daemon:
                 yield point, daemon
         except RuntimeError as error:
             with contextlib.suppress(OSError), open(f"{place}/log", encoding="utf-8", errors="replace") as log:
