@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/mapped_index.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <charconv>
-#include <fstream>
 #include <span>
 #include <vector>
 
@@ -26,13 +27,6 @@ using format::SectionId;
 std::span<std::byte> CheckBuffer() {
   static thread_local std::vector<std::byte> buffer(kBodyBlockBytes);
   return buffer;
-}
-
-// The number in hex at the start of `text`; 0 when there is none.
-uint64_t HexPrefix(std::string_view text) {
-  uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return value;
 }
 
 }  // namespace
@@ -117,19 +111,23 @@ Status MappedIndex::NoSuchItem(SectionId id, uint64_t number) const {
 }
 
 uint64_t MappedIndex::ResidentBytes() const {
-  // A mapping begins with a line "7f0000000000-7f0000010000 r--s ..." and has "Rss:    64 kB" among the lines after it.
-  std::ifstream smaps("/proc/self/smaps");
-  const auto begin = reinterpret_cast<uint64_t>(map_);
-  bool ours = false;
-  for (std::string line; std::getline(smaps, line);) {
-    if (line.find('-') < line.find(' ')) {
-      if (ours) return 0;
-      ours = HexPrefix(line) == begin;
-    } else if (ours && line.starts_with("Rss:")) {
-      return std::strtoull(line.c_str() + 4, nullptr, 10) * 1024;
-    }
+  // One item of 64 bits for each page of the address space; its highest bit says that the page is there.
+  constexpr unsigned kPresentBit = 63;
+  std::array<uint64_t, 2048> items;
+  const UniqueFd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t first = reinterpret_cast<uint64_t>(map_) / page_bytes;
+  const uint64_t count = (header_->file_bytes + page_bytes - 1) / page_bytes;
+  uint64_t present = 0;
+  for (uint64_t page = 0; page < count; page += items.size()) {
+    const std::span<uint64_t> piece = std::span(items).first(std::min<uint64_t>(items.size(), count - page));
+    const Status read =
+        ReadAt(pagemap.get(), "pagemap", std::as_writable_bytes(piece), (first + page) * sizeof(uint64_t));
+    if (!read.ok()) return 0;
+    present +=
+        static_cast<uint64_t>(std::ranges::count_if(piece, [](uint64_t item) { return item >> kPresentBit != 0; }));
   }
-  return 0;
+  return present * page_bytes;
 }
 
 }  // namespace augur

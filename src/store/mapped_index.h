@@ -76,8 +76,8 @@ class MappedIndex {
   uint64_t BlockCount() const { return block_count_; }
   Status CheckBlock(uint64_t block) const;
 
-  // Bytes of the mapping that are in this process's memory, from /proc/self/smaps (mincore(2) tells it only to those
-  // who may write to the file). 0 when that cannot be read.
+  // Bytes of the mapping that are in this process's memory, from /proc/self/pagemap: mincore(2) tells it only to those
+  // who may write to the file, and smaps walks all memory of the process, 50 ms a GB. 0 when that cannot be read.
   uint64_t ResidentBytes() const;
 
  private:
