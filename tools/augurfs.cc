@@ -262,6 +262,7 @@ class Daemon {
       return memory.ok() ? memory->anonymous_bytes + memory->shared_bytes : 0;
     });
     statistics_.Set(Gauge::kMemoryBytesMax, settings_.memory_bytes);
+    statistics_.ReadFrom(Gauge::kIndexResidentBytes, [this] { return store_->ResidentIndexBytes(); });
   }
 
   // The virtual files, and the socket that one of them names. Without a socket the mount is as good; augurctl says so.
@@ -385,8 +386,7 @@ class Daemon {
       spdlog::info("statistics: memory {} of {} bytes", memory->anonymous_bytes + memory->shared_bytes,
                    settings_.memory_bytes);
     }
-    spdlog::info("statistics: index {} bytes, in memory {} bytes (the kernel's)", store_->summary().index_bytes,
-                 store_->ResidentIndexBytes());
+    spdlog::info("statistics: index {} bytes", store_->summary().index_bytes);
   }
 
   // The operator first, whose commands may wait for what answers readers; then requests, then what they stand on: no

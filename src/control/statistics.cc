@@ -95,6 +95,13 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
     {Gauge::kMemoryBytes, "memory_bytes", "bytes", "memory of the daemon: anonymous and shared pages",
      "the mapped index, and the kernel's page cache"},
     {Gauge::kMemoryBytesMax, "memory_bytes_max", "bytes", "memory that it may use (-o memory=)", ""},
+    {Gauge::kIndexResidentBytes, "index_resident_bytes", "bytes",
+     "bytes of the mapped index in the daemon's memory, which the kernel takes back when it needs to",
+     "pages of it that only the page cache has"},
+    {Gauge::kKernelInodes, "kernel_inodes", "inodes",
+     "inodes of the mount that the kernel knows, about 1 KiB of its memory each: names that it was given less those it "
+     "has given back, so one that it was given twice counts twice",
+     "the root; inodes that are dropped with the whole mount"},
 }};
 
 const std::array<HistogramDefinition, kHistogramCount> kHistogramDefinitions = {{

@@ -75,6 +75,9 @@ enum class Gauge : size_t {
   kBufferBytesMax,
   kMemoryBytes,
   kMemoryBytesMax,
+  // Beside it: the kernel's memory on our account, which it takes back when it needs to.
+  kIndexResidentBytes,
+  kKernelInodes,
   kGaugeCount,  // not a gauge
 };
 

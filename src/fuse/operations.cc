@@ -76,12 +76,13 @@ struct Handlers {
       fuse_reply_err(request, ENAMETOOLONG);
       return;
     }
-    FileSystem& file_system = Of(request).file_system_;
-    const Result<NodeAttributes> found = file_system.Lookup(parent, name);
+    Operations& operations = Of(request);
+    const Result<NodeAttributes> found = operations.file_system_.Lookup(parent, name);
     if (found.ok()) {
       const fuse_entry_param entry = ToEntry(*found);
+      operations.Known(1);
       // A reply that nobody waits for any more is not counted by the kernel, and so never forgotten.
-      if (fuse_reply_entry(request, &entry) != 0) file_system.Forget(found->node);
+      if (fuse_reply_entry(request, &entry) != 0) operations.Forgotten(found->node, 1);
     } else if (found.status().code() == Code::kNotFound) {
       // Node 0 with a timeout: the kernel remembers that there is no such name. It would not remember an ENOENT.
       fuse_entry_param none{};
@@ -92,13 +93,13 @@ struct Handlers {
     }
   }
 
-  static void Forget(fuse_req_t request, fuse_ino_t node, uint64_t /*lookups*/) {
-    Of(request).file_system_.Forget(node);
+  static void Forget(fuse_req_t request, fuse_ino_t node, uint64_t lookups) {
+    Of(request).Forgotten(node, lookups);
     fuse_reply_none(request);
   }
   static void ForgetMulti(fuse_req_t request, size_t count, fuse_forget_data* forgets) {
     for (const fuse_forget_data& forgotten : std::span(forgets, count)) {
-      Of(request).file_system_.Forget(forgotten.ino);
+      Of(request).Forgotten(forgotten.ino, forgotten.nlookup);
     }
     fuse_reply_none(request);
   }
@@ -178,25 +179,36 @@ struct Handlers {
 
   static void ReadDirectoryPlus(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset,
                                 fuse_file_info* /*file*/) {
-    List(request, node, bytes, offset, [request](char* out, size_t room, const char* name, const DirectoryItem& item) {
+    Operations& operations = Of(request);
+    uint64_t known = 0;
+    const auto add = [&](char* out, size_t room, const char* name, const DirectoryItem& item) {
       fuse_entry_param entry = ToEntry(item.attributes);
       // '.' and '..' must not count as looked up: the kernel sends no FORGET for them.
       // Nor must a name whose node is made by a lookup.
       if (item.name == "." || item.name == ".." || !item.attributes.lasting) entry.ino = 0;
-      return fuse_add_direntry_plus(request, out, room, name, &entry, static_cast<off_t>(item.next_offset));
-    });
+      const size_t needed =
+          fuse_add_direntry_plus(request, out, room, name, &entry, static_cast<off_t>(item.next_offset));
+      if (needed <= room && entry.ino != 0) {
+        ++known;
+        operations.Known(1);
+      }
+      return needed;
+    };
+    if (!List(request, node, bytes, offset, add)) operations.NotKnown(known);
   }
 
   static void ReadDirectory(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, fuse_file_info* /*file*/) {
-    List(request, node, bytes, offset, [request](char* out, size_t room, const char* name, const DirectoryItem& item) {
-      const struct stat attributes = ToStat(item.attributes);
-      return fuse_add_direntry(request, out, room, name, &attributes, static_cast<off_t>(item.next_offset));
-    });
+    (void)List(request, node, bytes, offset,
+               [request](char* out, size_t room, const char* name, const DirectoryItem& item) {
+                 const struct stat attributes = ToStat(item.attributes);
+                 return fuse_add_direntry(request, out, room, name, &attributes, static_cast<off_t>(item.next_offset));
+               });
   }
 
   // `add` puts an item into the room that is left and returns how much it takes; more than the room: it was not put.
+  // Returns whether the kernel has what was put.
   template <typename Add>
-  static void List(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, const Add& add) {
+  static bool List(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, const Add& add) {
     const size_t bytes_max = std::min(bytes, kListingBytesMax);
     const auto buffer = std::make_unique_for_overwrite<char[]>(bytes_max);
     size_t used = 0;
@@ -212,8 +224,11 @@ struct Handlers {
           return true;
         });
     // What was listed before a failure is good: the next request starts at the failure, and gets the error.
-    if (!status.ok() && used == 0) return ReplyFailure(request, status);
-    fuse_reply_buf(request, buffer.get(), used);
+    if (!status.ok() && used == 0) {
+      ReplyFailure(request, status);
+      return true;
+    }
+    return fuse_reply_buf(request, buffer.get(), used) == 0;
   }
 
   static void StatFs(fuse_req_t request, fuse_ino_t /*node*/) {
@@ -275,6 +290,11 @@ const fuse_lowlevel_ops& Operations::Table() {
     return table;
   }();
   return kTable;
+}
+
+void Operations::Forgotten(NodeId node, uint64_t lookups) {
+  file_system_.Forget(node);
+  NotKnown(lookups);
 }
 
 void Operations::ReadBegins() {

@@ -198,6 +198,28 @@ def test_json_and_metrics_have_the_same_numbers(room, mounts, point, small_store
     assert stats["mount"]["mountpoint"] == str(point)
 
 
+def test_what_the_kernel_holds_for_a_mount(room, mounts, point, store, tree):
+    """V8, C4: the inodes that it knows, until it forgets them, and the pages of the index that are in memory."""
+    mounts.mount(store, point, "foresee=off")
+
+    def gauges():
+        return json.loads((point / ".augur" / "stats.json").read_bytes())["gauges"]
+
+    before = gauges()
+    assert before["kernel_inodes"] <= len(FILES) + 1
+    names = len(run(["find", point, "-mindepth", "1", "-printf", "."]).stdout)
+    after = gauges()
+    assert names > len(list(tree.iterdir()))
+    assert names <= after["kernel_inodes"] <= names + len(FILES) + 1
+    index_bytes = sum(path.stat().st_size for path in store.glob("index-*"))
+    assert 0 < after["index_resident_bytes"] <= index_bytes + os.sysconf("SC_PAGESIZE")
+    assert before["index_resident_bytes"] < after["index_resident_bytes"]
+    run(["find", point])  # listed and found by the kernel alone
+    assert gauges()["kernel_inodes"] <= names + len(FILES) + 1
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("2\n")
+    wait_until(lambda: gauges()["kernel_inodes"] <= len(FILES) + 1, gauges)
+
+
 def test_forgotten_inodes_come_back(room, mounts, point, small_store):
     """V3: the kernel forgets everything, also while a file is open."""
     mounts.mount(small_store, point)
