@@ -57,7 +57,8 @@ fi
 
 step "2/5 Build (the programs only)"
 if [ ! -e "$build/CMakeCache.txt" ]; then
-  cmake --preset release -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF -DAUGUR_PRECOMPILE=ON
+  # Several sources are compiled as one, which takes half the time.
+  cmake --preset release -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12
 fi
 cmake --build "$build" --target augurpack augurfs
 unmount # of a run that was killed

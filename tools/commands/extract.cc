@@ -275,7 +275,7 @@ int RunExtract(const ExtractOptions& options) {
   if (!left_out.ok()) return Fail(kAugurpack, left_out.status());
   if (*left_out == 0) return kExitDone;
   PrintError(kAugurpack, std::to_string(*left_out) + (*left_out == 1 ? " file was" : " files were") +
-                              " left out; 'augurpack verify' lists all defects of the store");
+                             " left out; 'augurpack verify' lists all defects of the store");
   return kExitError;
 }
 
