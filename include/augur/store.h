@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,7 +82,7 @@ struct ShardInfo {
 // Store reads one generation of a store (FORMAT.md). It maps the index and checks each 64 KiB of it at first touch, so
 // opening costs the same for ten files and for a hundred million. It keeps its generation, and holds a shared lock
 // on its index file, until it is destroyed, whatever writers do meanwhile.
-// Safe from any thread. Calls may wait for pages of the index; none but Read and OpenShard touches a shard.
+// Safe from any thread. Calls may wait for pages of the index; none but Read, Locate and OpenShard touches a shard.
 // Failures: kCorrupt with file and defect when a rule of FORMAT.md is broken; kIo when the system cannot read.
 // Not for changing a store: StoreWriter.
 class Store {
@@ -115,8 +116,10 @@ class Store {
   static uint64_t BlockBytes(const Entry& file, uint64_t block);
   // The hash which block `block` must have: the record's own when it has only one.
   Result<Hash128> BlockHash(const Entry& file, uint64_t block) const;
-  // Opens the shard of the record if it is not open, and says where the block lies. kCorrupt when the shard is missing
-  // or its size is not the one in the index, by name.
+  // Where the block lies, if the shard of the record is open. Touches no disk.
+  std::optional<Extent> LocateOpen(const Entry& file, uint64_t block) const;
+  // The same, and opens the shard if it is not open, which may wait for the disk. kCorrupt when the shard is missing or
+  // its size is not the one in the index, by name.
   Result<Extent> Locate(const Entry& file, uint64_t block) const;
   // kCorrupt "shard-...: record N (path): checksum mismatch" unless `bytes` are those of the block.
   Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;

@@ -13,7 +13,12 @@ namespace augur {
 
 BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
                          Statistics& statistics, DemandHooks* hooks)
-    : store_(std::move(store)), engine_(engine), cache_(cache), statistics_(statistics), hooks_(hooks) {}
+    : store_(std::move(store)),
+      engine_(engine),
+      cache_(cache),
+      statistics_(statistics),
+      hooks_(hooks),
+      opener_(store_) {}
 
 void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done) {
   const RecordKey key{.hash = file.hash, .size = file.size, .block = block};
@@ -43,23 +48,26 @@ void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer
     return;
   }
   statistics_.Add(Stat::kMisses, 1);
-  Result<Extent> extent = store_->Locate(file, block);
-  if (!extent.ok()) {
-    spdlog::error("{}: {}", Printable(store_->path()), extent.status().text());
-    loaded(extent.status());
-    return;
-  }
-  const uint64_t align = extent->file->align;
-  AUGUR_CHECK(align > 0 && align <= kAlignMax);
-  const uint64_t begin = extent->offset / align * align;
-  const uint64_t end = (extent->offset + extent->bytes + align - 1) / align * align;
-  AUGUR_CHECK(end - begin <= buffer.bytes());
-  ReadRequest request{.fd = extent->file->fd, .offset = begin, .data = buffer.data(), .bytes = end - begin, .done = {}};
   // std::function must be copyable, so the buffer travels in a shared_ptr.
   auto shared = std::make_shared<Buffer>(std::move(buffer));
-  request.done = [this, file, block, use, extent = std::move(extent).value(), begin, shared,
+  opener_.Locate(file, block, [this, file, block, use, shared, loaded = std::move(loaded)](Result<Extent> extent) {
+    if (extent.ok()) return Submit(file, block, use, std::move(extent).value(), shared, loaded);
+    spdlog::error("{}: {}", Printable(store_->path()), extent.status().text());
+    loaded(extent.status());
+  });
+}
+
+void BlockReader::Submit(const Entry& file, uint64_t block, Use use, Extent extent, std::shared_ptr<Buffer> buffer,
+                         RecordCache::Loaded loaded) {
+  const uint64_t align = extent.file->align;
+  AUGUR_CHECK(align > 0 && align <= kAlignMax);
+  const uint64_t begin = extent.offset / align * align;
+  const uint64_t end = (extent.offset + extent.bytes + align - 1) / align * align;
+  AUGUR_CHECK(end - begin <= buffer->bytes());
+  ReadRequest request{.fd = extent.file->fd, .offset = begin, .data = buffer->data(), .bytes = end - begin, .done = {}};
+  request.done = [this, file, block, use, extent = std::move(extent), begin, buffer = std::move(buffer),
                   loaded = std::move(loaded)](int64_t result) {
-    loaded(Finish(file, block, use, extent, extent.offset - begin, result, std::move(*shared)));
+    loaded(Finish(file, block, use, extent, extent.offset - begin, result, std::move(*buffer)));
   };
   engine_.Submit(std::move(request));
 }

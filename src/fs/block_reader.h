@@ -11,6 +11,7 @@
 #include "cache/record_cache.h"
 #include "cache/warehouse.h"
 #include "control/statistics.h"
+#include "fs/shard_opener.h"
 #include "io/read_engine.h"
 #include "prefetch/demand_hooks.h"
 #include "prefetch/shown_file.h"
@@ -41,8 +42,13 @@ class BlockReader {
   // A block of a file of any view, where it is kept beside the record cache, without a copy. Nothing: it is not kept.
   std::optional<Warehouse::Pin> FindKept(const ShownFile& file, uint64_t block) const;
 
+  // After the last Get, while the engine is there: waits until every block has reached the engine or has failed.
+  void Settle() { opener_.Settle(); }
+
  private:
   void Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded);
+  void Submit(const Entry& file, uint64_t block, Use use, Extent extent, std::shared_ptr<Buffer> buffer,
+              RecordCache::Loaded loaded);
   Result<CachedBlock> Finish(const Entry& file, uint64_t block, Use use, const Extent& extent, size_t skip,
                              int64_t result, Buffer buffer);
 
@@ -52,6 +58,8 @@ class BlockReader {
   RecordCache& cache_;
   Statistics& statistics_;
   DemandHooks* const hooks_;
+
+  ShardOpener opener_;
 };
 
 }  // namespace augur

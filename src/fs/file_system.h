@@ -119,6 +119,8 @@ class FileSystem final : public ViewSource {
   // not a file. kNoSpace: the cache cannot hold the blocks. `reader` is the thread that reads, 0 where it is not known.
   // REQUIRES: bytes <= kReadBytesMax.
   void Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader = 0);
+  // After the last Read, while the engine is there: waits until every read has reached the engine or has ended.
+  void Settle() { blocks_.Settle(); }
 
   FileSystemCounts Counts() const;
 

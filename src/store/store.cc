@@ -87,17 +87,20 @@ Result<Hash128> Store::BlockHash(const Entry& file, uint64_t block) const {
   return parts_->tree.BlockHash(file, block);
 }
 
-Result<Extent> Store::Locate(const Entry& file, uint64_t block) const {
+std::optional<Extent> Store::LocateOpen(const Entry& file, uint64_t block) const {
   AUGUR_CHECK(file.type == EntryType::kFile);
-  Extent extent{.file = parts_->shards.Find(file.shard),
-                .offset = file.offset + block * kBlockBytes,
-                .bytes = BlockBytes(file, block)};
-  if (extent.file == nullptr) {
-    AUGUR_TRY_ASSIGN(info, Shard(file.shard));
-    AUGUR_TRY_ASSIGN(opened, parts_->shards.Open(info));
-    extent.file = std::move(opened);
-  }
-  return extent;
+  std::shared_ptr<const ShardFile> shard = parts_->shards.Find(file.shard);
+  if (shard == nullptr) return std::nullopt;
+  return Extent{
+      .file = std::move(shard), .offset = file.offset + block * kBlockBytes, .bytes = BlockBytes(file, block)};
+}
+
+Result<Extent> Store::Locate(const Entry& file, uint64_t block) const {
+  if (std::optional<Extent> extent = LocateOpen(file, block)) return *std::move(extent);
+  AUGUR_TRY_ASSIGN(info, Shard(file.shard));
+  AUGUR_TRY_ASSIGN(opened, parts_->shards.Open(info));
+  return Extent{
+      .file = std::move(opened), .offset = file.offset + block * kBlockBytes, .bytes = BlockBytes(file, block)};
 }
 
 Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const {

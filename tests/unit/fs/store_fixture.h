@@ -76,6 +76,7 @@ class StoreFixture : public ::testing::Test {
   }
 
   void TearDown() override {
+    if (fs_) fs_->Settle();
     engine_.reset();  // waits for every read
     fs_.reset();
   }

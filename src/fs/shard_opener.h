@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "augur/store.h"
+#include "base/mutex.h"
+
+namespace augur {
+
+// ShardOpener says where blocks lie without a wait: a shard that is not open is opened (some calls that may wait for
+// the disk, or for a server) on a thread of its own, which begins when it is first needed. Safe from any thread.
+class ShardOpener {
+ public:
+  using Done = std::function<void(Result<Extent>)>;
+
+  explicit ShardOpener(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
+  ~ShardOpener() { Settle(); }
+  ShardOpener(const ShardOpener&) = delete;
+  ShardOpener& operator=(const ShardOpener&) = delete;
+
+  // Calls `done`, before it returns when the shard is open, and else from the thread, with what Store::Locate gives.
+  // Where the system has no thread to give, it is opened here and now. REQUIRES: as Store::Locate.
+  void Locate(const Entry& file, uint64_t block, Done done) AUGUR_EXCLUDES(mu_);
+
+  // After the last Locate: waits until every `done` was called, and ends the thread.
+  void Settle() AUGUR_EXCLUDES(mu_);
+
+ private:
+  struct Asked {
+    Entry file;
+    uint64_t block;
+    Done done;
+  };
+
+  void Run() AUGUR_EXCLUDES(mu_);
+
+  const std::shared_ptr<const Store> store_;
+
+  Mutex mu_;
+  CondVar wake_;
+  std::optional<std::thread> thread_ AUGUR_GUARDED_BY(mu_);
+  std::deque<Asked> asked_ AUGUR_GUARDED_BY(mu_);
+  bool ending_ AUGUR_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace augur
