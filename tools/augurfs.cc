@@ -59,11 +59,11 @@ constexpr const char* kProgram = "augurfs";
 // each costs a buffer of up to 1 MiB and a bit while it lasts.
 constexpr unsigned kReadsInFlight = 32;
 
-// What works out orders takes some 12 MiB for itself: known samplers, lists, what was read.
-constexpr uint64_t kMemoryToForesee = 64 << 20;
-
-// Enough for the segments of the largest decoded cache (1,024), and all else.
+// Enough for the shards, the segments of the largest decoded cache (1,024), and all else. Of it, for shards: a store of
+// 1 TiB has as many.
 constexpr rlim_t kDescriptorsMax = 8192;
+constexpr rlim_t kDescriptorsMin = 1024;  // as many as every system gives
+constexpr uint32_t kShardShare = 8;
 
 constexpr const char* kSharedFolder = "/dev/shm";
 
@@ -107,17 +107,19 @@ class Daemon {
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
   Status Prepare() {
-    AUGUR_TRY_ASSIGN(memory, MachineMemory());
-    const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
-    AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine));
-    settings_ = std::move(settings);
     AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options_.mountpoint,
                                                      .source = options_.store,
                                                      .allow_other = options_.allow_other,
                                                      .noexec = options_.noexec}));
     mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
-    AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true, .generation = options_.generation}));
+    AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true,
+                                                         .open_shards_max = RaiseDescriptors() / kShardShare,
+                                                         .generation = options_.generation}));
     store_ = std::move(store);
+    AUGUR_TRY_ASSIGN(memory, MachineMemory());
+    const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
+    AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine, ForesightBytes(store_->summary().file_count)));
+    settings_ = std::move(settings);
     AUGUR_TRY(PrepareHelper());  // before there are threads
     pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
     cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
@@ -143,15 +145,20 @@ class Daemon {
     return Status::Ok();
   }
 
+  // A shard takes a descriptor, and a segment of the decoded cache too. Returns how many there may be.
+  static uint32_t RaiseDescriptors() {
+    rlimit descriptors{};
+    if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return kDescriptorsMin;
+    if (descriptors.rlim_cur < std::min(descriptors.rlim_max, kDescriptorsMax)) {
+      const rlim_t before = std::exchange(descriptors.rlim_cur, std::min(descriptors.rlim_max, kDescriptorsMax));
+      if (setrlimit(RLIMIT_NOFILE, &descriptors) != 0) descriptors.rlim_cur = before;
+    }
+    return static_cast<uint32_t>(std::min(descriptors.rlim_cur, kDescriptorsMax));
+  }
+
   // Without it the mount is as good, but decodes again.
   void OpenDecodedCache() {
     if (options_.decoded_folder.empty()) return;
-    // A segment takes a descriptor.
-    rlimit descriptors{};
-    if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur < descriptors.rlim_max) {
-      descriptors.rlim_cur = std::min(descriptors.rlim_max, kDescriptorsMax);
-      (void)setrlimit(RLIMIT_NOFILE, &descriptors);
-    }
     Result<std::unique_ptr<DecodedFiles>> decoded =
         DecodedFiles::Open(options_.decoded_folder, options_.decoded_bytes, statistics_, settings_.notes);
     if (decoded.ok()) {
@@ -206,11 +213,12 @@ class Daemon {
                           .keeps_made = options_.cache == CachePlace::kShm || ReclaimsIdleMemory(),
                           .reads_max = kReadsInFlight,
                           .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
-    if (settings_.memory_bytes < kMemoryToForesee) return Status::Ok();
+    if (settings_.foresight_bytes == 0) return Status::Ok();
     const auto variable = [](const char* name) {
       return getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
     };
     ForeseerOptions foresight;
+    foresight.memory_bytes = settings_.foresight_bytes;
     foresight.replay_folder = ReplayFolderPath(variable("XDG_CACHE_HOME"), variable("HOME"), store_->path());
     foreseer_ = std::make_unique<Foreseer>(store_, *prefetcher_, statistics_, std::move(foresight));
     prefetcher_->SetWitness({.read = [this](EntryNumber file, uint32_t reader) { foreseer_->SawRead(file, reader); },
@@ -394,6 +402,7 @@ class Daemon {
   void Stop() {
     StopPrefetch();
     if (session_) session_->Stop();
+    if (file_system_) file_system_->Settle();
     engine_.reset();
     ahead_engine_.reset();
     if (decoded_) decoded_->Stop();

@@ -54,12 +54,15 @@ constexpr uint64_t kRecycledShare = 16;
 constexpr uint64_t kRecycledMax = 16 * kMiB;
 // A decoding thread: tables of libjpeg or libspng (300 KiB), and its stack.
 constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
+// What works out orders has at most a third of what the parts above leave.
+constexpr uint64_t kForesightShare = 3;
 // A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
 constexpr uint64_t kKeptMin = 4 * kMiB;
 
 }  // namespace
 
-Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine) {
+Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine,
+                                       uint64_t foresight_bytes) {
   AugurfsSettings settings;
   settings.uid = options.uid.value_or(machine.uid);
   settings.gid = options.gid.value_or(machine.gid);
@@ -129,6 +132,16 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   const uint64_t views = std::min(std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax), rest - kStockMin);
   give_to_views(views);
   rest -= views;
+  if (settings.memory_bytes >= kMemoryToForesee) {
+    settings.foresight_bytes = std::min(rest / kForesightShare, foresight_bytes);
+    if (settings.foresight_bytes < foresight_bytes) {
+      settings.notes.push_back(
+          "orders are worked out of smaller folders only, not of all files of the store: that takes " +
+          FormatSize(foresight_bytes) +
+          ", and memory=" + FormatSize((kForesightShare + 1) * foresight_bytes + kMemoryToForesee) + " has it");
+    }
+    rest -= settings.foresight_bytes;
+  }
   const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
   if (options.cache != CachePlace::kNone) {
     settings.kept_bytes = rest - stock;

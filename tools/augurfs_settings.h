@@ -11,6 +11,9 @@
 
 namespace augur {
 
+// With less, orders are not worked out.
+inline constexpr uint64_t kMemoryToForesee = uint64_t{64} << 20;
+
 // What this machine and this user are: the facts on which defaults depend.
 struct Machine {
   MemoryRoom memory;
@@ -26,11 +29,12 @@ struct AugurfsSettings {
   unsigned threads = 2;
   uint64_t memory_bytes = 0;  // the whole budget
   // Its parts:
-  uint64_t buffer_bytes = 0;  // records that somebody asked for, on their way
-  uint64_t chunk_bytes = 0;   // records that are read ahead, on their way; 0 without foresight, as all that follow
-  uint64_t kept_bytes = 0;    // kept records; orders are taken from it as they come
-  uint64_t stock_bytes = 0;   // files in the page cache that were pushed ahead of the reader, and those it read
-  uint64_t lent_bytes = 0;    // of them, what kept records may have on a disk where reads are dear
+  uint64_t buffer_bytes = 0;     // records that somebody asked for, on their way
+  uint64_t chunk_bytes = 0;      // records that are read ahead, on their way; 0 without foresight, as all that follow
+  uint64_t foresight_bytes = 0;  // working out orders; 0: they are not
+  uint64_t kept_bytes = 0;       // kept records; orders are taken from it as they come
+  uint64_t stock_bytes = 0;      // files in the page cache that were pushed ahead of the reader, and those it read
+  uint64_t lent_bytes = 0;       // of them, what kept records may have on a disk where reads are dear
   uint64_t order_bytes_max = 0;
   uint64_t rendered_bytes = 0;         // files of views, made and in the making
   uint64_t recycled_bytes = 0;         // memory of such files that nobody has, for the next
@@ -40,7 +44,8 @@ struct AugurfsSettings {
   std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
 };
 
-// Resolves options on a machine; pure. kInvalid: the memory is less than anything can work with.
-Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine);
+// Resolves options on a machine, for a store of `files` files; pure. kInvalid: the memory is less than anything can
+// work with.
+Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, uint64_t foresight_bytes);
 
 }  // namespace augur

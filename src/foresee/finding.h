@@ -36,8 +36,8 @@ struct Finding {
   // Whose it is: a sampler's, or a recorded run's.
   std::shared_ptr<const SampleList> list;
   Guess guess;
-  std::string run;                                          // name of the record; empty: a sampler's
-  std::vector<std::shared_ptr<const EpochOrder>> recorded;  // the epochs after this one
+  std::string run;                                     // name of the record; empty: a sampler's
+  std::vector<std::shared_ptr<const Order>> recorded;  // the epochs after this one
 
   // What comes after this epoch is known by itself, not only how this one was drawn: a seed that was found by search is
   // good for one epoch, until the next one has shown how it follows.

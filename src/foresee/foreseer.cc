@@ -32,6 +32,13 @@ std::vector<KnownSampler> AllKnown() {
   return known;
 }
 
+SampleListLimits ListLimits(const ForeseerOptions& options) {
+  SampleListLimits limits;
+  limits.list_bytes_max = ForesightFiles(options.memory_bytes) * sizeof(EntryNumber);
+  limits.cache_bytes_max = std::min(limits.cache_bytes_max, options.memory_bytes / 4);
+  return limits;
+}
+
 }  // namespace
 
 Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, Statistics& statistics,
@@ -41,7 +48,7 @@ Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, S
       options_(std::move(options)),
       processes_(options_.processes != nullptr ? options_.processes : &source_),
       watch_(&processes_),
-      lists_(store_),
+      lists_(store_, ListLimits(options_)),
       known_(options_.known ? options_.known : std::make_shared<const std::vector<KnownSampler>>(AllKnown())),
       foretold_(orders) {}
 
@@ -51,7 +58,9 @@ Status Foreseer::Start() {
   AUGUR_TRY_ASSIGN(searcher, Searcher::Start({.threads = options_.search_threads}));
   searcher_ = std::move(searcher);
   if (!options_.replay_folder.empty()) {
-    Result<std::unique_ptr<ReplayStore>> replay = ReplayStore::Open(options_.replay_folder, store_->summary());
+    ReplayLimits limits;
+    limits.run_bytes_max = std::min(limits.run_bytes_max, RecordBytesMax());
+    Result<std::unique_ptr<ReplayStore>> replay = ReplayStore::Open(options_.replay_folder, store_->summary(), limits);
     if (replay.ok()) {
       replay_ = std::move(replay).value();
       Remember();

@@ -44,7 +44,7 @@ bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   finding.run = match.run;
   finding.order = std::make_shared<const EpochOrder>(std::move(run->epochs[match.epoch]));
   for (size_t i = match.epoch + 1; i < run->epochs.size(); ++i) {
-    finding.recorded.push_back(std::make_shared<const EpochOrder>(std::move(run->epochs[i])));
+    finding.recorded.push_back(std::make_shared<const Order>(std::move(run->epochs[i])));
   }
   finding.what = "epoch " + std::to_string(match.epoch) + " of a recorded run" +
                  (run->finding.empty() ? "" : " (" + run->finding + ")");
@@ -83,8 +83,14 @@ void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
   job.seen.erase(job.seen.begin(), end);
 }
 
+uint64_t Foreseer::RecordBytesMax() const {
+  return ForesightFiles(options_.memory_bytes) * kRecordedEpochsMax * sizeof(EntryNumber);
+}
+
 void Foreseer::Record(Job& job, Order files) {
-  if (job.record.epochs.size() >= kRecordedEpochsMax) return;
+  uint64_t bytes = files.size() * sizeof(EntryNumber);
+  for (const Order& epoch : job.record.epochs) bytes += epoch.size() * sizeof(EntryNumber);
+  if (job.record.epochs.size() >= kRecordedEpochsMax || bytes > RecordBytesMax()) return;
   job.record.epochs.push_back(std::move(files));
   if (job.record_name.empty()) job.record_name = ReplayStore::NewName();
   const Status status = replay_->Save(job.record_name, job.record);

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/units.h"
 #include "order/replay_folders.h"
 #include "store/hash.h"
 
@@ -133,6 +134,11 @@ Status ReplayStore::Save(const std::string& name, const Run& run) {
 Result<Run> ReplayStore::Load(const std::string& name) const {
   AUGUR_TRY_ASSIGN(fd, folder_.OpenFile(name));
   const Result<ReplayHead> head = ReadReplayHead(fd.get());
+  if (head.ok()) {
+    uint64_t bytes = 0;
+    for (const ReplayEpoch& epoch : head->epochs) bytes += epoch.files * sizeof(EntryNumber);
+    if (bytes > limits_.run_bytes_max) return Status(Code::kNoSpace, name + ": a run of " + FormatSize(bytes));
+  }
   Result<Run> run = head.ok() ? ReadReplay(fd.get()) : Result<Run>(head.status());
   if (run.ok() && head->identity == identity_) return run;
   if (!run.ok() && run.status().code() != Code::kCorrupt) return run;
