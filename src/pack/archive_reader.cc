@@ -109,7 +109,7 @@ ssize_t ArchiveReader::ReadSource(struct archive* archive, void* self, const voi
 Status ArchiveReader::Failure(int result, const std::string& what) const {
   if (!source_failure_.ok()) return source_failure_;
   const std::string context = Printable(what.empty() ? name_ : name_ + ": " + what);
-  const std::string cause = OrEmpty(archive_error_string(archive_));
+  const std::string cause = Printable(OrEmpty(archive_error_string(archive_)));
   return {result == ARCHIVE_FAILED ? Code::kInvalid : Code::kCorrupt,
           context + ": " + (cause.empty() ? "the archive cannot be read" : cause)};
 }
@@ -125,6 +125,7 @@ Result<bool> ArchiveReader::NextMember(Member* member) {
   const char* const path = archive_entry_pathname(entry);
   if (path == nullptr) return Failure(ARCHIVE_FATAL, "a member's name");
   member->raw_path = path;
+  member_ = path;
   member->kind = KindOf(entry);
   member->attributes = {.mode = static_cast<uint32_t>(archive_entry_perm(entry)) & 07777U,
                         .mtime_sec = archive_entry_mtime(entry),
@@ -148,7 +149,11 @@ Result<bool> ArchiveReader::NextPiece(MemberPiece* piece) {
   la_int64_t offset = 0;
   const int result = archive_read_data_block(archive_, &buffer, &bytes, &offset);
   if (result == ARCHIVE_EOF) return false;
-  if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return Failure(result, "");
+  // A warning here is a checksum or size of a zip that does not hold. It may come with the very bytes that are wrong.
+  if (result == ARCHIVE_WARN) {
+    return Status(Code::kInvalid, Failure(result, member_).text() + ": make or fetch the archive anew");
+  }
+  if (result != ARCHIVE_OK) return Failure(result, member_);
   *piece = {.bytes = {static_cast<const std::byte*>(buffer), bytes}, .offset = static_cast<uint64_t>(offset)};
   return true;
 }

@@ -59,7 +59,8 @@ class ArchiveReader {
   // source failed with.
   Result<bool> NextMember(Member* member);
   // True: `piece` is the next of the current member. False: that was the last. kInvalid: this member cannot be read
-  // (encrypted, or packed in a way that libarchive does not know), the next may be. kCorrupt as above.
+  // (encrypted, packed in a way that libarchive does not know, or not what its checksum says, which is known at its end
+  // only), the next may be. kCorrupt as above.
   Result<bool> NextPiece(MemberPiece* piece);
   // Bytes of the archive that are behind us. Between NextMember and NextPiece, in a plain tar: where the member begins.
   uint64_t Position() const;
@@ -71,6 +72,7 @@ class ArchiveReader {
   static ssize_t ReadSource(struct archive* archive, void* self, const void** buffer);
 
   const std::string name_;
+  std::string member_;  // the current one's name
   Source source_;
   Status source_failure_;
   struct archive* archive_;  // owned

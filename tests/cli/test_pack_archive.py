@@ -195,6 +195,27 @@ def test_a_zip(augurpack, tmp_path, piped):
     reader.full_check(tmp_path / "store")
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED], ids=["stored", "deflated"])
+@pytest.mark.parametrize("size", [5000, 9 << 20], ids=["small", "large"])
+def test_a_damaged_member_of_a_zip_is_never_packed(augurpack, tmp_path, method, size):
+    path = tmp_path / "x.zip"
+    data = random.Random(7).randbytes(size)  # deflate stores it, so that a flipped bit is one in the bytes
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("before", b"good " * 100)
+        archive.writestr("bad", data)
+        archive.writestr("behind", b"also good " * 100)
+    damaged = bytearray(path.read_bytes())
+    damaged[damaged.index(data[1000:1100]) + 50] ^= 1
+    path.write_bytes(damaged)
+    done = run(augurpack, "create", path, tmp_path / "store", ok=(2,))
+    assert f"{path}: bad: ZIP bad CRC" in done.error and "anew" in done.error
+    assert not (tmp_path / "store" / "manifest").exists()
+    done = run(augurpack, "create", "--on-error=skip", path, tmp_path / "store", ok=(1,))
+    assert f"{path}: bad: ZIP bad CRC" in done.error
+    assert store_tree(tmp_path / "store")[1] == {b"before": b"good " * 100, b"behind": b"also good " * 100}
+    reader.full_check(tmp_path / "store")
+
+
 def test_include_and_resume_with_a_tar(augurpack, source, tmp_path):
     tar = make_tar(tmp_path / "x.tar", source)
     run(augurpack, "create", "--include=n1/*", tar, tmp_path / "one")
