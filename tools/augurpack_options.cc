@@ -114,7 +114,10 @@ Command CreateCommand() {
   command.text =
       "Packs all files, folders and symbolic links below SRC, with names, modes and times, into the new store STORE. "
       "Files with the same bytes are stored once; hard links become files of their own. Killed at any point, it "
-      "leaves either the old store or none.";
+      "leaves either the old store or none. A tar may be compressed, by gzip, bzip2, xz, lzip, zstd, lz4, lzma or "
+      "compress. Checksums are checked: a tar that is damaged makes no store, a damaged file within a zip is one that "
+      "cannot be read. A plain tar has none of its files' bytes, nor have lzma and compress, nor zstd and lz4 when "
+      "they were told to leave them out.";
   command.arguments = {
       {.name = "SRC", .brief = "a folder, tar or zip file, or - for stdin; with --decode also a store"},
       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};

@@ -109,6 +109,9 @@ class StoreWriter {
   // time only.
   Result<bool> Resume(std::string_view path, const Attributes& attributes, uint64_t size);
 
+  // What was added is not to be trusted: destruction removes it, and leaves nothing to resume. Not with Commit.
+  void Discard();
+
   // Paths that the added files would collide with are reported as kExists, with both names. Writes the index and the
   // manifest; after OK the new generation is what readers see. Old generations stay until RemoveOldGenerations.
   Result<WriterSummary> Commit();

@@ -57,16 +57,8 @@ ArchiveReader::ArchiveReader(std::string name) : name_(std::move(name)), archive
 
 ArchiveReader::~ArchiveReader() { archive_read_free(archive_); }
 
-Status ArchiveReader::OpenFormats(Formats formats) {
-  zip_ = formats == Formats::kZip;
-  if (zip_) {
-    archive_read_support_format_zip(archive_);
-    return {};
-  }
-  archive_read_support_format_tar(archive_);
-  if (formats != Formats::kCompressedTar) return {};
-  // Not archive_read_support_filter_all: that starts outside programs for rare formats.
-  archive_read_support_filter_gzip(archive_);
+void ArchiveReader::SupportCompressions() {
+  // Not archive_read_support_filter_all: that starts outside programs for rare formats. Not gzip: it is not checked.
   archive_read_support_filter_bzip2(archive_);
   archive_read_support_filter_xz(archive_);
   archive_read_support_filter_lzma(archive_);
@@ -74,23 +66,28 @@ Status ArchiveReader::OpenFormats(Formats formats) {
   archive_read_support_filter_zstd(archive_);
   archive_read_support_filter_lz4(archive_);
   archive_read_support_filter_compress(archive_);
-  return {};
 }
 
 Result<std::unique_ptr<ArchiveReader>> ArchiveReader::Open(Source source, Formats formats, std::string name) {
   std::unique_ptr<ArchiveReader> reader(new ArchiveReader(std::move(name)));
   reader->source_ = std::move(source);
-  AUGUR_TRY(reader->OpenFormats(formats));
+  if (formats == Formats::kPlainTar) {
+    archive_read_support_format_tar(reader->archive_);
+  } else {
+    archive_read_support_format_raw(reader->archive_);
+    reader->SupportCompressions();
+  }
   const int result = archive_read_open(reader->archive_, reader.get(), nullptr, ReadSource, nullptr);
-  if (result != ARCHIVE_OK) return reader->Failure(result, "");
+  if (result != ARCHIVE_OK) return reader->Failure(ARCHIVE_FAILED, "");
   return reader;
 }
 
 Result<std::unique_ptr<ArchiveReader>> ArchiveReader::OpenZip(int fd, std::string name) {
   std::unique_ptr<ArchiveReader> reader(new ArchiveReader(std::move(name)));
-  AUGUR_TRY(reader->OpenFormats(Formats::kZip));
+  reader->zip_ = true;
+  archive_read_support_format_zip(reader->archive_);
   const int result = archive_read_open_fd(reader->archive_, fd, kSeekBlockBytes);
-  if (result != ARCHIVE_OK) return reader->Failure(result, "");
+  if (result != ARCHIVE_OK) return reader->Failure(ARCHIVE_FAILED, "");
   return reader;
 }
 
@@ -157,6 +154,8 @@ Result<bool> ArchiveReader::NextPiece(MemberPiece* piece) {
   *piece = {.bytes = {static_cast<const std::byte*>(buffer), bytes}, .offset = static_cast<uint64_t>(offset)};
   return true;
 }
+
+bool ArchiveReader::compressed() const { return archive_filter_count(archive_) > 1; }
 
 uint64_t ArchiveReader::Position() const { return static_cast<uint64_t>(archive_filter_bytes(archive_, 0)); }
 

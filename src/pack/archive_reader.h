@@ -35,19 +35,20 @@ struct MemberPiece {
   uint64_t offset = 0;
 };
 
-// ArchiveReader reads a tar or zip by libarchive, one member after the other. One thread. Names are bytes: libarchive
-// is run in a UTF-8 locale of this thread's own, so that no name is refused or changed by the user's.
+// ArchiveReader reads a tar, a zip or a compressed file by libarchive, one member after the other. One thread. Names
+// are bytes: libarchive is run in a UTF-8 locale of this thread's own, so that no name is refused or changed by the
+// user's.
 class ArchiveReader {
  public:
   enum class Formats {
-    kPlainTar,       // no compression
-    kCompressedTar,  // or any that libarchive knows without an outside program
-    kZip,
+    kPlainTar,  // no compression
+    kBytes,     // no archive but one member of any bytes, in any compression but gzip that libarchive has in itself
   };
   // Hands out the next bytes of the archive, empty at its end; they stay valid until the next call.
   using Source = std::function<Result<std::span<const std::byte>>()>;
 
-  // Reads from `source`; `name` is for messages. kInvalid: this is no such archive.
+  // Reads from `source`; `name` is for messages. kInvalid: this is no such archive. What the
+  // source failed with.
   static Result<std::unique_ptr<ArchiveReader>> Open(Source source, Formats formats, std::string name);
   // Reads a zip from a file that can seek, which is how its modes and links are found.
   static Result<std::unique_ptr<ArchiveReader>> OpenZip(int fd, std::string name);
@@ -64,10 +65,12 @@ class ArchiveReader {
   Result<bool> NextPiece(MemberPiece* piece);
   // Bytes of the archive that are behind us. Between NextMember and NextPiece, in a plain tar: where the member begins.
   uint64_t Position() const;
+  // Whether there is a compression around it.
+  bool compressed() const;
 
  private:
   explicit ArchiveReader(std::string name);
-  Status OpenFormats(Formats formats);
+  void SupportCompressions();
   Status Failure(int result, const std::string& what) const;
   static ssize_t ReadSource(struct archive* archive, void* self, const void** buffer);
 

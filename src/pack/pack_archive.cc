@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "decode/image_probe.h"
 #include "pack/archive_reader.h"
+#include "pack/decompressor.h"
 #include "pack/held_folders.h"
 #include "pack/member_path.h"
 #include "pack/read_ahead.h"
@@ -199,6 +200,26 @@ Status PackZip(int fd, const ArchiveOptions& options, const std::string& name, S
   return ArchivePacker(options, name, *reader, writer, observer).Run();
 }
 
+Status WithFormats(const Status& status) {
+  if (status.code() != Code::kInvalid) return status;
+  return {Code::kInvalid, status.text() + ": neither a tar nor a zip file"};
+}
+
+// The tar that comes out of `unpacked`, which is read to its end: the checksums of some compressions stand there.
+Status PackTar(Decompressor& unpacked, const ArchiveOptions& options, const std::string& name, StoreWriter& writer,
+               PackObserver& observer) {
+  Result<std::unique_ptr<ArchiveReader>> reader =
+      ArchiveReader::Open([&unpacked] { return unpacked.Next(); }, ArchiveReader::Formats::kPlainTar, name);
+  if (!reader.ok()) return WithFormats(reader.status());
+  AUGUR_TRY(ArchivePacker(options, name, **reader, writer, observer).Run());
+  while (unpacked.compressed()) {
+    if (observer.stopped()) return StoppedStatus();
+    AUGUR_TRY_ASSIGN(rest, unpacked.Next());
+    if (rest.empty()) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObserver& observer) {
@@ -226,14 +247,12 @@ Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObser
     if (std::exchange(begun, true)) return input->Next();
     return first;
   };
-  Result<std::unique_ptr<ArchiveReader>> reader =
-      ArchiveReader::Open(source, ArchiveReader::Formats::kCompressedTar, name);
-  if (!reader.ok()) {
-    return reader.status().code() != Code::kCorrupt
-               ? reader.status()
-               : Status(Code::kInvalid, reader.status().text() + ": neither a tar nor a zip file");
-  }
-  return ArchivePacker(options, name, **reader, writer, observer).Run();
+  Result<std::unique_ptr<Decompressor>> unpacked = Decompressor::Open(source, first, name);
+  if (!unpacked.ok()) return WithFormats(unpacked.status());
+  const Status packed = PackTar(**unpacked, options, name, writer, observer);
+  // What a damaged stream has given so far may be wrong: a resume would take it over.
+  if (packed.code() == Code::kCorrupt && (*unpacked)->compressed()) writer.Discard();
+  return packed;
 }
 
 }  // namespace augur

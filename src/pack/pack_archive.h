@@ -17,12 +17,12 @@ struct ArchiveOptions {
   bool resume = false;
 };
 
-// Adds what is in a tar (of any compression that libarchive knows) or zip to `writer`, in the archive's order. A
-// leading
-// '/' and './' are taken off the names. Holes of sparse members are read as zeros. A zip that comes through a pipe is
-// first copied to a temporary file: its modes and links stand at its end. Memory: 32 MiB.
-// kInvalid: neither a tar nor a zip. kCorrupt: broken or cut off. kStopped: the observer said so. Otherwise what the
-// observer made of a problem (a name with '..', a member that cannot be read), or a failure of the writer.
+// Adds what is in a tar (of gzip or any compression that libarchive has in itself) or zip to `writer`, in the archive's
+// order. A leading '/' and './' are taken off the names. Holes of sparse members are read as zeros. A zip that comes
+// through a pipe is first copied to a temporary file: its modes and links stand at its end. Memory: 32 MiB. kInvalid:
+// neither a tar nor a zip. kCorrupt: broken or cut off, which the checksum at a compressed tar's end may tell when all
+// of it has been added; nothing is left for a resume then. kStopped: the observer said so. Otherwise what the observer
+// made of a problem (a name with '..', a member that cannot be read), or a failure of the writer.
 Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObserver& observer);
 
 }  // namespace augur

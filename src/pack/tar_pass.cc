@@ -29,7 +29,7 @@ bool IsTarName(const std::string& path) {
 // Opens a tar. kInvalid, with the cure: libarchive does not take it for an uncompressed one.
 Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, const std::string& name) {
   auto reader = ArchiveReader::Open(std::move(source), ArchiveReader::Formats::kPlainTar, name);
-  if (reader.ok() || reader.status().code() != Code::kCorrupt) return reader;
+  if (reader.ok() || reader.status().code() != Code::kInvalid) return reader;
   return Status(Code::kInvalid, Printable(name) +
                                     ": is not an uncompressed tar: records can only be adopted from one; pack it with "
                                     "'augurpack create - STORE < FILE'");

@@ -35,7 +35,7 @@ StoreWriter::~StoreWriter() {
   if (parts_ == nullptr || parts_->committed) return;
   if (parts_->stream.active()) (void)parts_->stream.Abandon();  // what cannot be taken back, a resume cuts off
   if (parts_->failure.ok()) (void)parts_->series.Flush();
-  if (!parts_->series.resumable()) parts_->RemoveTraces();
+  if (parts_->discarded || !parts_->series.resumable()) parts_->RemoveTraces();
 }
 
 namespace {
@@ -219,9 +219,11 @@ Result<bool> StoreWriter::Resume(std::string_view path, const Attributes& attrib
   return true;
 }
 
+void StoreWriter::Discard() { parts_->discarded = true; }
+
 Result<WriterSummary> StoreWriter::Commit() {
   Parts& parts = *parts_;
-  AUGUR_CHECK(!parts.stream.active() && !parts.committed);
+  AUGUR_CHECK(!parts.stream.active() && !parts.committed && !parts.discarded);
   AUGUR_TRY(parts.failure);
   // Their memory is needed for sorting now.
   parts.records.Forget();

@@ -85,6 +85,7 @@ struct StoreWriter::Parts {
   Status failure;
   uint32_t tar = kNoShard;  // the foreign shard that was added last: what comes now is of it
   bool committed = false;
+  bool discarded = false;
 };
 
 }  // namespace augur

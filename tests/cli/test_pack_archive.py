@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import random
+import shutil
 import stat
 import subprocess
 import tarfile
@@ -156,6 +157,69 @@ def test_broken_archives_are_refused(augurpack, source, tmp_path):
         done = run(augurpack, "create", tmp_path / name, tmp_path / "store", ok=(2,))
         assert f"{tmp_path / name}" in done.error, name
         assert not (tmp_path / "store" / "manifest").exists()
+
+
+def packed_by(*words):
+    return lambda data: subprocess.run(words, input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def flip(data, bit):
+    damaged = bytearray(data)
+    damaged[bit // 8] ^= 1 << bit % 8
+    return bytes(damaged)
+
+
+# Those that carry a checksum, as their programs make them. Two members, for that the second is checked, too.
+CHECKED = {"gzip": gzip.compress, "gzip-members": lambda data: gzip.compress(data[:3000]) + gzip.compress(data[3000:]),
+           "bzip2": bz2.compress, "xz": lzma.compress, "zstd": packed_by("zstd", "-qc"), "lz4": packed_by("lz4", "-qc")}  # fmt: skip
+
+
+@pytest.mark.parametrize("packer", CHECKED)
+def test_no_flipped_bit_of_a_compressed_tar_gets_through(augurpack, tmp_path, packer):
+    if shutil.which(packer) is None and packer in ("zstd", "lz4"):
+        pytest.skip(f"needs {packer}")
+    rng = random.Random(11)
+    with tarfile.open(tmp_path / "x.tar", "w") as tar:
+        for name in range(4):
+            add(tar, str(name), b"".join(rng.choice([b"alpha ", b"beta ", rng.randbytes(4)]) for _ in range(500)))
+    data = CHECKED[packer]((tmp_path / "x.tar").read_bytes())
+    path = tmp_path / "x"
+    path.write_bytes(data)
+    run(augurpack, "create", path, tmp_path / "good")
+    good = store_tree(tmp_path / "good")
+    for _ in range(25):
+        path.write_bytes(flip(data, bit := rng.randrange(len(data) * 8)))
+        done = run(augurpack, "create", path, tmp_path / "store", ok=(0, 2))
+        if done.returncode == 2:
+            assert str(path) in done.error
+            assert not (tmp_path / "store").exists(), bit  # nothing that a resume might take over
+        else:  # a bit that says nothing of the bytes, as gzip's time
+            assert store_tree(tmp_path / "store") == good, bit
+            shutil.rmtree(tmp_path / "store")
+
+
+@pytest.mark.parametrize("packer", ["gzip", "lz4"])
+def test_a_wrong_checksum_at_the_end_leaves_no_store(augurpack, source, tmp_path, packer):
+    if shutil.which(packer) is None:
+        pytest.skip(f"needs {packer}")
+    data = CHECKED[packer](make_tar(tmp_path / "x.tar", source).read_bytes())
+    path = tmp_path / "x"
+    path.write_bytes(flip(data, (len(data) - (8 if packer == "gzip" else 4)) * 8))
+    for options in ((), ("--resume",), ("--on-error=skip",)):
+        done = run(augurpack, "create", *options, path, tmp_path / "store", ok=(2,))
+        assert f"{path}: " in done.error and "check" in done.error
+        assert not (tmp_path / "store").exists()
+    path.write_bytes(data)
+    done = run(augurpack, "create", "--resume", "--json", path, tmp_path / "store")
+    assert json.loads(done.stdout)["resumed"] == 0
+    assert_store_equals(tmp_path / "store", source)
+
+
+def test_a_padded_gzip_is_whole(augurpack, source, tmp_path):
+    data = gzip.compress(make_tar(tmp_path / "x.tar", source).read_bytes(), 1)
+    write(tmp_path / "x", data + bytes(12345))
+    run(augurpack, "create", tmp_path / "x", tmp_path / "store")
+    assert_store_equals(tmp_path / "store", source)
 
 
 def make_zip(path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(pack
   unit/pack/glob_test.cc
+  unit/pack/gzip_stream_test.cc
   unit/pack/listing_test.cc
   unit/pack/member_path_test.cc
   unit/pack/read_ahead_test.cc

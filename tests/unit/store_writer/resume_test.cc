@@ -85,6 +85,20 @@ TEST_F(ResumeTest, AfterAnOrderlyEndNothingIsLost) {
   ExpectFiles(50);
 }
 
+TEST_F(ResumeTest, WhatWasDiscardedIsGone) {
+  const WriterOptions options{.shard_bytes = 20'000'000};
+  for (const bool resume : {false, true}) {
+    WriterOptions again = options;
+    again.resume = resume;
+    const auto writer = Begin(again);
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(AddText(*writer, Name(i), Text(i)).ok());
+    writer->Discard();
+  }
+  EXPECT_FALSE(std::filesystem::exists(store_));
+  EXPECT_EQ(GoOn(50, options).resumed_count, 0u);
+  ExpectFiles(50);
+}
+
 TEST_F(ResumeTest, CanBeKilledAgainAndAgain) {
   WriterOptions options{.shard_bytes = 30'000'000};
   for (int round = 1; round <= 4; ++round) {
