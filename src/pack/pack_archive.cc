@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -57,9 +58,15 @@ class ArchivePacker {
   }
 
  private:
+  // The member of this path cannot be packed.
+  Status Problem(const std::string& path, const Status& status) {
+    lost_.insert(path);
+    return observer_.OnProblem(status);
+  }
+
   // A failure that is the member's and not the writer's, by code.
-  Status Judge(const Status& status) {
-    return status.code() == Code::kInvalid ? observer_.OnProblem(status.In(Printable(name_))) : status;
+  Status Judge(const std::string& path, const Status& status) {
+    return status.code() == Code::kInvalid ? Problem(path, status.In(Printable(name_))) : status;
   }
 
   bool Takes(const std::string& path, bool folder) const {
@@ -73,25 +80,40 @@ class ArchivePacker {
 
   Status Take(const Member& member) {
     Result<std::string> path = MemberPath(member.raw_path);
-    if (!path.ok()) return Judge(path.status());
+    if (!path.ok()) return Judge(member.raw_path, path.status());
     const bool folder = member.kind == MemberKind::kFolder;
     if (!path->empty() && !Takes(*path, folder)) return {};
-    if (folder) return Judge(folders_.Add(*path, member.attributes));
-    AUGUR_TRY(Judge(folders_.Release(*path)));
+    if (folder) return Judge(*path, folders_.Add(*path, member.attributes));
+    AUGUR_TRY(Judge(*path, folders_.Release(*path)));
     switch (member.kind) {
       case MemberKind::kFile: return TakeFile(*path, member);
-      case MemberKind::kSymlink: return Judge(writer_.AddSymlink(*path, member.attributes, member.target));
-      case MemberKind::kHardLink: {
-        Result<std::string> target = MemberPath(member.target);
-        if (!target.ok()) return Judge(target.status());
-        const Status added = writer_.AddHardLink(*path, *target);
-        if (added.ok()) observer_.OnPacked(1, 0);
-        return Judge(added);
-      }
-      default:
-        observer_.OnLeftOut(Printable(name_ + ": " + member.raw_path) + ": a fifo, socket or device: left out");
-        return {};
+      case MemberKind::kSymlink: return Judge(*path, writer_.AddSymlink(*path, member.attributes, member.target));
+      case MemberKind::kHardLink: return TakeHardLink(*path, member);
+      default: return LeaveOut(*path);
     }
+  }
+
+  Status LeaveOut(const std::string& path) {
+    special_.insert(path);
+    observer_.OnLeftOut(Printable(name_ + ": " + path) + ": a fifo, socket or device: left out");
+    return {};
+  }
+
+  // The archive has the bytes at the first of a file's names only, the one that the others are links to.
+  Status TakeHardLink(const std::string& path, const Member& member) {
+    Result<std::string> target = MemberPath(member.target);
+    if (!target.ok()) return Judge(path, target.status());
+    if (special_.contains(*target)) return LeaveOut(path);
+    const bool taken = Takes(*target, false);
+    if (!taken || lost_.contains(*target)) {
+      const std::string cause = taken ? ", which could not be packed" : ", which --include or --exclude leaves out";
+      return Problem(path, {Code::kInvalid, Printable(name_ + ": " + path) + ": has its bytes at its other name, '" +
+                                                Printable(*target) + "'" + cause +
+                                                ": pack both, or unpack the archive and pack the folder"});
+    }
+    const Status added = writer_.AddHardLink(path, *target);
+    if (added.ok()) observer_.OnPacked(1, 0);
+    return Judge(path, added);
   }
 
   Status TakeFile(const std::string& path, const Member& member) {
@@ -108,16 +130,16 @@ class ArchivePacker {
     const Status read = ReadBytes(path, member);
     if (!read.ok()) {
       if (streaming_) AUGUR_TRY(writer_.AbandonFile());
-      return read.code() == Code::kInvalid ? observer_.OnProblem(read) : read;
+      return read.code() == Code::kInvalid ? Problem(path, read) : read;
     }
     if (!streaming_) {
       const Status added = writer_.AddFile(path, member.attributes, ProbeImage(whole_), whole_);
       if (added.ok()) observer_.OnPacked(1, whole_.size());
-      return Judge(added);
+      return Judge(path, added);
     }
-    AUGUR_TRY(Judge(Flush()));
+    AUGUR_TRY(Judge(path, Flush()));
     observer_.OnPacked(1, 0);
-    return Judge(writer_.EndFile(member.attributes, image_));
+    return Judge(path, writer_.EndFile(member.attributes, image_));
   }
 
   // Reads all pieces of the member: into whole_ as long as that has room, then into the writer.
@@ -174,6 +196,10 @@ class ArchivePacker {
   StoreWriter& writer_;
   PackObserver& observer_;
   HeldFolders folders_;
+
+  // Names that hard links may lead to, although they are not in the tree.
+  std::set<std::string> lost_;     // by a problem
+  std::set<std::string> special_;  // fifos, sockets, devices
 
   std::vector<std::byte> whole_;  // of the member, not yet in the writer
   bool streaming_ = false;        // the writer is between BeginFile and EndFile

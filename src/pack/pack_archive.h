@@ -22,7 +22,8 @@ struct ArchiveOptions {
 // through a pipe is first copied to a temporary file: its modes and links stand at its end. Memory: 32 MiB. kInvalid:
 // neither a tar nor a zip. kCorrupt: broken or cut off, which the checksum at a compressed tar's end may tell when all
 // of it has been added; nothing is left for a resume then. kStopped: the observer said so. Otherwise what the observer
-// made of a problem (a name with '..', a member that cannot be read), or a failure of the writer.
+// made of a problem (a name with '..', a member that cannot be read, a hard link to one that is not packed), or a
+// failure of the writer.
 Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObserver& observer);
 
 }  // namespace augur

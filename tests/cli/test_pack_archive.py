@@ -119,6 +119,36 @@ def test_links_duplicates_and_what_is_no_file(augurpack, tmp_path):
     reader.full_check(tmp_path / "store")
 
 
+def test_a_hard_link_needs_the_name_that_has_the_bytes(augurpack, tmp_path):
+    """A tar has them at the first name only. What is missing is said when the link comes, and left out as what cannot be read."""
+    path = tmp_path / "x.tar"
+    with tarfile.open(path, "w") as tar:
+        add(tar, "a.txt", b"bytes")
+        add(tar, "a.jpg", type=tarfile.LNKTYPE, linkname="a.txt")
+        add(tar, "b.jpg", type=tarfile.LNKTYPE, linkname="a.jpg")
+        add(tar, "c.jpg", b"of its own")
+        add(tar, "d.jpg", type=tarfile.LNKTYPE, linkname="./c.jpg")
+    done = run(augurpack, "create", "--include=*.jpg", path, tmp_path / "store", ok=(2,))
+    assert f"{path}: a.jpg: has its bytes at its other name, 'a.txt', which --include or --exclude leaves out" in done.error
+    for options in (["--include=*.jpg"], ["--exclude=a.txt"]):
+        done = run(augurpack, "create", "--force", "--on-error=skip", *options, path, tmp_path / "store", ok=(1,))
+        assert "b.jpg: has its bytes at its other name, 'a.jpg', which could not be packed" in done.error
+        assert store_tree(tmp_path / "store")[1] == {b"c.jpg": b"of its own", b"d.jpg": b"of its own"}
+    run(augurpack, "create", "--force", "--include=*.jpg", "--include=a.txt", path, tmp_path / "store")
+    assert store_tree(tmp_path / "store")[1][b"b.jpg"] == b"bytes"
+
+
+def test_a_hard_link_to_what_is_no_file_is_none(augurpack, tmp_path):
+    with tarfile.open(tmp_path / "x.tar", "w") as tar:
+        add(tar, "fifo", type=tarfile.FIFOTYPE)
+        add(tar, "again", type=tarfile.LNKTYPE, linkname="fifo")
+        add(tar, "file", b"1")
+    done = run(augurpack, "create", "--json", tmp_path / "x.tar", tmp_path / "store")
+    assert "x.tar: again: a fifo, socket or device: left out" in done.error
+    assert json.loads(done.stdout)["left_out"] == 2
+    assert store_tree(tmp_path / "store")[1] == {b"file": b"1"}
+
+
 def test_a_name_that_leaves_the_tree_is_refused(augurpack, tmp_path):
     with tarfile.open(tmp_path / "x.tar", "w") as tar:
         add(tar, "good", b"1")
