@@ -2,25 +2,25 @@
 #include "pack/held_folders.h"
 
 namespace augur {
-namespace {
-
-bool IsWithin(std::string_view path, const std::string& folder) {
-  return folder.empty() || (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
-}
-
-}  // namespace
 
 Status HeldFolders::Add(const std::string& path, const Attributes& attributes) {
-  if (!hold_) return writer_.AddDirectory(path, attributes);
-  while (!folders_.empty() && !IsWithin(path, folders_.back().path)) folders_.pop_back();
-  folders_.push_back({.path = path, .attributes = attributes});
+  if (!hold_ || used_.contains(path)) return writer_.AddDirectory(path, attributes);
+  held_[path] = attributes;
   return {};
 }
 
 Status HeldFolders::Release(std::string_view path) {
-  while (!folders_.empty() && !IsWithin(path, folders_.back().path)) folders_.pop_back();
-  for (const Folder& folder : folders_) AUGUR_TRY(writer_.AddDirectory(folder.path, folder.attributes));
-  folders_.clear();
+  if (!hold_) return {};
+  for (std::string_view folder = path; !folder.empty();) {
+    const size_t slash = folder.rfind('/');
+    folder = slash == std::string_view::npos ? std::string_view() : folder.substr(0, slash);
+    const auto [used, is_new] = used_.emplace(folder);
+    if (!is_new) return {};  // and so were those above it
+    const auto held = held_.find(*used);
+    if (held == held_.end()) continue;
+    AUGUR_TRY(writer_.AddDirectory(held->first, held->second));
+    held_.erase(held);
+  }
   return {};
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <unordered_set>
 
 #include "augur/status.h"
 #include "augur/store_writer.h"
@@ -11,8 +12,8 @@
 namespace augur {
 
 // HeldFolders keeps folders back until something below them is packed, for --include, which leaves out folders in which
-// nothing was packed. For input that lists a folder before what is in it. One thread. Not for input in any order: a
-// folder that comes again after its files is added at the next one.
+// nothing was packed. In any order: an archive may list all of its folders before the first file, or each behind its
+// files. One thread. Memory: the paths of the folders.
 class HeldFolders {
  public:
   // `hold` false: every folder is added at once.
@@ -24,13 +25,10 @@ class HeldFolders {
   Status Release(std::string_view path);
 
  private:
-  struct Folder {
-    std::string path;
-    Attributes attributes;
-  };
   StoreWriter& writer_;
   const bool hold_;
-  std::vector<Folder> folders_;  // each within the one before it
+  std::map<std::string, Attributes> held_;
+  std::unordered_set<std::string> used_;  // something below them is packed
 };
 
 }  // namespace augur

@@ -310,6 +310,25 @@ def test_a_damaged_member_of_a_zip_is_never_packed(augurpack, tmp_path, method, 
     reader.full_check(tmp_path / "store")
 
 
+@pytest.mark.parametrize("order", [["", "a", "b", "c", "a/x", "b/y", "b/z.txt", "c/only.txt"],
+                                   ["a/x", "b/z.txt", "b/y", "c/only.txt", "a", "b", "c", ""],
+                                   ["b", "b/z.txt", "", "b/y", "c", "a/x", "c/only.txt", "a"]],
+                         ids=["folders first", "folders last", "mixed"])  # fmt: skip
+def test_folders_keep_their_attributes_in_any_order(augurpack, tmp_path, order):
+    """shutil.make_archive and others list all folders first; --include holds them back until it is known which are needed."""
+    modes = {"": 0o701, "a": 0o711, "b": 0o750, "c": 0o755}
+    with tarfile.open(tmp_path / "x.tar", "w") as tar:
+        for name in order:
+            if name in modes:
+                add(tar, name or ".", type=tarfile.DIRTYPE, mode=modes[name], mtime=1000 + modes[name])
+            else:
+                add(tar, name, b"1", mtime=5)
+    run(augurpack, "create", "--exclude=*.txt", "--include=?", tmp_path / "x.tar", tmp_path / "store")
+    tree, _ = store_tree(tmp_path / "store")
+    folders = {name: entry[1:3] for name, entry in tree.items() if entry[0] == stat.S_IFDIR}
+    assert folders == {name.encode(): (modes[name], (1000 + modes[name]) * 10**9) for name in ("", "a", "b")}
+
+
 def test_include_and_resume_with_a_tar(augurpack, source, tmp_path):
     tar = make_tar(tmp_path / "x.tar", source)
     run(augurpack, "create", "--include=n1/*", tar, tmp_path / "one")
