@@ -104,7 +104,7 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
         {"seconds", seconds},
         {"bytes_per_second", rate},
     };
-    text = json.dump() + "\n";
+    text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   } else if (!quiet_) {
     text = Printable(store) + ": generation " + std::to_string(summary.generation) + ": " +
            Plural(summary.file_count, "file", "files") + " (" + Plural(summary.image_count, "image", "images") + "), " +
