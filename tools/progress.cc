@@ -16,7 +16,6 @@ namespace {
 
 // Ten times a second is as fluent as a line of text needs, and no cost.
 constexpr std::chrono::milliseconds kTerminalInterval{100};
-constexpr std::chrono::seconds kPlainInterval{10};
 // The rate of the first moments says nothing about the rest.
 constexpr double kLeftAfterSeconds = 1;
 
@@ -89,7 +88,8 @@ Progress::Mode Progress::Choose(bool quiet) {
   return ::isatty(STDERR_FILENO) == 1 ? Mode::kTerminal : Mode::kPlain;
 }
 
-Progress::Progress(std::string_view verb, Mode mode) : verb_(verb), mode_(mode), start_(Clock::now()), shown_(start_) {}
+Progress::Progress(std::string_view verb, Mode mode, std::chrono::seconds plain_interval)
+    : verb_(verb), mode_(mode), plain_interval_(plain_interval), start_(Clock::now()), shown_(start_) {}
 
 Progress::~Progress() { Finish(); }
 
@@ -130,7 +130,7 @@ void Progress::Finish() {
 void Progress::Update(Clock::time_point now) {
   if (mode_ == Mode::kQuiet || finished_) return;
   const bool terminal = mode_ == Mode::kTerminal;
-  if (now - shown_ < (terminal ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval))) return;
+  if (now - shown_ < (terminal ? Clock::duration(kTerminalInterval) : Clock::duration(plain_interval_))) return;
   shown_ = now;
   const ProgressState state{.files = files_,
                             .bytes = bytes_,

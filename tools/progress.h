@@ -20,8 +20,10 @@ class Progress {
   // kQuiet when `quiet`, else by what stderr is.
   static Mode Choose(bool quiet);
 
-  // `verb` begins the line: "packing".
-  Progress(std::string_view verb, Mode mode);
+  static constexpr std::chrono::seconds kPlainInterval{10};
+
+  // `verb` begins the line: "packing". A test need not wait for `plain_interval`.
+  Progress(std::string_view verb, Mode mode, std::chrono::seconds plain_interval = kPlainInterval);
   // Ends as Finish does.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -45,6 +47,7 @@ class Progress {
   // Constant after construction.
   const std::string verb_;
   const Mode mode_;
+  const std::chrono::seconds plain_interval_;
   const Clock::time_point start_;
 
   // Guarded by mu_.

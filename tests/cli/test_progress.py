@@ -29,7 +29,7 @@ def tar_of(count):
 
 
 def pack_slowly(augurpack, store, stderr, *options):
-    """Packs from a pipe that pauses for longer than the bar does between two drawings."""
+    """Packs from a pipe that pauses for longer than the bar does between two drawings. Returns what is on stdout."""
     tar = tar_of(3000)
     command = [augurpack, "create", *options, "-", store]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr) as process:
@@ -38,8 +38,9 @@ def pack_slowly(augurpack, store, stderr, *options):
         time.sleep(0.5)
         process.stdin.write(tar[len(tar) // 2 :])
         process.stdin.close()
-        process.stdout.read()
+        out = process.stdout.read()
         assert process.wait(timeout=120) == 0
+        return out
 
 
 def test_a_terminal_gets_a_bar(augurpack, folder):
@@ -62,9 +63,20 @@ def test_a_terminal_gets_a_bar(augurpack, folder):
     assert b"\r\x1b[K" in seen  # and it is cleared at the end
 
 
-def test_quiet_and_plain_show_no_bar(augurpack, folder):
-    for name, options in (("quiet", ["--quiet"]), ("plain", [])):
-        with tempfile.TemporaryFile() as stderr:
-            pack_slowly(augurpack, os.path.join(folder, name), stderr, *options)
-            stderr.seek(0)
-            assert b"\r" not in stderr.read()
+def test_no_terminal_gets_plain_lines(augurpack, folder):
+    """The summary, and none of the bar. That lines of progress come each ten seconds is a test of Progress."""
+    store = os.path.join(folder, "store")
+    with tempfile.TemporaryFile() as stderr:
+        out = pack_slowly(augurpack, store, stderr).decode()
+        stderr.seek(0)
+        assert re.fullmatch(r"(packing: \d+ files, .*/s\n)*", stderr.read().decode())
+    first, second = out.splitlines()
+    assert first == f"{store}: generation 1: 3000 files (0 images), 1 folder, 0 links, 5.7 MiB"
+    assert re.fullmatch(r"stored 5\.7 MiB; [\d.]+ s, [\d.]+ [KMG]iB/s", second)
+
+
+def test_quiet_says_nothing(augurpack, folder):
+    with tempfile.TemporaryFile() as stderr:
+        assert pack_slowly(augurpack, os.path.join(folder, "store"), stderr, "--quiet") == b""
+        stderr.seek(0)
+        assert stderr.read() == b""

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace augur {
 namespace {
 
@@ -46,6 +48,27 @@ TEST(ProgressTest, AQuietOneWritesNothing) {
     progress.SetTotal(2, 10);
     progress.Add(1, 5);
     progress.Set(2, 10);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(ProgressTest, APlainOneWritesALineEachTime) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("packing", Progress::Mode::kPlain, std::chrono::seconds(0));
+    progress.Add(1, 0);
+    progress.SetTotal(2, 0);
+    progress.Add(1, 0);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "packing: 1 file, 0 bytes, 0 bytes/s\npacking: 2 of 2 files, 0 bytes (100%), 0 bytes/s\n");
+}
+
+TEST(ProgressTest, APlainOneIsSilentUntilItsTime) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress("packing", Progress::Mode::kPlain, std::chrono::hours(1000));
+    progress.Add(1, 5);
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
