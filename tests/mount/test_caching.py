@@ -5,13 +5,28 @@ import multiprocessing
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
+import sys
+import time
 
+import pytest
 from conftest import drop_caches, measures_memory, needs_root, run, wait_until
 from odd_tree import content_of_size
 
 pytestmark = needs_root
+
+MANY = 150_000
+SHUFFLED = """
+import sys, torch
+root, many = sys.argv[1], int(sys.argv[2])
+for epoch in range(2):
+    order = torch.randperm(many, generator=torch.Generator().manual_seed(epoch)).tolist()
+    for number in order[:3000]:
+        with open(f"{root}/n{number // 1000:08}/{number % 1000:05}.JPEG", "rb", buffering=0) as file:
+            assert len(file.read()) == 64
+"""
 
 
 def read_whole(path):
@@ -92,6 +107,11 @@ def test_generation_stays(room, mounts, point, augurpack, own_store):
     assert (point / "folder" / "image.JPEG").read_bytes() == bytes(range(256)) * 500
 
 
+def anonymous_bytes(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return sum(int(re.search(rf"{name}:\s+(\d+) kB", text)[1]) for name in ("RssAnon", "RssShmem")) * 1024
+
+
 @measures_memory
 def test_memory_stays_within_the_budget(room, mounts, point, tree, store):
     """C4: RssAnon and RssShmem, after reads of everything by many."""
@@ -99,7 +119,47 @@ def test_memory_stays_within_the_budget(room, mounts, point, tree, store):
     readers = [subprocess.Popen(["sh", "-c", f"for i in 1 2 3; do find {point} -type f -exec cat {{}} + >/dev/null; done"]) for _ in range(4)]
     while any(reader.poll() is None for reader in readers):
         drop_caches()
-        text = pathlib.Path(f"/proc/{pid}/status").read_text()
-        used = sum(int(re.search(rf"{name}:\s+(\d+) kB", text)[1]) for name in ("RssAnon", "RssShmem"))
-        assert used <= 32 * 1024
+        assert anonymous_bytes(pid) <= 32 << 20
     assert [reader.wait() for reader in readers] == [0] * 4
+
+
+@pytest.fixture(scope="module")
+def many_files(session_room, augurpack):
+    """A store of many small files, and large ones beside them, more than the daemon will keep."""
+    tree = session_room / "many"
+    (tree / "large").mkdir(parents=True)
+    for number in range(64):
+        (tree / "large" / f"{number}.bin").write_bytes(os.urandom(4 << 20))
+    for number in range(MANY // 1000):
+        folder = tree / "train" / f"n{number:08}"
+        folder.mkdir(parents=True)
+        (folder / "00000.JPEG").write_bytes(b"x" * 64)
+        for link in range(1, 1000):
+            os.link(folder / "00000.JPEG", folder / f"{link:05}.JPEG")
+    store = session_room / "many.augur"
+    done = run([augurpack, "create", "--quiet", tree, store])
+    shutil.rmtree(tree)
+    assert done.returncode == 0, done.stderr
+    yield store
+    shutil.rmtree(store)
+
+
+@measures_memory
+@pytest.mark.parametrize("memory,known", [(64, False), (256, True)])
+def test_memory_of_orders_is_in_the_budget(room, mounts, point, many_files, memory, known):
+    """C4: all that is kept is full, and many files are read in a shuffled order: worked out where the budget has room for it."""
+    log = room / "log"
+    pid = mounts.mount(many_files, point, f"memory={memory}M", f"log={log}")
+    for _ in range(2):
+        for path in sorted((point / "large").iterdir()):
+            path.read_bytes()
+        drop_caches()
+    used = []
+    with subprocess.Popen([sys.executable, "-c", SHUFFLED, point / "train", str(MANY)]) as reader:
+        while reader.poll() is None:
+            used.append(anonymous_bytes(pid))
+            time.sleep(0.01)
+    assert reader.returncode == 0
+    assert max(used) <= memory << 20
+    found = [line for line in log.read_text().splitlines() if "the order is known" in line and "of train" in line]
+    assert bool(found) == known, log.read_text()

@@ -219,7 +219,7 @@ TEST_F(JobForesightTest, ARecordedRun) {
   std::vector<Order> epochs(4);
   for (Order& epoch : epochs) epoch = FilesOf(*list_, RandomOrder(10'000, random_));
   finding.order = std::make_shared<const EpochOrder>(epochs[0]);
-  for (int i = 1; i < 4; ++i) finding.recorded.push_back(std::make_shared<const EpochOrder>(epochs[i]));
+  for (int i = 1; i < 4; ++i) finding.recorded.push_back(std::make_shared<const Order>(epochs[i]));
   job_.Lock(finding);
   EXPECT_EQ(Read(epochs[0]), std::vector<Told>());
   EXPECT_EQ(Read(epochs[1]), std::vector<Told>{Told::kRolled});
