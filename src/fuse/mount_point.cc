@@ -5,7 +5,6 @@
 #include <spdlog/spdlog.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "fuse/dead_mount.h"
 #include "fuse/fusermount.h"
 #include "fuse/mount_table.h"
 
@@ -45,15 +45,6 @@ Result<std::string> PathWithoutTouching(std::string path) {
   return real_parent == "/" ? "/" + name : real_parent + "/" + name;
 }
 
-// Whether the program that served the mount at `path` is gone. stat(2) alone does not tell: the kernel answers it from
-// its memory for days. statfs(2) is always a request.
-bool IsDead(const std::string& path) {
-  const auto gone = [](int result) { return result != 0 && (errno == ENOTCONN || errno == ECONNABORTED); };
-  struct stat attributes {};
-  struct statfs numbers {};
-  return gone(stat(path.c_str(), &attributes)) || gone(statfs(path.c_str(), &numbers));
-}
-
 Status Detach(const std::string& path) {
   if (geteuid() != 0) return UnmountByFusermount(path, /*lazy=*/true);
   if (umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) != 0) return ErrnoStatus(errno, "umount");
@@ -68,7 +59,7 @@ Status ClearTheDead(const std::string& path) {
     AUGUR_TRY_ASSIGN(rows, ReadMountTable());
     const MountRow* mounted = TopmostMount(rows, path);
     if (mounted == nullptr) return Status::Ok();
-    const bool dead = IsDead(path);
+    const bool dead = IsDead(*mounted);
     if (!dead && mounted->type == kType) {
       return {Code::kExists, Printable(path) + ": an AugurFS is mounted here already, of " +
                                  Printable(mounted->source) + ": unmount it first (" +

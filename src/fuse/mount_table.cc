@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <ranges>
 
 #include "base/unique_fd.h"
@@ -41,6 +42,16 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
+// The value of an option that begins with `name`; 0 without it.
+uint32_t NumberOption(std::string_view options, std::string_view name) {
+  uint32_t value = 0;
+  for (const std::string_view option : Split(options, ',')) {
+    if (!option.starts_with(name)) continue;
+    std::from_chars(option.data() + name.size(), option.data() + option.size(), value);
+  }
+  return value;
+}
+
 }  // namespace
 
 std::vector<MountRow> ParseMountTable(std::string_view text) {
@@ -53,10 +64,13 @@ std::vector<MountRow> ParseMountTable(std::string_view text) {
     size_t dash = kFirstOptional;
     while (dash < fields.size() && fields[dash] != "-") ++dash;
     if (dash + 2 >= fields.size()) continue;
+    const std::string_view options = dash + 3 < fields.size() ? fields[dash + 3] : std::string_view();
     rows.push_back({.device = std::string(fields[2]),
                     .mount_point = Unescape(fields[4]),
                     .type = Unescape(fields[dash + 1]),
-                    .source = Unescape(fields[dash + 2])});
+                    .source = Unescape(fields[dash + 2]),
+                    .user = NumberOption(options, "user_id="),
+                    .group = NumberOption(options, "group_id=")});
   }
   return rows;
 }

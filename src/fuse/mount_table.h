@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@ struct MountRow {
   std::string mount_point;  // absolute
   std::string type;         // "ext4", "fuse.augurfs"
   std::string source;
+  uint32_t user = 0;  // whose FUSE mount it is; 0 for any other type
+  uint32_t group = 0;
 };
 
 // Rows of a mountinfo text in its order. A row that does not have the form of proc(5) is left out.

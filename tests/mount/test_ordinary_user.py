@@ -74,6 +74,18 @@ def test_user_clears_the_mount_of_a_killed_daemon(room, mounts, user_point, smal
     assert run([*as_user(), "cat", user_point / "hello.txt"]).stdout == HELLO
 
 
+def test_root_clears_the_mount_of_a_user_whose_daemon_was_killed(room, mounts, user_point, small_store, users_may_mount):
+    """The kernel does not tell root that it is dead, as it would not let it in."""
+    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    assert_refused(mounts.start(small_store, user_point), "mounted here already")  # it lives
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon is dead")
+    done = mounts.start(small_store, user_point)
+    assert done.returncode == 0 and "cleared the mount point" in done.stderr
+    assert read_hello(user_point) == HELLO
+    assert len(mount_rows(user_point)) == 1
+
+
 def test_user_needs_leave_to_allow_others(room, mounts, user_point, small_store, users_may_mount):
     assert_refused(mounts.start(small_store, user_point, "allow_other", prefix=as_user()), "user_allow_other", "/etc/fuse.conf")
     users_may_mount.write_text("user_allow_other\n", encoding="ascii")

@@ -17,8 +17,9 @@ TEST(ParseMountTable, ReadsTheFieldsAroundTheOptionalOnes) {
   const auto rows = ParseMountTable(
       "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue\n"
       "42 27 0:39 / /mnt/data ro,nosuid,nodev,relatime - fuse.augurfs /store ro,user_id=0,group_id=0\n"
-      "43 27 0:40 / /mnt/both rw shared:5 master:2 - tmpfs none rw\n");
-  ASSERT_THAT(rows, SizeIs(3));
+      "43 27 0:40 / /mnt/both rw shared:5 master:2 - tmpfs none rw\n"
+      "44 27 0:41 / /mnt/user ro - fuse.augurfs /store ro,user_id=1000,group_id=4294967294,allow_other\n");
+  ASSERT_THAT(rows, SizeIs(4));
   EXPECT_EQ(rows[0].device, "98:0");
   EXPECT_EQ(rows[0].mount_point, "/mnt2");
   EXPECT_EQ(rows[0].type, "ext3");
@@ -27,6 +28,9 @@ TEST(ParseMountTable, ReadsTheFieldsAroundTheOptionalOnes) {
   EXPECT_EQ(rows[1].type, "fuse.augurfs");
   EXPECT_EQ(rows[1].source, "/store");
   EXPECT_EQ(rows[2].type, "tmpfs");
+  EXPECT_EQ(rows[2].user, 0u);
+  EXPECT_EQ(rows[3].user, 1000u);
+  EXPECT_EQ(rows[3].group, 4294967294u);
 }
 
 TEST(ParseMountTable, UndoesOctalEscapes) {
