@@ -118,7 +118,10 @@ class Daemon {
     store_ = std::move(store);
     AUGUR_TRY_ASSIGN(memory, MachineMemory());
     const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
-    AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine, ForesightBytes(store_->summary().file_count)));
+    const uint64_t files = store_->summary().file_count;
+    AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
+                                              {.foresight_bytes = ForesightBytes(files),
+                                               .order_bytes = Prefetcher::OrderBytes(files)}));
     settings_ = std::move(settings);
     AUGUR_TRY(PrepareHelper());  // before there are threads
     pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);

@@ -56,13 +56,15 @@ constexpr uint64_t kRecycledMax = 16 * kMiB;
 constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
 // What works out orders has at most a third of what the parts above leave.
 constexpr uint64_t kForesightShare = 3;
+// Orders that are followed: what the store's take, but of a small one a hint may queue hundreds of epochs.
+constexpr uint64_t kOrdersShareMin = 32;
+constexpr uint64_t kOrdersShareMax = 4;
 // A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
 constexpr uint64_t kKeptMin = 4 * kMiB;
 
 }  // namespace
 
-Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine,
-                                       uint64_t foresight_bytes) {
+Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, const StoreNeeds& needs) {
   AugurfsSettings settings;
   settings.uid = options.uid.value_or(machine.uid);
   settings.gid = options.gid.value_or(machine.gid);
@@ -133,15 +135,17 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   give_to_views(views);
   rest -= views;
   if (settings.memory_bytes >= kMemoryToForesee) {
-    settings.foresight_bytes = std::min(rest / kForesightShare, foresight_bytes);
-    if (settings.foresight_bytes < foresight_bytes) {
+    settings.foresight_bytes = std::min(rest / kForesightShare, needs.foresight_bytes);
+    if (settings.foresight_bytes < needs.foresight_bytes) {
       settings.notes.push_back(
           "orders are worked out of smaller folders only, not of all files of the store: that takes " +
-          FormatSize(foresight_bytes) +
-          ", and memory=" + FormatSize((kForesightShare + 1) * foresight_bytes + kMemoryToForesee) + " has it");
+          FormatSize(needs.foresight_bytes) +
+          ", and memory=" + FormatSize((kForesightShare + 1) * needs.foresight_bytes + kMemoryToForesee) + " has it");
     }
     rest -= settings.foresight_bytes;
   }
+  settings.order_bytes_max = std::clamp(needs.order_bytes, rest / kOrdersShareMin, rest / kOrdersShareMax);
+  rest -= settings.order_bytes_max;
   const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
   if (options.cache != CachePlace::kNone) {
     settings.kept_bytes = rest - stock;
@@ -160,7 +164,6 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     settings.lent_bytes =
         settings.stock_bytes - std::min(settings.stock_bytes, std::max(settings.stock_bytes / 3, kStockEnough));
   }
-  settings.order_bytes_max = rest / 4;
   return settings;
 }
 

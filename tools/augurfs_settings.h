@@ -22,6 +22,12 @@ struct Machine {
   uint32_t gid = 0;
 };
 
+// What the store would have, by the number of its files.
+struct StoreNeeds {
+  uint64_t foresight_bytes = 0;  // for working out orders (ForesightBytes)
+  uint64_t order_bytes = 0;      // for the orders of the epochs that are known ahead
+};
+
 // The options of augurfs with nothing left open.
 struct AugurfsSettings {
   uint32_t uid = 0;
@@ -32,20 +38,19 @@ struct AugurfsSettings {
   uint64_t buffer_bytes = 0;     // records that somebody asked for, on their way
   uint64_t chunk_bytes = 0;      // records that are read ahead, on their way; 0 without foresight, as all that follow
   uint64_t foresight_bytes = 0;  // working out orders; 0: they are not
-  uint64_t kept_bytes = 0;       // kept records; orders are taken from it as they come
+  uint64_t order_bytes_max = 0;  // orders that are followed
+  uint64_t kept_bytes = 0;       // kept records
   uint64_t stock_bytes = 0;      // files in the page cache that were pushed ahead of the reader, and those it read
   uint64_t lent_bytes = 0;       // of them, what kept records may have on a disk where reads are dear
-  uint64_t order_bytes_max = 0;
-  uint64_t rendered_bytes = 0;         // files of views, made and in the making
-  uint64_t recycled_bytes = 0;         // memory of such files that nobody has, for the next
-  uint64_t names_bytes = 0;            // names of folders in views
-  unsigned decode_threads = 1;         // for what is only foreseen, too
+  uint64_t rendered_bytes = 0;   // files of views, made and in the making
+  uint64_t recycled_bytes = 0;   // memory of such files that nobody has, for the next
+  uint64_t names_bytes = 0;      // names of folders in views
+  unsigned decode_threads = 1;   // for what is only foreseen, too
   unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone
   std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
 };
 
-// Resolves options on a machine, for a store of `files` files; pure. kInvalid: the memory is less than anything can
-// work with.
-Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, uint64_t foresight_bytes);
+// Resolves options on a machine, for a store; pure. kInvalid: the memory is less than anything can work with.
+Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, const StoreNeeds& needs);
 
 }  // namespace augur

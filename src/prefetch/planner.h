@@ -148,7 +148,6 @@ class Planner {
   std::vector<EntryNumber> TakeKept();
 
   PlannerGauges gauges() const;
-  uint64_t track_bytes() const { return track_.bytes(); }
   const DiskModel& disk() const { return disk_; }
 
  private:

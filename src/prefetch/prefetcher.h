@@ -65,6 +65,11 @@ struct PrefetcherOptions {
 // waits for: BlockReader.
 class Prefetcher final : public PrefetchControl, public DemandHooks, public ForeseenOrders {
  public:
+  // Memory that a read takes in the planner's tables: 12 bytes for itself, and 100 for its file.
+  static constexpr uint64_t kOrderBytesPerFile = 12 + 100;
+  // Of the orders of as many epochs of `files` files as are known ahead at one time.
+  static constexpr uint64_t OrderBytes(uint64_t files) { return 3 * files * kOrderBytesPerFile; }
+
   // `warehouse` may be nullptr: nothing is kept.
   Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,
              Statistics& statistics, const PrefetcherOptions& options);

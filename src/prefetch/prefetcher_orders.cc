@@ -14,8 +14,6 @@ constexpr size_t kSequencePiece = 2048;
 constexpr uint64_t kReadsAfterEnd = 64;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
 constexpr uint64_t kReadsToFill = 8;
-// Memory that a file takes in the planner's tables for each epoch that is queued, and for itself (Track::bytes).
-constexpr uint64_t kOrderBytesPerFile = 12 + 100;
 // Reads of another view alone that make it the one that is followed: when the one so far was not read at all, and when
 // it was. Of two jobs that take turns by chance, so many come of one in 2^64.
 constexpr uint64_t kReadsToBegin = 4;

@@ -93,11 +93,4 @@ void Track::SortByAddress() {
   for (uint32_t rank = 0; rank < by_address_.size(); ++rank) records_[by_address_[rank]].rank = rank;
 }
 
-uint64_t Track::bytes() const {
-  constexpr uint64_t kMapNodeBytes = 24;  // of std::unordered_map: node, and its share of the table
-  uint64_t sum = records_.size() * (sizeof(Record) + sizeof(Slot) + kMapNodeBytes);
-  for (const Epoch& epoch : epochs_) sum += epoch.reads.size() * (sizeof(Slot) + sizeof(epoch.uses[0]));
-  return sum;
-}
-
 }  // namespace augur

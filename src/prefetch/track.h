@@ -22,7 +22,7 @@ using Slot = uint32_t;
 inline constexpr Slot kNoSlot = UINT32_MAX;
 
 // Track is the queue of epochs that are foreseen: which file is read at which position, and where each file is read
-// next. Not synchronized. Takes 12 bytes a read that is queued and about 80 a file (bytes() has the sum). Not for
+// next. Not synchronized. Takes 12 bytes a read that is queued and about 80 a file. Not for
 // knowing where the reader is (Progress).
 class Track {
  public:
@@ -60,7 +60,6 @@ class Track {
 
   // Of the files that have bytes; 1 when there are none.
   uint64_t mean_bytes() const { return file_bytes_ / std::max<uint64_t>(1, files_with_bytes_) + 1; }
-  uint64_t bytes() const;  // of memory, about
 
  private:
   struct Record {

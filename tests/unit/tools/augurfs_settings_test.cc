@@ -20,8 +20,9 @@ Machine MachineWith(uint64_t memory_bytes, unsigned cores = 2) {
           .gid = 100};
 }
 
-AugurfsSettings Resolved(const AugurfsOptions& options, const Machine& machine, uint64_t foresight_bytes = 8 * kMiB) {
-  Result<AugurfsSettings> settings = ResolveAugurfs(options, machine, foresight_bytes);
+AugurfsSettings Resolved(const AugurfsOptions& options, const Machine& machine,
+                         const StoreNeeds& needs = {.foresight_bytes = 8 * kMiB, .order_bytes = kMiB}) {
+  Result<AugurfsSettings> settings = ResolveAugurfs(options, machine, needs);
   EXPECT_TRUE(settings.ok()) << settings.status().text();
   return settings.ok() ? *settings : AugurfsSettings{};
 }
@@ -70,7 +71,7 @@ TEST(ResolveAugurfs, SaysWhenTheMachineHasLessThanTheLeast) {
 TEST(ResolveAugurfs, RefusesLessMemoryThanItCanWorkWith) {
   AugurfsOptions options;
   options.memory_bytes = 32 * kMiB - 1;
-  const Result<AugurfsSettings> settings = ResolveAugurfs(options, MachineWith(8 * kGiB), 1);
+  const Result<AugurfsSettings> settings = ResolveAugurfs(options, MachineWith(8 * kGiB), {});
   ASSERT_FALSE(settings.ok());
   EXPECT_EQ(settings.status().code(), Code::kInvalid);
   EXPECT_THAT(settings.status().text(), HasSubstr("memory=32M"));
@@ -89,7 +90,8 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
       EXPECT_GE(settings.buffer_bytes, 8 * kMiB);
       EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
       EXPECT_LE(settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
-                    settings.foresight_bytes + settings.rendered_bytes + settings.names_bytes + settings.threads * kMiB,
+                    settings.foresight_bytes + settings.order_bytes_max + settings.rendered_bytes +
+                    settings.names_bytes + settings.threads * kMiB,
                 memory);
       EXPECT_GT(settings.rendered_bytes, 0u);
       EXPECT_EQ(settings.notes.empty(), settings.threads == std::max(2u, cores));
@@ -97,21 +99,27 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
   }
 }
 
-// It has what it takes, and does not crowd out the rest.
-TEST(ResolveAugurfs, ForesightHasWhatItTakes) {
+// They have what they take, and do not crowd out the rest.
+TEST(ResolveAugurfs, ForesightAndOrdersHaveWhatTheyTake) {
   AugurfsOptions options;
   options.memory_bytes = 4 * kGiB;
-  const AugurfsSettings large = Resolved(options, MachineWith(8 * kGiB), 300 * kMiB);
+  const AugurfsSettings large =
+      Resolved(options, MachineWith(8 * kGiB), {.foresight_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
   EXPECT_EQ(large.foresight_bytes, 300 * kMiB);
+  EXPECT_EQ(large.order_bytes_max, 400 * kMiB);
   EXPECT_THAT(large.notes, IsEmpty());
   options.memory_bytes = 256 * kMiB;
-  const AugurfsSettings small = Resolved(options, MachineWith(8 * kGiB), 300 * kMiB);
+  const AugurfsSettings small =
+      Resolved(options, MachineWith(8 * kGiB), {.foresight_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
   EXPECT_LT(small.foresight_bytes, 80 * kMiB);
   EXPECT_GT(small.foresight_bytes, 40 * kMiB);
+  EXPECT_LT(small.order_bytes_max, 48 * kMiB);
   EXPECT_GT(small.kept_bytes, 64 * kMiB);
   EXPECT_THAT(small.notes, ElementsAre(HasSubstr("that takes 300.0 MiB")));
   options.memory_bytes = 48 * kMiB;
-  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), 8 * kMiB).foresight_bytes, 0u);
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.foresight_bytes = 8 * kMiB, .order_bytes = 400 * kMiB})
+                .foresight_bytes,
+            0u);
 }
 
 // Where the root is a view and nothing is read ahead, what is decoded has all but the buffers.
