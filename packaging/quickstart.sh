@@ -39,7 +39,12 @@ unmount() {
   done
   if [ "$(id -u)" -eq 0 ]; then umount -l "$mount"; else fusermount3 -uz "$mount"; fi
 }
-trap unmount EXIT
+torchvision= # the process that installs it
+finish() {
+  [ -z "$torchvision" ] || wait "$torchvision" || true
+  unmount
+}
+trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -50,8 +55,9 @@ step "1/5 Packages"
 packaging/deps.sh build photos
 python=python3
 if ! python3 -c 'import torchvision' 2>/dev/null; then
-  echo "Your python3 has no torchvision; Debian's is used."
-  packaging/deps.sh torchvision
+  echo "Your python3 has no torchvision; Debian's is used. It is installed meanwhile, messages in $work/torchvision.log."
+  packaging/deps.sh torchvision >"$work/torchvision.log" 2>&1 &
+  torchvision=$!
   python=/usr/bin/python3
 fi
 
@@ -83,6 +89,13 @@ if [ ! -e /dev/fuse ]; then
   exit 2
 fi
 "$build/tools/augurfs" "$store" "$mount"
+
+if [ -n "$torchvision" ] && ! wait "$torchvision"; then
+  cat "$work/torchvision.log" >&2
+  echo "quickstart.sh: torchvision could not be installed: see above, then run this again" >&2
+  exit 2
+fi
+torchvision=
 
 step "5/5 PyTorch: the same training epochs from the folder and from the mount"
 "$python" bench/imagefolder_epoch.py --check --rounds 5 "folder=$folder" "mount=$mount" | tee "$work/epochs.txt"

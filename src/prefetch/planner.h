@@ -149,6 +149,7 @@ class Planner {
 
   PlannerGauges gauges() const;
   const DiskModel& disk() const { return disk_; }
+  uint32_t files_met() const { return track_.slot_count(); }
 
  private:
   static constexpr uint64_t kPage = 4096;

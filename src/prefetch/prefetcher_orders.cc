@@ -8,8 +8,10 @@
 namespace augur {
 namespace {
 
-// A recognised pass is queued in pieces of so many files, when fewer than that are left.
+// A recognised pass is queued in pieces of so many files, when fewer than that are left, and of a long one in larger
+// ones: the planner goes over all files that it has met when some are added.
 constexpr size_t kSequencePiece = 2048;
+constexpr size_t kSequenceGrowth = 8;
 // So many reads after the last of all orders end them, whatever of them was not seen to be read.
 constexpr uint64_t kReadsAfterEnd = 64;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
@@ -157,7 +159,8 @@ void Prefetcher::FollowSequence() {
     const PlannerGauges gauges = planner_->gauges();
     if (gauges.end - std::min(gauges.end, gauges.position) >= kSequencePiece) return;
   }
-  const Order piece = detector_.Take(kSequencePiece);
+  const size_t met = planner_ ? planner_->files_met() : 0;
+  const Order piece = detector_.Take(std::max(kSequencePiece, met / kSequenceGrowth));
   if (!piece.empty()) Queue(piece, Source::kSequence);
 }
 

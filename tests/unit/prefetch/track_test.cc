@@ -133,22 +133,6 @@ TEST(TrackTest, MeanIsOfFilesThatHaveBytes) {
   EXPECT_NEAR(static_cast<double>(track.mean_bytes()), 1000, 1);
 }
 
-TEST(TrackTest, MemoryGrowsAsSaidAndIsGivenBack) {
-  Track track(Place);
-  Order order;
-  for (EntryNumber file = 1; order.size() < 10'000; ++file) {
-    if (file % 10 != 0) order.push_back(file);
-  }
-  track.Append(order);
-  const uint64_t one = track.bytes();
-  track.Append(order);
-  const uint64_t two = track.bytes();
-  EXPECT_LE(one, order.size() * (12 + 80));
-  EXPECT_LE(two - one, order.size() * 12 + 100);
-  track.PopBefore(order.size());
-  EXPECT_EQ(track.bytes(), one);
-}
-
 // The same by looking at every read.
 Position NaiveNextUse(const std::vector<std::pair<Position, EntryNumber>>& reads, EntryNumber file, Position from) {
   for (const auto& [position, read] : reads) {
