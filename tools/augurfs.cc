@@ -289,6 +289,7 @@ class Daemon {
                                        {"version", AUGUR_VERSION},
                                        {"process", std::to_string(getpid())}},
                              .prefetch = prefetcher_.get(),
+                             .order_bytes_max = settings_.order_bytes_max,
                              .foreseer = foreseer_.get(),
                              .file_system = file_system_.get()});
     file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });

@@ -27,7 +27,7 @@ DaemonControl::DaemonControl(std::shared_ptr<const Store> store, const Statistic
     : store_(std::move(store)),
       statistics_(statistics),
       options_(std::move(options)),
-      path_order_(store_),
+      path_order_(store_, options_.order_bytes_max),
       totals_(store_) {}
 
 Facts DaemonControl::AllFacts() const {

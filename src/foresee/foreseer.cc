@@ -59,7 +59,7 @@ Status Foreseer::Start() {
   searcher_ = std::move(searcher);
   if (!options_.replay_folder.empty()) {
     ReplayLimits limits;
-    limits.run_bytes_max = std::min(limits.run_bytes_max, RecordBytesMax());
+    limits.load_bytes_max = RecordBytesMax();
     Result<std::unique_ptr<ReplayStore>> replay = ReplayStore::Open(options_.replay_folder, store_->summary(), limits);
     if (replay.ok()) {
       replay_ = std::move(replay).value();
@@ -207,7 +207,7 @@ void Foreseer::Take(const Sighting& sighting) {
   Job* const owner = &OwnerOf(*seen, sighting.read);
   ++reads_;
   const StreamId stream = seen->job == owner->foresight.id() ? seen->stream : 0;
-  if (replay_ && !owner->foresight.locked() && owner->seen.size() < JobForesight::kReadsMax) {
+  if (replay_ && !owner->foresight.locked() && owner->seen.size() < ForesightFiles(options_.memory_bytes)) {
     owner->seen.push_back(sighting.file);
   }
   switch (owner->foresight.Saw(sighting.file, stream, !sighting.read)) {
@@ -251,6 +251,8 @@ void Foreseer::TakeEvents() {
       job.foresight.Begin(*epoch);
     }
     job.AskAnew();
+    // A search that takes longer than an epoch never comes to its end.
+    if (job.inquiry && job.inquiry->searched()) ++job.searches_failed;
     if (job.inquiry) job.inquiry->Cancel();
     job.inquiry.reset();
   }

@@ -241,6 +241,8 @@ void Foreseer::Lock(Job& job, Finding finding) {
   if (!hints_.Has(finding.guess)) DenyHints(job, finding.seed.has_value());
   job.foresight.Lock(std::move(finding));
   if (!job.foresight.locked()) return;
+  if (job.inquiry) job.inquiry->Cancel();  // it was recognised meanwhile
+  job.inquiry.reset();
   if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;
   const Finding& found = job.foresight.finding();
   spdlog::info("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits);

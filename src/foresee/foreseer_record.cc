@@ -49,7 +49,6 @@ bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   finding.what = "epoch " + std::to_string(match.epoch) + " of a recorded run" +
                  (run->finding.empty() ? "" : " (" + run->finding + ")");
   finding.how = "recognised after " + std::to_string(ReadsOf(epoch)) + " reads";
-  job.record_name = match.run;
   (void)replay_->Touch(match.run);
   Lock(job, std::move(finding));
   return job.foresight.locked();

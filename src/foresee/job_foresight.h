@@ -23,7 +23,7 @@ namespace augur {
 class JobForesight {
  public:
   static constexpr size_t kAhead = 2;
-  static constexpr size_t kReadsMax = size_t{1} << 24;
+  static constexpr size_t kReadsMax = size_t{1} << 20;
 
   explicit JobForesight(JobId id) : id_(id) {}
 

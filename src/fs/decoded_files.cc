@@ -38,6 +38,7 @@ Result<std::unique_ptr<DecodedFiles>> DecodedFiles::Open(const std::string& fold
     if (error) return Status(Code::kNotFound, Printable(folder) + ": " + error.message() + ": make its folder first");
     uint64_t held = 0;
     for (const auto& file : std::filesystem::directory_iterator(path, error)) {
+      if (!file.path().filename().string().starts_with(DecodedFolder::kPrefix)) continue;
       const uintmax_t bytes = file.file_size(error);
       if (!error) held += bytes;
     }
@@ -93,7 +94,8 @@ bool DecodedFiles::Read(const ShownFile& file, ReadEngine& engine, std::byte* to
 
 void DecodedFiles::Keep(const ShownFile& file, const RenderedRef& made) {
   const MutexLock lock(mu_);
-  if (stopping_ || waiting_bytes_ + file.size > kWaitingBytesMax) return;
+  // One may be larger than that.
+  if (stopping_ || (waiting_bytes_ > 0 && waiting_bytes_ + file.size > kWaitingBytesMax)) return;
   waiting_bytes_ += file.size;
   tasks_.push_back({.file = file, .made = made});
   added_.NotifyOne();

@@ -24,7 +24,7 @@ void ShardOpener::Locate(const Entry& file, uint64_t block, Done done) {
   if (std::optional<Extent> extent = store_->LocateOpen(file, block)) return done(*std::move(extent));
   {
     const MutexLock lock(mu_);
-    if (!thread_) {
+    if (!thread_ && !ending_) {
       if (Result<std::thread> thread = StartThread("augur-open", [this] { Run(); }); thread.ok()) {
         thread_ = std::move(thread).value();
       } else {

@@ -27,7 +27,7 @@ class ShardOpener {
   // Where the system has no thread to give, it is opened here and now. REQUIRES: as Store::Locate.
   void Locate(const Entry& file, uint64_t block, Done done) AUGUR_EXCLUDES(mu_);
 
-  // After the last Locate: waits until every `done` was called, and ends the thread.
+  // Waits until every `done` was called, and ends the thread: who asks later opens by himself.
   void Settle() AUGUR_EXCLUDES(mu_);
 
  private:

@@ -31,12 +31,21 @@ JobWatch& EpochWatch::Job(JobId id) {
 
 std::optional<EpochWatch::Seen> EpochWatch::See(const Sighting& sighting) {
   const Streams::Told told = streams_.Take(sighting);
-  if (told.open) Job(told.open->job).Open(*told.open);
+  // What is told late may be of a job that has ended: that is not made anew.
+  const auto known = [this](JobId id) {
+    const auto found = jobs_.find(id);
+    return found != jobs_.end() ? found->second.get() : nullptr;
+  };
+  if (told.open) {
+    if (JobWatch* const job = told.open->job == 0 ? &Job(0) : known(told.open->job)) job->Open(*told.open);
+  }
   if (!told.read) return std::nullopt;
   Forget(streams_.TakeForgotten());
 
   const StreamRead& read = *told.read;
-  if (read.named) Job(read.named_job).Withdraw(read.file);
+  if (read.named) {
+    if (JobWatch* const job = known(read.named_job)) job->Withdraw(read.file);
+  }
   const bool first = !jobs_.contains(read.job);
   JobWatch& job = Job(read.job);
   const uint32_t pass = job.Read(read);

@@ -137,7 +137,7 @@ Result<Run> ReplayStore::Load(const std::string& name) const {
   if (head.ok()) {
     uint64_t bytes = 0;
     for (const ReplayEpoch& epoch : head->epochs) bytes += epoch.files * sizeof(EntryNumber);
-    if (bytes > limits_.run_bytes_max) return Status(Code::kNoSpace, name + ": a run of " + FormatSize(bytes));
+    if (bytes > limits_.load_bytes_max) return Status(Code::kNoSpace, name + ": a run of " + FormatSize(bytes));
   }
   Result<Run> run = head.ok() ? ReadReplay(fd.get()) : Result<Run>(head.status());
   if (run.ok() && head->identity == identity_) return run;

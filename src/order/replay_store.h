@@ -18,7 +18,8 @@
 namespace augur {
 
 struct ReplayLimits {
-  uint64_t run_bytes_max = uint64_t{64} << 20;  // of one run: later epochs are left out, and a larger one is not loaded
+  uint64_t run_bytes_max = uint64_t{64} << 20;     // of one run: later epochs are left out
+  uint64_t load_bytes_max = uint64_t{1} << 30;     // of memory: a longer run is not loaded
   uint64_t store_bytes_max = uint64_t{256} << 20;  // of all runs of one store: the oldest goes
   size_t store_runs_max = 64;
   size_t stores_max = 256;  // beside each other: those that were not opened for longest go
@@ -69,7 +70,7 @@ class ReplayStore {
   Status Save(const std::string& name, const Run& run);
   // The run is used again: it is now the newest. kNotFound.
   Status Touch(const std::string& name) { return folder_.Touch(name); }
-  // kNotFound: it is gone, or was damaged and is gone now. kNoSpace: over run_bytes_max.
+  // kNotFound: it is gone, or was damaged and is gone now. kNoSpace: over load_bytes_max.
   Result<Run> Load(const std::string& name) const;
   // All runs, the newest first.
   Result<std::vector<ReplayRun>> List() const;

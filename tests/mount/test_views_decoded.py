@@ -5,10 +5,10 @@ import os
 import shutil
 
 import pytest
-from conftest import NOBODY, drop_caches, end_mount, needs_root, wait_until
+from conftest import NOBODY, drop_caches, end_mount, needs_root, pack, wait_until
 
-pytest.importorskip("numpy")
-pytest.importorskip("PIL")
+numpy = pytest.importorskip("numpy")
+Image = pytest.importorskip("PIL.Image")
 
 from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewForesight, place_of, spoil  # noqa: E402
 
@@ -48,6 +48,33 @@ def test_a_later_run_decodes_nothing(room, mounts, point, data, ctl, how, option
         drop_caches()
     counters = ahead.counters()
     assert counters["images_decoded"] == 0 and counters["decoded_hits"] >= len(data.paths), counters
+
+
+def test_a_large_image_is_kept_too(room, mounts, point, augurpack, ctl):
+    """18 MiB, more than may wait to be written at one time."""
+    pixels = numpy.random.default_rng(5).integers(0, 256, (2400, 2600, 3), dtype=numpy.uint8)
+    (room / "tree").mkdir()
+    Image.fromarray(pixels).save(room / "tree" / "large.png", compress_level=0)
+    store = pack(augurpack, room / "tree", room / "large.augur")
+    ahead = ViewForesight(ctl, point, place_of("npy"))
+    for run in range(2):
+        pid = mounts.mount(store, point, "memory=2G", "cache=none", "stock=off", f"decoded-cache={room / 'decoded'}")
+        assert numpy.array_equal(numpy.load(point / place_of("npy") / "large.npy"), pixels)
+        wait_until(lambda: ahead.gauges()["decoded_cache_files"] == 1, "it is on the disk")
+        assert ahead.counters()["images_decoded"] == (1 if run == 0 else 0)
+        end_mount(pid, point, "umount")
+        drop_caches()
+
+
+def test_the_default_size_leaves_room_for_others(room, mounts, point, data, ctl):
+    """Half of what is free and what it has: files of others in the folder are not its own."""
+    folder = room / "decoded"
+    folder.mkdir(mode=0o700)
+    (folder / "mine").write_bytes(b"")
+    os.truncate(folder / "mine", 1 << 42)
+    mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}")
+    space = os.statvfs(folder)
+    assert ViewForesight(ctl, point, place_of(SPEC)).gauges()["decoded_cache_bytes_max"] <= space.f_bavail * space.f_frsize * 0.6
 
 
 def test_what_is_hinted_comes_from_it(room, mounts, point, data, ctl):

@@ -334,6 +334,27 @@ TEST_F(ForeseerTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
   }
 }
 
+// Of a run that is recognised and goes on longer, the beginning is still known the next time.
+TEST_F(ForeseerTest, ARunThatGoesOnLongerKeepsItsRecord) {
+  std::mt19937_64 random(19);
+  std::vector<Order> epochs(3, Order(kSamples));
+  for (Order& epoch : epochs) {
+    for (EntryNumber& file : epoch) file = train_->files()[random() % kSamples];
+  }
+  const std::string folder = folder_ + "/replay";
+  for (const uint64_t count : {2U, 3U, 2U}) {
+    TraceSimulation simulation(20, false);
+    JobPlan plan;
+    plan.epochs = count;
+    plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
+    simulation.AddJob(plan);
+    Start(&simulation, folder);
+    Play(&simulation);
+    EndJobs();
+  }
+  ExpectForeseen(0.9, 0.9);
+}
+
 TEST_F(ForeseerTest, ARecordedRunIsRecognised) {
   std::mt19937_64 random(7);
   std::vector<Order> epochs(3);

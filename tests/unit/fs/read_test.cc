@@ -90,6 +90,7 @@ TEST_F(ReadTest, ManyReadersShareOneDiskRead) {
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(statistics_.Get(Stat::kDiskReads), 1u);
+  fs_->Settle();
   engine_.reset();  // its thread may still hold what it has delivered
   EXPECT_EQ(cache_.busy_blocks(), 0u);
 }
@@ -154,6 +155,7 @@ TEST_P(EngineTest, ReadsWithinTheBudget) {
       ++ended;
     });
   }
+  fs_->Settle();
   engine_.reset();
   EXPECT_EQ(ended, kReads);
   EXPECT_EQ(right, kReads);
@@ -192,6 +194,7 @@ TEST_P(EngineTest, SplitReadsMakeProgressInASmallPool) {
       if (text == bytes.substr(i + kBlockBytes - 500, 1000)) ++right;
     });
   }
+  fs.Settle();
   engine->reset();
   EXPECT_EQ(ended, kFiles);
   EXPECT_EQ(right, kFiles);

@@ -151,6 +151,15 @@ TEST_F(ReplayStoreTest, BytesAreBoundedOfARunAndOfAll) {
   EXPECT_EQ(store->Load(name).status().code(), Code::kNotFound);
 }
 
+TEST_F(ReplayStoreTest, ARunThatIsTooLongIsNotLoaded) {
+  const auto store = Open({.load_bytes_max = 3 * 100 * sizeof(EntryNumber)});
+  for (const size_t epochs : {3U, 4U}) {
+    const std::string name = ReplayStore::NewName();
+    ASSERT_TRUE(store->Save(name, {.finding = "", .epochs = std::vector<Order>(epochs, Shuffled(1, 100))}).ok());
+    EXPECT_EQ(store->Load(name).status().code(), epochs == 3 ? Code::kOk : Code::kNoSpace);
+  }
+}
+
 TEST_F(ReplayStoreTest, AnotherGenerationDiscardsTheEarlierAndLeavesTheLater) {
   const std::string name = ReplayStore::NewName();
   ASSERT_TRUE(Open()->Save(name, {.finding = "", .epochs = {Shuffled(1)}}).ok());

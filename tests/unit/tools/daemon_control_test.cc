@@ -114,6 +114,17 @@ TEST_F(DaemonControlTest, WrongOrdersAreRefusedAsAWhole) {
   EXPECT_TRUE(Ask(control, "hint", {}, {"a\n"}).ok());
 }
 
+TEST_F(DaemonControlTest, NumbersTakeNoMoreThanThereIs) {
+  DaemonControl control(store_, statistics_,
+                        DaemonControlOptions{.mount_point = "/mnt",
+                                             .order_prefix = "/mnt",
+                                             .facts = {},
+                                             .prefetch = &prefetch_,
+                                             .order_bytes_max = sizeof(EntryNumber)});
+  EXPECT_EQ(Ask(control, "hint", {}, {"1\n0\n"}).status().code(), Code::kNoSpace);
+  EXPECT_TRUE(Ask(control, "hint", {}, {"b/c\na\n"}).ok()) << "paths need no list";
+}
+
 TEST_F(DaemonControlTest, OneOrderIsReadAtATime) {
   DaemonControl control = Control(&prefetch_);
   std::promise<void> reading;
