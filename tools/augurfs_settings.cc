@@ -57,8 +57,8 @@ constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
 // What works out orders has at most a third of what the parts above leave.
 constexpr uint64_t kForesightShare = 3;
 // Orders that are followed: what the store's take, but of a small one a hint may queue hundreds of epochs.
-constexpr uint64_t kOrdersShareMin = 32;
-constexpr uint64_t kOrdersShareMax = 4;
+constexpr uint64_t kOrdersEnough = 16 * kMiB;
+constexpr uint64_t kOrdersShare = 4;
 // A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
 constexpr uint64_t kKeptMin = 4 * kMiB;
 
@@ -144,7 +144,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     }
     rest -= settings.foresight_bytes;
   }
-  settings.order_bytes_max = std::clamp(needs.order_bytes, rest / kOrdersShareMin, rest / kOrdersShareMax);
+  settings.order_bytes_max = std::min(std::max(needs.order_bytes, kOrdersEnough), rest / kOrdersShare);
   rest -= settings.order_bytes_max;
   const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
   if (options.cache != CachePlace::kNone) {

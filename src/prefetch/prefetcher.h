@@ -65,10 +65,11 @@ struct PrefetcherOptions {
 // waits for: BlockReader.
 class Prefetcher final : public PrefetchControl, public DemandHooks, public ForeseenOrders {
  public:
-  // Memory that a read takes in the planner's tables: 12 bytes for itself, and 100 for its file.
-  static constexpr uint64_t kOrderBytesPerFile = 12 + 100;
-  // Of the orders of as many epochs of `files` files as are known ahead at one time.
-  static constexpr uint64_t OrderBytes(uint64_t files) { return 3 * files * kOrderBytesPerFile; }
+  // Memory in the planner's tables: for each file that it has met, about, and for each read that is queued.
+  static constexpr uint64_t kTableBytesPerFile = 160;
+  static constexpr uint64_t kOrderBytesPerRead = 12;
+  // For a store of `files` files, and eight epochs of all of them.
+  static constexpr uint64_t OrderBytes(uint64_t files) { return files * (kTableBytesPerFile + 8 * kOrderBytesPerRead); }
 
   // `warehouse` may be nullptr: nothing is kept.
   Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,

@@ -202,10 +202,15 @@ void Prefetcher::ForgetForeseen() {
   });
 }
 
-uint64_t Prefetcher::ForeseenFilesMax() const { return options_.order_bytes_max / kOrderBytesPerFile; }
+uint64_t Prefetcher::ForeseenFilesMax() const {
+  // Where not all files of the store have room in the tables, each read may be of another one.
+  const uint64_t tables = store_->summary().file_count * kTableBytesPerFile;
+  const uint64_t each = options_.order_bytes_max / (kTableBytesPerFile + kOrderBytesPerRead);
+  return std::max(each, (options_.order_bytes_max - std::min(options_.order_bytes_max, tables)) / kOrderBytesPerRead);
+}
 
 uint64_t Prefetcher::OrderFilesMax() const {
-  const uint64_t files_max = options_.order_bytes_max / kOrderBytesPerFile;
+  const uint64_t files_max = ForeseenFilesMax();
   return files_max - std::min(files_max, order_files_.load(std::memory_order_relaxed));
 }
 

@@ -191,7 +191,7 @@ TEST_F(PrefetchEngineTest, PagesThatTheKernelTookBack) {
 
 TEST_F(PrefetchEngineTest, AnOrderThatIsTooLongIsRefused) {
   WriteFiles(20, 1000);
-  StartEngine({.order_bytes = 1120});  // ten files of 112 bytes
+  StartEngine({.order_bytes = 1720});  // ten files of 160 bytes, each read once, 12
   EXPECT_EQ(prefetcher_->OrderFilesMax(), 10U);
   Order order = files_;
   EXPECT_EQ(prefetcher_->AddOrder(order).code(), Code::kNoSpace);
