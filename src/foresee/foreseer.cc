@@ -234,7 +234,7 @@ void Foreseer::TakeEvents() {
     if (event.what == EpochWatch::What::kEnded) {
       const auto job = jobs_.find(event.job);
       if (job == jobs_.end()) continue;
-      if (job->second->inquiry) job->second->inquiry->Cancel();
+      job->second->DropInquiry();
       RecordSeen(*job->second, nullptr);
       const bool was_locked = job->second->foresight.locked();
       jobs_.erase(job);
@@ -253,8 +253,7 @@ void Foreseer::TakeEvents() {
     job.AskAnew();
     // A search that takes longer than an epoch never comes to its end.
     if (job.inquiry && job.inquiry->searched()) ++job.searches_failed;
-    if (job.inquiry) job.inquiry->Cancel();
-    job.inquiry.reset();
+    job.DropInquiry();
   }
 }
 

@@ -94,6 +94,11 @@ class Foreseer {
       reads_held = 0;
       seeds_held = 0;
     }
+    // Its question is not of interest any more.
+    void DropInquiry() {
+      if (inquiry) inquiry->Cancel();
+      inquiry.reset();
+    }
     JobForesight foresight;
     std::shared_ptr<Inquiry> inquiry;
     uint64_t question = 0;      // number of the inquiry

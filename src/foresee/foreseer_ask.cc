@@ -129,11 +129,7 @@ void Foreseer::Ask(Job& job) {
   question.search = job.searches_failed < kSearchesMax;
   std::optional<Finding> answer = AnswerAtOnce(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
-  if (answer) {
-    if (job.inquiry) job.inquiry->Cancel();
-    job.inquiry.reset();
-    return Found(job, reads, std::move(answer));
-  }
+  if (answer) return Found(job, reads, std::move(answer));
   if (job.inquiry || !decidable) return;
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
@@ -167,8 +163,6 @@ bool Foreseer::AskKnown(Job& job, const EpochStart& epoch, const Finding& known)
   const GuessTest test(known.list, epoch);
   const GuessTest::Midst found = test.TryAnywhere(*known.guess.sampler, known.guess.epoch);
   if (found.bits < GuessTest::kBelievedBits) return false;
-  if (job.inquiry) job.inquiry->Cancel();
-  job.inquiry.reset();
   Finding finding = known;
   finding.begin = found.begin;
   finding.bits = found.bits;
@@ -193,7 +187,6 @@ void Foreseer::ForgetDouble() {
     return &job != unnamed && job.foresight.locked() && job.foresight.finding().order->files() == files;
   });
   if (!is_double) return;
-  if (unnamed->inquiry) unnamed->inquiry->Cancel();
   jobs_.erase(0);
   Tell(true);
 }
@@ -202,8 +195,6 @@ void Foreseer::ForgetDouble() {
 bool Foreseer::AskHints(Job& job, const EpochStart& epoch, uint64_t reads) {
   if (hints_.empty()) return false;
   if (std::optional<Finding> finding = hints_.Answer(TestsOf(epoch))) {
-    if (job.inquiry) job.inquiry->Cancel();
-    job.inquiry.reset();
     Found(job, reads, std::move(finding));
     return true;
   }
@@ -237,12 +228,11 @@ void Foreseer::Found(Job& job, uint64_t reads, std::optional<Finding> finding) {
 }
 
 void Foreseer::Lock(Job& job, Finding finding) {
+  job.DropInquiry();
   if (const std::optional<EpochStart> epoch = Asked(job)) hints_.Found(job.foresight.id(), epoch->pass, finding);
   if (!hints_.Has(finding.guess)) DenyHints(job, finding.seed.has_value());
   job.foresight.Lock(std::move(finding));
   if (!job.foresight.locked()) return;
-  if (job.inquiry) job.inquiry->Cancel();  // it was recognised meanwhile
-  job.inquiry.reset();
   if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;
   const Finding& found = job.foresight.finding();
   spdlog::info("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits);

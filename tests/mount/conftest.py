@@ -5,6 +5,7 @@ import ctypes
 import glob
 import os
 import pathlib
+import re
 import shutil
 import signal
 import stat
@@ -28,6 +29,12 @@ libc = ctypes.CDLL(None, use_errno=True)
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
                                      reason="a sanitizer's own memory cannot be told from the daemon's")
+
+
+def anonymous_bytes(pid):
+    """RssAnon and RssShmem of a process: all that it has allocated."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return sum(int(re.search(rf"{name}:\s+(\d+) kB", text)[1]) for name in ("RssAnon", "RssShmem")) << 10
 
 
 def wait_until(condition, what):

@@ -12,7 +12,7 @@ import sys
 import time
 
 import pytest
-from conftest import drop_caches, measures_memory, needs_root, run, wait_until
+from conftest import anonymous_bytes, drop_caches, measures_memory, needs_root, run, wait_until
 from odd_tree import content_of_size
 
 pytestmark = needs_root
@@ -105,11 +105,6 @@ def test_generation_stays(room, mounts, point, augurpack, own_store):
     assert done.returncode == 0, done.stderr
     drop_caches()
     assert (point / "folder" / "image.JPEG").read_bytes() == bytes(range(256)) * 500
-
-
-def anonymous_bytes(pid):
-    text = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return sum(int(re.search(rf"{name}:\s+(\d+) kB", text)[1]) for name in ("RssAnon", "RssShmem")) * 1024
 
 
 @measures_memory
