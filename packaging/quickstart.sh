@@ -64,7 +64,7 @@ fi
 step "2/5 Build (the programs only)"
 if [ ! -e "$build/CMakeCache.txt" ]; then
   # Several sources are compiled as one, which takes half the time.
-  cmake --preset release -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12
+  cmake --preset release -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF -DCMAKE_UNITY_BUILD=ON
 fi
 cmake --build "$build" --target augurpack augurfs
 unmount # of a run that was killed

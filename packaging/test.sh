@@ -72,7 +72,7 @@ try() { # NAME COMMAND...: goes on after a failure, so that one run shows all of
 jobs=$(nproc)
 build() { # PRESET
   # As in the quickstart, so that what it builds is what was tested; clang-tidy and tests/layers see each file alone.
-  cmake --preset "$1" -DAUGUR_TESTS=ON -DAUGUR_BENCH=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 >/dev/null
+  cmake --preset "$1" -DAUGUR_TESTS=ON -DAUGUR_BENCH=ON -DCMAKE_UNITY_BUILD=ON >/dev/null
   cmake --build "build/$1"
 }
 
