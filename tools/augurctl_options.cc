@@ -101,6 +101,12 @@ Command HintCommand() {
                               "order. That is depth first, the names of each folder by their bytes, so that all of "
                               "folder a comes before a-b and a.txt, unlike in a sorted list of whole paths, where '-' "
                               "and '.' come before '/'. A file may come more than once. Empty lines are skipped."},
+                     {.name = "replace",
+                      .kind = OptionKind::kFlag,
+                      .brief = "forget the orders that were given before",
+                      .text = "For a run that begins anew, when orders of the one before may be left. Without it they "
+                              "are left out when the new run's reads follow a later one, and forgotten when of 2,048 "
+                              "reads none follows any of them. Goes with --order."},
                      SamplerOption()};
   for (Option& option : SamplerOptions()) command.options.push_back(std::move(option));
   return command;
@@ -120,7 +126,7 @@ std::vector<std::string> SamplerWords(const Values& values) {
 }
 
 Result<HintOptions> ReadHint(const Values& values) {
-  HintOptions hint = {.mountpoint = values.Text("MOUNTPOINT"), .order = {}, .sampler = {}};
+  HintOptions hint = {.mountpoint = values.Text("MOUNTPOINT"), .order = {}, .replace = false, .sampler = {}};
   const bool order = values.Given("order");
   if (order == values.Given("sampler")) {
     return Status(Code::kInvalid,
@@ -135,7 +141,11 @@ Result<HintOptions> ReadHint(const Values& values) {
                     "hint: --" + std::string(option.name) + " goes with --sampler, not with --order: leave it out");
     }
     hint.order = values.Text("order");
+    hint.replace = values.Given("replace");
     return hint;
+  }
+  if (values.Given("replace")) {
+    return Status(Code::kInvalid, "hint: --replace goes with --order, not with --sampler: leave it out");
   }
   hint.sampler = SamplerWords(values);
   AUGUR_TRY(ParseSamplerHint(hint.sampler).status().In("hint"));

@@ -14,6 +14,7 @@ namespace augur {
 struct HintOptions {
   std::string mountpoint;
   std::string order;                 // a file, or "-": stdin
+  bool replace = false;              // what was given before is forgotten
   std::vector<std::string> sampler;  // the words of a SamplerHint
 };
 

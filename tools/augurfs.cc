@@ -213,6 +213,11 @@ class Daemon {
                           .stock_bytes_max = settings_.stock_bytes,
                           .lent_bytes_max = settings_.lent_bytes,
                           .order_bytes_max = settings_.order_bytes_max,
+                          .left_bytes_max =
+                              [budget = settings_.memory_bytes] {
+                                const Result<MemoryRoom> room = MachineMemory();
+                                return room.ok() ? PagesToLeave(*room, budget) : 0;
+                              },
                           .keeps_made = options_.cache == CachePlace::kShm || ReclaimsIdleMemory(),
                           .reads_max = kReadsInFlight,
                           .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});

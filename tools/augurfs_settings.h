@@ -53,4 +53,8 @@ struct AugurfsSettings {
 // Resolves options on a machine, for a store; pure. kInvalid: the memory is less than anything can work with.
 Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, const StoreNeeds& needs);
 
+// How much of the page cache may be left to files that were read and will be again: half of what the machine could
+// still use now beyond this memory budget, and the other half to everybody else.
+uint64_t PagesToLeave(const MemoryRoom& room, uint64_t memory_bytes);
+
 }  // namespace augur

@@ -53,7 +53,7 @@ std::string DaemonControl::Metrics() const {
 std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
   return {
       {"status", [this](const nlohmann::json& request, const ControlBody&) { return Report(request); }},
-      {"hint", [this](const nlohmann::json&, const ControlBody& body) { return Hint(body); }},
+      {"hint", [this](const nlohmann::json& request, const ControlBody& body) { return Hint(request, body); }},
       {"hint_sampler", [this](const nlohmann::json& request, const ControlBody&) { return HintSampler(request); }},
       {"views", [this](const nlohmann::json&, const ControlBody&) { return Views(); }},
       {"drop", [this](const nlohmann::json&, const ControlBody&) { return Drop(); }},
@@ -66,24 +66,28 @@ Result<ControlReply> DaemonControl::Report(const nlohmann::json& request) const 
   return ControlReply{.header = nlohmann::json::object(), .body = json ? Json() : Table()};
 }
 
-Result<ControlReply> DaemonControl::Hint(const ControlBody& body) {
+Result<ControlReply> DaemonControl::Hint(const nlohmann::json& request, const ControlBody& body) {
   if (options_.prefetch == nullptr) return NoPrefetch();
+  const auto replace = request.find("replace");
+  const bool instead = replace != request.end() && *replace == true;
   if (reading_order_.exchange(true)) {
     return Status(Code::kBusy, "another 'augurctl hint' is still sending its order: wait for it, or end it");
   }
-  Result<ControlReply> reply = ReadOrder(body);
+  Result<ControlReply> reply =
+      ReadOrder(instead ? PrefetchControl::Place::kInstead : PrefetchControl::Place::kBehind, body);
   reading_order_ = false;
   return reply;
 }
 
-Result<ControlReply> DaemonControl::ReadOrder(const ControlBody& body) {
+Result<ControlReply> DaemonControl::ReadOrder(PrefetchControl::Place place, const ControlBody& body) {
   std::function<Result<Entry>(std::string_view path)> find;
   if (options_.file_system != nullptr) {
     find = [this](std::string_view path) { return options_.file_system->FindByPath(path); };
   }
-  OrderFileParser parser(
-      store_, &path_order_,
-      {.find = std::move(find), .mount_point = options_.order_prefix, .lines_max = options_.prefetch->OrderFilesMax()});
+  OrderFileParser parser(store_, &path_order_,
+                         {.find = std::move(find),
+                          .mount_point = options_.order_prefix,
+                          .lines_max = options_.prefetch->OrderFilesMax(place)});
   std::string piece;
   while (true) {
     AUGUR_TRY_ASSIGN(more, body(piece));
@@ -93,7 +97,7 @@ Result<ControlReply> DaemonControl::ReadOrder(const ControlBody& body) {
   AUGUR_TRY_ASSIGN(order, parser.Finish());
   ControlReply reply;
   reply.header["files"] = order.size();
-  AUGUR_TRY(options_.prefetch->AddOrder(std::move(order)));
+  AUGUR_TRY(options_.prefetch->AddOrder(std::move(order), place));
   return reply;
 }
 

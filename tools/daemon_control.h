@@ -44,7 +44,8 @@ class DaemonControl {
 
   // The commands, for ControlServer:
   //   status {"format": "table" | "json"}   the text as body
-  //   hint, an order file as body           {"files": N}; kInvalid by line number; kNoSpace: longer than memory allows;
+  //   hint {"replace": bool}, an order file as body
+  //                                         {"files": N}; kInvalid by line number; kNoSpace: longer than memory allows;
   //                                         kBusy: another one is being read
   //   hint_sampler {"words": ["--sampler=torch", ...]}, the words of a SamplerHint
   //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
@@ -59,8 +60,8 @@ class DaemonControl {
  private:
   Facts AllFacts() const;
   Result<ControlReply> Report(const nlohmann::json& request) const;
-  Result<ControlReply> Hint(const ControlBody& body);
-  Result<ControlReply> ReadOrder(const ControlBody& body);
+  Result<ControlReply> Hint(const nlohmann::json& request, const ControlBody& body);
+  Result<ControlReply> ReadOrder(PrefetchControl::Place place, const ControlBody& body);
   Result<ControlReply> HintSampler(const nlohmann::json& request);
   Result<ControlReply> Drop();
   Result<ControlReply> Views();

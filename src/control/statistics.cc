@@ -65,7 +65,8 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
     {Stat::kOrdersFound, "orders_found", "orders", "epochs whose order was found without 'augurctl hint'",
      "epochs that followed from one before them; passes in path order that the prefetch recognises by itself"},
     {Stat::kOrdersLost, "orders_lost", "orders",
-     "found orders that ended, or that the reads did not agree with any more", "orders of jobs that have ended"},
+     "orders, found or given, that ended early, or that the reads did not agree with any more",
+     "orders of jobs that have ended"},
 }};
 
 const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
@@ -78,6 +79,9 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
     {Gauge::kOrderFiles, "order_files", "files", "length of the order that is followed", "the orders behind it"},
     {Gauge::kStockedAheadBytes, "stocked_ahead_bytes", "bytes", "bytes in the page cache that are still to be read",
      "pages that stay there after they were read"},
+    {Gauge::kLeftBytes, "left_bytes", "bytes",
+     "bytes in the page cache of files that were read, and left there for their next use",
+     "what the kernel has taken back meanwhile"},
     {Gauge::kAheadBytes, "ahead_bytes", "bytes", "bytes of memory for what is read ahead and not pushed or kept yet",
      ""},
     {Gauge::kRenderedHeldBytes, "rendered_held_bytes", "bytes",

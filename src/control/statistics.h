@@ -63,6 +63,7 @@ enum class Gauge : size_t {
   kOrderPosition,
   kOrderFiles,
   kStockedAheadBytes,
+  kLeftBytes,
   kAheadBytes,
   kRenderedHeldBytes,
   kDecodedCacheFiles,

@@ -74,7 +74,7 @@ void Planner::EndFill() {
 
 bool Planner::Resident(Slot slot) const {
   const State& state = states_[slot];
-  return state.reading || state.held || state.pushing || stocked_.Contains(slot) || kept_.Contains(slot);
+  return state.reading || state.held || state.pushing || Cached(slot) || kept_.Contains(slot);
 }
 
 bool Planner::TooLong(Slot slot) const {
@@ -98,10 +98,13 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const bool near = seen.kind == Progress::Kind::kNew || seen.kind == Progress::Kind::kOld;
   const Sight sight = {.foreseen = near,
                        .sentinel = near && IsSentinel(seen.position),
-                       .ready = state.held || kept_.Contains(slot) || stocked_.Contains(slot)};
+                       .ready = state.held || kept_.Contains(slot) || Cached(slot)};
   const bool passed = (seen.kind == Progress::Kind::kOld || seen.kind == Progress::Kind::kForeign) &&
                       seen.position < tail_before && seen.position >= track_.begin();
-  if (missed && passed && !stocked_.Contains(slot)) WaitLongerToDrop();
+  if (missed && passed && !Cached(slot)) WaitLongerToDrop();
+  if (missed && left_.Contains(slot)) FoundGone(slot);
+  // It was pushed though no order was known, and is as good as passed.
+  if (!missed && track_.epoch_count() == 0 && stocked_.Contains(slot) && state.being_read == 0) StillRead(slot);
   if (missed && limits_.stock_bytes_max > 0 && !state.pushing && !state.dropping) {
     // Its pages are in the page cache now, pushed or not.
     if (!stocked_.Contains(slot)) {
@@ -133,7 +136,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
 void Planner::Settle(Slot slot) {
   const State& state = states_[slot];
   const bool kept = kept_.Contains(slot);
-  const bool stocked = stocked_.Contains(slot);
+  const bool stocked = Cached(slot);
   const Position use = NextUnread(slot);
   if ((state.held || kept) && !state.pushing && !stocked && !state.dropping) {
     if (ready_.Contains(slot)) {
@@ -145,7 +148,7 @@ void Planner::Settle(Slot slot) {
     ready_.Remove(slot);
   }
   if (kept) {
-    const Position served = Sweeps() ? kNever : stocked ? stocked_.UseOf(slot) : state.pushing ? use : kNever;
+    const Position served = Sweeps() ? kNever : stocked ? CachedUse(slot) : state.pushing ? use : kNever;
     kept_.Move(slot, KeepKey(slot, served == kNever ? use : track_.NextUse(slot, served + 1)));
   }
   if (use != kNever && use < fetch_ && !Resident(slot)) fetch_ = use;
@@ -155,7 +158,7 @@ void Planner::Settle(Slot slot) {
 void Planner::Passed(Slot slot) {
   states_[slot].unpushable = false;
   states_[slot].asked = false;
-  if (stocked_.Contains(slot)) stocked_.Move(slot, NextUnread(slot));
+  Leave(slot);
   if (states_[slot].held) {
     Release(slot);
   } else {
@@ -178,10 +181,11 @@ void Planner::ComputeAnew() {
   arm_passed_ = 0;
   const auto next = [this](Slot slot) { return NextUnread(slot); };
   stocked_.MoveAll([&](Slot slot) { return states_[slot].being_read > 0 ? progress_.front() : next(slot); });
+  left_.MoveAll(next);
   ready_.MoveAll(next);
   kept_.MoveAll([this](Slot slot) {
     const Position use = NextUnread(slot);
-    const bool served = use != kNever && !Sweeps() && (stocked_.Contains(slot) || states_[slot].pushing);
+    const bool served = use != kNever && !Sweeps() && (Cached(slot) || states_[slot].pushing);
     return KeepKey(slot, served ? track_.NextUse(slot, use + 1) : use);
   });
   for (Slot slot = 0; slot < states_.size(); ++slot) {
@@ -258,8 +262,10 @@ PlannerGauges Planner::gauges() const {
           .conveyor_bytes = held_bytes_ + reading_bytes_,
           .kept_bytes = kept_.bytes(),
           .stock_bytes = stocked_.bytes() + pushing_bytes_ + dropping_bytes_,
+          .left_bytes = left_.bytes(),
           .ready_files = ready_.count(),
-          .sweeping = Sweeps()};
+          .sweeping = Sweeps(),
+          .lost = progress_.lost()};
 }
 
 }  // namespace augur

@@ -23,6 +23,7 @@ struct PlannerLimits {
   uint64_t conveyor_bytes_max = 0;  // being read, or read and neither pushed nor kept
   uint64_t stock_bytes_max = 0;     // pushed into the page cache and not dropped; 0: nothing is pushed
   uint64_t lent_bytes_max = 0;      // of those, what the warehouse may have beyond its own where reads are dear
+  uint64_t left_bytes_max = 0;      // of files that were read, left in the page cache for their next use
   uint32_t reads_max = 32;          // under way
   uint64_t chunk_bytes_max = 4 << 20;
   // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the conveyor.
@@ -75,9 +76,11 @@ struct PlannerGauges {
   uint64_t reads_under_way = 0;
   uint64_t conveyor_bytes = 0;
   uint64_t kept_bytes = 0;
-  uint64_t stock_bytes = 0;
+  uint64_t stock_bytes = 0;  // pushed, or brought in by a reader who is not done with it
+  uint64_t left_bytes = 0;   // read, and left in the page cache
   uint64_t ready_files = 0;  // read and not pushed
   bool sweeping = false;
+  bool lost = false;  // Progress::lost
 };
 
 // Planner decides what to read ahead, what to push into the page cache, what to drop from it, and what to keep: how is
@@ -111,6 +114,9 @@ class Planner {
     limits_.kept_bytes_max = bytes;
     limits_.lent_bytes_max = lent_bytes;
   }
+
+  // The machine has more memory to leave what was read in the page cache, or less.
+  void SetLeftMax(uint64_t bytes) { limits_.left_bytes_max = bytes; }
 
   // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ProgressOptions.
   void SetSight(uint32_t sentinel_every, const ProgressOptions& progress);
@@ -176,6 +182,8 @@ class Planner {
 
   void Settle(Slot slot);
   std::pair<Position, Slot> FirstToPush() const;
+  bool Cached(Slot slot) const { return stocked_.Contains(slot) || left_.Contains(slot); }
+  Position CachedUse(Slot slot) const { return left_.Contains(slot) ? left_.UseOf(slot) : stocked_.UseOf(slot); }
   bool Resident(Slot slot) const;
   bool TooLong(Slot slot) const;
   Position NextUnread(Slot slot) const;
@@ -201,6 +209,12 @@ class Planner {
   void WaitLongerToDrop();
   void Count();
   void StillRead(Slot slot);
+  void Leave(Slot slot);
+  uint64_t LeftMax() const { return seen_ < leave_from_ ? 0 : limits_.left_bytes_max; }
+  std::optional<Slot> NextNotLeft();
+  std::optional<Slot> NextNotStocked();
+  void Drop(Slot slot);
+  void FoundGone(Slot slot);
   bool Sweeps() const;
   void ChooseMode();
   bool TilesMayBeWorthIt() const;
@@ -231,6 +245,7 @@ class Planner {
   UseQueue kept_;              // by the use for which the warehouse has it
   UseQueue ready_;             // held or kept, and neither pushed nor being pushed
   UseQueue stocked_;
+  UseQueue left_;
   uint64_t held_bytes_ = 0;
   uint64_t reading_bytes_ = 0;
   uint64_t making_bytes_ = 0;  // of the files whose records are being read, or are there
@@ -255,6 +270,9 @@ class Planner {
   std::deque<std::pair<Slot, uint64_t>> being_read_;  // by somebody, since so many of them
   uint64_t reads_of_dropped_ = 0;                     // since the front was here:
   Position dropped_since_ = 0;
+  uint64_t left_gone_ = 0;  // files that were left and were gone when they were read, since the front was here:
+  Position left_since_ = 0;
+  uint64_t leave_from_ = 0;  // reads seen, before which nothing is left
 
   // The reader's speed, in files a second.
   double files_per_second_ = 0;

@@ -67,8 +67,8 @@ bool Planner::Wanted(Slot slot) const {
   if (states_[slot].bad || TooLong(slot)) return false;
   const Position use = NextUnread(slot);
   // What only the page cache has may be gone from there unseen: a fill brings it too.
-  const bool only_stocked = stocked_.Contains(slot) && !states_[slot].reading && !states_[slot].held &&
-                            !states_[slot].pushing && !kept_.Contains(slot);
+  const bool only_stocked =
+      Cached(slot) && !states_[slot].reading && !states_[slot].held && !states_[slot].pushing && !kept_.Contains(slot);
   if (only_stocked && fill_ && use == kNever) return KeepTakes(slot, use);
   if (Resident(slot)) return false;
   if (use == kNever && !fill_) return false;
@@ -305,7 +305,7 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
   const bool sentinel = use != kNever && IsSentinel(use);
   Arrival arrival;
   // What can go to the page cache at once waits for that in the conveyor; Pushed decides whether to keep it.
-  const bool to_stock = !sentinel && !stocked_.Contains(slot) && (use != kNever || (fill_ && !state.unpushable)) &&
+  const bool to_stock = !sentinel && !Cached(slot) && (use != kNever || (fill_ && !state.unpushable)) &&
                         StockTakes(use, item.place.bytes);
   if (!to_stock) {
     arrival.keep = PlanKeep(slot, use);
@@ -315,7 +315,7 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
     if (second <= state.deadline && second != kNever) arrival.keep = PlanKeep(slot, second);
   }
   // It waits for its READ: also when its open was told before it came, and nobody has read it since.
-  const bool opened = progress_.IsBeingRead(slot) && !stocked_.Contains(slot);
+  const bool opened = progress_.IsBeingRead(slot) && !Cached(slot);
   const bool for_read = opened || (limits_.stock_bytes_max == 0 && use != kNever);
   arrival.hold = !arrival.keep.keep && (to_stock || sentinel || for_read);
   arrival.copy = arrival.hold && !to_stock;

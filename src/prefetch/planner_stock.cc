@@ -24,6 +24,12 @@ constexpr uint64_t kDropAhead = 8 << 20;
 // So many reads, in so many places of the front, of what was dropped behind the reader: he is not done with it so soon.
 constexpr uint64_t kReadsOfDropped = 16;
 constexpr Position kDroppedPlaces = 1024;
+// So many files of what was left in the page cache, in so many places of the front, were gone when they were read: the
+// kernel has other uses for the memory, or gives it back to a host (DAMON).
+constexpr uint64_t kGoneMax = 64;
+constexpr Position kGonePlaces = 1024;
+// Then nothing is left for so many reads, for each file that was met.
+constexpr uint64_t kReadsWithoutLeaving = 4;
 
 }  // namespace
 
@@ -99,7 +105,10 @@ void Planner::Count() {
   while (!being_read_.empty() && being_read_.front().second + progress_.options().lag < seen_) {
     const Slot slot = being_read_.front().first;
     being_read_.pop_front();
-    if (--states_[slot].being_read == 0 && stocked_.Contains(slot)) stocked_.Move(slot, NextUnread(slot));
+    if (--states_[slot].being_read == 0) {
+      Leave(slot);
+      Settle(slot);
+    }
   }
 }
 
@@ -109,6 +118,40 @@ void Planner::StillRead(Slot slot) {
   stocked_.Move(slot, progress_.front());
   ++states_[slot].being_read;
   being_read_.emplace_back(slot, seen_);
+}
+
+// The reader is done with the file for now. Its pages stay in the page cache where the machine has room for them beside
+// the window: the next use finds them there. But not those of a sentinel, which is to be missed by then.
+void Planner::Leave(Slot slot) {
+  const Position use = NextUnread(slot);
+  if (left_.Contains(slot)) return left_.Move(slot, use);
+  if (!stocked_.Contains(slot)) return;
+  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  const bool sentinel = use != kNever && IsSentinel(use);
+  if (sentinel || left_.bytes() + bytes > LeftMax()) return stocked_.Move(slot, use);
+  stocked_.Remove(slot);
+  left_.Add(slot, use, bytes);
+}
+
+// What is left beyond what there is room for, a little at a time: meanwhile the drops count as the stock's.
+std::optional<Slot> Planner::NextNotLeft() {
+  if (left_.bytes() <= LeftMax() || dropping_bytes_ > kDropAhead) return std::nullopt;
+  const Slot last = left_.last().second;
+  left_.Remove(last);
+  return last;
+}
+
+// The file was left, and is not there. One of many is the kernel's right; but where it takes more, what is taken for
+// being there is not, and it is better to put it there in time.
+void Planner::FoundGone(Slot slot) {
+  left_.Remove(slot);
+  if (progress_.front() > left_since_ + kGonePlaces || progress_.front() < left_since_) {
+    left_since_ = progress_.front();
+    left_gone_ = 0;
+  }
+  if (++left_gone_ < kGoneMax) return;
+  left_gone_ = 0;
+  leave_from_ = seen_ + kReadsWithoutLeaving * track_.slot_count();
 }
 
 bool Planner::IsSentinel(Position position) const {
@@ -165,7 +208,7 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
     return {};
   }
   const Position use = NextUnread(slot);
-  if (!stocked_.Contains(slot)) stocked_.Add(slot, use, Pages(bytes));
+  if (!Cached(slot)) stocked_.Add(slot, use, Pages(bytes));
   KeepPlan plan;
   if (!kept_.Contains(slot)) {
     plan = PlanKeep(slot, use == kNever || Sweeps() ? use : track_.NextUse(slot, use + 1));
@@ -194,7 +237,7 @@ std::vector<EntryNumber> Planner::Upcoming(size_t count) const {
   const Position end = std::min(track_.end(), begin + count);
   for (Position position = begin; position < end; ++position) {
     const Slot slot = track_.At(position);
-    if (!stocked_.Contains(slot)) files.push_back(track_.FileOf(slot));
+    if (!Cached(slot)) files.push_back(track_.FileOf(slot));
   }
   return files;
 }
@@ -208,7 +251,7 @@ void Planner::Statted(EntryNumber file) {
 
 // Drops what is needed last, for something that is needed sooner and has no room; and when there is too much at all, as
 // the kernel puts in what readers ask for.
-std::optional<EntryNumber> Planner::NextDrop() {
+std::optional<Slot> Planner::NextNotStocked() {
   if (stocked_.empty()) return std::nullopt;
   const uint64_t ahead = std::min(kDropAhead, StockMax() / 8);
   if (stocked_.bytes() + pushing_bytes_ + ahead + StockAside() <= StockMax()) return std::nullopt;
@@ -236,10 +279,21 @@ std::optional<EntryNumber> Planner::NextDrop() {
     if (slot == kNoSlot || last_use <= use) return std::nullopt;
   }
   stocked_.Remove(last);
-  states_[last].dropping = true;
-  dropping_bytes_ += Pages(track_.PlaceOf(last).bytes);
-  Settle(last);
-  return track_.FileOf(last);
+  return last;
+}
+
+std::optional<EntryNumber> Planner::NextDrop() {
+  std::optional<Slot> slot = NextNotLeft();
+  if (!slot) slot = NextNotStocked();
+  if (!slot) return std::nullopt;
+  Drop(*slot);
+  return track_.FileOf(*slot);
+}
+
+void Planner::Drop(Slot slot) {
+  states_[slot].dropping = true;
+  dropping_bytes_ += Pages(track_.PlaceOf(slot).bytes);
+  Settle(slot);
 }
 
 void Planner::Dropped(EntryNumber file) {
@@ -252,13 +306,13 @@ void Planner::Dropped(EntryNumber file) {
 
 std::vector<EntryNumber> Planner::TakeStocked() {
   std::vector<EntryNumber> files;
-  while (!stocked_.empty()) {
-    const Slot slot = stocked_.last().second;
-    files.push_back(track_.FileOf(slot));
-    stocked_.Remove(slot);
-    states_[slot].dropping = true;
-    dropping_bytes_ += Pages(track_.PlaceOf(slot).bytes);
-    Settle(slot);
+  for (UseQueue* pages : {&stocked_, &left_}) {
+    while (!pages->empty()) {
+      const Slot slot = pages->last().second;
+      files.push_back(track_.FileOf(slot));
+      pages->Remove(slot);
+      Drop(slot);
+    }
   }
   return files;
 }

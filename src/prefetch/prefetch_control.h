@@ -24,11 +24,14 @@ class PrefetchControl {
  public:
   virtual ~PrefetchControl() = default;
 
-  // The most files that an order may have now, by the memory budget and what is queued already.
-  virtual uint64_t OrderFilesMax() const = 0;
-  // Queues the order behind those that are there, as a further epoch. kNoSpace: more files than OrderFilesMax; nothing
-  // was queued. REQUIRES: entries are files of the store.
-  virtual Status AddOrder(Order order) = 0;
+  // Where an order is queued: as a further epoch behind those that were given before, or in place of them.
+  enum class Place { kBehind, kInstead };
+
+  // The most files that an order may have now, by the memory budget and what stays queued.
+  virtual uint64_t OrderFilesMax(Place place) const = 0;
+  // Queues the order. kNoSpace: more files than OrderFilesMax; nothing was queued, or taken away. REQUIRES: entries are
+  // files of the store.
+  virtual Status AddOrder(Order order, Place place) = 0;
   // What the numbers of control/statistics.h cannot say, as names and values for people and programs: "policy",
   // "sweep".
   virtual std::vector<std::pair<std::string, std::string>> Describe() const = 0;

@@ -16,6 +16,7 @@ constexpr uint64_t kLagMin = 2;
 constexpr uint64_t kLagMax = 64;
 // A warehouse that could not take a file is tried again after this time: others may have given memory back.
 constexpr uint64_t kShortOfRoomUs = 1'000'000;
+constexpr uint64_t kRoomEveryUs = 1'000'000;
 
 }  // namespace
 
@@ -130,6 +131,7 @@ Planner& Prefetcher::planner() {
   limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
   limits.lent_bytes_max = LentMax();
+  if (sink_ != nullptr && options_.left_bytes_max) limits.left_bytes_max = options_.left_bytes_max();
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
   planner_ =
@@ -168,6 +170,7 @@ void Prefetcher::Decide() {
   FillWhenAllFits();
   if (!planner_) return;
   LookWhatIsSeen();
+  LookForRoom();
   if (short_since_us_ != 0 && NowUs() - short_since_us_ > kShortOfRoomUs) {
     short_since_us_ = 0;
     planner_->SetKeptMax(KeptMax(), LentMax());
@@ -177,6 +180,14 @@ void Prefetcher::Decide() {
   StartPushes();
   StartDrops();
   AskStats();
+}
+
+void Prefetcher::LookForRoom() {
+  if (sink_ == nullptr || !options_.left_bytes_max) return;
+  const uint64_t now_us = NowUs();
+  if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
+  room_asked_us_ = now_us;
+  planner_->SetLeftMax(options_.left_bytes_max());
 }
 
 // So that the opens of its files are told, of which the page cache answers the reads.
@@ -275,6 +286,7 @@ void Prefetcher::Publish() {
   statistics_.Set(Gauge::kOrderPosition, gauges.position);
   statistics_.Set(Gauge::kOrderFiles, gauges.end);
   statistics_.Set(Gauge::kStockedAheadBytes, gauges.stock_bytes);
+  statistics_.Set(Gauge::kLeftBytes, gauges.left_bytes);
   if (source_ == Source::kOrder)
     order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
   const MutexLock lock(mu_);

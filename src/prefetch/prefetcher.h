@@ -47,7 +47,10 @@ struct PrefetcherOptions {
   uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
   uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time
   uint64_t order_bytes_max = 0;  // memory for orders
-  bool keeps_made = false;       // what a READ had made, the first time as well
+  // How much of the page cache there is now for files that were read and will be again; asked once a second while
+  // something is followed. None where it is empty.
+  std::function<uint64_t()> left_bytes_max;
+  bool keeps_made = false;  // what a READ had made, the first time as well
   unsigned reads_max = 32;
   unsigned push_threads = 1;
 };
@@ -97,8 +100,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void OnOpened(uint32_t view, std::span<const EntryNumber> files);
 
   // PrefetchControl.
-  uint64_t OrderFilesMax() const override;
-  Status AddOrder(Order order) override;
+  uint64_t OrderFilesMax(Place place) const override;
+  Status AddOrder(Order order, Place place) override;
   std::vector<std::pair<std::string, std::string>> Describe() const override;
   DropReport Drop() override;
 
@@ -126,6 +129,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   // The planning thread's:
   Planner& planner();
   void LookWhatIsSeen();
+  void LookForRoom();
   void Decide();
   void StartReads();
   bool AllocateFor(const ReadPlan& plan, Buffer* chunk, Memories* memories);
@@ -133,6 +137,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void StartDrops();
   void DropPages(const std::vector<EntryNumber>& files);
   void WatchFolderOf(EntryNumber file);
+  void ForgetOrders();
   void FollowSequence();
   void FillWhenAllFits();
   Result<ShownFile> Shown(EntryNumber file) const;
@@ -204,6 +209,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t keeping_bytes_ = 0;
   uint64_t reads_seen_ = 0;
   uint64_t reads_at_end_ = 0;    // of them, when the front came to the end of the orders
+  uint64_t room_asked_us_ = 0;   // when the page cache's room was looked at
   uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
   bool filling_ = false;
   bool sight_known_ = false;

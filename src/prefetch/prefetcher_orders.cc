@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/prefetcher.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 // Which order it follows, and of which view.
@@ -131,28 +133,33 @@ void Prefetcher::Queue(const Order& order, Source source) {
   if (view_ != nullptr && !folders.empty()) view_->Watch(folders);
 }
 
+// What comes is as unknown as before the first order.
+void Prefetcher::ForgetOrders() {
+  planner_->Clear();
+  filling_ = false;
+  source_ = Source::kNothing;
+  order_files_.store(0, std::memory_order_relaxed);
+  keep_demand_.store(true, std::memory_order_relaxed);
+}
+
 void Prefetcher::FollowSequence() {
   if (source_ == Source::kOrder) {
     const PlannerGauges gauges = planner_->gauges();
     if (gauges.position < gauges.end) reads_at_end_ = reads_seen_;
-    if (gauges.epochs_queued > 0) {
-      // Some of it was not seen to be read, and the reader has gone on to something else.
-      if (reads_seen_ - reads_at_end_ < kReadsAfterEnd) return;
-      planner_->Clear();
-      filling_ = false;
+    if (gauges.lost && gauges.epochs_queued > 0) {
+      spdlog::warn(
+          "the files are not read as 'augurctl hint --order' has said: its {} epochs are forgotten; give the "
+          "order again when a run begins anew",
+          gauges.epochs_queued);
+      statistics_.Add(Stat::kOrdersLost, gauges.epochs_queued);
+    } else if (gauges.epochs_queued > 0 && reads_seen_ - reads_at_end_ < kReadsAfterEnd) {
+      return;
     }
-    // The last order has ended: what comes is as unknown as before it.
-    source_ = Source::kNothing;
-    order_files_.store(0, std::memory_order_relaxed);
-    keep_demand_.store(true, std::memory_order_relaxed);
+    // It has ended; or some of it was not seen to be read, and the reader has gone on to something else.
+    ForgetOrders();
   }
   if (!detector_.following()) {
-    if (source_ == Source::kSequence) {
-      source_ = Source::kNothing;
-      keep_demand_.store(true, std::memory_order_relaxed);
-      planner_->Clear();
-      filling_ = false;
-    }
+    if (source_ == Source::kSequence) ForgetOrders();
     return;
   }
   if (planner_ && source_ == Source::kSequence) {
@@ -194,11 +201,7 @@ void Prefetcher::Foresee(Order order, bool anew) {
 
 void Prefetcher::ForgetForeseen() {
   Post([this] {
-    if (source_ != Source::kForeseen) return;
-    planner_->Clear();
-    filling_ = false;
-    source_ = Source::kNothing;
-    keep_demand_.store(true, std::memory_order_relaxed);
+    if (source_ == Source::kForeseen) ForgetOrders();
   });
 }
 
@@ -209,19 +212,25 @@ uint64_t Prefetcher::ForeseenFilesMax() const {
   return std::max(each, (options_.order_bytes_max - std::min(options_.order_bytes_max, tables)) / kOrderBytesPerRead);
 }
 
-uint64_t Prefetcher::OrderFilesMax() const {
+uint64_t Prefetcher::OrderFilesMax(Place place) const {
   const uint64_t files_max = ForeseenFilesMax();
+  if (place == Place::kInstead) return files_max;
   return files_max - std::min(files_max, order_files_.load(std::memory_order_relaxed));
 }
 
-Status Prefetcher::AddOrder(Order order) {
-  if (order.size() > OrderFilesMax()) {
+Status Prefetcher::AddOrder(Order order, Place place) {
+  const uint64_t files_max = OrderFilesMax(place);
+  if (order.size() > files_max) {
     return {Code::kNoSpace, std::to_string(order.size()) + " files are more than the memory for orders holds (" +
-                                std::to_string(OrderFilesMax()) + "): raise memory="};
+                                std::to_string(files_max) + "): raise memory="};
   }
+  if (place == Place::kInstead) order_files_.store(0, std::memory_order_relaxed);
   order_files_.fetch_add(order.size(), std::memory_order_relaxed);
   statistics_.Add(Stat::kOrdersAccepted, 1);
-  Post([this, files = std::make_shared<const Order>(std::move(order))] { Queue(*files, Source::kOrder); });
+  Post([this, place, files = std::make_shared<const Order>(std::move(order))] {
+    if (place == Place::kInstead && source_ == Source::kOrder) ForgetOrders();
+    Queue(*files, Source::kOrder);
+  });
   return Status::Ok();
 }
 

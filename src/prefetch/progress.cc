@@ -2,6 +2,7 @@
 #include "prefetch/progress.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace augur {
 
@@ -12,6 +13,7 @@ void Progress::Restart(Position begin) {
   seen_.clear();
   in_front_.clear();
   stray_count_ = 0;
+  trail_.Clear();
 }
 
 bool Progress::WasRead(Position position) const {
@@ -36,6 +38,34 @@ bool Progress::IsBeingRead(Slot slot) const {
 }
 
 Progress::Seen Progress::See(Slot slot, bool missed) {
+  const Seen seen = SeeHere(slot, missed);
+  // Of a read that is told twice, once: READs of files that were opened long ago are no trail.
+  if (missed && options_.opens) return seen;
+  if (track_.NextUse(slot, track_.begin()) == kNever) return seen;
+  const Position here = std::clamp(front_, track_.begin(), track_.end() - 1);
+  if (!trail_.Add(track_, slot, track_.EpochAround(here))) return seen;
+  const std::vector<Position> read = FindReader();
+  if (read.empty()) return seen;
+  const Position middle = read[read.size() / 2];
+  if (middle < front_ + options_.spread_max && middle + options_.spread_max > front_) return seen;
+  std::vector<Position> near;
+  std::ranges::copy_if(read, std::back_inserter(near), [&](Position position) {
+    return position + options_.spread_max / 2 > middle && position < middle + options_.spread_max / 2;
+  });
+  JumpTo(near, missed);
+  trail_.Clear();
+  return {.kind = Kind::kJump, .position = near.back()};
+}
+
+// The epoch that the last reads follow: where the front is, or any that is queued. Of a run that was begun anew the
+// epochs stand behind those that are left of the one before.
+std::vector<Position> Progress::FindReader() const {
+  std::vector<Position> read;
+  for (size_t epoch = 0; epoch < track_.epoch_count() && read.empty(); ++epoch) read = trail_.FindIn(track_, epoch);
+  return read;
+}
+
+Progress::Seen Progress::SeeHere(Slot slot, bool missed) {
   // The first of its uses that has not been seen: a file may come twice within the spread. But an open and the READ
   // that belongs to it are one read, whichever is told first: READs are told at once and opens some milliseconds late,
   // in which a reader who finds its files in the page cache is hundreds of files further.
@@ -125,12 +155,12 @@ Progress::Seen Progress::Stray(Slot slot, bool missed) {
   ForgetChance(end - begin);
   strays_[stray_count_++ % kStrays] = {in_this, in_this < end ? track_.NextUse(slot, end) : kNever};
   for (const Position position : strays_[(stray_count_ - 1) % kStrays]) {
-    if (position != kNever && JumpTo(position, missed)) return {.kind = Kind::kJump, .position = position};
+    if (position != kNever && JumpNear(position, missed)) return {.kind = Kind::kJump, .position = position};
   }
   return {.kind = Kind::kForeign, .position = in_this};
 }
 
-bool Progress::JumpTo(Position position, bool missed) {
+bool Progress::JumpNear(Position position, bool missed) {
   const size_t known = std::min(stray_count_, kStrays);
   // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
   // 8 of 16 anywhere in an epoch of 16 spreads or more lie in one spread less often than once in 10^4 reads, and the
@@ -143,18 +173,24 @@ bool Progress::JumpTo(Position position, bool missed) {
     }
   }
   if (near.size() < kStraysToJump) return false;
-  const auto [least, most] = std::minmax_element(near.begin(), near.end());
+  JumpTo(near, missed);
+  return true;
+}
+
+// The reader has read these, and will go on behind them.
+void Progress::JumpTo(const std::vector<Position>& read, bool missed) {
+  const auto [least, most] = std::minmax_element(read.begin(), read.end());
   base_ = tail_ = *least;
   front_ = *most + 1;
   seen_.assign(front_ - tail_, 0);
-  for (const Position one : near) Mark(one, missed ? kByRead : kByOpen);
+  for (const Position one : read) Mark(one, missed ? kByRead : kByOpen);
   recent_ = {};
-  for (const Position one : near) recent_.emplace(one, one);
+  for (const Position one : read) recent_.emplace(one, one);
   passed_.clear();
   in_front_.clear();
   stray_count_ = 0;
+  trail_.Forget();
   Advance();
-  return true;
 }
 
 }  // namespace augur

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "prefetch/track.h"
+#include "prefetch/trail.h"
 
 namespace augur {
 
@@ -68,6 +69,9 @@ class Progress {
   std::vector<Position> TakePassed() { return std::exchange(passed_, {}); }
   // True for positions before the tail, and for those seen.
   bool WasRead(Position position) const;
+  // The track's files are read, but nobody follows it. Never, where only few reads are seen at all (`support` is 1): of
+  // them none are neighbours.
+  bool lost() const { return options_.support > 1 && trail_.lost(); }
   // True for a file that was seen and not yet passed: TakePassed will tell it.
   bool IsBeingRead(Slot slot) const;
 
@@ -84,8 +88,11 @@ class Progress {
   void FollowReads();
   void ForgetChance(Position epoch_reads);
   void Advance();
+  Seen SeeHere(Slot slot, bool missed);
   Seen Stray(Slot slot, bool missed);
-  bool JumpTo(Position position, bool missed);
+  bool JumpNear(Position position, bool missed);
+  void JumpTo(const std::vector<Position>& read, bool missed);
+  std::vector<Position> FindReader() const;
 
   const Track& track_;
   Options options_;
@@ -101,6 +108,7 @@ class Progress {
   double chance_ = 0;                                      // of those, how many are to be forgotten as a stranger's
   std::array<std::array<Position, 2>, kStrays> strays_{};  // in the front's epoch, and in the one after it
   size_t stray_count_ = 0;
+  Trail trail_;
 };
 
 }  // namespace augur

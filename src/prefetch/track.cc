@@ -66,12 +66,17 @@ Slot Track::At(Position position) const {
   return epoch.reads[position - epoch.begin];
 }
 
+Position Track::Epoch::UseOf(Slot slot, uint32_t first) const {
+  const auto use = std::lower_bound(uses.begin(), uses.end(), std::pair(slot, first));
+  return use != uses.end() && use->first == slot ? begin + use->second : kNever;
+}
+
 Position Track::NextUse(Slot slot, Position from) const {
   for (const Epoch& epoch : epochs_) {
     if (epoch.end() <= from) continue;
     const auto first = static_cast<uint32_t>(from > epoch.begin ? from - epoch.begin : 0);
-    const auto use = std::lower_bound(epoch.uses.begin(), epoch.uses.end(), std::pair(slot, first));
-    if (use != epoch.uses.end() && use->first == slot) return epoch.begin + use->second;
+    const Position use = epoch.UseOf(slot, first);
+    if (use != kNever) return use;
   }
   return kNever;
 }

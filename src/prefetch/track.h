@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -42,11 +43,15 @@ class Track {
   uint64_t epoch_count() const { return epochs_.size(); }
   // The positions [begin, end) of the epoch that holds `position`. REQUIRES: begin() <= position < end().
   std::pair<Position, Position> EpochAround(Position position) const;
+  // The same of the epoch with this index. REQUIRES: index < epoch_count().
+  std::pair<Position, Position> EpochAt(size_t index) const { return {epochs_[index].begin, epochs_[index].end()}; }
 
   // REQUIRES: begin() <= position < end().
   Slot At(Position position) const;
   // The first position at or after `from` that reads the file, or kNever.
   Position NextUse(Slot slot, Position from) const;
+  // The first position that reads the file in the epoch with this index, or kNever. REQUIRES: index < epoch_count().
+  Position UseIn(Slot slot, size_t index) const { return epochs_[index].UseOf(slot, 0); }
 
   // kNoSlot: the track has never met this file.
   Slot SlotOf(EntryNumber file) const;
@@ -72,6 +77,8 @@ class Track {
     std::vector<Slot> reads;
     std::vector<std::pair<Slot, uint32_t>> uses;  // (file, index in `reads`), sorted
     Position end() const { return begin + reads.size(); }
+    // The first position at or after `first`, an index in `reads`, that reads the file, or kNever.
+    Position UseOf(Slot slot, uint32_t first) const;
   };
   const Epoch& EpochOf(Position position) const;
   Slot MeetOne(EntryNumber file);

@@ -75,15 +75,15 @@ class Foresight:
     def gauges(self):
         return self.status()["gauges"]
 
-    def try_hint(self, lines):
+    def try_hint(self, lines, *options):
         order = self.point.parent / "order"
         order.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         order.chmod(0o644)
-        return run([*self.prefix, self.augurctl, "hint", self.point, "--order", order])
+        return run([*self.prefix, self.augurctl, "hint", self.point, "--order", order, *options])
 
-    def hint(self, lines):
+    def hint(self, lines, *options):
         self.before = self.before or self.status()
-        done = self.try_hint(lines)
+        done = self.try_hint(lines, *options)
         assert (done.returncode, done.stderr) == (0, ""), done
         assert done.stdout == f"accepted: {len(lines)} files\n"
 

@@ -44,7 +44,7 @@ Status HintOrder(const HintOptions& options) {
   if (!file.valid()) return ErrnoStatus(errno, name);
   AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
   const ControlSource source = [&](std::string& piece) { return ReadPiece(file.get(), name, piece); };
-  const Result<ControlAnswer> answer = AskDaemon(socket, {{"command", "hint"}}, source);
+  const Result<ControlAnswer> answer = AskDaemon(socket, {{"command", "hint"}, {"replace", options.replace}}, source);
   if (!answer.ok()) {
     // What is wrong with the order is said by line.
     const bool of_order = answer.status().text().starts_with("line ");

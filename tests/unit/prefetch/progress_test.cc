@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace augur {
@@ -21,6 +22,29 @@ Order Shuffled(uint32_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::shuffle(order.begin(), order.end(), random);
   return order;
+}
+
+// The positions of an epoch as worker processes read them, which take batches of 32 in turn and run at speeds of their
+// own, two batches ahead at the most.
+std::vector<Position> AsWorkersRead(size_t files, size_t workers, uint64_t seed) {
+  constexpr size_t kBatch = 32;
+  std::mt19937_64 random(seed);
+  std::vector<size_t> next(workers, 0);  // of the reads of each worker
+  const auto position = [&](size_t worker) {
+    return (next[worker] / kBatch * workers + worker) * kBatch + next[worker] % kBatch;
+  };
+  std::vector<Position> reads;
+  while (reads.size() < files) {
+    size_t least = files;
+    for (size_t worker = 0; worker < workers; ++worker) least = std::min(least, position(worker));
+    size_t worker = random() % workers;
+    while (position(worker) >= files || position(worker) >= least + 2 * workers * kBatch) {
+      worker = (worker + 1) % workers;
+    }
+    reads.push_back(position(worker));
+    ++next[worker];
+  }
+  return reads;
 }
 
 // A track of shuffled epochs and the progress through it.
@@ -92,38 +116,24 @@ TEST_F(ProgressTest, AnOpenThatIsToldAfterItsReadIsTheSameRead) {
   EXPECT_EQ(progress_.front(), track_.end());
 }
 
-// Worker processes take batches of 32 in turn and run at speeds of their own, two batches ahead at the most.
 TEST_F(ProgressTest, InterleavedWorkersAreOneReader) {
   constexpr size_t kWorkers = 4;
-  constexpr size_t kBatch = 32;
-  constexpr size_t kFiles = kBatch * 300;
+  constexpr size_t kSpread = 2 * kWorkers * 32;
+  constexpr size_t kFiles = 9600;
   Epochs(kFiles, 1);
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
     Progress progress(track_, options_);
-    std::mt19937_64 random(seed);
-    std::vector<size_t> next(kWorkers, 0);  // of the reads of each worker
-    const auto position = [&](size_t worker) {
-      return (next[worker] / kBatch * kWorkers + worker) * kBatch + next[worker] % kBatch;
-    };
     std::vector<bool> read(kFiles, false);
-    for (size_t count = 0; count < kFiles; ++count) {
-      size_t least = kFiles;
-      for (size_t worker = 0; worker < kWorkers; ++worker) least = std::min(least, position(worker));
-      size_t worker = random() % kWorkers;
-      while (position(worker) >= kFiles || position(worker) >= least + 2 * kWorkers * kBatch) {
-        worker = (worker + 1) % kWorkers;
-      }
-      const Position at = position(worker);
+    for (const Position at : AsWorkersRead(kFiles, kWorkers, seed)) {
       const Progress::Seen seen = progress.See(track_.At(at));
       ASSERT_EQ(seen.kind, Progress::Kind::kNew) << at;
       ASSERT_EQ(seen.position, at);
       read[at] = true;
-      ++next[worker];
       const size_t unread = static_cast<size_t>(std::find(read.begin(), read.end(), false) - read.begin());
       // Never past a file that is still to be read by more than workers are apart, and the tail never past it at all.
       ASSERT_LE(progress.tail(), unread);
-      ASSERT_LE(progress.front(), unread + 2 * kWorkers * kBatch);
+      ASSERT_LE(progress.front(), unread + kSpread);
       ASSERT_GE(progress.front() + options_.support, unread);
     }
     EXPECT_EQ(progress.front(), kFiles);
@@ -258,6 +268,91 @@ TEST_F(ProgressTest, AnEpochThatEndsEarlyIsFollowedByTheNext) {
   ReadInOrder(epochs_[1], 0, 300);
   EXPECT_GE(progress_.front() + options_.support, 20'300U);
   EXPECT_LE(progress_.front(), 20'300U);
+}
+
+// A run ended in its second epoch of ten, and the next one has given its ten as well: the same, or others. Epochs that
+// are no longer than the spread of the workers hold every file near every other.
+TEST_F(ProgressTest, ARunThatBeginsAnewIsFoundBehindWhatTheLastOneLeft) {
+  for (const uint32_t files : {800U, 2500U, 20'000U}) {
+    for (const bool same : {true, false}) {
+      for (const size_t workers : {1U, 4U, 12U}) {
+        SCOPED_TRACE(std::to_string(files) + (same ? ", the same, " : ", others, ") + std::to_string(workers));
+        Track track(Place);
+        Progress progress(track, options_);
+        std::vector<Order> runs;
+        for (uint64_t epoch = 0; epoch < 20; ++epoch) {
+          runs.push_back(Shuffled(files, same ? epoch % 10 : epoch));
+          if (epoch < 10) track.Append(runs.back());
+        }
+        const auto read = [&](const Order& order, size_t count) {
+          const std::vector<Position> reads = AsWorkersRead(files, workers, files);
+          for (size_t i = 0; i < count; ++i) {
+            progress.See(track.SlotOf(order[reads[i]]));
+            track.PopBefore(progress.base());
+          }
+        };
+        read(runs[0], files);
+        read(runs[1], files / 2);
+        ASSERT_LT(progress.front(), size_t{2} * files);
+        for (size_t epoch = 10; epoch < 20; ++epoch) track.Append(runs[epoch]);
+        read(runs[10], 300);
+        EXPECT_GE(progress.front(), size_t{10} * files + 200);
+        EXPECT_LE(progress.front(), size_t{10} * files + 300 + 32 * workers);
+        EXPECT_FALSE(progress.lost());
+      }
+    }
+  }
+}
+
+TEST_F(ProgressTest, WhatNobodyReadsIsLost) {
+  for (const uint32_t files : {600U, 2500U, 50'000U}) {
+    SCOPED_TRACE(files);
+    Track track(Place);
+    Progress progress(track, options_);
+    for (uint64_t epoch = 0; epoch < 5; ++epoch) track.Append(Shuffled(files, epoch));
+    bool lost = false;
+    uint64_t reads = 0;
+    for (uint64_t seed = 100; !lost && reads < 20'000; ++seed) {
+      for (const EntryNumber file : Shuffled(files, seed)) {
+        progress.See(track.SlotOf(file));
+        lost = lost || progress.lost();
+        if (++reads == 1000) {
+          ASSERT_FALSE(lost) << "a look at some files is not a run";
+        }
+      }
+    }
+    EXPECT_TRUE(lost);
+  }
+}
+
+TEST_F(ProgressTest, WhatIsReadIsNotLost) {
+  Epochs(50'000, 1);
+  // Beside eight strangers; and by workers so many that no two of the last reads are neighbours.
+  for (const bool strangers : {true, false}) {
+    Progress progress(track_, options_);
+    const std::vector<Position> reads = AsWorkersRead(50'000, strangers ? 1 : 15, 1);
+    std::mt19937_64 random(5);
+    for (size_t i = 0; i < 5000; ++i) {
+      for (int other = 0; strangers && other < 8; ++other) {
+        progress.See(track_.SlotOf(static_cast<EntryNumber>(random() % 50'000)));
+        ASSERT_FALSE(progress.lost()) << i;
+      }
+      progress.See(track_.SlotOf(epochs_[0][reads[i]]));
+      ASSERT_FALSE(progress.lost()) << i;
+    }
+  }
+}
+
+// Where one read in 64 is seen, the reads that are seen are neighbours of none.
+TEST_F(ProgressTest, WhatIsHardlySeenIsNotLost) {
+  Epochs(50'000, 1);
+  Progress progress(track_, {.unseen_max = 128, .support = 1});
+  std::mt19937_64 random(6);
+  for (Position i = 0; i < 50'000; i += 64) {
+    for (int other = 0; other < 20; ++other) progress.See(static_cast<Slot>(random() % 50'000));
+    progress.See(track_.SlotOf(epochs_[0][i]));
+    ASSERT_FALSE(progress.lost()) << i;
+  }
 }
 
 TEST_F(ProgressTest, FourFilesSeenTwiceElsewhereAreNoJump) {

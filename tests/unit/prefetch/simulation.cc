@@ -226,8 +226,9 @@ void Simulation::Check() {
   if (gauges.stock_bytes > world_.limits.stock_bytes_max + readers_ * behind * (mean + 4096) + (1 << 20)) {
     violations.push_back("stocks over its limit");
   }
+  if (gauges.left_bytes > world_.limits.left_bytes_max) violations.push_back("leaves more than there is room for");
   if (gauges.reads_under_way > world_.limits.reads_max) violations.push_back("too many reads under way");
-  if (world_.limits.stock_bytes_max > 0 && page_cache_bytes_ > gauges.stock_bytes) {
+  if (world_.limits.stock_bytes_max > 0 && page_cache_bytes_ > gauges.stock_bytes + gauges.left_bytes) {
     violations.push_back("pages that the planner knows nothing of");
   }
 }

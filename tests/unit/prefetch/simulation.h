@@ -85,6 +85,8 @@ class Simulation {
   EpochResult ReadSideBySide(const std::vector<Order>& orders);
   // Goes on without readers until nothing is under way.
   EpochResult Settle();
+  // The kernel takes the file's pages back, and tells nobody.
+  void Reclaim(EntryNumber file) { OutOfPageCache(file); }
   // Forgets all epochs and empties the page cache and the warehouse; what is left then must be nothing.
   void End();
 

@@ -28,6 +28,9 @@ namespace augur {
 // A store, and everything that the daemon has between its disk and the kernel, with a fake kernel.
 class PrefetchEngineTest : public StoreFixture {
  protected:
+  static constexpr PrefetchControl::Place kBehind = PrefetchControl::Place::kBehind;
+  static constexpr PrefetchControl::Place kInstead = PrefetchControl::Place::kInstead;
+
   struct Parts {
     uint64_t chunk_bytes = 4 << 20;
     uint64_t stock_bytes = 4 << 20;
@@ -81,6 +84,7 @@ class PrefetchEngineTest : public StoreFixture {
                                                                  .chunk_bytes = parts.chunk_bytes,
                                                                  .stock_bytes_max = parts.stock_bytes,
                                                                  .order_bytes_max = parts.order_bytes,
+                                                                 .left_bytes_max = {},
                                                                  .reads_max = 8,
                                                                  .push_threads = 1});
     fs_ = std::make_unique<FileSystem>(store_, *demand_, cache_, statistics_,

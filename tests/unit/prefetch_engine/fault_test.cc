@@ -37,7 +37,7 @@ TEST_F(PrefetchFaultTest, CorruptRecordFailsAlone) {
     std::erase(order, bad);
     Order with = order;
     with.insert(with.begin() + 90, bad);
-    ASSERT_TRUE(prefetcher_->AddOrder(with).ok());
+    ASSERT_TRUE(prefetcher_->AddOrder(with, kBehind).ok());
     ASSERT_TRUE(Follow(order, 20));
     EXPECT_FALSE(mount_->Pages(bad));
     EXPECT_EQ(ReadThrough(bad).status().code(), Code::kCorrupt);
@@ -52,7 +52,7 @@ TEST_F(PrefetchFaultTest, WhoJoinedACorruptRecordIsTold) {
   StartEngine({});
   Corrupt(files_[1]);
   ahead_->Hold();
-  ASSERT_TRUE(prefetcher_->AddOrder(files_).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
   ASSERT_TRUE(ahead_->WaitUntilHeld(OffsetOf(files_[1])));
   ASSERT_TRUE(ahead_->WaitUntilHeld(OffsetOf(files_[2])));
   std::thread wrong([&] { EXPECT_EQ(ReadThrough(files_[1]).status().code(), Code::kCorrupt); });
@@ -76,7 +76,7 @@ TEST_F(PrefetchFaultTest, ChunkThatCannotBeReadIsReadFileByFile) {
   // In the middle, so that aligned reads of its neighbours do not touch it.
   const uint64_t sector = (OffsetOf(bad) + Content(bad).size() / 2) / 4096 * 4096;
   ahead_->Damage(sector, sector + 512);
-  ASSERT_TRUE(prefetcher_->AddOrder(files_).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
   Order others = files_;
   std::erase(others, bad);
   ASSERT_TRUE(Follow(others, 20));
@@ -91,7 +91,7 @@ TEST_F(PrefetchFaultTest, ShortReads) {
   WriteFiles(60, 60'000);
   StartEngine({});
   ahead_->CutShort(1);  // nothing can be read as a whole, unless the sector goes on behind the record
-  ASSERT_TRUE(prefetcher_->AddOrder(Shuffled(1)).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(Shuffled(1), kBehind).ok());
   for (const EntryNumber file : Shuffled(1)) ReadAsReader(file);
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; }));
 }
@@ -115,7 +115,7 @@ TEST_F(PrefetchFaultTest, MissingShard) {
   ASSERT_GT(gone.size(), 1U);
   ASSERT_LT(gone.size(), files_.size());
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   Order there = order;
   std::erase_if(there, [&](EntryNumber file) { return gone.contains(file); });
   ASSERT_TRUE(Follow(there, 20));
@@ -127,7 +127,7 @@ TEST_F(PrefetchFaultTest, MountEnds) {
   WriteFiles(200, 60'000);
   StartEngine({.stock_bytes = 2 << 20});
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(WaitPushed(order[5])) << " " << Told();
   mount_->End();
   for (const EntryNumber file : order) {
@@ -146,7 +146,7 @@ TEST_P(PrefetchBlindTest, GoesOn) {
   StartEngine({.stock_bytes = 2 << 20});
   for (const EntryNumber file : files_) mount_->LookUp(file);
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   for (size_t i = 0; i < order.size(); ++i) {
     ASSERT_TRUE(i >= 50 || WaitPushed(order[i + 10])) << i << " " << Told();
     if (i == 50 && GetParam()) mount_->EndView();
@@ -156,7 +156,7 @@ TEST_P(PrefetchBlindTest, GoesOn) {
   // And so is the next epoch: the READs of files left out on purpose tell where the reader is.
   const uint64_t pushes = Count(Stat::kPushes);
   const Order next = Shuffled(2);
-  ASSERT_TRUE(prefetcher_->AddOrder(next).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(next, kBehind).ok());
   for (const EntryNumber file : next) ReadAsReader(file);
   EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) > pushes; })) << Told();
 }
@@ -167,7 +167,7 @@ TEST_F(PrefetchFaultTest, FilesThatStayUnknown) {
   StartEngine({});
   mount_->KnowNothing();
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   for (const EntryNumber file : order) {
     // It comes ahead all the same, and serves the READ.
     ASSERT_TRUE(WaitUntil([&] { return ahead_->ReadsOf(OffsetOf(file)) > 0; }));

@@ -10,7 +10,7 @@ TEST_F(PrefetchEngineTest, EachFileIsThereBeforeItsReader) {
   WriteFiles(500, 60'000);
   StartEngine({.stock_bytes = 6 << 20});
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   constexpr size_t kAhead = 40;
   std::set<EntryNumber> read;
   size_t dropped = 0;
@@ -34,7 +34,7 @@ TEST_F(PrefetchEngineTest, SmallWindow) {
   WriteFiles(300, 60'000);
   StartEngine({.stock_bytes = 3 << 19});
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   EXPECT_TRUE(Follow(order, 3));
 }
 
@@ -43,7 +43,7 @@ TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
   WriteFiles(300, 60'000);
   StartEngine({.chunk_bytes = 32 << 20, .stock_bytes = 4 << 20, .kept_bytes = 32 << 20});
   const std::vector<Order> orders = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3)};
-  for (const Order& order : orders) ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  for (const Order& order : orders) ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   Order both = orders[0];
   both.insert(both.end(), orders[1].begin(), orders[1].end());
   ASSERT_TRUE(Follow(both, 20));
@@ -68,7 +68,7 @@ TEST_F(PrefetchEngineTest, FilesThatComeTwice) {
   Order order = ShuffledHalves(1);
   const Order again = ShuffledHalves(2);
   order.insert(order.end(), again.begin(), again.end());
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   EXPECT_TRUE(Follow(order, 8));
 }
 
@@ -78,7 +78,7 @@ TEST_F(PrefetchEngineTest, ReadJoinsTheReadAhead) {
   StartEngine({});
   ahead_->Hold();
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(ahead_->WaitUntilHeld(OffsetOf(order[0])));
   std::vector<std::thread> readers;
   readers.reserve(4);
@@ -100,7 +100,7 @@ TEST_F(PrefetchEngineTest, WithoutAPageCacheTheReadIsServedFromMemory) {
   WriteFiles(200, 60'000);
   StartEngine({.sink = false});
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   // Ahead of the reader there are as many as the conveyor holds; he is never ahead of it.
   for (const EntryNumber file : order) {
     // The conveyor holds some of what comes; when it has decided and no read is under way, the next file is there.
@@ -122,7 +122,7 @@ TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
   StartEngine({.stock_bytes = 6 << 20, .see = FakeMount::See::kNothing});
   for (const EntryNumber file : files_) mount_->LookUp(file);  // as after a listing
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   constexpr size_t kEvery = 64;  // 6 MB are 600 files, so there is room for that
   constexpr size_t kAhead = 100;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -144,7 +144,7 @@ TEST_F(PrefetchEngineTest, SeveralReaders) {
   WriteFiles(800, 20'000);
   StartEngine({.kept_bytes = 4 << 20});
   Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   std::mt19937_64 random(7);
   for (auto at = order.begin(); at != order.end(); at += 16) std::shuffle(at, at + 16, random);
   uint64_t late = 0;
@@ -161,7 +161,7 @@ TEST_F(PrefetchEngineTest, AReaderWhoComesBackToEachFile) {
   WriteFiles(2000, 20'000);
   StartEngine({.stock_bytes = 6 << 20});  // 600 files
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   constexpr size_t kBack = 110;
   size_t gone = 0;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -181,7 +181,7 @@ TEST_F(PrefetchEngineTest, PagesThatTheKernelTookBack) {
   WriteFiles(300, 60'000);
   StartEngine({.kept_bytes = 4 << 20});
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   for (size_t i = 0; i < order.size(); ++i) {
     if (i % 50 == 20) mount_->ReclaimAll();
     ReadAsReader(order[i]);
@@ -192,14 +192,47 @@ TEST_F(PrefetchEngineTest, PagesThatTheKernelTookBack) {
 TEST_F(PrefetchEngineTest, AnOrderThatIsTooLongIsRefused) {
   WriteFiles(20, 1000);
   StartEngine({.order_bytes = 1720});  // ten files of 160 bytes, each read once, 12
-  EXPECT_EQ(prefetcher_->OrderFilesMax(), 10U);
+  EXPECT_EQ(prefetcher_->OrderFilesMax(kBehind), 10U);
   Order order = files_;
-  EXPECT_EQ(prefetcher_->AddOrder(order).code(), Code::kNoSpace);
+  EXPECT_EQ(prefetcher_->AddOrder(order, kBehind).code(), Code::kNoSpace);
   order.resize(10);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
-  EXPECT_EQ(prefetcher_->AddOrder({files_[0]}).code(), Code::kNoSpace);
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
+  EXPECT_EQ(prefetcher_->AddOrder({files_[0]}, kBehind).code(), Code::kNoSpace);
   for (const EntryNumber file : order) ReadAsReader(file);
-  EXPECT_TRUE(WaitUntil([&] { return prefetcher_->OrderFilesMax() == 10; }));
+  EXPECT_TRUE(WaitUntil([&] { return prefetcher_->OrderFilesMax(kBehind) == 10; }));
+}
+
+TEST_F(PrefetchEngineTest, AnOrderInPlaceOfOthersHasTheirRoom) {
+  WriteFiles(20, 1000);
+  StartEngine({.order_bytes = 1720});  // ten files of 160 bytes, each read once, 12
+  Order first = Shuffled(1);
+  first.resize(10);
+  ASSERT_TRUE(prefetcher_->AddOrder(first, kBehind).ok());
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; }));
+  EXPECT_EQ(prefetcher_->OrderFilesMax(kBehind), 0U);
+  EXPECT_EQ(prefetcher_->OrderFilesMax(kInstead), 10U);
+  EXPECT_EQ(prefetcher_->AddOrder(files_, kInstead).code(), Code::kNoSpace);
+  EXPECT_EQ(GaugeNow(Gauge::kOrdersQueued), 1U) << "what is refused takes nothing away";
+  Order second = Shuffled(2);
+  second.resize(10);
+  ASSERT_TRUE(prefetcher_->AddOrder(second, kInstead).ok());
+  for (const EntryNumber file : second) ReadAsReader(file);
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_EQ(Count(Stat::kOrdersAccepted), 2U);
+}
+
+// So that what is found out is believed again, and what is read is kept.
+TEST_F(PrefetchEngineTest, OrdersThatNobodyReadsAreForgotten) {
+  WriteFiles(3000, 1000);
+  StartEngine({});
+  for (uint64_t seed = 1; seed <= 3; ++seed) ASSERT_TRUE(prefetcher_->AddOrder(Shuffled(seed), kBehind).ok());
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 3; }));
+  for (uint64_t seed = 11; seed <= 30 && Count(Stat::kOrdersLost) == 0; ++seed) {
+    for (const EntryNumber file : Shuffled(seed)) ReadAsReader(file);
+  }
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_GT(Count(Stat::kOrdersLost), 0U);
+  EXPECT_FALSE(prefetcher_->FollowsGiven());
 }
 
 // More files than the memory ahead holds, files that are larger than it, and next to no memory: all bytes are right,
@@ -218,7 +251,7 @@ TEST_F(PrefetchEngineTest, TinyMemoryAndLargeFiles) {
     files_.clear();
     StartEngine({.chunk_bytes = chunk_bytes, .stock_bytes = 1 << 20});
     const Order order = Shuffled(chunk_bytes);
-    ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+    ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
     for (const EntryNumber file : order) {
       ReadAsReader(file);
     }

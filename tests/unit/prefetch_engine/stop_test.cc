@@ -12,7 +12,7 @@ TEST_F(PrefetchEngineTest, StopWhileReadsAndPushesAreUnderWay) {
   StartEngine({.kept_bytes = 4 << 20});
   const Order order = Shuffled(1);
   mount_->Hold();
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(mount_->WaitUntilHeld());
   ahead_->Hold();
   std::thread stop([&] { prefetcher_->Stop(); });
@@ -22,7 +22,7 @@ TEST_F(PrefetchEngineTest, StopWhileReadsAndPushesAreUnderWay) {
   mount_->Release();
   ahead_->Release();
   stop.join();
-  (void)prefetcher_->AddOrder({order[0]});  // comes too late, and does no harm
+  (void)prefetcher_->AddOrder({order[0]}, kBehind);  // comes too late, and does no harm
   EXPECT_EQ(prefetcher_->Drop().stocked_bytes, 0U);
 }
 
@@ -40,7 +40,7 @@ TEST_F(PrefetchEngineTest, OrdersAndDropsDuringStop) {
   std::atomic<bool> ending = false;
   std::vector<std::thread> threads;
   threads.emplace_back([&] {
-    for (uint64_t seed = 0; !ending; ++seed) (void)prefetcher_->AddOrder(Shuffled(seed));
+    for (uint64_t seed = 0; !ending; ++seed) (void)prefetcher_->AddOrder(Shuffled(seed), kBehind);
   });
   threads.emplace_back([&] {
     while (!ending) (void)prefetcher_->Drop();
@@ -73,14 +73,14 @@ TEST_F(PrefetchEngineTest, DropWhileBusy) {
   });
   for (uint64_t epoch = 0; epoch < 3; ++epoch) {
     const Order order = Shuffled(epoch);
-    ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+    ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
     for (const EntryNumber file : order) ReadAsReader(file);
   }
   ending = true;
   dropper.join();
   // Left alone, it is ahead again.
   const Order order = Shuffled(9);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   EXPECT_TRUE(Follow(order, 20));
 }
 
@@ -88,7 +88,7 @@ TEST_F(PrefetchEngineTest, DropWhileBusy) {
 TEST_F(PrefetchEngineTest, DropGivesEverythingBack) {
   WriteFiles(100, 40'000);
   StartEngine({.kept_bytes = 8 << 20});
-  ASSERT_TRUE(prefetcher_->AddOrder(files_).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
   for (size_t i = 5; i < 60; ++i) ASSERT_TRUE(WaitPushed(files_[i])) << Told();
   ASSERT_TRUE(WaitUntil([&] { return warehouse_->block_count() > 0; }) || Count(Stat::kPushes) > 0);
   ahead_->Hold();

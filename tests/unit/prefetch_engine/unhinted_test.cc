@@ -17,7 +17,7 @@ TEST_F(PrefetchEngineTest, PathOrderAfterAnOrder) {
   WriteFiles(1000, 10'000);
   StartEngine({});
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(Follow(order));
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
   mount_->ReclaimAll();

@@ -66,13 +66,20 @@ TEST(AugurctlOptionsTest, ReadsHintOfASampler) {
   EXPECT_TRUE(understood->drop_last);
 }
 
+TEST(AugurctlOptionsTest, ReplaceGoesWithAnOrder) {
+  const Result<AugurctlOptions> options = Parse({"hint", "/mnt", "--order", "file", "--replace"});
+  ASSERT_TRUE(options.ok()) << options.status().text();
+  EXPECT_TRUE(std::get<HintOptions>(options->command).replace);
+  EXPECT_EQ(Parse({"hint", "/mnt", "--sampler", "torch", "--seed", "1", "--replace"}).status().code(), Code::kInvalid);
+}
+
 // The table of augurctl and the reader of hints know the same options.
 TEST(AugurctlOptionsTest, EveryOptionOfASamplerIsOneOfAHint) {
   const Command& hint = AugurctlProgram().commands.front();
   ASSERT_EQ(hint.name, "hint");
   size_t count = 0;
   for (const Option& option : hint.options) {
-    if (option.name == "order" || option.name == "sampler") continue;
+    if (option.name == "order" || option.name == "replace" || option.name == "sampler") continue;
     ++count;
     std::vector<std::string> words = {"--world-size=4", "--" + std::string(option.name)};
     if (option.kind != OptionKind::kFlag) words.back() += "=" + std::to_string(std::max<uint64_t>(option.min, 1));

@@ -33,6 +33,11 @@ TEST(ResolveAugurfs, TakesAnEighthOfTheMemoryWithinLimits) {
   EXPECT_EQ(Resolved({}, MachineWith(256 * kMiB)).memory_bytes, 64 * kMiB);
 }
 
+TEST(PagesToLeave, IsHalfOfWhatIsLeftBesideTheBudget) {
+  EXPECT_EQ(PagesToLeave({.total_bytes = 24, .available_bytes = 20, .source = ""}, 4), 8U);
+  EXPECT_EQ(PagesToLeave({.total_bytes = 24, .available_bytes = 3, .source = ""}, 4), 0U);
+}
+
 TEST(ResolveAugurfs, OwnerIsWhoMountsUnlessSaid) {
   EXPECT_EQ(Resolved({}, MachineWith(kGiB)).uid, 1000u);
   EXPECT_EQ(Resolved({}, MachineWith(kGiB)).gid, 100u);

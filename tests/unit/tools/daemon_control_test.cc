@@ -24,8 +24,9 @@ using ::testing::IsEmpty;
 // Takes orders up to a limit, and has something to drop.
 class FakePrefetch : public PrefetchControl {
  public:
-  uint64_t OrderFilesMax() const override { return files_max; }
-  Status AddOrder(Order order) override {
+  uint64_t OrderFilesMax(Place /*place*/) const override { return files_max; }
+  Status AddOrder(Order order, Place place) override {
+    if (place == Place::kInstead) orders.clear();
     orders.push_back(std::move(order));
     return Status::Ok();
   }
