@@ -82,6 +82,8 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
     {Gauge::kLeftBytes, "left_bytes", "bytes",
      "bytes in the page cache of files that were read, and left there for their next use",
      "what the kernel has taken back meanwhile"},
+    {Gauge::kOrderBytes, "order_bytes", "bytes", "bytes of memory for the files and reads of orders that are followed",
+     "orders that were found and are not followed yet"},
     {Gauge::kAheadBytes, "ahead_bytes", "bytes", "bytes of memory for what is read ahead and not pushed or kept yet",
      ""},
     {Gauge::kRenderedHeldBytes, "rendered_held_bytes", "bytes",

@@ -64,6 +64,7 @@ enum class Gauge : size_t {
   kOrderFiles,
   kStockedAheadBytes,
   kLeftBytes,
+  kOrderBytes,
   kAheadBytes,
   kRenderedHeldBytes,
   kDecodedCacheFiles,

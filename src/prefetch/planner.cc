@@ -268,4 +268,9 @@ PlannerGauges Planner::gauges() const {
           .lost = progress_.lost()};
 }
 
+uint64_t Planner::TableBytes() const {
+  return track_.slot_count() * kBytesPerFile + (track_.end() - track_.begin()) * kBytesPerRead +
+         left_.count() * kBytesPerLeft;
+}
+
 }  // namespace augur

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -19,12 +20,13 @@
 namespace augur {
 
 struct PlannerLimits {
-  uint64_t kept_bytes_max = 0;      // the warehouse; 0: there is none
-  uint64_t conveyor_bytes_max = 0;  // being read, or read and neither pushed nor kept
-  uint64_t stock_bytes_max = 0;     // pushed into the page cache and not dropped; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;      // of those, what the warehouse may have beyond its own where reads are dear
-  uint64_t left_bytes_max = 0;      // of files that were read, left in the page cache for their next use
-  uint32_t reads_max = 32;          // under way
+  uint64_t kept_bytes_max = 0;            // the warehouse; 0: there is none
+  uint64_t conveyor_bytes_max = 0;        // being read, or read and neither pushed nor kept
+  uint64_t stock_bytes_max = 0;           // pushed into the page cache and not dropped; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;            // of those, what the warehouse may have beyond its own where reads are dear
+  uint64_t left_bytes_max = 0;            // of files that were read, left in the page cache for their next use
+  uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
+  uint32_t reads_max = 32;                // under way
   uint64_t chunk_bytes_max = 4 << 20;
   // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the conveyor.
   uint64_t file_bytes_max = 0;
@@ -88,6 +90,12 @@ struct PlannerGauges {
 // until there are none. Every decision taken must be answered by its event.
 class Planner {
  public:
+  // Memory in the tables: for each file that was met, about, for each read that is queued, and for each file that is
+  // left.
+  static constexpr uint64_t kBytesPerFile = 160;
+  static constexpr uint64_t kBytesPerRead = 12;
+  static constexpr uint64_t kBytesPerLeft = 120;
+
   Planner(FileTable files, const PlannerLimits& limits, const ProgressOptions& progress);
 
   // Queues an epoch behind those that are there.
@@ -123,6 +131,9 @@ class Planner {
 
   // The next read, or nothing for now; `alone`: without neighbours. Answer: Ended, NotRead or PutBack.
   std::optional<ReadPlan> NextRead(uint64_t now_us, bool alone = false);
+  // NextRead has found nothing, but has not looked everywhere: that would take too long at one time. It is to be asked
+  // again soon, after what else there is to decide.
+  bool pauses() const { return pauses_; }
   // The read could not be begun (no memory for it): it was not taken.
   void PutBack(const ReadPlan& read);
   // The disk need not be read for it: what is made of its files is there already. Before any of their Arrived.
@@ -156,6 +167,7 @@ class Planner {
   PlannerGauges gauges() const;
   const DiskModel& disk() const { return disk_; }
   uint32_t files_met() const { return track_.slot_count(); }
+  uint64_t TableBytes() const;
 
  private:
   static constexpr uint64_t kPage = 4096;
@@ -163,6 +175,8 @@ class Planner {
   static constexpr Position kUrgentFilesMin = 32;
 
   uint64_t coming_bytes() const { return reading_bytes_ + making_bytes_; }
+  // What a file takes of the page cache, on average.
+  uint64_t MeanPages() const { return std::max(kPage, track_.mean_bytes() + kPage / 2); }
   static uint64_t Pages(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
   // Where the bytes of a file are. Several at a time.
@@ -259,6 +273,7 @@ class Planner {
   using Whereabouts = std::array<uint64_t, 6>;
   size_t arm_passed_ = 0;  // files that were not wanted, one after the other
   Whereabouts arm_saw_ = {};
+  bool pauses_ = false;
   bool fill_ = false;
   bool sweeps_ = false;
   int windows_seen_ = 0;     // of the disk's model

@@ -104,6 +104,7 @@ Slot Planner::NextOnArm() {
     if (Wanted(slot)) return slot;
     ++arm_;
   }
+  pauses_ = arm_passed_ < files.size();
   return kNoSlot;
 }
 
@@ -114,6 +115,7 @@ std::nullopt_t Planner::NothingToRead(uint64_t now_us) {
 }
 
 std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
+  pauses_ = false;
   Position missing = NextMissing();
   // A tile is visited no sooner than what is missing of it is needed: until then, others need the room.
   if (Sweeps() && missing != kNever && missing > progress_.front() + Lead()) missing = kNever;

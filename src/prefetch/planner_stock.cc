@@ -58,8 +58,7 @@ uint64_t Planner::StockMax() const {
 Position Planner::StockEnd() const {
   // In tiles: what comes too early waits in the warehouse anyway.
   if (Sweeps()) return progress_.front() + StockMax() / track_.mean_bytes();
-  const uint64_t file_bytes = std::max(kPage, track_.mean_bytes() + kPage / 2);
-  const uint64_t files = (StockMax() - StockAside()) / file_bytes;
+  const uint64_t files = (StockMax() - StockAside()) / MeanPages();
   return progress_.front() + files - std::min<uint64_t>(files, progress_.options().lag);
 }
 
@@ -80,7 +79,7 @@ Position Planner::ConveyorEnd() const {
 
 // Left free for what readers bring in by themselves, until the reader is past it and it can be dropped.
 uint64_t Planner::StockAside() const {
-  return std::min(StockMax() / 4, uint64_t{2} * progress_.options().lag * track_.mean_bytes());
+  return std::min(StockMax() / 4, uint64_t{2} * progress_.options().lag * MeanPages());
 }
 
 // A reader that maps its files (DALI) opens one and touches its pages a thousand files later. For a quarter of the page
@@ -93,7 +92,7 @@ void Planner::WaitLongerToDrop() {
   if (++reads_of_dropped_ < kReadsOfDropped) return;
   reads_of_dropped_ = 0;
   ProgressOptions options = progress_.options();
-  const uint64_t most = StockMax() / track_.mean_bytes() / 4;
+  const uint64_t most = StockMax() / MeanPages() / 4;
   options.lag =
       static_cast<uint32_t>(std::max<uint64_t>(options.lag, std::min<uint64_t>(2 * uint64_t{options.lag}, most)));
   progress_.SetOptions(options);
@@ -128,7 +127,8 @@ void Planner::Leave(Slot slot) {
   if (!stocked_.Contains(slot)) return;
   const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
   const bool sentinel = use != kNever && IsSentinel(use);
-  if (sentinel || left_.bytes() + bytes > LeftMax()) return stocked_.Move(slot, use);
+  const bool has_room = left_.bytes() + bytes <= LeftMax() && TableBytes() + kBytesPerLeft <= limits_.table_bytes_max;
+  if (sentinel || !has_room) return stocked_.Move(slot, use);
   stocked_.Remove(slot);
   left_.Add(slot, use, bytes);
 }
@@ -262,7 +262,7 @@ std::optional<Slot> Planner::NextNotStocked() {
     // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other, and as far
     // as readers may be apart where that is little of the window.
     const auto [first_use, first] = stocked_.soonest();
-    const uint64_t apart = std::min<uint64_t>(progress_.options().spread_max, StockMax() / track_.mean_bytes() / 8);
+    const uint64_t apart = std::min<uint64_t>(progress_.options().spread_max, StockMax() / MeanPages() / 8);
     if (first_use + std::max<Position>(Position{4} * progress_.options().lag, apart) < progress_.front()) {
       last_use = kNever;
       last = first;

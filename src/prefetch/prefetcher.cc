@@ -132,6 +132,7 @@ Planner& Prefetcher::planner() {
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
   limits.lent_bytes_max = LentMax();
   if (sink_ != nullptr && options_.left_bytes_max) limits.left_bytes_max = options_.left_bytes_max();
+  limits.table_bytes_max = options_.order_bytes_max;
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
   planner_ =
@@ -148,7 +149,8 @@ void Prefetcher::LookWhatIsSeen() {
   sight_known_ = true;
   opens_ = opens;
   // What the reader is not known to be done with takes a part of the window: an eighth at most, where it is small.
-  const uint64_t file_bytes = MeanBytes();
+  constexpr uint64_t kPage = 4096;
+  const uint64_t file_bytes = std::max(kPage, MeanBytes() + kPage / 2);
   const uint64_t window_bytes = sink_ != nullptr ? options_.stock_bytes_max : options_.chunk_bytes;
   const auto part = static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / file_bytes / 8, kLagMin, kLagMax));
   ProgressOptions progress;
@@ -165,7 +167,7 @@ void Prefetcher::LookWhatIsSeen() {
 }
 
 void Prefetcher::Decide() {
-  if (wanted_view_ != shown_view_ && !TurnToWanted()) return;
+  if ((full_ || wanted_view_ != shown_view_) && !BeginAnew()) return;
   FollowSequence();
   FillWhenAllFits();
   if (!planner_) return;
@@ -287,6 +289,7 @@ void Prefetcher::Publish() {
   statistics_.Set(Gauge::kOrderFiles, gauges.end);
   statistics_.Set(Gauge::kStockedAheadBytes, gauges.stock_bytes);
   statistics_.Set(Gauge::kLeftBytes, gauges.left_bytes);
+  statistics_.Set(Gauge::kOrderBytes, planner_->TableBytes());
   if (source_ == Source::kOrder)
     order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
   const MutexLock lock(mu_);

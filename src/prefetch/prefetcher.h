@@ -68,11 +68,10 @@ struct PrefetcherOptions {
 // waits for: BlockReader.
 class Prefetcher final : public PrefetchControl, public DemandHooks, public ForeseenOrders {
  public:
-  // Memory in the planner's tables: for each file that it has met, about, and for each read that is queued.
-  static constexpr uint64_t kTableBytesPerFile = 160;
-  static constexpr uint64_t kOrderBytesPerRead = 12;
-  // For a store of `files` files, and eight epochs of all of them.
-  static constexpr uint64_t OrderBytes(uint64_t files) { return files * (kTableBytesPerFile + 8 * kOrderBytesPerRead); }
+  // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
+  static constexpr uint64_t OrderBytes(uint64_t files) {
+    return files * (Planner::kBytesPerFile + Planner::kBytesPerLeft + 8 * Planner::kBytesPerRead);
+  }
 
   // `warehouse` may be nullptr: nothing is kept.
   Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,
@@ -145,7 +144,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t MeanBytes();
   void ShowView(uint32_t view);
   void SawElsewhere(uint32_t view);
-  bool TurnToWanted();
+  bool BeginAnew();
   void Queue(const Order& order, Source source);
   void Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
   void OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories);
@@ -212,6 +211,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t room_asked_us_ = 0;   // when the page cache's room was looked at
   uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
   bool filling_ = false;
+  bool full_ = false;  // the planner's tables, of files that were read long ago
   bool sight_known_ = false;
   bool opens_ = false;    // are seen
   bool refused_ = false;  // no memory for a chunk: until one is let go

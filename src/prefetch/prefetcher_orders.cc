@@ -14,6 +14,7 @@ namespace {
 // ones: the planner goes over all files that it has met when some are added.
 constexpr size_t kSequencePiece = 2048;
 constexpr size_t kSequenceGrowth = 8;
+constexpr uint64_t kBytesPerPiecesFile = Planner::kBytesPerFile + Planner::kBytesPerRead;
 // So many reads after the last of all orders end them, whatever of them was not seen to be read.
 constexpr uint64_t kReadsAfterEnd = 64;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
@@ -80,9 +81,9 @@ void Prefetcher::SawElsewhere(uint32_t view) {
   if (++reads_elsewhere_ >= enough) wanted_view_ = view;
 }
 
-// Leaves the view that was followed for another: what was pushed of it is dropped, and what is foreseen is foreseen of
-// the other one's files. False: not yet, since something is still under way.
-bool Prefetcher::TurnToWanted() {
+// Forgets all files that were met, and leaves the view that was followed for the wanted one: what was pushed is
+// dropped, and what is foreseen is foreseen of that one's files. False: not yet, since something is still under way.
+bool Prefetcher::BeginAnew() {
   if (Busy()) return false;
   std::vector<Order> orders;
   if (planner_) {
@@ -98,16 +99,17 @@ bool Prefetcher::TurnToWanted() {
   watched_.clear();
   statted_.clear();
   to_stat_.clear();
-  filling_ = false;
+  filling_ = full_ = false;
   sight_known_ = false;
   reads_elsewhere_ = 0;
   reads_at_turn_ = reads_seen_;
-  ShowView(wanted_view_);
+  const bool turns = wanted_view_ != shown_view_;
+  if (turns) ShowView(wanted_view_);
+  // A pass is one over the files of its view.
   const Source source = source_;
-  if (source == Source::kSequence) source_ = Source::kNothing;
-  if (source == Source::kOrder || source == Source::kForeseen) {
-    for (const Order& order : orders) Queue(order, source);
-  }
+  if (source == Source::kSequence && turns) source_ = Source::kNothing;
+  if (source_ == Source::kNothing) return true;
+  for (const Order& order : orders) Queue(order, source);
   return true;
 }
 
@@ -167,7 +169,11 @@ void Prefetcher::FollowSequence() {
     if (gauges.end - std::min(gauges.end, gauges.position) >= kSequencePiece) return;
   }
   const size_t met = planner_ ? planner_->files_met() : 0;
-  const Order piece = detector_.Take(std::max(kSequencePiece, met / kSequenceGrowth));
+  const size_t count = std::max(kSequencePiece, met / kSequenceGrowth);
+  // Of a pass over more files than there is memory for, those at its beginning are forgotten.
+  full_ = met > 2 * kSequencePiece && planner_->TableBytes() + count * kBytesPerPiecesFile > options_.order_bytes_max;
+  if (full_) return;
+  const Order piece = detector_.Take(count);
   if (!piece.empty()) Queue(piece, Source::kSequence);
 }
 
@@ -179,6 +185,7 @@ void Prefetcher::FillWhenAllFits() {
   if (shown_view_ != 0) return;
   const uint64_t rounding = store_->summary().file_count * Warehouse::RoomFor(1);
   if (store_->summary().record_bytes + rounding > KeptMax()) return;
+  if (store_->summary().file_count * Planner::kBytesPerFile > options_.order_bytes_max) return;
   const Result<std::shared_ptr<const Order>> files = path_order_.Files();
   if (!files.ok()) return;
   filling_ = true;
@@ -207,9 +214,10 @@ void Prefetcher::ForgetForeseen() {
 
 uint64_t Prefetcher::ForeseenFilesMax() const {
   // Where not all files of the store have room in the tables, each read may be of another one.
-  const uint64_t tables = store_->summary().file_count * kTableBytesPerFile;
-  const uint64_t each = options_.order_bytes_max / (kTableBytesPerFile + kOrderBytesPerRead);
-  return std::max(each, (options_.order_bytes_max - std::min(options_.order_bytes_max, tables)) / kOrderBytesPerRead);
+  const uint64_t tables = store_->summary().file_count * Planner::kBytesPerFile;
+  const uint64_t each = options_.order_bytes_max / (Planner::kBytesPerFile + Planner::kBytesPerRead);
+  const uint64_t rest = options_.order_bytes_max - std::min(options_.order_bytes_max, tables);
+  return std::max(each, rest / Planner::kBytesPerRead);
 }
 
 uint64_t Prefetcher::OrderFilesMax(Place place) const {

@@ -27,7 +27,10 @@ void Prefetcher::StartReads() {
   bool alone = false;
   while (!refused_) {
     const std::optional<ReadPlan> plan = planner_->NextRead(NowUs(), alone);
-    if (!plan) return;
+    if (!plan) {
+      if (planner_->pauses()) Post([] {});
+      return;
+    }
     if (AlreadyKept(*plan)) continue;
     const bool made = AlreadyMade(*plan);
     Buffer chunk;

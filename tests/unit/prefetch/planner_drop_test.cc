@@ -50,5 +50,30 @@ TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   EXPECT_LE(planner.gauges().stock_bytes, limits.stock_bytes_max + (kLag + 1) * kFileBytes);
 }
 
+// Of many files one is missing in the warehouse: it is looked for in pieces, to the end, and then no more.
+TEST(PlannerFill, LooksToTheEndThoughNothingHappens) {
+  constexpr EntryNumber kFiles = 10'000;
+  PlannerLimits limits;
+  limits.conveyor_bytes_max = 4 << 20;
+  limits.kept_bytes_max = 2 * kFiles * kFileBytes;
+  Planner planner(Place, limits, WithLag());
+  Order all;
+  for (EntryNumber file = 0; file < kFiles; ++file) all.push_back(file);
+  planner.Fill(all);
+  for (EntryNumber file = 0; file + 1 < kFiles; ++file) planner.Keeps(file);
+  std::optional<ReadPlan> read = planner.NextRead(1000);
+  EXPECT_FALSE(read) << "this many at one time would hold up everything else";
+  for (int looks = 0; !read && planner.pauses() && looks < 100; ++looks) read = planner.NextRead(1000);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->items.back().file, kFiles - 1);
+  planner.Ended(*read, 2000);
+  for (const ReadPlan::Item& item : read->items) planner.Arrived(item, true);
+  int looks = 0;
+  do {
+    EXPECT_FALSE(planner.NextRead(3000));
+  } while (planner.pauses() && ++looks < 100);
+  EXPECT_LT(looks, 100) << "it comes to an end";
+}
+
 }  // namespace
 }  // namespace augur

@@ -12,6 +12,22 @@ TEST_F(PrefetchEngineTest, PathOrderIsFollowedWithoutAHint) {
   EXPECT_TRUE(Follow(Order(files_.begin() + 100, files_.end())));
 }
 
+// What a pass was over is forgotten when there is no memory for more files, and the pass goes on.
+TEST_F(PrefetchEngineTest, APassOverMoreFilesThanMemoryHolds) {
+  WriteFiles(11'000, 6000);
+  constexpr uint64_t kOrderBytes = 7000 * (Planner::kBytesPerFile + Planner::kBytesPerRead);
+  StartEngine({.order_bytes = kOrderBytes});
+  const size_t end = files_.size() - 500;
+  for (size_t i = 0; i < end; ++i) {
+    ReadAsReader(files_[i]);
+    ASSERT_LE(GaugeNow(Gauge::kOrderBytes), kOrderBytes) << i;
+  }
+  const auto there = [this](EntryNumber file) { return mount_->Pages(file).has_value(); };
+  EXPECT_TRUE(WaitUntil([&] {
+    return std::count_if(files_.begin() + static_cast<ptrdiff_t>(end), files_.end(), there) > 100;
+  })) << Told();
+}
+
 // After an order has ended, a pass in path order is recognised as before it.
 TEST_F(PrefetchEngineTest, PathOrderAfterAnOrder) {
   WriteFiles(1000, 10'000);
