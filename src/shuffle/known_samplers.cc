@@ -19,9 +19,11 @@ constexpr uint64_t kDistantStreamEpochs = 100;  // 0.1 s for each generator of a
 constexpr uint64_t kCustomStreamEpochs = 3;     // and 0.2 s for those of all common seeds together
 constexpr uint64_t kDistantSeeds = 10000;       // seed + epoch for all that are small: 8 ms
 
+// Ranks read as many as the list without repeats has, rounded down; how many they are is not known, and takes off less
+// than one each.
 TorchRecipe RepeatRecipe() {
   TorchRecipe recipe = FreshSeedRecipe("RepeatAugSampler", 0);
-  recipe.shape = {.repeats = 3};
+  recipe.shape = {.repeats = 3, .selection = EpochShape::Selection::kTimm};
   return recipe;
 }
 

@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shuffle/sampler_spec.h"
 
 namespace augur {
 namespace {
@@ -21,6 +26,27 @@ TEST(KnownSamplersTest, EachGivesABeginningOfItsEpochs) {
     IndexOrder indices;
     known.sampler->Take(1000, known.epochs - 1, 8, &indices);
     EXPECT_EQ(indices.size(), 8U) << known.sampler->Describe();
+  }
+}
+
+// What is tried unasked is what tests/frameworks compares with timm itself under the name of the hint: of 1,000 samples
+// 768 reads, not 3,000.
+TEST(KnownSamplersTest, RepeatedAugmentationIsAsLongAsTimmsIs) {
+  const auto hint = ParseSamplerHint(std::vector<std::string>{"--sampler", "timm-repeat"});
+  ASSERT_TRUE(hint.ok());
+  const auto timm = ResolveSamplerHint(*hint);
+  ASSERT_TRUE(timm.ok());
+  const std::vector<KnownSampler> all = KnownSamplers();
+  const auto known = std::ranges::find_if(
+      all, [](const KnownSampler& one) { return one.sampler->Describe().starts_with("RepeatAugSampler"); });
+  ASSERT_NE(known, all.end());
+  for (const uint64_t samples : {200U, 256U, 1000U}) {
+    IndexOrder wanted;
+    timm->Take(samples, 3, SIZE_MAX, &wanted);
+    EXPECT_EQ(wanted.size(), samples < 256 ? samples : samples / 256 * 256);
+    IndexOrder indices;
+    known->sampler->Take(samples, 3, SIZE_MAX, &indices);
+    EXPECT_EQ(indices, wanted) << samples;
   }
 }
 
