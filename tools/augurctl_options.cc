@@ -54,8 +54,10 @@ std::vector<Option> SamplerOptions() {
   return {
       SamplerText("seed", "N", "seed of the sampler",
                   "As the script gives it; a negative one as --seed=-1. Some samplers have one of their own."),
-      SamplerNumber("epoch-from", 0, SamplerHint::kEpochFromMax, "the epoch that is read next, 0 unless given",
-                    "Counted from 0, as set_epoch has it. For a run that was resumed."),
+      SamplerNumber(
+          "epoch-from", 0, SamplerHint::kEpochFromMax, "the epoch that is read next, 0 unless given",
+          "Counted from 0, as set_epoch has it. For a run that was resumed. Refused where a generator would have to "
+          "be stepped for seconds to get there."),
       SamplerNumber("world-size", 1, SamplerHint::kWorldSizeMax, "ranks of the whole run, on all hosts; 1 unless given",
                     {}),
       SamplerText("ranks", "LIST", "the ranks that read from this mount, such as 0-3 or 0,2,4",

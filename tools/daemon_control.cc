@@ -112,6 +112,8 @@ Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
   for (const nlohmann::json& word : *given) words.push_back(word.get<std::string>());
   AUGUR_TRY_ASSIGN(hint, ParseSamplerHint(words));
   AUGUR_TRY_ASSIGN(spec, ResolveSamplerHint(hint));
+  // Which list of samples it will be is not known; none is longer.
+  AUGUR_TRY(spec.CheckReach(std::max<uint64_t>(store_->summary().file_count, 1)));
   ControlReply reply;
   reply.header["accepted"] = spec.Describe();
   options_.foreseer->AddHint(std::move(spec));

@@ -56,6 +56,10 @@ void DaliFileSampler::Take(uint64_t samples, uint64_t epoch, size_t count, Index
   indices->resize(std::min(indices->size(), count));
 }
 
+uint64_t DaliFileSampler::StepsTo(uint64_t samples, uint64_t epoch) const {
+  return recipe_.epochs == Epochs::kOnce || recipe_.checkpointing ? 0 : kStepsAShuffledSample * epoch * samples;
+}
+
 std::string DaliFileSampler::Describe() const {
   std::string text = "DALI readers.file, ";
   switch (recipe_.epochs) {

@@ -42,6 +42,7 @@ class DaliFileSampler final : public Sampler {
   // Any prefix costs the whole list, without checkpointing for each earlier epoch, too.
   void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const override;
   std::string Describe() const override;
+  uint64_t StepsTo(uint64_t samples, uint64_t epoch) const override;
 
  private:
   void Shuffle(uint64_t epoch, IndexOrder* list) const;

@@ -63,6 +63,11 @@ void ListShuffleSampler::Take(uint64_t samples, uint64_t epoch, size_t count, In
   indices->resize(std::min<size_t>(indices->size(), count));
 }
 
+uint64_t ListShuffleSampler::StepsTo(uint64_t samples, uint64_t epoch) const {
+  const bool goes_on = recipe_.epochs == ListEpochs::kContinued || recipe_.epochs == ListEpochs::kInPlace;
+  return goes_on ? kStepsAShuffledSample * epoch * samples / recipe_.batch_samples : 0;
+}
+
 std::string ListShuffleSampler::Describe() const {
   std::string text = recipe_.name;
   if (text.empty()) {

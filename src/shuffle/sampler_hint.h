@@ -14,9 +14,8 @@ namespace augur {
 // What a user says about the sampler of a run: the words of `augurctl hint`, read but not yet understood. A value.
 struct SamplerHint {
   static constexpr uint64_t kWorldSizeMax = uint64_t{1} << 20;
-  // A generator that lives for the whole run is stepped to where it is to begin, 0.4 ns an output: 100 s for the epoch
-  // of this number of 1.3 million samples, and 27 s for the last position. Nobody means more. A stride is at most what
-  // a few random numbers for each sample of an epoch add.
+  // Nobody means more; what is too far into a generator's stream for the samples that there are, SamplerSpec refuses. A
+  // stride is at most what a few random numbers for each sample of an epoch add.
   static constexpr uint64_t kEpochFromMax = 100'000;
   static constexpr uint64_t kPositionMax = uint64_t{1} << 36;
   static constexpr uint64_t kStrideMax = uint64_t{1} << 32;

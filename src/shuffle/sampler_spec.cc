@@ -67,6 +67,24 @@ void SamplerSpec::Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrde
   if (indices->size() > count) indices->resize(count);
 }
 
+Status SamplerSpec::CheckReach(uint64_t samples) const {
+  const uint64_t steps = sampler->StepsTo(samples, first_epoch);
+  if (steps <= kStepsMax) return Status::Ok();
+  const std::string cause = "with " + std::to_string(samples) + " samples " + std::to_string(steps) +
+                            " random numbers lie before it, and no more than " + std::to_string(kStepsMax) +
+                            " are stepped over";
+  if (sampler->StepsTo(samples, 0) > kStepsMax) {
+    return {Code::kInvalid, "--position is too far into the stream: " + cause + ": give that of a later manual_seed"};
+  }
+  uint64_t reached = 0;
+  for (uint64_t beyond = first_epoch; reached + 1 < beyond;) {
+    const uint64_t middle = reached + (beyond - reached) / 2;
+    (sampler->StepsTo(samples, middle) <= kStepsMax ? reached : beyond) = middle;
+  }
+  return {Code::kInvalid, "--epoch-from " + std::to_string(first_epoch) + " is too far into the stream: " + cause +
+                              ": give one up to " + std::to_string(reached)};
+}
+
 std::string SamplerSpec::Describe() const {
   std::string text = sampler->Describe();
   if (share.world_size > 1) text += ", " + share.Describe();

@@ -42,6 +42,11 @@ struct SamplerSpec {
   // The first `count` indices that the ranks of this host read in an epoch, of all of them for SIZE_MAX.
   void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const;
 
+  // Whether the first epoch of so many samples can be taken at once. kInvalid: a generator would have to be stepped
+  // over more than kStepsMax random numbers before, and whoever waits for that waits for long.
+  static constexpr uint64_t kStepsMax = uint64_t{1} << 33;  // 3.4 s: epoch 3,352 of two permutations of 1.3 million
+  Status CheckReach(uint64_t samples) const;
+
   // For people: "torch DistributedSampler, seed 42 + epoch, ranks 0-3 of 8, from epoch 2".
   std::string Describe() const;
 };

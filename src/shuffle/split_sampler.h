@@ -21,6 +21,7 @@ class SplitSampler final : public Sampler {
   // Of a part that lies beyond the end of the samples nothing is taken.
   void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const override;
   std::string Describe() const override;
+  uint64_t StepsTo(uint64_t /*samples*/, uint64_t epoch) const override { return sampler_->StepsTo(size_, epoch); }
 
  private:
   const std::shared_ptr<const Sampler> split_;

@@ -29,6 +29,15 @@ void TorchSampler::Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrd
   recipe_.shape.Apply(listed, count, indices);
 }
 
+// Outputs of the stream before the one that the epoch begins with.
+uint64_t TorchSampler::StepsTo(uint64_t samples, uint64_t epoch) const {
+  if (const auto* drawn = std::get_if<DrawnSeed>(&recipe_.generator)) return drawn->position + epoch * drawn->stride;
+  const auto* run = std::get_if<RunStream>(&recipe_.generator);
+  if (run == nullptr) return 0;
+  const uint64_t burnt = run->burnt * TorchPermutationOutputs(samples, recipe_.wide);
+  return run->offset + burnt + epoch * OutputsAnEpoch(samples);
+}
+
 std::string TorchSampler::Describe() const {
   if (recipe_.draw == TorchRecipe::Draw::kNone) return recipe_.name;
   return recipe_.name + ", " + DescribeGenerator(recipe_.generator);
@@ -41,16 +50,14 @@ void TorchSampler::TakeList(uint64_t samples, uint64_t epoch, size_t count, Inde
     std::iota(indices->begin(), indices->end(), uint32_t{0});
     return;
   }
-  if (const auto* run = std::get_if<RunStream>(&recipe_.generator)) {
-    const uint64_t before = run->offset + run->burnt * TorchPermutationOutputs(samples, recipe_.wide);
-    return TakePermutations(stream_->At(before + epoch * OutputsAnEpoch(samples)), samples, count, indices);
+  if (std::holds_alternative<RunStream>(recipe_.generator)) {
+    return TakePermutations(stream_->At(StepsTo(samples, epoch)), samples, count, indices);
   }
   uint64_t seed = 0;
   if (const auto* fresh = std::get_if<FreshSeed>(&recipe_.generator)) {
     seed = fresh->seed + epoch * fresh->step;
   } else {
-    const auto& drawn = std::get<DrawnSeed>(recipe_.generator);
-    seed = stream_->At(drawn.position + epoch * drawn.stride).Next();
+    seed = stream_->At(StepsTo(samples, epoch)).Next();
   }
   if (recipe_.draw == TorchRecipe::Draw::kPermutation && count <= samples) {
     return TorchPermutationOfSeed(seed, samples, count, indices, recipe_.wide);

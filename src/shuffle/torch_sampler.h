@@ -37,6 +37,7 @@ class TorchSampler final : public Sampler {
 
   void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const override;
   std::string Describe() const override;
+  uint64_t StepsTo(uint64_t samples, uint64_t epoch) const override;
 
   const TorchRecipe& recipe() const { return recipe_; }
 

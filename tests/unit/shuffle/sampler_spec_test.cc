@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -77,6 +78,42 @@ TEST(SamplerSpecTest, FailuresSayWhatToGive) {
   EXPECT_THAT(Failure({"--seed"}), HasSubstr("its value is missing"));
   EXPECT_THAT(Failure({"--drop-last=yes"}), HasSubstr("it takes no value"));
   EXPECT_THAT(Failure({"--sead", "1"}), HasSubstr("--sead is not an option of it: give --sampler, --seed"));
+}
+
+// Nobody steps a generator for hours: what is too far is refused, and the text says what is not.
+TEST(SamplerSpecTest, WhatIsTooFarIntoAStreamIsRefused) {
+  constexpr uint64_t kImageNet = 1'281'167;
+  const auto reach = [](const Words& words) {
+    const Result<SamplerSpec> spec = Resolve(words);
+    return spec.ok() ? spec->CheckReach(kImageNet) : spec.status();
+  };
+  const Words far = {"--epoch-from", "100000"};
+  for (const Words& sampler :
+       {Words{"--sampler", "generator", "--seed", "1"},
+        Words{"--sampler", "torch", "--seed", "1", "--stride", "4294967296"},
+        Words{"--sampler", "numpy", "--seed", "1"}, Words{"--sampler", "python-in-place", "--seed", "1"},
+        Words{"--sampler", "dali-after-epoch"}}) {
+    Words words = sampler;
+    words.insert(words.end(), far.begin(), far.end());
+    const Status status = reach(words);
+    ASSERT_EQ(status.code(), Code::kInvalid) << sampler[1];
+    const std::string text = status.text();
+    EXPECT_THAT(text, HasSubstr("--epoch-from 100000 is too far into the stream")) << sampler[1];
+    // The cure is the last epoch that can be had.
+    const size_t cure = text.rfind(' ') + 1;
+    const uint64_t last = std::stoull(text.substr(cure));
+    words.back() = std::to_string(last);
+    EXPECT_TRUE(reach(words).ok()) << sampler[1] << ": " << last;
+    words.back() = std::to_string(last + 1);
+    EXPECT_FALSE(reach(words).ok()) << sampler[1] << ": " << last;
+  }
+  EXPECT_THAT(reach({"--sampler", "torch", "--seed", "1", "--position", "68719476736"}).text(),
+              HasSubstr("--position is too far into the stream"));
+  // Where each epoch has a seed of its own, none is far.
+  for (const char* name : {"distributed", "transformers", "tf", "ffcv", "fairseq", "keras"}) {
+    EXPECT_TRUE(reach({"--sampler", name, "--seed", "1", "--epoch-from", "100000"}).ok()) << name;
+  }
+  EXPECT_TRUE(reach({"--sampler", "torch", "--seed", "1", "--position", "143759851", "--epoch-from", "90"}).ok());
 }
 
 }  // namespace

@@ -166,13 +166,15 @@ TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {
   ASSERT_TRUE(taken.ok()) << taken.status().text();
   EXPECT_EQ(taken->header,
             json({{"accepted", "torch DistributedSampler, seed 42 + epoch, ranks 0-3 of 8, from epoch 2"}}));
-  const std::vector<std::pair<json, std::string>> wrong = {{{"--sampler=torhc"}, "give one of torch, "},
-                                                           {{"--sampler=torch"}, "give --seed"},
-                                                           {{"--seed=1"}, "--sampler is missing"},
-                                                           {{"--sampler=torch", "--sed=1"}, "not an option of it"},
-                                                           {{"--sampler=torch", 5}, "no list of words"},
-                                                           {"--sampler=torch", "no list of words"},
-                                                           {{"--sampler=torch", "--seed"}, "value is missing"}};
+  const std::vector<std::pair<json, std::string>> wrong = {
+      {{"--sampler=torhc"}, "give one of torch, "},
+      {{"--sampler=torch"}, "give --seed"},
+      {{"--seed=1"}, "--sampler is missing"},
+      {{"--sampler=torch", "--sed=1"}, "not an option of it"},
+      {{"--sampler=torch", 5}, "no list of words"},
+      {"--sampler=torch", "no list of words"},
+      {{"--sampler=torch", "--seed"}, "value is missing"},
+      {{"--sampler=torch", "--seed=1", "--position=68719476736"}, "too far into the stream"}};
   for (const auto& [words, text] : wrong) {
     const Result<ControlReply> refused = hint(words);
     EXPECT_EQ(refused.status().code(), Code::kInvalid) << words;
