@@ -22,6 +22,8 @@ namespace {
 
 constexpr size_t kSignaturesMax = 4096;  // of lists that were made, 0.5 KB each
 
+using Lists = std::vector<std::shared_ptr<const SampleList>>;
+
 // A folder that may be the root of a data set: a place in a tree that has been read.
 struct Root {
   EntryNumber number = 0;
@@ -30,7 +32,7 @@ struct Root {
   uint32_t index = 0;  // there
 };
 
-// Files of which a list must have every one.
+// Files of which a list must have all but a few.
 class SeenFiles {
  public:
   explicit SeenFiles(std::span<const EntryNumber> files) : files_(files.begin(), files.end()) {
@@ -39,26 +41,32 @@ class SeenFiles {
     for (const EntryNumber file : files_) maybe_[Slot(file)] = true;
   }
 
+  // How many may be something else: a table of labels that is read before the samples, a thumbnail of a viewer. Of 32
+  // files that a reader takes by chance from a set, 28 and more are in one half of it once in 100,000 times, 15 of 16
+  // once in 4,000; so what is let in has about the files that are read. Of fewer than 8, chance would let in too much.
+  size_t strangers_max() const { return files_.size() / 8; }
+  bool AreEnough(size_t files) const { return files + strangers_max() >= files_.size(); }
+
   // Learns the names of the files.
   Status ReadNames(const Store& store) {
     for (const EntryNumber file : files_) {
       AUGUR_TRY_ASSIGN(entry, store.Get(file));
-      const FileKind kind = KindOfName(entry.name);
-      if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end()) kinds_.push_back(kind);
+      kinds_.push_back(KindOfName(entry.name));
     }
     return Status::Ok();
   }
 
   const Order& files() const { return files_; }
-  const std::vector<FileKind>& kinds() const { return kinds_; }
+  const std::vector<FileKind>& kinds() const { return kinds_; }  // of each file
 
-  // Whether a list without links may have them all.
-  bool AreAllTaken(const SampleRule& rule) const {
-    return std::all_of(kinds_.begin(), kinds_.end(), [&](const FileKind& kind) { return rule.Takes(kind); });
+  // Whether a list without links may have enough of them.
+  bool AreTaken(const SampleRule& rule) const {
+    return AreEnough(
+        static_cast<size_t>(std::ranges::count_if(kinds_, [&](const FileKind& kind) { return rule.Takes(kind); })));
   }
 
-  // About 1 ns a file of the list.
-  bool AreAllIn(const Order& list) const {
+  // How many the list does not have. About 1 ns a file of the list.
+  size_t LackedBy(const Order& list) const {
     std::vector<bool> found(files_.size());
     size_t missing = files_.size();
     for (const EntryNumber file : list) {
@@ -66,9 +74,9 @@ class SeenFiles {
       const auto at = std::lower_bound(files_.begin(), files_.end(), file);
       if (at == files_.end() || *at != file || found[at - files_.begin()]) continue;
       found[at - files_.begin()] = true;
-      if (--missing == 0) return true;
+      if (--missing == 0) break;
     }
-    return missing == 0;
+    return missing;
   }
 
  private:
@@ -76,7 +84,7 @@ class SeenFiles {
   static size_t Slot(EntryNumber file) { return file % kSlots; }
 
   Order files_;                  // sorted, each once
-  std::vector<FileKind> kinds_;  // each once
+  std::vector<FileKind> kinds_;  // of files_
   std::array<bool, kSlots> maybe_{};
 };
 
@@ -93,20 +101,24 @@ std::string SignatureOf(const SampleRule& rule, const Root& root) {
   return text;
 }
 
-// Every row, with the extension of the files where it needs one: rules with one take no others.
-std::vector<SampleRule> RulesFor(const std::vector<FileKind>& seen) {
-  const std::string& first = seen.front().suffix;
-  const auto is_first = [&](const FileKind& kind) { return kind.suffix == first; };
-  const auto is_first_folded = [&](const FileKind& kind) { return FoldAscii(kind.suffix) == FoldAscii(first); };
-  const bool extension = first.size() > 1 && first.starts_with('.');
-  const bool one = extension && std::all_of(seen.begin(), seen.end(), is_first);
-  const bool one_folded = extension && std::all_of(seen.begin(), seen.end(), is_first_folded);
+// Every row, with the extension that most of the files have where it needs one: rules with one take no others.
+std::vector<SampleRule> RulesFor(const SeenFiles& seen) {
+  const auto with = [&](std::string_view suffix) {
+    return static_cast<size_t>(std::ranges::count(seen.kinds(), suffix, &FileKind::suffix));
+  };
+  const std::string& most =
+      std::ranges::max_element(seen.kinds(), {}, [&](const FileKind& kind) { return with(kind.suffix); })->suffix;
+  const auto folded = static_cast<size_t>(std::ranges::count_if(
+      seen.kinds(), [&](const FileKind& kind) { return FoldAscii(kind.suffix) == FoldAscii(most); }));
+  const bool extension = most.size() > 1 && most.starts_with('.');
+  const bool one = extension && seen.AreEnough(with(most));
+  const bool one_folded = extension && seen.AreEnough(folded);
   std::vector<SampleRule> rules;
   for (const SampleRuleRow& row : SampleRuleRows()) {
     if (!SampleRule::HasExtension(row)) {
       rules.emplace_back(&row);
     } else if (row.match == ExtensionMatch::kOne ? one : one_folded) {
-      rules.emplace_back(&row, row.match == ExtensionMatch::kOne ? first : FoldAscii(first));
+      rules.emplace_back(&row, row.match == ExtensionMatch::kOne ? most : FoldAscii(most));
     }
   }
   return rules;
@@ -120,6 +132,8 @@ struct SampleLists::Parts {
 
   Result<std::vector<EntryNumber>> WayTo(EntryNumber file) const;
   Result<std::vector<EntryNumber>> RootsOf(const SeenFiles& seen) const;
+  // Lists that have all of them, and lists that have enough of them, up to `count_max` each.
+  Status Gather(const SeenFiles& seen, size_t count_max, Lists* complete, Lists* others) AUGUR_REQUIRES(mu);
   Result<Root> RootAt(EntryNumber number) AUGUR_REQUIRES(mu);
   Result<std::shared_ptr<const SampleList>> Make(const Root& root, const SampleRule& rule) AUGUR_REQUIRES(mu);
 
@@ -151,23 +165,26 @@ Result<std::vector<EntryNumber>> SampleLists::Parts::WayTo(EntryNumber file) con
   return way;
 }
 
-// Entry numbers of the folders that may be roots, likeliest first.
+// Entry numbers of the folders that may be roots, likeliest first: those that have enough of the files below them. That
+// are more than half, so all of these folders lie on one way.
 Result<std::vector<EntryNumber>> SampleLists::Parts::RootsOf(const SeenFiles& seen) const {
-  std::vector<EntryNumber> common;
-  bool one_folder = true;
+  std::vector<std::vector<EntryNumber>> ways;
+  std::unordered_map<EntryNumber, size_t> below;
+  std::unordered_map<EntryNumber, size_t> inside;
   for (const EntryNumber file : seen.files()) {
     AUGUR_TRY_ASSIGN(way, WayTo(file));
     if (way.empty()) return Status(Code::kInvalid, "a folder was read as a file");  // the root
-    if (file == seen.files().front()) {
-      common = way;
-      continue;
-    }
-    const auto [at, at_way] = std::mismatch(common.begin(), common.end(), way.begin(), way.end());
-    one_folder = one_folder && at == common.end() && at_way == way.end();
-    common.erase(at, common.end());
+    for (const EntryNumber folder : way) ++below[folder];
+    ++inside[way.back()];
+    ways.push_back(std::move(way));
   }
-  std::vector<EntryNumber> roots(common.rbegin(), common.rend());
-  if (one_folder && roots.size() > 1) std::swap(roots[0], roots[1]);
+  std::vector<EntryNumber> roots;
+  for (const std::vector<EntryNumber>& way : ways) {
+    const auto end = std::ranges::find_if_not(way, [&](EntryNumber folder) { return seen.AreEnough(below[folder]); });
+    if (static_cast<size_t>(end - way.begin()) > roots.size()) roots.assign(way.begin(), end);
+  }
+  std::ranges::reverse(roots);
+  if (roots.size() > 1 && seen.AreEnough(inside[roots[0]])) std::swap(roots[0], roots[1]);
   return roots;
 }
 
@@ -217,41 +234,58 @@ Result<std::shared_ptr<const SampleList>> SampleLists::Parts::Make(const Root& r
   return std::shared_ptr<const SampleList>(std::move(list));
 }
 
-Result<std::vector<std::shared_ptr<const SampleList>>> SampleLists::Candidates(std::span<const EntryNumber> seen_files,
-                                                                               size_t count_max) {
-  std::vector<std::shared_ptr<const SampleList>> candidates;
-  if (seen_files.empty()) return candidates;
-  SeenFiles seen(seen_files);
-  AUGUR_TRY(seen.ReadNames(*parts_->store));
-  const MutexLock lock(parts_->mu);
-  AUGUR_TRY_ASSIGN(roots, parts_->RootsOf(seen));
-  const std::vector<SampleRule> rules = RulesFor(seen.kinds());
+Status SampleLists::Parts::Gather(const SeenFiles& seen, size_t count_max, Lists* complete, Lists* others) {
+  AUGUR_TRY_ASSIGN(roots, RootsOf(seen));
+  const std::vector<SampleRule> rules = RulesFor(seen);
   std::set<std::string> known;  // by content
   uint64_t bytes = 0;
   for (const EntryNumber number : roots) {
-    const Result<Root> root = parts_->RootAt(number);
+    const Result<Root> root = RootAt(number);
     if (!root.ok()) {
       if (root.status().code() == Code::kNoSpace) continue;
       return root.status();
     }
     for (const SampleRule& rule : rules) {
-      if (candidates.size() == count_max) return candidates;
-      if (!root->tree->has_links() && !seen.AreAllTaken(rule)) continue;
-      const Result<std::shared_ptr<const SampleList>> made = parts_->Make(*root, rule);
+      if (complete->size() == count_max) return Status::Ok();
+      if (!root->tree->has_links() && !seen.AreTaken(rule)) continue;
+      const Result<std::shared_ptr<const SampleList>> made = Make(*root, rule);
       if (!made.ok()) {
         if (made.status().code() == Code::kNoSpace || made.status().code() == Code::kInvalid) continue;
         return made.status();
       }
       const std::shared_ptr<const SampleList>& list = *made;
-      if (list->size() < 2 || !seen.AreAllIn(list->files())) continue;
+      const size_t lacked = seen.LackedBy(list->files());
+      if (list->size() < 2 || lacked > seen.strangers_max()) continue;
       const Hash128 hash = HashBytes128(std::as_bytes(std::span(list->files())));
       if (!known.insert(HexOf(hash)).second) continue;
-      bytes += list->memory_bytes();
-      if (!candidates.empty() && bytes > parts_->limits.cache_bytes_max) return candidates;
-      candidates.push_back(list);
+      const uint64_t with_it = bytes + list->memory_bytes();
+      if (lacked > 0) {
+        // They come first, of the folders further down, and leave room for the others.
+        if (others->size() == count_max || with_it > limits.cache_bytes_max / 2) continue;
+        others->push_back(list);
+      } else {
+        if (!complete->empty() && with_it > limits.cache_bytes_max) return Status::Ok();
+        complete->push_back(list);
+      }
+      bytes = with_it;
     }
   }
-  return candidates;
+  return Status::Ok();
+}
+
+Result<std::vector<std::shared_ptr<const SampleList>>> SampleLists::Candidates(std::span<const EntryNumber> seen_files,
+                                                                               size_t count_max) {
+  Lists complete;
+  if (seen_files.empty()) return complete;
+  SeenFiles seen(seen_files);
+  AUGUR_TRY(seen.ReadNames(*parts_->store));
+  Lists others;
+  const MutexLock lock(parts_->mu);
+  AUGUR_TRY(parts_->Gather(seen, count_max, &complete, &others));
+  others.resize(std::min(others.size(), complete.empty() ? count_max : count_max / 2));
+  complete.resize(std::min(complete.size(), count_max - others.size()));
+  complete.insert(complete.end(), others.begin(), others.end());
+  return complete;
 }
 
 Result<std::shared_ptr<const SampleList>> SampleLists::Make(std::string_view rule_name, std::string_view root_path) {

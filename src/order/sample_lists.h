@@ -20,7 +20,8 @@ struct SampleListLimits {
 
 // SampleLists makes the lists of samples that a data loader may have made of a folder of the store, from the index in
 // memory. Which loader it was, and of which folder, is not known: so for a handful of files that were read it gives
-// every list that has all of them, likeliest first, equal lists once. A list is a rule (sample_rule.h) and a root.
+// every list that has all of them, and then those that have all but a few, likeliest first, equal lists once. A list is
+// a rule (sample_rule.h) and a root.
 //
 // Safe from any thread; one question at a time is answered. Waits for pages of the index, and not otherwise. What was
 // made is kept within cache_bytes_max, the least recently used goes first. The first question about a tree of a million
@@ -36,8 +37,10 @@ class SampleLists {
 
   // Up to `count_max` lists that have all of `seen`: of the folder that they have in common first, by rule as in the
   // table, then of the folders above it (for files of one folder, the folder above it comes first, since it is likelier
-  // that a reader began with one class than that a data set is one folder). Lists of under two files do not count. A
-  // list that cannot be made (circles of links, limits) is left out. Empty: no list has them all, or `seen` is empty.
+  // that a reader began with one class than that a data set is one folder). Behind them, for half of the places at
+  // most, lists that lack up to one in eight: somebody else's files, or such as are read once before the samples. Lists
+  // of under two files do not count. A list that cannot be made (circles of links, limits) is left out. Empty: no list
+  // has so many, or `seen` is empty.
   Result<std::vector<std::shared_ptr<const SampleList>>> Candidates(std::span<const EntryNumber> seen,
                                                                     size_t count_max = 64);
 

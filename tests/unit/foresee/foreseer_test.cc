@@ -291,6 +291,27 @@ TEST_F(ForeseerTest, FourJobsThatThePageCacheServes) {
   EXPECT_LE(statistics_.Snapshot()[Stat::kOrdersLost], 4U) << Told();
 }
 
+// A look at something else before the first samples, and one in their midst: the list that has all the others is found.
+TEST_F(ForeseerTest, FilesOfSomethingElseAmongTheFirstReads) {
+  SampleLists lists(opened_);
+  const auto val = lists.Make("torchvision ImageFolder", "val");
+  ASSERT_TRUE(val.ok());
+  TraceSimulation simulation(21, false);
+  JobPlan plan;
+  plan.epochs = 2;
+  plan.workers = 1;
+  plan.order = [&](uint64_t epoch) {
+    Order files = FilesOf(*train_, EpochOf(*MakeTorchSampler(FreshSeedRecipe("truth", 1234)), kSamples, epoch));
+    files.insert(files.begin(), (*val)->files()[7]);
+    files.insert(files.begin() + 20, (*val)->files()[50]);
+    return files;
+  };
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  ExpectForeseen(0.9, 0.95);
+}
+
 // The first opens are nobody's, until a READ says who reads: they are found to be the same job's.
 TEST_F(ForeseerTest, OpensBeforeTheFirstReadAreOfTheJobThatReadsOn) {
   for (const uint64_t seed : {0U, 1U, 2U, 3U}) {

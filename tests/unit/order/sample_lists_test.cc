@@ -140,6 +140,34 @@ TEST_F(SampleListsTest, ListsWithoutASeenFileDoNotCount) {
   EXPECT_EQ(Names(Candidates({"a/2.gif", "b/1.jpg"})).at(0), "Keras image_dataset_from_directory of /");
 }
 
+// A table of labels that is read first, a stray thumbnail: the list is there though it does not have them.
+TEST_F(SampleListsTest, AFewReadsMayBeOfSomethingElse) {
+  std::vector<std::string> files = {"labels.csv", "thumbs/1.png", "train/notes.txt"};
+  std::vector<std::string> samples;
+  for (int number = 0; number < 40; ++number) {
+    samples.push_back("train/c" + std::to_string(number % 4) + "/" + std::to_string(100 + number) + ".jpg");
+  }
+  files.insert(files.end(), samples.begin(), samples.end());
+  Make(files);
+  const auto seen = [&](size_t count, const std::vector<std::string>& strangers) {
+    std::vector<std::string> all = strangers;
+    all.insert(all.end(), samples.begin(), samples.begin() + static_cast<ptrdiff_t>(count - strangers.size()));
+    return Names(Candidates(all));
+  };
+  const std::string train = "torchvision ImageFolder of train";
+  EXPECT_EQ(seen(8, {}).at(0), train);
+  for (const std::string stranger : {"labels.csv", "thumbs/1.png", "train/notes.txt"}) {
+    EXPECT_THAT(seen(8, {stranger}), ::testing::Contains(train)) << stranger;
+    EXPECT_THAT(seen(32, {stranger}), ::testing::Contains(train)) << stranger;
+    // Of seven reads one may be anybody's.
+    EXPECT_THAT(seen(7, {stranger}), ::testing::Not(::testing::Contains(train))) << stranger;
+  }
+  EXPECT_THAT(seen(24, {"labels.csv", "thumbs/1.png", "train/notes.txt"}), ::testing::Contains(train));
+  EXPECT_THAT(seen(23, {"labels.csv", "thumbs/1.png", "train/notes.txt"}), ::testing::Not(::testing::Contains(train)));
+  // Lists that have all of the files come first.
+  EXPECT_THAT(seen(32, {"labels.csv"}).at(0), ::testing::HasSubstr("of all files of /"));
+}
+
 TEST_F(SampleListsTest, SeenThroughLinks) {
   Make({"blobs/00", "blobs/01", "blobs/02"},
        {{"train/a/x.jpg", "../../blobs/02"}, {"train/b/y.jpg", "../../blobs/00"}});
