@@ -93,6 +93,7 @@ class Foreseer {
       reads_to_ask = kReadsToAsk;
       reads_held = 0;
       seeds_held = 0;
+      recalled.clear();
     }
     // Its question is not of interest any more.
     void DropInquiry() {
@@ -109,9 +110,10 @@ class Foreseer {
     uint32_t inquiries = 0;
     uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
     uint32_t searches_failed = 0;
-    uint64_t since_us = 0;  // first read
-    bool read = false;      // there was a READ that names it
-    Order seen;             // of epochs that are not understood, what is not recorded yet
+    std::vector<EntryNumber> recalled;  // files by which a recorded run was looked for in vain
+    uint64_t since_us = 0;              // first read
+    bool read = false;                  // there was a READ that names it
+    Order seen;                         // of epochs that are not understood, what is not recorded yet
     uint64_t chain_job = 0;
     Run record;
     std::string record_name;
@@ -128,6 +130,7 @@ class Foreseer {
   Job& OwnerOf(const EpochWatch::Seen& seen, bool read);
   void TakeEvents();
   static void AddUnnamed(const JobForesight& job, EpochStart* epoch);
+  uint64_t ReadsKept(const Job& job) const;
   std::optional<EpochStart> Asked(const Job& job) const;
   std::vector<GuessTest> TestsOf(const EpochStart& epoch);
   static bool AsksSeeds(const EpochStart& epoch, uint64_t held, bool decidable, Job* job);

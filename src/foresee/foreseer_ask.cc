@@ -70,6 +70,15 @@ void Foreseer::AddUnnamed(const JobForesight& job, EpochStart* epoch) {
   if (!unnamed.reads.empty()) epoch->streams.push_back(std::move(unnamed));
 }
 
+// How many reads Asked would give, about. Each wake asks this, so they are not copied for it.
+uint64_t Foreseer::ReadsKept(const Job& job) const {
+  if (job.foresight.locked()) return 0;
+  const std::optional<EpochWatch::Kept> kept = watch_.KeptReads(job.foresight.id());
+  if (!kept) return 0;
+  const uint64_t reads = std::min<uint64_t>(job.foresight.reads().size(), kReadsLookedAt);
+  return job.passes_locked > kept->pass ? reads : std::max(kept->reads, reads);
+}
+
 // The first reads of the epoch whose order is not known; none where nothing is to be asked.
 std::optional<EpochStart> Foreseer::Asked(const Job& job) const {
   if (job.foresight.locked()) return std::nullopt;
@@ -107,11 +116,12 @@ bool Foreseer::AsksSeeds(const EpochStart& epoch, uint64_t held, bool decidable,
 void Foreseer::Ask(Job& job) {
   // What nobody could be named for is a job of its own only where somebody reads whose processes cannot be seen.
   if (job.foresight.id() == 0 && !job.read && jobs_.size() > 1) return;
+  const uint64_t kept = ReadsKept(job);
+  if (kept < job.reads_to_ask) return;
   const std::optional<EpochStart> epoch = Asked(job);
   if (!epoch) return;
+  job.reads_to_ask = 2 * kept;
   const uint64_t reads = ReadsOf(*epoch);
-  if (reads < job.reads_to_ask) return;
-  job.reads_to_ask = 2 * reads;
   if (AskLost(job, *epoch) || AskUnnamed(job, *epoch)) return;
   if (AskHints(job, *epoch, reads) || AskReplay(job, *epoch)) return;
   const uint64_t held = HeldReadsOf(*epoch);

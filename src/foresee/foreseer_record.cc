@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "foresee/epoch_reads.h"
 #include "foresee/guess_text.h"
@@ -34,7 +35,11 @@ void Foreseer::Remember() {
 // Whether the epoch is one that was recorded.
 bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   if (!replay_) return false;
-  const Result<std::vector<ReplayMatch>> matches = replay_->Match(SeenFiles(epoch));
+  // It reads the records from the disk, and later reads are not looked at.
+  std::vector<EntryNumber> seen = SeenFiles(epoch);
+  if (seen == job.recalled) return false;
+  job.recalled = std::move(seen);
+  const Result<std::vector<ReplayMatch>> matches = replay_->Match(job.recalled);
   if (!matches.ok() || matches->empty() || matches->front().bits < kReplayBits) return false;
   const ReplayMatch& match = matches->front();
   Result<augur::Run> run = replay_->Load(match.run);

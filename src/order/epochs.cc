@@ -75,6 +75,11 @@ std::optional<EpochStart> EpochWatch::Running(JobId job) const {
   return it == jobs_.end() ? std::nullopt : it->second->Get(std::nullopt);
 }
 
+std::optional<EpochWatch::Kept> EpochWatch::KeptReads(JobId job) const {
+  const auto it = jobs_.find(job);
+  return it == jobs_.end() ? std::nullopt : it->second->KeptReads();
+}
+
 std::optional<EpochStart> EpochWatch::Pass(JobId job, uint32_t pass) const {
   const auto it = jobs_.find(job);
   return it == jobs_.end() ? std::nullopt : it->second->Get(pass);

@@ -117,6 +117,12 @@ class EpochWatch {
   // A copy of the running epoch; none for a job that is not there (any more). Job 0 is there once something of nobody
   // was read.
   std::optional<EpochStart> Running(JobId job) const;
+  // How many first reads Running would give, and of which pass, without a copy of them.
+  struct Kept {
+    uint32_t pass = 0;
+    uint64_t reads = 0;
+  };
+  std::optional<Kept> KeptReads(JobId job) const;
   // A pass of the job, one of its last four: two loaders may run side by side, and streams of an epoch may still read
   // when the next one has begun. None: it is not there (any more).
   std::optional<EpochStart> Pass(JobId job, uint32_t pass) const;

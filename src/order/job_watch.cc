@@ -440,6 +440,16 @@ std::optional<EpochStart> JobWatch::Get(std::optional<uint32_t> number) const {
   return std::nullopt;
 }
 
+std::optional<EpochWatch::Kept> JobWatch::KeptReads() const {
+  if (passes_.empty()) return std::nullopt;
+  const Pass& pass = *passes_.back();
+  EpochWatch::Kept kept{.pass = pass.number, .reads = 0};
+  for (const auto& [id, stream] : pass.streams) {
+    if (stream.read_count > 0) kept.reads += stream.reads.size();
+  }
+  return kept;
+}
+
 EpochStart JobWatch::Describe(const Pass& pass) const {
   EpochStart epoch{.job = id_,
                    .pass = pass.number,

@@ -56,6 +56,7 @@ class JobWatch {
 
   // The newest pass if `number` is not given. None: it is not there, or is forgotten.
   std::optional<EpochStart> Get(std::optional<uint32_t> number) const;
+  std::optional<EpochWatch::Kept> KeptReads() const;
 
  private:
   static constexpr size_t kPassesMax = 4;    // that streams are in at the same time

@@ -66,6 +66,13 @@ class Player {
     for (const JobId job : watch_.Jobs()) {
       const auto running = watch_.Running(job);
       if (!running) continue;
+      // What is told of it without a copy.
+      size_t reads = 0;
+      for (const EpochStream& stream : running->streams) reads += stream.reads.size();
+      const auto kept = watch_.KeptReads(job);
+      ASSERT_TRUE(kept.has_value());
+      EXPECT_EQ(kept->pass, running->pass);
+      EXPECT_EQ(kept->reads, reads);
       for (uint32_t pass = running->pass < 4 ? 0 : running->pass - 3; pass <= running->pass; pass++) {
         if (const auto epoch = watch_.Pass(job, pass)) passes_[job].insert_or_assign(pass, *epoch);
       }
