@@ -236,6 +236,7 @@ void Foreseer::TakeEvents() {
       if (job == jobs_.end()) continue;
       job->second->DropInquiry();
       RecordSeen(*job->second, nullptr);
+      if (std::string known = job->second->foresight.Describe(); !known.empty()) ended_ = std::move(known);
       const bool was_locked = job->second->foresight.locked();
       jobs_.erase(job);
       hints_.Ended(event.job);
@@ -293,6 +294,10 @@ void Foreseer::Publish() {
       text += known;
     }
     if (!text.empty()) facts.emplace_back(name, std::move(text));
+  }
+  if (!ended_.empty()) {
+    facts.emplace_back(facts.empty() ? "foreseen" : "foreseen_last",
+                       "nothing now; last, of a job that has ended: " + ended_);
   }
   for (auto& fact : hints_.Describe()) facts.push_back(std::move(fact));
   const MutexLock lock(mu_);

@@ -176,6 +176,7 @@ class Foreseer {
   std::unordered_map<JobId, std::unique_ptr<Job>> jobs_;
   Hints hints_;
   std::vector<Guess> remembered_;  // of earlier runs of this store
+  std::string ended_;              // what was known of the last job that has ended, until something else is found
   uint64_t questions_ = 0;
   uint64_t reads_ = 0;  // of all jobs
   Foretold foretold_;

@@ -247,6 +247,7 @@ void Foreseer::Lock(Job& job, Finding finding) {
   const Finding& found = job.foresight.finding();
   spdlog::info("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits);
   statistics_.Add(Stat::kOrdersFound, 1);
+  ended_.clear();
   job.state.clear();
   job.seen = {};
   job.searches_failed = 0;

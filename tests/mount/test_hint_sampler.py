@@ -142,6 +142,9 @@ def test_distributed_hinted_before_the_first_read(mount, readers):
     wait_until(lambda: "agrees with epoch 32" in facts(mount)["hint"], "the next epoch agrees")
     assert locked_as_hinted(mount), facts(mount)
     assert "hint_dropped" not in facts(mount)
+    # What was found is told when the script is over, too.
+    reader.close()
+    wait_until(lambda: "of a job that has ended: torch DistributedSampler, seed 70007" in foreseen(mount), "the finding is still told")
 
 
 def test_random_sampler_hinted_in_mid_epoch(mount, readers):

@@ -14,6 +14,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -91,6 +92,7 @@ class FakeOrders final : public ForeseenOrders {
 class ForeseerTest : public OrderTest {
  protected:
   static constexpr uint32_t kSamples = 1200;
+  static constexpr std::string_view kEnded = "nothing now; last, of a job that has ended: ";
 
   void SetUp() override {
     OrderTest::SetUp();
@@ -171,14 +173,27 @@ class ForeseerTest : public OrderTest {
     foreseen += orders_.Read(read.file);
   }
 
+  // The same without an account of what was foreseen.
+  void Tell(std::vector<Sighting>::const_iterator begin, std::vector<Sighting>::const_iterator end) {
+    for (auto sighting = begin; sighting != end; ++sighting) {
+      now_us_ = sighting->time_us;
+      processes_->SetNow(sighting->time_us);
+      foreseer_->SawRead(sighting->file, sighting->reader);
+      if ((sighting - begin) % 8 == 7) foreseer_->Flush();
+    }
+    foreseer_->Flush();
+  }
+
   // All processes have gone.
   void EndJobs() {
     now_us_ += 10'000'000;
     processes_->SetNow(now_us_);
-    for (int i = 0; i < 1000 && !foreseer_->Describe().empty(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    ASSERT_TRUE(foreseer_->Describe().empty()) << Told();
+    const auto running = [this] {
+      return std::ranges::any_of(foreseer_->Describe(),
+                                 [](const auto& fact) { return !fact.second.starts_with(kEnded); });
+    };
+    for (int i = 0; i < 1000 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_FALSE(running()) << Told();
   }
 
   double share(size_t epoch) const {
@@ -212,6 +227,31 @@ TEST_F(ForeseerTest, ALoopAfterManualSeed) {
   Play(&simulation);
   ExpectForeseen(0.95, 0.99);
   EXPECT_NE(Told().find("seed"), std::string::npos) << Told();
+}
+
+// Who looks at the status after the run is told what was found, until something else is.
+TEST_F(ForeseerTest, AFindingIsToldUntilTheNextOne) {
+  TraceSimulation simulation(22, false);
+  for (const uint64_t seed : {42U, 7U}) {
+    JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", seed)));
+    plan.epochs = 1;
+    plan.start_us = seed == 42 ? 1'000'000 : 60'000'000;
+    simulation.AddJob(plan);
+  }
+  Start(&simulation);
+  const std::vector<Sighting> sightings = simulation.Sightings();
+  const auto second = std::ranges::find_if(sightings, [](const Sighting& one) { return one.time_us >= 60'000'000; });
+  Tell(sightings.begin(), second);
+  EndJobs();
+  std::vector<std::pair<std::string, std::string>> told = foreseer_->Describe();
+  ASSERT_EQ(told.size(), 1U) << Told();
+  EXPECT_EQ(told[0].first, "foreseen");
+  EXPECT_NE(told[0].second.find("seed 42"), std::string::npos) << Told();
+  EXPECT_NE(told[0].second.find("of the reads so far as predicted"), std::string::npos) << Told();
+  Tell(second, sightings.end());
+  EXPECT_EQ(Told().find("seed 42"), std::string::npos) << Told();
+  EndJobs();
+  EXPECT_NE(Told().find("seed 7"), std::string::npos) << Told();
 }
 
 TEST_F(ForeseerTest, FourRanks) {
