@@ -150,7 +150,7 @@ void Foreseer::Run() {
     sightings.clear();
     const uint64_t now_us = NowUs();
     if (quiet || now_us - looked_us_ > static_cast<uint64_t>(kLookEvery.count()) * 1000) Look();
-    for (auto& [id, job] : jobs_) Ask(*job);
+    AskAll();
     ForgetDouble();
     Publish();
   }
@@ -206,6 +206,7 @@ void Foreseer::Take(const Sighting& sighting) {
   if (!seen || seen->again) return;
   Job* const owner = &OwnerOf(*seen, sighting.read);
   ++reads_;
+  ++owner->reads;
   const StreamId stream = seen->job == owner->foresight.id() ? seen->stream : 0;
   if (replay_ && !owner->foresight.locked() && owner->seen.size() < ForesightFiles(options_.memory_bytes)) {
     owner->seen.push_back(sighting.file);
@@ -236,6 +237,7 @@ void Foreseer::TakeEvents() {
       if (job == jobs_.end()) continue;
       job->second->DropInquiry();
       RecordSeen(*job->second, nullptr);
+      if (event.job != 0) lengths_.Ended(job->second->reads, SecondsOf(*job->second));
       if (std::string known = job->second->foresight.Describe(); !known.empty()) ended_ = std::move(known);
       const bool was_locked = job->second->foresight.locked();
       jobs_.erase(job);

@@ -18,10 +18,12 @@
 #include "augur/store.h"
 #include "base/mutex.h"
 #include "control/statistics.h"
+#include "foresee/ask_budget.h"
 #include "foresee/foretold.h"
 #include "foresee/hints.h"
 #include "foresee/inquiry.h"
 #include "foresee/job_foresight.h"
+#include "foresee/run_lengths.h"
 #include "order/epochs.h"
 #include "order/proc_source.h"
 #include "order/replay_store.h"
@@ -49,6 +51,7 @@ struct ForeseerOptions {
   // Made-up ones in tests. Processes are asked about on the Foreseer's thread, the clock on any.
   ProcessSource* processes = nullptr;                                // nullptr: /proc
   std::function<uint64_t()> clock_us = {};                           // empty: CLOCK_BOOTTIME
+  std::function<double()> thread_seconds = {};                       // empty: processor time of the calling thread
   std::shared_ptr<const std::vector<KnownSampler>> known = nullptr;  // nullptr: all that are known
 };
 
@@ -108,6 +111,8 @@ class Foreseer {
     uint64_t seeds_held = 0;    // ... when there were enough to tell the seeds of a script
     uint64_t reads_before = 0;  // of all jobs, when this one was first seen
     uint32_t inquiries = 0;
+    uint64_t reads = 0;          // of it
+    double asked_seconds = 0;    // processor time of its questions on the Foreseer's thread
     uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
     uint32_t searches_failed = 0;
     std::vector<EntryNumber> recalled;  // files by which a recorded run was looked for in vain
@@ -134,7 +139,13 @@ class Foreseer {
   std::optional<EpochStart> Asked(const Job& job) const;
   std::vector<GuessTest> TestsOf(const EpochStart& epoch);
   static bool AsksSeeds(const EpochStart& epoch, uint64_t held, bool decidable, Job* job);
+  void AskAll();
   void Ask(Job& job);
+  void AskAbout(Job& job, const EpochStart& epoch);
+  double ThreadSeconds() const;
+  double SecondsOf(const Job& job) const;
+  double WorthOf(const Job& job, bool of_run) const;
+  bool IsWorth(const Job& job, double price) const;
   bool AskLost(Job& job, const EpochStart& epoch);
   bool AskUnnamed(Job& job, const EpochStart& epoch);
   bool AskKnown(Job& job, const EpochStart& epoch, const Finding& known);
@@ -177,6 +188,8 @@ class Foreseer {
   Hints hints_;
   std::vector<Guess> remembered_;  // of earlier runs of this store
   std::string ended_;              // what was known of the last job that has ended, until something else is found
+  AskBudget budget_;
+  RunLengths lengths_;
   uint64_t questions_ = 0;
   uint64_t reads_ = 0;  // of all jobs
   Foretold foretold_;

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include "foresee/answer_at_once.h"
 #include "foresee/epoch_reads.h"
 #include "search/chain_scan.h"
+#include "search/running_job.h"
 
 // How the order of an epoch is asked for, and what follows from an answer.
 
@@ -30,6 +32,8 @@ constexpr size_t kReadsLookedAt = 4096;
 // it will be: ten of its epochs. Fewer are rarely trained.
 constexpr double kSearchPrice = 60;
 constexpr double kStagesPrice = 2;
+// Of what the daemon's own thread asks, until it is known what its questions cost here.
+constexpr double kQuestionPrice = 0.1;
 constexpr double kPriceShare = 0.01;
 constexpr double kEpochsOfARun = 10;
 // As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
@@ -113,34 +117,58 @@ bool Foreseer::AsksSeeds(const EpochStart& epoch, uint64_t held, bool decidable,
   return true;
 }
 
+double Foreseer::ThreadSeconds() const {
+  return options_.thread_seconds ? options_.thread_seconds() : std::chrono::duration<double>(ThreadTime()).count();
+}
+
+// Whose questions have cost least asks first: where the budget does not reach for all, each job has its part of it.
+void Foreseer::AskAll() {
+  if (jobs_.size() == 1) return Ask(*jobs_.begin()->second);
+  std::vector<Job*> jobs;
+  for (auto& [id, job] : jobs_) {
+    if (ReadsKept(*job) >= job->reads_to_ask) jobs.push_back(job.get());
+  }
+  std::ranges::sort(jobs, {}, &Job::asked_seconds);
+  for (Job* const job : jobs) Ask(*job);
+}
+
 void Foreseer::Ask(Job& job) {
   // What nobody could be named for is a job of its own only where somebody reads whose processes cannot be seen.
   if (job.foresight.id() == 0 && !job.read && jobs_.size() > 1) return;
   const uint64_t kept = ReadsKept(job);
-  if (kept < job.reads_to_ask) return;
-  const std::optional<EpochStart> epoch = Asked(job);
-  if (!epoch) return;
-  job.reads_to_ask = 2 * kept;
-  const uint64_t reads = ReadsOf(*epoch);
-  if (AskLost(job, *epoch) || AskUnnamed(job, *epoch)) return;
-  if (AskHints(job, *epoch, reads) || AskReplay(job, *epoch)) return;
-  const uint64_t held = HeldReadsOf(*epoch);
+  if (kept < job.reads_to_ask || !budget_.MayAsk(NowUs())) return;
+  const double begun = ThreadSeconds();
+  if (const std::optional<EpochStart> epoch = Asked(job)) {
+    job.reads_to_ask = 2 * kept;
+    AskAbout(job, *epoch);
+  }
+  const double seconds = ThreadSeconds() - begun;
+  budget_.Pay(seconds);
+  job.asked_seconds += seconds;
+}
+
+void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
+  const uint64_t reads = ReadsOf(epoch);
+  if (AskLost(job, epoch) || AskUnnamed(job, epoch)) return;
+  if (AskHints(job, epoch, reads) || AskReplay(job, epoch)) return;
+  if (!IsWorth(job, std::max(kQuestionPrice, budget_.mean_seconds()))) return;
+  const uint64_t held = HeldReadsOf(epoch);
   if (held == std::exchange(job.reads_held, held)) return;  // it would be the same question
   Question question;
-  question.tests = TestsOf(*epoch);
+  question.tests = TestsOf(epoch);
   if (question.tests.empty()) return;
   question.expected = job.foresight.Expected();
   question.expected.insert(question.expected.end(), remembered_.begin(), remembered_.end());
-  for (const EpochStream& stream : epoch->streams) {
+  for (const EpochStream& stream : epoch.streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
   const bool decidable = Inquiry::Decidable(question);
-  question.variants = AsksSeeds(*epoch, held, decidable, &job);
+  question.variants = AsksSeeds(epoch, held, decidable, &job);
   question.search = job.searches_failed < kSearchesMax;
   std::optional<Finding> answer = AnswerAtOnce(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));
-  if (job.inquiry || !decidable) return;
+  if (job.inquiry || !decidable || !IsWorth(job, kStagesPrice)) return;
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;
@@ -307,21 +335,38 @@ void Foreseer::SearchChain(const Job& job, uint32_t value) {
   searcher_->Submit(std::move(search));
 }
 
+// Since its first read.
+double Foreseer::SecondsOf(const Job& job) const {
+  return static_cast<double>(looked_us_ - std::min(looked_us_, job.since_us)) / 1e6;
+}
+
+// The core-seconds that may be spent on a job's question: one per cent of what its run still costs, or of an epoch.
+// Nobody knows how long a run will be, but where jobs that had read as much have ended, it is taken to end as they did.
+double Foreseer::WorthOf(const Job& job, bool of_run) const {
+  const double seconds = SecondsOf(job);
+  // Whose an open is may not be known, so those of all jobs count.
+  const auto reads = static_cast<double>(reads_ - job.reads_before);
+  const double files_per_second = std::max(1.0, reads / std::max(1.0, seconds));
+  const double epoch_seconds = static_cast<double>(store_->summary().file_count) / files_per_second;
+  const double expected = lengths_.ExpectedSeconds(job.reads).value_or(kEpochsOfARun * epoch_seconds);
+  const double run_seconds = std::max(seconds, expected);
+  const unsigned cores = options_.search_threads != 0 ? options_.search_threads : std::thread::hardware_concurrency();
+  return kPriceShare * (of_run ? run_seconds : std::min(epoch_seconds, run_seconds)) * cores;
+}
+
+// Whether a question is asked at all. As long as it is not known how jobs like this one end, all are.
+bool Foreseer::IsWorth(const Job& job, double price) const {
+  return !lengths_.ExpectedSeconds(job.reads) || WorthOf(job, true) >= price;
+}
+
 // A search of all seeds is worth one per cent of what the run still costs. What comes before it is done in each epoch
 // that is not understood: it is worth one per cent of the epoch, and the first time that of a run.
 void Foreseer::SetPrice() {
   double share = 0;
   for (const auto& [id, job] : jobs_) {
     if (!job->inquiry) continue;
-    const double seconds = static_cast<double>(looked_us_ - std::min(looked_us_, job->since_us)) / 1e6;
-    // Whose an open is may not be known, so those of all jobs count.
-    const auto reads = static_cast<double>(reads_ - job->reads_before);
-    const double files_per_second = reads / std::max(1.0, seconds);
-    const double epoch_seconds = static_cast<double>(store_->summary().file_count) / std::max(1.0, files_per_second);
-    const double run_seconds = std::max(seconds, kEpochsOfARun * epoch_seconds);
     const bool searching = job->inquiry->searching();
-    const bool of_run = searching || job->inquiries == 1;
-    const double worth = kPriceShare * (of_run ? run_seconds : epoch_seconds) * std::thread::hardware_concurrency();
+    const double worth = WorthOf(*job, searching || job->inquiries == 1);
     if (worth >= (searching ? kSearchPrice : kStagesPrice)) share = options_.search_share;
   }
   if (share == share_) return;

@@ -140,6 +140,7 @@ class ForeseerTest : public OrderTest {
                                                            .replay_folder = replay_folder,
                                                            .processes = processes_.get(),
                                                            .clock_us = [this] { return now_us_.load(); },
+                                                           .thread_seconds = [this] { return seconds_ += price_; },
                                                            .known = known_});
     const Status status = foreseer_->Start();
     ASSERT_TRUE(status.ok()) << status.text();
@@ -147,23 +148,36 @@ class ForeseerTest : public OrderTest {
 
   // Tells all that is seen; afterwards share(epoch) says how much was foreseen.
   void Play(TraceSimulation* simulation) {
+    Begin(simulation);
+    PlayUntil(TraceEnd());
+  }
+
+  // The same in parts: what is seen before a time.
+  void Begin(TraceSimulation* simulation) {
     share_.clear();
-    const std::vector<Sighting> sightings = simulation->Sightings();
-    const std::vector<TrueRead>& reads = simulation->Reads();
-    size_t next = 0;
-    for (size_t i = 0; i < sightings.size(); ++i) {
-      for (; next < reads.size() && reads[next].time_us <= sightings[i].time_us; ++next) Count(reads[next]);
-      now_us_ = sightings[i].time_us;
-      processes_->SetNow(sightings[i].time_us);
-      if (sightings[i].read) {
-        foreseer_->SawRead(sightings[i].file, sightings[i].reader);
+    sightings_ = simulation->Sightings();
+    reads_ = simulation->Reads();
+    told_ = counted_ = 0;
+  }
+  static constexpr uint64_t TraceEnd() { return ~uint64_t{0}; }
+  void PlayUntil(uint64_t time_us) {
+    for (; told_ < sightings_.size() && sightings_[told_].time_us < time_us; ++told_) {
+      const Sighting& sighting = sightings_[told_];
+      CountUntil(sighting.time_us);
+      now_us_ = sighting.time_us;
+      processes_->SetNow(sighting.time_us);
+      if (sighting.read) {
+        foreseer_->SawRead(sighting.file, sighting.reader);
       } else {
-        foreseer_->SawOpened({&sightings[i].file, 1});
+        foreseer_->SawOpened({&sighting.file, 1});
       }
-      if (i % 8 == 7) foreseer_->Flush();
+      if (told_ % 8 == 7) foreseer_->Flush();
     }
-    for (; next < reads.size(); ++next) Count(reads[next]);
+    if (told_ == sightings_.size()) CountUntil(TraceEnd());
     foreseer_->Flush();
+  }
+  void CountUntil(uint64_t time_us) {
+    for (; counted_ < reads_.size() && reads_[counted_].time_us <= time_us; ++counted_) Count(reads_[counted_]);
   }
 
   void Count(const TrueRead& read) {
@@ -171,17 +185,6 @@ class ForeseerTest : public OrderTest {
     auto& [foreseen, all] = share_[read.epoch];
     ++all;
     foreseen += orders_.Read(read.file);
-  }
-
-  // The same without an account of what was foreseen.
-  void Tell(std::vector<Sighting>::const_iterator begin, std::vector<Sighting>::const_iterator end) {
-    for (auto sighting = begin; sighting != end; ++sighting) {
-      now_us_ = sighting->time_us;
-      processes_->SetNow(sighting->time_us);
-      foreseer_->SawRead(sighting->file, sighting->reader);
-      if ((sighting - begin) % 8 == 7) foreseer_->Flush();
-    }
-    foreseer_->Flush();
   }
 
   // All processes have gone.
@@ -213,10 +216,16 @@ class ForeseerTest : public OrderTest {
   std::shared_ptr<const SampleList> train_;
   std::shared_ptr<const std::vector<KnownSampler>> known_;
   std::atomic<uint64_t> now_us_ = 0;
+  std::atomic<double> price_ = 0;    // of a question
+  std::atomic<double> seconds_ = 0;  // that all of them have taken
   FakeOrders orders_;
   Statistics statistics_;
   std::unique_ptr<SharedProcesses> processes_;
   std::unique_ptr<Foreseer> foreseer_;
+  std::vector<Sighting> sightings_;
+  std::vector<TrueRead> reads_;
+  size_t told_ = 0;
+  size_t counted_ = 0;
   std::vector<std::pair<uint64_t, uint64_t>> share_;  // by epoch: foreseen, all
 };
 
@@ -239,16 +248,15 @@ TEST_F(ForeseerTest, AFindingIsToldUntilTheNextOne) {
     simulation.AddJob(plan);
   }
   Start(&simulation);
-  const std::vector<Sighting> sightings = simulation.Sightings();
-  const auto second = std::ranges::find_if(sightings, [](const Sighting& one) { return one.time_us >= 60'000'000; });
-  Tell(sightings.begin(), second);
+  Begin(&simulation);
+  PlayUntil(60'000'000);
   EndJobs();
   std::vector<std::pair<std::string, std::string>> told = foreseer_->Describe();
   ASSERT_EQ(told.size(), 1U) << Told();
   EXPECT_EQ(told[0].first, "foreseen");
   EXPECT_NE(told[0].second.find("seed 42"), std::string::npos) << Told();
   EXPECT_NE(told[0].second.find("of the reads so far as predicted"), std::string::npos) << Told();
-  Tell(second, sightings.end());
+  PlayUntil(TraceEnd());
   EXPECT_EQ(Told().find("seed 42"), std::string::npos) << Told();
   EndJobs();
   EXPECT_NE(Told().find("seed 7"), std::string::npos) << Told();
@@ -313,6 +321,63 @@ TEST_F(ForeseerTest, FourJobsOnOneMount) {
   Start(&simulation);
   Play(&simulation);
   ExpectForeseen(0.7, 0.7);  // the lanes of jobs of different speeds drift apart until they are merged anew
+}
+
+// Who starts a process for each few files costs a few questions, and is then left alone; a training that comes after
+// his processes is understood as soon as it has read more than they.
+TEST_F(ForeseerTest, ProcessesThatReadAFewFilesEach) {
+  TraceSimulation simulation(23, false);
+  JobPlan few = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42)));
+  few.order = [all = few.order](uint64_t epoch) {
+    Order files = all(epoch);
+    files.resize(32);
+    return files;
+  };
+  few.epochs = 1;
+  few.workers = 0;
+  for (uint64_t second = 1; second <= 40; ++second) {
+    few.start_us = second * 1'000'000;
+    simulation.AddJob(few);
+  }
+  JobPlan training = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 1234)));
+  training.start_us = 60'000'000;
+  simulation.AddJob(training);
+  Start(&simulation);
+  Begin(&simulation);
+  PlayUntil(50'000'000);
+  const uint64_t found = statistics_.Snapshot()[Stat::kOrdersFound];
+  EXPECT_GE(found, 1U);
+  EXPECT_LE(found, RunLengths::kEnough + 2) << Told();
+  PlayUntil(TraceEnd());
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], found + 1) << Told();
+  EXPECT_GE(share(1), 0.98) << Told();
+  EXPECT_GE(share(2), 0.98) << Told();
+}
+
+// What is asked for all jobs together is bounded: a question that has cost too much is paid for by those who come next.
+TEST_F(ForeseerTest, NothingIsAskedBeyondTheBudgetOfAllJobs) {
+  TraceSimulation simulation(25, false);
+  for (const auto& [second, seed] : {std::pair(1U, 0U), std::pair(30U, 42U), std::pair(600U, 7U)}) {
+    JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", seed)));
+    plan.epochs = 1;
+    plan.start_us = second * uint64_t{1'000'000};
+    if (second == 1) {  // one that nobody understands
+      plan.order = [this](uint64_t) {
+        std::mt19937_64 random(26);
+        return FilesOf(*train_, RandomOrder(kSamples, random));
+      };
+    }
+    simulation.AddJob(plan);
+  }
+  Start(&simulation);
+  Begin(&simulation);
+  price_ = 2 * AskBudget::kFullSeconds;
+  PlayUntil(25'000'000);
+  price_ = 0;
+  PlayUntil(500'000'000);
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 0U) << Told();
+  PlayUntil(TraceEnd());
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << Told();
 }
 
 // As it is when their orders are known: the page cache serves most reads, and only opens are told, of nobody.
