@@ -165,6 +165,7 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   const bool decidable = Inquiry::Decidable(question);
   question.variants = AsksSeeds(epoch, held, decidable, &job);
   question.search = job.searches_failed < kSearchesMax;
+  question.resumed = epoch.pass == 0;
   std::optional<Finding> answer = AnswerAtOnce(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "foresee/best_guess.h"
+#include "foresee/later_epochs.h"
 #include "shuffle/end_shuffle_search.h"
 #include "shuffle/torch_permutation.h"
 #include "shuffle/torch_recipes.h"
@@ -149,12 +150,21 @@ void Inquiry::MakeStages() {
   for (const GuessTest& test : question_.tests) samples += test.samples();
   AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(count, kMidstDraws / samples), known_guess, true);
   AddSeedStages();
+  if (question_.resumed) AddResumedStage(samples);
   AddEndShuffleStages();
+}
+
+// Behind the search of all seeds, though it costs less: most runs begin at a beginning.
+void Inquiry::AddResumedStage(uint64_t samples) {
+  const auto later = std::make_shared<const std::vector<Guess>>(LaterEpochs(*known_, kResumedDraws / samples));
+  AddGuessStage(
+      "later epochs of known seeds in mid-epoch", later->size(), [later](uint64_t unit) { return (*later)[unit]; },
+      true, true);
 }
 
 // Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.
 void Inquiry::AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of,
-                            bool anywhere) {
+                            bool anywhere, bool search) {
   const uint64_t tests = question_.tests.size();
   if (count == 0 || tests == 0) return;
   const double tried = static_cast<double>(count * tests);
@@ -181,7 +191,7 @@ void Inquiry::AddGuessStage(std::string name, uint64_t count, const std::functio
     }
     self->Next();
   };
-  AddStage(std::move(job), false);
+  AddStage(std::move(job), search);
 }
 
 // Whether the reads are enough to believe a guess of so many.

@@ -21,8 +21,9 @@
 namespace augur {
 
 // Inquiry answers one question by all that can be tried, the cheapest first: the known samplers; the
-// same from anywhere in the epoch; the small sets of seeds that shuffles from the end are drawn from; and all 2^32
-// seeds of torch's generator. Each stage is a job of the Searcher, and what a stage believes ends the inquiry.
+// same from anywhere in the epoch; all 2^32 seeds of torch's generator; later epochs of known seeds from anywhere in
+// them; and the small sets of seeds that shuffles from the end are drawn from. Each stage is a job of the Searcher, and
+// what a stage believes ends the inquiry.
 //
 // Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the inquiry has ended: with a
 // finding, or with none; after Cancel with none. It must not destroy the inquiry. REQUIRES: the searcher outlives it.
@@ -55,7 +56,9 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   };
 
   void MakeStages();
-  void AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of, bool anywhere);
+  void AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of, bool anywhere,
+                     bool search = false);
+  void AddResumedStage(uint64_t samples);
   void AddSeedStages();
   void AddEndShuffleStages();
   void AddEndShuffleStage(size_t test, ListShuffler shuffler);

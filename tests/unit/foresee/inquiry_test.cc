@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foresee/inquiry.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "foresee/later_epochs.h"
+#include "shuffle/torch_recipes.h"
+#include "unit/foresee/test_reads.h"
+
+namespace augur {
+namespace {
+
+// Answers on ordinary threads: a machine that runs tests has no idle core.
+std::optional<Finding> Ask(Question question) {
+  auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
+  EXPECT_TRUE(searcher.ok()) << searcher.status().text();
+  std::promise<std::optional<Finding>> answer;
+  const auto inquiry = std::make_shared<Inquiry>(
+      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(question),
+      [&answer](std::optional<Finding> finding) { answer.set_value(std::move(finding)); });
+  inquiry->Begin();
+  return answer.get_future().get();
+}
+
+// What one process reads from this place on: enough to believe one of some ten thousand guesses, too little for 2^32.
+Question ReadsInTheMidst(const std::shared_ptr<const SampleList>& list, const Sampler& truth, uint64_t epoch,
+                         size_t place) {
+  const Order files = FilesOf(*list, EpochOf(truth, list->size(), epoch));
+  EpochStart start;
+  start.job = 1;
+  EpochStream& stream = start.streams.emplace_back();
+  stream.id = 1;
+  for (size_t i = place; i < place + 5; ++i) stream.reads.push_back({.file = files[i]});
+  stream.read_count = stream.reads.size();
+  Question question;
+  question.tests.emplace_back(list, start);
+  return question;
+}
+
+// Epoch 777 of a seed that a framework has by default, of more samples than all guesses can be drawn of in a second.
+TEST(InquiryTest, ARunThatWasResumedInTheMidstOfALaterEpoch) {
+  const auto list = ListOf(20'000);
+  const auto truth = MakeTorchSampler(FreshSeedRecipe("truth", 42));
+  const std::optional<Finding> found = Ask(ReadsInTheMidst(list, *truth, 777, 7770));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->order->files(), FilesOf(*list, EpochOf(*truth, list->size(), 777)));
+  EXPECT_EQ(found->begin, 7770U);
+  EXPECT_GE(found->bits, GuessTest::kBelievedBits);
+  // It goes on by itself.
+  const Guess next = {.sampler = found->guess.sampler, .epoch = found->guess.epoch + 1};
+  EXPECT_EQ(EpochOf(*next.sampler, list->size(), next.epoch), EpochOf(*truth, list->size(), 778));
+}
+
+// Such a run begins with its job; a later pass of a job is not looked for so far.
+TEST(InquiryTest, ALaterPassIsNotTakenForAResumedRun) {
+  const auto list = ListOf(20'000);
+  Question question = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 777, 7770);
+  question.resumed = false;
+  EXPECT_FALSE(Ask(std::move(question)).has_value());
+}
+
+TEST(LaterEpochsTest, TheDefaultsFirstEachOrderOnceAndNoMoreThanAsked) {
+  const std::vector<KnownSampler> known = KnownSamplers();
+  const std::vector<Guess> all = LaterEpochs(known, 1'000'000);
+  ASSERT_GT(all.size(), 5000U);
+  ASSERT_LT(all.size(), 20'000U);
+  std::set<IndexOrder> beginnings;
+  for (size_t i = 0; i < all.size(); i += i < 3000 ? 1 : 37) {
+    IndexOrder beginning;
+    all[i].sampler->Take(1'000'000, all[i].epoch, 4, &beginning);
+    EXPECT_TRUE(beginnings.insert(beginning).second) << i;
+  }
+  // Seeds 0 and 42, 1,000 epochs each, of which 958 are both's.
+  for (size_t i = 0; i < 1042; ++i) {
+    const std::string what = all[i].sampler->Describe();
+    EXPECT_TRUE(what.find("seed 0 ") != std::string::npos || what.find("seed 42 ") != std::string::npos) << what;
+  }
+  EXPECT_EQ(all[1042].epoch, 0U);
+  EXPECT_EQ(LaterEpochs(known, 17).size(), 17U);
+  EXPECT_TRUE(LaterEpochs(known, 0).empty());
+}
+
+}  // namespace
+}  // namespace augur
