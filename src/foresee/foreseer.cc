@@ -55,7 +55,8 @@ Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, S
 Foreseer::~Foreseer() { Stop(); }
 
 Status Foreseer::Start() {
-  AUGUR_TRY_ASSIGN(searcher, Searcher::Start({.threads = options_.search_threads}));
+  AUGUR_TRY_ASSIGN(searcher,
+                   Searcher::Start({.threads = options_.search_threads, .idle_class = options_.search_idle_class}));
   searcher_ = std::move(searcher);
   if (!options_.replay_folder.empty()) {
     ReplayLimits limits;

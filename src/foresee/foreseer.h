@@ -49,6 +49,7 @@ struct ForeseerOptions {
   std::string replay_folder;                  // where orders that were seen are kept; empty: nowhere
 
   // Made-up ones in tests. Processes are asked about on the Foreseer's thread, the clock on any.
+  bool search_idle_class = true;                                     // false: where no core is ever idle
   ProcessSource* processes = nullptr;                                // nullptr: /proc
   std::function<uint64_t()> clock_us = {};                           // empty: CLOCK_BOOTTIME
   std::function<double()> thread_seconds = {};                       // empty: processor time of the calling thread

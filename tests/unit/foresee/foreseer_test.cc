@@ -138,6 +138,7 @@ class ForeseerTest : public OrderTest {
     foreseer_ = std::make_unique<Foreseer>(opened_, orders_, statistics_,
                                            ForeseerOptions{.search_threads = 1,
                                                            .replay_folder = replay_folder,
+                                                           .search_idle_class = idle_class_,
                                                            .processes = processes_.get(),
                                                            .clock_us = [this] { return now_us_.load(); },
                                                            .thread_seconds = [this] { return seconds_ += price_; },
@@ -216,6 +217,7 @@ class ForeseerTest : public OrderTest {
   std::shared_ptr<const SampleList> train_;
   std::shared_ptr<const std::vector<KnownSampler>> known_;
   std::atomic<uint64_t> now_us_ = 0;
+  bool idle_class_ = true;
   std::atomic<double> price_ = 0;    // of a question
   std::atomic<double> seconds_ = 0;  // that all of them have taken
   FakeOrders orders_;
@@ -378,6 +380,30 @@ TEST_F(ForeseerTest, NothingIsAskedBeyondTheBudgetOfAllJobs) {
   EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 0U) << Told();
   PlayUntil(TraceEnd());
   EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << Told();
+}
+
+// A seed that nobody would guess: all of them are searched, this one is near the beginning. The epoch after it is
+// found to be seed + 1, and from then on all are known.
+TEST_F(ForeseerTest, ASeedIsFoundBySearch) {
+  known_ = std::make_shared<const std::vector<KnownSampler>>(known_->begin(), known_->begin() + 1);
+  TraceSimulation simulation(24, false);
+  JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 1'500'000)));
+  plan.epochs = 4;
+  simulation.AddJob(plan);
+  idle_class_ = false;  // a machine that runs tests has no idle core
+  Start(&simulation);
+  Begin(&simulation);
+  PlayUntil(sightings_[200].time_us);
+  // The trace stands still while it is searched.
+  for (int i = 0; i < 30'000 && Told().find("found by search") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_NE(Told().find("seed 0x0016e360"), std::string::npos) << Told();
+  PlayUntil(TraceEnd());
+  EXPECT_GE(share(0), 0.8) << Told();
+  EXPECT_GE(share(1), 0.95) << Told();
+  EXPECT_GE(share(2), 0.99) << Told();
+  EXPECT_GE(share(3), 0.99) << Told();
 }
 
 // As it is when their orders are known: the page cache serves most reads, and only opens are told, of nobody.
