@@ -177,14 +177,16 @@ def test_torchdata_stateful_data_loader(order, rng):
             assert order(samples, epoch, "stateful-generator", "--seed", seed) == indices, (samples, seed, epoch)
 
 
-@pytest.mark.parametrize("persistent", [False, True])
-def test_torchdata_stateful_data_loader_with_workers(order, rng, persistent):
+@pytest.mark.parametrize(("workers", "persistent"), [(1, False), (2, False), (4, False), (1, True), (2, True), (4, True)])
+def test_torchdata_stateful_data_loader_with_workers(order, rng, workers, persistent):
+    """However many they are, one permutation is drawn and not used before the first epoch."""
     loader_module = pytest.importorskip("torchdata.stateful_dataloader")
     samples, seed = rng.randint(2, 2000), rng.randrange(2**63)
     torch.manual_seed(seed)
     drawn = torch.empty((), dtype=torch.int64).random_().item()
     torch.manual_seed(seed)
-    loader = loader_module.StatefulDataLoader(range(samples), batch_size=8, shuffle=True, num_workers=2, persistent_workers=persistent)
+    loader = loader_module.StatefulDataLoader(range(samples), batch_size=8, shuffle=True, num_workers=workers,
+                                              persistent_workers=persistent)
     name = "stateful-persistent" if persistent else "stateful-workers"
     for epoch, indices in enumerate(epochs(loader, 3)):
         assert order(samples, epoch, name, "--seed", drawn) == indices, (samples, seed, epoch)
