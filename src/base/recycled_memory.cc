@@ -117,7 +117,7 @@ void* RecycledMemory::TakePiece(size_t* piece_bytes) {
 }
 
 void RecycledMemory::GiveBack::operator()(void* piece) const {
-  if (piece == nullptr) return;
+  if (piece == nullptr || borrowed) return;
   if (bytes < kSmallest) return ::operator delete[](piece, kAlign);
   Pieces::Get().GiveBack(piece, bytes);
 }

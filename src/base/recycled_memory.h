@@ -21,7 +21,8 @@ class RecycledMemory {
   // A piece begins at a page, so that a disk can be read into it past the page cache. Its bytes are anything. Throws
   // std::bad_alloc.
   struct GiveBack {
-    size_t bytes = 0;  // of the piece
+    size_t bytes = 0;       // of the piece
+    bool borrowed = false;  // it is somebody else's, and stays there
     void operator()(void* piece) const;
   };
   template <typename Byte>
@@ -31,7 +32,13 @@ class RecycledMemory {
     static_assert(sizeof(Byte) == 1);
     size_t piece_bytes = PieceBytes(bytes);
     auto* const piece = static_cast<Byte*>(TakePiece(&piece_bytes));
-    return Piece<Byte>(piece, GiveBack{piece_bytes});
+    return Piece<Byte>(piece, GiveBack{.bytes = piece_bytes});
+  }
+
+  // Somebody else's memory in the place of a piece; it must outlive that.
+  template <typename Byte>
+  static Piece<Byte> Borrow(Byte* memory, size_t bytes) {
+    return Piece<Byte>(memory, GiveBack{.bytes = bytes, .borrowed = true});
   }
 
   // What a new piece for so many bytes has: pieces come in few sizes, a quarter larger than what is asked for at most,

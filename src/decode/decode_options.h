@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace augur {
 
@@ -22,6 +23,9 @@ struct DecodeOptions {
   // Images that need more than this while they are decoded are refused: the pixels themselves, and what DecodeNeeds
   // counts beside them. The default is what 8-bit RGB of pixels_max takes, and half as much again.
   uint64_t memory_bytes_max = 178'956'970ULL * 9 / 2;
+  // Where the pixels go when it has just their size, so that they need not be copied there; else they have memory of
+  // their own. What is in it after a failure is nothing.
+  std::span<uint8_t> room = {};
 };
 
 // What decoding a file gives and takes, known from its header.

@@ -32,6 +32,11 @@ class FieldWriter {
     if (count > 0) std::memcpy(at_, bytes, count);
     at_ += count;
   }
+  // Bytes that may be in their place already, or anywhere behind it.
+  void Move(const void* bytes, size_t count) {
+    if (count > 0 && bytes != at_) std::memmove(at_, bytes, count);
+    at_ += count;
+  }
   void Text(std::string_view text) { Bytes(text.data(), text.size()); }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// Decoded pixels of 8 bits, in memory of their own. Rows from top to bottom, the channels of a pixel side by side, no
-// padding: [height][width][channels].
+// Decoded pixels of 8 bits, in memory of their own or in somebody else's. Rows from top to bottom, the channels of a
+// pixel side by side, no padding: [height][width][channels].
 struct Image {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -22,10 +22,12 @@ struct Image {
   std::span<const uint8_t> span() const { return {pixels.get(), bytes()}; }
 };
 
-// With its pixels not yet written.
-inline Image MakeImage(uint32_t width, uint32_t height, uint32_t channels) {
+// With its pixels not yet written: in `room`, which must outlive them, where that has just their size; else in memory
+// of their own.
+inline Image MakeImage(uint32_t width, uint32_t height, uint32_t channels, std::span<uint8_t> room = {}) {
   Image image{.width = width, .height = height, .channels = channels, .pixels = nullptr};
-  image.pixels = RecycledMemory::Take<uint8_t>(image.bytes());
+  const bool fits = !room.empty() && room.size() == image.bytes();
+  image.pixels = fits ? RecycledMemory::Borrow(room.data(), room.size()) : RecycledMemory::Take<uint8_t>(image.bytes());
   return image;
 }
 

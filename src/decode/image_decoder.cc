@@ -6,6 +6,7 @@
 #include <jpeglib.h>
 #include <spng.h>
 
+#include "base/check.h"
 #include "decode/jpeg_decoder.h"
 #include "decode/jpeg_header.h"
 #include "decode/png_decoder.h"
@@ -31,6 +32,11 @@ Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOp
   if (LooksLikeJpeg(file)) return MeasureJpeg(file, options);
   if (LooksLikePng(file)) return MeasurePng(file, options);
   return NotAnImage(file);
+}
+
+DecodeNeeds ExpectNeeds(const ImageInfo& info, const DecodeOptions& options) {
+  AUGUR_CHECK(info.kind != ImageKind::kNone);
+  return info.kind == ImageKind::kJpeg ? ExpectJpeg(info, options) : ExpectPng(info, options);
 }
 
 // Three digits each are enough for a minor version and a patch; libjpeg-turbo's number is 2001005 for 2.1.5.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "augur/entry.h"
 #include "augur/status.h"
 #include "decode/decode_options.h"
 #include "decode/image.h"
@@ -18,6 +19,10 @@ Result<Image> DecodeImage(std::span<const std::byte> file, const DecodeOptions& 
 // What DecodeImage needs for this file, from its header, without allocating it, so that a budget can be asked first.
 // The bounds of `options` are not applied. Fails as DecodeImage does, for what the header shows.
 Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOptions& options = {});
+
+// What MeasureImage says of most images that were recorded as `info`, so that a budget can be asked before the file is
+// read: of a JPEG of one scan, of a PNG that is not interlaced. Others need more. REQUIRES: info.kind is not kNone.
+DecodeNeeds ExpectNeeds(const ImageInfo& info, const DecodeOptions& options = {});
 
 // Of the libraries that decode, as they were when this was built: with others, the same file may become other pixels.
 uint32_t DecoderVersions();

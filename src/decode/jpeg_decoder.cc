@@ -106,6 +106,16 @@ Result<DecodeNeeds> MeasureJpeg(std::span<const std::byte> file, const DecodeOpt
   return ReadHeader(session, options);
 }
 
+DecodeNeeds ExpectJpeg(const ImageInfo& info, const DecodeOptions& options) {
+  const uint32_t scale = options.scale_denominator;
+  DecodeNeeds needs{.width = (info.width + scale - 1) / scale,
+                    .height = (info.height + scale - 1) / scale,
+                    .channels = info.channels == 1 && options.keep_grey ? 1U : 3U,
+                    .memory_bytes = JpegSession::OneScanBytes(info.width, info.channels)};
+  needs.memory_bytes += uint64_t{needs.width} * needs.height * needs.channels;
+  return needs;
+}
+
 Result<Image> DecodeJpeg(std::span<const std::byte> file, const DecodeOptions& options) {
   JpegSession session(file);
   AUGUR_TRY_ASSIGN(needs, ReadHeader(session, options));
@@ -116,7 +126,7 @@ Result<Image> DecodeJpeg(std::span<const std::byte> file, const DecodeOptions& o
   while (outcome == Outcome::kTruncated && options.tolerant && session.PretendEnd()) outcome = session.Start();
   if (outcome != Outcome::kDone && !options.tolerant) return Failure(outcome, session);
 
-  Image image = MakeImage(needs.width, needs.height, needs.channels);
+  Image image = MakeImage(needs.width, needs.height, needs.channels, options.room);
   RowWriter writer(&image, static_cast<uint32_t>(state.num_components));
   uint32_t row = 0;
   while (outcome == Outcome::kDone && row < image.height) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "augur/entry.h"
 #include "augur/status.h"
 #include "decode/decode_options.h"
 #include "decode/image.h"
@@ -24,6 +25,9 @@ Result<Image> DecodeJpeg(std::span<const std::byte> file, const DecodeOptions& o
 // What DecodeJpeg needs for this file, from its header, without allocating it. Fails as DecodeJpeg does, for what the
 // header shows; the bounds of `options` are not applied.
 Result<DecodeNeeds> MeasureJpeg(std::span<const std::byte> file, const DecodeOptions& options = {});
+
+// What MeasureJpeg says of a file of this size that has one scan, as baseline JPEGs do.
+DecodeNeeds ExpectJpeg(const ImageInfo& info, const DecodeOptions& options);
 
 // The largest of 1, 2, 4, 8 with which a JPEG of width x height still comes out at least wanted_width x wanted_height:
 // what DecodeOptions::scale_denominator may be before a resize down to that. Source: JpegImageFile.draft of Pillow.

@@ -123,12 +123,13 @@ bool JpegSession::PretendEnd() {
   return true;
 }
 
+uint64_t JpegSession::OneScanBytes(uint32_t width, uint32_t components) { return kRowsHeld * width * components; }
+
 uint64_t JpegSession::WorkingBytes() {
-  uint64_t bytes = 0;
+  uint64_t bytes = OneScanBytes(base_.image_width, static_cast<uint32_t>(base_.num_components));
+  if (jpeg_has_multiple_scans(&base_) == FALSE) return bytes;
   for (int i = 0; i < base_.num_components; ++i) {
     const jpeg_component_info& component = base_.comp_info[i];
-    bytes += kRowsHeld * base_.image_width;
-    if (jpeg_has_multiple_scans(&base_) == FALSE) continue;
     bytes += RoundUp(component.width_in_blocks, component.h_samp_factor) *
              RoundUp(component.height_in_blocks, component.v_samp_factor) * sizeof(JBLOCK);
   }

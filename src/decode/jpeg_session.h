@@ -54,6 +54,8 @@ class JpegSession {
 
   // After ReadHeader: what decoding allocates beside the pixels, bytes.
   uint64_t WorkingBytes();
+  // The same of any image of this width that has one scan.
+  static uint64_t OneScanBytes(uint32_t width, uint32_t components);
   const jpeg_decompress_struct& state() const { return base_; }
   int error_code() const { return errors_.msg_code; }
   // What libjpeg says about the error.

@@ -84,6 +84,10 @@ uint64_t NpyBytes(uint32_t width, uint32_t height, uint32_t channels, NpyType ty
   return kNpyHeaderBytes + uint64_t{width} * height * channels * (type == NpyType::kU8 ? 1 : sizeof(float));
 }
 
+bool KeepsPixels(uint32_t channels, const NpyFormat& format) {
+  return format.type == NpyType::kU8 && (format.layout == NpyLayout::kHwc || channels == 1);
+}
+
 void WriteNpy(const Image& image, const NpyFormat& format, std::span<std::byte> out) {
   AUGUR_CHECK(image.channels == 1 || image.channels == 3);
   AUGUR_CHECK(out.size() == NpyBytes(image.width, image.height, image.channels, format.type));
@@ -95,7 +99,7 @@ void WriteNpy(const Image& image, const NpyFormat& format, std::span<std::byte> 
     if (image.channels == 1) return WriteFloats(pixels, count, {format.mean[0], format.std[0]}, writer.at());
     return WriteRgbFloats(pixels, count, format, writer.at());
   }
-  if (format.layout == NpyLayout::kHwc || image.channels == 1) return writer.Bytes(pixels, image.bytes());
+  if (KeepsPixels(image.channels, format)) return writer.Move(pixels, image.bytes());
   auto* const planes = reinterpret_cast<uint8_t*>(writer.at());
   SplitRgb(pixels, count, planes, planes + count, planes + 2 * count);
 }

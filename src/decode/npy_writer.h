@@ -29,8 +29,12 @@ inline constexpr uint64_t kNpyHeaderBytes = 128;
 // Bytes of the whole file. `channels` is 1 or 3; a grey image keeps its axis of length 1.
 uint64_t NpyBytes(uint32_t width, uint32_t height, uint32_t channels, NpyType type);
 
+// Whether the array is the pixels as an Image has them, at the end of the file.
+bool KeepsPixels(uint32_t channels, const NpyFormat& format);
+
 // Writes the whole file; numbers are little-endian. A grey image takes the first mean and std.
-// REQUIRES: `out` has NpyBytes() bytes for the sizes of `image` (any alignment); no std is 0.
+// REQUIRES: `out` has NpyBytes() bytes for the sizes of `image` (any alignment); no std is 0. Where KeepsPixels(), the
+// pixels may lie in `out`, at its end; else nowhere in it.
 void WriteNpy(const Image& image, const NpyFormat& format, std::span<std::byte> out);
 
 }  // namespace augur

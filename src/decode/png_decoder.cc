@@ -15,6 +15,9 @@
 namespace augur {
 namespace {
 
+// To undo the filters.
+constexpr uint64_t kRowsOfLibspng = 2;
+
 using Context = std::unique_ptr<spng_ctx, decltype(&spng_ctx_free)>;
 
 int ReadChunks(spng_ctx* /*context*/, void* chunks, void* to, size_t bytes) {
@@ -54,10 +57,9 @@ Result<Header> ReadHeader(PngChunks* chunks, const DecodeOptions& options) {
   header.needs.width = ihdr.width;
   header.needs.height = ihdr.height;
   header.needs.channels = PngRows(ihdr.color_type, ihdr.bit_depth, options.keep_grey, {}).channels();
-  // Our own rows, and two that libspng keeps to undo the filters.
   const uint64_t raw_rows = ihdr.interlace_method != 0 ? ihdr.height : 1;
   header.needs.memory_bytes =
-      uint64_t{ihdr.width} * ihdr.height * header.needs.channels + (raw_rows + 2) * header.raw_row_bytes;
+      uint64_t{ihdr.width} * ihdr.height * header.needs.channels + (raw_rows + kRowsOfLibspng) * header.raw_row_bytes;
   return header;
 }
 
@@ -88,6 +90,15 @@ Result<DecodeNeeds> MeasurePng(std::span<const std::byte> file, const DecodeOpti
   return header.needs;
 }
 
+DecodeNeeds ExpectPng(const ImageInfo& info, const DecodeOptions& options) {
+  const uint32_t channels = info.channels <= 2 && options.keep_grey ? 1 : 3;
+  const uint64_t raw_row_bytes = (uint64_t{info.width} * info.channels * info.bit_depth + 7) / 8;
+  return {.width = info.width,
+          .height = info.height,
+          .channels = channels,
+          .memory_bytes = uint64_t{info.width} * info.height * channels + (1 + kRowsOfLibspng) * raw_row_bytes};
+}
+
 Result<Image> DecodePng(std::span<const std::byte> file, const DecodeOptions& options) {
   AUGUR_TRY_ASSIGN(chunks, PngChunks::Find(file, options.tolerant));
   AUGUR_TRY_ASSIGN(header, ReadHeader(&chunks, options));
@@ -95,7 +106,7 @@ Result<Image> DecodePng(std::span<const std::byte> file, const DecodeOptions& op
 
   const PngRows convert(header.ihdr.color_type, header.ihdr.bit_depth, options.keep_grey, chunks.palette());
   const bool interlaced = header.ihdr.interlace_method != 0;
-  Image image = MakeImage(header.needs.width, header.needs.height, header.needs.channels);
+  Image image = MakeImage(header.needs.width, header.needs.height, header.needs.channels, options.room);
   std::vector<uint8_t> raw_rows((interlaced ? header.ihdr.height : 1) * header.raw_row_bytes);
   // Samples that never come are zero, which for a palette is its first colour.
   if (!interlaced) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "augur/entry.h"
 #include "augur/status.h"
 #include "decode/decode_options.h"
 #include "decode/image.h"
@@ -23,5 +24,8 @@ Result<Image> DecodePng(std::span<const std::byte> file, const DecodeOptions& op
 // What DecodePng needs for this file, from its header, without allocating it. Fails as DecodePng does, for what the
 // header shows; the bounds of `options` are not applied.
 Result<DecodeNeeds> MeasurePng(std::span<const std::byte> file, const DecodeOptions& options = {});
+
+// What MeasurePng says of a file of this size that is not interlaced; of one with a palette no less than that.
+DecodeNeeds ExpectPng(const ImageInfo& info, const DecodeOptions& options);
 
 }  // namespace augur

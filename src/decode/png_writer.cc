@@ -52,7 +52,7 @@ class RowStream {
         left_ = row_bytes_;
       }
       const size_t count = std::min(left_, bytes);
-      std::memcpy(out, next_, count);
+      std::memmove(out, next_, count);
       next_ += count;
       out += count;
       left_ -= count;
@@ -80,7 +80,9 @@ uint64_t PngBytes(uint32_t width, uint32_t height, uint32_t channels, uint32_t e
          kChunkBytes + DataBytes(width, height, channels) + kChunkBytes;
 }
 
-// One pass: a block is copied, and both checksums run over it while the processor's cache still has it.
+// Pixels at the end of `out` are all there until they are taken: what is written before the last row is never longer
+// than what is written in all. One pass: a block is copied, and both checksums run over it while the processor's cache
+// still has it.
 void WritePng(const Image& image, std::span<const std::byte> exif, std::span<std::byte> out) {
   AUGUR_CHECK(out.size() == PngBytes(image.width, image.height, image.channels, static_cast<uint32_t>(exif.size())));
   FieldWriter writer(out.data());

@@ -23,7 +23,8 @@ bool FitsPng(uint32_t width, uint32_t height, uint32_t channels);
 // Bytes of the whole file. `exif_bytes` 0: no eXIf chunk. REQUIRES: FitsPng().
 uint64_t PngBytes(uint32_t width, uint32_t height, uint32_t channels, uint32_t exif_bytes);
 
-// Writes the whole file. REQUIRES: FitsPng() of `image`; `out` has PngBytes() bytes for these sizes and `exif`.
+// Writes the whole file. REQUIRES: FitsPng() of `image`; `out` has PngBytes() bytes for these sizes and `exif`. The
+// pixels may lie in `out`, at its end.
 void WritePng(const Image& image, std::span<const std::byte> exif, std::span<std::byte> out);
 
 }  // namespace augur

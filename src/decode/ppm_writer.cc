@@ -34,7 +34,7 @@ void WritePpm(const Image& image, std::span<std::byte> out) {
   const Header header = HeaderOf(image.width, image.height, image.channels);
   FieldWriter writer(out.data());
   writer.Bytes(header.text, header.bytes);
-  writer.Bytes(image.pixels.get(), image.bytes());
+  writer.Move(image.pixels.get(), image.bytes());
 }
 
 }  // namespace augur

@@ -15,7 +15,8 @@ namespace augur {
 // Bytes of the whole file. `channels` is 1 or 3.
 uint64_t PpmBytes(uint32_t width, uint32_t height, uint32_t channels);
 
-// Writes the whole file. REQUIRES: `out` has PpmBytes() bytes for the sizes of `image`.
+// Writes the whole file. REQUIRES: `out` has PpmBytes() bytes for the sizes of `image`. The pixels may lie
+// in `out`, at its end.
 void WritePpm(const Image& image, std::span<std::byte> out);
 
 }  // namespace augur

@@ -171,7 +171,7 @@ Status RenderWindow::ReadRecord(RenderSlot& slot) const {
 Status RenderWindow::Measure(RenderSlot& slot) const {
   const ImageInfo& info = slot.item.entry.image;
   AUGUR_TRY_ASSIGN(needs, MeasureImage(slot.bytes, DecodeOptionsOf(spec_, info)));
-  slot.work_bytes = needs.memory_bytes + RenderMemory(spec_, info) + slot.item.size;
+  slot.work_bytes = RenderFileMemory(spec_, info, needs) + slot.item.size;
   return {};
 }
 

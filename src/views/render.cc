@@ -56,6 +56,23 @@ void WriteFile(const ViewSpec& spec, Appearance appearance, const Image& image, 
   }
 }
 
+// Whether the pixels as they are decoded may lie at the end of the file while it is written: they are all that it has
+// beside its headers, in their order.
+bool DecodesInPlace(const ViewSpec& spec, const ImageInfo& info) {
+  const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
+  if (geometry.resized != geometry.decoded || geometry.cropped != geometry.resized) return false;
+  switch (AppearanceOf(spec, info)) {
+    case Appearance::kNpy: return KeepsPixels(ChannelsOf(spec, info), spec.npy);
+    case Appearance::kPng:
+    case Appearance::kPpm: return true;
+    default: return false;  // a BMP begins with the last row
+  }
+}
+
+uint64_t DecodedBytes(const ViewSpec& spec, const ImageInfo& info) {
+  return ExtentOf(info).pixels() * ChannelsOf(spec, info);
+}
+
 std::string SizeText(uint32_t width, uint32_t height, uint32_t channels) {
   return std::to_string(width) + "x" + std::to_string(height) + " pixels of " + std::to_string(channels) + " channels";
 }
@@ -151,9 +168,21 @@ Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::spa
   return {};
 }
 
+uint64_t RenderFileMemory(const ViewSpec& spec, const ImageInfo& info, const DecodeNeeds& needs) {
+  const uint64_t pixels = uint64_t{needs.width} * needs.height * needs.channels;
+  const bool in_place = DecodesInPlace(spec, info) && pixels == DecodedBytes(spec, info);
+  return needs.memory_bytes - (in_place ? pixels : 0) + RenderMemory(spec, info);
+}
+
 Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const std::byte> file, Resizer* resizer,
                   std::span<std::byte> out) {
-  AUGUR_TRY_ASSIGN(image, DecodeImage(file, DecodeOptionsOf(spec, info)));
+  AUGUR_CHECK(out.size() == RenderedSize(spec, info));
+  DecodeOptions options = DecodeOptionsOf(spec, info);
+  if (DecodesInPlace(spec, info)) {
+    const std::span<std::byte> pixels = out.last(DecodedBytes(spec, info));
+    options.room = {reinterpret_cast<uint8_t*>(pixels.data()), pixels.size()};
+  }
+  AUGUR_TRY_ASSIGN(image, DecodeImage(file, options));
   // Finding the block reads the header once more, which most images need not pay.
   const bool has_exif = info.exif_bytes > 0 && AppearanceOf(spec, info) == Appearance::kPng;
   return Render(spec, info, std::move(image), has_exif ? ExifOf(file) : std::span<const std::byte>(), resizer, out);

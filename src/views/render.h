@@ -48,7 +48,7 @@ uint64_t RenderedSize(const ViewSpec& spec, const ImageInfo& info);
 DecodeOptions DecodeOptionsOf(const ViewSpec& spec, const ImageInfo& info);
 
 // Bytes that Render allocates at the same time, beside the decoded image and the file: of the resized and the cropped
-// image. What decoding takes says MeasureImage with DecodeOptionsOf().
+// image.
 uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info);
 
 // Resizes, crops and writes the whole file of the view into `out`. `image` is the file, decoded with DecodeOptionsOf();
@@ -58,7 +58,12 @@ uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info);
 Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
               Resizer* resizer, std::span<std::byte> out);
 
-// Decodes `file`, which the store recorded as `info`, and renders it. Fails as DecodeImage and Render do.
+// Bytes that RenderFile allocates at the same time. `needs`: what MeasureImage or ExpectNeeds says with
+// DecodeOptionsOf(). Where the file is the pixels behind a header, they are decoded into it and count as its own.
+uint64_t RenderFileMemory(const ViewSpec& spec, const ImageInfo& info, const DecodeNeeds& needs);
+
+// Decodes `file`, which the store recorded as `info`, and renders it. Fails as DecodeImage and Render do. REQUIRES: as
+// Render.
 Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const std::byte> file, Resizer* resizer,
                   std::span<std::byte> out);
 

@@ -6,9 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "decode/image_decoder.h"
 #include "decode/png_writer.h"
 #include "unit/decode_writers/random_image.h"
 #include "views/geometry.h"
@@ -149,6 +153,54 @@ TEST(Render, MemoryIsThatOfTheStepsTaken) {
   EXPECT_EQ(RenderMemory(Spec("npy+size=20"), Jpeg(60, 40)), resize);
   EXPECT_EQ(RenderMemory(Spec("npy+size=20+crop=10"), Jpeg(60, 40)), resize + 300);
   EXPECT_EQ(RenderMemory(Spec("pixels+crop=10"), Jpeg(60, 40, 1)), 100U);
+}
+
+// What is decoded into its own file is the same as what is written from elsewhere; it counts once.
+TEST(Render, AFileMayBeDecodedIntoItself) {
+  for (const uint32_t channels : {1U, 3U}) {
+    const Image image = RandomImage(301, 233, channels);  // 70,000 pixels and more: several deflate blocks
+    ImageInfo info = Png(301, 233);
+    info.channels = static_cast<uint8_t>(channels);
+    Bytes source(PngBytes(image.width, image.height, channels, 0));
+    WritePng(image, {}, source);
+    for (const char* text : {"npy", "npy+layout=chw", "npy+dtype=f32", "npy+crop=100", "npy+size=100", "pixels+all",
+                             "pixels+all+as=ppm", "pixels+all+as=bmp", "pixels+all+size=100"}) {
+      const ViewSpec spec = Spec(text);
+      const DecodeOptions options = DecodeOptionsOf(spec, info);
+      const Result<Bytes> wanted = Rendered(spec, info, *DecodeImage(source, options));
+      ASSERT_TRUE(wanted.ok()) << text;
+      Resizer resizer;
+      Bytes out(wanted->size(), std::byte{0xEE});
+      ASSERT_TRUE(RenderFile(spec, info, source, &resizer, out).ok()) << text;
+      EXPECT_EQ(out, *wanted) << text;
+
+      const DecodeNeeds needs = *MeasureImage(source, options);
+      const std::string_view name(text);
+      const bool in_place = name == "npy" || name == "pixels+all" || name == "pixels+all+as=ppm";
+      const uint64_t pixels = uint64_t{301} * 233 * needs.channels;
+      EXPECT_EQ(RenderFileMemory(spec, info, needs),
+                needs.memory_bytes + RenderMemory(spec, info) - (in_place ? pixels : 0))
+          << text;
+    }
+  }
+}
+
+TEST(Render, PixelsMayLieAtTheEndOfTheFile) {
+  ImageInfo info = Jpeg(301, 233);
+  info.exif_bytes = 50;
+  const Bytes exif(info.exif_bytes, std::byte{'e'});
+  for (const char* text : {"npy", "pixels", "pixels+as=ppm"}) {
+    const ViewSpec spec = Spec(text);
+    const Bytes wanted = *Rendered(spec, info, RandomImage(301, 233, 3), exif);
+    Bytes out(wanted.size());
+    const Image image = RandomImage(301, 233, 3);
+    const auto room = std::span(out).last(image.bytes());
+    Image within = MakeImage(301, 233, 3, {reinterpret_cast<uint8_t*>(room.data()), room.size()});
+    std::memcpy(within.pixels.get(), image.pixels.get(), image.bytes());
+    Resizer resizer;
+    ASSERT_TRUE(Render(spec, info, std::move(within), exif, &resizer, out).ok());
+    EXPECT_EQ(out, wanted) << text;
+  }
 }
 
 TEST(Render, ABrokenFileIsAnError) {
