@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -29,31 +30,40 @@ constexpr size_t kSweepMin = 1024;
 // Files whose failure was logged; beyond, the oldest knowledge is given up and a failure may be logged again.
 constexpr size_t kLoggedMax = 4096;
 
-// What MeasureImage can say at most for an image of this size, before its bytes are there. For each pixel: a JPEG has 3
-// bytes of pixels and of four components 2 bytes of coefficients each, an interlaced PNG of 16 bits 3 and 8 bytes; the
-// sides of a JPEG are made full to blocks of up to 32 pixels. For each column: the rows that libjpeg holds of each
-// component. Beside that tables.
-uint64_t DecodeMemoryMax(const ImageInfo& info) {
-  const uint64_t width = uint64_t{info.width} + 64;
-  const uint64_t height = uint64_t{info.height} + 64;
-  return 12 * width * height + uint64_t{4} * 64 * width + 512 * kKiB;
-}
+// The shares of the budget that jobs may have. What somebody waits for never finds its half taken by what is made
+// ahead; the quarter that is left keeps what was made until it is read. One that is made ahead and takes more than
+// its quarter has the half that is not for readers.
+constexpr uint64_t kDemandShare = 2;
+constexpr uint64_t kAheadShare = 4;
+constexpr uint64_t kAheadAloneShare = 2;
+
+Status TooLargeAhead() { return {Code::kNoSpace, "too large to be made ahead: it is made when it is read"}; }
 
 uint64_t MicrosecondsSince(std::chrono::steady_clock::time_point begin) {
   const auto passed = std::chrono::steady_clock::now() - begin;
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(passed).count());
 }
 
+// Of a record that is copied together.
+uint64_t RecordBytes(const Entry& file) { return Store::BlockCount(file) > 1 ? file.size : 0; }
+
+// What rendering it takes beside its record and its bytes, as most images are coded.
+uint64_t ExpectedMemory(const ViewSpec& spec, const ImageInfo& info) {
+  return RenderFileMemory(spec, info, ExpectNeeds(info, DecodeOptionsOf(spec, info)));
+}
+
 Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
   return {Code::kNoSpace, "it takes " + FormatSize(bytes) + " to make and there are " + FormatSize(bytes_max) +
-                              " for the files of views: raise memory=, of which they have an eighth (512 MiB at "
-                              "most), or all of it with -o view=SPEC,foresee=off"};
+                              " for the files of views: mount with memory= of about " +
+                              FormatSize(MemoryForViews(bytes)) +
+                              ", of which they have an eighth (512 MiB at most), or with -o view=SPEC,foresee=off, "
+                              "where they have nearly all of it"};
 }
 
 }  // namespace
 
-// A file that is being made. Guarded by mu_: waiters, read_bytes, taken, waited_for, started, ready, started_ahead; all
-// else belongs to the stage that it is in.
+// A file that is being made. Guarded by mu_: waiters, read_bytes, wants, taken, waited_for, started, ready,
+// started_ahead, attempt; all else belongs to the stage that it is in.
 struct RenderedFiles::Job {
   Job(const ShownFile& shown_file, const View& its_view, std::shared_ptr<const Buffer> its_memory)
       : shown(shown_file),
@@ -61,7 +71,7 @@ struct RenderedFiles::Job {
         file(shown.entry),
         view(its_view),
         memory(std::move(its_memory)),
-        record_bytes(Store::BlockCount(file) > 1 ? file.size : 0),
+        record_bytes(RecordBytes(file)),
         waited_for(memory == nullptr) {}
 
   const ShownFile shown;
@@ -75,11 +85,13 @@ struct RenderedFiles::Job {
   std::shared_ptr<RenderedFile> result;  // once it has memory
   bool was_made = false;                 // before, and is there
   bool ready = false;                    // its record is there
-  bool started_ahead = false;            // counts in running_ahead_
-  std::atomic<bool> taken_up = false;
+  bool started_ahead = false;            // counts in running_ahead_, and what it has in taken_ahead_bytes_
+  unsigned attempt = 0;                  // that is under way: the others ended for want of memory
+  std::atomic<unsigned> taken_up = 0;    // attempts that the pool has begun with
   std::vector<Done> waiters;
   uint64_t read_bytes = 0;  // that they take, in all
-  uint64_t taken = 0;       // of the budget; before it is started: what it wants
+  uint64_t wants = 0;       // of the budget
+  uint64_t taken = 0;       // of the budget
 
   // The record: in its block where there is one, else copied together, since who held blocks while he waits for others
   // would wait for memory that he takes himself.
@@ -102,9 +114,8 @@ struct RenderedFiles::Job {
   }
 };
 
-// What it can take at most, by its header.
-uint64_t RenderedFiles::MostOf(const Job& job) {
-  return job.AtLeast() + DecodeMemoryMax(job.file.image) + RenderMemory(job.view.spec, job.file.image);
+uint64_t RenderedFiles::BytesToMake(const View& view, const Entry& file) {
+  return RecordBytes(file) + RenderedSize(view.spec, file.image) + ExpectedMemory(view.spec, file.image);
 }
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
@@ -145,6 +156,7 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes,
         refused = job;
       } else {
         job->read_bytes = bytes;
+        job->wants = std::min(bytes_max_, job->AtLeast() + ExpectedMemory(view.spec, file.entry.image));
         Enter(job, done);
         startable = TakeStartable();
       }
@@ -169,12 +181,15 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes,
 void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
                              std::shared_ptr<const Buffer> memory, ViewSource::Made made) {
   const auto job = std::make_shared<Job>(file, view, memory);
+  // What lies on a disk takes nothing but its own memory. (Should it be damaged there, more is asked for later.)
+  job->wants = HasMade(file) ? 0 : job->AtLeast() + ExpectedMemory(view.spec, file.entry.image);
   const Done done = [memory = std::move(memory), made = std::move(made)](const Result<RenderedRef>& rendered) {
     // Somebody else had it made, or had it already.
     if (rendered.ok() && (*rendered)->memory != memory) std::ranges::copy((*rendered)->span(), memory->data());
     made(rendered.status());
   };
   RenderedRef kept;
+  bool refused = false;
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
@@ -182,6 +197,8 @@ void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vecto
     const auto under_way = kept == nullptr ? jobs_.find(job->key) : jobs_.end();
     if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(done);
+    } else if (kept == nullptr && job->wants > bytes_max_ / kAheadAloneShare) {
+      refused = true;
     } else if (kept == nullptr) {
       job->given = std::move(record);
       Enter(job, done);
@@ -189,13 +206,13 @@ void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vecto
     }
   }
   if (kept != nullptr) return done(std::move(kept));
+  if (refused) return done(TooLargeAhead());
   Start(startable);
 }
 
 // Into the queue for its memory.
 void RenderedFiles::Enter(const JobRef& job, const Done& done) {
   job->waiters.push_back(done);
-  job->taken = std::min(bytes_max_, MostOf(*job));
   jobs_.emplace(job->key, job);
   (job->waited_for ? waiting_ : waiting_ahead_).push_back(job);
   ++running_;
@@ -238,6 +255,30 @@ RenderedCache::Found RenderedFiles::FindKept(const Key& key, uint64_t bytes) {
   return found;
 }
 
+// Whether there is room for so many bytes more, of a file that somebody waits for or of one that is made ahead.
+bool RenderedFiles::Fits(uint64_t bytes, bool ahead) const {
+  if (taken_bytes_ + bytes > bytes_max_) return false;
+  if (ahead) {
+    return taken_ahead_bytes_ + bytes <= bytes_max_ / kAheadShare ||
+           (taken_ahead_bytes_ == 0 && bytes <= bytes_max_ / kAheadAloneShare);
+  }
+  const uint64_t taken = taken_bytes_ - taken_ahead_bytes_;
+  return taken == 0 || taken + bytes <= bytes_max_ / kDemandShare;
+}
+
+void RenderedFiles::Take(const JobRef& job, uint64_t bytes) {
+  MakeRoom(bytes);
+  taken_bytes_ += bytes;
+  if (job->started_ahead) taken_ahead_bytes_ += bytes;
+  job->taken = bytes;
+}
+
+void RenderedFiles::GiveBack(const JobRef& job) {
+  taken_bytes_ -= job->taken;
+  if (job->started_ahead) taken_ahead_bytes_ -= job->taken;
+  job->taken = 0;
+}
+
 // In the order of asking, so that a large one gets its turn; what nobody waits for comes last, and no more of it than
 // the pool can begin with at once, since it would have memory that others may want meanwhile.
 std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
@@ -246,15 +287,14 @@ std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
     const bool ahead = waiting_.empty();
     std::deque<JobRef>& queue = ahead ? waiting_ahead_ : waiting_;
     if (queue.empty() || (ahead && running_ahead_ > pool_.ahead())) break;
-    const uint64_t wanted = queue.front()->taken;
-    if (taken_bytes_ > 0 && taken_bytes_ + wanted > bytes_max_ / 2) break;
-    MakeRoom(wanted);
-    taken_bytes_ += wanted;
-    queue.front()->started = true;
-    queue.front()->started_ahead = ahead;
-    if (ahead) ++running_ahead_;
-    startable.push_back(std::move(queue.front()));
+    const JobRef job = queue.front();
+    if (!Fits(job->wants, ahead)) break;
     queue.pop_front();
+    job->started = true;
+    job->started_ahead = ahead;
+    if (ahead) ++running_ahead_;
+    Take(job, job->wants);
+    startable.push_back(job);
   }
   return startable;
 }
@@ -325,12 +365,16 @@ void RenderedFiles::Ready(const JobRef& job) {
 }
 
 void RenderedFiles::RunInPool(const JobRef& job, DecodePool::Urgency urgency) {
-  pool_.Run(urgency, [this, job] {
-    if (!job->taken_up.exchange(true)) Finish(job, Make(job));  // else this object may be gone
+  pool_.Run(urgency, [this, job, attempt = job->attempt] {
+    unsigned taken_up = attempt;
+    if (!job->taken_up.compare_exchange_strong(taken_up, attempt + 1)) return;  // and this object may be gone
+    std::optional<Result<RenderedRef>> made = Make(job);
+    if (made) Finish(job, *std::move(made));
   });
 }
 
-Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
+// Nothing: it waits for memory again.
+std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
   if (job->was_made) return RenderedRef(std::move(job->result));
   if (job->failed) return job->failure;  // logged where it was read
   const auto begin = std::chrono::steady_clock::now();
@@ -339,10 +383,15 @@ Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
   const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
   Status status = needs.status();
   if (status.ok()) {
-    const Status room = TakeExactly(job, job->AtLeast() + needs->memory_bytes + RenderMemory(spec, info));
-    if (!room.ok()) {
-      LogOnce(*job, room);
-      return room;
+    const uint64_t bytes = job->AtLeast() + RenderFileMemory(spec, info, *needs);
+    switch (TakeExactly(job, bytes)) {
+      case Grant::kTaken: break;
+      case Grant::kLater: return std::nullopt;
+      case Grant::kNeverAhead: return TooLargeAhead();
+      case Grant::kNever:
+        status = TooLarge(bytes, bytes_max_);
+        LogOnce(*job, status);
+        return status;
     }
     job->Allocate();
     status = RenderFile(spec, info, job->source(), &resizer_, {job->result->begin(), job->shown.size});
@@ -361,20 +410,40 @@ Result<RenderedRef> RenderedFiles::Make(const JobRef& job) {
   return made;
 }
 
-// What was taken before the file was read is the most that it could want.
-Status RenderedFiles::TakeExactly(const JobRef& job, uint64_t bytes) {
-  if (bytes > bytes_max_) return TooLarge(bytes, bytes_max_);
+// What was taken before the file was read is what most such files want. One that wants more and does not find it keeps
+// nothing while it waits, since those that hold what it wants may wait for what it has: it is read again.
+RenderedFiles::Grant RenderedFiles::TakeExactly(const JobRef& job, uint64_t bytes) {
+  Grant grant = Grant::kTaken;
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
-    taken_bytes_ -= job->taken;
-    MakeRoom(bytes);
-    taken_bytes_ += bytes;
-    job->taken = bytes;
+    if (!job->waited_for && bytes > bytes_max_ / kAheadAloneShare) {
+      jobs_.erase(job->key);  // who wants to read it is not to be told this
+      return Grant::kNeverAhead;
+    }
+    if (bytes > bytes_max_) return Grant::kNever;
+    const bool less = bytes <= job->taken;
+    GiveBack(job);
+    if (less || Fits(bytes, job->started_ahead)) {
+      Take(job, bytes);
+    } else {
+      grant = Grant::kLater;
+    }
     startable = TakeStartable();
   }
+  if (grant == Grant::kLater) {
+    job->DropSource();
+    job->result.reset();
+    const MutexLock lock(mu_);
+    if (job->started_ahead) --running_ahead_;
+    job->started = job->ready = job->started_ahead = false;
+    job->attempt = job->taken_up;
+    job->wants = bytes;
+    (job->waited_for ? waiting_ : waiting_ahead_).push_front(job);
+    std::ranges::move(TakeStartable(), std::back_inserter(startable));
+  }
   Start(startable);
-  return Status::Ok();
+  return grant;
 }
 
 void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
@@ -391,8 +460,9 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
   {
     const MutexLock lock(mu_);
     waiters = std::move(job->waiters);
-    jobs_.erase(job->key);
-    taken_bytes_ -= job->taken;
+    const auto own = jobs_.find(job->key);
+    if (own != jobs_.end() && own->second == job) jobs_.erase(own);
+    GiveBack(job);
     if (job->started_ahead) --running_ahead_;
     if (kept) {
       MakeRoom((*made)->memory_bytes());

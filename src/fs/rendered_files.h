@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -29,6 +30,11 @@
 
 namespace augur {
 
+// A memory= that has room for a file of a view which takes `bytes` to make: views have an eighth of what is left beside
+// buffers and threads, and of that a part is for tables and for memory that waits to be used again. (A test holds it
+// against ResolveAugurfs.)
+constexpr uint64_t MemoryForViews(uint64_t bytes) { return 12 * bytes + (uint64_t{64} << 20); }
+
 // RenderedFiles makes the files of views when they are asked for: it reads the whole record, decodes and renders it on
 // a DecodePool, and keeps of what was made what a RenderedCache keeps, while there is room. A file is made once however
 // many ask for it at the same time. Safe from any thread; nobody waits but in the pool's queue, and `done` is called
@@ -41,11 +47,15 @@ namespace augur {
 // comes to wait for it, it goes before the others; and as long as the owner has the memory, it is found there.
 //
 // Memory: all that a file needs (the record where it is more than one block, what decoding and resizing allocate, the
-// result) is taken from one budget before it is read, in the order of asking, and what is kept makes room for it. So a
-// file that is being made never waits for memory, and each that waits gets its turn. Those in the making have half of
-// the budget, or all of it if there is just one: the other half keeps what was made until its last piece has been read.
-// A record of a single block lies in the record cache's own buffers. What was put out while a reply is being written
-// from it lives until that is done.
+// result) is taken from one budget before it is read, in the order of asking, and what is kept makes room for it. How
+// much that is, its header says; until that is there, it is what most images of its size take (of one scan, not
+// interlaced), and one that turns out to need more, where there is no more, gives all back, waits in front of the
+// others and is read again. So nothing that has memory waits for memory, and each that waits gets its turn. Those in
+// the making that somebody waits for have half of the budget, or if there is just one, all that those ahead do not
+// have; those ahead have a quarter, or if there is just one, half: so a reader waits for other readers only, unless
+// what he wants takes more than half of all. The rest keeps what was made until its last piece has been read. What
+// would take more than half ahead is made when it is read. A record of a single block lies in the record cache's own
+// buffers. What was put out while a reply is being written from it lives until that is done.
 class RenderedFiles {
  public:
   using Done = std::function<void(Result<RenderedRef>)>;
@@ -67,9 +77,13 @@ class RenderedFiles {
 
   // As ViewSource::HasMade.
   bool HasMade(const ShownFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
-  // As ViewSource::MakeAhead. REQUIRES: no less than DecodedFiles::RoomFor(file.size) bytes of memory.
+  // As ViewSource::MakeAhead; kNoSpace, which is not logged: it takes more than may be made ahead. REQUIRES: no less
+  // than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
                 std::shared_ptr<const Buffer> memory, ViewSource::Made made);
+
+  // What making the file takes of the budget, as most images are coded. REQUIRES: the view renders it.
+  static uint64_t BytesToMake(const View& view, const Entry& file);
 
   // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }
@@ -84,12 +98,22 @@ class RenderedFiles {
   struct Job;
   using JobRef = std::shared_ptr<Job>;
 
-  static uint64_t MostOf(const Job& job);
+  // What became of asking for more memory, or less.
+  enum class Grant {
+    kTaken,
+    kLater,       // it waits for its turn, with nothing
+    kNever,       // there is not so much
+    kNeverAhead,  // ... for what nobody waits for
+  };
+
   RenderedCache::Found FindKept(const Key& key, uint64_t bytes) AUGUR_REQUIRES(mu_);
   RenderedRef FindAhead(const Key& key) AUGUR_REQUIRES(mu_);
   void RememberAhead(const Job& job) AUGUR_REQUIRES(mu_);
   void Enter(const JobRef& job, const Done& done) AUGUR_REQUIRES(mu_);
   void Hurry(const JobRef& job) AUGUR_REQUIRES(mu_);
+  bool Fits(uint64_t bytes, bool ahead) const AUGUR_REQUIRES(mu_);
+  void Take(const JobRef& job, uint64_t bytes) AUGUR_REQUIRES(mu_);
+  void GiveBack(const JobRef& job) AUGUR_REQUIRES(mu_);
   std::vector<JobRef> TakeStartable() AUGUR_REQUIRES(mu_);
   void MakeRoom(uint64_t bytes) AUGUR_REQUIRES(mu_);
   void Start(const std::vector<JobRef>& jobs);
@@ -98,8 +122,8 @@ class RenderedFiles {
   void Ready(const JobRef& job);
   void RunInPool(const JobRef& job, DecodePool::Urgency urgency) AUGUR_REQUIRES(mu_);
   void Arrived(const JobRef& job, uint64_t block, const Result<BlockRef>& bytes);
-  Result<RenderedRef> Make(const JobRef& job);
-  Status TakeExactly(const JobRef& job, uint64_t bytes);
+  std::optional<Result<RenderedRef>> Make(const JobRef& job);
+  Grant TakeExactly(const JobRef& job, uint64_t bytes);
   void Finish(const JobRef& job, Result<RenderedRef> made);
   void LogOnce(const Job& job, const Status& status);
 
@@ -126,8 +150,9 @@ class RenderedFiles {
   std::unordered_map<Key, std::weak_ptr<const Buffer>, HashOfKey> ahead_ AUGUR_GUARDED_BY(mu_);
   size_t sweep_at_ AUGUR_GUARDED_BY(mu_) = 0;  // entries of it
   RenderedCache cache_ AUGUR_GUARDED_BY(mu_);
-  uint64_t taken_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // by jobs
-  uint64_t running_ AUGUR_GUARDED_BY(mu_) = 0;      // jobs whose callbacks have not returned yet
+  uint64_t taken_bytes_ AUGUR_GUARDED_BY(mu_) = 0;        // by jobs
+  uint64_t taken_ahead_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // of them, by those that nobody waited for at their start
+  uint64_t running_ AUGUR_GUARDED_BY(mu_) = 0;            // jobs whose callbacks have not returned yet
   std::unordered_set<Key, HashOfKey> logged_ AUGUR_GUARDED_BY(mu_);
 };
 

@@ -10,49 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "unit/fs/views_fixture.h"
+#include "unit/fs/ahead_fixture.h"
 
 namespace augur {
 namespace {
 
-// What MakeAhead needs: the record's blocks, checked, and memory for the result.
-class AheadTest : public ViewsFixture {
+class AheadTest : public AheadFixture {
  protected:
   void SetUp() override {
-    ViewsFixture::SetUp();
+    AheadFixture::SetUp();
     OpenWithViews(16 << 20);
   }
-
-  ShownFile Shown(const std::string& path) {
-    const Node node = PartsOf(NodeOf(path));
-    const Result<ShownFile> file = fs_->Show(node.view, static_cast<EntryNumber>(node.entry));
-    EXPECT_TRUE(file.ok()) << file.status().text();
-    return *file;
-  }
-
-  std::vector<BlockRef> Record(const Entry& file) {
-    std::vector<BlockRef> blocks;
-    for (uint64_t block = 0; block < Store::BlockCount(file); ++block) {
-      Buffer buffer = chunks_.Allocate(Store::BlockBytes(file, block));
-      const size_t bytes = Store::BlockBytes(file, block);
-      EXPECT_TRUE(store_->Read(file, block, {buffer.data(), bytes}).ok());
-      blocks.push_back(std::make_shared<CachedBlock>(
-          CachedBlock{.buffer = {}, .begin = 0, .bytes = bytes, .chunk = std::make_shared<Buffer>(std::move(buffer))}));
-    }
-    return blocks;
-  }
-
-  std::shared_ptr<const Buffer> Memory(const ShownFile& file) {
-    return std::make_shared<const Buffer>(chunks_.Allocate(file.size));
-  }
-
-  Status MakeNow(const ShownFile& file, std::shared_ptr<const Buffer> memory) {
-    std::promise<Status> made;
-    fs_->MakeAhead(file, Record(file.entry), std::move(memory), [&](const Status& status) { made.set_value(status); });
-    return made.get_future().get();
-  }
-
-  BufferPool chunks_{32 << 20};
 };
 
 TEST_F(AheadTest, WhatWasMadeAheadIsReadFromItsMemory) {

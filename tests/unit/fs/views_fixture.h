@@ -61,13 +61,11 @@ class ViewsFixture : public StoreFixture {
     });
   }
 
-  void OpenWithViews(uint64_t bytes_max = kBudget, std::optional<ViewSpec> root = std::nullopt,
-                     uint64_t names_bytes_max = 1 << 20, unsigned threads = 2) {
+  void OpenWithViews(uint64_t bytes_max = kBudget, std::optional<ViewSpec> root = std::nullopt, unsigned threads = 2) {
     auto pool = DecodePool::Start(threads, 1);
     ASSERT_TRUE(pool.ok()) << pool.status().text();
     decode_ = std::move(pool).value();
-    Open(nullptr,
-         {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .names_bytes_max = names_bytes_max, .root = root}});
+    Open(nullptr, {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .root = root}});
   }
 
   void TearDown() override {
