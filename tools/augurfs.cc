@@ -25,6 +25,7 @@
 #include "base/recycled_memory.h"
 #include "base/units.h"
 #include "cache/buffer_pool.h"
+#include "cache/decoded_index.h"
 #include "cache/record_cache.h"
 #include "cache/warehouse.h"
 #include "control/control_server.h"
@@ -121,7 +122,8 @@ class Daemon {
     const uint64_t files = store_->summary().file_count;
     AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
                                               {.foresight_bytes = ForesightBytes(files),
-                                               .order_bytes = Prefetcher::OrderBytes(files)}));
+                                               .order_bytes = Prefetcher::OrderBytes(files),
+                                               .decoded_index_bytes = files * DecodedIndex::kBytesPerFile}));
     settings_ = std::move(settings);
     AUGUR_TRY(PrepareHelper());  // before there are threads
     pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
@@ -140,7 +142,6 @@ class Daemon {
                                                                   .hooks = prefetcher_.get(),
                                                                   .views = {.pool = decode_pool_.get(),
                                                                             .bytes_max = settings_.rendered_bytes,
-                                                                            .names_bytes_max = settings_.names_bytes,
                                                                             .root = options_.view,
                                                                             .decoded = decoded_.get()}});
     PrepareGauges();
@@ -163,7 +164,11 @@ class Daemon {
   void OpenDecodedCache() {
     if (options_.decoded_folder.empty()) return;
     Result<std::unique_ptr<DecodedFiles>> decoded =
-        DecodedFiles::Open(options_.decoded_folder, options_.decoded_bytes, statistics_, settings_.notes);
+        DecodedFiles::Open({.folder = options_.decoded_folder,
+                            .bytes_max = options_.decoded_bytes,
+                            .index_bytes_max = settings_.decoded_index_bytes,
+                            .writing_bytes_max = settings_.decoded_writing_bytes},
+                           statistics_, settings_.notes);
     if (decoded.ok()) {
       decoded_ = std::move(decoded).value();
     } else {

@@ -231,7 +231,7 @@ std::vector<Option> MakeOptions() {
        .brief = "threads that decode images for views ahead of the reader",
        .text =
            "0: a quarter of the cores, at least 1: the training script needs the others. What a reader waits for is "
-           "decoded at once, by as many more as there are cores.",
+           "decoded at once, by as many threads more as there are cores left, at least 1.",
        .place = OptionPlace::kMount},
   };
 }

@@ -40,20 +40,27 @@ constexpr uint64_t kStockMax = 512 * kMiB;
 // Where reads are dear, the reader is no faster than the disk: a third of it is enough, or 100 files and what was read.
 constexpr uint64_t kStockEnough = 16 * kMiB;
 // Files of views. A file goes to the kernel's page cache in one or two requests and is not needed again, so this is
-// what some dozen large photographs take while they are decoded, or one of 40 megapixels beside its array (240 MiB);
-// none of it is touched where no view is used.
+// what some dozen large photographs take while they are decoded; none of it is touched where no view is used.
 constexpr uint64_t kViewsMax = 512 * kMiB;
 // Less has no room for a thread that decodes and one small image.
 constexpr uint64_t kViewsMin = 3 * kMiB / 2;
-// One photograph of 1,200 x 900 at a time, whatever its coding, at the 12 bytes a pixel that the worst one takes.
+// One photograph of 1,200 x 900 at a time, whatever its coding: a progressive one of CMYK takes 11 bytes a pixel and is
+// 3 more.
 constexpr uint64_t kViewsEnough = 16 * kMiB;
-// Of that, for the names of folders: 50 bytes an entry, so that the most, 32 MiB, has room for 670,000.
-constexpr uint64_t kNamesShare = 8;
+// Of that, with a decoded cache, for what waits to be written to it. A disk that takes 100 MB/s writes the most in a
+// sixth of a second; who waits for a slower one would hold memory that others need.
+constexpr uint64_t kWritingShare = 8;
+constexpr uint64_t kWritingMax = 16 * kMiB;
 // And for memory of images that nobody has now, waiting for the next: two dozen photographs' pixels are enough.
 constexpr uint64_t kRecycledShare = 16;
 constexpr uint64_t kRecycledMax = 16 * kMiB;
 // A decoding thread: tables of libjpeg or libspng (300 KiB), and its stack.
 constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
+// The index of a decoded cache: the files of the store in two views, and some of others, within this share of what is
+// left.
+constexpr uint64_t kIndexedViews = 2;
+constexpr uint64_t kIndexBytesMin = 4 * kMiB;
+constexpr uint64_t kIndexShare = 8;
 // What works out orders has at most a third of what the parts above leave.
 constexpr uint64_t kForesightShare = 3;
 // Orders that are followed: what the store's take, but of a small one a hint may queue hundreds of epochs.
@@ -100,8 +107,17 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   const uint64_t records = settings.memory_bytes - kHeapBytes - settings.threads * kThreadBytes;
   const uint64_t bytes = records - records / kBookkeepingShare;
   settings.decode_threads = options.decode_threads != 0 ? options.decode_threads : std::max(1U, machine.cores / 4);
-  const auto give_to_views = [&settings, &options, &machine](uint64_t views) {
-    const auto decoders_max = static_cast<unsigned>(std::max<uint64_t>(1, views / 2 / kDecodeThreadBytes));
+  const bool decodes_to_disk = !options.decoded_folder.empty();
+  const auto take_index = [&settings, &needs, decodes_to_disk](uint64_t from) {
+    const uint64_t wanted = std::max(kIndexedViews * needs.decoded_index_bytes, kIndexBytesMin);
+    if (decodes_to_disk) settings.decoded_index_bytes = std::min(wanted, from / kIndexShare);
+    return from - settings.decoded_index_bytes;
+  };
+  const auto give_to_views = [&settings, &options, &machine, decodes_to_disk](uint64_t views) {
+    // One more than those that decode ahead, so that a reader never waits for them; where there is room for one alone,
+    // it does both.
+    const auto threads_room = static_cast<unsigned>(std::max<uint64_t>(1, views / 2 / kDecodeThreadBytes));
+    const unsigned decoders_max = std::max(1U, threads_room - 1);
     if (settings.decode_threads > decoders_max) {
       if (options.decode_threads != 0) {
         settings.notes.push_back("decode-threads: " + std::to_string(decoders_max) + " instead of " +
@@ -111,11 +127,11 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
       settings.decode_threads = decoders_max;
     }
     // Who waits for an image leaves a core idle meanwhile.
-    settings.demand_decode_threads = std::min(machine.cores - std::min(machine.cores, settings.decode_threads),
-                                              decoders_max - settings.decode_threads);
-    settings.names_bytes = views / kNamesShare;
+    settings.demand_decode_threads =
+        std::min(std::max(machine.cores, settings.decode_threads + 1), threads_room) - settings.decode_threads;
+    if (decodes_to_disk) settings.decoded_writing_bytes = std::min(views / kWritingShare, kWritingMax);
     settings.recycled_bytes = std::min(views / kRecycledShare, kRecycledMax);
-    settings.rendered_bytes = views - settings.names_bytes - settings.recycled_bytes -
+    settings.rendered_bytes = views - settings.decoded_writing_bytes - settings.recycled_bytes -
                               (settings.decode_threads + settings.demand_decode_threads) * kDecodeThreadBytes;
   };
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
@@ -124,7 +140,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     // keep.
     const uint64_t views = options.view ? bytes - std::clamp(bytes / 4, kBufferMin, kBufferMax)
                                         : std::min({bytes / 4, bytes - kBufferMin, kViewsMax});
-    give_to_views(views);
+    give_to_views(take_index(views));
     settings.buffer_bytes = bytes - views;
     return settings;
   }
@@ -133,7 +149,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
   const uint64_t views = std::min(std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax), rest - kStockMin);
   give_to_views(views);
-  rest -= views;
+  rest = take_index(rest - views);
   if (settings.memory_bytes >= kMemoryToForesee) {
     settings.foresight_bytes = std::min(rest / kForesightShare, needs.foresight_bytes);
     if (settings.foresight_bytes < needs.foresight_bytes) {

@@ -24,8 +24,9 @@ struct Machine {
 
 // What the store would have, by the number of its files.
 struct StoreNeeds {
-  uint64_t foresight_bytes = 0;  // for working out orders (ForesightBytes)
-  uint64_t order_bytes = 0;      // for the orders of the epochs that are known ahead
+  uint64_t foresight_bytes = 0;      // for working out orders (ForesightBytes)
+  uint64_t order_bytes = 0;          // for the orders of the epochs that are known ahead
+  uint64_t decoded_index_bytes = 0;  // for finding its files in a decoded cache (DecodedIndex::kBytesPerFile)
 };
 
 // The options of augurfs with nothing left open.
@@ -44,9 +45,10 @@ struct AugurfsSettings {
   uint64_t lent_bytes = 0;       // of them, what kept records may have on a disk where reads are dear
   uint64_t rendered_bytes = 0;   // files of views, made and in the making
   uint64_t recycled_bytes = 0;   // memory of such files that nobody has, for the next
-  uint64_t names_bytes = 0;      // names of folders in views
-  unsigned decode_threads = 1;   // for what is only foreseen, too
-  unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone
+  uint64_t decoded_index_bytes = 0;    // index of the decoded cache, where there is one
+  uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
+  unsigned decode_threads = 1;         // for what is only foreseen, too
+  unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone; 0: there is no room for one
   std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
 };
 

@@ -30,7 +30,8 @@ DecodedCache::DecodedCache(Options options, DecodedFolder folder)
     : options_(std::move(options)),
       segment_bytes_(options_.segment_bytes != 0 ? options_.segment_bytes : SegmentBytes(options_.bytes_max)),
       opened_ns_(Now()),
-      folder_(std::move(folder)) {}
+      folder_(std::move(folder)),
+      index_(options_.index_bytes_max) {}
 
 Result<std::unique_ptr<DecodedCache>> DecodedCache::Open(const Options& options, std::vector<std::string>& notes) {
   if (options.folder.empty()) return Status(Code::kInvalid, "no folder for decoded files: name one");
@@ -130,7 +131,12 @@ DecodedCache::Inserted DecodedCache::Insert(const DecodedKey& key, DecodedWriter
   const int64_t now_ns = Now();
   const int64_t pace_ns = int64_t{options_.look_ms} * 1'000'000;
   const bool too_soon = refused_ns_ != 0 && now_ns >= refused_ns_ && now_ns - refused_ns_ < pace_ns;
-  if (bytes == 0 || bytes > kDecodedFileBytesMax || !folder_.writable().ok() || (too_soon && bytes >= refused_bytes_)) {
+  bool fits = bytes > 0 && bytes <= kDecodedFileBytesMax;
+  if (fits && !index_.HasRoom(key)) {
+    index_full_ = true;
+    fits = false;
+  }
+  if (!fits || !folder_.writable().ok() || (too_soon && bytes >= refused_bytes_)) {
     const MutexLock counters_lock(counters_mu_);
     ++counters_.no_room;
     return Inserted::kNoRoom;

@@ -56,6 +56,8 @@ class DecodedCache {
     // What all segments in the folder may take together, other daemons' too. Each daemon holds to its own; the least of
     // those that are opened is what is there afterwards.
     uint64_t bytes_max = 0;
+    // Memory of the index. Files beyond are not found, and not inserted.
+    uint64_t index_bytes_max = UINT64_MAX;
     // Read and write with O_DIRECT where the file system takes it.
     bool direct = true;
 
@@ -111,9 +113,9 @@ class DecodedCache {
   enum class Inserted {
     kYes,
     kPresent,  // it is there already
-    kNoRoom,   // the bound is reached and nothing may be put out, the disk is full, it is larger than 1 GiB or than the
-               // bound, has no bytes, or the folder is read-only
-    kFailed,   // the disk refuses it: failure() says why. It will be tried again after look_ms.
+    kNoRoom,  // the bound is reached and nothing may be put out, the disk or the index is full, it is larger than 1 GiB
+              // or than the bound, has no bytes, or the folder is read-only
+    kFailed,  // the disk refuses it: failure() says why. It will be tried again after look_ms.
   };
   // Writes the file; waits for the disk, and for others that insert. `pieces` follow each other and have key.size bytes
   // together. After kYes, Find finds it at once here, and in other daemons after a Refresh.
@@ -165,6 +167,7 @@ class DecodedCache {
 
   // Own synchronization.
   DecodedIndex index_;
+  std::atomic<bool> index_full_ = false;  // a file was not inserted for that
   std::atomic<uint64_t> found_ = 0;
   std::atomic<uint64_t> missed_ = 0;
   std::atomic<uint64_t> forgotten_count_ = 0;

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/decoded_index.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "cache/decoded_layout.h"
 
 namespace augur {
+namespace {
+
+// A deque has nodes of 12 items with a pointer and what malloc needs: 2 bytes an item.
+constexpr uint64_t kDequeBytes = 2;
+constexpr uint64_t kNodeBytes = 80;
+constexpr size_t kBucketsMin = 16;
+
+// Of a file's sums beside its item.
+uint64_t ManyBytes(uint64_t size) {
+  return size > kDecodedBlockBytes ? kNodeBytes + DecodedBlocks(size) * sizeof(uint64_t) : 0;
+}
+
+}  // namespace
 
 // The hash is a good one; this only brings its halves and the size together (the constant is 2^64 / golden ratio).
 uint64_t DecodedIndex::Mixed(const DecodedKey& key) {
@@ -22,7 +37,6 @@ uint32_t DecodedIndex::Lookup(const Part& part, const DecodedKey& key, uint64_t 
 
 // Twice the buckets, so that there is one for each item or more.
 void DecodedIndex::Grow(Part* part) {
-  constexpr size_t kBucketsMin = 16;
   std::vector<uint32_t> buckets(part->buckets.empty() ? kBucketsMin : part->buckets.size() * 2, kNone);
   for (const uint32_t first : part->buckets) {
     for (uint32_t at = first; at != kNone;) {
@@ -42,10 +56,29 @@ void DecodedIndex::Free(Part* part, uint32_t* link) {
   const uint32_t at = *link;
   Item& item = part->items[at];
   if (item.size > kDecodedBlockBytes) part->many.erase(at);
+  part->many_bytes -= ManyBytes(item.size);
   *link = item.next;
   item.next = part->free;
   part->free = at;
   --part->count;
+}
+
+uint64_t DecodedIndex::BytesOf(const Part& part) {
+  return part.items.size() * (sizeof(Item) + kDequeBytes) + part.buckets.size() * sizeof(uint32_t) + part.many_bytes;
+}
+
+// For one more file. While it grows, a part has its buckets once as they were and once doubled.
+bool DecodedIndex::PartHasRoom(const Part& part, uint64_t size) const {
+  uint64_t more = ManyBytes(size);
+  if (part.free == kNone) more += sizeof(Item) + kDequeBytes;
+  if (part.count >= part.buckets.size()) more += std::max(2 * part.buckets.size(), kBucketsMin) * sizeof(uint32_t);
+  return BytesOf(part) + more <= part_bytes_max_;
+}
+
+bool DecodedIndex::HasRoom(const DecodedKey& key) const {
+  const Part& part = parts_[Mixed(key) % kParts];
+  const MutexLock lock(part.mu);
+  return PartHasRoom(part, key.size);
 }
 
 bool DecodedIndex::Insert(const DecodedKey& key, uint32_t segment, uint32_t first_page,
@@ -55,6 +88,10 @@ bool DecodedIndex::Insert(const DecodedKey& key, uint32_t segment, uint32_t firs
   Part& part = parts_[mixed % kParts];
   const MutexLock lock(part.mu);
   if (Lookup(part, key, mixed) != kNone) return false;
+  if (!PartHasRoom(part, key.size)) {
+    left_out_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
   if (part.count >= part.buckets.size()) Grow(&part);
   uint32_t at = part.free;
   if (at == kNone) {
@@ -72,6 +109,7 @@ bool DecodedIndex::Insert(const DecodedKey& key, uint32_t segment, uint32_t firs
                     .next = head};
   head = at;
   if (sums.size() > 1) part.many[at].assign(sums.begin(), sums.end());
+  part.many_bytes += ManyBytes(key.size);
   ++part.count;
   return true;
 }
@@ -145,10 +183,7 @@ uint64_t DecodedIndex::memory_bytes() const {
   uint64_t bytes = sizeof(*this);
   for (const Part& part : parts_) {
     const MutexLock lock(part.mu);
-    // A deque has nodes of 12 items with a pointer and what malloc needs: 2 bytes an item.
-    bytes += part.items.size() * (sizeof(Item) + 2) + part.buckets.capacity() * sizeof(uint32_t);
-    constexpr uint64_t kNodeBytes = 80;
-    for (const auto& [item, sums] : part.many) bytes += kNodeBytes + sums.capacity() * sizeof(uint64_t);
+    bytes += BytesOf(part);
   }
   return bytes;
 }

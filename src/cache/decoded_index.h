@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -24,17 +25,24 @@ struct DecodedKey {
 
 // DecodedIndex tells where each file of the decoded cache lies. Safe from any thread; no I/O; a call waits for no more
 // than the growth of one of its 64 parts (some ms when there are a million files). Memory: 42 bytes a file and 4 to 8
-// for the buckets; files of more than one block take some 80 more, and 8 for each block. Not for deciding whether a
-// place is still good.
+// for the buckets; files of more than one block take some 80 more, and 8 for each block. When a part has its share of
+// the bound, it takes no more. Not for deciding whether a place is still good.
 class DecodedIndex {
  public:
+  // Of a file of one block.
+  static constexpr uint64_t kBytesPerFile = 50;
+
+  // `bytes_max`: of items and buckets.
+  explicit DecodedIndex(uint64_t bytes_max = UINT64_MAX) : part_bytes_max_(bytes_max / kParts) {}
+
   struct Where {
     uint32_t segment = 0;  // a number of the caller's
     uint32_t first_page = 0;
     std::vector<uint64_t> sums;  // of each block
   };
 
-  // False: a file of this key is there already, and stays where it is. REQUIRES: key.size < 4 GiB, a sum at least.
+  // False: a file of this key is there already, and stays where it is; or there is no room for it. REQUIRES: key.size <
+  // 4 GiB, a sum at least.
   bool Insert(const DecodedKey& key, uint32_t segment, uint32_t first_page, std::span<const uint64_t> sums);
   // Nothing when it is absent.
   std::optional<Where> Find(const DecodedKey& key) const;
@@ -44,7 +52,12 @@ class DecodedIndex {
   // Takes out all files of the segment; looks at every file. Returns how many it were.
   uint64_t EraseSegment(uint32_t segment);
 
+  // Whether there is room for one more file of this key.
+  bool HasRoom(const DecodedKey& key) const;
+
   uint64_t file_count() const;
+  // Files that Insert did not take for want of room.
+  uint64_t left_out() const { return left_out_.load(std::memory_order_relaxed); }
   // Of items and buckets; about.
   uint64_t memory_bytes() const;
 
@@ -68,12 +81,17 @@ class DecodedIndex {
     std::unordered_map<uint32_t, std::vector<uint64_t>> many AUGUR_GUARDED_BY(mu);  // by item
     uint32_t free AUGUR_GUARDED_BY(mu) = kNone;
     uint32_t count AUGUR_GUARDED_BY(mu) = 0;
+    uint64_t many_bytes AUGUR_GUARDED_BY(mu) = 0;  // of `many`
   };
   static uint64_t Mixed(const DecodedKey& key);
   static uint32_t Lookup(const Part& part, const DecodedKey& key, uint64_t mixed) AUGUR_REQUIRES(part.mu);
   static void Grow(Part* part) AUGUR_REQUIRES(part->mu);
   static void Free(Part* part, uint32_t* link) AUGUR_REQUIRES(part->mu);
+  static uint64_t BytesOf(const Part& part) AUGUR_REQUIRES(part.mu);
+  bool PartHasRoom(const Part& part, uint64_t size) const AUGUR_REQUIRES(part.mu);
 
+  const uint64_t part_bytes_max_;
+  std::atomic<uint64_t> left_out_ = 0;
   std::array<Part, kParts> parts_;
 };
 

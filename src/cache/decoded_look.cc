@@ -5,6 +5,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/units.h"
 #include "cache/decoded_cache.h"
 #include "cache/decoded_policy.h"
 
@@ -127,6 +128,13 @@ void DecodedCache::Look(std::vector<std::string>& notes) {
     } else {
       Drop(number);
     }
+  }
+  if (index_full_ || index_.left_out() > 0) {
+    NoteOnce("index",
+             folder_.path() + ": not all decoded files are used or kept: " + FormatSize(options_.index_bytes_max) +
+                 " of memory= have room for the index of " + std::to_string(index_.file_count()) +
+                 " files: raise memory=",
+             notes);
   }
   const MutexLock lock(counters_mu_);
   counters_.bytes = total;

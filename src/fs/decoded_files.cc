@@ -19,33 +19,35 @@ namespace {
 
 // Readers first: what is not written is only made again.
 constexpr int kNice = 10;
-// What may wait to be written. A disk that takes 100 MB/s writes this in a sixth of a second; who waits for a slower
-// one would hold memory that others need.
-constexpr uint64_t kWaitingBytesMax = 16 << 20;
 constexpr std::chrono::seconds kBetweenLooks(1);
 
 DecodedKey KeyOf(const ShownFile& file) { return {.hash = file.hash, .size = file.size}; }
 
 }  // namespace
 
-Result<std::unique_ptr<DecodedFiles>> DecodedFiles::Open(const std::string& folder, uint64_t bytes_max,
-                                                         Statistics& statistics, std::vector<std::string>& notes) {
-  if (bytes_max == 0) {
-    const std::filesystem::path path(folder);
+Result<std::unique_ptr<DecodedFiles>> DecodedFiles::Open(DecodedFilesOptions options, Statistics& statistics,
+                                                         std::vector<std::string>& notes) {
+  if (options.bytes_max == 0) {
+    const std::filesystem::path path(options.folder);
     std::error_code error;
     std::filesystem::space_info space = std::filesystem::space(path, error);
     if (error) space = std::filesystem::space(path.parent_path(), error);
-    if (error) return Status(Code::kNotFound, Printable(folder) + ": " + error.message() + ": make its folder first");
+    if (error)
+      return Status(Code::kNotFound, Printable(options.folder) + ": " + error.message() + ": make its folder first");
     uint64_t held = 0;
     for (const auto& file : std::filesystem::directory_iterator(path, error)) {
       if (!file.path().filename().string().starts_with(DecodedFolder::kPrefix)) continue;
       const uintmax_t bytes = file.file_size(error);
       if (!error) held += bytes;
     }
-    bytes_max = std::max(DecodedCache::kBytesMin, (space.available + held) / 2);
+    options.bytes_max = std::max(DecodedCache::kBytesMin, (space.available + held) / 2);
   }
-  AUGUR_TRY_ASSIGN(cache, DecodedCache::Open({.folder = folder, .bytes_max = bytes_max, .now_ns = {}}, notes));
-  return std::unique_ptr<DecodedFiles>(new DecodedFiles(std::move(cache), bytes_max, statistics));
+  AUGUR_TRY_ASSIGN(cache, DecodedCache::Open({.folder = options.folder,
+                                              .bytes_max = options.bytes_max,
+                                              .index_bytes_max = options.index_bytes_max,
+                                              .now_ns = {}},
+                                             notes));
+  return std::unique_ptr<DecodedFiles>(new DecodedFiles(std::move(cache), std::move(options), statistics));
 }
 
 DecodedFiles::~DecodedFiles() { Stop(); }
@@ -95,7 +97,7 @@ bool DecodedFiles::Read(const ShownFile& file, ReadEngine& engine, std::byte* to
 void DecodedFiles::Keep(const ShownFile& file, const RenderedRef& made) {
   const MutexLock lock(mu_);
   // One may be larger than that.
-  if (stopping_ || (waiting_bytes_ > 0 && waiting_bytes_ + file.size > kWaitingBytesMax)) return;
+  if (stopping_ || (waiting_bytes_ > 0 && waiting_bytes_ + file.size > options_.writing_bytes_max)) return;
   waiting_bytes_ += file.size;
   tasks_.push_back({.file = file, .made = made});
   added_.NotifyOne();

@@ -22,15 +22,21 @@
 
 namespace augur {
 
+struct DecodedFilesOptions {
+  std::string folder;
+  uint64_t bytes_max = 0;          // 0: half of what its disk has free, beside what is there already
+  uint64_t index_bytes_max = 0;    // memory for finding files
+  uint64_t writing_bytes_max = 0;  // files that wait to be written
+};
+
 // DecodedFiles is the decoded cache of a mount: it brings files of views that were made before, by whatever daemon of
 // this host, and puts there what is made. It has a thread that writes, and looks at what others have written. Safe from
 // any thread; nothing but Open, Start and the destructor waits. Not for deciding what to make: RenderedFiles.
 class DecodedFiles {
  public:
-  // Opens the cache in `folder`; see DecodedCache::Open, also for `notes`. `bytes_max` 0: half of what its disk has
-  // free, beside what is there already. REQUIRES: statistics outlive it.
-  static Result<std::unique_ptr<DecodedFiles>> Open(const std::string& folder, uint64_t bytes_max,
-                                                    Statistics& statistics, std::vector<std::string>& notes);
+  // Opens the cache; see DecodedCache::Open, also for `notes`. REQUIRES: statistics outlive it.
+  static Result<std::unique_ptr<DecodedFiles>> Open(DecodedFilesOptions options, Statistics& statistics,
+                                                    std::vector<std::string>& notes);
   // Stops.
   ~DecodedFiles();
   DecodedFiles(const DecodedFiles&) = delete;
@@ -49,11 +55,12 @@ class DecodedFiles {
   // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.
   bool Read(const ShownFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
 
-  // Takes what was made to be written, unless so much waits already that the disk does not follow.
+  // Takes what was made to be written, unless so much waits already that the disk does not follow. One file may be
+  // larger than what may wait: it is kept alive while it is written, as it is while it is read.
   void Keep(const ShownFile& file, const RenderedRef& made);
 
   DecodedCounters counters() const { return cache_->counters(); }
-  uint64_t bytes_max() const { return bytes_max_; }
+  uint64_t bytes_max() const { return options_.bytes_max; }
 
   static uint64_t RoomFor(uint64_t bytes) { return UpToDecodedPage(bytes); }
 
@@ -63,14 +70,16 @@ class DecodedFiles {
     RenderedRef made;
   };
 
-  DecodedFiles(std::unique_ptr<DecodedCache> cache, uint64_t bytes_max, Statistics& statistics)
-      : cache_(std::move(cache)), bytes_max_(bytes_max), statistics_(statistics) {}
+  DecodedFiles(std::unique_ptr<DecodedCache> cache, DecodedFilesOptions options, Statistics& statistics)
+      : options_(std::move(options)), cache_(std::move(cache)), statistics_(statistics) {}
   void Run();
   void Write(const Task& task);
 
+  // Constant after construction.
+  const DecodedFilesOptions options_;
+
   // Own synchronization.
   const std::unique_ptr<DecodedCache> cache_;
-  const uint64_t bytes_max_;
   Statistics& statistics_;
 
   Mutex mu_;

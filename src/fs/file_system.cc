@@ -94,7 +94,7 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
   const ViewOptions& views = options.views;
   if (views.pool == nullptr) return;
   views_ = std::make_unique<ViewTable>(views.root);
-  tree_ = std::make_unique<ViewTree>(store_, views.names_bytes_max);
+  tree_ = std::make_unique<ViewTree>(store_);
   rendered_ =
       std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, options.hooks,
                                       DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max);

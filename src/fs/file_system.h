@@ -66,7 +66,6 @@ struct FileSystemCounts {
 struct ViewOptions {
   DecodePool* pool = nullptr;       // outlives the file system; nullptr: there are no views
   uint64_t bytes_max = 0;           // for the files of views, made and in the making
-  uint64_t names_bytes_max = 0;     // for the names of folders in views that rename
   std::optional<ViewSpec> root;     // the view that the root shows; none: the original files
   DecodedFiles* decoded = nullptr;  // outlives the file system; nullptr: there is no decoded cache
 };

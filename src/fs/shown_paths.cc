@@ -7,14 +7,8 @@
 #include "views/view_spec.h"
 
 namespace augur {
-namespace {
 
-// For the names of folders in views that rename: 50 bytes a name, so that this has room for 80,000.
-constexpr uint64_t kNamesBytesMax = 4 << 20;
-
-}  // namespace
-
-ShownPaths::ShownPaths(std::shared_ptr<const Store> store) : store_(store), tree_(std::move(store), kNamesBytesMax) {}
+ShownPaths::ShownPaths(std::shared_ptr<const Store> store) : store_(store), tree_(std::move(store)) {}
 
 Status ShownPaths::Show(uint32_t number, std::string_view spec, bool is_root) {
   shown_ = number;

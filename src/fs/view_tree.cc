@@ -3,45 +3,57 @@
 
 #include <optional>
 #include <string>
-#include <utility>
+
+#include "views/view_names.h"
 
 namespace augur {
+namespace {
 
-ViewTree::ViewTree(std::shared_ptr<const Store> store, uint64_t names_bytes_max)
-    : store_(store), folders_(std::move(store), names_bytes_max) {}
+// Its children in the order of their names, as the store has them. REQUIRES: all three outlive it.
+ViewNames NamesIn(const Store& store, const View& view, const Entry& directory) {
+  return ViewNames({.size = directory.size,
+                    .name = [&store, &directory](uint64_t index) -> Result<std::string_view> {
+                      AUGUR_TRY_ASSIGN(child, store.Child(directory, index));
+                      return child.name;
+                    },
+                    .ending = [&store, &view, &directory](uint64_t index) -> Result<std::string_view> {
+                      AUGUR_TRY_ASSIGN(child, store.Child(directory, index));
+                      return ShownEnding(view.spec, child);
+                    }});
+}
 
-Result<Entry> ViewTree::Lookup(const View& view, const Entry& directory, std::string_view name) {
+}  // namespace
+
+Result<Entry> ViewTree::Lookup(const View& view, const Entry& directory, std::string_view name) const {
   if (!view.spec.renames()) return store_->Lookup(directory, name);  // pixels: nothing is absent
-  AUGUR_TRY_ASSIGN(names, folders_.Get(view, directory));
-  const std::optional<size_t> position = names->Find(name);
+  AUGUR_TRY_ASSIGN(position, NamesIn(*store_, view, directory).Find(name));
   if (!position) return Status(Code::kNotFound, "no such name in view " + view.text);
   AUGUR_TRY_ASSIGN(child, store_->Child(directory, *position));
   if (ShownAs(view.spec, child) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
   return child;
 }
 
-Result<std::string> ViewTree::NameOf(const View& view, const Entry& entry) {
+Result<std::string> ViewTree::NameOf(const View& view, const Entry& entry) const {
   if (ShownAs(view.spec, entry) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
   if (!view.spec.renames()) return std::string(entry.name);
   AUGUR_TRY_ASSIGN(directory, store_->Get(entry.parent));
-  AUGUR_TRY_ASSIGN(names, folders_.Get(view, directory));
-  std::string name = names->NameOf(entry.number - directory.offset);
+  AUGUR_TRY_ASSIGN(name, NamesIn(*store_, view, directory).NameOf(entry.number - directory.offset));
   if (name.empty()) return Status(Code::kNotFound, "its name would be too long in view " + view.text);
   return name;
 }
 
-Status ViewTree::List(const View& view, const Entry& directory, uint64_t position, const Take& take) {
-  std::shared_ptr<const ViewNames> names;
-  if (view.spec.renames() && position < directory.size) {
-    AUGUR_TRY_ASSIGN(found, folders_.Get(view, directory));
-    names = std::move(found);
-  }
+Status ViewTree::List(const View& view, const Entry& directory, uint64_t position, const Take& take) const {
+  const ViewNames names = NamesIn(*store_, view, directory);
   for (; position < directory.size; ++position) {
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
     if (ShownAs(view.spec, child) == Shown::kAbsent) continue;
-    const std::string renamed = names != nullptr ? names->NameOf(position) : std::string();
-    if (names != nullptr && renamed.empty()) continue;  // too long
-    if (!take(names != nullptr ? std::string_view(renamed) : child.name, child, position)) break;
+    if (view.spec.renames()) {
+      AUGUR_TRY_ASSIGN(renamed, names.NameOf(position));
+      if (renamed.empty()) continue;  // too long
+      if (!take(renamed, child, position)) break;
+    } else if (!take(child.name, child, position)) {
+      break;
+    }
   }
   return Status::Ok();
 }

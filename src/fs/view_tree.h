@@ -6,37 +6,34 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "augur/store.h"
 #include "fs/shown_in.h"
-#include "fs/view_folders.h"
 #include "fs/view_table.h"
 
 namespace augur {
 
 // ViewTree is the tree of the store as a view shows it: which entries there are, and by what names. Safe from any
-// thread; waits for pages of the index and for nothing else. Not for bytes: RenderedFiles.
+// thread; keeps nothing; waits for pages of the index and for nothing else. Not for bytes: RenderedFiles.
 class ViewTree {
  public:
-  // The names of folders take `names_bytes_max` at most, or as much as those of the largest folder do. REQUIRES: the
-  // views outlive it.
-  ViewTree(std::shared_ptr<const Store> store, uint64_t names_bytes_max);
+  explicit ViewTree(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
 
   // The child of `directory` that has this name in the view. kNotFound: none has. REQUIRES: `directory` is one.
-  Result<Entry> Lookup(const View& view, const Entry& directory, std::string_view name);
+  Result<Entry> Lookup(const View& view, const Entry& directory, std::string_view name) const;
 
   // The name of an entry in its folder. kNotFound: the view does not show it. REQUIRES: it is not the root.
-  Result<std::string> NameOf(const View& view, const Entry& entry);
+  Result<std::string> NameOf(const View& view, const Entry& entry) const;
 
   // Hands out the children from `position` on, in the order of their original names, with their names in the view,
   // until `take` returns false. Positions are those of the folder itself: what the view does not show leaves a gap.
   // REQUIRES: `directory` is one.
   using Take = std::function<bool(std::string_view name, const Entry& child, uint64_t position)>;
-  Status List(const View& view, const Entry& directory, uint64_t position, const Take& take);
+  Status List(const View& view, const Entry& directory, uint64_t position, const Take& take) const;
 
  private:
   const std::shared_ptr<const Store> store_;
-  ViewFolders folders_;  // own synchronization
 };
 
 }  // namespace augur

@@ -23,39 +23,56 @@ bool ViewWalk::Takes(const Entry& entry, const std::string& path) const {
   return entry.type == EntryType::kDirectory ? filter_.TakesFolder(path) : filter_.TakesFile(path);
 }
 
+// Of what the filter takes of the folder.
+Result<ViewNames> ViewWalk::NamesIn(const Entry& folder, const std::string& path) const {
+  const bool all = filter_.takes_everything();
+  std::vector<uint64_t> taken;
+  for (uint64_t position = 0; position < folder.size && !all; ++position) {
+    AUGUR_TRY_ASSIGN(child, store_.Child(folder, position));
+    if (Takes(child, Join(path, child.name))) taken.push_back(position);
+  }
+  const uint64_t size = all ? folder.size : taken.size();
+  const auto child_at = [this, folder, all, taken = std::make_shared<const std::vector<uint64_t>>(std::move(taken))](
+                            uint64_t index) { return store_.Child(folder, all ? index : (*taken)[index]); };
+  return ViewNames({.size = size,
+                    .name = [child_at](uint64_t index) -> Result<std::string_view> {
+                      AUGUR_TRY_ASSIGN(child, child_at(index));
+                      return child.name;
+                    },
+                    .ending = [this, child_at](uint64_t index) -> Result<std::string_view> {
+                      AUGUR_TRY_ASSIGN(child, child_at(index));
+                      return ShownEnding(spec_, child);
+                    }});
+}
+
 Status ViewWalk::Enter(const Entry& folder, std::string path) {
   Level level{.folder = folder, .path = std::move(path)};
   if (spec_.renames()) {
-    std::vector<ViewNames::Original> originals;
-    originals.reserve(folder.size);
-    for (uint64_t position = 0; position < folder.size; ++position) {
-      AUGUR_TRY_ASSIGN(child, store_.Child(folder, position));
-      if (!Takes(child, Join(level.path, child.name))) continue;
-      originals.push_back({.name = child.name, .ending = ShownEnding(spec_, child)});
-    }
-    level.names = std::make_unique<ViewNames>(std::move(originals));
+    AUGUR_TRY_ASSIGN(names, NamesIn(folder, level.path));
+    level.names = std::make_unique<ViewNames>(std::move(names));
   }
   levels_.push_back(std::move(level));
   return {};
 }
 
 // `item` has its entry and its path in the source.
-void ViewWalk::Show(const Level& level, size_t index, ViewItem* item) const {
+Status ViewWalk::Show(const Level& level, uint64_t index, ViewItem* item) const {
   const Entry& entry = item->entry;
   item->shown = ShownAs(spec_, entry);
   item->too_long = false;
   item->path.clear();
   item->size = 0;
-  if (item->shown == Shown::kAbsent) return;
+  if (item->shown == Shown::kAbsent) return {};
   if (level.names == nullptr) {
     item->path = item->source_path;
   } else {
-    const std::string name = level.names->NameOf(index);
+    AUGUR_TRY_ASSIGN(name, level.names->NameOf(index));
     item->too_long = name.empty();
     if (item->too_long) item->shown = Shown::kAbsent;
     item->path = Join(level.path, name);
   }
   if (entry.type == EntryType::kFile && !item->too_long) item->size = ShownSize(spec_, entry);
+  return {};
 }
 
 Result<bool> ViewWalk::Next(ViewItem* item) {
@@ -81,7 +98,7 @@ Result<bool> ViewWalk::Next(ViewItem* item) {
     }
     item->entry = child;
     item->source_path = std::move(path);
-    Show(level, level.taken++, item);
+    AUGUR_TRY(Show(level, level.taken++, item));
     if (child.type == EntryType::kDirectory) AUGUR_TRY(Enter(child, item->source_path));
     return true;
   }

@@ -27,8 +27,8 @@ struct ViewItem {
 
 // ViewWalk goes through a store depth-first in path order, the root first, and says of each entry what a view makes of
 // it. What the filter does not take is as if the source did not have it: it takes no name from others either. Waits for
-// pages of the index. Memory: up to 50 bytes for each entry of the folders from the root to where it is, where the view
-// renames, and twice that while those of a folder are worked out. One thread. Not for bytes.
+// pages of the index. Memory: 8 bytes for each entry of the folders from the root to where it is that the filter takes,
+// where the view renames and the filter leaves something out. One thread. Not for bytes.
 class ViewWalk {
  public:
   // REQUIRES: all three outlive it.
@@ -43,13 +43,14 @@ class ViewWalk {
     Entry folder;
     std::string path;
     uint64_t position = 0;
-    size_t taken = 0;                       // of the children before it, those that the filter takes
+    uint64_t taken = 0;                     // of the children before it, those that the filter takes
     std::unique_ptr<ViewNames> names = {};  // of all that it takes; nullptr: they stay
   };
 
   bool Takes(const Entry& entry, const std::string& path) const;
   Status Enter(const Entry& folder, std::string path);
-  void Show(const Level& level, size_t index, ViewItem* item) const;
+  Result<ViewNames> NamesIn(const Entry& folder, const std::string& path) const;
+  Status Show(const Level& level, uint64_t index, ViewItem* item) const;
 
   // Constant after construction.
   const Store& store_;

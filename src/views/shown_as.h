@@ -20,7 +20,7 @@ Shown ShownAs(const ViewSpec& spec, const Entry& entry);
 // Bytes of the file in the view, without its pixels; of a link and a folder as Entry has it. REQUIRES: not absent.
 uint64_t ShownSize(const ViewSpec& spec, const Entry& entry);
 
-// What the name of the entry ends with in a view that renames images (ViewNames::Original): empty where it stays.
+// What the name of the entry ends with in a view that renames images (ViewNames::Originals): empty where it stays.
 std::string_view ShownEnding(const ViewSpec& spec, const Entry& entry);
 
 }  // namespace augur

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "views/view_names.h"
 
-#include <functional>
-#include <utility>
-
 #include "base/check.h"
 
 namespace augur {
 namespace {
 
 constexpr size_t kEndingBytes = 4;
-constexpr uint32_t kNone = UINT32_MAX;
 
 // `name` without its last ending, as os.path.splitext has it: dots in front are no ending.
 std::string_view StemOf(std::string_view name) {
@@ -20,21 +16,7 @@ std::string_view StemOf(std::string_view name) {
   return has_ending ? name.substr(0, dot) : name;
 }
 
-// Slots of an open hash table of `count` names, at most half full, a power of two.
-std::vector<uint32_t> MakeSlots(size_t count) {
-  size_t slots = 4;
-  while (slots < 2 * count) slots *= 2;
-  return std::vector<uint32_t>(slots, kNone);
-}
-
-// The slot of the number that has the name `name`, as `has_name(number)` knows, or the free one where it belongs.
-template <typename Slots, typename HasName>
-auto& SlotOf(Slots& slots, std::string_view name, const HasName& has_name) {
-  const size_t mask = slots.size() - 1;
-  size_t at = std::hash<std::string_view>()(name) & mask;
-  while (slots[at] != kNone && !has_name(slots[at])) at = (at + 1) & mask;
-  return slots[at];
-}
+std::string Join(std::string_view one, std::string_view other) { return std::string(one).append(other); }
 
 }  // namespace
 
@@ -47,126 +29,159 @@ auto& SlotOf(Slots& slots, std::string_view name, const HasName& has_name) {
 //    entry has it that is no image; m is one.
 //  - S(m) = L(n): the stem of m would be n, an image, or n with endings, a name that stays and ends as m does: with
 //    either m is not short.
-class ViewNames::Maker {
- public:
-  explicit Maker(ViewNames* names)
-      : names_(*names), by_original_(MakeSlots(names->size())), by_short_(MakeSlots(names->size())) {}
 
-  void Make() {
-    const size_t count = names_.originals_.size();
-    for (uint32_t i = 0; i < count; ++i) AddOriginal(i);
-    for (uint32_t i = 0; i < count; ++i) AddShort(i);
-    for (uint32_t i = 0; i < count; ++i) names_.forms_[i] = FormOf(i);
-    by_original_ = {};
-    by_short_ = {};
-    names_.by_name_ = MakeSlots(count);
-    for (uint32_t i = 0; i < count; ++i) {
-      const std::string name = names_.NameOf(i);
-      if (name.empty()) continue;
-      uint32_t& slot = SlotOf(names_.by_name_, name, [&](uint32_t other) { return names_.HasName(other, name); });
-      AUGUR_CHECK(slot == kNone);
-      slot = i;
-    }
-  }
-
- private:
-  const Original& At(uint32_t i) const { return names_.originals_[i]; }
-  bool IsImage(uint32_t i) const { return !At(i).ending.empty(); }
-
-  uint32_t Find(std::string_view original) const {
-    return SlotOf(by_original_, original, [&](uint32_t other) { return At(other).name == original; });
-  }
-
-  void AddOriginal(uint32_t i) {
-    AUGUR_CHECK(!At(i).name.empty() && (At(i).ending.empty() || At(i).ending.size() == kEndingBytes));
-    uint32_t& slot = SlotOf(by_original_, At(i).name, [&](uint32_t other) { return At(other).name == At(i).name; });
-    AUGUR_CHECK(slot == kNone);
-    slot = i;
-  }
-
-  // The name in short form, in memory that the next call uses again.
-  const std::string& ShortName(uint32_t i) { return buffer_.assign(StemOf(At(i).name)).append(At(i).ending); }
-
-  // Counts who wants which short name: forms_ says for now whether another one wants it, too.
-  void AddShort(uint32_t i) {
-    if (!IsImage(i)) return;
-    uint32_t& slot = SlotOf(by_short_, ShortName(i), [&](uint32_t other) {
-      return At(other).ending == At(i).ending && StemOf(At(other).name) == StemOf(At(i).name);
-    });
-    if (slot == kNone) {
-      slot = i;
-      names_.forms_[i] = kShort;
+// The first entry whose name is not below `name`. Begins at `near` and goes away from it in growing steps, since what
+// is asked for is mostly a neighbour. Ends whatever the names are.
+Result<uint64_t> ViewNames::LowerBound(std::string_view name, uint64_t near) const {
+  uint64_t low = 0;  // all before it are below
+  uint64_t high = size();
+  uint64_t probe = near < size() ? near : size() / 2;
+  for (uint64_t step = 1; low < high; step *= 2) {
+    AUGUR_TRY_ASSIGN(probed, originals_.name(probe));
+    const bool below = probed < name;
+    if (below) {
+      low = probe + 1;
     } else {
-      names_.forms_[slot] = kOwn;
+      high = probe;
     }
+    const bool more = near < size() && (below ? high == size() && step < high - low : low == 0 && step < high);
+    probe = !more ? low + (high - low) / 2 : below ? low + step : high - step;
   }
-
-  bool MayBeShort(uint32_t i) {
-    if (names_.forms_[i] != kShort) return false;
-    const uint32_t bearer = Find(ShortName(i));
-    if (bearer != kNone && bearer != i) return false;
-    const uint32_t stem = Find(StemOf(At(i).name));
-    return stem == kNone || !(IsImage(stem) || At(stem).name.ends_with(At(i).ending));
-  }
-
-  uint8_t FormOf(uint32_t i) {
-    if (!IsImage(i)) return kOwn;
-    if (MayBeShort(i)) return ShortName(i).size() > kNameBytesMax ? kTooLong : kShort;
-    buffer_.assign(At(i).name);
-    for (uint8_t endings = 1;; ++endings) {
-      buffer_.append(At(i).ending);
-      if (buffer_.size() > kNameBytesMax) return kTooLong;
-      const uint32_t bearer = Find(buffer_);
-      if (bearer == kNone || IsImage(bearer)) return endings;
-    }
-  }
-
-  ViewNames& names_;
-  std::vector<uint32_t> by_original_;
-  std::vector<uint32_t> by_short_;  // the first image that wants it
-  std::string buffer_;
-};
-
-ViewNames::ViewNames(std::vector<Original> originals)
-    : originals_(std::move(originals)), forms_(originals_.size(), kOwn) {
-  AUGUR_CHECK(originals_.size() < size_t{1} << 31);
-  Maker(this).Make();
+  return low;
 }
 
-std::string ViewNames::NameOf(size_t index) const {
-  AUGUR_CHECK(index < originals_.size());
-  const Original& original = originals_[index];
-  switch (const uint8_t form = forms_[index]) {
-    case kOwn: return std::string(original.name);
-    case kTooLong: return {};
-    case kShort: return std::string(StemOf(original.name)).append(original.ending);
-    default: {
-      std::string name(original.name);
-      for (uint8_t i = 0; i < form; ++i) name += original.ending;
-      return name;
+Result<std::optional<uint64_t>> ViewNames::IndexOf(std::string_view name, uint64_t near) const {
+  AUGUR_TRY_ASSIGN(at, LowerBound(name, near));
+  if (at == size()) return std::optional<uint64_t>();
+  AUGUR_TRY_ASSIGN(there, originals_.name(at));
+  return there == name ? std::optional(at) : std::nullopt;
+}
+
+Result<bool> ViewNames::IsImage(uint64_t index) const {
+  AUGUR_TRY_ASSIGN(ending, originals_.ending(index));
+  AUGUR_CHECK(ending.empty() || ending.size() == kEndingBytes);
+  return !ending.empty();
+}
+
+// Whether the entry is an image that would be named stem + ending.
+Result<bool> ViewNames::Wants(uint64_t index, std::string_view stem, std::string_view ending) const {
+  AUGUR_TRY_ASSIGN(name, originals_.name(index));
+  if (StemOf(name) != stem) return false;
+  AUGUR_TRY_ASSIGN(own, originals_.ending(index));
+  return own == ending;
+}
+
+// Whether another image wants the same short name: of one stem with endings, all lie between `stem.` and `stem/`. Looks
+// on both sides at once: then all images of a folder together look at each name a few times, wherever in it they are.
+Result<bool> ViewNames::AnotherWants(uint64_t index, std::string_view stem, std::string_view ending) const {
+  const std::string begin = Join(stem, ".");
+  bool above = true;
+  bool below = true;
+  for (uint64_t step = 1; above || below; ++step) {
+    above = above && step < size() - index;
+    below = below && step <= index;
+    for (const bool up : {true, false}) {
+      bool& goes_on = up ? above : below;
+      if (!goes_on) continue;
+      const uint64_t at = up ? index + step : index - step;
+      AUGUR_TRY_ASSIGN(name, originals_.name(at));
+      goes_on = name.starts_with(begin);
+      if (!goes_on) continue;
+      AUGUR_TRY_ASSIGN(wants, Wants(at, stem, ending));
+      if (wants) return true;
     }
   }
+  return false;
 }
 
-// NameOf(index) == view_name, without making it.
-bool ViewNames::HasName(size_t index, std::string_view view_name) const {
-  const Original& original = originals_[index];
-  const uint8_t form = forms_[index];
-  const std::string_view begin = form == kShort ? StemOf(original.name) : original.name;
-  const size_t endings = form == kShort ? 1 : form;
-  if (form == kTooLong || view_name.size() != begin.size() + endings * kEndingBytes || !view_name.starts_with(begin)) {
-    return false;
+Result<bool> ViewNames::MayBeShort(uint64_t index, std::string_view stem, std::string_view ending) const {
+  // One without an ending is itself the bearer of its stem: its long name is the same.
+  AUGUR_TRY_ASSIGN(bearer_of_stem, IndexOf(stem, index));
+  if (bearer_of_stem) {
+    AUGUR_TRY_ASSIGN(image, IsImage(*bearer_of_stem));
+    if (image || stem.ends_with(ending)) return false;
   }
-  for (size_t at = begin.size(); at < view_name.size(); at += kEndingBytes) {
-    if (view_name.substr(at, kEndingBytes) != original.ending) return false;
-  }
-  return true;
+  AUGUR_TRY_ASSIGN(bearer, IndexOf(Join(stem, ending), index));
+  if (bearer && *bearer != index) return false;
+  AUGUR_TRY_ASSIGN(another, AnotherWants(index, stem, ending));
+  return !another;
 }
 
-std::optional<size_t> ViewNames::Find(std::string_view view_name) const {
-  const uint32_t found = SlotOf(by_name_, view_name, [&](uint32_t other) { return HasName(other, view_name); });
-  if (found == kNone) return std::nullopt;
-  return found;
+Result<ViewNames::Form> ViewNames::FormOf(uint64_t index) const {
+  AUGUR_TRY_ASSIGN(image, IsImage(index));
+  if (!image) return kOwn;
+  AUGUR_TRY_ASSIGN(name, originals_.name(index));
+  AUGUR_TRY_ASSIGN(ending, originals_.ending(index));
+  const std::string_view stem = StemOf(name);
+  AUGUR_TRY_ASSIGN(may_be_short, MayBeShort(index, stem, ending));
+  if (may_be_short) return stem.size() + ending.size() > kNameBytesMax ? kTooLong : kShort;
+  std::string longer(name);
+  for (Form endings = 1;; ++endings) {
+    longer.append(ending);
+    if (longer.size() > kNameBytesMax) return kTooLong;
+    AUGUR_TRY_ASSIGN(bearer, IndexOf(longer, index));
+    if (!bearer) return endings;
+    AUGUR_TRY_ASSIGN(bearer_is_image, IsImage(*bearer));
+    if (bearer_is_image) return endings;
+  }
+}
+
+Result<std::string> ViewNames::NameOf(uint64_t index) const {
+  AUGUR_CHECK(index < size());
+  AUGUR_TRY_ASSIGN(name, originals_.name(index));
+  AUGUR_TRY_ASSIGN(ending, originals_.ending(index));
+  AUGUR_TRY_ASSIGN(form, FormOf(index));
+  if (form == kTooLong) return std::string();
+  if (form == kShort) return Join(StemOf(name), ending);
+  std::string whole(name);
+  for (Form i = 0; i < form; ++i) whole.append(ending);
+  return whole;
+}
+
+Result<std::optional<uint64_t>> ViewNames::Find(std::string_view view_name) const {
+  if (view_name.size() > kNameBytesMax) return std::optional<uint64_t>();
+  AUGUR_TRY_ASSIGN(at, LowerBound(view_name, size()));
+  if (at < size()) {
+    AUGUR_TRY_ASSIGN(name, originals_.name(at));
+    AUGUR_TRY_ASSIGN(image, IsImage(at));
+    if (name == view_name && !image) return std::optional(at);
+  }
+  if (view_name.size() <= kEndingBytes) return std::optional<uint64_t>();
+  AUGUR_TRY_ASSIGN(found, FindLong(view_name, at));
+  if (found) return found;
+  const size_t stem_bytes = view_name.size() - kEndingBytes;
+  return FindShort(view_name.substr(0, stem_bytes), view_name.substr(stem_bytes), at);
+}
+
+// The image of which this is the whole name with endings.
+Result<std::optional<uint64_t>> ViewNames::FindLong(std::string_view view_name, uint64_t near) const {
+  const std::string_view ending = view_name.substr(view_name.size() - kEndingBytes);
+  for (Form endings = 1; view_name.size() > kEndingBytes && view_name.ends_with(ending); ++endings) {
+    view_name.remove_suffix(kEndingBytes);
+    AUGUR_TRY_ASSIGN(found, IndexOf(view_name, near));
+    if (!found) continue;
+    AUGUR_TRY_ASSIGN(own, originals_.ending(*found));
+    if (own != ending) continue;
+    AUGUR_TRY_ASSIGN(form, FormOf(*found));
+    if (form == endings) return found;
+  }
+  return std::optional<uint64_t>();
+}
+
+// The image that is named short, of this stem. The first one that wants it tells for all: if it is not, none is.
+Result<std::optional<uint64_t>> ViewNames::FindShort(std::string_view stem, std::string_view ending,
+                                                     uint64_t near) const {
+  const std::string begin = Join(stem, ".");
+  AUGUR_TRY_ASSIGN(first, LowerBound(begin, near));
+  for (uint64_t at = first; at < size(); ++at) {
+    AUGUR_TRY_ASSIGN(name, originals_.name(at));
+    if (!name.starts_with(begin)) break;
+    AUGUR_TRY_ASSIGN(wants, Wants(at, stem, ending));
+    if (!wants) continue;
+    AUGUR_TRY_ASSIGN(form, FormOf(at));
+    return form == kShort ? std::optional(at) : std::nullopt;
+  }
+  return std::optional<uint64_t>();
 }
 
 }  // namespace augur

@@ -3,57 +3,69 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
+
+#include "augur/status.h"
 
 namespace augur {
 
 // The names of one folder in a view that renames images: `x.JPEG` is `x.npy`, both ways. VIEWS.md has the rule; no two
-// names are ever equal, and what a name becomes depends on the names of its folder alone, not on their order. Names are
-// bytes.
+// names are ever equal, and what a name becomes depends on the names of its folder alone. Names are bytes.
 //
-// Constant after construction, safe from any thread. Keeps the given names where they are: their bytes must outlive it
-// (those of a Store do). 41 to 50 bytes a name beside them, twice that while it is made; time linear in the names, and
-// constant for a question.
+// Constant after construction, safe from any thread where what it asks is. Keeps nothing: each question looks at the
+// names around the one in question, which the order of the folder brings together. So a folder of any size costs no
+// memory, and a question some 40 names, for log2 of the folder and the neighbours. Only where many names begin with
+// another one's stem and a dot (`x.1.JPEG`, `x.2.JPEG` beside `x.JPEG`) that one's question looks at all of them, once
+// to tell its name and once to find it.
 class ViewNames {
  public:
-  // One entry of the folder, of any type.
-  struct Original {
-    std::string_view name;
-    std::string_view ending;  // of an image: what it is in the view, ".npy"; empty: its name stays
+  // The entries of the folder, of any type, in the order of their name bytes; those too that the view does not show:
+  // nothing takes their names. The texts stay where they are as long as this is used. Names are different and not
+  // empty; endings have 4 bytes or none.
+  struct Originals {
+    uint64_t size = 0;
+    std::function<Result<std::string_view>(uint64_t index)> name;
+    // Of an image: what its name ends with in the view, ".npy"; empty: its name stays.
+    std::function<Result<std::string_view>(uint64_t index)> ending;
   };
 
   // A name of more bytes than this exists in no folder.
   static constexpr size_t kNameBytesMax = 255;
 
-  // `originals` has every entry of the folder, those too that the view does not show: nothing takes their names.
-  // REQUIRES: names are different and not empty, fewer than 2^31; endings have 4 bytes or none.
-  explicit ViewNames(std::vector<Original> originals);
+  explicit ViewNames(Originals originals) : originals_(std::move(originals)) {}
 
-  size_t size() const { return originals_.size(); }
+  uint64_t size() const { return originals_.size; }
 
-  // Of the entry at `index` of what was given. Empty: the name would be above kNameBytesMax; the view cannot show it.
-  std::string NameOf(size_t index) const;
+  // Of the entry at `index`. Empty: the name would be above kNameBytesMax; the view cannot show it. Fails as Originals
+  // does. REQUIRES: index < size().
+  Result<std::string> NameOf(uint64_t index) const;
 
-  // The entry that has this name in the view. None: no entry has.
-  std::optional<size_t> Find(std::string_view view_name) const;
+  // The entry that has this name in the view. None: no entry has. Fails as Originals does.
+  Result<std::optional<uint64_t>> Find(std::string_view view_name) const;
 
  private:
-  class Maker;
-
   // How an entry is named.
-  static constexpr uint8_t kOwn = 0;        // as it was
-  static constexpr uint8_t kTooLong = 255;  // not at all
-  static constexpr uint8_t kShort = 254;    // the ending instead of its last one
+  using Form = uint8_t;
+  static constexpr Form kOwn = 0;        // as it was
+  static constexpr Form kTooLong = 255;  // not at all
+  static constexpr Form kShort = 254;    // the ending instead of its last one
   // 1 to 63: the whole name and so many times the ending.
 
-  bool HasName(size_t index, std::string_view view_name) const;
+  Result<uint64_t> LowerBound(std::string_view name, uint64_t near) const;
+  Result<std::optional<uint64_t>> IndexOf(std::string_view name, uint64_t near) const;
+  Result<bool> IsImage(uint64_t index) const;
+  Result<bool> Wants(uint64_t index, std::string_view stem, std::string_view ending) const;
+  Result<bool> AnotherWants(uint64_t index, std::string_view stem, std::string_view ending) const;
+  Result<bool> MayBeShort(uint64_t index, std::string_view stem, std::string_view ending) const;
+  Result<Form> FormOf(uint64_t index) const;
+  Result<std::optional<uint64_t>> FindLong(std::string_view view_name, uint64_t near) const;
+  Result<std::optional<uint64_t>> FindShort(std::string_view stem, std::string_view ending, uint64_t near) const;
 
-  std::vector<Original> originals_;
-  std::vector<uint8_t> forms_;     // of each entry
-  std::vector<uint32_t> by_name_;  // hash table of the names in the view
+  const Originals originals_;
 };
 
 }  // namespace augur

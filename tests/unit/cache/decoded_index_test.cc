@@ -6,6 +6,7 @@
 
 #include <map>
 #include <random>
+#include <vector>
 
 #include "cache/decoded_layout.h"
 #include "cache/decoded_log.h"
@@ -83,6 +84,34 @@ TEST(DecodedIndexTest, TakesSome50BytesAFile) {
     }
     EXPECT_LE(index.memory_bytes() / index.file_count(), 52U) << files;
   }
+}
+
+// Files of any size: what they take stays within the bound, what was there is found, and room that is made is used.
+TEST(DecodedIndexTest, KeepsToABound) {
+  constexpr uint64_t kBound = 1 << 20;
+  DecodedIndex index(kBound);
+  const auto size_of = [](uint64_t id) { return id % 16 == 0 ? 5 * kDecodedBlockBytes : 1 + id; };
+  std::vector<uint64_t> inside;
+  for (uint64_t id = 1; id < 100'000; ++id) {
+    const DecodedKey key = Key(id, size_of(id));
+    const std::vector<uint64_t> sums(DecodedBlocks(key.size), id);
+    const bool room = index.HasRoom(key);
+    ASSERT_EQ(index.Insert(key, static_cast<uint32_t>(id % 2), 1, sums), room);
+    if (room) inside.push_back(id);
+    ASSERT_LE(index.memory_bytes(), kBound + sizeof(DecodedIndex));
+  }
+  EXPECT_EQ(index.file_count(), inside.size());
+  EXPECT_EQ(index.left_out(), 99'999 - inside.size());
+  EXPECT_GT(inside.size(), kBound / 2 / DecodedIndex::kBytesPerFile);
+  for (const uint64_t id : inside) ASSERT_TRUE(index.Contains(Key(id, size_of(id))));
+  const uint64_t freed = index.EraseSegment(0);
+  uint64_t refilled = 0;
+  for (uint64_t id = 100'000; id < 200'000; ++id) {
+    const uint64_t sum = id;
+    refilled += index.Insert(Key(id, 1000), 3, 1, {&sum, 1}) ? 1 : 0;
+  }
+  EXPECT_GE(refilled, freed);
+  EXPECT_LE(index.memory_bytes(), kBound + sizeof(DecodedIndex));
 }
 
 struct Seen {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/units.h"
+#include "fs/rendered_files.h"
 
 namespace augur {
 namespace {
@@ -96,7 +97,7 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
       EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
       EXPECT_LE(settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
                     settings.foresight_bytes + settings.order_bytes_max + settings.rendered_bytes +
-                    settings.names_bytes + settings.threads * kMiB,
+                    settings.recycled_bytes + settings.threads * kMiB,
                 memory);
       EXPECT_GT(settings.rendered_bytes, 0u);
       const bool foresees_all = settings.foresight_bytes == 0 || settings.foresight_bytes == 8 * kMiB;
@@ -138,7 +139,50 @@ TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
   const AugurfsSettings settings = Resolved(options, MachineWith(8 * kGiB));
   EXPECT_EQ(settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes, 0u);
   EXPECT_GT(settings.rendered_bytes, 768 * kMiB);
-  EXPECT_LE(settings.buffer_bytes + settings.rendered_bytes + settings.recycled_bytes + settings.names_bytes, kGiB);
+  EXPECT_LE(settings.buffer_bytes + settings.rendered_bytes + settings.recycled_bytes, kGiB);
+}
+
+// A decoded cache has its part of the memory, and without one there is no such part.
+TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
+  const StoreNeeds needs = {.foresight_bytes = 8 * kMiB, .order_bytes = kMiB, .decoded_index_bytes = 64 * kMiB};
+  for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
+    for (const bool foresee : {false, true}) {
+      AugurfsOptions options;
+      options.memory_bytes = memory;
+      options.foresee = foresee;
+      const AugurfsSettings without = Resolved(options, MachineWith(8 * kGiB), needs);
+      EXPECT_EQ(without.decoded_index_bytes + without.decoded_writing_bytes, 0u);
+      options.decoded_folder = "/var/cache/decoded";
+      const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), needs);
+      EXPECT_GT(with.decoded_index_bytes, 0u);
+      EXPECT_LE(with.decoded_index_bytes, 128 * kMiB);
+      EXPECT_GT(with.decoded_writing_bytes, 0u);
+      EXPECT_LE(with.decoded_writing_bytes, 16 * kMiB);
+      const auto sum = [](const AugurfsSettings& settings) {
+        return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
+               settings.foresight_bytes + settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes +
+               settings.decoded_index_bytes + settings.decoded_writing_bytes;
+      };
+      EXPECT_LE(sum(with), memory);
+      EXPECT_LE(sum(with), sum(without));
+    }
+  }
+  AugurfsOptions options;
+  options.memory_bytes = 4 * kGiB;
+  options.decoded_folder = "/var/cache/decoded";
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).decoded_index_bytes, 128 * kMiB) << "of two views";
+}
+
+// What the log says of an image that is too large: memory= of MemoryForViews() has room for it.
+TEST(ResolveAugurfs, MemoryForViewsHasRoom) {
+  for (const uint64_t bytes : {20 * kMiB, 64 * kMiB, 140 * kMiB, 400 * kMiB}) {
+    for (const char* decoded : {"", "/var/cache/decoded"}) {
+      AugurfsOptions options;
+      options.memory_bytes = MemoryForViews(bytes);
+      options.decoded_folder = decoded;
+      EXPECT_GE(Resolved(options, MachineWith(64 * kGiB, 4)).rendered_bytes * 15 / 16, bytes) << bytes << decoded;
+    }
+  }
 }
 
 TEST(ResolveAugurfs, DecodesOnAQuarterOfTheCores) {
@@ -147,8 +191,10 @@ TEST(ResolveAugurfs, DecodesOnAQuarterOfTheCores) {
   AugurfsOptions options;
   options.decode_threads = 7;
   EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).decode_threads, 7u);
-  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).demand_decode_threads, 0u);
-  // What is waited for has as many threads as there are cores.
+  // What is waited for has one always: it never waits for what is decoded ahead.
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).demand_decode_threads, 1u);
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).demand_decode_threads, 1u);
+  // ... and with the others as many as there are cores.
   EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).demand_decode_threads, 12u);
 }
 

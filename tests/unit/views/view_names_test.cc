@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace augur {
@@ -15,36 +17,95 @@ namespace {
 
 using testing::ElementsAre;
 
-// Names in order; an image is written with its ending behind a colon.
+// Names as they come; an image is written with its ending behind a colon. Asked for by ViewNames in their order.
 struct Folder {
   explicit Folder(const std::vector<std::string>& entries) {
     for (const std::string& entry : entries) {
       const size_t colon = entry.find(':');
       names.push_back(entry.substr(0, colon));
       endings.push_back(colon == std::string::npos ? "" : entry.substr(colon + 1));
+      sorted.push_back(sorted.size());
     }
+    std::ranges::sort(sorted, {}, [this](size_t i) { return names[i]; });
   }
-  std::vector<ViewNames::Original> Originals() const {
-    std::vector<ViewNames::Original> originals;
-    for (size_t i = 0; i < names.size(); ++i) originals.push_back({.name = names[i], .ending = endings[i]});
-    return originals;
+  ViewNames View() const {
+    return ViewNames(
+        {.size = names.size(),
+         .name = [this](uint64_t i) -> Result<std::string_view> { return std::string_view(names[sorted[i]]); },
+         .ending = [this](uint64_t i) -> Result<std::string_view> { return std::string_view(endings[sorted[i]]); }});
   }
+  // The name in the view of each entry as they came.
+  std::vector<std::string> ViewNamesOf() const {
+    const ViewNames view = View();
+    std::vector<std::string> all(names.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[sorted[i]] = *view.NameOf(i);
+      if (!all[sorted[i]].empty()) {
+        EXPECT_EQ(*view.Find(all[sorted[i]]), i) << all[sorted[i]];
+      }
+    }
+    return all;
+  }
+  // The one that has this name in the view, as they came.
+  std::optional<size_t> Find(std::string_view name) const {
+    const std::optional<uint64_t> found = *View().Find(name);
+    return found ? std::optional(sorted[*found]) : std::nullopt;
+  }
+
   std::vector<std::string> names;
   std::vector<std::string> endings;
+  std::vector<size_t> sorted;
 };
 
-std::vector<std::string> NamesOf(const std::vector<std::string>& entries) {
-  const Folder folder(entries);
-  const ViewNames names(folder.Originals());
-  std::vector<std::string> view;
-  for (size_t i = 0; i < names.size(); ++i) {
-    view.push_back(names.NameOf(i));
-    if (!view.back().empty()) {
-      EXPECT_EQ(names.Find(view.back()), i) << view.back();
-    }
+std::vector<std::string> NamesOf(const std::vector<std::string>& entries) { return Folder(entries).ViewNamesOf(); }
+
+// The rule of VIEWS.md, word by word.
+class Model {
+ public:
+  explicit Model(const Folder& folder) : folder_(folder) {}
+
+  std::string NameOf(size_t i) const {
+    const std::string& name = folder_.names[i];
+    const std::string& ending = folder_.endings[i];
+    if (ending.empty()) return name;
+    std::string longer = StemOf(name);
+    if (IsShort(i)) return Fitting(longer + ending);
+    longer = name + ending;
+    while (IsOther(longer)) longer += ending;
+    return Fitting(longer);
   }
-  return view;
-}
+
+ private:
+  static std::string StemOf(const std::string& name) {
+    size_t dots = 0;
+    while (dots < name.size() && name[dots] == '.') ++dots;
+    const size_t dot = name.rfind('.');
+    return dot == std::string::npos || dot < dots ? name : name.substr(0, dot);
+  }
+  static std::string Fitting(const std::string& name) { return name.size() > 255 ? "" : name; }
+  std::optional<size_t> Bearer(const std::string& name) const {
+    const auto at = std::ranges::find(folder_.names, name);
+    return at == folder_.names.end() ? std::nullopt : std::optional<size_t>(at - folder_.names.begin());
+  }
+  // Something that is no image has the name.
+  bool IsOther(const std::string& name) const {
+    const auto bearer = Bearer(name);
+    return bearer && folder_.endings[*bearer].empty();
+  }
+  bool IsShort(size_t i) const {
+    const std::string stem = StemOf(folder_.names[i]);
+    const std::string& ending = folder_.endings[i];
+    for (size_t other = 0; other < folder_.names.size(); ++other) {
+      if (other != i && folder_.endings[other] == ending && StemOf(folder_.names[other]) == stem) return false;
+    }
+    const auto bearer = Bearer(stem + ending);
+    if (bearer && *bearer != i) return false;
+    const auto bearer_of_stem = Bearer(stem);
+    return !bearer_of_stem || (folder_.endings[*bearer_of_stem].empty() && !stem.ends_with(ending));
+  }
+
+  const Folder& folder_;
+};
 
 TEST(ViewNames, EndingIsReplaced) {
   EXPECT_THAT(NamesOf({"a.JPEG:.npy", "b.tar.jpg:.npy", "c:.npy", "d.:.npy", "notes.txt", "sub"}),
@@ -88,35 +149,31 @@ TEST(ViewNames, ANameThatIsTooLongIsNotThere) {
   const std::string longer(252, 'b');
   const std::string ended = std::string(250, 'c') + ".JPEG";
   const Folder folder({fits + ":.npy", longer + ":.npy", ended + ":.npy", std::string(255, 'd')});
-  const ViewNames names(folder.Originals());
-  EXPECT_EQ(names.NameOf(0), fits + ".npy");
-  EXPECT_EQ(names.NameOf(1), "");
-  EXPECT_EQ(names.Find(longer + ".npy"), std::nullopt);
-  EXPECT_EQ(names.NameOf(2), std::string(250, 'c') + ".npy");
-  EXPECT_EQ(names.NameOf(3), std::string(255, 'd'));
-  EXPECT_EQ(names.Find(""), std::nullopt);
+  EXPECT_THAT(folder.ViewNamesOf(),
+              ElementsAre(fits + ".npy", "", std::string(250, 'c') + ".npy", std::string(255, 'd')));
+  EXPECT_EQ(folder.Find(longer + ".npy"), std::nullopt);
+  EXPECT_EQ(folder.Find(""), std::nullopt);
 }
 
 TEST(ViewNames, OriginalNamesOfImagesAreNotFound) {
   const Folder folder({"x.JPEG:.npy", "y.txt"});
-  const ViewNames names(folder.Originals());
-  EXPECT_EQ(names.Find("x.JPEG"), std::nullopt);
-  EXPECT_EQ(names.Find("x"), std::nullopt);
-  EXPECT_EQ(names.Find("x.npy"), 0U);
-  EXPECT_EQ(names.Find("y.txt"), 1U);
+  EXPECT_EQ(folder.Find("x.JPEG"), std::nullopt);
+  EXPECT_EQ(folder.Find("x"), std::nullopt);
+  EXPECT_EQ(folder.Find("x.npy"), 0U);
+  EXPECT_EQ(folder.Find("y.txt"), 1U);
 }
 
 TEST(ViewNames, EmptyFolder) {
-  const ViewNames names({});
-  EXPECT_EQ(names.size(), 0U);
-  EXPECT_EQ(names.Find("x"), std::nullopt);
+  const Folder folder({});
+  EXPECT_EQ(folder.View().size(), 0U);
+  EXPECT_EQ(folder.Find("x"), std::nullopt);
 }
 
-// Short names of few letters, so that everything collides with everything: no two names are equal, all are found, and
-// the order of the folder changes nothing.
+// Short names of few letters, so that everything collides with everything: names are as the rule says, no two are
+// equal, and all are found.
 TEST(ViewNames, RandomFolders) {
   std::mt19937 random(3);
-  const std::vector<std::string> parts = {"x", ".npy", ".png", ".ppm", ".JPEG", ".", "\xFF"};
+  const std::vector<std::string> parts = {"x", ".npy", ".png", ".ppm", ".JPEG", ".", "-", "\xFF"};
   for (int round = 0; round < 30'000; ++round) {
     const bool one_ending = random() % 2 == 0;
     std::set<std::string> used;
@@ -128,32 +185,68 @@ TEST(ViewNames, RandomFolders) {
       const char* const ending = one_ending ? ":.npy" : random() % 2 == 0 ? ":.png" : ":.ppm";
       entries.push_back(random() % 3 == 0 ? name : name + ending);
     }
-    const std::vector<std::string> view = NamesOf(entries);
+    const Folder folder(entries);
+    const std::vector<std::string> view = folder.ViewNamesOf();
     ASSERT_EQ(std::set<std::string>(view.begin(), view.end()).size(), view.size()) << testing::PrintToString(entries);
-    std::vector<size_t> order(entries.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::shuffle(order, random);
-    std::vector<std::string> shuffled;
-    shuffled.reserve(order.size());
-    for (const size_t i : order) shuffled.push_back(entries[i]);
-    const std::vector<std::string> again = NamesOf(shuffled);
-    for (size_t i = 0; i < order.size(); ++i) ASSERT_EQ(again[i], view[order[i]]) << testing::PrintToString(entries);
+    const Model model(folder);
+    for (size_t i = 0; i < view.size(); ++i) {
+      ASSERT_EQ(view[i], model.NameOf(i)) << testing::PrintToString(entries);
+      // Nobody is found by a name that the view does not have.
+      if (std::ranges::find(view, folder.names[i]) == view.end()) {
+        ASSERT_EQ(folder.Find(folder.names[i]), std::nullopt) << testing::PrintToString(entries);
+      }
+    }
   }
 }
 
+TEST(ViewNames, AFailureOfTheFolderIsTold) {
+  const auto fails = [](uint64_t) -> Result<std::string_view> { return Status(Code::kCorrupt, "index"); };
+  const ViewNames names({.size = 3, .name = fails, .ending = fails});
+  EXPECT_EQ(names.NameOf(1).status().code(), Code::kCorrupt);
+  EXPECT_EQ(names.Find("x.npy").status().code(), Code::kCorrupt);
+}
+
+// A folder of any size: it is asked for a few names around the one in question, and nothing is kept.
 TEST(ViewNames, AMillionNames) {
   std::vector<std::string> entries;
   entries.reserve(1'000'000);
   for (int i = 0; i < 1'000'000; ++i)
     entries.push_back("ILSVRC2012_val_" + std::to_string(i / 2) + (i % 2 == 0 ? ".JPEG" : ".png"));
-  std::vector<ViewNames::Original> originals;
-  originals.reserve(entries.size());
-  for (const std::string& entry : entries) originals.push_back({.name = entry, .ending = ".npy"});
-  const ViewNames names(std::move(originals));
-  for (size_t i = 0; i < names.size(); i += 997) {
-    EXPECT_EQ(names.NameOf(i), entries[i] + ".npy");
-    EXPECT_EQ(names.Find(entries[i] + ".npy"), i);
+  std::ranges::sort(entries);
+  uint64_t asked = 0;
+  const ViewNames names({.size = entries.size(),
+                         .name = [&](uint64_t i) -> Result<std::string_view> {
+                           ++asked;
+                           return std::string_view(entries[i]);
+                         },
+                         .ending = [](uint64_t) -> Result<std::string_view> { return std::string_view(".npy"); }});
+  for (uint64_t i = 0; i < names.size(); i += 997) {
+    asked = 0;
+    EXPECT_EQ(*names.NameOf(i), entries[i] + ".npy");
+    EXPECT_LE(asked, 30U) << entries[i];
+    EXPECT_EQ(*names.Find(entries[i] + ".npy"), i);
+    EXPECT_EQ(*names.Find(entries[i] + ".np"), std::nullopt);
+    EXPECT_LE(asked, 200U) << entries[i];
   }
+}
+
+// Where each name begins with the stem of another, the whole folder is still told in a few looks at each name.
+TEST(ViewNames, NamesThatBeginAlike) {
+  std::vector<std::string> entries;
+  for (int i = 100'000; i < 200'000; ++i) entries.push_back("x." + std::to_string(i) + (i % 3 == 0 ? "" : ".JPEG"));
+  std::ranges::sort(entries);
+  uint64_t asked = 0;
+  const ViewNames names({.size = entries.size(),
+                         .name = [&](uint64_t i) -> Result<std::string_view> {
+                           ++asked;
+                           return std::string_view(entries[i]);
+                         },
+                         .ending = [](uint64_t) -> Result<std::string_view> { return std::string_view(".npy"); }});
+  for (uint64_t i = 0; i < names.size(); ++i) {
+    const std::string name = *names.NameOf(i);
+    if (name.empty()) ADD_FAILURE() << entries[i];
+  }
+  EXPECT_LE(asked, 60 * entries.size());
 }
 
 }  // namespace
