@@ -82,7 +82,9 @@ std::optional<Warehouse::Pin> Warehouse::Find(const RecordKey& key, const Check&
   }
   if (check(pin.pieces())) {
     const MutexLock lock(parts.mu);
-    parts.local(pin.item_).checked = sequence;
+    Parts::Local& local = parts.local(pin.item_);
+    local.checked = sequence;
+    local.inserted = false;
     return pin;
   }
   pin.parts_.reset();
@@ -122,6 +124,7 @@ Warehouse::Inserted Warehouse::InsertPieces(const RecordKey& key, Pieces pieces)
         if (item != kNoItem && tables.Pieces(item, places)) {
           ++parts.local(item).pins;
           parts.local(item).checked = tables.item(item).sequence;
+          parts.local(item).inserted = true;
         } else {
           tables.Spoil();
           item = kNoItem;
@@ -145,6 +148,12 @@ bool Warehouse::Erase(const RecordKey& key) {
   if (item == kNoItem || parts_->PinnedByTheLiving(item)) return false;
   parts_->tables.Free(item);
   return true;
+}
+
+uint64_t Warehouse::EvictUnknown(uint64_t bytes, const std::function<bool(const RecordKey&)>& known) {
+  uint64_t freed = 0;
+  for (uint32_t item = 0; item != kNoItem;) item = parts_->EvictSome(item, bytes, known, freed);
+  return freed;
 }
 
 uint64_t Warehouse::Clear() {

@@ -115,7 +115,14 @@ class Warehouse {
   // Frees the block. False: there is none, or it is pinned or being inserted by a process that lives.
   bool Erase(const RecordKey& key);
 
-  // Frees every block but those, and gives their memory back to the machine. Returns the bytes of the blocks freed.
+  // Frees blocks that are not `known` until their room comes to so many bytes, or there are none: what a former run has
+  // left, or this process has put in for something else. What was put in since another daemon came that is attached,
+  // and not by this process, may be that one's and stays. `known` is called under the lock, so it must be quick.
+  // Returns the room that was freed.
+  uint64_t EvictUnknown(uint64_t bytes, const std::function<bool(const RecordKey&)>& known);
+
+  // Frees every block but those that Erase would not, and gives their memory back to the machine. Returns the bytes of
+  // the blocks freed.
   uint64_t Clear();
 
   struct Kept {

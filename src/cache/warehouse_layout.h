@@ -12,7 +12,7 @@
 namespace augur {
 
 inline constexpr std::array<char, 8> kWarehouseMagic = {'A', 'U', 'G', 'R', 'W', 'A', 'R', 'E'};
-inline constexpr uint32_t kWarehouseVersion = 1;
+inline constexpr uint32_t kWarehouseVersion = 2;
 
 inline constexpr uint64_t kPageBytes = 4096;
 // A slab is what memory is taken from the machine by, and given back: a huge page, so that memory of one process can be
@@ -27,6 +27,7 @@ inline constexpr uint32_t kItemStep = 1024;           // items are taken from th
 inline constexpr uint32_t kSlabCountMax = 8'388'000;  // 16 TiB: page and item numbers have 32 bits
 
 inline constexpr uint64_t kSequenceMax = uint64_t{1} << 62;  // 100,000 years of a million blocks a second
+inline constexpr unsigned kWarehouseSlots = 64;              // daemons that may be attached
 
 struct WarehouseHeader {
   // These never move, whatever the version: SweepDebris reads them.
@@ -55,11 +56,14 @@ struct WarehouseHeader {
   uint32_t item_free;    // first of the unused ones, or kNoItem
   uint32_t doomed;       // items whose bytes were wrong while somebody had them pinned
   uint32_t slab_cursor;  // where the search for room begins
-  std::array<std::byte, 872> unused;
+  // next_sequence when the daemon in this slot came: what it has put in is not older.
+  std::array<uint64_t, kWarehouseSlots> attached_at;
+  std::array<std::byte, 360> unused;
 };
 static_assert(sizeof(WarehouseHeader) == kPageBytes);
 static_assert(offsetof(WarehouseHeader, store_path) == 16 && offsetof(WarehouseHeader, mount_namespace) == 1040 &&
-              offsetof(WarehouseHeader, boot_id) == 1048 && offsetof(WarehouseHeader, limit_bytes) == 3152);
+              offsetof(WarehouseHeader, boot_id) == 1048 && offsetof(WarehouseHeader, limit_bytes) == 3152 &&
+              offsetof(WarehouseHeader, attached_at) == 3224);
 
 // States of an item. In the file, never renumber.
 inline constexpr uint32_t kItemFree = 0;

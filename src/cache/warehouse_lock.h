@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cache/warehouse_layout.h"
+
 namespace augur {
 
 // WarehouseLock shuts other processes out of a file, and tells which daemons are alive. Both are locks on single bytes
@@ -11,7 +13,7 @@ namespace augur {
 // 1 + i belongs to the daemon in slot i for as long as it lives. One thread at a time. Does not own the descriptor.
 class WarehouseLock {
  public:
-  static constexpr unsigned kSlots = 64;
+  static constexpr unsigned kSlots = kWarehouseSlots;
 
   explicit WarehouseLock(int fd = -1) : fd_(fd) {}  // -1: nobody to shut out; every call is granted
 

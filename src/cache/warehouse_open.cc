@@ -227,6 +227,7 @@ void Warehouse::Opener::Finish(Parts& parts, Attached& at, uint64_t limit, const
   header.store_path_bytes = static_cast<uint32_t>(options.store_path.size());
   std::copy(options.store_path.begin(), options.store_path.end(), header.store_path.begin());
   header.mount_namespace = MountNamespace();
+  header.attached_at[at.slot] = header.next_sequence;
   parts.place = Place::kShm;
   parts.path = path;
   parts.slot = at.slot;

@@ -48,6 +48,14 @@ bool Warehouse::Parts::PinnedByTheLiving(uint32_t item) {
   return false;
 }
 
+uint64_t Warehouse::Parts::OthersSince() {
+  uint64_t since = UINT64_MAX;
+  for (uint64_t others = lock.LiveSlots() & ~slot_bit; others != 0; others &= others - 1) {
+    since = std::min(since, tables.header().attached_at[static_cast<unsigned>(std::countr_zero(others))]);
+  }
+  return since;
+}
+
 bool Warehouse::Parts::ReapDoomed() {
   if (tables.header().doomed == 0) return false;
   bool any = false;
@@ -120,6 +128,24 @@ uint32_t Warehouse::Parts::ClearSome(uint32_t item, uint64_t& freed) {
     tables.Free(item);
   }
   return item < tables.item_high() ? item : kNoItem;
+}
+
+uint32_t Warehouse::Parts::EvictSome(uint32_t item, uint64_t bytes, const std::function<bool(const RecordKey&)>& known,
+                                     uint64_t& freed) {
+  const Inside inside(*this);
+  if (!inside.ok()) return kNoItem;
+  const uint64_t others_since = OthersSince();
+  const uint32_t end = std::min(item + kItemsAtOnce, tables.item_high());
+  for (; item < end && freed < bytes; ++item) {
+    if (tables.state(item) != kItemReady) continue;
+    const uint64_t sequence = tables.item(item).sequence;
+    const bool own = local(item).inserted && local(item).checked == sequence;
+    if (!own && sequence >= others_since) continue;
+    if (known(tables.KeyOf(item)) || PinnedByTheLiving(item)) continue;
+    freed += RoomFor(tables.item(item).bytes);
+    tables.Free(item);
+  }
+  return freed < bytes && item < tables.item_high() ? item : kNoItem;
 }
 
 uint32_t Warehouse::Parts::PunchSome(uint32_t slab) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,15 @@ struct Warehouse::Parts {
   struct Local {
     uint64_t checked = 0;  // sequence of the item when this process inserted or checked it
     uint32_t pins = 0;
+    bool inserted = false;  // that one
   };
   Local& local(uint32_t item) AUGUR_REQUIRES(mu);
   void Pin(uint32_t item) AUGUR_REQUIRES(mu);
   void Unpin(uint32_t item) AUGUR_REQUIRES(mu);
   // Whether anyone who lives has it pinned; takes the pins of the dead off. REQUIRES: the file's lock too.
   bool PinnedByTheLiving(uint32_t item) AUGUR_REQUIRES(mu);
+  // Items from this sequence on may be another's that is attached. REQUIRES: the file's lock too.
+  uint64_t OthersSince() AUGUR_REQUIRES(mu);
   // Frees doomed items; whether there were any.
   bool ReapDoomed() AUGUR_REQUIRES(mu);
   // Gets memory of what Take lacks for a block of `pages`. True: try again. False: there is none.
@@ -38,7 +42,11 @@ struct Warehouse::Parts {
   // Frees what nobody has pinned, of the items from `item` on, a number of them; their bytes are added to `freed`.
   // Returns the item to go on with, or kNoItem at the end.
   uint32_t ClearSome(uint32_t item, uint64_t& freed) AUGUR_EXCLUDES(mu);
-  // The same with empty slabs, whose memory it gives back.
+  // Of the items from `item` on, a number of them: frees those that EvictUnknown should, and adds their room to
+  // `freed`, until that is `bytes`. Returns as ClearSome does.
+  uint32_t EvictSome(uint32_t item, uint64_t bytes, const std::function<bool(const RecordKey&)>& known, uint64_t& freed)
+      AUGUR_EXCLUDES(mu);
+  // As ClearSome with empty slabs, whose memory it gives back.
   uint32_t PunchSome(uint32_t slab) AUGUR_EXCLUDES(mu);
 
   std::vector<Kept> List() AUGUR_EXCLUDES(mu);

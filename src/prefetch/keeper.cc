@@ -60,7 +60,7 @@ void Keeper::Run() {
 }
 
 bool Keeper::Keep(const Task& task) {
-  if (task.clear) task.clear(kept_.warehouse().Clear());
+  if (task.work) task.work();
   to_evict_.insert(to_evict_.end(), task.evict.begin(), task.evict.end());
   std::erase_if(to_evict_, [this](const ShownFile& file) { return kept_.Erase(file); });
   if (!task.file) return true;

@@ -21,12 +21,12 @@ namespace augur {
 // should wait for it. Safe from any thread. REQUIRES: kept outlives it.
 class Keeper {
  public:
-  // First some files are put out, or all of them, then one is taken in.
+  // First some files are put out, then one is taken in.
   struct Task {
     std::vector<ShownFile> evict;
     std::optional<ShownFile> file;
-    std::vector<BlockRef> blocks;               // of `file`
-    std::function<void(uint64_t bytes)> clear;  // not empty: all are put out, and it is told their bytes
+    std::vector<BlockRef> blocks;  // of `file`
+    std::function<void()> work;    // instead, when not empty: something else with the warehouse, for which nobody waits
   };
   // Called on the thread, once for each task. `kept`: its file is in the warehouse, or it had none.
   using Done = std::function<void(const std::optional<ShownFile>& file, bool kept)>;

@@ -73,6 +73,14 @@ bool KeptBlocks::Erase(const ShownFile& file) {
   return all;
 }
 
+uint64_t KeptBlocks::MarkOf(const RecordKey& key) { return key.hash.low ^ (key.block * 0x9E3779B97F4A7C15); }
+
+uint64_t KeptBlocks::EvictUnknown(uint64_t bytes, std::vector<uint64_t> known) {
+  std::sort(known.begin(), known.end());
+  return warehouse_.EvictUnknown(
+      bytes, [&known](const RecordKey& key) { return std::binary_search(known.begin(), known.end(), MarkOf(key)); });
+}
+
 bool KeptBlocks::IsRight(const ShownFile& file, uint64_t block, Warehouse::Pieces pieces) const {
   if (file.made) return EndsWithItsSum(pieces, file.BlockBytes(block));
   const Result<Hash128> expected = store_.BlockHash(file.entry, block);

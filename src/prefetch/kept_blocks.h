@@ -30,6 +30,10 @@ class KeptBlocks {
   bool Erase(const ShownFile& file);
   // A block, checked; nothing when it is not there.
   std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block);
+  // Stands for a block in a list of many: two have the same by an accident of 2^-64.
+  static uint64_t MarkOf(const RecordKey& key);
+  // Puts out blocks whose mark is not in `known`, as Warehouse::EvictUnknown does. Returns the room that was freed.
+  uint64_t EvictUnknown(uint64_t bytes, std::vector<uint64_t> known);
   // Puts one block in, if there is room.
   void InsertBlock(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
 

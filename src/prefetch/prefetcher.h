@@ -156,6 +156,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void KeepWithRoom(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
   void Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
   void OnKept(const std::optional<ShownFile>& file, bool kept);
+  void EvictUnknown(uint64_t bytes);
+  void OnUnknownEvicted(uint64_t freed_bytes);
   // Of the warehouse; and what it has room for beyond that, of the stock.
   uint64_t KeptMax() const;
   uint64_t LentMax() const;
@@ -210,6 +212,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t reads_at_end_ = 0;    // of them, when the front came to the end of the orders
   uint64_t room_asked_us_ = 0;   // when the page cache's room was looked at
   uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
+  uint64_t all_known_us_ = 0;    // what it has was found to be known, or another's
+  bool evicting_unknown_ = false;
   bool filling_ = false;
   bool full_ = false;  // the planner's tables, of files that were read long ago
   bool sight_known_ = false;
@@ -218,7 +222,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
   std::unordered_map<EntryNumber, std::vector<BlockRef>> keeping_;  // not yet in the warehouse
   FetchedFiles fetched_;
-  std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them
+  std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them: all of the orders of this view
+  std::shared_ptr<const Order> filled_;      // all files, once they were to be brought
   std::unordered_set<EntryNumber> watched_;  // folders
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
   std::vector<EntryNumber> to_stat_;

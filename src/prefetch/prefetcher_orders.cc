@@ -96,6 +96,8 @@ bool Prefetcher::BeginAnew() {
   held_.clear();
   fetched_ = {};
   probed_.clear();
+  filled_.reset();
+  all_known_us_ = 0;
   watched_.clear();
   statted_.clear();
   to_stat_.clear();
@@ -189,6 +191,7 @@ void Prefetcher::FillWhenAllFits() {
   const Result<std::shared_ptr<const Order>> files = path_order_.Files();
   if (!files.ok()) return;
   filling_ = true;
+  filled_ = *files;
   planner().Fill(**files);
   for (const EntryNumber file : **files) {
     const Result<ShownFile> shown = Shown(file);

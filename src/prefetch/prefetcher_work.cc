@@ -5,7 +5,7 @@
 #include <future>
 #include <utility>
 
-// What it carries out: reads, what is made of them, what is kept, pushed and dropped.
+// What it carries out: reads, what is made of them, what is pushed and dropped.
 
 namespace augur {
 namespace {
@@ -163,71 +163,6 @@ void Prefetcher::Take(const ShownFile& file, std::vector<BlockRef> blocks, const
   }
 }
 
-// The planner counts the file as kept from now on; until it is there, the blocks stay at hand.
-void Prefetcher::Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
-  const auto number = static_cast<EntryNumber>(file.entry.number);
-  Keeper::Task task;
-  for (const EntryNumber out : plan.evict) {
-    Wasted(out);
-    const Result<ShownFile> shown = Shown(out);
-    if (shown.ok()) task.evict.push_back(*shown);
-  }
-  // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
-  // nothing else than to be kept can wait for it; and so can the files of tiles, most of which are read to be kept:
-  // they come in bursts, when a limit lets the reads of a tenth of a second through at once.
-  const uint64_t waiting_max = options_.chunk_bytes / 4 * (planner_->gauges().sweeping ? 3 : 1);
-  const bool behind = keeping_bytes_ >= waiting_max && source_ != Source::kNothing;
-  const bool take = plan.keep && !blocks.empty() && !behind;
-  if (plan.keep && !take) planner_->KeepsNot(number);
-  if (plan.evict.empty() && !take) return;
-  if (take) {
-    task.file = file;
-    task.blocks.assign(blocks.begin(), blocks.end());
-    keeping_[number] = task.blocks;
-    keeping_bytes_ += file.size;
-  }
-  ++keeps_;
-  keeper_->Add(std::move(task));
-}
-
-void Prefetcher::OnKept(const std::optional<ShownFile>& file, bool kept) {
-  --keeps_;
-  if (!file) return;
-  const auto number = static_cast<EntryNumber>(file->entry.number);
-  keeping_.erase(number);
-  keeping_bytes_ -= file->size;
-  if (kept) return;
-  planner_->KeepsNot(number);
-  // It holds less than was thought: others use it too, or the machine has no more memory to give now.
-  const PlannerGauges gauges = planner_->gauges();
-  const uint64_t lent = gauges.sweeping ? std::min(gauges.kept_bytes, LentMax()) : LentMax();
-  planner_->SetKeptMax(gauges.kept_bytes - (gauges.sweeping ? lent : 0), lent);
-  short_since_us_ = NowUs();
-}
-
-// The file's bytes are not in our memory any more; were they ever used?
-void Prefetcher::Wasted(EntryNumber file) {
-  if (held_.contains(file) || !fetched_.LetGo(file)) return;
-  CountWasted(file);
-}
-
-void Prefetcher::CountWasted(EntryNumber file) {
-  const Result<ShownFile> shown = Shown(file);
-  if (shown.ok()) statistics_.Add(Stat::kWastedBytes, shown->size);
-}
-
-// Out of the conveyor. What was made goes to the warehouse where that has room: to make it again would cost more.
-void Prefetcher::LetGo(EntryNumber file) {
-  const auto held = held_.find(file);
-  if (held == held_.end()) return;
-  const std::vector<BlockRef> blocks = std::move(held->second);
-  held_.erase(held);
-  const Result<ShownFile> shown = Shown(file);
-  if (!shown.ok() || !shown->made) return;
-  const KeepPlan plan = planner_->KeepWithRoom(file);
-  if (plan.keep) Keep(*shown, blocks, plan);
-}
-
 void Prefetcher::StartPushes() {
   if (sink_ == nullptr) return;
   while (pushes_ < kPushesAhead) {
@@ -331,39 +266,6 @@ void Prefetcher::AskStats() {
     // They are pushed when the reader has looked them up by himself: they are tried once more, and then left alone.
     for (const EntryNumber file : unknown) planner_->Statted(file);
   }
-}
-
-DropReport Prefetcher::Drop() {
-  auto report = std::make_shared<std::promise<DropReport>>();
-  const auto event = [this, report] {
-    uint64_t stocked_bytes = 0;
-    if (planner_) {
-      stocked_bytes = planner_->gauges().stock_bytes;
-      const std::vector<EntryNumber> files = planner_->TakeStocked();
-      drops_ += files.size();
-      pusher_.AddDrops(files);
-      // Nor is it filled again before somebody reads.
-      planner_->EndFill();
-      filling_ = false;
-      reads_seen_ = reads_at_end_ = reads_at_turn_ = 0;
-    }
-    if (!kept_) return report->set_value({.warehouse_bytes = 0, .stocked_bytes = stocked_bytes});
-    if (planner_) {
-      for (const EntryNumber file : planner_->TakeKept()) Wasted(file);
-    }
-    // After what is still to be put in, which the planner has forgotten too.
-    ++keeps_;
-    keeper_->Add({.evict = {}, .file = {}, .blocks = {}, .clear = [report, stocked_bytes](uint64_t bytes) {
-                    report->set_value({.warehouse_bytes = bytes, .stocked_bytes = stocked_bytes});
-                  }});
-  };
-  {
-    const MutexLock lock(mu_);
-    if (!running_ || stopping_) return {};
-    if (events_.empty()) posted_.NotifyOne();
-    events_.push_back(event);
-  }
-  return report->get_future().get();
 }
 
 }  // namespace augur

@@ -232,6 +232,33 @@ def test_warm_restart(room, mounts, point, data, ahead, shared_memory, end):
     assert ahead.counters()["corrupt_blocks"] == 0
 
 
+@pytest.mark.parametrize("cache", ["ram", "shm"])
+def test_what_nobody_foresees_gives_way(room, mounts, point, data, ahead, shared_memory, cache):
+    """The warehouse is full of files that are in no order, read by this run or by the one before: what is hinted has their place."""
+    options = ["memory=96M", f"cache={cache}", "cache-size=8M", "stock=off"]
+    pid = mounts.mount(data.store, point, *options)
+    paths = data.shuffled(19)
+    for path in paths[:400]:  # 12 MB
+        data.check(point, path)
+    assert ahead.gauges()["warehouse_bytes"] > 0.9 * ahead.gauges()["warehouse_bytes_max"]
+    if cache == "shm":
+        end_mount(pid, point, "umount")
+        mounts.mount(data.store, point, *options)
+        assert ahead.gauges()["warehouse_bytes"] > 0.9 * ahead.gauges()["warehouse_bytes_max"]
+    later = paths[400:]  # 6 MB
+
+    def epoch(seed):
+        drop_caches()
+        before = ahead.counters()["disk_bytes"]
+        random.Random(seed).shuffle(later)
+        ahead.hint(later)
+        ahead.follow(data, later)
+        return ahead.counters()["disk_bytes"] - before
+    for seed in range(2):
+        epoch(seed)
+    assert epoch(2) <= sum(data.sizes[path] for path in later) / 4, ahead.status()
+
+
 def test_two_mounts_share(room, mounts, point, data, ctl, ahead, shared_memory):
     other_point = room / "other"
     other_point.mkdir()

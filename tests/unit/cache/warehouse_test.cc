@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <thread>
@@ -145,6 +146,23 @@ TEST_P(WarehouseTest, ABlockLargerThanASlabIsInPieces) {
   EXPECT_TRUE(found == bytes);
   EXPECT_LE(pin->pieces().size(), 4U);
   EXPECT_EQ(warehouse->Insert(TestKey(2), std::vector<std::byte>(40 * kMiB)), Inserted::kNoRoom);
+}
+
+TEST_P(WarehouseTest, WhatIsNotKnownGoesUntilThereIsRoom) {
+  const auto warehouse = Open(16 * kMiB);
+  for (uint64_t id = 0; id < 300; ++id) ASSERT_EQ(warehouse->Insert(TestKey(id), TestBlock(id)), Inserted::kYes);
+  const auto known = [](const RecordKey& key) { return key.hash.high % 2 == 0; };
+  auto pin = warehouse->Find(TestKey(299), [](auto) { return true; });
+  if (!pin) FAIL();
+  const uint64_t used = warehouse->used_bytes();
+  const uint64_t freed = warehouse->EvictUnknown(100'000, known);
+  EXPECT_EQ(warehouse->used_bytes(), used - freed);
+  EXPECT_GE(freed, 100'000U);
+  EXPECT_LT(freed, 100'000 + Warehouse::RoomFor(300'000)) << "no more than are needed";
+  warehouse->EvictUnknown(UINT64_MAX, known);
+  for (uint64_t id = 0; id < 300; ++id) EXPECT_EQ(FindRight(*warehouse, id), id % 2 == 0 || id == 299 ? 1 : 0) << id;
+  EXPECT_TRUE(HasBytesOf(299, pin->pieces()));
+  EXPECT_EQ(warehouse->EvictUnknown(UINT64_MAX, known), 0U);
 }
 
 TEST_P(WarehouseTest, ClearGivesTheMemoryBack) {
@@ -327,6 +345,34 @@ TEST_F(SharedWarehouseTest, TwoMountsShareAndRespectEachOthersPins) {
   pin.reset();
   EXPECT_TRUE(one->Erase(TestKey(1)));
   EXPECT_FALSE(two->Contains(TestKey(1)));
+}
+
+// What was there before both came is anybody's; what one has put in since is not the other's to put out.
+TEST_F(SharedWarehouseTest, WhatAnotherOneMayHavePutInStays) {
+  const auto none = [](const RecordKey&) { return false; };
+  ASSERT_EQ(folder_.Open(16 * kMiB)->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  const auto one = folder_.Open(16 * kMiB);
+  ASSERT_EQ(one->Insert(TestKey(2), TestBlock(2)), Inserted::kYes);
+  auto two = folder_.Open(16 * kMiB);
+  ASSERT_EQ(one->Insert(TestKey(3), TestBlock(3)), Inserted::kYes);
+  ASSERT_EQ(two->Insert(TestKey(4), TestBlock(4)), Inserted::kYes);
+  ASSERT_EQ(FindRight(*one, 4), 1);
+  ASSERT_EQ(FindRight(*two, 3), 1);
+  const auto there = [&] {
+    std::vector<uint64_t> ids;
+    for (const Warehouse::Kept& kept : one->List()) ids.push_back(kept.key.hash.high);
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  };
+  // `one` was there first, so what came after it, and not from `two`, may be its.
+  two->EvictUnknown(UINT64_MAX, none);
+  EXPECT_EQ(there(), (std::vector<uint64_t>{2, 3}));
+  ASSERT_EQ(two->Insert(TestKey(4), TestBlock(4)), Inserted::kYes);
+  one->EvictUnknown(UINT64_MAX, none);
+  EXPECT_EQ(there(), (std::vector<uint64_t>{4}));
+  two.reset();
+  one->EvictUnknown(UINT64_MAX, none);
+  EXPECT_EQ(there(), (std::vector<uint64_t>{}));
 }
 
 TEST_F(SharedWarehouseTest, AnotherStoreHasItsOwn) {

@@ -54,6 +54,27 @@ TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
   EXPECT_EQ(Count(Stat::kOrdersAccepted), 3U);
 }
 
+// Files that were read before an order came, and are not in it, have the whole warehouse: it is not theirs for ever.
+TEST_F(PrefetchEngineTest, WhatNobodyForeseesGivesWayToWhatIsForeseen) {
+  WriteFiles(600, 60'000);
+  StartEngine({.chunk_bytes = 32 << 20, .stock_bytes = 3 << 19, .kept_bytes = 8 << 20});
+  const Order all = Shuffled(1);
+  const Order before(all.begin(), all.begin() + 400);
+  for (const EntryNumber file : before) ReadAsReader(file);
+  ASSERT_GT(warehouse_->used_bytes(), warehouse_->bytes_max() * 9 / 10);
+  // Of the others, as much as has room.
+  files_.assign(all.begin() + 400, all.end());
+  const std::vector<Order> epochs = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3)};
+  uint64_t bytes = 0;
+  for (const EntryNumber file : files_) bytes += Content(file).size();
+  for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(Follow(epochs[0], 3));
+  ASSERT_TRUE(Follow(epochs[1], 3));
+  const uint64_t disk_bytes = Count(Stat::kDiskBytes);
+  ASSERT_TRUE(Follow(epochs[2], 3));
+  EXPECT_LE(Count(Stat::kDiskBytes) - disk_bytes, bytes / 4) << Told();
+}
+
 // The same file twice in an order, and two files with the same bytes.
 TEST_F(PrefetchEngineTest, FilesThatComeTwice) {
   auto writer = StoreWriter::Begin(store_path(), {});

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/prefetcher.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+// What it keeps in the warehouse, and what it lets go.
+
+namespace augur {
+namespace {
+
+// What nobody foresees is put out a sixteenth of the warehouse at a time, since for that the whole of it is looked at;
+// of what another mount may need, or when there is nothing of the kind, not again before this time.
+constexpr uint64_t kEvictedPart = 16;
+constexpr uint64_t kLookAgainUs = 10'000'000;
+// As far as what is in the warehouse may be off what the planner thinks, by what is on its way in or out.
+constexpr uint64_t kOverPart = 64;
+
+}  // namespace
+
+// The planner counts the file as kept from now on; until it is there, the blocks stay at hand.
+void Prefetcher::Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
+  const auto number = static_cast<EntryNumber>(file.entry.number);
+  Keeper::Task task;
+  for (const EntryNumber out : plan.evict) {
+    Wasted(out);
+    const Result<ShownFile> shown = Shown(out);
+    if (shown.ok()) task.evict.push_back(*shown);
+  }
+  // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
+  // nothing else than to be kept can wait for it; and so can the files of tiles, most of which are read to be kept:
+  // they come in bursts, when a limit lets the reads of a tenth of a second through at once.
+  const uint64_t waiting_max = options_.chunk_bytes / 4 * (planner_->gauges().sweeping ? 3 : 1);
+  const bool behind = keeping_bytes_ >= waiting_max && source_ != Source::kNothing;
+  const bool take = plan.keep && !blocks.empty() && !behind;
+  if (plan.keep && !take) planner_->KeepsNot(number);
+  if (plan.evict.empty() && !take) return;
+  if (take) {
+    task.file = file;
+    task.blocks.assign(blocks.begin(), blocks.end());
+    keeping_[number] = task.blocks;
+    keeping_bytes_ += file.size;
+  }
+  ++keeps_;
+  keeper_->Add(std::move(task));
+}
+
+void Prefetcher::OnKept(const std::optional<ShownFile>& file, bool kept) {
+  --keeps_;
+  if (!file) return;
+  const auto number = static_cast<EntryNumber>(file->entry.number);
+  keeping_.erase(number);
+  keeping_bytes_ -= file->size;
+  if (kept) {
+    // Of memory that it is only lent sometimes, the private one gives what it should not have at the time.
+    const Warehouse& warehouse = kept_->warehouse();
+    const uint64_t bytes_max = std::max(KeptMax(), planner_->gauges().kept_bytes);
+    const bool over = warehouse.used_bytes() > bytes_max + bytes_max / kOverPart;
+    if (over && warehouse.place() == Warehouse::Place::kRam) EvictUnknown(0);
+    return;
+  }
+  EvictUnknown(file->size);
+  planner_->KeepsNot(number);
+  // It holds less than was thought: others use it too, or the machine has no more memory to give now.
+  const PlannerGauges gauges = planner_->gauges();
+  const uint64_t lent = gauges.sweeping ? std::min(gauges.kept_bytes, LentMax()) : LentMax();
+  planner_->SetKeptMax(gauges.kept_bytes - (gauges.sweeping ? lent : 0), lent);
+  short_since_us_ = NowUs();
+}
+
+// The warehouse has no room although the planner thinks that there is: it has what the planner does not know. What is
+// foreseen has its place: so many bytes, and a part of the warehouse with them. Not for a pass that was recognised, as
+// what comes next in it is not known either.
+void Prefetcher::EvictUnknown(uint64_t bytes) {
+  if (evicting_unknown_ || (source_ != Source::kOrder && source_ != Source::kForeseen && !filling_)) return;
+  if (all_known_us_ != 0 && NowUs() - all_known_us_ < kLookAgainUs) return;
+  evicting_unknown_ = true;
+  ++keeps_;
+  bytes += KeptMax() / kEvictedPart;
+  std::vector<EntryNumber> files(probed_.begin(), probed_.end());
+  // The view stays while this is under way, so Shown can be used on that thread.
+  keeper_->Add(
+      {.evict = {}, .file = {}, .blocks = {}, .work = [this, bytes, files = std::move(files), filled = filled_] {
+         std::vector<uint64_t> known;
+         const auto know = [&](EntryNumber file) {
+           const Result<ShownFile> shown = Shown(file);
+           const uint64_t blocks = shown.ok() ? shown->block_count() : 0;
+           for (uint64_t block = 0; block < blocks; ++block) {
+             known.push_back(KeptBlocks::MarkOf(shown->KeyOf(block)));
+           }
+         };
+         for (const EntryNumber file : files) know(file);
+         if (filled) std::ranges::for_each(*filled, know);
+         const uint64_t freed = kept_->EvictUnknown(bytes, std::move(known));
+         Post([this, freed] { OnUnknownEvicted(freed); });
+       }});
+}
+
+void Prefetcher::OnUnknownEvicted(uint64_t freed_bytes) {
+  evicting_unknown_ = false;
+  all_known_us_ = freed_bytes == 0 ? NowUs() : 0;
+  if (freed_bytes == 0) return;
+  short_since_us_ = 0;
+  planner_->SetKeptMax(KeptMax(), LentMax());
+}
+
+// The file's bytes are not in our memory any more; were they ever used?
+void Prefetcher::Wasted(EntryNumber file) {
+  if (held_.contains(file) || !fetched_.LetGo(file)) return;
+  CountWasted(file);
+}
+
+void Prefetcher::CountWasted(EntryNumber file) {
+  const Result<ShownFile> shown = Shown(file);
+  if (shown.ok()) statistics_.Add(Stat::kWastedBytes, shown->size);
+}
+
+// Out of the conveyor. What was made goes to the warehouse where that has room: to make it again would cost more.
+void Prefetcher::LetGo(EntryNumber file) {
+  const auto held = held_.find(file);
+  if (held == held_.end()) return;
+  const std::vector<BlockRef> blocks = std::move(held->second);
+  held_.erase(held);
+  const Result<ShownFile> shown = Shown(file);
+  if (!shown.ok() || !shown->made) return;
+  const KeepPlan plan = planner_->KeepWithRoom(file);
+  if (plan.keep) Keep(*shown, blocks, plan);
+}
+
+DropReport Prefetcher::Drop() {
+  auto report = std::make_shared<std::promise<DropReport>>();
+  const auto event = [this, report] {
+    uint64_t stocked_bytes = 0;
+    if (planner_) {
+      stocked_bytes = planner_->gauges().stock_bytes;
+      const std::vector<EntryNumber> files = planner_->TakeStocked();
+      drops_ += files.size();
+      pusher_.AddDrops(files);
+      // Nor is it filled again before somebody reads.
+      planner_->EndFill();
+      filling_ = false;
+      reads_seen_ = reads_at_end_ = reads_at_turn_ = 0;
+    }
+    if (!kept_) return report->set_value({.warehouse_bytes = 0, .stocked_bytes = stocked_bytes});
+    if (planner_) {
+      for (const EntryNumber file : planner_->TakeKept()) Wasted(file);
+    }
+    // After what is still to be put in, which the planner has forgotten too.
+    ++keeps_;
+    keeper_->Add({.evict = {}, .file = {}, .blocks = {}, .work = [this, report, stocked_bytes] {
+                    const uint64_t bytes = kept_->warehouse().Clear();
+                    report->set_value({.warehouse_bytes = bytes, .stocked_bytes = stocked_bytes});
+                  }});
+  };
+  {
+    const MutexLock lock(mu_);
+    if (!running_ || stopping_) return {};
+    if (events_.empty()) posted_.NotifyOne();
+    events_.push_back(event);
+  }
+  return report->get_future().get();
+}
+
+}  // namespace augur
