@@ -41,7 +41,7 @@ class Warehouse {
     // Where the store is, for SweepDebris: an absolute path, 1,024 bytes at most. Empty: never debris.
     std::string store_path;
     // What it may take with its tables. Several mounts of one store: the largest wish of those attached; a daemon that
-    // comes alone sets it anew, and keeps what is there.
+    // comes alone sets it anew, keeps of what is there as much, and gives the rest back.
     uint64_t bytes_max = 0;
     // Shared by the users of this group (file mode 0660), who must trust each other: any of them can write to it.
     std::optional<gid_t> group;
@@ -137,8 +137,8 @@ class Warehouse {
   // Empty for kRam.
   const std::string& path() const;
   // Bytes of blocks, each rounded up to 4 KiB: a block takes RoomFor(bytes). Whether a block has room is
-  // used_bytes() + RoomFor(bytes) <= bytes_max(), as long as the machine has the memory. May change when another daemon
-  // comes; may be below used_bytes() when a daemon came with a smaller wish.
+  // used_bytes() + RoomFor(bytes) <= bytes_max(), as long as the machine has the memory. May grow when another daemon
+  // comes.
   uint64_t bytes_max() const;
   uint64_t used_bytes() const;
   static uint64_t RoomFor(uint64_t bytes);

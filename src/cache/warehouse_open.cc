@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <ctime>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -124,6 +125,28 @@ Status CommitAll(WarehouseMemory& memory, WarehouseTables& tables, uint64_t held
   return Status::Ok();
 }
 
+// Gives back the slabs that are beyond the limit, the emptiest first; Rebuild throws away what had a page in one of
+// them. kCorrupt: tables of a larger limit leave too little of this one. REQUIRES: nobody else is attached.
+Status Shrink(WarehouseMemory& memory, WarehouseTables& tables) {
+  const WarehouseGeometry& geometry = tables.geometry();
+  const uint64_t slabs_max = tables.pages_max() / kSlabDataPages;
+  if (slabs_max * kSlabBytes < tables.header().limit_bytes / 2) {
+    return {Code::kCorrupt, "it was made for more memory, and its tables would take most of what it may have now"};
+  }
+  std::vector<uint32_t> slabs;
+  for (uint32_t slab = geometry.slab_count; slab-- > 0;) {
+    if (tables.slab_present(slab)) slabs.push_back(slab);
+  }
+  if (slabs.size() <= slabs_max) return Status::Ok();
+  std::ranges::stable_sort(slabs, std::greater(), [&tables](uint32_t slab) { return tables.slab_free(slab); });
+  slabs.resize(slabs.size() - slabs_max);
+  for (const uint32_t slab : slabs) {
+    tables.DropSlab(slab);
+    memory.Punch(geometry.slab_offset(slab), kSlabBytes);
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 struct Warehouse::Opener {
@@ -210,6 +233,11 @@ Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::TakeOver(Attached a
     if (Status status = CommitAll(parts->memory, parts->tables, at.held_bytes); !status.ok()) {
       ::unlink(path.c_str());
       return status.code() == Code::kCorrupt ? status : Status(Code::kCorrupt, status.text());
+    }
+    parts->tables.header().limit_bytes = limit;
+    if (Status status = Shrink(parts->memory, parts->tables); !status.ok()) {
+      ::unlink(path.c_str());
+      return status;
     }
   } else {
     limit = std::max(limit, parts->tables.header().limit_bytes);

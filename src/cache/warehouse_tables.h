@@ -75,7 +75,9 @@ class WarehouseTables {
   // The next slab at or after `from` of which no page is in use, taken out of use; kSlabAbsent when there is none.
   uint32_t TakeOutEmptySlab(uint32_t from);
   bool slab_present(uint32_t slab) const { return Load(SlabFree(slab)) != kSlabAbsent; }
-  // Takes a slab that turned out to have no memory out of use; Rebuild follows.
+  // Free pages of a slab that is present.
+  uint32_t slab_free(uint32_t slab) const { return Load(SlabFree(slab)); }
+  // Takes a slab that has no memory, or is to have none, out of use; Rebuild follows.
   void DropSlab(uint32_t slab);
   // Items below header().item_high + kItemStep have memory now.
   void AddItems();

@@ -259,6 +259,23 @@ def test_what_nobody_foresees_gives_way(room, mounts, point, data, ahead, shared
     assert epoch(2) <= sum(data.sizes[path] for path in later) / 4, ahead.status()
 
 
+def test_smaller_shared_memory_is_given_back(room, mounts, point, data, ahead, shared_memory):
+    """A mount that comes alone makes the file as small as its own cache-size, and has what is left in it."""
+    pid = mounts.mount(data.store, point, LARGE, "cache=shm")
+    fill_warehouse(data, ahead)
+    (path,) = shared_memory()
+    assert os.stat(path).st_blocks * 512 > data.bytes
+    end_mount(pid, point, "umount")
+    mounts.mount(data.store, point, LARGE, "cache=shm", "cache-size=8M")
+    assert shared_memory() == [path]
+    assert os.stat(path).st_blocks * 512 <= 8 << 20
+    assert 0.5 * (8 << 20) < ahead.gauges()["warehouse_bytes"] <= ahead.gauges()["warehouse_bytes_max"]
+    drop_caches()
+    for name in data.shuffled(20):
+        data.check(point, name)
+    assert ahead.counters()["warehouse_hits"] > 100 and ahead.counters()["corrupt_blocks"] == 0
+
+
 def test_two_mounts_share(room, mounts, point, data, ctl, ahead, shared_memory):
     other_point = room / "other"
     other_point.mkdir()

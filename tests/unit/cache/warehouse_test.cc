@@ -387,7 +387,7 @@ TEST_F(SharedWarehouseTest, AnotherStoreHasItsOwn) {
   EXPECT_FALSE((*other)->Contains(TestKey(1)));
 }
 
-TEST_F(SharedWarehouseTest, ALaterDaemonSetsTheSizeAnewAndKeepsWhatIsThere) {
+TEST_F(SharedWarehouseTest, ALaterDaemonSetsTheSizeAnewAndKeepsWhatHasRoom) {
   uint64_t id = 0;
   uint64_t small_max = 0;
   {
@@ -407,9 +407,34 @@ TEST_F(SharedWarehouseTest, ALaterDaemonSetsTheSizeAnewAndKeepsWhatIsThere) {
   }
   const auto warehouse = folder_.Open(8 * kMiB);
   EXPECT_EQ(warehouse->bytes_max(), small_max);
-  EXPECT_GT(warehouse->used_bytes(), warehouse->bytes_max());
-  EXPECT_EQ(warehouse->Insert(TestKey(id + 9), TestBlock(id + 9)), Inserted::kNoRoom);
-  EXPECT_EQ(FindRight(*warehouse, 0), 1);
+  EXPECT_LE(warehouse->used_bytes(), warehouse->bytes_max());
+  EXPECT_GT(warehouse->used_bytes(), warehouse->bytes_max() / 2) << "not more is lost than must be";
+  // The machine has the rest of it back.
+  EXPECT_LE(warehouse->held_bytes(), 8 * kMiB);
+  EXPECT_LE(Warehouse::HeldAlready(folder_.options(8 * kMiB)), 8 * kMiB);
+  uint64_t found = 0;
+  for (uint64_t at = 0; at <= id; ++at) found += FindRight(*warehouse, at) == 1 ? 1 : 0;
+  EXPECT_EQ(found, warehouse->block_count());
+  for (; warehouse->block_count() > 0; warehouse->EvictUnknown(1, [](const RecordKey&) { return false; })) {
+  }
+  EXPECT_EQ(warehouse->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+}
+
+// As small as would leave no room beside the tables of a much larger one.
+TEST_F(SharedWarehouseTest, OneThatWasMadeForMuchMoreIsBegunAnew) {
+  {
+    const auto warehouse = folder_.Open(192 * kMiB);
+    const std::vector<std::byte> one(1, std::byte{1});
+    for (uint64_t id = 0; id < 40'000; ++id) ASSERT_EQ(warehouse->Insert(TestKey(id), one), Inserted::kYes);
+  }
+  std::vector<std::string> notes;
+  const auto opened = Warehouse::Open(folder_.options(4 * kMiB), notes);
+  ASSERT_TRUE(opened.ok());
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("made for more memory"), std::string::npos) << notes[0];
+  EXPECT_EQ((*opened)->place(), Place::kShm);
+  EXPECT_EQ((*opened)->block_count(), 0U);
+  EXPECT_EQ((*opened)->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
 }
 
 // Promise: who is stopped while it holds the lock does not stop the others.
