@@ -104,10 +104,10 @@ void Planner::Count() {
   while (!being_read_.empty() && being_read_.front().second + progress_.options().lag < seen_) {
     const Slot slot = being_read_.front().first;
     being_read_.pop_front();
-    if (--states_[slot].being_read == 0) {
-      Leave(slot);
-      Settle(slot);
-    }
+    if (--states_[slot].being_read > 0 || !stocked_.Contains(slot)) continue;
+    Leave(slot);
+    // What is not left is about to be dropped, and the warehouse need not give way for so short a time.
+    if (left_.Contains(slot)) Settle(slot);
   }
 }
 

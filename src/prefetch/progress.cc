@@ -2,7 +2,7 @@
 #include "prefetch/progress.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace augur {
 
@@ -44,25 +44,30 @@ Progress::Seen Progress::See(Slot slot, bool missed) {
   if (track_.NextUse(slot, track_.begin()) == kNever) return seen;
   const Position here = std::clamp(front_, track_.begin(), track_.end() - 1);
   if (!trail_.Add(track_, slot, track_.EpochAround(here))) return seen;
-  const std::vector<Position> read = FindReader();
-  if (read.empty()) return seen;
-  const Position middle = read[read.size() / 2];
-  if (middle < front_ + options_.spread_max && middle + options_.spread_max > front_) return seen;
-  std::vector<Position> near;
-  std::ranges::copy_if(read, std::back_inserter(near), [&](Position position) {
-    return position + options_.spread_max / 2 > middle && position < middle + options_.spread_max / 2;
-  });
+  const std::vector<Position> near = FindReader(slot);
+  if (near.empty()) return seen;
   JumpTo(near, missed);
   trail_.Clear();
   return {.kind = Kind::kJump, .position = near.back()};
 }
 
-// The epoch that the last reads follow: where the front is, or any that is queued. Of a run that was begun anew the
-// epochs stand behind those that are left of the one before.
-std::vector<Position> Progress::FindReader() const {
-  std::vector<Position> read;
-  for (size_t epoch = 0; epoch < track_.epoch_count() && read.empty(); ++epoch) read = trail_.FindIn(track_, epoch);
-  return read;
+// Where the last reads follow an epoch far from the front, one behind it rather than one before it: of a run that was
+// begun anew the epochs stand behind those that are left of the one before. Empty: they follow none, or where the front
+// is.
+std::vector<Position> Progress::FindReader(Slot last) const {
+  std::vector<Position> found;
+  for (size_t epoch = 0; epoch < track_.epoch_count(); ++epoch) {
+    std::vector<Position> read = trail_.FindIn(track_, epoch);
+    if (read.empty()) continue;
+    const Position here = track_.UseIn(last, epoch);
+    if (here == kNever) continue;
+    const auto apart = [here](Position position) { return std::max(position, here) - std::min(position, here); };
+    if (apart(front_) < options_.spread_max) return {};  // though another epoch may be the same
+    if (!found.empty() && found.back() > front_) continue;
+    std::erase_if(read, [&](Position position) { return apart(position) >= options_.spread_max / 2; });
+    if (read.size() >= kStraysToJump) found = std::move(read);
+  }
+  return found;
 }
 
 Progress::Seen Progress::SeeHere(Slot slot, bool missed) {

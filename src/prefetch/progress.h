@@ -92,7 +92,7 @@ class Progress {
   Seen Stray(Slot slot, bool missed);
   bool JumpNear(Position position, bool missed);
   void JumpTo(const std::vector<Position>& read, bool missed);
-  std::vector<Position> FindReader() const;
+  std::vector<Position> FindReader(Slot last) const;
 
   const Track& track_;
   Options options_;

@@ -14,6 +14,9 @@ constexpr uint64_t kReadsToLook = 32;
 // Of m files anywhere in an epoch of n, m (m - 1) / n are the next one of another on average, about as Poisson has it:
 // this many and twice the mean are there by chance less often than once in 10^6, whatever n is.
 constexpr size_t kNeighboursMin = 16;
+// And most of the very last, or they are what was read before the reader went elsewhere.
+constexpr ptrdiff_t kLatest = 8;
+constexpr size_t kLatestMin = 6;
 // Those shortly before: a part of the epoch that holds a file by chance seldom, but no fewer than workers are many.
 constexpr uint64_t kKnownPart = 16;
 constexpr uint64_t kKnownMax = 1024;
@@ -78,7 +81,12 @@ std::vector<Position> Trail::FindIn(const Track& track, size_t epoch) const {
   }
   const auto [begin, end] = track.EpochAt(epoch);
   const size_t by_chance = looked * looked / static_cast<size_t>(end - begin);
-  if (neighbours < kNeighboursMin + 2 * by_chance) found.clear();
+  if (neighbours < kNeighboursMin + 2 * by_chance) return {};
+  size_t latest = 0;
+  for (auto slot = slots_.end() - kLatest; slot != slots_.end(); ++slot) {
+    if (std::binary_search(found.begin(), found.end(), track.UseIn(*slot, epoch))) ++latest;
+  }
+  if (latest < kLatestMin) return {};
   return found;
 }
 

@@ -297,11 +297,22 @@ TEST_F(ProgressTest, ARunThatBeginsAnewIsFoundBehindWhatTheLastOneLeft) {
         for (size_t epoch = 10; epoch < 20; ++epoch) track.Append(runs[epoch]);
         read(runs[10], 300);
         EXPECT_GE(progress.front(), size_t{10} * files + 200);
-        EXPECT_LE(progress.front(), size_t{10} * files + 300 + 32 * workers);
+        EXPECT_LE(progress.front(), size_t{10} * files + 300 + 64 * workers);
         EXPECT_FALSE(progress.lost());
       }
     }
   }
+}
+
+// As a validation pass is.
+TEST_F(ProgressTest, EpochsThatAreAllTheSameAreReadOneAfterTheOther) {
+  for (int epoch = 0; epoch < 4; ++epoch) track_.Append(Shuffled(3000, 1));
+  for (Position i = 0; i < 12'000; ++i) {
+    ASSERT_NE(See(track_.FileOf(track_.At(i))).kind, Progress::Kind::kJump) << i;
+    ASSERT_LE(progress_.front(), i + 1);
+    track_.PopBefore(progress_.base());
+  }
+  EXPECT_EQ(progress_.front(), track_.end());
 }
 
 TEST_F(ProgressTest, WhatNobodyReadsIsLost) {

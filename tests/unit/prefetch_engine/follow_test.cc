@@ -64,15 +64,16 @@ TEST_F(PrefetchEngineTest, WhatNobodyForeseesGivesWayToWhatIsForeseen) {
   ASSERT_GT(warehouse_->used_bytes(), warehouse_->bytes_max() * 9 / 10);
   // Of the others, as much as has room.
   files_.assign(all.begin() + 400, all.end());
-  const std::vector<Order> epochs = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3)};
+  const std::vector<Order> epochs = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3), ShuffledHalves(4),
+                                     ShuffledHalves(5)};
   uint64_t bytes = 0;
   for (const EntryNumber file : files_) bytes += Content(file).size();
-  for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
-  ASSERT_TRUE(Follow(epochs[0], 3));
-  ASSERT_TRUE(Follow(epochs[1], 3));
+  for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
+  for (size_t epoch = 0; epoch < 4; ++epoch) ASSERT_TRUE(Follow(epochs[epoch], 3));
   const uint64_t disk_bytes = Count(Stat::kDiskBytes);
-  ASSERT_TRUE(Follow(epochs[2], 3));
-  EXPECT_LE(Count(Stat::kDiskBytes) - disk_bytes, bytes / 4) << Told();
+  ASSERT_TRUE(Follow(epochs[4], 3));
+  // But what could not be copied in time when it was read.
+  EXPECT_LE(Count(Stat::kDiskBytes) - disk_bytes, bytes / 2) << Told();
 }
 
 // The same file twice in an order, and two files with the same bytes.
