@@ -193,7 +193,7 @@ def test_what_does_not_resolve_is_refused(mount, augurctl):
         (["--sampler", "transformers", "--world-size", "2"], "give --batch-size"),
         (["--sampler", "numpy", "--seed", "4294967296"], "2^32"),
         (["--sampler", "distributed", "--ranks", "2"], "give --world-size"),
-        (["--sampler", "torch", "--seed", "1", "--epoch-from", "10000000000"], "from 0 to 100000"),
+        (["--sampler", "torch", "--seed", "1", "--epoch-from", "10000000000"], "too large: 0 to 100000"),
         (["--sampler", "torch", "--seed", "1", "--position", "68719476736"], "too far into the stream"),
         (["--sampler", "torch", "--seed", "1", "--stride", "4294967296", "--epoch-from", "100000"], "give one up to 1"),
     ):
