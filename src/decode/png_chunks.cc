@@ -7,6 +7,7 @@
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "decode/png_header.h"
 
@@ -30,12 +31,11 @@ struct Chunk {
   bool cut = false;
 
   bool critical() const { return (static_cast<unsigned char>(type[0]) & kCriticalBit) == 0; }
-  // What should stand behind the body.
-  std::array<std::byte, kCrcBytes> Checksum() const {
-    const uint32_t crc = libdeflate_crc32(0, whole.data() + 4, 4 + body.size());
-    return {std::byte(crc >> 24), std::byte(crc >> 16 & 0xFF), std::byte(crc >> 8 & 0xFF), std::byte(crc & 0xFF)};
+  bool sound() const {
+    return !cut && libdeflate_crc32(0, whole.data() + 4, 4 + body.size()) == BigEndian32(whole.last(kCrcBytes).data());
   }
-  bool sound() const { return !cut && std::ranges::equal(Checksum(), whole.last(kCrcBytes)); }
+  // Whether it makes the pixels.
+  bool taken() const { return type == "IHDR" || type == "PLTE" || type == "IDAT"; }
 };
 
 // REQUIRES: at least a header is left.
@@ -60,25 +60,18 @@ Status Corrupt(const std::string& text) { return {Code::kCorrupt, "PNG: " + text
 
 Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant) {
   if (!LooksLikePng(file)) return Corrupt("no PNG signature");
-  PngChunks found;
-  found.pieces_.push_back(file.first(kMagicBytes));
+  PngChunks found(file);
+  found.piece_ = file.first(kMagicBytes);
+  found.next_ = kMagicBytes;
+  found.left_ = kMagicBytes;
   size_t at = kMagicBytes;
   bool pixels = false;
   while (file.size() - at >= kHeaderBytes) {
     const Chunk chunk = ChunkAt(file.subspan(at));
     if (chunk.type == "IDAT") {
       pixels = true;
-      if (chunk.cut) {
-        // Under a header that asks for what is there: libspng would not look at less than it was promised.
-        found.cut_header_.assign(chunk.whole.begin(), chunk.whole.begin() + kHeaderBytes);
-        for (size_t i = 0; i < 4; ++i) found.cut_header_[i] = std::byte(chunk.body.size() >> (24 - 8 * i) & 0xFF);
-        found.pieces_.emplace_back(found.cut_header_);
-        found.pieces_.push_back(chunk.body);
-        break;
-      }
-      found.pieces_.push_back(chunk.whole.first(kHeaderBytes + chunk.body.size()));
-      found.checksums_.push_back(chunk.Checksum());
-      found.pieces_.emplace_back(found.checksums_.back());
+      found.left_ += chunk.cut ? kHeaderBytes + chunk.body.size() : chunk.whole.size();
+      if (chunk.cut) break;
     } else {
       if (pixels || chunk.type == "IEND") break;
       if (!IsName(chunk.type) && !tolerant) return Corrupt("a chunk before the pixels has no name");
@@ -88,14 +81,34 @@ Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant
         const std::string name(IsName(chunk.type) ? chunk.type : "without a name");
         return Corrupt("chunk " + name + ": checksum mismatch; get the file anew");
       }
-      if (chunk.type == "IHDR" || chunk.type == "PLTE") found.pieces_.push_back(chunk.whole);
+      if (chunk.taken()) found.left_ += chunk.whole.size();
       if (chunk.type == "PLTE") found.palette_ = chunk.body;
     }
     at += chunk.whole.size();
   }
   if (!pixels) return Corrupt("truncated: no pixels (IDAT); get the file whole");
-  for (const std::span<const std::byte> piece : found.pieces_) found.left_ += piece.size();
   return found;
+}
+
+// REQUIRES: the stream goes on.
+void PngChunks::TakePiece() {
+  if (!cut_body_.empty()) {
+    piece_ = std::exchange(cut_body_, {});
+    return;
+  }
+  Chunk chunk = ChunkAt(file_.subspan(next_));
+  while (!chunk.taken()) {
+    next_ += chunk.whole.size();
+    chunk = ChunkAt(file_.subspan(next_));
+  }
+  next_ += chunk.whole.size();
+  piece_ = chunk.whole;
+  if (!chunk.cut) return;
+  // Under a header that asks for what is there: libspng would not look at less than it was promised.
+  std::ranges::copy(chunk.whole.first(kHeaderBytes), cut_header_.begin());
+  for (size_t i = 0; i < 4; ++i) cut_header_[i] = std::byte(chunk.body.size() >> (24 - 8 * i) & 0xFF);
+  piece_ = cut_header_;
+  cut_body_ = chunk.body;
 }
 
 bool PngChunks::Read(void* to, size_t bytes) {
@@ -103,16 +116,11 @@ bool PngChunks::Read(void* to, size_t bytes) {
   left_ -= bytes;
   auto* out = static_cast<std::byte*>(to);
   while (bytes > 0) {
-    const std::span<const std::byte> rest = pieces_[piece_].subspan(place_);
-    const size_t now = std::min(bytes, rest.size());
-    std::copy_n(rest.begin(), now, out);
-    out += now;
+    if (piece_.empty()) TakePiece();
+    const size_t now = std::min(bytes, piece_.size());
+    out = std::copy_n(piece_.begin(), now, out);
+    piece_ = piece_.subspan(now);
     bytes -= now;
-    place_ += now;
-    if (place_ == pieces_[piece_].size()) {
-      ++piece_;
-      place_ = 0;
-    }
   }
   return true;
 }

@@ -3,9 +3,8 @@
 
 #include <array>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "augur/status.h"
 
@@ -13,8 +12,9 @@ namespace augur {
 
 // PngChunks is what of a PNG in memory makes its pixels: the signature, IHDR, PLTE and the first run of IDAT chunks, as
 // a stream to read. The rest (texts, profiles, what nobody knows) is left out, so a decoder behind it neither inflates
-// nor keeps it. Immutable but for its place in the stream; one thread; the file must outlive it. Not for finding EXIF
-// (png_header.h).
+// nor keeps it. Keeps nothing but its place, however many chunks there are. One thread; the file must outlive it. Not
+// for finding EXIF (png_header.h), nor for the checksums of the pixels: the stream has what the file has, and a decoder
+// that shall not look at them must be told so.
 class PngChunks {
  public:
   // Walks over `file`. A chunk that the end of the file cuts is taken as far as it goes when it is an IDAT. kCorrupt:
@@ -25,21 +25,21 @@ class PngChunks {
   // The palette's bytes, three an entry; empty when there is none.
   std::span<const std::byte> palette() const { return palette_; }
 
-  // Copies the next `bytes` bytes to `to`. False: the stream ends before that; nothing is copied.
+  // Copies the next `bytes` bytes to `to`. False: the stream ends before that; nothing is copied. It stays where it is
+  // from the first call on.
   bool Read(void* to, size_t bytes);
 
  private:
-  PngChunks() = default;
+  explicit PngChunks(std::span<const std::byte> file) : file_(file) {}
+  void TakePiece();
 
-  std::vector<std::span<const std::byte>> pieces_;
+  std::span<const std::byte> file_;
   std::span<const std::byte> palette_;
-  // What stands in pieces_ instead of what the file has: the checksums of the pixels, as they should be, and the header
-  // of a cut chunk. A deque, whose elements stay where they are.
-  std::deque<std::array<std::byte, 4>> checksums_;
-  std::vector<std::byte> cut_header_;
-  size_t piece_ = 0;  // the place: piece_, and place_ bytes of it
-  size_t place_ = 0;
-  size_t left_ = 0;  // bytes behind the place, all pieces
+  uint64_t left_ = 0;                         // bytes of the stream
+  size_t next_ = 0;                           // where in the file the chunk behind piece_ begins
+  std::span<const std::byte> piece_;          // of the stream, not read yet
+  std::span<const std::byte> cut_body_;       // comes next: that of a cut chunk
+  std::array<std::byte, 8> cut_header_ = {};  // ... whose header asks for what is there
 };
 
 }  // namespace augur

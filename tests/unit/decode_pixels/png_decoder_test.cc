@@ -5,10 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <string>
 
+#include "decode/png_chunks.h"
 #include "unit/decode_pixels/files.h"
 
 namespace augur {
@@ -104,6 +106,33 @@ TEST(PngDecoder, AnAncillaryChunkMayBeBrokenForTheTolerantOnly) {
   file.insert(file.begin() + static_cast<ptrdiff_t>(FindChunk(file, "IDAT")), text.begin(), text.end());
   EXPECT_THAT(DecodePng(file).status().text(), HasSubstr("tEXt"));
   EXPECT_TRUE(DecodePng(file, {.tolerant = true}).ok());
+}
+
+// The pixels in chunks of one byte, with hundreds of thousands of empty ones between them.
+TEST(PngDecoder, AnyNumberOfChunksTakesNoMemory) {
+  const FileBytes whole = ColorPng(64, 64);
+  const size_t pixels = FindChunk(whole, "IDAT");
+  size_t bytes = 0;
+  for (size_t i = 0; i < 4; ++i) bytes = bytes << 8 | std::to_integer<size_t>(whole[pixels + i]);
+  FileBytes file(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(pixels));
+  for (size_t i = 0; i < bytes; ++i) {
+    FileBytes one = LooseChunk("IDAT", 1);
+    one[8] = whole[pixels + 8 + i];
+    for (const FileBytes& chunk : {one, LooseChunk("IDAT", 0)}) file.insert(file.end(), chunk.begin(), chunk.end());
+  }
+  const FileBytes empty = LooseChunk("IDAT", 0);
+  for (int i = 0; i < 300'000; ++i) file.insert(file.end(), empty.begin(), empty.end());
+  const auto heap = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  const size_t before = heap();
+  const auto chunks = PngChunks::Find(file, false);
+  ASSERT_TRUE(chunks.ok()) << chunks.status().text();
+  EXPECT_LT(heap(), before + 4096);
+  const auto image = DecodePng(file);
+  ASSERT_TRUE(image.ok()) << image.status().text();
+  EXPECT_EQ(PixelsOf(*image), MakeSamples(64, 64, 3));
 }
 
 TEST(PngDecoder, NoPaletteIsAnError) {
