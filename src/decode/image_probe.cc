@@ -11,9 +11,8 @@ namespace augur {
 namespace {
 
 ImageInfo Probe(std::span<const std::byte> head, std::span<const std::byte>* exif_block) {
-  head = head.first(std::min(head.size(), kProbeBytesMax));
-  if (LooksLikeJpeg(head)) return ProbeJpeg(head, exif_block);
-  if (LooksLikePng(head)) return ProbePng(head, exif_block);
+  if (LooksLikeJpeg(head)) return ProbeJpeg(head.first(std::min(head.size(), kProbeBytesMax)), exif_block);
+  if (LooksLikePng(head)) return ProbePng(head.first(std::min(head.size(), kPngProbeBytesMax)), exif_block);
   return {};
 }
 

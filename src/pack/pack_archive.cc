@@ -16,6 +16,7 @@
 
 #include "base/unique_fd.h"
 #include "base/units.h"
+#include "decode/head_probe.h"
 #include "decode/image_probe.h"
 #include "pack/archive_reader.h"
 #include "pack/decompressor.h"
@@ -126,7 +127,6 @@ class ArchivePacker {
     }
     whole_.clear();
     streaming_ = false;
-    image_ = {};
     const Status read = ReadBytes(path, member);
     if (!read.ok()) {
       if (streaming_) AUGUR_TRY(writer_.AbandonFile());
@@ -139,7 +139,7 @@ class ArchivePacker {
     }
     AUGUR_TRY(Judge(path, Flush()));
     observer_.OnPacked(1, 0);
-    return Judge(path, writer_.EndFile(member.attributes, image_));
+    return Judge(path, writer_.EndFile(member.attributes, probe_.Finish()));
   }
 
   // Reads all pieces of the member: into whole_ as long as that has room, then into the writer.
@@ -167,12 +167,15 @@ class ArchivePacker {
   }
 
   Status TakeBytes(const std::string& path, std::span<const std::byte> bytes) {
-    if (whole_.size() + bytes.size() > kWholeFileBytesMax) {
-      if (!streaming_) {
-        AUGUR_TRY(writer_.BeginFile(path));
-        streaming_ = true;
-        image_ = ProbeImage(whole_.empty() ? bytes : std::span<const std::byte>(whole_));
-      }
+    const bool full = whole_.size() + bytes.size() > kWholeFileBytesMax;
+    if (full && !streaming_) {
+      AUGUR_TRY(writer_.BeginFile(path));
+      streaming_ = true;
+      probe_ = HeadProbe();
+      probe_.Add(whole_);
+    }
+    if (streaming_) probe_.Add(bytes);
+    if (full) {
       AUGUR_TRY(Flush());
       if (bytes.size() > kWholeFileBytesMax) {
         observer_.OnPacked(0, bytes.size());
@@ -203,7 +206,7 @@ class ArchivePacker {
 
   std::vector<std::byte> whole_;  // of the member, not yet in the writer
   bool streaming_ = false;        // the writer is between BeginFile and EndFile
-  ImageInfo image_;               // of the member that is streamed
+  HeadProbe probe_;               // of the member that is streamed
 };
 
 // Copies what comes to a file that can seek.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "decode/head_probe.h"
 #include "decode/image_probe.h"
 #include "store/hash.h"
 
@@ -27,6 +28,9 @@ int64_t ReadFully(int fd, std::span<std::byte> bytes, uint64_t offset) {
   }
   return static_cast<int64_t>(done);
 }
+
+// Of a header that its first piece does not hold.
+constexpr uint64_t kProbeStepBytes = uint64_t{1} << 20;
 
 bool SameTime(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
@@ -182,8 +186,28 @@ Status ReadWindow::ReadPiece(WindowSlot& slot) const {
   // Each piece looks again, so that a change is known with the first piece that may have seen it.
   AUGUR_TRY(CheckUnchanged(fd, slot.large->info, path));
   slot.bytes = slot.room.first(wanted);
-  if (slot.first) slot.image = ProbeImage(slot.bytes);
+  if (!slot.first) return {};
+  AUGUR_TRY_ASSIGN(image, ProbeHead(slot));
+  slot.image = image;
   return {};
+}
+
+// The header of an image may be longer than the first piece of its file.
+Result<ImageInfo> ReadWindow::ProbeHead(const WindowSlot& slot) const {
+  HeadProbe probe;
+  probe.Add(slot.bytes);
+  const auto size = static_cast<uint64_t>(slot.large->info.st_size);
+  std::vector<std::byte> more;
+  for (uint64_t offset = slot.bytes.size(); !probe.done() && offset < size; offset += more.size()) {
+    more.resize(std::min(size - offset, kProbeStepBytes));
+    const int64_t n = ReadFully(slot.large->fd.get(), more, offset);
+    if (n < 0) return ErrnoStatus(static_cast<int>(-n), source_.Describe(slot.found.path));
+    if (n != static_cast<int64_t>(more.size())) {
+      return Status(Code::kChanged, source_.Describe(slot.found.path) + ": changed while it was read");
+    }
+    probe.Add(more);
+  }
+  return probe.Finish();
 }
 
 Status ReadWindow::CheckUnchanged(int fd, const struct stat& before, const std::string& path) const {

@@ -81,6 +81,7 @@ class ReadWindow {
   void Work() AUGUR_EXCLUDES(mu_);
   Status ReadWhole(WindowSlot& slot) const;
   Status ReadPiece(WindowSlot& slot) const;
+  Result<ImageInfo> ProbeHead(const WindowSlot& slot) const;
   Status CheckUnchanged(int fd, const struct stat& before, const std::string& path) const;
 
   // Constant after construction.

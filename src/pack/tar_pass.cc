@@ -11,6 +11,7 @@
 
 #include "augur/store.h"
 #include "base/units.h"
+#include "decode/head_probe.h"
 #include "decode/image_probe.h"
 #include "pack/member_path.h"
 
@@ -161,12 +162,11 @@ Status TarPass::TakeFile(Level& level, const Member& member, const std::string& 
   } else {
     hasher_.Reset();
     block_hasher_.Reset();
-    head_.clear();
+    HeadProbe probe;
     uint64_t hashed = 0;
     while (more) {
       hasher_.Add(bytes);
-      const size_t head = std::min(bytes.size(), kProbeBytesMax - head_.size());
-      head_.insert(head_.end(), bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(head));
+      probe.Add(bytes);
       while (in_blocks && !bytes.empty()) {
         const size_t n = std::min<uint64_t>(bytes.size(), kBlockBytes - hashed % kBlockBytes);
         block_hasher_.Add(bytes.first(n));
@@ -182,7 +182,7 @@ Status TarPass::TakeFile(Level& level, const Member& member, const std::string& 
       more = next;
     }
     hash = hasher_.Digest();
-    image = ProbeImage(head_);
+    image = probe.Finish();
   }
   if (at != member.size) return Status(Code::kCorrupt, Printable(what) + ": the tar ends within it");
   if (member.size == 0) {

@@ -65,7 +65,6 @@ class TarPass {
   Hasher128 hasher_;
   Hasher128 block_hasher_;
   std::vector<Hash128> blocks_;
-  std::vector<std::byte> head_;  // of a member that comes in several pieces
 };
 
 }  // namespace augur

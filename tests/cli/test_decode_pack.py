@@ -73,6 +73,23 @@ def in_seconds(tree):
 # ---------------------------------------------------------------------------------------------- sources
 
 
+def test_a_photograph_with_a_long_header(augurpack, tmp_path):
+    """9 MiB of segments in front of the image, as depth maps and previews are: an image, from a folder, a tar, and a tar by name."""
+    plain = coded(photo(40, 30, 5), "JPEG")
+    segment = b"\xff\xe2\xff\xff" + bytes(65533)
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "x.jpg").write_bytes(plain[:2] + segment * 144 + plain[2:])
+    with tarfile.open(tmp_path / "tree.tar", "w") as file:
+        file.add(tmp_path / "tree" / "x.jpg", arcname="x.jpg")
+    run(augurpack, "adopt", tmp_path / "tree.tar", tmp_path / "adopted")
+    wanted = numpy.asarray(Image.open(io.BytesIO(plain)).convert("RGB"))
+    for source in ("tree", "tree.tar", "adopted"):
+        create(augurpack, "npy", tmp_path / source, tmp_path / f"npy-{source}")
+        _, contents = store_tree(tmp_path / f"npy-{source}")
+        assert set(contents) == {b"x.npy"}, source
+        assert numpy.array_equal(numpy.load(io.BytesIO(contents[b"x.npy"])), wanted)
+
+
 def test_what_is_made_of_each_image(decoded):
     """Against Pillow, and as NumPy loads it."""
     _, contents = decoded

@@ -10,9 +10,13 @@
 // jpeglib.h needs size_t and FILE.
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "decode/head_probe.h"
 
 namespace augur {
 namespace {
@@ -241,8 +245,81 @@ TEST(ExifOf, IsTheBlockThatWasMeasured) {
   EXPECT_TRUE(ExifOf({}).empty());
 }
 
+// A header of `bytes` more, in segments that say nothing of the image, in front of everything else of a JPEG.
+Bytes WithLongHeader(const Bytes& jpeg, size_t bytes) {
+  Bytes file(jpeg.begin(), jpeg.begin() + 2);
+  while (bytes > 0) {
+    const size_t body = std::min<size_t>(bytes, 65'533);
+    bytes -= body;
+    for (const size_t c : {size_t{0xFF}, size_t{0xE2}, (body + 2) >> 8, (body + 2) & 0xFF})
+      file.push_back(std::byte(c));
+    file.resize(file.size() + body, std::byte{0x5A});
+  }
+  file.insert(file.end(), jpeg.begin() + 2, jpeg.end());
+  return file;
+}
+
+TEST(ProbeImage, AJpegMayHaveALongHeader) {
+  const Bytes jpeg = MakeJpeg({.app1 = ExifSegment()});
+  const Bytes file = WithLongHeader(jpeg, size_t{20} << 20);
+  EXPECT_EQ(ProbeImage(file), ProbeImage(jpeg));
+  EXPECT_EQ(ProbeImage(file).orientation, 6);
+  EXPECT_EQ(ExifOf(file).size(), SmallTiff().size());
+  EXPECT_EQ(ProbeImage(WithLongHeader(jpeg, kProbeBytesMax)), ImageInfo{}) << "but not any";
+}
+
+ImageInfo ProbedInPieces(const Bytes& file, std::mt19937* random) {
+  HeadProbe probe;
+  for (size_t at = 0; at < file.size();) {
+    const size_t bytes = std::min<size_t>(file.size() - at, 1 + (*random)() % ((*random)() % 4 == 0 ? 100'000 : 20));
+    probe.Add(std::span(file).subspan(at, bytes));
+    at += bytes;
+  }
+  return probe.Finish();
+}
+
+// In pieces of any size a file is what it is as a whole, damaged ones, too.
+TEST(HeadProbe, SaysWhatProbeImageSays) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const Bytes jpeg = MakeJpeg({.app1 = ExifSegment()});
+  const std::vector<Bytes> files = {jpeg,
+                                    WithLongHeader(jpeg, 300'000),
+                                    WithLongHeader(MakeJpeg({.progressive = true, .app1 = "http://ns.adobe.com/"}), 9),
+                                    MakeJpeg({.components = 4}),
+                                    MakePng(6, 16, SmallTiff()),
+                                    ToBytes("hello, this is a text", 21),
+                                    {}};
+  for (const Bytes& file : files) EXPECT_EQ(ProbedInPieces(file, &random), ProbeImage(file));
+  for (int round = 0; round < 20'000; ++round) {
+    Bytes file = files[random() % 5];
+    if (file.size() > 10'000 && round % 50 != 0) continue;
+    for (unsigned i = random() % 8; i > 0; --i)
+      file[random() % std::min<size_t>(file.size(), 400)] = std::byte(random());
+    if (random() % 4 == 0) file.resize(random() % file.size());
+    ASSERT_EQ(ProbedInPieces(file, &random), ProbeImage(file)) << round;
+  }
+}
+
+// Of 20 MiB of header it is done behind it, and keeps next to nothing of it.
+TEST(HeadProbe, PassesOverALongHeader) {
+  const Bytes jpeg = MakeJpeg({.app1 = ExifSegment()});
+  const Bytes file = WithLongHeader(jpeg, size_t{20} << 20);
+  HeadProbe probe;
+  size_t at = 0;
+  for (; !probe.done() && at < file.size(); at += 1000) {
+    probe.Add(std::span(file).subspan(at, std::min<size_t>(file.size() - at, 1000)));
+  }
+  EXPECT_LT(at, file.size() + 1000);
+  EXPECT_EQ(probe.Finish(), ProbeImage(jpeg));
+  HeadProbe endless;  // a JPEG without an image
+  while (!endless.done()) endless.Add(std::span(file).first(size_t{1} << 20));
+  EXPECT_EQ(endless.Finish(), ImageInfo{});
+}
+
 TEST(ProbeImage, ManyTinySegmentsTakeLinearTime) {
-  // 4 MiB of comments: the ctest limit is what fails when this is quadratic.
+  // 64 MiB of comments: the ctest limit is what fails when this is quadratic.
   Bytes file = ToBytes("\xFF\xD8", 2);
   while (file.size() < kProbeBytesMax) {
     for (const unsigned c : {0xFFU, 0xFEU, 0x00U, 0x02U}) file.push_back(static_cast<std::byte>(c));
