@@ -5,6 +5,10 @@
 
 #include <jpeglib.h>
 #include <spng.h>
+// libjpeg's texts are a second header, which needs the first.
+#include <jerror.h>
+
+#include <string>
 
 #include "base/check.h"
 #include "decode/jpeg_decoder.h"
@@ -39,9 +43,21 @@ DecodeNeeds ExpectNeeds(const ImageInfo& info, const DecodeOptions& options) {
   return info.kind == ImageKind::kJpeg ? ExpectJpeg(info, options) : ExpectPng(info, options);
 }
 
-// Three digits each are enough for a minor version and a patch; libjpeg-turbo's number is 2001005 for 2.1.5.
+// What names libjpeg is its number when this was built, and of the library that runs, which has no function for it, the
+// two texts that it brings: its API and its copyright, whose years change from release to release. FNV-1a.
 uint32_t DecoderVersions() {
-  return LIBJPEG_TURBO_VERSION_NUMBER * 100U + SPNG_VERSION_MAJOR * 49U + SPNG_VERSION_MINOR * 7U + SPNG_VERSION_PATCH;
+  static const uint32_t kVersions = [] {
+    jpeg_error_mgr errors = {};
+    jpeg_std_error(&errors);
+    std::string names = std::to_string(LIBJPEG_TURBO_VERSION_NUMBER) + spng_version_string();
+    for (const int text : {static_cast<int>(JMSG_VERSION), static_cast<int>(JMSG_COPYRIGHT)}) {
+      if (text <= errors.last_jpeg_message) names += errors.jpeg_message_table[text];
+    }
+    uint32_t hash = 2166136261U;
+    for (const unsigned char letter : names) hash = (hash ^ letter) * 16777619U;
+    return hash;
+  }();
+  return kVersions;
 }
 
 }  // namespace augur

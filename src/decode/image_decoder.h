@@ -24,7 +24,10 @@ Result<DecodeNeeds> MeasureImage(std::span<const std::byte> file, const DecodeOp
 // read: of a JPEG of one scan, of a PNG that is not interlaced. Others need more. REQUIRES: info.kind is not kNone.
 DecodeNeeds ExpectNeeds(const ImageInfo& info, const DecodeOptions& options = {});
 
-// Of the libraries that decode, as they were when this was built: with others, the same file may become other pixels.
+// Of the libraries that decode, those that run, as far as they tell: with others, the same file may become other
+// pixels. libjpeg-turbo tells its version only to who is built with it; of one that took its place since, the years
+// that its releases name. A program that is built anew has another number when it is built with another version, in any
+// case.
 uint32_t DecoderVersions();
 
 }  // namespace augur

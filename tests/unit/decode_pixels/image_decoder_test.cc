@@ -39,6 +39,11 @@ TEST(ImageDecoder, SaysThatAFileIsNoImage) {
   }
 }
 
+TEST(ImageDecoder, TellsItsVersions) {
+  EXPECT_NE(DecoderVersions(), 0U);
+  EXPECT_EQ(DecoderVersions(), DecoderVersions());
+}
+
 // What is expected before a file is there is what the file says, where it is coded as most are; others need more.
 TEST(ImageDecoder, ExpectsWhatMostFilesNeed) {
   const auto info_of = [](const FileBytes& file) { return ProbeImage(file); };
