@@ -2,14 +2,69 @@
 #include "fuzz/decode_once.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "decode/image_decoder.h"
 #include "decode/image_probe.h"
 #include "decode/resize.h"
+#include "views/render.h"
+#include "views/view_spec.h"
 
 namespace augur {
+namespace {
+
+constexpr uint64_t kPixelsMax = 1 << 20;
+constexpr uint64_t kMemoryMax = 32 << 20;
+
+// Every container, each way into it: decoded in its place, from elsewhere, resized, cropped, tolerant.
+constexpr std::array<std::string_view, 12> kSpecs = {
+    "npy",
+    "npy+layout=chw",
+    "npy+dtype=f32+mean=0.5_0.5_0.5+std=0.1_0.2_0.3",
+    "npy+size=17+crop=20",
+    "npy+size=9+fast",
+    "npy+size=31x7+filter=lanczos+passes=pillow13+tolerant",
+    "pixels+all",
+    "pixels+all+tolerant",
+    "pixels+all+as=ppm",
+    "pixels+all+as=bmp",
+    "pixels+all+as=bmp+size=12+fit=long",
+    "pixels+all+crop=40",
+};
+
+// What a view makes of the file, as it was recorded: the file of the view, or an error that says something; and the
+// same whether it is decoded into its place or elsewhere.
+void RenderOnce(const ViewSpec& spec, const ImageInfo& info, std::span<const std::byte> file) {
+  const Appearance appearance = AppearanceOf(spec, info);
+  if (appearance == Appearance::kAbsent || appearance == Appearance::kOriginal) return;
+  if (uint64_t{info.width} * info.height > kPixelsMax || RenderedSize(spec, info) > kMemoryMax) return;
+  const DecodeOptions options = DecodeOptionsOf(spec, info);
+  const Result<DecodeNeeds> needs = MeasureImage(file, options);
+  if (!needs.ok() || needs->memory_bytes > kMemoryMax) return;
+  AUGUR_CHECK(RenderFileMemory(spec, info, *needs) <= needs->memory_bytes + RenderMemory(spec, info));
+  Resizer resizer;
+  std::vector<std::byte> out(RenderedSize(spec, info));
+  const Status status = RenderFile(spec, info, file, &resizer, out);
+  if (!status.ok()) {
+    AUGUR_CHECK(!status.text().empty());
+    return;
+  }
+  Result<Image> image = DecodeImage(file, options);
+  AUGUR_CHECK(image.ok());
+  const bool has_exif = appearance == Appearance::kPng && info.exif_bytes > 0;
+  std::vector<std::byte> again(out.size());
+  AUGUR_CHECK(
+      Render(spec, info, std::move(*image), has_exif ? ExifOf(file) : std::span<const std::byte>(), &resizer, again)
+          .ok());
+  AUGUR_CHECK(out == again);
+}
+
+}  // namespace
 
 bool DecodeOnce(std::span<const std::byte> file) {
   // FNV-1a of the file's end, which most mutations leave alone: a corpus file stays with its options.
@@ -21,9 +76,11 @@ bool DecodeOnce(std::span<const std::byte> file) {
   const DecodeOptions options{.keep_grey = (choice & 1) != 0,
                               .tolerant = (choice & 2) != 0,
                               .scale_denominator = 1U << (choice >> 2 & 3),
-                              .pixels_max = 1 << 20,
-                              .memory_bytes_max = 32 << 20};
+                              .pixels_max = kPixelsMax,
+                              .memory_bytes_max = kMemoryMax};
   const ImageInfo info = ProbeImage(file);
+  AUGUR_CHECK(ExifOf(file).size() == info.exif_bytes);
+  RenderOnce(*ParseViewSpec(kSpecs[(choice >> 17) % kSpecs.size()]), info, file);
   const Result<DecodeNeeds> needs = MeasureImage(file, options);
   const Result<Image> image = DecodeImage(file, options);
   if (!image.ok()) {
