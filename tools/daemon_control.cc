@@ -126,8 +126,8 @@ Result<ControlReply> DaemonControl::Views() {
   // Those that were asked for, and those that the warehouse keeps.
   reply.header["bytes_max"] = (options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0) +
                               statistics_.Snapshot()[Gauge::kWarehouseBytesMax];
-  const auto all = options_.file_system != nullptr ? options_.file_system->Views() : std::vector<const View*>();
-  for (const View* view : all) {
+  const auto all = options_.file_system != nullptr ? options_.file_system->Views() : std::vector<ViewRef>();
+  for (const ViewRef& view : all) {
     AUGUR_TRY_ASSIGN(total, totals_.Of(*view));
     views.push_back({{"view", view->text},
                      {"root", view->number == ViewTable::kRootNumber},

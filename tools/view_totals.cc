@@ -17,6 +17,7 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
     ++total.images;
     total.bytes += ShownSize(view.spec, entry);
   }
+  if (known_.size() == 2 * ViewTable::kViewsMax) known_.clear();
   known_.emplace(view.text, total);
   return total;
 }

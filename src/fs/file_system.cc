@@ -100,23 +100,21 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
                                       DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max);
 }
 
-std::vector<const View*> FileSystem::Views() const {
-  return views_ != nullptr ? views_->All() : std::vector<const View*>();
-}
+std::vector<ViewRef> FileSystem::Views() const { return views_ != nullptr ? views_->All() : std::vector<ViewRef>(); }
 
 uint32_t FileSystem::RootView() const {
   return views_ != nullptr && views_->root() != nullptr ? ViewTable::kRootNumber : 0;
 }
 
 std::string FileSystem::SpecOf(uint32_t view) const {
-  const View* const found = view != 0 && views_ != nullptr ? views_->Get(view) : nullptr;
+  const ViewRef found = view != 0 && views_ != nullptr ? views_->Get(view) : nullptr;
   return found != nullptr ? found->text : std::string();
 }
 
 Result<ShownFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
   if (view == 0) return ShownFile::Original(entry);
-  const View* const found = views_ != nullptr ? views_->Get(view) : nullptr;
+  const ViewRef found = views_ != nullptr ? views_->Get(view) : nullptr;
   if (found == nullptr || ShownAs(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }
@@ -124,7 +122,7 @@ Result<ShownFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
 }
 
 Result<Entry> FileSystem::FindByPath(std::string_view path) {
-  const View* view = views_ != nullptr ? views_->root() : nullptr;
+  ViewRef view = views_ != nullptr ? views_->root() : nullptr;
   const auto take = [&path](std::string_view name) {
     if (!path.starts_with(name) || !path.substr(name.size()).starts_with('/')) return false;
     path.remove_prefix(name.size());
@@ -149,9 +147,10 @@ bool FileSystem::HasMade(const ShownFile& file) const { return rendered_->HasMad
 
 void FileSystem::MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
                            Made made) {
-  const View* const view = views_ != nullptr ? views_->Get(file.view) : nullptr;
-  AUGUR_CHECK(view != nullptr && file.made);
-  rendered_->GetAhead(file, *view, std::move(record), std::move(memory), std::move(made));
+  AUGUR_CHECK(views_ != nullptr && file.made);
+  const ViewRef view = views_->Get(file.view);
+  if (view == nullptr) return made(Status(Code::kNotFound, "the view is gone: nobody uses it"));
+  rendered_->GetAhead(file, view, std::move(record), std::move(memory), std::move(made));
 }
 
 Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
@@ -231,7 +230,7 @@ Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const {
     return views_ != nullptr ? Result<NodeAttributes>(ViewsFolderAttributes()) : NoSuchNode(node);
   }
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
-  return Attributes(shape.entry, shape.view);
+  return Attributes(shape.entry, shape.view.get());
 }
 
 Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name) {
@@ -241,7 +240,8 @@ Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name) 
   if (directory.entry.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
   if (directory.view != nullptr) {
     AUGUR_TRY_ASSIGN(entry, tree_->Lookup(*directory.view, directory.entry, name));
-    return Attributes(entry, directory.view);
+    views_->Know(directory.view->number, 1);
+    return Attributes(entry, directory.view.get());
   }
   AUGUR_TRY_ASSIGN(entry, store_->Lookup(directory.entry, name));
   return Attributes(entry, nullptr);
@@ -255,13 +255,24 @@ Result<NodeAttributes> FileSystem::LookupInOwnFolder(const Node& folder, std::st
     return VirtualAttributes(found.entry, found.snapshot.get());
   }
   if (views_ == nullptr) return Status(Code::kNotFound, "this mount has no views");
-  AUGUR_TRY_ASSIGN(view, views_->Find(name));
   AUGUR_TRY_ASSIGN(root, store_->Get(0));
-  return Attributes(root, view);
+  AUGUR_TRY_ASSIGN(view, views_->Find(name, 1));
+  return Attributes(root, view.get());
 }
 
-void FileSystem::Forget(NodeId node) {
-  if (const std::optional<Node> virtual_node = VirtualNode(node)) virtual_.Forget(virtual_node->entry);
+void FileSystem::Know(NodeId node, uint64_t lookups) {
+  const std::optional<Node> parts = Node::FromId(node);
+  if (parts && parts->view != 0 && views_ != nullptr) views_->Know(parts->view, lookups);
+}
+
+void FileSystem::Forget(NodeId node, uint64_t lookups) {
+  const std::optional<Node> parts = Node::FromId(node);
+  if (!parts || parts->view == 0) return;
+  if (parts->view == Node::kVirtualView) {
+    virtual_.Forget(parts->entry);
+  } else if (views_ != nullptr) {
+    views_->Forget(parts->view, lookups);
+  }
 }
 
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
@@ -275,7 +286,7 @@ Result<NodeAttributes> FileSystem::ParentAttributes(const Shape& directory) cons
   const bool is_view = directory.view != nullptr && directory.view->number != ViewTable::kRootNumber;
   if (is_view && directory.entry.number == 0) return ViewsFolderAttributes();
   AUGUR_TRY_ASSIGN(parent, store_->Get(directory.entry.parent));
-  return Attributes(parent, directory.view);
+  return Attributes(parent, directory.view.get());
 }
 
 Status FileSystem::ReadDirectory(NodeId node, uint64_t offset,
@@ -287,7 +298,7 @@ Status FileSystem::ReadDirectory(NodeId node, uint64_t offset,
   }
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
   const Entry& directory = shape.entry;
-  const View* const view = shape.view;
+  const View* const view = shape.view.get();
   if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
   // Offset 0 is '.', 1 is '..', and 2 + position a child: the offset of an item is a function of the store alone.
   if (offset == 0) {
@@ -324,7 +335,7 @@ Status FileSystem::ReadVirtualDirectory(uint64_t offset, const std::function<boo
     DirectoryItem item = {.name = ".", .attributes = VirtualAttributes(0, nullptr), .next_offset = offset + 1};
     if (offset == 1) {
       item.name = "..";
-      item.attributes = Attributes(root.entry, root.view);
+      item.attributes = Attributes(root.entry, root.view.get());
     } else if (offset > 1) {
       item.name = virtual_.file_name(offset - 2);
       item.attributes = VirtualAttributes(Node::kListedEntry - (offset - 2), nullptr);
@@ -369,11 +380,12 @@ std::optional<ReadReply> FileSystem::ReadKept(const ShownFile& file, uint64_t of
   return reply;
 }
 
-void FileSystem::ReadRendered(const ShownFile& file, const View& view, uint64_t offset, size_t bytes, ReadDone done) {
+void FileSystem::ReadRendered(const ShownFile& file, const ViewRef& view, uint64_t offset, size_t bytes,
+                              ReadDone done) {
   const auto count = [&view, offset](bool hit) {
     if (offset > 0) return;
-    view.counts->reads.fetch_add(1, std::memory_order_relaxed);
-    if (hit) view.counts->hits.fetch_add(1, std::memory_order_relaxed);
+    view->counts->reads.fetch_add(1, std::memory_order_relaxed);
+    if (hit) view->counts->hits.fetch_add(1, std::memory_order_relaxed);
   };
   if (std::optional<ReadReply> kept = ReadKept(file, offset, bytes)) {
     count(true);
@@ -396,13 +408,13 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   const Result<Shape> shape = ShapeOf(node);
   if (!shape.ok()) return done(shape.status());
   const Entry& file = shape->entry;
-  const View* const view = shape->view;
+  const ViewRef& view = shape->view;
   if (file.type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
   const ShownFile shown = view != nullptr ? ShownIn(*view, file) : ShownFile::Original(file);
   if (offset >= shown.size || bytes == 0) return done(ReadReply{});
   bytes = std::min<uint64_t>(bytes, shown.size - offset);
   if (offset == 0 && options_.hooks != nullptr) options_.hooks->OnRead(shown, reader);
-  if (shown.made) return ReadRendered(shown, *view, offset, bytes, std::move(done));
+  if (shown.made) return ReadRendered(shown, view, offset, bytes, std::move(done));
   if (std::optional<ReadReply> kept = ReadKept(shown, offset, bytes)) return done(std::move(*kept));
   const uint64_t first = offset / kBlockBytes;
   if ((offset + bytes - 1) / kBlockBytes == first) {

@@ -106,10 +106,12 @@ class FileSystem final : public ViewSource {
   // kNotFound: no such node, as after a mount of another generation.
   Result<NodeAttributes> GetAttributes(NodeId node) const;
   // kNotFound: no child of that name. kInvalid: `parent` is not a directory. kBusy: too many snapshots of a virtual
-  // file. A node that is not `lasting` stays until Forget gives it back.
+  // file, or of views. Its node, or its view, stays until Forget gives it back.
   Result<NodeAttributes> Lookup(NodeId parent, std::string_view name);
-  // The kernel has forgotten a node that Lookup gave, or never got it.
-  void Forget(NodeId node);
+  // The kernel has got nodes of a listing that it did not look up.
+  void Know(NodeId node, uint64_t lookups);
+  // The kernel has forgotten a node that Lookup or Know gave so often, or never got it.
+  void Forget(NodeId node, uint64_t lookups);
   Result<std::string_view> ReadLink(NodeId node) const;
   // Hands out items from `offset` (0 at the start) on, '.' and '..' first, until `take` returns false (that item counts
   // as not taken) or the directory ends. An offset past the end gives nothing.
@@ -145,7 +147,7 @@ class FileSystem final : public ViewSource {
   Result<Entry> FindByPath(std::string_view path);
 
   // The views that this mount has, as ViewTable::All(); none where there can be none.
-  std::vector<const View*> Views() const;
+  std::vector<ViewRef> Views() const;
   // What the files of views may take together.
   uint64_t rendered_bytes_max() const { return rendered_ ? rendered_->bytes_max() : 0; }
   uint64_t rendered_bytes_used() const { return rendered_ ? rendered_->used_bytes() : 0; }
@@ -154,7 +156,7 @@ class FileSystem final : public ViewSource {
   // An entry of the store as a node shows it.
   struct Shape {
     Entry entry;
-    const View* view = nullptr;  // nullptr: itself
+    ViewRef view = nullptr;  // nullptr: itself
   };
   Result<Shape> ShapeOf(NodeId node) const;
   NodeAttributes Attributes(const Entry& entry, const View* view) const;
@@ -166,7 +168,7 @@ class FileSystem final : public ViewSource {
   Result<NodeAttributes> GetVirtualAttributes(uint64_t entry) const;
   Status ReadVirtualDirectory(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
   std::optional<ReadReply> ReadKept(const ShownFile& file, uint64_t offset, size_t bytes) const;
-  void ReadRendered(const ShownFile& file, const View& view, uint64_t offset, size_t bytes, ReadDone done);
+  void ReadRendered(const ShownFile& file, const ViewRef& view, uint64_t offset, size_t bytes, ReadDone done);
   void ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, const ReadDone& done) const;
   bool HasOwnFolder() const { return virtual_.present() || views_ != nullptr; }
   bool IsVirtualName(NodeId parent, std::string_view name) const;

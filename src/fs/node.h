@@ -17,7 +17,7 @@ struct Node {
   // files in a listing, where they have no other number yet.
   static constexpr uint32_t kVirtualView = (uint32_t{1} << 24) - 1;
   static constexpr uint64_t kListedEntry = kEntryMask - 1;  // of the first file; the others below it
-  // The view before it has the folder .augur/views, as entry 0. Those of ViewTable are far below.
+  // The view before it has the folder .augur/views, as entry 0. Those of ViewTable are below.
   static constexpr uint32_t kViewsFolderView = kVirtualView - 1;
 
   uint32_t view = 0;

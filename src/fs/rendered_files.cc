@@ -65,11 +65,11 @@ Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
 // A file that is being made. Guarded by mu_: waiters, read_bytes, wants, taken, waited_for, started, ready,
 // started_ahead, attempt; all else belongs to the stage that it is in.
 struct RenderedFiles::Job {
-  Job(const ShownFile& shown_file, const View& its_view, std::shared_ptr<const Buffer> its_memory)
+  Job(const ShownFile& shown_file, ViewRef its_view, std::shared_ptr<const Buffer> its_memory)
       : shown(shown_file),
         key(shown.KeyOf(0)),
         file(shown.entry),
-        view(its_view),
+        view(std::move(its_view)),
         memory(std::move(its_memory)),
         record_bytes(RecordBytes(file)),
         waited_for(memory == nullptr) {}
@@ -77,7 +77,7 @@ struct RenderedFiles::Job {
   const ShownFile shown;
   const Key key;
   const Entry& file;
-  const View& view;
+  const ViewRef view;
   const std::shared_ptr<const Buffer> memory;  // for the result; nullptr: it is allocated here
   const uint64_t record_bytes;                 // of `record`
   bool waited_for;                             // by a reader
@@ -136,7 +136,7 @@ RenderedFiles::~RenderedFiles() {
   while (running_ > 0) idle_.Wait(mu_);
 }
 
-bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes, const Done& done) {
+bool RenderedFiles::Get(const ShownFile& file, const ViewRef& view, uint64_t bytes, const Done& done) {
   const Key key = file.KeyOf(0);
   RenderedCache::Found kept;
   JobRef refused;
@@ -156,7 +156,7 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes,
         refused = job;
       } else {
         job->read_bytes = bytes;
-        job->wants = std::min(bytes_max_, job->AtLeast() + ExpectedMemory(view.spec, file.entry.image));
+        job->wants = std::min(bytes_max_, job->AtLeast() + ExpectedMemory(view->spec, file.entry.image));
         Enter(job, done);
         startable = TakeStartable();
       }
@@ -178,11 +178,11 @@ bool RenderedFiles::Get(const ShownFile& file, const View& view, uint64_t bytes,
   return false;
 }
 
-void RenderedFiles::GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
+void RenderedFiles::GetAhead(const ShownFile& file, const ViewRef& view, std::vector<BlockRef> record,
                              std::shared_ptr<const Buffer> memory, ViewSource::Made made) {
   const auto job = std::make_shared<Job>(file, view, memory);
   // What lies on a disk takes nothing but its own memory. (Should it be damaged there, more is asked for later.)
-  job->wants = HasMade(file) ? 0 : job->AtLeast() + ExpectedMemory(view.spec, file.entry.image);
+  job->wants = HasMade(file) ? 0 : job->AtLeast() + ExpectedMemory(view->spec, file.entry.image);
   const Done done = [memory = std::move(memory), made = std::move(made)](const Result<RenderedRef>& rendered) {
     // Somebody else had it made, or had it already.
     if (rendered.ok() && (*rendered)->memory != memory) std::ranges::copy((*rendered)->span(), memory->data());
@@ -378,7 +378,7 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
   if (job->was_made) return RenderedRef(std::move(job->result));
   if (job->failed) return job->failure;  // logged where it was read
   const auto begin = std::chrono::steady_clock::now();
-  const ViewSpec& spec = job->view.spec;
+  const ViewSpec& spec = job->view->spec;
   const ImageInfo& info = job->file.image;
   const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
   Status status = needs.status();
@@ -488,7 +488,7 @@ void RenderedFiles::LogOnce(const Job& job, const Status& status) {
   }
   const Result<std::string> path = store_->PathOf(job.file.number);
   spdlog::error("{}: record {} ({}): view {}: {}", Printable(store_->path()), job.file.number,
-                path.ok() ? Printable(*path) : "path unknown", job.view.text, status.text());
+                path.ok() ? Printable(*path) : "path unknown", job.view->text, status.text());
 }
 
 uint64_t RenderedFiles::used_bytes() const {

@@ -73,13 +73,13 @@ class RenderedFiles {
   // decoded, or the store is damaged), kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the
   // image, or from the budget, is logged once, with store, record and path. REQUIRES: file.made, of this view. Returns
   // whether it was there already.
-  bool Get(const ShownFile& file, const View& view, uint64_t bytes, const Done& done);
+  bool Get(const ShownFile& file, const ViewRef& view, uint64_t bytes, const Done& done);
 
   // As ViewSource::HasMade.
   bool HasMade(const ShownFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
   // As ViewSource::MakeAhead; kNoSpace, which is not logged: it takes more than may be made ahead. REQUIRES: no less
   // than DecodedFiles::RoomFor(file.size) bytes of memory.
-  void GetAhead(const ShownFile& file, const View& view, std::vector<BlockRef> record,
+  void GetAhead(const ShownFile& file, const ViewRef& view, std::vector<BlockRef> record,
                 std::shared_ptr<const Buffer> memory, ViewSource::Made made);
 
   // What making the file takes of the budget, as most images are coded. REQUIRES: the view renders it.

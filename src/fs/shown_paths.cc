@@ -19,6 +19,7 @@ Status ShownPaths::Show(uint32_t number, std::string_view spec, bool is_root) {
       View{.number = number, .spec = parsed, .text = std::string(spec), .counts = nullptr});
   if (!is_root)
     place.prefix = std::string(VirtualFolder::kName) + "/" + std::string(kViewsFolderName) + "/" + std::string(spec);
+  if (places_.size() == ViewTable::kViewsMax) places_.erase(places_.begin());  // the oldest: the mount has no more
   places_.emplace(number, std::move(place));
   return Status::Ok();
 }

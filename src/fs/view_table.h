@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,37 +34,52 @@ struct View {
   std::string text;  // its one spelling
   std::shared_ptr<ViewCounts> counts;
 };
+using ViewRef = std::shared_ptr<const View>;
 
-// ViewTable gives each view of a mount a number, from 1 on, when it is first asked for: two spellings of one view are
-// one view. Views stay until the end of the mount, since the kernel may keep their nodes as long. Safe from any thread.
+// ViewTable gives each view of a mount a number when it is first asked for: two spellings of one view are one view. A
+// view stays as long as the kernel has nodes of it, and after that until its place is needed for another one; asked for
+// again, it has another number, so that none ever means two views. Safe from any thread.
 class ViewTable {
  public:
-  // Of a mount. A view costs some 400 bytes here; its folders and files have budgets of their own.
-  static constexpr uint32_t kViewsMax = 1024;
-  // The view that is the mount's root, where there is one. It is beside those that are found by name, so that no folder
-  // has two places in one tree: the kernel knows a folder at one place only.
-  static constexpr uint32_t kRootNumber = kViewsMax + 1;
+  // At a time. A view costs some 500 bytes here; its files have budgets of their own.
+  static constexpr size_t kViewsMax = 1024;
+  // The view that is the mount's root, where there is one: the last number before those of the mount's own folders
+  // (Node). It is beside those that are found by name, so that no folder has two places in one tree: the kernel knows a
+  // folder at one place only.
+  static constexpr uint32_t kRootNumber = (uint32_t{1} << 24) - 3;
 
   explicit ViewTable(const std::optional<ViewSpec>& root);
   ViewTable(const ViewTable&) = delete;
   ViewTable& operator=(const ViewTable&) = delete;
 
-  // The view of a SPEC, made now if it is new. kNotFound: not a SPEC, by name, or one more than kViewsMax.
-  Result<const View*> Find(std::string_view spec);
-  // The view with this number; nullptr: none has it.
-  const View* Get(uint32_t number) const;
+  // The view of a SPEC, made now if it is not there, of which the kernel gets so many nodes. kNotFound: not a SPEC, by
+  // name. kBusy: kViewsMax are in use.
+  Result<ViewRef> Find(std::string_view spec, uint64_t nodes = 0);
+  // The view with this number; nullptr: none has it any more, or yet.
+  ViewRef Get(uint32_t number) const;
+  // The kernel gets nodes of a view, or has forgotten them. Other numbers than those of views are ignored.
+  void Know(uint32_t number, uint64_t nodes);
+  void Forget(uint32_t number, uint64_t nodes);
   // The view that is the root; nullptr: the original files are.
-  const View* root() const { return root_.get(); }
+  const ViewRef& root() const { return root_; }
   // All of them, the root's first, then in the order in which they were made.
-  std::vector<const View*> All() const;
+  std::vector<ViewRef> All() const;
 
  private:
+  struct Held {
+    ViewRef view;
+    uint64_t nodes = 0;  // that the kernel has
+  };
+
+  bool DropUnused() AUGUR_REQUIRES(mu_);
+
   // Constant after construction.
-  std::unique_ptr<const View> root_;
+  ViewRef root_;
 
   mutable Mutex mu_;
-  std::vector<std::unique_ptr<const View>> views_ AUGUR_GUARDED_BY(mu_);  // number 1 first
-  std::map<std::string, const View*, std::less<>> by_text_ AUGUR_GUARDED_BY(mu_);
+  uint32_t next_number_ AUGUR_GUARDED_BY(mu_) = 1;
+  std::map<uint32_t, Held> views_ AUGUR_GUARDED_BY(mu_);  // by number
+  std::map<std::string, uint32_t, std::less<>> by_text_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

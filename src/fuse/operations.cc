@@ -80,7 +80,7 @@ struct Handlers {
     const Result<NodeAttributes> found = operations.file_system_.Lookup(parent, name);
     if (found.ok()) {
       const fuse_entry_param entry = ToEntry(*found);
-      operations.Known(1);
+      operations.statistics_.Raise(Gauge::kKernelInodes, 1);
       // A reply that nobody waits for any more is not counted by the kernel, and so never forgotten.
       if (fuse_reply_entry(request, &entry) != 0) operations.Forgotten(found->node, 1);
     } else if (found.status().code() == Code::kNotFound) {
@@ -190,11 +190,11 @@ struct Handlers {
           fuse_add_direntry_plus(request, out, room, name, &entry, static_cast<off_t>(item.next_offset));
       if (needed <= room && entry.ino != 0) {
         ++known;
-        operations.Known(1);
+        operations.Known(entry.ino, 1);
       }
       return needed;
     };
-    if (!List(request, node, bytes, offset, add)) operations.NotKnown(known);
+    if (!List(request, node, bytes, offset, add)) operations.Forgotten(node, known);  // all are of its view
   }
 
   static void ReadDirectory(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, fuse_file_info* /*file*/) {
@@ -292,9 +292,14 @@ const fuse_lowlevel_ops& Operations::Table() {
   return kTable;
 }
 
+void Operations::Known(NodeId node, uint64_t lookups) {
+  file_system_.Know(node, lookups);
+  statistics_.Raise(Gauge::kKernelInodes, lookups);
+}
+
 void Operations::Forgotten(NodeId node, uint64_t lookups) {
-  file_system_.Forget(node);
-  NotKnown(lookups);
+  file_system_.Forget(node, lookups);
+  statistics_.Lower(Gauge::kKernelInodes, lookups);
 }
 
 void Operations::ReadBegins() {

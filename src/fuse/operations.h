@@ -37,8 +37,7 @@ class Operations {
   friend struct Handlers;  // the functions in the table
 
   // Gauge::kKernelInodes. What a reply makes known is counted before it is sent: the kernel may forget it at once.
-  void Known(uint64_t lookups) { statistics_.Raise(Gauge::kKernelInodes, lookups); }
-  void NotKnown(uint64_t lookups) { statistics_.Lower(Gauge::kKernelInodes, lookups); }
+  void Known(NodeId node, uint64_t lookups);
   void Forgotten(NodeId node, uint64_t lookups);
 
   void ReadBegins();

@@ -216,7 +216,7 @@ TEST_F(ViewsTest, PathsFromOutsideAreThoseOfTheMount) {
 
 TEST(ViewTableTest, TwoSpellingsAreOneView) {
   ViewTable table(*ParseViewSpec("npy"));
-  const View* const one = *table.Find("npy+size=32");
+  const ViewRef one = *table.Find("npy+size=32");
   EXPECT_EQ(*table.Find("size=32x32+fit=short+npy"), one);
   EXPECT_NE(*table.Find("npy+size=33"), one);
   EXPECT_EQ(table.Get(one->number), one);
@@ -229,15 +229,55 @@ TEST(ViewTableTest, TwoSpellingsAreOneView) {
   EXPECT_EQ(table.Find("nonsense").status().code(), Code::kNotFound);
 }
 
-TEST(ViewTableTest, HasAMaximum) {
+TEST(ViewTableTest, HasAMaximumOfThoseInUse) {
   ViewTable table(std::nullopt);
   std::set<uint32_t> numbers;
   for (uint32_t i = 1; i <= ViewTable::kViewsMax; ++i) {
-    numbers.insert((*table.Find("npy+crop=" + std::to_string(i)))->number);
+    numbers.insert((*table.Find("npy+crop=" + std::to_string(i), 1))->number);
   }
   EXPECT_THAT(numbers, SizeIs(ViewTable::kViewsMax));
-  EXPECT_EQ(table.Find("pixels").status().code(), Code::kNotFound);
-  EXPECT_TRUE(table.Find("npy+crop=7").ok());
+  EXPECT_EQ(table.Find("pixels").status().code(), Code::kBusy) << "which the kernel does not remember";
+  const uint32_t seventh = (*table.Find("npy+crop=7", 2))->number;
+  EXPECT_TRUE(numbers.contains(seventh)) << "one that is there is found";
+
+  // The kernel forgets some; one of them somebody is at work with.
+  const uint32_t fifth = (*table.Find("npy+crop=5"))->number;
+  table.Forget(fifth, 1);
+  table.Forget(seventh, 2);
+  ViewRef at_work = *table.Find("npy+crop=5");
+  EXPECT_EQ(table.Find("pixels").status().code(), Code::kBusy) << "the seventh is known once more";
+  table.Forget(seventh, 1);
+  const uint32_t pixels = (*table.Find("pixels"))->number;
+  EXPECT_FALSE(numbers.contains(pixels)) << "no number means two views";
+  EXPECT_EQ(table.Get(seventh), nullptr);
+  EXPECT_EQ(table.Get(fifth), at_work);
+  EXPECT_THAT(table.All(), SizeIs(ViewTable::kViewsMax));
+  at_work.reset();
+  EXPECT_FALSE(numbers.contains((*table.Find("npy+crop=7"))->number)) << "it comes back as another one";
+  EXPECT_EQ(table.Get(fifth), nullptr) << "the oldest that nobody uses";
+}
+
+TEST_F(ViewsTest, AViewLivesAsLongAsTheKernelHasNodesOfIt) {
+  OpenWithViews();
+  const NodeId views = NodeOf(".augur/views");
+  for (uint32_t i = 1; i <= ViewTable::kViewsMax; ++i) {
+    ASSERT_TRUE(fs_->Lookup(views, "npy+crop=" + std::to_string(i)).ok());
+  }
+  EXPECT_EQ(fs_->Lookup(views, "npy").status().code(), Code::kBusy);
+  const NodeId root = fs_->Lookup(views, "npy+crop=3")->node;
+  const NodeId images = fs_->Lookup(root, "images")->node;
+  const NodeId image = fs_->Lookup(images, "103.npy")->node;
+  fs_->Know(image, 1);  // as by a listing
+  fs_->Forget(root, 2);
+  fs_->Forget(images, 1);
+  fs_->Forget(image, 1);
+  EXPECT_EQ(fs_->Lookup(views, "npy").status().code(), Code::kBusy);
+  EXPECT_TRUE(fs_->GetAttributes(image).ok());
+  fs_->Forget(image, 1);
+  const Result<NodeAttributes> npy = fs_->Lookup(views, "npy");
+  ASSERT_TRUE(npy.ok()) << npy.status().text();
+  EXPECT_EQ(fs_->GetAttributes(image).status().code(), Code::kNotFound);
+  EXPECT_TRUE(ReadNow(NodeOf(In("npy", "images/103.npy")), 0, 10).ok());
 }
 
 }  // namespace

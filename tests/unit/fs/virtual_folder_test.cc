@@ -119,15 +119,15 @@ TEST_F(VirtualFolderTest, ForgottenSnapshotsAreGone) {
   const NodeId first = Find(folder, "count").node;
   const NodeId second = Find(folder, "count").node;
   EXPECT_EQ(fs_->live_snapshots(), 2u);
-  fs_->Forget(first);
-  fs_->Forget(first);  // no harm
-  fs_->Forget(folder);
-  fs_->Forget(kRootNode);
+  fs_->Forget(first, 1);
+  fs_->Forget(first, 1);  // no harm
+  fs_->Forget(folder, 1);
+  fs_->Forget(kRootNode, 1);
   EXPECT_EQ(fs_->live_snapshots(), 1u);
   EXPECT_EQ(fs_->GetAttributes(first).status().code(), Code::kNotFound);
   EXPECT_EQ(ReadNow(first, 0, 1).status().code(), Code::kNotFound);
   EXPECT_EQ(*ReadNow(second, 0, 100), "number 2");
-  fs_->Forget(second);
+  fs_->Forget(second, 1);
   EXPECT_EQ(fs_->live_snapshots(), 0u);
 }
 
@@ -139,7 +139,7 @@ TEST_F(VirtualFolderTest, BytesOfAReadOutliveTheNode) {
     if (reply.ok()) kept = std::move(reply).value();
   });
   ASSERT_EQ(kept.pieces.size(), 1u);
-  fs_->Forget(node);
+  fs_->Forget(node, 1);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(kept.pieces[0].data()), kept.pieces[0].size()), "number 1");
 }
 
@@ -151,7 +151,7 @@ TEST_F(VirtualFolderTest, TooManySnapshotsAreRefused) {
   for (size_t i = 0; i < VirtualFolder::kLiveMax; ++i) nodes.push_back(Find(folder, "count").node);
   EXPECT_EQ(fs_->Lookup(folder, "count").status().code(), Code::kBusy);
   EXPECT_TRUE(fs_->Lookup(folder, "empty").ok());
-  fs_->Forget(nodes[5]);
+  fs_->Forget(nodes[5], 1);
   EXPECT_TRUE(fs_->Lookup(folder, "count").ok());
   EXPECT_EQ(fs_->Lookup(folder, "count").status().code(), Code::kBusy);
 }
@@ -187,7 +187,7 @@ TEST_F(VirtualFolderTest, ManyThreadsLookUpReadAndForget) {
         const Result<std::string> text = ReadNow(found->node, 0, 100);
         ASSERT_TRUE(text.ok());
         EXPECT_EQ(text->size(), found->size);
-        fs_->Forget(found->node);
+        fs_->Forget(found->node, 1);
       }
     });
   }
