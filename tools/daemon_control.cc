@@ -126,6 +126,7 @@ Result<ControlReply> DaemonControl::Views() {
   // Those that were asked for, and those that the warehouse keeps.
   reply.header["bytes_max"] = (options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0) +
                               statistics_.Snapshot()[Gauge::kWarehouseBytesMax];
+  reply.header["making_bytes_max"] = options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0;
   const auto all = options_.file_system != nullptr ? options_.file_system->Views() : std::vector<ViewRef>();
   for (const ViewRef& view : all) {
     AUGUR_TRY_ASSIGN(total, totals_.Of(*view));
@@ -133,6 +134,8 @@ Result<ControlReply> DaemonControl::Views() {
                      {"root", view->number == ViewTable::kRootNumber},
                      {"images", total.images},
                      {"bytes", total.bytes},
+                     {"largest_bytes", total.largest_bytes},
+                     {"memory_bytes", MemoryForViews(total.largest_bytes)},
                      {"reads", view->counts->reads.load(std::memory_order_relaxed)},
                      {"hits", view->counts->hits.load(std::memory_order_relaxed)}});
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view_totals.h"
 
-#include "fs/view_tree.h"
+#include <algorithm>
+
+#include "fs/rendered_files.h"
+#include "views/shown_as.h"
 
 namespace augur {
 
@@ -16,6 +19,7 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
     if (ShownAs(view.spec, entry) != Shown::kRendered) continue;
     ++total.images;
     total.bytes += ShownSize(view.spec, entry);
+    total.largest_bytes = std::max(total.largest_bytes, RenderedFiles::BytesToMake(view, entry));
   }
   if (known_.size() == 2 * ViewTable::kViewsMax) known_.clear();
   known_.emplace(view.text, total);

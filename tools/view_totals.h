@@ -16,7 +16,8 @@ namespace augur {
 // What the images of a store are in a view, together.
 struct ViewTotal {
   uint64_t images = 0;
-  uint64_t bytes = 0;  // of their files in the view
+  uint64_t bytes = 0;          // of their files in the view
+  uint64_t largest_bytes = 0;  // what the largest of them takes to make, as most images are coded
 };
 
 // ViewTotals works out how large views are, from the index, without a pixel, once for each view.

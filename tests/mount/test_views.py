@@ -402,7 +402,7 @@ def test_augurctl_lists_views(room, mounts, point, view_store, augurctl):
     by_name = {row["view"]: row for row in listed["views"]}
     sizes = [os.stat(view(point, "npy") / path).st_size for path in files_below(view(point, "npy")) if path.endswith(".npy")]
     assert by_name["npy"] == {"view": "npy", "place": ".augur/views/npy", "images": len(sizes), "bytes": sum(sizes),
-                              "fits": sum(sizes) <= listed["bytes_max"], "reads": 0, "hits": 0}
+                              "largest_bytes": by_name["npy"]["largest_bytes"], "fits": sum(sizes) <= listed["bytes_max"], "reads": 0, "hits": 0}
     for _ in range(3):
         assert (view(point, "npy") / npy_path("top.jpg")).read_bytes()
         drop_caches()
@@ -411,7 +411,12 @@ def test_augurctl_lists_views(room, mounts, point, view_store, augurctl):
     assert "made already" in run([augurctl, "views", point]).stdout
     assert by_name["npy+size=100+crop=100"]["fits"] is False  # 36 MB of arrays
     table = run([augurctl, "views", point]).stdout
-    assert re.search(r"^\.augur/views/npy\+size=100\+crop=100 +\d+ images, .*does not fit", table, re.MULTILINE)
+    assert re.search(r"^\.augur/views/npy\+size=100\+crop=100 +\d+ images, .*does not fit.*will lose against the JPEGs", table, re.MULTILINE)
+    assert max(sizes) < by_name["npy"]["largest_bytes"] < listed["making_bytes_max"] <= listed["bytes_max"]
+    assert "takes" not in table
+    assert view(point, "npy+crop=3000").is_dir()  # 27 MB each
+    table = run([augurctl, "views", point]).stdout
+    assert re.search(r"crop=3000 .*its largest image takes .* to make.* mount with memory= of about", table)
 
 
 def test_augurctl_lists_the_root(room, mounts, point, view_store, augurctl):

@@ -17,6 +17,8 @@ struct Row {
   std::string place;
   uint64_t images = 0;
   uint64_t bytes = 0;
+  uint64_t largest_bytes = 0;  // what the largest image takes to make
+  uint64_t memory_bytes = 0;   // the memory= that has room for it
   uint64_t reads = 0;
   uint64_t hits = 0;
 };
@@ -33,6 +35,8 @@ std::vector<Row> RowsOf(const std::string& body) {
     row.place = view.value("root", false) ? "the root" : ".augur/views/" + row.view;
     row.images = view.value("images", uint64_t{0});
     row.bytes = view.value("bytes", uint64_t{0});
+    row.largest_bytes = view.value("largest_bytes", uint64_t{0});
+    row.memory_bytes = view.value("memory_bytes", uint64_t{0});
     row.reads = view.value("reads", uint64_t{0});
     row.hits = view.value("hits", uint64_t{0});
     rows.push_back(std::move(row));
@@ -40,7 +44,13 @@ std::vector<Row> RowsOf(const std::string& body) {
   return rows;
 }
 
-std::string Table(const std::vector<Row>& rows, uint64_t bytes_max) {
+// What the daemon has for views, bytes.
+struct Room {
+  uint64_t bytes_max = 0;         // for their files, made and kept
+  uint64_t making_bytes_max = 0;  // of it, for those in the making
+};
+
+std::string Table(const std::vector<Row>& rows, const Room& room) {
   if (rows.empty()) return "no view was used yet: name one as .augur/views/SPEC in the mount\n";
   std::string out;
   size_t width = 0;
@@ -52,7 +62,15 @@ std::string Table(const std::vector<Row>& rows, uint64_t bytes_max) {
       line += "; asked for " + std::to_string(row.reads) + " times, " + std::to_string(row.hits * 100 / row.reads) +
               " % made already";
     }
-    if (row.bytes > bytes_max) line += "; does not fit in the " + FormatSize(bytes_max) + " of memory= for views";
+    if (row.bytes > room.bytes_max) {
+      line += "; does not fit in the " + FormatSize(room.bytes_max) +
+              " of memory= for views, and will lose against the JPEGs unless the page cache or decoded-cache= holds it";
+    }
+    if (row.largest_bytes > room.making_bytes_max) {
+      line += "; its largest image takes " + FormatSize(row.largest_bytes) + " to make, more than the " +
+              FormatSize(room.making_bytes_max) + " for that, and cannot be read: mount with memory= of about " +
+              FormatSize(row.memory_bytes);
+    }
     out += line + "\n";
   }
   return out;
@@ -65,9 +83,12 @@ Status RunViews(const ViewsOptions& options) {
   const Result<ControlAnswer> answer = AskDaemon(socket, {{"command", "views"}}, nullptr);
   if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
   const std::vector<Row> rows = RowsOf(answer->body);
-  const auto bytes_max = answer->header.value("bytes_max", uint64_t{0});
-  if (!options.json) return WriteOut(Table(rows, bytes_max));
-  nlohmann::ordered_json json = {{"bytes_max", bytes_max}, {"views", nlohmann::ordered_json::array()}};
+  const Room room = {.bytes_max = answer->header.value("bytes_max", uint64_t{0}),
+                     .making_bytes_max = answer->header.value("making_bytes_max", uint64_t{0})};
+  if (!options.json) return WriteOut(Table(rows, room));
+  nlohmann::ordered_json json = {{"bytes_max", room.bytes_max},
+                                 {"making_bytes_max", room.making_bytes_max},
+                                 {"views", nlohmann::ordered_json::array()}};
   for (const Row& row : rows) {
     json["views"].push_back({{"view", row.view},
                              {"place", row.place},
@@ -75,7 +96,8 @@ Status RunViews(const ViewsOptions& options) {
                              {"bytes", row.bytes},
                              {"reads", row.reads},
                              {"hits", row.hits},
-                             {"fits", row.bytes <= bytes_max}});
+                             {"largest_bytes", row.largest_bytes},
+                             {"fits", row.bytes <= room.bytes_max}});
   }
   return WriteOut(json.dump(2) + "\n");
 }
