@@ -70,15 +70,23 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
 }};
 
 const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
-    {Gauge::kReadsInFlight, "reads_in_flight", "reads", "reads from the shards that the disk has not answered yet",
-     "reads that wait to be given to the disk"},
+    {Gauge::kReadsInFlight, "reads_in_flight", "reads",
+     "reads from the shards that are under way: those that readers wait for, and those ahead of them", ""},
     {Gauge::kPushesWaiting, "pushes_waiting", "files", "files that are ready and wait to be put into the page cache",
      ""},
-    {Gauge::kOrdersQueued, "orders_queued", "orders", "orders that wait behind the one that is followed", ""},
-    {Gauge::kOrderPosition, "order_position", "files", "where in its order the reader is", "files that were skipped"},
-    {Gauge::kOrderFiles, "order_files", "files", "length of the order that is followed", "the orders behind it"},
-    {Gauge::kStockedAheadBytes, "stocked_ahead_bytes", "bytes", "bytes in the page cache that are still to be read",
-     "pages that stay there after they were read"},
+    {Gauge::kOrdersQueued, "orders_queued", "orders",
+     "orders that have not ended: the one that is followed and those behind it, a pass in path order in pieces",
+     "orders for which there is no room yet"},
+    {Gauge::kOrderPosition, "order_position", "files",
+     "where the reader is in the orders of this view, which are counted through, one after the other", "empty files"},
+    {Gauge::kOrderFiles, "order_files", "files",
+     "where the last order ends, counted as order_position is: the two are equal when nothing more is foreseen",
+     "empty files"},
+    {Gauge::kStockedBytes, "stocked_bytes", "bytes",
+     "bytes in the page cache that count within memory=: of files that were pushed there, or brought by a READ while "
+     "an "
+     "order or a pass is known, until their reader is done with them",
+     "pages that the kernel has dropped by itself, which are still counted"},
     {Gauge::kLeftBytes, "left_bytes", "bytes",
      "bytes in the page cache of files that were read, and left there for their next use",
      "what the kernel has taken back meanwhile"},

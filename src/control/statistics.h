@@ -62,7 +62,7 @@ enum class Gauge : size_t {
   kOrdersQueued,
   kOrderPosition,
   kOrderFiles,
-  kStockedAheadBytes,
+  kStockedBytes,
   kLeftBytes,
   kOrderBytes,
   kAheadBytes,

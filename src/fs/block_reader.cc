@@ -67,8 +67,10 @@ void BlockReader::Submit(const Entry& file, uint64_t block, Use use, Extent exte
   ReadRequest request{.fd = extent.file->fd, .offset = begin, .data = buffer->data(), .bytes = end - begin, .done = {}};
   request.done = [this, file, block, use, extent = std::move(extent), begin, buffer = std::move(buffer),
                   loaded = std::move(loaded)](int64_t result) {
+    statistics_.Lower(Gauge::kReadsInFlight, 1);
     loaded(Finish(file, block, use, extent, extent.offset - begin, result, std::move(*buffer)));
   };
+  statistics_.Raise(Gauge::kReadsInFlight, 1);
   engine_.Submit(std::move(request));
 }
 

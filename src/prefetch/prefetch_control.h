@@ -14,7 +14,7 @@ namespace augur {
 // What 'augurctl drop' has given back.
 struct DropReport {
   uint64_t warehouse_bytes = 0;  // of records that were kept
-  uint64_t stocked_bytes = 0;    // of files in the page cache (Gauge::kStockedBytes)
+  uint64_t stocked_bytes = 0;    // of files in the page cache, as Gauge::kStockedBytes counts them
 };
 
 // PrefetchControl is what an operator may ask of a mount's prefetch. Methods are safe from any thread that answers no

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/thread.h"
 
@@ -279,21 +280,22 @@ std::vector<std::pair<std::string, std::string>> Prefetcher::Describe() const {
 }
 
 void Prefetcher::Publish() {
-  statistics_.Set(Gauge::kReadsInFlight, flights_);
+  // Beside those that somebody waits for; a difference below zero wraps, and so does the sum.
+  statistics_.Raise(Gauge::kReadsInFlight, flights_ - std::exchange(flights_told_, flights_));
   statistics_.Set(Gauge::kPushesWaiting, pushes_);
   statistics_.Set(Gauge::kAheadBytes, chunks_.used_bytes());
-  if (!planner_) return;
-  const PlannerGauges gauges = planner_->gauges();
+  const PlannerGauges gauges = planner_ ? planner_->gauges() : PlannerGauges();
   statistics_.Set(Gauge::kOrdersQueued, gauges.epochs_queued);
   statistics_.Set(Gauge::kOrderPosition, gauges.position);
   statistics_.Set(Gauge::kOrderFiles, gauges.end);
-  statistics_.Set(Gauge::kStockedAheadBytes, gauges.stock_bytes);
+  statistics_.Set(Gauge::kStockedBytes, gauges.stock_bytes);
   statistics_.Set(Gauge::kLeftBytes, gauges.left_bytes);
   statistics_.Set(Gauge::kOrderBytes, planner_->TableBytes());
-  if (source_ == Source::kOrder)
+  if (source_ == Source::kOrder) {
     order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
+  }
   const MutexLock lock(mu_);
-  if (planner_->disk().known()) {
+  if (planner_ && planner_->disk().known()) {
     disk_read_us_ = planner_->disk().read_us();
     disk_bytes_per_second_ = planner_->disk().bytes_per_second();
   }

@@ -203,6 +203,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t reads_at_turn_ = 0;    // of those seen
   uint64_t mean_bytes_ = 0;       // 0: not known
   uint64_t flights_ = 0;
+  uint64_t flights_told_ = 0;  // in Gauge::kReadsInFlight
   uint64_t makes_ = 0;
   uint64_t pushes_ = 0;
   uint64_t drops_ = 0;

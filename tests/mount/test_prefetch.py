@@ -199,7 +199,7 @@ def test_listing_order_is_recognised(room, mounts, point, augurpack, ctl):
     wait_until(lambda: ahead.counters()["pushes"] > 100, "the pass is recognised")
     for begin in range(100, len(data.paths), 8):
         rest = sum(data.sizes[path] for path in data.paths[begin:])
-        wait_until(lambda: ahead.gauges()["stocked_ahead_bytes"] >= min(1_000_000, rest // 2), "files are there")
+        wait_until(lambda: ahead.gauges()["stocked_bytes"] >= min(1_000_000, rest // 2), "files are there")
         for path in data.paths[begin:begin + 8]:
             data.check(point, path)
     assert ahead.counters()["reads"] <= 0.6 * len(data.paths)

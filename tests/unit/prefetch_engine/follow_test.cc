@@ -94,6 +94,48 @@ TEST_F(PrefetchEngineTest, FilesThatComeTwice) {
   EXPECT_TRUE(Follow(order, 8));
 }
 
+// What the gauges say of an order, from its beginning to its end.
+TEST_F(PrefetchEngineTest, GaugesOfAnOrder) {
+  WriteFiles(200, 20'000);
+  StartEngine({});
+  const std::vector<Order> epochs = {ShuffledHalves(1), ShuffledHalves(2)};
+  ahead_->Hold();
+  for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(ahead_->WaitUntilHeld(OffsetOf(epochs[0][0])));
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kReadsInFlight) == ahead_->seen().size(); })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 2; })) << "the one that is followed, too";
+  EXPECT_EQ(GaugeNow(Gauge::kOrderPosition), 0U);
+  EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 400U);
+  ahead_->Release();
+  uint64_t bytes = 0;
+  for (const EntryNumber file : files_) bytes += Warehouse::RoomFor(Content(file).size());
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kStockedBytes) == bytes; })) << Told();
+  EXPECT_EQ(GaugeNow(Gauge::kReadsInFlight), 0U);
+  for (const Order& order : epochs) {
+    for (const EntryNumber file : order) ReadAsReader(file);
+  }
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_EQ(GaugeNow(Gauge::kOrderPosition), 400U);
+  EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 400U);
+  EXPECT_EQ(GaugeNow(Gauge::kStockedBytes), bytes) << "read ones stay while there is room";
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushesWaiting) == 0; })) << Told();
+  prefetcher_->Drop();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kStockedBytes) == 0; })) << Told();
+}
+
+// Reads that somebody waits for are under way as those ahead of him are.
+TEST_F(PrefetchEngineTest, ReadsOnDemandAreInFlightToo) {
+  WriteFiles(8, 60'000);
+  StartEngine({});
+  demand_->Hold();
+  std::thread reader([&] { EXPECT_TRUE(ReadThrough(files_[0]).ok()); });
+  EXPECT_TRUE(demand_->WaitUntilHeld(OffsetOf(files_[0])));
+  EXPECT_EQ(GaugeNow(Gauge::kReadsInFlight), 1U);
+  demand_->Release();
+  reader.join();
+  EXPECT_EQ(GaugeNow(Gauge::kReadsInFlight), 0U);
+}
+
 // A READ of a file that is being read ahead waits for that read and makes none of its own.
 TEST_F(PrefetchEngineTest, ReadJoinsTheReadAhead) {
   WriteFiles(64, 60'000);
