@@ -42,6 +42,12 @@ void Keeper::Add(Task task) {
   added_.NotifyOne();
 }
 
+void Keeper::AddNext(Task task) {
+  const MutexLock lock(mu_);
+  tasks_.push_front(std::move(task));
+  added_.NotifyOne();
+}
+
 void Keeper::Run() {
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
   while (true) {

@@ -42,8 +42,10 @@ class Keeper {
   // Ends the thread, after all that was asked is done.
   void Stop();
 
-  // REQUIRES: started.
+  // REQUIRES of both: started.
   void Add(Task task);
+  // Before what was asked and is not begun.
+  void AddNext(Task task);
 
  private:
   void Run();

@@ -290,7 +290,7 @@ void Prefetcher::Publish() {
   statistics_.Set(Gauge::kOrderFiles, gauges.end);
   statistics_.Set(Gauge::kStockedBytes, gauges.stock_bytes);
   statistics_.Set(Gauge::kLeftBytes, gauges.left_bytes);
-  statistics_.Set(Gauge::kOrderBytes, planner_->TableBytes());
+  statistics_.Set(Gauge::kOrderBytes, planner_ ? planner_->TableBytes() : 0);
   if (source_ == Source::kOrder) {
     order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
   }

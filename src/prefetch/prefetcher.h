@@ -157,6 +157,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
   void OnKept(const std::optional<ShownFile>& file, bool kept);
   void EvictUnknown(uint64_t bytes);
+  void EvictUnknownAhead();
   void OnUnknownEvicted(uint64_t freed_bytes);
   // Of the warehouse; and what it has room for beyond that, of the stock.
   uint64_t KeptMax() const;

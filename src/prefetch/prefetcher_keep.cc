@@ -14,8 +14,6 @@ namespace {
 // of what another mount may need, or when there is nothing of the kind, not again before this time.
 constexpr uint64_t kEvictedPart = 16;
 constexpr uint64_t kLookAgainUs = 10'000'000;
-// As far as what is in the warehouse may be off what the planner thinks, by what is on its way in or out.
-constexpr uint64_t kOverPart = 64;
 
 }  // namespace
 
@@ -52,14 +50,7 @@ void Prefetcher::OnKept(const std::optional<ShownFile>& file, bool kept) {
   const auto number = static_cast<EntryNumber>(file->entry.number);
   keeping_.erase(number);
   keeping_bytes_ -= file->size;
-  if (kept) {
-    // Of memory that it is only lent sometimes, the private one gives what it should not have at the time.
-    const Warehouse& warehouse = kept_->warehouse();
-    const uint64_t bytes_max = std::max(KeptMax(), planner_->gauges().kept_bytes);
-    const bool over = warehouse.used_bytes() > bytes_max + bytes_max / kOverPart;
-    if (over && warehouse.place() == Warehouse::Place::kRam) EvictUnknown(0);
-    return;
-  }
+  if (kept) return EvictUnknownAhead();
   EvictUnknown(file->size);
   planner_->KeepsNot(number);
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
@@ -67,6 +58,19 @@ void Prefetcher::OnKept(const std::optional<ShownFile>& file, bool kept) {
   const uint64_t lent = gauges.sweeping ? std::min(gauges.kept_bytes, LentMax()) : LentMax();
   planner_->SetKeptMax(gauges.kept_bytes - (gauges.sweeping ? lent : 0), lent);
   short_since_us_ = NowUs();
+}
+
+// Before there is no room left: what comes until there is would not be kept.
+void Prefetcher::EvictUnknownAhead() {
+  const Warehouse& warehouse = kept_->warehouse();
+  const uint64_t kept_bytes = planner_->gauges().kept_bytes;
+  // Of memory that it is only lent sometimes, the private one gives what it should not have at the time.
+  const bool shared = warehouse.place() == Warehouse::Place::kShm;
+  const uint64_t bytes_max = shared ? warehouse.bytes_max() : std::max(KeptMax(), kept_bytes);
+  const uint64_t used_bytes = warehouse.used_bytes() + keeping_bytes_;
+  const uint64_t part = bytes_max / kEvictedPart / 2;
+  // What is on its way out is not known any more either, but it is less than that.
+  if (used_bytes + part > bytes_max && used_bytes > kept_bytes + part) EvictUnknown(used_bytes + part - bytes_max);
 }
 
 // The warehouse has no room although the planner thinks that there is: it has what the planner does not know. What is
@@ -79,8 +83,8 @@ void Prefetcher::EvictUnknown(uint64_t bytes) {
   ++keeps_;
   bytes += KeptMax() / kEvictedPart;
   std::vector<EntryNumber> files(probed_.begin(), probed_.end());
-  // The view stays while this is under way, so Shown can be used on that thread.
-  keeper_->Add(
+  // The view stays while this is under way, so Shown can be used on that thread. Before what is to be put in already.
+  keeper_->AddNext(
       {.evict = {}, .file = {}, .blocks = {}, .work = [this, bytes, files = std::move(files), filled = filled_] {
          std::vector<uint64_t> known;
          const auto know = [&](EntryNumber file) {

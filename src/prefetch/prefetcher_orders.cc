@@ -135,6 +135,7 @@ void Prefetcher::Queue(const Order& order, Source source) {
     if (kept_ && kept_->Contains(*shown)) plan.Keeps(file);
   }
   if (view_ != nullptr && !folders.empty()) view_->Watch(folders);
+  if (kept_) EvictUnknownAhead();
 }
 
 // What comes is as unknown as before the first order.
