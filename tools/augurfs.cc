@@ -224,6 +224,8 @@ class Daemon {
                                 return room.ok() ? PagesToLeave(*room, budget) : 0;
                               },
                           .keeps_made = options_.cache == CachePlace::kShm || ReclaimsIdleMemory(),
+                          .opens_asked = options_.observe == Observe::kOpen,
+                          .own_process = static_cast<uint32_t>(helper_->pid()),
                           .reads_max = kReadsInFlight,
                           .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
     if (settings_.foresight_bytes == 0) return Status::Ok();

@@ -402,6 +402,15 @@ void FileSystem::ReadRendered(const ShownFile& file, const ViewRef& view, uint64
   count(hit);
 }
 
+void FileSystem::Opened(NodeId node, uint32_t reader) {
+  if (VirtualNode(node)) return;
+  const Result<Shape> shape = ShapeOf(node);
+  if (!shape.ok() || shape->entry.type != EntryType::kFile) return;
+  if (options_.hooks == nullptr) return statistics_.Add(Stat::kOpens, 1);
+  const View* const view = shape->view;
+  options_.hooks->OnOpen(view != nullptr ? ShownIn(*view, shape->entry) : ShownFile::Original(shape->entry), reader);
+}
+
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
   AUGUR_CHECK(bytes <= kReadBytesMax);
   if (const std::optional<Node> file = VirtualNode(node)) return ReadVirtual(file->entry, offset, bytes, done);

@@ -108,6 +108,8 @@ class FileSystem final : public ViewSource {
   // kNotFound: no child of that name. kInvalid: `parent` is not a directory. kBusy: too many snapshots of a virtual
   // file, or of views. Its node, or its view, stays until Forget gives it back.
   Result<NodeAttributes> Lookup(NodeId parent, std::string_view name);
+  // A file is opened by this thread: for who foresees what is read. Nothing else is told, and nothing fails.
+  void Opened(NodeId node, uint32_t reader);
   // The kernel has got nodes of a listing that it did not look up.
   void Know(NodeId node, uint64_t lookups);
   // The kernel has forgotten a node that Lookup or Know gave so often, or never got it.

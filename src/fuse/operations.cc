@@ -118,11 +118,15 @@ struct Handlers {
     fuse_reply_buf(request, target->data(), target->size());
   }
 
-  static void Open(fuse_req_t request, fuse_ino_t /*node*/, fuse_file_info* file) {
+  static void Open(fuse_req_t request, fuse_ino_t node, fuse_file_info* file) {
     // ENOSYS once: the kernel never asks again, on any file.
     if (Of(request).no_open_) {
       fuse_reply_err(request, ENOSYS);
       return;
+    }
+    // Before the reply: what the reader does next comes after it.
+    if (Of(request).options_.observe_open) {
+      Of(request).file_system_.Opened(node, static_cast<uint32_t>(fuse_req_ctx(request)->pid));
     }
     file->keep_cache = 1;  // else each open throws the file's pages away
     file->noflush = 1;     // no FLUSH, which is a round trip for each close

@@ -17,6 +17,8 @@ namespace augur {
 class DemandHooks {
  public:
   virtual ~DemandHooks() = default;
+  // A file is opened by this thread (its id in our pid namespace). Told only where the kernel asks for each open.
+  virtual void OnOpen(const ShownFile& file, uint32_t reader) = 0;
   // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known).
   virtual void OnRead(const ShownFile& file, uint32_t reader) = 0;
   // A kept block, checked. Nothing: it is not kept.

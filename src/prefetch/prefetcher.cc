@@ -145,7 +145,7 @@ Planner& Prefetcher::planner() {
 // Where opens are seen, no file need be left out of the page cache to learn where the reader is. The view begins a
 // little after us, and may end.
 void Prefetcher::LookWhatIsSeen() {
-  const bool opens = view_ != nullptr && view_->usable() && view_->watching();
+  const bool opens = options_.opens_asked || (view_ != nullptr && view_->usable() && view_->watching());
   if (sight_known_ && opens == opens_) return;
   sight_known_ = true;
   opens_ = opens;
@@ -193,12 +193,17 @@ void Prefetcher::LookForRoom() {
   planner_->SetLeftMax(options_.left_bytes_max());
 }
 
+// So that opens in these folders are told.
+void Prefetcher::Watch(std::span<const EntryNumber> folders) {
+  if (view_ != nullptr && !options_.opens_asked && !folders.empty()) view_->Watch(folders);
+}
+
 // So that the opens of its files are told, of which the page cache answers the reads.
 void Prefetcher::WatchFolderOf(EntryNumber file) {
   const Result<Entry> entry = store_->Get(file);
   if (!entry.ok()) return;
   const auto folder = static_cast<EntryNumber>(entry->parent);
-  if (watched_.insert(folder).second) view_->Watch({&folder, 1});
+  if (watched_.insert(folder).second) Watch({&folder, 1});
 }
 
 void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us) {
@@ -206,7 +211,7 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
   reads_elsewhere_ = 0;
   ++reads_seen_;
   if (source_ != Source::kOrder && source_ != Source::kForeseen) detector_.Observe(file);
-  if (missed && witness_.read && view_ != nullptr) WatchFolderOf(file);
+  if (missed && witness_.read && !options_.opens_asked) WatchFolderOf(file);
   if (!planner_) return;
   const Sight sight = planner_->Saw(file, missed, now_us);
   const std::optional<uint64_t> since_us = fetched_.Used(file, missed);
@@ -222,8 +227,18 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
 
 void Prefetcher::OnRead(const ShownFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
-  if (witness_.read) witness_.read(number, reader);
+  // Who opened it was told already.
+  if (witness_.read && !options_.opens_asked) witness_.read(number, reader);
   Post([this, view = file.view, number] { Saw(view, number, true, NowUs()); });
+}
+
+// It says who reads, as a READ does, and is told for each file: the witness needs nothing else.
+void Prefetcher::OnOpen(const ShownFile& file, uint32_t reader) {
+  if (reader != 0 && reader == options_.own_process) return;
+  const auto number = static_cast<EntryNumber>(file.entry.number);
+  statistics_.Add(Stat::kOpens, 1);
+  if (witness_.read) witness_.read(number, reader);
+  Post([this, view = file.view, number] { Saw(view, number, false, NowUs()); });
 }
 
 void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {

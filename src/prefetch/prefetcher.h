@@ -50,7 +50,9 @@ struct PrefetcherOptions {
   // How much of the page cache there is now for files that were read and will be again; asked once a second while
   // something is followed. None where it is empty.
   std::function<uint64_t()> left_bytes_max;
-  bool keeps_made = false;  // what a READ had made, the first time as well
+  bool keeps_made = false;       // what a READ had made, the first time as well
+  bool opens_asked = false;      // the kernel asks for each open (DemandHooks::OnOpen), so no folder is watched
+  uint32_t own_process = 0;      // whose opens are our own, of the MountView; 0: there is none
   unsigned reads_max = 32;
   unsigned push_threads = 1;
 };
@@ -111,6 +113,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t ForeseenFilesMax() const override;
 
   // DemandHooks.
+  void OnOpen(const ShownFile& file, uint32_t reader) override;
   void OnRead(const ShownFile& file, uint32_t reader) override;
   std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) override;
   void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) override;
@@ -135,6 +138,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void StartPushes();
   void StartDrops();
   void DropPages(const std::vector<EntryNumber>& files);
+  void Watch(std::span<const EntryNumber> folders);
   void WatchFolderOf(EntryNumber file);
   void ForgetOrders();
   void FollowSequence();

@@ -134,7 +134,7 @@ void Prefetcher::Queue(const Order& order, Source source) {
     if (watched_.insert(folder).second) folders.push_back(folder);
     if (kept_ && kept_->Contains(*shown)) plan.Keeps(file);
   }
-  if (view_ != nullptr && !folders.empty()) view_->Watch(folders);
+  Watch(folders);
   if (kept_) EvictUnknownAhead();
 }
 

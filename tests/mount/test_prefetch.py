@@ -480,6 +480,34 @@ def test_no_inotify(room, mounts, point, data, ahead, users_may_mount, user_with
     assert 0 < ahead.counters()["sentinels"]
 
 
+def test_asked_opens_need_no_inotify(room, mounts, point, data, ahead, users_may_mount, user_without_inotify):
+    """With observe=open the requests say what is opened: no sentinels, and each open counts."""
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    runtime = room / "runtime"
+    runtime.mkdir(mode=0o700)
+    for path in (point, runtime):
+        os.chown(path, user_without_inotify, user_without_inotify)
+    log = runtime / "log"
+    ahead.prefix = as_user(user_without_inotify)
+    mounts.mount(data.store, point, SMALL, "allow_other", "observe=open", f"log={log}", prefix=ahead.prefix,
+                 env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+    ahead.scan()
+    order = data.shuffled(18)
+    ahead.assert_follows(data, order)
+    status = ahead.status()
+    assert status["mount"]["progress"] == "opens"
+    assert status["counters"]["sentinels"] == 0 and status["counters"]["opens"] == len(order) * status["counters"]["orders_accepted"]
+    assert "max_user_instances" not in log.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("foresee", ["on", "off"])
+def test_asked_opens_are_counted(room, mounts, point, data, ahead, foresee):
+    mounts.mount(data.store, point, SMALL, "observe=open", f"foresee={foresee}")
+    for path in data.paths[:5] * 2:
+        data.check(point, path)
+    assert ahead.counters()["opens"] == 10
+
+
 def helper_of(pid):
     """The daemon's helper process."""
     for folder in pathlib.Path("/proc").iterdir():

@@ -30,6 +30,8 @@ class PrefetchEngineTest : public StoreFixture {
  protected:
   static constexpr PrefetchControl::Place kBehind = PrefetchControl::Place::kBehind;
   static constexpr PrefetchControl::Place kInstead = PrefetchControl::Place::kInstead;
+  static constexpr uint32_t kOwnProcess = 4711;
+  static constexpr uint32_t kReader = 4712;
 
   struct Parts {
     uint64_t chunk_bytes = 4 << 20;
@@ -37,6 +39,9 @@ class PrefetchEngineTest : public StoreFixture {
     uint64_t kept_bytes = 0;  // 0: no warehouse
     uint64_t order_bytes = 4 << 20;
     FakeMount::See see = FakeMount::See::kOpens;
+    bool opens_asked = false;
+    Prefetcher::Witness witness = {};
+    ViewSource* views = nullptr;
     bool sink = true;
   };
 
@@ -85,12 +90,16 @@ class PrefetchEngineTest : public StoreFixture {
                                                                  .stock_bytes_max = parts.stock_bytes,
                                                                  .order_bytes_max = parts.order_bytes,
                                                                  .left_bytes_max = {},
+                                                                 .opens_asked = parts.opens_asked,
+                                                                 .own_process = kOwnProcess,
                                                                  .reads_max = 8,
                                                                  .push_threads = 1});
     fs_ = std::make_unique<FileSystem>(store_, *demand_, cache_, statistics_,
                                        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
-    ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get(), nullptr).ok());
+    opens_asked_ = parts.opens_asked;
+    prefetcher_->SetWitness(parts.witness);
+    ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get(), parts.views).ok());
   }
 
   // The daemon's end, in its order; then nothing may be under way.
@@ -153,6 +162,7 @@ class PrefetchEngineTest : public StoreFixture {
   bool ReadAsReader(EntryNumber file) {
     mount_->LookUp(file);
     const std::vector<EntryNumber> opened = {file};
+    if (opens_asked_) fs_->Opened(Node{.view = 0, .entry = file}.id(), kReader);
     if (mount_->usable() && mount_->watching()) prefetcher_->OnOpened(0, opened);
     const std::optional<std::string> pages = mount_->Pages(file);
     if (pages && pages->size() == Content(file).size()) {
@@ -224,6 +234,7 @@ class PrefetchEngineTest : public StoreFixture {
   std::map<EntryNumber, std::string> content_;
   Order files_;         // in path order
   uint64_t reads_ = 0;  // READs of the reader
+  bool opens_asked_ = false;
   std::unique_ptr<FaultyEngine> demand_;
   std::unique_ptr<FaultyEngine> ahead_;
   std::unique_ptr<Warehouse> warehouse_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+
 #include "unit/prefetch_engine/engine_fixture.h"
 
 namespace augur {
@@ -201,6 +203,37 @@ TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
   }
   EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kSentinels) == order.size() / kEvery; })) << Told();
   EXPECT_LE(demand_->seen().size(), 2U) << "sentinels are there, too";
+}
+
+// Where the kernel asks for each open, nothing need be watched, no file is left out of the page cache, and each read is
+// told with who makes it, once.
+TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {
+  WriteFiles(500, 20'000);
+  std::mutex mu;
+  std::vector<std::pair<EntryNumber, uint32_t>> told;
+  StartEngine({.stock_bytes = 2 << 20,
+               .see = FakeMount::See::kNothing,
+               .opens_asked = true,
+               .witness = {.read =
+                               [&](EntryNumber file, uint32_t reader) {
+                                 const std::lock_guard lock(mu);
+                                 told.emplace_back(file, reader);
+                               },
+                           .opened = {}}});
+  for (const EntryNumber file : files_) mount_->LookUp(file);
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(Follow(order));
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_EQ(Count(Stat::kSentinels), 0U);
+  EXPECT_EQ(Count(Stat::kOpens), order.size());
+  fs_->Opened(Node{.view = 0, .entry = files_[0]}.id(), kOwnProcess);
+  EXPECT_EQ(Count(Stat::kOpens), order.size()) << "our own are no reader's";
+  EXPECT_EQ(mount_->counts().watched, 0U);
+  std::vector<std::pair<EntryNumber, uint32_t>> expected;
+  for (const EntryNumber file : order) expected.emplace_back(file, kReader);
+  const std::lock_guard lock(mu);
+  EXPECT_TRUE(told == expected);
 }
 
 // Readers that are further apart than one file, and one who reads what they have read already.
