@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 // Which order it follows, and of which view.
 
@@ -107,11 +108,12 @@ bool Prefetcher::BeginAnew() {
   reads_at_turn_ = reads_seen_;
   const bool turns = wanted_view_ != shown_view_;
   if (turns) ShowView(wanted_view_);
-  // A pass is one over the files of its view.
-  const Source source = source_;
-  if (source == Source::kSequence && turns) source_ = Source::kNothing;
-  if (source_ == Source::kNothing) return true;
+  // A pass is recognised in one view only; and an order may have ended just now.
+  const Source source = std::exchange(source_, Source::kNothing);
+  keep_demand_.store(true, std::memory_order_relaxed);
+  if (source == Source::kSequence && turns) return true;
   for (const Order& order : orders) Queue(order, source);
+  if (source == Source::kOrder && orders.empty()) order_files_.store(0, std::memory_order_relaxed);
   return true;
 }
 
