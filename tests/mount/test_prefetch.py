@@ -120,6 +120,22 @@ def test_order_by_index(room, mounts, point, data, ahead):
     ahead.assert_follows(data, [data.paths[index] for index in order], lines=order)
 
 
+def test_order_from_standard_input(room, mounts, point, data, ahead, augurctl):
+    mounts.mount(data.store, point, SMALL)
+    ahead.scan()
+    order = data.shuffled(21)
+    ahead.before = ahead.status()
+    done = subprocess.run([augurctl, "hint", point, "--order", "-"], input="".join(f"{path}\n" for path in order), capture_output=True,
+                          text=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"accepted: {len(order)} files\n", "")
+    missed, _ = ahead.follow(data, order)
+    assert missed <= 0.03 or ahead.status()["mount"]["progress"] != "opens", ahead.status()
+    assert ahead.counters()["orders_accepted"] == 1
+    wrong = subprocess.run([augurctl, "hint", point, "--order", "-"], input="class00/00000.jpg\nmissing.jpg\n", capture_output=True,
+                           text=True, timeout=30)
+    assert wrong.returncode == 2 and wrong.stdout == "" and "line 2" in wrong.stderr, wrong
+
+
 def test_order_of_a_subfolder(room, mounts, point, data, ahead):
     mounts.mount(data.store, point, SMALL)
     ahead.scan()
