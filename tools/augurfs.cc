@@ -48,6 +48,7 @@
 #include "tools/control_commands/find_daemon.h"
 #include "tools/daemon_control.h"
 #include "tools/daemon_signals.h"
+#include "tools/group_number.h"
 #include "tools/heap.h"
 #include "tools/output.h"
 
@@ -189,13 +190,18 @@ class Daemon {
   Status PreparePrefetch() {
     if (!foresees()) return Status::Ok();
     if (settings_.kept_bytes > 0) {
+      std::optional<gid_t> group;
+      if (!options_.cache_group.empty()) {
+        AUGUR_TRY_ASSIGN(number, GroupNumber(options_.cache_group));
+        group = number;
+      }
       const Warehouse::Options options = {
           .place = options_.cache == CachePlace::kShm ? Warehouse::Place::kShm : Warehouse::Place::kRam,
           .folder = kSharedFolder,
           .identity = options_.store,
           .store_path = options_.store,
           .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
-          .group = {},
+          .group = group,
           .memory_available = {}};
       if (options_.cache == CachePlace::kShm) {
         for (const std::string& path : Warehouse::SweepDebris(kSharedFolder)) {

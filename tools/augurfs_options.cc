@@ -130,7 +130,7 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "where records are kept from epoch to epoch",
        .text = "ram: memory of the daemon. shm: a file in /dev/shm that all mounts of the store by this user on this "
-               "host share, and that the next mount finds again. none: nowhere.",
+               "host share (or by those of cache-group=), and that the next mount finds again. none: nowhere.",
        .place = OptionPlace::kMount},
       {.name = "cache-size",
        .value = "SIZE",
@@ -140,6 +140,15 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "part of memory= that is for kept records",
        .text = "Default: what reads in flight and the files pushed ahead of the reader leave.",
+       .place = OptionPlace::kMount},
+      {.name = "cache-group",
+       .value = "GROUP",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "share cache=shm with the users of this group",
+       .text =
+           "By its name or number; the user who mounts must be in it, and all who share give the same one. They must "
+           "trust each other: each of them can write to what all of them read. Default: each user has his own.",
        .place = OptionPlace::kMount},
       {.name = "io",
        .value = "ENGINE",
@@ -361,6 +370,10 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.stock = values.Text("-o stock") == "on";
   options.cache = ReadCachePlace(values.Text("-o cache"));
   options.cache_bytes = values.Number("-o cache-size");
+  options.cache_group = values.Text("-o cache-group");
+  if (values.Given("-o cache-group") && options.cache != CachePlace::kShm) {
+    return Status(Code::kInvalid, "-o cache-group: only what is kept in /dev/shm is shared: add cache=shm");
+  }
   options.io = ReadEngineKind(values.Text("-o io"));
   options.log_path = values.Text("-o log");
   options.read_ahead_bytes = values.Number("-o read-ahead");

@@ -2,11 +2,13 @@
 """One store for many, one mount in many places: SEMANTICS.md, L4."""
 
 import errno
+import json
 import os
 import pathlib
+import stat
 import subprocess
 
-from conftest import NOBODY, as_user, errno_of, mount_rows, needs_root, run, wait_until
+from conftest import NOBODY, as_user, assert_refused, errno_of, mount_rows, needs_root, run, wait_until
 
 pytestmark = needs_root
 
@@ -36,6 +38,29 @@ def test_several_users_mount_one_store(room, mounts, store, users_may_mount):
         mounts.mount(store, folder, prefix=as_user(uid))
     for uid in (NOBODY, 1):  # fusermount3 wants users that have a name
         assert run([*as_user(uid), "cat", room / str(uid) / "one"]).stdout == "x"
+
+
+def test_users_of_a_group_share(room, mounts, store, ctl, users_may_mount, shared_memory):
+    """cache-group=: what one user's mount has kept, another's takes from there; a third, who is not in the group, does not."""
+    group = 54321
+    counters = []
+    for uid, groups in ((NOBODY, str(group)), (1, str(group)), (2, "2")):
+        folder = room / str(uid)
+        folder.mkdir()
+        os.chown(folder, uid, uid)
+        member = ["setpriv", f"--reuid={uid}", f"--regid={uid}", f"--groups={groups}", "--"]
+        mounts.mount(store, folder, "memory=256M", "cache=shm", f"cache-group={group}", prefix=member)
+        assert run([*member, "cat", folder / "plain.JPEG"]).returncode == 0
+        status = json.loads(run([*member, "cat", folder / ".augur" / "stats.json"]).stdout)
+        counters.append((status["counters"]["warehouse_hits"] > 0, status["counters"]["disk_reads"] > 0))
+    assert counters == [(False, True), (True, False), (False, True)]
+    (path,) = shared_memory()
+    info = os.stat(path)
+    assert (info.st_gid, stat.S_IMODE(info.st_mode)) == (group, 0o660)
+
+
+def test_a_group_that_is_not_there(room, mounts, point, store):
+    assert_refused(mounts.start(store, point, "cache=shm", "cache-group=no-such-group"), "no-such-group")
 
 
 def test_bound_into_another_namespace(room, private_room, mounts, point, tree, store):

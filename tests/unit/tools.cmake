@@ -2,6 +2,7 @@ augur_test(tools
   unit/tools/augurctl_options_test.cc
   unit/tools/augurfs_options_test.cc
   unit/tools/augurpack_options_test.cc
+  unit/tools/group_number_test.cc
   unit/tools/mount_options_test.cc
   unit/tools/option_text_test.cc
   unit/tools/options_test.cc

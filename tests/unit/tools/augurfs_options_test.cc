@@ -40,6 +40,7 @@ TEST(AugurfsOptionsTest, DefaultsAreThoseOfTheManual) {
   EXPECT_EQ(options->observe, Observe::kNone);
   EXPECT_EQ(options->io, EngineKind::kAuto);
   EXPECT_EQ(options->log_path, "");
+  EXPECT_EQ(options->cache_group, "");
   EXPECT_EQ(options->read_ahead_bytes, 1048576U);
   EXPECT_EQ(options->threads, 0U);
   EXPECT_EQ(options->generation, 0U);
@@ -77,6 +78,14 @@ TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {
   EXPECT_EQ(options->threads, 3U);
   EXPECT_EQ(options->generation, 7U);
   EXPECT_EQ(options->background_requests_max, 12U);
+}
+
+TEST(AugurfsOptionsTest, AGroupSharesOnlyWhatIsInSharedMemory) {
+  const Result<AugurfsOptions> options = Parse({"store", "mnt", "-o", "cache=shm,cache-group=lab"});
+  ASSERT_TRUE(options.ok()) << options.status().text();
+  EXPECT_EQ(options->cache_group, "lab");
+  EXPECT_THAT(ErrorOf({"s", "m", "-o", "cache-group=lab"}), HasSubstr("add cache=shm"));
+  EXPECT_THAT(ErrorOf({"s", "m", "-o", "cache=ram,cache-group=lab"}), HasSubstr("add cache=shm"));
 }
 
 TEST(AugurfsOptionsTest, TheLastOfTwoValuesHolds) {
