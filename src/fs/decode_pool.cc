@@ -34,7 +34,11 @@ DecodePool::~DecodePool() {
 void DecodePool::Run(Urgency urgency, std::function<void()> work) {
   const MutexLock lock(mu_);
   queues_[static_cast<size_t>(urgency)].push_back(std::move(work));
-  wake_.NotifyAll();  // one alone might be of those that do not do this
+  if (urgency == Urgency::kDemand) {
+    wake_.NotifyOne();  // any of them does this; to wake all for each image is a crowd where there are many cores
+  } else {
+    wake_.NotifyAll();  // one alone might be of those that do not do this
+  }
 }
 
 std::deque<std::function<void()>>* DecodePool::Next(bool only_demand) {

@@ -407,7 +407,7 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
   const Result<Shape> shape = ShapeOf(node);
   if (!shape.ok() || shape->entry.type != EntryType::kFile) return;
   if (options_.hooks == nullptr) return statistics_.Add(Stat::kOpens, 1);
-  const View* const view = shape->view;
+  const ViewRef& view = shape->view;
   options_.hooks->OnOpen(view != nullptr ? ShownIn(*view, shape->entry) : ShownFile::Original(shape->entry), reader);
 }
 

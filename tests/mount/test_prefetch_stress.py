@@ -103,7 +103,7 @@ def disturb(data, ahead, order, chance, hinted):
 def read_rest(room, point, data, ahead, hinted, chance):
     """Reads what is still foreseen, by one reader and in its order, until nothing is: the last files, of which an open may be
     lost, are waited for only until enough others were read. What the daemon has foreseen of the readers ends with them."""
-    end = time.monotonic() + 2 * PATIENCE_S
+    end = time.monotonic() + 4 * PATIENCE_S
     while (gauges := ahead.gauges())["orders_queued"] > 0:
         assert time.monotonic() < end, ahead.status()
         left = min(gauges["order_files"] - gauges["order_position"], len(hinted))

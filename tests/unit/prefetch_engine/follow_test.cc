@@ -102,7 +102,7 @@ TEST_F(PrefetchEngineTest, GaugesOfAnOrder) {
   StartEngine({});
   const std::vector<Order> epochs = {ShuffledHalves(1), ShuffledHalves(2)};
   ahead_->Hold();
-  for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(ahead_->WaitUntilHeld(OffsetOf(epochs[0][0])));
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kReadsInFlight) == ahead_->seen().size(); })) << Told();
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 2; })) << "the one that is followed, too";
@@ -222,7 +222,7 @@ TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {
                            .opened = {}}});
   for (const EntryNumber file : files_) mount_->LookUp(file);
   const Order order = Shuffled(1);
-  ASSERT_TRUE(prefetcher_->AddOrder(order).ok());
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(Follow(order));
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
   EXPECT_EQ(Count(Stat::kSentinels), 0U);

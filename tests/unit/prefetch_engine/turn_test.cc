@@ -51,7 +51,7 @@ TEST_F(PrefetchEngineTest, AnotherViewWhenTheOrderHasEnded) {
   StartEngine({.views = &views});
   for (uint64_t round = 1; round <= 20; ++round) {
     const auto shown = static_cast<uint32_t>(round % 2);
-    ASSERT_TRUE(prefetcher_->AddOrder(Shuffled(round)).ok());
+    ASSERT_TRUE(prefetcher_->AddOrder(Shuffled(round), kBehind).ok());
     for (const EntryNumber file : Shuffled(round)) prefetcher_->OnRead(*views.Show(1 - shown, file), 0);
     for (int i = 0; i < 80; ++i) prefetcher_->OnRead(*views.Show(shown, files_[0]), 0);
     EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == shown; })) << Told();
