@@ -44,8 +44,9 @@ bool Trail::Add(const Track& track, Slot slot, std::pair<Position, Position> epo
 void Trail::Count(const Track& track, Slot slot, std::pair<Position, Position> epoch) {
   const auto [begin, end] = epoch;
   const Position at = track.NextUse(slot, begin);
-  const bool follows = at < end && at > begin && known_.contains(track.At(at - 1));
-  const bool leads = at + 1 < end && known_.contains(track.At(at + 1));
+  const bool within = at < end;
+  const bool follows = within && at > begin && known_.contains(track.At(at - 1));
+  const bool leads = within && at + 1 < end && known_.contains(track.At(at + 1));
   if (follows || leads) ++neighbours_;
   by_chance_ += 2 * static_cast<double>(known_.size()) / static_cast<double>(end - begin);
   if (++reads_ < kReadsToJudge) return;

@@ -315,6 +315,20 @@ TEST_F(ProgressTest, EpochsThatAreAllTheSameAreReadOneAfterTheOther) {
   EXPECT_EQ(progress_.front(), track_.end());
 }
 
+// Of three epochs with files of their own the first is forgotten, and the third is read.
+TEST_F(ProgressTest, AFileOfAnEpochThatIsOverIsInNoneThatComes) {
+  constexpr EntryNumber kFiles = 600;
+  for (EntryNumber epoch = 0; epoch < 3; ++epoch) {
+    Order order;
+    for (const EntryNumber file : Shuffled(kFiles, epoch)) order.push_back(epoch * kFiles + file);
+    track_.Append(order);
+  }
+  for (Position i = 0; i < 2 * kFiles + 300; ++i) See(track_.FileOf(track_.At(i)));
+  track_.PopBefore(kFiles);
+  EXPECT_EQ(See(kFiles + 5).kind, Progress::Kind::kForeign);
+  EXPECT_LE(progress_.front(), 2 * kFiles + 300);
+}
+
 TEST_F(ProgressTest, WhatNobodyReadsIsLost) {
   for (const uint32_t files : {600U, 2500U, 50'000U}) {
     SCOPED_TRACE(files);
