@@ -163,6 +163,8 @@ class Lmdb : public Contender {
 
 using Opener = std::unique_ptr<Contender> (*)(const std::string& folder, uint64_t size);
 
+constexpr int kErasesMax = 100;
+
 // Blocks that are in a contender, and what is done with them.
 class Workload {
  public:
@@ -180,8 +182,11 @@ class Workload {
   // Erases one and inserts one, of any size, so the fill wanders a little; kept below where it began.
   bool Replace(uint64_t bytes) {
     do {
-      const size_t at = random_() % ids_.size();
-      if (!contender_.Erase(ids_[at])) return false;
+      size_t at = random_() % ids_.size();
+      // One that the other process is reading stays: then another.
+      for (int tries = 0; !contender_.Erase(ids_[at]); at = random_() % ids_.size()) {
+        if (++tries == kErasesMax) return false;
+      }
       used_ -= BlockBytes(ids_[at]);
       ids_[at] = ids_.back();
       ids_.pop_back();
