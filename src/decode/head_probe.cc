@@ -41,7 +41,8 @@ void HeadProbe::Add(std::span<const std::byte> bytes) {
     if (stage_ == Stage::kPng || stage_ == Stage::kBody) {
       const size_t room = stage_ == Stage::kPng ? kKeptBytesMax - kept_.size() : left_;
       taken = std::min({bytes.size(), room, static_cast<size_t>(kProbeBytesMax - given_)});
-      if (stage_ == Stage::kPng || !passed_over_) kept_.insert(kept_.end(), bytes.begin(), bytes.begin() + taken);
+      const auto first = bytes.first(taken);
+      if (stage_ == Stage::kPng || !passed_over_) kept_.insert(kept_.end(), first.begin(), first.end());
       left_ -= stage_ == Stage::kBody ? taken : 0;
       if (stage_ == Stage::kBody && left_ == 0) EndSegment();
     } else {
