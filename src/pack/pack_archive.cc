@@ -278,7 +278,7 @@ Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObser
   };
   Result<std::unique_ptr<Decompressor>> unpacked = Decompressor::Open(source, first, name);
   if (!unpacked.ok()) return WithFormats(unpacked.status());
-  const Status packed = PackTar(**unpacked, options, name, writer, observer);
+  Status packed = PackTar(**unpacked, options, name, writer, observer);
   // What a damaged stream has given so far may be wrong: a resume would take it over.
   if (packed.code() == Code::kCorrupt && (*unpacked)->compressed()) writer.Discard();
   return packed;
