@@ -95,6 +95,8 @@ class Planner {
   static constexpr uint64_t kBytesPerFile = 160;
   static constexpr uint64_t kBytesPerRead = 12;
   static constexpr uint64_t kBytesPerLeft = 120;
+  // What files of this mean size take of the page cache, on average.
+  static uint64_t MeanPages(uint64_t mean_bytes) { return std::max(kPage, mean_bytes + kPage / 2); }
 
   Planner(FileTable files, const PlannerLimits& limits, const ProgressOptions& progress);
 
@@ -175,8 +177,7 @@ class Planner {
   static constexpr Position kUrgentFilesMin = 32;
 
   uint64_t coming_bytes() const { return reading_bytes_ + making_bytes_; }
-  // What a file takes of the page cache, on average.
-  uint64_t MeanPages() const { return std::max(kPage, track_.mean_bytes() + kPage / 2); }
+  uint64_t MeanPages() const { return MeanPages(track_.mean_bytes()); }
   static uint64_t Pages(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
   // Where the bytes of a file are. Several at a time.

@@ -132,7 +132,6 @@ Planner& Prefetcher::planner() {
   limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
   limits.lent_bytes_max = LentMax();
-  if (sink_ != nullptr && options_.left_bytes_max) limits.left_bytes_max = options_.left_bytes_max();
   limits.table_bytes_max = options_.order_bytes_max;
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
@@ -150,8 +149,7 @@ void Prefetcher::LookWhatIsSeen() {
   sight_known_ = true;
   opens_ = opens;
   // What the reader is not known to be done with takes a part of the window: an eighth at most, where it is small.
-  constexpr uint64_t kPage = 4096;
-  const uint64_t file_bytes = std::max(kPage, MeanBytes() + kPage / 2);
+  const uint64_t file_bytes = Planner::MeanPages(MeanBytes());
   const uint64_t window_bytes = sink_ != nullptr ? options_.stock_bytes_max : options_.chunk_bytes;
   const auto part = static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / file_bytes / 8, kLagMin, kLagMax));
   ProgressOptions progress;

@@ -15,7 +15,7 @@ namespace {
 // ones: the planner goes over all files that it has met when some are added.
 constexpr size_t kSequencePiece = 2048;
 constexpr size_t kSequenceGrowth = 8;
-constexpr uint64_t kBytesPerPiecesFile = Planner::kBytesPerFile + Planner::kBytesPerRead;
+constexpr uint64_t kBytesPerFileAndRead = Planner::kBytesPerFile + Planner::kBytesPerRead;
 // So many reads after the last of all orders end them, whatever of them was not seen to be read.
 constexpr uint64_t kReadsAfterEnd = 64;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
@@ -106,6 +106,7 @@ bool Prefetcher::BeginAnew() {
   sight_known_ = false;
   reads_elsewhere_ = 0;
   reads_at_turn_ = reads_seen_;
+  room_asked_us_ = 0;
   const bool turns = wanted_view_ != shown_view_;
   if (turns) ShowView(wanted_view_);
   // A pass is recognised in one view only; and an order may have ended just now.
@@ -176,7 +177,7 @@ void Prefetcher::FollowSequence() {
   const size_t met = planner_ ? planner_->files_met() : 0;
   const size_t count = std::max(kSequencePiece, met / kSequenceGrowth);
   // Of a pass over more files than there is memory for, those at its beginning are forgotten.
-  full_ = met > 2 * kSequencePiece && planner_->TableBytes() + count * kBytesPerPiecesFile > options_.order_bytes_max;
+  full_ = met > 2 * kSequencePiece && planner_->TableBytes() + count * kBytesPerFileAndRead > options_.order_bytes_max;
   if (full_) return;
   const Order piece = detector_.Take(count);
   if (!piece.empty()) Queue(piece, Source::kSequence);
@@ -221,7 +222,7 @@ void Prefetcher::ForgetForeseen() {
 uint64_t Prefetcher::ForeseenFilesMax() const {
   // Where not all files of the store have room in the tables, each read may be of another one.
   const uint64_t tables = store_->summary().file_count * Planner::kBytesPerFile;
-  const uint64_t each = options_.order_bytes_max / (Planner::kBytesPerFile + Planner::kBytesPerRead);
+  const uint64_t each = options_.order_bytes_max / kBytesPerFileAndRead;
   const uint64_t rest = options_.order_bytes_max - std::min(options_.order_bytes_max, tables);
   return std::max(each, rest / Planner::kBytesPerRead);
 }

@@ -477,17 +477,26 @@ def user_without_inotify():
             taker.kill()
 
 
-def test_no_inotify(room, mounts, point, data, ahead, users_may_mount, user_without_inotify):
+@pytest.fixture
+def mount_without_inotify(room, mounts, point, data, ahead, users_may_mount, user_without_inotify):
+    """Mounts as a user who has no inotify instance left, with these further options; returns the log."""
+    def mount(*options):
+        users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+        runtime = room / "runtime"
+        runtime.mkdir(mode=0o700)
+        for path in (point, runtime):
+            os.chown(path, user_without_inotify, user_without_inotify)
+        log = runtime / "log"
+        ahead.prefix = as_user(user_without_inotify)
+        mounts.mount(data.store, point, SMALL, "allow_other", *options, f"log={log}", prefix=ahead.prefix,
+                     env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+        return log
+    return mount
+
+
+def test_no_inotify(data, ahead, mount_without_inotify):
     """Without opens, READs of some files tell where the reader is: more requests, and a message."""
-    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
-    runtime = room / "runtime"
-    runtime.mkdir(mode=0o700)
-    for path in (point, runtime):
-        os.chown(path, user_without_inotify, user_without_inotify)
-    log = runtime / "log"
-    ahead.prefix = as_user(user_without_inotify)
-    mounts.mount(data.store, point, SMALL, "allow_other", f"log={log}", prefix=ahead.prefix,
-                 env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+    log = mount_without_inotify()
     ahead.scan()
     order = data.shuffled(18)
     ahead.assert_follows(data, order, misses_max=0.3)
@@ -496,17 +505,9 @@ def test_no_inotify(room, mounts, point, data, ahead, users_may_mount, user_with
     assert 0 < ahead.counters()["sentinels"]
 
 
-def test_asked_opens_need_no_inotify(room, mounts, point, data, ahead, users_may_mount, user_without_inotify):
+def test_asked_opens_need_no_inotify(data, ahead, mount_without_inotify):
     """With observe=open the requests say what is opened: no sentinels, and each open counts."""
-    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
-    runtime = room / "runtime"
-    runtime.mkdir(mode=0o700)
-    for path in (point, runtime):
-        os.chown(path, user_without_inotify, user_without_inotify)
-    log = runtime / "log"
-    ahead.prefix = as_user(user_without_inotify)
-    mounts.mount(data.store, point, SMALL, "allow_other", "observe=open", f"log={log}", prefix=ahead.prefix,
-                 env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)})
+    log = mount_without_inotify("observe=open")
     ahead.scan()
     order = data.shuffled(18)
     ahead.assert_follows(data, order)

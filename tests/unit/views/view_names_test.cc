@@ -206,6 +206,16 @@ TEST(ViewNames, AFailureOfTheFolderIsTold) {
   EXPECT_EQ(names.Find("x.npy").status().code(), Code::kCorrupt);
 }
 
+// The names of entries that are all images, in a view of arrays; `asked` counts the names that it asks for.
+ViewNames CountedNames(const std::vector<std::string>& entries, uint64_t* asked) {
+  return ViewNames({.size = entries.size(),
+                    .name = [&entries, asked](uint64_t i) -> Result<std::string_view> {
+                      ++*asked;
+                      return std::string_view(entries[i]);
+                    },
+                    .ending = [](uint64_t) -> Result<std::string_view> { return std::string_view(".npy"); }});
+}
+
 // A folder of any size: it is asked for a few names around the one in question, and nothing is kept.
 TEST(ViewNames, AMillionNames) {
   std::vector<std::string> entries;
@@ -214,12 +224,7 @@ TEST(ViewNames, AMillionNames) {
     entries.push_back("ILSVRC2012_val_" + std::to_string(i / 2) + (i % 2 == 0 ? ".JPEG" : ".png"));
   std::ranges::sort(entries);
   uint64_t asked = 0;
-  const ViewNames names({.size = entries.size(),
-                         .name = [&](uint64_t i) -> Result<std::string_view> {
-                           ++asked;
-                           return std::string_view(entries[i]);
-                         },
-                         .ending = [](uint64_t) -> Result<std::string_view> { return std::string_view(".npy"); }});
+  const ViewNames names = CountedNames(entries, &asked);
   for (uint64_t i = 0; i < names.size(); i += 997) {
     asked = 0;
     EXPECT_EQ(*names.NameOf(i), entries[i] + ".npy");
@@ -236,12 +241,7 @@ TEST(ViewNames, NamesThatBeginAlike) {
   for (int i = 100'000; i < 200'000; ++i) entries.push_back("x." + std::to_string(i) + (i % 3 == 0 ? "" : ".JPEG"));
   std::ranges::sort(entries);
   uint64_t asked = 0;
-  const ViewNames names({.size = entries.size(),
-                         .name = [&](uint64_t i) -> Result<std::string_view> {
-                           ++asked;
-                           return std::string_view(entries[i]);
-                         },
-                         .ending = [](uint64_t) -> Result<std::string_view> { return std::string_view(".npy"); }});
+  const ViewNames names = CountedNames(entries, &asked);
   for (uint64_t i = 0; i < names.size(); ++i) {
     const std::string name = *names.NameOf(i);
     if (name.empty()) ADD_FAILURE() << entries[i];
