@@ -118,8 +118,13 @@ class Report:
 
 
 def clean_up_when_told_to_end():
-    """SIGTERM ends the program as Ctrl-C does, so that every `finally` runs."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    """SIGTERM ends the program as Ctrl-C does, so that every `finally` runs; and neither interrupts that when it comes again."""
+    def end(number, _frame):
+        for other in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(other, signal.SIG_IGN)
+        sys.exit(128 + number)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
 
 
 def make_tree(args, work):

@@ -229,7 +229,7 @@ class Daemon {
                                 const Result<MemoryRoom> room = MachineMemory();
                                 return room.ok() ? PagesToLeave(*room, budget) : 0;
                               },
-                          .keeps_made = options_.cache == CachePlace::kShm || ReclaimsIdleMemory(),
+                          .keeps_read = options_.cache == CachePlace::kShm,
                           .opens_asked = options_.observe == Observe::kOpen,
                           .own_process = static_cast<uint32_t>(helper_->pid()),
                           .reads_max = kReadsInFlight,

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -220,17 +219,6 @@ Result<ProcessMemoryUse> ProcessMemory() {
   const std::optional<std::string> status = ReadText("/proc/self/status");
   if (!status) return Status(Code::kIo, "/proc/self/status: cannot be read: mount /proc");
   return ParseProcessStatus(*status);
-}
-
-bool ReclaimsIdleMemory(const std::string& sys) {
-  const auto says = [](const std::filesystem::path& path, std::string_view word) {
-    const std::optional<std::string> text = ReadText(path);
-    return text && text->starts_with(word);
-  };
-  if (says(sys + "/module/damon_reclaim/parameters/enabled", "Y")) return true;
-  std::error_code none;
-  const std::filesystem::directory_iterator kdamonds(sys + "/kernel/mm/damon/admin/kdamonds", none);
-  return std::any_of(begin(kdamonds), end(kdamonds), [&](const auto& one) { return says(one.path() / "state", "on"); });
 }
 
 }  // namespace augur

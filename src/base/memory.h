@@ -34,11 +34,6 @@ struct ProcessMemoryUse {
 // kIo: /proc is not mounted, or an old kernel (before 4.5) does not tell them apart.
 Result<ProcessMemoryUse> ProcessMemory();
 
-// Whether the kernel takes pages back that were not used for some seconds though memory is free, and the page cache
-// first: DAMON (kernel: Documentation/admin-guide/mm/damon), by which virtual machines give memory back to their host.
-// `sys` is another root than /sys in tests.
-bool ReclaimsIdleMemory(const std::string& sys = "/sys");
-
 // The parts of the above that take text or a folder, for tests.
 
 // A folder with the control files of one memory cgroup.

@@ -12,6 +12,9 @@ constexpr uint64_t kMeasureUs = 100'000;
 // A read of one file that takes longer than this may be one of those that cost the same when they are ten times as
 // long.
 constexpr double kDearUs = 4'000;
+// A byte more costs the machine as much at least, whatever the disk does: it is read into memory, checked and copied.
+// Where reads come one by one beside busy readers, the disk's model may take bytes for free.
+constexpr double kMachineByteUs = 0.002;
 // So many windows of the disk's model in turn must say that files should be read in the other way. One of them may say
 // as much of the programs that start, or of who else has used the disk.
 constexpr int kWindowsInTurn = 3;
@@ -104,7 +107,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   if (missed && passed && !Cached(slot)) WaitLongerToDrop();
   if (missed && left_.Contains(slot)) FoundGone(slot);
   // It was pushed though no order was known, and is as good as passed.
-  if (!missed && track_.epoch_count() == 0 && stocked_.Contains(slot) && state.being_read == 0) StillRead(slot);
+  if (track_.epoch_count() == 0 && stocked_.Contains(slot) && state.being_read == 0) StillRead(slot);
   if (missed && limits_.stock_bytes_max > 0 && !state.pushing && !state.dropping) {
     // Its pages are in the page cache now, pushed or not.
     if (!stocked_.Contains(slot)) {
@@ -166,12 +169,15 @@ void Planner::Passed(Slot slot) {
   }
 }
 
+void Planner::LetGo(Slot slot) {
+  states_[slot].held = false;
+  held_bytes_ -= track_.PlaceOf(slot).bytes;
+}
+
 // Lets a file go from the conveyor.
 void Planner::Release(Slot slot) {
-  State& state = states_[slot];
-  if (!state.held) return;
-  state.held = false;
-  held_bytes_ -= track_.PlaceOf(slot).bytes;
+  if (!states_[slot].held) return;
+  LetGo(slot);
   released_.push_back(track_.FileOf(slot));
   Settle(slot);
 }
@@ -229,14 +235,20 @@ void Planner::ChooseMode() {
   ComputeAnew();
 }
 
+// So much may be read and thrown away rather than begin another read.
+uint64_t Planner::WorthGap() const {
+  const double byte_us = std::max(disk_.byte_us(), kMachineByteUs);
+  return static_cast<uint64_t>(disk_.read_us() / byte_us);
+}
+
 // As long as all reads are of about one size, nobody can say whether it is the reads or the bytes that take so long:
 // what the model says of longer ones is a guess. So where single files take long, tiles are tried whatever it says. But
 // where they were tried, and brought no more than single files do, they are not tried again for a while.
 bool Planner::TilesMayBeWorthIt() const {
   const uint64_t file = track_.mean_bytes();
   const bool tried = tiles_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
-  if (tried) return std::min(disk_.free_gap_bytes(), disk_.tried_gap_bytes()) > 3 * file;
-  return disk_.free_gap_bytes() > 3 * file || disk_.CostUs(1, file) >= kDearUs;
+  if (tried) return std::min(WorthGap(), disk_.tried_gap_bytes()) > 3 * file;
+  return WorthGap() > 3 * file || disk_.CostUs(1, file) >= kDearUs;
 }
 
 // A tile takes as much longer than a file as it is longer: that is seen at once. That another way to reckon says so is
@@ -244,7 +256,7 @@ bool Planner::TilesMayBeWorthIt() const {
 bool Planner::TilesAreNotWorthIt() const {
   const uint64_t file = track_.mean_bytes();
   if (2 * disk_.tried_gap_bytes() < 3 * file) return true;
-  return tiles_.settled() && 2 * disk_.free_gap_bytes() < 3 * file;
+  return tiles_.settled() && 2 * WorthGap() < 3 * file;
 }
 
 void Planner::SetSight(uint32_t sentinel_every, const ProgressOptions& progress) {
@@ -261,7 +273,7 @@ PlannerGauges Planner::gauges() const {
           .reads_under_way = reads_under_way_,
           .conveyor_bytes = held_bytes_ + reading_bytes_,
           .kept_bytes = kept_.bytes(),
-          .stock_bytes = stocked_.bytes() + pushing_bytes_ + dropping_bytes_,
+          .stock_bytes = StockedBytes(),
           .left_bytes = left_.bytes(),
           .ready_files = ready_.count(),
           .sweeping = Sweeps(),

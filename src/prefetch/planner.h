@@ -20,11 +20,14 @@
 namespace augur {
 
 struct PlannerLimits {
-  uint64_t kept_bytes_max = 0;            // the warehouse; 0: there is none
-  uint64_t conveyor_bytes_max = 0;        // being read, or read and neither pushed nor kept
-  uint64_t stock_bytes_max = 0;           // pushed into the page cache and not dropped; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;            // of those, what the warehouse may have beyond its own where reads are dear
-  uint64_t left_bytes_max = 0;            // of files that were read, left in the page cache for their next use
+  uint64_t kept_bytes_max = 0;      // the warehouse; 0: there is none
+  uint64_t conveyor_bytes_max = 0;  // being read, or read and neither pushed nor kept
+  uint64_t stock_bytes_max = 0;     // pushed into the page cache and not dropped; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;      // of those, what the warehouse may have beyond its own where reads are dear
+  uint64_t left_bytes_max = 0;      // of files that were read, left in the page cache for their next use
+  // What all files that there are take of the page cache: as long as that much may be left, what is there is not kept
+  // as well. UINT64_MAX: it is, whatever the page cache has room for.
+  uint64_t data_bytes = UINT64_MAX;
   uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
   uint32_t reads_max = 32;                // under way
   uint64_t chunk_bytes_max = 4 << 20;
@@ -147,7 +150,7 @@ class Planner {
 
   // The file to push next. Answer: Pushed, or PushLost.
   std::optional<PushPlan> NextPush();
-  // Returns whether to keep the file; it is to be let go from the conveyor after that, if `outcome` was kPushed.
+  // Returns whether to keep the file, whatever the outcome was; then it is let go from the conveyor.
   KeepPlan Pushed(EntryNumber file, PushOutcome outcome);
   // Instead of Pushed: its bytes were not in the warehouse, and have to be read again.
   void PushLost(EntryNumber file);
@@ -166,6 +169,8 @@ class Planner {
   // The warehouse has been emptied; what it had is returned.
   std::vector<EntryNumber> TakeKept();
 
+  // Whether the page cache has room for everything, and has lost next to nothing of it so far.
+  bool PagesHoldAll() const;
   PlannerGauges gauges() const;
   const DiskModel& disk() const { return disk_; }
   uint32_t files_met() const { return track_.slot_count(); }
@@ -202,6 +207,7 @@ class Planner {
   bool Resident(Slot slot) const;
   bool TooLong(Slot slot) const;
   Position NextUnread(Slot slot) const;
+  bool PagesServe(Slot slot) const { return Cached(slot) && PagesHoldAll(); }
   bool KeepTakes(Slot slot, Position use) const;
   bool StockTakes(Position use, uint64_t bytes) const;
   bool MuchLater(Position late, Position soon) const;
@@ -213,10 +219,12 @@ class Planner {
   Position PushEnd() const;
   uint64_t KeptMax() const;
   uint64_t StockMax() const;
+  uint64_t StockedBytes() const { return stocked_.bytes() + pushing_bytes_ + dropping_bytes_; }
   Position ConveyorEnd() const;
   uint64_t StockAside() const;
   Position KeepKey(Slot slot, Position use) const;
   KeepPlan PlanKeep(Slot slot, Position use);
+  void LetGo(Slot slot);
   void Release(Slot slot);
   void Passed(Slot slot);
   void ComputeAnew();
@@ -232,6 +240,7 @@ class Planner {
   void FoundGone(Slot slot);
   bool Sweeps() const;
   void ChooseMode();
+  uint64_t WorthGap() const;
   bool TilesMayBeWorthIt() const;
   bool TilesAreNotWorthIt() const;
   double UnderWayUs() const;
@@ -271,7 +280,7 @@ class Planner {
   uint64_t next_id_ = 1;
   Position fetch_ = 0;  // everything from the front to here is resident, being read, or left out
   uint32_t arm_ = 0;    // rank
-  using Whereabouts = std::array<uint64_t, 6>;
+  using Whereabouts = std::array<uint64_t, 7>;
   size_t arm_passed_ = 0;  // files that were not wanted, one after the other
   Whereabouts arm_saw_ = {};
   bool pauses_ = false;
@@ -286,8 +295,8 @@ class Planner {
   std::deque<std::pair<Slot, uint64_t>> being_read_;  // by somebody, since so many of them
   uint64_t reads_of_dropped_ = 0;                     // since the front was here:
   Position dropped_since_ = 0;
-  uint64_t left_gone_ = 0;  // files that were left and were gone when they were read, since the front was here:
-  Position left_since_ = 0;
+  uint64_t left_gone_ = 0;   // files that were left and were gone when they were read, since the front was here:
+  Position left_since_ = 0;  // in reads seen, where nothing is foreseen
   uint64_t leave_from_ = 0;  // reads seen, before which nothing is left
 
   // The reader's speed, in files a second.

@@ -30,10 +30,15 @@ bool Planner::KeepTakes(Slot slot, Position use) const {
   return kept_.LastBytes(wanted - KeptMax(), [this, use](Position late) { return MuchLater(late, use); });
 }
 
-// The warehouse's bytes: its own, and where reads are dear those that the stock does not need.
+// The warehouse's bytes: its own, but for what it lends to the stock; and where reads are dear those that the stock
+// does not need.
 uint64_t Planner::KeptMax() const {
+  const uint64_t stocked = StockedBytes();
+  if (PagesHoldAll()) {
+    const uint64_t lent = stocked - std::min(stocked, limits_.stock_bytes_max);
+    return limits_.kept_bytes_max - std::min(limits_.kept_bytes_max, lent);
+  }
   if (!Sweeps()) return limits_.kept_bytes_max;
-  const uint64_t stocked = stocked_.bytes() + pushing_bytes_ + dropping_bytes_;
   const uint64_t spare = limits_.stock_bytes_max - std::min(limits_.stock_bytes_max, stocked);
   return limits_.kept_bytes_max + std::min(limits_.lent_bytes_max, spare);
 }
@@ -68,7 +73,7 @@ void Planner::KeepsNot(EntryNumber file) {
 
 KeepPlan Planner::KeepWithRoom(EntryNumber file) {
   const Slot slot = track_.SlotOf(file);
-  if (slot == kNoSlot || kept_.Contains(slot)) return {};
+  if (slot == kNoSlot || kept_.Contains(slot) || PagesServe(slot)) return {};
   const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
   if (kept_.bytes() + bytes > limits_.kept_bytes_max) return {};
   kept_.Add(slot, NextUnread(slot), bytes);
@@ -80,7 +85,7 @@ KeepPlan Planner::KeepWithRoom(EntryNumber file) {
 KeepPlan Planner::PlanKeep(Slot slot, Position use) {
   KeepPlan plan;
   const uint64_t bytes = track_.PlaceOf(slot).bytes;
-  if (kept_.Contains(slot) || KeptMax() == 0 || !KeepTakes(slot, use)) return plan;
+  if (kept_.Contains(slot) || PagesServe(slot) || KeptMax() == 0 || !KeepTakes(slot, use)) return plan;
   while (kept_.bytes() + Pages(bytes) > KeptMax()) {
     const auto [last_use, last] = kept_.last();
     if (last_use <= KeepKey(slot, use)) return plan;  // what was put out so far was needed later than this one

@@ -69,7 +69,7 @@ bool Planner::Wanted(Slot slot) const {
   // What only the page cache has may be gone from there unseen: a fill brings it too.
   const bool only_stocked =
       Cached(slot) && !states_[slot].reading && !states_[slot].held && !states_[slot].pushing && !kept_.Contains(slot);
-  if (only_stocked && fill_ && use == kNever) return KeepTakes(slot, use);
+  if (only_stocked && fill_ && use == kNever && !PagesHoldAll()) return KeepTakes(slot, use);
   if (Resident(slot)) return false;
   if (use == kNever && !fill_) return false;
   if (use == kNever && states_[slot].unpushable) return KeepTakes(slot, use);
@@ -92,7 +92,8 @@ Position Planner::NextMissing() {
 // When it has gone round and nothing was wanted, it rests until something is where it was not, or no longer is.
 Slot Planner::NextOnArm() {
   const Whereabouts now = {
-      kept_.bytes(), stocked_.bytes(), held_bytes_, coming_bytes(), pushing_bytes_ + dropping_bytes_, KeptMax()};
+      kept_.bytes(), stocked_.bytes(), held_bytes_, coming_bytes(), pushing_bytes_ + dropping_bytes_,
+      KeptMax(),     PagesHoldAll()};
   if (now != arm_saw_) arm_passed_ = 0;
   arm_saw_ = now;
   const std::vector<Slot>& files = track_.by_address();

@@ -37,7 +37,7 @@ constexpr uint64_t kReadsWithoutLeaving = 4;
 bool Planner::StockTakes(Position use, uint64_t bytes) const {
   if (limits_.stock_bytes_max == 0) return false;
   if (use != kNever && use > PushEnd()) return false;
-  const uint64_t there = stocked_.bytes() + pushing_bytes_ + dropping_bytes_;
+  const uint64_t there = StockedBytes();
   const uint64_t coming = held_bytes_ + wanted_bytes_;
   const uint64_t wanted = there + coming + Pages(bytes);
   // What nobody is known to need puts nothing out, and what NextPush would not take would be held for ever.
@@ -46,9 +46,12 @@ bool Planner::StockTakes(Position use, uint64_t bytes) const {
   return stocked_.LastBytes(wanted - StockMax(), [this](Position late) { return late > StockEnd(); });
 }
 
-// The stock's bytes. Where reads are dear the warehouse has most of them, and afterwards what it has not given back
-// yet.
+// The stock's bytes. Where the page cache holds everything, those of the warehouse as well, which then needs few. Where
+// reads are dear the warehouse has most of them, and afterwards what it has not given back yet.
 uint64_t Planner::StockMax() const {
+  if (PagesHoldAll()) {
+    return limits_.stock_bytes_max + limits_.kept_bytes_max - std::min(limits_.kept_bytes_max, kept_.bytes());
+  }
   const uint64_t over = kept_.bytes() - std::min(kept_.bytes(), limits_.kept_bytes_max);
   return limits_.stock_bytes_max - (Sweeps() ? limits_.lent_bytes_max : std::min(over, limits_.lent_bytes_max));
 }
@@ -141,12 +144,20 @@ std::optional<Slot> Planner::NextNotLeft() {
   return last;
 }
 
+// It is there once, and need not be in our memory too: on a virtual machine that gets its memory from the host page by
+// page, another copy may take longer than the read. Where a tile was read for it, it is no memory to count on.
+bool Planner::PagesHoldAll() const {
+  const bool tiles = Sweeps() && track_.epoch_count() > 0;
+  return limits_.stock_bytes_max > 0 && !tiles && LeftMax() >= limits_.data_bytes;
+}
+
 // The file was left, and is not there. One of many is the kernel's right; but where it takes more, what is taken for
 // being there is not, and it is better to put it there in time.
 void Planner::FoundGone(Slot slot) {
   left_.Remove(slot);
-  if (progress_.front() > left_since_ + kGonePlaces || progress_.front() < left_since_) {
-    left_since_ = progress_.front();
+  const Position here = track_.epoch_count() > 0 ? progress_.front() : seen_;
+  if (here > left_since_ + kGonePlaces || here < left_since_) {
+    left_since_ = here;
     left_gone_ = 0;
   }
   if (++left_gone_ < kGoneMax) return;
@@ -180,9 +191,7 @@ std::optional<PushPlan> Planner::NextPush() {
   const auto [use, slot] = FirstToPush();
   if (slot == kNoSlot) return std::nullopt;
   const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
-  if (stocked_.bytes() + pushing_bytes_ + dropping_bytes_ + bytes > StockMax() - StockAside()) {
-    return std::nullopt;
-  }
+  if (StockedBytes() + bytes > StockMax() - StockAside()) return std::nullopt;
   states_[slot].pushing = true;
   states_[slot].pushed_asked = states_[slot].asked;
   pushing_bytes_ += bytes;
@@ -199,13 +208,24 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   const uint64_t bytes = track_.PlaceOf(slot).bytes;
   pushing_bytes_ -= Pages(bytes);
   if (outcome != PushOutcome::kPushed) {
-    // What nobody is known to need is not worth a stat. A stat that ended after the push was begun was too late for it.
-    state.unpushable = outcome == PushOutcome::kEnded || state.pushed_asked || NextUnread(slot) == kNever;
+    // What nobody is known to need is not worth a stat, where the warehouse takes it as well. A stat that ended after
+    // the push was begun was too late for it.
+    const bool unforeseen = NextUnread(slot) == kNever;
+    state.unpushable =
+        outcome == PushOutcome::kEnded || state.pushed_asked || (unforeseen && !(fill_ && PagesHoldAll()));
     state.unknown = outcome == PushOutcome::kUnknown && !state.unpushable;
-    // Its open may be told before its READ comes, which needs it now that it is not in the page cache.
-    if (state.held && NextUnread(slot) == kNever && !progress_.IsBeingRead(slot)) Release(slot);
+    KeepPlan plan;
+    if (state.held && unforeseen && !state.unknown) {
+      if (fill_) plan = PlanKeep(slot, kNever);
+      // Its open may be told before its READ comes, which needs it now that it is not in the page cache.
+      if (plan.keep) {
+        LetGo(slot);
+      } else if (!progress_.IsBeingRead(slot)) {
+        Release(slot);
+      }
+    }
     Settle(slot);
-    return {};
+    return plan;
   }
   const Position use = NextUnread(slot);
   if (!Cached(slot)) stocked_.Add(slot, use, Pages(bytes));
@@ -215,8 +235,7 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   }
   Settle(slot);
   if (state.held) {
-    state.held = false;
-    held_bytes_ -= bytes;
+    LetGo(slot);
     if (!plan.keep) released_.push_back(file);
   }
   return plan;

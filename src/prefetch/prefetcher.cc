@@ -132,6 +132,7 @@ Planner& Prefetcher::planner() {
   limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
   limits.lent_bytes_max = LentMax();
+  if (!options_.keeps_read) limits.data_bytes = store_->summary().file_count * Planner::MeanPages(MeanBytes());
   limits.table_bytes_max = options_.order_bytes_max;
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
@@ -169,9 +170,13 @@ void Prefetcher::Decide() {
   if ((full_ || wanted_view_ != shown_view_) && !BeginAnew()) return;
   FollowSequence();
   FillWhenAllFits();
+  if (planner_) {
+    LookWhatIsSeen();
+    LookForRoom();
+  }
+  const bool keep = source_ == Source::kNothing && !(planner_ && planner_->PagesHoldAll());
+  keep_demand_.store(keep, std::memory_order_relaxed);
   if (!planner_) return;
-  LookWhatIsSeen();
-  LookForRoom();
   if (short_since_us_ != 0 && NowUs() - short_since_us_ > kShortOfRoomUs) {
     short_since_us_ = 0;
     planner_->SetKeptMax(KeptMax(), LentMax());
@@ -253,16 +258,17 @@ std::optional<Warehouse::Pin> Prefetcher::Find(const ShownFile& file, uint64_t b
 }
 
 // With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every
-// epoch, where least recently used would throw away what is yet to come (DESIGN section 7).
+// epoch, where least recently used would throw away what is yet to come (DESIGN section 7). Not where the page cache
+// has room for everything.
 void Prefetcher::OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
   if (!kept_ || !keep_demand_.load(std::memory_order_relaxed)) return;
   KeepWithRoom(file, block, bytes);
 }
 
 // What was made has cost more than a read: where there is room, it is kept. But the reader's page cache has it now, so
-// in memory of our own only when that has lost it (or at once, where it is known that it will).
+// in memory of our own only when that has lost it.
 void Prefetcher::OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) {
-  if (!kept_ || !(again || options_.keeps_made)) return;
+  if (!kept_ || !(again || options_.keeps_read)) return;
   for (uint64_t block = 0; block < file.block_count(); ++block) {
     KeepWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));
   }

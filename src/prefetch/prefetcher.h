@@ -50,7 +50,8 @@ struct PrefetcherOptions {
   // How much of the page cache there is now for files that were read and will be again; asked once a second while
   // something is followed. None where it is empty.
   std::function<uint64_t()> left_bytes_max;
-  bool keeps_made = false;   // what a READ had made, the first time as well
+  // What the page cache has room for is kept as well: another mount may need it, or the next run.
+  bool keeps_read = false;
   bool opens_asked = false;  // the kernel asks for each open (DemandHooks::OnOpen), so no folder is watched
   uint32_t own_process = 0;  // whose opens are our own, of the MountView; 0: there is none
   unsigned reads_max = 32;

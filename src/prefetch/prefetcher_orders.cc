@@ -111,7 +111,6 @@ bool Prefetcher::BeginAnew() {
   if (turns) ShowView(wanted_view_);
   // A pass is recognised in one view only; and an order may have ended just now.
   const Source source = std::exchange(source_, Source::kNothing);
-  keep_demand_.store(true, std::memory_order_relaxed);
   if (source == Source::kSequence && turns) return true;
   for (const Order& order : orders) Queue(order, source);
   if (source == Source::kOrder && orders.empty()) order_files_.store(0, std::memory_order_relaxed);
@@ -125,7 +124,6 @@ void Prefetcher::Queue(const Order& order, Source source) {
     filling_ = false;
   }
   source_ = source;
-  keep_demand_.store(false, std::memory_order_relaxed);
   plan.Append(order);
   statted_.clear();
   std::vector<EntryNumber> folders;
@@ -147,7 +145,6 @@ void Prefetcher::ForgetOrders() {
   filling_ = false;
   source_ = Source::kNothing;
   order_files_.store(0, std::memory_order_relaxed);
-  keep_demand_.store(true, std::memory_order_relaxed);
 }
 
 void Prefetcher::FollowSequence() {

@@ -171,6 +171,7 @@ void Prefetcher::StartPushes() {
     const Result<ShownFile> file = Shown(plan->file);
     if (!file.ok()) {
       (void)planner_->Pushed(plan->file, PushOutcome::kEnded);
+      planner_->KeepsNot(plan->file);
       continue;
     }
     ++pushes_;
@@ -192,12 +193,11 @@ void Prefetcher::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool
   if (outcome == PushOutcome::kUnknown) {
     statistics_.Add(Stat::kPushesUnknown, 1);
     to_stat_.push_back(file);
-    return;
+  } else if (outcome == PushOutcome::kPushed) {
+    statistics_.Add(Stat::kPushes, 1);
+    statistics_.Add(Stat::kPushedBytes, push.file.size);
+    fetched_.Pushed(file, NowUs());
   }
-  if (outcome != PushOutcome::kPushed) return;
-  statistics_.Add(Stat::kPushes, 1);
-  statistics_.Add(Stat::kPushedBytes, push.file.size);
-  fetched_.Pushed(file, NowUs());
   Keep(push.file, push.blocks, plan);
   if (plan.keep) held_.erase(file);
 }

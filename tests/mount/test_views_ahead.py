@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views are read ahead like any files: SEMANTICS.md, Views, W15 and W16."""
 
-import pathlib
-
 import pytest
 from conftest import drop_caches, end_mount, needs_root, wait_until
 
@@ -41,13 +39,6 @@ def read_until_kept(point, data, ahead):
     wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
 
 
-def reclaims_idle_memory():
-    """Whether DAMON takes page cache back here."""
-    states = pathlib.Path("/sys/kernel/mm/damon/admin/kdamonds").glob("*/state")
-    switches = pathlib.Path("/sys/module/damon_reclaim/parameters").glob("enabled")
-    return any(path.read_text(encoding="ascii").strip() in ("on", "Y") for path in (*states, *switches))
-
-
 def test_what_fits_is_decoded_until_it_is_kept(room, mounts, point, view_images_store, view_images, ctl):
     """W16: what was made is kept as any file is, when the page cache has lost it."""
     mounts.mount(view_images_store, point, SMALL)
@@ -55,11 +46,8 @@ def test_what_fits_is_decoded_until_it_is_kept(room, mounts, point, view_images_
     ahead = ViewForesight(ctl, point, place_of(SPEC))
     read_all(point, data, 0)
     ahead.wait_idle()
-    if reclaims_idle_memory():
-        wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept at once")
-    else:
-        # Some are taken for others that were made before.
-        assert ahead.gauges()["warehouse_blocks"] < len(data.paths) / 8
+    # Some are taken for others that were made before.
+    assert ahead.gauges()["warehouse_blocks"] < len(data.paths) / 8
     drop_caches()
     read_all(point, data, 1)
     ahead.wait_idle()

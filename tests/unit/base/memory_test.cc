@@ -11,7 +11,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -195,30 +194,6 @@ TEST(MemoryRoom, NeedsProc) {
   const auto room = MemoryRoomIn("", {});
   ASSERT_FALSE(room.ok());
   EXPECT_EQ(room.status().code(), Code::kIo);
-}
-
-TEST(ReclaimsIdleMemory, WhereDamonIsOn) {
-  namespace files = std::filesystem;
-  std::string sys = testing::TempDir() + "/augur_memory_XXXXXX";
-  ASSERT_NE(::mkdtemp(sys.data()), nullptr);
-  EXPECT_FALSE(ReclaimsIdleMemory(sys));
-  const files::path kdamonds = files::path(sys) / "kernel/mm/damon/admin/kdamonds";
-  const auto set = [&](int number, const char* state) {
-    files::create_directories(kdamonds / std::to_string(number));
-    std::ofstream(kdamonds / std::to_string(number) / "state") << state << "\n";
-  };
-  set(0, "off");
-  EXPECT_FALSE(ReclaimsIdleMemory(sys));
-  set(1, "on");
-  EXPECT_TRUE(ReclaimsIdleMemory(sys));
-  set(1, "off");
-  const files::path reclaim = files::path(sys) / "module/damon_reclaim/parameters";
-  files::create_directories(reclaim);
-  std::ofstream(reclaim / "enabled") << "N\n";
-  EXPECT_FALSE(ReclaimsIdleMemory(sys));
-  std::ofstream(reclaim / "enabled") << "Y\n";
-  EXPECT_TRUE(ReclaimsIdleMemory(sys));
-  files::remove_all(sys);
 }
 
 TEST(MachineMemory, IsWithinThePhysicalMemory) {

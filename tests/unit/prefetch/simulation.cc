@@ -176,12 +176,19 @@ void Simulation::PumpReads() {
   }
 }
 
+// Where the page cache may hold everything, the warehouse lends it what it does not need.
+uint64_t Simulation::StockMost() const {
+  const PlannerLimits& limits = world_.limits;
+  const uint64_t lent = limits.left_bytes_max >= limits.data_bytes ? kept_bytes_max_ - kept_bytes_ : 0;
+  return limits.stock_bytes_max + lent;
+}
+
 void Simulation::PumpPushes() {
   if (pushing_) return;
   const std::optional<PushPlan> push = planner_->NextPush();
   if (!push) return;
   pushing_ = true;
-  if (planner_->gauges().stock_bytes > world_.limits.stock_bytes_max) violations.push_back("pushes over its limit");
+  if (planner_->gauges().stock_bytes > StockMost()) violations.push_back("pushes over its limit");
   if (!held_.contains(push->file) && !kept_.contains(push->file)) violations.push_back("pushes what is not there");
   At(now_us_ + static_cast<double>(push->bytes) * world_.push_us_per_byte, [this, file = push->file] {
     pushing_ = false;
@@ -223,7 +230,7 @@ void Simulation::Check() {
   // What readers bring in by themselves stays until they are past it.
   const uint64_t behind = world_.progress.support + 5 * world_.progress.lag;
   const uint64_t mean = total_bytes_ / places_.size();
-  if (gauges.stock_bytes > world_.limits.stock_bytes_max + readers_ * behind * (mean + 4096) + (1 << 20)) {
+  if (gauges.stock_bytes > StockMost() + readers_ * behind * (mean + 4096) + (1 << 20)) {
     violations.push_back("stocks over its limit");
   }
   if (gauges.left_bytes > world_.limits.left_bytes_max) violations.push_back("leaves more than there is room for");

@@ -120,6 +120,7 @@ class Simulation {
   void Pump();
   void PumpReads();
   void PumpPushes();
+  uint64_t StockMost() const;
   void Arrive(const ReadPlan& read);
   void Keep(EntryNumber file, const KeepPlan& plan);
   double DiskDone(uint64_t bytes);

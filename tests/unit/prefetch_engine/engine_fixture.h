@@ -38,6 +38,8 @@ class PrefetchEngineTest : public StoreFixture {
     uint64_t stock_bytes = 4 << 20;
     uint64_t kept_bytes = 0;  // 0: no warehouse
     uint64_t order_bytes = 4 << 20;
+    uint64_t left_bytes = 0;  // that the page cache has room for
+    bool keeps_read = false;
     FakeMount::See see = FakeMount::See::kOpens;
     bool opens_asked = false;
     Prefetcher::Witness witness = {};
@@ -84,16 +86,18 @@ class PrefetchEngineTest : public StoreFixture {
       ASSERT_TRUE(warehouse.ok()) << warehouse.status().text();
       warehouse_ = std::move(warehouse).value();
     }
-    prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_, cache_, warehouse_.get(), statistics_,
-                                               PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
-                                                                 .chunk_bytes = parts.chunk_bytes,
-                                                                 .stock_bytes_max = parts.stock_bytes,
-                                                                 .order_bytes_max = parts.order_bytes,
-                                                                 .left_bytes_max = {},
-                                                                 .opens_asked = parts.opens_asked,
-                                                                 .own_process = kOwnProcess,
-                                                                 .reads_max = 8,
-                                                                 .push_threads = 1});
+    prefetcher_ =
+        std::make_unique<Prefetcher>(store_, *ahead_, cache_, warehouse_.get(), statistics_,
+                                     PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
+                                                       .chunk_bytes = parts.chunk_bytes,
+                                                       .stock_bytes_max = parts.stock_bytes,
+                                                       .order_bytes_max = parts.order_bytes,
+                                                       .left_bytes_max = [left = parts.left_bytes] { return left; },
+                                                       .keeps_read = parts.keeps_read,
+                                                       .opens_asked = parts.opens_asked,
+                                                       .own_process = kOwnProcess,
+                                                       .reads_max = 8,
+                                                       .push_threads = 1});
     fs_ = std::make_unique<FileSystem>(store_, *demand_, cache_, statistics_,
                                        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);

@@ -71,9 +71,11 @@ TEST_F(PrefetchEngineTest, WhatNobodyForeseesGivesWayToWhatIsForeseen) {
   uint64_t bytes = 0;
   for (const EntryNumber file : files_) bytes += Content(file).size();
   for (const Order& order : epochs) ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
-  for (size_t epoch = 0; epoch < 4; ++epoch) ASSERT_TRUE(Follow(epochs[epoch], 12));
+  // No farther ahead than half of the window: one file that comes late has no room beside those behind it that are
+  // there, until the reader has come nearer.
+  for (size_t epoch = 0; epoch < 4; ++epoch) ASSERT_TRUE(Follow(epochs[epoch], 4));
   const uint64_t disk_bytes = Count(Stat::kDiskBytes);
-  ASSERT_TRUE(Follow(epochs[4], 12));
+  ASSERT_TRUE(Follow(epochs[4], 4));
   // But what could not be copied in time when it was read.
   EXPECT_LE(Count(Stat::kDiskBytes) - disk_bytes, bytes / 4) << Told();
 }

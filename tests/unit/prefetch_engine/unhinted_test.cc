@@ -56,6 +56,28 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
   EXPECT_EQ(demand_->seen().size() + ahead_->seen().size(), disk_reads);
 }
 
+// Where the page cache has room for it as well, it comes there, and not into memory of ours too: unless others are to
+// find it there.
+TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {
+  WriteFiles(300, 60'000);
+  StartEngine({.kept_bytes = 32 << 20, .left_bytes = 64 << 20});
+  const Order order = Shuffled(1);
+  for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
+  for (const EntryNumber file : order) EXPECT_TRUE(mount_->WaitFor(file, content_[file].size())) << file << Told();
+  // Those that were read before anybody could know.
+  EXPECT_LE(warehouse_->block_count(), 10U);
+  const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
+  for (const EntryNumber file : order) ReadAsReader(file);
+  EXPECT_EQ(demand_->seen().size() + ahead_->seen().size(), disk_reads);
+}
+
+TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
+  WriteFiles(300, 60'000);
+  StartEngine({.kept_bytes = 32 << 20, .left_bytes = 64 << 20, .keeps_read = true});
+  for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
+  EXPECT_TRUE(WaitUntil([&] { return warehouse_->block_count() == files_.size(); })) << Told();
+}
+
 // With no order and more data than room, what came first stays: in each shuffled epoch it is a hit again.
 TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
   WriteFiles(400, 60'000);  // fewer than are ever recognised as a pass

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the page cache has room for everything, it holds the files, and the warehouse what it does not take or has
+// lost.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+
+#include "simulation.h"
+
+namespace augur::sim {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// 3,000 files of 110 KB, for all of which the warehouse has room, and the page cache has too.
+World WorldThatHoldsAll() {
+  World world;
+  world.file_count = 3000;
+  world.limits = {.kept_bytes_max = 400 * kMiB,
+                  .conveyor_bytes_max = 16 * kMiB,
+                  .stock_bytes_max = 32 * kMiB,
+                  .left_bytes_max = 1024 * kMiB,
+                  .data_bytes = 400 * kMiB,
+                  .sentinel_every = 0};
+  world.reader_us = 500;
+  return world;
+}
+
+EpochResult ReadEpoch(Simulation* simulation, uint64_t epoch) {
+  simulation->planner().Append(simulation->Shuffled(epoch));
+  return simulation->Read(simulation->Shuffled(epoch));
+}
+
+void ReclaimAll(Simulation* simulation) {
+  for (const EntryNumber file : simulation->Listing()) simulation->Reclaim(file);
+}
+
+void ExpectNoViolation(Simulation* simulation) {
+  simulation->End();
+  EXPECT_EQ(simulation->ViolationText(), "");
+  EXPECT_EQ(simulation->page_cache_bytes(), 0U);
+}
+
+TEST(PlannerPages, WhatTheyHoldIsNotKeptAsWell) {
+  Simulation simulation(WorldThatHoldsAll());
+  const EpochResult first = ReadEpoch(&simulation, 1);
+  EXPECT_GE(first.from_page_cache, first.files * 99 / 100);
+  for (uint64_t epoch = 2; epoch <= 3; ++epoch) {
+    const EpochResult result = ReadEpoch(&simulation, epoch);
+    EXPECT_EQ(result.from_page_cache, result.files);
+    EXPECT_EQ(result.disk_bytes, 0U);
+  }
+  EXPECT_EQ(simulation.kept_bytes(), 0U);
+  ExpectNoViolation(&simulation);
+}
+
+TEST(PlannerPages, WithoutRoomForAllItIsKept) {
+  World world = WorldThatHoldsAll();
+  world.limits.left_bytes_max = world.limits.data_bytes - kMiB;
+  Simulation simulation(world);
+  for (uint64_t epoch = 1; epoch <= 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+  simulation.Read(simulation.Shuffled(1));
+  EXPECT_GE(simulation.kept_bytes(), simulation.total_bytes() * 9 / 10);
+  ExpectNoViolation(&simulation);
+}
+
+// All of it is gone each time: it is read from the disk once more, and then the warehouse has it.
+TEST(PlannerPages, WhatIsLostThereIsKept) {
+  Simulation simulation(WorldThatHoldsAll());
+  for (uint64_t epoch = 1; epoch <= 4; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+  simulation.Read(simulation.Shuffled(1));
+  ReclaimAll(&simulation);
+  simulation.Read(simulation.Shuffled(2));
+  EXPECT_GE(simulation.kept_bytes(), simulation.total_bytes() * 8 / 10);
+  for (uint64_t epoch = 3; epoch <= 4; ++epoch) {
+    ReclaimAll(&simulation);
+    EXPECT_LE(simulation.Read(simulation.Shuffled(epoch)).disk_bytes, simulation.total_bytes() * 2 / 10) << epoch;
+  }
+  ExpectNoViolation(&simulation);
+}
+
+// Though nobody has looked the files up before: a stat is less than another copy.
+TEST(PlannerPages, AFillGoesThere) {
+  World world = WorldThatHoldsAll();
+  std::set<EntryNumber> known;
+  world.push_outcome = [&](EntryNumber file) {
+    return known.insert(file).second ? PushOutcome::kUnknown : PushOutcome::kPushed;
+  };
+  Simulation simulation(world);
+  simulation.planner().Fill(simulation.Listing());
+  const EpochResult filled = simulation.Settle();
+  EXPECT_EQ(filled.planned_files, 3000U) << "nothing twice";
+  EXPECT_EQ(simulation.kept_bytes(), 0U);
+  EXPECT_EQ(simulation.stats().size(), 3000U);
+  for (uint64_t epoch = 1; epoch <= 2; ++epoch) {
+    const EpochResult read = simulation.Read(simulation.Shuffled(epoch));
+    EXPECT_EQ(read.from_page_cache, read.files);
+  }
+  EXPECT_GE(simulation.planner().gauges().left_bytes, simulation.total_bytes() * 9 / 10) << "it was read";
+  ExpectNoViolation(&simulation);
+}
+
+// Read with no order known, and lost: once that is seen, a fill brings it to the warehouse.
+TEST(PlannerPages, WhatAFillHasLostIsKept) {
+  Simulation simulation(WorldThatHoldsAll());
+  simulation.planner().Fill(simulation.Listing());
+  (void)simulation.Settle();
+  simulation.Read(simulation.Shuffled(1));
+  ReclaimAll(&simulation);
+  simulation.Read(simulation.Shuffled(2));
+  (void)simulation.Settle();
+  EXPECT_GE(simulation.kept_bytes(), simulation.total_bytes() * 9 / 10);
+  ReclaimAll(&simulation);
+  EXPECT_EQ(simulation.Read(simulation.Shuffled(3)).disk_bytes, 0U);
+  ExpectNoViolation(&simulation);
+}
+
+// Some of many are the kernel's right, in each epoch again.
+TEST(PlannerPages, SomeThatAreLostAreNoReasonToKeepAll) {
+  Simulation simulation(WorldThatHoldsAll());
+  simulation.planner().Fill(simulation.Listing());
+  (void)simulation.Settle();
+  for (uint64_t epoch = 1; epoch <= 4; ++epoch) {
+    simulation.Read(simulation.Shuffled(epoch));
+    for (EntryNumber file = 0; file < 3000; file += 100) simulation.Reclaim(file);
+  }
+  (void)simulation.Settle();
+  EXPECT_EQ(simulation.kept_bytes(), 0U);
+  ExpectNoViolation(&simulation);
+}
+
+// What the kernel does not take is kept, and not read a second time for that.
+TEST(PlannerPages, WhatAFillCannotPushIsKept) {
+  for (const PushOutcome outcome : {PushOutcome::kUnknown, PushOutcome::kEnded}) {
+    for (const uint64_t data_bytes : {400 * kMiB, UINT64_MAX}) {
+      World world = WorldThatHoldsAll();
+      world.limits.data_bytes = data_bytes;
+      world.push_outcome = [&](EntryNumber) { return outcome; };
+      Simulation simulation(world);
+      simulation.planner().Fill(simulation.Listing());
+      EXPECT_EQ(simulation.Settle().planned_files, 3000U) << "nothing twice";
+      for (const EntryNumber file : simulation.Listing()) EXPECT_TRUE(simulation.Kept(file)) << file;
+      ExpectNoViolation(&simulation);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace augur::sim
