@@ -32,7 +32,7 @@ def warehouse_speed(args, store, order):
     """MB/s of the same reads when the daemon has every record in its memory, and the page cache nothing."""
     size = args.tree_bytes + args.tree_bytes // 8 + 64 * MIB  # blocks are rounded up
     # In memory of its own the daemon does not keep what the page cache has room for.
-    options = [f"memory={size + 512 * MIB}", "cache=shm", f"cache-size={size}"]
+    options = [f"memory={2 * size + 512 * MIB}", "cache=shm", f"cache-size={size}"]
     point = os.path.join(args.work, "warehouse.mnt")
     with mounts.augurfs(store, point, *options):
         # What was read is copied there behind the reader; what the copying could not follow, the next time.

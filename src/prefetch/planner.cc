@@ -141,11 +141,12 @@ void Planner::Settle(Slot slot) {
   const bool kept = kept_.Contains(slot);
   const bool stocked = Cached(slot);
   const Position use = NextUnread(slot);
-  if ((state.held || kept) && !state.pushing && !stocked && !state.dropping) {
+  const bool takeable = !state.pushing && !state.dropping && !state.unknown && !state.unpushable;
+  if ((state.held || kept) && takeable && !stocked) {
     if (ready_.Contains(slot)) {
-      ready_.Move(slot, use);
+      ready_.Move(slot, ReadyKey(slot, use));
     } else {
-      ready_.Add(slot, use, track_.PlaceOf(slot).bytes);
+      ready_.Add(slot, ReadyKey(slot, use), track_.PlaceOf(slot).bytes);
     }
   } else {
     ready_.Remove(slot);
@@ -172,6 +173,7 @@ void Planner::Passed(Slot slot) {
 void Planner::LetGo(Slot slot) {
   states_[slot].held = false;
   held_bytes_ -= track_.PlaceOf(slot).bytes;
+  --held_files_;
 }
 
 // Lets a file go from the conveyor.
@@ -188,7 +190,7 @@ void Planner::ComputeAnew() {
   const auto next = [this](Slot slot) { return NextUnread(slot); };
   stocked_.MoveAll([&](Slot slot) { return states_[slot].being_read > 0 ? progress_.front() : next(slot); });
   left_.MoveAll(next);
-  ready_.MoveAll(next);
+  ready_.MoveAll([this](Slot slot) { return ReadyKey(slot, NextUnread(slot)); });
   kept_.MoveAll([this](Slot slot) {
     const Position use = NextUnread(slot);
     const bool served = use != kNever && !Sweeps() && (Cached(slot) || states_[slot].pushing);
@@ -196,7 +198,8 @@ void Planner::ComputeAnew() {
   });
   for (Slot slot = 0; slot < states_.size(); ++slot) {
     State& state = states_[slot];
-    state.unpushable = state.asked = false;
+    state.asked = false;
+    if (std::exchange(state.unpushable, false)) Settle(slot);
     if (state.held && !state.pushing && !fill_ && NextUnread(slot) == kNever) Release(slot);
   }
 }

@@ -83,7 +83,7 @@ struct PlannerGauges {
   uint64_t kept_bytes = 0;
   uint64_t stock_bytes = 0;  // pushed, or brought in by a reader who is not done with it
   uint64_t left_bytes = 0;   // read, and left in the page cache
-  uint64_t ready_files = 0;  // read and not pushed
+  uint64_t ready_files = 0;  // read, and could be pushed
   bool sweeping = false;
   bool lost = false;  // Progress::lost
 };
@@ -183,6 +183,9 @@ class Planner {
 
   uint64_t coming_bytes() const { return reading_bytes_ + making_bytes_; }
   uint64_t MeanPages() const { return MeanPages(track_.mean_bytes()); }
+  // By what files are pushed. What nobody is known to need and is held only for that goes before what is kept anyway.
+  static constexpr Position kHeldNever = kNever - 1;
+  Position ReadyKey(Slot slot, Position use) const { return use == kNever && states_[slot].held ? kHeldNever : use; }
   static uint64_t Pages(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
   // Where the bytes of a file are. Several at a time.
@@ -267,10 +270,11 @@ class Planner {
   Tiles tiles_;
   std::vector<State> states_;  // by slot
   UseQueue kept_;              // by the use for which the warehouse has it
-  UseQueue ready_;             // held or kept, and neither pushed nor being pushed
+  UseQueue ready_;             // held or kept, and to be pushed if it is needed
   UseQueue stocked_;
   UseQueue left_;
   uint64_t held_bytes_ = 0;
+  uint64_t held_files_ = 0;
   uint64_t reading_bytes_ = 0;
   uint64_t making_bytes_ = 0;  // of the files whose records are being read, or are there
   uint64_t wanted_bytes_ = 0;  // of the files that are being read, or made

@@ -325,6 +325,7 @@ Arrival Planner::Arrived(const ReadPlan::Item& item, bool ok) {
   if (arrival.hold) {
     state.held = true;
     held_bytes_ += item.place.bytes;
+    ++held_files_;
   }
   Settle(slot);
   return arrival;

@@ -41,7 +41,7 @@ bool Planner::StockTakes(Position use, uint64_t bytes) const {
   const uint64_t coming = held_bytes_ + wanted_bytes_;
   const uint64_t wanted = there + coming + Pages(bytes);
   // What nobody is known to need puts nothing out, and what NextPush would not take would be held for ever.
-  if (use == kNever) return wanted + kPage * ready_.count() + StockAside() <= StockMax();
+  if (use == kNever) return wanted + kPage * held_files_ + StockAside() <= StockMax();
   if (wanted <= StockMax()) return true;
   return stocked_.LastBytes(wanted - StockMax(), [this](Position late) { return late > StockEnd(); });
 }
@@ -169,7 +169,7 @@ bool Planner::IsSentinel(Position position) const {
   return limits_.sentinel_every > 0 && position % limits_.sentinel_every == limits_.sentinel_every - 1;
 }
 
-// The file that is needed soonest of those that could be pushed; kNoSlot when there is none.
+// The file that is needed soonest of those that could be pushed, by its ReadyKey; kNoSlot when there is none.
 std::pair<Position, Slot> Planner::FirstToPush() const {
   // What is read within the next 2 ms comes too late: the kernel would have to wait for pages that a READ holds, and
   // the reader for pages that are half there.
@@ -179,9 +179,9 @@ std::pair<Position, Slot> Planner::FirstToPush() const {
   const Position push_end = PushEnd();
   const auto& order = ready_.in_order();
   for (auto at = order.lower_bound({progress_.front() + margin, 0}); at != order.end(); ++at) {
-    const State& state = states_[at->second];
-    if (at->first > push_end && !(at->first == kNever && fill_)) break;
-    if (!state.unknown && !state.unpushable && (at->first == kNever || !IsSentinel(at->first))) return *at;
+    const bool foreseen = at->first < kHeldNever;
+    if (at->first > push_end && (foreseen || !fill_)) break;
+    if (!foreseen || !IsSentinel(at->first)) return *at;
   }
   return {kNever, kNoSlot};
 }
@@ -191,7 +191,9 @@ std::optional<PushPlan> Planner::NextPush() {
   const auto [use, slot] = FirstToPush();
   if (slot == kNoSlot) return std::nullopt;
   const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
-  if (StockedBytes() + bytes > StockMax() - StockAside()) return std::nullopt;
+  // What readers have brought in since it was taken up has the place that was left aside for that.
+  const uint64_t aside = use == kHeldNever ? 0 : StockAside();
+  if (StockedBytes() + bytes > StockMax() - aside) return std::nullopt;
   states_[slot].pushing = true;
   states_[slot].pushed_asked = states_[slot].asked;
   pushing_bytes_ += bytes;
@@ -266,6 +268,7 @@ void Planner::Statted(EntryNumber file) {
   if (slot == kNoSlot) return;
   states_[slot].unknown = false;
   states_[slot].asked = true;
+  Settle(slot);
 }
 
 // Drops what is needed last, for something that is needed sooner and has no room; and when there is too much at all, as
@@ -295,7 +298,7 @@ std::optional<Slot> Planner::NextNotStocked() {
   }
   if (stocked_.bytes() + pushing_bytes_ <= StockMax()) {
     const auto [use, slot] = FirstToPush();
-    if (slot == kNoSlot || last_use <= use) return std::nullopt;
+    if (slot == kNoSlot || use >= kHeldNever || last_use <= use) return std::nullopt;
   }
   stocked_.Remove(last);
   return last;

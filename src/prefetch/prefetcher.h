@@ -232,8 +232,10 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them: all of the orders of this view
   std::shared_ptr<const Order> filled_;      // all files, once they were to be brought
   std::unordered_set<EntryNumber> watched_;  // folders
+  bool names_unknown_ = false;               // to the kernel, of some files
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
   std::vector<EntryNumber> to_stat_;
+  std::vector<EntryNumber> unknown_;  // their push was refused for it
 
   mutable Mutex mu_;
   CondVar posted_;

@@ -102,7 +102,8 @@ bool Prefetcher::BeginAnew() {
   watched_.clear();
   statted_.clear();
   to_stat_.clear();
-  filling_ = full_ = false;
+  unknown_.clear();
+  filling_ = full_ = names_unknown_ = false;
   sight_known_ = false;
   reads_elsewhere_ = 0;
   reads_at_turn_ = reads_seen_;

@@ -45,6 +45,11 @@ void Prefetcher::StartReads() {
       return;
     }
     alone = false;
+    if (names_unknown_) {
+      for (const ReadPlan::Item& item : plan->items) {
+        if (statted_.insert(item.file).second) to_stat_.push_back(item.file);
+      }
+    }
     if (made) {
       MakeWithoutRecords(*plan, memories);
       continue;
@@ -192,7 +197,8 @@ void Prefetcher::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool
   const KeepPlan plan = planner_->Pushed(file, outcome);
   if (outcome == PushOutcome::kUnknown) {
     statistics_.Add(Stat::kPushesUnknown, 1);
-    to_stat_.push_back(file);
+    unknown_.push_back(file);
+    names_unknown_ = true;
   } else if (outcome == PushOutcome::kPushed) {
     statistics_.Add(Stat::kPushes, 1);
     statistics_.Add(Stat::kPushedBytes, push.file.size);
@@ -245,14 +251,17 @@ void Prefetcher::SettleDoubts() {
   }
 }
 
-// The kernel must know a file before its pages can be pushed: the view looks them up.
+// The kernel must know a file before its pages can be pushed: the view looks them up. Nobody has looked up some, so
+// those that come after them will not have been looked up either.
 void Prefetcher::AskStats() {
-  if (to_stat_.empty()) return;
-  const std::vector<EntryNumber> unknown = std::exchange(to_stat_, {});
-  std::vector<EntryNumber> files = unknown;
-  // Nobody has looked these up, so those that come after them will not have been looked up either.
-  for (const EntryNumber file : planner_->Upcoming(kStatAhead)) {
-    if (statted_.insert(file).second) files.push_back(file);
+  if (unknown_.empty() && to_stat_.empty()) return;
+  const std::vector<EntryNumber> unknown = std::exchange(unknown_, {});
+  std::vector<EntryNumber> files = std::exchange(to_stat_, {});
+  files.insert(files.begin(), unknown.begin(), unknown.end());
+  if (!unknown.empty()) {
+    for (const EntryNumber file : planner_->Upcoming(kStatAhead)) {
+      if (statted_.insert(file).second) files.push_back(file);
+    }
   }
   const auto done = [this, unknown] {
     Post([this, unknown] {
