@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cold reads: in an order that was given, beside what the disk can do and what the path can do; and in listing order, not given."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -13,6 +14,8 @@ import measure
 import mounts
 from foretold import MIB
 from measure import Table, say
+
+SHARED = pathlib.Path("/dev/shm")
 
 
 def disk_speed(work, seconds):
@@ -28,13 +31,24 @@ def disk_speed(work, seconds):
     return json.loads(out[out.index("{"):])["jobs"][0]["read"]["bw_bytes"] / 1e6
 
 
+@contextlib.contextmanager
+def nothing_left_in_shared_memory():
+    """What mounts leave there for the next one is removed at the end."""
+    before = set(SHARED.glob("augurfs-*"))
+    try:
+        yield
+    finally:
+        for path in set(SHARED.glob("augurfs-*")) - before:
+            path.unlink(missing_ok=True)
+
+
 def warehouse_speed(args, store, order):
     """MB/s of the same reads when the daemon has every record in its memory, and the page cache nothing."""
     size = args.tree_bytes + args.tree_bytes // 8 + 64 * MIB  # blocks are rounded up
     # In memory of its own the daemon does not keep what the page cache has room for.
     options = [f"memory={2 * size + 512 * MIB}", "cache=shm", f"cache-size={size}"]
     point = os.path.join(args.work, "warehouse.mnt")
-    with mounts.augurfs(store, point, *options):
+    with nothing_left_in_shared_memory(), mounts.augurfs(store, point, *options):
         # What was read is copied there behind the reader; what the copying could not follow, the next time.
         kept = 0
         for _ in range(3):
@@ -47,9 +61,7 @@ def warehouse_speed(args, store, order):
             raise RuntimeError(f"the warehouse has {kept:,} of {args.tree_bytes:,} bytes after all was read: is there memory for {size:,}?")
         measure.drop_caches()
         foretold.hint(point, order)
-        speed = measure.read_files(point, epochs=[order])["epochs"][0]["mb_per_s"]
-        mounts.run(mounts.program("augurctl"), "drop", point)
-        return speed
+        return measure.read_files(point, epochs=[order])["epochs"][0]["mb_per_s"]
 
 
 def cold(args):

@@ -132,7 +132,11 @@ Planner& Prefetcher::planner() {
   limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
   limits.lent_bytes_max = LentMax();
-  if (!options_.keeps_read) limits.data_bytes = store_->summary().file_count * Planner::MeanPages(MeanBytes());
+  // What is left is to be known, of each file.
+  const uint64_t files = store_->summary().file_count;
+  if (!options_.keeps_read && options_.order_bytes_max >= OrderBytes(files)) {
+    limits.data_bytes = files * Planner::MeanPages(MeanBytes());
+  }
   limits.table_bytes_max = options_.order_bytes_max;
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);

@@ -78,6 +78,14 @@ TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
   EXPECT_TRUE(WaitUntil([&] { return warehouse_->block_count() == files_.size(); })) << Told();
 }
 
+// Nor where the tables have no room to know of each file whether it was left in the page cache.
+TEST_F(PrefetchEngineTest, WhatCannotBeKnownToBeLeftIsKept) {
+  WriteFiles(300, 60'000);
+  StartEngine({.kept_bytes = 32 << 20, .order_bytes = Prefetcher::OrderBytes(300) - 1, .left_bytes = 64 << 20});
+  for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
+  EXPECT_TRUE(WaitUntil([&] { return warehouse_->block_count() == files_.size(); })) << Told();
+}
+
 // With no order and more data than room, what came first stays: in each shuffled epoch it is a hit again.
 TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
   WriteFiles(400, 60'000);  // fewer than are ever recognised as a pass
