@@ -28,6 +28,7 @@ constexpr std::string_view kNewSuffix = ".new";
 // From socket(2) to listen(2) it takes microseconds; this much later nobody is going to.
 constexpr time_t kNewSecondsMax = 60;
 constexpr int kBacklog = 8;
+constexpr int kAttempts = 1000;
 
 // The address of a path; nothing when it is too long for one (107 bytes).
 std::optional<sockaddr_un> AddressOf(const std::string& path) {
@@ -104,8 +105,9 @@ ControlSocket::~ControlSocket() {
 Result<ControlSocket> ControlSocket::Listen(const std::vector<std::string>& folders) {
   Status failure(Code::kInvalid, "no folder for the control socket");
   for (const std::string& folder : folders) {
-    // Another daemon that ends may take the folder away between two steps: three times in a row is bad luck enough.
-    for (int attempt = 0; attempt < 3; ++attempt) {
+    // Another daemon that ends may take the folder away between two steps. On a busy machine, with daemons that come and
+    // go all the time, that was seen a dozen times in a row.
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
       Result<ControlSocket> socket = ListenIn(folder);
       if (socket.ok()) return socket;
       failure = socket.status();
