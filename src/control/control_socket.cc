@@ -105,8 +105,8 @@ ControlSocket::~ControlSocket() {
 Result<ControlSocket> ControlSocket::Listen(const std::vector<std::string>& folders) {
   Status failure(Code::kInvalid, "no folder for the control socket");
   for (const std::string& folder : folders) {
-    // Another daemon that ends may take the folder away between two steps. On a busy machine, with daemons that come and
-    // go all the time, that was seen a dozen times in a row.
+    // Another daemon that ends may take the folder away between two steps. On a busy machine, with daemons that come
+    // and go all the time, that was seen a dozen times in a row.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       Result<ControlSocket> socket = ListenIn(folder);
       if (socket.ok()) return socket;
