@@ -32,14 +32,17 @@ def disk_speed(work, seconds):
 
 
 @contextlib.contextmanager
-def nothing_left_in_shared_memory():
-    """What mounts leave there for the next one is removed at the end."""
-    before = set(SHARED.glob("augurfs-*"))
+def nothing_left_in_shared_memory(pid):
+    """What the daemon leaves there for the next mount of the store is removed at the end."""
+    mapped = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
+    paths = {line.split(maxsplit=5)[5] for line in mapped if f" {SHARED}/augurfs-" in line}
+    if not paths:
+        raise RuntimeError(f"process {pid} has no warehouse in {SHARED}")
     try:
         yield
     finally:
-        for path in set(SHARED.glob("augurfs-*")) - before:
-            path.unlink(missing_ok=True)
+        for path in paths:
+            pathlib.Path(path).unlink(missing_ok=True)
 
 
 def warehouse_speed(args, store, order):
@@ -48,7 +51,7 @@ def warehouse_speed(args, store, order):
     # In memory of its own the daemon does not keep what the page cache has room for.
     options = [f"memory={2 * size + 512 * MIB}", "cache=shm", f"cache-size={size}"]
     point = os.path.join(args.work, "warehouse.mnt")
-    with nothing_left_in_shared_memory(), mounts.augurfs(store, point, *options):
+    with mounts.augurfs(store, point, *options) as daemon, nothing_left_in_shared_memory(daemon.pid):
         # What was read is copied there behind the reader; what the copying could not follow, the next time.
         kept = 0
         for _ in range(3):

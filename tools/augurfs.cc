@@ -217,23 +217,22 @@ class Daemon {
     }
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
     ahead_engine_ = std::move(engine);
-    prefetcher_ =
-        std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, warehouse_.get(), statistics_,
-                                     PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
-                                                       .chunk_bytes = settings_.chunk_bytes,
-                                                       .stock_bytes_max = settings_.stock_bytes,
-                                                       .lent_bytes_max = settings_.lent_bytes,
-                                                       .order_bytes_max = settings_.order_bytes_max,
-                                                       .left_bytes_max =
-                                                           [budget = settings_.memory_bytes] {
-                                                             const Result<MemoryRoom> room = MachineMemory();
-                                                             return room.ok() ? PagesToLeave(*room, budget) : 0;
-                                                           },
-                                                       .keeps_read = options_.cache == CachePlace::kShm,
-                                                       .opens_asked = options_.observe == Observe::kOpen,
-                                                       .own_process = static_cast<uint32_t>(helper_->pid()),
-                                                       .reads_max = kReadsInFlight,
-                                                       .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+    const auto left_bytes_max = [budget = settings_.memory_bytes] {
+      const Result<MemoryRoom> room = MachineMemory();
+      return room.ok() ? PagesToLeave(*room, budget) : 0;
+    };
+    prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, warehouse_.get(), statistics_,
+                                               PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
+                                                                 .chunk_bytes = settings_.chunk_bytes,
+                                                                 .stock_bytes_max = settings_.stock_bytes,
+                                                                 .lent_bytes_max = settings_.lent_bytes,
+                                                                 .order_bytes_max = settings_.order_bytes_max,
+                                                                 .left_bytes_max = left_bytes_max,
+                                                                 .keeps_read = options_.cache == CachePlace::kShm,
+                                                                 .opens_asked = options_.observe == Observe::kOpen,
+                                                                 .own_process = static_cast<uint32_t>(helper_->pid()),
+                                                                 .reads_max = kReadsInFlight,
+                                                                 .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
     if (settings_.foresight_bytes == 0) return Status::Ok();
     const auto variable = [](const char* name) {
       return getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it

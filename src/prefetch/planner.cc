@@ -240,8 +240,7 @@ void Planner::ChooseMode() {
 
 // So much may be read and thrown away rather than begin another read.
 uint64_t Planner::WorthGap() const {
-  const double byte_us = std::max(disk_.byte_us(), kMachineByteUs);
-  return static_cast<uint64_t>(disk_.read_us() / byte_us);
+  return std::min(disk_.free_gap_bytes(), static_cast<uint64_t>(disk_.read_us() / kMachineByteUs));
 }
 
 // As long as all reads are of about one size, nobody can say whether it is the reads or the bytes that take so long:

@@ -109,7 +109,8 @@ class Planner {
   std::vector<Order> Rest() const;
   // Forgets all epochs: nothing more is foreseen. What is kept stays, what is held is released.
   void Clear();
-  // All files of the store, which fit: reads them in the order of the disk when nothing is foreseen, and keeps them.
+  // All files of the store, which fit: reads them in the order of the disk when nothing is foreseen. The page cache
+  // gets them where it has room for everything, else they are kept.
   void Fill(const Order& files);
 
   void EndFill();

@@ -175,6 +175,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   bool AlreadyKept(const ReadPlan& plan);
   bool AlreadyMade(const ReadPlan& plan) const;
   void MakeWithoutRecords(const ReadPlan& plan, const Memories& memories);
+  void StatAhead(EntryNumber file);
   void AskStats();
   void Publish();
 

@@ -46,9 +46,7 @@ void Prefetcher::StartReads() {
     }
     alone = false;
     if (names_unknown_) {
-      for (const ReadPlan::Item& item : plan->items) {
-        if (statted_.insert(item.file).second) to_stat_.push_back(item.file);
-      }
+      for (const ReadPlan::Item& item : plan->items) StatAhead(item.file);
     }
     if (made) {
       MakeWithoutRecords(*plan, memories);
@@ -251,18 +249,21 @@ void Prefetcher::SettleDoubts() {
   }
 }
 
+// Once for each file of this order.
+void Prefetcher::StatAhead(EntryNumber file) {
+  if (statted_.insert(file).second) to_stat_.push_back(file);
+}
+
 // The kernel must know a file before its pages can be pushed: the view looks them up. Nobody has looked up some, so
 // those that come after them will not have been looked up either.
 void Prefetcher::AskStats() {
   if (unknown_.empty() && to_stat_.empty()) return;
   const std::vector<EntryNumber> unknown = std::exchange(unknown_, {});
+  if (!unknown.empty()) {
+    for (const EntryNumber file : planner_->Upcoming(kStatAhead)) StatAhead(file);
+  }
   std::vector<EntryNumber> files = std::exchange(to_stat_, {});
   files.insert(files.begin(), unknown.begin(), unknown.end());
-  if (!unknown.empty()) {
-    for (const EntryNumber file : planner_->Upcoming(kStatAhead)) {
-      if (statted_.insert(file).second) files.push_back(file);
-    }
-  }
   const auto done = [this, unknown] {
     Post([this, unknown] {
       if (!planner_) return;

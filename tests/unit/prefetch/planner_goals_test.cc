@@ -107,6 +107,18 @@ TEST(PlannerGoalsTest, SlicesAndBusyProcessorsAreNotTakenForDearReads) {
   }
 }
 
+// A byte costs the machine more than this disk: what is read for nothing must be copied and checked all the same.
+TEST(PlannerGoalsTest, FastDisksAreNotReadInTiles) {
+  World world = WorldThatFits(0.5);
+  world.disk = {.reads_per_second = 4000, .bytes_per_second = 3e9, .latency_us = 100};
+  Simulation simulation(world);
+  for (const EpochResult& epoch : ThreeEpochs(&simulation)) {
+    EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
+  }
+  EXPECT_GT(simulation.planner().disk().free_gap_bytes(), 3 * 110'000U) << "by the disk alone tiles would be worth it";
+  EXPECT_FALSE(simulation.planner().gauges().sweeping);
+}
+
 TEST(PlannerGoalsTest, BandwidthIsReachedWhereReadsAreCheap) {
   World world = WorldThatFits(0.5);
   world.disk = {.reads_per_second = 3000, .bytes_per_second = 125e6, .latency_us = 300};

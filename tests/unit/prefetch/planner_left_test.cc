@@ -25,17 +25,6 @@ World WorldWithRoom(uint64_t left_bytes_max) {
   return world;
 }
 
-EpochResult ReadEpoch(Simulation* simulation, uint64_t epoch) {
-  simulation->planner().Append(simulation->Shuffled(epoch));
-  return simulation->Read(simulation->Shuffled(epoch));
-}
-
-void ExpectNoViolation(Simulation* simulation) {
-  simulation->End();
-  EXPECT_EQ(simulation->ViolationText(), "");
-  EXPECT_EQ(simulation->page_cache_bytes(), 0U);
-}
-
 TEST(PlannerLeft, AllThatFitsIsReadFromTheDiskOnce) {
   Simulation simulation(WorldWithRoom(kAll));
   ReadEpoch(&simulation, 1);

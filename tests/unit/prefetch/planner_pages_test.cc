@@ -27,19 +27,8 @@ World WorldThatHoldsAll() {
   return world;
 }
 
-EpochResult ReadEpoch(Simulation* simulation, uint64_t epoch) {
-  simulation->planner().Append(simulation->Shuffled(epoch));
-  return simulation->Read(simulation->Shuffled(epoch));
-}
-
 void ReclaimAll(Simulation* simulation) {
   for (const EntryNumber file : simulation->Listing()) simulation->Reclaim(file);
-}
-
-void ExpectNoViolation(Simulation* simulation) {
-  simulation->End();
-  EXPECT_EQ(simulation->ViolationText(), "");
-  EXPECT_EQ(simulation->page_cache_bytes(), 0U);
 }
 
 TEST(PlannerPages, WhatTheyHoldIsNotKeptAsWell) {

@@ -30,12 +30,6 @@ World SlowDisk(World world) {
   return world;
 }
 
-// Ends the simulation, and says what should not have been.
-void ExpectNoViolation(Simulation* simulation) {
-  simulation->End();
-  EXPECT_EQ(simulation->ViolationText(), "");
-}
-
 TEST(PlannerSimulationTest, HoldsItsLimitsInAnyWorld) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -348,6 +350,16 @@ std::string Simulation::ViolationText() const {
   std::string text;
   for (const auto& [violation, count] : counts) text += violation + ": " + std::to_string(count) + " times\n";
   return text;
+}
+
+EpochResult ReadEpoch(Simulation* simulation, uint64_t epoch) {
+  simulation->planner().Append(simulation->Shuffled(epoch));
+  return simulation->Read(simulation->Shuffled(epoch));
+}
+
+void ExpectNoViolation(Simulation* simulation) {
+  simulation->End();
+  EXPECT_EQ(simulation->ViolationText(), "");
 }
 
 }  // namespace augur::sim

@@ -153,4 +153,9 @@ class Simulation {
   EpochResult result_;
 };
 
+// One reader reads a shuffled epoch that the planner knows beforehand.
+EpochResult ReadEpoch(Simulation* simulation, uint64_t epoch);
+// Ends it: nothing that must never be has been, and nothing is left.
+void ExpectNoViolation(Simulation* simulation);
+
 }  // namespace augur::sim

@@ -184,9 +184,11 @@ class PrefetchEngineTest : public StoreFixture {
 
   // Reads the files of an order one after the other, each when the file `ahead` places further is in the page cache
   // (what is about to be read is not pushed any more, so nobody can wait for that). False: one did not come in time.
-  // Those of the first `ahead` that were not there are READs and right; all others must have been there.
-  bool Follow(const Order& order, size_t ahead = 40) {
+  // Those of the first `ahead` that were not there are READs and right; all others must have been there. Rests before
+  // each file.
+  bool Follow(const Order& order, size_t ahead = 40, std::chrono::milliseconds rest = {}) {
     for (size_t i = 0; i < order.size(); ++i) {
+      if (rest.count() > 0) std::this_thread::sleep_for(rest);
       if (i + ahead < order.size() && !WaitPushed(order[i + ahead])) {
         ADD_FAILURE() << "position " << i + ahead << " is not there: " << Told();
         return false;
