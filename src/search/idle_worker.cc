@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "base/check.h"
+#include "base/cores.h"
 #include "base/thread.h"
 #include "search/courtesy.h"
 
@@ -29,17 +31,25 @@ void EnterIdleClass() {
 
 class IdleTurn final : public SearchTurn {
  public:
-  // `delay` nullptr: not courteous.
-  IdleTurn(RunningJob* job, WorkerBoard* board, const RunDelay* delay) : job_(job), board_(board), delay_(delay) {}
-  ~IdleTurn() override { Account(); }
+  // What a courteous worker looks at.
+  struct Signs {
+    const RunDelay* delay;
+    const Crowd* crowd;
+  };
+  IdleTurn(RunningJob* job, WorkerBoard* board, std::optional<Signs> signs, uint32_t seed)
+      : job_(job), board_(board), signs_(signs), courtesy_(seed) {
+    board_->at_work.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~IdleTurn() override {
+    board_->at_work.fetch_sub(1, std::memory_order_relaxed);
+    Account();
+  }
   IdleTurn(const IdleTurn&) = delete;
   IdleTurn& operator=(const IdleTurn&) = delete;
 
   bool Continue() override {
     const auto own = Account();
-    for (auto away = Away(own); away.count() > 0 && !job_->Stopped(); away -= kNap) {
-      std::this_thread::sleep_for(std::min(away, kNap));
-    }
+    if (const auto away = Away(own); away.count() > 0) StayAway(away);
     return !job_->Stopped();
   }
   void Found(uint64_t result) override {
@@ -58,16 +68,25 @@ class IdleTurn final : public SearchTurn {
   }
 
   std::chrono::nanoseconds Away(std::chrono::nanoseconds own) {
-    const auto delayed = delay_ != nullptr ? delay_->Total() : std::nullopt;
-    if (!delayed) return {};
-    const auto waited = delayed_ ? *delayed - *delayed_ : std::chrono::nanoseconds(0);
-    delayed_ = delayed;
-    return courtesy_.Pass(own, waited);
+    if (!signs_) return {};
+    Courtesy::Look look{
+        .own = own, .crowd = signs_->crowd->Now(), .workers = board_->at_work.load(std::memory_order_relaxed)};
+    if (const auto delayed = signs_->delay->Total()) {
+      if (delayed_) look.waited = *delayed - *delayed_;
+      delayed_ = delayed;
+    }
+    return courtesy_.Pass(look);
+  }
+
+  void StayAway(std::chrono::nanoseconds away) {
+    board_->at_work.fetch_sub(1, std::memory_order_relaxed);
+    for (; away.count() > 0 && !job_->Stopped(); away -= kNap) std::this_thread::sleep_for(std::min(away, kNap));
+    board_->at_work.fetch_add(1, std::memory_order_relaxed);
   }
 
   RunningJob* const job_;
   WorkerBoard* const board_;
-  const RunDelay* const delay_;
+  const std::optional<Signs> signs_;
   Courtesy courtesy_;
   std::optional<std::chrono::nanoseconds> delayed_;
   std::chrono::nanoseconds last_ = ThreadTime();
@@ -75,9 +94,10 @@ class IdleTurn final : public SearchTurn {
 
 }  // namespace
 
-Result<std::unique_ptr<IdleWorker>> IdleWorker::Start(WorkerBoard* board, bool idle_class) {
+Result<std::unique_ptr<IdleWorker>> IdleWorker::Start(WorkerBoard* board, std::optional<unsigned> core,
+                                                      bool idle_class) {
   std::unique_ptr<IdleWorker> worker(new IdleWorker(board));
-  AUGUR_TRY_ASSIGN(thread, StartThread("augur-idle", [self = worker.get(), idle_class] { self->Run(idle_class); }));
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-idle", [=, self = worker.get()] { self->Run(core, idle_class); }));
   worker->thread_ = std::move(thread);
   return worker;
 }
@@ -101,16 +121,20 @@ void IdleWorker::Retract() {
   }
 }
 
-void IdleWorker::Run(bool idle_class) {
+void IdleWorker::Run(std::optional<unsigned> core, bool idle_class) {
+  // Where it may not, it runs anywhere.
+  if (core) (void)StayOnCore(*core);
   if (idle_class) EnterIdleClass();
   const RunDelay delay;
+  std::minstd_rand seed(core.value_or(0) + 1);
   while (true) {
     wake_.Wait();
     if (ends_.load()) return;
     RunningJob* const job = offer_.exchange(nullptr, std::memory_order_acq_rel);
     if (job == nullptr) continue;
     {
-      IdleTurn turn(job, board_, idle_class ? &delay : nullptr);
+      const auto signs = idle_class ? std::optional(IdleTurn::Signs{.delay = &delay, .crowd = &crowd_}) : std::nullopt;
+      IdleTurn turn(job, board_, signs, static_cast<uint32_t>(seed()));
       while (job->WorkRange(turn) && turn.Continue()) {
       }
     }

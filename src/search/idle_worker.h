@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "augur/status.h"
+#include "search/courtesy.h"
 #include "search/running_job.h"
 #include "search/wake.h"
 
@@ -14,8 +16,9 @@ namespace augur {
 
 // What all workers of a Searcher tell its clerk. Atomics only, since a worker may stand still anywhere.
 struct WorkerBoard {
-  std::atomic<int64_t> time_ns{0};  // processor time of all workers
-  Wake clerk;                       // posted when a worker has found something, or has nothing left to do
+  std::atomic<int64_t> time_ns{0};   // processor time of all workers
+  std::atomic<unsigned> at_work{0};  // workers that have a job and do not stay away
+  Wake clerk;                        // posted when a worker has found something, or has nothing left to do
 };
 
 // IdleWorker is one thread of a Searcher that runs when its core has nothing else to do (SCHED_IDLE; where that is
@@ -23,8 +26,10 @@ struct WorkerBoard {
 // The board must outlive it, a job must until its `workers` is 0.
 class IdleWorker {
  public:
+  // `core`: where it stays, if anywhere. Two workers that wait for one core would be courteous to each other: the
+  // kernel wakes a worker where another one is running, since that core counts as idle (sched_idle_cpu).
   // `idle_class` false: a thread like any other. kNoSpace: no thread can be started.
-  static Result<std::unique_ptr<IdleWorker>> Start(WorkerBoard* board, bool idle_class);
+  static Result<std::unique_ptr<IdleWorker>> Start(WorkerBoard* board, std::optional<unsigned> core, bool idle_class);
   // Waits until the range that it works on is done, or broken off because its job was stopped.
   ~IdleWorker();
   IdleWorker(const IdleWorker&) = delete;
@@ -38,10 +43,11 @@ class IdleWorker {
 
  private:
   explicit IdleWorker(WorkerBoard* board) : board_(board) {}
-  void Run(bool idle_class);
+  void Run(std::optional<unsigned> core, bool idle_class);
 
   // Constant after construction.
   WorkerBoard* const board_;
+  const Crowd crowd_;
   std::thread thread_;
   // Own synchronization.
   Wake wake_;

@@ -47,9 +47,12 @@ class Searcher::ClerkTurn final : public SearchTurn {
 
 Result<std::unique_ptr<Searcher>> Searcher::Start(const Options& options) {
   std::unique_ptr<Searcher> searcher(new Searcher(options));
+  const std::vector<unsigned> cores = UsableCoreNumbers();
   const unsigned threads = options.threads != 0 ? options.threads : UsableCores();
   for (unsigned i = 0; i < threads; ++i) {
-    AUGUR_TRY_ASSIGN(worker, IdleWorker::Start(&searcher->board_, options.idle_class));
+    // Fewer workers than cores go where a core is idle.
+    const auto core = threads == cores.size() ? std::optional(cores[i]) : std::nullopt;
+    AUGUR_TRY_ASSIGN(worker, IdleWorker::Start(&searcher->board_, core, options.idle_class));
     searcher->workers_.push_back(std::move(worker));
   }
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-search", [self = searcher.get()] { self->Run(); }));

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <thread>
+#include <vector>
 
 namespace augur {
 namespace {
@@ -29,6 +30,25 @@ TEST(Cores, AreOneWhereTheMaskHasOne) {
   })
       .join();
   EXPECT_EQ(cores, 1U);
+}
+
+TEST(Cores, AThreadMayStayOnOneOfThem) {
+  const std::vector<unsigned> all = UsableCoreNumbers();
+  ASSERT_FALSE(all.empty());
+  for (const unsigned core : all) {
+    std::vector<unsigned> stays;
+    std::thread([&] {
+      EXPECT_TRUE(StayOnCore(core));
+      stays = UsableCoreNumbers();
+    }).join();
+    EXPECT_EQ(stays, std::vector<unsigned>{core});
+  }
+  std::vector<unsigned> stays;
+  std::thread([&] {
+    EXPECT_FALSE(StayOnCore(60'000)) << "no machine has that";
+    stays = UsableCoreNumbers();
+  }).join();
+  EXPECT_EQ(stays, all);
 }
 
 }  // namespace

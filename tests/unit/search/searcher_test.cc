@@ -5,14 +5,18 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/mutex.h"
 #include "unit/search/done.h"
 
@@ -41,6 +45,38 @@ void Endless(uint64_t, uint64_t, SearchTurn& turn) {
 }
 
 bool OnIdleThread() { return sched_getscheduler(0) == SCHED_IDLE; }
+
+// Two on one core would take each other for somebody who wants it.
+TEST(Searcher, EachWorkerHasACoreOfItsOwn) {
+  const auto searcher = Start({});
+  std::mutex mu;
+  std::set<std::vector<unsigned>> seen;
+  Done done;
+  const uint64_t number = searcher->Submit({.name = "cores",
+                                            .units = UINT64_MAX,
+                                            .range_units = 1,
+                                            .work =
+                                                [&](uint64_t, uint64_t, SearchTurn& turn) {
+                                                  if (OnIdleThread()) {
+                                                    const std::lock_guard lock(mu);
+                                                    seen.insert(UsableCoreNumbers());
+                                                  }
+                                                  (void)turn.Continue();
+                                                },
+                                            .on_done = done.Callback()});
+  std::set<std::vector<unsigned>> all;
+  for (const unsigned core : UsableCoreNumbers()) all.insert({core});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+  const auto all_seen = [&] {
+    const std::lock_guard lock(mu);
+    return seen.size() >= all.size();
+  };
+  while (!all_seen() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  searcher->Cancel(number);
+  (void)done.Wait();
+  EXPECT_EQ(seen, all);
+}
 
 TEST(Searcher, SearchesEveryUnitOnce) {
   const auto searcher = Start();
