@@ -120,6 +120,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
       Settle(slot);
     }
   }
+  if (missed && state.pushing) states_[slot].brought = true;
   if (seen.kind == Progress::Kind::kJump) {
     ComputeAnew();
     fetch_ = progress_.front();

@@ -195,6 +195,7 @@ class Planner {
     bool reading = false;
     bool held = false;  // in the conveyor
     bool pushing = false;
+    bool brought = false;  // by a READ meanwhile
     bool dropping = false;
     bool unknown = false;       // to the kernel: waits for Statted
     bool asked = false;         // Statted
@@ -236,6 +237,7 @@ class Planner {
   void WaitLongerToDrop();
   void Count();
   void StillRead(Slot slot);
+  void TakeBrought(Slot slot);
   void Leave(Slot slot);
   uint64_t LeftMax() const { return seen_ < leave_from_ ? 0 : limits_.left_bytes_max; }
   std::optional<Slot> NextNotLeft();

@@ -139,7 +139,7 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
   const uint64_t whole = std::min(tiles_.bytes(), limits_.conveyor_bytes_max / 4);
   if (visit && !alone && reads_under_way_ >= 2 && room < whole) return std::nullopt;
   uint64_t bytes_max = alone ? record : limits_.chunk_bytes_max;
-  if (urgent && !alone) bytes_max = std::clamp(disk_.free_gap_bytes(), record, std::max(record, kUrgentChunkMax));
+  if (urgent && !alone) bytes_max = std::clamp(WorthGap(), record, std::max(record, kUrgentChunkMax));
   bytes_max = std::max(record, std::min(bytes_max, room - making));
   const uint64_t room_for_it = alone ? record + making : room;
   ReadPlan plan = visit ? VisitTile(slot, missing, room_for_it) : Expand(slot, bytes_max, room_for_it);
@@ -165,7 +165,7 @@ ReadPlan Planner::Expand(Slot slot, uint64_t bytes_max, uint64_t room) {
   uint64_t begin = place.offset;
   uint64_t end = place.offset + place.record_bytes;
   uint64_t making = place.making_bytes();
-  const uint64_t gap_max = disk_.free_gap_bytes();
+  const uint64_t gap_max = WorthGap();
   std::vector<Slot> joined = {slot};
   const auto fits = [&](const FilePlace& other) {
     if (other.shard != place.shard) return false;

@@ -207,9 +207,11 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   State& state = states_[slot];
   AUGUR_CHECK(state.pushing);
   state.pushing = false;
+  const bool brought = std::exchange(state.brought, false);
   const uint64_t bytes = track_.PlaceOf(slot).bytes;
   pushing_bytes_ -= Pages(bytes);
   if (outcome != PushOutcome::kPushed) {
+    if (brought) TakeBrought(slot);
     // What nobody is known to need is not worth a stat, where the warehouse takes it as well. A stat that ended after
     // the push was begun was too late for it.
     const bool unforeseen = NextUnread(slot) == kNever;
@@ -243,12 +245,21 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   return plan;
 }
 
+// A READ has brought in the pages of a file while it was pushed, in vain: they are there all the same.
+void Planner::TakeBrought(Slot slot) {
+  if (Cached(slot)) return;
+  stocked_.Add(slot, NextUnread(slot), Pages(track_.PlaceOf(slot).bytes));
+  StillRead(slot);
+}
+
 void Planner::PushLost(EntryNumber file) {
   const Slot slot = track_.SlotOf(file);
   AUGUR_CHECK(slot != kNoSlot && states_[slot].pushing);
   states_[slot].pushing = false;
+  const bool brought = std::exchange(states_[slot].brought, false);
   pushing_bytes_ -= Pages(track_.PlaceOf(slot).bytes);
   kept_.Remove(slot);
+  if (brought) TakeBrought(slot);
   Settle(slot);
 }
 
