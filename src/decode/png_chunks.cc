@@ -34,8 +34,10 @@ struct Chunk {
   bool sound() const {
     return !cut && libdeflate_crc32(0, whole.data() + 4, 4 + body.size()) == BigEndian32(whole.last(kCrcBytes).data());
   }
-  // Whether it makes the pixels.
-  bool taken() const { return type == "IHDR" || type == "PLTE" || type == "IDAT"; }
+  // Pillow's PngImageFile.load_read goes on with a DDAT as with an IDAT, once there was one.
+  bool pixels(bool seen) const { return type == "IDAT" || (seen && type == "DDAT"); }
+  // Whether it makes the pixels. `seen`: there was an IDAT before it.
+  bool taken(bool seen) const { return type == "IHDR" || type == "PLTE" || pixels(seen); }
 };
 
 // REQUIRES: at least a header is left.
@@ -68,7 +70,7 @@ Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant
   bool pixels = false;
   while (file.size() - at >= kHeaderBytes) {
     const Chunk chunk = ChunkAt(file.subspan(at));
-    if (chunk.type == "IDAT") {
+    if (chunk.pixels(pixels)) {
       pixels = true;
       found.left_ += chunk.cut ? kHeaderBytes + chunk.body.size() : chunk.whole.size();
       if (chunk.cut) break;
@@ -81,7 +83,7 @@ Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant
         const std::string name(IsName(chunk.type) ? chunk.type : "without a name");
         return Corrupt("chunk " + name + ": checksum mismatch; get the file anew");
       }
-      if (chunk.taken()) found.left_ += chunk.whole.size();
+      if (chunk.taken(pixels)) found.left_ += chunk.whole.size();
       if (chunk.type == "PLTE") found.palette_ = chunk.body;
     }
     at += chunk.whole.size();
@@ -92,23 +94,25 @@ Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant
 
 // REQUIRES: the stream goes on.
 void PngChunks::TakePiece() {
-  if (!cut_body_.empty()) {
-    piece_ = std::exchange(cut_body_, {});
+  if (!body_.empty()) {
+    piece_ = std::exchange(body_, {});
     return;
   }
   Chunk chunk = ChunkAt(file_.subspan(next_));
-  while (!chunk.taken()) {
+  while (!chunk.taken(pixels_)) {
     next_ += chunk.whole.size();
     chunk = ChunkAt(file_.subspan(next_));
   }
   next_ += chunk.whole.size();
+  pixels_ = chunk.pixels(pixels_);
   piece_ = chunk.whole;
-  if (!chunk.cut) return;
-  // Under a header that asks for what is there: libspng would not look at less than it was promised.
-  std::ranges::copy(chunk.whole.first(kHeaderBytes), cut_header_.begin());
-  for (size_t i = 0; i < 4; ++i) cut_header_[i] = std::byte(chunk.body.size() >> (24 - 8 * i) & 0xFF);
-  piece_ = cut_header_;
-  cut_body_ = chunk.body;
+  if (!chunk.cut && chunk.type != "DDAT") return;
+  // Under a header that asks for what is there, and says IDAT: libspng looks at nothing less than it was promised, and
+  // knows no DDAT.
+  for (size_t i = 0; i < 4; ++i) header_[i] = std::byte(chunk.body.size() >> (24 - 8 * i) & 0xFF);
+  std::ranges::copy(std::as_bytes(std::span(std::string_view("IDAT"))), header_.begin() + 4);
+  piece_ = header_;
+  body_ = chunk.whole.subspan(kHeaderBytes);
 }
 
 bool PngChunks::Read(void* to, size_t bytes) {

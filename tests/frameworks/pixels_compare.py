@@ -206,10 +206,13 @@ def make_png(photos, rng):
             file += chunk(b"tRNS", rng.randbytes(rng.randint(1, entries)))
     elif color in (0, 2) and rng.random() < 0.3:
         file += chunk(b"tRNS", rng.randbytes(2 if color == 0 else 6))
+    if rng.random() < 0.05:
+        file += chunk(b"DDAT", b"none of the pixels")
     pieces = rng.randint(1, 4)
     step = len(data) // pieces + 1
     for start in range(0, len(data), step):
-        file += chunk(b"IDAT", data[start : start + step])
+        # A DDAT is pixels to Pillow, but for the first of them.
+        file += chunk(b"DDAT" if start and rng.random() < 0.1 else b"IDAT", data[start : start + step])
     return file + chunk(b"IEND", b"")
 
 

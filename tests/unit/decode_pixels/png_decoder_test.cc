@@ -108,20 +108,30 @@ TEST(PngDecoder, AnAncillaryChunkMayBeBrokenForTheTolerantOnly) {
   EXPECT_TRUE(DecodePng(file, {.tolerant = true}).ok());
 }
 
-// The pixels in chunks of one byte, with hundreds of thousands of empty ones between them.
-TEST(PngDecoder, AnyNumberOfChunksTakesNoMemory) {
-  const FileBytes whole = ColorPng(64, 64);
+// The pixels of `whole` in chunks of one byte, each by `put(file, byte)`, up to where IEND would be.
+template <typename Put>
+FileBytes InBytes(const FileBytes& whole, Put put) {
   const size_t pixels = FindChunk(whole, "IDAT");
   size_t bytes = 0;
   for (size_t i = 0; i < 4; ++i) bytes = bytes << 8 | std::to_integer<size_t>(whole[pixels + i]);
   FileBytes file(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(pixels));
-  for (size_t i = 0; i < bytes; ++i) {
-    FileBytes one = LooseChunk("IDAT", 1);
-    one[8] = whole[pixels + 8 + i];
-    for (const FileBytes& chunk : {one, LooseChunk("IDAT", 0)}) file.insert(file.end(), chunk.begin(), chunk.end());
-  }
-  const FileBytes empty = LooseChunk("IDAT", 0);
-  for (int i = 0; i < 300'000; ++i) file.insert(file.end(), empty.begin(), empty.end());
+  for (size_t i = 0; i < bytes; ++i) put(file, whole[pixels + 8 + i]);
+  return file;
+}
+
+void Put(FileBytes& file, std::string_view type, std::span<const std::byte> body = {}) {
+  FileBytes chunk = LooseChunk(type, body.size());
+  std::ranges::copy(body, chunk.begin() + 8);
+  file.insert(file.end(), chunk.begin(), chunk.end());
+}
+
+// With hundreds of thousands of empty ones between them.
+TEST(PngDecoder, AnyNumberOfChunksTakesNoMemory) {
+  FileBytes file = InBytes(ColorPng(64, 64), [](FileBytes& to, std::byte byte) {
+    Put(to, "IDAT", {&byte, 1});
+    Put(to, "IDAT");
+  });
+  for (int i = 0; i < 300'000; ++i) Put(file, "IDAT");
   const auto heap = [] {
     const struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
@@ -133,6 +143,27 @@ TEST(PngDecoder, AnyNumberOfChunksTakesNoMemory) {
   const auto image = DecodePng(file);
   ASSERT_TRUE(image.ok()) << image.status().text();
   EXPECT_EQ(PixelsOf(*image), MakeSamples(64, 64, 3));
+}
+
+// As Pillow's load_read; before the pixels it is a chunk like others, and a critical one, so that its checksum counts.
+TEST(PngDecoder, ADdatAmongThePixelsIsOfThem) {
+  int bytes = 0;
+  const FileBytes file = InBytes(ColorPng(64, 64), [&](FileBytes& to, std::byte byte) {
+    Put(to, bytes++ % 3 == 1 ? "DDAT" : "IDAT", {&byte, 1});
+  });
+  const auto image = DecodePng(file);
+  ASSERT_TRUE(image.ok()) << image.status().text();
+  EXPECT_EQ(PixelsOf(*image), MakeSamples(64, 64, 3));
+  // Cut in a DDAT, and behind one.
+  for (const size_t left_out : {1U, 5U, 14U, 18U}) {
+    const auto cut = DecodePng(std::span(file).first(file.size() - file.size() / 2 - left_out), {.tolerant = true});
+    ASSERT_TRUE(cut.ok()) << cut.status().text();
+    EXPECT_EQ(cut->pixels[0], MakeSamples(64, 64, 3)[0]);
+  }
+  FileBytes before = ColorPng(32, 32);
+  const FileBytes other = LooseChunk("DDAT", 3);
+  before.insert(before.begin() + static_cast<ptrdiff_t>(FindChunk(before, "IDAT")), other.begin(), other.end());
+  EXPECT_THAT(DecodePng(before).status().text(), HasSubstr("DDAT"));
 }
 
 TEST(PngDecoder, NoPaletteIsAnError) {
