@@ -37,9 +37,11 @@ export TMPDIR
 chmod 755 "$TMPDIR" # other users mount and read in the tests
 
 ours() { awk -v top="$TMPDIR/" 'index($2, top) == 1 { print $2 }' /proc/self/mounts | sort -r; }
+checks= # the process group of those that run beside the tests
 cleanup() {
   status=$?
   trap - EXIT
+  [ -z "$checks" ] || kill -- -"$checks" 2>/dev/null || true
   left=$(ours)
   if [ -n "$left" ]; then
     printf 'test.sh: a test left these mounted:\n%s\n' "$left" >&2
@@ -113,14 +115,30 @@ changed_sources() {
 }
 
 check_tidy() {
-  local files
-  if [ -n "$tidy_all" ]; then files=$(git ls-files '*.cc'); else files=$(changed_sources); fi
+  local files at_once=1 # the other cores are the tests'
+  if [ -n "$tidy_all" ]; then
+    files=$(git ls-files '*.cc')
+    at_once=$jobs
+  else
+    files=$(changed_sources)
+  fi
   cmake --preset tidy -DAUGUR_TESTS=ON -DAUGUR_BENCH=ON >/dev/null
   # Only what is compiled: a file outside the build has no flags (and tests/layers fails on a test that is outside).
   files=$(for file in $files; do ! grep -qF "\"$root/$file\"" build/tidy/compile_commands.json || echo "$file"; done)
   echo "clang-tidy on $(wc -w <<<"$files") files"
-  [ -z "$files" ] || xargs -P "$jobs" -n 1 clang-tidy-16 -p build/tidy --quiet <<<"$files" 2>"$TMPDIR/tidy.err" ||
+  [ -z "$files" ] || xargs -P "$at_once" -n 1 clang-tidy-16 -p build/tidy --quiet <<<"$files" 2>"$TMPDIR/tidy.err" ||
     { grep -v 'warnings generated' "$TMPDIR/tidy.err" >&2; return 1; }
+}
+
+# What needs the processor and nothing else, at the lowest priority.
+check_sources() {
+  renice -n 19 -p "$BASHPID" >/dev/null
+  try "layers" pytests build/release tests/layers
+  if [ -z "$quick" ]; then
+    try "clang-format" check_format
+    [ -n "$tidy_all" ] || try "clang-tidy" check_tidy
+  fi
+  [ "${#failed[@]}" -eq 0 ]
 }
 
 step "Packages"
@@ -134,16 +152,27 @@ export AUGUR_OTHER_PILLOW
 
 step "Build"
 build release
+# Beside the tests, half of whose time is waiting for disks and mounts.
+set -m
+check_sources >"$TMPDIR/checks.log" 2>&1 &
+checks=$!
+set +m
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
-step "Programs, format, mount, layers, benchmarks run tiny"
-try "programs and mount" pytests build/release tests/layers tests/format tests/cli tests/mount tests/bench
+step "Programs, format, mount, benchmarks run tiny"
+try "programs and mount" pytests build/release tests/format tests/cli tests/mount tests/bench
 
 if [ -z "$quick" ]; then
   step "Frameworks"
   try "frameworks" pytests build/release tests/frameworks
-  step "Style"
-  try "clang-format" check_format
+fi
+step "Layers and style: they ran beside the tests"
+wait "$checks" || failed+=("layers or style")
+checks=
+cat "$TMPDIR/checks.log"
+
+if [ -n "$tidy_all" ]; then
+  step "clang-tidy on every source"
   try "clang-tidy" check_tidy
 fi
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One tree, packed and mounted once for all frameworks; and the runs of each framework on the folder and on the mount."""
 
+import concurrent.futures
 import importlib.util
 import json
-import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
@@ -15,7 +14,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "bench")]
 import mounts  # noqa: E402
 from container_dump import ContainerDump  # noqa: E402
-from frameworks import CLASSES, PHOTOS  # noqa: E402
+from frameworks import CLASSES, PHOTOS, run_script  # noqa: E402
 from order_dump import OrderDump  # noqa: E402
 
 # transformers and lightning import triton. Its LLVM aborts the process when TensorFlow's is there already; the other way
@@ -74,18 +73,16 @@ def runs(tree, mounted, tmp_path_factory):
 
     def run(framework):
         if framework not in known:
-            pair = []
-            for name, folder in (("folder", tree), ("mount", mounted)):
+            def on(place):
+                name, folder = place
                 result = results / f"{framework}-{name}.json"
-                words = [sys.executable, HERE / "scripts" / f"run_{framework}.py", folder, result]
-                environment = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1", CUDA_VISIBLE_DEVICES="")
-                done = subprocess.run(list(map(str, words)), capture_output=True, text=True, errors="replace", timeout=300,
-                                      stdin=subprocess.DEVNULL, env=environment)
+                done = run_script(f"run_{framework}.py", folder, result)
                 if done.returncode != 0:
-                    pair.append(f"{framework} on the {name}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
-                else:
-                    pair.append(json.loads(result.read_text(encoding="ascii")))
-            known[framework] = pair
+                    return f"{framework} on the {name}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+                return json.loads(result.read_text(encoding="ascii"))
+
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                known[framework] = list(pool.map(on, (("folder", tree), ("mount", mounted))))
         for one in known[framework]:
             assert isinstance(one, dict), one
         return known[framework]

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which frameworks are tried, and how many samples each of their runs must give."""
+"""Which frameworks are tried, how many samples each of their runs must give, and how a script of scripts/ is run."""
 
+import os
+import pathlib
+import subprocess
+import sys
+
+SCRIPTS = pathlib.Path(__file__).resolve().with_name("scripts")
 PHOTOS = 240
 CLASSES = 6
 
@@ -44,3 +50,11 @@ FRAMEWORKS = {
         "one_shard_of_three": PHOTOS // 3,
     }),
 }
+
+
+def run_script(name, *words):
+    """A script of scripts/ in a process of its own, ended: subprocess.CompletedProcess with its texts. Any thread."""
+    environment = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1", CUDA_VISIBLE_DEVICES="")
+    command = [sys.executable, SCRIPTS / name, *words]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=300, stdin=subprocess.DEVNULL,
+                          env=environment)

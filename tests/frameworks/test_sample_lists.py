@@ -4,17 +4,17 @@
 On a mount, because two of the rules keep the order in which a folder lists its files. Both sides name the file behind a link.
 """
 
+import concurrent.futures
 import importlib.util
 import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import mounts
 import pytest
+from frameworks import run_script
 
-HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = {"torchvision": "torchvision", "timm": "timm", "Keras": "keras", "DALI": "nvidia.dali", "sorted glob of": "tensorflow"}
 
 # Root: files below it. Their bytes are their paths.
@@ -112,17 +112,19 @@ def lists(store_and_mount, tmp_path_factory):
             if rule.startswith("DALI") and (root == "dangling" or "numpy" in rule):
                 continue
             asked.setdefault(library, []).append((rule, extension, root))
-    for library, questions in asked.items():
+
+    def told(library):
         question, result = results / f"{library}.ask", results / f"{library}.json"
-        question.write_text(json.dumps([(rule, extension, str(mount / root)) for rule, extension, root in questions]))
-        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", CUDA_VISIBLE_DEVICES="")
-        words = [sys.executable, HERE / "scripts" / "list_samples.py", question, result]
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, errors="replace", timeout=300,
-                              stdin=subprocess.DEVNULL, env=environment)
+        question.write_text(json.dumps([(rule, extension, str(mount / root)) for rule, extension, root in asked[library]]))
+        done = run_script("list_samples.py", question, result)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-        for (rule, extension, root), paths in zip(questions, json.loads(result.read_text(encoding="ascii"))):
-            theirs = None if paths is None else [behind_links(path, mount) for path in paths]
-            made[rule, extension, root] = theirs, our_list(store, rule.format(extension), root)
+        return zip(asked[library], json.loads(result.read_text(encoding="ascii")))
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = [answer for found in pool.map(told, asked) for answer in found]
+    for (rule, extension, root), paths in answers:
+        theirs = None if paths is None else [behind_links(path, mount) for path in paths]
+        made[rule, extension, root] = theirs, our_list(store, rule.format(extension), root)
     return made
 
 

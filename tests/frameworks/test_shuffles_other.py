@@ -164,7 +164,9 @@ def test_tensorflow_makes_two_seeds_of_one(dump, tf, rng):
 
 
 def epochs_of(dataset, count):
-    return [[int(number) for number in dataset.as_numpy_iterator()] for _ in range(count)]
+    """In batches, because TensorFlow hands over 30,000 single elements a second."""
+    batches = dataset.batch(4096)
+    return [[int(number) for batch in batches.as_numpy_iterator() for number in batch] for _ in range(count)]
 
 
 def test_tf_data_shuffle(dump, tf, rng):
