@@ -9,33 +9,33 @@
 namespace augur {
 namespace {
 
-// Of an odd number modulo 2^32, by Newton's iteration: odd * odd == 1 modulo 8, so `odd` is right in three bits, and
-// each step doubles them: 6, 12, 24, 48.
-uint32_t Inverse(uint32_t odd) {
-  uint32_t inverse = odd;
-  for (int step = 0; step < 4; ++step) inverse *= 2 - odd * inverse;
-  return inverse;
-}
-
 std::vector<CompiledQuery::Clue> Tests(uint32_t samples, uint32_t offset, const std::vector<SeedClue>& clues) {
   std::vector<CompiledQuery::Clue> tests;
   for (const SeedClue& clue : clues) {
     AUGUR_CHECK(clue.index < samples && clue.position < samples);
     AUGUR_CHECK(uint64_t{offset} + clue.position <= kSeedOutputMax);
     if (clue.index < clue.position) continue;
-    tests.push_back({offset + clue.position, RemainderTest(samples - clue.position, clue.index - clue.position)});
+    const uint32_t output = offset + clue.position;
+    auto test = std::ranges::find(tests, output, &CompiledQuery::Clue::output);
+    if (test == tests.end()) {
+      test = tests.insert(test, {.output = output, .divisor = Divisor(samples - clue.position), .remainders = {}});
+    }
+    const uint32_t remainder = clue.index - clue.position;
+    if (std::ranges::find(test->remainders, remainder) == test->remainders.end()) test->remainders.push_back(remainder);
+  }
+  for (CompiledQuery::Clue& test : tests) {
+    while (test.remainders.size() % CompiledQuery::kRemaindersATime != 0) {
+      test.remainders.push_back(test.remainders.back());
+    }
   }
   return tests;
 }
 
 }  // namespace
 
-RemainderTest::RemainderTest(uint32_t divisor, uint32_t remainder_wanted)
-    : remainder(remainder_wanted),
-      inverse(Inverse(divisor >> std::countr_zero(divisor))),
-      shift(static_cast<uint32_t>(std::countr_zero(divisor))),
-      limit((std::numeric_limits<uint32_t>::max() - remainder_wanted) / divisor) {
-  AUGUR_CHECK(remainder_wanted < divisor);
+Divisor::Divisor(uint32_t divisor) : value(divisor) {
+  AUGUR_CHECK(divisor > 0);
+  reciprocal = std::numeric_limits<uint32_t>::max() / divisor;
 }
 
 CompiledQuery::CompiledQuery(const SeedQuery& query) {

@@ -60,23 +60,50 @@ HWY_INLINE Vector Output(Vector here, Vector behind, Vector middle) {
   return hn::Xor(word, hn::ShiftRight<18>(word));
 }
 
-// RemainderTest::Passes of every lane.
-HWY_INLINE hn::Mask<Words> Passes(const RemainderTest& test, Vector x) {
+// Divisor::Remainder of every lane.
+HWY_INLINE Vector Remainder(const Divisor& divisor, Vector x) {
   const Words d;
-  Vector quotient = hn::Mul(hn::Sub(x, hn::Set(d, test.remainder)), hn::Set(d, test.inverse));
-  if (test.shift != 0) {
-    const int shift = static_cast<int>(test.shift);
-    quotient = hn::Or(hn::ShiftRightSame(quotient, shift), hn::ShiftLeftSame(quotient, 32 - shift));
-  }
-  return hn::Eq(hn::Min(quotient, hn::Set(d, test.limit)), quotient);  // <= ; Highway 1.0 has none for unsigned numbers
+#if HWY_TARGET == HWY_SCALAR  // which has no wider words
+  return hn::Set(d, divisor.Remainder(hn::GetLane(x)));
+#else
+  const hn::RepartitionToWide<Words> wide;
+  const Vector value = hn::Set(d, divisor.value);
+  const Vector reciprocal = hn::Set(d, divisor.reciprocal);
+  // The high halves of the products, of the even lanes and of the odd ones.
+  const auto even = hn::ShiftRight<32>(hn::MulEven(x, reciprocal));
+  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, x))), reciprocal);
+  const Vector quotient = hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, even));
+  const Vector rest = hn::Sub(x, hn::Mul(quotient, value));
+  return hn::Min(rest, hn::Sub(rest, value));
+#endif
 }
 
-// Whether any clue is passed, by lane. `outputs` has vector number `output` at output * kLanes.
-HWY_INLINE hn::Mask<Words> PassesAny(const std::vector<CompiledQuery::Clue>& clues, const uint32_t* outputs) {
+// What of a begin is asked, by lane. `outputs` has vector number `output` at output * kLanes.
+HWY_INLINE hn::Mask<Words> Passes(const CompiledQuery::Clue& clue, const uint32_t* outputs) {
+  const Words d;
+  const Vector rest = Remainder(clue.divisor, hn::Load(d, outputs + clue.output * kLanes));
+  auto passes = hn::MaskFromVec(hn::Zero(d));
+  const auto is = [&](size_t at) HWY_ATTR { return hn::Eq(rest, hn::Set(d, clue.remainders[at])); };
+  for (size_t at = 0; at < clue.remainders.size(); at += CompiledQuery::kRemaindersATime) {
+    passes = hn::Or(passes, hn::Or(hn::Or(is(at), is(at + 1)), hn::Or(is(at + 2), is(at + 3))));
+  }
+  return passes;
+}
+
+HWY_INLINE hn::Mask<Words> Passes(const CompiledQuery::Begin& begin, const uint32_t* outputs) {
   const Words d;
   auto passes = hn::MaskFromVec(hn::Zero(d));
-  for (const CompiledQuery::Clue& clue : clues) {
-    passes = hn::Or(passes, Passes(clue.test, hn::Load(d, outputs + clue.output * kLanes)));
+  for (const CompiledQuery::Clue& clue : begin.any_of) {
+    auto one = Passes(clue, outputs);
+    if (!begin.only_any) {
+      if (hn::AllFalse(d, one)) continue;
+      auto another = hn::MaskFromVec(hn::Zero(d));
+      for (const CompiledQuery::Clue& other : begin.and_any_of) {
+        if (other.output != clue.output) another = hn::Or(another, Passes(other, outputs));
+      }
+      one = hn::And(one, another);
+    }
+    passes = hn::Or(passes, one);
   }
   return passes;
 }
@@ -129,9 +156,8 @@ size_t ScanBlock(const CompiledQuery& query, uint32_t first, SeedBlockHits* hits
                 d, outputs + k * kLanes);
     }
     for (const CompiledQuery::Begin& begin : query.begins) {
-      auto passes = PassesAny(begin.any_of, outputs);
+      const auto passes = Passes(begin, outputs);
       if (hn::AllFalse(d, passes)) continue;
-      if (!begin.only_any) passes = hn::And(passes, PassesAny(begin.and_any_of, outputs));
       uint8_t bits[8] = {};
       hn::StoreMaskBits(d, passes, bits);
       for (size_t lane = 0; lane < kLanes; ++lane) {

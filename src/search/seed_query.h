@@ -15,7 +15,7 @@ struct SeedClue {
 
 // SeedQuery says which 32-bit seeds of torch's generator (mt19937) are worth a closer look: those whose permutation of
 // `samples` samples, torch.randperm begun after any of `offsets` outputs, agrees with any clue of `any_of` and, where
-// `and_any_of` is not empty, with any clue of that too.
+// `and_any_of` is not empty, with any clue of that at another position.
 //
 // A clue is tested as if none of the shuffle's earlier swaps had touched its position: output[offset + position] %
 // (samples - position) == index - position. That is wrong for about position / samples of all permutations, which are

@@ -18,11 +18,15 @@ namespace {
 constexpr uint64_t kSeeds = uint64_t{1} << 32;
 
 // What SeedQuery promises, with the standard library's generator and a division.
-bool Agrees(const std::vector<uint32_t>& outputs, const SeedQuery& query, uint32_t offset,
-            const std::vector<SeedClue>& clues) {
-  return std::any_of(clues.begin(), clues.end(), [&](const SeedClue& clue) {
+bool Agrees(const std::vector<uint32_t>& outputs, const SeedQuery& query, uint32_t offset) {
+  const auto agrees = [&](const SeedClue& clue) {
     return clue.index >= clue.position &&
            outputs[offset + clue.position] % (query.samples - clue.position) == clue.index - clue.position;
+  };
+  return std::ranges::any_of(query.any_of, [&](const SeedClue& one) {
+    return agrees(one) && (query.and_any_of.empty() || std::ranges::any_of(query.and_any_of, [&](const SeedClue& two) {
+                             return two.position != one.position && agrees(two);
+                           }));
   });
 }
 
@@ -33,10 +37,7 @@ std::vector<SeedHit> PlainScan(const SeedQuery& query, uint64_t first, uint64_t 
     std::vector<uint32_t> outputs(kSeedOutputMax + 1);
     for (uint32_t& output : outputs) output = static_cast<uint32_t>(random());
     for (const uint32_t offset : query.offsets) {
-      if (Agrees(outputs, query, offset, query.any_of) &&
-          (query.and_any_of.empty() || Agrees(outputs, query, offset, query.and_any_of))) {
-        hits.push_back({static_cast<uint32_t>(seed), offset});
-      }
+      if (Agrees(outputs, query, offset)) hits.push_back({static_cast<uint32_t>(seed), offset});
     }
   }
   return hits;
