@@ -35,6 +35,7 @@ Finding ContinueRecorded(const Finding& finding) {
   AUGUR_CHECK(!finding.recorded.empty());
   Finding next = finding;
   next.begin = 0;
+  ++next.run_epoch;
   next.order = std::make_shared<const EpochOrder>(*finding.recorded.front());
   next.recorded.erase(next.recorded.begin());
   return next;

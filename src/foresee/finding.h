@@ -37,6 +37,7 @@ struct Finding {
   std::shared_ptr<const SampleList> list;
   Guess guess;
   std::string run;                                     // name of the record; empty: a sampler's
+  uint64_t run_epoch = 0;                              // which one of the record
   std::vector<std::shared_ptr<const Order>> recorded;  // the epochs after this one
 
   // What comes after this epoch is known by itself, not only how this one was drawn: a seed that was found by search is

@@ -149,7 +149,7 @@ class Foreseer {
   bool IsWorth(const Job& job, double price) const;
   bool AskLost(Job& job, const EpochStart& epoch);
   bool AskUnnamed(Job& job, const EpochStart& epoch);
-  bool AskKnown(Job& job, const EpochStart& epoch, const Finding& known);
+  bool AskKnown(Job& job, const EpochStart& epoch, const Finding& known, uint32_t begin);
   const Job* Unnamed() const;
   void ForgetDouble();
   bool AskHints(Job& job, const EpochStart& epoch, uint64_t reads);

@@ -166,6 +166,7 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   question.variants = AsksSeeds(epoch, held, decidable, &job);
   question.search = job.searches_failed < kSearchesMax;
   question.resumed = epoch.pass == 0;
+  question.drawn = job.foresight.Drawn();
   std::optional<Finding> answer = AnswerAtOnce(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));
@@ -184,24 +185,25 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   SetPrice();
 }
 
-// Whether the order that was lost in mid-epoch is followed after all: somebody else's reads were taken for the job's.
+// Whether the order that was lost is followed after all: somebody else's reads were taken for the job's. From its
+// beginning it is not that: an epoch is read again, as it will be the next time.
 bool Foreseer::AskLost(Job& job, const EpochStart& epoch) {
   const std::optional<Finding>& lost = job.foresight.lost();
-  return lost && AskKnown(job, epoch, *lost);
+  return lost && AskKnown(job, epoch, *lost, lost->begin);
 }
 
 // Whether the opens that nobody could be named for, whose order is known, were this job's.
 bool Foreseer::AskUnnamed(Job& job, const EpochStart& epoch) {
   const Job* const unnamed = Unnamed();
-  return unnamed != nullptr && unnamed != &job && AskKnown(job, epoch, unnamed->foresight.finding());
+  return unnamed != nullptr && unnamed != &job && AskKnown(job, epoch, unnamed->foresight.finding(), 0);
 }
 
-// Whether the epoch is the one that was found, from wherever in it.
-bool Foreseer::AskKnown(Job& job, const EpochStart& epoch, const Finding& known) {
+// Whether the epoch is the one that was found, from wherever in it, but not before `begin`.
+bool Foreseer::AskKnown(Job& job, const EpochStart& epoch, const Finding& known, uint32_t begin) {
   if (!known.guess.sampler || !known.guess.share.IsAll()) return false;
   const GuessTest test(known.list, epoch);
   const GuessTest::Midst found = test.TryAnywhere(*known.guess.sampler, known.guess.epoch);
-  if (found.bits < GuessTest::kBelievedBits) return false;
+  if (found.bits < GuessTest::kBelievedBits || found.begin < begin) return false;
   Finding finding = known;
   finding.begin = found.begin;
   finding.bits = found.bits;
@@ -233,7 +235,7 @@ void Foreseer::ForgetDouble() {
 // Whether the epoch is as the user said.
 bool Foreseer::AskHints(Job& job, const EpochStart& epoch, uint64_t reads) {
   if (hints_.empty()) return false;
-  if (std::optional<Finding> finding = hints_.Answer(TestsOf(epoch))) {
+  if (std::optional<Finding> finding = hints_.Answer(TestsOf(epoch), job.foresight.Expected())) {
     Found(job, reads, std::move(finding));
     return true;
   }

@@ -8,6 +8,7 @@
 
 #include "foresee/epoch_reads.h"
 #include "foresee/guess_text.h"
+#include "foresee/succession.h"
 
 // What is kept of the orders that were seen, and recognised again.
 
@@ -47,12 +48,12 @@ bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   Finding finding;
   finding.bits = match.bits;
   finding.run = match.run;
+  finding.run_epoch = match.epoch;
   finding.order = std::make_shared<const EpochOrder>(std::move(run->epochs[match.epoch]));
   for (size_t i = match.epoch + 1; i < run->epochs.size(); ++i) {
     finding.recorded.push_back(std::make_shared<const Order>(std::move(run->epochs[i])));
   }
-  finding.what = "epoch " + std::to_string(match.epoch) + " of a recorded run" +
-                 (run->finding.empty() ? "" : " (" + run->finding + ")");
+  finding.what = "recorded run " + match.run + (run->finding.empty() ? "" : " (" + run->finding + ")");
   finding.how = "recognised after " + std::to_string(ReadsOf(epoch)) + " reads";
   (void)replay_->Touch(match.run);
   Lock(job, std::move(finding));
@@ -65,7 +66,7 @@ void Foreseer::Record(Job& job) {
   const Finding& finding = job.foresight.finding();
   // An order that is known beforehand need not be remembered, and a recorded one is there.
   if (!finding.run.empty() || (finding.continues && !finding.seed && job.record.epochs.empty())) return;
-  job.record.finding = RenderGuess(finding.guess);
+  job.record.finding = RenderGuess(Unstepped(finding.guess));
   Record(job, finding.order->files());
 }
 

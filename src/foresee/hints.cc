@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "foresee/answer_at_once.h"
+#include "foresee/succession.h"
 #include "shuffle/torch_recipes.h"
 
 namespace augur {
@@ -91,11 +92,13 @@ std::vector<uint32_t> Hints::StreamSeeds() const {
   return seeds;
 }
 
-std::optional<Finding> Hints::Answer(std::vector<GuessTest> tests) const {
+std::optional<Finding> Hints::Answer(std::vector<GuessTest> tests, std::vector<Guess> expected) const {
   if (hints_.empty() || tests.empty()) return std::nullopt;
   Question question;
   question.tests = std::move(tests);
-  question.expected = Guesses();
+  question.expected = std::move(expected);
+  std::erase_if(question.expected, [&](const Guess& guess) { return !Has(guess); });
+  std::ranges::copy(Guesses(), std::back_inserter(question.expected));
   if (std::optional<Finding> finding = AnswerAtOnce(question, {})) {
     finding->how = "as hinted, " + finding->how;
     return finding;
@@ -120,15 +123,17 @@ std::optional<Finding> Hints::Answer(std::vector<GuessTest> tests) const {
 }
 
 bool Hints::Has(const Guess& guess) const {
-  return std::ranges::any_of(hints_, [&](const Hint& hint) { return hint.sampler == guess.sampler; });
+  const Guess plain = Unstepped(guess);
+  return std::ranges::any_of(hints_, [&](const Hint& hint) { return hint.sampler == plain.sampler; });
 }
 
 void Hints::Agree(JobId job, const Finding& finding) {
+  const Guess plain = Unstepped(finding.guess);
   for (Hint& hint : hints_) {
-    if (hint.sampler != finding.guess.sampler) continue;
+    if (hint.sampler != plain.sampler) continue;
     hint.job = job;
     hint.list = finding.list->name();
-    hint.last_epoch = finding.guess.epoch;
+    hint.last_epoch = plain.epoch;
   }
 }
 

@@ -43,7 +43,8 @@ class Hints {
   std::vector<uint32_t> StreamSeeds() const;
 
   // The epoch of the tests agrees with a hint: from its beginning or, if there are reads enough, from anywhere in it.
-  std::optional<Finding> Answer(std::vector<GuessTest> tests) const;
+  // `expected`: how it may follow from the job's epochs before; of those, a hint's are tried first.
+  std::optional<Finding> Answer(std::vector<GuessTest> tests, std::vector<Guess> expected) const;
 
   // Whether a guess is a hint's. The job reads as this finding says: if it is a hint's, that one is right.
   bool Has(const Guess& guess) const;

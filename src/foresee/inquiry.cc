@@ -143,13 +143,16 @@ void Inquiry::MakeStages() {
     const uint64_t begin = sampler > 0 ? ends[sampler - 1] : 0;
     return Guess{.sampler = (*known)[sampler].sampler, .epoch = unit - begin};
   };
+  // A script without a seed draws one for each epoch. The stages of known seeds take seconds of its epoch.
+  const bool search_first = question_.search && question_.drawn;
+  if (search_first) AddSeedStages();
   AddGuessStage("known seeds", count, known_guess, false);
   if (!question_.search) return;
   // The same in mid-epoch, as many as may be had.
   uint64_t samples = 1;
   for (const GuessTest& test : question_.tests) samples += test.samples();
   AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(count, kMidstDraws / samples), known_guess, true);
-  AddSeedStages();
+  if (!search_first) AddSeedStages();
   if (question_.resumed) AddResumedStage(samples);
   AddEndShuffleStages();
 }

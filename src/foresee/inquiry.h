@@ -22,8 +22,8 @@ namespace augur {
 
 // Inquiry answers one question by all that can be tried, the cheapest first: the known samplers; the
 // same from anywhere in the epoch; all 2^32 seeds of torch's generator; later epochs of known seeds from anywhere in
-// them; and the small sets of seeds that shuffles from the end are drawn from. Each stage is a job of the Searcher, and
-// what a stage believes ends the inquiry.
+// them; and the small sets of seeds that shuffles from the end are drawn from. All seeds are first where an epoch
+// before had one of them. Each stage is a job of the Searcher, and what a stage believes ends the inquiry.
 //
 // Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the inquiry has ended: with a
 // finding, or with none; after Cancel with none. It must not destroy the inquiry. REQUIRES: the searcher outlives it.

@@ -70,7 +70,7 @@ void JobForesight::Lock(Finding finding) {
   epochs_.clear();
   next_doubt_ = 0;
   const std::string set = SetOf(finding);
-  if (lost_ && set == set_ && lost_->order->files() == finding.order->files()) {
+  if (lost_ && set == set_ && finding.begin >= lost_->begin && lost_->order->files() == finding.order->files()) {
     // It goes on with the order that was lost in its midst; what was known beside that is known still.
     lost_->begin = finding.begin;
     finding = *std::move(lost_);
@@ -202,7 +202,10 @@ JobForesight::Told JobForesight::End(Told told) {
   hits_ += follower().hits();
   misses_ += follower().misses();
   before_ = std::move(epochs_.front().follower);
-  if (told == Told::kLost) lost_ = std::move(epochs_.front().finding);
+  if (told == Told::kLost) {
+    lost_ = std::move(epochs_.front().finding);
+    lost_->begin = before_->front() - std::min(before_->front(), before_->reach());
+  }
   epochs_.clear();
   return told;
 }
@@ -244,6 +247,10 @@ std::vector<Guess> JobForesight::Expected() const {
   return guesses;
 }
 
+bool JobForesight::Drawn() const {
+  return std::ranges::any_of(last_, [](const auto& item) { return item.second.seed.has_value(); });
+}
+
 std::vector<JobForesight::Part> JobForesight::Coming() const {
   std::vector<Part> parts;
   parts.reserve(epochs_.size());
@@ -254,8 +261,13 @@ std::vector<JobForesight::Part> JobForesight::Coming() const {
 std::string JobForesight::Describe() const {
   if (epochs_.empty()) return described_;
   const Finding& found = finding();
-  return found.what + " of " + SetOf(found) + ", " + found.how + "; " +
-         (found.guess.sampler && found.continues ? "epoch " + std::to_string(found.guess.epoch) : "one epoch") + ", " +
+  std::string epoch = "one epoch";
+  if (!found.run.empty()) {
+    epoch = "epoch " + std::to_string(found.run_epoch) + " of it";
+  } else if (found.guess.sampler && found.continues) {
+    epoch = "epoch " + std::to_string(found.guess.epoch);
+  }
+  return found.what + (found.list ? " of " + found.list->name() : "") + ", " + found.how + "; " + epoch + ", " +
          std::to_string(epochs_foreseen_) + " foreseen so far; " + Percent(hits(), hits() + misses()) +
          " of the reads so far as predicted";
 }

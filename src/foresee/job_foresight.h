@@ -55,7 +55,8 @@ class JobForesight {
     StreamId stream = 0;
   };
   const std::vector<Read>& reads() const { return reads_; }
-  // The order that the reads no longer agreed with, until the next Lock or Begin.
+  // The order that the reads no longer agreed with, until the next Lock or Begin. It may be that of the job still, from
+  // `begin` on: where its readers were, as far back as they are apart.
   const std::optional<Finding>& lost() const { return lost_; }
   // The same as an epoch, as far as one is known by it.
   EpochStart Unforeseen() const;
@@ -65,6 +66,8 @@ class JobForesight {
 
   // How the coming epoch may have been drawn, by the epochs before.
   std::vector<Guess> Expected() const;
+  // Whether the seed of an epoch before was found by a search of all.
+  bool Drawn() const;
   // Where the script's own stream is, once that was found out.
   void SetChain(std::vector<ChainPlace> places) { places_ = std::move(places); }
 
@@ -76,8 +79,9 @@ class JobForesight {
   std::vector<Part> Coming() const;
   Order Rest() const { return epochs_.front().follower->Rest(); }
 
-  // For people: "torch RandomSampler, seed 0x9e3779b1, found by search in 21.0 s after 6 reads; epoch 3 of the
-  // run; 99.9 % of the reads so far as predicted". Empty before the first finding; it stays until the next one.
+  // For people: "torch RandomSampler, seed 0x9e3779b1, found by search in 21.0 s after 6 reads; epoch 3, 4
+  // foreseen so far; 99.9 % of the reads so far as predicted". Empty before the first finding; it stays until the next
+  // one.
   std::string Describe() const;
 
  private:
@@ -114,7 +118,7 @@ class JobForesight {
   uint64_t epochs_foreseen_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
-  std::optional<Finding> lost_;  // in mid-epoch
+  std::optional<Finding> lost_;
   std::string described_;
 };
 

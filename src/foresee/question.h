@@ -24,6 +24,7 @@ struct Question {
   bool resumed = true;           // the job may have begun in mid-epoch: this is its first pass
   bool variants = true;          // the many ways of libraries that have many are tried
   bool search = true;            // all seeds may be searched, if nothing else answers
+  bool drawn = false;            // the seed of an epoch before was found so: first of all that is tried again
 };
 
 }  // namespace augur

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shuffle/stepped_sampler.h"
 #include "shuffle/torch_recipes.h"
 
 namespace augur {
@@ -11,6 +12,14 @@ namespace {
 // A loop of one training loader, with persistent workers or not, draws 2 or 4 outputs, and 2 for each further loader;
 // loops that draw for themselves (mixup: one permutation of a batch a step) come again after hundreds.
 constexpr uint64_t kStrideMax = 8192;
+
+// The epoch `step` epochs of the sampler behind this one, and after it as many again.
+Guess Stepped(const Guess& guess, uint64_t step) {
+  const uint64_t next = guess.epoch + 1;
+  return {.sampler = std::make_shared<const SteppedSampler>(guess.sampler, step, next, guess.epoch + step),
+          .epoch = next,
+          .share = guess.share};
+}
 
 Guess Fresh(uint32_t seed, uint64_t step) {
   return {.sampler = MakeTorchSampler(FreshSeedRecipe("torch generator", seed, step)), .epoch = 1};
@@ -58,18 +67,20 @@ std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainP
     };
     add(finding.guess);
     for (const Guess& other : finding.others) add(other);
-    // set_epoch was not called; it counts in twos; the run began anew.
-    guesses.push_back(finding.guess);
-    guesses.push_back(
-        {.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 2, .share = finding.guess.share});
-    guesses.push_back({.sampler = finding.guess.sampler, .epoch = 0, .share = finding.guess.share});
-    // The loop draws more, or less, of the stream than was thought.
-    const auto* torch = dynamic_cast<const TorchSampler*>(finding.guess.sampler.get());
-    if (torch == nullptr) return guesses;
-    if (const auto* drawn = std::get_if<DrawnSeed>(&torch->recipe().generator)) {
-      AddChained({.stream_seed = drawn->stream_seed, .position = drawn->position + finding.guess.epoch * drawn->stride},
+    const Guess last = Unstepped(finding.guess);
+    if (last.sampler != finding.guess.sampler) add(last);
+    // set_epoch was not called; the run began anew.
+    guesses.push_back(Stepped(last, 0));
+    guesses.push_back({.sampler = last.sampler, .epoch = 0, .share = last.share});
+    const auto* torch = dynamic_cast<const TorchSampler*>(last.sampler.get());
+    const auto* drawn = torch != nullptr ? std::get_if<DrawnSeed>(&torch->recipe().generator) : nullptr;
+    if (drawn != nullptr) {
+      // The loop draws more, or less, of the stream than was thought.
+      AddChained({.stream_seed = drawn->stream_seed, .position = drawn->position + last.epoch * drawn->stride},
                  &guesses);
     }
+    // It counts in twos, or takes two permutations of its generator.
+    guesses.push_back(Stepped(last, 2));
     return guesses;
   }
   if (!finding.seed) return guesses;
@@ -80,6 +91,12 @@ std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainP
   }
   guesses.push_back(Fresh(*finding.seed, 0));
   return guesses;
+}
+
+Guess Unstepped(const Guess& guess) {
+  const auto* stepped = dynamic_cast<const SteppedSampler*>(guess.sampler.get());
+  if (stepped == nullptr) return guess;
+  return {.sampler = stepped->sampler(), .epoch = stepped->Inner(guess.epoch), .share = guess.share};
 }
 
 Guess Settled(const Guess& guess) {

@@ -21,10 +21,15 @@ struct ChainPlace {
 std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted);
 
 // How the epoch after a finding may have been drawn, the likeliest first: by the same sampler; by another one that
-// agreed so far; as the same order again. For a seed that was searched for: as seed + 1, as the next permutation of one
-// generator, and from the script's own stream, wherever after `places` its loop draws again (facts/sample-order.md, 2.2
-// and 2.4: a plain loop draws 2 to 6 outputs an epoch, each further loader 2 more).
+// agreed so far; one epoch for each again where they were taken in steps; as the same order again, from now on; from
+// the beginning; by every second epoch from now on, or from another place of the script's stream. For a seed that was
+// searched for: as seed + 1, as the next permutation of one generator, and from the script's own stream, wherever after
+// `places` its loop draws again (facts/sample-order.md, 2.2 and 2.4: a plain loop draws 2 to 6 outputs an epoch, each
+// further loader 2 more).
 std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainPlace>& places);
+
+// The same epoch by the sampler itself, where its epochs are taken in steps (SteppedSampler).
+Guess Unstepped(const Guess& guess);
 
 // The guess with a sampler that is good for the epochs after it as well.
 Guess Settled(const Guess& guess);

@@ -152,6 +152,7 @@ def test_random_sampler_hinted_in_mid_epoch(mount, readers):
     reader = readers(mount.point, "random", 70008)
     reader.read(4)
     give_hint(mount, "--sampler", "torch", "--seed", "70008")
+    wait_until(lambda: "hint" in facts(mount), "the hint waits")  # while the daemon asks itself what is read
     wait_until(lambda: locked_as_hinted(mount) or reader.read() or False, "locked as hinted")
     assert read_without_requests(mount, reader, 10) <= MISSES_MAX
 

@@ -50,7 +50,7 @@ TEST(InquiryTest, ARunThatWasResumedInTheMidstOfALaterEpoch) {
   const auto list = ListOf(20'000);
   const auto truth = MakeTorchSampler(FreshSeedRecipe("truth", 42));
   const std::optional<Finding> found = Ask(ReadsInTheMidst(list, *truth, 777, 7770));
-  ASSERT_TRUE(found.has_value());
+  if (!found) FAIL() << "not found";
   EXPECT_EQ(found->order->files(), FilesOf(*list, EpochOf(*truth, list->size(), 777)));
   EXPECT_EQ(found->begin, 7770U);
   EXPECT_GE(found->bits, GuessTest::kBelievedBits);
@@ -65,6 +65,38 @@ TEST(InquiryTest, ALaterPassIsNotTakenForAResumedRun) {
   Question question = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 777, 7770);
   question.resumed = false;
   EXPECT_FALSE(Ask(std::move(question)).has_value());
+}
+
+// A script that draws its seeds is not asked for all known ones in each epoch before its own is looked for.
+TEST(InquiryTest, AllSeedsComeFirstWhereAnEpochBeforeHadOneOfThem) {
+  auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
+  ASSERT_TRUE(searcher.ok()) << searcher.status().text();
+  const auto known = std::make_shared<const std::vector<KnownSampler>>(KnownSamplers());
+  const auto list = ListOf(20'000);
+  const auto truth = MakeTorchSampler(FreshSeedRecipe("truth", 0xdeadbeef));
+  for (const bool drawn : {false, true}) {
+    std::promise<std::optional<Finding>> answer;
+    Question question;
+    EpochStart start;
+    start.job = 1;
+    EpochStream& stream = start.streams.emplace_back();
+    stream.id = 1;
+    for (const EntryNumber file : FilesOf(*list, EpochOf(*truth, list->size(), 0))) {
+      if (stream.reads.size() < 12) stream.reads.push_back({.file = file});
+    }
+    stream.read_count = stream.reads.size();
+    question.tests.emplace_back(list, start);
+    ASSERT_TRUE(Inquiry::Decidable(question));
+    question.drawn = drawn;
+    const auto inquiry =
+        std::make_shared<Inquiry>(**searcher, known, std::move(question),
+                                  [&answer](std::optional<Finding> finding) { answer.set_value(std::move(finding)); });
+    inquiry->Begin();
+    const std::string stage = inquiry->Describe();
+    EXPECT_TRUE(stage.starts_with(drawn ? "all seeds of torch" : "known seeds")) << stage;
+    inquiry->Cancel();
+    EXPECT_FALSE(answer.get_future().get().has_value());
+  }
 }
 
 TEST(LaterEpochsTest, TheDefaultsFirstEachOrderOnceAndNoMoreThanAsked) {
