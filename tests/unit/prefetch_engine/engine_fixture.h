@@ -149,6 +149,14 @@ class PrefetchEngineTest : public StoreFixture {
   bool WaitPushed(EntryNumber file) const { return mount_->WaitFor(file, Content(file).size()); }
   // Where the file's record begins in its shard.
   uint64_t OffsetOf(EntryNumber file) const { return store_->Get(file)->offset; }
+  // The reads of this engine that covered the file's record.
+  uint64_t ReadsOf(const FaultyEngine& engine, EntryNumber file) const {
+    return engine.ReadsOf(OffsetOf(file), OffsetOf(file) + Content(file).size());
+  }
+  // Waits until a held one does.
+  bool WaitUntilHeld(const FaultyEngine& engine, EntryNumber file) const {
+    return engine.WaitUntilHeld(OffsetOf(file), OffsetOf(file) + Content(file).size());
+  }
 
   // A READ of the whole file, as the kernel makes them, past its page cache.
   Result<std::string> ReadThrough(EntryNumber file) {

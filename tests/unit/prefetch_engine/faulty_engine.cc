@@ -60,11 +60,11 @@ void FaultyEngine::Release() {
   for (ReadRequest& request : waiting) base_->Submit(std::move(request));
 }
 
-bool FaultyEngine::WaitUntilHeld(uint64_t offset) const {
+bool FaultyEngine::WaitUntilHeld(uint64_t begin, uint64_t end) const {
   std::unique_lock lock(mu_);
   return changed_.wait_for(lock, kPatience, [&] {
     return std::ranges::any_of(waiting_, [&](const ReadRequest& request) {
-      return request.offset <= offset && offset < request.offset + request.bytes;
+      return request.offset <= begin && end <= request.offset + request.bytes;
     });
   });
 }
@@ -74,10 +74,10 @@ std::vector<FaultyEngine::Seen> FaultyEngine::seen() const {
   return seen_;
 }
 
-uint64_t FaultyEngine::ReadsOf(uint64_t offset) const {
+uint64_t FaultyEngine::ReadsOf(uint64_t begin, uint64_t end) const {
   const std::lock_guard lock(mu_);
   return static_cast<uint64_t>(std::ranges::count_if(
-      seen_, [&](const Seen& one) { return one.offset <= offset && offset < one.offset + one.bytes; }));
+      seen_, [&](const Seen& one) { return one.offset <= begin && end <= one.offset + one.bytes; }));
 }
 
 }  // namespace augur

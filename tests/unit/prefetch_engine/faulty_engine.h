@@ -34,12 +34,13 @@ class FaultyEngine final : public ReadEngine {
   // From now on reads wait; until Release.
   void Hold();
   void Release();
-  // Waits until a read waits that covers this byte. False: not in time.
-  bool WaitUntilHeld(uint64_t offset) const;
+  // Waits until a read waits that covers all of [begin, end): a first or last byte alone may be of a sector that the
+  // neighbour's read has, too. False: not in time.
+  bool WaitUntilHeld(uint64_t begin, uint64_t end) const;
 
   std::vector<Seen> seen() const;
-  // The reads that covered this byte.
-  uint64_t ReadsOf(uint64_t offset) const;
+  // The reads that covered all of [begin, end).
+  uint64_t ReadsOf(uint64_t begin, uint64_t end) const;
 
  private:
   mutable std::mutex mu_;
