@@ -21,6 +21,9 @@ class Folder:
     needs = ()
     root_only = False
     cold_only = False  # elsewhere it is no different from another contender
+    direct = False     # an image is read past the page cache: for groups with a memory limit, see mounts.loop
+    options = ()       # of the daemon
+    prefix = ()        # words that run the daemon in a control group
 
     def __init__(self, tree, work):
         self.tree, self.work = str(tree), str(work)
@@ -29,6 +32,10 @@ class Folder:
 
     def prepare(self):
         pass
+
+    def run_in(self, group, memory):
+        """From now on in this group; `memory`: the daemon's budget, bytes."""
+        self.prefix, self.options, self.direct = group.prefix, (f"memory={memory}",), True
 
     @contextlib.contextmanager
     def mounted(self):
@@ -49,8 +56,6 @@ class AugurFS(Folder):
     """The store, mounted by augurfs with its default options."""
 
     name = "augurfs"
-    options = ()
-    prefix = ()  # words that run the daemon in a control group
 
     def prepare(self):
         if not os.path.exists(self.path):
@@ -91,7 +96,7 @@ class Squashfs(Folder):
 
     @contextlib.contextmanager
     def mounted(self):
-        with mounts.loop("squashfs", self.image, self.point):
+        with mounts.loop("squashfs", self.image, self.point, self.direct):
             yield self.point
 
 
@@ -125,7 +130,7 @@ class Erofs(Folder):
 
     @contextlib.contextmanager
     def mounted(self):
-        with mounts.loop("erofs", self.image, self.point):
+        with mounts.loop("erofs", self.image, self.point, self.direct):
             yield self.point
 
 

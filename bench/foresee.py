@@ -33,8 +33,6 @@ import json
 import os
 import pathlib
 import re
-import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -44,10 +42,9 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import measure  # noqa: E402
 import mounts  # noqa: E402
+from foresee_job import SCRIPTS, Job  # noqa: E402
 from foresee_rows import ROWS  # noqa: E402
 
-SCRIPTS = mounts.ROOT / "bench" / "foresee_scripts"
-NOTE = struct.Struct("<dI")  # as in foresee_scripts/reading.py
 LOOK_EVERY_S = 0.1
 LOOK_EVERY_UNTIL_KNOWN_S = 0.02
 SOON = 1000  # files
@@ -87,46 +84,6 @@ class Watch(threading.Thread):
     def end(self):
         self.ending.set()
         self.join()
-
-
-class Job:
-    """A script that runs, as one process or as the ranks of torchrun; its notes, and what it prints."""
-
-    def __init__(self, args, row, words, number, work, point):
-        self.notes = os.path.join(work, f"notes{number}")
-        self.output = open(os.path.join(work, f"output{number}"), "w+", encoding="utf-8", errors="replace")
-        environment = dict(os.environ, FORESEE_NOTES=self.notes, FORESEE_EPOCHS=str(args.epochs), TMPDIR=work, HF_HOME=work, HF_HUB_OFFLINE="1",
-                           FORESEE_RATE=str(args.rate * row.rate_part / row.processes), CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
-        launcher = [] if row.processes == 1 else ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(row.processes)]
-        script, *options = words
-        self.process = subprocess.Popen([args.python, *launcher, SCRIPTS / script, point, *options], env=environment, stdin=subprocess.DEVNULL,
-                                        stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True, cwd=work)
-
-    def wait(self, seconds):
-        if self.process.wait(timeout=seconds) != 0:
-            raise RuntimeError(f"exit {self.process.returncode}: {self.said()[-3000:]}")
-
-    def said(self):
-        self.output.seek(0)
-        return self.output.read()
-
-    def end(self):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.output.close()
-
-    def epochs(self):
-        """Times at which files were opened, of each epoch."""
-        times = []
-        with open(self.notes, "rb") as file:
-            for moment, samples in NOTE.iter_unpack(file.read()):
-                times += [moment] * samples
-        times.sort()
-        counts = [json.loads(line)["epochs"] for line in self.said().splitlines() if line.startswith('{"epochs"')]
-        # The ranks are apart by a batch or two: one after the other is near enough.
-        ends = [sum(sum(rank[:epoch + 1]) for rank in counts) for epoch in range(len(counts[0]))]
-        return [times[begin:end] for begin, end in zip([0, *ends], ends)]
 
 
 def known_part(looks, jobs, moments):
@@ -188,7 +145,8 @@ def run_once(args, row, work, number, point):
         stack.callback(watch.end)
         jobs = []
         for job, words in enumerate(row.jobs):
-            jobs.append(Job(args, row, words, f"{number}.{job}", work, point))
+            rate = args.rate * row.rate_part / row.processes
+            jobs.append(Job(args.python, words, f"{number}.{job}", work, point, args.epochs, rate, row.processes))
             stack.callback(jobs[-1].end)
         try:
             for job in jobs:

@@ -14,12 +14,19 @@ from measure import Table, say
 PROGRAM = pathlib.Path(__file__).resolve().parent / "loader_epoch.py"
 
 
+def missing(python):
+    """Why no DataLoader can run there, or nothing."""
+    try:
+        mounts.run(python, "-c", "import torchvision, PIL, numpy")
+    except RuntimeError:
+        return f"{python} has no torchvision (choose another with --python)"
+    return ""
+
+
 def loader(args):
     """npy files, then JPEG; time to the first batch, of the epoch, and in next(loader)."""
-    try:
-        mounts.run(args.python, "-c", "import torchvision, PIL, numpy")
-    except RuntimeError:
-        say(f"left out: loader: {args.python} has no torchvision (choose another with --python)")
+    if why_not := missing(args.python):
+        say(f"left out: loader: {why_not}")
         return []
     arrays = os.path.join(args.work, "npy")
     tree = os.path.join(arrays, "tree")

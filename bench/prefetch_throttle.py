@@ -5,23 +5,19 @@ import cgroup
 import contenders
 import foretold
 import measure
-from foretold import MIB
 from measure import Table, say
 
 EPOCHS = 3
-# What a group holds beside file data and the daemon's own memory: the kernel's inodes and names, stacks, the readers' buffers.
-SLACK_BYTES = 128 * MIB
 
 
 def throttle(args):
     """Bytes delivered a second, as a share of the bandwidth, epoch by epoch. The reader, and the daemon where there is one, are in one
     group with the limits of the disk and with memory for half of the data: for all contenders alike."""
-    device = cgroup.device_of(args.work)
-    why_not = cgroup.missing() or ("" if device else f"{args.work} is on no disk that can be slowed down")
+    why_not = cgroup.missing_for_disk(args.work)
     if why_not:
         say(f"left out: throttle: {why_not}")
         return []
-    people = contenders.prepared(args.tree, args.work, ["augurfs", "squashfs", "erofs"])
+    people = contenders.prepared(args.tree, args.work, args.only)
     paths = foretold.listed(args.listing, args.throttle_files)
     budget = max(foretold.MEMORY_MIN, foretold.size_of(args.tree, paths) // 2)
     found = []
@@ -31,10 +27,9 @@ def throttle(args):
         for number in range(args.rounds):
             orders = foretold.write_shuffled(args.work, paths, EPOCHS, number)
             for one in measure.in_turn(people, number):
-                limits = {"device": device, "reads_per_s": reads_per_s, "bytes_per_s": mb_per_s * 1_000_000}
-                with cgroup.group(budget + SLACK_BYTES, **limits) as group:
+                with cgroup.slow_disk(args.work, budget, reads_per_s, mb_per_s) as group:
                     measure.drop_caches()
-                    one.prefix, one.options = group.prefix, [f"memory={budget}"]
+                    one.run_in(group, budget)
                     with one.mounted() as path:
                         if one.name == "augurfs":
                             for order in orders:

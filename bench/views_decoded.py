@@ -2,7 +2,6 @@
 """Four times more decoded data than memory: plain pixels with and without a decoded cache on the disk, beside the folder of JPEGs. Script and
 daemon are in one control group, and the folder's page cache counts there just as the daemon's memory does."""
 
-import contextlib
 import itertools
 import json
 import os
@@ -21,8 +20,6 @@ EPOCHS = 2
 PART = 4
 # With less, the daemon has no room for the largest of the images.
 BUDGET_MIN = 128 * MIB
-# What a group holds beside file data, the daemon's budget and the script: the kernel's inodes and names, page tables.
-SLACK_BYTES = 128 * MIB
 
 FOLDER = Row("folder")
 MOUNT = Row("mount", view="")
@@ -39,20 +36,9 @@ def decoded_bytes(rows, spec):
     return next(view["bytes"] for view in listed if view["view"] == spec)
 
 
-def _held(group):
-    """What the processes of a group hold: what they allocate, and the files that they map (libraries), but not what they read."""
-    most = 0
-    for folder in group.folders:
-        with contextlib.suppress(OSError):
-            fields = dict(line.split() for line in (folder / "memory.stat").read_text(encoding="ascii").splitlines())
-            # v1 and v2 have other names for the same.
-            most = max(most, int(fields.get("anon") or fields["rss"]) + int(fields.get("file_mapped") or fields["mapped_file"]))
-    return most
-
-
 def _script_bytes(rows, workers):
     """What the script itself takes, with a few workers, when nothing is short."""
-    with cgroup.group(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) as group, Peak(lambda: _held(group), 0.01) as held:
+    with cgroup.whole_machine() as group, Peak(group.held_bytes, 0.01) as held:
         rows.epochs(FOLDER, workers, 1, prefix=group.prefix)
     return held.peak
 
@@ -72,7 +58,7 @@ def decoded(rows):
     budget = max(BUDGET_MIN, whole // PART)
     found = []
     for workers in args.workers:
-        limit = budget + _script_bytes(rows, workers) + SLACK_BYTES
+        limit = budget + _script_bytes(rows, workers) + cgroup.SLACK_BYTES
         title = f"{whole / MIB:,.0f} MiB decoded, memory for {budget / MIB:,.0f}, {workers} worker{'s' * (workers != 1)}"
         measure.say(f"{title}: a group of {limit / MIB:,.0f} MiB")
         tables = [Table(f"{title}: epoch {epoch + 1}", "samples/s", FOLDER.name) for epoch in range(EPOCHS)]

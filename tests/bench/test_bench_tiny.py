@@ -152,8 +152,9 @@ def test_compare_scan(tree, tmp_path):
     assert len(tables) == (4 if os.geteuid() == 0 else 2)
 
 
-def test_compare_pack_and_index(tree, tmp_path):
-    packed, synced, index = compare(tmp_path, "pack", "index", "--tree", tree, "--rounds", 1, "--index-files", "100,2000")
+def test_compare_pack_adopt_and_index(tree, tmp_path):
+    packed, synced, adopted, index = compare(tmp_path, "pack", "adopt", "index", "--tree", tree, "--rounds", 1, "--index-files", "100,2000")
+    assert set(adopted["rounds"]) == {"cat", "augurpack adopt"}
     assert set(packed["rounds"]) == set(synced["rounds"]) == {"mksquashfs", "augurpack"}
     assert [row["files"] for row in index["rows"]] == [100, 2000]
     assert all(row["before_scan_kib"]["VmRSS"] > 0 for row in index["rows"])

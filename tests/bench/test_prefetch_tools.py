@@ -106,6 +106,28 @@ def test_each_measurement_runs(tmp_path, what):
     assert not list(work.iterdir()), "the working folder was left"
 
 
+@root_only
+@grouped
+def test_a_script_on_a_slow_disk(tmp_path):
+    """Its path may be long: the sockets of worker processes are not below it. That the hint is followed prefetch.py sees to itself."""
+    pytest.importorskip("torchvision", reason="framework not installed: torchvision")
+    if cgroup.missing_for_disk(tmp_path):
+        pytest.skip(cgroup.missing_for_disk(tmp_path))
+    for number in range(240):
+        path = tmp_path / "tree" / f"class{number % 3}" / f"{number:03}.jpg"  # is not decoded
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes([number]) * (9_000 + 10 * number))
+    work = tmp_path / "work"
+    work.mkdir()
+    tables = json.loads(call(sys.executable, BENCH / "prefetch.py", "unseeded", "--tree", tmp_path / "tree", "--rounds", 1,
+                             "--throttles", "2000x200", "--only", "augurfs", "--json", "--no-touch", "--work", work))["tables"]
+    assert len(tables) == 3
+    for table in tables:
+        assert set(table["rounds"]) == {"folder", "augurfs", "augurfs, hinted"}
+        assert all(len(values) == 1 and values[0] > 0 for values in table["rounds"].values()), table
+    assert not list(work.iterdir()), "the working folder was left"
+
+
 def test_a_loaders_order_is_known_before_it_reads(tmp_path):
     torch = pytest.importorskip("torch", reason="framework not installed: torch")
     pytest.importorskip("torchvision", reason="framework not installed: torchvision")
