@@ -9,7 +9,7 @@ usage() {
 usage: packaging/quickstart.sh [--photos N]
 Installs what is needed (Debian 12, root or sudo), builds augurpack and augurfs, makes $photos photographs in ImageNet's
 layout, packs and mounts them, and runs epochs of PyTorch's ImageFolder from the folder and from the mount, side by side.
-Uses the torchvision of your python3, or Debian's if it has none. Takes two to five minutes on two cores; leaves nothing
+Uses the torchvision of your python3, or Debian's if it has none. Takes two to six minutes on two cores; leaves nothing
 mounted; can be run again. Everything is kept in build/.
 END
 }
@@ -98,7 +98,7 @@ fi
 torchvision=
 
 step "5/5 PyTorch: the same training epochs from the folder and from the mount"
-"$python" bench/imagefolder_epoch.py --check --rounds 5 "folder=$folder" "mount=$mount" | tee "$work/epochs.txt"
+"$python" bench/imagefolder_epoch.py --check --rounds 3 "folder=$folder" "mount=$mount" | tee "$work/epochs.txt"
 
 ratio=$(awk '/ratio to folder/ { print $NF }' "$work/epochs.txt")
 cat <<END
