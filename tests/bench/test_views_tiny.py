@@ -17,6 +17,8 @@ sys.path.insert(0, str(BENCH))
 import cgroup  # noqa: E402
 import views_check  # noqa: E402
 
+EPOCHS = 2  # of --tiny: the first is cold
+
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: mounts and control groups")
 
 
@@ -54,13 +56,14 @@ def bench(tree, tmp_path):
 
 
 def assert_epochs(tables, title, names, views):
-    """The four tables of rows that run epochs; each daemon has decoded every image of its view, once."""
+    """The four tables of rows that run epochs; each daemon has decoded every image of its view, once as long as the kernel keeps what was
+    read. One that gives idle page cache back to its host (DAMON) takes new pages that lie among idle ones within seconds."""
     assert set(tables[f"{title}: first epoch, cold"]["rounds"]) == {"folder", *names}
     assert set(tables[f"{title}: first epoch, cold, beside the hot folder"]["rounds"]) == {"folder", "folder, hot", *names}
     assert set(tables[f"{title}: later epochs, hot"]["rounds"]) == {"folder", *names}
     did = tables[f"{title}: what the daemon did, all epochs together"]["rounds"]
     assert {name.rpartition(":")[0] for name in did if name.endswith("images decoded")} == set(views)
-    assert all(did[f"{view}: images decoded"] == [1] for view in views), did
+    assert all(1 <= did[f"{view}: images decoded"][0] <= EPOCHS for view in views), did
 
 
 @root_only
