@@ -331,3 +331,31 @@ def view_images_store(augurpack, view_images, session_room):
     store = pack(augurpack, tree, session_room / "view-images-store")
     shutil.rmtree(tree)
     return store
+
+
+@pytest.fixture(scope="session")
+def data(augurpack, session_room):
+    """A prefetching.DataSet of 600 files, 18 MB: about twice what prefetching.SMALL pushes ahead. Not to be changed."""
+    from prefetching import DataSet  # which imports this file
+
+    folder = session_room / "prefetch"
+    folder.mkdir()
+    return DataSet(augurpack, folder, 600, 60_000)
+
+
+@pytest.fixture
+def own_data(augurpack, room):
+    """A prefetching.DataSet that a test may change or remove."""
+    from prefetching import DataSet
+
+    folder = room / "own"
+    folder.mkdir()
+    return DataSet(augurpack, folder, 300, 40_000, seed=2)
+
+
+@pytest.fixture
+def ahead(ctl, point):
+    """What the mount at `point` foresees, and a reader that it is told of: prefetching.Foresight."""
+    from prefetching import Foresight
+
+    return Foresight(ctl, point)

@@ -12,6 +12,13 @@ import pytest
 from conftest import PATIENCE_S, pack, run, wait_until
 
 FILES_PER_FOLDER = 100
+# Of the 18 MB of the fixture `data`: 8 MiB of it for files pushed ahead, 29 for kept ones; and all of the data fits.
+SMALL = "memory=64M"
+LARGE = "memory=256M"
+
+
+def log_of(room):
+    return (room / "log").read_text(encoding="utf-8")
 
 
 def make_tree(folder, file_count, bytes_max, seed):

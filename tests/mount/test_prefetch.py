@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prefetch on real mounts: what is hinted, or recognised, is in the page cache before it is opened; what is kept outlives
-the daemon; and whatever is too small, full, forbidden or killed, every byte is right."""
+"""The prefetch on real mounts: what is hinted, or recognised, is in the page cache before it is opened; and whatever is forbidden or
+killed, every byte is right."""
 
 import contextlib
 import errno
@@ -8,45 +8,15 @@ import os
 import pathlib
 import pwd
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 
 import pytest
-from conftest import NOBODY, as_user, daemons, drop_caches, end_mount, is_running, measures_memory, needs_root, run, wait_until
-from prefetching import DataSet, Foresight
+from conftest import NOBODY, as_user, is_running, needs_root, run, wait_until
+from prefetching import LARGE, SMALL, DataSet, Foresight, log_of
 
 pytestmark = needs_root
-
-SMALL = "memory=64M"  # 8 MiB of it for files pushed ahead, 29 for kept ones
-LARGE = "memory=256M"  # all of the data fits
-
-
-@pytest.fixture(scope="session")
-def data(augurpack, session_room):
-    """600 files, 18 MB: about twice what SMALL pushes ahead. Not to be changed."""
-    folder = session_room / "prefetch"
-    folder.mkdir()
-    return DataSet(augurpack, folder, 600, 60_000)
-
-
-@pytest.fixture
-def own_data(augurpack, room):
-    """A data set that a test may change or remove."""
-    folder = room / "own"
-    folder.mkdir()
-    return DataSet(augurpack, folder, 300, 40_000, seed=2)
-
-
-@pytest.fixture
-def ahead(ctl, point):
-    return Foresight(ctl, point)
-
-
-def log_of(room):
-    return (room / "log").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("options", [[SMALL], [LARGE], [SMALL, "cache=none"], [SMALL, "io=pread"], [SMALL, "observe=open"]],
@@ -221,236 +191,7 @@ def test_listing_order_is_recognised(room, mounts, point, augurpack, ctl):
     assert ahead.counters()["reads"] <= 0.6 * len(data.paths)
 
 
-# The warehouse in /dev/shm.
-
-def fill_warehouse(data, ahead):
-    """Reads all in an order, and waits until all is kept."""
-    ahead.scan()
-    order = data.shuffled(9)
-    ahead.hint(order)
-    ahead.follow(data, order)
-    wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
-
-
-@pytest.mark.parametrize("end", ["umount", "kill"])
-def test_warm_restart(room, mounts, point, data, ahead, shared_memory, end):
-    """What was kept is there after the restart: no disk read for it."""
-    pid = mounts.mount(data.store, point, LARGE, "cache=shm")
-    fill_warehouse(data, ahead)
-    end_mount(pid, point, end)
-    assert len(shared_memory()) == 1
-    mounts.mount(data.store, point, LARGE, "cache=shm")
-    drop_caches()
-    ahead.scan()
-    order = data.shuffled(10)
-    ahead.assert_follows(data, order)
-    assert ahead.counters()["disk_reads"] == 0
-    assert ahead.counters()["corrupt_blocks"] == 0
-
-
-@pytest.mark.parametrize("cache", ["ram", "shm"])
-def test_what_nobody_foresees_gives_way(room, mounts, point, data, ahead, shared_memory, cache):
-    """The warehouse is full of files that are in no order, read by this run or by the one before: what is hinted has their place."""
-    options = ["memory=96M", f"cache={cache}", "cache-size=8M", "stock=off"]
-    pid = mounts.mount(data.store, point, *options)
-    paths = data.shuffled(19)
-    for path in paths[:400]:  # 12 MB
-        data.check(point, path)
-    assert ahead.gauges()["warehouse_bytes"] > 0.9 * ahead.gauges()["warehouse_bytes_max"]
-    if cache == "shm":
-        end_mount(pid, point, "umount")
-        mounts.mount(data.store, point, *options)
-        assert ahead.gauges()["warehouse_bytes"] > 0.9 * ahead.gauges()["warehouse_bytes_max"]
-    later = paths[400:]  # 6 MB
-
-    def epoch(seed):
-        drop_caches()
-        before = ahead.counters()["disk_bytes"]
-        random.Random(seed).shuffle(later)
-        ahead.hint(later)
-        ahead.follow(data, later)
-        return ahead.counters()["disk_bytes"] - before
-    for seed in range(2):
-        epoch(seed)
-    assert epoch(2) <= sum(data.sizes[path] for path in later) / 4, ahead.status()
-
-
-def test_smaller_shared_memory_is_given_back(room, mounts, point, data, ahead, shared_memory):
-    """A mount that comes alone makes the file as small as its own cache-size, and has what is left in it."""
-    pid = mounts.mount(data.store, point, LARGE, "cache=shm")
-    fill_warehouse(data, ahead)
-    (path,) = shared_memory()
-    assert os.stat(path).st_blocks * 512 > data.bytes
-    end_mount(pid, point, "umount")
-    mounts.mount(data.store, point, LARGE, "cache=shm", "cache-size=8M")
-    assert shared_memory() == [path]
-    assert os.stat(path).st_blocks * 512 <= 8 << 20
-    assert 0.5 * (8 << 20) < ahead.gauges()["warehouse_bytes"] <= ahead.gauges()["warehouse_bytes_max"]
-    drop_caches()
-    for name in data.shuffled(20):
-        data.check(point, name)
-    assert ahead.counters()["warehouse_hits"] > 100 and ahead.counters()["corrupt_blocks"] == 0
-
-
-def test_two_mounts_share(room, mounts, point, data, ctl, ahead, shared_memory):
-    other_point = room / "other"
-    other_point.mkdir()
-    mounts.mount(data.store, point, LARGE, "cache=shm")
-    mounts.mount(data.store, other_point, LARGE, "cache=shm")
-    fill_warehouse(data, ahead)
-    assert len(shared_memory()) == 1
-    other = Foresight(ctl, other_point)
-    other.scan()
-    order = data.shuffled(11)
-    other.assert_follows(data, order)
-    assert other.counters()["disk_reads"] == 0
-    # Who empties it empties it for both, and both go on.
-    assert ahead.drop()["warehouse_bytes"] > 0
-    drop_caches()
-    for path in data.shuffled(12):
-        data.check(other_point, path)
-        data.check(point, path)
-
-
-def test_warehouse_of_a_removed_store_is_swept(room, mounts, point, data, own_data, shared_memory):
-    mounts.mount(own_data.store, point, LARGE, "cache=shm")
-    own_data.check(point, own_data.paths[0])
-    (path,) = shared_memory()
-    assert run(["umount", point]).returncode == 0
-    wait_until(lambda: not daemons(mounts.program, point), "the daemon ends")
-    shutil.rmtree(own_data.store)
-    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}")
-    assert path not in shared_memory()
-    assert f"{path}: removed" in log_of(room)
-
-
-def test_warehouse_of_another_user_is_not_touched(room, mounts, point, data, ahead, shared_memory):
-    mounts.mount(data.store, point, LARGE, "cache=shm")
-    (path,) = shared_memory()
-    assert run(["umount", point]).returncode == 0
-    wait_until(lambda: not daemons(mounts.program, point), "the daemon ends")
-    os.unlink(path)
-    trap = b"this is not yours\n" * 1000
-    pathlib.Path(path).write_bytes(trap)
-    os.chown(path, NOBODY, NOBODY)
-    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}")
-    assert path in log_of(room)
-    order = data.shuffled(13)
-    ahead.hint(order)
-    for name in order:
-        data.check(point, name)
-    assert pathlib.Path(path).read_bytes() == trap
-
-
-class Namespace:
-    """A mount namespace of its own, with a /dev/shm of the given size."""
-
-    def __init__(self, shm):
-        # In a chroot "/" need not be a mount, so what is made private is what /dev/shm lies on.
-        script = f'mount --make-private "$(findmnt -nro TARGET -T /dev/shm | tail -n 1)" && mount -t tmpfs -o size={shm} tmpfs /dev/shm && echo ready && exec sleep 1000'
-        self.holder = subprocess.Popen(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
-        assert self.holder.stdout.readline() == "ready\n"
-        self.prefix = ["nsenter", "-t", str(self.holder.pid), "-m", "-r", "--"]
-        self.root = pathlib.Path(f"/proc/{self.holder.pid}/root")
-
-    def see(self, path):
-        """A path of the namespace, from outside."""
-        return self.root / pathlib.Path(path).relative_to("/")
-
-
-@pytest.fixture
-def namespace():
-    made = []
-
-    def make(shm):
-        made.append(Namespace(shm))
-        return made[-1]
-    try:
-        yield make
-    finally:
-        for one in made:
-            one.holder.kill()
-            one.holder.communicate()
-
-
-@pytest.mark.parametrize("fill_mib", [0, 63], ids=["small", "full"])
-def test_small_shared_memory(room, mounts, point, data, ctl, namespace, fill_mib):
-    """64 MB, as containers have it, and the same when it is full: a message, no SIGBUS, and every byte is right."""
-    inside = namespace("64m")
-    if fill_mib:
-        (inside.see("/dev/shm") / "filler").write_bytes(bytes(fill_mib << 20))
-    done = mounts.start(data.store, point, "memory=512M", "cache=shm", f"log={room / 'log'}", prefix=inside.prefix)
-    assert (done.returncode, done.stderr) == (0, "")
-    pid = mounts.pid(point)
-    try:
-        ahead = Foresight(ctl, point, inside.prefix)
-        mount = inside.see(point)
-        assert "/dev/shm" in log_of(room), log_of(room)
-        assert ahead.try_hint(data.shuffled(14) + data.shuffled(15)).returncode == 0
-        for path in data.shuffled(14):
-            data.check(mount, path)
-        # Somebody else takes what is left.
-        with contextlib.suppress(OSError):
-            (inside.see("/dev/shm") / "more").write_bytes(bytes(64 << 20))
-        for path in data.shuffled(15):
-            data.check(mount, path)
-        assert is_running(pid)
-    finally:
-        run([*inside.prefix, "umount", "-l", point])
-        os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: not is_running(pid), "the daemon ends")
-
-
-# Little memory, few watches, a killed helper.
-
-@pytest.fixture
-def memory_group():
-    """Makes a memory cgroup (version 1) with a limit; gives its folder and the words that run a command in it."""
-    base = pathlib.Path("/sys/fs/cgroup/memory")
-    if not (base / "memory.limit_in_bytes").exists():
-        pytest.skip("needs the memory controller of cgroup version 1")
-    made = []
-
-    def make(limit_bytes):
-        group = pathlib.Path(tempfile.mkdtemp(prefix="augurfs-test-", dir=base))
-        made.append(group)
-        (group / "memory.limit_in_bytes").write_text(str(limit_bytes))
-        return group, ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
-    try:
-        yield make
-    finally:
-        for group in made:
-            for pid in (group / "cgroup.procs").read_text().split():
-                os.kill(int(pid), signal.SIGKILL)
-            wait_until(lambda group=group: not (group / "cgroup.procs").read_text().split(), "the group is empty")
-            group.rmdir()
-
-
-@measures_memory
-@pytest.mark.parametrize("cache", ["ram", "shm"])
-def test_memory_limit_below_the_wish(room, mounts, point, augurpack, ctl, memory_group, shared_memory, cache):
-    """A group of 200 MB, a wish of 1 GB, 260 MB of data: a message, nobody is killed, all is read."""
-    folder = room / "large"
-    folder.mkdir()
-    data = DataSet(augurpack, folder, 650, 800_000)
-    group, prefix = memory_group(200 << 20)
-    done = mounts.start(data.store, point, "memory=1G", f"cache={cache}", f"log={room / 'log'}", prefix=prefix)
-    assert (done.returncode, done.stderr) == (0, "")
-    pid = mounts.pid(point)
-    assert str(pid) in (group / "cgroup.procs").read_text().split()
-    assert "instead of 1" in log_of(room)
-    ahead = Foresight(ctl, point)
-    for seed in (16, 17):
-        order = data.shuffled(seed)
-        ahead.hint(order)
-        for path in order:
-            data.check(point, path)
-    assert is_running(pid)
-    assert "oom_kill 0\n" in (group / "memory.oom_control").read_text()
-    ahead.wait_settled(0.3)  # drops, too: a umount in the middle of a batch is refused, as with any reader
-    assert run(["umount", point]).returncode == 0
-    wait_until(lambda: not is_running(pid), "the daemon ends")
-
+# Few watches, a killed helper, an ordinary user.
 
 # Takes all inotify instances of its user, says so, and has them until its input ends.
 TAKE_INSTANCES = """
