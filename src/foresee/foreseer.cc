@@ -155,8 +155,10 @@ void Foreseer::Run() {
     ForgetDouble();
     Publish();
   }
+  // A mount that is taken away as soon as the script has ended does not see its processes go.
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
+    RecordSeen(*job, nullptr);
   }
 }
 
