@@ -134,7 +134,7 @@ def run_once(args, row, work, number, point):
     """One run of the row's scripts on a mount; its figures."""
     measure.drop_caches()
     log = os.path.join(work, f"log{number}")
-    options = [f"memory={args.memory}", f"log={log}", *([f"log-level={args.log_level}"] if args.log_level else []), *args.option]
+    options = [f"memory={args.memory}", f"log={log}", *args.option]
     prefix = ["env", f"XDG_CACHE_HOME={work}/cache", *(["unshare", "--pid", "--fork"] if row.blind_daemon else [])]
     with contextlib.ExitStack() as stack:
         stack.enter_context(mounts.augurfs(args.store, point, *options, prefix=prefix))
@@ -215,7 +215,6 @@ def arguments():
     parser.add_argument("--epochs", type=int, default=3, metavar="N", help="(3)")
     parser.add_argument("--memory-part", type=float, default=0.5, metavar="PART", help="memory of the daemon, as a part of the data (0.5)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a further mount option")
-    parser.add_argument("--log-level", metavar="LEVEL", help="of the daemon")
     parser.add_argument("--patience", type=float, default=1800, metavar="S", help="a script that takes longer has failed (1800)")
     parser.add_argument("--work", metavar="DIR", help="where to work (the system's temporary folder)")
     parser.add_argument("--verbose", action="store_true", help="show what the daemon says")
