@@ -155,7 +155,7 @@ TEST_F(ViewsMemoryTest, APlainImageTakesItsPixelsOnce) {
   const ShownFile file = Shown(path);
   const uint64_t bytes = RenderedFiles::BytesToMake(*fs_->Views().front(), file.entry);
   EXPECT_GE(bytes, file.size);
-  EXPECT_LE(bytes, file.size + 64 * kLarge * 3) << "and the rows that libjpeg holds";
+  EXPECT_LE(bytes, file.size + uint64_t{64} * kLarge * 3) << "and the rows that libjpeg holds";
   EXPECT_TRUE(ReadNow(NodeOf(path), 0, kReadBytesMax).ok()) << "and that is enough";
 }
 

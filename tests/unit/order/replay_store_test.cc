@@ -152,7 +152,7 @@ TEST_F(ReplayStoreTest, BytesAreBoundedOfARunAndOfAll) {
 }
 
 TEST_F(ReplayStoreTest, ARunThatIsTooLongIsNotLoaded) {
-  const auto store = Open({.load_bytes_max = 3 * 100 * sizeof(EntryNumber)});
+  const auto store = Open({.load_bytes_max = uint64_t{3} * 100 * sizeof(EntryNumber)});
   for (const size_t epochs : {3U, 4U}) {
     const std::string name = ReplayStore::NewName();
     ASSERT_TRUE(store->Save(name, {.finding = "", .epochs = std::vector<Order>(epochs, Shuffled(1, 100))}).ok());

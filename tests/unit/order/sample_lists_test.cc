@@ -144,6 +144,7 @@ TEST_F(SampleListsTest, ListsWithoutASeenFileDoNotCount) {
 TEST_F(SampleListsTest, AFewReadsMayBeOfSomethingElse) {
   std::vector<std::string> files = {"labels.csv", "thumbs/1.png", "train/notes.txt"};
   std::vector<std::string> samples;
+  samples.reserve(40);
   for (int number = 0; number < 40; ++number) {
     samples.push_back("train/c" + std::to_string(number % 4) + "/" + std::to_string(100 + number) + ".jpg");
   }

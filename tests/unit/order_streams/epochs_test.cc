@@ -70,7 +70,7 @@ class Player {
       size_t reads = 0;
       for (const EpochStream& stream : running->streams) reads += stream.reads.size();
       const auto kept = watch_.KeptReads(job);
-      ASSERT_TRUE(kept.has_value());
+      if (!kept) FAIL() << "job " << job;
       EXPECT_EQ(kept->pass, running->pass);
       EXPECT_EQ(kept->reads, reads);
       for (uint32_t pass = running->pass < 4 ? 0 : running->pass - 3; pass <= running->pass; pass++) {

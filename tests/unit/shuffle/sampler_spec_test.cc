@@ -97,7 +97,7 @@ TEST(SamplerSpecTest, WhatIsTooFarIntoAStreamIsRefused) {
     words.insert(words.end(), far.begin(), far.end());
     const Status status = reach(words);
     ASSERT_EQ(status.code(), Code::kInvalid) << sampler[1];
-    const std::string text = status.text();
+    const std::string& text = status.text();
     EXPECT_THAT(text, HasSubstr("--epoch-from 100000 is too far into the stream")) << sampler[1];
     // The cure is the last epoch that can be had.
     const size_t cure = text.rfind(' ') + 1;
