@@ -23,6 +23,10 @@ uint64_t BootTimeUs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
+// Reads of an epoch that is not understood that are kept, for each file that there is memory for: a sampler with
+// replacement may draw more than the list has, and the open of a file is not always known for that of the READ.
+constexpr uint64_t kSeenAFile = 2;
+
 // A list that is read as it is, before all shuffles: a validation set, or a list that the script has shuffled itself.
 std::vector<KnownSampler> AllKnown() {
   std::vector<KnownSampler> known = KnownSamplers();
@@ -211,7 +215,8 @@ void Foreseer::Take(const Sighting& sighting) {
   ++reads_;
   ++owner->reads;
   const StreamId stream = seen->job == owner->foresight.id() ? seen->stream : 0;
-  if (replay_ && !owner->foresight.locked() && owner->seen.size() < ForesightFiles(options_.memory_bytes)) {
+  if (replay_ && !owner->foresight.locked() &&
+      owner->seen.size() < kSeenAFile * ForesightFiles(options_.memory_bytes)) {
     owner->seen.push_back(sighting.file);
   }
   switch (owner->foresight.Saw(sighting.file, stream, !sighting.read)) {

@@ -120,6 +120,7 @@ class Foreseer {
     uint64_t since_us = 0;              // first read
     bool read = false;                  // there was a READ that names it
     Order seen;                         // of epochs that are not understood, what is not recorded yet
+    bool cut = false;                   // the last epoch of the record: it may go on
     uint64_t chain_job = 0;
     Run record;
     std::string record_name;
@@ -164,7 +165,8 @@ class Foreseer {
   void SearchChain(const Job& job, uint32_t value);
   void Record(Job& job);
   void RecordSeen(Job& job, const EpochStart* next);
-  void Record(Job& job, Order files);
+  void SaveRecord(Job& job);
+  bool Record(Job& job, Order files);
   // Of the orders of one run, kept or recalled.
   uint64_t RecordBytesMax() const;
   std::vector<const JobForesight*> Locked() const;

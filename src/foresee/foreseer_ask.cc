@@ -281,6 +281,7 @@ void Foreseer::Lock(Job& job, Finding finding) {
   ended_.clear();
   job.state.clear();
   job.seen = {};
+  job.cut = false;
   job.searches_failed = 0;
   if (found.seed && found.offset == 0) SearchChain(job, *found.seed);
   Record(job);

@@ -67,23 +67,34 @@ void Foreseer::Record(Job& job) {
   // An order that is known beforehand need not be remembered, and a recorded one is there.
   if (!finding.run.empty() || (finding.continues && !finding.seed && job.record.epochs.empty())) return;
   job.record.finding = RenderGuess(Unstepped(finding.guess));
-  Record(job, finding.order->files());
+  (void)Record(job, finding.order->files());
 }
 
 // The same for an epoch whose order was not understood: such a run is recognised by nothing else when it comes again. A
-// sampler with replacement looks as if it began anew, so that alone ends no epoch before the list is through. Of a look
-// at some files nothing is kept.
+// sampler with replacement looks as if it began anew, so that alone ends no epoch before the list is through; and then
+// the epoch may go on, since it may be longer than the list. Of a look at some files nothing is kept.
 void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
   if (!replay_ || job.foresight.locked()) return;
+  const bool may_go_on = next != nullptr && !next->new_processes;
   // Those of the next epoch, but the last one, which is still to be taken in.
   const uint64_t of_next = next != nullptr ? std::min<uint64_t>(AllReadsOf(*next) - 1, job.seen.size()) : 0;
   const auto end = job.seen.end() - static_cast<std::ptrdiff_t>(of_next);
   const std::span<const EntryNumber> files(job.seen.begin(), end);
+  bool whole = false;
   if (files.size() > kSeenFiles) {
     const auto lists = lists_.Candidates(files.first(kSeenFiles), 1);
     const uint64_t size = lists.ok() && !lists->empty() ? lists->front()->size() : files.size();
-    if (next != nullptr && !next->new_processes && files.size() < size) return;
-    if (lists.ok() && !lists->empty() && files.size() >= size / 2) Record(job, Order(files.begin(), files.end()));
+    if (may_go_on && files.size() < size) return;
+    whole = lists.ok() && !lists->empty() && files.size() >= size / 2;
+  }
+  if (whole) {
+    job.cut = Record(job, Order(files.begin(), files.end())) && may_go_on;
+  } else if (job.cut) {
+    if (may_go_on) return;
+    Order& last = job.record.epochs.back();
+    last.insert(last.end(), files.begin(), files.end());
+    SaveRecord(job);
+    job.cut = false;
   }
   job.seen.erase(job.seen.begin(), end);
 }
@@ -92,11 +103,17 @@ uint64_t Foreseer::RecordBytesMax() const {
   return ForesightFiles(options_.memory_bytes) * kRecordedEpochsMax * sizeof(EntryNumber);
 }
 
-void Foreseer::Record(Job& job, Order files) {
+// False: there is no room for it.
+bool Foreseer::Record(Job& job, Order files) {
   uint64_t bytes = files.size() * sizeof(EntryNumber);
   for (const Order& epoch : job.record.epochs) bytes += epoch.size() * sizeof(EntryNumber);
-  if (job.record.epochs.size() >= kRecordedEpochsMax || bytes > RecordBytesMax()) return;
+  if (job.record.epochs.size() >= kRecordedEpochsMax || bytes > RecordBytesMax()) return false;
   job.record.epochs.push_back(std::move(files));
+  SaveRecord(job);
+  return true;
+}
+
+void Foreseer::SaveRecord(Job& job) {
   if (job.record_name.empty()) job.record_name = ReplayStore::NewName();
   const Status status = replay_->Save(job.record_name, job.record);
   if (!status.ok()) spdlog::info("the order is not remembered: {}", status.text());

@@ -133,14 +133,16 @@ class ForeseerTest : public OrderTest {
   void Start(TraceSimulation* simulation, const std::string& replay_folder = "") {
     foreseer_.reset();
     processes_ = std::make_unique<SharedProcesses>(&simulation->processes());
-    foreseer_ = std::make_unique<Foreseer>(opened_, orders_, statistics_,
-                                           ForeseerOptions{.search_threads = 1,
-                                                           .replay_folder = replay_folder,
-                                                           .search_idle_class = idle_class_,
-                                                           .processes = processes_.get(),
-                                                           .clock_us = [this] { return now_us_.load(); },
-                                                           .thread_seconds = [this] { return seconds_ += price_; },
-                                                           .known = known_});
+    foreseer_ =
+        std::make_unique<Foreseer>(opened_, orders_, statistics_,
+                                   ForeseerOptions{.memory_bytes = ForesightBytes(opened_->summary().file_count),
+                                                   .search_threads = 1,
+                                                   .replay_folder = replay_folder,
+                                                   .search_idle_class = idle_class_,
+                                                   .processes = processes_.get(),
+                                                   .clock_us = [this] { return now_us_.load(); },
+                                                   .thread_seconds = [this] { return seconds_ += price_; },
+                                                   .known = known_});
     const Status status = foreseer_->Start();
     ASSERT_TRUE(status.ok()) << status.text();
   }

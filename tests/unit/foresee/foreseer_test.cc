@@ -256,10 +256,31 @@ TEST_F(ForeseerTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
       ExpectForeseen(0.9, 0.9);
       EXPECT_NE(Told().find("recorded run run-"), std::string::npos) << Told();
       EXPECT_NE(Told().find("; epoch 1 of it, 2 foreseen so far; "), std::string::npos) << Told();
+      EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
     } else {
       EXPECT_EQ(orders_.told(), 0U) << Told();
     }
   }
+}
+
+// A sampler with replacement may draw more than the list has; what it draws beyond is of the same epoch.
+TEST_F(ForeseerTest, AnEpochThatIsLongerThanTheListIsKeptWhole) {
+  std::mt19937_64 random(23);
+  std::vector<Order> epochs(3, Order(kSamples * 7 / 5));
+  for (Order& epoch : epochs) {
+    for (EntryNumber& file : epoch) file = train_->files()[random() % (kSamples / 2)];
+  }
+  const std::string folder = folder_ + "/replay";
+  for (int run = 0; run < 2; ++run) {
+    TraceSimulation simulation(24, false);
+    JobPlan plan;
+    plan.order = [&epochs](uint64_t epoch) { return epochs[epoch]; };
+    simulation.AddJob(plan);
+    Start(&simulation, folder);
+    Play(&simulation);
+  }
+  ExpectForeseen(0.9, 0.98);
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
 }
 
 // Of a run that is recognised and goes on longer, the beginning is still known the next time.
