@@ -65,20 +65,27 @@ def test_an_order_in_place_of_what_a_run_has_left(room, mounts, point, data, ahe
 
 
 def test_what_was_read_stays_in_the_page_cache(room, mounts, point, data, ahead):
-    """Beyond memory=, as long as the machine has memory for it."""
+    """Beyond memory=, as long as the machine has memory for it. The machine may take back pages of a few files (see
+    assert_follows), but that it takes them of a quarter in each of four epochs is not credible."""
     mounts.mount(data.store, point, SMALL)
     ahead.scan()
-    orders = [data.shuffled(seed) for seed in (1, 2)]
-    for order in orders:
-        ahead.hint(order)
-    ahead.follow(data, orders[0])
-    first = ahead.counters()
-    ahead.follow(data, orders[1])
+    ahead.hint(data.shuffled(1))
+    ahead.hint(data.shuffled(2))
+    ahead.follow(data, data.shuffled(1))
+    shares = []
+    for seed in (2, 3, 4, 5):
+        if seed > 2:
+            ahead.hint(data.shuffled(seed))
+        before = ahead.counters()["disk_bytes"]
+        ahead.follow(data, data.shuffled(seed))
+        shares.append((ahead.counters()["disk_bytes"] - before) / data.bytes)
+        if shares[-1] < 1 / 4:
+            break
     ahead.wait_for_the_end(data)
-    second = ahead.counters()
-    assert second["dropped_files"] == 0
-    assert second["disk_bytes"] - first["disk_bytes"] < data.bytes / 4, (first, second)
-    assert ahead.gauges()["left_bytes"] > data.bytes / 2
+    told = f"{shares}: {ahead.status()}"
+    assert ahead.counters()["dropped_files"] == 0, told
+    assert shares[-1] < 1 / 4, told
+    assert ahead.gauges()["left_bytes"] > data.bytes / 2, told
 
 
 def test_order_by_index(room, mounts, point, data, ahead):
