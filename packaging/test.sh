@@ -37,11 +37,11 @@ export TMPDIR
 chmod 755 "$TMPDIR" # other users mount and read in the tests
 
 ours() { awk -v top="$TMPDIR/" 'index($2, top) == 1 { print $2 }' /proc/self/mounts | sort -r; }
-checks= # the process group of those that run beside the tests
+groups=() names=() # process groups that run beside the tests
 cleanup() {
   status=$?
   trap - EXIT
-  [ -z "$checks" ] || kill -- -"$checks" 2>/dev/null || true
+  for group in "${groups[@]}"; do kill -- -"$group" 2>/dev/null || true; done
   left=$(ours)
   if [ -n "$left" ]; then
     printf 'test.sh: a test left these mounted:\n%s\n' "$left" >&2
@@ -69,6 +69,24 @@ try() { # NAME COMMAND...: goes on after a failure, so that one run shows all of
     failed+=("$name")
     printf 'test.sh: FAILED: %s\n' "$name" >&2
   fi
+}
+
+# Half of the tests' time is waiting for disks and mounts, so some run beside others.
+start() { # NAME COMMAND...
+  names+=("$1")
+  set -m
+  "${@:2}" >"$TMPDIR/$1.log" 2>&1 &
+  groups+=($!)
+  set +m
+}
+await() { # for all that were started
+  local number
+  for number in "${!groups[@]}"; do
+    step "${names[number]}, beside the others"
+    wait "${groups[number]}" || failed+=("${names[number]}")
+    cat "$TMPDIR/${names[number]}.log"
+  done
+  groups=() names=()
 }
 
 jobs=$(nproc)
@@ -152,24 +170,13 @@ export AUGUR_OTHER_PILLOW
 
 step "Build"
 build release
-# Beside the tests, half of whose time is waiting for disks and mounts.
-set -m
-check_sources >"$TMPDIR/checks.log" 2>&1 &
-checks=$!
-set +m
+start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
+[ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks
 step "Programs, format, mount, benchmarks run tiny"
 try "programs and mount" pytests build/release tests/format tests/cli tests/mount tests/bench
-
-if [ -z "$quick" ]; then
-  step "Frameworks"
-  try "frameworks" pytests build/release tests/frameworks
-fi
-step "Layers and style: they ran beside the tests"
-wait "$checks" || failed+=("layers or style")
-checks=
-cat "$TMPDIR/checks.log"
+await
 
 if [ -n "$tidy_all" ]; then
   step "clang-tidy on every source"
