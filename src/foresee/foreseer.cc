@@ -26,6 +26,8 @@ uint64_t BootTimeUs() {
 // Reads of an epoch that is not understood that are kept, for each file that there is memory for: a sampler with
 // replacement may draw more than the list has, and the open of a file is not always known for that of the READ.
 constexpr uint64_t kSeenAFile = 2;
+// A search that an epoch's end broke off sooner has not failed.
+constexpr uint64_t kReadsToFail = 128;
 
 // A list that is read as it is, before all shuffles: a validation set, or a list that the script has shuffled itself.
 std::vector<KnownSampler> AllKnown() {
@@ -144,8 +146,8 @@ void Foreseer::Run() {
     {
       const MutexLock lock(mu_);
       if (sightings_.empty() && events_.empty() && !stopping_) posted_.WaitFor(mu_, kLookEvery);
-      if (stopping_) break;
       sightings.swap(sightings_);
+      if (stopping_) break;
       events.swap(events_);
     }
     for (const std::function<void()>& event : events) event();
@@ -160,6 +162,7 @@ void Foreseer::Run() {
     Publish();
   }
   // A mount that is taken away as soon as the script has ended does not see its processes go.
+  for (const Sighting& sighting : sightings) Take(sighting);
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
     RecordSeen(*job, nullptr);
@@ -263,7 +266,7 @@ void Foreseer::TakeEvents() {
     }
     job.AskAnew();
     // A search that takes longer than an epoch never comes to its end.
-    if (job.inquiry && job.inquiry->searched()) ++job.searches_failed;
+    if (job.inquiry && job.inquiry->searched() && job.reads - job.inquiry_since >= kReadsToFail) ++job.searches_failed;
     job.DropInquiry();
   }
 }

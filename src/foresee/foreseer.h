@@ -112,6 +112,7 @@ class Foreseer {
     uint64_t seeds_held = 0;    // ... when there were enough to tell the seeds of a script
     uint64_t reads_before = 0;  // of all jobs, when this one was first seen
     uint32_t inquiries = 0;
+    uint64_t inquiry_since = 0;  // reads, when the inquiry began
     uint64_t reads = 0;          // of it
     double asked_seconds = 0;    // processor time of its questions on the Foreseer's thread
     uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
@@ -157,6 +158,7 @@ class Foreseer {
   void DenyHints(const Job& job, bool searching);
   void Remember();
   bool AskReplay(Job& job, const EpochStart& epoch);
+  bool Recall(Job& job, const EpochStart& epoch, const ReplayMatch& match);
   void Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding);
   void Found(Job& job, uint64_t reads, std::optional<Finding> finding);
   void Lock(Job& job, Finding finding);
@@ -169,6 +171,7 @@ class Foreseer {
   bool Record(Job& job, Order files);
   // Of the orders of one run, kept or recalled.
   uint64_t RecordBytesMax() const;
+  bool HasRoom(const Job& job, uint64_t files) const;
   std::vector<const JobForesight*> Locked() const;
   void Tell(bool anew);
   void Look();

@@ -181,15 +181,16 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
         });
       });
   ++job.inquiries;
+  job.inquiry_since = job.reads;
   job.inquiry->Begin();
   SetPrice();
 }
 
-// Whether the order that was lost is followed after all: somebody else's reads were taken for the job's. From its
-// beginning it is not that: an epoch is read again, as it will be the next time.
+// Whether the order that was lost is followed after all: somebody else's reads were taken for the job's, or it has gone
+// back to an earlier place. From its beginning it is not that: an epoch is read again, as it will be the next time.
 bool Foreseer::AskLost(Job& job, const EpochStart& epoch) {
   const std::optional<Finding>& lost = job.foresight.lost();
-  return lost && AskKnown(job, epoch, *lost, lost->begin);
+  return lost && AskKnown(job, epoch, *lost, static_cast<uint32_t>(std::min<uint64_t>(lost->begin, ReadsOf(epoch))));
 }
 
 // Whether the opens that nobody could be named for, whose order is known, were this job's.

@@ -41,8 +41,16 @@ bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   if (seen == job.recalled) return false;
   job.recalled = std::move(seen);
   const Result<std::vector<ReplayMatch>> matches = replay_->Match(job.recalled);
-  if (!matches.ok() || matches->empty() || matches->front().bits < kReplayBits) return false;
-  const ReplayMatch& match = matches->front();
+  if (!matches.ok()) return false;
+  for (const ReplayMatch& match : *matches) {
+    if (match.bits < kReplayBits) return false;
+    if (Recall(job, epoch, match)) return job.foresight.locked();
+  }
+  return false;
+}
+
+// False: the record cannot be read, or there is no room for it.
+bool Foreseer::Recall(Job& job, const EpochStart& epoch, const ReplayMatch& match) {
   Result<augur::Run> run = replay_->Load(match.run);
   if (!run.ok() || match.epoch >= run->epochs.size()) return false;
   Finding finding;
@@ -57,7 +65,7 @@ bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   finding.how = "recognised after " + std::to_string(ReadsOf(epoch)) + " reads";
   (void)replay_->Touch(match.run);
   Lock(job, std::move(finding));
-  return job.foresight.locked();
+  return true;
 }
 
 // Keeps the orders of this run for the next one.
@@ -90,10 +98,14 @@ void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
   if (whole) {
     job.cut = Record(job, Order(files.begin(), files.end())) && may_go_on;
   } else if (job.cut) {
-    if (may_go_on) return;
     Order& last = job.record.epochs.back();
-    last.insert(last.end(), files.begin(), files.end());
-    SaveRecord(job);
+    // More than that is no rest of an epoch.
+    const bool is_rest = files.size() < last.size() / 2;
+    if (may_go_on && is_rest) return;
+    if (is_rest && HasRoom(job, files.size())) {
+      last.insert(last.end(), files.begin(), files.end());
+      SaveRecord(job);
+    }
     job.cut = false;
   }
   job.seen.erase(job.seen.begin(), end);
@@ -103,11 +115,15 @@ uint64_t Foreseer::RecordBytesMax() const {
   return ForesightFiles(options_.memory_bytes) * kRecordedEpochsMax * sizeof(EntryNumber);
 }
 
+// Whether so many more files can be recorded: what is more could not be loaded again.
+bool Foreseer::HasRoom(const Job& job, uint64_t files) const {
+  for (const Order& epoch : job.record.epochs) files += epoch.size();
+  return files * sizeof(EntryNumber) <= RecordBytesMax();
+}
+
 // False: there is no room for it.
 bool Foreseer::Record(Job& job, Order files) {
-  uint64_t bytes = files.size() * sizeof(EntryNumber);
-  for (const Order& epoch : job.record.epochs) bytes += epoch.size() * sizeof(EntryNumber);
-  if (job.record.epochs.size() >= kRecordedEpochsMax || bytes > RecordBytesMax()) return false;
+  if (job.record.epochs.size() >= kRecordedEpochsMax || !HasRoom(job, files.size())) return false;
   job.record.epochs.push_back(std::move(files));
   SaveRecord(job);
   return true;

@@ -238,8 +238,7 @@ std::vector<Guess> JobForesight::Expected() const {
     const std::vector<Guess> after = GuessesAfter(last->second, places_);
     guesses.insert(guesses.end(), after.begin(), after.end());
   };
-  const auto after = after_.find(set_);
-  const std::string likeliest = after != after_.end() ? after->second : set_;
+  const std::string likeliest = Likeliest();
   add(likeliest);
   for (const auto& [set, finding] : last_) {
     if (set != likeliest) add(set);
@@ -247,8 +246,15 @@ std::vector<Guess> JobForesight::Expected() const {
   return guesses;
 }
 
+// The data set of which an epoch is to be expected next.
+std::string JobForesight::Likeliest() const {
+  const auto after = after_.find(set_);
+  return after != after_.end() ? after->second : set_;
+}
+
 bool JobForesight::Drawn() const {
-  return std::ranges::any_of(last_, [](const auto& item) { return item.second.seed.has_value(); });
+  const auto last = last_.find(Likeliest());
+  return last != last_.end() && last->second.seed.has_value();
 }
 
 std::vector<JobForesight::Part> JobForesight::Coming() const {

@@ -66,7 +66,7 @@ class JobForesight {
 
   // How the coming epoch may have been drawn, by the epochs before.
   std::vector<Guess> Expected() const;
-  // Whether the seed of an epoch before was found by a search of all.
+  // Whether the seed of the epoch before, of the data set that is to be expected next, was found by a search of all.
   bool Drawn() const;
   // Where the script's own stream is, once that was found out.
   void SetChain(std::vector<ChainPlace> places) { places_ = std::move(places); }
@@ -85,6 +85,8 @@ class JobForesight {
   std::string Describe() const;
 
  private:
+  std::string Likeliest() const;
+
   struct Epoch {
     uint64_t number = 0;
     Finding finding;

@@ -162,20 +162,30 @@ class ForeseerTest : public OrderTest {
   }
   static constexpr uint64_t TraceEnd() { return ~uint64_t{0}; }
   void PlayUntil(uint64_t time_us) {
-    for (; told_ < sightings_.size() && sightings_[told_].time_us < time_us; ++told_) {
-      const Sighting& sighting = sightings_[told_];
-      CountUntil(sighting.time_us);
-      now_us_ = sighting.time_us;
-      processes_->SetNow(sighting.time_us);
-      if (sighting.read) {
-        foreseer_->SawRead(sighting.file, sighting.reader);
-      } else {
-        foreseer_->SawOpened({&sighting.file, 1});
-      }
-      if (told_ % 8 == 7) foreseer_->Flush();
+    while (told_ < sightings_.size() && sightings_[told_].time_us < time_us) {
+      TellNext();
+      if (told_ % 8 == 0) foreseer_->Flush();
     }
     if (told_ == sightings_.size()) CountUntil(TraceEnd());
     foreseer_->Flush();
+  }
+  void TellNext() {
+    const Sighting& sighting = sightings_[told_++];
+    CountUntil(sighting.time_us);
+    now_us_ = sighting.time_us;
+    processes_->SetNow(sighting.time_us);
+    if (sighting.read) {
+      foreseer_->SawRead(sighting.file, sighting.reader);
+    } else {
+      foreseer_->SawOpened({&sighting.file, 1});
+    }
+  }
+  // All of it; the mount ends before so many of the last reads are taken in.
+  void PlayToTheUnmount(TraceSimulation* simulation, size_t last) {
+    Begin(simulation);
+    PlayUntil(sightings_[sightings_.size() - last].time_us);
+    while (told_ < sightings_.size()) TellNext();
+    foreseer_.reset();
   }
   void CountUntil(uint64_t time_us) {
     for (; counted_ < reads_.size() && reads_[counted_].time_us <= time_us; ++counted_) Count(reads_[counted_]);

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "foresee/hints.h"
+#include "foresee/succession.h"
 #include "shuffle/sampler_hint.h"
 #include "shuffle/sampler_spec.h"
 #include "shuffle/torch_recipes.h"
@@ -14,10 +16,13 @@ namespace {
 
 class ForeseerHintTest : public ForeseerTest {
  protected:
-  void Hint(const std::vector<std::string>& words) {
+  static Result<SamplerSpec> SpecOf(const std::vector<std::string>& words) {
     const Result<SamplerHint> hint = ParseSamplerHint(words);
-    ASSERT_TRUE(hint.ok()) << hint.status().text();
-    Result<SamplerSpec> spec = ResolveSamplerHint(*hint);
+    if (!hint.ok()) return hint.status();
+    return ResolveSamplerHint(*hint);
+  }
+  void Hint(const std::vector<std::string>& words) {
+    Result<SamplerSpec> spec = SpecOf(words);
     ASSERT_TRUE(spec.ok()) << spec.status().text();
     foreseer_->AddHint(std::move(spec).value());
   }
@@ -62,6 +67,34 @@ TEST_F(ForeseerHintTest, ARightHintWhoseEpochIsTakenAgainAndAgainIsLostOnce) {
   for (const size_t epoch : {2, 3, 4}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
   EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 1U) << Told();
   EXPECT_EQ(Told().find("agree with it"), std::string::npos) << Told();
+}
+
+// In the midst of the epoch that was found before, where it is the hinted one and "that one again and again" as well:
+// the former goes on with the next epoch.
+TEST_F(ForeseerHintTest, InItsMidstAnEpochIsNotTakenForOneThatComesAgainAndAgain) {
+  Result<SamplerSpec> spec = SpecOf({"--sampler", "distributed", "--seed", "987654"});
+  ASSERT_TRUE(spec.ok()) << spec.status().text();
+  Hints hints;
+  hints.Add(std::move(spec).value(), {});
+  const Guess guess = hints.Guesses().at(0);
+  Finding found;
+  found.list = train_;
+  found.guess = guess;
+  found.order = std::make_shared<const EpochOrder>(FilesOf(*train_, EpochOf(*guess.sampler, kSamples, guess.epoch)));
+  const Order& files = found.order->files();
+  EpochStart midst;
+  midst.job = 1;
+  EpochStream& stream = midst.streams.emplace_back();
+  stream.id = 1;
+  for (size_t i = 600; i < 640; ++i) stream.reads.push_back({.file = files[i]});
+  stream.read_count = stream.reads.size();
+  std::vector<GuessTest> tests;
+  tests.emplace_back(train_, midst);
+  const std::optional<Finding> again = hints.Answer(std::move(tests), GuessesAfter(found, {}));
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->begin, 600U);
+  EXPECT_EQ(again->guess.sampler, guess.sampler);
+  EXPECT_EQ(again->guess.epoch, guess.epoch);
 }
 
 TEST_F(ForeseerHintTest, AWrongHintIsDropped) {

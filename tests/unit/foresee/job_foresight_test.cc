@@ -155,6 +155,19 @@ TEST_F(JobForesightTest, ValidationBetweenTheEpochs) {
 }
 
 // The order after the epoch is not known: what is read then is a new question, and the last reads of this one are not.
+// Of the data set that comes next; that the seed of another one was searched for says nothing.
+TEST_F(JobForesightTest, ADrawnSeedIsOfItsDataSet) {
+  const auto val = ListOf(500, 50'000, "val");
+  Finding searched = MakeFinding(val, Distributed(3));
+  searched.seed = 3;
+  job_.Lock(searched);
+  EXPECT_TRUE(job_.Drawn());
+  job_.Lock(MakeFinding(list_, Distributed(5)));
+  EXPECT_FALSE(job_.Drawn());
+  job_.Lock(MakeFinding(list_, Distributed(6)));
+  EXPECT_FALSE(job_.Drawn());
+}
+
 TEST_F(JobForesightTest, AnEpochThatNothingFollows) {
   Finding finding = MakeFinding(list_, Distributed(5));
   finding.continues = false;
