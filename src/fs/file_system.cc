@@ -422,7 +422,10 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   const ShownFile shown = view != nullptr ? ShownIn(*view, file) : ShownFile::Original(file);
   if (offset >= shown.size || bytes == 0) return done(ReadReply{});
   bytes = std::min<uint64_t>(bytes, shown.size - offset);
-  if (offset == 0 && options_.hooks != nullptr) options_.hooks->OnRead(shown, reader);
+  if (options_.hooks != nullptr) {
+    if (offset == 0) options_.hooks->OnRead(shown, reader);
+    if (offset + bytes == shown.size) options_.hooks->OnReadToEnd(shown);
+  }
   if (shown.made) return ReadRendered(shown, view, offset, bytes, std::move(done));
   if (std::optional<ReadReply> kept = ReadKept(shown, offset, bytes)) return done(std::move(*kept));
   const uint64_t first = offset / kBlockBytes;

@@ -21,6 +21,8 @@ class DemandHooks {
   virtual void OnOpen(const ShownFile& file, uint32_t reader) = 0;
   // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known).
   virtual void OnRead(const ShownFile& file, uint32_t reader) = 0;
+  // ... and its last bytes. Where they are the same, both are told.
+  virtual void OnReadToEnd(const ShownFile& file) = 0;
   // A kept block, checked. Nothing: it is not kept.
   virtual std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) = 0;
   // A block was read from the disk because a READ asked for it; its bytes are right.

@@ -115,6 +115,11 @@ class Planner {
 
   void EndFill();
 
+  // A file was read to its end before it was known here, so the page cache should have it: it is taken for left there,
+  // until many of such files turn out not to be.
+  void WasRead(EntryNumber file);
+  bool Knows(EntryNumber file) const { return track_.SlotOf(file) != kNoSlot; }
+
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
   Sight Saw(EntryNumber file, bool missed, uint64_t now_us);
   // The warehouse has this file although no Arrival said so: found at the start, or put in after a demand read.
@@ -202,6 +207,7 @@ class Planner {
     bool pushed_asked = false;  // ... before the push under way was begun
     bool unpushable = false;    // until its next use: the kernel does not know it even after that
     bool bad = false;           // cannot be read: left to those who ask for it
+    bool assumed = false;       // WasRead, and not read since
     uint32_t being_read = 0;    // how often in being_read_
   };
 
@@ -241,6 +247,8 @@ class Planner {
   void Leave(Slot slot);
   uint64_t LeftMax() const { return seen_ < leave_from_ ? 0 : limits_.left_bytes_max; }
   std::optional<Slot> NextNotLeft();
+  bool HasRoomToLeave(uint64_t bytes) const;
+  void AssumeNothing();
   std::optional<Slot> NextNotStocked();
   void Drop(Slot slot);
   void FoundGone(Slot slot);
@@ -302,9 +310,11 @@ class Planner {
   std::deque<std::pair<Slot, uint64_t>> being_read_;  // by somebody, since so many of them
   uint64_t reads_of_dropped_ = 0;                     // since the front was here:
   Position dropped_since_ = 0;
-  uint64_t left_gone_ = 0;   // files that were left and were gone when they were read, since the front was here:
-  Position left_since_ = 0;  // in reads seen, where nothing is foreseen
-  uint64_t leave_from_ = 0;  // reads seen, before which nothing is left
+  uint64_t left_gone_ = 0;      // files that were left and were gone when they were read, since the front was here:
+  Position left_since_ = 0;     // in reads seen, where nothing is foreseen
+  uint64_t leave_from_ = 0;     // reads seen, before which nothing is left
+  uint64_t assumed_there_ = 0;  // of those that were assumed to be left, and read since
+  uint64_t assumed_gone_ = 0;
 
   // The reader's speed, in files a second.
   double files_per_second_ = 0;

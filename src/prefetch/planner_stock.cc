@@ -30,6 +30,8 @@ constexpr uint64_t kGoneMax = 64;
 constexpr Position kGonePlaces = 1024;
 // Then nothing is left for so many reads, for each file that was met.
 constexpr uint64_t kReadsWithoutLeaving = 4;
+// So many files that were taken for being there, and half of them, were not: none is.
+constexpr uint64_t kAssumedGoneMax = 16;
 
 }  // namespace
 
@@ -126,14 +128,41 @@ void Planner::StillRead(Slot slot) {
 // the window: the next use finds them there. But not those of a sentinel, which is to be missed by then.
 void Planner::Leave(Slot slot) {
   const Position use = NextUnread(slot);
-  if (left_.Contains(slot)) return left_.Move(slot, use);
+  if (left_.Contains(slot)) {
+    if (std::exchange(states_[slot].assumed, false)) ++assumed_there_;
+    return left_.Move(slot, use);
+  }
   if (!stocked_.Contains(slot)) return;
   const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
   const bool sentinel = use != kNever && IsSentinel(use);
-  const bool has_room = left_.bytes() + bytes <= LeftMax() && TableBytes() + kBytesPerLeft <= limits_.table_bytes_max;
-  if (sentinel || !has_room) return stocked_.Move(slot, use);
+  if (sentinel || !HasRoomToLeave(bytes)) return stocked_.Move(slot, use);
   stocked_.Remove(slot);
   left_.Add(slot, use, bytes);
+}
+
+bool Planner::HasRoomToLeave(uint64_t bytes) const {
+  return left_.bytes() + bytes <= LeftMax() && TableBytes() + kBytesPerLeft <= limits_.table_bytes_max;
+}
+
+// Not where sentinels are needed: they are to be missed.
+void Planner::WasRead(EntryNumber file) {
+  const Slot slot = track_.SlotOf(file);
+  if (slot == kNoSlot || limits_.stock_bytes_max == 0 || limits_.sentinel_every > 0 || Cached(slot)) return;
+  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  if (bytes == 0 || !HasRoomToLeave(bytes)) return;
+  left_.Add(slot, NextUnread(slot), bytes);
+  states_[slot].assumed = true;
+  Settle(slot);
+}
+
+// The files were not read whole, or the kernel has given their pages away.
+void Planner::AssumeNothing() {
+  for (Slot slot = 0; slot < states_.size(); ++slot) {
+    if (!std::exchange(states_[slot].assumed, false)) continue;
+    left_.Remove(slot);
+    Settle(slot);
+  }
+  assumed_there_ = assumed_gone_ = 0;
 }
 
 // What is left beyond what there is room for, a little at a time: meanwhile the drops count as the stock's.
@@ -155,6 +184,10 @@ bool Planner::PagesHoldAll() const {
 // being there is not, and it is better to put it there in time.
 void Planner::FoundGone(Slot slot) {
   left_.Remove(slot);
+  if (std::exchange(states_[slot].assumed, false)) {
+    if (++assumed_gone_ >= kAssumedGoneMax && assumed_gone_ > assumed_there_) AssumeNothing();
+    return;
+  }
   const Position here = track_.epoch_count() > 0 ? progress_.front() : seen_;
   if (here > left_since_ + kGonePlaces || here < left_since_) {
     left_since_ = here;
@@ -325,6 +358,7 @@ std::optional<EntryNumber> Planner::NextDrop() {
 
 void Planner::Drop(Slot slot) {
   states_[slot].dropping = true;
+  states_[slot].assumed = false;
   dropping_bytes_ += Pages(track_.PlaceOf(slot).bytes);
   Settle(slot);
 }

@@ -143,6 +143,7 @@ Planner& Prefetcher::planner() {
   planner_ =
       std::make_unique<Planner>([this](EntryNumber number) { return PlaceOf(number); }, limits, ProgressOptions());
   LookWhatIsSeen();
+  LookForRoom();
   return *planner_;
 }
 
@@ -232,11 +233,23 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
   if (since_us) statistics_.Record(Histogram::kLeadTimeUs, now_us - std::min(now_us, *since_us));
 }
 
+// Its pages are in the page cache now, whose bytes nobody counts yet.
+void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file) {
+  if (view != shown_view_ || (planner_ && planner_->Knows(file))) return;
+  if (read_unknown_.empty()) read_unknown_.resize(store_->summary().entry_count);
+  read_unknown_[file] = true;
+}
+
 void Prefetcher::OnRead(const ShownFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   // Who opened it was told already.
   if (witness_.read && !options_.opens_asked) witness_.read(number, reader);
   Post([this, view = file.view, number] { Saw(view, number, true, NowUs()); });
+}
+
+void Prefetcher::OnReadToEnd(const ShownFile& file) {
+  if (sink_ == nullptr) return;
+  Post([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number)] { ReadToEnd(view, number); });
 }
 
 // It says who reads, as a READ does, and is told for each file: the witness needs nothing else.

@@ -116,6 +116,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   // DemandHooks.
   void OnOpen(const ShownFile& file, uint32_t reader) override;
   void OnRead(const ShownFile& file, uint32_t reader) override;
+  void OnReadToEnd(const ShownFile& file) override;
   std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) override;
   void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) override;
   void OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) override;
@@ -152,6 +153,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   bool BeginAnew();
   void Queue(const Order& order, Source source);
   void Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
+  void ReadToEnd(uint32_t view, EntryNumber file);
+  void TakeReadUnknown(const Order& files);
   void OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories);
   void Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
             const std::shared_ptr<const Buffer>& memory);
@@ -232,6 +235,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   FetchedFiles fetched_;
   std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them: all of the orders of this view
   std::shared_ptr<const Order> filled_;      // all files, once they were to be brought
+  std::vector<bool> read_unknown_;           // by entry: read to its end, and not known to the planner then
   std::unordered_set<EntryNumber> watched_;  // folders
   bool names_unknown_ = false;               // to the kernel, of some files
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order

@@ -136,6 +136,7 @@ DropReport Prefetcher::Drop() {
   auto report = std::make_shared<std::promise<DropReport>>();
   const auto event = [this, report] {
     uint64_t stocked_bytes = 0;
+    read_unknown_.clear();
     if (planner_) {
       stocked_bytes = planner_->gauges().stock_bytes;
       const std::vector<EntryNumber> files = planner_->TakeStocked();

@@ -98,6 +98,7 @@ bool Prefetcher::BeginAnew() {
   fetched_ = {};
   probed_.clear();
   filled_.reset();
+  read_unknown_.clear();
   all_known_us_ = 0;
   watched_.clear();
   statted_.clear();
@@ -137,7 +138,17 @@ void Prefetcher::Queue(const Order& order, Source source) {
     if (kept_ && kept_->Contains(*shown)) plan.Keeps(file);
   }
   Watch(folders);
+  TakeReadUnknown(order);
   if (kept_) EvictUnknownAhead();
+}
+
+// What was read before it was known to be read again need not be brought again.
+void Prefetcher::TakeReadUnknown(const Order& files) {
+  if (read_unknown_.empty()) return;
+  for (const EntryNumber file : files) {
+    if (read_unknown_[file]) planner_->WasRead(file);
+    read_unknown_[file] = false;
+  }
 }
 
 // What comes is as unknown as before the first order.
@@ -195,6 +206,7 @@ void Prefetcher::FillWhenAllFits() {
   filling_ = true;
   filled_ = *files;
   planner().Fill(**files);
+  TakeReadUnknown(**files);
   for (const EntryNumber file : **files) {
     const Result<ShownFile> shown = Shown(file);
     if (shown.ok() && kept_->Contains(*shown)) planner_->Keeps(file);

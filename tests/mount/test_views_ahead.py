@@ -94,6 +94,22 @@ def test_wrong_bytes_in_shared_memory_are_not_delivered(room, mounts, point, vie
     assert ahead.counters()["images_decoded"] >= len(data.paths)
 
 
+def test_what_was_read_before_its_order_was_known_is_not_brought_again(room, mounts, point, view_images_store, view_images, ctl):
+    """W15: it lies in the page cache; but what the kernel has given away is."""
+    mounts.mount(view_images_store, point, SMALL)
+    data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
+    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    read_all(point, data, 0)
+    ahead.wait_idle()
+    before = ahead.counters()
+    order = data.shuffled(1)
+    ahead.hint(order)
+    ahead.follow(data, order)
+    after = ahead.counters()
+    pushes, reads = (after[name] - before[name] for name in ("pushes", "reads"))
+    assert pushes <= reads + len(order) / 8, ahead.status()
+
+
 def test_a_view_as_the_root(room, mounts, point, view_images_store, view_images, ctl):
     """W15: an order names the files as the mount does."""
     mounts.mount(view_images_store, point, SMALL, f"view={LARGE_SPEC}")
