@@ -20,6 +20,7 @@ while no order is known) the daemon's own statistics are read from the mount, an
   up within the first thousand files of an epoch, it was the wrong one for it, and what was opened until then does not count. With several
   jobs at once, each file counts by the part of the jobs whose order is known.
 - as predicted: the least share of the reads that the daemon itself calls as predicted, at the end of an order that it followed.
+- rates (in --results only): files a second of each epoch before its order was known, and since then.
 - wasted: bytes that the daemon read ahead and nobody read, until the script ended.
 
 Results are put into --results (JSON, one entry a row, a row that is run again replaces its entry), and the whole file is printed as
@@ -98,6 +99,16 @@ def known_part(looks, jobs, moments):
     return total / len(moments) if moments else None
 
 
+def rates(looks, moments):
+    """Files a second of an epoch, opened at these moments, before its order was known and since then: what a search takes from a script that
+    keeps the cores busy. None where there is no such part."""
+    inside = [look for look in looks if moments[0] < look[0] < moments[-1]]
+    unknown = [number for number, look in enumerate(inside) if not look[1]]
+    known_s = min([look[0] for look in inside[unknown[-1] + 1:]], default=moments[-1]) if unknown else moments[0]
+    parts = [[moment for moment in moments if moment < known_s], [moment for moment in moments if moment >= known_s]]
+    return [(len(part) - 1) / (part[-1] - part[0]) if len(part) > 1 else None for part in parts]
+
+
 def least_predicted(looks):
     """Of the orders that were followed, the least share of reads as predicted, when each was looked at last."""
     shares = []
@@ -120,6 +131,7 @@ def what_was_seen(row, jobs, watch, log):
     return {"how": found[1][0].split(";")[0] if found else None,
             "reads": bisect.bisect(opened, locked[0]) if locked else None, "seconds": locked[0] - opened[0] if locked else None,
             "foreseen": [sum(part) / len(part) for part in parts], "predicted": least_predicted(looks), "opened": len(opened),
+            "rates": [rates(looks, moments) for moments in epochs[0]],
             "epoch_seconds": [epochs[0][number][-1] - epochs[0][number][0] for number in range(count)],
             "lines": max(len(look[2]) for look in looks), "last": looks[-1][2], "counters": watch.counters, "log": log}
 

@@ -70,6 +70,8 @@ ROWS = [
     image_folder("namespace", f"{SHUFFLE}, unseeded, 4 workers, readers whose process ids the daemon cannot see", "--workers", "4", blind_daemon=True, search=True),
     image_folder("half-cached-seed", f"{SHUFFLE}, manual_seed(42), 2 workers, half of the files in the page cache", "--seed", "42", "--workers", "2",
                  half_cached=True),
+    image_folder("busy", f"{SHUFFLE}, unseeded, 2 workers that keep two cores busy, as fast as they come", "--workers", "2", "--work", "800",
+                 rate_part=0, search=True),
     image_folder("half-cached", f"{SHUFFLE}, unseeded, 2 workers, half of the files in the page cache", "--workers", "2", half_cached=True, search=True),
     Row("four-jobs", f"four jobs at once: {SHUFFLE}, manual_seed(0, 1, 42, 1234), 1 worker each",
         tuple(("image_folder.py", "--workers", "1", "--seed", seed) for seed in ("0", "1", "42", "1234")), rate_part=0.5),

@@ -14,6 +14,7 @@ parser.add_argument("--seed", type=int)
 parser.add_argument("--model", action="store_true", help="build a resnet18 before the loader draws")
 parser.add_argument("--generator", type=int, metavar="SEED")
 parser.add_argument("--persistent", action="store_true")
+parser.add_argument("--work", type=int, default=0, metavar="TIMES", help="hash each file so many times")
 args = parser.parse_args()
 
 if args.seed is not None:
@@ -23,5 +24,5 @@ if args.model:
 
     resnet18()
 generator = None if args.generator is None else torch.Generator().manual_seed(args.generator)
-loader = DataLoader(folder(args.root), BATCH, shuffle=True, num_workers=args.workers, generator=generator, persistent_workers=args.persistent)
+loader = DataLoader(folder(args.root, args.work), BATCH, shuffle=True, num_workers=args.workers, generator=generator, persistent_workers=args.persistent)
 say([use_up(loader) for _ in range(EPOCHS)])

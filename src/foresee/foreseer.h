@@ -23,6 +23,7 @@
 #include "foresee/hints.h"
 #include "foresee/inquiry.h"
 #include "foresee/job_foresight.h"
+#include "foresee/run_cost.h"
 #include "foresee/run_lengths.h"
 #include "order/epochs.h"
 #include "order/proc_source.h"
@@ -112,6 +113,8 @@ class Foreseer {
     uint64_t seeds_held = 0;    // ... when there were enough to tell the seeds of a script
     uint64_t reads_before = 0;  // of all jobs, when this one was first seen
     uint32_t inquiries = 0;
+    double paid = 0;             // core-seconds that its searches have taken from it
+    double paid_before = 0;      // ... those before the inquiry
     uint64_t inquiry_since = 0;  // reads, when the inquiry began
     uint64_t reads = 0;          // of it
     double asked_seconds = 0;    // processor time of its questions on the Foreseer's thread
@@ -147,7 +150,7 @@ class Foreseer {
   void AskAbout(Job& job, const EpochStart& epoch);
   double ThreadSeconds() const;
   double SecondsOf(const Job& job) const;
-  double WorthOf(const Job& job, bool of_run) const;
+  RunCost CostOf(const Job& job) const;
   bool IsWorth(const Job& job, double price) const;
   bool AskLost(Job& job, const EpochStart& epoch);
   bool AskUnnamed(Job& job, const EpochStart& epoch);
@@ -175,6 +178,7 @@ class Foreseer {
   std::vector<const JobForesight*> Locked() const;
   void Tell(bool anew);
   void Look();
+  void Charge();
   void SetPrice();
   void Publish();
 
@@ -201,6 +205,7 @@ class Foreseer {
   Foretold foretold_;
   uint64_t looked_us_ = 0;
   double share_ = 0;
+  double paid_ = 0;  // by all jobs, as far as they were charged
 
   mutable Mutex mu_;
   CondVar posted_;

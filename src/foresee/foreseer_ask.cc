@@ -28,14 +28,10 @@ constexpr uint32_t kPassesOfSeeds = 2;
 constexpr uint64_t kReadsToAskSeedsAgain = 8;  // times as many
 // Of what a job has read. A job that is not understood may have read millions, and this is done for each few reads.
 constexpr size_t kReadsLookedAt = 4096;
-// Core-seconds of a search of all seeds, and of what comes before it; and what a run costs that has not said how long
-// it will be: ten of its epochs. Fewer are rarely trained.
-constexpr double kSearchPrice = 60;
-constexpr double kStagesPrice = 2;
+// Of an inquiry that has not been begun, in core-seconds.
+constexpr double kInquiryPrice = 2;
 // Of what the daemon's own thread asks, until it is known what its questions cost here.
 constexpr double kQuestionPrice = 0.1;
-constexpr double kPriceShare = 0.01;
-constexpr double kEpochsOfARun = 10;
 // As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
 constexpr uint64_t kChainOutputs = 200'000'000;
 constexpr uint64_t kChainStep = 10'000'000;
@@ -170,7 +166,7 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   std::optional<Finding> answer = AnswerAtOnce(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));
-  if (job.inquiry || !decidable || !IsWorth(job, kStagesPrice)) return;
+  if (job.inquiry || !decidable || !IsWorth(job, kInquiryPrice)) return;
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;
@@ -181,6 +177,8 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
         });
       });
   ++job.inquiries;
+  Charge();
+  job.paid_before = job.paid;
   job.inquiry_since = job.reads;
   job.inquiry->Begin();
   SetPrice();
@@ -255,6 +253,7 @@ void Foreseer::DenyHints(const Job& job, bool searching) {
 void Foreseer::Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second->question != question || !found->second->inquiry) return;
+  Charge();
   Job& job = *found->second;
   const bool searched = job.inquiry->searched();
   job.inquiry.reset();
@@ -345,34 +344,42 @@ double Foreseer::SecondsOf(const Job& job) const {
   return static_cast<double>(looked_us_ - std::min(looked_us_, job.since_us)) / 1e6;
 }
 
-// The core-seconds that may be spent on a job's question: one per cent of what its run still costs, or of an epoch.
-// Nobody knows how long a run will be, but where jobs that had read as much have ended, it is taken to end as they did.
-double Foreseer::WorthOf(const Job& job, bool of_run) const {
+RunCost Foreseer::CostOf(const Job& job) const {
   const double seconds = SecondsOf(job);
   // Whose an open is may not be known, so those of all jobs count.
   const auto reads = static_cast<double>(reads_ - job.reads_before);
   const double files_per_second = std::max(1.0, reads / std::max(1.0, seconds));
-  const double epoch_seconds = static_cast<double>(store_->summary().file_count) / files_per_second;
-  const double expected = lengths_.ExpectedSeconds(job.reads).value_or(kEpochsOfARun * epoch_seconds);
-  const double run_seconds = std::max(seconds, expected);
-  const unsigned cores = options_.search_threads != 0 ? options_.search_threads : std::thread::hardware_concurrency();
-  return kPriceShare * (of_run ? run_seconds : std::min(epoch_seconds, run_seconds)) * cores;
+  return {.cores = options_.search_threads != 0 ? options_.search_threads : std::thread::hardware_concurrency(),
+          .seconds = seconds,
+          .epoch_seconds = static_cast<double>(store_->summary().file_count) / files_per_second,
+          .expected_seconds = lengths_.ExpectedSeconds(job.reads),
+          .paid = job.paid_before};
 }
 
 // Whether a question is asked at all. As long as it is not known how jobs like this one end, all are.
 bool Foreseer::IsWorth(const Job& job, double price) const {
-  return !lengths_.ExpectedSeconds(job.reads) || WorthOf(job, true) >= price;
+  const RunCost cost = CostOf(job);
+  return !cost.expected_seconds || cost.WorthOfRun() >= price;
 }
 
-// A search of all seeds is worth one per cent of what the run still costs. What comes before it is done in each epoch
-// that is not understood: it is worth one per cent of the epoch, and the first time that of a run.
+// What was paid since the last time: the jobs that search take turns.
+void Foreseer::Charge() {
+  const double paid = searcher_->PaidSeconds();
+  std::vector<Job*> searching;
+  for (const auto& [id, job] : jobs_) {
+    if (job->inquiry && job->inquiry->searching()) searching.push_back(job.get());
+  }
+  for (Job* job : searching) job->paid += (paid - paid_) / static_cast<double>(searching.size());
+  paid_ = paid;
+}
+
 void Foreseer::SetPrice() {
+  Charge();
   double share = 0;
   for (const auto& [id, job] : jobs_) {
     if (!job->inquiry) continue;
-    const bool searching = job->inquiry->searching();
-    const double worth = WorthOf(*job, searching || job->inquiries == 1);
-    if (worth >= (searching ? kSearchPrice : kStagesPrice)) share = options_.search_share;
+    const RunCost cost = CostOf(*job);
+    if (job->inquiry->searching() ? cost.MaySearch() : cost.MayAsk(job->inquiries == 1)) share = options_.search_share;
   }
   if (share == share_) return;
   share_ = share;

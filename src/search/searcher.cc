@@ -183,6 +183,8 @@ void Searcher::Pay(RunningJob* job) {
   Account(job, 0);
 }
 
+double Searcher::PaidSeconds() const { return static_cast<double>(paid_ns_.load(std::memory_order_relaxed)) / 1e9; }
+
 void Searcher::Account(RunningJob* job, double share_min) {
   const auto now = std::chrono::steady_clock::now();
   const auto own = ThreadTime();
@@ -194,6 +196,7 @@ void Searcher::Account(RunningJob* job, double share_min) {
   const int64_t idle = share_min > 0 ? std::min(idle_ns - accounted_idle_ns_, countable) : idle_ns - accounted_idle_ns_;
   budget_.Pass(wall, std::chrono::nanoseconds(idle), own - accounted_own_, share);
   job->AddTime(own - accounted_own_, true);
+  paid_ns_.fetch_add((own - accounted_own_).count(), std::memory_order_relaxed);
   accounted_ = now;
   accounted_own_ = own;
   accounted_idle_ns_ = idle_ns;

@@ -61,6 +61,8 @@ class Searcher {
   // Allows so much of one core, 0 to 1, where the idle workers get less. 0 withdraws it, but for the rest of a range
   // that the clerk has begun. Holds for all jobs from now on.
   void AllowShare(double share);
+  // Processor time that the clerk has taken for all jobs so far, in seconds.
+  double PaidSeconds() const;
 
  private:
   class ClerkTurn;
@@ -83,6 +85,7 @@ class Searcher {
   // Own synchronization.
   WorkerBoard board_;
   std::atomic<double> share_;
+  std::atomic<int64_t> paid_ns_ = 0;
   // The clerk's.
   std::vector<std::unique_ptr<RunningJob>> leaving_;  // ended, but a worker still has them
   ShareBudget budget_;

@@ -42,6 +42,14 @@ def test_what_was_opened_while_the_order_was_known_was_foreseen():
     assert foresee.known_part([], 1, moments) == 0
 
 
+def test_rates_before_an_order_was_known_and_since_then():
+    moments = [0.0, 1.0, 2.0, 3.0, 3.5, 4.0, 4.5]
+    of_the_epoch_before, unknown, known = (0.1, ["as predicted"], [], 0), (1.5, [], [], 0), (2.5, ["as predicted"], [], 0)
+    assert foresee.rates([of_the_epoch_before, unknown, known], moments) == [1, 2]
+    assert foresee.rates([of_the_epoch_before, unknown], moments) == [5 / 4, None]
+    assert foresee.rates([known], moments) == [None, 6 / 4.5]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: dropping caches")
 def test_a_row_is_measured_and_its_entry_replaced(tmp_path):
     pytest.importorskip("torchvision")

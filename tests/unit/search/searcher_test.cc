@@ -258,6 +258,7 @@ TEST(Searcher, TheClerkDoesWhatIdleWorkersCannot) {
   EXPECT_EQ(outcome.end, SearchEnd::kExhausted);
   EXPECT_GT(outcome.progress.paid_core_seconds, 0);
   EXPECT_GT(outcome.progress.core_seconds, outcome.progress.paid_core_seconds);
+  EXPECT_NEAR(searcher->PaidSeconds(), outcome.progress.paid_core_seconds, 1e-6);
 }
 
 // A range that the clerk has begun is ended even when the share is taken back meanwhile.
