@@ -13,6 +13,8 @@ constexpr double kBitsToRoll = 12;
 // So many reads of the next epoch and none of this one say that this one has ended, where its last batches are dropped.
 constexpr uint64_t kHitsToEnd = 32;
 constexpr uint64_t kHitsToKnowReach = 512;
+// Of an epoch, while it begins.
+constexpr uint64_t kPartToBegin = 8;
 // What was read from a miss on may be the beginning of something else, until twice as many reads were as foreseen.
 constexpr int kMissWeight = 2;
 constexpr size_t kFirstReads = 256;
@@ -132,6 +134,10 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool ope
     if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
     return Told::kNothing;
   }
+  if (FillsUp(file)) {
+    Note(file, stream, false);
+    return Told::kNothing;
+  }
   EpochFollower& now = *epochs_.front().follower;
   if (!now.Expects(file)) {
     if (now.ReadLately(file) || (before_ && (before_->Expects(file) || before_->ReadLately(file)))) {
@@ -175,6 +181,17 @@ void JobForesight::ForgiveNext() {
 }
 
 bool JobForesight::NextBegun() const { return epochs_[1].follower->bits() - next_doubt_ >= kBitsToRoll; }
+
+// Whether it is a read of the last batches: of the epoch before while this one begins, or of this one. But where the
+// epoch that begins has the file at its beginning as well, it is that one's.
+bool JobForesight::FillsUp(EntryNumber file) {
+  EpochFollower& now = *epochs_.front().follower;
+  const bool begins = now.hits() < now.order().size() / kPartToBegin;
+  if (begins && before_ && !now.ExpectsSoon(file) && before_->FillsUp(file)) return true;
+  if (!now.NearEnd() || now.Expects(file)) return false;
+  if (epochs_.size() > 1 && epochs_[1].follower->ExpectsSoon(file)) return false;
+  return now.FillsUp(file);
+}
 
 // Near the end of the running epoch a file that it does not expect was read.
 JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream, bool open) {

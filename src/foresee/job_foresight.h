@@ -96,6 +96,7 @@ class JobForesight {
   void Note(EntryNumber file, StreamId stream, bool agrees);
   void ForgiveNext();
   bool NextBegun() const;
+  bool FillsUp(EntryNumber file);
   Told SawNext(EntryNumber file, StreamId stream, bool open);
   Told Roll();
   Told End(Told told);

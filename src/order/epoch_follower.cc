@@ -15,6 +15,10 @@ namespace {
 constexpr uint32_t kReachDecay = 1024;
 // What drop_last leaves: a batch of each rank, 8 x 512.
 constexpr uint64_t kDroppedMax = 4096;
+// What fills up the last ones: as much, but little of the epoch, since whoever reads the same epoch again begins so
+// too.
+constexpr uint64_t kFilledUpMax = 4096;
+constexpr uint64_t kFilledUpPart = 64;
 
 }  // namespace
 
@@ -23,6 +27,7 @@ EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t b
       begin_(begin),
       reach_max_(static_cast<uint32_t>(std::clamp<uint64_t>(order_->size() / 4, kReachOfAny, kReachMax))),
       read_(order_->size(), false),
+      filled_up_(std::min<uint64_t>(order_->size() / kFilledUpPart, kFilledUpMax), false),
       front_(begin),
       tail_(begin - std::min(begin, reach / 2)),
       reach_(std::clamp(reach, std::min(kReachMin, reach_max_), reach_max_)),
@@ -41,6 +46,11 @@ std::optional<uint32_t> EpochFollower::Expects(EntryNumber file) const {
     return place;
   }
   return std::nullopt;
+}
+
+bool EpochFollower::ExpectsSoon(EntryNumber file) const {
+  const std::optional<uint32_t> place = Expects(file);
+  return place && *place < front_ + filled_up_.size();
 }
 
 EpochFollower::Kind EpochFollower::Saw(EntryNumber file, bool open) {
@@ -72,6 +82,16 @@ bool EpochFollower::ReadBefore(EntryNumber file) {
   if (agains_ >= std::min<size_t>(kAgainsMax, 16 + read_.size() / 32)) return false;
   ++agains_;
   return true;
+}
+
+bool EpochFollower::FillsUp(EntryNumber file) {
+  if (!NearEnd()) return false;
+  for (const uint64_t item : order_->PlacesOf(file)) {
+    const uint32_t place = EpochOrder::PlaceOf(item);
+    if (place >= filled_up_.size()) return false;
+    if (!filled_up_[place]) return filled_up_[place] = true;
+  }
+  return false;
 }
 
 void EpochFollower::MakeUp() {

@@ -48,12 +48,18 @@ class EpochFollower {
   Kind Saw(EntryNumber file, bool open = false);
   // A place of the file that is to be read soon; none: it is not expected now.
   std::optional<uint32_t> Expects(EntryNumber file) const;
+  // Whether it is one of the next places, of as many as may fill up an epoch's end.
+  bool ExpectsSoon(EntryNumber file) const;
   // Whether it was one of the last reads, as far as the readers are apart: this is a further piece of it, or its open.
   bool ReadLately(EntryNumber file) const;
   // Whether a read that is not expected says nothing: the file was read in this epoch before, however long ago. A
   // reader that maps its files (DALI) touches their pages thousands of files later, when the kernel may have dropped
   // them. But when kAgainsMax come with no hit between them, everything is read anew.
   bool ReadBefore(EntryNumber file);
+  // Whether this is a read of the last batches, which are filled up with the first files of the epoch so that all ranks
+  // have as many (DistributedSampler's padding where the order does not have it, accelerate's even_batches). Each of
+  // those files may come once more.
+  bool FillsUp(EntryNumber file);
   // A read that was expected, of this epoch or the next: it makes up for one of those.
   void MakeUp();
   // Whether so many of those were made up for that this is a reader who comes back to his files.
@@ -97,6 +103,7 @@ class EpochFollower {
   const uint32_t begin_;
   const uint32_t reach_max_;
   std::vector<bool> read_;
+  std::vector<bool> filled_up_;  // of the first places
   std::deque<uint32_t> lately_;  // places of the last kLately hits
   uint32_t front_ = 0;
   uint32_t tail_ = 0;

@@ -112,6 +112,27 @@ TEST_F(JobForesightTest, TheNextEpochBeginsBeforeThisOneEnds) {
 }
 
 // drop_last: the last files of the order are never read.
+// Where the ranks' last batches are filled up with the first files of the epoch (accelerate's even_batches): those are
+// read once more while the next epoch begins.
+TEST_F(JobForesightTest, TheLastBatchesAreFilledUp) {
+  for (const size_t filled : {1U, 32U, 150U}) {
+    JobForesight job(1);
+    job.Lock(MakeFinding(list_, Distributed(5)));
+    Order run;
+    for (uint64_t epoch = 0; epoch < 4; ++epoch) {
+      const Order files = EpochFiles(*list_, Distributed(5, epoch));
+      run.insert(run.end(), files.begin(), files.end());
+      run.insert(run.end(), files.begin(), files.begin() + static_cast<std::ptrdiff_t>(filled));
+    }
+    std::vector<Told> told;
+    for (const LoaderRead& read : LoaderReads(static_cast<uint32_t>(run.size()), {.workers = 4}, random_)) {
+      if (const Told one = job.Saw(run[read.place], read.stream); one != Told::kNothing) told.push_back(one);
+    }
+    EXPECT_EQ(told, std::vector<Told>(3, Told::kRolled)) << filled;
+    EXPECT_EQ(job.finding().guess.epoch, 3U);
+  }
+}
+
 TEST_F(JobForesightTest, TheLastBatchIsDropped) {
   for (const uint32_t samples : {1000U, 10'000U}) {
     for (const uint32_t dropped : {40U, 63U, 500U}) {
