@@ -37,11 +37,15 @@
 namespace augur {
 
 // Memory that lists of so many files take at most. Measured with a million files: 200 bytes a file. Of it 8 are the
-// list, 12 each of three epochs' orders, 64 what is recorded, and the rest what comes and goes while an order is made.
-// Beside it there are the generators of known samplers.
-constexpr uint64_t ForesightBytes(uint64_t files) { return (uint64_t{6} << 20) + 224 * files; }
+// list, 12 each of three epochs' orders, 64 what is recorded, and the rest what comes and goes while an order is made;
+// epochs that are twice as long as the list, which samplers with weights may draw, take 40 more. Beside it there are
+// the generators of known samplers.
+constexpr uint64_t kForesightBytesAFile = 240;
+constexpr uint64_t ForesightBytes(uint64_t files) { return (uint64_t{6} << 20) + kForesightBytesAFile * files; }
 // The other way round.
-constexpr uint64_t ForesightFiles(uint64_t bytes) { return (bytes - std::min(bytes, ForesightBytes(0))) / 224; }
+constexpr uint64_t ForesightFiles(uint64_t bytes) {
+  return (bytes - std::min(bytes, ForesightBytes(0))) / kForesightBytesAFile;
+}
 
 struct ForeseerOptions {
   uint64_t memory_bytes = uint64_t{4} << 30;  // for all of it; longer lists than it has room for are not worked with
