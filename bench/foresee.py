@@ -20,7 +20,7 @@ while no order is known) the daemon's own statistics are read from the mount, an
   up within the first thousand files of an epoch, it was the wrong one for it, and what was opened until then does not count. With several
   jobs at once, each file counts by the part of the jobs whose order is known.
 - as predicted: the least share of the reads that the daemon itself calls as predicted, at the end of an order that it followed.
-- rates (in --results only): files a second of each epoch before its order was known, and since then.
+- rates (in --results only): files a second of each epoch while its order was not known, and while it was.
 - wasted: bytes that the daemon read ahead and nobody read, until the script ended.
 
 Results are put into --results (JSON, one entry a row, a row that is run again replaces its entry), and the whole file is printed as
@@ -100,13 +100,16 @@ def known_part(looks, jobs, moments):
 
 
 def rates(looks, moments):
-    """Files a second of an epoch, opened at these moments, before its order was known and since then: what a search takes from a script that
-    keeps the cores busy. None where there is no such part."""
-    inside = [look for look in looks if moments[0] < look[0] < moments[-1]]
-    unknown = [number for number, look in enumerate(inside) if not look[1]]
-    known_s = min([look[0] for look in inside[unknown[-1] + 1:]], default=moments[-1]) if unknown else moments[0]
-    parts = [[moment for moment in moments if moment < known_s], [moment for moment in moments if moment >= known_s]]
-    return [(len(part) - 1) / (part[-1] - part[0]) if len(part) > 1 else None for part in parts]
+    """Files a second of an epoch, opened at these moments, while its order was not known and while one was: what a search takes from a
+    script that keeps the cores busy. None where there was no such time."""
+    files, seconds = [0, 0], [0.0, 0.0]
+    for look, following in zip(looks, looks[1:]):
+        begin, end = max(look[0], moments[0]), min(following[0], moments[-1])
+        if begin < end:
+            known = bool(look[1])
+            files[known] += bisect.bisect(moments, end) - bisect.bisect(moments, begin)
+            seconds[known] += end - begin
+    return [count / time_s if time_s else None for count, time_s in zip(files, seconds)]
 
 
 def least_predicted(looks):

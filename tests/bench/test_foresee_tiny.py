@@ -42,12 +42,12 @@ def test_what_was_opened_while_the_order_was_known_was_foreseen():
     assert foresee.known_part([], 1, moments) == 0
 
 
-def test_rates_before_an_order_was_known_and_since_then():
-    moments = [0.0, 1.0, 2.0, 3.0, 3.5, 4.0, 4.5]
-    of_the_epoch_before, unknown, known = (0.1, ["as predicted"], [], 0), (1.5, [], [], 0), (2.5, ["as predicted"], [], 0)
-    assert foresee.rates([of_the_epoch_before, unknown, known], moments) == [1, 2]
-    assert foresee.rates([of_the_epoch_before, unknown], moments) == [5 / 4, None]
-    assert foresee.rates([known], moments) == [None, 6 / 4.5]
+def test_rates_while_an_order_was_known_and_while_it_was_not():
+    moments = [0.0, 1.0, 2.0, 3.0, 3.5, 4.0, 4.5, 5.0]
+    unknown, known, end = (-1.0, [], [], 0), (3.0, ["as predicted"], [], 0), (6.0, [], [], 0)
+    assert foresee.rates([unknown, known, end], moments) == [1, 2]
+    assert foresee.rates([unknown, end], moments) == [7 / 5, None]
+    assert foresee.rates([known, end], moments) == [None, 2]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: dropping caches")
