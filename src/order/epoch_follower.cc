@@ -19,6 +19,7 @@ constexpr uint64_t kDroppedMax = 4096;
 // too.
 constexpr uint64_t kFilledUpMax = 4096;
 constexpr uint64_t kFilledUpPart = 64;
+constexpr uint8_t kSightsOfARead = 2;
 
 }  // namespace
 
@@ -27,7 +28,7 @@ EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t b
       begin_(begin),
       reach_max_(static_cast<uint32_t>(std::clamp<uint64_t>(order_->size() / 4, kReachOfAny, kReachMax))),
       read_(order_->size(), false),
-      filled_up_(std::min<uint64_t>(order_->size() / kFilledUpPart, kFilledUpMax), false),
+      filled_up_(std::min<uint64_t>(order_->size() / kFilledUpPart, kFilledUpMax), 0),
       front_(begin),
       tail_(begin - std::min(begin, reach / 2)),
       reach_(std::clamp(reach, std::min(kReachMin, reach_max_), reach_max_)),
@@ -89,7 +90,9 @@ bool EpochFollower::FillsUp(EntryNumber file) {
   for (const uint64_t item : order_->PlacesOf(file)) {
     const uint32_t place = EpochOrder::PlaceOf(item);
     if (place >= filled_up_.size()) return false;
-    if (!filled_up_[place]) return filled_up_[place] = true;
+    if (filled_up_[place] == kSightsOfARead) continue;
+    ++filled_up_[place];
+    return true;
   }
   return false;
 }

@@ -58,7 +58,7 @@ class EpochFollower {
   bool ReadBefore(EntryNumber file);
   // Whether this is a read of the last batches, which are filled up with the first files of the epoch so that all ranks
   // have as many (DistributedSampler's padding where the order does not have it, accelerate's even_batches). Each of
-  // those files may come once more.
+  // those files may come once more, by its open and by a READ.
   bool FillsUp(EntryNumber file);
   // A read that was expected, of this epoch or the next: it makes up for one of those.
   void MakeUp();
@@ -103,8 +103,8 @@ class EpochFollower {
   const uint32_t begin_;
   const uint32_t reach_max_;
   std::vector<bool> read_;
-  std::vector<bool> filled_up_;  // of the first places
-  std::deque<uint32_t> lately_;  // places of the last kLately hits
+  std::vector<uint8_t> filled_up_;  // how often, of the first places
+  std::deque<uint32_t> lately_;     // places of the last kLately hits
   uint32_t front_ = 0;
   uint32_t tail_ = 0;
   uint32_t reach_;

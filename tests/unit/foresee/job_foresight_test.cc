@@ -126,7 +126,11 @@ TEST_F(JobForesightTest, TheLastBatchesAreFilledUp) {
     }
     std::vector<Told> told;
     for (const LoaderRead& read : LoaderReads(static_cast<uint32_t>(run.size()), {.workers = 4}, random_)) {
-      if (const Told one = job.Saw(run[read.place], read.stream); one != Told::kNothing) told.push_back(one);
+      // Its open is told, and its READ.
+      for (const bool open : {true, false}) {
+        const Told one = job.Saw(run[read.place], read.stream, open);
+        if (one != Told::kNothing) told.push_back(one);
+      }
     }
     EXPECT_EQ(told, std::vector<Told>(3, Told::kRolled)) << filled;
     EXPECT_EQ(job.finding().guess.epoch, 3U);
