@@ -29,10 +29,11 @@
 
 namespace augur {
 
-// A simulation's processes, asked about on one thread while the time goes on on another.
+// A simulation's processes, asked about on one thread while the time goes on on another. A copy: the Foreseer's thread
+// outlives the simulation.
 class SharedProcesses final : public ProcessSource {
  public:
-  explicit SharedProcesses(FakeProcesses* processes) : processes_(*processes) {}
+  explicit SharedProcesses(FakeProcesses processes) : processes_(std::move(processes)) {}
   void SetNow(uint64_t now_us) {
     const MutexLock lock(mu_);
     processes_.SetNow(now_us);
@@ -48,7 +49,7 @@ class SharedProcesses final : public ProcessSource {
 
  private:
   Mutex mu_;
-  FakeProcesses& processes_ AUGUR_GUARDED_BY(mu_);
+  FakeProcesses processes_ AUGUR_GUARDED_BY(mu_);
 };
 
 // What a prefetch would have of what it is told: a file that is read was there when it was among the next ones.
@@ -130,9 +131,10 @@ class ForeseerTest : public OrderTest {
     return plan;
   }
 
+  // REQUIRES: all jobs are in the simulation.
   void Start(TraceSimulation* simulation, const std::string& replay_folder = "") {
     foreseer_.reset();
-    processes_ = std::make_unique<SharedProcesses>(&simulation->processes());
+    processes_ = std::make_unique<SharedProcesses>(simulation->processes());
     foreseer_ =
         std::make_unique<Foreseer>(opened_, orders_, statistics_,
                                    ForeseerOptions{.memory_bytes = ForesightBytes(opened_->summary().file_count),
