@@ -111,7 +111,6 @@ TEST_F(JobForesightTest, TheNextEpochBeginsBeforeThisOneEnds) {
   EXPECT_GE(job_.hits(), 39'000U);
 }
 
-// drop_last: the last files of the order are never read.
 // Where the ranks' last batches are filled up with the first files of the epoch (accelerate's even_batches): those are
 // read once more while the next epoch begins.
 TEST_F(JobForesightTest, TheLastBatchesAreFilledUp) {
@@ -137,6 +136,7 @@ TEST_F(JobForesightTest, TheLastBatchesAreFilledUp) {
   }
 }
 
+// drop_last: the last files of the order are never read.
 TEST_F(JobForesightTest, TheLastBatchIsDropped) {
   for (const uint32_t samples : {1000U, 10'000U}) {
     for (const uint32_t dropped : {40U, 63U, 500U}) {
@@ -179,7 +179,6 @@ TEST_F(JobForesightTest, ValidationBetweenTheEpochs) {
   for (const size_t reads : reads_until_lock_) EXPECT_LE(reads, 32U);
 }
 
-// The order after the epoch is not known: what is read then is a new question, and the last reads of this one are not.
 // Of the data set that comes next; that the seed of another one was searched for says nothing.
 TEST_F(JobForesightTest, ADrawnSeedIsOfItsDataSet) {
   const auto val = ListOf(500, 50'000, "val");
@@ -193,6 +192,7 @@ TEST_F(JobForesightTest, ADrawnSeedIsOfItsDataSet) {
   EXPECT_FALSE(job_.Drawn());
 }
 
+// The order after the epoch is not known: what is read then is a new question, and the last reads of this one are not.
 TEST_F(JobForesightTest, AnEpochThatNothingFollows) {
   Finding finding = MakeFinding(list_, Distributed(5));
   finding.continues = false;
