@@ -28,9 +28,7 @@ constexpr uint32_t kPassesOfSeeds = 2;
 constexpr uint64_t kReadsToAskSeedsAgain = 8;  // times as many
 // Of what a job has read. A job that is not understood may have read millions, and this is done for each few reads.
 constexpr size_t kReadsLookedAt = 4096;
-// Of an inquiry that has not been begun, in core-seconds.
-constexpr double kInquiryPrice = 2;
-// Of what the daemon's own thread asks, until it is known what its questions cost here.
+// Of what the daemon's own thread asks, in core-seconds, until it is known what its questions cost here.
 constexpr double kQuestionPrice = 0.1;
 // As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
 constexpr uint64_t kChainOutputs = 200'000'000;
@@ -166,7 +164,7 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   std::optional<Finding> answer = AnswerAtOnce(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));
-  if (job.inquiry || !decidable || !IsWorth(job, kInquiryPrice)) return;
+  if (job.inquiry || !decidable || !IsWorth(job, RunCost::kStagesPrice)) return;
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;

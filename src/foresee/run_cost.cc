@@ -8,7 +8,6 @@ namespace {
 
 // Core-seconds, at most.
 constexpr double kSearchPrice = 60;
-constexpr double kStagesPrice = 2;
 constexpr double kPart = 0.01;
 // Fewer are rarely trained.
 constexpr double kEpochsOfARun = 10;

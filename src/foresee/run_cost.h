@@ -8,6 +8,9 @@ namespace augur {
 // RunCost is what a run costs as far as can be told, and says what may be spent on finding out its order where no core
 // is idle: one per cent. In seconds, and in core-seconds of the cores that the run may use.
 struct RunCost {
+  // Of what comes before a search of all seeds, in core-seconds, at most.
+  static constexpr double kStagesPrice = 2;
+
   unsigned cores = 1;
   double seconds = 0;                      // since its first read
   double epoch_seconds = 0;                // at its speed so far
