@@ -26,19 +26,12 @@ def note(samples=1):
     os.write(_notes, NOTE.pack(time.monotonic(), samples))
 
 
-def read_bytes(path):
-    """A loader for image folders that does not decode: the size."""
-    note()
-    with open(path, "rb") as file:
-        return len(file.read())
-
-
-def read_and_work(times, path):
-    """The same for a script that keeps a core busy: hashes what it has read so many times."""
+def read_bytes(path, work=0):
+    """A loader for image folders that does not decode: the size. It hashes what it has read `work` times, to keep a core busy."""
     note()
     with open(path, "rb") as file:
         content = file.read()
-    for _ in range(times):
+    for _ in range(work):
         hashlib.sha256(content).digest()
     return len(content)
 
@@ -46,7 +39,7 @@ def read_and_work(times, path):
 def folder(root, work=0):
     from torchvision.datasets import ImageFolder
 
-    return ImageFolder(root, loader=functools.partial(read_and_work, work) if work else read_bytes)
+    return ImageFolder(root, loader=functools.partial(read_bytes, work=work))
 
 
 class Pace:
