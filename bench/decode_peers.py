@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our decoders and resize beside those that a script has today, image by image on one core. bench/README.md says how.
 
-    bench/decode_peers.py [--files FOLDER] [--count N] [--rounds N] [--json]
+    bench/decode_peers.py [--files FOLDER] [--count N] [--rounds N] [--python-of ffcv=PROGRAM] [--json]
 
 Each contender decodes the same JPEGs, held in memory, to RGB pixels; with "256" the shorter side is then made 256, bilinear, with
 antialiasing where the library has it. Rates are images by processor time, each round takes all contenders in turn, and ratios are
@@ -137,12 +137,68 @@ def torchvision(files):
     return {"decode": InProcess(tensors, decode), "decode 256": InProcess(tensors, decode_256)}
 
 
-def contenders(folder, count, paths):
+class Dali:
+    """A pipeline whose one batch is all files; what it hands over is decoded."""
+
+    def __init__(self, files, resized):
+        dali = importlib.import_module("nvidia.dali")
+        numpy = importlib.import_module("numpy")
+        fn, types = dali.fn, dali.types
+        arrays = [numpy.frombuffer(file, numpy.uint8) for file in files]
+
+        @dali.pipeline_def(batch_size=len(files), num_threads=1, device_id=None, exec_async=False, exec_pipelined=False, exec_dynamic=False)
+        def pipeline():
+            images = fn.decoders.image(fn.external_source(source=lambda: arrays, batch=True), device="cpu", output_type=types.RGB)
+            return fn.resize(images, resize_shorter=SHORT, interp_type=types.INTERP_LINEAR, antialias=True) if resized else images
+
+        self.count, self.pipeline = len(files), pipeline()
+        self.pipeline.build()
+        for _ in range(2):  # its buffers grow in the first batches
+            self.rate()
+
+    def rate(self):
+        begin = time.process_time()
+        (images,) = self.pipeline.run()
+        seconds = time.process_time() - begin
+        if len(images) != self.count:
+            raise RuntimeError(f"DALI decoded {len(images)} of {self.count} files")
+        return self.count / seconds
+
+
+def dali(files):
+    return {"decode": Dali(files, False), "decode 256": Dali(files, True)}
+
+
+class Ffcv:
+    """A script of its own, with a Python that has FFCV."""
+
+    def __init__(self, python, paths, *words):
+        self.words = [python, HERE / "views_scripts" / "ffcv_decode.py", *words]
+        self.paths = "\n".join(map(str, paths))
+
+    def rate(self):
+        run = subprocess.run(self.words, input=self.paths, capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            raise RuntimeError(f"FFCV: {run.stderr.strip()}")
+        return float(run.stdout)
+
+
+def ffcv(python, paths):
+    """{table: contender}, none without FFCV."""
+    try:
+        Ffcv(python, paths[:1]).rate()
+    except RuntimeError as error:
+        say(f"left out: {str(error).splitlines()[-1]} (bench/requirements-views.txt, then --python-of ffcv=PROGRAM)")
+        return {}
+    return {"decode": Ffcv(python, paths), "decode 256": Ffcv(python, paths, "256")}
+
+
+def contenders(folder, paths, python_of):
     """{table: {name: contender}}; the base comes first."""
-    files = [path.read_bytes() for path in paths]
+    files, count = [path.read_bytes() for path in paths], len(paths)
     tables = {"decode": {}, "decode 256": {}, "resize": {}}
     ours = {"decode": ("augurfs", "decode"), "decode 256": ("augurfs", "decode 256")}
-    for maker in (pillow, opencv, torchvision):
+    for maker in (pillow, opencv, torchvision, dali):
         try:
             made = maker(files)
         except ImportError as error:
@@ -150,6 +206,8 @@ def contenders(folder, count, paths):
             continue
         for table, one in made.items():
             tables[table][maker.__name__] = one
+    for table, one in ffcv(python_of.get("ffcv", sys.executable), paths).items():
+        tables[table]["ffcv"] = one
     for table, (name, row) in ours.items():
         tables[table][name] = Ours(folder, count, row)
     tables["decode 256"]["augurfs, scaled DCT"] = Ours(folder, count, "decode 256 fast")
@@ -171,6 +229,8 @@ def main():
     parser.add_argument("--files", metavar="FOLDER", help="a folder with JPEGs (photographs are made)")
     parser.add_argument("--count", type=int, default=200, metavar="N", help="how many of them (200)")
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="rounds (7)")
+    parser.add_argument("--python-of", action="append", default=[], type=lambda pair: pair.split("=", 1), metavar="MODULE=PROGRAM",
+                        help="another Python for ffcv")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     args = parser.parse_args()
     measure.clean_up_when_told_to_end()
@@ -181,7 +241,7 @@ def main():
             folder = os.path.join(work, "photos")
             subprocess.run([sys.executable, HERE / "dataset.py", "--quiet", "--files", str(args.count), folder], check=True)
         paths = find_jpegs(folder, args.count)
-        for name, people in contenders(folder, len(paths), paths).items():
+        for name, people in contenders(folder, paths, dict(args.python_of)).items():
             if not people:
                 continue
             table = Table(f"{name}, {len(paths)} JPEGs, one core", "images/s", next(iter(people)))
