@@ -9,6 +9,7 @@
 
 #include "base/thread.h"
 #include "foresee/epoch_reads.h"
+#include "foresee/origin_search.h"
 #include "shuffle/torch_recipes.h"
 
 namespace augur {
@@ -165,6 +166,7 @@ void Foreseer::Run() {
   for (const Sighting& sighting : sightings) Take(sighting);
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
+    if (job->late) job->late->Cancel();
     RecordSeen(*job, nullptr);
   }
 }
@@ -247,6 +249,7 @@ void Foreseer::TakeEvents() {
       const auto job = jobs_.find(event.job);
       if (job == jobs_.end()) continue;
       job->second->DropInquiry();
+      DropOrigin(*job->second);
       RecordSeen(*job->second, nullptr);
       if (event.job != 0) lengths_.Ended(job->second->reads, SecondsOf(*job->second));
       if (std::string known = job->second->foresight.Describe(); !known.empty()) ended_ = std::move(known);
@@ -265,8 +268,11 @@ void Foreseer::TakeEvents() {
       job.foresight.Begin(*epoch);
     }
     job.AskAnew();
-    // A search that takes longer than an epoch never comes to its end.
-    if (job.inquiry && job.inquiry->searched() && job.reads - job.inquiry_since >= kReadsToFail) ++job.searches_failed;
+    if (job.inquiry && job.inquiry->searched() && job.reads - job.inquiry_since >= kReadsToFail) {
+      if (SearchOn(job)) continue;
+      // A search that takes longer than an epoch never comes to its end.
+      ++job.searches_failed;
+    }
     job.DropInquiry();
   }
 }
@@ -298,6 +304,10 @@ void Foreseer::Publish() {
     std::string text;
     if (job->inquiry) {
       text = job->inquiry->Describe();
+    } else if (job->late) {
+      text = "of an epoch that has ended: " + job->late->Describe();
+    } else if (job->origin) {
+      text = "all seeds for the script's own stream: " + std::to_string(job->origin->part * 100 / kOriginParts) + " %";
     } else if (!job->foresight.locked()) {
       text = job->state;
     }

@@ -95,6 +95,16 @@ class Foreseer {
   // An epoch is asked for after so many reads, and each time they have doubled.
   static constexpr uint64_t kReadsToAsk = 3;
 
+  // The search for the seed of a script's own stream: MakeOriginJob.
+  struct Origin {
+    uint32_t value = 0;  // the seed that was drawn from it
+    std::vector<uint32_t> positions;
+    std::string list;  // name of the list whose epoch that seed was for
+    uint32_t part = 0;
+    uint64_t search = 0;                  // number of the running part's; 0: not begun
+    std::vector<ChainPlace> places = {};  // found so far
+  };
+
   // A job, and the question that is open for it.
   struct Job {
     explicit Job(JobId id) : foresight(id) {}
@@ -109,9 +119,13 @@ class Foreseer {
       if (inquiry) inquiry->Cancel();
       inquiry.reset();
     }
+    // For it all seeds are searched.
+    bool searching() const { return origin || (late && late->searching()) || (inquiry && inquiry->searching()); }
     JobForesight foresight;
     std::shared_ptr<Inquiry> inquiry;
-    uint64_t question = 0;      // number of the inquiry
+    uint64_t question = 0;       // number of the inquiry
+    uint32_t question_pass = 0;  // about which it is, and which lists may be read there
+    std::vector<std::string> question_lists;
     uint64_t reads_to_ask = 0;  // the next question waits for so many reads of the epoch
     uint64_t reads_held = 0;    // that guesses were held against in the last one
     uint64_t seeds_held = 0;    // ... when there were enough to tell the seeds of a script
@@ -129,7 +143,9 @@ class Foreseer {
     bool read = false;                  // there was a READ that names it
     Order seen;                         // of epochs that are not understood, what is not recorded yet
     bool cut = false;                   // the last epoch of the record: it may go on
-    uint64_t chain_job = 0;
+    std::shared_ptr<Inquiry> late;      // whose epoch has ended; no other is begun meanwhile
+    std::unique_ptr<Origin> origin;     // likewise
+    bool origin_sought = false;
     Run record;
     std::string record_name;
     std::string state;  // what is not understood
@@ -171,7 +187,13 @@ class Foreseer {
   void Lock(Job& job, Finding finding);
   void Unlocked(Job& job);
   void MarkPass(Job& job) const;
-  void SearchChain(const Job& job, uint32_t value);
+  void SearchChain(Job& job, const Finding& finding, uint32_t pass);
+  void SeekOriginPart(Job& job);
+  void EndOriginPart(Job& job, bool whole, const std::vector<ChainPlace>& places);
+  static bool SearchOn(Job& job);
+  void AnswerLate(Job& job, const std::optional<Finding>& finding);
+  static bool IsKnown(const Job& job, const std::string& list);
+  void DropOrigin(Job& job);
   void Record(Job& job);
   void RecordSeen(Job& job, const EpochStart* next);
   void SaveRecord(Job& job);

@@ -4,14 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <utility>
 
 #include "foresee/answer_at_once.h"
 #include "foresee/epoch_reads.h"
-#include "search/chain_scan.h"
 #include "search/running_job.h"
 
 // How the order of an epoch is asked for, and what follows from an answer.
@@ -30,9 +27,6 @@ constexpr uint64_t kReadsToAskSeedsAgain = 8;  // times as many
 constexpr size_t kReadsLookedAt = 4096;
 // Of what the daemon's own thread asks, in core-seconds, until it is known what its questions cost here.
 constexpr double kQuestionPrice = 0.1;
-// As far as a model's first values may move the stream (a ViT-B takes 1.4e8 outputs).
-constexpr uint64_t kChainOutputs = 200'000'000;
-constexpr uint64_t kChainStep = 10'000'000;
 
 }  // namespace
 
@@ -164,10 +158,13 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   std::optional<Finding> answer = AnswerAtOnce(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));
-  if (job.inquiry || !decidable || !IsWorth(job, RunCost::kStagesPrice)) return;
+  if (job.inquiry || job.late || job.origin || !decidable || !IsWorth(job, RunCost::kStagesPrice)) return;
   const JobId id = job.foresight.id();
   const uint64_t number = ++questions_;
   job.question = number;
+  job.question_pass = epoch.pass;
+  job.question_lists.clear();
+  for (const GuessTest& test : question.tests) job.question_lists.push_back(test.list().name());
   job.inquiry = std::make_shared<Inquiry>(
       *searcher_, known_, std::move(question), [this, id, number, reads](std::optional<Finding> finding) {
         Post([this, id, number, reads, found = std::make_shared<std::optional<Finding>>(std::move(finding))] {
@@ -250,9 +247,11 @@ void Foreseer::DenyHints(const Job& job, bool searching) {
 
 void Foreseer::Answer(JobId id, uint64_t question, uint64_t reads, std::optional<Finding> finding) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end() || found->second->question != question || !found->second->inquiry) return;
-  Charge();
+  if (found == jobs_.end() || found->second->question != question) return;
   Job& job = *found->second;
+  if (job.late) return AnswerLate(job, finding);
+  if (!job.inquiry) return;
+  Charge();
   const bool searched = job.inquiry->searched();
   job.inquiry.reset();
   if (job.foresight.locked()) return;
@@ -281,60 +280,13 @@ void Foreseer::Lock(Job& job, Finding finding) {
   job.seen = {};
   job.cut = false;
   job.searches_failed = 0;
-  if (found.seed && found.offset == 0) SearchChain(job, *found.seed);
+  if (found.seed && found.offset == 0) SearchChain(job, found, job.passes_locked - 1);
+  const auto is_known = [&job](const std::string& list) { return IsKnown(job, list); };
+  if ((job.origin && is_known(job.origin->list)) || (job.late && std::ranges::any_of(job.question_lists, is_known))) {
+    DropOrigin(job);
+  }
   Record(job);
   Tell(true);
-}
-
-// Where the script's own generator drew the seed that was found: by that, all later ones are known.
-void Foreseer::SearchChain(const Job& job, uint32_t value) {
-  struct Places {
-    std::array<std::atomic<uint64_t>, 8> found = {};  // seed's number << 40 | position + 1
-    std::atomic<size_t> count = 0;
-  };
-  const auto places = std::make_shared<Places>();
-  const auto seeds = std::make_shared<const std::vector<uint32_t>>(StreamSeeds(hints_.StreamSeeds()));
-  const auto hinted = std::make_shared<const std::vector<uint32_t>>(hints_.StreamSeeds());
-  const JobId id = job.foresight.id();
-  SearchJob search;
-  search.name = "the streams of known seeds";
-  search.units = seeds->size();
-  search.work = [places, seeds, value](uint64_t first, uint64_t count, SearchTurn& turn) {
-    for (uint64_t unit = first; unit < first + count; ++unit) {
-      ChainScan scan((*seeds)[unit]);
-      std::vector<ChainHit> hits;
-      while (scan.position() < kChainOutputs) {
-        scan.Find(std::span(&value, 1), kChainStep, nullptr, &hits);
-        if (!turn.Continue()) return;
-      }
-      for (const ChainHit& hit : hits) {
-        const size_t slot = places->count.fetch_add(1);
-        if (slot < places->found.size()) places->found[slot] = unit << 40 | (hit.position + 1);
-      }
-    }
-  };
-  search.on_done = [this, id, places, seeds, hinted](const SearchOutcome& outcome) {
-    if (outcome.end == SearchEnd::kCancelled) return;
-    Post([this, id, places, seeds, hinted] {
-      const auto asked = jobs_.find(id);
-      if (asked == jobs_.end()) return;
-      std::vector<ChainPlace> chain;
-      for (const std::atomic<uint64_t>& slot : places->found) {
-        const uint64_t item = slot.load();
-        if (item == 0) continue;
-        chain.push_back({.stream_seed = (*seeds)[item >> 40], .position = (item & ((uint64_t{1} << 40) - 1)) - 1});
-        spdlog::debug("the seed may be output {} of torch.manual_seed({})", chain.back().position,
-                      chain.back().stream_seed);
-      }
-      for (const uint32_t seed : *hinted) {
-        const auto place = std::ranges::find(chain, seed, &ChainPlace::stream_seed);
-        hints_.Searched(id, asked->second->passes_locked - 1, seed,
-                        place == chain.end() ? std::nullopt : std::optional(place->position));
-      }
-      asked->second->foresight.SetChain(std::move(chain));
-    });
-  };
-  searcher_->Submit(std::move(search));
 }
 
 // Since its first read.
@@ -365,7 +317,7 @@ void Foreseer::Charge() {
   const double paid = searcher_->PaidSeconds();
   std::vector<Job*> searching;
   for (const auto& [id, job] : jobs_) {
-    if (job->inquiry && job->inquiry->searching()) searching.push_back(job.get());
+    if (job->searching()) searching.push_back(job.get());
   }
   for (Job* job : searching) job->paid += (paid - paid_) / static_cast<double>(searching.size());
   paid_ = paid;
@@ -375,9 +327,9 @@ void Foreseer::SetPrice() {
   Charge();
   double share = 0;
   for (const auto& [id, job] : jobs_) {
-    if (!job->inquiry) continue;
+    if (!job->inquiry && !job->searching()) continue;
     const RunCost cost = CostOf(*job);
-    if (job->inquiry->searching() ? cost.MaySearch() : cost.MayAsk(job->inquiries == 1)) share = options_.search_share;
+    if (job->searching() ? cost.MaySearch() : cost.MayAsk(job->inquiries == 1)) share = options_.search_share;
   }
   if (share == share_) return;
   share_ = share;

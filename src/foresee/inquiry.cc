@@ -202,9 +202,9 @@ bool Inquiry::Worth(double tried) const {
   return std::ranges::any_of(question_.tests, [&](const GuessTest& test) { return Believed(test.BitsMax(), tried); });
 }
 
-void Inquiry::AddStage(SearchJob job, bool search) {
+void Inquiry::AddStage(SearchJob job, bool search, bool seeds) {
   const MutexLock lock(mu_);
-  stages_.push_back({.job = std::move(job), .search = search});
+  stages_.push_back({.job = std::move(job), .search = search, .seeds = seeds});
 }
 
 // Small sets of seeds that a list is shuffled with from its end: Keras' 10^6, and what people choose.
@@ -290,7 +290,7 @@ void Inquiry::AddSeedStages() {
           self->Next();
         });
     job.name = "all seeds of torch for " + std::to_string(question_.tests[test].samples()) + " samples";
-    AddStage(std::move(job), true);
+    AddStage(std::move(job), true, true);
   }
 }
 
@@ -312,11 +312,14 @@ void Inquiry::Next() {
   {
     const MutexLock lock(mu_);
     searching_ = false;
+    searching_seeds_ = false;
     job_ = 0;
     stage_name_.clear();
+    while (seeds_only_ && stage_ < stages_.size() && !stages_[stage_].seeds) ++stage_;
     if (!finding_ && !cancelled_ && stage_ < stages_.size()) {
       Stage& stage = stages_[stage_++];
       searching_ = stage.search;
+      searching_seeds_ = stage.seeds;
       if (stage.search) searched_ = true;
       stage_name_ = stage.job.name;
       job = std::move(stage.job);

@@ -43,16 +43,22 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   void Begin();
   // It ends soon; `answered` is still called.
   void Cancel();
+  // What is asked for from now on is torch's seeds alone: those that are searched, and no further stage of another
+  // kind.
+  void SeedsOnly() { seeds_only_ = true; }
   // For people: "searching all 2^32 seeds of 50,000 samples: 12 % in 4 s"; empty before and after.
   std::string Describe() const;
-  // Whether there was a stage that costs tens of core-seconds; whether one is under way.
+  // Whether there was a stage that costs tens of core-seconds; whether one is under way; whether it is that of all
+  // seeds.
   bool searched() const { return searched_.load(std::memory_order_relaxed); }
   bool searching() const { return searching_.load(std::memory_order_relaxed); }
+  bool searching_seeds() const { return searching_seeds_.load(std::memory_order_relaxed); }
 
  private:
   struct Stage {
     SearchJob job;
     bool search = false;
+    bool seeds = false;  // all of torch's
   };
 
   void MakeStages();
@@ -62,7 +68,7 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   void AddSeedStages();
   void AddEndShuffleStages();
   void AddEndShuffleStage(size_t test, ListShuffler shuffler);
-  void AddStage(SearchJob job, bool search);
+  void AddStage(SearchJob job, bool search, bool seeds = false);
   bool Worth(double tried) const;
   void Next();
   void Found(Finding finding);
@@ -77,6 +83,8 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
   std::chrono::steady_clock::time_point begun_;  // set by Begin
 
   std::atomic<bool> searching_ = false;
+  std::atomic<bool> searching_seeds_ = false;
+  std::atomic<bool> seeds_only_ = false;
   std::atomic<bool> searched_ = false;
   std::atomic<bool> cancelled_ = false;
   mutable Mutex mu_;

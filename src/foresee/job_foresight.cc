@@ -91,6 +91,12 @@ void JobForesight::Lock(Finding finding) {
   LookAhead();
 }
 
+void JobForesight::Remember(const Finding& finding) {
+  const std::string set = SetOf(finding);
+  last_.try_emplace(set, finding);
+  if (set_.empty()) set_ = set;
+}
+
 // The epochs after the last that is known, as far as they follow from it: of the data set that came after this one
 // before, mostly the same.
 void JobForesight::LookAhead() {
@@ -249,10 +255,12 @@ uint64_t JobForesight::misses() const { return misses_ + (epochs_.empty() ? 0 : 
 
 std::vector<Guess> JobForesight::Expected() const {
   std::vector<Guess> guesses;
+  std::vector<ChainPlace> places = places_;
+  places.insert(places.end(), origins_.begin(), origins_.end());
   const auto add = [&](const std::string& set) {
     const auto last = last_.find(set);
     if (last == last_.end()) return;
-    const std::vector<Guess> after = GuessesAfter(last->second, places_);
+    const std::vector<Guess> after = GuessesAfter(last->second, places);
     guesses.insert(guesses.end(), after.begin(), after.end());
   };
   const std::string likeliest = Likeliest();

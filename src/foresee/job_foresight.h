@@ -68,8 +68,11 @@ class JobForesight {
   std::vector<Guess> Expected() const;
   // Whether the seed of the epoch before, of the data set that is to be expected next, was found by a search of all.
   bool Drawn() const;
-  // Where the script's own stream is, once that was found out.
+  // Where the script's own stream may be: in one of known seed; in one that was searched for.
   void SetChain(std::vector<ChainPlace> places) { places_ = std::move(places); }
+  void SetOrigin(std::vector<ChainPlace> places) { origins_ = std::move(places); }
+  // The finding of an epoch that has ended, which says how the coming ones may be drawn.
+  void Remember(const Finding& finding);
 
   // What comes, in order: the rest of the running epoch first. Each part has a number that it keeps.
   struct Part {
@@ -118,6 +121,7 @@ class JobForesight {
   std::unordered_map<std::string, std::string> after_;  // which set was read after which
   std::string set_;                                     // that was read last
   std::vector<ChainPlace> places_;
+  std::vector<ChainPlace> origins_;
   uint64_t epochs_foreseen_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
