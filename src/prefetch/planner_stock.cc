@@ -333,11 +333,12 @@ std::optional<Slot> Planner::NextNotStocked() {
       last_use = kNever;
       last = first;
     } else {
-      // Or what is read next has come late, and those behind it have taken its place.
+      // Or what is read next has come late, and those behind it have taken its place. Where reads are dear, one of
+      // them that the warehouse has as well: it is pushed again later, and nothing is read for it.
       const auto [use, slot] = FirstToPush();
       const Position front = progress_.front();
       const bool far = last_use > front && last_use - front > 2 * (use - front);
-      if (slot == kNoSlot || Sweeps() || !far) return std::nullopt;
+      if (slot == kNoSlot || !far || (Sweeps() && !kept_.Contains(last))) return std::nullopt;
     }
   }
   if (stocked_.bytes() + pushing_bytes_ <= StockMax()) {

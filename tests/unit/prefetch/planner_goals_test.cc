@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "simulation.h"
@@ -57,6 +58,31 @@ TEST(PlannerGoalsTest, DearReadsAreJoined) {
     later_sum += later;
   }
   EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
+}
+
+// Some of the next files could not be pushed at first, and those behind them have filled the page cache's room
+// meanwhile, which the warehouse holds as well.
+TEST(PlannerGoalsTest, WhereReadsAreDearTooWhatIsReadNextHasThePlaceOfWhatIsReadLater) {
+  World world = WorldThatFits(1.5);
+  world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300};
+  world.limits.stock_bytes_max = 16 * kMiB;  // some 150 files
+  world.reader_us = 1000;
+  world.stat_us = 1e6;
+  std::set<EntryNumber> unknown;
+  world.push_outcome = [&unknown](EntryNumber file) {
+    return unknown.erase(file) > 0 ? PushOutcome::kUnknown : PushOutcome::kPushed;
+  };
+  Simulation simulation(world);
+  (void)ThreeEpochs(&simulation);
+  ASSERT_TRUE(simulation.planner().gauges().sweeping);
+  const Order order = simulation.Shuffled(200);
+  const Order late(order.begin() + 10, order.begin() + 20);
+  unknown.insert(late.begin(), late.end());
+  simulation.planner().Append(order);
+  (void)simulation.Settle();
+  EXPECT_TRUE(unknown.empty());
+  for (const EntryNumber file : late) EXPECT_TRUE(simulation.InPageCache(file));
+  EXPECT_EQ(simulation.ViolationText(), "");
 }
 
 // The limits of a control group, on a machine whose processors are busy with other things, and the memory that the

@@ -13,7 +13,6 @@ namespace {
 
 constexpr double kRequestUs = 60;  // a READ that the daemon answers
 constexpr double kDropUs = 30;
-constexpr double kStatUs = 200;
 constexpr double kTurnUs = 50e3;
 
 uint64_t Pages(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
@@ -200,7 +199,7 @@ void Simulation::PumpPushes() {
     Keep(file, plan);
     if (outcome == PushOutcome::kUnknown) {
       ++stats_[file];
-      At(now_us_ + kStatUs, [this, file] { planner_->Statted(file); });
+      At(now_us_ + world_.stat_us, [this, file] { planner_->Statted(file); });
     }
     if (plan.keep) held_.erase(file);
   });

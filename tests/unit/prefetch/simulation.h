@@ -51,6 +51,7 @@ struct World {
   double processor_taken = 0;
   double reader_us = 20;              // a file, when it is in the page cache
   double push_us_per_byte = 0.00028;  // 3.5 GB/s
+  double stat_us = 200;               // until the kernel knows a file that it was asked to look up
   bool opens_seen = true;
   uint64_t warehouse_takes_bytes = UINT64_MAX;  // when it turns out to be smaller than the planner was told
   std::function<bool(EntryNumber)> reads_fail;  // the planner's; those who ask for the file itself get it
