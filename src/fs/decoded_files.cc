@@ -21,8 +21,6 @@ namespace {
 constexpr int kNice = 10;
 constexpr std::chrono::seconds kBetweenLooks(1);
 
-DecodedKey KeyOf(const ShownFile& file) { return {.hash = file.hash, .size = file.size}; }
-
 }  // namespace
 
 Result<std::unique_ptr<DecodedFiles>> DecodedFiles::Open(DecodedFilesOptions options, Statistics& statistics,
@@ -95,9 +93,11 @@ bool DecodedFiles::Read(const ShownFile& file, ReadEngine& engine, std::byte* to
 }
 
 void DecodedFiles::Keep(const ShownFile& file, const RenderedRef& made) {
+  if (Has(file)) return;
   const MutexLock lock(mu_);
   // One may be larger than that.
   if (stopping_ || (waiting_bytes_ > 0 && waiting_bytes_ + file.size > options_.writing_bytes_max)) return;
+  if (!waiting_.insert(KeyOf(file)).second) return;
   waiting_bytes_ += file.size;
   tasks_.push_back({.file = file, .made = made});
   added_.NotifyOne();
@@ -136,6 +136,7 @@ void DecodedFiles::Write(const Task& task) {
     spdlog::warn("decoded-cache: {}; what is decoded is not kept on the disk", cache_->failure().text());
   }
   const MutexLock lock(mu_);
+  waiting_.erase(KeyOf(task.file));
   waiting_bytes_ -= task.file.size;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "augur/status.h"
@@ -55,8 +56,9 @@ class DecodedFiles {
   // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.
   bool Read(const ShownFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
 
-  // Takes what was made to be written, unless so much waits already that the disk does not follow. One file may be
-  // larger than what may wait: it is kept alive while it is written, as it is while it is read.
+  // Takes what was made to be written, unless it is there or waits already, or so much waits that the disk does not
+  // follow: it is to be given again when it is next asked for. One file may be larger than what may wait: it is kept
+  // alive while it is written, as it is while it is read.
   void Keep(const ShownFile& file, const RenderedRef& made);
 
   DecodedCounters counters() const { return cache_->counters(); }
@@ -69,6 +71,10 @@ class DecodedFiles {
     ShownFile file;
     RenderedRef made;
   };
+  struct HashOfKey {
+    size_t operator()(const DecodedKey& key) const { return key.hash.low; }
+  };
+  static DecodedKey KeyOf(const ShownFile& file) { return {.hash = file.hash, .size = file.size}; }
 
   DecodedFiles(std::unique_ptr<DecodedCache> cache, DecodedFilesOptions options, Statistics& statistics)
       : options_(std::move(options)), cache_(std::move(cache)), statistics_(statistics) {}
@@ -85,7 +91,9 @@ class DecodedFiles {
   Mutex mu_;
   CondVar added_;
   std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
-  uint64_t waiting_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // of tasks_, and of the one that is being written
+  // Of tasks_, and of the one that is being written.
+  std::unordered_set<DecodedKey, HashOfKey> waiting_ AUGUR_GUARDED_BY(mu_);
+  uint64_t waiting_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
 
   bool failure_told_ = false;  // used by the thread only

@@ -165,6 +165,7 @@ bool RenderedFiles::Get(const ShownFile& file, const ViewRef& view, uint64_t byt
   if (kept.file != nullptr) {
     statistics_.Add(Stat::kRenderedHits, 1);
     done(kept.file);
+    if (decoded_.files != nullptr) decoded_.files->Keep(file, kept.file);  // the disk may not have followed before
     if (kept.again && hooks_ != nullptr) hooks_->OnMade(file, kept.file->span(), true);
     return true;
   }

@@ -28,10 +28,16 @@ def read_all(point, data, seed):
 
 
 def fill(mounts, point, data, ahead, *options):
-    """Mounts, reads everything, and waits until it is on the disk. Returns the daemon."""
+    """Mounts, and reads everything until it is on the disk: while the disk is busy with others, what is decoded faster than it
+    writes is not kept, and kept when it is decoded again. Returns the daemon."""
     pid = mounts.mount(data.store, point, *WITHOUT, *options)
-    read_all(point, data, 1)
-    wait_until(lambda: ahead.gauges()["decoded_cache_files"] == len(data.paths), "all is on the disk")
+
+    def all_kept():
+        read_all(point, data, 1)
+        drop_caches()
+        return ahead.gauges()["decoded_cache_files"] == len(data.paths)
+
+    wait_until(all_kept, "all is on the disk")
     return pid
 
 
