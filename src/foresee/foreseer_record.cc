@@ -18,6 +18,9 @@ namespace {
 constexpr size_t kRecordedEpochsMax = 16;
 constexpr uint64_t kEpochsRemembered = 16;
 constexpr double kReplayBits = GuessTest::kBelievedBits;
+// An epoch that is the job's last is whole when it has this part of the one before it, or of the list: some reads are
+// not seen.
+constexpr double kWholePart = 0.95;
 
 }  // namespace
 
@@ -80,7 +83,8 @@ void Foreseer::Record(Job& job) {
 
 // The same for an epoch whose order was not understood: such a run is recognised by nothing else when it comes again. A
 // sampler with replacement looks as if it began anew, so that alone ends no epoch before the list is through; and then
-// the epoch may go on, since it may be longer than the list. Of a look at some files nothing is kept.
+// the epoch may go on, since it may be longer than the list. Of a look at some files nothing is kept, nor of an epoch
+// that was broken off: the run that comes again would be known by it, and its end never learnt.
 void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
   if (!replay_ || job.foresight.locked()) return;
   const bool may_go_on = next != nullptr && !next->new_processes;
@@ -93,7 +97,10 @@ void Foreseer::RecordSeen(Job& job, const EpochStart* next) {
     const auto lists = lists_.Candidates(files.first(kSeenFiles), 1);
     const uint64_t size = lists.ok() && !lists->empty() ? lists->front()->size() : files.size();
     if (may_go_on && files.size() < size) return;
-    whole = lists.ok() && !lists->empty() && files.size() >= size / 2;
+    const std::vector<Order>& before = job.record.epochs;
+    const auto usual = static_cast<double>(before.empty() ? size : std::min<uint64_t>(size, before.back().size()));
+    const double least = next != nullptr ? static_cast<double>(size) / 2 : kWholePart * usual;
+    whole = lists.ok() && !lists->empty() && static_cast<double>(files.size()) >= least;
   }
   if (whole) {
     job.cut = Record(job, Order(files.begin(), files.end())) && may_go_on;

@@ -264,6 +264,28 @@ TEST_F(ForeseerTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
   }
 }
 
+// A run that was broken off in its first epoch, and comes again twice: only the whole one is worth to be known by.
+TEST_F(ForeseerTest, AnEpochThatIsBrokenOffIsNotRemembered) {
+  std::mt19937_64 random(19);
+  Order whole(kSamples);
+  for (EntryNumber& file : whole) file = train_->files()[random() % kSamples];
+  const std::string folder = folder_ + "/replay";
+  for (int run = 0; run < 3; ++run) {
+    TraceSimulation simulation(20, false);
+    JobPlan plan;
+    plan.epochs = 1;
+    plan.order = [&](uint64_t) { return run > 0 ? whole : Order(whole.begin(), whole.begin() + kSamples * 3 / 5); };
+    simulation.AddJob(plan);
+    Start(&simulation, folder);
+    if (run < 2) {
+      PlayToTheUnmount(&simulation, 200);
+    } else {
+      Play(&simulation);
+      ExpectForeseen(0.9, 0.9);
+    }
+  }
+}
+
 // A sampler with replacement may draw more than the list has; what it draws beyond is of the same epoch.
 TEST_F(ForeseerTest, AnEpochThatIsLongerThanTheListIsKeptWhole) {
   std::mt19937_64 random(23);
