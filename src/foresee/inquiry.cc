@@ -152,17 +152,25 @@ void Inquiry::MakeStages() {
   uint64_t samples = 1;
   for (const GuessTest& test : question_.tests) samples += test.samples();
   AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(count, kMidstDraws / samples), known_guess, true);
-  if (!search_first) AddSeedStages();
-  if (question_.resumed) AddResumedStage(samples);
+  if (question_.resumed) {
+    // Most runs begin at a beginning: what a core-second has of them before the search of all seeds, the rest behind
+    // it.
+    const auto later = std::make_shared<const std::vector<Guess>>(LaterEpochs(*known_, kResumedDraws / samples));
+    const uint64_t soon = std::min<uint64_t>(later->size(), kMidstDraws / samples);
+    AddResumedStage(later, 0, soon);
+    if (!search_first) AddSeedStages();
+    AddResumedStage(later, soon, later->size());
+  } else if (!search_first) {
+    AddSeedStages();
+  }
   AddEndShuffleStages();
 }
 
-// Behind the search of all seeds, though it costs less: most runs begin at a beginning.
-void Inquiry::AddResumedStage(uint64_t samples) {
-  const auto later = std::make_shared<const std::vector<Guess>>(LaterEpochs(*known_, kResumedDraws / samples));
+// Of the later epochs of known seeds in mid-epoch, those from `begin` to `end`.
+void Inquiry::AddResumedStage(const std::shared_ptr<const std::vector<Guess>>& later, uint64_t begin, uint64_t end) {
   AddGuessStage(
-      "later epochs of known seeds in mid-epoch", later->size(), [later](uint64_t unit) { return (*later)[unit]; },
-      true, true);
+      "later epochs of known seeds in mid-epoch", end - begin,
+      [later, begin](uint64_t unit) { return (*later)[begin + unit]; }, true, begin > 0);
 }
 
 // Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.

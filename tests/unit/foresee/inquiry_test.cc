@@ -32,13 +32,13 @@ std::optional<Finding> Ask(Question question) {
 
 // What one process reads from this place on: enough to believe one of some ten thousand guesses, too little for 2^32.
 Question ReadsInTheMidst(const std::shared_ptr<const SampleList>& list, const Sampler& truth, uint64_t epoch,
-                         size_t place) {
+                         size_t place, size_t reads = 5) {
   const Order files = FilesOf(*list, EpochOf(truth, list->size(), epoch));
   EpochStart start;
   start.job = 1;
   EpochStream& stream = start.streams.emplace_back();
   stream.id = 1;
-  for (size_t i = place; i < place + 5; ++i) stream.reads.push_back({.file = files[i]});
+  for (size_t i = place; i < place + reads; ++i) stream.reads.push_back({.file = files[i]});
   stream.read_count = stream.reads.size();
   Question question;
   question.tests.emplace_back(list, start);
@@ -57,6 +57,22 @@ TEST(InquiryTest, ARunThatWasResumedInTheMidstOfALaterEpoch) {
   // It goes on by itself.
   const Guess next = {.sampler = found->guess.sampler, .epoch = found->guess.epoch + 1};
   EXPECT_EQ(EpochOf(*next.sampler, list->size(), next.epoch), EpochOf(*truth, list->size(), 778));
+}
+
+// ... of which a core-second has the likeliest, before the search of all seeds, for which there are reads enough here.
+TEST(InquiryTest, ALikelyLaterEpochIsKnownBeforeAllSeedsAreSearched) {
+  auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
+  ASSERT_TRUE(searcher.ok()) << searcher.status().text();
+  const auto list = ListOf(20'000);
+  Question question = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 400, 7770, 12);
+  ASSERT_TRUE(Inquiry::Decidable(question));
+  std::promise<std::optional<Finding>> answer;
+  const auto inquiry = std::make_shared<Inquiry>(
+      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(question),
+      [&answer](std::optional<Finding> finding) { answer.set_value(std::move(finding)); });
+  inquiry->Begin();
+  EXPECT_TRUE(answer.get_future().get().has_value());
+  EXPECT_FALSE(inquiry->searched());
 }
 
 // Such a run begins with its job; a later pass of a job is not looked for so far.
