@@ -186,10 +186,10 @@ Command ViewsCommand() {
   command.brief = "list the views of the mount and how large they are";
   command.text =
       "Lists the view that is the root (-o view=), and those in .augur/views that were used since the mount began, "
-      "with "
-      "the number of their images and the size of all their files together. Where that is more than the daemon's "
-      "memory "
-      "for them, files are decoded again when the kernel has dropped them from its page cache.";
+      "with the number of their images and the size of all their files together. Where that is more than the daemon's "
+      "memory for them, files are decoded again when the kernel has dropped them from its page cache. Of a view that "
+      "was read, also how often its files were asked for and found made, how many images were decoded for it, and "
+      "how long that took.";
   command.arguments = {MountpointArgument()};
   command.options = {JsonOption("Sizes are in bytes.")};
   return command;

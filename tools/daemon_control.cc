@@ -137,7 +137,11 @@ Result<ControlReply> DaemonControl::Views() {
                      {"largest_bytes", total.largest_bytes},
                      {"memory_bytes", MemoryForViews(total.largest_bytes)},
                      {"reads", view->counts->reads.load(std::memory_order_relaxed)},
-                     {"hits", view->counts->hits.load(std::memory_order_relaxed)}});
+                     {"hits", view->counts->hits.load(std::memory_order_relaxed)},
+                     {"images_decoded", view->counts->images_decoded.load(std::memory_order_relaxed)},
+                     {"decode_errors", view->counts->decode_errors.load(std::memory_order_relaxed)},
+                     {"rendered_bytes", view->counts->rendered_bytes.load(std::memory_order_relaxed)},
+                     {"decode_us", view->counts->decode_us.load(std::memory_order_relaxed)}});
   }
   reply.body = views.dump();
   return reply;

@@ -399,16 +399,25 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
   }
   if (!status.ok()) {
     statistics_.Add(Stat::kDecodeErrors, 1);
+    job->view->counts->decode_errors.fetch_add(1, std::memory_order_relaxed);
     LogOnce(*job, status);
     // Whatever it was, to a reader it is a file that cannot be read.
     return Status(Code::kCorrupt, status.text());
   }
-  statistics_.Record(Histogram::kDecodeTimeUs, MicrosecondsSince(begin));
-  statistics_.Add(Stat::kImagesDecoded, 1);
-  statistics_.Add(Stat::kRenderedBytes, job->shown.size);
+  CountDecoded(*job, MicrosecondsSince(begin));
   RenderedRef made = std::move(job->result);
   if (decoded_.files != nullptr) decoded_.files->Keep(job->shown, made);
   return made;
+}
+
+void RenderedFiles::CountDecoded(const Job& job, uint64_t decode_us) {
+  statistics_.Record(Histogram::kDecodeTimeUs, decode_us);
+  statistics_.Add(Stat::kImagesDecoded, 1);
+  statistics_.Add(Stat::kRenderedBytes, job.shown.size);
+  ViewCounts& of_view = *job.view->counts;
+  of_view.images_decoded.fetch_add(1, std::memory_order_relaxed);
+  of_view.rendered_bytes.fetch_add(job.shown.size, std::memory_order_relaxed);
+  of_view.decode_us.fetch_add(decode_us, std::memory_order_relaxed);
 }
 
 // What was taken before the file was read is what most such files want. One that wants more and does not find it keeps

@@ -123,6 +123,7 @@ class RenderedFiles {
   void RunInPool(const JobRef& job, DecodePool::Urgency urgency) AUGUR_REQUIRES(mu_);
   void Arrived(const JobRef& job, uint64_t block, const Result<BlockRef>& bytes);
   std::optional<Result<RenderedRef>> Make(const JobRef& job);
+  void CountDecoded(const Job& job, uint64_t decode_us);
   Grant TakeExactly(const JobRef& job, uint64_t bytes);
   void Finish(const JobRef& job, Result<RenderedRef> made);
   void LogOnce(const Job& job, const Status& status);

@@ -21,10 +21,14 @@ namespace augur {
 // In .augur, beside the virtual files; in no listing.
 inline constexpr std::string_view kViewsFolderName = "views";
 
-// What was asked of a view. The kernel's page cache answers without asking.
+// What was asked of a view, and what that cost. The kernel's page cache answers without asking.
 struct ViewCounts {
-  std::atomic<uint64_t> reads = 0;  // first READ of a file that is made for the view
-  std::atomic<uint64_t> hits = 0;   // of them, those that found it made
+  std::atomic<uint64_t> reads = 0;           // first READ of a file that is made for the view
+  std::atomic<uint64_t> hits = 0;            // of them, those that found it made
+  std::atomic<uint64_t> images_decoded = 0;  // as Stat::kImagesDecoded, of this view; so are those below
+  std::atomic<uint64_t> decode_errors = 0;
+  std::atomic<uint64_t> rendered_bytes = 0;
+  std::atomic<uint64_t> decode_us = 0;  // all that Histogram::kDecodeTimeUs has of the view, together
 };
 
 // A view of this mount. Constant, but for what it counts.

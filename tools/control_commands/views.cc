@@ -21,6 +21,10 @@ struct Row {
   uint64_t memory_bytes = 0;   // the memory= that has room for it
   uint64_t reads = 0;
   uint64_t hits = 0;
+  uint64_t images_decoded = 0;
+  uint64_t decode_errors = 0;
+  uint64_t rendered_bytes = 0;
+  uint64_t decode_us = 0;  // of all images_decoded together
 };
 
 // What a daemon of another version says otherwise is nothing.
@@ -39,6 +43,10 @@ std::vector<Row> RowsOf(const std::string& body) {
     row.memory_bytes = view.value("memory_bytes", uint64_t{0});
     row.reads = view.value("reads", uint64_t{0});
     row.hits = view.value("hits", uint64_t{0});
+    row.images_decoded = view.value("images_decoded", uint64_t{0});
+    row.decode_errors = view.value("decode_errors", uint64_t{0});
+    row.rendered_bytes = view.value("rendered_bytes", uint64_t{0});
+    row.decode_us = view.value("decode_us", uint64_t{0});
     rows.push_back(std::move(row));
   }
   return rows;
@@ -61,6 +69,13 @@ std::string Table(const std::vector<Row>& rows, const Room& room) {
     if (row.reads > 0) {
       line += "; asked for " + std::to_string(row.reads) + " times, " + std::to_string(row.hits * 100 / row.reads) +
               " % made already";
+    }
+    if (row.images_decoded > 0) {
+      line += "; decoded " + std::to_string(row.images_decoded) + " images to " + FormatSize(row.rendered_bytes) +
+              ", " + std::to_string(row.decode_us / row.images_decoded) + " us each";
+    }
+    if (row.decode_errors > 0) {
+      line += "; could not decode one " + std::to_string(row.decode_errors) + " times, see the log";
     }
     if (row.bytes > room.bytes_max) {
       line += "; does not fit in the " + FormatSize(room.bytes_max) +
@@ -96,6 +111,10 @@ Status RunViews(const ViewsOptions& options) {
                              {"bytes", row.bytes},
                              {"reads", row.reads},
                              {"hits", row.hits},
+                             {"images_decoded", row.images_decoded},
+                             {"decode_errors", row.decode_errors},
+                             {"rendered_bytes", row.rendered_bytes},
+                             {"decode_us", row.decode_us},
                              {"largest_bytes", row.largest_bytes},
                              {"fits", row.bytes <= room.bytes_max}});
   }
