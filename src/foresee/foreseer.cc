@@ -312,9 +312,8 @@ void Foreseer::Publish() {
       text = job->state;
     }
     if (const std::string known = job->foresight.Describe(); !known.empty()) {
-      if (!text.empty()) text += "; ";
-      if (!job->foresight.locked()) text += "nothing now; last: ";
-      text += known;
+      const std::string between = text.empty() ? "" : "; ";
+      text = job->foresight.locked() ? known + between + text : text + between + "nothing now; last: " + known;
     }
     if (!text.empty()) facts.emplace_back(name, std::move(text));
   }

@@ -52,6 +52,8 @@ TEST_F(OwnStreamTest, OneSeedThatWasFoundTellsAllLaterEpochs) {
   ASSERT_TRUE(WaitUntilTold("found by search")) << Told();
   // Its first part, in which the seed is, has been searched.
   ASSERT_TRUE(WaitUntilTold("own stream: 1 %")) << Told();
+  const std::string told = Told();
+  EXPECT_LT(told.find("found by search"), told.find("own stream: ")) << "what is known is said first: " << told;
   PlayUntil(TraceEnd());
   EXPECT_GE(share(0), 0.8) << Told();
   EXPECT_GE(share(1), 0.95) << Told();
