@@ -26,6 +26,7 @@ Finding MakeFinding(std::shared_ptr<const SampleList> list, const Guess& guess) 
 
 Finding Continue(const Finding& finding, const Guess& guess) {
   Finding next = MakeFinding(finding.list, guess);
+  next.nth = finding.nth + 1;
   next.bits = finding.bits;
   next.how = finding.how;
   return next;
@@ -35,6 +36,7 @@ Finding ContinueRecorded(const Finding& finding) {
   AUGUR_CHECK(!finding.recorded.empty());
   Finding next = finding;
   next.begin = 0;
+  ++next.nth;
   ++next.run_epoch;
   next.order = std::make_shared<const EpochOrder>(*finding.recorded.front());
   next.recorded.erase(next.recorded.begin());

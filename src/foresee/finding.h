@@ -30,6 +30,8 @@ struct Guess {
 struct Finding {
   std::shared_ptr<const EpochOrder> order;
   uint32_t begin = 0;  // the first place that is read, in a run that was resumed in mid-epoch
+  uint32_t nth =
+      0;  // passes of the job over this set of files before it, as far as it was asked for (EpochStart::epoch)
   // log2 of the odds against chance, after all that was tried: wrong with a probability of 2^-bits.
   double bits = 0;
 

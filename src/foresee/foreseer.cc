@@ -311,11 +311,15 @@ void Foreseer::Publish() {
     } else if (!job->foresight.locked()) {
       text = job->state;
     }
-    if (const std::string known = job->foresight.Describe(); !known.empty()) {
-      const std::string between = text.empty() ? "" : "; ";
-      text = job->foresight.locked() ? known + between + text : text + between + "nothing now; last: " + known;
-    }
-    if (!text.empty()) facts.emplace_back(name, std::move(text));
+    // What is known first, then what is still searched for; or the other way round.
+    std::string known = job->foresight.Describe();
+    const bool locked = job->foresight.locked();
+    if (!locked && !known.empty()) known.insert(0, "nothing now; last: ");
+    std::string& first = locked ? known : text;
+    const std::string& second = locked ? text : known;
+    if (!first.empty() && !second.empty()) first += "; ";
+    first += second;
+    if (!first.empty()) facts.emplace_back(name, std::move(first));
   }
   if (!ended_.empty()) {
     facts.emplace_back(facts.empty() ? "foreseen" : "foreseen_last",

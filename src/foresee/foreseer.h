@@ -124,7 +124,8 @@ class Foreseer {
     JobForesight foresight;
     std::shared_ptr<Inquiry> inquiry;
     uint64_t question = 0;       // number of the inquiry
-    uint32_t question_pass = 0;  // about which it is, and which lists may be read there
+    uint32_t question_pass = 0;  // about which it is, of its set which one, and which lists may be read there
+    uint32_t question_epoch = 0;
     std::vector<std::string> question_lists;
     uint64_t reads_to_ask = 0;  // the next question waits for so many reads of the epoch
     uint64_t reads_held = 0;    // that guesses were held against in the last one

@@ -81,10 +81,10 @@ std::optional<EpochStart> Foreseer::Asked(const Job& job) const {
     return epoch;
   }
   // Where the reader has gone elsewhere and nobody saw a beginning, what it has read since is all that is known.
-  const uint32_t pass = epoch->pass;
-  epoch = job.foresight.Unforeseen();
-  epoch->pass = pass;
-  return epoch;
+  EpochStart unforeseen = job.foresight.Unforeseen();
+  unforeseen.pass = epoch->pass;
+  unforeseen.epoch = epoch->epoch;
+  return unforeseen;
 }
 
 // One for each list of samples that has the files that were read.
@@ -145,7 +145,7 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   Question question;
   question.tests = TestsOf(epoch);
   if (question.tests.empty()) return;
-  question.expected = job.foresight.Expected();
+  question.expected = job.foresight.Expected(epoch.epoch);
   question.expected.insert(question.expected.end(), remembered_.begin(), remembered_.end());
   for (const EpochStream& stream : epoch.streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
@@ -163,6 +163,7 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   const uint64_t number = ++questions_;
   job.question = number;
   job.question_pass = epoch.pass;
+  job.question_epoch = epoch.epoch;
   job.question_lists.clear();
   for (const GuessTest& test : question.tests) job.question_lists.push_back(test.list().name());
   job.inquiry = std::make_shared<Inquiry>(
@@ -229,7 +230,7 @@ void Foreseer::ForgetDouble() {
 // Whether the epoch is as the user said.
 bool Foreseer::AskHints(Job& job, const EpochStart& epoch, uint64_t reads) {
   if (hints_.empty()) return false;
-  if (std::optional<Finding> finding = hints_.Answer(TestsOf(epoch), job.foresight.Expected())) {
+  if (std::optional<Finding> finding = hints_.Answer(TestsOf(epoch), job.foresight.Expected(epoch.epoch))) {
     Found(job, reads, std::move(finding));
     return true;
   }
@@ -267,7 +268,10 @@ void Foreseer::Found(Job& job, uint64_t reads, std::optional<Finding> finding) {
 
 void Foreseer::Lock(Job& job, Finding finding) {
   job.DropInquiry();
-  if (const std::optional<EpochStart> epoch = Asked(job)) hints_.Found(job.foresight.id(), epoch->pass, finding);
+  if (const std::optional<EpochStart> epoch = Asked(job)) {
+    hints_.Found(job.foresight.id(), epoch->pass, finding);
+    finding.nth = epoch->epoch;
+  }
   if (!hints_.Has(finding.guess)) DenyHints(job, finding.seed.has_value());
   job.foresight.Lock(std::move(finding));
   if (!job.foresight.locked()) return;

@@ -135,7 +135,9 @@ void Foreseer::AnswerLate(Job& job, const std::optional<Finding>& finding) {
     return;
   }
   spdlog::info("the order of an epoch that has ended is known: {}, {}", finding->what, finding->how);
-  job.foresight.Remember(*finding);
+  Finding of_before = *finding;
+  of_before.nth = job.question_epoch;
+  job.foresight.Remember(of_before);
   SearchChain(job, *finding, job.question_pass);
 }
 

@@ -253,14 +253,15 @@ JobForesight::Told JobForesight::Roll() {
 uint64_t JobForesight::hits() const { return hits_ + (epochs_.empty() ? 0 : follower().hits()); }
 uint64_t JobForesight::misses() const { return misses_ + (epochs_.empty() ? 0 : follower().misses()); }
 
-std::vector<Guess> JobForesight::Expected() const {
+std::vector<Guess> JobForesight::Expected(uint32_t nth) const {
   std::vector<Guess> guesses;
   std::vector<ChainPlace> places = places_;
   places.insert(places.end(), origins_.begin(), origins_.end());
   const auto add = [&](const std::string& set) {
     const auto last = last_.find(set);
     if (last == last_.end()) return;
-    const std::vector<Guess> after = GuessesAfter(last->second, places);
+    const Finding& finding = last->second;
+    const std::vector<Guess> after = GuessesAfter(finding, places, nth > finding.nth ? nth - finding.nth : 1);
     guesses.insert(guesses.end(), after.begin(), after.end());
   };
   const std::string likeliest = Likeliest();

@@ -64,8 +64,9 @@ class JobForesight {
   uint64_t hits() const;
   uint64_t misses() const;
 
-  // How the coming epoch may have been drawn, by the epochs before.
-  std::vector<Guess> Expected() const;
+  // How the epoch may have been drawn, by the epochs before, that comes behind `nth` passes over its set of files; 0:
+  // they are not known.
+  std::vector<Guess> Expected(uint32_t nth = 0) const;
   // Whether the seed of the epoch before, of the data set that is to be expected next, was found by a search of all.
   bool Drawn() const;
   // Where the script's own stream may be: in one of known seed; in one that was searched for.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "shuffle/stepped_sampler.h"
 #include "shuffle/torch_recipes.h"
 
@@ -28,15 +29,18 @@ Guess Run(uint32_t seed, uint32_t offset, bool trailing, uint64_t extra) {
   return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = 1};
 }
 
-// Epoch 1 of the loops that draw their next seed any number of outputs behind `place`, where that of epoch 0 was drawn.
-void AddChained(const ChainPlace& place, std::vector<Guess>* guesses) {
+// An epoch of the loops that draw its seed any number of outputs behind `place`, where that of `epochs` before it was
+// drawn.
+void AddChained(const ChainPlace& place, uint32_t epochs, std::vector<Guess>* guesses) {
   Mt19937 engine(static_cast<uint32_t>(place.stream_seed));
   engine.Discard(place.position + 1);
-  for (uint64_t stride = 1; stride <= place.stride_max; ++stride) {
+  for (uint64_t outputs = 1; outputs <= place.stride_max; ++outputs) {
+    const uint32_t strides = outputs % epochs == 0 ? epochs : 1;
     guesses->push_back(
         {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", engine.Next(), 0)),
-         .epoch = 1,
-         .drawn = DrawnSeed{.stream_seed = place.stream_seed, .position = place.position, .stride = stride}});
+         .epoch = strides,
+         .drawn =
+             DrawnSeed{.stream_seed = place.stream_seed, .position = place.position, .stride = outputs / strides}});
   }
 }
 
@@ -55,7 +59,8 @@ std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted) {
   return seeds;
 }
 
-std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainPlace>& places) {
+std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainPlace>& places, uint32_t epochs) {
+  AUGUR_CHECK(epochs > 0);
   std::vector<Guess> guesses;
   if (finding.guess.sampler != nullptr && !finding.seed) {
     const auto add = [&](const Guess& guess) {
@@ -72,7 +77,7 @@ std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainP
     const auto* drawn = torch != nullptr ? std::get_if<DrawnSeed>(&torch->recipe().generator) : nullptr;
     if (drawn != nullptr) {
       // The loop draws more, or less, of the stream than was thought.
-      AddChained({.stream_seed = drawn->stream_seed, .position = drawn->position + last.epoch * drawn->stride},
+      AddChained({.stream_seed = drawn->stream_seed, .position = drawn->position + last.epoch * drawn->stride}, epochs,
                  &guesses);
     }
     // It counts in twos, or takes two permutations of its generator.
@@ -80,7 +85,7 @@ std::vector<Guess> GuessesAfter(const Finding& finding, const std::vector<ChainP
     return guesses;
   }
   if (!finding.seed) return guesses;
-  for (const ChainPlace& place : places) AddChained(place, &guesses);
+  for (const ChainPlace& place : places) AddChained(place, epochs, &guesses);
   guesses.push_back(Fresh(*finding.seed, 1));
   for (const bool trailing : {true, false}) {
     for (const uint64_t extra : {0, 2, 4}) guesses.push_back(Run(*finding.seed, finding.offset, trailing, extra));

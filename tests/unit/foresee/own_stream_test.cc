@@ -79,6 +79,22 @@ TEST_F(OwnStreamTest, ASeedThatIsFoundTooLateForItsEpochTellsTheLaterOnes) {
   for (const size_t epoch : {3, 4, 5}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
 }
 
+// Epochs that nobody understood lie between the one whose seed was found and the one that tells of which generator:
+// they drew from it, too.
+TEST_F(OwnStreamTest, EpochsThatWereNotUnderstoodAreCounted) {
+  const uint32_t seed = SeedWhoseDrawnSeedIsIn(200'000'000, 300'000'000);
+  TraceSimulation simulation(42, false);
+  StartLoop(&simulation, seed, 6);
+  PlayEpochs(0, 600);
+  ASSERT_TRUE(WaitUntilTold("all seeds of torch")) << Told();
+  PlayEpochs(3, 300);
+  ASSERT_TRUE(IsTold("of an epoch that has ended: all seeds of torch")) << Told();
+  ASSERT_TRUE(WaitUntilTold("seeds from outputs 3 + 4 * epoch of manual_seed(" + std::to_string(seed) + ")")) << Told();
+  PlayUntil(TraceEnd());
+  EXPECT_TRUE(IsTold("seeds from outputs 3 + 4 * epoch of manual_seed(" + std::to_string(seed) + ")")) << Told();
+  for (const size_t epoch : {4, 5}) EXPECT_EQ(share(epoch), 1) << "epoch " << epoch << Told();
+}
+
 TEST(OriginSearchTest, EveryPlaceOfAPartIsFound) {
   auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
   ASSERT_TRUE(searcher.ok()) << searcher.status().text();

@@ -97,6 +97,34 @@ TEST_F(SuccessionTest, TheScriptsOwnStream) {
   }
 }
 
+// The epochs between were not understood, and drew from the stream as well.
+TEST_F(SuccessionTest, TheStrideIsThatOfAllEpochsBetween) {
+  const auto truth = MakeTorchSampler(DrawnSeedRecipe("torch RandomSampler", 42, 3, 4));
+  const std::vector<ChainPlace> places = {{.stream_seed = 42, .position = 3}};
+  std::mt19937 stream(42);
+  stream.discard(3);
+  const Finding first = Searched(static_cast<uint32_t>(stream()));
+  for (const uint32_t epochs : {1U, 2U, 3U, 5U}) {
+    SCOPED_TRACE(epochs);
+    const std::vector<Guess> guesses = GuessesAfter(first, places, epochs);
+    const auto guess = std::ranges::find_if(guesses, [&](const Guess& one) {
+      return one.drawn && one.drawn->position + one.epoch * one.drawn->stride == 3 + 4 * uint64_t{epochs};
+    });
+    ASSERT_NE(guess, guesses.end());
+    const Guess settled = Settled(*guess);
+    for (const uint64_t more : {0U, 1U}) {
+      IndexOrder indices;
+      settled.sampler->Take(kSamples, settled.epoch + more, kSamples, &indices);
+      EXPECT_EQ(indices, EpochOf(*truth, kSamples, epochs + more));
+    }
+  }
+  // What cannot be shared out is one stride.
+  const std::vector<Guess> guesses = GuessesAfter(first, places, 3);
+  EXPECT_EQ(std::ranges::count_if(
+                guesses, [](const Guess& one) { return one.drawn && one.drawn->stride == 4 && one.epoch == 1; }),
+            1);
+}
+
 // One generator for the whole run, with all that others draw from it between two epochs.
 TEST_F(SuccessionTest, AGeneratorOfTheWholeRun) {
   for (const uint32_t offset : {0U, 2U}) {
