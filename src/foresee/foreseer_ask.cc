@@ -149,6 +149,7 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   question.expected.insert(question.expected.end(), remembered_.begin(), remembered_.end());
   for (const EpochStream& stream : epoch.streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
+    question.pool = question.pool || stream.pool;
   }
   const bool decidable = Inquiry::Decidable(question);
   question.variants = AsksSeeds(epoch, held, decidable, &job);

@@ -8,7 +8,7 @@
 
 #include "foresee/best_guess.h"
 #include "foresee/later_epochs.h"
-#include "shuffle/end_shuffle_search.h"
+#include "foresee/list_seeds.h"
 #include "shuffle/torch_permutation.h"
 #include "shuffle/torch_recipes.h"
 
@@ -21,10 +21,6 @@ constexpr uint64_t kGuessesARange = 64;
 constexpr size_t kClueStreams = 8;
 constexpr uint32_t kUnsurePlaces = 4;
 constexpr double kSeedBits = 32;
-// Keras and webdataset draw their seeds from 10^6 numbers. Reads of parallel threads and workers come so far apart.
-constexpr uint64_t kEndShuffleSeeds = 1'000'000;
-constexpr uint64_t kEndShuffleSlack = 512;
-constexpr uint64_t kEndShuffleRange = 256;
 
 std::string Hex(uint32_t value) {
   constexpr const char* kDigits = "0123456789abcdef";
@@ -148,6 +144,9 @@ void Inquiry::MakeStages() {
   if (search_first) AddSeedStages();
   AddGuessStage("known seeds", count, known_guess, false);
   if (!question_.search) return;
+  // Where it is none of torch's loaders, the small sets of seeds before all of torch's.
+  const bool lists_first = question_.pool && !search_first;
+  if (lists_first) AddListStages();
   // The same in mid-epoch, as many as may be had.
   uint64_t samples = 1;
   for (const GuessTest& test : question_.tests) samples += test.samples();
@@ -163,7 +162,7 @@ void Inquiry::MakeStages() {
   } else if (!search_first) {
     AddSeedStages();
   }
-  AddEndShuffleStages();
+  if (!lists_first) AddListStages();
 }
 
 // Of the later epochs of known seeds in mid-epoch, those from `begin` to `end`.
@@ -216,53 +215,21 @@ void Inquiry::AddStage(SearchJob job, bool search, bool seeds) {
 }
 
 // Small sets of seeds that a list is shuffled with from its end: Keras' 10^6, and what people choose.
-void Inquiry::AddEndShuffleStages() {
-  for (size_t i = 0; i < question_.tests.size(); ++i) {
-    for (const ListShuffler shuffler : {ListShuffler::kNumpyRandomState, ListShuffler::kPython}) {
-      AddEndShuffleStage(i, shuffler);
-    }
-  }
-}
-
-void Inquiry::AddEndShuffleStage(size_t test, ListShuffler shuffler) {
-  const auto samples = static_cast<double>(question_.tests[test].samples());
-  const FirstReads first = {.shuffler = shuffler,
-                            .samples = question_.tests[test].samples(),
-                            .reads = question_.tests[test].InTurn(),
-                            .slack = kEndShuffleSlack};
-  // A wrong seed fits each read with probability (place + slack) / samples.
-  double bits = 0;
-  for (size_t place = 0; place < first.reads.size(); ++place) {
-    bits += std::log2(samples / std::min(samples, static_cast<double>(place + kEndShuffleSlack)));
-  }
-  if (!Believed(bits, static_cast<double>(kEndShuffleSeeds))) return;
+void Inquiry::AddListStages() {
   const auto self = shared_from_this();
-  SearchJob job;
-  job.name = "seeds of a list's shuffle";
-  job.units = kEndShuffleSeeds;
-  job.range_units = kEndShuffleRange;
-  job.work = [first](uint64_t begin, uint64_t count, SearchTurn& turn) {
-    EndShuffleSearch search(first);
-    const std::vector<uint64_t> seeds = search.Search(begin, begin + count, [&turn] { return !turn.Continue(); });
-    if (!seeds.empty()) turn.Found(seeds.front());
-  };
-  job.on_done = [self, bits, test, shuffler](const SearchOutcome& outcome) {
-    if (outcome.end == SearchEnd::kFound) {
-      const auto guess = [&](ListEpochs epochs) {
-        return Guess{.sampler = std::make_shared<const ListShuffleSampler>(
-                         ListShuffleSampler::Recipe{.shuffler = shuffler, .seed = outcome.result, .epochs = epochs})};
-      };
-      Finding finding = MakeFinding(self->question_.tests[test].shared_list(), guess(ListEpochs::kOnce));
-      finding.bits = bits - std::log2(static_cast<double>(kEndShuffleSeeds));
-      for (const ListEpochs epochs : {ListEpochs::kInPlace, ListEpochs::kContinued, ListEpochs::kSeedPlusEpoch}) {
-        finding.others.push_back(guess(epochs));
-      }
-      finding.how = self->HowFound("found by search", test);
-      self->Found(std::move(finding));
+  for (size_t test = 0; test < question_.tests.size(); ++test) {
+    for (const ListShuffler shuffler : {ListShuffler::kNumpyRandomState, ListShuffler::kPython}) {
+      std::optional<SearchJob> job =
+          MakeListSeedJob(question_.tests[test], shuffler, [self, test](std::optional<Finding> finding) {
+            if (finding) {
+              finding->how = self->HowFound("found by search", test);
+              self->Found(*std::move(finding));
+            }
+            self->Next();
+          });
+      if (job) AddStage(*std::move(job), false);
     }
-    self->Next();
-  };
-  AddStage(std::move(job), false);
+  }
 }
 
 // Every seed of torch's generator, for an epoch that begins with a fresh one.

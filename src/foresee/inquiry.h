@@ -16,14 +16,14 @@
 #include "foresee/question.h"
 #include "search/searcher.h"
 #include "shuffle/known_samplers.h"
-#include "shuffle/list_shuffle.h"
 
 namespace augur {
 
 // Inquiry answers one question by all that can be tried, the cheapest first: the known samplers; the
 // same from anywhere in the epoch; later epochs of known seeds, the likeliest, from anywhere in them; all 2^32 seeds of
 // torch's generator; more of those later epochs; and the small sets of seeds that shuffles from the end are drawn from.
-// All seeds are first where an epoch before had one of them. Each stage is a job of the Searcher, and what a stage
+// Those sets are before all seeds where threads of one process read, and all seeds first of all where an epoch before
+// had one of them. Each stage is a job of the Searcher, and what a stage
 // believes ends the inquiry.
 //
 // Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the inquiry has ended: with a
@@ -67,8 +67,7 @@ class Inquiry : public std::enable_shared_from_this<Inquiry> {
                      bool search = false);
   void AddResumedStage(const std::shared_ptr<const std::vector<Guess>>& later, uint64_t begin, uint64_t end);
   void AddSeedStages();
-  void AddEndShuffleStages();
-  void AddEndShuffleStage(size_t test, ListShuffler shuffler);
+  void AddListStages();
   void AddStage(SearchJob job, bool search, bool seeds = false);
   bool Worth(double tried) const;
   void Next();

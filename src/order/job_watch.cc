@@ -157,6 +157,7 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   const bool beside = RecentOfOther(read.file, id, pass);
   Remember(read.file, id);
   const Added added = Append(pass, id, id == 0 ? nullptr : read.process, {.file = read.file});
+  if (id != 0 && read.pool) pass.streams[id].pool = true;
   const bool known = added.to_pass || pass.files.Has(read.file);
   if (id == 0) {
     unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
@@ -464,7 +465,8 @@ EpochStart JobWatch::Describe(const Pass& pass) const {
   }
   for (const auto& [id, from] : pass.streams) {
     if (from.read_count == 0) continue;
-    EpochStream stream{.id = id, .launch = {}, .reads = from.reads, .read_count = from.read_count};
+    EpochStream stream{
+        .id = id, .launch = {}, .pool = from.pool, .reads = from.reads, .read_count = from.read_count};
     if (from.process) {
       stream.pid = from.process->facts.pid;
       stream.start_us = from.process->facts.start_us;

@@ -18,6 +18,7 @@ StreamRead Streams::TakeRead(const Sighting& sighting) {
   if (read.process) {
     read.stream = read.process->serial;
     read.job = JobOf(read.process, sighting.time_us);
+    read.pool = read.process->known && sighting.reader != read.process->facts.pid;
   } else {
     invisible_seen_ = true;
     invisible_seen_us_ = sighting.time_us;

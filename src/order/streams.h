@@ -29,6 +29,7 @@ struct StreamRead {
   uint64_t time_us = 0;
   std::shared_ptr<const Process> process;  // of the stream; nullptr for stream 0
   bool again = false;                      // the same stream read it just now
+  bool pool = false;                       // by another thread of the process than its first
   // The file was told as an open that nobody could be named for, a read of stream 0 in this job; now it is known whose.
   bool named = false;
   JobId named_job = 0;

@@ -54,6 +54,19 @@ std::string KerasImageSampler::Describe() const {
   return text;
 }
 
+std::vector<KerasImageSampler::Recipe> KerasRecipes(uint32_t seed, std::span<const uint32_t> batches_samples) {
+  using Part = KerasImageSampler::Part;
+  std::vector<KerasImageSampler::Recipe> recipes;
+  for (const double split : {0.0, 0.2}) {
+    const Part part = split > 0 ? Part::kTraining : Part::kAll;
+    for (const uint32_t batch : batches_samples) {
+      recipes.push_back({.seed = seed, .batch_samples = batch, .validation_split = split, .part = part});
+    }
+    recipes.push_back({.seed = seed, .second_shuffle = false, .validation_split = split, .part = part});
+  }
+  return recipes;
+}
+
 uint32_t KerasSeedAfter(uint32_t global_seed) {
   return NumpyRandomState(global_seed).Draw(KerasImageSampler::kSeedsWithout - 1);
 }

@@ -70,14 +70,8 @@ void AddLists(Known* known) {
 
 void AddKeras(Known* known) {
   for (const uint32_t seed : kKerasSeeds) {
-    for (const double split : {0.0, 0.2}) {
-      const auto part = split > 0 ? KerasImageSampler::Part::kTraining : KerasImageSampler::Part::kAll;
-      for (const uint32_t batch : kKerasBatches) {
-        Add(known, KerasImageSampler({.seed = seed, .batch_samples = batch, .validation_split = split, .part = part}),
-            Likelihood::kCustom, 1);
-      }
-      Add(known, KerasImageSampler({.seed = seed, .second_shuffle = false, .validation_split = split, .part = part}),
-          Likelihood::kCustom, 1);
+    for (const KerasImageSampler::Recipe& recipe : KerasRecipes(seed, kKerasBatches)) {
+      Add(known, KerasImageSampler(recipe), Likelihood::kCustom, 1);
     }
   }
 }

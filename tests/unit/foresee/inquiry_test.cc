@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "foresee/later_epochs.h"
+#include "shuffle/keras_sampler.h"
 #include "shuffle/torch_recipes.h"
 #include "unit/foresee/test_reads.h"
 
@@ -113,6 +114,29 @@ TEST(InquiryTest, AllSeedsComeFirstWhereAnEpochBeforeHadOneOfThem) {
     inquiry->Cancel();
     EXPECT_FALSE(answer.get_future().get().has_value());
   }
+}
+
+// keras.utils.image_dataset_from_directory draws its seed of 10^6. Threads of one process read: that is known before all
+// seeds of torch are searched, and by what Keras does with it, so that the next epoch, another one, is known as well.
+TEST(InquiryTest, SeedsOfListsComeBeforeAllOfTorchsWhereThreadsRead) {
+  auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
+  ASSERT_TRUE(searcher.ok()) << searcher.status().text();
+  const auto list = ListOf(20'000);
+  const KerasImageSampler truth({.seed = 271'828, .batch_samples = 16});
+  Question question = ReadsInTheMidst(list, truth, 0, 0, 60);
+  ASSERT_TRUE(Inquiry::Decidable(question));
+  question.pool = true;
+  std::promise<std::optional<Finding>> answer;
+  const auto inquiry = std::make_shared<Inquiry>(
+      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(question),
+      [&answer](std::optional<Finding> finding) { answer.set_value(std::move(finding)); });
+  inquiry->Begin();
+  const std::optional<Finding> found = answer.get_future().get();
+  EXPECT_FALSE(inquiry->searched());
+  if (!found) FAIL() << "not found";
+  EXPECT_EQ(found->order->files(), FilesOf(*list, EpochOf(truth, list->size(), 0)));
+  EXPECT_EQ(EpochOf(*found->guess.sampler, list->size(), 1), EpochOf(truth, list->size(), 1));
+  EXPECT_GE(found->bits, GuessTest::kBelievedBits);
 }
 
 TEST(LaterEpochsTest, TheDefaultsFirstEachOrderOnceAndNoMoreThanAsked) {

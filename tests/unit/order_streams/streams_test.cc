@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "order/epochs.h"
 #include "unit/order_streams/fake_processes.h"
 
 namespace augur {
@@ -47,6 +48,30 @@ TEST_F(StreamsTest, WorkersAreStreamsOfOneJob) {
   EXPECT_EQ(a.job, b.job);
   EXPECT_EQ(a.job, c.job);
   EXPECT_EQ((std::set<StreamId>{a.stream, b.stream, c.stream}.size()), 3U);
+}
+
+TEST_F(StreamsTest, ThreadsOfAPoolAreOneStreamThatSaysSo) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  const auto first = Read(1, script);
+  EXPECT_FALSE(first.pool);
+  const auto pool = Read(2, fake_.AddThread(script));
+  EXPECT_TRUE(pool.pool);
+  EXPECT_EQ(pool.stream, first.stream);
+  EXPECT_FALSE(Read(3, fake_.Fork(script, 2'000'000)).pool) << "a worker process";
+}
+
+TEST_F(StreamsTest, AnEpochKnowsWhetherAPoolReadsIt) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  for (const bool pool : {false, true}) {
+    ProcessTable table(&fake_);
+    EpochWatch watch(&table);
+    const uint32_t reader = pool ? fake_.AddThread(script) : script;
+    const auto seen = watch.See({.file = 1, .reader = reader, .read = true, .time_us = kNow});
+    ASSERT_TRUE(seen);
+    const std::optional<EpochStart> epoch = watch.Running(seen.value_or(EpochWatch::Seen()).job);
+    ASSERT_TRUE(epoch);
+    EXPECT_EQ(epoch.value_or(EpochStart()).streams.at(0).pool, pool);
+  }
 }
 
 TEST_F(StreamsTest, ScriptsOfOneShellAreTwoJobs) {
