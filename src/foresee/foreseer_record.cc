@@ -52,10 +52,12 @@ bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   return false;
 }
 
-// False: the record cannot be read, or there is no room for it.
+// False: the record cannot be read, there is no room for it, or the epoch is no sign of it: a pass in the order of the
+// list, a validation set's, is the same in every run, and what came after it in another one says nothing.
 bool Foreseer::Recall(Job& job, const EpochStart& epoch, const ReplayMatch& match) {
   Result<augur::Run> run = replay_->Load(match.run);
   if (!run.ok() || match.epoch >= run->epochs.size()) return false;
+  if (std::ranges::is_sorted(run->epochs[match.epoch])) return false;
   Finding finding;
   finding.bits = match.bits;
   finding.run = match.run;

@@ -397,6 +397,32 @@ TEST_F(ForeseerTest, ARecordedRunIsRecognised) {
   EXPECT_NE(Told().find("recorded run"), std::string::npos) << Told();
 }
 
+// The validation set is read in the same order by every run: it does not say that its training comes as in that one.
+TEST_F(ForeseerTest, APassInTheOrderOfTheListIsNoSignOfARecordedRun) {
+  std::mt19937_64 random(8);
+  const std::string folder = folder_ + "/replay";
+  SampleLists lists(opened_);
+  const auto val = lists.Make("torchvision ImageFolder", "val");
+  ASSERT_TRUE(val.ok()) << val.status().text();
+  {
+    auto store = ReplayStore::Open(folder, opened_->summary());
+    ASSERT_TRUE(store.ok()) << store.status().text();
+    augur::Run run;
+    run.epochs = {(*val)->files(), FilesOf(*train_, RandomOrder(kSamples, random))};
+    ASSERT_TRUE((*store)->Save(ReplayStore::NewName(), run).ok());
+  }
+  TraceSimulation simulation(8, false);
+  JobPlan plan;
+  plan.order = [&](uint64_t) { return (*val)->files(); };
+  plan.epochs = 1;
+  plan.workers = 0;
+  simulation.AddJob(plan);
+  Start(&simulation, folder);
+  Play(&simulation);
+  EXPECT_EQ(Told().find("recorded run"), std::string::npos) << Told();
+  EXPECT_NE(Told().find("in the order of the list"), std::string::npos) << Told();
+}
+
 // A script that does not call set_epoch: its second epoch shows it, and those after it are known beforehand.
 TEST_F(ForeseerTest, AnEpochThatIsTakenAgainAndAgainIsLostOnce) {
   TraceSimulation simulation(11, false);
