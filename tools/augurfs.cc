@@ -241,8 +241,9 @@ class Daemon {
     foresight.memory_bytes = settings_.foresight_bytes;
     foresight.replay_folder = ReplayFolderPath(variable("XDG_CACHE_HOME"), variable("HOME"), store_->path());
     foreseer_ = std::make_unique<Foreseer>(store_, *prefetcher_, statistics_, std::move(foresight));
-    prefetcher_->SetWitness({.read = [this](EntryNumber file, uint32_t reader) { foreseer_->SawRead(file, reader); },
-                             .opened = [this](std::span<const EntryNumber> files) { foreseer_->SawOpened(files); }});
+    prefetcher_->SetWitness(
+        {.read = [this](uint32_t view, EntryNumber file, uint32_t reader) { foreseer_->SawRead(view, file, reader); },
+         .opened = [this](uint32_t view, std::span<const EntryNumber> files) { foreseer_->SawOpened(view, files); }});
     return Status::Ok();
   }
 

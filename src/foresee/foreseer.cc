@@ -91,19 +91,19 @@ void Foreseer::Stop() {
   searcher_.reset();
 }
 
-void Foreseer::SawRead(EntryNumber file, uint32_t reader) {
+void Foreseer::SawRead(uint32_t view, EntryNumber file, uint32_t reader) {
   const uint64_t now_us = NowUs();
   const MutexLock lock(mu_);
   if (sightings_.empty()) posted_.NotifyOne();
-  sightings_.push_back({.file = file, .reader = reader, .read = true, .time_us = now_us});
+  sightings_.push_back({.file = file, .view = view, .reader = reader, .read = true, .time_us = now_us});
 }
 
-void Foreseer::SawOpened(std::span<const EntryNumber> files) {
+void Foreseer::SawOpened(uint32_t view, std::span<const EntryNumber> files) {
   const uint64_t now_us = NowUs();
   const MutexLock lock(mu_);
   if (sightings_.empty()) posted_.NotifyOne();
   for (const EntryNumber file : files) {
-    sightings_.push_back({.file = file, .reader = 0, .read = false, .time_us = now_us});
+    sightings_.push_back({.file = file, .view = view, .reader = 0, .read = false, .time_us = now_us});
   }
 }
 
@@ -224,8 +224,9 @@ void Foreseer::Take(const Sighting& sighting) {
       owner->seen.size() < kSeenAFile * ForesightFiles(options_.memory_bytes)) {
     owner->seen.push_back(sighting.file);
   }
-  switch (owner->foresight.Saw(sighting.file, stream, !sighting.read)) {
+  switch (owner->foresight.Saw(sighting.file, stream, !sighting.read, sighting.view)) {
     case JobForesight::Told::kNothing: return;
+    case JobForesight::Told::kTurned: return Tell(true);
     case JobForesight::Told::kRolled:
       hints_.Agree(owner->foresight.id(), owner->foresight.finding());
       Record(*owner);

@@ -79,9 +79,9 @@ class Foreseer {
   Status Start();
   void Stop();
 
-  // A file was read by a thread (0: not known which), or opened by somebody. Does not wait.
-  void SawRead(EntryNumber file, uint32_t reader);
-  void SawOpened(std::span<const EntryNumber> files);
+  // A file of a view was read by a thread (0: not known which), or opened by somebody. Does not wait.
+  void SawRead(uint32_t view, EntryNumber file, uint32_t reader);
+  void SawOpened(uint32_t view, std::span<const EntryNumber> files);
   // The user says how the coming epochs are drawn. Believed before all other guesses, and dropped when it is wrong.
   void AddHint(SamplerSpec hint);
 

@@ -24,6 +24,14 @@ void Foretold::Tell(const std::vector<const JobForesight*>& jobs, bool anew, uin
   TellMerged(jobs, now_us);
 }
 
+// In which most of the jobs read, the first one's of several.
+uint32_t Foretold::ViewOf(const std::vector<const JobForesight*>& jobs) {
+  const auto readers = [&](const JobForesight* one) {
+    return std::ranges::count(jobs, one->view(), [](const JobForesight* job) { return job->view(); });
+  };
+  return (*std::ranges::max_element(jobs, {}, readers))->view();
+}
+
 void Foretold::TellOne(const JobForesight& job, bool anew) {
   const uint64_t files_max = orders_.ForeseenFilesMax();
   const std::vector<JobForesight::Part> coming = job.Coming();
@@ -42,7 +50,7 @@ void Foretold::TellOne(const JobForesight& job, bool anew) {
     if (files + order.size() > files_max) order.resize(files_max - std::min(files_max, files));
     files += order.size();
     if (order.empty()) break;
-    orders_.Foresee(std::move(order), i == 0 && (anew || !first_told));
+    orders_.Foresee(std::move(order), coming[i].view, i == 0 && (anew || !first_told));
   }
   parts_.clear();
   for (const JobForesight::Part& part : coming) parts_.emplace_back(job.id(), part.number);
@@ -65,13 +73,16 @@ void Foretold::TellMerged(const std::vector<const JobForesight*>& jobs, uint64_t
     known += lane.files_per_second;
     lanes[job->id()] = lane;
   }
+  // Who reads another view cannot be read ahead for at the same time.
+  const uint32_t view = ViewOf(jobs);
   std::vector<Lane> merged;
   for (const JobForesight* job : jobs) {
+    if (job->view() != view) continue;
     double& speed = lanes[job->id()].files_per_second;
     if (speed == 0) speed = known_lanes > 0 ? known / static_cast<double>(known_lanes) : 1;
     Lane lane{.files = job->Rest(), .files_per_second = speed};
     const std::vector<JobForesight::Part> coming = job->Coming();
-    for (size_t i = 1; i < coming.size() && lane.files.size() < kMergedMax; ++i) {
+    for (size_t i = 1; i < coming.size() && coming[i].view == view && lane.files.size() < kMergedMax; ++i) {
       lane.files.insert(lane.files.end(), coming[i].order->files().begin(), coming[i].order->files().end());
     }
     merged.push_back(std::move(lane));
@@ -80,7 +91,7 @@ void Foretold::TellMerged(const std::vector<const JobForesight*>& jobs, uint64_t
   merged_ = order.size();
   lanes_ = std::move(lanes);
   lanes_us_ = now_us;
-  orders_.Foresee(std::move(order), true);
+  orders_.Foresee(std::move(order), view, true);
 }
 
 bool Foretold::IsStale(const std::vector<const JobForesight*>& jobs) const {

@@ -13,7 +13,8 @@ namespace augur {
 
 // Foretold is what the prefetch was told of the coming reads: of one job its epochs one after the other, of several
 // their lanes side by side, which must be merged anew when the jobs come apart from the speeds that were taken for it.
-// An order that the user gave goes first. Not synchronized, no clock. REQUIRES: `orders` outlives it.
+// Of jobs that read different views of the mount those in the view of most are merged. An order that the user gave goes
+// first. Not synchronized, no clock. REQUIRES: `orders` outlives it.
 class Foretold {
  public:
   // More than that is no handful of jobs; a merged order would be of no use.
@@ -41,6 +42,7 @@ class Foretold {
     double files_per_second = 0;  // 0: not known yet
   };
 
+  static uint32_t ViewOf(const std::vector<const JobForesight*>& jobs);
   void TellOne(const JobForesight& job, bool anew);
   void TellMerged(const std::vector<const JobForesight*>& jobs, uint64_t now_us);
 

@@ -18,6 +18,8 @@ constexpr uint64_t kPartToBegin = 8;
 // What was read from a miss on may be the beginning of something else, until twice as many reads were as foreseen.
 constexpr int kMissWeight = 2;
 constexpr size_t kFirstReads = 256;
+// One after the other: somebody may have a look at a file in another view.
+constexpr uint32_t kHitsToTurn = 4;
 
 std::string Percent(uint64_t part, uint64_t whole) {
   const uint64_t tenths = whole == 0 ? 1000 : part * 1000 / whole;
@@ -28,6 +30,10 @@ std::string Percent(uint64_t part, uint64_t whole) {
 
 std::string JobForesight::SetOf(const Finding& finding) {
   return finding.list ? finding.list->name() : "recorded run " + finding.run;
+}
+
+std::string JobForesight::ViewKey(const Finding& finding) {
+  return finding.list ? SetOf(finding) : SetOf(finding) + " of " + std::to_string(finding.order->size());
 }
 
 void JobForesight::Begin(const EpochStart& epoch) {
@@ -65,7 +71,10 @@ void JobForesight::Append(Finding finding) {
   const uint32_t reach =
       last != nullptr && last->hits() > kHitsToKnowReach ? last->reach() : EpochFollower::kReachFirst;
   auto follower = std::make_unique<EpochFollower>(finding.order, finding.begin, reach);
-  epochs_.push_back({.number = ++numbers_, .finding = std::move(finding), .follower = std::move(follower)});
+  const auto known = views_.find(ViewKey(finding));
+  const uint32_t view = known != views_.end() ? known->second : epochs_.empty() ? view_ : epochs_.back().view;
+  epochs_.push_back(
+      {.number = ++numbers_, .finding = std::move(finding), .follower = std::move(follower), .view = view});
 }
 
 void JobForesight::Lock(Finding finding) {
@@ -84,6 +93,7 @@ void JobForesight::Lock(Finding finding) {
   }
   lost_.reset();
   last_[set] = finding;
+  views_[ViewKey(finding)] = view_;
   Append(std::move(finding));
   for (const Read& read : reads_) (void)epochs_.front().follower->Saw(read.file);
   reads_ = {};
@@ -131,7 +141,18 @@ std::optional<uint64_t> JobForesight::Expects(EntryNumber file) const {
   return least;
 }
 
-JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool open) {
+// After a read of the epoch that was expected: whether it is not read in the view in which it was thought to be.
+bool JobForesight::Turned(Epoch& epoch, uint32_t view) {
+  epoch.hits_elsewhere = view == epoch.view ? 0 : epoch.hits_elsewhere + 1;
+  if (epoch.hits_elsewhere < kHitsToTurn) return false;
+  epoch.hits_elsewhere = 0;
+  epoch.view = view;
+  views_[ViewKey(epoch.finding)] = view;
+  return true;
+}
+
+JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool open, uint32_t view) {
+  view_ = view;
   if (epochs_.empty()) {
     if (before_ && before_->Expects(file)) {
       (void)before_->Saw(file);
@@ -153,7 +174,7 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool ope
     }
     if (comes_back_ && !open && before_ && before_->ReadBefore(file)) return Told::kNothing;
     // A loader may begin the next epoch's first batches before the last ones of this one are read.
-    if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream, open);
+    if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream, open, view);
   }
   const bool hit = now.Saw(file, open) == EpochFollower::Kind::kHit;
   Note(file, stream, hit);
@@ -166,7 +187,8 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool ope
     return NextBegun() ? Roll() : Told::kNothing;
   }
   if (now.lost()) return End(Told::kLost);
-  return now.finished() ? End(Told::kEnded) : Told::kNothing;
+  if (now.finished()) return End(Told::kEnded);
+  return hit && Turned(epochs_.front(), view) ? Told::kTurned : Told::kNothing;
 }
 
 // Where an order is lost, all that was read since it began to be: also what agreed by chance.
@@ -200,7 +222,7 @@ bool JobForesight::FillsUp(EntryNumber file) {
 }
 
 // Near the end of the running epoch a file that it does not expect was read.
-JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream, bool open) {
+JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream, bool open, uint32_t view) {
   EpochFollower& next = *epochs_[1].follower;
   // Of a reader who comes back to his files: half of its reads may be such, so each says -1 bit for the next epoch.
   if (comes_back_ && !open && !next.Expects(file) && epochs_[0].follower->ReadBefore(file)) {
@@ -217,7 +239,7 @@ JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream, bool
   // It has a long tail, or something else is read.
   if (NextBegun() && next.hits() > EpochFollower::kReachFirst) return Roll();
   if (next.lost()) return End(Told::kLost);
-  return Told::kNothing;
+  return kind == EpochFollower::Kind::kHit && Turned(epochs_[1], view) ? Told::kTurned : Told::kNothing;
 }
 
 JobForesight::Told JobForesight::End(Told told) {
@@ -286,7 +308,9 @@ bool JobForesight::Drawn() const {
 std::vector<JobForesight::Part> JobForesight::Coming() const {
   std::vector<Part> parts;
   parts.reserve(epochs_.size());
-  for (const Epoch& epoch : epochs_) parts.push_back({.number = epoch.number, .order = epoch.finding.order});
+  for (const Epoch& epoch : epochs_) {
+    parts.push_back({.number = epoch.number, .order = epoch.finding.order, .view = epoch.view});
+  }
   return parts;
 }
 

@@ -35,12 +35,14 @@ class JobForesight {
 
   enum class Told {
     kNothing,
+    kTurned,  // an epoch is read in another view than was thought
     kRolled,  // the next epoch has begun, as foreseen
     kLost,    // the reads do not agree any more: nothing is foreseen
     kEnded,   // the epoch, and what comes after it is not known
   };
-  // A read of this job, or of one that may be its; `open`: so far only its open is known.
-  Told Saw(EntryNumber file, StreamId stream, bool open = false);
+  // A read of this job, or of one that may be its; `open`: so far only its open is known; `view`: of the mount, in
+  // which it was.
+  Told Saw(EntryNumber file, StreamId stream, bool open = false, uint32_t view = 0);
   // How many reads the file is away from where the readers are, if it is expected about now.
   std::optional<uint64_t> Expects(EntryNumber file) const;
 
@@ -79,8 +81,11 @@ class JobForesight {
   struct Part {
     uint64_t number = 0;
     std::shared_ptr<const EpochOrder> order;
+    uint32_t view = 0;  // in which it is read, as its set was last time; else as the epoch before it
   };
   std::vector<Part> Coming() const;
+  // In which the running epoch is read.
+  uint32_t view() const { return epochs_.front().view; }
   Order Rest() const { return epochs_.front().follower->Rest(); }
 
   // For people: "torch RandomSampler, seed 0x9e3779b1, found by search in 21.0 s after 6 reads; epoch 3, 4
@@ -95,19 +100,24 @@ class JobForesight {
     uint64_t number = 0;
     Finding finding;
     std::unique_ptr<EpochFollower> follower;
+    uint32_t view = 0;
+    uint32_t hits_elsewhere = 0;  // one after the other in another view
   };
 
   void Note(EntryNumber file, StreamId stream, bool agrees);
   void ForgiveNext();
   bool NextBegun() const;
   bool FillsUp(EntryNumber file);
-  Told SawNext(EntryNumber file, StreamId stream, bool open);
+  Told SawNext(EntryNumber file, StreamId stream, bool open, uint32_t view);
+  bool Turned(Epoch& epoch, uint32_t view);
   Told Roll();
   Told End(Told told);
   void LookAhead();
   void Append(Finding finding);
   // Which data set a finding is of.
   static std::string SetOf(const Finding& finding);
+  // The same where one record has several sets.
+  static std::string ViewKey(const Finding& finding);
 
   const JobId id_;
   std::deque<Epoch> epochs_;               // the running one first; empty: nothing is foreseen
@@ -121,6 +131,8 @@ class JobForesight {
   std::unordered_map<std::string, Finding> last_;       // of each set of samples, the last finding
   std::unordered_map<std::string, std::string> after_;  // which set was read after which
   std::string set_;                                     // that was read last
+  std::unordered_map<std::string, uint32_t> views_;     // in which view each set was read last, by ViewKey
+  uint32_t view_ = 0;                                   // of the last read
   std::vector<ChainPlace> places_;
   std::vector<ChainPlace> origins_;
   uint64_t epochs_foreseen_ = 0;

@@ -12,9 +12,9 @@ namespace augur {
 class ForeseenOrders {
  public:
   virtual ~ForeseenOrders() = default;
-  // These files are read from now on, in this order. `anew`: instead of what was foreseen before; else behind it. While
-  // an order that was given is queued, that one is followed and this is forgotten.
-  virtual void Foresee(Order order, bool anew) = 0;
+  // These files are read from now on, in this order, in this view of the mount. `anew`: instead of what was foreseen
+  // before; else behind it. While an order that was given is queued, that one is followed and this is forgotten.
+  virtual void Foresee(Order order, uint32_t view, bool anew) = 0;
   // Nothing is foreseen any more.
   virtual void ForgetForeseen() = 0;
   // Whether an order that was given is queued.

@@ -37,6 +37,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, R
             if (!status.ok()) spdlog::debug("what comes next: {}", status.text());
           },
           store_->summary().file_count),
+      aside_(store_->summary().entry_count),
       pusher_(
           kept_.get(),
           [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
@@ -172,6 +173,7 @@ void Prefetcher::LookWhatIsSeen() {
 }
 
 void Prefetcher::Decide() {
+  if (wanted_view_ == shown_view_ && ReadElsewhereNext()) wanted_view_ = elsewhere_orders_.next_view();
   if ((full_ || wanted_view_ != shown_view_) && !BeginAnew()) return;
   FollowSequence();
   FillWhenAllFits();
@@ -198,7 +200,11 @@ void Prefetcher::LookForRoom() {
   const uint64_t now_us = NowUs();
   if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
   room_asked_us_ = now_us;
-  planner_->SetLeftMax(options_.left_bytes_max());
+  // What is followed goes before what other views have left there, which then is the kernel's to keep or to take.
+  const uint64_t room = options_.left_bytes_max();
+  const uint64_t all = store_->summary().file_count * Planner::MeanPages(MeanBytes());
+  if (aside_.BytesBeside(shown_view_) + all > room) aside_.Clear();
+  planner_->SetLeftMax(room - aside_.BytesBeside(shown_view_));
 }
 
 // So that opens in these folders are told.
@@ -234,8 +240,9 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
 }
 
 // Its pages are in the page cache now, whose bytes nobody counts yet.
-void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file) {
-  if (view != shown_view_ || (planner_ && planner_->Knows(file))) return;
+void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes) {
+  if (view != shown_view_) return aside_.Add(view, file, bytes);
+  if (planner_ && planner_->Knows(file)) return;
   if (read_unknown_.empty()) read_unknown_.resize(store_->summary().entry_count);
   read_unknown_[file] = true;
 }
@@ -243,13 +250,15 @@ void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file) {
 void Prefetcher::OnRead(const ShownFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   // Who opened it was told already.
-  if (witness_.read && !options_.opens_asked) witness_.read(number, reader);
+  if (witness_.read && !options_.opens_asked) witness_.read(file.view, number, reader);
   Post([this, view = file.view, number] { Saw(view, number, true, NowUs()); });
 }
 
 void Prefetcher::OnReadToEnd(const ShownFile& file) {
   if (sink_ == nullptr) return;
-  Post([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number)] { ReadToEnd(view, number); });
+  Post([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
+    ReadToEnd(view, number, bytes);
+  });
 }
 
 // It says who reads, as a READ does, and is told for each file: the witness needs nothing else.
@@ -257,13 +266,13 @@ void Prefetcher::OnOpen(const ShownFile& file, uint32_t reader) {
   if (reader != 0 && reader == options_.own_process) return;
   const auto number = static_cast<EntryNumber>(file.entry.number);
   statistics_.Add(Stat::kOpens, 1);
-  if (witness_.read) witness_.read(number, reader);
+  if (witness_.read) witness_.read(file.view, number, reader);
   Post([this, view = file.view, number] { Saw(view, number, false, NowUs()); });
 }
 
 void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
   statistics_.Add(Stat::kOpens, files.size());
-  if (witness_.opened) witness_.opened(files);
+  if (witness_.opened) witness_.opened(view, files);
   Post([this, view, list = std::vector<EntryNumber>(files.begin(), files.end())] {
     const uint64_t now_us = NowUs();
     for (const EntryNumber file : list) Saw(view, file, false, now_us);

@@ -25,6 +25,7 @@
 #include "io/read_engine.h"
 #include "order/path_order.h"
 #include "order/sequence_detector.h"
+#include "prefetch/aside_pages.h"
 #include "prefetch/demand_hooks.h"
 #include "prefetch/fetched_files.h"
 #include "prefetch/flight.h"
@@ -37,6 +38,7 @@
 #include "prefetch/prefetch_control.h"
 #include "prefetch/push_queue.h"
 #include "prefetch/shown_file.h"
+#include "prefetch/view_orders.h"
 #include "prefetch/view_source.h"
 
 namespace augur {
@@ -86,8 +88,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
 
   // Who else is told of every read and open that is seen. To be set before Start.
   struct Witness {
-    std::function<void(EntryNumber file, uint32_t reader)> read;
-    std::function<void(std::span<const EntryNumber> files)> opened;
+    std::function<void(uint32_t view, EntryNumber file, uint32_t reader)> read;
+    std::function<void(uint32_t view, std::span<const EntryNumber> files)> opened;
   };
   void SetWitness(Witness witness) { witness_ = std::move(witness); }
 
@@ -108,7 +110,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   DropReport Drop() override;
 
   // ForeseenOrders.
-  void Foresee(Order order, bool anew) override;
+  void Foresee(Order order, uint32_t view, bool anew) override;
   void ForgetForeseen() override;
   bool FollowsGiven() const override { return order_files_.load(std::memory_order_relaxed) > 0; }
   uint64_t ForeseenFilesMax() const override;
@@ -145,15 +147,21 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void ForgetOrders();
   void FollowSequence();
   void FillWhenAllFits();
-  Result<ShownFile> Shown(EntryNumber file) const;
-  FilePlace PlaceOf(EntryNumber number) const;
+  Result<ShownFile> ShownIn(uint32_t view, EntryNumber file) const;
+  Result<ShownFile> Shown(EntryNumber file) const { return ShownIn(shown_view_, file); }
+  FilePlace PlaceIn(uint32_t view, EntryNumber number) const;
+  FilePlace PlaceOf(EntryNumber number) const { return PlaceIn(shown_view_, number); }
+  uint64_t MeanBytesOf(uint32_t view) const;
   uint64_t MeanBytes();
+  uint64_t ThereBytes();
+  bool HasRoomBeside(uint64_t there_bytes) const;
+  bool ReadElsewhereNext() const;
   void ShowView(uint32_t view);
   void SawElsewhere(uint32_t view);
   bool BeginAnew();
   void Queue(const Order& order, Source source);
   void Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
-  void ReadToEnd(uint32_t view, EntryNumber file);
+  void ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes);
   void TakeReadUnknown(const Order& files);
   void OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories);
   void Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
@@ -211,7 +219,9 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint32_t elsewhere_ = 0;        // the last view that was read and is not followed
   uint64_t reads_elsewhere_ = 0;  // of it, since the last one of `shown_view_`
   uint64_t reads_at_turn_ = 0;    // of those seen
-  uint64_t mean_bytes_ = 0;       // 0: not known
+  ViewOrders elsewhere_orders_;   // of views that are not followed now, and what comes behind them
+  AsidePages aside_;
+  uint64_t mean_bytes_ = 0;  // 0: not known
   uint64_t flights_ = 0;
   uint64_t flights_told_ = 0;  // in Gauge::kReadsInFlight
   uint64_t makes_ = 0;

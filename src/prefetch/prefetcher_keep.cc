@@ -137,6 +137,7 @@ DropReport Prefetcher::Drop() {
   const auto event = [this, report] {
     uint64_t stocked_bytes = 0;
     read_unknown_.clear();
+    aside_.Clear();
     if (planner_) {
       stocked_bytes = planner_->gauges().stock_bytes;
       const std::vector<EntryNumber> files = planner_->TakeStocked();

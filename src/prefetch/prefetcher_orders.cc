@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-// Which order it follows, and of which view.
+// Which order it follows.
 
 namespace augur {
 namespace {
@@ -20,104 +20,8 @@ constexpr uint64_t kBytesPerFileAndRead = Planner::kBytesPerFile + Planner::kByt
 constexpr uint64_t kReadsAfterEnd = 64;
 // All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
 constexpr uint64_t kReadsToFill = 8;
-// Reads of another view alone that make it the one that is followed: when the one so far was not read at all, and when
-// it was. Of two jobs that take turns by chance, so many come of one in 2^64.
-constexpr uint64_t kReadsToBegin = 4;
-constexpr uint64_t kReadsToTurn = 64;
-// Files whose mean stands for all.
-constexpr uint64_t kMeanOf = 256;
 
 }  // namespace
-
-Result<ShownFile> Prefetcher::Shown(EntryNumber file) const {
-  if (views_ != nullptr) return views_->Show(shown_view_, file);
-  AUGUR_TRY_ASSIGN(entry, store_->Get(file));
-  return ShownFile::Original(entry);
-}
-
-FilePlace Prefetcher::PlaceOf(EntryNumber number) const {
-  const Result<ShownFile> file = Shown(number);
-  if (!file.ok()) return {};
-  const Entry& entry = file->entry;
-  if (entry.type != EntryType::kFile || entry.shard == kNoShard) return {};
-  return {.shard = entry.shard,
-          .offset = entry.offset,
-          .record_bytes = entry.size,
-          .bytes = file->size,
-          .made = file->made};
-}
-
-// Of the files of the view, about.
-uint64_t Prefetcher::MeanBytes() {
-  const StoreSummary& summary = store_->summary();
-  if (shown_view_ == 0) return summary.tree_bytes / std::max<uint64_t>(1, summary.file_count) + 1;
-  if (mean_bytes_ > 0) return mean_bytes_;
-  uint64_t files = 0;
-  uint64_t bytes = 0;
-  const uint64_t step = std::max<uint64_t>(1, summary.entry_count / kMeanOf);
-  for (uint64_t number = 0; number < summary.entry_count; number += step) {
-    const uint64_t size = PlaceOf(static_cast<EntryNumber>(number)).bytes;
-    bytes += size;
-    if (size > 0) ++files;
-  }
-  mean_bytes_ = bytes / std::max<uint64_t>(1, files) + 1;
-  return mean_bytes_;
-}
-
-void Prefetcher::ShowView(uint32_t view) {
-  shown_view_ = wanted_view_ = view;
-  mean_bytes_ = 0;
-  const std::string spec = views_->SpecOf(view);
-  if (sink_ != nullptr) sink_->Show(view);
-  if (view_ != nullptr) view_->Show(view, spec, view == views_->RootView());
-  const MutexLock lock(mu_);
-  spec_ = spec;
-}
-
-// A reader of another view is followed once it is alone: as long as the one that is followed is read too, it stays.
-void Prefetcher::SawElsewhere(uint32_t view) {
-  if (view != elsewhere_) reads_elsewhere_ = 0;
-  elsewhere_ = view;
-  const uint64_t enough = reads_seen_ == reads_at_turn_ ? kReadsToBegin : kReadsToTurn;
-  if (++reads_elsewhere_ >= enough) wanted_view_ = view;
-}
-
-// Forgets all files that were met, and leaves the view that was followed for the wanted one: what was pushed is
-// dropped, and what is foreseen is foreseen of that one's files. False: not yet, since something is still under way.
-bool Prefetcher::BeginAnew() {
-  if (Busy()) return false;
-  std::vector<Order> orders;
-  if (planner_) {
-    const std::vector<EntryNumber> stocked = planner_->TakeStocked();
-    DropPages(stocked);
-    if (!stocked.empty()) return false;
-    orders = planner_->Rest();
-  }
-  planner_.reset();
-  held_.clear();
-  fetched_ = {};
-  probed_.clear();
-  filled_.reset();
-  read_unknown_.clear();
-  all_known_us_ = 0;
-  watched_.clear();
-  statted_.clear();
-  to_stat_.clear();
-  unknown_.clear();
-  filling_ = full_ = names_unknown_ = false;
-  sight_known_ = false;
-  reads_elsewhere_ = 0;
-  reads_at_turn_ = reads_seen_;
-  room_asked_us_ = 0;
-  const bool turns = wanted_view_ != shown_view_;
-  if (turns) ShowView(wanted_view_);
-  // A pass is recognised in one view only; and an order may have ended just now.
-  const Source source = std::exchange(source_, Source::kNothing);
-  if (source == Source::kSequence && turns) return true;
-  for (const Order& order : orders) Queue(order, source);
-  if (source == Source::kOrder && orders.empty()) order_files_.store(0, std::memory_order_relaxed);
-  return true;
-}
 
 void Prefetcher::Queue(const Order& order, Source source) {
   Planner& plan = planner();
@@ -213,18 +117,22 @@ void Prefetcher::FillWhenAllFits() {
   }
 }
 
-// What was found out gives way to what was given.
-void Prefetcher::Foresee(Order order, bool anew) {
-  Post([this, anew, files = std::make_shared<const Order>(std::move(order))] {
+// What was found out gives way to what was given. What is read in another view, and what comes behind that, waits until
+// that one is followed.
+void Prefetcher::Foresee(Order order, uint32_t view, bool anew) {
+  Post([this, view, anew, files = std::make_shared<Order>(std::move(order))] {
     if (source_ == Source::kOrder) return;
     if (anew && planner_) planner_->Clear();
+    if (anew) elsewhere_orders_.Clear();
     filling_ = false;
+    if (view != shown_view_ || !elsewhere_orders_.empty()) return elsewhere_orders_.Add(view, std::move(*files));
     Queue(*files, Source::kForeseen);
   });
 }
 
 void Prefetcher::ForgetForeseen() {
   Post([this] {
+    elsewhere_orders_.Clear();
     if (source_ == Source::kForeseen) ForgetOrders();
   });
 }
@@ -254,6 +162,7 @@ Status Prefetcher::AddOrder(Order order, Place place) {
   statistics_.Add(Stat::kOrdersAccepted, 1);
   Post([this, place, files = std::make_shared<const Order>(std::move(order))] {
     if (place == Place::kInstead && source_ == Source::kOrder) ForgetOrders();
+    elsewhere_orders_.Clear();
     Queue(*files, Source::kOrder);
   });
   return Status::Ok();

@@ -121,6 +121,22 @@ def test_a_view_as_the_root(room, mounts, point, view_images_store, view_images,
     assert done.returncode == 2 and "line 1" in done.stderr
 
 
+def test_two_views_in_turn(room, mounts, point, view_images_store, view_images, ctl):
+    """W15: training in one and validation in another: where there is room for both, neither is dropped for the other."""
+    mounts.mount(view_images_store, point, SMALL)
+    views = [ViewData(view_images_store, view_images, spec, place_of(spec)) for spec in (SPEC, LARGE_SPEC)]
+    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    for _ in range(4):
+        for data in views:
+            for path in sorted(data.paths):
+                data.check(point, path)
+    ahead.wait_idle()
+    counters = ahead.counters()
+    assert counters["dropped_files"] == 0, ahead.status()
+    # Each of them once; the kernel may have taken some pages back.
+    assert counters["images_decoded"] <= 1.5 * len(views) * len(view_images), ahead.status()
+
+
 def test_one_view_after_another(room, mounts, point, view_images_store, view_images, ctl):
     """W15: the one that is read is read ahead; what is hinted meanwhile is for whatever is read then."""
     mounts.mount(view_images_store, point, SMALL)

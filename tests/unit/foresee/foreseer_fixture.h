@@ -55,7 +55,7 @@ class SharedProcesses final : public ProcessSource {
 // What a prefetch would have of what it is told: a file that is read was there when it was among the next ones.
 class FakeOrders final : public ForeseenOrders {
  public:
-  void Foresee(Order order, bool anew) override {
+  void Foresee(Order order, uint32_t view, bool anew) override {
     const MutexLock lock(mu_);
     ++told_;
     if (anew) coming_.clear();
@@ -177,9 +177,9 @@ class ForeseerTest : public OrderTest {
     now_us_ = sighting.time_us;
     processes_->SetNow(sighting.time_us);
     if (sighting.read) {
-      foreseer_->SawRead(sighting.file, sighting.reader);
+      foreseer_->SawRead(sighting.view, sighting.file, sighting.reader);
     } else {
-      foreseer_->SawOpened({&sighting.file, 1});
+      foreseer_->SawOpened(sighting.view, {&sighting.file, 1});
     }
   }
   // All of it; the mount ends before so many of the last reads are taken in.

@@ -36,7 +36,7 @@ class JobForesightTest : public testing::Test {
   std::vector<Told> Feed(const Order& files, const std::vector<LoaderRead>& reads) {
     std::vector<Told> told;
     for (const LoaderRead& read : reads) {
-      const Told one = job_.Saw(files[read.place], read.stream);
+      const Told one = job_.Saw(files[read.place], read.stream, false, view_);
       if (one != Told::kNothing) told.push_back(one);
       if (!job_.locked()) Ask();
     }
@@ -64,6 +64,7 @@ class JobForesightTest : public testing::Test {
   std::vector<Guess> also_;
   size_t asked_ = 0;
   std::vector<size_t> reads_until_lock_;
+  uint32_t view_ = 0;  // in which is read
 };
 
 TEST_F(JobForesightTest, RollsFromEpochToEpoch) {
@@ -177,6 +178,39 @@ TEST_F(JobForesightTest, ValidationBetweenTheEpochs) {
     EXPECT_EQ(val, std::vector<Told>(1, Told::kRolled)) << "epoch " << epoch;
   }
   for (const size_t reads : reads_until_lock_) EXPECT_LE(reads, 32U);
+}
+
+// Training in one view and validation in another: each comes in its own, once that was seen.
+TEST_F(JobForesightTest, EachSetIsForeseenInTheViewInWhichItWasRead) {
+  const auto validation = ListOf(1000, 50'000, "val");
+  TorchRecipe recipe = FreshSeedRecipe("in the order of the list", 0, 0);
+  recipe.draw = TorchRecipe::Draw::kNone;
+  tests_ = {list_, validation};
+  also_ = {{.sampler = MakeTorchSampler(recipe)}, Distributed(5)};
+  const auto views = [&] {
+    std::vector<uint32_t> of_parts;
+    for (const JobForesight::Part& part : job_.Coming()) of_parts.push_back(part.view);
+    return of_parts;
+  };
+  for (uint64_t epoch = 0; epoch < 4; ++epoch) {
+    view_ = 3;
+    const std::vector<Told> train = Read(EpochFiles(*list_, Distributed(5, epoch)));
+    ASSERT_TRUE(job_.locked());
+    EXPECT_EQ(job_.view(), 3U);
+    EXPECT_EQ(std::ranges::count(train, Told::kTurned), 0);
+    if (epoch > 1) EXPECT_EQ(views(), (std::vector<uint32_t>{3, 7, 3}));
+    view_ = 7;
+    const std::vector<Told> val = Read(validation->files(), {.workers = 1});
+    ASSERT_TRUE(job_.locked());
+    EXPECT_EQ(job_.view(), 7U);
+    EXPECT_EQ(std::ranges::count(val, Told::kTurned), 0);
+    if (epoch > 1) EXPECT_EQ(views(), (std::vector<uint32_t>{7, 3, 7}));
+  }
+  // The script has changed its mind.
+  view_ = 4;
+  const std::vector<Told> train = Read(EpochFiles(*list_, Distributed(5, 4)));
+  EXPECT_EQ(std::ranges::count(train, Told::kTurned), 1);
+  EXPECT_EQ(views(), (std::vector<uint32_t>{4, 7, 4}));
 }
 
 // Of the data set that comes next; that the seed of another one was searched for says nothing.

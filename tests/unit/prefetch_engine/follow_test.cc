@@ -217,7 +217,8 @@ TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {
                .see = FakeMount::See::kNothing,
                .opens_asked = true,
                .witness = {.read =
-                               [&](EntryNumber file, uint32_t reader) {
+                               [&](uint32_t view, EntryNumber file, uint32_t reader) {
+                                 EXPECT_EQ(view, 0U);
                                  const std::lock_guard lock(mu);
                                  told.emplace_back(file, reader);
                                },

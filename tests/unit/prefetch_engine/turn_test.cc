@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <random>
+
 #include "unit/prefetch_engine/engine_fixture.h"
 
 namespace augur {
@@ -57,6 +61,103 @@ TEST_F(PrefetchEngineTest, AnotherViewWhenTheOrderHasEnded) {
     EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == shown; })) << Told();
   }
   StopEngine();
+}
+
+// Half of the files are read in one view and half in another, in turns, as training and validation are.
+class TurnsTest : public PrefetchEngineTest {
+ protected:
+  void Start(uint64_t left_bytes) {
+    WriteFiles(400, 60'000);
+    views_ = std::make_unique<PlainViews>(store_path());
+    StartEngine({.stock_bytes = 32 << 20, .left_bytes = left_bytes, .views = views_.get()});
+  }
+  void TearDown() override { StopEngine(); }  // before the views
+
+  Order FilesOf(uint32_t view, uint64_t seed) const {
+    const auto middle = files_.begin() + static_cast<std::ptrdiff_t>(files_.size() / 2);
+    Order order = view == 0 ? Order(files_.begin(), middle) : Order(middle, files_.end());
+    std::mt19937_64 random(seed);
+    std::shuffle(order.begin(), order.end(), random);
+    return order;
+  }
+  // Opens and reads a file of the view; whether it was in the page cache.
+  bool Read(uint32_t view, EntryNumber file) {
+    mount_->LookUp(file);
+    const std::vector<EntryNumber> opened = {file};
+    prefetcher_->OnOpened(view, opened);
+    if (mount_->Pages(file)) return true;
+    prefetcher_->OnRead(*views_->Show(view, file), 0);
+    prefetcher_->OnReadToEnd(*views_->Show(view, file));
+    mount_->Brought(file, Content(file));
+    return false;
+  }
+  void ReadAll(uint32_t view, uint64_t seed) {
+    for (const EntryNumber file : FilesOf(view, seed)) (void)Read(view, file);
+    EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == view; })) << Told();
+  }
+
+  std::unique_ptr<PlainViews> views_;
+};
+
+TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth) {
+  Start(64 << 20);
+  ReadAll(0, 1);
+  ReadAll(1, 2);
+  for (uint64_t round = 3; round < 6; ++round) {
+    for (const uint32_t view : {0U, 1U}) {
+      for (const EntryNumber file : FilesOf(view, round)) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
+      // Its first reads have made it the one that is followed; what is foreseen of it is there already.
+      ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == view; })) << Told();
+      const Order next = FilesOf(view, 10 + round);
+      prefetcher_->Foresee(next, view, true);
+      EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+      for (const EntryNumber file : next) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
+    }
+  }
+  EXPECT_EQ(mount_->counts().pushes, 0U);
+  EXPECT_TRUE(mount_->dropped().empty());
+}
+
+TEST_F(TurnsTest, WhereThereIsRoomForOneOnlyItGoes) {
+  Start(16 << 20);  // of 12 MB
+  ReadAll(0, 1);
+  prefetcher_->Foresee(FilesOf(0, 2), 0, true);
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kLeftBytes) > 0; })) << Told();
+  ReadAll(1, 3);
+  EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 200; })) << Told();
+}
+
+// The order of the other view waits, and is followed when that of this one has been read to its end.
+TEST_F(TurnsTest, WhatIsForeseenOfAnotherViewComesWhenItsTurnHasCome) {
+  Start(64 << 20);
+  const Order first = FilesOf(0, 1);
+  const Order second = FilesOf(1, 2);
+  const Order third = FilesOf(0, 3);
+  for (const EntryNumber file : files_) mount_->LookUp(file);
+  prefetcher_->Foresee(first, 0, true);
+  prefetcher_->Foresee(second, 1, false);
+  prefetcher_->Foresee(third, 0, false);
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+  for (const EntryNumber file : first) (void)Read(0, file);
+  ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == 1; })) << Told();
+  for (const EntryNumber file : second) ASSERT_TRUE(WaitPushed(file)) << Told();
+  for (const EntryNumber file : second) EXPECT_TRUE(Read(1, file)) << file;
+  EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == 0; })) << Told();
+  for (const EntryNumber file : third) EXPECT_TRUE(Read(0, file)) << file;
+  EXPECT_TRUE(mount_->dropped().empty());
+}
+
+TEST_F(TurnsTest, WhatIsForeseenNoLongerDoesNotCome) {
+  Start(64 << 20);
+  const Order first = FilesOf(0, 1);
+  for (const EntryNumber file : files_) mount_->LookUp(file);
+  prefetcher_->Foresee(first, 0, true);
+  prefetcher_->Foresee(FilesOf(1, 2), 1, false);
+  prefetcher_->Foresee(first, 0, true);
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+  for (const EntryNumber file : first) (void)Read(0, file);
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
+  EXPECT_EQ(mount_->shown(), 0U);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class FakePrefetch : public PrefetchControl {
 // Takes orders that were foreseen; nothing reads, so none comes.
 class NoOrders : public ForeseenOrders {
  public:
-  void Foresee(Order /*order*/, bool /*anew*/) override {}
+  void Foresee(Order /*order*/, uint32_t /*view*/, bool /*anew*/) override {}
   void ForgetForeseen() override {}
   bool FollowsGiven() const override { return false; }
   uint64_t ForeseenFilesMax() const override { return 100; }

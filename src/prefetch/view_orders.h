@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "order/order.h"
+
+namespace augur {
+
+// ViewOrders are orders that are foreseen of views of the mount that are not followed now, in the sequence in which
+// they will be read. Not synchronized. Memory: 4 bytes a file.
+class ViewOrders {
+ public:
+  // Behind all others, or before them.
+  void Add(uint32_t view, Order order) { orders_.emplace_back(view, std::move(order)); }
+  void AddInFront(uint32_t view, std::vector<Order> orders);
+  // Takes out the first orders of the view, up to one of another view that comes between; none: there is none.
+  std::vector<Order> Take(uint32_t view);
+  void Clear() { orders_.clear(); }
+
+  bool empty() const { return orders_.empty(); }
+  // The view that is read next. REQUIRES: !empty().
+  uint32_t next_view() const { return orders_.front().first; }
+
+ private:
+  std::deque<std::pair<uint32_t, Order>> orders_;
+};
+
+}  // namespace augur
