@@ -62,6 +62,7 @@ ROWS = [
     row("random-split", "random_split by a generator of seed 42, DataLoader(shuffle=True) of nine tenths, manual_seed(42), 2 workers",
         "subsets", "split", "--seed", "42"),
     row("weighted", "WeightedRandomSampler, unseeded, 2 workers", "subsets", "weighted"),
+    row("stateful-0", "StatefulDataLoader(shuffle=True), unseeded, 0 workers", "stateful", "--workers", "0", search=True),
     row("stateful", "StatefulDataLoader(shuffle=True), unseeded, 2 workers", "stateful", search=True),
     row("stateful-seed", "StatefulDataLoader(shuffle=True), manual_seed(42), 2 workers", "stateful", "--seed", "42"),
     row("resumed", "DistributedSampler, resumed in the middle of its fourth epoch by accelerate, 2 workers", "resumed"),

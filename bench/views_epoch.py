@@ -15,6 +15,10 @@ PIXELS = (
     Row("ppm", view="pixels+as=ppm"),
     Row("png 256", view=f"pixels+size={SMALL}"),
     Row("ppm 256", view=f"pixels+as=ppm+size={SMALL}"),
+    # The same bytes as plain files: what the script leaves to gain for any file system.
+    Row("png files", peer="png-files", copied="pixels"),
+    Row("ppm files", peer="ppm-files", copied="pixels+as=ppm"),
+    Row("png 256 files", peer="png-256-files", copied=f"pixels+size={SMALL}"),
 )
 
 ARRAYS = (

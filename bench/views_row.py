@@ -33,6 +33,7 @@ class Row:
     module: str = "torchvision"
     peer: str = ""
     make_words: tuple = ()
+    copied: str = ""  # the peer is no library's: the files of this view, copied to the disk
     cold_words: tuple = ()  # for a script that must drop the caches itself, once more
 
 
@@ -87,7 +88,11 @@ class Rows:
         place = os.path.join(self.args.work, row.peer)
         if not os.path.exists(place):
             measure.say(f"making {row.peer}")
-            self.script(row, place, "--make", self.args.tree, *row.make_words)
+            if row.copied:
+                with self.mounted() as (point, _):
+                    shutil.copytree(view_path(point, row.copied), place)
+            else:
+                self.script(row, place, "--make", self.args.tree, *row.make_words)
         return place
 
     @contextlib.contextmanager

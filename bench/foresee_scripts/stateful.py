@@ -10,9 +10,10 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 parser = argparse.ArgumentParser()
 parser.add_argument("root")
 parser.add_argument("--seed", type=int)
+parser.add_argument("--workers", type=int, default=2)
 args = parser.parse_args()
 
 if args.seed is not None:
     torch.manual_seed(args.seed)
-loader = StatefulDataLoader(folder(args.root), BATCH, shuffle=True, num_workers=2)
+loader = StatefulDataLoader(folder(args.root), BATCH, shuffle=True, num_workers=args.workers)
 say([use_up(loader) for _ in range(EPOCHS)])

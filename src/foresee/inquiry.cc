@@ -144,8 +144,7 @@ void Inquiry::MakeStages() {
   if (search_first) AddSeedStages();
   AddGuessStage("known seeds", count, known_guess, false);
   if (!question_.search) return;
-  // Where it is none of torch's loaders, the small sets of seeds before all of torch's.
-  const bool lists_first = question_.pool && !search_first;
+  const bool lists_first = question_.lists_first && !search_first;
   if (lists_first) AddListStages();
   // The same in mid-epoch, as many as may be had.
   uint64_t samples = 1;

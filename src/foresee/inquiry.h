@@ -22,8 +22,8 @@ namespace augur {
 // Inquiry answers one question by all that can be tried, the cheapest first: the known samplers; the
 // same from anywhere in the epoch; later epochs of known seeds, the likeliest, from anywhere in them; all 2^32 seeds of
 // torch's generator; more of those later epochs; and the small sets of seeds that shuffles from the end are drawn from.
-// Those sets are before all seeds where threads of one process read, and all seeds first of all where an epoch before
-// had one of them. Each stage is a job of the Searcher, and what a stage
+// Those sets are before all seeds where these are unlikely (Question::lists_first), and all seeds first of all where an
+// epoch before had one of them. Each stage is a job of the Searcher, and what a stage
 // believes ends the inquiry.
 //
 // Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the inquiry has ended: with a

@@ -25,7 +25,8 @@ struct Question {
   bool variants = true;          // the many ways of libraries that have many are tried
   bool search = true;            // all seeds may be searched, if nothing else answers
   bool drawn = false;            // the seed of an epoch before was found so: first of all that is tried again
-  bool pool = false;             // threads of one process read: it is none of torch's loaders, most likely
+  // None of torch's seeds, most likely: threads of one process read, or a search of all seeds has failed for this job.
+  bool lists_first = false;
 };
 
 }  // namespace augur

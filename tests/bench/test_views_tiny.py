@@ -69,9 +69,9 @@ def assert_epochs(tables, title, names, views):
 @root_only
 def test_epoch(bench):
     pytest.importorskip("torchvision", reason="framework not installed: torchvision")
-    tables, said = bench("epoch", "--only", "png")
+    tables, said = bench("epoch", "--only", "png,png files")
     assert "equal to the folder's: 40 samples of pixels\n" in said
-    assert_epochs(tables, "epoch, 1 worker", ["png"], ["png"])
+    assert_epochs(tables, "epoch, 1 worker", ["png", "png files"], ["png"])
 
 
 @root_only

@@ -125,7 +125,7 @@ TEST(InquiryTest, SeedsOfListsComeBeforeAllOfTorchsWhereThreadsRead) {
   const KerasImageSampler truth({.seed = 271'828, .batch_samples = 16});
   Question question = ReadsInTheMidst(list, truth, 0, 0, 60);
   ASSERT_TRUE(Inquiry::Decidable(question));
-  question.pool = true;
+  question.lists_first = true;
   std::promise<std::optional<Finding>> answer;
   const auto inquiry = std::make_shared<Inquiry>(
       **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(question),
