@@ -16,7 +16,8 @@ namespace augur {
 namespace {
 
 constexpr uint64_t kSeeds = 1'000'000;
-// Reads of parallel threads and workers come so far apart, and Keras' second shuffle of a batch of 64 moves them so far.
+// Reads of parallel threads and workers come so far apart, and Keras' second shuffle of a batch of 64 moves them so
+// far.
 constexpr uint64_t kSlack = 512;
 constexpr uint64_t kRange = 256;
 constexpr uint32_t kBatches[] = {32, 64, 128, 16, 256, 8, 0};
@@ -58,8 +59,7 @@ Finding BestFinding(const GuessTest& test, const std::vector<Guess>& guesses) {
 
 std::optional<SearchJob> MakeListSeedJob(const GuessTest& test, ListShuffler shuffler,
                                          std::function<void(std::optional<Finding>)> done) {
-  const FirstReads first = {
-      .shuffler = shuffler, .samples = test.samples(), .reads = test.InTurn(), .slack = kSlack};
+  const FirstReads first = {.shuffler = shuffler, .samples = test.samples(), .reads = test.InTurn(), .slack = kSlack};
   // A wrong seed fits each read with probability (place + slack) / samples.
   const auto samples = static_cast<double>(first.samples);
   double bits = 0;

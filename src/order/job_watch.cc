@@ -465,8 +465,7 @@ EpochStart JobWatch::Describe(const Pass& pass) const {
   }
   for (const auto& [id, from] : pass.streams) {
     if (from.read_count == 0) continue;
-    EpochStream stream{
-        .id = id, .launch = {}, .pool = from.pool, .reads = from.reads, .read_count = from.read_count};
+    EpochStream stream{.id = id, .launch = {}, .pool = from.pool, .reads = from.reads, .read_count = from.read_count};
     if (from.process) {
       stream.pid = from.process->facts.pid;
       stream.start_us = from.process->facts.start_us;

@@ -116,8 +116,9 @@ TEST(InquiryTest, AllSeedsComeFirstWhereAnEpochBeforeHadOneOfThem) {
   }
 }
 
-// keras.utils.image_dataset_from_directory draws its seed of 10^6. Threads of one process read: that is known before all
-// seeds of torch are searched, and by what Keras does with it, so that the next epoch, another one, is known as well.
+// keras.utils.image_dataset_from_directory draws its seed of 10^6. Threads of one process read: that is known before
+// all seeds of torch are searched, and by what Keras does with it, so that the next epoch, another one, is known as
+// well.
 TEST(InquiryTest, SeedsOfListsComeBeforeAllOfTorchsWhereThreadsRead) {
   auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
   ASSERT_TRUE(searcher.ok()) << searcher.status().text();
