@@ -147,10 +147,10 @@ void Foreseer::AskAbout(Job& job, const EpochStart& epoch) {
   if (question.tests.empty()) return;
   question.expected = job.foresight.Expected(epoch.epoch);
   question.expected.insert(question.expected.end(), remembered_.begin(), remembered_.end());
-  question.lists_first = job.searches_failed > 0;
+  const bool pool = std::ranges::any_of(epoch.streams, &EpochStream::pool);
+  question.lists_first = pool || job.searches_failed > 0;
   for (const EpochStream& stream : epoch.streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
-    question.lists_first = question.lists_first || stream.pool;
   }
   const bool decidable = Inquiry::Decidable(question);
   question.variants = AsksSeeds(epoch, held, decidable, &job);

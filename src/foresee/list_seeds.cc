@@ -42,17 +42,12 @@ Finding BestFinding(const GuessTest& test, const std::vector<Guess>& guesses) {
   std::vector<double> bits;
   bits.reserve(guesses.size());
   for (const Guess& guess : guesses) bits.push_back(test.Try(*guess.sampler, guess.epoch));
-  const double most = std::ranges::max(bits);
-  std::optional<Finding> finding;
-  for (size_t i = 0; i < guesses.size(); ++i) {
-    if (bits[i] < most) continue;
-    if (finding) {
-      finding->others.push_back(guesses[i]);
-    } else {
-      finding = MakeFinding(test.shared_list(), guesses[i]);
-    }
+  const auto best = static_cast<size_t>(std::ranges::max_element(bits) - bits.begin());
+  Finding finding = MakeFinding(test.shared_list(), guesses[best]);
+  for (size_t i = best + 1; i < guesses.size(); ++i) {
+    if (bits[i] == bits[best]) finding.others.push_back(guesses[i]);
   }
-  return *std::move(finding);
+  return finding;
 }
 
 }  // namespace
