@@ -16,9 +16,8 @@ namespace augur {
 namespace {
 
 constexpr uint64_t kSeeds = 1'000'000;
-// Reads of parallel threads and workers come so far apart, and Keras' second shuffle of a batch of 64 moves them so
-// far.
-constexpr uint64_t kSlack = 512;
+// Keras' second shuffle has a buffer of 8 batches, 512 samples for a batch of 64, and parallel threads come 64 apart.
+constexpr uint64_t kSlack = 512 + 64;
 constexpr uint64_t kRange = 256;
 constexpr uint32_t kBatches[] = {32, 64, 128, 16, 256, 8, 0};
 
