@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "augur/store.h"
+#include "base/limited_log.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/recycled_memory.h"
@@ -338,7 +339,9 @@ class Daemon {
     while (true) {
       std::array<pollfd, 2> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
                                       {.fd = session_->event_fd(), .events = POLLIN, .revents = 0}}};
-      if (poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return ErrnoStatus(errno, "poll");
+      constexpr auto kTick = std::chrono::duration_cast<std::chrono::milliseconds>(LimitedLog::kPeriod);
+      if (poll(ready.data(), ready.size(), int{kTick.count()}) < 0 && errno != EINTR) return ErrnoStatus(errno, "poll");
+      ProcessLog().Tick();
       uint64_t count = 0;
       (void)!read(session_->event_fd(), &count, sizeof count);
       if (!serving && session_->state() == SessionState::kServing) {
@@ -428,6 +431,7 @@ class Daemon {
     engine_.reset();
     ahead_engine_.reset();
     if (decoded_) decoded_->Stop();
+    ProcessLog().Flush();
   }
 
   const AugurfsOptions& options_;
