@@ -116,6 +116,13 @@ class Store {
   static uint64_t BlockBytes(const Entry& file, uint64_t block);
   // The hash which block `block` must have: the record's own when it has only one.
   Result<Hash128> BlockHash(const Entry& file, uint64_t block) const;
+  // Names block `block` of `file` and its bytes for a cache that other stores or users share: no store can be made that
+  // names the block of another one (StoreIdentity). BlockHash is no such name, as XXH3 can be forged. REQUIRES: as
+  // BlockHash.
+  Result<Hash128> BlockIdentity(const Entry& file, uint64_t block) const;
+  // kCorrupt, as Check says it, unless `bytes` are what BlockIdentity names, as far as the format can tell. Bytes go
+  // into a shared cache only after this check, and are taken from it only with it.
+  Status CheckIdentity(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;
   // Where the block lies, if the shard of the record is open. Touches no disk.
   std::optional<Extent> LocateOpen(const Entry& file, uint64_t block) const;
   // The same, and opens the shard if it is not open, which may wait for the disk. kCorrupt when the shard is missing or

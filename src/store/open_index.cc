@@ -75,10 +75,12 @@ Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint
                                       ": missing, and the manifest names it: copy it back from where "
                                       "the store came from, or pack the store again");
   }
+  AUGUR_TRY_ASSIGN(place, PlaceOf(opened.folder_fd.get(), fd->get()));
   Result<std::unique_ptr<MappedIndex>> index =
       MappedIndex::Map(std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr);
   if (!index.ok()) return index.status();
   opened.manifest = std::move(manifest);
+  opened.place = place;
   opened.index = std::move(*index);
   return opened;
 }

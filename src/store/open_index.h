@@ -7,6 +7,7 @@
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "store/identity.h"
 #include "store/manifest.h"
 #include "store/mapped_index.h"
 
@@ -17,6 +18,7 @@ struct OpenedIndex {
   UniqueFd folder_fd;  // O_PATH
   Manifest manifest;   // as it was read: it may name a later generation than the one opened
   std::unique_ptr<MappedIndex> index;
+  IndexPlace place;
 };
 
 // Reads the manifest of the store in `folder`, opens and locks the index of `generation` (0: the one that the manifest

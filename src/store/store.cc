@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "store/file_io.h"
 #include "store/hash.h"
+#include "store/identity.h"
 #include "store/open_index.h"
 #include "store/shard_set.h"
 #include "store/shard_table.h"
@@ -28,6 +29,7 @@ struct Store::Parts {
   const Tree tree;
   mutable ShardSet shards;
   StoreSummary summary;
+  StoreIdentity identity;
 };
 
 namespace {
@@ -55,6 +57,7 @@ Result<std::shared_ptr<const Store>> Store::Open(const std::string& path, const 
   AUGUR_TRY_ASSIGN(opened, OpenIndex(path, options.generation));
   auto parts = std::make_unique<Parts>(path, options, std::move(opened));
   parts->summary = Summarize(parts->opened);
+  parts->identity = StoreIdentity(parts->opened.place, parts->summary.index_id);
   if (const Result<Entry> root = parts->tree.Get(0); !root.ok()) return root.status().In(path);
   return std::shared_ptr<const Store>(new Store(std::move(parts)));
 }
@@ -85,6 +88,15 @@ uint64_t Store::BlockBytes(const Entry& file, uint64_t block) {
 
 Result<Hash128> Store::BlockHash(const Entry& file, uint64_t block) const {
   return parts_->tree.BlockHash(file, block);
+}
+
+Result<Hash128> Store::BlockIdentity(const Entry& file, uint64_t block) const {
+  AUGUR_CHECK(block < BlockCount(file));
+  return parts_->identity.OfBlock(file, block);
+}
+
+Status Store::CheckIdentity(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const {
+  return Check(file, block, bytes);
 }
 
 std::optional<Extent> Store::LocateOpen(const Entry& file, uint64_t block) const {

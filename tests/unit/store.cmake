@@ -1,5 +1,6 @@
 augur_test(store
   unit/store/hash_test.cc
+  unit/store/identity_test.cc
   unit/store/manifest_test.cc
   unit/store/open_test.cc
   unit/store/refusal_test.cc
