@@ -21,6 +21,7 @@ from PIL import Image, ImageFile, features
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import dataset  # noqa: E402
+import odd_png  # noqa: E402
 
 FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS)
 DIFFERENCES_MAX = 8
@@ -97,8 +98,8 @@ def pillow_decode(file, mode="RGB", tolerant=False, scale=1):
             if scale > 1:
                 image.draft(None, (max(1, image.width // scale), max(1, image.height // scale)))
             if mode == "kept":
-                # A PNG of 16-bit grey with alpha is RGBA to Pillow; byte 25 is the colour type, 4 is grey with alpha.
-                mode = "L" if image.mode in ("L", "1", "I;16", "LA") or (image.format == "PNG" and file[25] == 4) else "RGB"
+                # A PNG of 16-bit grey with alpha is RGBA to Pillow.
+                mode = "L" if image.mode in ("L", "1", "I;16", "LA") or odd_png.kind(file)[0] == 4 else "RGB"
             return pixels(image.convert(mode))
     except (OSError, SyntaxError, ValueError, IndexError, struct.error, EOFError, KeyError, Image.DecompressionBombError) as error:
         return f"{type(error).__name__}: {error}"
@@ -271,6 +272,29 @@ def case_broken(dump, photos, rng):
         return None
     # The colours of a damaged palette changed with Pillow's versions.
     return difference(ours, (theirs[0], ours[1]) if file.startswith(b"\x89PNG") and not isinstance(ours, str) else theirs)
+
+
+# What we refuse in a PNG and some Pillow shows: PIXELS.md has each.
+REFUSED_BY_US = ("no palette (PLTE)", "(fdAT) stands before", "chunk fcTL: the first frame")
+
+
+def case_odd_png(dump, photos, rng):
+    """PNGs that break a rule. What Pillow refuses for a chunk that makes no pixels, we show as Pillow shows it without that chunk."""
+    file, tolerant = odd_png.make(rng, make_png(photos, rng)), rng.random() < 0.4
+    if tolerant and b"fdAT" in file:  # Pillow then reads a chunk of no length
+        return None
+    mode = rng.choice(("RGB", "kept")) if VERSION >= (12, 0) else "RGB"
+    ours = dump.decode(file, keep_grey=mode == "kept", tolerant=tolerant)
+    theirs = pillow_decode(file, mode, tolerant)
+    if isinstance(theirs, str) and not isinstance(ours, str):
+        theirs = pillow_decode(odd_png.only_pixels(file), mode, tolerant)
+    if isinstance(ours, str) and not isinstance(theirs, str):
+        if any(text in ours for text in REFUSED_BY_US) or ("chunk IHDR" in ours and file.count(b"IHDR") > 1):
+            return None
+    # Pillow 9.4 has another mode for 16-bit grey, and other colours where a palette lacks some.
+    if VERSION < (12, 0) and odd_png.kind(file) in ((0, 16), (3, 1), (3, 2), (3, 4), (3, 8)) and not isinstance(theirs, str):
+        theirs = theirs[0], ours[1]
+    return difference(ours, theirs)
 
 
 def is_progressive(jpeg):
