@@ -115,17 +115,20 @@ class Daemon {
                                                      .allow_other = options_.allow_other,
                                                      .noexec = options_.noexec}));
     mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
-    AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true,
-                                                         .open_shards_max = RaiseDescriptors() / kShardShare,
-                                                         .generation = options_.generation}));
-    store_ = std::move(store);
     AUGUR_TRY_ASSIGN(memory, MachineMemory());
+    AUGUR_TRY_ASSIGN(store,
+                     Store::Open(options_.store, {.direct = true,
+                                                  .open_shards_max = RaiseDescriptors() / kShardShare,
+                                                  .generation = options_.generation,
+                                                  .index_bytes_max = IndexBudget(MemoryBudget(options_, memory))}));
+    store_ = std::move(store);
     const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
     const uint64_t files = store_->summary().file_count;
     AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
                                               {.foresight_bytes = ForesightBytes(files),
                                                .order_bytes = Prefetcher::OrderBytes(files),
-                                               .decoded_index_bytes = files * DecodedIndex::kBytesPerFile}));
+                                               .decoded_index_bytes = files * DecodedIndex::kBytesPerFile,
+                                               .index_bytes = store_->IndexBytesMax()}));
     settings_ = std::move(settings);
     AUGUR_TRY(PrepareHelper());  // before there are threads
     pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
@@ -292,7 +295,8 @@ class Daemon {
       return memory.ok() ? memory->anonymous_bytes + memory->shared_bytes : 0;
     });
     statistics_.Set(Gauge::kMemoryBytesMax, settings_.memory_bytes);
-    statistics_.ReadFrom(Gauge::kIndexResidentBytes, [this] { return store_->ResidentIndexBytes(); });
+    statistics_.ReadFrom(Gauge::kIndexBytes, [this] { return store_->HeldIndexBytes(); });
+    statistics_.Set(Gauge::kIndexBytesMax, store_->IndexBytesMax());
   }
 
   // The virtual files, and the socket that one of them names. Without a socket the mount is as good; augurctl says so.

@@ -56,6 +56,9 @@ constexpr uint64_t kRecycledShare = 16;
 constexpr uint64_t kRecycledMax = 16 * kMiB;
 // A decoding thread: tables of libjpeg or zlib (300 KiB), and its stack.
 constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
+// The index of the store: all of it where it fits into this share; of a larger one, what was used lately. A store of a
+// million files has an index of 130 MB, and a machine that trains on it has 8 GB and more.
+constexpr uint64_t kStoreIndexShare = 8;
 // The index of a decoded cache: the files of the store in two views, and some of others, within this share of what is
 // left.
 constexpr uint64_t kIndexedViews = 2;
@@ -71,17 +74,23 @@ constexpr uint64_t kKeptMin = 4 * kMiB;
 
 }  // namespace
 
+uint64_t MemoryBudget(const AugurfsOptions& options, const MemoryRoom& memory) {
+  const uint64_t wanted = options.memory_bytes != 0
+                              ? options.memory_bytes
+                              : std::clamp(memory.total_bytes / 8, kMemoryDefaultMin, kMemoryDefaultMax);
+  return wanted <= memory.total_bytes ? wanted : std::max(memory.total_bytes / 2, kMemoryMin);
+}
+
+uint64_t IndexBudget(uint64_t memory_bytes) { return memory_bytes / kStoreIndexShare; }
+
 Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, const StoreNeeds& needs) {
   AugurfsSettings settings;
   settings.uid = options.uid.value_or(machine.uid);
   settings.gid = options.gid.value_or(machine.gid);
 
-  settings.memory_bytes = options.memory_bytes != 0
-                              ? options.memory_bytes
-                              : std::clamp(machine.memory.total_bytes / 8, kMemoryDefaultMin, kMemoryDefaultMax);
-  if (settings.memory_bytes > machine.memory.total_bytes) {
-    const uint64_t asked = settings.memory_bytes;
-    settings.memory_bytes = std::max(machine.memory.total_bytes / 2, kMemoryMin);
+  settings.memory_bytes = MemoryBudget(options, machine.memory);
+  const uint64_t asked = options.memory_bytes != 0 ? options.memory_bytes : kMemoryDefaultMin;
+  if (asked > machine.memory.total_bytes) {
     const std::string limit = machine.memory.source + " has only " + FormatSize(machine.memory.total_bytes);
     settings.notes.push_back("memory: " + FormatSize(settings.memory_bytes) +
                              (settings.memory_bytes > machine.memory.total_bytes
@@ -96,7 +105,8 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   // Two are needed so that one can answer while the other is inside the index; more than cores only get in each other's
   // way (measured: 17 us a request with as many as cores, 19 with ten on two cores, and a third of the throughput).
   settings.threads = options.threads != 0 ? options.threads : std::max(2U, machine.cores);
-  const uint64_t room = settings.memory_bytes - kHeapBytes - kBufferMin - kViewsMin;
+  const uint64_t index_bytes = std::min(needs.index_bytes, IndexBudget(settings.memory_bytes));
+  const uint64_t room = settings.memory_bytes - kHeapBytes - index_bytes - kBufferMin - kViewsMin;
   const auto threads_max = static_cast<unsigned>(std::max<uint64_t>(1, room / kThreadBytes));
   if (settings.threads > threads_max) {
     settings.notes.push_back("threads: " + std::to_string(threads_max) + " instead of " +
@@ -104,7 +114,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
                              FormatSize(settings.memory_bytes));
     settings.threads = threads_max;
   }
-  const uint64_t records = settings.memory_bytes - kHeapBytes - settings.threads * kThreadBytes;
+  const uint64_t records = settings.memory_bytes - kHeapBytes - index_bytes - settings.threads * kThreadBytes;
   const uint64_t bytes = records - records / kBookkeepingShare;
   settings.decode_threads = options.decode_threads != 0 ? options.decode_threads : std::max(1U, machine.cores / 4);
   const bool decodes_to_disk = !options.decoded_folder.empty();

@@ -27,6 +27,7 @@ struct StoreNeeds {
   uint64_t foresight_bytes = 0;      // for working out orders (ForesightBytes)
   uint64_t order_bytes = 0;          // for the orders of the epochs that are known ahead
   uint64_t decoded_index_bytes = 0;  // for finding its files in a decoded cache (DecodedIndex::kBytesPerFile)
+  uint64_t index_bytes = 0;          // of its index in memory, at most (Store::IndexBytesMax)
 };
 
 // The options of augurfs with nothing left open.
@@ -51,6 +52,12 @@ struct AugurfsSettings {
   unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone; 0: there is no room for one
   std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
 };
+
+// The whole budget on a machine with this memory: what was asked for, else a default, never more than there is.
+uint64_t MemoryBudget(const AugurfsOptions& options, const MemoryRoom& memory);
+
+// How much of the budget the index of a store may take.
+uint64_t IndexBudget(uint64_t memory_bytes);
 
 // Resolves options on a machine, for a store; pure. kInvalid: the memory is less than anything can work with.
 Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Machine& machine, const StoreNeeds& needs);

@@ -45,9 +45,10 @@ struct Extent {
 };
 
 struct StoreOptions {
-  bool direct = false;            // open shards with O_DIRECT where the file system takes it
-  uint32_t open_shards_max = 64;  // descriptors kept open; the least recently used is closed
-  uint64_t generation = 0;        // 0: what the manifest names; else that one, if its index is still there
+  bool direct = false;                   // open shards with O_DIRECT where the file system takes it
+  uint32_t open_shards_max = 64;         // descriptors kept open; the least recently used is closed
+  uint64_t generation = 0;               // 0: what the manifest names; else that one, if its index is still there
+  uint64_t index_bytes_max = 256 << 20;  // of the index in memory, in bytes; names stay even where they exceed it
 };
 
 // Counts that the index header states.
@@ -79,12 +80,12 @@ struct ShardInfo {
   uint64_t generation = 0;
 };
 
-// Store reads one generation of a store (FORMAT.md). It maps the index and checks each 64 KiB of it at first touch, so
-// opening costs the same for ten files and for a hundred million. It keeps its generation, and holds a shared lock
-// on its index file, until it is destroyed, whatever writers do meanwhile.
-// Safe from any thread. Calls may wait for pages of the index; none but Read, Locate and OpenShard touches a shard.
-// Failures: kCorrupt with file and defect when a rule of FORMAT.md is broken; kIo when the system cannot read.
-// Not for changing a store: StoreWriter.
+// Store reads one generation of a store (FORMAT.md). It takes each 64 KiB of the index into its own memory and checks
+// it at first use, so opening costs the same for ten files and for a hundred million, and what was checked cannot
+// change. It keeps its generation, and holds a shared lock on its index file, until it is destroyed, whatever writers
+// do meanwhile. Safe from any thread. Calls may wait for pages of the index; none but Read, Locate and OpenShard
+// touches a shard. Failures: kCorrupt with file and defect when a rule of FORMAT.md is broken; kIo when the system
+// cannot read. Not for changing a store: StoreWriter.
 class Store {
  public:
   // Opens the store in folder `path`. kNotFound: no such folder, or no store in it. kUnsupported: a newer format.
@@ -136,9 +137,10 @@ class Store {
   // Row of the shard table. REQUIRES: number < summary().shard_count.
   Result<ShardInfo> Shard(uint32_t number) const;
 
-  // Bytes of the mapped index that are in this process's memory now (they are the kernel's page cache, not our own); 0
-  // where /proc does not tell.
-  uint64_t ResidentIndexBytes() const;
+  // Bytes of the index that are in this process's memory now.
+  uint64_t HeldIndexBytes() const;
+  // Bytes of the whole index that may come to be held: index_bytes_max, or less when the index is smaller.
+  uint64_t IndexBytesMax() const;
 
  private:
   struct Parts;

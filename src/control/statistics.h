@@ -77,8 +77,9 @@ enum class Gauge : size_t {
   kBufferBytesMax,
   kMemoryBytes,
   kMemoryBytesMax,
+  kIndexBytes,
+  kIndexBytesMax,
   // Beside it: the kernel's memory on our account, which it takes back when it needs to.
-  kIndexResidentBytes,
   kKernelInodes,
   kGaugeCount,  // not a gauge
 };

@@ -47,8 +47,8 @@ Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
 }
 
 // `*manifest_generation` is what the manifest says, as soon as it has been read.
-Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint64_t* manifest_generation,
-                            bool* vanished) {
+Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint64_t bytes_max,
+                            uint64_t* manifest_generation, bool* vanished) {
   OpenedIndex opened;
   opened.folder_fd = UniqueFd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!opened.folder_fd.valid()) return ErrnoStatus(errno, "cannot open the store's folder");
@@ -76,8 +76,8 @@ Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint
                                       "the store came from, or pack the store again");
   }
   AUGUR_TRY_ASSIGN(place, PlaceOf(opened.folder_fd.get(), fd->get()));
-  Result<std::unique_ptr<MappedIndex>> index =
-      MappedIndex::Map(std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr);
+  Result<std::unique_ptr<IndexReader>> index =
+      IndexReader::Open(std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr, bytes_max);
   if (!index.ok()) return index.status();
   opened.manifest = std::move(manifest);
   opened.place = place;
@@ -87,12 +87,12 @@ Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint
 
 }  // namespace
 
-Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation) {
+Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation, uint64_t bytes_max) {
   uint64_t missing_generation = 0;
   for (int tries = 1;; ++tries) {
     uint64_t manifest_generation = 0;
     bool vanished = false;
-    Result<OpenedIndex> opened = TryOpen(folder, generation, &manifest_generation, &vanished);
+    Result<OpenedIndex> opened = TryOpen(folder, generation, bytes_max, &manifest_generation, &vanished);
     if (opened.ok()) return opened;
     const bool busy = opened.status().code() == Code::kBusy;
     // Missing twice under the same manifest: nobody replaced it meanwhile, it is simply not there.

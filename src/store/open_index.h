@@ -6,10 +6,11 @@
 #include <string>
 
 #include "augur/status.h"
+#include "augur/store.h"
 #include "base/unique_fd.h"
 #include "store/identity.h"
+#include "store/index_reader.h"
 #include "store/manifest.h"
-#include "store/mapped_index.h"
 
 namespace augur {
 
@@ -17,14 +18,15 @@ namespace augur {
 struct OpenedIndex {
   UniqueFd folder_fd;  // O_PATH
   Manifest manifest;   // as it was read: it may name a later generation than the one opened
-  std::unique_ptr<MappedIndex> index;
+  std::unique_ptr<IndexReader> index;
   IndexPlace place;
 };
 
 // Reads the manifest of the store in `folder`, opens and locks the index of `generation` (0: the one that the manifest
 // names), and checks its header. Tries again when the index is removed meanwhile, because the manifest then names
 // another (FORMAT.md section 7). kNotFound: no store, or the asked generation is not there. kBusy: an index stays
-// locked by whoever removes generations. Failures name the folder.
-Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation);
+// locked by whoever removes generations. `bytes_max`: of the index in memory. Failures name the folder.
+Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation,
+                              uint64_t bytes_max = StoreOptions().index_bytes_max);
 
 }  // namespace augur

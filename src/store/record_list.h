@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/mapped_index.h"
+#include "store/index_reader.h"
 #include "store/tree.h"
 
 namespace augur {

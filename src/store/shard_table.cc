@@ -39,7 +39,7 @@ const char* LocatorDefect(std::string_view locator, bool own, bool absolute) {
 
 }  // namespace
 
-Result<ShardInfo> LoadShard(const MappedIndex& index, const std::string& folder, uint32_t number) {
+Result<ShardInfo> LoadShard(const IndexReader& index, const std::string& folder, uint32_t number) {
   const auto corrupt = [&](const char* defect) {
     return Status(Code::kCorrupt, index.name() + ": shard " + std::to_string(number) + ": " + defect);
   };

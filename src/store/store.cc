@@ -20,11 +20,13 @@ namespace augur {
 struct Store::Parts {
   Parts(std::string path_in, const StoreOptions& options, OpenedIndex opened_in)
       : path(std::move(path_in)),
+        index_bytes_max(options.index_bytes_max),
         opened(std::move(opened_in)),
         tree(opened.index.get()),
         shards(opened.folder_fd.get(), options.direct, options.open_shards_max) {}
 
   const std::string path;
+  const uint64_t index_bytes_max;
   const OpenedIndex opened;
   const Tree tree;
   mutable ShardSet shards;
@@ -54,7 +56,7 @@ StoreSummary Summarize(const OpenedIndex& opened) {
 }  // namespace
 
 Result<std::shared_ptr<const Store>> Store::Open(const std::string& path, const StoreOptions& options) {
-  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, options.generation));
+  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, options.generation, options.index_bytes_max));
   auto parts = std::make_unique<Parts>(path, options, std::move(opened));
   parts->summary = Summarize(parts->opened);
   parts->identity = StoreIdentity(parts->opened.place, parts->summary.index_id);
@@ -142,6 +144,7 @@ Result<ShardInfo> Store::Shard(uint32_t number) const {
   return LoadShard(*parts_->opened.index, parts_->path, number);
 }
 
-uint64_t Store::ResidentIndexBytes() const { return parts_->opened.index->ResidentBytes(); }
+uint64_t Store::HeldIndexBytes() const { return parts_->opened.index->held_bytes(); }
+uint64_t Store::IndexBytesMax() const { return std::min(parts_->index_bytes_max, parts_->summary.index_bytes); }
 
 }  // namespace augur

@@ -34,7 +34,7 @@ Status NotThere() { return {Code::kNotFound, "not found"}; }
 
 }  // namespace
 
-Tree::Tree(const MappedIndex* index)
+Tree::Tree(const IndexReader* index)
     : index_(index),
       limits_{.entry_count = index->ItemCount(SectionId::kEntries),
               .names_bytes = index->ItemCount(SectionId::kNames),

@@ -9,7 +9,7 @@
 #include "augur/entry.h"
 #include "augur/status.h"
 #include "store/entry_check.h"
-#include "store/mapped_index.h"
+#include "store/index_reader.h"
 
 namespace augur {
 
@@ -20,7 +20,7 @@ namespace augur {
 // mismatch", and kIo.
 class Tree {
  public:
-  explicit Tree(const MappedIndex* index);
+  explicit Tree(const IndexReader* index);
 
   // See the methods of the same name in Store.
   Result<Entry> Get(uint64_t number) const;
@@ -50,7 +50,7 @@ class Tree {
   // Checks that the entry, a child of `directory`, says so and stands behind a smaller name there.
   Status CheckPlace(const Entry& directory, uint64_t position, const Entry& child) const;
 
-  const MappedIndex* const index_;
+  const IndexReader* const index_;
   const EntryLimits limits_;
 };
 

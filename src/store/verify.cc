@@ -20,7 +20,7 @@ namespace {
 // Blocks of the index that a thread takes at once: 4 MiB.
 constexpr uint64_t kPieceBlocks = 64;
 
-void VerifyBlocks(const MappedIndex& index, int threads, DefectSink* sink) {
+void VerifyBlocks(const IndexReader& index, int threads, DefectSink* sink) {
   ForEachPiece(threads, index.BlockCount(), kPieceBlocks, [&](uint64_t begin, uint64_t end) {
     for (uint64_t block = begin; block < end; ++block) sink->Passes(index.CheckBlock(block));
   });
@@ -32,7 +32,7 @@ Result<VerifyReport> VerifyStore(const std::string& path, int threads,
                                  const std::function<void(const Status&)>& on_defect,
                                  const std::function<void(uint64_t)>& on_progress) {
   AUGUR_TRY_ASSIGN(opened, OpenIndex(path, 0));
-  const MappedIndex& index = *opened.index;
+  const IndexReader& index = *opened.index;
   const Tree tree(&index);
   DefectSink sink(on_defect, on_progress);
 

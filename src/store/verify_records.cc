@@ -24,7 +24,7 @@ constexpr uint64_t kGapBytesMax = 64 << 10;
 // Checks one piece of the list. One thread.
 class PieceVerifier {
  public:
-  PieceVerifier(const MappedIndex& index, const std::string& folder, const Tree& tree, const RecordList& records,
+  PieceVerifier(const IndexReader& index, const std::string& folder, const Tree& tree, const RecordList& records,
                 ShardSet* shards, DefectSink* sink)
       : index_(index), folder_(folder), tree_(tree), records_(records), shards_(shards), sink_(sink) {}
 
@@ -104,7 +104,7 @@ class PieceVerifier {
     return bounded ? std::max(end, keys[piece_end].offset) : format::kFileBytesMax;
   }
 
-  const MappedIndex& index_;
+  const IndexReader& index_;
   const std::string& folder_;
   const Tree& tree_;
   const RecordList& records_;
@@ -119,7 +119,7 @@ class PieceVerifier {
 
 }  // namespace
 
-RecordCounts VerifyRecords(const MappedIndex& index, const std::string& folder, const Tree& tree,
+RecordCounts VerifyRecords(const IndexReader& index, const std::string& folder, const Tree& tree,
                            const RecordList& records, int threads, ShardSet* shards, DefectSink* sink) {
   Mutex mu;
   RecordCounts sum;  // guarded by mu

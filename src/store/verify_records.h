@@ -5,7 +5,7 @@
 #include <string>
 
 #include "store/defect_sink.h"
-#include "store/mapped_index.h"
+#include "store/index_reader.h"
 #include "store/record_list.h"
 #include "store/shard_set.h"
 #include "store/tree.h"
@@ -20,7 +20,7 @@ struct RecordCounts {
 
 // Reads every record once, in the order of the shards, and compares it and each of its blocks with the hashes of every
 // file that has it. A shard that cannot be opened is one defect, not one for each record.
-RecordCounts VerifyRecords(const MappedIndex& index, const std::string& folder, const Tree& tree,
+RecordCounts VerifyRecords(const IndexReader& index, const std::string& folder, const Tree& tree,
                            const RecordList& records, int threads, ShardSet* shards, DefectSink* sink);
 
 }  // namespace augur

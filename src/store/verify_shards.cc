@@ -93,7 +93,7 @@ class BaseGenerations {
 // Checks one own shard. One thread.
 class CatalogueVerifier {
  public:
-  CatalogueVerifier(const MappedIndex& index, const Tree& tree, const ShardInfo& info,
+  CatalogueVerifier(const IndexReader& index, const Tree& tree, const ShardInfo& info,
                     std::shared_ptr<const ShardFile> file, RecordList* records, DefectSink* sink)
       : index_(index), tree_(tree), info_(info), file_(std::move(file)), records_(records), sink_(sink) {}
 
@@ -210,7 +210,7 @@ class CatalogueVerifier {
     }
   }
 
-  const MappedIndex& index_;
+  const IndexReader& index_;
   const Tree& tree_;
   const ShardInfo& info_;
   const std::shared_ptr<const ShardFile> file_;
@@ -228,7 +228,7 @@ bool IsMissing(int folder_fd, const ShardInfo& info) {
 
 }  // namespace
 
-ShardCounts VerifyShards(const MappedIndex& index, const std::string& folder, int folder_fd, const Tree& tree,
+ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, int folder_fd, const Tree& tree,
                          int threads, RecordList* records, DefectSink* sink) {
   std::atomic<uint64_t> item_count = 0;
   BaseGenerations bases;

@@ -16,7 +16,7 @@ constexpr uint64_t kPieceEntries = 65536;
 
 class TreeVerifier {
  public:
-  TreeVerifier(const MappedIndex& index, const Tree& tree, DefectSink* sink)
+  TreeVerifier(const IndexReader& index, const Tree& tree, DefectSink* sink)
       : index_(index), tree_(tree), sink_(sink) {}
 
   void Check(uint64_t number, TreeCounts* counts) const {
@@ -78,7 +78,7 @@ class TreeVerifier {
     return Status::Ok();
   }
 
-  const MappedIndex& index_;
+  const IndexReader& index_;
   const Tree& tree_;
   DefectSink* const sink_;
 };
@@ -96,7 +96,7 @@ void Add(const TreeCounts& piece, TreeCounts* sum) {
 
 }  // namespace
 
-TreeCounts VerifyTree(const MappedIndex& index, const Tree& tree, int threads, DefectSink* sink) {
+TreeCounts VerifyTree(const IndexReader& index, const Tree& tree, int threads, DefectSink* sink) {
   const TreeVerifier verifier(index, tree, sink);
   Mutex mu;
   TreeCounts sum;  // guarded by mu
@@ -109,7 +109,7 @@ TreeCounts VerifyTree(const MappedIndex& index, const Tree& tree, int threads, D
   return sum;
 }
 
-void VerifyCounts(const MappedIndex& index, const TreeCounts& counts, uint64_t distinct_bytes, DefectSink* sink) {
+void VerifyCounts(const IndexReader& index, const TreeCounts& counts, uint64_t distinct_bytes, DefectSink* sink) {
   if (counts.bad_count > 0) return;
   const format::IndexHeader& header = index.header();
   const auto check = [&](const char* what, uint64_t stated, uint64_t counted) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "store/defect_sink.h"
-#include "store/mapped_index.h"
+#include "store/index_reader.h"
 #include "store/tree.h"
 
 namespace augur {
@@ -23,10 +23,10 @@ struct TreeCounts {
 
 // Checks every entry with every rule of FORMAT.md section 5, also those that a reader need not see at use: that each
 // entry is among the children of its parent, that all names of a directory ascend, and that no path is too long.
-TreeCounts VerifyTree(const MappedIndex& index, const Tree& tree, int threads, DefectSink* sink);
+TreeCounts VerifyTree(const IndexReader& index, const Tree& tree, int threads, DefectSink* sink);
 
 // Compares the counts, and the bytes of distinct records, with those that the header states. Not when there were bad
 // entries, because what they stand for cannot be counted.
-void VerifyCounts(const MappedIndex& index, const TreeCounts& counts, uint64_t distinct_bytes, DefectSink* sink);
+void VerifyCounts(const IndexReader& index, const TreeCounts& counts, uint64_t distinct_bytes, DefectSink* sink);
 
 }  // namespace augur

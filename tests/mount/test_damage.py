@@ -11,7 +11,7 @@ import signal
 
 import pytest
 
-from conftest import errno_of, needs_root
+from conftest import errno_of, needs_root, pack
 from odd_tree import MANY, MIB, content_of_size, odd_files
 
 pytestmark = needs_root
@@ -98,3 +98,42 @@ def test_shard_that_is_not_as_it_was(room, mounts, point, store, wrong):
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=30)
     assert shard.name.encode() in errors
+
+
+def test_index_that_is_changed_or_made_shorter(room, mounts, point, store):
+    """R11: what was used stays as it was, what was not gives EIO, and the mount goes on."""
+    copy = pathlib.Path(shutil.copytree(store, room / "copy"))
+    (index,) = copy.glob("index-*")
+    mounts.mount(copy, point)
+    before = os.stat(point / "plain.JPEG")
+    content = (point / "plain.JPEG").read_bytes()
+    with open(index, "r+b") as file:  # every byte of the body, the names and the entries
+        body = index.stat().st_size - 65536
+        file.seek(65536)
+        file.write(bytes(body))
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
+    after = os.stat(point / "plain.JPEG")
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+    assert (point / "plain.JPEG").read_bytes() == content
+    os.truncate(index, 65536)
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n")
+    assert (point / "plain.JPEG").read_bytes() == content
+    assert (point / ".augur" / "stats.json").read_bytes()
+
+
+def test_index_made_shorter_before_it_was_used(room, mounts, point, augurpack):
+    """R11"""
+    tree = room / "wide"
+    for folder in range(3):
+        (tree / f"{folder}").mkdir(parents=True)
+        for number in range(1500):
+            (tree / f"{folder}" / f"{number:05}").write_bytes(b"x")
+    copy = pack(augurpack, tree, room / "wide.augur")
+    (index,) = copy.glob("index-*")
+    process = mounts.foreground(copy, point, "foresee=off")
+    os.truncate(index, 65536)
+    assert errno_of(os.listdir, point / "2") == errno.EIO
+    assert (point / ".augur" / "stats.json").read_bytes()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == 0

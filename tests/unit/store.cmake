@@ -1,6 +1,7 @@
 augur_test(store
   unit/store/hash_test.cc
   unit/store/identity_test.cc
+  unit/store/index_blocks_test.cc
   unit/store/manifest_test.cc
   unit/store/open_test.cc
   unit/store/refusal_test.cc

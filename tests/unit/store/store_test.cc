@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "augur/store.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -10,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "unit/store/test_store.h"
 
 namespace augur {
@@ -192,10 +195,10 @@ TEST_F(SmallStoreTest, ShardRows) {
   EXPECT_EQ(foreign->token_nsec, 7U);
 }
 
-TEST_F(SmallStoreTest, ReportsMappedPagesThatWereTouched) {
+TEST_F(SmallStoreTest, TellsHowMuchOfTheIndexItHolds) {
   ASSERT_TRUE(store_->Get(0).ok());
-  EXPECT_GE(store_->ResidentIndexBytes(), 4096U);
-  EXPECT_LE(store_->ResidentIndexBytes(), store_->summary().index_bytes + 65536);
+  EXPECT_GE(store_->HeldIndexBytes(), 65536U);
+  EXPECT_LE(store_->HeldIndexBytes(), store_->IndexBytesMax());
 }
 
 TEST(WideStoreTest, FindsEveryNameAndNoOther) {
@@ -237,6 +240,58 @@ TEST(WideStoreTest, ABadRootChecksumSpoilsItsBlocks) {
   const Result<std::shared_ptr<const Store>> store = Store::Open(folder.path());
   EXPECT_EQ(store.status().code(), Code::kCorrupt);
   EXPECT_THAT(store.status().text(), HasSubstr("index-00000001: root checksum 0: mismatch"));
+}
+
+TEST(WideStoreTest, AnIndexThatIsChangedInPlaceChangesNothingThatWasRead) {
+  const TempFolder folder;
+  WideStore(5000).Write(folder.path());
+  const std::shared_ptr<const Store> store = OpenGood(folder.path());
+  const Result<Entry> before = store->Get(2100);  // in block 3 of the body
+  ASSERT_TRUE(before.ok());
+  std::string index = ReadFile(folder.path() + "/index-00000001");
+  const size_t at = 65536 + 2100 * sizeof(format::Entry) + offsetof(format::Entry, mtime_sec);
+  index[at] = static_cast<char>(index[at] + 1);
+  index[65536 + 6 * 65536 + 5] ^= 1;  // block 6, which nobody has read
+  {
+    const UniqueFd fd(::open((folder.path() + "/index-00000001").c_str(), O_WRONLY | O_CLOEXEC));
+    ASSERT_EQ(::pwrite(fd.get(), index.data(), index.size(), 0), static_cast<ssize_t>(index.size()));
+  }
+  const Result<Entry> after = store->Get(2100);
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(after->mtime_sec, before->mtime_sec);
+  EXPECT_EQ(after->name, before->name);
+  EXPECT_EQ(store->Get(4200).status().text(), "index-00000001: block 6: checksum mismatch");
+}
+
+TEST(WideStoreTest, AnIndexThatIsMadeShorterFailsWhereItWasNotRead) {
+  const TempFolder folder;
+  WideStore(5000).Write(folder.path());
+  const std::shared_ptr<const Store> store = OpenGood(folder.path());
+  ASSERT_TRUE(store->Get(2100).ok());
+  ASSERT_EQ(::truncate((folder.path() + "/index-00000001").c_str(), 65536), 0);
+  EXPECT_TRUE(store->Get(2100).ok());
+  EXPECT_EQ(store->Get(4200).status().code(), Code::kCorrupt);
+  EXPECT_THAT(store->Get(4200).status().text(), HasSubstr("index-00000001: ends at byte"));
+}
+
+TEST(WideStoreTest, ALittleMemoryForTheIndexIsEnough) {
+  constexpr uint64_t kCount = 20'000;
+  const TempFolder folder;
+  WideStore(kCount).Write(folder.path());
+  const std::shared_ptr<const Store> store = OpenGood(folder.path(), {.index_bytes_max = 8 * 65536});
+  const Result<Entry> root = store->Get(0);
+  ASSERT_TRUE(root.ok());
+  for (uint64_t i = 0; i < kCount; ++i) {
+    const uint64_t number = i * 7919 % kCount;  // a prime: each once, far from the one before
+    const Result<Entry> child = store->Child(*root, number);
+    ASSERT_TRUE(child.ok());
+    const Result<Entry> found = store->Lookup(*root, child->name);
+    ASSERT_TRUE(found.ok()) << child->name;
+    EXPECT_EQ(found->number, number + 1);
+  }
+  // NAMES takes three blocks, which stay.
+  EXPECT_LE(store->HeldIndexBytes(), 8 * 65536U);
+  EXPECT_EQ(store->IndexBytesMax(), 8 * 65536U);
 }
 
 TEST(WideStoreTest, ManyThreadsMayBeTheFirstToTouchABlock) {

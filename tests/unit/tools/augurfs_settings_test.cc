@@ -106,6 +106,25 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
   }
 }
 
+// A small index has what it takes, a large one an eighth, and the other parts have that much less.
+TEST(ResolveAugurfs, TheIndexIsWithinTheBudget) {
+  EXPECT_EQ(IndexBudget(kGiB), 128 * kMiB);
+  for (const uint64_t memory : {32 * kMiB, 64 * kMiB, kGiB}) {
+    AugurfsOptions options;
+    options.memory_bytes = memory;
+    const auto parts = [&](uint64_t index_bytes) {
+      const AugurfsSettings settings = Resolved(
+          options, MachineWith(8 * kGiB), {.foresight_bytes = 0, .order_bytes = kMiB, .index_bytes = index_bytes});
+      return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
+             settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes;
+    };
+    EXPECT_LT(parts(2 * kMiB), parts(0));
+    EXPECT_LT(parts(memory), parts(2 * kMiB));
+    EXPECT_EQ(parts(memory), parts(IndexBudget(memory)));
+    EXPECT_LE(parts(memory) + IndexBudget(memory), memory);
+  }
+}
+
 // They have what they take, and do not crowd out the rest.
 TEST(ResolveAugurfs, ForesightAndOrdersHaveWhatTheyTake) {
   AugurfsOptions options;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/index_reader.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "store/file_io.h"
+#include "store/hash.h"
+
+namespace augur {
+namespace {
+
+using format::kBodyBlockBytes;
+using format::kBodyOffset;
+using format::kSumsPerRoot;
+using format::SectionId;
+
+static_assert(IndexBlocks::kBlockBytes == kBodyBlockBytes);
+
+// The blocks with names in them.
+IndexBlocks::Range NameBlocks(const SectionTable& sections) {
+  const format::Section& names = sections[SectionId::kNames];
+  if (names.bytes == 0) return {};
+  const uint64_t begin = names.offset - kBodyOffset;
+  return {.begin = begin / kBodyBlockBytes, .end = (begin + names.bytes - 1) / kBodyBlockBytes + 1};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<IndexReader>> IndexReader::Open(UniqueFd fd, std::string name, uint64_t generation,
+                                                       const Manifest* manifest, uint64_t bytes_max) {
+  struct stat stat {};
+  if (::fstat(fd.get(), &stat) != 0) return ErrnoStatus(errno, name);
+  if (!S_ISREG(stat.st_mode)) return Status(Code::kCorrupt, name + ": not a regular file");
+  const auto file_bytes = static_cast<uint64_t>(stat.st_size);
+  if (manifest != nullptr && file_bytes != manifest->index_bytes) {
+    return Status(Code::kCorrupt, name + ": " + std::to_string(file_bytes) + " bytes, the manifest says " +
+                                      std::to_string(manifest->index_bytes) + ": truncated or replaced");
+  }
+  if (file_bytes < kBodyOffset) return Status(Code::kCorrupt, name + ": shorter than a header: truncated");
+
+  auto header = std::make_unique<format::IndexHeader>();
+  AUGUR_TRY(ReadAt(fd.get(), name, std::as_writable_bytes(std::span(header.get(), 1)), 0));
+  if (const Status status = CheckHeaderHash(*header); !status.ok()) return status.In(name);
+  // The index-id hashes the whole header, its own checksum included.
+  if (manifest != nullptr && HashBytes128(std::as_bytes(std::span(header.get(), 1))) != manifest->index_id) {
+    return Status(Code::kCorrupt, name + ": not the index that the manifest names (index-id mismatch)");
+  }
+  Result<SectionTable> sections = CheckHeader(*header, file_bytes, generation);
+  if (!sections.ok()) return sections.status().In(name);
+
+  std::unique_ptr<IndexReader> index(new IndexReader(std::move(fd), std::move(name), std::move(header), *sections));
+  Result<std::unique_ptr<IndexBlocks>> blocks = IndexBlocks::Make(
+      index->block_count_, NameBlocks(*sections), bytes_max,
+      [reader = index.get()](uint64_t block, std::span<std::byte> to) { return reader->ReadBlock(block, to); });
+  if (!blocks.ok()) return blocks.status().In(index->name_);
+  index->blocks_ = std::move(*blocks);
+  return index;
+}
+
+IndexReader::IndexReader(UniqueFd fd, std::string name, std::unique_ptr<format::IndexHeader> header,
+                         const SectionTable& sections)
+    : fd_(std::move(fd)),
+      name_(std::move(name)),
+      header_(std::move(header)),
+      sections_(sections),
+      block_count_(ItemCount(SectionId::kChecksums)) {}
+
+// The checksum that a block must have.
+Status IndexReader::LoadSum(uint64_t block, uint64_t* sum) const {
+  const uint64_t root = block / kSumsPerRoot;
+  const MutexLock lock(sums_mu_);
+  std::vector<uint64_t>& held = sums_[root];
+  if (held.empty()) {
+    const format::Section& section = sections_[SectionId::kChecksums];
+    const uint64_t begin = root * kBodyBlockBytes;
+    std::vector<uint64_t> sums(std::min(kBodyBlockBytes, section.bytes - begin) / sizeof(uint64_t));
+    AUGUR_TRY(ReadAt(fd_.get(), name_, std::as_writable_bytes(std::span(sums)), section.offset + begin));
+    if (HashBytes64(std::as_bytes(std::span(sums))) != header_->roots[root]) {
+      return {Code::kCorrupt, name_ + ": root checksum " + std::to_string(root) + ": mismatch"};
+    }
+    held = std::move(sums);
+  }
+  *sum = held[block % kSumsPerRoot];
+  return Status::Ok();
+}
+
+Status IndexReader::ReadBlock(uint64_t block, std::span<std::byte> to) const {
+  uint64_t expected = 0;
+  AUGUR_TRY(LoadSum(block, &expected));
+  AUGUR_TRY(ReadAt(fd_.get(), name_, to, kBodyOffset + block * kBodyBlockBytes));
+  if (HashBytes64(to) == expected) return Status::Ok();
+  return {Code::kCorrupt, name_ + ": block " + std::to_string(block) + ": checksum mismatch"};
+}
+
+Status IndexReader::CheckBlock(uint64_t block) const {
+  std::vector<std::byte> buffer(kBodyBlockBytes);
+  return ReadBlock(block, buffer);
+}
+
+Status IndexReader::NoSuchItem(SectionId id, uint64_t number) const {
+  return {Code::kCorrupt,
+          name_ + ": section " + std::to_string(static_cast<uint32_t>(id)) + " has no item " + std::to_string(number)};
+}
+
+}  // namespace augur

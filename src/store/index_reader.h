@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "augur/status.h"
+#include "base/mutex.h"
+#include "base/unique_fd.h"
+#include "store/format.h"
+#include "store/index_blocks.h"
+#include "store/index_header.h"
+#include "store/manifest.h"
+
+namespace augur {
+
+// IndexReader reads the index file of one generation, with its checksums (FORMAT.md sections 3 and 4). Every byte that
+// it hands out lies in the section asked for and in a block that has been checked since it was read from the file, and
+// is a byte of this process's own memory: a file that is changed, made shorter or lost while it is open makes the first
+// use of a block fail, and nothing else.
+// Safe from any thread; waits for the disk at the first use of a block. Owns the descriptor (and so whatever lock is on
+// it) and the memory; text that it hands out lives as long as it. Knows sections and items, not what they mean: Tree.
+class IndexReader {
+ public:
+  // Opens the index that `fd` has open, after checking the header. `manifest` is the one that names this index, or
+  // nullptr when an older generation is opened. `bytes_max`: of blocks in memory (IndexBlocks; names are kept).
+  // kCorrupt, kUnsupported: the defect, with `name`.
+  static Result<std::unique_ptr<IndexReader>> Open(UniqueFd fd, std::string name, uint64_t generation,
+                                                   const Manifest* manifest, uint64_t bytes_max);
+  IndexReader(const IndexReader&) = delete;
+  IndexReader& operator=(const IndexReader&) = delete;
+
+  const std::string& name() const { return name_; }  // "index-00000003", for messages
+  const format::IndexHeader& header() const { return *header_; }
+  uint64_t ItemCount(format::SectionId id) const { return sections_[id].bytes / sections_[id].item_bytes; }
+
+  // Copies item `number` of a section. kCorrupt: there is no such item, or its block does not match its checksum. kIo:
+  // the file cannot be read there.
+  template <typename T>
+  Status Load(format::SectionId id, uint64_t number, T* item) const {
+    return LoadPrefix(id, number, sizeof(T), item);
+  }
+
+  // Copies the first sizeof(T) bytes of an item of `item_bytes` bytes.
+  template <typename T>
+  Status LoadPrefix(format::SectionId id, uint64_t number, size_t item_bytes, T* prefix) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const format::Section& section = sections_[id];
+    if (number >= section.bytes / item_bytes) return NoSuchItem(id, number);
+    return blocks_->Copy(section.offset + number * item_bytes - format::kBodyOffset,
+                         std::as_writable_bytes(std::span(prefix, 1)));
+  }
+
+  // The bytes at `offset` of NAMES. REQUIRES: HasText(offset, bytes). Fails as Load does.
+  Status LoadText(uint64_t offset, uint64_t bytes, std::string_view* text) const {
+    const std::byte* at = nullptr;
+    AUGUR_TRY(blocks_->View(sections_[format::SectionId::kNames].offset + offset - format::kBodyOffset, bytes, &at));
+    *text = {reinterpret_cast<const char*>(at), bytes};
+    return Status::Ok();
+  }
+  // Whether such a text lies in NAMES.
+  bool HasText(uint64_t offset, uint64_t bytes) const {
+    const uint64_t names_bytes = sections_[format::SectionId::kNames].bytes;
+    return offset <= names_bytes && bytes <= names_bytes - offset;
+  }
+
+  // Blocks of the body, and the check of one of them in the file as it is now; for a full check.
+  uint64_t BlockCount() const { return block_count_; }
+  Status CheckBlock(uint64_t block) const;
+
+  // Bytes of the index that are in this process's memory.
+  uint64_t held_bytes() const { return blocks_->held_bytes(); }
+
+ private:
+  IndexReader(UniqueFd fd, std::string name, std::unique_ptr<format::IndexHeader> header, const SectionTable& sections);
+
+  Status ReadBlock(uint64_t block, std::span<std::byte> to) const;
+  Status LoadSum(uint64_t block, uint64_t* sum) const;
+  Status NoSuchItem(format::SectionId id, uint64_t number) const;
+
+  // Constant after construction.
+  const UniqueFd fd_;
+  const std::string name_;
+  const std::unique_ptr<const format::IndexHeader> header_;
+  const SectionTable sections_;
+  const uint64_t block_count_;
+  std::unique_ptr<IndexBlocks> blocks_;  // own synchronization
+
+  // The pieces of CHECKSUMS that were needed, checked; empty where none was.
+  mutable Mutex sums_mu_;
+  mutable std::array<std::vector<uint64_t>, format::kRootCount> sums_ AUGUR_GUARDED_BY(sums_mu_);
+};
+
+}  // namespace augur
