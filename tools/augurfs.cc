@@ -116,11 +116,11 @@ class Daemon {
                                                      .noexec = options_.noexec}));
     mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
     AUGUR_TRY_ASSIGN(memory, MachineMemory());
-    AUGUR_TRY_ASSIGN(store,
-                     Store::Open(options_.store, {.direct = true,
-                                                  .open_shards_max = RaiseDescriptors() / kShardShare,
-                                                  .generation = options_.generation,
-                                                  .index_bytes_max = IndexBudget(MemoryBudget(options_, memory))}));
+    AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true,
+                                                         .open_shards_max = RaiseDescriptors() / kShardShare,
+                                                         .generation = options_.generation,
+                                                         .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
+                                                         .root_hash = options_.root_hash}));
     store_ = std::move(store);
     const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
     const uint64_t files = store_->summary().file_count;

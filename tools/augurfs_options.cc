@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "cache/decoded_cache.h"
+#include "tools/root_hash_option.h"
 #include "tools/view_option.h"
 
 namespace augur {
@@ -27,6 +28,17 @@ std::string_view ViewText() {
       "MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is first named.\n" +
       std::string(ViewGrammar());
   return text;
+}
+
+Option RootHash() {
+  Option option = RootHashOption(
+      "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused, and "
+      "what is read from shards is checked by SHA-256 instead of XXH3, so that nobody who can write to the store's "
+      "folder can change a byte unseen. Without this option what is read is protected against damage, not against "
+      "people.");
+  option.category = "Mount options";
+  option.place = OptionPlace::kMount;
+  return option;
 }
 
 std::vector<Option> MakeOptions() {
@@ -206,6 +218,7 @@ std::vector<Option> MakeOptions() {
            "Default: the newest. An older one is there until 'augurpack gc'. A mount keeps its generation while the "
            "store is appended to.",
        .place = OptionPlace::kMount},
+      RootHash(),
       {.name = "view",
        .value = "SPEC",
        .kind = OptionKind::kText,
@@ -380,6 +393,8 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.threads = static_cast<unsigned>(values.Number("-o threads"));
   options.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
   options.generation = values.Number("-o generation");
+  AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("-o ", values.Text("-o root-hash")));
+  options.root_hash = root_hash;
   if (values.Given("-o view")) {
     AUGUR_TRY_ASSIGN(view, ReadView("-o ", values.Text("-o view")));
     options.view = view;

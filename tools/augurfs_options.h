@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "augur/digest.h"
 #include "augur/status.h"
 #include "io/read_engine.h"
 #include "tools/options.h"
@@ -48,6 +49,7 @@ struct AugurfsOptions {
   uint64_t read_ahead_bytes = 1 << 20;  // only root can set it
   unsigned threads = 0;                 // 0: as many as cores, at least 2
   uint64_t generation = 0;              // 0: the newest
+  std::optional<Digest> root_hash;      // that the store must have
   std::optional<ViewSpec> view;         // what the root shows; absent: the original files
   std::string decoded_folder;           // of the decoded cache; empty: there is none
   uint64_t decoded_bytes = 0;           // 0: half of what is free there

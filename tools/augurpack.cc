@@ -22,6 +22,7 @@ struct Run {
   int operator()(const LsOptions& options) const { return RunLs(options); }
   int operator()(const VerifyOptions& options) const { return RunVerify(options); }
   int operator()(const ExtractOptions& options) const { return RunExtract(options); }
+  int operator()(const UpgradeOptions& options) const { return RunUpgrade(options); }
 };
 
 int Main(int argc, const char* const* argv) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "tools/root_hash_option.h"
 #include "tools/view_option.h"
 
 namespace augur {
@@ -26,6 +27,13 @@ Option ReplaceTree() {
           .text =
               "The new tree is a further generation; the old one stays until 'augurpack gc'. Without it an existing "
               "store is refused."};
+}
+
+Option RootHash() {
+  return RootHashOption(
+      "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused, and "
+      "every record is checked by its SHA-256, so that nobody who can write to the store's folder can change a byte "
+      "unseen. Take it from whoever packed the store, not from beside the store.");
 }
 
 Option Threads() {
@@ -185,16 +193,30 @@ Command GcCommand() {
   return command;
 }
 
+Command UpgradeCommand() {
+  Command command;
+  command.name = "upgrade";
+  command.brief = "make a store of format version 1 one of version 2";
+  command.text =
+      "Reads every record once, and writes a further generation with the same tree, whose index has a SHA-256 of each "
+      "record and a root hash. The shards stay as they are. Earlier generations stay until 'augurpack gc'. A store of "
+      "version 2 is left alone. 'append' does the same on its way.";
+  command.arguments = {StoreArgument()};
+  command.options = {Quiet(), Summary()};
+  return command;
+}
+
 Command InfoCommand() {
   Command command;
   command.name = "info";
   command.brief = "show what a store holds";
   command.text =
-      "Shows counts, sizes, the generation, the writer, the share of images, the shards with their kind, and the bytes "
+      "Shows the format version, the root hash, counts, sizes, the generation, the writer, the share of images, the "
+      "shards with their kind, and the bytes "
       "of its own shards that no file of this generation uses (stored, but not part of a record). Reads the index "
       "only.";
   command.arguments = {StoreArgument()};
-  command.options = {JsonOption("Sizes are in bytes.")};
+  command.options = {RootHash(), JsonOption("Sizes are in bytes.")};
   return command;
 }
 
@@ -210,6 +232,7 @@ Command LsCommand() {
   command.options = {
       {.name = "long", .short_name = 'l', .brief = "also mode, size, time (UTC) and link target"},
       {.name = "recursive", .short_name = 'R', .brief = "everything below PATH, in path order"},
+      RootHash(),
   };
   return command;
 }
@@ -219,10 +242,10 @@ Command VerifyCommand() {
   command.name = "verify";
   command.brief = "check every byte and every rule of a store";
   command.text =
-      "Checks the manifest, the index, every entry, the shards and the checksum of every record, prints each defect "
+      "Checks the manifest, the index, every entry, the shards and both hashes of every record, prints each defect "
       "and what was checked. Exit status 1 when there are defects.";
   command.arguments = {StoreArgument()};
-  command.options = {Threads(), Quiet(), JsonOption("What was checked and the defects, on stdout.")};
+  command.options = {RootHash(), Threads(), Quiet(), JsonOption("What was checked and the defects, on stdout.")};
   return command;
 }
 
@@ -240,6 +263,7 @@ Command ExtractCommand() {
   command.options = {{.name = "force",
                       .brief = "replace files that are there",
                       .text = "Without it the first one that is there ends the run, before anything is written over."},
+                     RootHash(),
                      Threads(),
                      Quiet()};
   return command;
@@ -253,8 +277,8 @@ Program MakeAugurpack() {
       "Packs a folder of many small files into a store: a folder with an index and a few large shards, which "
       "augurfs(1) mounts as the same folder. Also lists, checks, extends and unpacks stores.\n"
       "Sizes are in bytes and take K, M, G or T for powers of 1024, as in 512M.";
-  program.commands = {CreateCommand(), AppendCommand(), AdoptCommand(),   InfoCommand(),
-                      LsCommand(),     VerifyCommand(), ExtractCommand(), GcCommand()};
+  program.commands = {CreateCommand(), AppendCommand(),  AdoptCommand(), InfoCommand(),   LsCommand(),
+                      VerifyCommand(), ExtractCommand(), GcCommand(),    UpgradeCommand()};
   program.examples = {
       {.command = "augurpack create /data/imagenet /data/imagenet.augur", .what = "Pack a folder:"},
       {.command = "augurpack create --decode npy+size=224x224 train.augur npy.augur",
@@ -321,21 +345,32 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
   if (name == "append") return AugurpackCommand(ReadAppend(values));
   if (name == "adopt") return AugurpackCommand(ReadAdopt(values));
   if (name == "gc") return AugurpackCommand(GcOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet")});
-  if (name == "info") return AugurpackCommand(InfoOptions{.store = values.Text("STORE"), .json = values.Given("json")});
+  if (name == "upgrade") {
+    return AugurpackCommand(
+        UpgradeOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet"), .json = values.Given("json")});
+  }
   if (name == "ls") {
     return AugurpackCommand(LsOptions{.store = values.Text("STORE"),
+                                      .root_hash = root_hash,
                                       .path = values.Text("PATH"),
                                       .long_format = values.Given("long"),
                                       .recursive = values.Given("recursive")});
   }
+  AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("--", values.Text("root-hash")));
+  if (name == "info") {
+    return AugurpackCommand(
+        InfoOptions{.store = values.Text("STORE"), .root_hash = root_hash, .json = values.Given("json")});
+  }
   const auto threads = static_cast<unsigned>(values.Number("threads"));
   if (name == "verify") {
     return AugurpackCommand(VerifyOptions{.store = values.Text("STORE"),
+                                          .root_hash = root_hash,
                                           .quiet = values.Given("quiet"),
                                           .json = values.Given("json"),
                                           .threads = threads});
   }
   return AugurpackCommand(ExtractOptions{.store = values.Text("STORE"),
+                                         .root_hash = root_hash,
                                          .destination = values.Text("DEST"),
                                          .paths = values.List("PATH"),
                                          .force = values.Given("force"),

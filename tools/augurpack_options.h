@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "augur/digest.h"
 #include "augur/status.h"
 #include "augur/store_writer.h"
 #include "tools/options.h"
@@ -66,27 +67,37 @@ struct GcOptions {
   bool quiet = false;
 };
 
+struct UpgradeOptions {
+  std::string store;
+  bool quiet = false;
+  bool json = false;  // the summary, on stdout
+};
+
 struct InfoOptions {
   std::string store;
+  std::optional<Digest> root_hash;  // that it must have
   bool json = false;
 };
 
 struct LsOptions {
   std::string store;
-  std::string path;          // empty: the root
-  bool long_format = false;  // -l
-  bool recursive = false;    // -R
+  std::optional<Digest> root_hash;  // that it must have
+  std::string path;                 // empty: the root
+  bool long_format = false;         // -l
+  bool recursive = false;           // -R
 };
 
 struct VerifyOptions {
   std::string store;
-  bool quiet = false;  // no progress and no report, defects only
+  std::optional<Digest> root_hash;  // that it must have
+  bool quiet = false;               // no progress and no report, defects only
   bool json = false;
   unsigned threads = 0;  // 0: as many as cores, at least 2
 };
 
 struct ExtractOptions {
   std::string store;
+  std::optional<Digest> root_hash;  // that it must have
   std::string destination;
   std::vector<std::string> paths;  // empty: everything
   bool force = false;              // files that are there are replaced
@@ -95,7 +106,7 @@ struct ExtractOptions {
 };
 
 using AugurpackCommand = std::variant<CreateOptions, AppendOptions, AdoptOptions, GcOptions, InfoOptions, LsOptions,
-                                      VerifyOptions, ExtractOptions>;
+                                      VerifyOptions, ExtractOptions, UpgradeOptions>;
 
 struct AugurpackOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run

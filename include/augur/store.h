@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 
@@ -49,6 +50,9 @@ struct StoreOptions {
   uint32_t open_shards_max = 64;         // descriptors kept open; the least recently used is closed
   uint64_t generation = 0;               // 0: what the manifest names; else that one, if its index is still there
   uint64_t index_bytes_max = 256 << 20;  // of the index in memory, in bytes; names stay even where they exceed it
+  // The root hash that the store must have. With it, what is read is checked by SHA-256: nobody who can write to index
+  // or shards can change a byte unseen.
+  std::optional<Digest> root_hash = std::nullopt;
 };
 
 // Counts that the index header states.
@@ -64,7 +68,10 @@ struct StoreSummary {
   uint64_t index_bytes = 0;
   uint32_t shard_count = 0;
   std::string writer;  // "augurpack 0.1.0"
-  Hash128 index_id;    // XXH3-128 of the index header, and so of every entry: equal in equal indexes alone
+  // XXH3-128 of the index header in version 1, the first 16 bytes of the root hash since: it depends on every entry.
+  Hash128 index_id;
+  uint32_t version = 0;             // of the format
+  std::optional<Digest> root_hash;  // from version 2 on: of the index and, by their digests, of all records
 };
 
 // One row of the shard table.
@@ -89,6 +96,7 @@ struct ShardInfo {
 class Store {
  public:
   // Opens the store in folder `path`. kNotFound: no such folder, or no store in it. kUnsupported: a newer format.
+  // kInvalid: it has not the root hash that it must have.
   static Result<std::shared_ptr<const Store>> Open(const std::string& path, const StoreOptions& options = {});
   ~Store();
   Store(const Store&) = delete;
@@ -117,19 +125,25 @@ class Store {
   static uint64_t BlockBytes(const Entry& file, uint64_t block);
   // The hash which block `block` must have: the record's own when it has only one.
   Result<Hash128> BlockHash(const Entry& file, uint64_t block) const;
-  // Names block `block` of `file` and its bytes for a cache that other stores or users share: no store can be made that
-  // names the block of another one (StoreIdentity). BlockHash is no such name, as XXH3 can be forged. REQUIRES: as
-  // BlockHash.
+  // SHA-256 of the bytes of the block. kUnsupported: the store is of version 1.
+  Result<Digest> BlockDigest(const Entry& file, uint64_t block) const;
+  // The digest of the whole record. kUnsupported: the store is of version 1.
+  Result<Digest> RecordDigest(const Entry& file) const;
+  // Names block `block` of `file` and its bytes for a cache that other stores or users share: nobody can make
+  // a store that names other bytes alike (StoreIdentity). BlockHash is no such name, as XXH3 can be forged. REQUIRES:
+  // as BlockHash.
   Result<Hash128> BlockIdentity(const Entry& file, uint64_t block) const;
-  // kCorrupt, as Check says it, unless `bytes` are what BlockIdentity names, as far as the format can tell. Bytes go
-  // into a shared cache only after this check, and are taken from it only with it.
+  // kCorrupt, as Check says it, unless `bytes` are what BlockIdentity names: by their SHA-256, or, in a store of
+  // version 1, by their XXH3-128. Bytes go into a shared cache only after this check, and are taken from it only with
+  // it.
   Status CheckIdentity(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;
   // Where the block lies, if the shard of the record is open. Touches no disk.
   std::optional<Extent> LocateOpen(const Entry& file, uint64_t block) const;
   // The same, and opens the shard if it is not open, which may wait for the disk. kCorrupt when the shard is missing or
   // its size is not the one in the index, by name.
   Result<Extent> Locate(const Entry& file, uint64_t block) const;
-  // kCorrupt "shard-...: record N (path): checksum mismatch" unless `bytes` are those of the block.
+  // kCorrupt "shard-...: record N (path): checksum mismatch" unless `bytes` are those of the block: by its XXH3-128,
+  // or, when the store was opened with a root hash, by its SHA-256.
   Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;
   // Reads block `block` by pread and checks it; `bytes` has exactly BlockBytes. Waits for the disk.
   Status Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const;
@@ -161,10 +175,12 @@ struct VerifyReport {
 
 // Checks every rule of FORMAT.md and every byte of the store: manifest, index, entries, counts, shard headers,
 // catalogues, records. Each defect is handed to `on_defect` and checking goes on where it can. Returns what was looked
-// at; a failure only when the store cannot be opened at all. `on_progress` is told the record bytes done; it may be
-// empty. Reads with `threads` threads; memory at most threads * 2 MiB plus 24 bytes a file.
+// at; a failure only when the store cannot be opened at all, or has not the root hash that is given. `on_progress` is
+// told the record bytes done; it may be empty. Reads with `threads` threads; memory at most threads * 2 MiB plus 24
+// bytes a file.
 Result<VerifyReport> VerifyStore(const std::string& path, int threads,
                                  const std::function<void(const Status&)>& on_defect,
-                                 const std::function<void(uint64_t)>& on_progress);
+                                 const std::function<void(uint64_t)>& on_progress,
+                                 const std::optional<Digest>& root_hash = std::nullopt);
 
 }  // namespace augur

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 
@@ -83,16 +84,19 @@ class StoreWriter {
   // attributes that came last (first with kFirst).
   Status AddDirectory(std::string_view path, const Attributes& attributes);
   Status AddSymlink(std::string_view path, const Attributes& attributes, std::string_view target);
-  // A whole file. The second form takes the XXH3-128 of the bytes from a caller who has computed it already (in
-  // parallel, say) and vouches for it: with a wrong one the file can never be read.
+  // A whole file. The second form takes the hashes of the bytes (HashRecord) from a caller who has computed them
+  // already (in parallel, say) and vouches for them: with wrong ones the file can never be read.
   Status AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
                  std::span<const std::byte> bytes);
   Status AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
-                 std::span<const std::byte> bytes, const Hash128& hash);
+                 std::span<const std::byte> bytes, const RecordHashes& hashes);
   // A file in pieces, for those too large for memory: BeginFile, Write any number of times, then EndFile with its
   // attributes, or AbandonFile, which leaves no trace of it.
   Status BeginFile(std::string_view path);
   Status Write(std::span<const std::byte> bytes);
+  // The same with the hashes of each block of kBlockBytes of these bytes, from a caller who vouches for them.
+  // REQUIRES: what was written of the file before is whole blocks.
+  Status Write(std::span<const std::byte> bytes, std::span<const HashPair> blocks);
   Status EndFile(const Attributes& attributes, const ImageInfo& image);
   Status AbandonFile();
   // A file that has the bytes of another path added before or after it (a hard link in a tar); resolved at Commit.
@@ -100,9 +104,9 @@ class StoreWriter {
 
   // A foreign shard: `locator` is stored as it is (relative to the store's folder, or absolute); returns its number.
   Result<uint32_t> AddForeignShard(const std::string& locator, uint64_t bytes, int64_t mtime_sec, uint32_t mtime_nsec);
-  // A file whose record lies in a foreign shard. `blocks` has a hash a block when size > kBlockBytes, else nothing.
+  // A file whose record lies in a foreign shard. `hashes` has those of each block when size > kBlockBytes, else none.
   Status AddForeignFile(std::string_view path, const Attributes& attributes, const ImageInfo& image, uint32_t shard,
-                        uint64_t offset, uint64_t size, const Hash128& hash, std::span<const Hash128> blocks);
+                        uint64_t offset, uint64_t size, const RecordHashes& hashes);
 
   // With options.resume: true and the file is added, when the killed run had stored a file of this path, size and
   // mtime. Files are to be offered in the order of that run; one that is out of order is not found (false), which costs

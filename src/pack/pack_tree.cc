@@ -102,7 +102,7 @@ class TreePacker {
       observer_.OnPacked(1, found.size);
       return {};
     }
-    const Status added = writer_.AddFile(found.path, slot.attributes, slot.image, slot.bytes, slot.hash);
+    const Status added = writer_.AddFile(found.path, slot.attributes, slot.image, slot.bytes, slot.hashes);
     if (added.ok()) observer_.OnPacked(1, slot.bytes.size());
     return Judge(added);
   }
@@ -127,7 +127,7 @@ class TreePacker {
       AUGUR_TRY(writer_.AbandonFile());
       return observer_.OnProblem(slot.status);
     }
-    AUGUR_TRY(writer_.Write(slot.bytes));
+    AUGUR_TRY(writer_.Write(slot.bytes, slot.hashes.blocks));
     observer_.OnPacked(slot.last ? 1 : 0, slot.bytes.size());
     if (!slot.last) return {};
     streaming_ = false;

@@ -114,7 +114,7 @@ class ViewPacker {
     }
     if (!slot.status.ok()) return observer_.OnProblem(slot.status.In(Describe(item)));
     if (slot.bytes.size() != item.size) return Copy(item);
-    const Status added = writer_.AddFile(item.path, AttributesOf(entry), slot.image, slot.bytes, slot.hash);
+    const Status added = writer_.AddFile(item.path, AttributesOf(entry), slot.image, slot.bytes, slot.hashes);
     if (added.ok()) observer_.OnPacked(1, item.size);
     return Judge(item, added);
   }

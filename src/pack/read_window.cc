@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "decode/head_probe.h"
 #include "decode/image_probe.h"
-#include "store/hash.h"
+#include "store/sha256.h"
 
 namespace augur {
 namespace {
@@ -169,7 +169,7 @@ Status ReadWindow::ReadWhole(WindowSlot& slot) const {
   AUGUR_TRY(CheckUnchanged(fd.get(), info, path));
   slot.bytes = slot.room.first(static_cast<size_t>(n));
   slot.attributes = AttributesOf(info);
-  slot.hash = HashBytes128(slot.bytes);
+  slot.hashes = HashRecord(slot.bytes);
   slot.image = ProbeImage(slot.bytes);
   return {};
 }
@@ -186,6 +186,7 @@ Status ReadWindow::ReadPiece(WindowSlot& slot) const {
   // Each piece looks again, so that a change is known with the first piece that may have seen it.
   AUGUR_TRY(CheckUnchanged(fd, slot.large->info, path));
   slot.bytes = slot.room.first(wanted);
+  slot.hashes.blocks = HashBlocks(slot.bytes);
   if (!slot.first) return {};
   AUGUR_TRY_ASSIGN(image, ProbeHead(slot));
   slot.image = image;

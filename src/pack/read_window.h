@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 #include "augur/store_writer.h"
@@ -32,7 +33,7 @@ struct WindowSlot {
   std::span<const std::byte> bytes;  // of the file, or of this piece of it
   Attributes attributes;             // of the file, when it was opened
   ImageInfo image;                   // of a whole file, or with its first piece
-  Hash128 hash;                      // of a whole file
+  RecordHashes hashes;               // of a whole file; of a piece, its blocks alone
   Status status;
   std::shared_ptr<LargeFile> large;  // when this is a piece
   uint64_t offset = 0;               // of the piece
@@ -43,7 +44,7 @@ struct WindowSlot {
 };
 
 // ReadWindow reads files with many threads and hands them out in the order in which they were offered. Files up to
-// kWholeFileBytesMax are read whole and come hashed; larger ones come in pieces. Everything that was found goes through
+// kWholeFileBytesMax are read whole, larger ones in pieces; both come hashed. Everything that was found goes through
 // it, so that the order holds. A file is read between two fstats, and what changed between them is kChanged.
 // One thread offers and takes; its own threads read. Memory: kWindowBytes and kWindowSlotsMax slots. Descriptors: one a
 // thread and one for each large file in the window, of which there are at most kWindowBytes / kPieceBytes.

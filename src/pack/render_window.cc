@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "decode/image_decoder.h"
 #include "decode/image_probe.h"
-#include "store/hash.h"
+#include "store/sha256.h"
 #include "views/render.h"
 
 namespace augur {
@@ -164,7 +164,7 @@ Status RenderWindow::ReadRecord(RenderSlot& slot) const {
   }
   slot.bytes = bytes;
   slot.image = entry.image;
-  slot.hash = entry.hash;
+  if (slot.item.shown != Shown::kRendered) slot.hashes = HashRecord(bytes);
   return {};
 }
 
@@ -186,7 +186,7 @@ Status RenderWindow::RenderOne(RenderSlot& slot) {
   }
   slot.bytes = out;
   slot.image = ProbeImage(out);
-  slot.hash = HashBytes128(out);
+  slot.hashes = HashRecord(out);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 #include "augur/store.h"
@@ -26,7 +27,7 @@ struct RenderSlot {
   // Of a file; of one that is resumed, or too large to be read whole, nothing.
   std::span<const std::byte> bytes;
   ImageInfo image;
-  Hash128 hash;
+  RecordHashes hashes;
   Status status;
   bool resumed = false;  // the store has the file already
 

@@ -151,29 +151,32 @@ Status TarPass::TakeFile(Level& level, const Member& member, const std::string& 
   const bool in_blocks = member.size > kBlockBytes;
   uint64_t at = 0;
   std::span<const std::byte> bytes;
-  Hash128 hash;
+  RecordHashes hashes;
   ImageInfo image;
-  blocks_.clear();
   AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
   if (!more) bytes = {};
   if (at == member.size && !in_blocks) {
-    hash = HashBytes128(bytes);
+    hashes = HashRecord(bytes);
     image = ProbeImage(bytes);
   } else {
     hasher_.Reset();
     block_hasher_.Reset();
+    block_digester_.Reset();
+    digester_.Reset();
     HeadProbe probe;
     uint64_t hashed = 0;
     while (more) {
       hasher_.Add(bytes);
       probe.Add(bytes);
-      while (in_blocks && !bytes.empty()) {
+      while (!bytes.empty()) {
         const size_t n = std::min<uint64_t>(bytes.size(), kBlockBytes - hashed % kBlockBytes);
-        block_hasher_.Add(bytes.first(n));
+        if (in_blocks) block_hasher_.Add(bytes.first(n));
+        block_digester_.Add(bytes.first(n));
         bytes = bytes.subspan(n);
         hashed += n;
-        if (hashed % kBlockBytes == 0 || hashed == member.size) {
-          blocks_.push_back(block_hasher_.Digest());
+        if (in_blocks && (hashed % kBlockBytes == 0 || hashed == member.size)) {
+          hashes.blocks.push_back({.hash = block_hasher_.Digest(), .digest = block_digester_.Finish()});
+          digester_.Add(hashes.blocks.back().digest);
           block_hasher_.Reset();
         }
       }
@@ -181,14 +184,14 @@ Status TarPass::TakeFile(Level& level, const Member& member, const std::string& 
       AUGUR_TRY_ASSIGN(next, NextBytes(level, what, start, &at, &bytes));
       more = next;
     }
-    hash = hasher_.Digest();
+    hashes.whole = {.hash = hasher_.Digest(), .digest = in_blocks ? digester_.Finish() : block_digester_.Finish()};
     image = probe.Finish();
   }
   if (at != member.size) return Status(Code::kCorrupt, Printable(what) + ": the tar ends within it");
   if (member.size == 0) {
     AUGUR_TRY(writer_.AddFile(path, member.attributes, {}, {}).In(Printable(level.name)));
   } else {
-    AUGUR_TRY(writer_.AddForeignFile(path, member.attributes, image, shard_, start, member.size, hash, blocks_)
+    AUGUR_TRY(writer_.AddForeignFile(path, member.attributes, image, shard_, start, member.size, hashes)
                   .In(Printable(level.name)));
   }
   observer_.OnPacked(1, member.size);

@@ -15,6 +15,7 @@
 #include "pack/pack_observer.h"
 #include "pack/read_ahead.h"
 #include "store/hash.h"
+#include "store/sha256.h"
 
 namespace augur {
 
@@ -64,7 +65,8 @@ class TarPass {
 
   Hasher128 hasher_;
   Hasher128 block_hasher_;
-  std::vector<Hash128> blocks_;
+  Sha256Hasher block_digester_;
+  RecordDigester digester_;
 };
 
 }  // namespace augur

@@ -12,14 +12,15 @@ namespace augur {
 
 void EncodeItem(const CatalogueItem& item, std::string& payload) {
   format::CatalogueItem fixed = item.fixed;
-  const size_t bytes = sizeof(fixed) + item.path.size() + item.target.size() + item.blocks.size();
+  const size_t bytes = sizeof(fixed) + sizeof(item.digest) + item.path.size() + item.target.size() + item.blocks.size();
   const size_t padded = (bytes + format::kItemAlign - 1) / format::kItemAlign * format::kItemAlign;
   AUGUR_CHECK(padded <= 0xFFFFFFFF);
   fixed.item_bytes = static_cast<uint32_t>(padded);
   fixed.path_bytes = static_cast<uint32_t>(item.path.size());
   fixed.target_bytes = static_cast<uint32_t>(item.target.size());
-  fixed.block_count = static_cast<uint32_t>(item.blocks.size() / sizeof(format::Hash));
+  fixed.block_count = static_cast<uint32_t>(item.blocks.size() / BlockItemBytes(format::kVersion));
   payload.append(reinterpret_cast<const char*>(&fixed), sizeof(fixed));
+  payload.append(reinterpret_cast<const char*>(item.digest.bytes.data()), sizeof(item.digest));
   payload.append(item.path);
   payload.append(item.target);
   payload.append(reinterpret_cast<const char*>(item.blocks.data()), item.blocks.size());
@@ -40,18 +41,22 @@ std::string EncodeFrame(std::string_view payload, uint32_t item_count) {
   return frame;
 }
 
-Result<std::vector<CatalogueItem>> DecodePayload(std::span<const std::byte> payload, uint32_t item_count) {
+Result<std::vector<CatalogueItem>> DecodePayload(std::span<const std::byte> payload, uint32_t item_count,
+                                                 uint32_t version) {
   const auto corrupt = [](const char* defect) { return Status(Code::kCorrupt, defect); };
   std::vector<CatalogueItem> items;
   if (item_count > payload.size() / sizeof(format::CatalogueItem)) return corrupt("frame with too few bytes");
   items.reserve(item_count);
+  const size_t digest_bytes = version == 1 ? 0 : sizeof(Digest);
+  const size_t head_bytes = sizeof(format::CatalogueItem) + digest_bytes;
   while (!payload.empty()) {
     CatalogueItem item;
-    if (payload.size() < sizeof(item.fixed)) return corrupt("item past the end of its frame");
+    if (payload.size() < head_bytes) return corrupt("item past the end of its frame");
     std::memcpy(&item.fixed, payload.data(), sizeof(item.fixed));
+    std::memcpy(&item.digest, payload.data() + sizeof(item.fixed), digest_bytes);
     const format::CatalogueItem& fixed = item.fixed;
-    const uint64_t used = sizeof(fixed) + uint64_t{fixed.path_bytes} + fixed.target_bytes +
-                          uint64_t{fixed.block_count} * sizeof(format::Hash);
+    const uint64_t used = head_bytes + uint64_t{fixed.path_bytes} + fixed.target_bytes +
+                          uint64_t{fixed.block_count} * BlockItemBytes(version);
     if (fixed.item_bytes % format::kItemAlign != 0 || fixed.item_bytes < used ||
         fixed.item_bytes - used >= format::kItemAlign) {
       return corrupt("item whose lengths do not add up");
@@ -62,11 +67,11 @@ Result<std::vector<CatalogueItem>> DecodePayload(std::span<const std::byte> payl
     if (std::any_of(padding.begin(), padding.end(), [](std::byte b) { return b != std::byte{0}; })) {
       return corrupt("item with padding that is not zero");
     }
-    const char* text = reinterpret_cast<const char*>(payload.data()) + sizeof(fixed);
+    const char* text = reinterpret_cast<const char*>(payload.data()) + head_bytes;
     item.path = {text, fixed.path_bytes};
     item.target = {text + fixed.path_bytes, fixed.target_bytes};
-    item.blocks = payload.subspan(sizeof(fixed) + fixed.path_bytes + fixed.target_bytes,
-                                  size_t{fixed.block_count} * sizeof(format::Hash));
+    item.blocks = payload.subspan(head_bytes + fixed.path_bytes + fixed.target_bytes,
+                                  size_t{fixed.block_count} * BlockItemBytes(version));
     items.push_back(item);
     if (items.size() > item_count) return corrupt("frame with another number of items");
     payload = payload.subspan(fixed.item_bytes);
@@ -91,7 +96,7 @@ Result<bool> FrameReader::Next(CatalogueFrame& frame) {
   frame.payload.resize(header.payload_bytes);
   AUGUR_TRY(ReadAt(fd_, path_, frame.payload, offset_ + sizeof(header)));
   if (HashBytes64(frame.payload) != header.sum) return Corrupt("checksum mismatch");
-  auto items = DecodePayload(frame.payload, header.item_count);
+  auto items = DecodePayload(frame.payload, header.item_count, version_);
   if (!items.ok()) return Corrupt(items.status().text());
   frame.items = std::move(items).value();
   offset_ += sizeof(header) + header.payload_bytes;

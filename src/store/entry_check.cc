@@ -4,6 +4,7 @@
 #include "augur/entry.h"
 #include "augur/store.h"
 #include "store/hash.h"
+#include "store/sha256.h"
 
 namespace augur {
 namespace {
@@ -92,6 +93,14 @@ const char* EntryDefect(uint64_t number, const format::Entry& entry, const Entry
     case format::kTypeFile: return FileDefect(entry, limits);
     default: return "the type is not directory, regular file or symbolic link";
   }
+}
+
+const char* DigestDefect(const format::Entry& entry, const Digest& digest) {
+  static const Digest no_bytes = Sha256({});
+  if ((entry.mode & format::kTypeMask) != format::kTypeFile) {
+    return digest == Digest{} ? nullptr : "a SHA-256 of what is not a regular file";
+  }
+  return entry.size > 0 || digest == no_bytes ? nullptr : "not the SHA-256 of no bytes";
 }
 
 const char* NameDefect(std::string_view name) {

@@ -22,6 +22,9 @@ struct EntryLimits {
 // extent of its shard.
 const char* EntryDefect(uint64_t number, const format::Entry& entry, const EntryLimits& limits);
 
+// The digest of an entry that EntryDefect finds good.
+const char* DigestDefect(const format::Entry& entry, const Digest& digest);
+
 // The bytes of the name of an entry that is not the root.
 const char* NameDefect(std::string_view name);
 

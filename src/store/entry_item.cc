@@ -48,19 +48,21 @@ format::CatalogueItem CatalogueItemOf(const SpoolEntry& entry) {
   return item;
 }
 
-format::Entry IndexEntryOf(const SpoolEntry& entry) {
-  format::Entry item{};
+format::DigestedEntry IndexEntryOf(const SpoolEntry& entry) {
+  format::DigestedEntry digested{};
+  format::Entry& item = digested.entry;
   item.mode = FullMode(entry);
   item.mtime_sec = entry.mtime_sec;
   item.mtime_nsec = entry.mtime_nsec;
-  if (entry.kind != SpoolKind::kFile) return item;
+  if (entry.kind != SpoolKind::kFile) return digested;
   item.shard = entry.size > 0 ? entry.shard : kNoShard;
   item.size = entry.size;
   item.offset = entry.offset;
   item.hash = entry.hash;
   item.first_block = entry.size > kBlockBytes ? entry.first_block : 0;
   SetImage(entry.image, item);
-  return item;
+  digested.digest = entry.digest;
+  return digested;
 }
 
 }  // namespace augur

@@ -44,12 +44,13 @@ Result<BlockSpool> BlockSpool::Create(const std::string& folder) {
   return BlockSpool(std::move(file));
 }
 
-Result<uint64_t> BlockSpool::Add(std::span<const Hash128> blocks) {
-  static_assert(sizeof(Hash128) == sizeof(format::Hash) && offsetof(Hash128, high) == offsetof(format::Hash, high));
+Result<uint64_t> BlockSpool::Add(std::span<const HashPair> blocks) {
+  static_assert(sizeof(HashPair) == sizeof(format::Block) && offsetof(HashPair, digest) == 16 &&
+                offsetof(Hash128, high) == offsetof(format::Hash, high));
   const uint64_t first = count_;
   if (blocks.empty()) return first;
-  AUGUR_TRY(file_.Grow((first + blocks.size()) * sizeof(format::Hash)));
-  std::memcpy(file_.data() + first * sizeof(format::Hash), blocks.data(), blocks.size_bytes());
+  AUGUR_TRY(file_.Grow((first + blocks.size()) * sizeof(format::Block)));
+  std::memcpy(file_.data() + first * sizeof(format::Block), blocks.data(), blocks.size_bytes());
   count_ += blocks.size();
   return first;
 }

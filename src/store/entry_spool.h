@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 #include "base/units.h"
@@ -35,9 +36,10 @@ struct SpoolEntry {
   uint64_t offset = 0;        // of the record
   uint64_t first_block = 0;   // in the BlockSpool, of a record over kBlockBytes
   format::Hash hash{};        // of a file
+  Digest digest{};            // of a file
   ImageInfo image{};
 };
-static_assert(sizeof(SpoolEntry) == 88 && sizeof(SpoolEntry) % 8 == 0);
+static_assert(sizeof(SpoolEntry) == 120 && sizeof(SpoolEntry) % 8 == 0);
 
 // EntrySpool keeps the entries of the tree that is being written, in the order in which they came, in an unlinked file
 // in the store's folder: what a writer knows of ten million files does not belong into memory. One thread at a time.
@@ -109,12 +111,12 @@ class BlockSpool {
   static Result<BlockSpool> Create(const std::string& folder);
 
   // Appends hashes and returns the number of the first. Invalidates what Bytes returned.
-  Result<uint64_t> Add(std::span<const Hash128> blocks);
+  Result<uint64_t> Add(std::span<const HashPair> blocks);
   // Forgets the hashes from this number on.
   void Truncate(uint64_t count) { count_ = count; }
   uint64_t count() const { return count_; }
   std::span<const std::byte> Bytes(uint64_t first, uint64_t count) const {
-    return {file_.data() + first * sizeof(format::Hash), count * sizeof(format::Hash)};
+    return {file_.data() + first * sizeof(format::Block), count * sizeof(format::Block)};
   }
 
  private:

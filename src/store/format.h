@@ -7,13 +7,18 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "augur/digest.h"
+
 // The structures of FORMAT.md, byte for byte. Numbers and enum values here are on disk: never renumber.
 // The format is little-endian, and so must the machine be: the structures are used as they lie in the file.
 namespace augur::format {
 
 static_assert(std::endian::native == std::endian::little, "AugurFS reads its little-endian index in place");
 
-inline constexpr uint32_t kVersion = 1;  // of the manifest, the index, its sections and the shards
+inline constexpr uint32_t kVersion = 2;     // of the manifest, the index and the shards that are written
+inline constexpr uint32_t kVersionMin = 1;  // the oldest that is read
+
+inline constexpr bool IsKnownVersion(uint32_t version) { return version >= kVersionMin && version <= kVersion; }
 
 // Section 2.
 inline constexpr size_t kManifestBytesMax = 4096;
@@ -40,13 +45,14 @@ struct Hash {
 };
 static_assert(sizeof(Hash) == 16);
 
+// SHA-256 as it is stored.
+using Digest = augur::Digest;
+static_assert(sizeof(Digest) == 32 && std::is_trivially_copyable_v<Digest>);
+
 // Section 3: the header of an index.
 inline constexpr std::array<char, 8> kIndexMagic = {'A', 'U', 'G', 'U', 'R', 'I', 'D', 'X'};
-inline constexpr uint32_t kHeaderBytes = 8192;
 inline constexpr uint64_t kBodyOffset = 65536;      // the header block ends and the body begins
 inline constexpr uint64_t kBodyBlockBytes = 65536;  // what one item of CHECKSUMS covers, and one root checksum
-inline constexpr uint64_t kSumsPerRoot = kBodyBlockBytes / sizeof(uint64_t);
-inline constexpr size_t kRootCount = 510;
 inline constexpr size_t kSectionCountMin = 5;
 inline constexpr size_t kSectionCountMax = 16;
 inline constexpr uint64_t kSectionAlign = 64;
@@ -73,6 +79,7 @@ static_assert(offsetof(Section, bytes) == 16);
 static_assert(offsetof(Section, item_bytes) == 24);
 static_assert(offsetof(Section, reserved) == 28);
 
+// The beginning of a header, the same in every version. Root checksums and the header's own hash follow: IndexLayout.
 struct IndexHeader {
   std::array<char, 8> magic;
   uint32_t version;
@@ -92,11 +99,8 @@ struct IndexHeader {
   uint64_t record_bytes;
   std::array<uint8_t, 24> reserved_104;
   std::array<Section, kSectionCountMax> sections;
-  std::array<uint8_t, 3456> reserved_640;
-  std::array<uint64_t, kRootCount> roots;
-  Hash hash;  // of all bytes before it
 };
-static_assert(sizeof(IndexHeader) == kHeaderBytes);
+static_assert(sizeof(IndexHeader) == 640);
 static_assert(offsetof(IndexHeader, version) == 8);
 static_assert(offsetof(IndexHeader, header_bytes) == 12);
 static_assert(offsetof(IndexHeader, file_bytes) == 16);
@@ -114,9 +118,6 @@ static_assert(offsetof(IndexHeader, tree_bytes) == 88);
 static_assert(offsetof(IndexHeader, record_bytes) == 96);
 static_assert(offsetof(IndexHeader, reserved_104) == 104);
 static_assert(offsetof(IndexHeader, sections) == 128);
-static_assert(offsetof(IndexHeader, reserved_640) == 640);
-static_assert(offsetof(IndexHeader, roots) == 4096);
-static_assert(offsetof(IndexHeader, hash) == 8176);
 static_assert(std::is_trivially_copyable_v<IndexHeader>);
 
 // Section 5: an item of ENTRIES.
@@ -161,6 +162,54 @@ static_assert(offsetof(Entry, channels) == 93);
 static_assert(offsetof(Entry, orientation) == 94);
 static_assert(offsetof(Entry, bit_depth) == 95);
 static_assert(std::is_trivially_copyable_v<Entry>);
+
+// The same in version 2.
+struct DigestedEntry {
+  Entry entry;
+  Digest digest;
+};
+static_assert(sizeof(DigestedEntry) == 128);
+static_assert(offsetof(DigestedEntry, digest) == 96);
+
+// An item of BLOCKS in version 2; in version 1 it is the hash alone.
+struct Block {
+  Hash hash;
+  Digest digest;
+};
+static_assert(sizeof(Block) == 48);
+static_assert(offsetof(Block, digest) == 16);
+
+// What differs between the versions of an index.
+struct IndexLayout {
+  uint32_t version;
+  uint32_t header_bytes;
+  uint32_t hash_bytes;   // the last of them: the hash of all bytes before
+  uint32_t root_offset;  // of the root checksums, which end where that hash begins
+  uint32_t sum_bytes;    // of an item of CHECKSUMS, and of a root checksum
+  uint32_t entry_bytes;  // of an item of ENTRIES
+  uint32_t block_bytes;  // of an item of BLOCKS
+
+  constexpr uint32_t hash_offset() const { return header_bytes - hash_bytes; }
+  constexpr uint64_t root_count() const { return (hash_offset() - root_offset) / sum_bytes; }
+  constexpr uint64_t sums_per_root() const { return kBodyBlockBytes / sum_bytes; }
+};
+inline constexpr IndexLayout kLayout1 = {.version = 1,
+                                         .header_bytes = 8192,
+                                         .hash_bytes = sizeof(Hash),
+                                         .root_offset = 4096,
+                                         .sum_bytes = sizeof(uint64_t),
+                                         .entry_bytes = sizeof(Entry),
+                                         .block_bytes = sizeof(Hash)};
+inline constexpr IndexLayout kLayout2 = {.version = 2,
+                                         .header_bytes = 65536,
+                                         .hash_bytes = sizeof(Digest),
+                                         .root_offset = 1024,
+                                         .sum_bytes = sizeof(Digest),
+                                         .entry_bytes = sizeof(DigestedEntry),
+                                         .block_bytes = sizeof(Block)};
+static_assert(kLayout1.hash_offset() == 8176 && kLayout1.root_count() == 510 && kLayout1.sums_per_root() == 8192);
+static_assert(kLayout2.hash_offset() == 65504 && kLayout2.root_count() == 2015 && kLayout2.sums_per_root() == 2048);
+static_assert(kLayout2.header_bytes == kBodyOffset);
 
 // Section 6: an item of SHARDS. On disk, never renumber.
 enum class ShardKind : uint16_t { kOwn = 1, kForeign = 2 };
@@ -246,7 +295,8 @@ static_assert(offsetof(FrameHeader, item_count) == 8);
 static_assert(offsetof(FrameHeader, reserved_12) == 12);
 static_assert(offsetof(FrameHeader, sum) == 16);
 
-// The fixed part of a catalogue item; path, target and a Hash for each block follow, padded to kItemAlign.
+// The fixed part of a catalogue item. In version 1 path, target and a Hash for each block follow; in version 2 the
+// Digest of the record, then path, target and a Block for each block. Padded to kItemAlign.
 inline constexpr uint32_t kItemAlign = 8;
 
 struct CatalogueItem {

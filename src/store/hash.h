@@ -12,7 +12,7 @@ struct XXH3_state_s;
 
 namespace augur {
 
-// XXH3-64 and XXH3-128 of xxHash 0.8 with seed 0, the only hashes of FORMAT.md.
+// XXH3-64 and XXH3-128 of xxHash 0.8 with seed 0: the hashes of FORMAT.md against damage. Against people: sha256.h.
 uint64_t HashBytes64(std::span<const std::byte> bytes);
 Hash128 HashBytes128(std::span<const std::byte> bytes);
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/identity.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
-#include "base/check.h"
+#include "store/sha256.h"
 
 namespace augur {
 namespace {
@@ -19,16 +16,7 @@ namespace {
 constexpr std::array<char, 16> kIndexDomain = {'a', 'u', 'g', 'u', 'r', ' ', 'i', 'n', 'd', 'e', 'x', ' ', '1'};
 constexpr std::array<char, 16> kBlockDomain = {'a', 'u', 'g', 'u', 'r', ' ', 'b', 'l', 'o', 'c', 'k', ' ', '1'};
 
-// A look-up by name takes longer than the hash, so it is done once. No configuration file is read.
-const EVP_MD* Sha256() {
-  static const EVP_MD* const sha256 = [] {
-    OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-    EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-    AUGUR_CHECK(fetched != nullptr);
-    return fetched;
-  }();
-  return sha256;
-}
+constexpr std::array<char, 16> kDigestDomain = {'a', 'u', 'g', 'u', 'r', ' ', 'd', 'i', 'g', 'e', 's', 't', ' ', '1'};
 
 // A domain and the words after it, as bytes without gaps.
 template <size_t kWords>
@@ -42,16 +30,17 @@ Hash128 HashOf(const std::array<char, 16>& domain, const std::array<uint64_t, kW
 }  // namespace
 
 Hash128 UnforgeableHash(std::span<const std::byte> bytes) {
-  static thread_local const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(),
-                                                                                       EVP_MD_CTX_free);
-  std::array<unsigned char, 32> digest{};
-  AUGUR_CHECK(context != nullptr && EVP_DigestInit_ex2(context.get(), Sha256(), nullptr) == 1 &&
-              EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
-              EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1);
+  const Digest digest = Sha256(bytes);
   Hash128 hash;
-  std::memcpy(&hash.high, digest.data(), sizeof(hash.high));
-  std::memcpy(&hash.low, digest.data() + sizeof(hash.high), sizeof(hash.low));
+  std::memcpy(&hash.high, digest.bytes.data(), sizeof(hash.high));
+  std::memcpy(&hash.low, digest.bytes.data() + sizeof(hash.high), sizeof(hash.low));
   return hash;
+}
+
+Hash128 IdentityOf(const Digest& digest, uint64_t bytes) {
+  std::array<uint64_t, sizeof(digest) / sizeof(uint64_t) + 1> words{bytes};
+  std::memcpy(&words[1], &digest, sizeof(digest));
+  return HashOf(kDigestDomain, words);
 }
 
 Result<IndexPlace> PlaceOf(int folder_fd, int index_fd) {

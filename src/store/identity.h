@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 
@@ -13,6 +14,11 @@ namespace augur {
 
 // The first 128 bits of the SHA-256 of `bytes`: two texts with the same one cannot be made. Safe from any thread.
 Hash128 UnforgeableHash(std::span<const std::byte> bytes);
+
+// Names a block in a store of version 2 by its SHA-256 and its size: the same bytes have the same name in every store.
+// Whoever knows the digest of a block can so ask a shared cache for its bytes; who shares one trusts the others that
+// far.
+Hash128 IdentityOf(const Digest& digest, uint64_t bytes);
 
 // Where an index lies, and since when it is as it is: device and inode of the store's folder and of the index; size,
 // change time and file system of the index. The folder counts because an index may be a link to that of another store;

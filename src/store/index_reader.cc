@@ -8,14 +8,12 @@
 #include <utility>
 
 #include "store/file_io.h"
-#include "store/hash.h"
 
 namespace augur {
 namespace {
 
 using format::kBodyBlockBytes;
 using format::kBodyOffset;
-using format::kSumsPerRoot;
 using format::SectionId;
 
 static_assert(IndexBlocks::kBlockBytes == kBodyBlockBytes);
@@ -42,17 +40,21 @@ Result<std::unique_ptr<IndexReader>> IndexReader::Open(UniqueFd fd, std::string 
   }
   if (file_bytes < kBodyOffset) return Status(Code::kCorrupt, name + ": shorter than a header: truncated");
 
-  auto header = std::make_unique<format::IndexHeader>();
-  AUGUR_TRY(ReadAt(fd.get(), name, std::as_writable_bytes(std::span(header.get(), 1)), 0));
-  if (const Status status = CheckHeaderHash(*header); !status.ok()) return status.In(name);
-  // The index-id hashes the whole header, its own checksum included.
-  if (manifest != nullptr && HashBytes128(std::as_bytes(std::span(header.get(), 1))) != manifest->index_id) {
+  std::vector<std::byte> bytes(kBodyOffset);
+  AUGUR_TRY(ReadAt(fd.get(), name, bytes, 0));
+  Result<CheckedHeader> header = CheckedHeader::Take(bytes);
+  if (!header.ok()) return header.status().In(name);
+  if (manifest != nullptr && header->fields().version != manifest->version) {
+    return Status(Code::kCorrupt, name + ": header: version " + std::to_string(header->fields().version) +
+                                      ", the manifest has " + std::to_string(manifest->version));
+  }
+  if (manifest != nullptr && header->IdText() != manifest->index_id) {
     return Status(Code::kCorrupt, name + ": not the index that the manifest names (index-id mismatch)");
   }
-  Result<SectionTable> sections = CheckHeader(*header, file_bytes, generation);
+  Result<SectionTable> sections = header->CheckSections(file_bytes, generation);
   if (!sections.ok()) return sections.status().In(name);
 
-  std::unique_ptr<IndexReader> index(new IndexReader(std::move(fd), std::move(name), std::move(header), *sections));
+  std::unique_ptr<IndexReader> index(new IndexReader(std::move(fd), std::move(name), *std::move(header), *sections));
   Result<std::unique_ptr<IndexBlocks>> blocks = IndexBlocks::Make(
       index->block_count_, NameBlocks(*sections), bytes_max,
       [reader = index.get()](uint64_t block, std::span<std::byte> to) { return reader->ReadBlock(block, to); });
@@ -61,38 +63,36 @@ Result<std::unique_ptr<IndexReader>> IndexReader::Open(UniqueFd fd, std::string 
   return index;
 }
 
-IndexReader::IndexReader(UniqueFd fd, std::string name, std::unique_ptr<format::IndexHeader> header,
-                         const SectionTable& sections)
+IndexReader::IndexReader(UniqueFd fd, std::string name, CheckedHeader header, const SectionTable& sections)
     : fd_(std::move(fd)),
       name_(std::move(name)),
       header_(std::move(header)),
       sections_(sections),
-      block_count_(ItemCount(SectionId::kChecksums)) {}
+      block_count_(ItemCount(SectionId::kChecksums)),
+      sums_(header_.layout().root_count()) {}
 
-// The checksum that a block must have.
-Status IndexReader::LoadSum(uint64_t block, uint64_t* sum) const {
-  const uint64_t root = block / kSumsPerRoot;
+Result<std::span<const std::byte>> IndexReader::SumOf(uint64_t block) const {
+  const format::IndexLayout& layout = header_.layout();
+  const uint64_t root = block / layout.sums_per_root();
   const MutexLock lock(sums_mu_);
-  std::vector<uint64_t>& held = sums_[root];
+  std::vector<std::byte>& held = sums_[root];
   if (held.empty()) {
     const format::Section& section = sections_[SectionId::kChecksums];
     const uint64_t begin = root * kBodyBlockBytes;
-    std::vector<uint64_t> sums(std::min(kBodyBlockBytes, section.bytes - begin) / sizeof(uint64_t));
-    AUGUR_TRY(ReadAt(fd_.get(), name_, std::as_writable_bytes(std::span(sums)), section.offset + begin));
-    if (HashBytes64(std::as_bytes(std::span(sums))) != header_->roots[root]) {
-      return {Code::kCorrupt, name_ + ": root checksum " + std::to_string(root) + ": mismatch"};
+    std::vector<std::byte> sums(std::min(kBodyBlockBytes, section.bytes - begin));
+    AUGUR_TRY(ReadAt(fd_.get(), name_, sums, section.offset + begin));
+    if (!IsSumOf(layout, sums, header_.Root(root))) {
+      return Status(Code::kCorrupt, name_ + ": root checksum " + std::to_string(root) + ": mismatch");
     }
     held = std::move(sums);
   }
-  *sum = held[block % kSumsPerRoot];
-  return Status::Ok();
+  return std::span<const std::byte>(held).subspan(block % layout.sums_per_root() * layout.sum_bytes, layout.sum_bytes);
 }
 
 Status IndexReader::ReadBlock(uint64_t block, std::span<std::byte> to) const {
-  uint64_t expected = 0;
-  AUGUR_TRY(LoadSum(block, &expected));
+  AUGUR_TRY_ASSIGN(expected, SumOf(block));
   AUGUR_TRY(ReadAt(fd_.get(), name_, to, kBodyOffset + block * kBodyBlockBytes));
-  if (HashBytes64(to) == expected) return Status::Ok();
+  if (IsSumOf(header_.layout(), to, expected)) return Status::Ok();
   return {Code::kCorrupt, name_ + ": block " + std::to_string(block) + ": checksum mismatch"};
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "base/check.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
 #include "store/format.h"
@@ -38,24 +38,20 @@ class IndexReader {
   IndexReader& operator=(const IndexReader&) = delete;
 
   const std::string& name() const { return name_; }  // "index-00000003", for messages
-  const format::IndexHeader& header() const { return *header_; }
+  const CheckedHeader& header() const { return header_; }
   uint64_t ItemCount(format::SectionId id) const { return sections_[id].bytes / sections_[id].item_bytes; }
 
-  // Copies item `number` of a section. kCorrupt: there is no such item, or its block does not match its checksum. kIo:
-  // the file cannot be read there.
+  // Copies the first sizeof(T) bytes of item `number` of a section: an item of version 1 is what one of version 2
+  // begins with. kCorrupt: there is no such item, or its block does not match its checksum. kIo: the file cannot be
+  // read there.
   template <typename T>
   Status Load(format::SectionId id, uint64_t number, T* item) const {
-    return LoadPrefix(id, number, sizeof(T), item);
-  }
-
-  // Copies the first sizeof(T) bytes of an item of `item_bytes` bytes.
-  template <typename T>
-  Status LoadPrefix(format::SectionId id, uint64_t number, size_t item_bytes, T* prefix) const {
     static_assert(std::is_trivially_copyable_v<T>);
     const format::Section& section = sections_[id];
-    if (number >= section.bytes / item_bytes) return NoSuchItem(id, number);
-    return blocks_->Copy(section.offset + number * item_bytes - format::kBodyOffset,
-                         std::as_writable_bytes(std::span(prefix, 1)));
+    AUGUR_CHECK(sizeof(T) <= section.item_bytes);
+    if (number >= section.bytes / section.item_bytes) return NoSuchItem(id, number);
+    return blocks_->Copy(section.offset + number * section.item_bytes - format::kBodyOffset,
+                         std::as_writable_bytes(std::span(item, 1)));
   }
 
   // The bytes at `offset` of NAMES. REQUIRES: HasText(offset, bytes). Fails as Load does.
@@ -79,23 +75,24 @@ class IndexReader {
   uint64_t held_bytes() const { return blocks_->held_bytes(); }
 
  private:
-  IndexReader(UniqueFd fd, std::string name, std::unique_ptr<format::IndexHeader> header, const SectionTable& sections);
+  IndexReader(UniqueFd fd, std::string name, CheckedHeader header, const SectionTable& sections);
 
   Status ReadBlock(uint64_t block, std::span<std::byte> to) const;
-  Status LoadSum(uint64_t block, uint64_t* sum) const;
+  // The item of CHECKSUMS of a block, in memory that stays.
+  Result<std::span<const std::byte>> SumOf(uint64_t block) const;
   Status NoSuchItem(format::SectionId id, uint64_t number) const;
 
   // Constant after construction.
   const UniqueFd fd_;
   const std::string name_;
-  const std::unique_ptr<const format::IndexHeader> header_;
+  const CheckedHeader header_;
   const SectionTable sections_;
   const uint64_t block_count_;
   std::unique_ptr<IndexBlocks> blocks_;  // own synchronization
 
-  // The pieces of CHECKSUMS that were needed, checked; empty where none was.
+  // The pieces of CHECKSUMS that were needed, checked; empty where none was. One that is not empty never changes.
   mutable Mutex sums_mu_;
-  mutable std::array<std::vector<uint64_t>, format::kRootCount> sums_ AUGUR_GUARDED_BY(sums_mu_);
+  mutable std::vector<std::vector<std::byte>> sums_ AUGUR_GUARDED_BY(sums_mu_);
 };
 
 }  // namespace augur

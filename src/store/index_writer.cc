@@ -11,14 +11,17 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "store/entry_item.h"
-#include "store/hash.h"
 #include "store/natural_sort.h"
+#include "store/sha256.h"
 #include "store/tree_path.h"
 
 namespace augur {
 namespace {
 
 using format::SectionId;
+
+constexpr const format::IndexLayout& kLayout = format::kLayout2;
+static_assert(kLayout.version == format::kVersion);
 
 constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -37,7 +40,7 @@ void LeaveFolders(std::vector<OpenFolder>& open, std::string_view key) {
 
 }  // namespace
 
-Result<format::IndexHeader> IndexWriter::Write(const std::string& path) {
+Result<WrittenIndex> IndexWriter::Write(const std::string& path) {
   AUGUR_TRY(Count());
   CountRecords();
   AUGUR_TRY(PlanSections());
@@ -47,10 +50,10 @@ Result<format::IndexHeader> IndexWriter::Write(const std::string& path) {
   PlaceShards(file);
   const auto blocks = blocks_.Bytes(0, blocks_.count());
   if (!blocks.empty()) std::memcpy(file.data() + SectionOf(SectionId::kBlocks).offset, blocks.data(), blocks.size());
-  AUGUR_TRY(PlaceChecksums(file));
-  std::memcpy(file.data(), &header_, sizeof(header_));
+  PlaceChecksums(file);
+  const Digest root_hash = PlaceHeader(file);
   AUGUR_TRY(file.Sync());
-  return header_;
+  return WrittenIndex{.header = header_, .root_hash = root_hash};
 }
 
 Status IndexWriter::Count() {
@@ -124,20 +127,20 @@ Status IndexWriter::PlanSections() {
     end = offset + bytes;
     offset = RoundUp(end, format::kSectionAlign);
   };
-  plan(SectionId::kEntries, sorted_.size() * sizeof(format::Entry), sizeof(format::Entry));
+  plan(SectionId::kEntries, sorted_.size() * kLayout.entry_bytes, kLayout.entry_bytes);
   plan(SectionId::kNames, names_bytes, 1);
   plan(SectionId::kShards, shards_.size() * sizeof(format::Shard), sizeof(format::Shard));
-  plan(SectionId::kBlocks, blocks_.count() * sizeof(format::Hash), sizeof(format::Hash));
+  plan(SectionId::kBlocks, blocks_.count() * kLayout.block_bytes, kLayout.block_bytes);
   offset = RoundUp(end, format::kBodyBlockBytes);
   const uint64_t body_blocks = (offset - format::kBodyOffset) / format::kBodyBlockBytes;
-  if (body_blocks > format::kRootCount * format::kSumsPerRoot) {
+  if (body_blocks > kLayout.root_count() * kLayout.sums_per_root()) {
     return {Code::kInvalid,
-            "the tree is too large for one index: " + FormatSize(offset) + ", and 255 GiB is the limit"};
+            "the tree is too large for one index: " + FormatSize(offset) + ", and 251 GiB is the limit"};
   }
-  plan(SectionId::kChecksums, body_blocks * sizeof(uint64_t), sizeof(uint64_t));
+  plan(SectionId::kChecksums, body_blocks * kLayout.sum_bytes, kLayout.sum_bytes);
   header_.magic = format::kIndexMagic;
-  header_.version = format::kVersion;
-  header_.header_bytes = format::kHeaderBytes;
+  header_.version = kLayout.version;
+  header_.header_bytes = kLayout.header_bytes;
   header_.file_bytes = end;
   header_.generation = generation_;
   header_.shard_count = static_cast<uint32_t>(shards_.size());
@@ -147,7 +150,7 @@ Status IndexWriter::PlanSections() {
 }
 
 void IndexWriter::PlaceEntries(MappedFile& file) const {
-  auto* entries = reinterpret_cast<format::Entry*>(file.data() + SectionOf(SectionId::kEntries).offset);
+  auto* entries = reinterpret_cast<format::DigestedEntry*>(file.data() + SectionOf(SectionId::kEntries).offset);
   char* names = reinterpret_cast<char*>(file.data() + SectionOf(SectionId::kNames).offset);
   uint64_t names_end = 0;
   const auto add_text = [&](std::string_view text) {
@@ -155,14 +158,15 @@ void IndexWriter::PlaceEntries(MappedFile& file) const {
     return std::exchange(names_end, names_end + text.size());
   };
   std::vector<OpenFolder> open;
-  constexpr uint64_t kPlacedMax = 65536;  // 8 MiB of entries and names
+  constexpr uint64_t kPlacedMax = 65536;  // 10 MiB of entries and names
   uint64_t placed = 0;
   uint64_t folder_count = 0;
   for (const uint64_t number : sorted_) {
     const SpoolEntry& spooled = spool_.At(number);
     const std::string_view key = spool_.Key(number);
     LeaveFolders(open, key);
-    format::Entry entry = IndexEntryOf(spooled);
+    format::DigestedEntry item = IndexEntryOf(spooled);
+    format::Entry& entry = item.entry;
     uint64_t place = 0;
     if (!open.empty()) {
       OpenFolder& parent = open.back();
@@ -182,7 +186,7 @@ void IndexWriter::PlaceEntries(MappedFile& file) const {
       open.push_back({key, folder_count, place, first});
       ++folder_count;
     }
-    entries[place] = entry;
+    entries[place] = item;
     if (++placed % kPlacedMax == 0) file.Release();
   }
   AUGUR_CHECK(names_end == entry_names_bytes_);
@@ -209,12 +213,12 @@ void IndexWriter::PlaceShards(MappedFile& file) const {
   }
 }
 
-Status IndexWriter::PlaceChecksums(MappedFile& file) {
+void IndexWriter::PlaceChecksums(MappedFile& file) {
   constexpr uint64_t kWritebackBytes = 8 * kMiB;  // the disk writes one piece while the next is summed
   const format::Section& section = SectionOf(SectionId::kChecksums);
-  auto* sums = reinterpret_cast<uint64_t*>(file.data() + section.offset);
+  auto* sums = reinterpret_cast<Digest*>(file.data() + section.offset);
   for (uint64_t begin = format::kBodyOffset; begin < section.offset; begin += format::kBodyBlockBytes) {
-    *sums++ = HashBytes64({file.data() + begin, format::kBodyBlockBytes});
+    *sums++ = Sha256({file.data() + begin, format::kBodyBlockBytes});
     const uint64_t end = begin + format::kBodyBlockBytes;
     if (end % kWritebackBytes != 0) continue;
     // Only a hint: whatever fails here fails again in Sync, which is asked.
@@ -222,15 +226,18 @@ Status IndexWriter::PlaceChecksums(MappedFile& file) {
                             SYNC_FILE_RANGE_WRITE);
     file.Release();
   }
-  for (size_t root = 0; root * format::kBodyBlockBytes < section.bytes; ++root) {
-    const uint64_t begin = root * format::kBodyBlockBytes;
+  for (uint64_t begin = 0; begin < section.bytes; begin += format::kBodyBlockBytes) {
     const uint64_t bytes = std::min(format::kBodyBlockBytes, section.bytes - begin);
-    header_.roots[root] = HashBytes64({file.data() + section.offset + begin, bytes});
+    roots_.push_back(Sha256({file.data() + section.offset + begin, bytes}));
   }
-  const auto header_bytes = std::as_bytes(std::span(&header_, 1));
-  const Hash128 hash = HashBytes128(header_bytes.first(offsetof(format::IndexHeader, hash)));
-  header_.hash = {hash.low, hash.high};
-  return Status::Ok();
+}
+
+Digest IndexWriter::PlaceHeader(MappedFile& file) const {
+  std::memcpy(file.data(), &header_, sizeof(header_));
+  std::memcpy(file.data() + kLayout.root_offset, roots_.data(), roots_.size() * sizeof(Digest));
+  const Digest root_hash = Sha256({file.data(), kLayout.hash_offset()});
+  std::memcpy(file.data() + kLayout.hash_offset(), &root_hash, sizeof(root_hash));
+  return root_hash;
 }
 
 }  // namespace augur

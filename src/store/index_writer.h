@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "augur/digest.h"
 #include "augur/status.h"
 #include "store/entry_spool.h"
 #include "store/format.h"
@@ -13,6 +14,12 @@
 #include "store/shard_rows.h"
 
 namespace augur {
+
+// What is known of an index that was written.
+struct WrittenIndex {
+  format::IndexHeader header;
+  Digest root_hash;  // SHA-256 of the whole header but itself: the index-id
+};
 
 // IndexWriter writes the index of a tree (FORMAT.md sections 3 to 5) in two walks over the sorted entries: the first
 // counts the children of each folder, which says where each entry goes; the second puts it there. The children of the
@@ -25,9 +32,9 @@ class IndexWriter {
               const ShardRows& shards, uint64_t generation)
       : spool_(spool), sorted_(sorted), blocks_(blocks), shards_(shards), generation_(generation) {}
 
-  // Makes the file at `path`, and waits until it is on disk. Returns its header. kInvalid: the tree is too large for
+  // Makes the file at `path`, and waits until it is on disk. kInvalid: the tree is too large for
   // one index.
-  Result<format::IndexHeader> Write(const std::string& path);
+  Result<WrittenIndex> Write(const std::string& path);
 
  private:
   Status Count();
@@ -35,7 +42,8 @@ class IndexWriter {
   Status PlanSections();
   void PlaceEntries(MappedFile& file) const;
   void PlaceShards(MappedFile& file) const;
-  Status PlaceChecksums(MappedFile& file);
+  void PlaceChecksums(MappedFile& file);
+  Digest PlaceHeader(MappedFile& file) const;
   format::Section& SectionOf(format::SectionId id) { return header_.sections[static_cast<size_t>(id) - 1]; }
   const format::Section& SectionOf(format::SectionId id) const { return header_.sections[static_cast<size_t>(id) - 1]; }
 
@@ -45,6 +53,7 @@ class IndexWriter {
   const ShardRows& shards_;
   const uint64_t generation_;
   format::IndexHeader header_{};
+  std::vector<Digest> roots_;
   uint64_t entry_names_bytes_ = 0;     // names and link targets
   std::vector<uint64_t> first_child_;  // by folder in path order, and one more
 };

@@ -40,9 +40,14 @@ std::optional<uint64_t> ParseDecimal(std::string_view text) {
   return ParseNumber(text, 10);
 }
 
+// Whether `text` is so many lower-case hex digits.
+bool IsHex(std::string_view text, size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 // from_chars takes upper-case digits, the manifest does not.
 std::optional<uint64_t> ParseHex64(std::string_view text) {
-  if (text.size() != 16 || text.find_first_not_of("0123456789abcdef") != std::string_view::npos) return std::nullopt;
+  if (!IsHex(text, 16)) return std::nullopt;
   return ParseNumber(text, 16);
 }
 
@@ -77,7 +82,7 @@ Status TakeField(std::string_view line, Fields* fields) {
   return BadManifest("unknown key " + Quoted(key));
 }
 
-Result<Manifest> FromFields(const Fields& fields) {
+Result<Manifest> FromFields(uint32_t version, const Fields& fields) {
   for (size_t i = 0; i < kKeys.size(); ++i) {
     if (fields[i].empty()) return BadManifest("key " + Quoted(kKeys[i]) + " is missing");
   }
@@ -93,14 +98,14 @@ Result<Manifest> FromFields(const Fields& fields) {
   const std::optional<uint64_t> bytes = ParseDecimal(bytes_text);
   if (!bytes.has_value())
     return BadManifest("index-bytes " + Quoted(bytes_text) + " is not a number without leading zeros");
-  const std::optional<uint64_t> high = id.size() == 32 ? ParseHex64(id.substr(0, 16)) : std::nullopt;
-  const std::optional<uint64_t> low = id.size() == 32 ? ParseHex64(id.substr(16)) : std::nullopt;
-  if (!high.has_value() || !low.has_value()) {
-    return BadManifest("index-id " + Quoted(id) + " is not 32 lower-case hex digits");
+  const size_t id_digits = version == 1 ? 32 : 64;
+  if (!IsHex(id, id_digits)) {
+    return BadManifest("index-id " + Quoted(id) + " is not " + std::to_string(id_digits) + " lower-case hex digits");
   }
-  return Manifest{.generation = *generation,
+  return Manifest{.version = version,
+                  .generation = *generation,
                   .index_bytes = *bytes,
-                  .index_id = {.low = *low, .high = *high},
+                  .index_id = std::string(id),
                   .writer = std::string(writer)};
 }
 
@@ -123,11 +128,11 @@ std::string ShardName(uint64_t generation, uint32_t number) {
 }
 
 std::string RenderManifest(const Manifest& manifest) {
-  std::string text = std::string(kFirstKey) + std::to_string(format::kVersion) + "\n";
+  std::string text = std::string(kFirstKey) + std::to_string(manifest.version) + "\n";
   text += "generation " + std::to_string(manifest.generation) + "\n";
   text += "index " + IndexName(manifest.generation) + "\n";
   text += "index-bytes " + std::to_string(manifest.index_bytes) + "\n";
-  text += "index-id " + HexOf(manifest.index_id) + "\n";
+  text += "index-id " + manifest.index_id + "\n";
   text += "writer " + manifest.writer + "\n";
   text += std::string(kChecksumKey) + HexOf(SumOf(text)) + "\n";
   AUGUR_CHECK(text.size() <= format::kManifestBytesMax);
@@ -139,14 +144,15 @@ Result<Manifest> ParseManifest(std::string_view text) {
   std::string_view rest = text;
   const std::optional<std::string_view> first = TakeLine(&rest);
   if (!first.has_value() || !first->starts_with(kFirstKey)) {
-    return BadManifest("the first line is not 'augurfs-store 1': not the manifest of a store");
+    return BadManifest("the first line is not 'augurfs-store 2' or 'augurfs-store 1': not the manifest of a store");
   }
   const std::string_view version = first->substr(kFirstKey.size());
   const std::optional<uint64_t> version_number = ParseNumber(version, 10);
   if (!version_number.has_value()) return BadManifest("version " + Quoted(version) + " is not a number");
-  if (version != std::to_string(format::kVersion)) {
-    return Status(Code::kUnsupported,
-                  "format version " + std::string(version) + ", this program reads version 1: use a newer AugurFS");
+  const bool known = *version_number >= format::kVersionMin && *version_number <= format::kVersion;
+  if (!known || version != std::to_string(*version_number)) {
+    return Status(Code::kUnsupported, "format version " + std::string(version) +
+                                          ", this program reads versions 1 and 2: use a newer AugurFS");
   }
   for (const char c : text) {
     if (c != '\n' && (c < ' ' || c > '~')) return BadManifest("a byte that is not ASCII text");
@@ -165,7 +171,7 @@ Result<Manifest> ParseManifest(std::string_view text) {
     if (!sum.has_value()) return BadManifest("the checksum is not 16 lower-case hex digits");
     if (*sum != SumOf(text.substr(0, line_offset))) return BadManifest("checksum mismatch");
     if (!rest.empty()) return BadManifest("text after the checksum line");
-    return FromFields(fields);
+    return FromFields(static_cast<uint32_t>(*version_number), fields);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "augur/entry.h"
 #include "augur/status.h"
 
 namespace augur {
@@ -14,9 +13,11 @@ inline constexpr const char* kManifestName = "manifest";
 
 // What the manifest of a store says (FORMAT.md section 2). The name of the index follows from the generation.
 struct Manifest {
+  uint32_t version = 2;     // of the format
   uint64_t generation = 0;  // from 1
   uint64_t index_bytes = 0;
-  Hash128 index_id;    // XXH3-128 of the index header
+  // Lower-case hex digits: in version 1 the XXH3-128 of the index header, in version 2 its SHA-256, the root hash.
+  std::string index_id;
   std::string writer;  // "augurpack 0.1.0"
 };
 

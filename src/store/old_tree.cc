@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
+#include "base/units.h"
 #include "store/entry_item.h"
+#include "store/sha256.h"
 
 namespace augur {
 namespace {
@@ -63,26 +66,52 @@ class OldTreeLoader {
     spooled.hash = {entry.hash.low, entry.hash.high};
     spooled.image = entry.image;
     spooled.foreign = entry.size > 0 && shards_[entry.shard].foreign;
-    AUGUR_TRY(CarryBlocks(entry, spooled));
+    AUGUR_TRY(CarryHashes(entry, spooled));
     AUGUR_TRY_ASSIGN(number, entries_.Add(spooled, path, {}));
     return spooled.size == 0 || spooled.foreign ? Status::Ok() : records_.Remember(number).status();
   }
 
-  // Files that share a record go on sharing its block hashes.
-  Status CarryBlocks(const Entry& entry, SpoolEntry& spooled) {
-    const uint64_t count = BlockHashCount(entry.size);
-    if (count == 0) return Status::Ok();
-    const SpoolEntry* same = records_.AtPlace(spooled.hash, spooled.size, spooled.shard, spooled.offset);
+  // Digest and block hashes. Files that share a record go on sharing its block hashes.
+  Status CarryHashes(const Entry& entry, SpoolEntry& spooled) {
+    const SpoolEntry* same =
+        entry.size == 0 ? nullptr : records_.AtPlace(spooled.hash, spooled.size, spooled.shard, spooled.offset);
     if (same != nullptr) {
+      spooled.digest = same->digest;
       spooled.first_block = same->first_block;
       return Status::Ok();
     }
-    spooled.first_block = blocks_.count();
-    for (uint64_t block = 0; block < count; ++block) {
-      AUGUR_TRY_ASSIGN(hash, store_.BlockHash(entry, block));
-      AUGUR_TRY(blocks_.Add({&hash, 1}).status());
+    const bool has_digests = store_.summary().root_hash.has_value();
+    if (has_digests) {
+      AUGUR_TRY_ASSIGN(digest, store_.RecordDigest(entry));
+      spooled.digest = digest;
     }
+    if (entry.size <= kBlockBytes) {
+      if (has_digests) return Status::Ok();
+      AUGUR_TRY_ASSIGN(digest, DigestByReading(entry, 0));
+      spooled.digest = digest;
+      return Status::Ok();
+    }
+    spooled.first_block = blocks_.count();
+    RecordDigester digester;
+    for (uint64_t block = 0; block < Store::BlockCount(entry); ++block) {
+      AUGUR_TRY_ASSIGN(hash, store_.BlockHash(entry, block));
+      AUGUR_TRY_ASSIGN(digest, has_digests ? store_.BlockDigest(entry, block) : DigestByReading(entry, block));
+      const HashPair hashes{.hash = hash, .digest = digest};
+      AUGUR_TRY(blocks_.Add({&hashes, 1}).status());
+      digester.Add(digest);
+    }
+    if (!has_digests) spooled.digest = digester.Finish();
     return Status::Ok();
+  }
+
+  // Of a store of version 1, which has none: of bytes that match their XXH3-128.
+  Result<Digest> DigestByReading(const Entry& entry, uint64_t block) {
+    if (entry.size == 0) return Sha256({});
+    bytes_.resize(Store::BlockBytes(entry, block));
+    if (const Status read = store_.Read(entry, block, bytes_); !read.ok()) {
+      return read.In("a store of version 1 is made one of version 2, which needs every record");
+    }
+    return Sha256(bytes_);
   }
 
   const Store& store_;
@@ -90,6 +119,7 @@ class OldTreeLoader {
   EntrySpool& entries_;
   BlockSpool& blocks_;
   RecordStore& records_;
+  std::vector<std::byte> bytes_;
 };
 
 }  // namespace
@@ -104,6 +134,10 @@ Status LoadOldShards(const Store& store, ShardRows& shards) {
 
 Status LoadOldTree(const Store& store, const ShardRows& shards, EntrySpool& entries, BlockSpool& blocks,
                    RecordStore& records) {
+  if (!store.summary().root_hash) {
+    spdlog::info("{}: is of version 1 and becomes one of version 2: reading its records ({}) once, for their SHA-256",
+                 store.path(), FormatSize(store.summary().record_bytes));
+  }
   return OldTreeLoader(store, shards, entries, blocks, records).Load();
 }
 

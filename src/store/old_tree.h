@@ -13,7 +13,8 @@ namespace augur {
 Status LoadOldShards(const Store& store, ShardRows& shards);
 
 // Spools every entry of the store that is appended to, in path order, with its block hashes, and makes its records in
-// own shards findable as duplicates. One walk of the index.
+// own shards findable as duplicates. One walk of the index; of a store of version 1 also one of all its records, for
+// their digests. kCorrupt, kIo: one of them cannot be read.
 Status LoadOldTree(const Store& store, const ShardRows& shards, EntrySpool& entries, BlockSpool& blocks,
                    RecordStore& records);
 

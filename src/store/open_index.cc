@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "store/sha256.h"
+
 namespace augur {
 namespace {
 
@@ -47,8 +49,9 @@ Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
 }
 
 // `*manifest_generation` is what the manifest says, as soon as it has been read.
-Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint64_t bytes_max,
-                            uint64_t* manifest_generation, bool* vanished) {
+Result<OpenedIndex> TryOpen(const std::string& folder, const StoreOptions& options, uint64_t* manifest_generation,
+                            bool* vanished) {
+  const uint64_t generation = options.generation;
   OpenedIndex opened;
   opened.folder_fd = UniqueFd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!opened.folder_fd.valid()) return ErrnoStatus(errno, "cannot open the store's folder");
@@ -76,8 +79,8 @@ Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint
                                       "the store came from, or pack the store again");
   }
   AUGUR_TRY_ASSIGN(place, PlaceOf(opened.folder_fd.get(), fd->get()));
-  Result<std::unique_ptr<IndexReader>> index =
-      IndexReader::Open(std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr, bytes_max);
+  Result<std::unique_ptr<IndexReader>> index = IndexReader::Open(
+      std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr, options.index_bytes_max);
   if (!index.ok()) return index.status();
   opened.manifest = std::move(manifest);
   opened.place = place;
@@ -85,14 +88,31 @@ Result<OpenedIndex> TryOpen(const std::string& folder, uint64_t generation, uint
   return opened;
 }
 
+Status CheckPin(const CheckedHeader& header, const Digest& pinned) {
+  const std::optional<Digest> root_hash = header.RootHash();
+  if (!root_hash) {
+    return {
+        Code::kInvalid,
+        "is of format version 1, which has no root hash to compare with: 'augurpack upgrade' makes it one of version "
+        "2, or open it without a root hash"};
+  }
+  if (*root_hash == pinned) return Status::Ok();
+  return {Code::kInvalid, "its root hash is " + HexOf(*root_hash) + " and not " + HexOf(pinned) +
+                              ", as asked for: it is another store, or a generation that was added since; 'augurpack "
+                              "info' prints the root hash"};
+}
+
 }  // namespace
 
-Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation, uint64_t bytes_max) {
+Result<OpenedIndex> OpenIndex(const std::string& folder, const StoreOptions& options) {
   uint64_t missing_generation = 0;
   for (int tries = 1;; ++tries) {
     uint64_t manifest_generation = 0;
     bool vanished = false;
-    Result<OpenedIndex> opened = TryOpen(folder, generation, bytes_max, &manifest_generation, &vanished);
+    Result<OpenedIndex> opened = TryOpen(folder, options, &manifest_generation, &vanished);
+    if (opened.ok() && options.root_hash) {
+      if (const Status pin = CheckPin(opened->index->header(), *options.root_hash); !pin.ok()) return pin.In(folder);
+    }
     if (opened.ok()) return opened;
     const bool busy = opened.status().code() == Code::kBusy;
     // Missing twice under the same manifest: nobody replaced it meanwhile, it is simply not there.

@@ -22,11 +22,11 @@ struct OpenedIndex {
   IndexPlace place;
 };
 
-// Reads the manifest of the store in `folder`, opens and locks the index of `generation` (0: the one that the manifest
-// names), and checks its header. Tries again when the index is removed meanwhile, because the manifest then names
-// another (FORMAT.md section 7). kNotFound: no store, or the asked generation is not there. kBusy: an index stays
-// locked by whoever removes generations. `bytes_max`: of the index in memory. Failures name the folder.
-Result<OpenedIndex> OpenIndex(const std::string& folder, uint64_t generation,
-                              uint64_t bytes_max = StoreOptions().index_bytes_max);
+// Reads the manifest of the store in `folder`, opens and locks the index of the generation that is asked for (0: the
+// one that the manifest names), and checks its header. Tries again when the index is removed meanwhile, because the
+// manifest then names another (FORMAT.md section 7). kNotFound: no store, or the asked generation is not there. kBusy:
+// an index stays locked by whoever removes generations. kInvalid: its root hash is not the one asked for. Failures name
+// the folder. Of the options it uses generation, index_bytes_max and root_hash.
+Result<OpenedIndex> OpenIndex(const std::string& folder, const StoreOptions& options);
 
 }  // namespace augur

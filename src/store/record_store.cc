@@ -8,14 +8,12 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 #include "augur/store.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "store/file_io.h"
-#include "store/hash.h"
 
 namespace augur {
 namespace {
@@ -60,9 +58,9 @@ bool RecordStore::Holds(const SpoolEntry& entry, std::span<const std::byte> byte
   return true;
 }
 
-Result<RecordPlace> RecordStore::Put(std::span<const std::byte> bytes, const Hash128& hash) {
+Result<RecordPlace> RecordStore::Put(std::span<const std::byte> bytes, const RecordHashes& hashes) {
   AUGUR_CHECK(!bytes.empty());
-  const format::Hash wanted{hash.low, hash.high};
+  const format::Hash wanted{hashes.whole.hash.low, hashes.whole.hash.high};
   RecordPlace place;
   table_.Find(Fingerprint(wanted, bytes.size()), [&](uint64_t number) {
     const SpoolEntry& entry = entries_.At(number);
@@ -77,11 +75,7 @@ Result<RecordPlace> RecordStore::Put(std::span<const std::byte> bytes, const Has
   place.offset = shard.end();
   AUGUR_TRY(shard.Append(bytes));
   if (bytes.size() > kBlockBytes) {
-    std::vector<Hash128> blocks;
-    for (size_t begin = 0; begin < bytes.size(); begin += kBlockBytes) {
-      blocks.push_back(HashBytes128(bytes.subspan(begin, std::min<size_t>(kBlockBytes, bytes.size() - begin))));
-    }
-    AUGUR_TRY_ASSIGN(first_block, blocks_.Add(blocks));
+    AUGUR_TRY_ASSIGN(first_block, blocks_.Add(hashes.blocks));
     place.first_block = first_block;
   }
   return place;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 #include "base/unique_fd.h"
@@ -31,8 +32,8 @@ class RecordStore {
   RecordStore(ShardSeries& series, const ShardRows& shards, const EntrySpool& entries, BlockSpool& blocks)
       : series_(series), shards_(shards), entries_(entries), blocks_(blocks) {}
 
-  // Stores a record, or finds it. REQUIRES: bytes is not empty.
-  Result<RecordPlace> Put(std::span<const std::byte> bytes, const Hash128& hash);
+  // Stores a record, or finds it. REQUIRES: bytes is not empty, and has these hashes.
+  Result<RecordPlace> Put(std::span<const std::byte> bytes, const RecordHashes& hashes);
 
   // The same for a record that was appended to the open shard from `offset` on, as `size` bytes; its blocks are in the
   // BlockSpool from `first_block` on. A duplicate is taken back from both.

@@ -16,22 +16,29 @@ void RecordStream::Begin() {
   first_block_ = blocks_.count();
   record_hash_.Reset();
   block_hash_.Reset();
+  block_digest_.Reset();
+  record_digest_.Reset();
 }
 
-Status RecordStream::Write(std::span<const std::byte> bytes) {
-  AUGUR_CHECK(active_);
-  if (bytes.empty()) return Status::Ok();
+Status RecordStream::Append(std::span<const std::byte> bytes) {
   if (size_ == 0) {
     AUGUR_TRY(series_.BeginRecord());
     offset_ = series_.current()->end();
   }
+  AUGUR_TRY(series_.current()->Append(bytes));
+  size_ += bytes.size();
+  return Status::Ok();
+}
+
+Status RecordStream::Write(std::span<const std::byte> bytes) {
+  AUGUR_CHECK(active_);
   while (!bytes.empty()) {
     // By block, so that the second hash and the copy find the bytes in the cache.
     const auto part = bytes.first(std::min<uint64_t>(bytes.size(), kBlockBytes - block_bytes_));
     record_hash_.Add(part);
     block_hash_.Add(part);
-    AUGUR_TRY(series_.current()->Append(part));
-    size_ += part.size();
+    block_digest_.Add(part);
+    AUGUR_TRY(Append(part));
     block_bytes_ += part.size();
     if (block_bytes_ == kBlockBytes) AUGUR_TRY(EndBlock());
     bytes = bytes.subspan(part.size());
@@ -39,24 +46,45 @@ Status RecordStream::Write(std::span<const std::byte> bytes) {
   return Status::Ok();
 }
 
-Status RecordStream::EndBlock() {
-  const Hash128 hash = block_hash_.Digest();
-  AUGUR_TRY(blocks_.Add({&hash, 1}).status());
-  block_hash_.Reset();
-  block_bytes_ = 0;
+Status RecordStream::Write(std::span<const std::byte> bytes, std::span<const HashPair> blocks) {
+  AUGUR_CHECK(active_ && size_ % kBlockBytes == 0 && blocks.size() == (bytes.size() + kBlockBytes - 1) / kBlockBytes);
+  for (const HashPair& block : blocks) {
+    const auto part = bytes.first(std::min<uint64_t>(bytes.size(), kBlockBytes));
+    record_hash_.Add(part);
+    AUGUR_TRY(Append(part));
+    AUGUR_TRY(AddBlock(block));
+    bytes = bytes.subspan(part.size());
+  }
   return Status::Ok();
 }
 
-Result<RecordPlace> RecordStream::End() {
+Status RecordStream::EndBlock() {
+  block_bytes_ = 0;
+  const HashPair hashes{.hash = block_hash_.Digest(), .digest = block_digest_.Finish()};
+  block_hash_.Reset();
+  return AddBlock(hashes);
+}
+
+Status RecordStream::AddBlock(const HashPair& hashes) {
+  last_block_ = hashes;
+  record_digest_.Add(hashes.digest);
+  return blocks_.Add({&hashes, 1}).status();
+}
+
+Result<HashPair> RecordStream::Finish() {
   AUGUR_CHECK(active_);
-  if (size_ > kBlockBytes) {
-    if (block_bytes_ > 0) AUGUR_TRY(EndBlock());
-  } else {
-    blocks_.Truncate(first_block_);
-  }
+  if (block_bytes_ > 0 || size_ == 0) AUGUR_TRY(EndBlock());
+  hashes_.hash = record_hash_.Digest();
+  hashes_.digest = size_ > kBlockBytes ? record_digest_.Finish() : last_block_.digest;
+  return hashes_;
+}
+
+Result<RecordPlace> RecordStream::End() {
+  AUGUR_CHECK(active_ && block_bytes_ == 0);
+  if (size_ <= kBlockBytes) blocks_.Truncate(first_block_);
   active_ = false;
   if (size_ == 0) return RecordPlace{};
-  return records_.Settle(offset_, size_, first_block_, record_hash_.Digest());
+  return records_.Settle(offset_, size_, first_block_, hashes_.hash);
 }
 
 Status RecordStream::Abandon() {

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <span>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 #include "store/entry_spool.h"
 #include "store/hash.h"
 #include "store/record_store.h"
+#include "store/sha256.h"
 #include "store/shard_series.h"
 
 namespace augur {
@@ -24,20 +26,25 @@ class RecordStream {
   // True between Begin and End or Abandon.
   bool active() const { return active_; }
   uint64_t size() const { return size_; }
-  // Hash of the bytes so far.
-  Hash128 Digest() const { return record_hash_.Digest(); }
 
   // REQUIRES: !active().
   void Begin();
   // The following REQUIRE: active().
   Status Write(std::span<const std::byte> bytes);
-  // Where the record is now; a duplicate has been taken back. Without bytes there is no place.
+  // The same for bytes whose blocks a caller has hashed, one item for each block of kBlockBytes; the last block of the
+  // record may be shorter. REQUIRES: what was written before is whole blocks.
+  Status Write(std::span<const std::byte> bytes, std::span<const HashPair> blocks);
+  // The hashes of the record, to which nothing can be added any more.
+  Result<HashPair> Finish();
+  // Where the record is now; a duplicate has been taken back. Without bytes there is no place. REQUIRES: Finish.
   Result<RecordPlace> End();
   // Takes back what was written.
   Status Abandon();
 
  private:
+  Status Append(std::span<const std::byte> bytes);
   Status EndBlock();
+  Status AddBlock(const HashPair& hashes);
 
   ShardSeries& series_;
   RecordStore& records_;
@@ -49,6 +56,10 @@ class RecordStream {
   uint64_t block_bytes_ = 0;  // of the block that is being filled
   Hasher128 record_hash_;
   Hasher128 block_hash_;
+  Sha256Hasher block_digest_;
+  RecordDigester record_digest_;
+  HashPair last_block_;  // the latest that is whole
+  HashPair hashes_;      // of the record, from Finish on
 };
 
 }  // namespace augur

@@ -43,7 +43,7 @@ bool ResumeCursor::OpenNext() {
   const std::string path =
       folder_ + "/" + (shard.complete ? ShardName(generation_, shard.number) : SidecarName(generation_, shard.number));
   fd_ = shard.complete ? UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) : std::move(sidecar_fd_);
-  reader_.emplace_back(fd_.get(), path, shard.catalogue, shard.catalogue_end);
+  reader_.emplace_back(fd_.get(), path, shard.catalogue, shard.catalogue_end, format::kVersion);
   return true;
 }
 

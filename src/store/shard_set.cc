@@ -36,9 +36,9 @@ Status CheckOwnHeader(const ShardFile& file, const ShardInfo& info) {
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&header, 1));
   AUGUR_TRY(ReadAt(file.fd, file.path, bytes, 0));
   if (header.magic != format::kShardMagic) return corrupt("wrong magic");
-  if (header.version != format::kVersion) {
+  if (!format::IsKnownVersion(header.version)) {
     return {Code::kUnsupported, file.path + ": shard header: version " + std::to_string(header.version) +
-                                    ", this program reads version 1: use a newer AugurFS"};
+                                    ", this program reads versions 1 and 2: use a newer AugurFS"};
   }
   if (header.sum != HashBytes64(bytes.first(offsetof(format::ShardHeader, sum)))) return corrupt("checksum mismatch");
   if (header.generation != info.generation) return corrupt("its generation is not the one in the shard table");

@@ -45,7 +45,7 @@ Result<ShardInfo> LoadShard(const IndexReader& index, const std::string& folder,
   };
   format::Shard row;
   AUGUR_TRY(index.Load(format::SectionId::kShards, number, &row));
-  if (const char* defect = RowDefect(row, index.header().generation)) return corrupt(defect);
+  if (const char* defect = RowDefect(row, index.header().fields().generation)) return corrupt(defect);
   if (!index.HasText(row.locator_offset, row.locator_bytes)) return corrupt("the locator leaves NAMES");
   std::string_view locator;
   AUGUR_TRY(index.LoadText(row.locator_offset, row.locator_bytes, &locator));

@@ -10,6 +10,7 @@
 #include "store/hash.h"
 #include "store/identity.h"
 #include "store/open_index.h"
+#include "store/sha256.h"
 #include "store/shard_set.h"
 #include "store/shard_table.h"
 #include "store/shard_window.h"
@@ -23,12 +24,17 @@ struct Store::Parts {
         index_bytes_max(options.index_bytes_max),
         opened(std::move(opened_in)),
         tree(opened.index.get()),
+        is_pinned(options.root_hash.has_value()),
         shards(opened.folder_fd.get(), options.direct, options.open_shards_max) {}
+
+  // Whether `bytes` are the block's, by SHA-256 or by XXH3-128.
+  Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes, bool by_digest) const;
 
   const std::string path;
   const uint64_t index_bytes_max;
   const OpenedIndex opened;
   const Tree tree;
+  const bool is_pinned;
   mutable ShardSet shards;
   StoreSummary summary;
   StoreIdentity identity;
@@ -37,7 +43,8 @@ struct Store::Parts {
 namespace {
 
 StoreSummary Summarize(const OpenedIndex& opened) {
-  const format::IndexHeader& header = opened.index->header();
+  const CheckedHeader& checked = opened.index->header();
+  const format::IndexHeader& header = checked.fields();
   return {.generation = header.generation,
           .entry_count = header.entry_count,
           .file_count = header.file_count,
@@ -50,13 +57,31 @@ StoreSummary Summarize(const OpenedIndex& opened) {
           .shard_count = header.shard_count,
           // The manifest tells who wrote its own generation only.
           .writer = opened.manifest.generation == header.generation ? opened.manifest.writer : std::string(),
-          .index_id = HashBytes128(std::as_bytes(std::span(&header, 1)))};
+          .index_id = checked.Id(),
+          .version = header.version,
+          .root_hash = checked.RootHash()};
 }
 
 }  // namespace
 
+Status Store::Parts::Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes, bool by_digest) const {
+  AUGUR_CHECK(bytes.size() == BlockBytes(file, block));
+  bool matches = false;
+  if (by_digest) {
+    AUGUR_TRY_ASSIGN(expected, tree.BlockDigest(file, block));
+    matches = Sha256(bytes) == expected;
+  } else {
+    AUGUR_TRY_ASSIGN(expected, tree.BlockHash(file, block));
+    matches = HashBytes128(bytes) == expected;
+  }
+  if (matches) return Status::Ok();
+  AUGUR_TRY_ASSIGN(shard, LoadShard(*opened.index, path, file.shard));
+  return file.size > kBlockBytes ? tree.ChecksumMismatch(shard.locator, file, block)
+                                 : tree.ChecksumMismatch(shard.locator, file);
+}
+
 Result<std::shared_ptr<const Store>> Store::Open(const std::string& path, const StoreOptions& options) {
-  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, options.generation, options.index_bytes_max));
+  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, options));
   auto parts = std::make_unique<Parts>(path, options, std::move(opened));
   parts->summary = Summarize(parts->opened);
   parts->identity = StoreIdentity(parts->opened.place, parts->summary.index_id);
@@ -92,13 +117,20 @@ Result<Hash128> Store::BlockHash(const Entry& file, uint64_t block) const {
   return parts_->tree.BlockHash(file, block);
 }
 
+Result<Digest> Store::BlockDigest(const Entry& file, uint64_t block) const {
+  return parts_->tree.BlockDigest(file, block);
+}
+Result<Digest> Store::RecordDigest(const Entry& file) const { return parts_->tree.RecordDigest(file); }
+
 Result<Hash128> Store::BlockIdentity(const Entry& file, uint64_t block) const {
   AUGUR_CHECK(block < BlockCount(file));
-  return parts_->identity.OfBlock(file, block);
+  if (!parts_->tree.has_digests()) return parts_->identity.OfBlock(file, block);
+  AUGUR_TRY_ASSIGN(digest, BlockDigest(file, block));
+  return IdentityOf(digest, BlockBytes(file, block));
 }
 
 Status Store::CheckIdentity(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const {
-  return Check(file, block, bytes);
+  return parts_->Check(file, block, bytes, parts_->tree.has_digests());
 }
 
 std::optional<Extent> Store::LocateOpen(const Entry& file, uint64_t block) const {
@@ -118,12 +150,7 @@ Result<Extent> Store::Locate(const Entry& file, uint64_t block) const {
 }
 
 Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const {
-  AUGUR_CHECK(bytes.size() == BlockBytes(file, block));
-  AUGUR_TRY_ASSIGN(expected, BlockHash(file, block));
-  if (HashBytes128(bytes) == expected) return Status::Ok();
-  AUGUR_TRY_ASSIGN(shard, Shard(file.shard));
-  return file.size > kBlockBytes ? parts_->tree.ChecksumMismatch(shard.locator, file, block)
-                                 : parts_->tree.ChecksumMismatch(shard.locator, file);
+  return parts_->Check(file, block, bytes, parts_->is_pinned);
 }
 
 Status Store::Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const {

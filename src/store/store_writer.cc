@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "store/entry_item.h"
+#include "store/sha256.h"
 #include "store/tree_path.h"
 #include "store/tree_sorter.h"
 #include "store/writer_entry.h"
@@ -70,19 +71,19 @@ Status StoreWriter::AddSymlink(std::string_view path, const Attributes& attribut
 
 Status StoreWriter::AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
                             std::span<const std::byte> bytes) {
-  return AddFile(path, attributes, image, bytes, HashBytes128(bytes));
+  return AddFile(path, attributes, image, bytes, HashRecord(bytes));
 }
 
 Status StoreWriter::AddFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
-                            std::span<const std::byte> bytes, const Hash128& hash) {
+                            std::span<const std::byte> bytes, const RecordHashes& hashes) {
   bool skip = false;
   AUGUR_TRY(parts_->Admit(path, SpoolKind::kFile, &skip));
-  SpoolEntry entry = FileOf(attributes, image, bytes.size(), hash);
+  SpoolEntry entry = FileOf(attributes, image, bytes.size(), hashes.whole);
   AUGUR_TRY(CheckInput(path, entry));
   if (skip) return Status::Ok();
   bool duplicate = false;
   if (!bytes.empty()) {
-    const Result<RecordPlace> place = parts_->records.Put(bytes, hash);
+    const Result<RecordPlace> place = parts_->records.Put(bytes, hashes);
     if (!place.ok()) return parts_->Fail(place.status());
     SetPlace(*place, entry);
     duplicate = place->duplicate;
@@ -103,11 +104,19 @@ Status StoreWriter::Write(std::span<const std::byte> bytes) {
   return parts_->stream_skips ? Status::Ok() : parts_->Fail(parts_->stream.Write(bytes));
 }
 
+Status StoreWriter::Write(std::span<const std::byte> bytes, std::span<const HashPair> blocks) {
+  AUGUR_CHECK(parts_->stream.active());
+  AUGUR_TRY(parts_->failure);
+  return parts_->stream_skips ? Status::Ok() : parts_->Fail(parts_->stream.Write(bytes, blocks));
+}
+
 Status StoreWriter::EndFile(const Attributes& attributes, const ImageInfo& image) {
   AUGUR_CHECK(parts_->stream.active());
   AUGUR_TRY(parts_->failure);
   if (parts_->stream_skips) return parts_->Fail(parts_->stream.Abandon());
-  SpoolEntry entry = FileOf(attributes, image, parts_->stream.size(), parts_->stream.Digest());
+  const Result<HashPair> hashes = parts_->stream.Finish();
+  if (!hashes.ok()) return parts_->Fail(hashes.status());
+  SpoolEntry entry = FileOf(attributes, image, parts_->stream.size(), *hashes);
   if (Status bad = CheckInput(parts_->stream_path, entry); !bad.ok()) {
     AUGUR_TRY(parts_->Fail(parts_->stream.Abandon()));
     return bad;
@@ -160,26 +169,23 @@ Result<uint32_t> StoreWriter::AddForeignShard(const std::string& locator, uint64
 }
 
 Status StoreWriter::AddForeignFile(std::string_view path, const Attributes& attributes, const ImageInfo& image,
-                                   uint32_t shard, uint64_t offset, uint64_t size, const Hash128& hash,
-                                   std::span<const Hash128> blocks) {
+                                   uint32_t shard, uint64_t offset, uint64_t size, const RecordHashes& hashes) {
   bool skip = false;
   AUGUR_TRY(parts_->Admit(path, SpoolKind::kFile, &skip));
   if (shard >= parts_->shards.size() || !parts_->shards[shard].foreign) return BadInput(path, "no such foreign shard");
   const uint64_t shard_bytes = parts_->shards[shard].bytes;
   if (offset > shard_bytes || size > shard_bytes - offset) return BadInput(path, "the record leaves its shard");
-  if (blocks.size() != BlockHashCount(size)) return BadInput(path, "wrong number of block hashes");
-  SpoolEntry entry = FileOf(attributes, image, size, hash);
+  if (hashes.blocks.size() != BlockHashCount(size)) return BadInput(path, "wrong number of block hashes");
+  SpoolEntry entry = FileOf(attributes, image, size, size == 0 ? EmptyHashes() : hashes.whole);
   entry.foreign = true;
   AUGUR_TRY(CheckInput(path, entry));
   if (skip) return Status::Ok();
-  if (size == 0) {
-    entry.hash = EmptyHash();
-  } else {
+  if (size > 0) {
     entry.shard = shard;
     entry.offset = offset;
   }
-  if (!blocks.empty()) {
-    const Result<uint64_t> first_block = parts_->blocks.Add(blocks);
+  if (!hashes.blocks.empty()) {
+    const Result<uint64_t> first_block = parts_->blocks.Add(hashes.blocks);
     if (!first_block.ok()) return parts_->Fail(first_block.status());
     entry.first_block = *first_block;
   }
@@ -207,7 +213,7 @@ Result<bool> StoreWriter::Resume(std::string_view path, const Attributes& attrib
     if (same != nullptr) {
       entry->first_block = same->first_block;
     } else if (!item->blocks.empty()) {
-      std::vector<Hash128> blocks(item->fixed.block_count);
+      std::vector<HashPair> blocks(item->fixed.block_count);
       std::copy(item->blocks.begin(), item->blocks.end(), std::as_writable_bytes(std::span(blocks)).begin());
       const Result<uint64_t> first_block = parts_->blocks.Add(blocks);
       if (!first_block.ok()) return parts_->Fail(first_block.status());

@@ -46,9 +46,17 @@ Status Tree::Defect(uint64_t number, const char* defect) const {
 }
 
 Status Tree::LoadEntry(uint64_t number, Entry* entry) const {
-  format::Entry raw;
-  AUGUR_TRY(index_->Load(SectionId::kEntries, number, &raw));
+  format::DigestedEntry digested{};
+  const format::Entry& raw = digested.entry;
+  if (has_digests()) {
+    AUGUR_TRY(index_->Load(SectionId::kEntries, number, &digested));
+  } else {
+    AUGUR_TRY(index_->Load(SectionId::kEntries, number, &digested.entry));
+  }
   if (const char* defect = EntryDefect(number, raw, limits_)) return Defect(number, defect);
+  if (has_digests()) {
+    if (const char* defect = DigestDefect(raw, digested.digest)) return Defect(number, defect);
+  }
   const EntryType type = TypeOf(raw.mode);
   AUGUR_TRY(index_->LoadText(raw.name_offset, raw.name_bytes, &entry->name));
   if (const char* defect = NameDefect(entry->name)) return Defect(number, defect);
@@ -84,7 +92,7 @@ Status Tree::LoadEntry(uint64_t number, Entry* entry) const {
 
 Status Tree::LoadName(uint64_t number, std::string_view* name) const {
   NamePlace place;
-  AUGUR_TRY(index_->LoadPrefix(SectionId::kEntries, number, sizeof(format::Entry), &place));
+  AUGUR_TRY(index_->Load(SectionId::kEntries, number, &place));
   if (!index_->HasText(place.offset, place.bytes)) return Defect(number, "the name leaves NAMES");
   if (place.bytes == 0) return Defect(number, "a name of 0 bytes");
   return index_->LoadText(place.offset, place.bytes, name);
@@ -201,6 +209,21 @@ Result<Hash128> Tree::BlockHash(const Entry& file, uint64_t block) const {
   format::Hash hash;
   AUGUR_TRY(index_->Load(SectionId::kBlocks, file.first_block + block, &hash));
   return Hash128{.low = hash.low, .high = hash.high};
+}
+
+Result<Digest> Tree::BlockDigest(const Entry& file, uint64_t block) const {
+  AUGUR_CHECK(block < Store::BlockCount(file));
+  if (file.size <= kBlockBytes || !has_digests()) return RecordDigest(file);
+  format::Block hashes;
+  AUGUR_TRY(index_->Load(SectionId::kBlocks, file.first_block + block, &hashes));
+  return hashes.digest;
+}
+
+Result<Digest> Tree::RecordDigest(const Entry& file) const {
+  if (!has_digests()) return Status(Code::kUnsupported, index_->name() + ": is of version 1, which has no SHA-256");
+  format::DigestedEntry entry;
+  AUGUR_TRY(index_->Load(SectionId::kEntries, file.number, &entry));
+  return entry.digest;
 }
 
 }  // namespace augur

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
 #include "store/entry_check.h"
@@ -13,7 +14,7 @@
 
 namespace augur {
 
-// Tree reads entries out of a mapped index and checks each against every rule of FORMAT.md section 5 before it hands it
+// Tree reads entries out of an index and checks each against every rule of FORMAT.md section 5 before it hands it
 // out. Nothing is kept between calls, so memory does not grow with the tree.
 // Safe from any thread. Does not own the index, which must outlive it. Touches no shard.
 // Failures, unless a comment says otherwise: kCorrupt "index-...: entry N: defect" or "...: block N: checksum
@@ -30,6 +31,8 @@ class Tree {
   Result<std::string> PathOf(uint64_t number) const;
   Result<std::string_view> LinkTarget(const Entry& link) const;
   Result<Hash128> BlockHash(const Entry& file, uint64_t block) const;
+  Result<Digest> BlockDigest(const Entry& file, uint64_t block) const;
+  Result<Digest> RecordDigest(const Entry& file) const;
 
   // The path for a message: PathOf made printable, or "entry N" when it cannot be told.
   std::string PathForMessage(uint64_t number) const;
@@ -43,6 +46,8 @@ class Tree {
 
   uint64_t entry_count() const { return limits_.entry_count; }
   const EntryLimits& limits() const { return limits_; }
+  // Whether the index has a digest for each record: from version 2 on.
+  bool has_digests() const { return index_->header().layout().version > 1; }
 
  private:
   // Loads an entry and checks everything but its parent and its place.

@@ -30,8 +30,9 @@ void VerifyBlocks(const IndexReader& index, int threads, DefectSink* sink) {
 
 Result<VerifyReport> VerifyStore(const std::string& path, int threads,
                                  const std::function<void(const Status&)>& on_defect,
-                                 const std::function<void(uint64_t)>& on_progress) {
-  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, 0));
+                                 const std::function<void(uint64_t)>& on_progress,
+                                 const std::optional<Digest>& root_hash) {
+  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, {.root_hash = root_hash}));
   const IndexReader& index = *opened.index;
   const Tree tree(&index);
   DefectSink sink(on_defect, on_progress);

@@ -10,6 +10,7 @@
 #include "store/format.h"
 #include "store/hash.h"
 #include "store/parallel.h"
+#include "store/sha256.h"
 #include "store/shard_table.h"
 #include "store/shard_window.h"
 
@@ -46,38 +47,54 @@ class PieceVerifier {
     counts_.distinct_bytes += file.size;
     AUGUR_TRY(OpenShardOf(file));
     const uint64_t ahead = ReadAheadEnd(file, end, piece_end);
+    const bool digested = tree_.has_digests();
     Hasher128 whole;
-    Hash128 hash;
+    RecordDigester digester;
+    HashPair hashes;
     const uint64_t blocks = Store::BlockCount(file);
     for (uint64_t block = 0; block < blocks; ++block) {
       const uint64_t bytes = Store::BlockBytes(file, block);
       AUGUR_TRY_ASSIGN(data, window_.Get(shard_, file.offset + block * kBlockBytes, bytes, ahead));
-      hash = HashBytes128(data);
+      hashes.hash = HashBytes128(data);
+      if (digested) hashes.digest = Sha256(data);
       if (blocks > 1) {
         whole.Add(data);
-        AUGUR_TRY_ASSIGN(expected, tree_.BlockHash(file, block));
-        if (hash != expected) sink_->Passes(tree_.ChecksumMismatch(locator_, file, block));
+        digester.Add(hashes.digest);
+        AUGUR_TRY_ASSIGN(expected, BlockHashes(file, block));
+        if (hashes != expected) sink_->Passes(tree_.ChecksumMismatch(locator_, file, block));
       }
       sink_->Advance(bytes);
     }
-    if (blocks > 1) hash = whole.Digest();
+    if (blocks > 1) hashes = {.hash = whole.Digest(), .digest = digested ? digester.Finish() : Digest{}};
     ++counts_.record_count;
     counts_.record_bytes += file.size;
-    for (size_t i = first; i < end; ++i) sink_->Passes(CheckSharer(file, hash, records_.keys()[i].number));
+    for (size_t i = first; i < end; ++i) sink_->Passes(CheckSharer(file, hashes, records_.keys()[i].number));
     return Status::Ok();
   }
 
   // Whether the file that has the record of `file` states the same hashes.
-  Status CheckSharer(const Entry& file, const Hash128& hash, uint64_t number) const {
+  Status CheckSharer(const Entry& file, const HashPair& hashes, uint64_t number) const {
     AUGUR_TRY_ASSIGN(sharer, tree_.Get(number));
-    if (sharer.hash != hash) return tree_.ChecksumMismatch(locator_, sharer);
+    if (sharer.hash != hashes.hash) return tree_.ChecksumMismatch(locator_, sharer);
+    if (tree_.has_digests()) {
+      AUGUR_TRY_ASSIGN(digest, tree_.RecordDigest(sharer));
+      if (digest != hashes.digest) return tree_.ChecksumMismatch(locator_, sharer);
+    }
     if (sharer.first_block == file.first_block) return Status::Ok();
     for (uint64_t block = 0; block < Store::BlockCount(file); ++block) {
-      AUGUR_TRY_ASSIGN(ours, tree_.BlockHash(file, block));
-      AUGUR_TRY_ASSIGN(theirs, tree_.BlockHash(sharer, block));
+      AUGUR_TRY_ASSIGN(ours, BlockHashes(file, block));
+      AUGUR_TRY_ASSIGN(theirs, BlockHashes(sharer, block));
       if (ours != theirs) return tree_.ChecksumMismatch(locator_, sharer, block);
     }
     return Status::Ok();
+  }
+
+  // What the index has for the block; no digest in version 1.
+  Result<HashPair> BlockHashes(const Entry& file, uint64_t block) const {
+    AUGUR_TRY_ASSIGN(hash, tree_.BlockHash(file, block));
+    if (!tree_.has_digests()) return HashPair{.hash = hash, .digest = {}};
+    AUGUR_TRY_ASSIGN(digest, tree_.BlockDigest(file, block));
+    return HashPair{.hash = hash, .digest = digest};
   }
 
   Status OpenShardOf(const Entry& file) {

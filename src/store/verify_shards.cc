@@ -20,6 +20,7 @@
 #include "store/file_io.h"
 #include "store/hash.h"
 #include "store/parallel.h"
+#include "store/sha256.h"
 #include "store/shard_set.h"
 #include "store/shard_table.h"
 #include "store/shard_window.h"
@@ -66,6 +67,15 @@ const char* ItemDefect(const CatalogueItem& item) {
   return ImageDefect(fixed);
 }
 
+// The digest of an item in which ItemDefect finds no defect.
+const char* ItemDigestDefect(const CatalogueItem& item) {
+  static const Digest no_bytes = Sha256({});
+  if ((item.fixed.mode & format::kTypeMask) != format::kTypeFile) {
+    return item.digest == Digest{} ? nullptr : "a SHA-256 hash without a record";
+  }
+  return item.fixed.size > 0 || item.digest == no_bytes ? nullptr : "not the SHA-256 hash of no bytes";
+}
+
 // Finds shards of one generation that name different base generations. Safe from any thread.
 class BaseGenerations {
  public:
@@ -102,7 +112,7 @@ class CatalogueVerifier {
     AUGUR_TRY(CheckTrailer());
     AUGUR_TRY(CheckSum());
     FrameReader reader(file_->fd, file_->path, trailer_.catalogue_offset,
-                       trailer_.catalogue_offset + trailer_.catalogue_bytes);
+                       trailer_.catalogue_offset + trailer_.catalogue_bytes, trailer_.version);
     CatalogueFrame frame;
     while (true) {
       AUGUR_TRY_ASSIGN(more, reader.Next(frame));
@@ -128,13 +138,14 @@ class CatalogueVerifier {
     AUGUR_TRY(ReadAt(file_->fd, file_->path, std::as_writable_bytes(std::span(&header, 1)), 0));
     AUGUR_TRY(ReadAt(file_->fd, file_->path, bytes, end));
     if (trailer_.magic != format::kTrailerMagic) return Corrupt("trailer: wrong magic");
-    if (trailer_.version != format::kVersion) {
+    if (!format::IsKnownVersion(trailer_.version)) {
       return {Code::kUnsupported, file_->path + ": trailer: version " + std::to_string(trailer_.version) +
-                                      ", this program reads version 1: use a newer AugurFS"};
+                                      ", this program reads versions 1 and 2: use a newer AugurFS"};
     }
     if (trailer_.sum != HashBytes64(bytes.first(offsetof(format::ShardTrailer, sum)))) {
       return Corrupt("trailer: checksum mismatch");
     }
+    if (trailer_.version != header.version) return Corrupt("trailer: version is not the header's");
     if (trailer_.number != header.number) return Corrupt("trailer: shard number is not the header's");
     if (trailer_.generation != header.generation) return Corrupt("trailer: generation is not the header's");
     if (trailer_.catalogue_offset < sizeof(header) || trailer_.catalogue_offset > end ||
@@ -164,8 +175,12 @@ class CatalogueVerifier {
     if (const Status status = CheckPath(item.path); !status.ok()) return Corrupt("catalogue: item " + status.text());
     if (const char* defect = ItemDefect(item)) return corrupt(defect);
     const format::CatalogueItem& fixed = item.fixed;
+    const bool digested = trailer_.version > 1;
+    if (digested) {
+      if (const char* defect = ItemDigestDefect(item)) return corrupt(defect);
+    }
     if (fixed.shard == kNoShard) return Status::Ok();
-    if (fixed.shard >= index_.header().shard_count) return corrupt("its shard is not in the shard table");
+    if (fixed.shard >= index_.header().fields().shard_count) return corrupt("its shard is not in the shard table");
     format::Shard row;
     AUGUR_TRY(index_.Load(format::SectionId::kShards, fixed.shard, &row));
     if (const char* defect = ExtentDefect(fixed.offset, fixed.size, row)) return corrupt(defect);
@@ -179,13 +194,21 @@ class CatalogueVerifier {
     if (entry.hash != Hash128{.low = fixed.hash.low, .high = fixed.hash.high}) {
       return corrupt("its hash is not the one in the index");
     }
+    if (digested && tree_.has_digests()) {
+      AUGUR_TRY_ASSIGN(digest, tree_.RecordDigest(entry));
+      if (digest != item.digest) return corrupt("its SHA-256 hash is not the one in the index");
+    }
     for (uint64_t block = 0; block < fixed.block_count; ++block) {
-      format::Hash hash;
-      std::memcpy(&hash, item.blocks.data() + block * sizeof(hash), sizeof(hash));
+      format::Block hashes{};
+      const size_t bytes = BlockItemBytes(trailer_.version);
+      std::memcpy(&hashes, item.blocks.data() + block * bytes, bytes);
       AUGUR_TRY_ASSIGN(expected, tree_.BlockHash(entry, block));
-      if (expected != Hash128{.low = hash.low, .high = hash.high}) {
+      if (expected != Hash128{.low = hashes.hash.low, .high = hashes.hash.high}) {
         return corrupt("a block hash is not the one in the index");
       }
+      if (!digested || !tree_.has_digests()) continue;
+      AUGUR_TRY_ASSIGN(digest, tree_.BlockDigest(entry, block));
+      if (digest != hashes.digest) return corrupt("the SHA-256 hash of a block is not the one in the index");
     }
     return Status::Ok();
   }
@@ -245,7 +268,7 @@ ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, in
     item_count += verifier.item_count();
     return status;
   };
-  const uint32_t shard_count = index.header().shard_count;
+  const uint32_t shard_count = index.header().fields().shard_count;
   ForEachPiece(threads, shard_count, 1,
                [&](uint64_t number, uint64_t) { sink->Passes(check(static_cast<uint32_t>(number))); });
   return {.shard_count = shard_count, .item_count = item_count};

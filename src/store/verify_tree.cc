@@ -111,7 +111,7 @@ TreeCounts VerifyTree(const IndexReader& index, const Tree& tree, int threads, D
 
 void VerifyCounts(const IndexReader& index, const TreeCounts& counts, uint64_t distinct_bytes, DefectSink* sink) {
   if (counts.bad_count > 0) return;
-  const format::IndexHeader& header = index.header();
+  const format::IndexHeader& header = index.header().fields();
   const auto check = [&](const char* what, uint64_t stated, uint64_t counted) {
     if (stated == counted) return;
     sink->Passes({Code::kCorrupt, index.name() + ": header: " + what + " " + std::to_string(stated) + ", counted are " +

@@ -6,12 +6,13 @@
 #include "base/units.h"
 #include "store/entry_check.h"
 #include "store/entry_item.h"
+#include "store/sha256.h"
 
 namespace augur {
 
-format::Hash EmptyHash() {
-  const Hash128 hash = HashBytes128({});
-  return {hash.low, hash.high};
+const HashPair& EmptyHashes() {
+  static const HashPair hashes = HashRecord({}).whole;
+  return hashes;
 }
 
 SpoolEntry EntryOf(SpoolKind kind, const Attributes& attributes) {
@@ -21,10 +22,11 @@ SpoolEntry EntryOf(SpoolKind kind, const Attributes& attributes) {
           .mtime_nsec = attributes.mtime_nsec};
 }
 
-SpoolEntry FileOf(const Attributes& attributes, const ImageInfo& image, uint64_t size, const Hash128& hash) {
+SpoolEntry FileOf(const Attributes& attributes, const ImageInfo& image, uint64_t size, const HashPair& hashes) {
   SpoolEntry entry = EntryOf(SpoolKind::kFile, attributes);
   entry.size = size;
-  entry.hash = {hash.low, hash.high};
+  entry.hash = {hashes.hash.low, hashes.hash.high};
+  entry.digest = hashes.digest;
   entry.image = image;
   return entry;
 }
@@ -36,7 +38,7 @@ Status BadInput(std::string_view path, std::string_view defect) {
 Status CheckInput(std::string_view path, const SpoolEntry& entry) {
   if (entry.mtime_nsec > format::kNanosecondsMax) return BadInput(path, "nanoseconds over 999,999,999");
   if (entry.kind != SpoolKind::kFile) return Status::Ok();
-  if (const char* defect = ImageDefect(IndexEntryOf(entry))) return BadInput(path, defect);
+  if (const char* defect = ImageDefect(IndexEntryOf(entry).entry)) return BadInput(path, defect);
   return Status::Ok();
 }
 

@@ -13,14 +13,14 @@ namespace augur {
 
 // What a StoreWriter is given of an entry, as a spooled entry.
 
-// The hash of no bytes, which an empty file has.
-format::Hash EmptyHash();
+// The hashes of no bytes, which an empty file has.
+const HashPair& EmptyHashes();
 
 // An entry with the permission bits and the time of `attributes`, and nothing else.
 SpoolEntry EntryOf(SpoolKind kind, const Attributes& attributes);
 
 // A file whose record has no place yet.
-SpoolEntry FileOf(const Attributes& attributes, const ImageInfo& image, uint64_t size, const Hash128& hash);
+SpoolEntry FileOf(const Attributes& attributes, const ImageInfo& image, uint64_t size, const HashPair& hashes);
 
 // kInvalid: what a caller says of the entry cannot be stored (nanoseconds, the image's fields).
 Status CheckInput(std::string_view path, const SpoolEntry& entry);

@@ -14,6 +14,7 @@
 #include "store/index_writer.h"
 #include "store/old_tree.h"
 #include "store/publish.h"
+#include "store/sha256.h"
 #include "store/store_folder.h"
 #include "store/tree_path.h"
 #include "store/work_folder.h"
@@ -75,8 +76,11 @@ Status StoreWriter::Parts::List(uint64_t number) {
   const SpoolEntry& entry = entries.At(number);
   item_path = entries.Key(number);
   std::replace(item_path.begin(), item_path.end(), '\0', '/');
-  CatalogueItem item{CatalogueItemOf(entry), item_path, entries.Target(number), {}};
-  if (entry.kind == SpoolKind::kFile) item.blocks = blocks.Bytes(entry.first_block, BlockHashCount(entry.size));
+  CatalogueItem item{
+      .fixed = CatalogueItemOf(entry), .path = item_path, .target = entries.Target(number), .blocks = {}};
+  if (entry.kind != SpoolKind::kFile) return series.AddItem(item);
+  item.digest = entry.digest;
+  item.blocks = blocks.Bytes(entry.first_block, BlockHashCount(entry.size));
   return series.AddItem(item);
 }
 
@@ -111,12 +115,10 @@ std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, 
                         .channels = fixed.channels,
                         .orientation = fixed.orientation,
                         .bit_depth = fixed.bit_depth};
-  SpoolEntry entry = FileOf(attributes, image, fixed.size, {fixed.hash.low, fixed.hash.high});
+  const HashPair hashes{.hash = {fixed.hash.low, fixed.hash.high}, .digest = item.digest};
+  SpoolEntry entry = FileOf(attributes, image, fixed.size, fixed.size == 0 ? EmptyHashes() : hashes);
   if (ImageDefect(fixed) != nullptr || fixed.block_count != BlockHashCount(fixed.size)) return std::nullopt;
-  if (fixed.size == 0) {
-    entry.hash = EmptyHash();
-    return entry;
-  }
+  if (fixed.size == 0) return entry;
   if (fixed.shard >= shards.size() || shards[fixed.shard].foreign) return std::nullopt;
   // What was cut off when the last shard was taken over may be named by nobody.
   const bool is_current = series.current() != nullptr && series.current()->number() == fixed.shard;
@@ -133,15 +135,16 @@ std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, 
 Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   AUGUR_TRY(series.Finish());
   const std::string path = folder + "/" + IndexName(start.generation);
-  const Result<format::IndexHeader> header = IndexWriter(entries, sorted, blocks, shards, start.generation).Write(path);
-  if (!header.ok()) {
+  const Result<WrittenIndex> index = IndexWriter(entries, sorted, blocks, shards, start.generation).Write(path);
+  if (!index.ok()) {
     ::unlink(path.c_str());
-    return header.status();
+    return index.status();
   }
+  const format::IndexHeader& header = index->header;
   Manifest manifest;
   manifest.generation = start.generation;
-  manifest.index_bytes = header->file_bytes;
-  manifest.index_id = HashBytes128(std::as_bytes(std::span(&*header, 1)));
+  manifest.index_bytes = header.file_bytes;
+  manifest.index_id = HexOf(index->root_hash);
   manifest.writer = options.writer;
   AUGUR_TRY(PublishManifest(folder, manifest));
   committed = true;
@@ -150,11 +153,11 @@ Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
     const Status removed = RemoveWorkFolder(folder, nullptr, nullptr);
     if (!removed.ok()) spdlog::warn("cannot remove what the records were made of: {}", removed.text());
   }
-  summary.file_count = header->file_count;
-  summary.directory_count = header->directory_count;
-  summary.symlink_count = header->symlink_count;
-  summary.image_count = header->image_count;
-  summary.tree_bytes = header->tree_bytes;
+  summary.file_count = header.file_count;
+  summary.directory_count = header.directory_count;
+  summary.symlink_count = header.symlink_count;
+  summary.image_count = header.image_count;
+  summary.tree_bytes = header.tree_bytes;
   return Status::Ok();
 }
 

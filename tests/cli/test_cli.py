@@ -8,7 +8,7 @@ import shutil
 import pytest
 from cli_support import refuse, run, succeed
 
-COMMANDS = ["create", "append", "adopt", "info", "ls", "verify", "extract", "gc"]
+COMMANDS = ["create", "append", "adopt", "info", "ls", "verify", "extract", "gc", "upgrade"]
 CONTROL_COMMANDS = ["hint", "status", "drop", "views"]
 
 

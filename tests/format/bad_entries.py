@@ -152,6 +152,16 @@ index("link_target_with_nul", nul_target, "link_nul", "entry 8", "NUL")
 index("empty_file_shard", entry(b"empty-file", shard=0), "empty_file", "entry 6", "shard|empty")
 index("empty_file_offset", entry(b"empty-file", offset=64), "empty_file", "entry 6", "offset|empty")
 index("empty_file_first_block", entry(b"empty-file", first_block=1), "empty_file", "entry 6", "first block|empty")
+for kind_, path_, number_ in (("directory", b"empty-folder", 7), ("link", b"link", 8)):
+    index(
+        f"{kind_}_digest",
+        entry(path_, digest=b"\1" + bytes(31)),
+        "entry_unused_field",
+        f"entry {number_}",
+        "SHA-256",
+        versions=(2,),
+    )
+index("empty_file_digest", entry(b"empty-file", digest=bytes(32)), "empty_file", "entry 6", "digest|SHA", versions=(2,))
 index("empty_file_hash", entry(b"empty-file", hash=bytes(16)), "empty_file", "entry 6", "hash|empty")
 
 index("file_shard_past_table", entry(b"a.txt", shard=1), "file_shard", "entry 3", "shard")
@@ -234,8 +244,16 @@ def other_hash(path):
     return entry(path, hash=b"\1" * 16)
 
 
+def other_digest(path):
+    return entry(path, digest=b"\1" * 32)
+
+
+def flip_block_digest(opened):
+    opened.data[opened.section(4)["offset"] + opened.block_bytes * (opened.entry(b"big")["first block"] + 1) + 16] ^= 1
+
+
 def flip_blocks_item(opened):
-    opened.data[opened.section(4)["offset"] + 16 * opened.entry(b"big")["first block"] + 16] ^= 1
+    opened.data[opened.section(4)["offset"] + opened.block_bytes * (opened.entry(b"big")["first block"] + 1)] ^= 1
 
 
 add("record_bit_flip", flip_shard(NAME_OF_SHARD, record_byte(b"zero-one", 4095)), "record_hash", SHARD, "checksum|hash")
@@ -266,6 +284,26 @@ add(
 )
 index("record_hash", other_hash(b"zero-one"), "record_hash", "checksum|hash", file=SHARD)
 index("record_hash_of_large", other_hash(b"big"), "record_hash", "checksum|hash", file=f"{SHARD}|{INDEX}", base="large")
+index("record_digest", other_digest(b"zero-one"), "record_digest", "checksum|hash", file=SHARD, versions=(2,))
+index(
+    "record_digest_of_large",
+    other_digest(b"big"),
+    "record_digest",
+    "checksum|hash",
+    file=f"{SHARD}|{INDEX}",
+    base="large",
+    versions=(2,),
+)
+index(
+    "block_digest_flip",
+    flip_block_digest,
+    "record_block_hash",
+    "block 1",
+    "checksum|hash",
+    file=SHARD,
+    base="large",
+    versions=(2,),
+)
 index("block_hash_flip", flip_blocks_item, "record_block_hash", "block 1", "checksum|hash", file=SHARD, base="large")
 index(
     "record_misplaced",

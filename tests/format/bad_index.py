@@ -58,10 +58,10 @@ def make_short_index(store):
 add("index_too_short", make_short_index, "index_too_short", INDEX, "short|bytes|trunc|header")
 
 index("header_magic", header("magic", b"AUGURIDY"), "header_magic", "magic|not an index")
-index("header_version_2", header("version", 2), "header_version", "version", "2")
+index("header_version_3", header("version", 3), "header_version", "version", "3")
 index(
     "header_checksum",
-    lambda opened: flip(lambda _: 8180)(opened),
+    lambda opened: flip(lambda opened: opened.hash_at + 4)(opened),
     "header_checksum",
     "header",
     "checksum|hash",
@@ -103,8 +103,13 @@ index("header_section_count_4", four_sections, "header_section_count", "section 
 index("header_section_count_17", header("section count", 17), "header_section_count", "section count", "17")
 index("reserved_not_zero_header_52", header("reserved", 1), "header_reserved", "reserved")
 index("reserved_not_zero_header_104", header("reserved 104", bytes(23) + b"\1"), "header_reserved", "reserved")
-index("reserved_not_zero_header_640", header("reserved 640", b"\1" + bytes(3455)), "header_reserved", "reserved")
-index("reserved_not_zero_header_4095", header("reserved 640", bytes(3455) + b"\1"), "header_reserved", "reserved")
+index("reserved_not_zero_header_640", flip(lambda _: 640), "header_reserved", "reserved")
+index(
+    "reserved_not_zero_before_roots",
+    flip(lambda opened: opened.roots_at - 1),
+    "header_reserved",
+    "reserved",
+)
 index("reserved_not_zero_unused_section_item", flip(lambda _: 128 + 15 * 32 + 8), "header_reserved", "reserved|unused")
 index("reserved_not_zero_unused_root", header("last root", 1), "header_reserved", "reserved|root")
 for field_ in ("file count", "directory count", "symlink count", "image count", "tree bytes", "record bytes"):
@@ -209,7 +214,7 @@ def overlap(opened):
 
 def overlap_checksums(opened):
     blocks = opened.section(4)
-    blocks["offset"], blocks["bytes"] = opened.checksums_at - 64, 128
+    blocks["offset"], blocks["bytes"] = opened.checksums_at - 64, 144
     opened.data += bytes(65536 * 10)  # room, so that nothing is past the end of the file
     opened.header["file bytes"] = len(opened.data)
     opened.section(5)["bytes"] = len(opened.data) - opened.checksums_at
@@ -242,7 +247,7 @@ def checksums_not_last(opened):
 
 def checksums_items(step):
     def change(opened):
-        size = opened.section(5)["bytes"] + 8 * step
+        size = opened.section(5)["bytes"] + opened.sum_bytes * step
         opened.data[:] = opened.data[: opened.checksums_at + size].ljust(opened.checksums_at + size, b"\0")
         opened.section(5)["bytes"] = size
         opened.header["file bytes"] = len(opened.data)
@@ -282,7 +287,7 @@ index(
 )
 index(
     "entries_bit_flip",
-    flip(lambda opened: opened.entries_at + 96 * 700 + 20),
+    flip(lambda opened: opened.entries_at + opened.entry_bytes * 700 + 20),
     "block_checksum",
     "block 1",
     "checksum",
@@ -313,3 +318,14 @@ index(
     "checksum",
     unsealed=("body",),
 )
+
+
+def other_version(store):
+    """A manifest of the other version, which is right by itself."""
+    opened = Index(store)
+    opened.lines[0] = f"augurfs-store {3 - opened.version}"
+    opened.set_line("index-id", "index-id " + "0" * (64 if opened.version == 1 else 32))
+    opened.save_manifest("".join(line + "\n" for line in opened.lines).encode())
+
+
+add("index_version_of_another_manifest", other_version, "index_version", f"{INDEX}|{MANIFEST}", "version")

@@ -92,7 +92,7 @@ manifest(
     "manifest_not_a_store", set_line("augurfs-store", "augurfs-stor 1"), "manifest_magic", "augurfs-store|not a store"
 )
 manifest(
-    "manifest_version_2", set_line("augurfs-store", "augurfs-store 2"), "manifest_version", "version|augurfs-store", "2"
+    "manifest_version_3", set_line("augurfs-store", "augurfs-store 3"), "manifest_version", "version|augurfs-store", "3"
 )
 manifest(
     "manifest_version_01", set_line("augurfs-store", "augurfs-store 01"), "manifest_version", "version|augurfs-store"
@@ -173,7 +173,14 @@ manifest(
 )
 manifest(
     "manifest_index_id",
-    set_line("index-id", "index-id " + "0" * 32),
+    lambda index: index.set_line("index-id", "index-id " + "0" * len(index.value("index-id"))),
+    "index_id",
+    "index-id|hash",
+    file=f"{INDEX}|{MANIFEST}",
+)
+manifest(
+    "manifest_index_id_of_the_other_version",
+    lambda index: index.set_line("index-id", "index-id " + "0" * (96 - len(index.value("index-id")))),
     "index_id",
     "index-id|hash",
     file=f"{INDEX}|{MANIFEST}",

@@ -4,9 +4,9 @@
 import os
 
 import golden
-from bad_table import INDEX, NAME_OF_SHARD, SHARD, U64_MAX, add, index
+from bad_table import BOTH, INDEX, NAME_OF_SHARD, SHARD, U64_MAX, add, index
 from make_store import File, Folder, Generation
-from patch import Index, OwnShard, h128
+from patch import Index, OwnShard, h128, sha256
 
 
 def shard(number=0, **fields):
@@ -125,14 +125,14 @@ add(
 # Own shards.
 
 
-def own_shard(name, change, defect, *words, unsealed=(), base="plain"):
+def own_shard(name, change, defect, *words, unsealed=(), base="plain", versions=BOTH):
     def make(store):
         opened = OwnShard(store, NAME_OF_SHARD)
         opened.unsealed.update(unsealed)
         change(opened)
         opened.save()
 
-    add(name, make, defect, SHARD, *words, base=base)
+    add(name, make, defect, SHARD, *words, base=base, versions=versions)
 
 
 def in_header(**fields):
@@ -157,7 +157,7 @@ def set_fields(record, fields):
 
 
 own_shard("shard_magic", in_header(magic=b"AUGURSHE"), "shard_magic", "magic|not a shard")
-own_shard("shard_version_2", in_header(version=2), "shard_version", "version")
+own_shard("shard_version_3", in_header(version=3), "shard_version", "version")
 own_shard(
     "shard_header_generation",
     lambda opened: (in_header(generation=2)(opened), in_trailer(generation=2)(opened)),
@@ -177,7 +177,13 @@ own_shard("reserved_not_zero_shard_header_55", in_header(reserved=bytes(23) + b"
 own_shard("shard_header_checksum", in_header(checksum=1), "shard_checksum", "header", "checksum", unsealed=("header",))
 
 own_shard("trailer_magic", in_trailer(magic=b"AUGURCAR"), "trailer_magic", "trailer|magic")
-own_shard("trailer_version_2", in_trailer(version=2), "trailer_version", "version")
+own_shard(
+    "trailer_version",
+    lambda opened: in_trailer(version=3 - opened.trailer["version"])(opened),
+    "trailer_version",
+    "version",
+)
+own_shard("trailer_version_3", in_trailer(version=3), "trailer_version", "version")
 own_shard("trailer_number", in_trailer(number=1), "trailer_number", "number")
 own_shard("trailer_generation", in_trailer(generation=2), "trailer_generation", "generation")
 own_shard(
@@ -245,7 +251,7 @@ own_shard("frame_checksum", in_frame(checksum=1), "frame_checksum", "frame|catal
 own_shard("item_bytes_0", in_item(item_bytes=0), "catalogue_item", "frame|catalogue", "item")
 own_shard(
     "item_bytes_past_frame",
-    in_item(item_bytes=1 << 20, path_bytes=(1 << 20) - 88),
+    lambda opened: in_item(item_bytes=1 << 20, path_bytes=(1 << 20) - opened.item_head)(opened),
     "catalogue_item",
     "frame|catalogue",
     "item",
@@ -339,10 +345,33 @@ own_shard("item_hash", of_item(b"a/cat", hash=b"\3" * 16), "item_hash", "catalog
 
 def flip_block_hash(opened):
     item = opened.item(b"big")
-    item.flip(88 + len(b"big"))
+    item.flip(opened.item_head + len(b"big"))
+
+
+def flip_block_digest(opened):
+    opened.item(b"big").flip(opened.item_head + len(b"big") + 16)
 
 
 own_shard("item_block_hash", flip_block_hash, "item_hash", "catalogue", "hash", base="large")
+own_shard("item_block_digest", flip_block_digest, "item_hash", "catalogue", "hash", base="large", versions=(2,))
+own_shard("item_digest", of_item(b"a/cat", digest=b"\3" * 32), "item_hash", "catalogue", "hash", versions=(2,))
+own_shard(
+    "item_folder_with_digest",
+    of_item(b"a", digest=b"\1" * 32),
+    "catalogue_item_record",
+    "frame|catalogue",
+    "hash",
+    versions=(2,),
+)
+own_shard(
+    "item_empty_file_digest",
+    of_item(b"two", digest=bytes(32)),
+    "catalogue_item_record",
+    "catalogue",
+    "hash",
+    base=EMPTY_FILE,
+    versions=(2,),
+)
 own_shard(
     "record_not_in_catalogue",
     lambda opened: of_item(b"a/dog", offset=opened.item(b"a/dog")["offset"] + 1)(opened),
@@ -368,7 +397,10 @@ def record_in_catalogue(store):
     opened = Index(store)
     record = opened.entry(b"a.txt")
     record["offset"] = own.catalogue_at + 1 - record["size"]
-    record["hash"] = h128(own.data[record["offset"] : record["offset"] + record["size"]])
+    data = own.data[record["offset"] : record["offset"] + record["size"]]
+    record["hash"] = h128(data)
+    if opened.version > 1:
+        record["digest"] = sha256(data)
     opened.save()
 
 

@@ -17,19 +17,20 @@ MANIFEST = r"manifest"
 @dataclasses.dataclass(frozen=True)
 class Bad:
     name: str
-    base: object  # the name of a golden store, or a list of generations
+    base: object  # the kind of a golden store, or a list of generations
     make: object  # makes the good store at the given path bad
     defect: str
     file: str
     words: tuple
+    versions: tuple
 
-    def build(self, folder):
+    def build(self, folder, version):
         """The bad store, under `folder`; its path."""
         if isinstance(self.base, str):
-            store = golden.unpack(self.base, folder)
+            store = golden.unpack(golden.name_of(self.base, version), folder)
         else:
             store = os.path.join(folder, "store")
-            make_store.write_store(store, self.base)
+            make_store.write_store(store, self.base, version)
         self.make(store)
         return store
 
@@ -37,14 +38,17 @@ class Bad:
 BAD = []
 
 
-def add(name, make, defect, file, *words, base="plain"):
-    BAD.append(Bad(name, base, make, defect, file, words))
+BOTH = (1, 2)
+
+
+def add(name, make, defect, file, *words, base="plain", versions=BOTH):
+    BAD.append(Bad(name, base, make, defect, file, words, versions))
 
 
 NAME_OF_SHARD = SHARD
 
 
-def index(name, change, defect, *words, base="plain", file=INDEX, unsealed=()):
+def index(name, change, defect, *words, base="plain", file=INDEX, unsealed=(), versions=BOTH):
     """`change` edits the Index; what is not in `unsealed` is made right above it."""
 
     def make(store):
@@ -53,7 +57,7 @@ def index(name, change, defect, *words, base="plain", file=INDEX, unsealed=()):
         change(opened)
         opened.save()
 
-    add(name, make, defect, file, *words, base=base)
+    add(name, make, defect, file, *words, base=base, versions=versions)
 
 
 def flip(place):

@@ -15,6 +15,9 @@ from patch import Index
 
 GOOD_NAMES = sorted(golden.GOLDEN)
 BY_NAME = {case.name: case for case in bad.BAD}
+# Each bad store in each version that can have its defect.
+BAD_IN_VERSIONS = [(name, version) for name, case in BY_NAME.items() for version in case.versions]
+VERSIONS = (1, 2)
 
 
 def expected(tree):
@@ -102,8 +105,8 @@ def text_of(raw):
     return raw.decode("utf-8", "backslashreplace")
 
 
-def write_foreign_absolute(folder):
-    golden.adopted(golden.tree_of_tar(), absolute=True)(folder)
+def write_foreign_absolute(folder, version):
+    golden.adopted(golden.tree_of_tar(), absolute=True)(folder, version)
     return os.path.join(folder, "store")
 
 
@@ -113,23 +116,23 @@ def touch_tar(folder):
     return store
 
 
-def write_two_root_pieces(folder):
-    """A body of over 8,192 blocks, most of it a hole in an ignorable section."""
+def write_two_root_pieces(folder, version):
+    """A body of over 8,192 blocks, or 2,048, most of it a hole in an ignorable section."""
     store = os.path.join(folder, "store")
-    hole = Section(500, b"first", 1, hole_bytes=8192 * 65536)
-    write_store(store, [Generation(golden.plain(), sections=(hole,), reversed_layout=True)])
+    hole = Section(500, b"first", 1, hole_bytes=(8192 if version == 1 else 2048) * 65536)
+    write_store(store, [Generation(golden.plain(), sections=(hole,), reversed_layout=True)], version)
     assert Index(store).section(5)["bytes"] > 65536
     return store
 
 
-def write_longest_path(folder):
+def write_longest_path(folder, version):
     store = os.path.join(folder, "store")
-    write_store(store, [Generation(golden.with_path_of(4095))])
+    write_store(store, [Generation(golden.with_path_of(4095))], version)
     return store
 
 
-def write_empty_section_within_another(folder):
-    store = golden.unpack("plain", folder)
+def write_empty_section_within_another(folder, version):
+    store = golden.unpack(golden.name_of("plain", version), folder)
     index = Index(store)
     assert index.section(4)["bytes"] == 0
     index.section(4)["offset"] = index.section(1)["offset"] + 64

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The golden good stores: what is in each, and how good/ was filled, once, by make_store.py.
 
-The archives in good/ are the stores of version 1, kept for ever: every later reader must read them. Never write them
-anew; a new kind gets a new name. `python tests/format/golden.py NAME` writes good/NAME.tar.xz and refuses to replace one.
+The archives in good/ are the stores of version 1, and NAME_2 those of version 2, kept for ever: every later reader must
+read them. Never write them anew; a new kind gets a new name. `python tests/format/golden.py NAME` writes good/NAME.tar.xz and refuses to replace one.
 """
 
 import base64
@@ -67,8 +67,9 @@ class Golden:
     """What a store holds: the newest `tree`; `rebuildable` when all of it is in catalogues."""
 
     tree: Folder
-    write: object  # a function of the folder above the store; the store is its subfolder `store`
+    write: object  # a function of the folder above the store and the version; the store is its subfolder `store`
     rebuildable: bool = True
+    version: int = 1
 
 
 def plain():
@@ -172,8 +173,8 @@ def write_tar(path, tree):
 
 
 def own(*generations):
-    def write(folder):
-        writer = Writer(os.path.join(folder, "store"))
+    def write(folder, version):
+        writer = Writer(os.path.join(folder, "store"), version)
         for generation in generations:
             writer.write(generation)
 
@@ -181,21 +182,22 @@ def own(*generations):
 
 
 def adopted(tree, absolute):
-    def write(folder):
+    def write(folder, version):
         path = os.path.join(folder, "images.tar")
         offsets = write_tar(path, tree)
         locator = os.fsencode(os.path.abspath(path)) if absolute else b"../images.tar"
-        Writer(os.path.join(folder, "store")).write(Generation(tree, 0, (Foreign(path, locator, offsets, absolute),)))
+        foreign = Foreign(path, locator, offsets, absolute)
+        Writer(os.path.join(folder, "store"), version).write(Generation(tree, 0, (foreign,)))
 
     return write
 
 
-def write_mixed(folder):
+def write_mixed(folder, version):
     """An adopted tar to which a generation in an own shard was appended."""
     path = os.path.join(folder, "images.tar")
     tree = tree_of_tar()
     offsets = write_tar(path, tree)
-    writer = Writer(os.path.join(folder, "store"))
+    writer = Writer(os.path.join(folder, "store"), version)
     writer.write(Generation(tree, 0, (Foreign(path, b"../images.tar", offsets),)))
     writer.write(Generation(mixed_tree(), 1))
 
@@ -247,11 +249,11 @@ def after_anew_tree():
     )
 
 
-def write_with_debris(folder):
+def write_with_debris(folder, version):
     """Generation 1, an ignorable section and key, other orders of sections and lines, and what a killed writer left."""
     sections = (Section(77, b"anything" * 10, 8), Section(0xFFFFFFFF, b"", 3))
     lines = ("x-note two  spaces, = and : are the value's own", "x-note again")
-    own(Generation(plain(), 2, (), sections, lines, reversed_layout=True))(folder)
+    own(Generation(plain(), 2, (), sections, lines, reversed_layout=True))(folder, version)
     store = os.path.join(folder, "store")
     for name, data in (
         ("lock", b"\0\xff whoever"),
@@ -265,7 +267,7 @@ def write_with_debris(folder):
             file.write(data)
 
 
-GOLDEN = {
+FIRST = {
     "plain": Golden(plain(), own(Generation(plain()))),
     "empty": Golden(Folder(), own(Generation(Folder(), 0)), rebuildable=False),
     "raw_names": Golden(raw_names(), own(Generation(raw_names()))),
@@ -289,6 +291,14 @@ GOLDEN = {
 }
 
 
+GOLDEN = FIRST | {name + "_2": dataclasses.replace(case, version=2) for name, case in FIRST.items()}
+
+
+def name_of(name, version):
+    """The golden store of this kind and version."""
+    return name if version == 1 else f"{name}_{version}"
+
+
 def unpack(name, folder):
     """Puts the golden store `name` under `folder` and returns the path of the store."""
     with tarfile.open(os.path.join(GOOD, name + ".tar.xz")) as tar:
@@ -305,7 +315,7 @@ def pack(name):
         return info
 
     with tempfile.TemporaryDirectory() as folder:
-        GOLDEN[name].write(folder)
+        GOLDEN[name].write(folder, GOLDEN[name].version)
         path = os.path.join(GOOD, name + ".tar.xz")
         with open(path, "xb") as file, tarfile.open(fileobj=file, mode="w:xz", format=tarfile.USTAR_FORMAT) as tar:
             for root in sorted(os.listdir(folder)):

@@ -6,6 +6,7 @@ in shards. Everything is kept in memory, so it is for small stores of the tests 
 """
 
 import dataclasses
+import hashlib
 import os
 import struct
 
@@ -60,7 +61,7 @@ class Foreign:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A further section that readers of version 1 ignore. `hole_bytes` of zeros follow the payload, kept as a hole."""
+    """A further section that readers ignore. `hole_bytes` of zeros follow the payload, kept as a hole."""
 
     id: int
     payload: bytes
@@ -89,6 +90,10 @@ def h64(data):
 def h128(data):
     value = xxhash.xxh3_128_intdigest(data)
     return struct.pack("<QQ", value & (2**64 - 1), value >> 64)
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
 
 
 def type_and_mode(node):
@@ -123,10 +128,64 @@ def in_path_order(folder, prefix=b""):
             yield path, node
 
 
-def block_hashes(data):
-    if len(data) <= MIB:
-        return []
-    return [h128(data[i : i + MIB]) for i in range(0, len(data), MIB)]
+def in_blocks(data):
+    return [data[i : i + MIB] for i in range(0, len(data), MIB)] if len(data) > MIB else []
+
+
+def digest(data):
+    blocks = in_blocks(data)
+    return sha256(b"AUGURREC" + b"".join(map(sha256, blocks))) if blocks else sha256(data)
+
+
+class Version1:
+    """How version 1 lays out what the versions have in different ways."""
+
+    number = 1
+    header_bytes, roots_at, root_bytes = 8192, 4096, 4080
+    entry_bytes, block_bytes, sum_bytes = 96, 16, 8
+
+    @staticmethod
+    def sum(data):
+        return struct.pack("<Q", h64(data))
+
+    @staticmethod
+    def header_hash(data):
+        return h128(data)
+
+    @staticmethod
+    def index_id(header):
+        return xxhash.xxh3_128_hexdigest(header)
+
+    @staticmethod
+    def block(data):
+        return h128(data)
+
+    @staticmethod
+    def digest(node):
+        return b""
+
+
+class Version2:
+    number = 2
+    header_bytes, roots_at, root_bytes = 65_536, 1024, 64_480
+    entry_bytes, block_bytes, sum_bytes = 128, 48, 32
+    sum = staticmethod(sha256)
+    header_hash = staticmethod(sha256)
+
+    @staticmethod
+    def index_id(header):
+        return header[-32:].hex()
+
+    @staticmethod
+    def block(data):
+        return h128(data) + sha256(data)
+
+    @staticmethod
+    def digest(node):
+        return digest(node.data) if isinstance(node, File) else bytes(32)
+
+
+VERSIONS = {1: Version1, 2: Version2}
 
 
 @dataclasses.dataclass
@@ -142,8 +201,9 @@ class TableItem:
 class Writer:
     """Writes generation after generation into one folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, version):
         self.folder = folder
+        self.version = VERSIONS[version]
         self.generation = 0
         self.base = 0  # generation, of the shards being written
         self.table = []
@@ -186,7 +246,7 @@ class Writer:
     def _write_shard(self, entries):
         number = len(self.table)
         name = f"shard-{self.generation:08d}-{number:05d}"
-        head = struct.pack("<8sIIQQ24s", b"AUGURSHD", 1, number, self.generation, self.base, bytes(24))
+        head = struct.pack("<8sIIQQ24s", b"AUGURSHD", self.version.number, number, self.generation, self.base, bytes(24))
         out = bytearray(head + struct.pack("<Q", h64(head)))
         items = []
         for path, node in entries:
@@ -199,7 +259,15 @@ class Writer:
             payload = b"".join(items[i : i + 5])
             catalogue += struct.pack("<4sIIIQ", b"CFRM", len(payload), len(items[i : i + 5]), 0, h64(payload)) + payload
         trailer = struct.pack(
-            "<8sIIQQQQQ", b"AUGURCAT", 1, number, self.generation, len(out), len(catalogue), len(items), h64(catalogue)
+            "<8sIIQQQQQ",
+            b"AUGURCAT",
+            self.version.number,
+            number,
+            self.generation,
+            len(out),
+            len(catalogue),
+            len(items),
+            h64(catalogue),
         )
         out += catalogue + trailer + struct.pack("<Q", h64(trailer))
         with open(os.path.join(self.folder, name), "xb") as file:
@@ -215,8 +283,8 @@ class Writer:
         shard, offset = self._place(path, node)
         is_file = isinstance(node, File)
         target = node.target if isinstance(node, Link) else b""
-        blocks = block_hashes(node.data) if is_file else []
-        used = 88 + len(path) + len(target) + 16 * len(blocks)
+        blocks = list(map(self.version.block, in_blocks(node.data))) if is_file else []
+        used = 88 + len(self.version.digest(node)) + len(path) + len(target) + self.version.block_bytes * len(blocks)
         padding = -used % 8
         return (
             struct.pack(
@@ -225,6 +293,7 @@ class Writer:
             + struct.pack("<qQIIQ", node.mtime[0], len(node.data) if is_file else 0, shard, 0, offset)
             + (h128(node.data) if is_file else bytes(16))
             + image_bytes(node)
+            + self.version.digest(node)
             + path
             + target
             + b"".join(blocks)
@@ -274,8 +343,8 @@ class Writer:
                     distinct[(shard, offset)] = size
                 if size > MIB:
                     if node.data not in block_places:
-                        block_places[node.data] = len(blocks) // 16
-                        blocks += b"".join(block_hashes(node.data))
+                        block_places[node.data] = len(blocks) // self.version.block_bytes
+                        blocks += b"".join(map(self.version.block, in_blocks(node.data)))
                     first_block = block_places[node.data]
                 totals[0] += 1
                 totals[3] += node.image is not None
@@ -295,7 +364,7 @@ class Writer:
                 parent,
                 first_block,
             )
-            entries += image_bytes(node)
+            entries += image_bytes(node) + self.version.digest(node)
 
         shards = bytearray()
         for item in self.table:
@@ -313,10 +382,10 @@ class Writer:
             )
 
         sections = [
-            (1, 96, bytes(entries), 0, 1),
+            (1, self.version.entry_bytes, bytes(entries), 0, 1),
             (2, 1, bytes(names), 0, 1),
             (3, 64, bytes(shards), 0, 1),
-            (4, 16, bytes(blocks), 0, 1),
+            (4, self.version.block_bytes, bytes(blocks), 0, 1),
         ] + [(s.id, s.item_bytes, s.payload, s.hole_bytes, 0) for s in what.sections]
         if what.reversed_layout:
             sections.reverse()
@@ -335,21 +404,21 @@ class Writer:
             body_end = offset + -offset % KIB64
             file.truncate(body_end)
             file.seek(KIB64)
-            checksums = b"".join(struct.pack("<Q", h64(file.read(KIB64))) for _ in range(body_end // KIB64 - 1))
+            checksums = b"".join(self.version.sum(file.read(KIB64)) for _ in range(body_end // KIB64 - 1))
             file.write(checksums)
-            placed.append((5, 1, body_end, len(checksums), 8))
+            placed.append((5, 1, body_end, len(checksums), self.version.sum_bytes))
             if what.reversed_layout:
                 placed.reverse()
 
             table = b"".join(
                 struct.pack("<IHHQQII", id_, 1, must, at, size, item, 0) for id_, must, at, size, item in placed
             )
-            roots = b"".join(struct.pack("<Q", h64(checksums[i : i + KIB64])) for i in range(0, len(checksums), KIB64))
+            roots = b"".join(self.version.sum(checksums[i : i + KIB64]) for i in range(0, len(checksums), KIB64))
             header = struct.pack(
-                "<8sIIQQQIIII6Q24s512s3456s4080s",
+                f"<8sIIQQQIIII6Q24s512s{self.version.roots_at - 640}s{self.version.root_bytes}s",
                 b"AUGURIDX",
-                1,
-                8192,
+                self.version.number,
+                self.version.header_bytes,
                 body_end + len(checksums),
                 self.generation,
                 entry_count,
@@ -364,7 +433,7 @@ class Writer:
                 b"",
                 roots,
             )
-            header += h128(header)
+            header += self.version.header_hash(header)
             file.seek(0)
             file.write(header)
             return header, body_end + len(checksums)
@@ -375,13 +444,13 @@ class Writer:
             f"generation {self.generation}",
             f"index index-{self.generation:08d}",
             f"index-bytes {index_bytes}",
-            f"index-id {xxhash.xxh3_128_hexdigest(raw)}",
+            f"index-id {self.version.index_id(raw)}",
             "writer make_store.py 1",
             *what.manifest_lines,
         ]
         if what.reversed_layout:
             lines.reverse()
-        text = "".join(line + "\n" for line in ["augurfs-store 1", *lines]).encode()
+        text = "".join(line + "\n" for line in [f"augurfs-store {self.version.number}", *lines]).encode()
         text += f"checksum {h64(text):016x}\n".encode()
         temporary = os.path.join(self.folder, "manifest.new")
         with open(temporary, "wb") as file:
@@ -389,7 +458,7 @@ class Writer:
         os.rename(temporary, os.path.join(self.folder, "manifest"))
 
 
-def write_store(folder, generations):
-    writer = Writer(folder)
+def write_store(folder, generations, version):
+    writer = Writer(folder, version)
     for generation in generations:
         writer.write(generation)

@@ -2,6 +2,7 @@
 """Changes single fields of a store and makes all checksums above them right again, so that a bad store has exactly the
 defect that it is named for. It parses nothing but the places of fields, and shares no code with reader or writer."""
 
+import hashlib
 import os
 import struct
 
@@ -17,6 +18,21 @@ def h64(data):
 def h128(data):
     return xxhash.xxh3_128_intdigest(bytes(data)).to_bytes(16, "little")
 
+
+def sha256(data):
+    return hashlib.sha256(bytes(data)).digest()
+
+
+def sum1(data):
+    return struct.pack("<Q", h64(data))
+
+
+# By version: header bytes, bytes of the header's own hash, where the root checksums begin, the sum of CHECKSUMS, bytes
+# of its items, of an entry, of an item of BLOCKS.
+LAYOUTS = {
+    1: (8192, 16, 4096, sum1, 8, 96, 16),
+    2: (65_536, 32, 1024, sha256, 32, 128, 48),
+}
 
 HEADER = {
     "magic": (0, "8s"),
@@ -36,9 +52,6 @@ HEADER = {
     "tree bytes": (88, "Q"),
     "record bytes": (96, "Q"),
     "reserved 104": (104, "24s"),
-    "reserved 640": (640, "3456s"),
-    "last root": (8168, "Q"),
-    "first root": (4096, "Q"),
 }
 SECTION = {
     "id": (0, "I"),
@@ -69,6 +82,7 @@ ENTRY = {
     "channels": (93, "B"),
     "orientation": (94, "B"),
     "bit depth": (95, "B"),
+    "digest": (96, "32s"),  # of version 2
 }
 SHARD = {
     "kind": (0, "H"),
@@ -122,6 +136,7 @@ ITEM = {
     "offset": (48, "Q"),
     "hash": (56, "16s"),
     "image kind": (84, "B"),
+    "digest": (88, "32s"),  # of version 2
 }
 
 
@@ -154,7 +169,14 @@ class Index:
         self.name = self.value("index")
         with open(os.path.join(store, self.name), "rb") as file:
             self.data = bytearray(file.read())
-        self.header = Record(self.data, 0, HEADER)
+        self.version = Record(self.data, 0, HEADER)["version"]
+        header_bytes, hash_bytes, self.roots_at, self.sum, self.sum_bytes, self.entry_bytes, self.block_bytes = LAYOUTS[
+            self.version
+        ]
+        self.header_end = header_bytes
+        self.hash_at = header_bytes - hash_bytes
+        roots = {"first root": (self.roots_at, "Q"), "last root": (self.hash_at - self.sum_bytes, "Q")}
+        self.header = Record(self.data, 0, HEADER | roots)
         self.checksums_at = self.section(5)["offset"]
         self.entries_at = self.section(1)["offset"]
         self.shards_at = self.section(3)["offset"]
@@ -196,7 +218,7 @@ class Index:
         return bytes(self.data[at : at + entry["name bytes"]])
 
     def entry_number(self, number):
-        return Record(self.data, self.entries_at + 96 * number, ENTRY)
+        return Record(self.data, self.entries_at + self.entry_bytes * number, ENTRY)
 
     def entry(self, path):
         return self.entry_number(self.number(path))
@@ -213,7 +235,7 @@ class Index:
         new = old + text
         blocks = -(-len(new) // KIB64)
         at = self.checksums_at
-        self.data[at:] = new + bytes(blocks * KIB64 - len(new)) + self.data[at:] + bytes(8 * blocks)
+        self.data[at:] = new + bytes(blocks * KIB64 - len(new)) + self.data[at:] + bytes(self.sum_bytes * blocks)
         names["offset"], names["bytes"] = at, len(new)
         self.checksums_at = at + blocks * KIB64
         self.section(5)["offset"] = self.checksums_at
@@ -223,25 +245,34 @@ class Index:
 
     # --- saving
 
+    def id_of(self, data):
+        """The index-id of an index of this version with these bytes."""
+        if self.version == 1:
+            return xxhash.xxh3_128_hexdigest(bytes(data[: self.header_end]))
+        return sha256(data[: self.hash_at]).hex()
+
     def seal(self):
         if "blocks" not in self.unsealed:
             blocks = range(KIB64, self.checksums_at, KIB64)
             for i, start in enumerate(blocks):
-                if 8 * (i + 1) <= len(self.data) - self.checksums_at:
-                    struct.pack_into("<Q", self.data, self.checksums_at + 8 * i, h64(self.data[start : start + KIB64]))
+                if self.sum_bytes * (i + 1) <= len(self.data) - self.checksums_at:
+                    at = self.checksums_at + self.sum_bytes * i
+                    self.data[at : at + self.sum_bytes] = self.sum(self.data[start : start + KIB64])
         if "roots" not in self.unsealed:
             sums = self.data[self.checksums_at :]
             for i, start in enumerate(range(0, len(sums), KIB64)):
-                struct.pack_into("<Q", self.data, 4096 + 8 * i, h64(sums[start : start + KIB64]))
+                at = self.roots_at + self.sum_bytes * i
+                self.data[at : at + self.sum_bytes] = self.sum(sums[start : start + KIB64])
 
     def save(self):
         if "body" not in self.unsealed:
             self.seal()
         if "header" not in self.unsealed:
-            self.data[8176:8192] = h128(self.data[:8176])
+            hashed = self.data[: self.hash_at]
+            self.data[self.hash_at : self.header_end] = h128(hashed) if self.version == 1 else sha256(hashed)
         keys = {line.split(" ")[0] for line in self.lines}
         if "index-id" not in self.unsealed and "index-id" in keys:
-            self.set_line("index-id", f"index-id {xxhash.xxh3_128_hexdigest(bytes(self.data[:8192]))}")
+            self.set_line("index-id", "index-id " + self.id_of(self.data))
         if "index-bytes" not in self.unsealed and "index-bytes" in keys:
             self.set_line("index-bytes", f"index-bytes {len(self.data)}")
         with open(os.path.join(self.store, self.name), "wb") as file:
@@ -262,6 +293,7 @@ class OwnShard:
         with open(self.path, "rb") as file:
             self.data = bytearray(file.read())
         self.header = Record(self.data, 0, SHARD_HEADER)
+        self.item_head = 88 if self.header["version"] == 1 else 120  # bytes of an item before its path
         self.trailer = Record(self.data, len(self.data) - 64, TRAILER)
         self.catalogue_at = self.trailer["catalogue offset"]
         self.catalogue_end = len(self.data) - 64
@@ -274,7 +306,8 @@ class OwnShard:
         at = self.catalogue_at + 24
         while at < self.catalogue_at + 24 + self.first_frame["payload bytes"]:
             item = Record(self.data, at, ITEM)
-            if self.data[at + 88 : at + 88 + item["path bytes"]] == path:
+            start = at + self.item_head
+            if self.data[start : start + item["path bytes"]] == path:
                 return item
             at += item["item bytes"]
         raise KeyError(path)

@@ -15,11 +15,9 @@ import re
 import stat
 import sys
 
-import xxhash
-
 from reader_catalogue import parse_shard_header, pread_all, read_catalogue
 from reader_entry import NO_IMAGE
-from reader_error import StoreError, refuse_if, show, xxh3_128
+from reader_error import StoreError, record_digest, refuse_if, sha256, show, xxh3_128
 from reader_header import BLOCK_BYTES
 from reader_manifest import read_manifest
 from reader_store import OWN, Store
@@ -35,6 +33,11 @@ class Report:
     record_bytes: int
     catalogue_items: int
     warnings: list
+
+
+def same_blocks(one, other):
+    """Whether two lists of items of BLOCKS are alike in what both have: an item of version 1 has no SHA-256."""
+    return len(one) == len(other) and all(a.startswith(b) or b.startswith(a) for a, b in zip(one, other))
 
 
 def check_catalogue(store, number, records):
@@ -73,7 +76,9 @@ def check_catalogue(store, number, records):
         named.add(record)
         for entry in records.get(record, ()):
             refuse_if(
-                entry.hash != item.hash or store.blocks(entry) != item.blocks,
+                entry.hash != item.hash
+                or (entry.digest and item.digest and entry.digest != item.digest)
+                or not same_blocks(store.blocks(entry), item.blocks),
                 "item_hash",
                 f"{where}: another hash than entry {entry.number} of the index",
             )
@@ -93,6 +98,23 @@ def check_base(name, header, bases):
         base != header.base_generation,
         "shard_base_differs",
         f"{name}: base generation {header.base_generation}: another shard of the same generation says {base}",
+    )
+
+
+def check_record(store, entry):
+    """Both hashes of the whole record and of each of its blocks."""
+    where = f"{store.shard(entry.shard).name}: record of entry {entry.number}"
+    data = store.read(entry)
+    refuse_if(xxh3_128(data) != entry.hash, "record_hash", f"{where}: whole record: checksum mismatch")
+    if store.header.version == 1:
+        return
+    for i, item in enumerate(store.blocks(entry)):
+        block = data[i * BLOCK_BYTES : (i + 1) * BLOCK_BYTES]
+        refuse_if(sha256(block) != item[16:], "record_block_hash", f"{where}: block {i}: checksum mismatch (SHA-256)")
+    refuse_if(
+        record_digest(data, BLOCK_BYTES) != entry.digest,
+        "record_digest",
+        f"{where}: whole record: checksum mismatch (SHA-256)",
     )
 
 
@@ -147,15 +169,8 @@ def full_check(path):
             )
 
         for sharing in records.values():
-            for entry in {(e.hash, e.first_block): e for e in sharing}.values():
-                digest = xxhash.xxh3_128()
-                for start in range(0, entry.size, BLOCK_BYTES):
-                    digest.update(store.read(entry, start, BLOCK_BYTES))
-                refuse_if(
-                    digest.intdigest().to_bytes(16, "little") != entry.hash,
-                    "record_hash",
-                    f"{store.shard(entry.shard).name}: record of entry {entry.number}: whole record: checksum mismatch",
-                )
+            for entry in {(e.hash, e.digest, e.first_block): e for e in sharing}.values():
+                check_record(store, entry)
         bases = {}
         for number in range(store.header.shard_count):
             if store.shard(number).kind == OWN:
@@ -225,14 +240,14 @@ class Rebuilt:
         with open(os.path.join(self.folder, name), "rb") as file:
             data = pread_all(file.fileno(), item.size, item.offset, show(name))
         refuse_if(
-            xxh3_128(data) != item.hash,
+            xxh3_128(data) != item.hash or (item.digest and record_digest(data, BLOCK_BYTES) != item.digest),
             "record_hash",
             f"{show(name)}: record of {show(item.path)!r}: checksum mismatch",
         )
         for i, expected in enumerate(item.blocks):
             block = data[i * BLOCK_BYTES : (i + 1) * BLOCK_BYTES]
             refuse_if(
-                xxh3_128(block) != expected,
+                not (xxh3_128(block) + sha256(block)).startswith(expected),
                 "record_block_hash",
                 f"{show(name)}: record of {show(item.path)!r}: block {i}: checksum mismatch",
             )

@@ -7,7 +7,7 @@ import stat
 import struct
 
 from reader_entry import IMAGE_FORMAT, NO_IMAGE, NO_SHARD, Image, good_name, image_defect, known_type
-from reader_error import HASH_OF_NOTHING, refuse_if, show, xxh3_64
+from reader_error import DIGEST_OF_NOTHING, HASH_OF_NOTHING, NO_DIGEST, refuse_if, show, xxh3_64
 from reader_header import BLOCK_BYTES
 
 
@@ -22,16 +22,18 @@ class CatalogueItem:
     hash: bytes
     image: Image
     target: bytes
-    blocks: tuple
+    blocks: tuple  # items of BLOCKS
+    digest: bytes  # empty in version 1
 
 
-def parse_catalogue_item(name, payload, at):
+def parse_catalogue_item(name, version, payload, at):
     """The item at byte `at` of the payload, and its length."""
 
     def check(condition, defect, text):
         refuse_if(condition, defect, f"{name}: catalogue item: {text}")
 
-    check(len(payload) - at < 88, "catalogue_item", "past the end of its frame")
+    head, block_bytes = (88, 16) if version == 1 else (120, 48)
+    check(len(payload) - at < head, "catalogue_item", "past the end of its frame")
     (
         item_bytes,
         path_bytes,
@@ -46,7 +48,7 @@ def parse_catalogue_item(name, payload, at):
         offset,
         hash_,
     ) = struct.unpack_from("<IIIIIIqQIIQ16s", payload, at)
-    used = 88 + path_bytes + target_bytes + 16 * block_count
+    used = head + path_bytes + target_bytes + block_bytes * block_count
     check(
         item_bytes % 8 or not used <= item_bytes < used + 8,
         "catalogue_item",
@@ -56,10 +58,13 @@ def parse_catalogue_item(name, payload, at):
     check(reserved, "catalogue_item_reserved", "reserved field is not zero")
     check(any(payload[at + used : at + item_bytes]), "catalogue_item_reserved", "padding is not zero")
     image = Image(*struct.unpack_from(IMAGE_FORMAT, payload, at + 72))
-    path = payload[at + 88 : at + 88 + path_bytes]
-    target = payload[at + 88 + path_bytes : at + 88 + path_bytes + target_bytes]
-    start = at + 88 + path_bytes + target_bytes
-    blocks = tuple(payload[start + 16 * i : start + 16 * (i + 1)] for i in range(block_count))
+    digest = payload[at + 88 : at + head]
+    start = at + head
+    path = payload[start : start + path_bytes]
+    start += path_bytes
+    target = payload[start : start + target_bytes]
+    start += target_bytes
+    blocks = tuple(payload[start + block_bytes * i : start + block_bytes * (i + 1)] for i in range(block_count))
 
     check(
         path and not all(good_name(part) for part in path.split(b"/")),
@@ -79,12 +84,12 @@ def parse_catalogue_item(name, payload, at):
     has_record = is_file and size > 0
     check(has_record == (shard == NO_SHARD), "catalogue_item_record", f"{show(path)!r}: shard {shard} with size {size}")
     check(
-        not is_file and (size or any(hash_)),
+        not is_file and (size or any(hash_) or digest not in (b"", NO_DIGEST)),
         "catalogue_item_record",
         f"{show(path)!r}: size or hash, but not a regular file",
     )
     check(
-        is_file and size == 0 and hash_ != HASH_OF_NOTHING,
+        is_file and size == 0 and (hash_ != HASH_OF_NOTHING or digest not in (b"", DIGEST_OF_NOTHING)),
         "catalogue_item_record",
         f"{show(path)!r}: hash of an empty file is not that of no bytes",
     )
@@ -96,12 +101,12 @@ def parse_catalogue_item(name, payload, at):
     wrong = image_defect(image) if is_file else (None if image == NO_IMAGE else "an image field is not 0")
     check(wrong, "catalogue_item_image", f"{show(path)!r}: {wrong}")
     return (
-        CatalogueItem(path, mode, (seconds, nanoseconds), size, shard, offset, hash_, image, target, blocks),
+        CatalogueItem(path, mode, (seconds, nanoseconds), size, shard, offset, hash_, image, target, blocks, digest),
         item_bytes,
     )
 
 
-def parse_catalogue(name, data):
+def parse_catalogue(name, version, data):
     items = []
     at = 0
     while at < len(data):
@@ -120,7 +125,7 @@ def parse_catalogue(name, data):
         count = 0
         inner = 0
         while inner < payload_bytes:
-            item, item_bytes = parse_catalogue_item(name, payload, inner)
+            item, item_bytes = parse_catalogue_item(name, version, payload, inner)
             items.append(item)
             inner += item_bytes
             count += 1
@@ -133,6 +138,7 @@ def parse_catalogue(name, data):
 
 @dataclasses.dataclass(frozen=True)
 class ShardHeader:
+    version: int
     number: int
     generation: int
     base_generation: int
@@ -159,7 +165,7 @@ def parse_shard_header(name, raw):
     refuse_if(len(raw) < 64, "shard_too_short", f"{name}: {len(raw)} bytes: too short for a shard header")
     magic, version, number, generation, base = struct.unpack_from("<8sIIQQ", raw, 0)
     refuse_if(magic != b"AUGURSHD", "shard_magic", f"{name}: magic is not AUGURSHD: not a shard")
-    refuse_if(version != 1, "shard_version", f"{name}: version {version}: this reader knows 1")
+    refuse_if(version not in (1, 2), "shard_version", f"{name}: version {version}: this reader knows 1 and 2")
     refuse_if(
         struct.unpack_from("<Q", raw, 56)[0] != xxh3_64(raw[:56]), "shard_checksum", f"{name}: header checksum mismatch"
     )
@@ -169,7 +175,7 @@ def parse_shard_header(name, raw):
         f"{name}: base generation {base}: not below the generation {generation}",
     )
     refuse_if(any(raw[32:56]), "shard_reserved", f"{name}: reserved field of the header is not zero")
-    return ShardHeader(number, generation, base)
+    return ShardHeader(version, number, generation, base)
 
 
 def read_catalogue(fd, name, header):
@@ -179,7 +185,11 @@ def read_catalogue(fd, name, header):
     raw = pread_all(fd, 64, size - 64, name)
     magic, version, number, generation, offset, length, items, checksum = struct.unpack_from("<8sIIQQQQQ", raw, 0)
     refuse_if(magic != b"AUGURCAT", "trailer_magic", f"{name}: trailer magic is not AUGURCAT")
-    refuse_if(version != 1, "trailer_version", f"{name}: trailer version {version}: this reader knows 1")
+    refuse_if(
+        version != header.version,
+        "trailer_version",
+        f"{name}: trailer version {version}: the header says {header.version}",
+    )
     refuse_if(
         struct.unpack_from("<Q", raw, 56)[0] != xxh3_64(raw[:56]),
         "trailer_checksum",
@@ -202,7 +212,7 @@ def read_catalogue(fd, name, header):
     )
     data = pread_all(fd, length, offset, name)
     refuse_if(xxh3_64(data) != checksum, "catalogue_checksum", f"{name}: catalogue checksum mismatch")
-    listing = parse_catalogue(name, data)
+    listing = parse_catalogue(name, header.version, data)
     refuse_if(
         len(listing) != items,
         "trailer_item_count",

@@ -35,6 +35,7 @@ class Entry:
     parent: int
     first_block: int
     image: Image
+    digest: bytes  # empty in version 1
 
     @property
     def is_directory(self):

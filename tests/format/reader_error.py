@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the second reader refuses, and the hashes of the format."""
 
+import hashlib
 import os
 
 import xxhash
@@ -28,7 +29,21 @@ def xxh3_128(data):
     return xxhash.xxh3_128_intdigest(data).to_bytes(16, "little")
 
 
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def record_digest(data, block_bytes):
+    """The digest of a record: of its bytes, or of the digests of its blocks when it has more than one."""
+    if len(data) <= block_bytes:
+        return sha256(data)
+    blocks = (sha256(data[i : i + block_bytes]) for i in range(0, len(data), block_bytes))
+    return sha256(b"AUGURREC" + b"".join(blocks))
+
+
 HASH_OF_NOTHING = xxh3_128(b"")
+DIGEST_OF_NOTHING = sha256(b"")
+NO_DIGEST = bytes(32)
 
 
 def show(raw):

@@ -12,6 +12,7 @@ MANIFEST_BYTES_MAX = 4096
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
+    version: int
     generation: int
     index: str
     index_bytes: int
@@ -39,10 +40,12 @@ def parse_manifest(data):
     refuse_if(
         not first.startswith(b"augurfs-store "),
         "manifest_magic",
-        "manifest: first line is not 'augurfs-store 1': not a store",
+        "manifest: first line is not 'augurfs-store' and a version: not a store",
     )
     refuse_if(
-        first != b"augurfs-store 1", "manifest_version", f"manifest: version {show(first[14:])}: this reader knows 1"
+        first[14:] not in (b"1", b"2"),
+        "manifest_version",
+        f"manifest: version {show(first[14:])}: this reader knows 1 and 2",
     )
     refuse_if(not data.endswith(b"\n"), "manifest_line", "manifest: last line is not ended by LF")
     lines = data[:-1].split(b"\n")
@@ -83,7 +86,8 @@ def parse_manifest(data):
         "manifest_index_name",
         f"manifest: index {values['index']!r} is not the name of generation {generation}",
     )
-    return Manifest(generation, values["index"], decimal(values, "index-bytes"), values["index-id"], values["writer"])
+    index_bytes = decimal(values, "index-bytes")
+    return Manifest(int(first[14:]), generation, values["index"], index_bytes, values["index-id"], values["writer"])
 
 
 def read_manifest(folder):

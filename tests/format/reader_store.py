@@ -10,14 +10,21 @@ import struct
 
 from reader_catalogue import parse_shard_header, pread_all
 from reader_entry import IMAGE_FORMAT, NO_IMAGE, NO_SHARD, Entry, Image, good_name, image_defect, known_type
-from reader_error import HASH_OF_NOTHING, StoreError, refuse_if, show, xxh3_64, xxh3_128
+from reader_error import (
+    DIGEST_OF_NOTHING,
+    HASH_OF_NOTHING,
+    NO_DIGEST,
+    StoreError,
+    refuse_if,
+    sha256,
+    show,
+    xxh3_128,
+)
 from reader_header import (
     BLOCK_BYTES,
     BLOCKS,
     CHECKSUMS,
     ENTRIES,
-    ENTRY_BYTES,
-    HEADER_BYTES,
     NAMES,
     PIECE_BYTES,
     SHARD_BYTES,
@@ -138,10 +145,12 @@ class Store:
     """One generation of a store, open: the manifest, the header and the root entry are checked, the rest when used.
 
     Owns the map of the index and a descriptor for each shard that was needed; a context manager closes them.
-    `warnings` collects what is odd but not refused.
+    `warnings` collects what is odd but not refused. `root_hash`, when given, is the only one that is accepted; records
+    are then checked by their SHA-256.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, root_hash=None):
+        self.pinned = root_hash
         self.folder = os.path.abspath(os.fsencode(path))
         self.warnings = []
         self._shards = {}
@@ -196,10 +205,16 @@ class Store:
             f"{self.manifest.index}: {size} bytes; index-bytes of the manifest is {self.manifest.index_bytes}",
         )
         refuse_if(
-            size < HEADER_BYTES, "index_too_short", f"{self.manifest.index}: {size} bytes: too short for a header"
+            size < PIECE_BYTES, "index_too_short", f"{self.manifest.index}: {size} bytes: too short for a header"
         )
         self._map = mmap.mmap(self._fd, size, prot=mmap.PROT_READ)
-        self.header = parse_header(self.manifest, self._map[:HEADER_BYTES], size)
+        self.header = parse_header(self.manifest, self._map[:PIECE_BYTES], size)
+        self.layout = self.header.layout
+        refuse_if(
+            self.pinned is not None and self.header.root_hash != self.pinned,
+            "root_hash",
+            f"{self.manifest.index}: root hash {self.header.root_hash.hex() or 'none (version 1)'}: not the one asked for",
+        )
 
     # --- bytes of the index, checked before use
 
@@ -210,7 +225,7 @@ class Store:
         start = section.offset + piece * PIECE_BYTES
         data = self._map[start : min(start + PIECE_BYTES, section.offset + section.bytes)]
         refuse_if(
-            xxh3_64(data) != self.header.roots[piece],
+            self.layout.sum(data) != self.header.roots[piece],
             "root_checksum",
             f"{self.manifest.index}: root piece {piece} of CHECKSUMS: checksum mismatch",
         )
@@ -219,11 +234,13 @@ class Store:
     def _check_block(self, block):
         if block in self._checked_blocks:
             return
-        self._check_piece(block * 8 // PIECE_BYTES)
-        expected = struct.unpack_from("<Q", self._map, self.header.sections[CHECKSUMS].offset + 8 * block)[0]
+        step = self.layout.sum_bytes
+        self._check_piece(block * step // PIECE_BYTES)
+        at = self.header.sections[CHECKSUMS].offset + step * block
+        expected = self._map[at : at + step]
         start = (block + 1) * PIECE_BYTES
         refuse_if(
-            xxh3_64(self._map[start : start + PIECE_BYTES]) != expected,
+            self.layout.sum(self._map[start : start + PIECE_BYTES]) != expected,
             "block_checksum",
             f"{self.manifest.index}: block {block}: checksum mismatch",
         )
@@ -240,18 +257,20 @@ class Store:
         return self._map[start : start + size]
 
     def check_all_blocks(self):
-        for block in range(self.header.sections[CHECKSUMS].bytes // 8):
+        for block in range(self.header.sections[CHECKSUMS].bytes // self.layout.sum_bytes):
             self._check_block(block)
 
     # --- the tree
 
     def _mode(self, number):
-        return struct.unpack_from("<I", self.section_bytes(ENTRIES, number * ENTRY_BYTES + 12, 4))[0]
+        at = number * self.layout.item_bytes[ENTRIES] + 12
+        return struct.unpack_from("<I", self.section_bytes(ENTRIES, at, 4))[0]
 
     def entry(self, number):
         """Entry `number`, with every rule for it checked that needs no shard file and no sibling."""
         assert 0 <= number < self.header.entry_count
-        raw = self.section_bytes(ENTRIES, number * ENTRY_BYTES, ENTRY_BYTES)
+        entry_bytes = self.layout.item_bytes[ENTRIES]
+        raw = self.section_bytes(ENTRIES, number * entry_bytes, entry_bytes)
         (
             name_offset,
             name_bytes,
@@ -267,6 +286,7 @@ class Store:
             first_block,
         ) = struct.unpack_from("<QHHIqIIQQ16sQQ", raw)
         image = Image(*struct.unpack_from(IMAGE_FORMAT, raw, 80))
+        digest = raw[96:]
 
         def check(condition, defect, text):
             refuse_if(condition, defect, f"{self.manifest.index}: entry {number}: {text}")
@@ -292,6 +312,7 @@ class Store:
 
         if stat.S_ISREG(mode):
             self._check_regular(check, shard, size, offset, hash_, first_block)
+            check(digest and size == 0 and digest != DIGEST_OF_NOTHING, "empty_file", "digest of an empty file is not that of no bytes")
             wrong = image_defect(image)
             check(wrong, "entry_image", wrong)
         else:
@@ -299,6 +320,7 @@ class Store:
             for field, value in (
                 ("shard", shard),
                 ("hash", any(hash_)),
+                ("digest (SHA-256)", digest not in (b"", NO_DIGEST)),
                 ("first block", first_block),
                 ("image", image != NO_IMAGE),
             ):
@@ -317,7 +339,9 @@ class Store:
             check(not 0 < size <= 4095, "link_size", f"link target of {size} bytes: not 1 to 4095")
             check(offset + size > self.header.sections[NAMES].bytes, "link_range", "link target leaves NAMES")
             check(b"\0" in self.section_bytes(NAMES, offset, size), "link_nul", "NUL in the link target")
-        return Entry(number, name, mode, (seconds, nanoseconds), shard, size, offset, hash_, parent, first_block, image)
+        return Entry(
+            number, name, mode, (seconds, nanoseconds), shard, size, offset, hash_, parent, first_block, image, digest
+        )
 
     def _check_regular(self, check, shard, size, offset, hash_, first_block):
         if size == 0:
@@ -337,7 +361,7 @@ class Store:
         )
         if size > BLOCK_BYTES:
             blocks = -(-size // BLOCK_BYTES)
-            room = self.header.sections[BLOCKS].bytes // 16
+            room = self.header.sections[BLOCKS].bytes // self.layout.item_bytes[BLOCKS]
             check(
                 first_block + blocks > room,
                 "file_blocks",
@@ -418,12 +442,17 @@ class Store:
         return self._shards[number]
 
     def blocks(self, entry):
-        """The hashes of the blocks of a large record; none for others."""
+        """The items of BLOCKS of a large record; none for others."""
         if entry.size <= BLOCK_BYTES:
             return ()
         count = -(-entry.size // BLOCK_BYTES)
-        raw = self.section_bytes(BLOCKS, entry.first_block * 16, count * 16)
-        return tuple(raw[i : i + 16] for i in range(0, len(raw), 16))
+        step = self.layout.item_bytes[BLOCKS]
+        raw = self.section_bytes(BLOCKS, entry.first_block * step, count * step)
+        return tuple(raw[i : i + step] for i in range(0, len(raw), step))
+
+    def _matches(self, data, hash_, digest):
+        """Whether the bytes that come from a shard are the right ones: by SHA-256 under a root hash."""
+        return sha256(data) == digest if self.pinned is not None else xxh3_128(data) == hash_
 
     def read(self, entry, offset=0, size=None):
         """Bytes of a regular file, as read(2): short or empty at the end. Only checked bytes are returned."""
@@ -435,7 +464,7 @@ class Store:
         if entry.size <= BLOCK_BYTES:
             data = pread_all(shard.fd, entry.size, entry.offset, shard.name)
             refuse_if(
-                xxh3_128(data) != entry.hash,
+                not self._matches(data, entry.hash, entry.digest),
                 "record_hash",
                 f"{shard.name}: record of entry {entry.number}: checksum mismatch",
             )
@@ -446,7 +475,7 @@ class Store:
             start = block * BLOCK_BYTES
             data = pread_all(shard.fd, min(BLOCK_BYTES, entry.size - start), entry.offset + start, shard.name)
             refuse_if(
-                xxh3_128(data) != hashes[block],
+                not self._matches(data, hashes[block][:16], hashes[block][16:]),
                 "record_block_hash",
                 f"{shard.name}: record of entry {entry.number}: block {block}: checksum mismatch",
             )

@@ -9,8 +9,10 @@ import pytest
 
 import golden
 from format_support import (
+    BAD_IN_VERSIONS,
     BY_NAME,
     GOOD_NAMES,
+    VERSIONS,
     assert_same,
     expected,
     read_folder,
@@ -72,21 +74,25 @@ def test_program_accepts_golden(name, augurpack, folder):
     check_by_program(augurpack, golden.unpack(name, folder), golden.GOLDEN[name].tree, folder)
 
 
-def test_program_follows_an_absolute_locator(augurpack, folder):
-    check_by_program(augurpack, write_foreign_absolute(folder), golden.tree_of_tar(), folder)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_program_follows_an_absolute_locator(version, augurpack, folder):
+    check_by_program(augurpack, write_foreign_absolute(folder, version), golden.tree_of_tar(), folder)
 
 
-def test_program_with_two_root_pieces(augurpack, folder):
-    check_by_program(augurpack, write_two_root_pieces(folder), golden.plain(), folder)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_program_with_two_root_pieces(version, augurpack, folder):
+    check_by_program(augurpack, write_two_root_pieces(folder, version), golden.plain(), folder)
 
 
-def test_program_accepts_the_longest_path(augurpack, folder):
-    done = run(augurpack, "verify", write_longest_path(folder))  # longer than a path of the file system, once below it
+@pytest.mark.parametrize("version", VERSIONS)
+def test_program_accepts_the_longest_path(version, augurpack, folder):
+    done = run(augurpack, "verify", write_longest_path(folder, version))  # longer than a path of the file system, once below it
     assert done.returncode == 0, text_of(done.stderr)
 
 
-def test_program_accepts_an_empty_section_within_another(augurpack, folder):
-    check_by_program(augurpack, write_empty_section_within_another(folder), golden.plain(), folder)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_program_accepts_an_empty_section_within_another(version, augurpack, folder):
+    check_by_program(augurpack, write_empty_section_within_another(folder, version), golden.plain(), folder)
 
 
 def test_program_warns_of_another_mtime(augurpack, folder):
@@ -95,10 +101,10 @@ def test_program_warns_of_another_mtime(augurpack, folder):
     assert b"images.tar" in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_program_refuses(name, augurpack, folder):
+@pytest.mark.parametrize("name, version", BAD_IN_VERSIONS)
+def test_program_refuses(name, version, augurpack, folder):
     case = BY_NAME[name]
-    done = run(augurpack, "verify", case.build(folder))
+    done = run(augurpack, "verify", case.build(folder, version))
     said = text_of(done.stderr)
     assert done.returncode in (1, 2), f"exit status {done.returncode}: {said}"
     for words in (case.file, *case.words):

@@ -12,7 +12,7 @@ import reader
 from format_support import run, text_of
 from patch import Index, OwnShard
 
-MUTATED = (
+KINDS = (
     "plain",
     "images",
     "large",
@@ -23,6 +23,7 @@ MUTATED = (
     "two_generations",
     "started_anew",
 )
+MUTATED = (*KINDS, *(kind + "_2" for kind in KINDS))
 
 
 def mutate_bytes(rng, data, start, end):
@@ -60,7 +61,7 @@ def mutate_store(rng, store):
         shard.save()
         return f"{os.path.basename(shard.path)}: {what}"
     index = Index(store)
-    places = [(0, 128), (128, 128 + 32 * 8), (128, 8176)]
+    places = [(0, 128), (128, 128 + 32 * 8), (128, index.roots_at + 64), (128, index.hash_at)]
     for id_ in (1, 1, 1, 2, 3, 3, 4):
         section = index.section(id_)
         if section["bytes"]:

@@ -5,9 +5,10 @@ augur_test(store
   unit/store/manifest_test.cc
   unit/store/open_test.cc
   unit/store/refusal_test.cc
+  unit/store/sha256_test.cc
   unit/store/shard_test.cc
   unit/store/store_test.cc
   unit/store/test_store.cc
   unit/store/verify_test.cc
   LAYERS store
-  LIBS PkgConfig::xxhash)
+  LIBS PkgConfig::xxhash PkgConfig::crypto)

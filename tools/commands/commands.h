@@ -16,5 +16,6 @@ int RunInfo(const InfoOptions& options);
 int RunLs(const LsOptions& options);
 int RunVerify(const VerifyOptions& options);
 int RunExtract(const ExtractOptions& options);
+int RunUpgrade(const UpgradeOptions& options);
 
 }  // namespace augur

@@ -242,7 +242,7 @@ void RaiseDescriptorLimit() {
 
 // Returns the number of files that were left out because the store's bytes are bad.
 Result<uint64_t> Extract(const ExtractOptions& options) {
-  AUGUR_TRY_ASSIGN(store, Store::Open(options.store));
+  AUGUR_TRY_ASSIGN(store, Store::Open(options.store, {.root_hash = options.root_hash}));
   AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, options.paths));
   RaiseDescriptorLimit();
   AUGUR_TRY_ASSIGN(top, TargetFolder::OpenTop(options.destination));

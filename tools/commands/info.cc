@@ -51,8 +51,8 @@ std::optional<uint64_t> DeadBytes(const Info& info) {
   return stored - info.summary.record_bytes;
 }
 
-Result<Info> ReadInfo(const std::string& path) {
-  AUGUR_TRY_ASSIGN(store, Store::Open(path));
+Result<Info> ReadInfo(const InfoOptions& options) {
+  AUGUR_TRY_ASSIGN(store, Store::Open(options.store, {.root_hash = options.root_hash}));
   Info info;
   info.summary = store->summary();
   for (uint32_t number = 0; number < info.summary.shard_count; ++number) {
@@ -84,6 +84,9 @@ std::string Text(const std::string& path, const Info& info) {
     out += std::string(name) + std::string(12 - name.size(), ' ') + value + "\n";
   };
   line("store", Printable(path));
+  line("format", "version " + std::to_string(summary.version));
+  line("root hash", summary.root_hash ? HexOf(*summary.root_hash)
+                                      : "none: version 1 has no protection against people ('augurpack upgrade')");
   line("generation", std::to_string(summary.generation));
   line("writer", Printable(summary.writer));
   line("files", std::to_string(summary.file_count));
@@ -106,6 +109,8 @@ std::string Text(const std::string& path, const Info& info) {
 std::string Json(const std::string& path, const Info& info) {
   const StoreSummary& summary = info.summary;
   nlohmann::ordered_json json = {{"store", path},
+                                 {"format_version", summary.version},
+                                 {"root_hash", nullptr},
                                  {"generation", summary.generation},
                                  {"writer", summary.writer},
                                  {"files", summary.file_count},
@@ -117,6 +122,7 @@ std::string Json(const std::string& path, const Info& info) {
                                  {"index_bytes", summary.index_bytes},
                                  {"own_shard_bytes", info.shard_bytes},
                                  {"dead_bytes", nullptr}};
+  if (summary.root_hash) json["root_hash"] = HexOf(*summary.root_hash);
   if (info.dead_bytes) json["dead_bytes"] = *info.dead_bytes;
   json["shards"] = nlohmann::ordered_json::array();
   for (const ShardInfo& shard : info.shards) {
@@ -134,7 +140,7 @@ std::string Json(const std::string& path, const Info& info) {
 }  // namespace
 
 int RunInfo(const InfoOptions& options) {
-  const Result<Info> info = ReadInfo(options.store);
+  const Result<Info> info = ReadInfo(options);
   if (!info.ok()) return Fail(kAugurpack, info.status());
   const Status written = WriteOut(options.json ? Json(options.store, *info) : Text(options.store, *info));
   return written.ok() ? kExitDone : Fail(kAugurpack, written);

@@ -102,7 +102,7 @@ Status ListFolder(const Store& store, const Entry& folder, const std::string& pa
 }
 
 Status List(const LsOptions& options) {
-  AUGUR_TRY_ASSIGN(store, Store::Open(options.store));
+  AUGUR_TRY_ASSIGN(store, Store::Open(options.store, {.root_hash = options.root_hash}));
   AUGUR_TRY_ASSIGN(top, FindPath(*store, options.path));
   Listing listing(*store, options.long_format);
   if (options.recursive) {

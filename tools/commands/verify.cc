@@ -66,13 +66,14 @@ std::string Json(const std::string& store, const VerifyReport& report, const std
 int RunVerify(const VerifyOptions& options) {
   Progress progress("verifying", Progress::Choose(options.quiet));
   // The header says how many bytes are ahead. When the store cannot be opened, VerifyStore says why.
-  if (const auto store = Store::Open(options.store); store.ok()) {
+  if (const auto store = Store::Open(options.store, {.root_hash = options.root_hash}); store.ok()) {
     progress.SetTotal(0, (*store)->summary().record_bytes);
   }
   Defects defects(progress);
   Result<VerifyReport> report = VerifyStore(
       options.store, static_cast<int>(ResolveThreads(options.threads)),
-      [&](const Status& defect) { defects.Add(defect); }, [&](uint64_t bytes) { progress.Set(0, bytes); });
+      [&](const Status& defect) { defects.Add(defect); }, [&](uint64_t bytes) { progress.Set(0, bytes); },
+      options.root_hash);
   progress.Finish();
   if (!report.ok()) {
     // A store too broken to open is as clear an answer as one that opens and is broken.

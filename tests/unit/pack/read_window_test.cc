@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "store/hash.h"
+#include "store/sha256.h"
 #include "unit/pack/scratch.h"
 
 namespace augur {
@@ -67,7 +67,7 @@ TEST_F(ReadWindowTest, KeepsTheOrderOfFilesAndOtherThings) {
     ASSERT_TRUE(slot.status.ok()) << slot.status.text();
     EXPECT_EQ(slot.found.path, std::to_string(i));
     EXPECT_EQ(TextOf(slot.bytes), text);
-    EXPECT_EQ(slot.hash, HashBytes128(std::as_bytes(std::span(text))));
+    EXPECT_EQ(slot.hashes.whole, HashRecord(std::as_bytes(std::span(text))).whole);
     window_->Pop();
     EXPECT_EQ(window_->Front().found.path, "after " + std::to_string(i));
     window_->Pop();

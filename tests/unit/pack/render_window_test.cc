@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "store/hash.h"
+#include "store/sha256.h"
 #include "unit/pack/view_fixture.h"
 
 namespace augur {
@@ -22,7 +22,7 @@ struct Made {
   uint64_t size = 0;
   std::string bytes;  // of a small one
   ImageInfo image;
-  Hash128 hash;
+  HashPair hashes;
   Status status;
 };
 
@@ -45,7 +45,7 @@ std::vector<Made> MakeAll(const Store& store, const std::string& text, unsigned 
                      .bytes = std::string(reinterpret_cast<const char*>(slot.bytes.data()),
                                           slot.bytes.size() <= kBlockBytes ? slot.bytes.size() : 0),
                      .image = slot.image,
-                     .hash = slot.hash,
+                     .hashes = slot.hashes.whole,
                      .status = slot.status});
     }
     (*window)->Pop();
@@ -53,7 +53,7 @@ std::vector<Made> MakeAll(const Store& store, const std::string& text, unsigned 
   return all;
 }
 
-Hash128 HashOf(const std::string& bytes) { return HashBytes128(std::as_bytes(std::span(bytes))); }
+HashPair HashesOf(const std::string& bytes) { return HashRecord(std::as_bytes(std::span(bytes))).whole; }
 
 TEST(RenderWindow, HandsOutInOrderWhatManyThreadsMake) {
   ViewStore made;
@@ -72,7 +72,7 @@ TEST(RenderWindow, HandsOutInOrderWhatManyThreadsMake) {
     ASSERT_TRUE(one.status.ok()) << one.status.text();
     EXPECT_EQ(one.path, std::to_string(10000 + i));
     EXPECT_EQ(one.bytes, i % 3 == 0 ? one.path : "P6\n4 2\n255\n" + std::string(24, static_cast<char>(i)));
-    EXPECT_EQ(one.hash, HashOf(one.bytes));
+    EXPECT_EQ(one.hashes, HashesOf(one.bytes));
     EXPECT_EQ(one.image, ImageInfo());
   }
 }

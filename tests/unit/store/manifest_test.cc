@@ -41,14 +41,15 @@ TEST(Manifest, IsRead) {
   ASSERT_TRUE(manifest.ok()) << manifest.status().text();
   EXPECT_EQ(manifest->generation, 3U);
   EXPECT_EQ(manifest->index_bytes, 131328U);
-  EXPECT_EQ(manifest->index_id, (Hash128{.low = 0xfedcba9876543210, .high = 0x0123456789abcdef}));
+  EXPECT_EQ(manifest->index_id, "0123456789abcdeffedcba9876543210");
   EXPECT_EQ(manifest->writer, "augurpack 0.1.0");
 }
 
 TEST(Manifest, IsRenderedAsTheSpecificationHasIt) {
-  const Manifest manifest{.generation = 3,
+  const Manifest manifest{.version = 1,
+                          .generation = 3,
                           .index_bytes = 131328,
-                          .index_id = {.low = 0xfedcba9876543210, .high = 0x0123456789abcdef},
+                          .index_id = "0123456789abcdeffedcba9876543210",
                           .writer = "augurpack 0.1.0"};
   EXPECT_EQ(RenderManifest(manifest), WithSum(kGood));
 }
@@ -59,7 +60,20 @@ TEST(Manifest, TakesKeysInAnyOrderAndIgnoresThoseForExtensions) {
                             "index-bytes 1\nx-made twice\nindex index-00000012\ngeneration 12\n"));
   ASSERT_TRUE(manifest.ok()) << manifest.status().text();
   EXPECT_EQ(manifest->generation, 12U);
-  EXPECT_EQ(manifest->index_id, (Hash128{.low = 2, .high = 1}));
+  EXPECT_EQ(manifest->index_id, "00000000000000010000000000000002");
+}
+
+TEST(Manifest, OfVersion2HasTheWholeRootHash) {
+  const std::string id(64, 'a');
+  const std::string text =
+      WithSum(Replace(Replace(kGood, "store 1", "store 2"), "0123456789abcdeffedcba9876543210", id));
+  const Result<Manifest> manifest = ParseManifest(text);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().text();
+  EXPECT_EQ(manifest->version, 2U);
+  EXPECT_EQ(manifest->index_id, id);
+  EXPECT_EQ(RenderManifest(*manifest), text);
+  EXPECT_THAT(ParseManifest(WithSum(Replace(kGood, "store 1", "store 2"))).status().text(),
+              HasSubstr("64 lower-case hex digits"));
 }
 
 TEST(Manifest, NamesOfFiles) {
@@ -118,9 +132,9 @@ TEST(Manifest, RefusesWhatBreaksARule) {
 
 TEST(Manifest, OfALaterVersionIsUnsupported) {
   EXPECT_EQ(ParseManifest(WithSum(Replace(kGood, "store 1", "store 01"))).status().code(), Code::kUnsupported);
-  const Result<Manifest> manifest = ParseManifest("augurfs-store 2\nanything\n");
+  const Result<Manifest> manifest = ParseManifest("augurfs-store 3\nanything\n");
   EXPECT_EQ(manifest.status().code(), Code::kUnsupported);
-  EXPECT_THAT(manifest.status().text(), HasSubstr("version 2"));
+  EXPECT_THAT(manifest.status().text(), HasSubstr("version 3"));
 }
 
 }  // namespace

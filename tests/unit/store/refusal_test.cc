@@ -25,11 +25,23 @@ struct Defect {
   std::function<void(TestStore&)> make;
   const char* text;  // part of the error
   Code code = Code::kCorrupt;
+  bool pinned = false;  // of version 2, and found at use only when the store is opened with its root hash
 };
 
 Defect Header(const char* name, std::function<void(format::IndexHeader&)> edit, const char* text,
               Code code = Code::kCorrupt) {
   return {name, [edit = std::move(edit)](TestStore& store) { store.edit_header = edit; }, text, code};
+}
+
+// A flipped bit in the header, whose hash is right again.
+Defect Bytes(const char* name, std::function<size_t(const TestStore&)> place, const char* text) {
+  return {name,
+          [place = std::move(place)](TestStore& store) {
+            store.edit_header_bytes = [at = place(store)](std::string& header) {
+              header[at] = static_cast<char>(header[at] ^ 1);
+            };
+          },
+          text};
 }
 
 Defect Item(const char* name, SmallEntry number, std::function<void(format::Entry&)> edit, const char* text) {
@@ -71,14 +83,23 @@ Status UseAll(const Store& store) {
 
 class Refusal : public ::testing::TestWithParam<Defect> {};
 
-TEST_P(Refusal, NamesTheDefectAtUseAndInAFullCheck) {
-  const Defect& defect = GetParam();
+// The root hash of an index of version 2.
+Digest RootOf(const std::string& index) {
+  Digest root;
+  std::memcpy(&root, index.data() + format::kLayout2.hash_offset(), sizeof(root));
+  return root;
+}
+
+void ExpectRefused(const Defect& defect, uint32_t version) {
+  SCOPED_TRACE("version " + std::to_string(version));
   const TempFolder folder;
-  TestStore bad = SmallStore();
+  TestStore bad = SmallStore(version);
   defect.make(bad);
   bad.Write(folder.path());
 
-  const Result<std::shared_ptr<const Store>> store = Store::Open(folder.path());
+  StoreOptions options;
+  if (defect.pinned) options.root_hash = RootOf(bad.Index());
+  const Result<std::shared_ptr<const Store>> store = Store::Open(folder.path(), options);
   const Status status = store.ok() ? UseAll(**store) : store.status();
   EXPECT_EQ(status.code(), defect.code) << status.text();
   EXPECT_THAT(status.text(), HasSubstr(defect.text));
@@ -90,13 +111,65 @@ TEST_P(Refusal, NamesTheDefectAtUseAndInAFullCheck) {
   EXPECT_THAT(found, Contains(HasSubstr(defect.text)));
 }
 
+TEST_P(Refusal, NamesTheDefectAtUseAndInAFullCheck) {
+  if (!GetParam().pinned) ExpectRefused(GetParam(), 1);
+  ExpectRefused(GetParam(), 2);
+}
+
 TEST(RefusalBase, TheStoreBeforeAnyDefectIsGood) {
+  for (const uint32_t version : {1U, 2U}) {
+    const TempFolder folder;
+    SmallStore(version).Write(folder.path());
+    const Result<std::shared_ptr<const Store>> store = Store::Open(folder.path());
+    ASSERT_TRUE(store.ok()) << store.status().text();
+    const Status status = UseAll(**store);
+    EXPECT_TRUE(status.ok()) << status.text();
+    EXPECT_EQ((*store)->summary().version, version);
+  }
+}
+
+TEST(RootHash, OpensTheStoreThatHasItAndNoOther) {
   const TempFolder folder;
-  SmallStore().Write(folder.path());
-  const Result<std::shared_ptr<const Store>> store = Store::Open(folder.path());
+  const TestStore small = SmallStore(2);
+  small.Write(folder.path());
+  const Digest root = RootOf(small.Index());
+  const Result<std::shared_ptr<const Store>> store = Store::Open(folder.path(), {.root_hash = root});
   ASSERT_TRUE(store.ok()) << store.status().text();
-  const Status status = UseAll(**store);
-  EXPECT_TRUE(status.ok()) << status.text();
+  EXPECT_TRUE(UseAll(**store).ok());
+  EXPECT_EQ((*store)->summary().root_hash, root);
+
+  const Status other = Store::Open(folder.path(), {.root_hash = DigestOf("another")}).status();
+  EXPECT_EQ(other.code(), Code::kInvalid);
+  EXPECT_THAT(other.text(), HasSubstr("its root hash is"));
+  EXPECT_EQ(VerifyStore(folder.path(), 1, {}, {}, DigestOf("another")).status().code(), Code::kInvalid);
+}
+
+TEST(RootHash, RefusesAStoreOfVersion1WithTheCure) {
+  const TempFolder folder;
+  SmallStore(1).Write(folder.path());
+  const Status status = Store::Open(folder.path(), {.root_hash = Digest{}}).status();
+  EXPECT_EQ(status.code(), Code::kInvalid);
+  EXPECT_THAT(status.text(), HasSubstr("augurpack upgrade"));
+}
+
+// What somebody who may write to a shard and makes two files with the same XXH3-128 reaches: simulated by an index that
+// has the XXH3-128 of the bytes that are there, and the SHA-256 of those that should be.
+TEST(RootHash, ChecksRecordsByWhatCannotBeForged) {
+  const TempFolder folder;
+  TestStore forged = SmallStore(2);
+  std::string& tar = forged.files["foreign.tar"];
+  tar[600] = static_cast<char>(tar[600] ^ 1);
+  forged.entries[kTar].hash = HashOf(tar.substr(512, 700));
+  forged.Write(folder.path());
+  const auto read = [&](const StoreOptions& options) {
+    const std::shared_ptr<const Store> store = *Store::Open(folder.path(), options);
+    std::vector<std::byte> bytes(700);
+    return store->Read(*store->Get(kTar), 0, bytes);
+  };
+  EXPECT_TRUE(read({}).ok()) << "XXH3-128 alone is no protection against people";
+  const Status pinned = read({.root_hash = RootOf(forged.Index())});
+  EXPECT_EQ(pinned.code(), Code::kCorrupt);
+  EXPECT_THAT(pinned.text(), HasSubstr("foreign.tar: record 4 (tar.bin): checksum mismatch"));
 }
 
 using H = format::IndexHeader;
@@ -108,9 +181,9 @@ std::vector<Defect> HeaderDefects() {
       Header(
           "magic", [](H& h) { h.magic[7] = 'Y'; }, "wrong magic"),
       Header(
-          "version", [](H& h) { h.version = 2; }, "version 2", Code::kUnsupported),
+          "version", [](H& h) { h.version = 3; }, "version 3", Code::kUnsupported),
       Header(
-          "header_bytes", [](H& h) { h.header_bytes = 4096; }, "header bytes are not 8192"),
+          "header_bytes", [](H& h) { h.header_bytes = 4096; }, "header bytes are not"),
       Header(
           "file_bytes", [](H& h) { h.file_bytes += 8; }, "file bytes"),
       Header(
@@ -133,12 +206,15 @@ std::vector<Defect> HeaderDefects() {
           "reserved_52", [](H& h) { h.reserved_52 = 1; }, "reserved"),
       Header(
           "reserved_104", [](H& h) { h.reserved_104[23] = 1; }, "reserved"),
-      Header(
-          "reserved_640", [](H& h) { h.reserved_640[3455] = 1; }, "reserved"),
+      Bytes(
+          "reserved_640", [](const TestStore&) { return size_t{640}; }, "reserved"),
+      Bytes(
+          "reserved_before_roots", [](const TestStore& s) { return size_t{s.layout().root_offset} - 1; }, "reserved"),
       Header(
           "unused_section", [](H& h) { h.sections[15].offset = 64; }, "unused section item"),
-      Header(
-          "unused_root", [](H& h) { h.roots[509] = 1; }, "unused root checksum"),
+      Bytes(
+          "unused_root", [](const TestStore& s) { return size_t{s.layout().hash_offset()} - 1; },
+          "unused root checksum"),
       Header(
           "section_id_zero", [](H& h) { h.sections[3].id = 0; }, "id 0"),
       Header(
@@ -209,8 +285,9 @@ std::vector<Defect> HeaderDefects() {
             h.sections[0].bytes = h.sections[1].bytes = h.sections[2].bytes = 0;
           },
           "CHECKSUMS is not the last section"),
-      Header(
-          "root_checksum", [](H& h) { h.roots[0] ^= 1; }, "root checksum 0: mismatch"),
+      Bytes(
+          "root_checksum", [](const TestStore& s) { return size_t{s.layout().root_offset}; },
+          "root checksum 0: mismatch"),
       {"header_hash", [](TestStore& s) { s.edit_index = [](std::string& i) { i[100] ^= 1; }; },
        "index-00000001: header: checksum mismatch"},
       {"block_checksum", [](TestStore& s) { s.edit_index = [](std::string& i) { i[70000] ^= 1; }; },
@@ -420,7 +497,7 @@ std::vector<Defect> ShardDefects() {
       {"short_own", [](TestStore& s) { s.files["shard-00000001-00000"].pop_back(); },
        "shard-00000001-00000: the shard has"},
       {"header_magic", [](TestStore& s) { s.files["shard-00000001-00000"][0] = 'B'; }, "shard header: wrong magic"},
-      {"header_version", [](TestStore& s) { s.files["shard-00000001-00000"][8] = 2; }, "shard header: version 2",
+      {"header_version", [](TestStore& s) { s.files["shard-00000001-00000"][8] = 3; }, "shard header: version 3",
        Code::kUnsupported},
       {"header_sum", [](TestStore& s) { s.files["shard-00000001-00000"][60] ^= 1; }, "shard header: checksum"},
       {"header_generation",
@@ -442,9 +519,25 @@ std::vector<Defect> ShardDefects() {
   };
 }
 
+std::vector<Defect> DigestDefects() {
+  const auto changed = [](const char* name, SmallEntry number, const char* text) {
+    return Defect{name, [number](TestStore& s) { s.digests[number].bytes[31] ^= std::byte{1}; }, text, Code::kCorrupt,
+                  true};
+  };
+  return {
+      changed("directory", kDirA, "entry 1: a SHA-256 of what is not a regular file"),
+      changed("link", kLink, "entry 3: a SHA-256 of what is not a regular file"),
+      changed("zero", kZero, "entry 6: not the SHA-256 of no bytes"),
+      changed("record", kTar, "foreign.tar: record 4 (tar.bin): checksum mismatch"),
+      {"block", [](TestStore& s) { s.block_digests[1].bytes[0] ^= std::byte{1}; },
+       "shard-00000001-00000: record 7 block 1 (a/big.bin): checksum mismatch", Code::kCorrupt, true},
+  };
+}
+
 std::string NameOf(const ::testing::TestParamInfo<Defect>& info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Header, Refusal, ::testing::ValuesIn(HeaderDefects()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Entry, Refusal, ::testing::ValuesIn(EntryDefects()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Digest, Refusal, ::testing::ValuesIn(DigestDefects()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Shard, Refusal, ::testing::ValuesIn(ShardDefects()), NameOf);
 
 }  // namespace

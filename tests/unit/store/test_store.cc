@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
@@ -90,6 +91,13 @@ format::Hash HashOf(const std::string& bytes) {
   return {.low = hash.low64, .high = hash.high64};
 }
 
+Digest DigestOf(const std::string& bytes) {
+  Digest digest;
+  auto* const out = reinterpret_cast<unsigned char*>(digest.bytes.data());
+  EXPECT_EQ(EVP_Q_digest(nullptr, "SHA256", nullptr, bytes.data(), bytes.size(), out, nullptr), 1);
+  return digest;
+}
+
 uint64_t SumOf(const std::string& bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 std::string OwnShard(uint32_t number, uint64_t generation, const std::string& records, const std::string& items,
@@ -168,19 +176,31 @@ std::string TestStore::Index() const {
                                    .reserved = 0};
     body += bytes;
   };
-  add(format::SectionId::kEntries, BytesOf(entries), 96);
+  const auto with_digests = [this](const auto& items, const std::vector<Digest>& of_items) {
+    if (version == 1) return BytesOf(items);
+    std::string bytes;
+    for (size_t i = 0; i < items.size(); ++i) bytes += BytesOf(items[i]) + BytesOf(of_items.at(i));
+    return bytes;
+  };
+  const auto sums_of = [this](const std::string& bytes) {
+    std::string sums;
+    for (size_t at = 0; at < bytes.size(); at += 65536) {
+      const std::string piece = bytes.substr(at, 65536);
+      sums += version == 1 ? BytesOf(SumOf(piece)) : BytesOf(DigestOf(piece));
+    }
+    return sums;
+  };
+  add(format::SectionId::kEntries, with_digests(entries, digests), layout().entry_bytes);
   add(format::SectionId::kNames, names, 1);
   add(format::SectionId::kShards, BytesOf(shards), 64);
-  add(format::SectionId::kBlocks, BytesOf(blocks), 16);
+  add(format::SectionId::kBlocks, with_digests(blocks, block_digests), layout().block_bytes);
   Pad(&body, 65536);
-  std::vector<uint64_t> sums;
-  for (size_t at = 0; at < body.size(); at += 65536) sums.push_back(SumOf(body.substr(at, 65536)));
-  add(format::SectionId::kChecksums, BytesOf(sums), 8);
-  for (size_t i = 0; i * 8192 < sums.size(); ++i) header.roots[i] = SumOf(BytesOf(sums).substr(i * 65536, 65536));
+  const std::string sums = sums_of(body);
+  add(format::SectionId::kChecksums, sums, layout().sum_bytes);
 
   std::memcpy(header.magic.data(), "AUGURIDX", 8);
-  header.version = 1;
-  header.header_bytes = 8192;
+  header.version = version;
+  header.header_bytes = version == 1 ? 8192 : 65536;
   header.file_bytes = 65536 + body.size();
   header.generation = generation;
   header.entry_count = entries.size();
@@ -201,8 +221,12 @@ std::string TestStore::Index() const {
   }
   for (const auto& [place, bytes] : records) header.record_bytes += bytes;
   if (edit_header) edit_header(header);
-  header.hash = HashOf(BytesOf(header).substr(0, 8176));
   std::string index = BytesOf(header);
+  index.resize(layout().root_offset);
+  index += sums_of(sums);
+  index.resize(layout().hash_offset());
+  if (edit_header_bytes) edit_header_bytes(index);
+  index += version == 1 ? BytesOf(HashOf(index)) : BytesOf(DigestOf(index));
   index.resize(65536);
   index += body;
   if (edit_index) edit_index(index);
@@ -214,14 +238,19 @@ void TestStore::Write(const std::string& folder) const {
   std::snprintf(name.data(), name.size(), "index-%08llu", static_cast<unsigned long long>(generation));
   const std::string index = Index();
   WriteFile(folder + "/" + name.data(), index);
-  const format::Hash id = HashOf(index.substr(0, 8192));
-  std::string manifest = "augurfs-store 1\n";
+  std::string manifest = "augurfs-store " + std::to_string(version) + "\n";
   manifest += "generation " + std::to_string(generation) + "\n";
   manifest += std::string("index ") + name.data() + "\n";
   manifest += "index-bytes " + std::to_string(index.size()) + "\n";
   manifest += "index-id ";
-  manifest += Hex(id.high);
-  manifest += Hex(id.low);
+  if (version == 1) {
+    const format::Hash id = HashOf(index.substr(0, 8192));
+    manifest += Hex(id.high) + Hex(id.low);
+  } else {
+    for (size_t at = layout().hash_offset(); at < 65536; ++at) {
+      manifest += Hex(static_cast<unsigned char>(index[at])).substr(14);
+    }
+  }
   manifest += "\n";
   manifest += "writer test 1.0\n";
   if (edit_manifest) edit_manifest(manifest);
@@ -241,8 +270,9 @@ const std::string& BigBytes() {
 std::string OneBytes() { return Noise(3000, 2); }
 std::string TarBytes() { return Noise(700, 3); }
 
-TestStore SmallStore() {
+TestStore SmallStore(uint32_t version) {
   TestStore store;
+  store.version = version;
   store.entries.resize(kSmallCount);
   const auto place = [&](SmallEntry number, const std::string& name, uint64_t parent, format::Entry entry) {
     if (number != kRoot) store.SetName(&entry, name);
@@ -314,6 +344,17 @@ TestStore SmallStore() {
   foreign.token_sec = 1'600'000'000;
   foreign.token_nsec = 7;
   store.shards = {own, foreign};
+
+  std::string joined = "AUGURREC";
+  for (size_t at = 0; at < kBigBytes; at += 1 << 20) {
+    store.block_digests.push_back(DigestOf(BigBytes().substr(at, 1 << 20)));
+    joined += BytesOf(store.block_digests.back());
+  }
+  store.digests.resize(kSmallCount);
+  store.digests[kBig] = DigestOf(joined);
+  store.digests[kOne] = store.digests[kTwin] = DigestOf(OneBytes());
+  store.digests[kTar] = DigestOf(TarBytes());
+  store.digests[kZero] = DigestOf("");
   return store;
 }
 

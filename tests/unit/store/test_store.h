@@ -32,6 +32,8 @@ std::string Noise(size_t bytes, uint32_t seed);
 // XXH3-128 straight from xxHash, not by way of the code under test.
 format::Hash HashOf(const std::string& bytes);
 uint64_t SumOf(const std::string& bytes);
+// SHA-256 straight from libcrypto.
+Digest DigestOf(const std::string& bytes);
 
 // A shard of this number and generation: header, records, catalogue of one frame with `items`, trailer. `items` is the
 // payload of the frame.
@@ -48,12 +50,18 @@ struct TestStore {
   std::string names;
   std::vector<format::Shard> shards;
   std::vector<format::Hash> blocks;
+  // Of the index and the manifest; own shards are of version 1, which both may name.
+  uint32_t version = 1;
+  // In version 2, of each entry and of each block.
+  std::vector<Digest> digests;
+  std::vector<Digest> block_digests;
   // Shard files by name; a path with a '/' in it is taken as it is.
   std::map<std::string, std::string> files;
   uint64_t generation = 1;
   // Changes to the header before its checksums; to the whole index after the blocks' and the header's checksums; to the
   // lines of the manifest before its checksum; to the whole manifest.
   std::function<void(format::IndexHeader&)> edit_header;
+  std::function<void(std::string&)> edit_header_bytes;  // all of it but its own hash
   std::function<void(std::string&)> edit_index;
   std::function<void(std::string&)> edit_manifest;
   std::function<void(std::string&)> edit_manifest_text;
@@ -64,6 +72,7 @@ struct TestStore {
   // Renders everything into the folder.
   void Write(const std::string& folder) const;
   std::string Index() const;
+  const format::IndexLayout& layout() const { return version == 1 ? format::kLayout1 : format::kLayout2; }
 };
 
 // Numbers of the entries of SmallStore.
@@ -84,7 +93,7 @@ const std::string& BigBytes();
 std::string OneBytes();
 std::string TarBytes();
 // A store with each kind of entry, one own and one foreign shard ("foreign.tar", mtime 1,600,000,000.000000007).
-TestStore SmallStore();
+TestStore SmallStore(uint32_t version = 1);
 
 // A store whose root has `count` empty files "f000000", "f000001" ...: ENTRIES takes several blocks.
 TestStore WideStore(uint64_t count);

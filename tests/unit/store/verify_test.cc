@@ -240,7 +240,7 @@ TEST(VerifyCatalogue, FramesAndTrailer) {
   using T = format::ShardTrailer;
   EXPECT_THAT(edited([](T&, std::string&) {}), IsEmpty());
   EXPECT_THAT(edited([](T& t, std::string&) { t.magic[0] = 'X'; }), ElementsAre(HasSubstr("trailer: wrong magic")));
-  EXPECT_THAT(edited([](T& t, std::string&) { t.version = 2; }), ElementsAre(HasSubstr("trailer: version 2")));
+  EXPECT_THAT(edited([](T& t, std::string&) { t.version = 3; }), ElementsAre(HasSubstr("trailer: version 3")));
   EXPECT_THAT(edited([](T& t, std::string&) { t.number = 4; }), ElementsAre(HasSubstr("trailer: shard number")));
   EXPECT_THAT(edited([](T& t, std::string&) { t.generation = 4; }), ElementsAre(HasSubstr("trailer: generation")));
   EXPECT_THAT(edited([](T& t, std::string&) { t.item_count = 4; }), ElementsAre(HasSubstr("trailer: item count")));

@@ -35,7 +35,7 @@ TEST_F(StoreWriterTest, AWrongHashFindsNoDuplicate) {
   // The bytes decide: two records that claim the same hash are both stored, and the one with the wrong claim is found
   // out when it is read.
   const auto writer = Begin();
-  const Hash128 claim{.low = 1, .high = 2};
+  const RecordHashes claim{.whole = {.hash = {.low = 1, .high = 2}, .digest = {}}, .blocks = {}};
   ASSERT_TRUE(writer->AddFile("a", {}, {}, Bytes("one"), claim).ok());
   ASSERT_TRUE(writer->AddFile("b", {}, {}, Bytes("two"), claim).ok());
   const auto summary = writer->Commit();

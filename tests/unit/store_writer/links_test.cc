@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "store/sha256.h"
 #include "unit/store_writer/fixture.h"
 
 namespace augur {
@@ -76,11 +77,11 @@ TEST_F(StoreWriterTest, APathThatComesTwiceIsRefusedByDefault) {
 
 TEST_F(StoreWriterTest, APathThatComesTwiceNamesTheTwoTars) {
   const auto writer = Begin();
-  const Hash128 hash{1, 2};
+  const RecordHashes hashes{.whole = {.hash = {.low = 1, .high = 2}, .digest = {}}, .blocks = {}};
   const uint32_t one = *writer->AddForeignShard("one.tar", 1000, 0, 0);
   const uint32_t two = *writer->AddForeignShard("/data/two.tar", 1000, 0, 0);
-  ASSERT_TRUE(writer->AddForeignFile("a", {}, {}, one, 0, 10, hash, {}).ok());
-  ASSERT_TRUE(writer->AddForeignFile("a", {}, {}, two, 0, 10, hash, {}).ok());
+  ASSERT_TRUE(writer->AddForeignFile("a", {}, {}, one, 0, 10, hashes).ok());
+  ASSERT_TRUE(writer->AddForeignFile("a", {}, {}, two, 0, 10, hashes).ok());
   const Status status = writer->Commit().status();
   EXPECT_EQ(status.code(), Code::kExists);
   EXPECT_THAT(status.text(), HasSubstr("'a' comes twice: in one.tar, and in /data/two.tar"));
@@ -90,13 +91,13 @@ TEST_F(StoreWriterTest, APathThatComesTwiceNamesTheTwoTarsAlsoOfWhatHasNoBytes) 
   const auto add = [](StoreWriter& writer, const std::string& kind, uint32_t tar) {
     if (kind == "link") return writer.AddSymlink("a", {}, "target");
     if (kind == "hard link") return writer.AddHardLink("a", "b");
-    return writer.AddForeignFile("a", {}, {}, tar, 0, 0, {}, {});
+    return writer.AddForeignFile("a", {}, {}, tar, 0, 0, {});
   };
   for (const std::string kind : {"link", "hard link", "empty file"}) {
     const auto writer = Begin();
     for (const char* name : {"one.tar", "two.tar"}) {
       const uint32_t tar = *writer->AddForeignShard(name, 1000, 0, 0);
-      ASSERT_TRUE(writer->AddForeignFile(std::string("b") + name, {}, {}, tar, 0, 10, {1, 2}, {}).ok());
+      ASSERT_TRUE(writer->AddForeignFile(std::string("b") + name, {}, {}, tar, 0, 10, {}).ok());
       ASSERT_TRUE(add(*writer, kind, tar).ok()) << kind;
     }
     EXPECT_THAT(writer->Commit().status().text(), HasSubstr("'a' comes twice: in one.tar, and in two.tar")) << kind;
@@ -140,12 +141,17 @@ TEST_F(StoreWriterTest, ForeignFilesReferToTheirShard) {
   ASSERT_TRUE(shard.ok());
   const auto bytes = std::string(1000, 't');
   // From python: xxhash.xxh3_128(b't' * 1000).
-  const Hash128 hash{.low = 0x0cb8958313773f63, .high = 0x9cea4ccb6bb7d68a};
-  EXPECT_EQ(writer->AddForeignFile("a", {}, {}, 7, 0, 10, hash, {}).code(), Code::kInvalid);
-  EXPECT_EQ(writer->AddForeignFile("a", {}, {}, *shard, 99'999, 2, hash, {}).code(), Code::kInvalid);
-  EXPECT_EQ(writer->AddForeignFile("a", {}, {}, *shard, 0, 10, hash, {{hash}}).code(), Code::kInvalid);
-  ASSERT_TRUE(writer->AddForeignFile("d/empty", {}, {}, *shard, 512, 0, hash, {}).ok());
-  ASSERT_TRUE(writer->AddForeignFile("d/a", {}, {}, *shard, 512, 1000, hash, {}).ok());
+  RecordHashes hashes{.whole = {.hash = {.low = 0x0cb8958313773f63, .high = 0x9cea4ccb6bb7d68a}, .digest = {}},
+                      .blocks = {}};
+  // hashlib.sha256(b't' * 1000).
+  hashes.whole.digest = *ParseDigest("09045037904ca5053e3c57f0b2c9b8f60f4ac58ccfcb8553a55f50d0f8dddcee");
+  RecordHashes in_blocks = hashes;
+  in_blocks.blocks.push_back(hashes.whole);
+  EXPECT_EQ(writer->AddForeignFile("a", {}, {}, 7, 0, 10, hashes).code(), Code::kInvalid);
+  EXPECT_EQ(writer->AddForeignFile("a", {}, {}, *shard, 99'999, 2, hashes).code(), Code::kInvalid);
+  EXPECT_EQ(writer->AddForeignFile("a", {}, {}, *shard, 0, 10, in_blocks).code(), Code::kInvalid);
+  ASSERT_TRUE(writer->AddForeignFile("d/empty", {}, {}, *shard, 512, 0, hashes).ok());
+  ASSERT_TRUE(writer->AddForeignFile("d/a", {}, {}, *shard, 512, 1000, hashes).ok());
   ASSERT_TRUE(writer->Commit().ok());
   const auto store = *Store::Open(store_);
   EXPECT_EQ(store->summary().shard_count, 1u) << "no own shard for what was only adopted";
@@ -161,6 +167,7 @@ TEST_F(StoreWriterTest, ForeignFilesReferToTheirShard) {
   EXPECT_EQ(ReadFile(*store, "d/a"), bytes);
   EXPECT_EQ(ReadFile(*store, "d/empty"), "");
   EXPECT_EQ(Defects().find("checksum"), std::string::npos);
+  EXPECT_EQ(*store->RecordDigest(*store->Find("d/a")), hashes.whole.digest);
 }
 
 }  // namespace

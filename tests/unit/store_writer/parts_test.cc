@@ -57,7 +57,7 @@ TEST(TreePath, KeysSortInPathOrder) {
 
 // The two items of a payload that has everything.
 std::string Payload() {
-  const std::string blocks(32, 'B');
+  const std::string blocks(96, 'B');
   std::string payload;
   CatalogueItem item;
   item.fixed.size = 7;
@@ -73,30 +73,46 @@ std::string Payload() {
 
 TEST(Catalogue, DecodesWhatItEncodes) {
   const std::string payload = Payload();
-  EXPECT_EQ(payload.size(), 88u + 8 + 32 + 88 + 8) << "FORMAT.md section 6: padded to a multiple of 8";
-  const auto items = DecodePayload(Bytes(payload), 2);
+  EXPECT_EQ(payload.size(), 120u + 8 + 96 + 120 + 8) << "FORMAT.md section 6: padded to a multiple of 8";
+  const auto items = DecodePayload(Bytes(payload), 2, format::kVersion);
   ASSERT_TRUE(items.ok()) << items.status().text();
   EXPECT_EQ((*items)[0].path, "dir/file");
   EXPECT_EQ((*items)[0].fixed.size, 7u);
   EXPECT_EQ((*items)[0].fixed.block_count, 2u);
-  EXPECT_EQ((*items)[0].blocks.size(), 32u);
+  EXPECT_EQ((*items)[0].blocks.size(), 96u);
   EXPECT_EQ((*items)[1].path, "link");
+  EXPECT_EQ((*items)[1].target, "to");
+}
+
+TEST(Catalogue, OfVersion1HasNoSha256) {
+  const std::string old = Payload();
+  // The digest is cut out of both items and of each block; lengths and padding are those of what is left.
+  std::string first = old.substr(0, 88) + "dir/file" + std::string(32, 'B');
+  first[0] = 88 + 8 + 32;
+  std::string second = old.substr(224, 88) + "linkto" + std::string(2, '\0');
+  second[0] = 88 + 8;
+  const std::string payload = first + second;
+  const auto items = DecodePayload(Bytes(payload), 2, 1);
+  ASSERT_TRUE(items.ok()) << items.status().text();
+  EXPECT_EQ((*items)[0].path, "dir/file");
+  EXPECT_EQ((*items)[0].blocks.size(), 32u);
+  EXPECT_EQ((*items)[0].digest, Digest{});
   EXPECT_EQ((*items)[1].target, "to");
 }
 
 TEST(Catalogue, RefusesEveryBrokenLength) {
   const std::string good = Payload();
-  EXPECT_EQ(DecodePayload(Bytes(good), 1).status().code(), Code::kCorrupt);
-  EXPECT_EQ(DecodePayload(Bytes(good), 3).status().code(), Code::kCorrupt);
-  EXPECT_EQ(DecodePayload(Bytes(good), 0xFFFFFFFF).status().code(), Code::kCorrupt);
+  EXPECT_EQ(DecodePayload(Bytes(good), 1, format::kVersion).status().code(), Code::kCorrupt);
+  EXPECT_EQ(DecodePayload(Bytes(good), 3, format::kVersion).status().code(), Code::kCorrupt);
+  EXPECT_EQ(DecodePayload(Bytes(good), 0xFFFFFFFF, format::kVersion).status().code(), Code::kCorrupt);
   for (size_t bytes = 0; bytes < good.size(); ++bytes) {
-    EXPECT_FALSE(DecodePayload(Bytes(good.substr(0, bytes)), 2).ok()) << bytes;
+    EXPECT_FALSE(DecodePayload(Bytes(good.substr(0, bytes)), 2, format::kVersion).ok()) << bytes;
   }
   // item bytes, path bytes, target bytes, block count; the reserved field; the padding.
-  for (const size_t at : {0u, 1u, 3u, 4u, 7u, 8u, 11u, 12u, 15u, 44u, 223u}) {
+  for (const size_t at : {0u, 1u, 3u, 4u, 7u, 8u, 11u, 12u, 15u, 44u, 351u}) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x41);
-    EXPECT_EQ(DecodePayload(Bytes(bad), 2).status().code(), Code::kCorrupt) << at;
+    EXPECT_EQ(DecodePayload(Bytes(bad), 2, format::kVersion).status().code(), Code::kCorrupt) << at;
   }
 }
 

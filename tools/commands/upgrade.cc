@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
+#include "augur/store.h"
+#include "augur/store_writer.h"
+#include "base/units.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/pack_session.h"
+#include "tools/output.h"
+
+namespace augur {
+
+// An append that adds nothing: the writer writes the newest version of the format.
+int RunUpgrade(const UpgradeOptions& options) {
+  const Result<std::shared_ptr<const Store>> store = Store::Open(options.store);
+  if (!store.ok()) return Fail(kAugurpack, store.status());
+  if ((*store)->summary().root_hash) {
+    if (options.quiet || options.json) return kExitDone;
+    const Status written = WriteOut(Printable(options.store) + ": is of format version " +
+                                    std::to_string((*store)->summary().version) + " already\n");
+    return written.ok() ? kExitDone : Fail(kAugurpack, written);
+  }
+  PackSession session("upgrading", options.quiet, options.json, OnError::kStop);
+  const auto run = [&]() -> Result<WriterSummary> {
+    AUGUR_TRY_ASSIGN(
+        writer, StoreWriter::Begin(options.store, {.mode = WriteMode::kAppend, .writer = "augurpack " AUGUR_VERSION}));
+    return writer->Commit();
+  };
+  const Result<WriterSummary> summary = run();
+  return summary.ok() ? session.Finish(options.store, *summary) : session.Fail(summary.status(), "");
+}
+
+}  // namespace augur
