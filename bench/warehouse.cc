@@ -51,8 +51,8 @@ size_t BlockBytes(uint64_t id) {
   return kBlockBytesMin + id * 0x9E3779B97F4A7C15 % (kBlockBytesMax - kBlockBytesMin + 1);
 }
 
-RecordKey KeyOf(uint64_t id) {
-  return {.hash = {.low = id * 0xBF58476D1CE4E5B9, .high = id}, .size = BlockBytes(id), .block = 0};
+WarehouseKey KeyOf(uint64_t id) {
+  return {.identity = {.low = id * 0xBF58476D1CE4E5B9, .high = id}, .bytes = BlockBytes(id)};
 }
 
 class Contender {
@@ -133,7 +133,7 @@ class Lmdb : public Contender {
     return Change(id, [&](MDB_txn* txn, MDB_val* key) { return mdb_del(txn, dbi_, key, nullptr) == 0; });
   }
   bool Read(uint64_t id, std::byte* out) override {
-    RecordKey key = KeyOf(id);
+    WarehouseKey key = KeyOf(id);
     MDB_val key_value = {.mv_size = sizeof(key), .mv_data = &key};
     MDB_val value{};
     if (mdb_txn_renew(reader_) != 0) return false;
@@ -146,7 +146,7 @@ class Lmdb : public Contender {
  private:
   template <typename Body>
   bool Change(uint64_t id, Body body) {
-    RecordKey key = KeyOf(id);
+    WarehouseKey key = KeyOf(id);
     MDB_val key_value = {.mv_size = sizeof(key), .mv_data = &key};
     MDB_txn* txn = nullptr;
     if (mdb_txn_begin(env_, nullptr, 0, &txn) != 0) return false;

@@ -28,6 +28,7 @@
 #include "cache/buffer_pool.h"
 #include "cache/decoded_index.h"
 #include "cache/record_cache.h"
+#include "cache/shared_folder.h"
 #include "cache/warehouse.h"
 #include "control/control_server.h"
 #include "control/control_socket.h"
@@ -67,8 +68,6 @@ constexpr unsigned kReadsInFlight = 32;
 constexpr rlim_t kDescriptorsMax = 8192;
 constexpr rlim_t kDescriptorsMin = 1024;  // as many as every system gives
 constexpr uint32_t kShardShare = 8;
-
-constexpr const char* kSharedFolder = "/dev/shm";
 
 // Record bytes kept after use. The kernel asks for a block of 1 MiB in pieces of 128 KiB, so as many streams through
 // large files as the kernel's queue holds (max-background, 64) find their block again.
@@ -199,17 +198,25 @@ class Daemon {
         AUGUR_TRY_ASSIGN(number, GroupNumber(options_.cache_group));
         group = number;
       }
-      const Warehouse::Options options = {
-          .place = options_.cache == CachePlace::kShm ? Warehouse::Place::kShm : Warehouse::Place::kRam,
-          .folder = kSharedFolder,
-          .identity = options_.store,
-          .store_path = options_.store,
-          .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
-          .group = group,
-          .memory_available = {}};
+      Warehouse::Options options = {.place = Warehouse::Place::kRam,
+                                    .folder = {},
+                                    .identity = options_.store,
+                                    .store_path = options_.store,
+                                    .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
+                                    .group = group,
+                                    .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
+                                    .memory_available = {}};
       if (options_.cache == CachePlace::kShm) {
-        for (const std::string& path : Warehouse::SweepDebris(kSharedFolder)) {
-          settings_.notes.push_back(path + ": removed: the store whose records it held is gone");
+        const Result<std::string> folder = SharedMemoryFolder(group);
+        if (folder.ok()) {
+          options.place = Warehouse::Place::kShm;
+          options.folder = *folder;
+          for (const std::string& path : Warehouse::SweepDebris(options.folder)) {
+            settings_.notes.push_back(path + ": removed: the store whose records it held is gone");
+          }
+        } else {
+          settings_.notes.push_back("the cache is in memory of this process, and goes with it: " +
+                                    folder.status().text());
         }
       }
       Result<std::unique_ptr<Warehouse>> warehouse = Warehouse::Open(options, settings_.notes);

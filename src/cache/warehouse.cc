@@ -40,6 +40,7 @@ Warehouse::Pin& Warehouse::Pin::operator=(Pin&& other) noexcept {
   std::swap(parts_, other.parts_);
   std::swap(item_, other.item_);
   std::swap(bytes_, other.bytes_);
+  std::swap(copy_, other.copy_);
   std::swap(pieces_, other.pieces_);
   return *this;
 }
@@ -54,59 +55,83 @@ void Warehouse::Pin::Shorten(uint64_t bytes) {
   std::erase_if(pieces_, [](std::span<const std::byte> piece) { return piece.empty(); });
 }
 
-Warehouse::Pin::~Pin() {
+Warehouse::Pin::~Pin() { Let(); }
+
+void Warehouse::Pin::Let() {
   if (!parts_) return;
-  const MutexLock lock(parts_->mu);
-  parts_->Unpin(item_);
+  {
+    const MutexLock lock(parts_->mu);
+    parts_->Unpin(item_);
+  }
+  parts_.reset();
 }
 
-std::optional<Warehouse::Pin> Warehouse::Find(const RecordKey& key, const Check& check) {
+void Warehouse::Pin::Copy() {
+  copy_ = RecycledMemory::Take<std::byte>(bytes_);
+  const std::span<std::byte> to(copy_.get(), bytes_);
+  CopyPieces(pieces_, {&to, 1});
+  pieces_.assign(1, to);
+}
+
+std::optional<Warehouse::Pin> Warehouse::Find(const WarehouseKey& key, const Check& check) {
   Parts& parts = *parts_;
-  Pin pin({}, kNoItem, 0);
+  Pin pin;
   uint64_t sequence = 0;
+  const bool shared = parts.place == Place::kShm;
   {
     const Parts::Inside inside(parts);
     if (!inside.ok()) return std::nullopt;
-    const uint32_t item = parts.tables.Find(key);
-    if (item == kNoItem || parts.tables.state(item) != kItemReady) return std::nullopt;
-    if (!parts.tables.Pieces(item, pin.pieces_)) {
+    const auto found = parts.FindReady(key);
+    if (!found) return std::nullopt;
+    const auto& [item, it] = *found;
+    if (!parts.tables.Pieces(it, pin.pieces_)) {
       parts.tables.Spoil();
       return std::nullopt;
     }
     parts.Pin(item);
     pin.parts_ = parts_;
     pin.item_ = item;
-    pin.bytes_ = parts.tables.item(item).bytes;
-    sequence = parts.tables.item(item).sequence;
-    if (parts.local(item).checked == sequence) return pin;
+    pin.bytes_ = key.bytes;
+    sequence = it.sequence;
+    if (!shared && parts.local(item).checked == sequence) return pin;
   }
-  if (check(pin.pieces())) {
+  if (shared) pin.Copy();
+  const bool right = check(pin.pieces());
+  parts.TellIfLost();
+  if (!right) {
+    pin.parts_.reset();
+    parts.Discard(pin.item_, sequence);
+    return std::nullopt;
+  }
+  if (shared) {
+    pin.Let();
+  } else {
     const MutexLock lock(parts.mu);
     Parts::Local& local = parts.local(pin.item_);
     local.checked = sequence;
     local.inserted = false;
-    return pin;
   }
-  pin.parts_.reset();
-  parts.Discard(pin.item_, sequence);
-  return std::nullopt;
+  return pin;
 }
 
-bool Warehouse::Contains(const RecordKey& key) const {
+bool Warehouse::Contains(const WarehouseKey& key) const {
   const MutexLock lock(parts_->mu);
   return parts_->tables.MayHold(key);
 }
 
-Warehouse::Inserted Warehouse::InsertPieces(const RecordKey& key, Pieces pieces) {
+Warehouse::Inserted Warehouse::InsertPieces(const WarehouseKey& key, Pieces pieces) {
   uint64_t bytes = 0;
   for (const std::span<const std::byte> piece : pieces) bytes += piece.size();
   if (bytes == 0 || bytes > UINT32_MAX) return Inserted::kNoRoom;
+  AUGUR_CHECK(bytes == key.bytes);
   Parts& parts = *parts_;
   const uint64_t pages = PagesFor(bytes);
   uint32_t item = kNoItem;
   std::vector<std::span<std::byte>> places;
-  // Another process may take what was got, or the tables may prove damaged and be rebuilt: a number of times is enough.
+  // Another process may take what was got: a number of times is enough. The tables may prove damaged and be rebuilt,
+  // once.
   const uint64_t tries_max = 16 + pages / kSlabDataPages;
+  bool spoiled = false;
   for (uint64_t tries = 0; item == kNoItem; ++tries) {
     if (tries == tries_max) return Inserted::kNoRoom;
     {
@@ -120,14 +145,13 @@ Warehouse::Inserted Warehouse::InsertPieces(const RecordKey& key, Pieces pieces)
       }
       if (tables.IsFull(pages) && (!parts.ReapDoomed() || tables.IsFull(pages))) return Inserted::kNoRoom;
       if (tables.LackFor(pages) == WarehouseTables::Lack::kNothing) {
-        item = tables.Take(key, static_cast<uint32_t>(bytes), parts.slot_bit);
-        if (item != kNoItem && tables.Pieces(item, places)) {
-          ++parts.local(item).pins;
-          parts.local(item).checked = tables.item(item).sequence;
-          parts.local(item).inserted = true;
-        } else {
-          tables.Spoil();
-          item = kNoItem;
+        item = tables.Take(key, parts.slot_bit, places);
+        if (item != kNoItem) {
+          // Pinned there before by this process, so that somebody else has freed it: that is no pin on this block.
+          parts.local(item) = {
+              .checked = tables.Copy(item).sequence, .pins = parts.local(item).pins + 1, .inserted = true};
+        } else if (std::exchange(spoiled, true)) {
+          return Inserted::kNoRoom;
         }
         continue;
       }
@@ -135,13 +159,16 @@ Warehouse::Inserted Warehouse::InsertPieces(const RecordKey& key, Pieces pieces)
     if (!parts.Grow(pages)) return Inserted::kNoRoom;
   }
   CopyPieces(pieces, places);
-  const MutexLock lock(parts.mu);
-  parts.tables.SetReady(item);
-  parts.Unpin(item);
-  return Inserted::kYes;
+  {
+    const MutexLock lock(parts.mu);
+    parts.tables.SetReady(item);
+    parts.Unpin(item);
+  }
+  parts.TellIfLost();
+  return parts.memory.lost() ? Inserted::kNoRoom : Inserted::kYes;
 }
 
-bool Warehouse::Erase(const RecordKey& key) {
+bool Warehouse::Erase(const WarehouseKey& key) {
   const Parts::Inside inside(*parts_);
   if (!inside.ok()) return false;
   const uint32_t item = parts_->tables.Find(key);
@@ -150,7 +177,7 @@ bool Warehouse::Erase(const RecordKey& key) {
   return true;
 }
 
-uint64_t Warehouse::EvictUnknown(uint64_t bytes, const std::function<bool(const RecordKey&)>& known) {
+uint64_t Warehouse::EvictUnknown(uint64_t bytes, const std::function<bool(const WarehouseKey&)>& known) {
   uint64_t freed = 0;
   for (uint32_t item = 0; item != kNoItem;) item = parts_->EvictSome(item, bytes, known, freed);
   return freed;
@@ -163,7 +190,7 @@ uint64_t Warehouse::Clear() {
   return freed;
 }
 
-std::vector<Warehouse::Kept> Warehouse::List() const { return parts_->List(); }
+std::vector<WarehouseKey> Warehouse::List() const { return parts_->List(); }
 
 Warehouse::Place Warehouse::place() const { return parts_->place; }
 const std::string& Warehouse::path() const { return parts_->path; }
@@ -176,12 +203,12 @@ uint64_t Warehouse::bytes_max() const {
 
 uint64_t Warehouse::used_bytes() const {
   const MutexLock lock(parts_->mu);
-  return parts_->tables.header().used_pages * kPageBytes;
+  return parts_->tables.used_pages() * kPageBytes;
 }
 
 uint64_t Warehouse::block_count() const {
   const MutexLock lock(parts_->mu);
-  return parts_->tables.header().block_count;
+  return parts_->tables.block_count();
 }
 
 uint64_t Warehouse::held_bytes() const {

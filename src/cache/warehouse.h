@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "augur/status.h"
-#include "cache/record_cache.h"
+#include "base/recycled_memory.h"
+#include "cache/warehouse_key.h"
 
 namespace augur {
 
@@ -43,8 +44,12 @@ class Warehouse {
     // What it may take with its tables. Several mounts of one store: the largest wish of those attached; a daemon that
     // comes alone sets it anew, keeps of what is there as much, and gives the rest back.
     uint64_t bytes_max = 0;
-    // Shared by the users of this group (file mode 0660), who must trust each other: any of them can write to it.
+    // Shared by the users of this group (file mode 0660): any of them can write to it, and WAREHOUSE.md says what that
+    // lets them do.
     std::optional<gid_t> group;
+    // Told once, when the shared memory cannot be used any more: its file was made shorter by another process. From
+    // then on nothing is found and nothing is kept. On any thread, without a lock held. Empty: nobody is told.
+    std::function<void(const std::string& what)> on_lost;
     // Bytes that could be used now without an end by the kernel; asked while it grows. Empty: MachineMemory().
     std::function<uint64_t()> memory_available;
   };
@@ -67,8 +72,9 @@ class Warehouse {
   using Pieces = std::span<const std::span<const std::byte>>;
   using Check = std::function<bool(Pieces)>;
 
-  // Keeps the bytes of a block where they are: nobody, in any process, frees or changes them before it is destroyed or
-  // this process has ended. Movable; may be destroyed on any thread.
+  // Keeps the bytes of a block: nobody, in any process, frees or changes them before it is destroyed. In memory of this
+  // process they stay where they are; shared ones are a copy, since another process could change them there after the
+  // check. Movable; may be destroyed on any thread.
   class Pin {
    public:
     Pin(Pin&& other) noexcept;
@@ -86,51 +92,50 @@ class Warehouse {
    private:
     friend class Warehouse;
     friend struct Parts;
-    Pin(std::shared_ptr<Parts> parts, uint32_t item, uint64_t bytes)
-        : parts_(std::move(parts)), item_(item), bytes_(bytes) {}
+    Pin() = default;
+    void Copy();  // the bytes into memory of its own
+    void Let();   // lets the item go
 
-    std::shared_ptr<Parts> parts_;  // empty when moved from
-    uint32_t item_;
-    uint64_t bytes_;
+    std::shared_ptr<Parts> parts_;  // empty when it has no item
+    uint32_t item_ = 0;
+    uint64_t bytes_ = 0;
+    RecycledMemory::Piece<std::byte> copy_;
     std::vector<std::span<const std::byte>> pieces_;
   };
 
-  // Present: its bytes. `check` is called once, without a lock held, when this process has neither inserted nor checked
-  // these bytes; if it says false, the block is thrown away and nothing is returned. Absent, or being inserted:
-  // nothing.
-  std::optional<Pin> Find(const RecordKey& key, const Check& check);
+  // Present: its bytes, as many as key.bytes. `check` is called once, without a lock held, when the memory is shared,
+  // or this process has neither inserted nor checked these bytes; if it says false, the block is thrown away and
+  // nothing is returned. Absent, or being inserted: nothing.
+  std::optional<Pin> Find(const WarehouseKey& key, const Check& check);
 
   // Whether Find would find it, as far as can be said without a lock: another process may be about to change that.
-  bool Contains(const RecordKey& key) const;
+  bool Contains(const WarehouseKey& key) const;
 
   enum class Inserted {
     kYes,
     kPresent,  // it is there already, or is being inserted
     kNoRoom,   // the limit is reached, or the machine has no more memory to give: Erase something, or go without
   };
-  // Copies the bytes of `pieces`, one after the other (without a lock held). No bytes: kNoRoom.
-  Inserted InsertPieces(const RecordKey& key, Pieces pieces);
-  Inserted Insert(const RecordKey& key, std::span<const std::byte> bytes) { return InsertPieces(key, {&bytes, 1}); }
+  // Copies the bytes of `pieces`, one after the other (without a lock held). No bytes: kNoRoom. REQUIRES: they are
+  // key.bytes.
+  Inserted InsertPieces(const WarehouseKey& key, Pieces pieces);
+  Inserted Insert(const WarehouseKey& key, std::span<const std::byte> bytes) { return InsertPieces(key, {&bytes, 1}); }
 
   // Frees the block. False: there is none, or it is pinned or being inserted by a process that lives.
-  bool Erase(const RecordKey& key);
+  bool Erase(const WarehouseKey& key);
 
   // Frees blocks that are not `known` until their room comes to so many bytes, or there are none: what a former run has
   // left, or this process has put in for something else. What was put in since another daemon came that is attached,
   // and not by this process, may be that one's and stays. `known` is called under the lock, so it must be quick.
   // Returns the room that was freed.
-  uint64_t EvictUnknown(uint64_t bytes, const std::function<bool(const RecordKey&)>& known);
+  uint64_t EvictUnknown(uint64_t bytes, const std::function<bool(const WarehouseKey&)>& known);
 
   // Frees every block but those that Erase would not, and gives their memory back to the machine. Returns the bytes of
   // the blocks freed.
   uint64_t Clear();
 
-  struct Kept {
-    RecordKey key;
-    uint64_t bytes = 0;  // of the block
-  };
   // Every block that Find would find; what a planner needs to know after a warm start.
-  std::vector<Kept> List() const;
+  std::vector<WarehouseKey> List() const;
 
   // What is used instead of what was asked for shows here.
   Place place() const;

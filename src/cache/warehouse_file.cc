@@ -54,13 +54,14 @@ Result<UniqueFd> Checked(UniqueFd fd, const std::string& path, std::optional<gid
 
 // The part of a header that never moves, as text that ends where it must.
 std::optional<std::string> StorePathOf(const WarehouseHeader& header) {
-  if (header.magic != kWarehouseMagic || header.store_path_bytes > header.store_path.size()) return std::nullopt;
-  return std::string(header.store_path.data(), header.store_path_bytes);
+  const uint32_t bytes = header.store_path_bytes.Load();
+  if (header.magic.Copy() != kWarehouseMagic || bytes > kWarehousePathMax) return std::nullopt;
+  return std::string(header.store_path.Copy().data(), bytes);
 }
 
 std::string BootIdOf(const WarehouseHeader& header) {
-  const auto* const end = std::find(header.boot_id.begin(), header.boot_id.end(), '\0');
-  return {header.boot_id.begin(), end};
+  const auto text = header.boot_id.Copy();
+  return {text.begin(), std::ranges::find(text, '\0')};
 }
 
 // REQUIRES: the file's lock is held, and nobody is attached.
@@ -74,7 +75,8 @@ bool IsDebris(int fd) {
   if (bytes != sizeof(*header) || !store || BootIdOf(*header) != BootId()) return true;
   struct stat gone {};
   if (store->empty() || ::stat(store->c_str(), &gone) == 0 || (errno != ENOENT && errno != ENOTDIR)) return false;
-  return header->mount_namespace == MountNamespace() || std::time(nullptr) - info.st_mtime > kForeignDebrisSeconds;
+  return header->mount_namespace.Load() == MountNamespace() ||
+         std::time(nullptr) - info.st_mtime > kForeignDebrisSeconds;
 }
 
 }  // namespace
@@ -123,14 +125,16 @@ Result<WarehouseGeometry> CheckWarehouseFile(int fd, std::string_view identity) 
   if (::fstat(fd, &info) != 0 || ::pread(fd, header.get(), sizeof(*header), 0) != sizeof(*header)) {
     return refuse("it is too short");
   }
-  if (header->magic != kWarehouseMagic) return refuse("it is not a cache, or was not finished");
-  if (header->version != kWarehouseVersion) return refuse("it was made by another version of augurfs");
+  if (header->magic.Copy() != kWarehouseMagic) return refuse("it is not a cache, or was not finished");
+  if (header->version.Load() != kWarehouseVersion) return refuse("it was made by another version of augurfs");
   if (BootIdOf(*header) != BootId()) return refuse("it was made before the last boot");
-  if (header->identity_bytes != identity.size() || header->identity_bytes > header->identity.size() ||
-      !std::equal(identity.begin(), identity.end(), header->identity.begin())) {
+  const uint32_t identity_bytes = header->identity_bytes.Load();
+  const auto text = header->identity.Copy();
+  if (identity_bytes > text.size() || std::string_view(text.data(), identity_bytes) != identity) {
     return refuse("it is of another store");
   }
-  const WarehouseGeometry geometry{.slab_count = header->slab_count, .bucket_count = header->bucket_count};
+  const WarehouseGeometry geometry{.slab_count = header->slab_count.Load(),
+                                   .bucket_count = header->bucket_count.Load()};
   if (geometry.slab_count == 0 || geometry.slab_count > kSlabCountMax || !std::has_single_bit(geometry.bucket_count) ||
       geometry.total_bytes() != static_cast<uint64_t>(info.st_size)) {
     return refuse("its header is damaged");

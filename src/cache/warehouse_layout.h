@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,7 +14,7 @@
 namespace augur {
 
 inline constexpr std::array<char, 8> kWarehouseMagic = {'A', 'U', 'G', 'R', 'W', 'A', 'R', 'E'};
-inline constexpr uint32_t kWarehouseVersion = 2;
+inline constexpr uint32_t kWarehouseVersion = 3;
 
 inline constexpr uint64_t kPageBytes = 4096;
 // A slab is what memory is taken from the machine by, and given back: a huge page, so that memory of one process can be
@@ -27,37 +29,83 @@ inline constexpr uint32_t kItemStep = 1024;           // items are taken from th
 inline constexpr uint32_t kSlabCountMax = 8'388'000;  // 16 TiB: page and item numbers have 32 bits
 
 inline constexpr uint64_t kSequenceMax = uint64_t{1} << 62;  // 100,000 years of a million blocks a second
+inline constexpr size_t kWarehouseIdentityMax = 2048;        // bytes
+inline constexpr size_t kWarehousePathMax = 1024;            // bytes
 inline constexpr unsigned kWarehouseSlots = 64;              // daemons that may be attached
+
+// A number in memory that another process may change at any moment, whatever locks are held. It is reached by these
+// calls alone, and cannot be copied, so that each fetch is one that can be seen: a number is fetched once, into a
+// local, checked there, and used from there.
+template <typename T>
+class Shared {
+ public:
+  Shared() = default;
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  // The flags of states and pins are set by who holds no lock, so what was stored before them must be seen with them.
+  T Load() const { return std::atomic_ref(const_cast<T&>(value_)).load(std::memory_order_acquire); }  // NOLINT
+  void Store(T to) { std::atomic_ref(value_).store(to, std::memory_order_release); }
+  void Add(T step) { Store(Load() + step); }  // not atomic: of who has the locks
+  void Set(T bits) { std::atomic_ref(value_).fetch_or(bits); }
+  void Clear(T bits) { std::atomic_ref(value_).fetch_and(~bits); }
+
+ private:
+  T value_ = 0;
+};
+
+// Text there: it can be taken as a whole, into memory of this process.
+template <size_t kBytes>
+class SharedText {
+ public:
+  SharedText() = default;
+  SharedText(const SharedText&) = delete;
+  SharedText& operator=(const SharedText&) = delete;
+
+  std::array<char, kBytes> Copy() const {
+    std::array<char, kBytes> copy;
+    for (size_t at = 0; at < kBytes; ++at) copy[at] = chars_[at].Load();
+    return copy;
+  }
+  // The first kBytes of `text`, at most; what is behind it stays.
+  void Store(std::string_view text) {
+    for (size_t at = 0; at < std::min(kBytes, text.size()); ++at) chars_[at].Store(text[at]);
+  }
+
+ private:
+  std::array<Shared<char>, kBytes> chars_;
+};
 
 struct WarehouseHeader {
   // These never move, whatever the version: SweepDebris reads them.
-  std::array<char, 8> magic;  // written last when a file is made
-  uint32_t version;
-  uint32_t store_path_bytes;
-  std::array<char, 1024> store_path;
-  uint64_t mount_namespace;      // inode of /proc/self/ns/mnt of who attached last: where store_path can be looked up
-  std::array<char, 40> boot_id;  // /proc/sys/kernel/random/boot_id
+  SharedText<8> magic;  // written last when a file is made
+  Shared<uint32_t> version;
+  Shared<uint32_t> store_path_bytes;
+  SharedText<kWarehousePathMax> store_path;
+  Shared<uint64_t>
+      mount_namespace;     // inode of /proc/self/ns/mnt of who attached last: where store_path can be looked up
+  SharedText<40> boot_id;  // /proc/sys/kernel/random/boot_id
   // Constant as long as the file exists.
-  uint32_t identity_bytes;
-  uint32_t slab_count;    // that the address space has room for
-  uint32_t bucket_count;  // a power of two
-  uint32_t reserved;
-  std::array<char, 2048> identity;
+  Shared<uint32_t> identity_bytes;
+  Shared<uint32_t> slab_count;    // that the address space has room for
+  Shared<uint32_t> bucket_count;  // a power of two
+  Shared<uint32_t> reserved;
+  SharedText<kWarehouseIdentityMax> identity;
   // Guarded by the lock of the file.
-  uint64_t limit_bytes;    // what slabs, items and tables may take together
-  uint64_t next_sequence;  // of the next item; never the same for two
-  uint64_t used_pages;     // of blocks
-  uint64_t free_pages;     // of slabs that are there
-  uint64_t block_count;    // items that are ready or being written
-  uint64_t punches;        // how often slabs were given back
-  uint32_t torn;           // 1 while the tables change: who finds it set under the lock rebuilds them
-  uint32_t slabs_present;
-  uint32_t item_high;    // items below have memory
-  uint32_t item_free;    // first of the unused ones, or kNoItem
-  uint32_t doomed;       // items whose bytes were wrong while somebody had them pinned
-  uint32_t slab_cursor;  // where the search for room begins
+  Shared<uint64_t> limit_bytes;    // what slabs, items and tables may take together
+  Shared<uint64_t> next_sequence;  // of the next item; never the same for two
+  Shared<uint64_t> used_pages;     // of blocks
+  Shared<uint64_t> free_pages;     // of slabs that are there
+  Shared<uint64_t> block_count;    // items that are ready or being written
+  Shared<uint64_t> punches;        // how often slabs were given back
+  Shared<uint32_t> torn;           // 1 while the tables change: who finds it set under the lock rebuilds them
+  Shared<uint32_t> slabs_present;
+  Shared<uint32_t> item_high;    // items below have memory
+  Shared<uint32_t> item_free;    // first of the unused ones, or kNoItem
+  Shared<uint32_t> doomed;       // items whose bytes were wrong while somebody had them pinned
+  Shared<uint32_t> slab_cursor;  // where the search for room begins
   // next_sequence when the daemon in this slot came: what it has put in is not older.
-  std::array<uint64_t, kWarehouseSlots> attached_at;
+  std::array<Shared<uint64_t>, kWarehouseSlots> attached_at;
   std::array<std::byte, 360> unused;
 };
 static_assert(sizeof(WarehouseHeader) == kPageBytes);
@@ -71,25 +119,27 @@ inline constexpr uint32_t kItemWriting = 1;  // its bytes are being copied by th
 inline constexpr uint32_t kItemReady = 2;
 inline constexpr uint32_t kItemDoomed = 3;  // cannot be found any more; freed when nobody has it pinned
 
-// One block.
+// One block. Its key is the identity and the bytes.
 struct WarehouseItem {
-  uint64_t hash_low;
-  uint64_t hash_high;
-  uint64_t size;
-  uint64_t block;
-  uint64_t sequence;
-  uint64_t pinned_by;   // bit i: the daemon in slot i; atomic
-  uint32_t bytes;       // of the block
-  uint32_t first_page;  // then by SlabTable::next
-  uint32_t next;        // in the bucket, or in the list of unused items
-  uint32_t state;       // atomic
+  Shared<uint64_t> identity_low;
+  Shared<uint64_t> identity_high;
+  Shared<uint64_t> sequence;
+  Shared<uint64_t> pinned_by;   // bit i: the daemon in slot i
+  Shared<uint32_t> bytes;       // of the block
+  Shared<uint32_t> first_page;  // then by SlabTable::next
+  Shared<uint32_t> next;        // in the bucket, or in the list of unused items
+  Shared<uint32_t> state;
+  std::array<std::byte, 16> unused;
 };
 static_assert(sizeof(WarehouseItem) == 64);
 
+// A bit for each page of a slab.
+using SlabBits = std::array<uint64_t, kSlabPages / 64>;
+
 // The first page of a slab.
 struct SlabTable {
-  std::array<uint32_t, kSlabPages> next;            // of each page in use: the block's next page, or kNoPage
-  std::array<uint64_t, kSlabPages / 64> free_bits;  // bit set: the page is free
+  std::array<Shared<uint32_t>, kSlabPages> next;            // of each page in use: the block's next page, or kNoPage
+  std::array<Shared<uint64_t>, kSlabPages / 64> free_bits;  // bit set: the page is free
 };
 static_assert(sizeof(SlabTable) <= kPageBytes);
 

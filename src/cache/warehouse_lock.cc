@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <ctime>
 
 namespace augur {
@@ -32,33 +31,44 @@ bool SetLock(int fd, short type, off_t byte) {  // NOLINT(google-runtime-int)
 
 }  // namespace
 
-// Not F_OFD_SETLKW, which waits for ever. A holder needs a few us, so that others first try again at once (0.2 us a
-// try), and sleep only when it seems to have lost the processor, or to be rebuilding.
-bool WarehouseLock::Lock(unsigned wait_ms) {
-  if (fd_ < 0) return true;
+bool WarehouseLock::Patience::Rest() {
   constexpr int kTriesAwake = 64;
   constexpr int kTriesYielding = 64;
-  if (refused_) wait_ms = std::min(wait_ms, 1U);
-  std::chrono::steady_clock::time_point end;
-  for (int tries = 0;; ++tries) {
-    if (SetLock(fd_, F_WRLCK, 0)) {
-      refused_ = false;
-      return true;
-    }
-    if (errno != EAGAIN && errno != EACCES) break;
-    if (tries < kTriesAwake) continue;
-    if (tries < kTriesAwake + kTriesYielding) {
-      ::sched_yield();
-      continue;
-    }
-    const auto now = std::chrono::steady_clock::now();
-    if (tries == kTriesAwake + kTriesYielding) end = now + std::chrono::milliseconds(wait_ms);
-    if (now >= end) break;
-    const timespec nap = {.tv_sec = 0, .tv_nsec = 50'000};
-    ::nanosleep(&nap, nullptr);
+  ++tries_;
+  if (tries_ < kTriesAwake) return true;
+  if (tries_ < kTriesAwake + kTriesYielding) {
+    ::sched_yield();
+    return true;
   }
-  refused_ = true;
+  const auto now = std::chrono::steady_clock::now();
+  if (tries_ == kTriesAwake + kTriesYielding) end_ = now + std::chrono::milliseconds(wait_ms_);
+  if (now >= end_) return false;
+  const timespec nap = {.tv_sec = 0, .tv_nsec = 50'000};
+  ::nanosleep(&nap, nullptr);
+  return true;
+}
+
+// Not F_OFD_SETLKW, which waits for ever.
+bool WarehouseLock::TryLock(Patience& patience) {
+  if (fd_ < 0) return true;
+  if (SetLock(fd_, F_WRLCK, 0)) {
+    refused_ = false;
+    return true;
+  }
+  const bool held = errno == EAGAIN || errno == EACCES;
+  if (!held) patience.wait_ms_ = 0;
+  if (refused_) patience.wait_ms_ = std::min(patience.wait_ms_, 1U);
   return false;
+}
+
+bool WarehouseLock::Lock(unsigned wait_ms) {
+  for (Patience patience(wait_ms); !TryLock(patience);) {
+    if (!patience.Rest()) {
+      GiveUp();
+      return false;
+    }
+  }
+  return true;
 }
 
 void WarehouseLock::Unlock() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "cache/warehouse_layout.h"
@@ -17,8 +18,27 @@ class WarehouseLock {
 
   explicit WarehouseLock(int fd = -1) : fd_(fd) {}  // -1: nobody to shut out; every call is granted
 
-  // Waits at most so long. False: somebody has held the lock that long (nobody does so for more than some ms, but a
-  // process may be stopped), or this file cannot be locked. After a False, others wait 1 ms only until one is granted.
+  // How long, and how often, one caller tries. A holder needs a few us, so that others first try again at once (0.2 us
+  // a try), and sleep only when it seems to have lost the processor, or to be rebuilding.
+  class Patience {
+   public:
+    explicit Patience(unsigned wait_ms) : wait_ms_(wait_ms) {}
+    // Between two tries; false: it is enough. REQUIRES: no lock held that others in this process need.
+    bool Rest();
+
+   private:
+    friend class WarehouseLock;
+    unsigned wait_ms_;
+    int tries_ = 0;
+    std::chrono::steady_clock::time_point end_;
+  };
+
+  // One try, which waits for nobody. After one whose patience has ended, others wait 1 ms only until one is granted.
+  bool TryLock(Patience& patience);
+  // Tells that it has ended.
+  void GiveUp() { refused_ = true; }
+  // Tries until the patience ends, wait_ms at most. False: somebody has held the lock that long (nobody does so for
+  // more than some ms, but a process may be stopped), or this file cannot be locked.
   bool Lock(unsigned wait_ms);
   void Unlock();
 

@@ -57,6 +57,7 @@ Result<WarehouseMemory> WarehouseMemory::OfFile(int fd, const std::string& path,
   memory.mapped_ = mapped;
   memory.mapped_bytes_ = bytes;
   memory.fd_ = fd;
+  memory.guard_ = std::make_unique<BusGuard>(memory.base_, bytes);
   return memory;
 }
 
@@ -67,10 +68,12 @@ WarehouseMemory& WarehouseMemory::operator=(WarehouseMemory&& other) noexcept {
   std::swap(mapped_, other.mapped_);
   std::swap(mapped_bytes_, other.mapped_bytes_);
   std::swap(fd_, other.fd_);
+  std::swap(guard_, other.guard_);
   return *this;
 }
 
 WarehouseMemory::~WarehouseMemory() {
+  guard_.reset();
   if (mapped_ != nullptr) ::munmap(mapped_, mapped_bytes_);
 }
 

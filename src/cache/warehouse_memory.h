@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "augur/status.h"
+#include "base/bus_guard.h"
 #include "base/unique_fd.h"
 
 namespace augur {
@@ -35,12 +37,15 @@ class WarehouseMemory {
   void Punch(uint64_t offset, uint64_t bytes);
 
   std::byte* base() const { return base_; }
+  // The file was made shorter, or a page of it could not be got: what is behind that is zeros of this process.
+  bool lost() const { return guard_ && guard_->lost(); }
 
  private:
   std::byte* base_ = nullptr;
   void* mapped_ = nullptr;
   uint64_t mapped_bytes_ = 0;
   int fd_ = -1;
+  std::unique_ptr<BusGuard> guard_;  // of a file
 };
 
 // WarehouseRoom says whether the machine has memory to give, so that neither a full /dev/shm (SIGBUS) nor a memory

@@ -127,24 +127,38 @@ Status CommitAll(WarehouseMemory& memory, WarehouseTables& tables, uint64_t held
 
 // Gives back the slabs that are beyond the limit, the emptiest first; Rebuild throws away what had a page in one of
 // them. kCorrupt: tables of a larger limit leave too little of this one. REQUIRES: nobody else is attached.
-Status Shrink(WarehouseMemory& memory, WarehouseTables& tables) {
+Status Shrink(WarehouseMemory& memory, WarehouseTables& tables, uint64_t limit_bytes) {
   const WarehouseGeometry& geometry = tables.geometry();
   const uint64_t slabs_max = tables.pages_max() / kSlabDataPages;
-  if (slabs_max * kSlabBytes < tables.header().limit_bytes / 2) {
+  if (slabs_max * kSlabBytes < limit_bytes / 2) {
     return {Code::kCorrupt, "it was made for more memory, and its tables would take most of what it may have now"};
   }
-  std::vector<uint32_t> slabs;
+  // Fetched before they are compared: a sort of numbers that change has no bounds.
+  struct Slab {
+    uint32_t number;
+    uint32_t free;
+  };
+  std::vector<Slab> slabs;
   for (uint32_t slab = geometry.slab_count; slab-- > 0;) {
-    if (tables.slab_present(slab)) slabs.push_back(slab);
+    const uint32_t free = tables.slab_free(slab);
+    if (free != kSlabAbsent) slabs.push_back({.number = slab, .free = free});
   }
   if (slabs.size() <= slabs_max) return Status::Ok();
-  std::ranges::stable_sort(slabs, std::greater(), [&tables](uint32_t slab) { return tables.slab_free(slab); });
+  std::ranges::stable_sort(slabs, std::greater(), &Slab::free);
   slabs.resize(slabs.size() - slabs_max);
-  for (const uint32_t slab : slabs) {
-    tables.DropSlab(slab);
-    memory.Punch(geometry.slab_offset(slab), kSlabBytes);
+  for (const Slab& slab : slabs) {
+    tables.DropSlab(slab.number);
+    memory.Punch(geometry.slab_offset(slab.number), kSlabBytes);
   }
   return Status::Ok();
+}
+
+// What the header says bounds what this process may come to hold for it: numbers of items, and addresses. A file made
+// in this file system is no larger than that, but the file system may have been made smaller since.
+bool IsTooLarge(const WarehouseGeometry& geometry, uint64_t limit, const WarehouseRoom& room) {
+  constexpr uint64_t kSmallerSince = 4;
+  const uint64_t most = std::max(limit, room.folder_bytes());
+  return room.folder_bytes() != 0 && geometry.slab_count / kSmallerSince > most / kSlabBytes + 1;
 }
 
 }  // namespace
@@ -172,7 +186,7 @@ Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::InProcess(const Opt
   auto parts = std::make_shared<Parts>(std::move(memory), geometry, alone, std::move(room));
   const MutexLock lock(parts->mu);
   parts->tables.Format(options.identity, {});
-  parts->tables.header().limit_bytes = limit;
+  parts->tables.header().limit_bytes.Store(limit);
   return parts;
 }
 
@@ -225,6 +239,10 @@ Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::Make(Attached at, u
 Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::TakeOver(Attached at, uint64_t limit, WarehouseRoom room,
                                                                       const std::string& path, const Options& options) {
   AUGUR_TRY_ASSIGN(geometry, CheckWarehouseFile(at.fd.get(), options.identity));
+  if (IsTooLarge(geometry, limit, room)) {
+    ::unlink(path.c_str());
+    return Status(Code::kCorrupt, "it says that it is larger than its file system");
+  }
   AUGUR_TRY_ASSIGN(memory, WarehouseMemory::OfFile(at.fd.get(), path, geometry.total_bytes()));
   AUGUR_TRY(memory.Commit(0, geometry.fixed_bytes()));
   auto parts = std::make_shared<Parts>(std::move(memory), geometry, at.lock, std::move(room));
@@ -234,13 +252,13 @@ Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::TakeOver(Attached a
       ::unlink(path.c_str());
       return status.code() == Code::kCorrupt ? status : Status(Code::kCorrupt, status.text());
     }
-    parts->tables.header().limit_bytes = limit;
-    if (Status status = Shrink(parts->memory, parts->tables); !status.ok()) {
+    parts->tables.header().limit_bytes.Store(limit);
+    if (Status status = Shrink(parts->memory, parts->tables, limit); !status.ok()) {
       ::unlink(path.c_str());
       return status;
     }
   } else {
-    limit = std::max(limit, parts->tables.header().limit_bytes);
+    limit = std::max(limit, parts->tables.header().limit_bytes.Load());
   }
   // Also takes the pins of dead daemons off, whose slot may be ours now.
   parts->tables.Rebuild(at.others);
@@ -251,11 +269,12 @@ Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::TakeOver(Attached a
 void Warehouse::Opener::Finish(Parts& parts, Attached& at, uint64_t limit, const std::string& path,
                                const Options& options) AUGUR_REQUIRES(parts.mu) {
   WarehouseHeader& header = parts.tables.header();
-  header.limit_bytes = limit;
-  header.store_path_bytes = static_cast<uint32_t>(options.store_path.size());
-  std::copy(options.store_path.begin(), options.store_path.end(), header.store_path.begin());
-  header.mount_namespace = MountNamespace();
-  header.attached_at[at.slot] = header.next_sequence;
+  header.limit_bytes.Store(limit);
+  header.store_path_bytes.Store(static_cast<uint32_t>(options.store_path.size()));
+  header.store_path.Store(options.store_path);
+  header.mount_namespace.Store(MountNamespace());
+  header.attached_at[at.slot].Store(header.next_sequence.Load());
+  parts.on_lost = options.on_lost;
   parts.place = Place::kShm;
   parts.path = path;
   parts.slot = at.slot;
@@ -266,8 +285,8 @@ void Warehouse::Opener::Finish(Parts& parts, Attached& at, uint64_t limit, const
 }
 
 Result<std::unique_ptr<Warehouse>> Warehouse::Open(const Options& options, std::vector<std::string>& notes) {
-  if (options.identity.empty() || options.identity.size() > sizeof(WarehouseHeader::identity) ||
-      options.store_path.size() > sizeof(WarehouseHeader::store_path)) {
+  if (options.identity.empty() || options.identity.size() > kWarehouseIdentityMax ||
+      options.store_path.size() > kWarehousePathMax) {
     return Status(Code::kInvalid,
                   "the cache of a store with so long a name, or none: " + Printable(options.store_path));
   }

@@ -16,8 +16,18 @@ constexpr uint32_t kSlabsAtOnce = 16;
 }  // namespace
 
 Warehouse::Parts::Inside::Inside(Parts& parts) : parts_(parts), ok_(false) {
+  WarehouseLock::Patience patience(kWaitMs);
   parts.mu.Lock();
-  ok_ = parts.lock.Lock(kWaitMs);
+  while (!parts.memory.lost()) {
+    ok_ = parts.lock.TryLock(patience);
+    if (ok_) break;
+    parts.mu.Unlock();
+    const bool more = patience.Rest();
+    parts.mu.Lock();
+    if (more) continue;
+    parts.lock.GiveUp();
+    return;
+  }
   if (ok_ && parts.tables.torn()) parts.tables.Rebuild(parts.lock.LiveSlots());
 }
 
@@ -51,15 +61,25 @@ bool Warehouse::Parts::PinnedByTheLiving(uint32_t item) {
 uint64_t Warehouse::Parts::OthersSince() {
   uint64_t since = UINT64_MAX;
   for (uint64_t others = lock.LiveSlots() & ~slot_bit; others != 0; others &= others - 1) {
-    since = std::min(since, tables.header().attached_at[static_cast<unsigned>(std::countr_zero(others))]);
+    since = std::min(since, tables.header().attached_at[static_cast<unsigned>(std::countr_zero(others))].Load());
   }
   return since;
 }
 
+std::optional<std::pair<uint32_t, WarehouseTables::Item>> Warehouse::Parts::FindReady(const WarehouseKey& key) {
+  const uint32_t item = tables.Find(key);
+  if (item == kNoItem) return std::nullopt;
+  const WarehouseTables::Item it = tables.Copy(item);
+  // It may say something else by now.
+  if (it.state != kItemReady || it.key != key) return std::nullopt;
+  return std::pair(item, it);
+}
+
 bool Warehouse::Parts::ReapDoomed() {
-  if (tables.header().doomed == 0) return false;
+  if (tables.header().doomed.Load() == 0) return false;
   bool any = false;
-  for (uint32_t item = 0; item < tables.item_high(); ++item) {
+  const uint32_t high = tables.item_high();
+  for (uint32_t item = 0; item < high; ++item) {
     if (tables.state(item) != kItemDoomed || PinnedByTheLiving(item)) continue;
     tables.Free(item);
     any = true;
@@ -68,7 +88,6 @@ bool Warehouse::Parts::ReapDoomed() {
 }
 
 bool Warehouse::Parts::Grow(uint64_t pages) {
-  const MutexLock growing(grow_mu);
   uint64_t offset = 0;
   uint64_t bytes = 0;
   uint64_t punches = 0;
@@ -80,9 +99,9 @@ bool Warehouse::Parts::Grow(uint64_t pages) {
     const WarehouseTables::Lack lack = tables.LackFor(pages);
     if (lack == WarehouseTables::Lack::kNothing) return true;  // another thread was here
     item_high = tables.item_high();
-    punches = tables.header().punches;
+    punches = tables.header().punches.Load();
     if (lack == WarehouseTables::Lack::kPages) {
-      if (uint64_t{tables.header().slabs_present} * kSlabDataPages >= tables.pages_max()) return false;
+      if (uint64_t{tables.slabs_present()} * kSlabDataPages >= tables.pages_max()) return false;
       slab = tables.AbsentSlab();
       if (slab == kSlabAbsent) return false;
       offset = tables.geometry().slab_offset(slab);
@@ -93,24 +112,36 @@ bool Warehouse::Parts::Grow(uint64_t pages) {
       bytes = uint64_t{kItemStep} * sizeof(WarehouseItem);
     }
   }
-  // Without the locks, as it takes long. Another process may do the same with the same part, which is no harm.
-  if (!room.Grant(bytes) || !memory.Commit(offset, bytes).ok()) return false;
+  // Without the locks, as it takes long. Another thread or process may do the same with the same part, which is no
+  // harm.
+  {
+    const MutexLock asking(room_mu);
+    if (!room.Grant(bytes)) return false;
+  }
+  if (!memory.Commit(offset, bytes).ok()) return false;
   const Inside inside(*this);
   if (!inside.ok()) return false;
   if (slab == kSlabAbsent) {
     if (tables.item_high() == item_high) tables.AddItems();
-  } else if (!tables.slab_present(slab) && tables.header().punches == punches) {
+  } else if (!tables.slab_present(slab) && tables.header().punches.Load() == punches) {
     // Otherwise another process may have added it, emptied it and given it back since it was committed.
     tables.AddSlab(slab);
   }
   return true;
 }
 
+void Warehouse::Parts::TellIfLost() {
+  if (!memory.lost() || lost_told.exchange(true) || !on_lost) return;
+  on_lost(path +
+          ": was made shorter by another process, or its file system is full: what is kept there is not used any "
+          "more; mount again to begin a new one");
+}
+
 void Warehouse::Parts::Discard(uint32_t item, uint64_t sequence) {
   const Inside inside(*this);
-  const bool same = inside.ok() && tables.item(item).sequence == sequence && tables.state(item) == kItemReady;
+  const WarehouseTables::Item it = inside.ok() ? tables.Copy(item) : WarehouseTables::Item{};
   Unpin(item);
-  if (!same) return;
+  if (it.sequence != sequence || it.state != kItemReady) return;
   if (PinnedByTheLiving(item)) {
     tables.Doom(item);
   } else {
@@ -121,31 +152,34 @@ void Warehouse::Parts::Discard(uint32_t item, uint64_t sequence) {
 uint32_t Warehouse::Parts::ClearSome(uint32_t item, uint64_t& freed) {
   const Inside inside(*this);
   if (!inside.ok()) return kNoItem;
-  const uint32_t end = std::min(item + kItemsAtOnce, tables.item_high());
+  const uint32_t high = tables.item_high();
+  const uint32_t end = std::min(item + kItemsAtOnce, high);
   for (; item < end; ++item) {
-    if (tables.state(item) == kItemFree || PinnedByTheLiving(item)) continue;
-    freed += tables.item(item).bytes;
+    const WarehouseTables::Item it = tables.Copy(item);
+    if (it.state == kItemFree || PinnedByTheLiving(item)) continue;
+    freed += it.key.bytes;
     tables.Free(item);
   }
-  return item < tables.item_high() ? item : kNoItem;
+  return item < high ? item : kNoItem;
 }
 
-uint32_t Warehouse::Parts::EvictSome(uint32_t item, uint64_t bytes, const std::function<bool(const RecordKey&)>& known,
-                                     uint64_t& freed) {
+uint32_t Warehouse::Parts::EvictSome(uint32_t item, uint64_t bytes,
+                                     const std::function<bool(const WarehouseKey&)>& known, uint64_t& freed) {
   const Inside inside(*this);
   if (!inside.ok()) return kNoItem;
   const uint64_t others_since = OthersSince();
-  const uint32_t end = std::min(item + kItemsAtOnce, tables.item_high());
+  const uint32_t high = tables.item_high();
+  const uint32_t end = std::min(item + kItemsAtOnce, high);
   for (; item < end && freed < bytes; ++item) {
-    if (tables.state(item) != kItemReady) continue;
-    const uint64_t sequence = tables.item(item).sequence;
-    const bool own = local(item).inserted && local(item).checked == sequence;
-    if (!own && sequence >= others_since) continue;
-    if (known(tables.KeyOf(item)) || PinnedByTheLiving(item)) continue;
-    freed += RoomFor(tables.item(item).bytes);
+    const WarehouseTables::Item it = tables.Copy(item);
+    if (it.state != kItemReady) continue;
+    const bool own = local(item).inserted && local(item).checked == it.sequence;
+    if (!own && it.sequence >= others_since) continue;
+    if (known(it.key) || PinnedByTheLiving(item)) continue;
+    freed += RoomFor(it.key.bytes);
     tables.Free(item);
   }
-  return freed < bytes && item < tables.item_high() ? item : kNoItem;
+  return freed < bytes && item < high ? item : kNoItem;
 }
 
 uint32_t Warehouse::Parts::PunchSome(uint32_t slab) {
@@ -160,12 +194,14 @@ uint32_t Warehouse::Parts::PunchSome(uint32_t slab) {
   return slab;
 }
 
-std::vector<Warehouse::Kept> Warehouse::Parts::List() {
-  std::vector<Kept> kept;
+std::vector<WarehouseKey> Warehouse::Parts::List() {
+  std::vector<WarehouseKey> kept;
   const Inside inside(*this);
   if (!inside.ok()) return kept;
-  for (uint32_t item = 0; item < tables.item_high(); ++item) {
-    if (tables.state(item) == kItemReady) kept.push_back({.key = tables.KeyOf(item), .bytes = tables.item(item).bytes});
+  const uint32_t high = tables.item_high();
+  for (uint32_t item = 0; item < high; ++item) {
+    const WarehouseTables::Item it = tables.Copy(item);
+    if (it.state == kItemReady) kept.push_back(it.key);
   }
   return kept;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -36,7 +39,11 @@ struct Warehouse::Parts {
   // Frees doomed items; whether there were any.
   bool ReapDoomed() AUGUR_REQUIRES(mu);
   // Gets memory of what Take lacks for a block of `pages`. True: try again. False: there is none.
-  bool Grow(uint64_t pages) AUGUR_EXCLUDES(mu, grow_mu);
+  bool Grow(uint64_t pages) AUGUR_EXCLUDES(mu, room_mu);
+  // An item to pin, as it is; nothing: there is none, or its bytes are not there. REQUIRES: the file's lock too.
+  std::optional<std::pair<uint32_t, WarehouseTables::Item>> FindReady(const WarehouseKey& key) AUGUR_REQUIRES(mu);
+  // Tells on_lost, once, when the memory is lost.
+  void TellIfLost() AUGUR_EXCLUDES(mu);
   // Throws away an item whose bytes are wrong, and this process's pin on it.
   void Discard(uint32_t item, uint64_t sequence) AUGUR_EXCLUDES(mu);
   // Frees what nobody has pinned, of the items from `item` on, a number of them; their bytes are added to `freed`.
@@ -44,12 +51,12 @@ struct Warehouse::Parts {
   uint32_t ClearSome(uint32_t item, uint64_t& freed) AUGUR_EXCLUDES(mu);
   // Of the items from `item` on, a number of them: frees those that EvictUnknown should, and adds their room to
   // `freed`, until that is `bytes`. Returns as ClearSome does.
-  uint32_t EvictSome(uint32_t item, uint64_t bytes, const std::function<bool(const RecordKey&)>& known, uint64_t& freed)
-      AUGUR_EXCLUDES(mu);
+  uint32_t EvictSome(uint32_t item, uint64_t bytes, const std::function<bool(const WarehouseKey&)>& known,
+                     uint64_t& freed) AUGUR_EXCLUDES(mu);
   // As ClearSome with empty slabs, whose memory it gives back.
   uint32_t PunchSome(uint32_t slab) AUGUR_EXCLUDES(mu);
 
-  std::vector<Kept> List() AUGUR_EXCLUDES(mu);
+  std::vector<WarehouseKey> List() AUGUR_EXCLUDES(mu);
 
   // Constant after Open.
   Place place = Place::kRam;
@@ -58,25 +65,29 @@ struct Warehouse::Parts {
   unsigned slot = 0;
   uint64_t slot_bit = 1;
 
+  std::function<void(const std::string&)> on_lost;
+
   // Own synchronization (parts of it are changed only by who holds mu and the file's lock).
   WarehouseMemory memory;
+  std::atomic<bool> lost_told = false;
 
-  // Taken before mu: one thread at a time gets memory.
-  Mutex grow_mu;
+  // Held by who asks for room, for no more than some file reads.
+  Mutex room_mu;
 
-  // mu, and within it the lock of the file, shut out everyone else from the tables.
+  // mu, and within it the lock of the file, shut out everyone else from the tables. Nobody holds mu while he waits for
+  // the lock of the file: another process has that, and may be stopped.
   mutable Mutex mu;
   WarehouseTables tables AUGUR_GUARDED_BY(mu);
   WarehouseLock lock AUGUR_GUARDED_BY(mu);
   std::vector<Local> locals AUGUR_GUARDED_BY(mu);
 
-  WarehouseRoom room AUGUR_GUARDED_BY(grow_mu);
+  WarehouseRoom room AUGUR_GUARDED_BY(room_mu);
 
   class Inside;
 };
 
 // Holds both locks for a scope, and makes whole what a process that died has left. Not ok(): another process holds the
-// file's lock for too long; the tables must not be touched.
+// file's lock for too long, or the memory is lost; the tables must not be touched.
 class AUGUR_SCOPED_CAPABILITY Warehouse::Parts::Inside {
  public:
   explicit Inside(Parts& parts) AUGUR_ACQUIRE(parts.mu);

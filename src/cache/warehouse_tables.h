@@ -10,16 +10,19 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/record_cache.h"
+#include "cache/warehouse_key.h"
 #include "cache/warehouse_layout.h"
 
 namespace augur {
 
 // WarehouseTables finds blocks in the memory of a warehouse and gives out its pages. It trusts nothing that it reads
-// there: numbers are checked before they are used and every walk ends, because another process may have died in the
-// middle of a change, or have written where it should not. It does not own the memory. REQUIRES: the caller has every
-// other thread and process shut out, but for MayHold, SetReady and Unpin. Not for taking memory from the machine
-// (WarehouseMemory) or for deciding who may come in (WarehouseLock).
+// there, because another process may have died in the middle of a change, or may write where it should not at any
+// moment, locks or none. Each number is fetched once and checked before it is used, every walk has an end that does not
+// depend on what is read, and memory of this process is written by numbers of this process alone. Whatever is there,
+// blocks are not found, or their bytes are wrong, which the check of who asked for them finds out. It does not own the
+// memory. REQUIRES: the caller has every other thread, and every process that keeps to the rules, shut out, but for
+// MayHold, SetReady and Unpin. Not for taking memory from the machine (WarehouseMemory) or for deciding who may come in
+// (WarehouseLock).
 class WarehouseTables {
  public:
   // `base` has geometry.total_bytes() of address space; what is used of it must have memory.
@@ -28,8 +31,8 @@ class WarehouseTables {
   // Makes an empty warehouse of memory that is all zero; the magic comes last.
   void Format(std::string_view identity, std::string_view boot_id);
 
-  WarehouseHeader& header() { return *At<WarehouseHeader>(0); }
-  const WarehouseHeader& header() const { return *At<WarehouseHeader>(0); }
+  WarehouseHeader& header() { return *Place<WarehouseHeader>(0); }
+  const WarehouseHeader& header() const { return *Place<WarehouseHeader>(0); }
   const WarehouseGeometry& geometry() const { return geometry_; }
 
   // Makes what may be half changed whole: throws away unfinished and impossible items (pages out of range, shared, or
@@ -38,33 +41,39 @@ class WarehouseTables {
   void Rebuild(uint64_t live);
   bool torn() const;
 
-  // Whether an item that is Ready or Writing has the key; kNoItem when none.
-  uint32_t Find(const RecordKey& key) const;
+  // An item that is Ready or Writing and has the key; kNoItem when there is none.
+  uint32_t Find(const WarehouseKey& key) const { return Walk(key, kChainMax); }
   // The same without shutting anyone out, Ready ones only: may be wrong while another process makes a change.
-  bool MayHold(const RecordKey& key) const;
+  bool MayHold(const WarehouseKey& key) const;
 
-  // REQUIRES for all below: `item` was returned by Find or Take under the same lock, or is pinned.
-  WarehouseItem& item(uint32_t item) const { return *At<WarehouseItem>(ItemOffset(item)); }
-  uint32_t state(uint32_t item) const;
-  uint64_t pinned_by(uint32_t item) const;
-  void Pin(uint32_t item, uint64_t slot_bit);
-  void Unpin(uint32_t item, uint64_t slot_bits);
-  void SetReady(uint32_t item);
-  RecordKey KeyOf(uint32_t item) const;
+  // What an item says, each of it fetched once.
+  struct Item {
+    WarehouseKey key;
+    uint64_t sequence = 0;
+    uint32_t first_page = kNoPage;
+    uint32_t state = kItemFree;
+  };
+  // REQUIRES for this and all below: item < item_high().
+  Item Copy(uint32_t item) const;
+  uint32_t state(uint32_t item) const { return At(item).state.Load(); }
+  uint64_t pinned_by(uint32_t item) const { return At(item).pinned_by.Load(); }
+  void Pin(uint32_t item, uint64_t slot_bit) { At(item).pinned_by.Set(slot_bit); }
+  void Unpin(uint32_t item, uint64_t slot_bits) { At(item).pinned_by.Clear(slot_bits); }
+  void SetReady(uint32_t item) { At(item).state.Store(kItemReady); }
 
   // What Take lacks.
   enum class Lack { kNothing, kPages, kItems };
   Lack LackFor(uint64_t pages) const;
-  // A new item with pages for `bytes`, Writing, pinned by `slot_bit`. kNoItem: the tables are damaged; Rebuild.
-  // REQUIRES: nothing is lacking, and no item has the key.
-  uint32_t Take(const RecordKey& key, uint32_t bytes, uint64_t slot_bit);
+  // A new item with pages for key.bytes, Writing, pinned by `slot_bit`; `places` are its bytes in order, neighbouring
+  // pages joined: as many as key.bytes, whatever the tables say. kNoItem: the tables are damaged; Rebuild. REQUIRES:
+  // nothing is lacking, and no item has the key.
+  uint32_t Take(const WarehouseKey& key, uint64_t slot_bit, std::vector<std::span<std::byte>>& places);
   // Gives the pages and the item back.
   void Free(uint32_t item);
   // The item can no longer be found; its pages stay until it is freed.
   void Doom(uint32_t item);
-  // Its bytes in order, neighbouring pages joined. False: the chain is damaged.
-  template <typename Byte>  // std::byte, with or without const
-  bool Pieces(uint32_t item, std::vector<std::span<Byte>>& pieces) const;
+  // The block's bytes in order, neighbouring pages joined: as many as key.bytes. False: the chain is damaged.
+  bool Pieces(const Item& item, std::vector<std::span<const std::byte>>& pieces) const;
   // The next holder of the lock, or this one's Rebuild, is to make the tables anew.
   void Spoil();
 
@@ -74,9 +83,9 @@ class WarehouseTables {
   void AddSlab(uint32_t slab);
   // The next slab at or after `from` of which no page is in use, taken out of use; kSlabAbsent when there is none.
   uint32_t TakeOutEmptySlab(uint32_t from);
-  bool slab_present(uint32_t slab) const { return Load(SlabFree(slab)) != kSlabAbsent; }
+  bool slab_present(uint32_t slab) const { return SlabFree(slab).Load() != kSlabAbsent; }
   // Free pages of a slab that is present.
-  uint32_t slab_free(uint32_t slab) const { return Load(SlabFree(slab)); }
+  uint32_t slab_free(uint32_t slab) const { return SlabFree(slab).Load(); }
   // Takes a slab that has no memory, or is to have none, out of use; Rebuild follows.
   void DropSlab(uint32_t slab);
   // Items below header().item_high + kItemStep have memory now.
@@ -86,41 +95,59 @@ class WarehouseTables {
   // Bytes of tables that have memory: the fixed ones, items, and the first page of each slab.
   uint64_t table_bytes() const;
   uint64_t held_bytes() const;
-  // Pages that blocks may take within the limit.
+  // Pages that blocks may take within the limit, and those that they take; never more than there is room for.
   uint64_t pages_max() const;
+  uint64_t used_pages() const;
+  uint32_t slabs_present() const;
+  uint64_t block_count() const;
   // Whether `pages` more would be beyond that.
-  bool IsFull(uint64_t pages) const { return header().used_pages + pages > pages_max(); }
+  bool IsFull(uint64_t pages) const { return used_pages() + pages > pages_max(); }
 
  private:
   class Change;  // sets torn for a scope
+  // Steps of a walk along a bucket, which has two items or so where the tables are right. A warehouse that was made for
+  // 4 MiB and given 16 GiB later, all of it in blocks of one page, has 4,000.
+  static constexpr uint32_t kChainMax = 1 << 16;
+  // The same in Rebuild, which walks for each item: it may then leave two of one key, of which each is right.
+  static constexpr uint32_t kRebuildChainMax = 256;
+
   template <typename T>
-  T* At(uint64_t offset) const {
+  T* Place(uint64_t offset) const {
     return reinterpret_cast<T*>(base_ + offset);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
   }
-  static uint32_t Load(const uint32_t& value);
-  static void Store(uint32_t& value, uint32_t to);
-  uint32_t& SlabFree(uint32_t slab) const { return At<uint32_t>(geometry_.slab_table_offset())[slab]; }
-  uint32_t& Bucket(const RecordKey& key) const;
-  uint64_t ItemOffset(uint32_t item) const { return geometry_.items_offset() + item * sizeof(WarehouseItem); }
-  SlabTable& Table(uint32_t slab) const { return *At<SlabTable>(geometry_.slab_offset(slab)); }
+  WarehouseItem& At(uint32_t item) const {
+    return *Place<WarehouseItem>(geometry_.items_offset() + item * sizeof(WarehouseItem));
+  }
+  Shared<uint32_t>& SlabFree(uint32_t slab) const {
+    return Place<Shared<uint32_t>>(geometry_.slab_table_offset())[slab];
+  }
+  Shared<uint32_t>& Bucket(const WarehouseKey& key) const;
+  SlabTable& Table(uint32_t slab) const { return *Place<SlabTable>(geometry_.slab_offset(slab)); }
+  std::byte* PageAt(uint32_t page) const {
+    return base_ + geometry_.slab_offset(page / kSlabPages) + (page % kSlabPages) * kPageBytes;
+  }
+  uint32_t Walk(const WarehouseKey& key, uint32_t steps_max) const;
+  WarehouseKey KeyAt(uint32_t item) const;
   bool PageExists(uint32_t page) const;
   bool PageFree(uint32_t page) const;
-  uint32_t& NextOf(uint32_t page) const { return Table(page / kSlabPages).next[page % kSlabPages]; }
+  Shared<uint32_t>& NextOf(uint32_t page) const { return Table(page / kSlabPages).next[page % kSlabPages]; }
   void SetFree(uint32_t page, bool free);
   void ClearSlab(uint32_t slab);
+  SlabBits FreeBits(uint32_t slab) const;
 
+  // Neighbouring pages.
   struct Run {
-    uint32_t first = 0;  // within the slab
+    uint32_t first = 0;
     uint32_t pages = 0;
   };
-  Run LongestRun(uint32_t slab, uint32_t enough) const;
+  static Run LongestRun(const SlabBits& free, uint32_t enough);  // pages counted within the slab
   uint32_t BestSlab(uint32_t pages) const;
-  bool TakePages(uint64_t pages, uint32_t& first);
+  bool TakePages(uint64_t pages, std::vector<Run>& runs);
   void FreePages(uint32_t first, uint64_t pages);
 
   bool Claim(uint32_t item, bool pinned);
-  void Link(uint32_t item);
-  void Unlink(uint32_t item);
+  void Link(const WarehouseKey& key, uint32_t item);
+  void Unlink(const WarehouseKey& key, uint32_t item);
   void PushFree(uint32_t item);
 
   std::byte* base_;

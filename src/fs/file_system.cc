@@ -118,7 +118,7 @@ Result<ShownFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   if (found == nullptr || ShownAs(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }
-  return ShownIn(*found, entry);
+  return ShownIn(*store_, *found, entry);
 }
 
 Result<Entry> FileSystem::FindByPath(std::string_view path) {
@@ -408,7 +408,9 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
   if (!shape.ok() || shape->entry.type != EntryType::kFile) return;
   if (options_.hooks == nullptr) return statistics_.Add(Stat::kOpens, 1);
   const ViewRef& view = shape->view;
-  options_.hooks->OnOpen(view != nullptr ? ShownIn(*view, shape->entry) : ShownFile::Original(shape->entry), reader);
+  const Result<ShownFile> shown =
+      view != nullptr ? ShownIn(*store_, *view, shape->entry) : ShownFile::Original(shape->entry);
+  if (shown.ok()) options_.hooks->OnOpen(*shown, reader);
 }
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
@@ -419,7 +421,9 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   const Entry& file = shape->entry;
   const ViewRef& view = shape->view;
   if (file.type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
-  const ShownFile shown = view != nullptr ? ShownIn(*view, file) : ShownFile::Original(file);
+  const Result<ShownFile> found = view != nullptr ? ShownIn(*store_, *view, file) : ShownFile::Original(file);
+  if (!found.ok()) return done(found.status());
+  const ShownFile& shown = *found;
   if (offset >= shown.size || bytes == 0) return done(ReadReply{});
   bytes = std::min<uint64_t>(bytes, shown.size - offset);
   if (options_.hooks != nullptr) {

@@ -8,9 +8,10 @@
 
 namespace augur {
 
-// The file of the view, with what names its bytes: of an image XXH3-128 over the record's own, the view, and the
-// versions of what decodes and renders, so that bytes which an earlier version has made are found by nobody. REQUIRES:
-// not absent.
-ShownFile ShownIn(const View& view, const Entry& entry);
+// The file of the view, with what names its bytes: of an image 128 bits of a SHA-256 over the identity of each block of
+// the record (Store::BlockIdentity), the view, and the versions of what decodes and renders. So bytes that an earlier
+// version has made are found by nobody, and no other store can name them. Failures: as BlockIdentity. REQUIRES: not
+// absent.
+Result<ShownFile> ShownIn(const Store& store, const View& view, const Entry& entry);
 
 }  // namespace augur

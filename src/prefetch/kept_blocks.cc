@@ -32,21 +32,52 @@ bool EndsWithItsSum(Warehouse::Pieces pieces, uint64_t bytes) {
   return bytes == 0 && sum_bytes == kSumBytes && sum == hasher.Digest();
 }
 
+// Spreads places over all bits, as a warehouse finds blocks by the lower ones; no two numbers give the same
+// (splitmix64's last step).
+uint64_t Mixed(uint64_t place) {
+  place = (place ^ (place >> 30)) * 0xBF58476D1CE4E5B9;
+  place = (place ^ (place >> 27)) * 0x94D049BB133111EB;
+  return place ^ (place >> 31);
+}
+
 }  // namespace
+
+std::optional<WarehouseKey> KeptBlocks::KeyOf(const ShownFile& file, uint64_t block) const {
+  const uint64_t bytes = file.BlockBytes(block);
+  if (file.made) {
+    // An odd number's multiples tell the blocks of a file apart.
+    return WarehouseKey{.identity = {.low = file.hash.low ^ (block * 0x9E3779B97F4A7C15), .high = file.hash.high},
+                        .bytes = bytes + kSumBytes};
+  }
+  if (warehouse_.place() == Warehouse::Place::kRam) {
+    return WarehouseKey{.identity = {.low = Mixed(file.entry.offset + block * kBlockBytes), .high = file.entry.shard},
+                        .bytes = bytes};
+  }
+  const Result<Hash128> identity = store_.BlockIdentity(file.entry, block);
+  if (!identity.ok()) return std::nullopt;
+  return WarehouseKey{.identity = *identity, .bytes = bytes};
+}
 
 bool KeptBlocks::Contains(const ShownFile& file) const {
   const uint64_t blocks = file.block_count();
   for (uint64_t block = 0; block < blocks; ++block) {
-    if (!warehouse_.Contains(file.KeyOf(block))) return false;
+    const std::optional<WarehouseKey> key = KeyOf(file, block);
+    if (!key || !warehouse_.Contains(*key)) return false;
   }
   return blocks > 0;
 }
 
 Warehouse::Inserted KeptBlocks::Put(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
-  if (!file.made) return warehouse_.Insert(file.KeyOf(block), bytes);
+  const std::optional<WarehouseKey> key = KeyOf(file, block);
+  if (!key) return Warehouse::Inserted::kNoRoom;
+  if (!file.made) {
+    const bool shared = warehouse_.place() == Warehouse::Place::kShm;
+    if (shared && !store_.CheckIdentity(file.entry, block, bytes).ok()) return Warehouse::Inserted::kNoRoom;
+    return warehouse_.Insert(*key, bytes);
+  }
   const uint64_t sum = HashBytes64(bytes);
   const std::array<std::span<const std::byte>, 2> pieces = {bytes, std::as_bytes(std::span(&sum, 1))};
-  return warehouse_.InsertPieces(file.KeyOf(block), pieces);
+  return warehouse_.InsertPieces(*key, pieces);
 }
 
 void KeptBlocks::InsertBlock(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
@@ -56,44 +87,48 @@ void KeptBlocks::InsertBlock(const ShownFile& file, uint64_t block, std::span<co
 bool KeptBlocks::Insert(const ShownFile& file, std::span<const std::span<const std::byte>> blocks) {
   for (uint64_t block = 0; block < blocks.size(); ++block) {
     if (Put(file, block, blocks[block]) == Warehouse::Inserted::kNoRoom) {
-      for (uint64_t done = 0; done < block; ++done) warehouse_.Erase(file.KeyOf(done));
+      for (uint64_t done = 0; done < block; ++done) EraseBlock(file, done);
       return false;
     }
   }
   return true;
 }
 
+bool KeptBlocks::EraseBlock(const ShownFile& file, uint64_t block) {
+  const std::optional<WarehouseKey> key = KeyOf(file, block);
+  return !key || warehouse_.Erase(*key) || !warehouse_.Contains(*key);
+}
+
 bool KeptBlocks::Erase(const ShownFile& file) {
   bool all = true;
   const uint64_t blocks = file.block_count();
-  for (uint64_t block = 0; block < blocks; ++block) {
-    const RecordKey key = file.KeyOf(block);
-    if (!warehouse_.Erase(key) && warehouse_.Contains(key)) all = false;
-  }
+  for (uint64_t block = 0; block < blocks; ++block) all = EraseBlock(file, block) && all;
   return all;
 }
 
-uint64_t KeptBlocks::MarkOf(const RecordKey& key) { return key.hash.low ^ (key.block * 0x9E3779B97F4A7C15); }
+std::optional<uint64_t> KeptBlocks::MarkOf(const ShownFile& file, uint64_t block) const {
+  const std::optional<WarehouseKey> key = KeyOf(file, block);
+  return key ? std::optional(key->identity.low) : std::nullopt;
+}
 
 uint64_t KeptBlocks::EvictUnknown(uint64_t bytes, std::vector<uint64_t> known) {
   std::sort(known.begin(), known.end());
-  return warehouse_.EvictUnknown(
-      bytes, [&known](const RecordKey& key) { return std::binary_search(known.begin(), known.end(), MarkOf(key)); });
+  return warehouse_.EvictUnknown(bytes, [&known](const WarehouseKey& key) {
+    return std::binary_search(known.begin(), known.end(), key.identity.low);
+  });
 }
 
 bool KeptBlocks::IsRight(const ShownFile& file, uint64_t block, Warehouse::Pieces pieces) const {
   if (file.made) return EndsWithItsSum(pieces, file.BlockBytes(block));
-  const Result<Hash128> expected = store_.BlockHash(file.entry, block);
-  if (!expected.ok()) return false;
-  if (pieces.size() == 1) return HashBytes128(pieces[0]) == *expected;
-  Hasher128 hasher;
-  for (const std::span<const std::byte> piece : pieces) hasher.Add(piece);
-  return hasher.Digest() == *expected;
+  // Shared memory comes as a copy, in one piece. Of memory of this process, nobody else has put anything in.
+  return pieces.size() == 1 && store_.CheckIdentity(file.entry, block, pieces[0]).ok();
 }
 
 std::optional<Warehouse::Pin> KeptBlocks::Find(const ShownFile& file, uint64_t block) {
+  const std::optional<WarehouseKey> key = KeyOf(file, block);
+  if (!key) return std::nullopt;
   std::optional<Warehouse::Pin> pin =
-      warehouse_.Find(file.KeyOf(block), [&](Warehouse::Pieces pieces) { return IsRight(file, block, pieces); });
+      warehouse_.Find(*key, [&](Warehouse::Pieces pieces) { return IsRight(file, block, pieces); });
   if (pin && file.made) pin->Shorten(file.BlockBytes(block));
   return pin;
 }

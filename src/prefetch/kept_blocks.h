@@ -16,8 +16,13 @@ namespace augur {
 // KeptBlocks is the warehouse by files instead of by blocks. Safe from any thread. REQUIRES: store and warehouse
 // outlive it.
 //
-// What another process has put in, or a former one, is checked before it is handed out: a record by the hashes of the
-// store; of what was made of one the store knows nothing, so each block has its own XXH3-64 behind it in the warehouse.
+// A block in memory of this process is named by its place in the store, one in shared memory by Store::BlockIdentity:
+// by a hash of its bytes, which can be forged, one store could put its bytes in the place of another's. What was made
+// of a record is named by ShownFile::hash, which cannot be forged either.
+//
+// What goes into shared memory has passed Store::CheckIdentity in this process, and what comes from there is checked by
+// it again, whoever has put it in. Of what was made of a record the store knows nothing, so each block has its own
+// XXH3-64 behind it in the warehouse: that tells damage, not a forgery by another user of a cache group.
 class KeptBlocks {
  public:
   KeptBlocks(const Store& store, Warehouse& warehouse) : store_(store), warehouse_(warehouse) {}
@@ -30,8 +35,8 @@ class KeptBlocks {
   bool Erase(const ShownFile& file);
   // A block, checked; nothing when it is not there.
   std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block);
-  // Stands for a block in a list of many: two have the same by an accident of 2^-64.
-  static uint64_t MarkOf(const RecordKey& key);
+  // Stands for a block in a list of many: two have the same by an accident of 2^-64. Nothing: the index cannot be read.
+  std::optional<uint64_t> MarkOf(const ShownFile& file, uint64_t block) const;
   // Puts out blocks whose mark is not in `known`, as Warehouse::EvictUnknown does. Returns the room that was freed.
   uint64_t EvictUnknown(uint64_t bytes, std::vector<uint64_t> known);
   // Puts one block in, if there is room.
@@ -40,6 +45,8 @@ class KeptBlocks {
   Warehouse& warehouse() { return warehouse_; }
 
  private:
+  std::optional<WarehouseKey> KeyOf(const ShownFile& file, uint64_t block) const;
+  bool EraseBlock(const ShownFile& file, uint64_t block);
   Warehouse::Inserted Put(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
   bool IsRight(const ShownFile& file, uint64_t block, Warehouse::Pieces pieces) const;
 

@@ -91,7 +91,7 @@ void Prefetcher::EvictUnknown(uint64_t bytes) {
            const Result<ShownFile> shown = Shown(file);
            const uint64_t blocks = shown.ok() ? shown->block_count() : 0;
            for (uint64_t block = 0; block < blocks; ++block) {
-             known.push_back(KeptBlocks::MarkOf(shown->KeyOf(block)));
+             if (const auto mark = kept_->MarkOf(*shown, block)) known.push_back(*mark);
            }
          };
          for (const EntryNumber file : files) know(file);

@@ -203,18 +203,27 @@ def ctl(augurctl, room):
     return program
 
 
+ROOT_SHARED = pathlib.Path("/run/augurfs-shm")  # where root's files are; those of users and groups are in /dev/shm
+
+
+def shared_files():
+    return glob.glob("/dev/shm/augurfs-*") + glob.glob(f"{ROOT_SHARED}/augurfs-*")
+
+
 @pytest.fixture
 def shared_memory():
-    """/dev/shm without files of ours, before and after."""
-    def sweep():
-        for path in glob.glob("/dev/shm/augurfs-*"):
-            os.unlink(path)
-    if glob.glob("/dev/shm/augurfs-*"):
-        pytest.skip("somebody's warehouse is in /dev/shm")
+    """Shared memory without files of ours, before and after; and without a mount of ours where there was none."""
+    if shared_files():
+        pytest.skip("somebody's warehouse is in shared memory")
+    was_mounted = os.path.ismount(ROOT_SHARED)
     try:
-        yield lambda: glob.glob("/dev/shm/augurfs-*")
+        yield shared_files
     finally:
-        sweep()
+        for path in shared_files():
+            os.unlink(path)
+        # Another test run may have come to use it: then it is busy, and stays.
+        if not was_mounted and os.path.ismount(ROOT_SHARED) and run(["umount", ROOT_SHARED]).returncode == 0:
+            ROOT_SHARED.rmdir()
 
 
 def end_mount(pid, point, how):

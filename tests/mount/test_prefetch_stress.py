@@ -2,7 +2,6 @@
 """Readers of every kind beside each other, while orders, wrong orders, drops, little memory and a kill happen to the daemon: no
 wrong byte, no failed read but by the kill, and in the end, when all orders have been read, nothing is under way or held."""
 
-import glob
 import hashlib
 import mmap
 import os
@@ -116,16 +115,7 @@ def read_rest(room, point, data, ahead, hinted, chance):
         ahead.wait_settled(0.1)
 
 
-@pytest.fixture
-def no_leftovers():
-    try:
-        yield
-    finally:
-        for path in glob.glob("/dev/shm/augurfs-0-*"):
-            os.unlink(path)
-
-
-def test_stress(room, mounts, point, augurpack, augurctl, no_leftovers):
+def test_stress(room, mounts, point, augurpack, augurctl, shared_memory):
     seed = int(os.environ.get("AUGUR_SEED", random.SystemRandom().randrange(1 << 32)))
     print("AUGUR_SEED", seed)
     chance = random.Random(seed)

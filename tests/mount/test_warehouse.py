@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 
 import pytest
-from conftest import NOBODY, daemons, drop_caches, end_mount, is_running, measures_memory, needs_root, run, wait_until
+from conftest import NOBODY, ROOT_SHARED, daemons, drop_caches, end_mount, is_running, measures_memory, needs_root, run, wait_until
 from prefetching import LARGE, DataSet, Foresight, log_of
 
 pytestmark = needs_root
@@ -138,11 +138,12 @@ def test_warehouse_of_another_user_is_not_touched(room, mounts, point, data, ahe
 
 
 class Namespace:
-    """A mount namespace of its own, with a /dev/shm of the given size."""
+    """A mount namespace of its own, with shared memory of the given size for root."""
 
-    def __init__(self, shm):
-        # In a chroot "/" need not be a mount, so what is made private is what /dev/shm lies on.
-        script = f'mount --make-private "$(findmnt -nro TARGET -T /dev/shm | tail -n 1)" && mount -t tmpfs -o size={shm} tmpfs /dev/shm && echo ready && exec sleep 1000'
+    def __init__(self, size):
+        # In a chroot "/" need not be a mount, so what is made private is what the folder lies on.
+        script = (f'mount --make-private "$(findmnt -nro TARGET -T /run | tail -n 1)" && mkdir -p -m 700 {ROOT_SHARED} && '
+                  f'mount -t tmpfs -o size={size},mode=700 tmpfs {ROOT_SHARED} && echo ready && exec sleep 1000')
         self.holder = subprocess.Popen(["unshare", "-m", "--propagation", "unchanged", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
         assert self.holder.stdout.readline() == "ready\n"
         self.prefix = ["nsenter", "-t", str(self.holder.pid), "-m", "-r", "--"]
@@ -157,8 +158,8 @@ class Namespace:
 def namespace():
     made = []
 
-    def make(shm):
-        made.append(Namespace(shm))
+    def make(size):
+        made.append(Namespace(size))
         return made[-1]
     try:
         yield make
@@ -173,20 +174,20 @@ def test_small_shared_memory(room, mounts, point, data, ctl, namespace, fill_mib
     """64 MB, as containers have it, and the same when it is full: a message, no SIGBUS, and every byte is right."""
     inside = namespace("64m")
     if fill_mib:
-        (inside.see("/dev/shm") / "filler").write_bytes(bytes(fill_mib << 20))
+        (inside.see(ROOT_SHARED) / "filler").write_bytes(bytes(fill_mib << 20))
     done = mounts.start(data.store, point, "memory=512M", "cache=shm", f"log={room / 'log'}", prefix=inside.prefix)
     assert (done.returncode, done.stderr) == (0, "")
     pid = mounts.pid(point)
     try:
         ahead = Foresight(ctl, point, inside.prefix)
         mount = inside.see(point)
-        assert "/dev/shm" in log_of(room), log_of(room)
+        assert str(ROOT_SHARED) in log_of(room), log_of(room)
         assert ahead.try_hint(data.shuffled(14) + data.shuffled(15)).returncode == 0
         for path in data.shuffled(14):
             data.check(mount, path)
         # Somebody else takes what is left.
         with contextlib.suppress(OSError):
-            (inside.see("/dev/shm") / "more").write_bytes(bytes(64 << 20))
+            (inside.see(ROOT_SHARED) / "more").write_bytes(bytes(64 << 20))
         for path in data.shuffled(15):
             data.check(mount, path)
         assert is_running(pid)

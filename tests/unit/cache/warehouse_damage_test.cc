@@ -28,9 +28,9 @@ class WarehouseDamageTest : public testing::Test {
     std::vector<std::byte> header(sizeof(WarehouseHeader));
     ASSERT_EQ(::pread(fd.get(), header.data(), header.size(), 0), static_cast<ssize_t>(header.size()));
     const auto* const fields = reinterpret_cast<const WarehouseHeader*>(header.data());
-    geometry_ = {.slab_count = fields->slab_count, .bucket_count = fields->bucket_count};
-    item_high_ = fields->item_high;
-    slabs_present_ = fields->slabs_present;
+    geometry_ = {.slab_count = fields->slab_count.Load(), .bucket_count = fields->bucket_count.Load()};
+    item_high_ = fields->item_high.Load();
+    slabs_present_ = fields->slabs_present.Load();
   }
 
   void Write(uint64_t offset, const void* bytes, size_t count) {
@@ -174,9 +174,9 @@ TEST_F(WarehouseDamageTest, ChainsThatMeetOrRunInACircle) {
   for (uint32_t item = 0; item < item_high_; ++item) {
     WarehouseItem there{};
     ASSERT_EQ(::pread(fd.get(), &there, sizeof(there), static_cast<off_t>(ItemOffset(item))), 64);
-    if (there.state != kItemReady) continue;
+    if (there.state.Load() != kItemReady) continue;
     used.push_back(item);
-    first_page = there.first_page;
+    first_page = there.first_page.Load();
   }
   ASSERT_GT(used.size(), 200U);
   for (size_t at = 0; at < used.size(); at += 2)

@@ -79,9 +79,12 @@ TEST_F(WarehouseProcessTest, ThePinsOfTheDeadDoNotCount) {
   ChildProcess child([&] {
     const auto warehouse = folder_.Open(6 * kMiB);
     if (warehouse->Insert(TestKey(1), TestBlock(1)) != Inserted::kYes) return 1;
-    const auto pin = warehouse->Find(TestKey(1), [](auto) { return true; });
-    pinned.Go();
-    ::pause();
+    // It is pinned as long as it is being checked.
+    warehouse->Find(TestKey(1), [&](Warehouse::Pieces) {
+      pinned.Go();
+      ::pause();
+      return true;
+    });
     return 0;
   });
   ASSERT_TRUE(pinned.Await());
@@ -113,11 +116,13 @@ TEST_F(WarehouseProcessTest, TwoThatAreBothProcessOne) {
     return AsProcessOne([&] {
       const auto warehouse = folder_.Open(6 * kMiB);
       if (warehouse->Insert(TestKey(kIds), TestBlock(kIds)) != Inserted::kYes) return 6;
-      const auto pin = warehouse->Find(TestKey(kIds), [](auto) { return true; });
-      pinned.Go();
-      for (uint64_t seed = 0;; ++seed) {
-        if (!RandomSteps(*warehouse, seed, kIds, 100) || !HasBytesOf(kIds, pin->pieces())) return kWrongBytes;
-      }
+      warehouse->Find(TestKey(kIds), [&](Warehouse::Pieces pieces) {
+        pinned.Go();
+        for (uint64_t seed = 0;; ++seed) {
+          if (!RandomSteps(*warehouse, seed, kIds, 100) || !HasBytesOf(kIds, pieces)) return false;
+        }
+      });
+      return kWrongBytes;
     });
   });
   alive.OnlyAwait();

@@ -17,9 +17,7 @@ namespace augur {
 
 uint64_t TestBlockBytes(uint64_t id) { return id % 16 == 0 ? 1 + Mix(id) % 300'000 : 1 + Mix(id) % 16'000; }
 
-RecordKey TestKey(uint64_t id) {
-  return {.hash = {.low = Mix(id), .high = id}, .size = TestBlockBytes(id), .block = id % 3};
-}
+WarehouseKey TestKey(uint64_t id) { return {.identity = {.low = Mix(id), .high = id}, .bytes = TestBlockBytes(id)}; }
 
 std::vector<std::byte> TestBlock(uint64_t id) {
   std::vector<std::byte> bytes(TestBlockBytes(id));
@@ -27,6 +25,12 @@ std::vector<std::byte> TestBlock(uint64_t id) {
     const uint64_t word = Mix(id * 1'000'003 + at);
     std::memcpy(bytes.data() + at, &word, std::min<size_t>(8, bytes.size() - at));
   }
+  return bytes;
+}
+
+std::vector<std::byte> WrongBlock(uint64_t id) {
+  std::vector<std::byte> bytes = TestBlock(id);
+  bytes[bytes.size() / 2] ^= std::byte{1};
   return bytes;
 }
 

@@ -18,8 +18,13 @@ namespace augur {
 
 // Blocks whose bytes anyone can compute from their key, so that every process can tell right bytes from wrong ones.
 uint64_t TestBlockBytes(uint64_t id);  // 1 to 16,000, every 16th up to 300,000
-RecordKey TestKey(uint64_t id);
+WarehouseKey TestKey(uint64_t id);
 std::vector<std::byte> TestBlock(uint64_t id);
+std::vector<std::byte> WrongBlock(uint64_t id);  // as many bytes, of which one is wrong
+// A key for bytes that are no TestBlock.
+inline WarehouseKey KeyFor(uint64_t id, const std::vector<std::byte>& bytes) {
+  return {.identity = TestKey(id).identity, .bytes = bytes.size()};
+}
 bool HasBytesOf(uint64_t id, Warehouse::Pieces pieces);
 
 // Finds block `id` and compares its bytes, both in the check and with what is returned. -1: wrong bytes were returned;
