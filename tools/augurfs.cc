@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "augur/foreign_folders.h"
 #include "augur/store.h"
 #include "base/limited_log.h"
 #include "base/log.h"
@@ -44,6 +45,7 @@
 #include "fuse/session.h"
 #include "io/read_engine.h"
 #include "prefetch/prefetcher.h"
+#include "store/shard_check.h"
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
 #include "tools/background.h"
@@ -112,7 +114,8 @@ class Daemon {
     AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options_.mountpoint,
                                                      .source = options_.store,
                                                      .allow_other = options_.allow_other,
-                                                     .noexec = options_.noexec}));
+                                                     .noexec = options_.noexec,
+                                                     .nosymfollow = options_.nosymfollow}));
     mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
     AUGUR_TRY_ASSIGN(memory, MachineMemory());
     AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true,
@@ -121,6 +124,7 @@ class Daemon {
                                                          .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
                                                          .root_hash = options_.root_hash}));
     store_ = std::move(store);
+    TellMissingShards();
     const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
     const uint64_t files = store_->summary().file_count;
     AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
@@ -151,6 +155,17 @@ class Daemon {
     PrepareGauges();
     PrepareControl();
     return Status::Ok();
+  }
+
+  // To the caller, who may have forgotten to copy one; and to the log, for whoever reads it later.
+  void TellMissingShards() {
+    constexpr size_t kTold = 3;
+    const ShardCheck check = LookAtShards(*store_, kTold);
+    if (check.bad == 0) return;
+    shard_notes_.push_back(std::to_string(check.bad) + " of " + std::to_string(store_->summary().shard_count) +
+                           " shards cannot be read, and their files will give EIO");
+    shard_notes_.insert(shard_notes_.end(), check.texts.begin(), check.texts.end());
+    for (const std::string& note : shard_notes_) spdlog::warn("{}", note);
   }
 
   // A shard takes a descriptor, and a segment of the decoded cache too. Returns how many there may be.
@@ -400,6 +415,9 @@ class Daemon {
     spdlog::info("files of views: {}; {} threads decode ahead, {} more what is waited for",
                  FormatSize(settings_.rendered_bytes), settings_.decode_threads, settings_.demand_decode_threads);
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
+    if (background_) {
+      for (const std::string& note : shard_notes_) spdlog::warn("{}", note);
+    }
     for (const std::string& note : settings_.notes) spdlog::warn("{}", note);
     if (file_system_->HidesOwnFolder()) {
       spdlog::warn("{}: the store has a '{}' of its own in its root: the mount shows its own in its place",
@@ -448,6 +466,7 @@ class Daemon {
   const AugurfsOptions& options_;
   std::optional<Background> background_;
   AugurfsSettings settings_;
+  std::vector<std::string> shard_notes_;
   std::unique_ptr<MountPoint> mount_point_;
   Statistics statistics_;
   std::shared_ptr<const Store> store_;
@@ -493,6 +512,8 @@ Status Main(int argc, char** argv) {
   AUGUR_TRY(MakeAbsolute(options.store));
   AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
   AUGUR_TRY(MakeNewPathAbsolute(options.decoded_folder));
+  for (std::string& folder : options.foreign) AUGUR_TRY(MakeNewPathAbsolute(folder));
+  SetForeignFolders(options.foreign);
   std::optional<Background> background;
   if (!options.foreground) {
     AUGUR_TRY_ASSIGN(forked, Background::Fork(MountPoint::HandedDownFd(options.mountpoint)));

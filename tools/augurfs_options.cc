@@ -97,6 +97,21 @@ std::vector<Option> MakeOptions() {
        .brief = "run no programs from the mount",
        .text = "nosuid and nodev hold for every mount.",
        .place = OptionPlace::kMount},
+      {.name = "nosymfollow",
+       .category = "Mount options",
+       .brief = "follow no symbolic link of the mount",
+       .text = "The kernel then fails with ELOOP where a path leads through a link of the mount; readlink(2) still "
+               "shows its target. As root from Linux 5.10 on; for other users where fusermount3 knows the word.",
+       .place = OptionPlace::kMount},
+      {.name = "foreign",
+       .value = "DIR",
+       .kind = OptionKind::kList,
+       .category = "Mount options",
+       .brief = "folder of shards outside the store's; may be given again",
+       .text = "A store made by 'augurpack adopt' names files outside its folder. Default: the files that the owner of "
+               "the index may read. With this option: the files below DIR, whoever owns the index, and no others. For "
+               "tars that the owner of the index may not read, and to hold a store to one folder.",
+       .place = OptionPlace::kMount},
       {.name = "observe",
        .value = "MODE",
        .kind = OptionKind::kChoice,
@@ -324,7 +339,6 @@ Program MakeAugurfs() {
                                    "subtype=*",
                                    "uhelper=*",
                                    "helper=*",
-                                   "nosymfollow",
                                    "symfollow",
                                    "default_permissions"};
   program.ignored_mount_text =
@@ -381,6 +395,8 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.umask = static_cast<uint32_t>(values.Number("-o umask"));
   options.allow_other = values.Given("-o allow_other");
   options.noexec = values.Given("-o noexec");
+  options.nosymfollow = values.Given("-o nosymfollow");
+  options.foreign = values.List("-o foreign");
   options.observe = ReadObserve(values.Text("-o observe"));
   options.foresee = values.Text("-o foresee") == "on";
   options.stock = values.Text("-o stock") == "on";

@@ -38,6 +38,8 @@ struct AugurfsOptions {
   uint32_t umask = 0;
   bool allow_other = false;
   bool noexec = false;  // nosuid and nodev hold always
+  bool nosymfollow = false;
+  std::vector<std::string> foreign;  // folders of shards outside the store's; empty: what the index's owner may read
   Observe observe = Observe::kNone;
   EngineKind io = EngineKind::kAuto;
   bool foresee = true;

@@ -256,7 +256,7 @@ Command ExtractCommand() {
   command.text =
       "Writes the tree of the store, or each PATH with all that is below it, into DEST, with bytes, modes and times as "
       "they were packed, each block checked against its checksum. Never writes through a symbolic link, so nothing "
-      "lands outside DEST.";
+      "lands outside DEST. Set-user-ID and set-group-ID bits are left out.";
   command.arguments = {StoreArgument(),
                        {.name = "DEST", .brief = "folder to write to, made if it is not there"},
                        {.name = "PATH", .brief = "paths in the store; default: all", .optional = true, .many = true}};
@@ -264,6 +264,10 @@ Command ExtractCommand() {
                       .brief = "replace files that are there",
                       .text = "Without it the first one that is there ends the run, before anything is written over."},
                      RootHash(),
+                     {.name = "special-modes",
+                      .brief = "keep set-user-ID and set-group-ID bits",
+                      .text = "Files are made as the user who extracts, so these bits let everybody run a program with "
+                              "that user's rights. For stores whose every program is trusted."},
                      Threads(),
                      Quiet()};
   return command;
@@ -374,6 +378,7 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
                                          .destination = values.Text("DEST"),
                                          .paths = values.List("PATH"),
                                          .force = values.Given("force"),
+                                         .special_modes = values.Given("special-modes"),
                                          .quiet = values.Given("quiet"),
                                          .threads = threads});
 }

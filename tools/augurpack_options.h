@@ -101,6 +101,7 @@ struct ExtractOptions {
   std::string destination;
   std::vector<std::string> paths;  // empty: everything
   bool force = false;              // files that are there are replaced
+  bool special_modes = false;      // set-user-ID and set-group-ID bits are kept
   bool quiet = false;
   unsigned threads = 0;  // 0: as many as cores, at least 2
 };

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <utility>
 
+#include "base/trusted_path.h"
 #include "tools/output.h"
 
 namespace augur {
@@ -66,8 +68,8 @@ Status Background::Leave(const std::string& error_path) {
   if (!null.valid()) return ErrnoStatus(errno, "/dev/null");
   UniqueFd errors;
   if (!error_path.empty()) {
-    errors.Reset(open(error_path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-    if (!errors.valid()) return ErrnoStatus(errno, error_path);
+    AUGUR_TRY_ASSIGN(opened, OpenTrustedLog(error_path));
+    errors = std::move(opened);
   }
   setsid();
   if (chdir("/") != 0) return ErrnoStatus(errno, "/");

@@ -5,8 +5,11 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include <memory>
+
+#include "base/trusted_path.h"
 
 namespace augur {
 
@@ -21,10 +24,14 @@ Status StartLog(const std::string& program, LogTarget target, const std::string&
             std::make_shared<spdlog::sinks::syslog_sink_mt>(program, LOG_PID, LOG_DAEMON, /*enable_formatting=*/false);
         pattern = "%v";
         break;
-      case LogTarget::kFile:
-        sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+      case LogTarget::kFile: {
+        AUGUR_TRY_ASSIGN(file, OpenTrustedLog(path));
+        const std::string opened = "/proc/self/fd/" + std::to_string(file.get());
+        // Without /proc by its name once more.
+        sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(::access(opened.c_str(), F_OK) == 0 ? opened : path);
         pattern = "%Y-%m-%dT%H:%M:%S.%e%z %n[%P]: %l: %v";
         break;
+      }
     }
   } catch (const spdlog::spdlog_ex& error) {
     return {Code::kIo, std::string("cannot open the log: ") + error.what()};

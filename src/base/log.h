@@ -13,7 +13,7 @@ namespace augur {
 enum class LogTarget { kStderr, kSyslog, kFile };
 
 // Sets spdlog's default logger; everything logs through spdlog::info, warn, error. Call before threads start;
-// call again after a daemon has closed its streams. kIo when the file cannot be opened.
+// call again after a daemon has closed its streams. Failures to open the file: OpenTrustedLog.
 Status StartLog(const std::string& program, LogTarget target, const std::string& path = {});
 
 }  // namespace augur

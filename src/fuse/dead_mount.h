@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "fuse/mount_table.h"
+#include "base/mount_table.h"
 
 namespace augur {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuse/mount_point.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/mount.h>
@@ -13,15 +14,16 @@
 #include <memory>
 #include <string_view>
 
+#include "base/mount_table.h"
+#include "base/trusted_path.h"
 #include "base/units.h"
 #include "fuse/dead_mount.h"
 #include "fuse/fusermount.h"
-#include "fuse/mount_table.h"
 
 namespace augur {
 namespace {
 
-constexpr const char* kType = "fuse.augurfs";
+constexpr unsigned long kNoSymFollow = 256;  // MS_NOSYMFOLLOW of Linux 5.10; the C library has no name for it
 constexpr const char* kDevice = "/dev/fuse";
 constexpr std::string_view kDeviceHint =
     "; in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN (docker), else load the module: modprobe "
@@ -60,13 +62,13 @@ Status ClearTheDead(const std::string& path) {
     const MountRow* mounted = TopmostMount(rows, path);
     if (mounted == nullptr) return Status::Ok();
     const bool dead = IsDead(*mounted);
-    if (!dead && mounted->type == kType) {
+    if (!dead && mounted->type == kAugurfsType) {
       return {Code::kExists, Printable(path) + ": an AugurFS is mounted here already, of " +
                                  Printable(mounted->source) + ": unmount it first (" +
                                  (geteuid() == 0 ? "umount" : "fusermount3 -u") + "), or choose another folder"};
     }
     if (!dead) return Status::Ok();
-    if (mounted->type != kType) {
+    if (mounted->type != kAugurfsType) {
       return {Code::kBusy, Printable(path) + ": a mount of type " + mounted->type +
                                " whose program has died is in the way: remove it with fusermount3 -u or umount"};
     }
@@ -89,6 +91,9 @@ Status CheckHandedDown(int fd, const std::string& path) {
 
 // Cures for what keeps an ordinary user from mounting, most likely first.
 std::string UserCure(const MountRequest& request, const std::string& path) {
+  if (request.nosymfollow) {
+    return "; nosymfollow is for users only where fusermount3 knows it: let root mount, or leave out -o nosymfollow";
+  }
   if (request.allow_other) {
     return "; allow_other is for users only when /etc/fuse.conf has the line user_allow_other: let root add it, or "
            "leave out -o allow_other";
@@ -99,6 +104,36 @@ std::string UserCure(const MountRequest& request, const std::string& path) {
   }
   if (access(path.c_str(), W_OK) != 0) return "; an ordinary user can mount only on a folder that they may write to";
   return "";
+}
+
+bool HasOption(std::string_view options, std::string_view word) {
+  return ("," + std::string(options) + ",").find("," + std::string(word) + ",") != std::string::npos;
+}
+
+bool IsEmptyFolder(int folder_fd) {
+  UniqueFd fd(openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(fd.valid() ? fdopendir(fd.get()) : nullptr, &closedir);
+  if (names == nullptr) return true;  // what cannot be listed holds nothing that anybody will miss
+  fd.Release();
+  while (const dirent* entry = readdir(names.get())) {  // NOLINT(concurrency-mt-unsafe): our own DIR
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") return false;
+  }
+  return true;
+}
+
+// A mount hides what its folder holds: the store itself must not be hidden, and anything else is told.
+Status CheckPlace(int folder_fd, const std::string& path, const std::string& store) {
+  struct stat point {};
+  struct stat source {};
+  if (fstat(folder_fd, &point) == 0 && stat(store.c_str(), &source) == 0 && point.st_dev == source.st_dev &&
+      point.st_ino == source.st_ino) {
+    return {Code::kInvalid, Printable(path) + ": is the store itself: mount it on another folder, an empty one"};
+  }
+  if (!IsEmptyFolder(folder_fd)) {
+    spdlog::warn("{}: the folder is not empty; the mount hides its files until it is unmounted", Printable(path));
+  }
+  return Status::Ok();
 }
 
 }  // namespace
@@ -118,10 +153,20 @@ Result<MountPoint> MountPoint::Check(const MountRequest& request) {
     point.path_ = request.path;
     point.device_.Reset(fd);
     point.handed_down_ = true;
+    if (request.nosymfollow) {
+      return Status(Code::kUnsupported, request.path +
+                                            ": nosymfollow is for the program that mounts: give it to that program, "
+                                            "and not to augurfs");
+    }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     return point;
   }
 
+  // The first answer is only about links: a dead mount may be in the way yet.
+  if (const Status links = OpenTrustedFolder(request.path, MissingFolders::kFail).status();
+      links.code() == Code::kPermission) {
+    return links;
+  }
   Result<std::string> path = PathWithoutTouching(request.path);
   if (path.ok()) {
     AUGUR_TRY(ClearTheDead(*path));
@@ -145,16 +190,40 @@ Result<MountPoint> MountPoint::Check(const MountRequest& request) {
     return Status(Code::kInvalid, Printable(*path) + ": not a folder, and only a folder can be a mount point");
   }
   point.path_ = std::move(path).value();
+  AUGUR_TRY(point.TakeFolder());
+  AUGUR_TRY(CheckPlace(point.folder_.get(), point.path_, request.source));
   return point;
+}
+
+Status MountPoint::TakeFolder() {
+  AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(request_.path, MissingFolders::kFail));
+  struct stat opened {};
+  struct stat named {};
+  if (fstat(folder.get(), &opened) != 0 || stat(path_.c_str(), &named) != 0) {
+    return ErrnoStatus(errno, Printable(path_));
+  }
+  if (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino) {
+    return {Code::kChanged, Printable(path_) + ": was replaced meanwhile: mount again"};
+  }
+  folder_ = std::move(folder);
+  return Status::Ok();
 }
 
 Status MountPoint::Mount() {
   if (handed_down_) return Status::Ok();
   AUGUR_TRY(geteuid() == 0 ? MountAsRoot() : MountAsUser());
+  folder_.Reset();
   const Result<std::vector<MountRow>> rows = ReadMountTable();
   if (rows.ok()) {
     const MountRow* mounted = TopmostMount(*rows, path_);
-    if (mounted != nullptr && mounted->type == kType) device_number_ = mounted->device;
+    if (mounted != nullptr && mounted->type == kAugurfsType) device_number_ = mounted->device;
+    const bool obeyed = mounted == nullptr || HasOption(mounted->options, "nosymfollow");
+    if (request_.nosymfollow && !obeyed) {
+      const Status unmounted = Unmount();
+      if (!unmounted.ok()) spdlog::error("{}", unmounted.text());
+      return {Code::kUnsupported,
+              Printable(path_) + ": nosymfollow: this kernel does not know it (Linux 5.10 does): leave it out"};
+    }
   }
   return Status::Ok();
 }
@@ -168,8 +237,12 @@ Status MountPoint::MountAsRoot() {
   std::string data = "fd=" + std::to_string(device.get()) + ",rootmode=40000,user_id=" + std::to_string(getuid()) +
                      ",group_id=" + std::to_string(getgid()) + ",default_permissions";
   if (request_.allow_other) data += ",allow_other";
-  const unsigned long flags = MS_RDONLY | MS_NOSUID | MS_NODEV | (request_.noexec ? MS_NOEXEC : 0);
-  if (mount(request_.source.c_str(), path_.c_str(), kType, flags, data.c_str()) != 0) {
+  const unsigned long flags =
+      MS_RDONLY | MS_NOSUID | MS_NODEV | (request_.noexec ? MS_NOEXEC : 0) | (request_.nosymfollow ? kNoSymFollow : 0);
+  // By its descriptor, so that nobody leads root elsewhere by exchanging a part of the path now.
+  const std::string opened = "/proc/self/fd/" + std::to_string(folder_.get());
+  const std::string& point = access(opened.c_str(), F_OK) == 0 ? opened : path_;
+  if (mount(request_.source.c_str(), point.c_str(), kAugurfsType.data(), flags, data.c_str()) != 0) {
     const int error = errno;
     Status status = ErrnoStatus(error, Printable(path_) + ": mount");
     if (error == EPERM) {
@@ -191,6 +264,7 @@ Status MountPoint::MountAsUser() {
       "ro,nosuid,nodev,default_permissions,subtype=augurfs,fsname=" + EscapeMountOption(request_.source);
   if (request_.allow_other) options += ",allow_other";
   if (request_.noexec) options += ",noexec";
+  if (request_.nosymfollow) options += ",nosymfollow";
   Result<UniqueFd> device = MountByFusermount(path_, options);
   if (!device.ok()) {
     const bool refused = device.status().code() == Code::kPermission;
@@ -206,7 +280,7 @@ Status MountPoint::Unmount() {
   AUGUR_TRY_ASSIGN(rows, ReadMountTable());
   const MountRow* mounted = TopmostMount(rows, path_);
   // Somebody has unmounted it already, or mounted over it: what is there now is not ours to take away.
-  if (mounted == nullptr || mounted->type != kType || mounted->device != device_number_) return Status::Ok();
+  if (mounted == nullptr || mounted->type != kAugurfsType || mounted->device != device_number_) return Status::Ok();
   const bool root = geteuid() == 0;
   Status status;
   if (root) {

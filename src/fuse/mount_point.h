@@ -10,9 +10,10 @@ namespace augur {
 
 struct MountRequest {
   std::string path;          // the mount point as typed, or /dev/fd/N
-  std::string source;        // what /proc/mounts and df show: the store's path
+  std::string source;        // the store's folder, which /proc/mounts and df show
   bool allow_other = false;  // users other than the mounting one may look in
   bool noexec = false;       // no program in it may be run
+  bool nosymfollow = false;  // no path leads through a symbolic link of it
 };
 
 // MountPoint gets a /dev/fuse descriptor, which is all it has to do with FUSE: serving it is Session's. As root it
@@ -24,13 +25,16 @@ class MountPoint {
  public:
   // Checks the path without mounting, so that a wrong one is told before the store is opened. A mount point of a daemon
   // that was killed is cleared, with a log line. kNotFound, kInvalid, kPermission: the path cannot be one. kExists: an
-  // AugurFS is mounted there. kBusy: a dead mount of another kind.
+  // AugurFS is mounted there. kBusy: a dead mount of another kind. kInvalid too when it is the store's own folder. In a
+  // program of root, a symbolic link of another user in the path is kPermission. A folder that is not empty is told in
+  // the log.
   static Result<MountPoint> Check(const MountRequest& request);
 
   // The N of /dev/fd/N; -1 for any other path.
   static int HandedDownFd(const std::string& path);
 
-  // Mounts. kUnsupported: no FUSE in this kernel or container; kPermission: this user may not; both with the cure.
+  // Mounts. kUnsupported: no FUSE in this kernel or container, or nosymfollow is not known here; kPermission: this user
+  // may not; both with the cure.
   Status Mount();
 
   // Takes the mount away, at once also when it is in use (files open then fail once the daemon is gone). OK also when
@@ -44,6 +48,7 @@ class MountPoint {
   const std::string& device_number() const { return device_number_; }
 
  private:
+  Status TakeFolder();
   Status MountAsRoot();
   Status MountAsUser();
 
@@ -51,6 +56,7 @@ class MountPoint {
   std::string path_;
   std::string device_number_;
   UniqueFd device_;
+  UniqueFd folder_;  // of the mount point, O_PATH, until it is mounted on: its path may lead elsewhere by then
   bool handed_down_ = false;
 };
 

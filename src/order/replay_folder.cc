@@ -18,6 +18,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/trusted_path.h"
 #include "store/file_io.h"
 #include "store/hash.h"
 
@@ -42,19 +43,6 @@ bool IsName(std::string_view name, std::string_view prefix) {
          name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
 }
 
-Status MakeFolders(const std::string& path) {
-  for (size_t at = 1; at != std::string::npos;) {
-    at = path.find('/', at);
-    const std::string part = path.substr(0, at);
-    if (at != std::string::npos) ++at;
-    if (::mkdir(part.c_str(), 0700) == 0 || errno == EEXIST) continue;
-    Status status = ErrnoStatus(errno, part);
-    struct stat info {};
-    if (::stat(part.c_str(), &info) != 0) return status;  // on a read-only disk it may be there
-  }
-  return Status::Ok();
-}
-
 // The time that the kernel gives by itself is that of its last tick, the same for all files of some milliseconds.
 bool SetTimeToNow(int fd) {
   timespec now{};
@@ -68,8 +56,15 @@ Status NotThere(std::string_view name) { return {Code::kNotFound, std::string(na
 }  // namespace
 
 Result<ReplayFolder> ReplayFolder::Open(const std::string& path) {
-  AUGUR_TRY(MakeFolders(path));
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const size_t slash = path.rfind('/');
+  AUGUR_TRY_ASSIGN(parent, OpenTrustedFolder(path.substr(0, slash + 1), MissingFolders::kMake));
+  const std::string name = path.substr(slash + 1);
+  if (::mkdirat(parent.get(), name.c_str(), 0700) != 0 && errno != EEXIST) {
+    const int error = errno;
+    struct stat there {};
+    if (::fstatat(parent.get(), name.c_str(), &there, 0) != 0) return ErrnoStatus(error, path);  // else read-only
+  }
+  UniqueFd fd(::openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, path);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, path);

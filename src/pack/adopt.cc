@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/regular_file.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "pack/tar_pass.h"
@@ -32,12 +33,14 @@ bool SameFile(const struct stat& a, const struct stat& b) {
 }
 
 Status AdoptOne(const std::string& tar, const AdoptTarsOptions& options, StoreWriter& writer, PackObserver& observer) {
-  const UniqueFd fd(::open(tar.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  struct stat before = {};
-  if (!fd.valid() || ::fstat(fd.get(), &before) != 0) return ErrnoStatus(errno, Printable(tar));
-  if (!S_ISREG(before.st_mode)) {
-    return Status(Code::kInvalid, Printable(tar) + ": is not a regular file: pack it with 'augurpack create'");
+  const Result<UniqueFd> opened = OpenRegularAt(AT_FDCWD, tar, O_RDONLY, Links::kFollow, Printable(tar));
+  if (opened.status().code() == Code::kInvalid) {
+    return Status(Code::kInvalid, opened.status().text() + ": pack it with 'augurpack create'");
   }
+  if (!opened.ok()) return opened.status();
+  const UniqueFd& fd = *opened;
+  struct stat before = {};
+  if (::fstat(fd.get(), &before) != 0) return ErrnoStatus(errno, Printable(tar));
   AUGUR_TRY_ASSIGN(locator, LocatorOf(tar, options));
   AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, static_cast<uint64_t>(before.st_size), before.st_mtim.tv_sec,
                                                  static_cast<uint32_t>(before.st_mtim.tv_nsec)));

@@ -7,17 +7,18 @@
 #include <cerrno>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "augur/store.h"
 #include "augur/store_writer.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
-#include "store/file_io.h"
 #include "store/manifest.h"
 #include "store/store_folder.h"
 #include "store/store_lock.h"
 #include "store/work_folder.h"
+#include "store/write_folder.h"
 
 namespace augur {
 namespace {
@@ -33,9 +34,14 @@ Status AddShardNames(const std::string& path, uint64_t generation, std::set<std:
 }
 
 // Takes the lock of an old index against its readers. An invalid descriptor: somebody reads it.
-Result<UniqueFd> LockIndex(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd.valid()) return ErrnoStatus(errno, path);
+Result<UniqueFd> LockIndex(const WriteFolder& folder, const std::string& name) {
+  // A name that is no file has no readers, and may go.
+  Result<UniqueFd> opened = folder.OpenFile(name, O_RDONLY);
+  if (opened.status().code() == Code::kInvalid) {
+    return UniqueFd(::openat(folder.fd(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
+  if (!opened.ok()) return opened.status();
+  UniqueFd fd = std::move(opened).value();
   while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return UniqueFd();
@@ -47,20 +53,23 @@ Result<UniqueFd> LockIndex(const std::string& path) {
 }  // namespace
 
 Result<CollectReport> RemoveOldGenerations(const std::string& path) {
-  AUGUR_TRY_ASSIGN(before, ReadManifest(path));  // before the lock, so that nothing is made in a folder without a store
-  AUGUR_TRY_ASSIGN(lock, StoreLock::Take(path, "augurpack gc"));
+  AUGUR_TRY_ASSIGN(held, WriteFolder::Open(path));
+  AUGUR_TRY_ASSIGN(before,
+                   ReadManifest(path));  // before the lock, so that nothing is
+                                         // made in a folder without a store
+  AUGUR_TRY_ASSIGN(lock, StoreLock::Take(held, "augurpack gc"));
   AUGUR_TRY_ASSIGN(manifest, ReadManifest(path));
-  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(path));
+  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(held));
   CollectReport report;
   std::set<std::string> needed;
   AUGUR_TRY(AddShardNames(path, manifest.generation, needed));
   uint64_t unreadable = 0;  // the latest kept generation whose index does not say what it needs
   for (const StoreFile& file : folder.files) {
     if (file.kind != StoreFileKind::kIndex || file.generation == manifest.generation) continue;
-    AUGUR_TRY_ASSIGN(fd, LockIndex(path + "/" + file.name));
+    AUGUR_TRY_ASSIGN(fd, LockIndex(held, file.name));
     if (fd.valid()) {
       // An index that has no name any more cannot be opened, so its lock need not be held until the shards are gone.
-      AUGUR_TRY(RemoveStoreFiles(path, {file}, &report.removed_files, &report.removed_bytes));
+      AUGUR_TRY(RemoveStoreFiles(held, {file}, &report.removed_files, &report.removed_bytes));
       continue;
     }
     ++report.kept_generations;
@@ -77,9 +86,9 @@ Result<CollectReport> RemoveOldGenerations(const std::string& path) {
     if (is_shard && (needed.contains(file.name) || file.generation <= unreadable)) continue;
     garbage.push_back(file);
   }
-  AUGUR_TRY(RemoveStoreFiles(path, garbage, &report.removed_files, &report.removed_bytes));
-  if (folder.has_work) AUGUR_TRY(RemoveWorkFolder(path, &report.removed_files, &report.removed_bytes));
-  AUGUR_TRY(SyncFolder(path));
+  AUGUR_TRY(RemoveStoreFiles(held, garbage, &report.removed_files, &report.removed_bytes));
+  if (folder.has_work) AUGUR_TRY(RemoveWorkFolder(held, &report.removed_files, &report.removed_bytes));
+  AUGUR_TRY(held.Sync());
   return report;
 }
 

@@ -12,7 +12,7 @@ constexpr uint64_t RoundUp8(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
 
-Result<EntrySpool> EntrySpool::Create(const std::string& folder) {
+Result<EntrySpool> EntrySpool::Create(const WriteFolder& folder) {
   AUGUR_TRY_ASSIGN(file, MappedFile::CreateUnlinked(folder, kEntrySpoolName));
   return EntrySpool(std::move(file));
 }
@@ -39,7 +39,7 @@ uint64_t EntrySpool::Next(uint64_t number) const {
   return number + sizeof(SpoolEntry) + RoundUp8(uint64_t{entry.path_bytes} + entry.target_bytes);
 }
 
-Result<BlockSpool> BlockSpool::Create(const std::string& folder) {
+Result<BlockSpool> BlockSpool::Create(const WriteFolder& folder) {
   AUGUR_TRY_ASSIGN(file, MappedFile::CreateUnlinked(folder, kBlockSpoolName));
   return BlockSpool(std::move(file));
 }

@@ -46,7 +46,7 @@ static_assert(sizeof(SpoolEntry) == 120 && sizeof(SpoolEntry) % 8 == 0);
 // Not for records.
 class EntrySpool {
  public:
-  static Result<EntrySpool> Create(const std::string& folder);
+  static Result<EntrySpool> Create(const WriteFolder& folder);
 
   // Appends an entry and returns its number, which grows with each. `path` may have '/' or NUL between its components.
   // Invalidates what At, Key and Target returned.
@@ -108,7 +108,7 @@ class EntrySpool {
 // BlockSpool keeps the block hashes of large records in the same way. It becomes the BLOCKS section.
 class BlockSpool {
  public:
-  static Result<BlockSpool> Create(const std::string& folder);
+  static Result<BlockSpool> Create(const WriteFolder& folder);
 
   // Appends hashes and returns the number of the first. Invalidates what Bytes returned.
   Result<uint64_t> Add(std::span<const HashPair> blocks);

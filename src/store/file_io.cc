@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/file_io.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-
-#include "base/unique_fd.h"
 
 namespace augur {
 
@@ -39,16 +36,6 @@ Status ReadAt(int fd, const std::string& path, std::span<std::byte> bytes, uint6
 
 Status SyncFile(int fd, const std::string& path) {
   while (::fdatasync(fd) != 0) {
-    if (errno != EINTR) return ErrnoStatus(errno, path);
-  }
-  return Status::Ok();
-}
-
-Status SyncFolder(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return ErrnoStatus(errno, path);
-  while (::fsync(fd.get()) != 0) {
-    if (errno == EINVAL) return Status::Ok();  // a file system whose folders cannot be synced has nothing to sync
     if (errno != EINTR) return ErrnoStatus(errno, path);
   }
   return Status::Ok();

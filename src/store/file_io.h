@@ -21,7 +21,4 @@ Status ReadAt(int fd, const std::string& path, std::span<std::byte> bytes, uint6
 // Waits until the data of the file, and what is needed to find it again, is on disk.
 Status SyncFile(int fd, const std::string& path);
 
-// Waits until the names in the folder are on disk.
-Status SyncFolder(const std::string& path);
-
 }  // namespace augur

@@ -40,11 +40,11 @@ void LeaveFolders(std::vector<OpenFolder>& open, std::string_view key) {
 
 }  // namespace
 
-Result<WrittenIndex> IndexWriter::Write(const std::string& path) {
+Result<WrittenIndex> IndexWriter::Write(const WriteFolder& folder, const std::string& name) {
   AUGUR_TRY(Count());
   CountRecords();
   AUGUR_TRY(PlanSections());
-  AUGUR_TRY_ASSIGN(file, MappedFile::Create(path));
+  AUGUR_TRY_ASSIGN(file, MappedFile::Create(folder, name));
   AUGUR_TRY(file.Allocate(header_.file_bytes));
   PlaceEntries(file);
   PlaceShards(file);

@@ -32,9 +32,8 @@ class IndexWriter {
               const ShardRows& shards, uint64_t generation)
       : spool_(spool), sorted_(sorted), blocks_(blocks), shards_(shards), generation_(generation) {}
 
-  // Makes the file at `path`, and waits until it is on disk. kInvalid: the tree is too large for
-  // one index.
-  Result<WrittenIndex> Write(const std::string& path);
+  // Makes the file `name` in the folder, and waits until it is on disk. kInvalid: the tree is too large for one index.
+  Result<WrittenIndex> Write(const WriteFolder& folder, const std::string& name);
 
  private:
   Status Count();

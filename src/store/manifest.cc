@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "base/regular_file.h"
 #include "base/unique_fd.h"
 #include "store/format.h"
 #include "store/hash.h"
@@ -176,14 +177,13 @@ Result<Manifest> ParseManifest(std::string_view text) {
 }
 
 Result<Manifest> ReadManifestAt(int folder_fd) {
-  // O_NONBLOCK: a pipe of that name must not hang us.
-  const UniqueFd fd(::openat(folder_fd, kManifestName, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) {
-    if (errno == ENOENT) {
-      return Status(Code::kNotFound, "not a store: there is no manifest in it (augurpack create makes a store)");
-    }
-    return ErrnoStatus(errno, kManifestName);
+  Result<UniqueFd> opened = OpenRegularAt(folder_fd, kManifestName, O_RDONLY, Links::kFollow, kManifestName);
+  if (opened.status().code() == Code::kNotFound) {
+    return Status(Code::kNotFound, "not a store: there is no manifest in it (augurpack create makes a store)");
   }
+  if (opened.status().code() == Code::kInvalid) return BadManifest(opened.status().text());
+  if (!opened.ok()) return opened.status();
+  const UniqueFd fd = std::move(opened).value();
   std::array<char, format::kManifestBytesMax + 1> text{};
   size_t length = 0;
   while (length < text.size()) {

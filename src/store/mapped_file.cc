@@ -14,18 +14,16 @@
 
 namespace augur {
 
-Result<MappedFile> MappedFile::CreateUnlinked(const std::string& folder, const std::string& name) {
-  const std::string path = folder + "/" + name;
-  ::unlink(path.c_str());
-  AUGUR_TRY_ASSIGN(file, Create(path));
-  if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, path);
+Result<MappedFile> MappedFile::CreateUnlinked(const WriteFolder& folder, const std::string& name) {
+  AUGUR_TRY(folder.Remove(name));
+  AUGUR_TRY_ASSIGN(file, Create(folder, name));
+  AUGUR_TRY(folder.Remove(name));
   return file;
 }
 
-Result<MappedFile> MappedFile::Create(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!fd.valid()) return ErrnoStatus(errno, path);
-  return MappedFile(path, std::move(fd));
+Result<MappedFile> MappedFile::Create(const WriteFolder& folder, const std::string& name) {
+  AUGUR_TRY_ASSIGN(fd, folder.MakeFile(name, 0644));
+  return MappedFile(folder.PathOf(name), std::move(fd));
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -7,6 +7,7 @@
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "store/write_folder.h"
 
 namespace augur {
 
@@ -16,9 +17,9 @@ namespace augur {
 class MappedFile {
  public:
   // Makes FOLDER/NAME and unlinks it at once, so that it dies with the process. Whatever had the name is removed.
-  static Result<MappedFile> CreateUnlinked(const std::string& folder, const std::string& name);
+  static Result<MappedFile> CreateUnlinked(const WriteFolder& folder, const std::string& name);
   // Makes a new, empty file. kExists when there is one.
-  static Result<MappedFile> Create(const std::string& path);
+  static Result<MappedFile> Create(const WriteFolder& folder, const std::string& name);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   MappedFile(const MappedFile&) = delete;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/regular_file.h"
 #include "store/sha256.h"
 
 namespace augur {
@@ -34,11 +35,12 @@ Lock LockShared(int fd) {
 
 // Opens the index and locks it. An invalid descriptor: it has been removed. kBusy: somebody is removing it.
 Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
-  UniqueFd fd(::openat(folder_fd, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) {
-    if (errno == ENOENT) return UniqueFd();
-    return ErrnoStatus(errno, name);
+  Result<UniqueFd> opened = OpenRegularAt(folder_fd, name, O_RDONLY, Links::kFollow, name);
+  if (!opened.ok()) {
+    if (opened.status().code() == Code::kNotFound) return UniqueFd();
+    return opened.status();
   }
+  UniqueFd fd = std::move(opened).value();
   if (LockShared(fd.get()) == Lock::kRefused) {
     return Status(Code::kBusy, name + ": locked by a program that removes old generations: try again");
   }
@@ -79,6 +81,9 @@ Result<OpenedIndex> TryOpen(const std::string& folder, const StoreOptions& optio
                                       "the store came from, or pack the store again");
   }
   AUGUR_TRY_ASSIGN(place, PlaceOf(opened.folder_fd.get(), fd->get()));
+  AUGUR_TRY_ASSIGN(rights,
+                   ShardRights::Make(opened.folder_fd.get(), folder, fd->get(), IndexName(wanted), ForeignFolders()));
+  opened.rights = std::make_unique<const ShardRights>(std::move(rights));
   Result<std::unique_ptr<IndexReader>> index = IndexReader::Open(
       std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr, options.index_bytes_max);
   if (!index.ok()) return index.status();

@@ -11,6 +11,7 @@
 #include "store/identity.h"
 #include "store/index_reader.h"
 #include "store/manifest.h"
+#include "store/shard_rights.h"
 
 namespace augur {
 
@@ -20,6 +21,7 @@ struct OpenedIndex {
   Manifest manifest;   // as it was read: it may name a later generation than the one opened
   std::unique_ptr<IndexReader> index;
   IndexPlace place;
+  std::unique_ptr<const ShardRights> rights;  // uses folder_fd
 };
 
 // Reads the manifest of the store in `folder`, opens and locks the index of the generation that is asked for (0: the

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "augur/status.h"
 #include "store/manifest.h"
+#include "store/write_folder.h"
 
 namespace augur {
 
@@ -12,6 +11,6 @@ namespace augur {
 // manifest leads to must be on disk but for the names in the folder, which this sees to. OK: it is on disk. A failure:
 // the old manifest stands, or (when only the last sync failed) either may after a crash. REQUIRES: the writer lock is
 // held.
-Status PublishManifest(const std::string& folder, const Manifest& manifest);
+Status PublishManifest(const WriteFolder& folder, const Manifest& manifest);
 
 }  // namespace augur

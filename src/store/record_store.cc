@@ -12,6 +12,7 @@
 #include "augur/store.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "base/regular_file.h"
 #include "base/units.h"
 #include "store/file_io.h"
 
@@ -34,8 +35,8 @@ Status RecordStore::ReadStored(uint32_t shard, uint64_t offset, std::span<std::b
   const ShardInfo& row = shards_[shard];
   if (open_shard_ != shard) {
     open_shard_ = kNoShard;
-    open_fd_.Reset(::open(row.path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!open_fd_.valid()) return ErrnoStatus(errno, row.path);
+    AUGUR_TRY_ASSIGN(opened, OpenRegularAt(AT_FDCWD, row.path, O_RDONLY, Links::kFollow, row.path));
+    open_fd_ = std::move(opened);
     open_shard_ = shard;
   }
   return ReadAt(open_fd_.get(), row.path, bytes, offset);

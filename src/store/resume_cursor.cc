@@ -22,15 +22,14 @@ bool PathLess(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Result<ResumeCursor> ResumeCursor::Open(const std::string& folder, uint64_t generation,
+Result<ResumeCursor> ResumeCursor::Open(const WriteFolder& folder, uint64_t generation,
                                         std::vector<ShardProgress> progress) {
   ResumeCursor cursor;
-  cursor.folder_ = folder;
+  cursor.folder_ = &folder;
   cursor.generation_ = generation;
   if (!progress.empty() && !progress.back().complete) {
-    const std::string path = folder + "/" + SidecarName(generation, progress.back().number);
-    cursor.sidecar_fd_.Reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!cursor.sidecar_fd_.valid()) return ErrnoStatus(errno, path);
+    AUGUR_TRY_ASSIGN(sidecar, folder.OpenFile(SidecarName(generation, progress.back().number), O_RDONLY));
+    cursor.sidecar_fd_ = std::move(sidecar);
   }
   cursor.progress_ = std::move(progress);
   return cursor;
@@ -40,9 +39,15 @@ bool ResumeCursor::OpenNext() {
   reader_.clear();
   if (next_shard_ == progress_.size()) return false;
   const ShardProgress& shard = progress_[next_shard_++];
-  const std::string path =
-      folder_ + "/" + (shard.complete ? ShardName(generation_, shard.number) : SidecarName(generation_, shard.number));
-  fd_ = shard.complete ? UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) : std::move(sidecar_fd_);
+  const std::string name =
+      shard.complete ? ShardName(generation_, shard.number) : SidecarName(generation_, shard.number);
+  if (shard.complete) {
+    Result<UniqueFd> opened = folder_->OpenFile(name, O_RDONLY);
+    fd_ = opened.ok() ? std::move(opened).value() : UniqueFd();  // then its first read fails
+  } else {
+    fd_ = std::move(sidecar_fd_);
+  }
+  const std::string path = folder_->PathOf(name);
   reader_.emplace_back(fd_.get(), path, shard.catalogue, shard.catalogue_end, format::kVersion);
   return true;
 }

@@ -24,8 +24,8 @@ class ResumeCursor {
  public:
   ResumeCursor() = default;
   // REQUIRES: `progress` is from FindProgress. Opens the sidecar at once, because it is removed when its shard is
-  // complete.
-  static Result<ResumeCursor> Open(const std::string& folder, uint64_t generation, std::vector<ShardProgress> progress);
+  // complete. The folder must outlive it.
+  static Result<ResumeCursor> Open(const WriteFolder& folder, uint64_t generation, std::vector<ShardProgress> progress);
 
   // The item of this path, or nullptr. It lives until the next call.
   const CatalogueItem* Find(std::string_view path);
@@ -44,7 +44,7 @@ class ResumeCursor {
   void Advance();
   bool OpenNext();
 
-  std::string folder_;
+  const WriteFolder* folder_ = nullptr;
   uint64_t generation_ = 0;
   std::vector<ShardProgress> progress_;
   size_t next_shard_ = 0;

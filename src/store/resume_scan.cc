@@ -78,12 +78,13 @@ bool IsComplete(int fd, const std::string& path, uint64_t generation, uint64_t b
 }
 
 // nullopt: nothing in it can be used.
-Result<std::optional<ShardProgress>> Inspect(const std::string& folder, uint64_t generation, uint64_t base_generation,
+Result<std::optional<ShardProgress>> Inspect(const WriteFolder& folder, uint64_t generation, uint64_t base_generation,
                                              uint32_t number) {
   using Progress = std::optional<ShardProgress>;
-  const std::string path = folder + "/" + ShardName(generation, number);
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd.valid()) return errno == ENOENT ? Result<Progress>(Progress()) : ErrnoStatus(errno, path);
+  const std::string path = folder.PathOf(ShardName(generation, number));
+  const Result<UniqueFd> shard = folder.OpenFile(ShardName(generation, number), O_RDONLY);
+  if (!shard.ok()) return shard.status().code() == Code::kNotFound ? Result<Progress>(Progress()) : shard.status();
+  const UniqueFd& fd = *shard;
   AUGUR_TRY_ASSIGN(bytes, SizeOf(fd.get(), path));
   const auto header = ReadChecked<format::ShardHeader>(fd.get(), path, 0);
   if (!header || header->magic != format::kShardMagic || header->version != format::kVersion ||
@@ -92,9 +93,10 @@ Result<std::optional<ShardProgress>> Inspect(const std::string& folder, uint64_t
   }
   ShardProgress progress{.number = number, .data_end = sizeof(format::ShardHeader)};
   if (IsComplete(fd.get(), path, generation, bytes, progress)) return Progress(progress);
-  const std::string sidecar = folder + "/" + SidecarName(generation, number);
-  const UniqueFd sidecar_fd(::open(sidecar.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!sidecar_fd.valid()) return errno == ENOENT ? Result<Progress>(Progress()) : ErrnoStatus(errno, sidecar);
+  const std::string sidecar = folder.PathOf(SidecarName(generation, number));
+  const Result<UniqueFd> opened = folder.OpenFile(SidecarName(generation, number), O_RDONLY);
+  if (!opened.ok()) return opened.status().code() == Code::kNotFound ? Result<Progress>(Progress()) : opened.status();
+  const UniqueFd& sidecar_fd = *opened;
   AUGUR_TRY_ASSIGN(sidecar_bytes, SizeOf(sidecar_fd.get(), sidecar));
   FollowFrames(sidecar_fd.get(), sidecar, 0, sidecar_bytes, bytes, progress);
   return progress.item_count == 0 ? Progress() : Progress(progress);
@@ -102,7 +104,7 @@ Result<std::optional<ShardProgress>> Inspect(const std::string& folder, uint64_t
 
 }  // namespace
 
-Result<std::vector<ShardProgress>> FindProgress(const std::string& folder, uint64_t generation,
+Result<std::vector<ShardProgress>> FindProgress(const WriteFolder& folder, uint64_t generation,
                                                 uint64_t base_generation, uint32_t first_number) {
   AUGUR_TRY_ASSIGN(list, ListStoreFolder(folder));
   std::vector<ShardProgress> found;

@@ -14,7 +14,7 @@ namespace augur {
 // without a gap, each complete but perhaps the last. Shards that add to another base generation are those of a writer
 // that did something else, shards of another version those of another program. Empty when there is nothing to resume.
 // Reads their catalogues.
-Result<std::vector<ShardProgress>> FindProgress(const std::string& folder, uint64_t generation,
+Result<std::vector<ShardProgress>> FindProgress(const WriteFolder& folder, uint64_t generation,
                                                 uint64_t base_generation, uint32_t first_number);
 
 }  // namespace augur

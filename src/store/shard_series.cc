@@ -30,7 +30,7 @@ Status ShardSeries::StartPump() {
 }
 
 Status ShardSeries::Open() {
-  if (shards_.size() >= format::kShardCountMax) return {Code::kInvalid, folder_ + ": too many shards"};
+  if (shards_.size() >= format::kShardCountMax) return {Code::kInvalid, folder_.path() + ": too many shards"};
   const auto number = static_cast<uint32_t>(shards_.size());
   AUGUR_TRY(StartPump());
   AUGUR_TRY_ASSIGN(shard, ShardWriter::Create(*pump_, folder_, generation_, base_generation_, number));
@@ -50,7 +50,7 @@ Status ShardSeries::Resume(const ShardProgress& progress) {
   ShardInfo row;
   row.number = progress.number;
   row.locator = ShardName(generation_, progress.number);
-  row.path = folder_ + "/" + row.locator;
+  row.path = folder_.PathOf(row.locator);
   row.bytes = progress.file_bytes;
   row.generation = generation_;
   if (!progress.complete) {

@@ -22,9 +22,9 @@ namespace augur {
 class ShardSeries {
  public:
   // `base_generation` is what the headers of the shards say.
-  ShardSeries(std::string folder, uint64_t generation, uint64_t base_generation, uint64_t shard_bytes,
+  ShardSeries(const WriteFolder& folder, uint64_t generation, uint64_t base_generation, uint64_t shard_bytes,
               ShardRows& shards)
-      : folder_(std::move(folder)),
+      : folder_(folder),
         generation_(generation),
         base_generation_(base_generation),
         shard_bytes_(shard_bytes),
@@ -57,7 +57,7 @@ class ShardSeries {
   Status Open();
   Status Close();
 
-  const std::string folder_;
+  const WriteFolder& folder_;
   const uint64_t generation_;
   const uint64_t base_generation_;
   const uint64_t shard_bytes_;

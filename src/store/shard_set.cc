@@ -22,14 +22,9 @@
 namespace augur {
 namespace {
 
-std::string Cure(const ShardInfo& info) {
-  return info.foreign ? "put the file back as it was, or adopt it again"
-                      : "copy it back from where the store came from, or pack the store again";
-}
-
 Status CheckOwnHeader(const ShardFile& file, const ShardInfo& info) {
   const auto corrupt = [&](const char* defect) {
-    return Status(Code::kCorrupt, file.path + ": shard header: " + defect + ": " + Cure(info));
+    return Status(Code::kCorrupt, file.path + ": shard header: " + defect + ": " + ShardCure(info));
   };
   format::ShardHeader header;
   if (file.bytes < sizeof(header)) return corrupt("the file is shorter than it");
@@ -92,25 +87,19 @@ ShardFile::~ShardFile() {
   if (fd >= 0) ::close(fd);
 }
 
-Result<std::shared_ptr<const ShardFile>> OpenShard(int folder_fd, const ShardInfo& info, bool direct,
+Result<std::shared_ptr<const ShardFile>> OpenShard(const ShardRights& rights, const ShardInfo& info, bool direct,
                                                    bool* token_differs) {
   *token_differs = false;
   auto file = std::make_shared<ShardFile>();
   file->path = Printable(info.path);
-  // O_NONBLOCK: a pipe under this name must not hang us; it means nothing to a regular file.
-  file->fd = ::openat(folder_fd, info.locator.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (file->fd < 0) {
-    const Status status = ErrnoStatus(errno, file->path + ": shard");
-    if (status.code() != Code::kNotFound) return status;
-    return Status(Code::kCorrupt, file->path + ": the shard is missing: " + Cure(info));
-  }
+  AUGUR_TRY_ASSIGN(fd, rights.Open(info));
+  file->fd = fd.Release();
   struct stat stat {};
   if (::fstat(file->fd, &stat) != 0) return ErrnoStatus(errno, file->path);
-  if (!S_ISREG(stat.st_mode)) return Status(Code::kCorrupt, file->path + ": the shard is not a regular file");
   file->bytes = static_cast<uint64_t>(stat.st_size);
   if (file->bytes != info.bytes) {
     return Status(Code::kCorrupt, file->path + ": the shard has " + std::to_string(file->bytes) +
-                                      " bytes, the index says " + std::to_string(info.bytes) + ": " + Cure(info));
+                                      " bytes, the index says " + std::to_string(info.bytes) + ": " + ShardCure(info));
   }
   if (!info.foreign) AUGUR_TRY(CheckOwnHeader(*file, info));
   *token_differs = info.foreign && (stat.st_mtim.tv_sec != info.token_sec ||
@@ -119,8 +108,8 @@ Result<std::shared_ptr<const ShardFile>> OpenShard(int folder_fd, const ShardInf
   return std::shared_ptr<const ShardFile>(std::move(file));
 }
 
-ShardSet::ShardSet(int folder_fd, bool direct, uint32_t open_max)
-    : folder_fd_(folder_fd), direct_(direct), open_max_(std::max<size_t>(open_max, 1)) {}
+ShardSet::ShardSet(const ShardRights& rights, bool direct, uint32_t open_max)
+    : rights_(rights), direct_(direct), open_max_(std::max<size_t>(open_max, 1)) {}
 
 std::shared_ptr<const ShardFile> ShardSet::Find(uint32_t number) {
   const MutexLock lock(mu_);
@@ -132,7 +121,7 @@ std::shared_ptr<const ShardFile> ShardSet::Find(uint32_t number) {
 
 Result<std::shared_ptr<const ShardFile>> ShardSet::Open(const ShardInfo& info) {
   bool token_differs = false;
-  AUGUR_TRY_ASSIGN(file, OpenShard(folder_fd_, info, direct_, &token_differs));
+  AUGUR_TRY_ASSIGN(file, OpenShard(rights_, info, direct_, &token_differs));
   std::shared_ptr<const ShardFile> let_go;  // closed after the lock is released
   bool warn = false;
   {

@@ -11,14 +11,14 @@
 #include "augur/status.h"
 #include "augur/store.h"
 #include "base/mutex.h"
+#include "store/shard_rights.h"
 
 namespace augur {
 
 // Opens the shard of a row and checks it: a regular file of the size in the row, and for an own shard its header
-// (FORMAT.md section 6). A relative locator begins at `folder_fd`, so it does not matter where the process or the store
-// moves. kCorrupt: missing or not as it should be, by name and with the cure. Another mtime of a foreign file sets
-// `*token_differs`.
-Result<std::shared_ptr<const ShardFile>> OpenShard(int folder_fd, const ShardInfo& info, bool direct,
+// (FORMAT.md section 6). ShardRights says which files may be opened, and from where. kCorrupt: missing or not as it
+// should be, or not allowed, by name and with the cure. Another mtime of a foreign file sets `*token_differs`.
+Result<std::shared_ptr<const ShardFile>> OpenShard(const ShardRights& rights, const ShardInfo& info, bool direct,
                                                    bool* token_differs);
 
 // ShardSet keeps the shards that are in use open: at most open_max, the least recently used is let go. One that is let
@@ -26,8 +26,8 @@ Result<std::shared_ptr<const ShardFile>> OpenShard(int folder_fd, const ShardInf
 // Safe from any thread. Two threads that need a closed shard at once may both open it; one of the two wins.
 class ShardSet {
  public:
-  // `folder_fd` stays the caller's and must outlive the set. At least one shard is kept, whatever open_max.
-  ShardSet(int folder_fd, bool direct, uint32_t open_max);
+  // `rights` stay the caller's and must outlive the set. At least one shard is kept, whatever open_max.
+  ShardSet(const ShardRights& rights, bool direct, uint32_t open_max);
 
   // The shard if it is open, else nullptr.
   std::shared_ptr<const ShardFile> Find(uint32_t number) AUGUR_EXCLUDES(mu_);
@@ -41,7 +41,7 @@ class ShardSet {
   };
 
   // Constant after construction.
-  const int folder_fd_;
+  const ShardRights& rights_;
   const bool direct_;
   const size_t open_max_;
 

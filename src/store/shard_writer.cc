@@ -2,6 +2,7 @@
 #include "store/shard_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,12 +32,13 @@ constexpr uint64_t RoundDown(uint64_t value) { return value / WritePump::kAlign 
 
 std::string SidecarName(uint64_t generation, uint32_t number) { return ShardName(generation, number) + ".catalogue"; }
 
-ShardWriter::ShardWriter(WritePump& pump, const std::string& folder, uint64_t generation, uint32_t number)
+ShardWriter::ShardWriter(WritePump& pump, const WriteFolder& folder, uint64_t generation, uint32_t number)
     : pump_(pump),
+      folder_(folder),
       generation_(generation),
       number_(number),
-      path_(folder + "/" + ShardName(generation, number)),
-      sidecar_path_(folder + "/" + SidecarName(generation, number)) {}
+      path_(folder.PathOf(ShardName(generation, number))),
+      sidecar_path_(folder.PathOf(SidecarName(generation, number))) {}
 
 ShardWriter::~ShardWriter() {
   frames_.reset();
@@ -44,13 +46,23 @@ ShardWriter::~ShardWriter() {
   if (buffer_ != nullptr) pump_.GiveBack(buffer_);
 }
 
-Status ShardWriter::Open(int flags) {
+Status ShardWriter::Open(bool is_new) {
+  const auto open = [&](const std::string& name, UniqueFd& fd) -> Status {
+    AUGUR_TRY_ASSIGN(opened, is_new ? folder_.MakeFile(name, 0644) : folder_.OpenFile(name, O_RDWR));
+    fd = std::move(opened);
+    return Status::Ok();
+  };
   // The sidecar first: a shard without one would be nothing that a resume can use.
-  sidecar_fd_.Reset(::open(sidecar_path_.c_str(), O_RDWR | O_CLOEXEC | flags, 0644));
-  if (!sidecar_fd_.valid()) return ErrnoStatus(errno, sidecar_path_);
-  fd_.Reset(::open(path_.c_str(), O_RDWR | O_CLOEXEC | flags, 0644));
-  if (!fd_.valid()) return ErrnoStatus(errno, path_);
-  direct_fd_.Reset(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_DIRECT));
+  AUGUR_TRY(open(SidecarName(generation_, number_), sidecar_fd_));
+  const std::string name = ShardName(generation_, number_);
+  AUGUR_TRY(open(name, fd_));
+  if (Result<UniqueFd> direct = folder_.OpenFile(name, O_WRONLY | O_DIRECT); direct.ok()) {
+    struct stat same {};
+    struct stat other {};
+    const bool is_ours = ::fstat(fd_.get(), &same) == 0 && ::fstat(direct->get(), &other) == 0 &&
+                         same.st_ino == other.st_ino && same.st_dev == other.st_dev;
+    if (is_ours) direct_fd_ = std::move(direct).value();
+  }
   preallocates_ = direct_fd_.valid();
   AUGUR_TRY_ASSIGN(buffer, pump_.Take());
   buffer_ = buffer;
@@ -64,11 +76,11 @@ Status ShardWriter::StartFrames(uint64_t sidecar_end) {
   return Status::Ok();
 }
 
-Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(WritePump& pump, const std::string& folder,
+Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(WritePump& pump, const WriteFolder& folder,
                                                          uint64_t generation, uint64_t base_generation,
                                                          uint32_t number) {
   std::unique_ptr<ShardWriter> shard(new ShardWriter(pump, folder, generation, number));
-  AUGUR_TRY(shard->Open(O_CREAT | O_EXCL));
+  AUGUR_TRY(shard->Open(/*is_new=*/true));
   format::ShardHeader header{};
   header.magic = format::kShardMagic;
   header.version = format::kVersion;
@@ -78,16 +90,16 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(WritePump& pump, const 
   const auto bytes = std::as_bytes(std::span(&header, 1));
   header.sum = HashBytes64(bytes.first(offsetof(format::ShardHeader, sum)));
   AUGUR_TRY(shard->Append(bytes));
-  AUGUR_TRY(SyncFolder(folder));
+  AUGUR_TRY(folder.Sync());
   AUGUR_TRY(shard->StartFrames(0));
   return shard;
 }
 
-Result<std::unique_ptr<ShardWriter>> ShardWriter::Resume(WritePump& pump, const std::string& folder,
+Result<std::unique_ptr<ShardWriter>> ShardWriter::Resume(WritePump& pump, const WriteFolder& folder,
                                                          uint64_t generation, const ShardProgress& progress) {
   AUGUR_CHECK(!progress.complete);
   std::unique_ptr<ShardWriter> shard(new ShardWriter(pump, folder, generation, progress.number));
-  AUGUR_TRY(shard->Open(0));
+  AUGUR_TRY(shard->Open(/*is_new=*/false));
   AUGUR_TRY(shard->Load(progress.data_end));
   if (::ftruncate(shard->sidecar_fd_.get(), static_cast<off_t>(progress.catalogue_end)) != 0) {
     return ErrnoStatus(errno, shard->sidecar_path_);
@@ -209,7 +221,7 @@ Result<uint64_t> ShardWriter::Finish() {
   // What was set aside and not needed.
   if (::ftruncate(fd_.get(), static_cast<off_t>(end())) != 0) return ErrnoStatus(errno, path_);
   AUGUR_TRY(SyncFile(fd_.get(), path_));
-  if (::unlink(sidecar_path_.c_str()) != 0) return ErrnoStatus(errno, sidecar_path_);
+  AUGUR_TRY(folder_.Remove(SidecarName(generation_, number_)));
   return end();
 }
 

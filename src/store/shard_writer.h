@@ -12,6 +12,7 @@
 #include "augur/status.h"
 #include "base/unique_fd.h"
 #include "store/frame_appender.h"
+#include "store/write_folder.h"
 #include "store/write_pump.h"
 
 namespace augur {
@@ -30,15 +31,15 @@ struct ShardProgress {
 // ShardWriter writes one own shard: header, records, and at the end its catalogue, which until then grows in the
 // sidecar (FORMAT.md section 6). Records are gathered into large writes past the page cache where the file system lets
 // us, else through it: WritePump. What does not fill a block yet stays in the buffer, and goes through the page cache
-// when a frame or the end needs it on disk. One thread at a time (and those of pump and FrameAppender). The pump is the
-// caller's and must outlive it. Without Finish the files stay, for a resume.
+// when a frame or the end needs it on disk. One thread at a time (and those of pump and FrameAppender). The pump and
+// the folder are the caller's and must outlive it. Without Finish the files stay, for a resume.
 class ShardWriter {
  public:
   // Makes the shard and its sidecar. kExists when there is a file of that name.
-  static Result<std::unique_ptr<ShardWriter>> Create(WritePump& pump, const std::string& folder, uint64_t generation,
+  static Result<std::unique_ptr<ShardWriter>> Create(WritePump& pump, const WriteFolder& folder, uint64_t generation,
                                                      uint64_t base_generation, uint32_t number);
   // Goes on with one that a killed writer left, cut after its last named record. REQUIRES: !progress.complete.
-  static Result<std::unique_ptr<ShardWriter>> Resume(WritePump& pump, const std::string& folder, uint64_t generation,
+  static Result<std::unique_ptr<ShardWriter>> Resume(WritePump& pump, const WriteFolder& folder, uint64_t generation,
                                                      const ShardProgress& progress);
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
@@ -70,8 +71,8 @@ class ShardWriter {
     uint64_t end = 0;
   };
 
-  ShardWriter(WritePump& pump, const std::string& folder, uint64_t generation, uint32_t number);
-  Status Open(int flags);
+  ShardWriter(WritePump& pump, const WriteFolder& folder, uint64_t generation, uint32_t number);
+  Status Open(bool is_new);
   Status StartFrames(uint64_t sidecar_end);
   // Makes byte `end` of the file the next one, with what its block holds before it in the buffer, and cuts the file.
   Status Load(uint64_t end);
@@ -82,6 +83,7 @@ class ShardWriter {
   void Preallocate(uint64_t end);
 
   WritePump& pump_;
+  const WriteFolder& folder_;
   const uint64_t generation_;
   const uint32_t number_;
   const std::string path_;

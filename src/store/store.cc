@@ -25,7 +25,7 @@ struct Store::Parts {
         opened(std::move(opened_in)),
         tree(opened.index.get()),
         is_pinned(options.root_hash.has_value()),
-        shards(opened.folder_fd.get(), options.direct, options.open_shards_max) {}
+        shards(*opened.rights, options.direct, options.open_shards_max) {}
 
   // Whether `bytes` are the block's, by SHA-256 or by XXH3-128.
   Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes, bool by_digest) const;

@@ -2,6 +2,7 @@
 #include "store/store_folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,8 +66,18 @@ std::optional<StoreFile> Classify(const std::string& name) {
 }  // namespace
 
 Result<StoreFolder> ListStoreFolder(const std::string& path) {
-  const std::unique_ptr<DIR, CloseDir> dir(::opendir(path.c_str()));
+  AUGUR_TRY_ASSIGN(folder, WriteFolder::Open(path));
+  return ListStoreFolder(folder);
+}
+
+Result<StoreFolder> ListStoreFolder(const WriteFolder& opened) {
+  const std::string& path = opened.path();
+  // Opened anew: a second descriptor of the same open folder would share its position.
+  UniqueFd fd(::openat(opened.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoStatus(errno, path);
+  const std::unique_ptr<DIR, CloseDir> dir(::fdopendir(fd.get()));
   if (dir == nullptr) return ErrnoStatus(errno, path);
+  fd.Release();
   StoreFolder folder;
   for (;;) {
     errno = 0;
@@ -93,18 +104,17 @@ Result<StoreFolder> ListStoreFolder(const std::string& path) {
   return folder;
 }
 
-Status RemoveStoreFiles(const std::string& path, const std::vector<StoreFile>& files, uint64_t* removed_files,
+Status RemoveStoreFiles(const WriteFolder& folder, const std::vector<StoreFile>& files, uint64_t* removed_files,
                         uint64_t* removed_bytes) {
   for (const StoreFile& file : files) {
-    const std::string name = path + "/" + file.name;
     struct stat info {};
-    const bool known = ::lstat(name.c_str(), &info) == 0;
-    if (::unlink(name.c_str()) != 0) {
+    if (::fstatat(folder.fd(), file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) continue;
-      return ErrnoStatus(errno, name);
+      return ErrnoStatus(errno, folder.PathOf(file.name));
     }
+    AUGUR_TRY(folder.Remove(file.name));
     if (removed_files != nullptr) ++*removed_files;
-    if (removed_bytes != nullptr && known) *removed_bytes += static_cast<uint64_t>(info.st_size);
+    if (removed_bytes != nullptr) *removed_bytes += static_cast<uint64_t>(info.st_size);
   }
   return Status::Ok();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "store/write_folder.h"
 
 namespace augur {
 
@@ -32,10 +33,11 @@ struct StoreFolder {
 
 // kNotFound: no such folder.
 Result<StoreFolder> ListStoreFolder(const std::string& path);
+Result<StoreFolder> ListStoreFolder(const WriteFolder& folder);
 
 // Removes files of a store's folder. Each counts into *removed_files and *removed_bytes, which may be nullptr. One that
 // is gone already does not count.
-Status RemoveStoreFiles(const std::string& path, const std::vector<StoreFile>& files, uint64_t* removed_files,
+Status RemoveStoreFiles(const WriteFolder& folder, const std::vector<StoreFile>& files, uint64_t* removed_files,
                         uint64_t* removed_bytes);
 
 }  // namespace augur

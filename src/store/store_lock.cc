@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <ctime>
 #include <span>
+#include <utility>
 
 #include "base/units.h"
 #include "store/file_io.h"
@@ -37,40 +38,56 @@ std::string ReadHolder(int fd) {
   return holder.empty() ? "a writer that left no name" : Printable(holder);
 }
 
-// True when `path` still names the file that `fd` has open. A holder may unlink the file before it lets go of it; a
+// True when the name still names the file that `fd` has open. A holder may unlink the file before it lets go of it; a
 // lock on a file without a name protects nothing.
-bool SameFile(const std::string& path, int fd) {
+bool SameFile(const WriteFolder& folder, int fd) {
   struct stat by_name {};
   struct stat by_fd {};
-  return ::stat(path.c_str(), &by_name) == 0 && ::fstat(fd, &by_fd) == 0 && by_name.st_ino == by_fd.st_ino &&
-         by_name.st_dev == by_fd.st_dev;
+  return ::fstatat(folder.fd(), kLockName, &by_name, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(fd, &by_fd) == 0 &&
+         by_name.st_ino == by_fd.st_ino && by_name.st_dev == by_fd.st_dev;
+}
+
+// A lock file is written to, so it must be no other file's second name. An invalid descriptor: its holder has removed
+// it just now.
+Result<UniqueFd> OpenLock(const WriteFolder& folder) {
+  Result<UniqueFd> made = folder.MakeFile(kLockName, 0644);
+  if (made.ok() || made.status().code() != Code::kExists) return made;
+  Result<UniqueFd> fd = folder.OpenFile(kLockName, O_RDWR);
+  if (fd.status().code() == Code::kNotFound) return UniqueFd();
+  if (!fd.ok()) return fd;
+  struct stat info {};
+  if (::fstat(fd->get(), &info) != 0) return ErrnoStatus(errno, folder.PathOf(kLockName));
+  if (info.st_nlink > 1) {
+    return Status(Code::kInvalid, folder.PathOf(kLockName) + ": the file has another name, too: remove this one");
+  }
+  return fd;
 }
 
 }  // namespace
 
-Result<StoreLock> StoreLock::Take(const std::string& folder, const std::string& writer) {
-  const std::string path = folder + "/" + kLockName;
+Result<StoreLock> StoreLock::Take(const WriteFolder& folder, const std::string& writer) {
+  const std::string path = folder.PathOf(kLockName);
   for (;;) {
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!fd.valid()) return ErrnoStatus(errno, path);
+    AUGUR_TRY_ASSIGN(fd, OpenLock(folder));
+    if (!fd.valid()) continue;
     while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
       if (errno == EWOULDBLOCK) {
-        return Status(Code::kBusy, folder + ": another writer is at work: " + ReadHolder(fd.get()) +
+        return Status(Code::kBusy, folder.path() + ": another writer is at work: " + ReadHolder(fd.get()) +
                                        ": wait until it has ended, or stop it");
       }
       return ErrnoStatus(errno, path + ": cannot lock: a store can only be written where flock(2) works");
     }
-    if (!SameFile(path, fd.get())) continue;
+    if (!SameFile(folder, fd.get())) continue;
     const std::string text = Holder(writer);
     if (::ftruncate(fd.get(), 0) != 0) return ErrnoStatus(errno, path);
     AUGUR_TRY(WriteAt(fd.get(), path, std::as_bytes(std::span(text)), 0));
-    return StoreLock(path, std::move(fd));
+    return StoreLock(folder, std::move(fd));
   }
 }
 
 void StoreLock::Unlink() {
-  if (fd_.valid()) ::unlink(path_.c_str());
+  if (fd_.valid()) (void)folder_->Remove(kLockName);
 }
 
 }  // namespace augur

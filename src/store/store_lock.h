@@ -5,6 +5,7 @@
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "store/write_folder.h"
 
 namespace augur {
 
@@ -14,9 +15,10 @@ inline constexpr const char* kLockName = "lock";
 // ends, however it ends. The text of the file says who holds it, for whoever is refused. Movable; one thread at a time.
 class StoreLock {
  public:
-  // kBusy: another process or another StoreLock holds it, with its text. kPermission and the like: the file cannot be
-  // made. `writer` is the name of the program, for the text.
-  static Result<StoreLock> Take(const std::string& folder, const std::string& writer);
+  // The folder must outlive the lock. kInvalid: the lock file is no regular file of one name. kBusy: another process or
+  // another StoreLock holds it, with its text. kPermission and the like: the file cannot be made. `writer` is the name
+  // of the program, for the text.
+  static Result<StoreLock> Take(const WriteFolder& folder, const std::string& writer);
   StoreLock() = default;
   StoreLock(StoreLock&&) = default;
   StoreLock& operator=(StoreLock&&) = default;
@@ -25,9 +27,9 @@ class StoreLock {
   void Unlink();
 
  private:
-  StoreLock(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  StoreLock(const WriteFolder& folder, UniqueFd fd) : folder_(&folder), fd_(std::move(fd)) {}
 
-  std::string path_;
+  const WriteFolder* folder_ = nullptr;
   UniqueFd fd_;
 };
 

@@ -20,8 +20,8 @@ namespace augur {
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::Begin(const std::string& path, const WriterOptions& options) {
   AUGUR_TRY_ASSIGN(start, StartWriter(path, options));
-  AUGUR_TRY_ASSIGN(entries, EntrySpool::Create(path));
-  AUGUR_TRY_ASSIGN(blocks, BlockSpool::Create(path));
+  AUGUR_TRY_ASSIGN(entries, EntrySpool::Create(*start.folder));
+  AUGUR_TRY_ASSIGN(blocks, BlockSpool::Create(*start.folder));
   std::unique_ptr<StoreWriter> writer(
       new StoreWriter(std::make_unique<Parts>(path, options, std::move(start), std::move(entries), std::move(blocks))));
   Parts& parts = *writer->parts_;

@@ -40,9 +40,9 @@ Result<VerifyReport> VerifyStore(const std::string& path, int threads,
   VerifyBlocks(index, threads, &sink);
   const TreeCounts counts = VerifyTree(index, tree, threads, &sink);
   RecordList records(tree, counts.full_count, threads);
-  const ShardCounts shard_counts = VerifyShards(index, path, opened.folder_fd.get(), tree, threads, &records, &sink);
+  const ShardCounts shard_counts = VerifyShards(index, path, *opened.rights, tree, threads, &records, &sink);
   // O_DIRECT, so that the disk is checked and not the page cache, and nobody else's pages are pushed out of it.
-  ShardSet shards(opened.folder_fd.get(), /*direct=*/true, static_cast<uint32_t>(std::max(threads, 1)));
+  ShardSet shards(*opened.rights, /*direct=*/true, static_cast<uint32_t>(std::max(threads, 1)));
   const RecordCounts record_counts = VerifyRecords(index, path, tree, records, threads, &shards, &sink);
   VerifyCounts(index, counts, record_counts.distinct_bytes, &sink);
   return VerifyReport{.index_blocks = index.BlockCount(),

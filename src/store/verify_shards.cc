@@ -251,16 +251,16 @@ bool IsMissing(int folder_fd, const ShardInfo& info) {
 
 }  // namespace
 
-ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, int folder_fd, const Tree& tree,
-                         int threads, RecordList* records, DefectSink* sink) {
+ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, const ShardRights& rights,
+                         const Tree& tree, int threads, RecordList* records, DefectSink* sink) {
   std::atomic<uint64_t> item_count = 0;
   BaseGenerations bases;
   const auto check = [&](uint32_t number) -> Status {
     AUGUR_TRY_ASSIGN(info, LoadShard(index, folder, number));
     const auto [begin, end] = records->OfShard(number);
-    if (begin == end && IsMissing(folder_fd, info)) return Status::Ok();
+    if (begin == end && IsMissing(rights.folder_fd(), info)) return Status::Ok();
     bool token_differs = false;
-    AUGUR_TRY_ASSIGN(file, OpenShard(folder_fd, info, /*direct=*/false, &token_differs));
+    AUGUR_TRY_ASSIGN(file, OpenShard(rights, info, /*direct=*/false, &token_differs));
     if (info.foreign) return Status::Ok();
     sink->Passes(bases.Check(info, *file));
     CatalogueVerifier verifier(index, tree, info, file, records, sink);

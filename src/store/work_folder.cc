@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/work_folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <system_error>
 
@@ -21,60 +23,98 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecipeName = "recipe";
 
-std::string RecipePath(const std::string& folder) { return WorkFolder(folder) + "/" + kRecipeName; }
+// The folder, when it is there and a folder.
+Result<WriteFolder> Opened(const WriteFolder& folder) { return folder.OpenFolder(kWorkFolderName); }
+
+bool IsSameText(const WriteFolder& work, const std::string& recipe) {
+  const Result<UniqueFd> fd = work.OpenFile(kRecipeName, O_RDONLY);
+  struct stat info {};
+  if (!fd.ok() || ::fstat(fd->get(), &info) != 0 || info.st_size != static_cast<off_t>(recipe.size())) return false;
+  std::string there(recipe.size(), '\0');
+  return ReadAt(fd->get(), kRecipeName, std::as_writable_bytes(std::span(there)), 0).ok() && there == recipe;
+}
 
 }  // namespace
 
 std::string WorkFolder(const std::string& store) { return store + "/" + kWorkFolderName; }
 
-bool HasRecipe(const std::string& folder, const std::string& recipe) {
+bool HasRecipe(const WriteFolder& folder, const std::string& recipe) {
   struct stat info {};
-  if (recipe.empty()) return ::lstat(WorkFolder(folder).c_str(), &info) != 0;
-  const std::string path = RecipePath(folder);
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd.valid() || ::fstat(fd.get(), &info) != 0) return false;
-  if (info.st_size != static_cast<off_t>(recipe.size())) return false;
-  std::string there(recipe.size(), '\0');
-  return ReadAt(fd.get(), path, std::as_writable_bytes(std::span(there)), 0).ok() && there == recipe;
+  if (recipe.empty()) return ::fstatat(folder.fd(), kWorkFolderName, &info, AT_SYMLINK_NOFOLLOW) != 0;
+  const Result<WriteFolder> work = Opened(folder);
+  return work.ok() && IsSameText(*work, recipe);
 }
 
-Status MakeWorkFolder(const std::string& folder, const std::string& recipe) {
-  const std::string work = WorkFolder(folder);
-  if (::mkdir(work.c_str(), 0777) != 0 && errno != EEXIST) return ErrnoStatus(errno, work);
-  if (HasRecipe(folder, recipe)) return Status::Ok();
-  const std::string path = RecipePath(folder);
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (!fd.valid()) return ErrnoStatus(errno, path);
+Status MakeWorkFolder(const WriteFolder& folder, const std::string& recipe) {
+  AUGUR_TRY_ASSIGN(work, folder.MakeFolder(kWorkFolderName, 0777));
+  if (IsSameText(work, recipe)) return Status::Ok();
+  AUGUR_TRY(work.Remove(kRecipeName));
+  AUGUR_TRY_ASSIGN(fd, work.MakeFile(kRecipeName, 0666));
+  const std::string path = work.PathOf(kRecipeName);
   AUGUR_TRY(WriteAt(fd.get(), path, std::as_bytes(std::span(recipe)), 0));
   AUGUR_TRY(SyncFile(fd.get(), path));
-  AUGUR_TRY(SyncFolder(work));
-  return SyncFolder(folder);
+  AUGUR_TRY(work.Sync());
+  return folder.Sync();
 }
 
-bool IsWorkFolderUsed(const std::string& folder) {
+bool IsWorkFolderUsed(const WriteFolder& folder) {
   std::error_code error;
-  for (fs::directory_iterator at(WorkFolder(folder), error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(WorkFolder(folder.path()), error), end; !error && at != end; at.increment(error)) {
     if (at->path().filename() != kRecipeName) return true;
   }
   return false;
 }
 
-Status RemoveWorkFolder(const std::string& folder, uint64_t* removed_files, uint64_t* removed_bytes) {
-  const std::string work = WorkFolder(folder);
+namespace {
+
+Status RemoveTree(const WriteFolder& folder, const std::string& name, uint64_t* files, uint64_t* bytes);
+
+// Everything in the folder `opened`.
+Status RemoveAllIn(const WriteFolder& opened, uint64_t* files, uint64_t* bytes) {
+  UniqueFd fd(::openat(opened.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoStatus(errno, opened.path());
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd.get()), &::closedir);
+  if (dir == nullptr) return ErrnoStatus(errno, opened.path());
+  fd.Release();
+  while (const dirent* item = ::readdir(dir.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is our own
+    const std::string name = item->d_name;
+    if (name != "." && name != "..") AUGUR_TRY(RemoveTree(opened, name, files, bytes));
+  }
+  return Status::Ok();
+}
+
+// A file, a link or a folder with what is in it.
+Status RemoveTree(const WriteFolder& folder, const std::string& name, uint64_t* files, uint64_t* bytes) {
+  struct stat info {};
+  if (::fstatat(folder.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    return errno == ENOENT ? Status::Ok() : ErrnoStatus(errno, folder.PathOf(name));
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    if (S_ISREG(info.st_mode)) {
+      ++*files;
+      *bytes += static_cast<uint64_t>(info.st_size);
+    }
+    return folder.Remove(name);
+  }
+  {
+    AUGUR_TRY_ASSIGN(opened, folder.OpenFolder(name));
+    AUGUR_TRY(RemoveAllIn(opened, files, bytes));
+  }
+  if (::unlinkat(folder.fd(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+    return ErrnoStatus(errno, folder.PathOf(name));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status RemoveWorkFolder(const WriteFolder& folder, uint64_t* removed_files, uint64_t* removed_bytes) {
   uint64_t files = 0;
   uint64_t bytes = 0;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(work, error), end; !error && at != end; at.increment(error)) {
-    if (at->symlink_status(error).type() != fs::file_type::regular) continue;
-    ++files;
-    bytes += at->file_size(error);
+  if (const Result<WriteFolder> work = Opened(folder); work.ok()) {
+    AUGUR_TRY(RemoveTree(*work, kRecipeName, &files, &bytes));
   }
-  if (::unlink(RecipePath(folder).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
-    return ErrnoStatus(errno, RecipePath(folder));
-  }
-  error.clear();
-  fs::remove_all(work, error);
-  if (error) return ErrnoStatus(error.value(), work);
+  AUGUR_TRY(RemoveTree(folder, kWorkFolderName, &files, &bytes));
   if (removed_files != nullptr) *removed_files += files;
   if (removed_bytes != nullptr) *removed_bytes += bytes;
   return Status::Ok();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "augur/status.h"
+#include "store/write_folder.h"
 
 namespace augur {
 
@@ -13,16 +14,16 @@ namespace augur {
 inline constexpr const char* kWorkFolderName = ".augurpack-work";
 
 // Whether what lies in `folder` was left by a writer with this recipe; of an empty one: by a writer without any.
-bool HasRecipe(const std::string& folder, const std::string& recipe);
+bool HasRecipe(const WriteFolder& folder, const std::string& recipe);
 
 // Makes it with the recipe in it, on disk before it returns. One that is there stays.
-Status MakeWorkFolder(const std::string& folder, const std::string& recipe);
+Status MakeWorkFolder(const WriteFolder& folder, const std::string& recipe);
 
 // Whether there is more in it than the recipe.
-bool IsWorkFolderUsed(const std::string& folder);
+bool IsWorkFolderUsed(const WriteFolder& folder);
 
 // Removes it with all that is in it, the recipe first: what is left by a kill is gone on with by nobody. Its files
 // count into *removed_files and *removed_bytes, which may be nullptr. OK when it is not there.
-Status RemoveWorkFolder(const std::string& folder, uint64_t* removed_files, uint64_t* removed_bytes);
+Status RemoveWorkFolder(const WriteFolder& folder, uint64_t* removed_files, uint64_t* removed_bytes);
 
 }  // namespace augur

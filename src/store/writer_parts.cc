@@ -30,22 +30,22 @@ Status StoreWriter::Parts::LoadOld() {
 }
 
 Status StoreWriter::Parts::TakeOver() {
-  AUGUR_TRY_ASSIGN(cursor, ResumeCursor::Open(folder, start.generation, start.progress));
+  AUGUR_TRY_ASSIGN(cursor, ResumeCursor::Open(*start.folder, start.generation, start.progress));
   resume = std::make_unique<ResumeCursor>(std::move(cursor));
   for (const ShardProgress& progress : start.progress) AUGUR_TRY(series.Resume(progress));
   return Status::Ok();
 }
 
 void StoreWriter::Parts::RemoveTraces() {
-  const Result<StoreFolder> list = ListStoreFolder(folder);
+  const Result<StoreFolder> list = ListStoreFolder(*start.folder);
   if (!list.ok()) return;
-  if (list->has_work && IsWorkFolderUsed(folder)) return;  // that is to be gone on with
+  if (list->has_work && IsWorkFolderUsed(*start.folder)) return;  // that is to be gone on with
   std::vector<StoreFile> traces;
   for (const StoreFile& file : list->files) {
     if (file.kind == StoreFileKind::kTemporary || file.generation == start.generation) traces.push_back(file);
   }
-  Status removed = RemoveStoreFiles(folder, traces, nullptr, nullptr);
-  if (removed.ok() && list->has_work) removed = RemoveWorkFolder(folder, nullptr, nullptr);
+  Status removed = RemoveStoreFiles(*start.folder, traces, nullptr, nullptr);
+  if (removed.ok() && list->has_work) removed = RemoveWorkFolder(*start.folder, nullptr, nullptr);
   if (!removed.ok()) spdlog::warn("cannot remove what was begun: {}", removed.text());
   if (start.has_store) return;
   start.lock.Unlink();
@@ -134,10 +134,11 @@ std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, 
 
 Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   AUGUR_TRY(series.Finish());
-  const std::string path = folder + "/" + IndexName(start.generation);
-  const Result<WrittenIndex> index = IndexWriter(entries, sorted, blocks, shards, start.generation).Write(path);
+  const std::string name = IndexName(start.generation);
+  const Result<WrittenIndex> index =
+      IndexWriter(entries, sorted, blocks, shards, start.generation).Write(*start.folder, name);
   if (!index.ok()) {
-    ::unlink(path.c_str());
+    (void)start.folder->Remove(name);
     return index.status();
   }
   const format::IndexHeader& header = index->header;
@@ -146,11 +147,11 @@ Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   manifest.index_bytes = header.file_bytes;
   manifest.index_id = HexOf(index->root_hash);
   manifest.writer = options.writer;
-  AUGUR_TRY(PublishManifest(folder, manifest));
+  AUGUR_TRY(PublishManifest(*start.folder, manifest));
   committed = true;
   // The store is there, whatever becomes of this: what stays is cleared by the next writer, and by gc.
   if (!options.recipe.empty()) {
-    const Status removed = RemoveWorkFolder(folder, nullptr, nullptr);
+    const Status removed = RemoveWorkFolder(*start.folder, nullptr, nullptr);
     if (!removed.ok()) spdlog::warn("cannot remove what the records were made of: {}", removed.text());
   }
   summary.file_count = header.file_count;

@@ -31,7 +31,7 @@ struct StoreWriter::Parts {
         start(std::move(start_in)),
         entries(std::move(entries_in)),
         blocks(std::move(blocks_in)),
-        series(folder, start.generation, start.base_generation, options.shard_bytes, shards),
+        series(*start.folder, start.generation, start.base_generation, options.shard_bytes, shards),
         records(series, shards, entries, blocks),
         stream(series, records, blocks) {
     summary.generation = start.generation;

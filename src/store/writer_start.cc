@@ -55,8 +55,9 @@ Status CheckFolder(const std::string& path, const StoreFolder& folder, WriteMode
 
 // Removes what killed writers left of this generation and above, but for the shards in `kept`, and the work folder
 // after the shards that were made there.
-Status ClearDebris(const std::string& path, const StoreFolder& folder, uint64_t generation,
+Status ClearDebris(const WriteFolder& opened, const StoreFolder& folder, uint64_t generation,
                    const std::vector<ShardProgress>& kept, bool keep_work) {
+  const std::string& path = opened.path();
   std::vector<StoreFile> debris;
   uint64_t kept_items = 0;
   for (const ShardProgress& shard : kept) kept_items += shard.item_count;
@@ -70,8 +71,8 @@ Status ClearDebris(const std::string& path, const StoreFolder& folder, uint64_t 
   }
   uint64_t files = 0;
   uint64_t bytes = 0;
-  AUGUR_TRY(RemoveStoreFiles(path, debris, &files, &bytes));
-  if (folder.has_work && !keep_work) AUGUR_TRY(RemoveWorkFolder(path, &files, &bytes));
+  AUGUR_TRY(RemoveStoreFiles(opened, debris, &files, &bytes));
+  if (folder.has_work && !keep_work) AUGUR_TRY(RemoveWorkFolder(opened, &files, &bytes));
   if (files > 0) spdlog::info("{}: removed {} files ({}) that a killed writer left", path, files, FormatSize(bytes));
   if (!kept.empty()) {
     spdlog::info("{}: a killed writer left {} shards that list {} entries: going on from there", path, kept.size(),
@@ -92,18 +93,22 @@ Result<uint64_t> NewestOwnGeneration(const Store& store) {
 
 Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& options) {
   WriterStart start;
-  AUGUR_TRY_ASSIGN(before, ListStoreFolder(path));
+  AUGUR_TRY_ASSIGN(held, WriteFolder::Open(path));
+  start.folder = std::make_unique<WriteFolder>(std::move(held));
+  const WriteFolder& opened = *start.folder;
+  AUGUR_TRY_ASSIGN(before, ListStoreFolder(opened));
   AUGUR_TRY(CheckFolder(path, before, options.mode));
-  AUGUR_TRY_ASSIGN(lock, StoreLock::Take(path, options.writer));
+  AUGUR_TRY_ASSIGN(lock, StoreLock::Take(opened, options.writer));
   start.lock = std::move(lock);
   // Again under the lock: another writer may just have ended.
-  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(path));
+  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(opened));
   if (Status status = CheckFolder(path, folder, options.mode); !status.ok()) return status;
   start.has_store = folder.has_manifest;
   uint32_t first_shard = 0;
   if (folder.has_manifest) {
-    AUGUR_TRY_ASSIGN(manifest, ReadManifest(path));
-    start.generation = manifest.generation;
+    const Result<Manifest> manifest = ReadManifestAt(opened.fd());
+    if (!manifest.ok()) return manifest.status().In(path);
+    start.generation = manifest->generation;
     if (options.mode == WriteMode::kAppend) {
       AUGUR_TRY_ASSIGN(store, Store::Open(path));
       first_shard = store->summary().shard_count;
@@ -112,16 +117,16 @@ Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& 
     }
   }
   if (++start.generation > kGenerationMax) return Status(Code::kInvalid, path + ": no generation number is left");
-  const bool goes_on = options.resume && HasRecipe(path, options.recipe);
+  const bool goes_on = options.resume && HasRecipe(opened, options.recipe);
   if (options.resume && !goes_on && folder.has_work) {
     spdlog::info("{}: a killed writer made something else: starting anew", path);
   }
   if (goes_on) {
-    AUGUR_TRY_ASSIGN(progress, FindProgress(path, start.generation, start.base_generation, first_shard));
+    AUGUR_TRY_ASSIGN(progress, FindProgress(opened, start.generation, start.base_generation, first_shard));
     start.progress = std::move(progress);
   }
-  AUGUR_TRY(ClearDebris(path, folder, start.generation, start.progress, goes_on));
-  if (!options.recipe.empty()) AUGUR_TRY(MakeWorkFolder(path, options.recipe));
+  AUGUR_TRY(ClearDebris(opened, folder, start.generation, start.progress, goes_on));
+  if (!options.recipe.empty()) AUGUR_TRY(MakeWorkFolder(opened, options.recipe));
   return start;
 }
 

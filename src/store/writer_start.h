@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,13 @@
 #include "augur/store_writer.h"
 #include "store/shard_writer.h"
 #include "store/store_lock.h"
+#include "store/write_folder.h"
 
 namespace augur {
 
 // A folder that is ours to write a generation into.
 struct WriterStart {
+  std::unique_ptr<WriteFolder> folder;  // all writing goes through it
   StoreLock lock;
   bool made_folder = false;             // by us, so ours to remove when nothing comes of it
   bool has_store = false;               // there is a generation already

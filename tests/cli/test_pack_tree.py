@@ -62,7 +62,7 @@ def test_a_store_equals_its_source(augurpack, source, tmp_path):
 def test_extract_gives_the_source_back(augurpack, source, tmp_path):
     create(augurpack, source, tmp_path / "store")
     run(augurpack, "verify", tmp_path / "store")
-    run(augurpack, "extract", tmp_path / "store", tmp_path / "out")
+    run(augurpack, "extract", "--special-modes", tmp_path / "store", tmp_path / "out")
     assert folder_tree(tmp_path / "out") == folder_tree(source)
     for name, (kind, *_) in folder_tree(source).items():
         if kind == stat.S_IFREG:

@@ -209,7 +209,7 @@ def test_gc_removes_what_the_current_generation_does_not_need(augurpack, folder,
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_extract_brings_everything_back(augurpack, folder, source, store, threads):
     out = os.path.join(folder, "out")
-    assert succeed(augurpack, "extract", "--threads", threads, store, out) == ""
+    assert succeed(augurpack, "extract", "--special-modes", "--threads", threads, store, out) == ""
     assert describe(out) == describe(source)
 
 
@@ -236,9 +236,9 @@ def test_extract_replaces_nothing_unless_forced(augurpack, folder, source, store
     assert done.stderr.decode() == f"augurpack: {out}/a/run: it is there already; --force replaces files that are there\n"
     with open(os.path.join(out, "a", "run"), "rb") as file:
         assert file.read() == b"mine"
-    succeed(augurpack, "extract", "--force", store, out)
+    succeed(augurpack, "extract", "--force", "--special-modes", store, out)
     assert describe(out) == describe(source)
-    succeed(augurpack, "extract", "--force", store, out)  # also over folders that are read-only by now
+    succeed(augurpack, "extract", "--force", "--special-modes", store, out)  # also over folders that are read-only by now
     assert describe(out) == describe(source)
 
 
@@ -253,7 +253,7 @@ def test_extract_never_writes_through_a_link(augurpack, folder, source, store):
     before = describe(outside)
     assert run(augurpack, "extract", store, out).returncode == 2
     assert describe(outside) == before
-    succeed(augurpack, "extract", "--force", store, out)
+    succeed(augurpack, "extract", "--force", "--special-modes", store, out)
     assert describe(outside) == before
     assert describe(out) == describe(source)
 

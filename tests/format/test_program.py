@@ -64,7 +64,7 @@ def check_by_program(augurpack, store, tree, folder):
             assert line.lower().endswith(" -> " + shown(content).lower()), line
 
     destination = os.path.join(folder, "extracted")
-    done = run(augurpack, "extract", store, destination)
+    done = run(augurpack, "extract", "--special-modes", store, destination)
     assert done.returncode == 0, text_of(done.stderr)
     assert_same(read_folder(destination), wanted)
 

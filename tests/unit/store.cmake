@@ -5,6 +5,7 @@ augur_test(store
   unit/store/manifest_test.cc
   unit/store/open_test.cc
   unit/store/refusal_test.cc
+  unit/store/rights_test.cc
   unit/store/sha256_test.cc
   unit/store/shard_test.cc
   unit/store/store_test.cc

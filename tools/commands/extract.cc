@@ -100,8 +100,8 @@ Status WriteAll(int fd, std::span<const std::byte> bytes, const std::string& pat
 // named, left out and counted; a failure to write stops the queue.
 class FileWriters {
  public:
-  FileWriters(const Store& store, bool force, unsigned threads, JobQueue& queue, Progress& progress)
-      : store_(store), force_(force), queue_(queue), progress_(progress) {
+  FileWriters(const Store& store, const ExtractOptions& options, unsigned threads, JobQueue& queue, Progress& progress)
+      : store_(store), options_(options), queue_(queue), progress_(progress) {
     for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
   }
   ~FileWriters() { Join(); }
@@ -131,7 +131,7 @@ class FileWriters {
   Status Write(const Job& job, std::vector<std::byte>& buffer) {
     const std::string name(job.entry.name);
     const std::string path = job.folder->path() + "/" + Printable(name);
-    AUGUR_TRY_ASSIGN(fd, job.folder->MakeFile(name, force_));
+    AUGUR_TRY_ASSIGN(fd, job.folder->MakeFile(name, options_.force));
     for (uint64_t block = 0; block < Store::BlockCount(job.entry); ++block) {
       const std::span<std::byte> bytes(buffer.data(), Store::BlockBytes(job.entry, block));
       if (const Status read = store_.Read(job.entry, block, bytes); !read.ok()) {
@@ -141,7 +141,7 @@ class FileWriters {
       AUGUR_TRY(WriteAll(fd.get(), bytes, path));
       progress_.Add(0, bytes.size());
     }
-    AUGUR_TRY(SetAttributes(fd.get(), job.entry, path));
+    AUGUR_TRY(SetAttributes(fd.get(), job.entry, options_.special_modes, path));
     progress_.Add(1, 0);
     return Status::Ok();
   }
@@ -155,7 +155,7 @@ class FileWriters {
 
   // Constant after construction.
   const Store& store_;
-  const bool force_;
+  const ExtractOptions& options_;
   // Own synchronization.
   JobQueue& queue_;
   Progress& progress_;
@@ -205,7 +205,8 @@ class MakeTree : public TreeVisitor {
 // The second walk: modes and times of folders, which writing into them changes and may need changed.
 class FinishFolders : public TreeVisitor {
  public:
-  FinishFolders(FolderRef top, bool with_top) : with_top_(with_top), top_(std::move(top)) {}
+  FinishFolders(FolderRef top, bool with_top, bool special_modes)
+      : with_top_(with_top), special_modes_(special_modes), top_(std::move(top)) {}
 
   Status EnterFolder(const Entry& folder, const std::string& /*path*/, bool /*whole*/) override {
     if (folder.number == 0) {
@@ -219,12 +220,13 @@ class FinishFolders : public TreeVisitor {
   Status LeaveFolder(const Entry& folder, const std::string& /*path*/, bool /*whole*/) override {
     const FolderRef target = std::move(folders_.back());
     folders_.pop_back();
-    return folder.number != 0 || with_top_ ? target->SetAttributes(folder) : Status::Ok();
+    return folder.number != 0 || with_top_ ? target->SetAttributes(folder, special_modes_) : Status::Ok();
   }
   Status Leaf(const Entry& /*entry*/, const std::string& /*path*/) override { return Status::Ok(); }
 
  private:
   const bool with_top_;
+  const bool special_modes_;
   const FolderRef top_;
   std::vector<FolderRef> folders_;
 };
@@ -252,7 +254,7 @@ Result<uint64_t> Extract(const ExtractOptions& options) {
   uint64_t left_out = 0;
   Status walked;
   {
-    FileWriters writers(*store, options.force, ResolveThreads(options.threads), queue, progress);
+    FileWriters writers(*store, options, ResolveThreads(options.threads), queue, progress);
     MakeTree make(*store, top, options.force, queue);
     walked = WalkTree(*store, selection, make);
     if (walked.ok()) {
@@ -263,7 +265,7 @@ Result<uint64_t> Extract(const ExtractOptions& options) {
     left_out = writers.Join();
   }
   AUGUR_TRY(queue.why());
-  FinishFolders finish(top, selection.everything());
+  FinishFolders finish(top, selection.everything(), options.special_modes);
   AUGUR_TRY(WalkTree(*store, selection, finish));
   return left_out;
 }

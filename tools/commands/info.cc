@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "augur/store.h"
+#include "base/regular_file.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "store/format.h"
@@ -28,11 +29,11 @@ struct Info {
 
 // Bytes of records in an own shard, dead or alive, from its trailer; nothing when the shard cannot be read.
 std::optional<uint64_t> StoredBytes(const ShardInfo& shard) {
-  const UniqueFd fd(::open(shard.path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Result<UniqueFd> fd = OpenRegularAt(AT_FDCWD, shard.path, O_RDONLY, Links::kFollow, shard.path);
   format::ShardTrailer trailer{};
-  if (!fd.valid() || shard.bytes < sizeof(format::ShardHeader) + sizeof(trailer)) return std::nullopt;
+  if (!fd.ok() || shard.bytes < sizeof(format::ShardHeader) + sizeof(trailer)) return std::nullopt;
   const auto end = static_cast<off_t>(shard.bytes - sizeof(trailer));
-  if (::pread(fd.get(), &trailer, sizeof(trailer), end) != ssize_t{sizeof(trailer)}) return std::nullopt;
+  if (::pread(fd->get(), &trailer, sizeof(trailer), end) != ssize_t{sizeof(trailer)}) return std::nullopt;
   const bool sane = trailer.magic == format::kTrailerMagic && trailer.catalogue_offset <= static_cast<uint64_t>(end) &&
                     trailer.catalogue_offset >= sizeof(format::ShardHeader);
   if (!sane) return std::nullopt;

@@ -2,13 +2,17 @@
 #include "tools/commands/problem_log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
 #include <span>
+#include <sstream>
+#include <string>
 #include <utility>
 
+#include "base/regular_file.h"
+#include "base/unique_fd.h"
 #include "store/file_io.h"
 
 namespace augur {
@@ -18,8 +22,15 @@ ProblemLog::ProblemLog(std::string path, PackObserver& observer) : path_(std::mo
 }
 
 Status ProblemLog::Replay(const std::string& path, PackObserver& observer) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) AUGUR_TRY(observer.OnProblem({Code::kIo, line}));
+  const Result<UniqueFd> opened = OpenRegularAt(AT_FDCWD, path, O_RDONLY, Links::kRefuse, path);
+  if (opened.status().code() == Code::kNotFound) return {};
+  if (!opened.ok()) return opened.status();
+  struct stat info {};
+  if (::fstat(opened->get(), &info) != 0) return ErrnoStatus(errno, path);
+  std::string text(static_cast<size_t>(info.st_size), '\0');
+  AUGUR_TRY(ReadAt(opened->get(), path, std::as_writable_bytes(std::span(text)), 0));
+  std::istringstream lines(std::move(text));
+  for (std::string line; std::getline(lines, line);) AUGUR_TRY(observer.OnProblem({Code::kIo, line}));
   return {};
 }
 

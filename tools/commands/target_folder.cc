@@ -30,9 +30,16 @@ std::array<timespec, 2> Times(const Entry& entry) {
 
 }  // namespace
 
-Status SetAttributes(int fd, const Entry& entry, const std::string& path) {
+Status SetAttributes(int fd, const Entry& entry, bool special_modes, const std::string& path) {
+  mode_t mode = entry.mode & (special_modes ? 07777U : 01777U);
+  if (!special_modes && entry.type == EntryType::kDirectory) {
+    // A folder that is made in one with this bit has it, so that what is made in it has its group.
+    struct stat found {};
+    if (::fstat(fd, &found) != 0) return ErrnoStatus(errno, path);
+    mode |= found.st_mode & S_ISGID;
+  }
   // The mode comes after the bytes, for a write takes set-user-id away.
-  if (::fchmod(fd, entry.mode & 07777U) != 0) return ErrnoStatus(errno, path);
+  if (::fchmod(fd, mode) != 0) return ErrnoStatus(errno, path);
   if (::futimens(fd, Times(entry).data()) != 0) return ErrnoStatus(errno, path);
   return Status::Ok();
 }
@@ -96,7 +103,9 @@ Status TargetFolder::MakeSymlink(const Entry& link, std::string_view target, boo
 
 void TargetFolder::RemoveFile(const std::string& name) const { (void)::unlinkat(fd_.get(), name.c_str(), 0); }
 
-Status TargetFolder::SetAttributes(const Entry& entry) const { return augur::SetAttributes(fd_.get(), entry, path_); }
+Status TargetFolder::SetAttributes(const Entry& entry, bool special_modes) const {
+  return augur::SetAttributes(fd_.get(), entry, special_modes, path_);
+}
 
 Status TargetFolder::Clear(const std::string& name, bool force) const {
   if (!force) return {Code::kExists, PathOf(name) + ": it is there already; --force replaces files that are there"};

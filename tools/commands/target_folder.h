@@ -33,8 +33,9 @@ class TargetFolder {
   Status MakeSymlink(const Entry& link, std::string_view target, bool force) const;
   void RemoveFile(const std::string& name) const;
 
-  // Gives the folder the entry's mode and time. To be called when nothing more is written into it.
-  Status SetAttributes(const Entry& entry) const;
+  // Gives the folder the entry's mode and time. To be called when nothing more is written into it. Without
+  // `special_modes` a set-group-ID bit is the one that the folder has.
+  Status SetAttributes(const Entry& entry, bool special_modes) const;
 
   const std::string& path() const { return path_; }  // for messages
 
@@ -49,7 +50,8 @@ class TargetFolder {
   const std::string path_;
 };
 
-// Gives the open file the entry's mode and modification time; `path` is for the message.
-Status SetAttributes(int fd, const Entry& entry, const std::string& path);
+// Gives the open file the entry's mode and modification time; `path` is for the message. Set-user-ID and set-group-ID
+// bits are left out unless `special_modes`: whoever packed the store was another user than the one who owns the file.
+Status SetAttributes(int fd, const Entry& entry, bool special_modes, const std::string& path);
 
 }  // namespace augur

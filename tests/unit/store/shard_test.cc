@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -36,6 +37,11 @@ class ShardSetTest : public ::testing::Test {
   void SetUp() override {
     for (uint32_t i = 0; i < kCount; ++i) WriteFile(folder_.path() + "/" + std::to_string(i), Noise(kBytes, i));
     folder_fd_ = UniqueFd(::open(folder_.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    WriteFile(folder_.path() + "/index", "");
+    const UniqueFd index(::open((folder_.path() + "/index").c_str(), O_RDONLY | O_CLOEXEC));
+    Result<ShardRights> rights = ShardRights::Make(folder_fd_.get(), folder_.path(), index.get(), "index", {});
+    ASSERT_TRUE(rights.ok()) << rights.status().text();
+    rights_ = std::make_unique<ShardRights>(std::move(rights).value());
   }
 
   ShardInfo Info(uint32_t number) const {
@@ -55,10 +61,11 @@ class ShardSetTest : public ::testing::Test {
 
   TempFolder folder_;
   UniqueFd folder_fd_;
+  std::unique_ptr<ShardRights> rights_;
 };
 
 TEST_F(ShardSetTest, LetsTheLeastRecentlyUsedGo) {
-  ShardSet set(folder_fd_.get(), false, 3);
+  ShardSet set(*rights_, false, 3);
   for (const uint32_t number : {0, 1, 2}) ASSERT_TRUE(set.Open(Info(number)).ok());
   EXPECT_NE(set.Find(0), nullptr);
   std::shared_ptr<const ShardFile> held = set.Find(1);
@@ -79,7 +86,7 @@ TEST_F(ShardSetTest, LetsTheLeastRecentlyUsedGo) {
 }
 
 TEST_F(ShardSetTest, ManyThreadsOpenAndFind) {
-  ShardSet set(folder_fd_.get(), false, 2);
+  ShardSet set(*rights_, false, 2);
   std::atomic<uint32_t> wrong = 0;
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < 4; ++t) {
@@ -106,7 +113,7 @@ TEST_F(ShardSetTest, AnotherTimeIsLoggedOnce) {
   const std::shared_ptr<spdlog::logger> before = spdlog::default_logger();
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
-  ShardSet set(folder_fd_.get(), false, 1);
+  ShardSet set(*rights_, false, 1);
   ShardInfo other = Info(0);
   other.token_nsec ^= 1;
   EXPECT_TRUE(set.Open(other).ok());
@@ -119,7 +126,7 @@ TEST_F(ShardSetTest, AnotherTimeIsLoggedOnce) {
 }
 
 TEST_F(ShardSetTest, AnotherSizeIsRefusedWithTheCure) {
-  ShardSet set(folder_fd_.get(), false, 1);
+  ShardSet set(*rights_, false, 1);
   ShardInfo other = Info(0);
   other.bytes = 10'001;
   const Status status = set.Open(other).status();
@@ -131,7 +138,7 @@ TEST_F(ShardSetTest, AnotherSizeIsRefusedWithTheCure) {
 
 TEST_F(ShardSetTest, OnlyRegularFilesAreShards) {
   ASSERT_EQ(::mkfifo((folder_.path() + "/pipe").c_str(), 0600), 0);
-  ShardSet set(folder_fd_.get(), false, 1);
+  ShardSet set(*rights_, false, 1);
   ShardInfo info = Info(0);
   info.locator = "pipe";
   EXPECT_THAT(set.Open(info).status().text(), HasSubstr("not a regular file"));
@@ -148,7 +155,7 @@ TEST_P(WindowTest, HandsOutTheBytesOfTheFile) {
   ShardInfo info = Info(9);
   info.bytes = kLarge;
   bool differs = false;
-  const Result<std::shared_ptr<const ShardFile>> file = OpenShard(folder_fd_.get(), info, GetParam(), &differs);
+  const Result<std::shared_ptr<const ShardFile>> file = OpenShard(*rights_, info, GetParam(), &differs);
   ASSERT_TRUE(file.ok()) << file.status().text();
   ShardWindow window;
   struct Piece {
@@ -174,7 +181,7 @@ TEST_P(WindowTest, HandsOutTheBytesOfTheFile) {
 
 TEST_P(WindowTest, ATruncatedFileIsCorrupt) {
   bool differs = false;
-  const Result<std::shared_ptr<const ShardFile>> file = OpenShard(folder_fd_.get(), Info(0), GetParam(), &differs);
+  const Result<std::shared_ptr<const ShardFile>> file = OpenShard(*rights_, Info(0), GetParam(), &differs);
   ASSERT_TRUE(file.ok());
   std::filesystem::resize_file(folder_.path() + "/0", 6000);
   ShardWindow window;

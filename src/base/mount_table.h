@@ -14,6 +14,7 @@ namespace augur {
 struct MountRow {
   std::string device;       // "major:minor"
   std::string mount_point;  // absolute
+  std::string options;      // of the mount point: "ro,nosuid"
   std::string type;         // "ext4", "fuse.augurfs"
   std::string source;
   uint32_t user = 0;  // whose FUSE mount it is; 0 for any other type
@@ -29,5 +30,11 @@ Result<std::vector<MountRow>> ReadMountTable();
 // What is seen at `path`, an absolute path without symbolic links, '.' or '..': the last mount made there. nullptr:
 // none.
 const MountRow* TopmostMount(const std::vector<MountRow>& rows, std::string_view path);
+
+// The type of every AugurFS mount.
+inline constexpr std::string_view kAugurfsType = "fuse.augurfs";
+
+// Whether the device, as statx(2) gives it, is that of an AugurFS mount. False where /proc does not tell.
+bool IsAugurfsDevice(uint32_t major, uint32_t minor);
 
 }  // namespace augur

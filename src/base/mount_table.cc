@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fuse/mount_table.h"
+#include "base/mount_table.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -67,6 +68,7 @@ std::vector<MountRow> ParseMountTable(std::string_view text) {
     const std::string_view options = dash + 3 < fields.size() ? fields[dash + 3] : std::string_view();
     rows.push_back({.device = std::string(fields[2]),
                     .mount_point = Unescape(fields[4]),
+                    .options = std::string(fields[5]),
                     .type = Unescape(fields[dash + 1]),
                     .source = Unescape(fields[dash + 2]),
                     .user = NumberOption(options, "user_id="),
@@ -96,6 +98,15 @@ const MountRow* TopmostMount(const std::vector<MountRow>& rows, std::string_view
     if (row.mount_point == path) return &row;
   }
   return nullptr;
+}
+
+bool IsAugurfsDevice(uint32_t major, uint32_t minor) {
+  if (major != 0) return false;  // a disk; a FUSE mount has a number of no device
+  const Result<std::vector<MountRow>> rows = ReadMountTable();
+  if (!rows.ok()) return false;
+  const std::string device = "0:" + std::to_string(minor);
+  return std::ranges::any_of(*rows,
+                             [&](const MountRow& row) { return row.device == device && row.type == kAugurfsType; });
 }
 
 }  // namespace augur

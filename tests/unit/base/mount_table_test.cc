@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fuse/mount_table.h"
+#include "base/mount_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
