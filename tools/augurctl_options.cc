@@ -159,12 +159,17 @@ Command StatusCommand() {
   command.name = "status";
   command.brief = "show what the mount does";
   command.text =
-      "Shows every number that the daemon counts, with its meaning. What the kernel's page cache serves makes no "
-      "request "
-      "to the daemon and cannot be counted. The same is in the mount itself: .augur/stats.json, and .augur/metrics in "
-      "the text format of Prometheus.";
+      "Shows one screen. Its first line says whether the order of the reads is known, of which job, since when, and "
+      "what "
+      "that gave. What the kernel's page cache serves makes no request to the daemon and cannot be counted. Every "
+      "number "
+      "is in the mount itself, too: .augur/stats.json, and .augur/metrics in the text format of Prometheus.";
   command.arguments = {MountpointArgument()};
-  command.options = {JsonOption("Sizes are in bytes.")};
+  command.options = {{.name = "all",
+                      .kind = OptionKind::kFlag,
+                      .brief = "every number that the daemon counts, with its meaning",
+                      .text = {}},
+                     JsonOption("Every number; sizes are in bytes.")};
   return command;
 }
 
@@ -189,8 +194,11 @@ Command ViewsCommand() {
       "with the number of their images and the size of all their files together. Where that is more than the daemon's "
       "memory for them, files are decoded again when the kernel has dropped them from its page cache. Of a view that "
       "was read, also how often its files were asked for and found made, how many images were decoded for it, and "
-      "how long that took.";
-  command.arguments = {MountpointArgument()};
+      "how long that took.\n"
+      "With SPEC, checks it: says what is wrong with it, or where the view is and what is known of it. A wrong SPEC is "
+      "'No such file or directory' to the program that looks it up; the daemon's log says why, too.";
+  command.arguments = {MountpointArgument(),
+                       {.name = "SPEC", .brief = "view to check, as npy+size=256+crop=224", .optional = true}};
   command.options = {JsonOption("Sizes are in bytes.")};
   return command;
 }
@@ -233,9 +241,9 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
     AUGUR_TRY_ASSIGN(hint, ReadHint(values));
     options.command = std::move(hint);
   } else if (parsed.command->name == "status") {
-    options.command = StatusOptions{.mountpoint = mountpoint, .json = values.Given("json")};
+    options.command = StatusOptions{.mountpoint = mountpoint, .all = values.Given("all"), .json = values.Given("json")};
   } else if (parsed.command->name == "views") {
-    options.command = ViewsOptions{.mountpoint = mountpoint, .json = values.Given("json")};
+    options.command = ViewsOptions{.mountpoint = mountpoint, .spec = values.Text("SPEC"), .json = values.Given("json")};
   } else {
     options.command = DropOptions{.mountpoint = mountpoint, .json = values.Given("json")};
   }

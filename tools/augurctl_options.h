@@ -20,6 +20,7 @@ struct HintOptions {
 
 struct StatusOptions {
   std::string mountpoint;
+  bool all = false;  // every number, not one screen
   bool json = false;
 };
 
@@ -30,6 +31,7 @@ struct DropOptions {
 
 struct ViewsOptions {
   std::string mountpoint;
+  std::string spec;  // the one that is asked about; empty: all that were used
   bool json = false;
 };
 

@@ -18,6 +18,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "augur/foreign_folders.h"
 #include "augur/store.h"
@@ -40,6 +41,7 @@
 #include "fs/file_system.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
+#include "fuse/name_dropper.h"
 #include "fuse/page_stocker.h"
 #include "fuse/read_ahead.h"
 #include "fuse/session.h"
@@ -54,6 +56,7 @@
 #include "tools/daemon_signals.h"
 #include "tools/group_number.h"
 #include "tools/heap.h"
+#include "tools/log_place.h"
 #include "tools/output.h"
 
 namespace augur {
@@ -103,10 +106,20 @@ class Daemon {
     if (background_) {
       AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
       spdlog::set_level(spdlog::level::warn);
+      log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
     } else if (options_.log_path.empty()) {
       AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
+      log_.target = LogTarget::kStderr;
+    } else {
+      log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
     }
     return Status::Ok();
+  }
+
+  // For the control socket, and for the log where there is no system log.
+  static std::vector<std::string> RuntimeFolders() {
+    const char* folder = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+    return ControlFolders(geteuid(), folder != nullptr ? folder : "");
   }
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
@@ -147,6 +160,7 @@ class Daemon {
                                                 FileSystemOptions{.uid = settings_.uid,
                                                                   .gid = settings_.gid,
                                                                   .umask = options_.umask,
+                                                                  .mount_user = getuid(),
                                                                   .hooks = prefetcher_.get(),
                                                                   .views = {.pool = decode_pool_.get(),
                                                                             .bytes_max = settings_.rendered_bytes,
@@ -323,6 +337,7 @@ class Daemon {
 
   // The virtual files, and the socket that one of them names. Without a socket the mount is as good; augurctl says so.
   void PrepareControl() {
+    if (background_ && options_.log_path.empty()) log_ = PlaceWithoutFile(mount_point_->path(), RuntimeFolders());
     const bool handed_down = MountPoint::HandedDownFd(mount_point_->path()) >= 0;
     control_ = std::make_unique<DaemonControl>(
         store_, statistics_,
@@ -331,6 +346,7 @@ class Daemon {
                              .facts = {{"store", store_->path()},
                                        {"generation", std::to_string(store_->summary().generation)},
                                        {"reading_by", engine_->Description()},
+                                       {"log", log_.Describe()},
                                        {"version", AUGUR_VERSION},
                                        {"process", std::to_string(getpid())}},
                              .prefetch = prefetcher_.get(),
@@ -339,9 +355,7 @@ class Daemon {
                              .file_system = file_system_.get()});
     file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });
     file_system_->AddVirtualFile("metrics", [this] { return control_->Metrics(); });
-    const char* runtime_folder = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): nobody changes it
-    Result<ControlSocket> socket =
-        ControlSocket::Listen(ControlFolders(geteuid(), runtime_folder != nullptr ? runtime_folder : ""));
+    Result<ControlSocket> socket = ControlSocket::Listen(RuntimeFolders());
     if (!socket.ok()) return NoControl(socket.status());
     Result<std::unique_ptr<ControlServer>> server =
         ControlServer::Start(std::move(socket).value(), control_->Handlers());
@@ -360,6 +374,9 @@ class Daemon {
                                                    .background_requests_max = options_.background_requests_max}};
     AUGUR_TRY_ASSIGN(session, Session::Make(mount_point_->TakeDevice(), *file_system_, statistics_, options));
     session_ = std::move(session);
+    AUGUR_TRY_ASSIGN(dropper, NameDropper::Start(session_->notifications()));
+    dropper_ = std::move(dropper);
+    file_system_->SetAskToForget([this](NodeId folder, const std::string& name) { dropper_->Ask(folder, name); });
     AUGUR_TRY(session_->Start());
     bool serving = false;
     while (true) {
@@ -398,9 +415,9 @@ class Daemon {
   // who reads a pipe of the caller must see its end when the caller returns.
   Status Announce() {
     if (background_) {
-      AUGUR_TRY(Background::Leave(options_.log_path));
-      AUGUR_TRY(options_.log_path.empty() ? StartLog(kProgram, LogTarget::kSyslog)
-                                          : StartLog(kProgram, LogTarget::kFile, options_.log_path));
+      if (!log_.notice.empty()) spdlog::warn("{}", log_.notice);
+      AUGUR_TRY(Background::Leave(log_.path));
+      AUGUR_TRY(StartLog(kProgram, log_.target, log_.path));
       spdlog::set_level(spdlog::level::info);
     }
     const StoreSummary& summary = store_->summary();
@@ -456,6 +473,7 @@ class Daemon {
   void Stop() {
     StopPrefetch();
     if (session_) session_->Stop();
+    dropper_.reset();
     if (file_system_) file_system_->Settle();
     engine_.reset();
     ahead_engine_.reset();
@@ -465,6 +483,7 @@ class Daemon {
 
   const AugurfsOptions& options_;
   std::optional<Background> background_;
+  LogPlace log_;
   AugurfsSettings settings_;
   std::vector<std::string> shard_notes_;
   std::unique_ptr<MountPoint> mount_point_;
@@ -484,6 +503,7 @@ class Daemon {
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<DaemonControl> control_;
   std::unique_ptr<Session> session_;
+  std::unique_ptr<NameDropper> dropper_;
   std::unique_ptr<ControlServer> control_server_;
 };
 

@@ -2,11 +2,13 @@
 #include "tools/daemon_control.h"
 
 #include <algorithm>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "control/status_screen.h"
 #include "order/order_file.h"
 #include "shuffle/sampler_hint.h"
 #include "shuffle/sampler_spec.h"
@@ -44,6 +46,13 @@ Facts DaemonControl::AllFacts() const {
   return facts;
 }
 
+std::string DaemonControl::Screen() const {
+  StatusScreen screen = {
+      .facts = AllFacts(), .orders = {}, .foresees = options_.prefetch != nullptr, .now = time(nullptr)};
+  if (options_.foreseer != nullptr) screen.orders = options_.foreseer->Reports();
+  return RenderStatus(screen, statistics_.Snapshot());
+}
+
 std::string DaemonControl::Table() const { return RenderTable(AllFacts(), statistics_.Snapshot()); }
 std::string DaemonControl::Json() const { return RenderJson(AllFacts(), statistics_.Snapshot()); }
 std::string DaemonControl::Metrics() const {
@@ -62,8 +71,11 @@ std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
 
 Result<ControlReply> DaemonControl::Report(const nlohmann::json& request) const {
   const auto format = request.find("format");
-  const bool json = format != request.end() && *format == "json";
-  return ControlReply{.header = nlohmann::json::object(), .body = json ? Json() : Table()};
+  const auto is = [&](const char* name) { return format != request.end() && *format == name; };
+  return ControlReply{.header = nlohmann::json::object(),
+                      .body = is("json")     ? Json()
+                              : is("screen") ? Screen()
+                                             : Table()};
 }
 
 Result<ControlReply> DaemonControl::Hint(const nlohmann::json& request, const ControlBody& body) {

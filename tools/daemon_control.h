@@ -38,12 +38,14 @@ class DaemonControl {
   DaemonControl& operator=(const DaemonControl&) = delete;
 
   // Of this moment.
+  std::string Screen() const;
   std::string Table() const;
   std::string Json() const;
   std::string Metrics() const;
 
   // The commands, for ControlServer:
-  //   status {"format": "table" | "json"}   the text as body
+  //   status {"format": "screen" | "table" | "json"}
+  //                                         the text as body
   //   hint {"replace": bool}, an order file as body
   //                                         {"files": N}; kInvalid by line number; kNoSpace: longer than memory allows;
   //                                         kBusy: another one is being read

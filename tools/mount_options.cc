@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "base/units.h"
-#include "tools/nearest.h"
 #include "tools/option_text.h"
 #include "tools/option_value.h"
 

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/nearest.h"
 #include "base/units.h"
 #include "tools/completions.h"
 #include "tools/help.h"
 #include "tools/man_page.h"
 #include "tools/mount_options.h"
-#include "tools/nearest.h"
 #include "tools/option_text.h"
 #include "tools/option_value.h"
 

@@ -4,12 +4,17 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/syslog_sink.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <syslog.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <memory>
 
 #include "base/trusted_path.h"
+#include "base/unique_fd.h"
 
 namespace augur {
 
@@ -41,6 +46,21 @@ Status StartLog(const std::string& program, LogTarget target, const std::string&
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
   return Status::Ok();
+}
+
+bool SyslogIsThere() {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, "/dev/log", sizeof address.sun_path - 1);
+  // As the C library does it: some system logs have a stream.
+  for (const int type : {SOCK_DGRAM, SOCK_STREAM}) {
+    const UniqueFd fd(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd.valid()) continue;
+    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN)
+      return true;
+    if (errno != EPROTOTYPE) return false;
+  }
+  return false;
 }
 
 }  // namespace augur

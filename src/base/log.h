@@ -16,4 +16,7 @@ enum class LogTarget { kStderr, kSyslog, kFile };
 // call again after a daemon has closed its streams. Failures to open the file: OpenTrustedLog.
 Status StartLog(const std::string& program, LogTarget target, const std::string& path = {});
 
+// Whether there is a system log: something takes what is sent to /dev/log. Without it LogTarget::kSyslog is nowhere.
+bool SyslogIsThere();
+
 }  // namespace augur

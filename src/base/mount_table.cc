@@ -66,13 +66,18 @@ std::vector<MountRow> ParseMountTable(std::string_view text) {
     while (dash < fields.size() && fields[dash] != "-") ++dash;
     if (dash + 2 >= fields.size()) continue;
     const std::string_view options = dash + 3 < fields.size() ? fields[dash + 3] : std::string_view();
-    rows.push_back({.device = std::string(fields[2]),
+    uint64_t id = 0;
+    std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), id);
+    rows.push_back({.id = id,
+                    .device = std::string(fields[2]),
+                    .root = Unescape(fields[3]),
                     .mount_point = Unescape(fields[4]),
                     .options = std::string(fields[5]),
                     .type = Unescape(fields[dash + 1]),
                     .source = Unescape(fields[dash + 2]),
                     .user = NumberOption(options, "user_id="),
-                    .group = NumberOption(options, "group_id=")});
+                    .group = NumberOption(options, "group_id="),
+                    .options = Unescape(options)});
   }
   return rows;
 }

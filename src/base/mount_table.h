@@ -12,13 +12,16 @@ namespace augur {
 
 // One mount of this process's mount namespace: a row of /proc/self/mountinfo, escapes undone.
 struct MountRow {
+  uint64_t id = 0;          // of the mount, as in /proc/PID/fdinfo
   std::string device;       // "major:minor"
+  std::string root;         // what of the file system is seen: "/", or a folder that a bind mount shows
   std::string mount_point;  // absolute
   std::string options;      // of the mount point: "ro,nosuid"
   std::string type;         // "ext4", "fuse.augurfs"
   std::string source;
   uint32_t user = 0;  // whose FUSE mount it is; 0 for any other type
   uint32_t group = 0;
+  std::string options;  // of the file system, not of the mount: "ro,lowerdir=/a:/b"
 };
 
 // Rows of a mountinfo text in its order. A row that does not have the form of proc(5) is left out.

@@ -16,6 +16,13 @@
 namespace augur {
 namespace {
 
+// Of connect, send and receive. 0: without limit.
+void SetPatience(int fd, std::chrono::seconds time) {
+  const timeval value = {.tv_sec = time.count(), .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &value, sizeof value);
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &value, sizeof value);
+}
+
 Result<UniqueFd> Connect(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -24,8 +31,10 @@ Result<UniqueFd> Connect(const std::string& path) {
   std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return ErrnoStatus(errno, "socket");
+  SetPatience(fd.get(), kSilentMax);
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
   const int error = errno;
+  if (error == EAGAIN) return SilentDaemon();  // as many wait already as the daemon lets wait
   const Status status = ErrnoStatus(error, Printable(path));
   if (error == EACCES) return status.In("only root and the user who mounted may ask this daemon");
   if (error == ENOENT || error == ECONNREFUSED) {
@@ -70,18 +79,31 @@ Status ReportedFailure(const nlohmann::json& header) {
 
 }  // namespace
 
-Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body) {
+Status SilentDaemon() {
+  return {Code::kBusy,
+          "its daemon has not answered for " + std::to_string(kSilentMax.count()) +
+              " s: it is stopped ('pgrep -a augurfs' finds it, 'kill -CONT' lets it go on), or the machine is "
+              "overloaded; 'umount -l' takes the mount away whatever the daemon does"};
+}
+
+Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body,
+                                bool soon) {
   AUGUR_TRY_ASSIGN(fd, Connect(path));
   FrameSocket frames(fd.get());
   // The daemon speaks first: who is led to another program's socket tells it nothing.
-  AUGUR_TRY_ASSIGN(greeting, frames.ReceiveHeader());
-  AUGUR_TRY(CheckGreeting(greeting));
+  Result<nlohmann::json> greeting = frames.ReceiveHeader();
+  if (greeting.status().code() == Code::kBusy) return SilentDaemon();
+  if (!greeting.ok()) return greeting.status();
+  AUGUR_TRY(CheckGreeting(*greeting));
+  if (!soon) SetPatience(fd.get(), std::chrono::seconds(0));
   // kStopped: it does not want the rest, and its answer says why.
   if (const Status sent = SendRequest(frames, request, body); !sent.ok() && sent.code() != Code::kStopped) return sent;
   ControlAnswer answer;
-  AUGUR_TRY_ASSIGN(header, frames.ReceiveHeader());
-  AUGUR_TRY(ReportedFailure(header));
-  answer.header = std::move(header);
+  Result<nlohmann::json> header = frames.ReceiveHeader();
+  if (header.status().code() == Code::kBusy) return SilentDaemon();
+  if (!header.ok()) return header.status();
+  AUGUR_TRY(ReportedFailure(*header));
+  answer.header = std::move(header).value();
   std::string piece;
   while (true) {
     AUGUR_TRY_ASSIGN(more, frames.ReceivePiece(piece));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,10 +19,17 @@ struct ControlAnswer {
 // Fills `piece`; false: there is no more.
 using ControlSource = std::function<Result<bool>(std::string& piece)>;
 
+// How long a daemon may be silent before it has told that it is there, and its answer to a request that takes no work.
+inline constexpr std::chrono::seconds kSilentMax{5};
+// The failure of a daemon that has been silent for that long, with the cure.
+Status SilentDaemon();
+
 // Asks the daemon whose socket is at `path`: one request, one answer. `body`, if there is one, is read as the daemon
-// takes it. A failure that the daemon reports has its code and text as they are; kNotFound: nobody listens there;
-// kPermission: the daemon is another user's; kCorrupt, kUnsupported: it is no daemon of ours, or of another version.
-Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body);
+// takes it. With `soon` the answer, too, must come within kSilentMax. kBusy: it did not come. A failure that the daemon
+// reports has its code and text as they are; kNotFound: nobody listens there; kPermission: the daemon is another
+// user's; kCorrupt, kUnsupported: it is no daemon of ours, or of another version.
+Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body,
+                                bool soon = false);
 
 // The longest answer that is taken.
 inline constexpr size_t kAnswerBytesMax = 16 << 20;

@@ -39,20 +39,6 @@ std::optional<sockaddr_un> AddressOf(const std::string& path) {
   return address;
 }
 
-// The folder exists and is this user's alone, or says why not. Not by its name alone: /tmp is everybody's.
-Status TakeFolder(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus(errno, Printable(folder));
-  struct stat status {};
-  if (lstat(folder.c_str(), &status) != 0) return ErrnoStatus(errno, Printable(folder));
-  if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
-    return {Code::kPermission, Printable(folder) + ": not a folder of this user"};
-  }
-  if ((status.st_mode & 077) != 0) {
-    return {Code::kPermission, Printable(folder) + ": open to other users: chmod 700 it, or remove it"};
-  }
-  return Status::Ok();
-}
-
 bool NobodyListens(const std::string& path) {
   const std::optional<sockaddr_un> address = AddressOf(path);
   const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -84,6 +70,20 @@ Result<std::string> RandomName() {
 }
 
 }  // namespace
+
+// Not by its name alone: /tmp is everybody's.
+Status TakeRuntimeFolder(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus(errno, Printable(folder));
+  struct stat status {};
+  if (lstat(folder.c_str(), &status) != 0) return ErrnoStatus(errno, Printable(folder));
+  if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid()) {
+    return {Code::kPermission, Printable(folder) + ": not a folder of this user"};
+  }
+  if ((status.st_mode & 077) != 0) {
+    return {Code::kPermission, Printable(folder) + ": open to other users: chmod 700 it, or remove it"};
+  }
+  return Status::Ok();
+}
 
 std::vector<std::string> ControlFolders(uid_t uid, const std::string& runtime_folder) {
   std::vector<std::string> folders;
@@ -118,7 +118,7 @@ Result<ControlSocket> ControlSocket::Listen(const std::vector<std::string>& fold
 }
 
 Result<ControlSocket> ControlSocket::ListenIn(const std::string& folder) {
-  AUGUR_TRY(TakeFolder(folder));
+  AUGUR_TRY(TakeRuntimeFolder(folder));
   RemoveStale(folder);
   AUGUR_TRY_ASSIGN(name, RandomName());
   const std::string path = folder + "/" + name + std::string(kSuffix);

@@ -23,6 +23,9 @@ std::string Length(size_t bytes) {
 
 Status Closed() { return {Code::kStopped, "the other side closed the connection"}; }
 
+// Only where the descriptor has a time limit.
+Status Silent() { return {Code::kBusy, "the other side has been silent for too long"}; }
+
 }  // namespace
 
 Status FrameSocket::Send(std::string_view bytes) {
@@ -30,6 +33,7 @@ Status FrameSocket::Send(std::string_view bytes) {
     const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return Closed();
+    if (sent < 0 && errno == EAGAIN) return Silent();
     if (sent < 0) return ErrnoStatus(errno, "sending to the control socket");
     bytes.remove_prefix(static_cast<size_t>(sent));
   }
@@ -41,6 +45,7 @@ Status FrameSocket::Receive(char* out, size_t bytes) {
     const ssize_t got = recv(fd_, out, bytes, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got == 0 || (got < 0 && errno == ECONNRESET)) return Closed();
+    if (got < 0 && errno == EAGAIN) return Silent();
     if (got < 0) return ErrnoStatus(errno, "receiving from the control socket");
     out += got;
     bytes -= static_cast<size_t>(got);

@@ -24,8 +24,9 @@ inline constexpr size_t kHeaderBytesMax = 64 << 10;
 inline constexpr size_t kPieceBytesMax = 256 << 10;
 
 // One end of a connection. One thread at a time. Does not own the descriptor, a connected stream socket. Calls wait for
-// the other side without limit: another thread ends them by shutdown(2) of the socket.
-// Failures of all: kStopped: the other side closed the connection before the end; kIo; kCorrupt: not this protocol.
+// the other side for as long as SO_RCVTIMEO and SO_SNDTIMEO of the descriptor say, mostly without limit: another thread
+// ends them by shutdown(2) of the socket. Failures of all: kStopped: the other side closed the connection before the
+// end; kBusy: the time has passed; kIo; kCorrupt: not this protocol.
 class FrameSocket {
  public:
   explicit FrameSocket(int fd) : fd_(fd) {}

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/excerpt.h"
 #include "base/units.h"
+#include "control/status_screen.h"
 
 namespace augur {
 namespace {
@@ -20,7 +22,9 @@ std::string Padded(std::string_view text, size_t width) {
 }
 
 std::string ForPeople(uint64_t value, std::string_view unit) {
-  return unit == "bytes" ? FormatSize(value) : std::to_string(value) + " " + std::string(unit);
+  if (unit == "bytes") return FormatSize(value);
+  if (unit == "microseconds") return FormatDuration(value);
+  return FormatCount(value) + " " + std::string(unit);
 }
 
 std::string UpToText(uint64_t bound, std::string_view unit) {
@@ -32,7 +36,7 @@ std::string ForPeople(const HistogramCounts& counts, std::string_view unit) {
   const uint64_t total = counts.total();
   if (total == 0) return "no values";
   return "half " + UpToText(counts.Quantile(0.5), unit) + ", 99 % " + UpToText(counts.Quantile(0.99), unit) + " (" +
-         std::to_string(total) + ")";
+         FormatCount(total) + ")";
 }
 
 struct Row {

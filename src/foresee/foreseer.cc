@@ -298,20 +298,43 @@ void Foreseer::Look() {
   if (foretold_.IsStale(Locked())) Tell(true);
 }
 
+// What keeps its order from being known, or is still searched for beside it; empty: nothing.
+std::string Foreseer::StateOf(const Job& job) {
+  if (job.inquiry) return job.inquiry->Describe();
+  if (job.late) return "of an epoch that has ended: " + job.late->Describe();
+  if (job.origin) {
+    return "all seeds for the script's own stream: " + std::to_string(job.origin->part * 100 / kOriginParts) + " %";
+  }
+  return job.foresight.locked() ? "" : job.state;
+}
+
+std::vector<OrderReport> Foreseer::MakeReports() const {
+  std::vector<OrderReport> reports;
+  for (const auto& [id, job] : jobs_) {
+    const bool known = job->foresight.locked();
+    std::string text = known ? job->foresight.Describe() : StateOf(*job);
+    if (!known && text.empty()) text = "too few reads so far";
+    if (!known && !job->foresight.Describe().empty()) text += "; before that: " + job->foresight.Describe();
+    reports.push_back({.job = id,
+                       .state = known ? OrderReport::State::kKnown : OrderReport::State::kSought,
+                       .since = known ? job->known_since : 0,
+                       .text = std::move(text)});
+  }
+  if (!ended_.empty()) reports.push_back({.job = 0, .state = OrderReport::State::kEnded, .since = 0, .text = ended_});
+  std::ranges::sort(reports, {}, [](const OrderReport& report) { return std::pair(report.state, report.job); });
+  return reports;
+}
+
+std::vector<OrderReport> Foreseer::Reports() const {
+  const MutexLock lock(mu_);
+  return reports_;
+}
+
 void Foreseer::Publish() {
   std::vector<std::pair<std::string, std::string>> facts;
   for (const auto& [id, job] : jobs_) {
     const std::string name = jobs_.size() == 1 ? "foreseen" : "foreseen_job_" + std::to_string(id);
-    std::string text;
-    if (job->inquiry) {
-      text = job->inquiry->Describe();
-    } else if (job->late) {
-      text = "of an epoch that has ended: " + job->late->Describe();
-    } else if (job->origin) {
-      text = "all seeds for the script's own stream: " + std::to_string(job->origin->part * 100 / kOriginParts) + " %";
-    } else if (!job->foresight.locked()) {
-      text = job->state;
-    }
+    std::string text = StateOf(*job);
     // What is known first, then what is still searched for; or the other way round.
     std::string known = job->foresight.Describe();
     const bool locked = job->foresight.locked();
@@ -327,8 +350,10 @@ void Foreseer::Publish() {
                        "nothing now; last, of a job that has ended: " + ended_);
   }
   for (auto& fact : hints_.Describe()) facts.push_back(std::move(fact));
+  std::vector<OrderReport> reports = MakeReports();
   const MutexLock lock(mu_);
   facts_ = std::move(facts);
+  reports_ = std::move(reports);
 }
 
 }  // namespace augur

@@ -18,6 +18,7 @@
 #include "augur/store.h"
 #include "base/mutex.h"
 #include "control/statistics.h"
+#include "control/status_screen.h"
 #include "foresee/ask_budget.h"
 #include "foresee/foretold.h"
 #include "foresee/hints.h"
@@ -90,6 +91,8 @@ class Foreseer {
 
   // For people, what was found and how sure it is: "foreseen", and a line for each job.
   std::vector<std::pair<std::string, std::string>> Describe() const;
+  // The same job by job, for a screen: running ones first, those whose order is known before the others.
+  std::vector<OrderReport> Reports() const;
 
  private:
   // An epoch is asked for after so many reads, and each time they have doubled.
@@ -149,7 +152,8 @@ class Foreseer {
     bool origin_sought = false;
     Run record;
     std::string record_name;
-    std::string state;  // what is not understood
+    std::string state;        // what is not understood
+    int64_t known_since = 0;  // seconds since 1970, of the order that is known now
   };
 
   uint64_t NowUs() const;
@@ -208,6 +212,8 @@ class Foreseer {
   void Charge();
   void SetPrice();
   void Publish();
+  static std::string StateOf(const Job& job);
+  std::vector<OrderReport> MakeReports() const;
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
@@ -240,6 +246,7 @@ class Foreseer {
   std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
   std::vector<std::pair<std::string, std::string>> facts_ AUGUR_GUARDED_BY(mu_);
+  std::vector<OrderReport> reports_ AUGUR_GUARDED_BY(mu_);
 
   std::unique_ptr<Searcher> searcher_;
   std::thread thread_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "foresee/answer_at_once.h"
@@ -275,6 +276,7 @@ void Foreseer::Lock(Job& job, Finding finding) {
     finding.nth = epoch->epoch;
   }
   if (!hints_.Has(finding.guess)) DenyHints(job, finding.seed.has_value());
+  if (!job.foresight.locked()) job.known_since = time(nullptr);
   job.foresight.Lock(std::move(finding));
   if (!job.foresight.locked()) return;
   if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;

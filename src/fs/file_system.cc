@@ -93,11 +93,17 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
       virtual_(FirstSnapshotNumber(started_)) {
   const ViewOptions& views = options.views;
   if (views.pool == nullptr) return;
-  views_ = std::make_unique<ViewTable>(views.root);
+  views_ = std::make_unique<ViewTable>(views.root, options.mount_user);
   tree_ = std::make_unique<ViewTree>(store_);
   rendered_ =
       std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, options.hooks,
                                       DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max);
+}
+
+void FileSystem::SetAskToForget(AskToForget ask) {
+  if (views_ == nullptr) return;
+  const NodeId folder = Node{.view = Node::kViewsFolderView, .entry = 0}.id();
+  views_->SetAskToForget([folder, ask = std::move(ask)](const std::string& name) { ask(folder, name); });
 }
 
 std::vector<ViewRef> FileSystem::Views() const { return views_ != nullptr ? views_->All() : std::vector<ViewRef>(); }
@@ -233,9 +239,9 @@ Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const {
   return Attributes(shape.entry, shape.view.get());
 }
 
-Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name) {
+Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, uint32_t user) {
   if (IsVirtualName(parent, name)) return VirtualAttributes(0, nullptr);
-  if (const std::optional<Node> own = OwnFolder(parent)) return LookupInOwnFolder(*own, name);
+  if (const std::optional<Node> own = OwnFolder(parent)) return LookupInOwnFolder(*own, name, user);
   AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
   if (directory.entry.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
   if (directory.view != nullptr) {
@@ -247,16 +253,16 @@ Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name) 
   return Attributes(entry, nullptr);
 }
 
-Result<NodeAttributes> FileSystem::LookupInOwnFolder(const Node& folder, std::string_view name) {
+Result<NodeAttributes> FileSystem::LookupInOwnFolder(const Node& folder, std::string_view name, uint32_t user) {
   if (folder.entry != 0) return Status(Code::kInvalid, "not a directory");
   if (folder.view == Node::kVirtualView) {
     if (name == kViewsFolderName && views_ != nullptr) return ViewsFolderAttributes();
-    AUGUR_TRY_ASSIGN(found, virtual_.Lookup(name));
+    AUGUR_TRY_ASSIGN(found, virtual_.Lookup(name, user));
     return VirtualAttributes(found.entry, found.snapshot.get());
   }
   if (views_ == nullptr) return Status(Code::kNotFound, "this mount has no views");
   AUGUR_TRY_ASSIGN(root, store_->Get(0));
-  AUGUR_TRY_ASSIGN(view, views_->Find(name, 1));
+  AUGUR_TRY_ASSIGN(view, views_->Find(name, 1, user));
   return Attributes(root, view.get());
 }
 

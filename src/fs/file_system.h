@@ -74,6 +74,7 @@ struct FileSystemOptions {
   uint32_t uid = 0;
   uint32_t gid = 0;
   uint32_t umask = 0;            // permission bits taken away from files and folders
+  uint32_t mount_user = 0;       // who mounted: has views beside those of other users
   DemandHooks* hooks = nullptr;  // of the prefetch, where there is one; outlives the file system
   ViewOptions views = {};
 };
@@ -105,9 +106,10 @@ class FileSystem final : public ViewSource {
 
   // kNotFound: no such node, as after a mount of another generation.
   Result<NodeAttributes> GetAttributes(NodeId node) const;
-  // kNotFound: no child of that name. kInvalid: `parent` is not a directory. kBusy: too many snapshots of a virtual
-  // file, or of views. Its node, or its view, stays until Forget gives it back.
-  Result<NodeAttributes> Lookup(NodeId parent, std::string_view name);
+  // kNotFound: no child of that name. kInvalid: `parent` is not a directory. kBusy: the user who asks has too many
+  // views in use. Its node, or its view, stays until Forget gives it back; a snapshot of a virtual file may go before
+  // that.
+  Result<NodeAttributes> Lookup(NodeId parent, std::string_view name, uint32_t user = 0);
   // A file is opened by this thread: for who foresees what is read. Nothing else is told, and nothing fails.
   void Opened(NodeId node, uint32_t reader);
   // The kernel has got nodes of a listing that it did not look up.
@@ -148,6 +150,11 @@ class FileSystem final : public ViewSource {
   // in the one that the path leads into.
   Result<Entry> FindByPath(std::string_view path);
 
+  // Asks the kernel to forget a name in a folder, if nothing below it is in use. Called on threads that answer
+  // requests: it must not wait. REQUIRES: no other thread uses the file system yet.
+  using AskToForget = std::function<void(NodeId folder, const std::string& name)>;
+  void SetAskToForget(AskToForget ask);
+
   // The views that this mount has, as ViewTable::All(); none where there can be none.
   std::vector<ViewRef> Views() const;
   // What the files of views may take together.
@@ -163,7 +170,7 @@ class FileSystem final : public ViewSource {
   Result<Shape> ShapeOf(NodeId node) const;
   NodeAttributes Attributes(const Entry& entry, const View* view) const;
   NodeAttributes ViewsFolderAttributes() const;
-  Result<NodeAttributes> LookupInOwnFolder(const Node& folder, std::string_view name);
+  Result<NodeAttributes> LookupInOwnFolder(const Node& folder, std::string_view name, uint32_t user);
   Status ReadViewsFolder(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
   Result<NodeAttributes> ParentAttributes(const Shape& directory) const;
   NodeAttributes VirtualAttributes(uint64_t entry, const VirtualFolder::Snapshot* snapshot) const;

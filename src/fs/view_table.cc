@@ -1,71 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fs/view_table.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <ranges>
+#include <span>
 #include <utility>
+
+#include "base/limited_log.h"
 
 namespace augur {
 namespace {
+
+constexpr std::string_view kLogSource = "views";
 
 ViewRef MakeView(uint32_t number, const ViewSpec& spec, std::string text) {
   return std::make_shared<const View>(
       View{.number = number, .spec = spec, .text = std::move(text), .counts = std::make_shared<ViewCounts>()});
 }
 
+// The views of users who are neither root nor `trusted_user`.
+size_t Untrusted(const std::map<uint32_t, size_t>& owned, uint32_t trusted_user) {
+  size_t views = 0;
+  for (const auto& [user, count] : owned) {
+    if (user != 0 && user != trusted_user) views += count;
+  }
+  return views;
+}
+
 }  // namespace
 
-ViewTable::ViewTable(const std::optional<ViewSpec>& root) {
+ViewTable::ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user) : trusted_user_(trusted_user) {
   if (root) root_ = MakeView(kRootNumber, *root, CanonicalSpec(*root));
 }
 
-Result<ViewRef> ViewTable::Find(std::string_view spec, uint64_t nodes) {
+Result<ViewRef> ViewTable::Find(std::string_view spec, uint64_t nodes, uint32_t user) {
   // The name of a view is its path, so a wrong one is a missing name to whoever looks it up; what is wrong with it can
   // only be said here. The kernel remembers missing names: a line for each mistake, not for each look.
   Result<ViewSpec> parsed = ParseViewSpec(spec);
   if (!parsed.ok()) {
-    spdlog::info("no such view: {}", parsed.status().text());
+    LogLimited(spdlog::level::warn, kLogSource, spec, "no such view: " + parsed.status().text());
     return Status(Code::kNotFound, parsed.status().text());
   }
   std::string text = CanonicalSpec(*parsed);
-  const MutexLock lock(mu_);
-  const auto found = by_text_.find(text);
-  if (found != by_text_.end()) {
+  ViewRef view;
+  std::vector<std::string> forget;
+  {
+    const MutexLock lock(mu_);
+    auto found = by_text_.find(text);
+    if (found == by_text_.end()) {
+      AUGUR_TRY(MakeRoomFor(user, text));
+      const uint32_t number = next_number_++;
+      views_.emplace(number, Held{.view = MakeView(number, *parsed, text), .user = user, .name = {}});
+      ++owned_[user];
+      ++new_since_asked_;
+      found = by_text_.emplace(std::move(text), number).first;
+    }
     Held& held = views_.at(found->second);
+    held.last_use = ++uses_;
     held.nodes += nodes;
-    return held.view;
+    if (nodes > 0) {
+      held.name = spec;
+      held.asked = false;
+    }
+    view = held.view;
+    forget = NamesToForget(user);
   }
-  if (next_number_ == kRootNumber || (views_.size() == kViewsMax && !DropUnused())) {
-    Status full(Code::kBusy,
-                "view " + text + ": the mount has " + std::to_string(kViewsMax) +
-                    " views already, all in use: one goes when the kernel has forgotten its names (echo 2 > "
-                    "/proc/sys/vm/drop_caches makes it), or unmount");
-    spdlog::error("{}", full.text());
-    return full;
-  }
-  const uint32_t number = next_number_++;
-  ViewRef view = MakeView(number, *parsed, text);
-  views_.emplace(number, Held{.view = view, .nodes = nodes});
-  by_text_.emplace(std::move(text), number);
+  for (const std::string& name : forget) ask_(name);
   return view;
 }
 
-// The oldest of which the kernel has no nodes, and nobody at work with it either. False: there is none.
-bool ViewTable::DropUnused() {
-  const auto unused = std::ranges::find_if(
-      views_, [](const auto& one) { return one.second.nodes == 0 && one.second.view.use_count() == 1; });
-  if (unused == views_.end()) return false;
-  by_text_.erase(unused->second.view->text);
-  views_.erase(unused);
-  return true;
+// So that `user` may own one more. kBusy: what he owns is in use, or all places are.
+Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text) {
+  const auto owned = owned_.find(user);
+  const bool share_is_used = owned != owned_.end() && owned->second >= ViewsMaxOf(user);
+  if (share_is_used && !DropUnused(&user)) {
+    Status full(Code::kBusy, "view " + text + ": user " + std::to_string(user) + " has " +
+                                 std::to_string(owned->second) +
+                                 " views in use, as many as one user may: close files of some, or try again");
+    LogLimited(spdlog::level::warn, kLogSource, std::to_string(user), full.text());
+    return full;
+  }
+  // Of all places, and of those that users who are not trusted may take.
+  const auto is_full = [](size_t all, size_t untrusted, bool trusted) {
+    return all >= kViewsMax || (!trusted && untrusted >= kViewsMax - kTrustedViews);
+  };
+  bool full = is_full(views_.size(), Untrusted(owned_, trusted_user_), IsTrusted(user));
+  if (full && DropUnused(nullptr)) full = is_full(views_.size(), Untrusted(owned_, trusted_user_), IsTrusted(user));
+  if (full || next_number_ == kRootNumber) {
+    Status busy(Code::kBusy, "view " + text + ": the mount has " + std::to_string(views_.size()) +
+                                 " views in use, as many as it may: close files of some, or try again");
+    LogLimited(spdlog::level::err, kLogSource, "all", busy.text());
+    return busy;
+  }
+  return Status::Ok();
 }
 
-ViewRef ViewTable::Get(uint32_t number) const {
+// Up to kBatch of which the kernel has no nodes, and nobody at work with them either; those used longest ago, of all or
+// of a user. False: there is none.
+bool ViewTable::DropUnused(const uint32_t* user) {
+  std::vector<std::pair<uint64_t, uint32_t>> unused;  // last use and number
+  for (const auto& [number, held] : views_) {
+    const bool in_use = held.nodes > 0 || held.view.use_count() > 1;
+    if (!in_use && (user == nullptr || held.user == *user)) unused.emplace_back(held.last_use, number);
+  }
+  const size_t count = std::min(unused.size(), kBatch);
+  std::ranges::partial_sort(unused, unused.begin() + static_cast<ptrdiff_t>(count));
+  for (const auto& [last_use, number] : std::span(unused).first(count)) {
+    const auto one = views_.find(number);
+    const auto owned = owned_.find(one->second.user);
+    if (--owned->second == 0) owned_.erase(owned);
+    by_text_.erase(one->second.view->text);
+    views_.erase(one);
+  }
+  return count > 0;
+}
+
+// What the kernel is to be asked to forget, now that `user` has one more. Empty: there is room enough, or the last
+// names that were asked for are still new.
+std::vector<std::string> ViewTable::NamesToForget(uint32_t user) {
+  std::vector<std::string> names;
+  if (!ask_ || new_since_asked_ < kBatch) return names;
+  const bool user_has_many = owned_[user] > ViewsMaxOf(user) / 2;
+  if (!user_has_many && views_.size() <= kViewsMax / 2) return names;
+  if (!user_has_many) {
+    // Of equals the last: root is the first.
+    user = std::ranges::max_element(std::ranges::reverse_view(owned_), {}, [](const auto& one) {
+             return one.second;
+           })->first;
+  }
+  new_since_asked_ = 0;
+  std::vector<Held*> known;
+  for (auto& [number, held] : views_) {
+    if (held.user == user && held.nodes > 0 && !held.asked) known.push_back(&held);
+  }
+  const size_t count = std::min(known.size(), kBatch);
+  std::ranges::partial_sort(known, known.begin() + static_cast<ptrdiff_t>(count), {},
+                            [](const Held* held) { return held->last_use; });
+  for (Held* const held : std::span(known).first(count)) {
+    held->asked = true;
+    names.push_back(held->name);
+  }
+  return names;
+}
+
+ViewRef ViewTable::Get(uint32_t number) {
   if (number == kRootNumber) return root_;
   const MutexLock lock(mu_);
   const auto found = views_.find(number);
-  return found != views_.end() ? found->second.view : nullptr;
+  if (found == views_.end()) return nullptr;
+  found->second.last_use = ++uses_;
+  return found->second.view;
 }
 
 void ViewTable::Know(uint32_t number, uint64_t nodes) {

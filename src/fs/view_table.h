@@ -42,25 +42,47 @@ using ViewRef = std::shared_ptr<const View>;
 
 // ViewTable gives each view of a mount a number when it is first asked for: two spellings of one view are one view. A
 // view stays as long as the kernel has nodes of it, and after that until its place is needed for another one; asked for
-// again, it has another number, so that none ever means two views. Safe from any thread.
+// again, it has another number, so that none ever means two views.
+//
+// The kernel keeps a name for ten days, and anybody who may look into the mount can look up names. So the places are
+// shared out among the users, each of whom owns the views that were first asked for in his name:
+//   1. A user may own kUserViewsMax. Those who are trusted (root and the user who mounted) have no such limit, and the
+//   last
+//      quarter of all places is theirs alone.
+//   2. From half of his share on, or of all places, the kernel is asked to forget the names of the views used longest
+//      ago, of the user who owns the most. What a program has open stays; the rest comes back as unused.
+// Safe from any thread.
 class ViewTable {
  public:
-  // At a time. A view costs some 500 bytes here; its files have budgets of their own.
-  static constexpr size_t kViewsMax = 1024;
+  // At a time. A view costs some 600 bytes here; its files have budgets of their own.
+  static constexpr size_t kViewsMax = 2048;
+  static constexpr size_t kUserViewsMax = kViewsMax / 4;
+  static constexpr size_t kTrustedViews = kViewsMax / 4;  // of kViewsMax, for those who are trusted alone
+  // Names that the kernel is asked to forget at a time, once so many views are new; and unused views that go at a time.
+  // So a new view costs little, though choosing them looks at all.
+  static constexpr size_t kBatch = 64;
   // The view that is the mount's root, where there is one: the last number before those of the mount's own folders
   // (Node). It is beside those that are found by name, so that no folder has two places in one tree: the kernel knows a
   // folder at one place only.
   static constexpr uint32_t kRootNumber = (uint32_t{1} << 24) - 3;
 
-  explicit ViewTable(const std::optional<ViewSpec>& root);
+  // Asks the kernel to forget a name of the folder of views. Called on the thread that looks a view up, which answers
+  // requests: it must not wait.
+  using AskToForget = std::function<void(const std::string& name)>;
+
+  // `trusted_user`: the one who mounted.
+  explicit ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user = 0);
   ViewTable(const ViewTable&) = delete;
   ViewTable& operator=(const ViewTable&) = delete;
 
-  // The view of a SPEC, made now if it is not there, of which the kernel gets so many nodes. kNotFound: not a SPEC, by
-  // name. kBusy: kViewsMax are in use.
-  Result<ViewRef> Find(std::string_view spec, uint64_t nodes = 0);
-  // The view with this number; nullptr: none has it any more, or yet.
-  ViewRef Get(uint32_t number) const;
+  // REQUIRES: no other thread yet.
+  void SetAskToForget(AskToForget ask) { ask_ = std::move(ask); }
+
+  // The view of a SPEC, made now if it is not there, of which the kernel gets so many nodes in the name of a user.
+  // kNotFound: not a SPEC, by name. kBusy: the places of this user are in use.
+  Result<ViewRef> Find(std::string_view spec, uint64_t nodes = 0, uint32_t user = 0);
+  // The view with this number, which is used by that; nullptr: none has it any more, or yet.
+  ViewRef Get(uint32_t number);
   // The kernel gets nodes of a view, or has forgotten them. Other numbers than those of views are ignored.
   void Know(uint32_t number, uint64_t nodes);
   void Forget(uint32_t number, uint64_t nodes);
@@ -72,15 +94,28 @@ class ViewTable {
  private:
   struct Held {
     ViewRef view;
-    uint64_t nodes = 0;  // that the kernel has
+    uint64_t nodes = 0;     // that the kernel has
+    uint32_t user = 0;      // who owns it
+    uint64_t last_use = 0;  // by uses_
+    std::string name;       // by which the kernel knows it: the last one that was looked up
+    bool asked = false;     // to be forgotten, since it was last looked up
   };
 
-  bool DropUnused() AUGUR_REQUIRES(mu_);
+  bool IsTrusted(uint32_t user) const { return user == 0 || user == trusted_user_; }
+  size_t ViewsMaxOf(uint32_t user) const { return IsTrusted(user) ? kViewsMax : kUserViewsMax; }
+  Status MakeRoomFor(uint32_t user, const std::string& text) AUGUR_REQUIRES(mu_);
+  bool DropUnused(const uint32_t* user) AUGUR_REQUIRES(mu_);
+  std::vector<std::string> NamesToForget(uint32_t user) AUGUR_REQUIRES(mu_);
 
   // Constant after construction.
   ViewRef root_;
+  const uint32_t trusted_user_;
+  AskToForget ask_;  // set before there are threads
 
   mutable Mutex mu_;
+  uint64_t uses_ AUGUR_GUARDED_BY(mu_) = 0;
+  size_t new_since_asked_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::map<uint32_t, size_t> owned_ AUGUR_GUARDED_BY(mu_);  // views by user; none has 0
   uint32_t next_number_ AUGUR_GUARDED_BY(mu_) = 1;
   std::map<uint32_t, Held> views_ AUGUR_GUARDED_BY(mu_);  // by number
   std::map<std::string, uint32_t, std::less<>> by_text_ AUGUR_GUARDED_BY(mu_);

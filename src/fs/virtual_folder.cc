@@ -2,6 +2,7 @@
 #include "fs/virtual_folder.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/check.h"
@@ -14,25 +15,37 @@ void VirtualFolder::Add(std::string name, std::function<std::string()> make) {
   counts_.push_back(0);
 }
 
-Result<VirtualFolder::Found> VirtualFolder::Lookup(std::string_view name) {
+Result<VirtualFolder::Found> VirtualFolder::Lookup(std::string_view name, uint32_t user) {
   const auto found = std::find_if(files_.begin(), files_.end(), [&](const File& file) { return file.name == name; });
   if (found == files_.end()) return Status(Code::kNotFound, "no such file");
   const auto file = static_cast<size_t>(found - files_.begin());
-  uint64_t entry = 0;
-  {
-    const MutexLock lock(mu_);
-    if (counts_[file] == kLiveMax) {
-      return Status(Code::kBusy, std::string(name) + ": it is open " + std::to_string(kLiveMax) + " times already");
-    }
-    ++counts_[file];
-    entry = next_++;
-  }
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->bytes = found->make();
   clock_gettime(CLOCK_REALTIME, &snapshot->made);
+  Live gone;  // freed when the lock is not held
   const MutexLock lock(mu_);
-  live_.emplace(entry, Live{.file = file, .snapshot = snapshot});
+  if (counts_[file] == kLiveMax) gone = TakeOldest(file);
+  ++counts_[file];
+  const uint64_t entry = next_++;
+  live_.emplace(entry, Live{.file = file, .user = user, .snapshot = snapshot});
   return Found{.entry = entry, .snapshot = std::move(snapshot)};
+}
+
+VirtualFolder::Live VirtualFolder::TakeOldest(size_t file) {
+  std::map<uint32_t, size_t> by_user;
+  for (const auto& [entry, live] : live_) {
+    if (live.file == file) ++by_user[live.user];
+  }
+  AUGUR_CHECK(!by_user.empty());
+  // Of equals the last: root is the first.
+  const auto most =
+      std::ranges::max_element(std::ranges::reverse_view(by_user), {}, [](const auto& one) { return one.second; });
+  const auto oldest = std::ranges::find_if(
+      live_, [&](const auto& one) { return one.second.file == file && one.second.user == most->first; });
+  Live taken = std::move(oldest->second);
+  live_.erase(oldest);
+  --counts_[file];
+  return taken;
 }
 
 std::shared_ptr<const VirtualFolder::Snapshot> VirtualFolder::Get(uint64_t entry) const {

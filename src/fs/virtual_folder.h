@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "augur/status.h"
@@ -19,14 +19,16 @@ namespace augur {
 
 // VirtualFolder is the folder .augur at the root of a mount: files whose bytes are made when they are looked up. The
 // kernel keeps what it has read of a node for as long as it likes, so each lookup makes a new node, whose bytes never
-// change, and which lives until the kernel forgets it. Safe from any thread. Owns the bytes. Not for files that are
-// large or take long to make: a lookup waits for them, and at most kLiveMax of each file are kept.
+// change, and which lives until the kernel forgets it. At most kLiveMax of each file are kept: for one more, the oldest
+// one goes of the user who has the most of that file, whether he has it open or not. So who keeps many open loses his
+// own. Safe from any thread. Owns the bytes. Not for files that are large or take long to make: a lookup waits for
+// them.
 class VirtualFolder {
  public:
   static constexpr std::string_view kName = ".augur";
   // Of each file. A reader needs one and the kernel throws away as many again while it looks for it; the rest is for
-  // who keeps them open. 64 of some 10 KB.
-  static constexpr size_t kLiveMax = 64;
+  // who keeps them open. 256 of some 10 KB.
+  static constexpr size_t kLiveMax = 256;
 
   // Bytes that stay as they are, and when they were made.
   struct Snapshot {
@@ -50,14 +52,14 @@ class VirtualFolder {
   // REQUIRES: i < file_count().
   std::string_view file_name(size_t i) const { return files_[i].name; }
 
-  // A new snapshot. kNotFound: no such file. kBusy: kLiveMax of this file are alive.
-  Result<Found> Lookup(std::string_view name);
-  // The snapshot of an entry; nullptr when there is none, or it has been forgotten.
+  // A new snapshot for a user. kNotFound: no such file.
+  Result<Found> Lookup(std::string_view name, uint32_t user = 0);
+  // The snapshot of an entry; nullptr when there is none, or it has been forgotten, or had to go for another one.
   std::shared_ptr<const Snapshot> Get(uint64_t entry) const;
   // The kernel has forgotten the entry. Who reads it still keeps its bytes.
   void Forget(uint64_t entry);
 
-  // Snapshots that the kernel has not forgotten.
+  // Snapshots that are kept.
   size_t live_count() const;
 
  private:
@@ -67,16 +69,20 @@ class VirtualFolder {
   };
   struct Live {
     size_t file = 0;
+    uint32_t user = 0;  // who looked it up
     std::shared_ptr<const Snapshot> snapshot;
   };
+
+  // Takes out the one that goes for another one of this file.
+  Live TakeOldest(size_t file) AUGUR_REQUIRES(mu_);
 
   // Constant once the mount serves.
   std::vector<File> files_;
 
   mutable Mutex mu_;
   uint64_t next_ AUGUR_GUARDED_BY(mu_);
-  std::vector<size_t> counts_ AUGUR_GUARDED_BY(mu_);  // of each file
-  std::unordered_map<uint64_t, Live> live_ AUGUR_GUARDED_BY(mu_);
+  std::vector<size_t> counts_ AUGUR_GUARDED_BY(mu_);     // of each file
+  std::map<uint64_t, Live> live_ AUGUR_GUARDED_BY(mu_);  // by entry, the oldest first
 };
 
 }  // namespace augur

@@ -89,18 +89,18 @@ Status CheckHandedDown(int fd, const std::string& path) {
   return Status::Ok();
 }
 
-// Cures for what keeps an ordinary user from mounting, most likely first.
-std::string UserCure(const MountRequest& request, const std::string& path) {
+// The cure for what keeps an ordinary user from mounting, by what is found here and by what fusermount3 complains of.
+std::string UserCure(const MountRequest& request, const std::string& complaint, const std::string& path) {
   if (request.nosymfollow) {
     return "; nosymfollow is for users only where fusermount3 knows it: let root mount, or leave out -o nosymfollow";
-  }
-  if (request.allow_other) {
-    return "; allow_other is for users only when /etc/fuse.conf has the line user_allow_other: let root add it, or "
-           "leave out -o allow_other";
   }
   if (access(kDevice, F_OK) != 0) return std::string("; there is no /dev/fuse") + std::string(kDeviceHint);
   if (access(kDevice, R_OK | W_OK) != 0) {
     return "; /dev/fuse is closed to ordinary users here: let root do chmod 666 /dev/fuse, or run as root";
+  }
+  if (complaint.find("user_allow_other") != std::string::npos) {
+    return "; allow_other is for users only when /etc/fuse.conf has the line user_allow_other: let root add it, or "
+           "leave out -o allow_other";
   }
   if (access(path.c_str(), W_OK) != 0) return "; an ordinary user can mount only on a folder that they may write to";
   return "";
@@ -268,8 +268,8 @@ Status MountPoint::MountAsUser() {
   Result<UniqueFd> device = MountByFusermount(path_, options);
   if (!device.ok()) {
     const bool refused = device.status().code() == Code::kPermission;
-    return {device.status().code(),
-            Printable(path_) + ": " + device.status().text() + (refused ? UserCure(request_, path_) : std::string())};
+    return {device.status().code(), Printable(path_) + ": " + device.status().text() +
+                                        (refused ? UserCure(request_, device.status().text(), path_) : std::string())};
   }
   device_ = std::move(device).value();
   return Status::Ok();

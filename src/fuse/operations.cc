@@ -77,7 +77,7 @@ struct Handlers {
       return;
     }
     Operations& operations = Of(request);
-    const Result<NodeAttributes> found = operations.file_system_.Lookup(parent, name);
+    const Result<NodeAttributes> found = operations.file_system_.Lookup(parent, name, fuse_req_ctx(request)->uid);
     if (found.ok()) {
       const fuse_entry_param entry = ToEntry(*found);
       operations.statistics_.Raise(Gauge::kKernelInodes, 1);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/excerpt.h"
+#include "base/nearest.h"
 #include "base/units.h"
 #include "views/geometry.h"
 #include "views/spec_number.h"
@@ -111,7 +113,13 @@ class TypedSpec {
   Status Choose(WordNumber word, const Choices<Value, kCount>& choices, Value* out) const {
     if (!Has(word)) return {};
     const auto* const found = std::ranges::find(choices, this->Value(word), &std::pair<std::string_view, Value>::first);
-    if (found == choices.end()) return Wrong(word, "not one of its values");
+    if (found == choices.end()) {
+      std::vector<std::string_view> values;
+      for (const auto& [name, value] : choices) values.push_back(name);
+      const std::string_view near = NearestWord(this->Value(word), values);
+      const std::string advice = near.empty() ? "" : "; did you mean " + std::string(near) + "?";
+      return Wrong(word, "not one of its values" + advice);
+    }
     *out = found->second;
     return {};
   }
@@ -126,17 +134,28 @@ class TypedSpec {
     }
     const size_t sign = typed.find('=');
     const auto* const word = std::ranges::find(kWords, typed.substr(0, sign), &Word::name);
-    if (word == kWords.end())
-      return {Code::kInvalid, Printable(typed) + ": not a word of a view; accepted: " + Forms()};
+    if (word == kWords.end()) {
+      return {Code::kInvalid, Excerpt(typed) + ": not a word of a view" + DidYouMean(typed) + "; accepted: " + Forms()};
+    }
     const bool wants_value = word->form != word->name;
     if (wants_value != (sign != std::string_view::npos)) {
       return {Code::kInvalid,
-              Printable(typed) + (wants_value ? ": its value is missing" : ": it has no value") + Accepted(*word)};
+              Excerpt(typed) + (wants_value ? ": its value is missing" : ": it has no value") + Accepted(*word)};
     }
     std::optional<std::string_view>& value = values_[word - kWords.begin()];
-    if (value) return {Code::kInvalid, Printable(typed) + ": given twice; accepted: each word once"};
+    if (value) return {Code::kInvalid, Excerpt(typed) + ": given twice; accepted: each word once"};
     value = wants_value ? typed.substr(sign + 1) : std::string_view();
     return {};
+  }
+
+  // "; did you mean size=256?": the word that was mistyped, with what stands behind it. Empty: none is near.
+  static std::string DidYouMean(std::string_view typed) {
+    const size_t end = std::min(typed.find('='), typed.size());
+    std::vector<std::string_view> names = {"npy", "pixels"};
+    for (const Word& word : kWords) names.push_back(word.name);
+    const std::string_view near = NearestWord(typed.substr(0, end), names);
+    if (near.empty()) return {};
+    return "; did you mean " + std::string(near) + Excerpt(typed.substr(end)) + "?";
   }
 
   static std::string Forms() {

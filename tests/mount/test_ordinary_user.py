@@ -86,6 +86,22 @@ def test_root_clears_the_mount_of_a_user_whose_daemon_was_killed(room, mounts, u
     assert len(mount_rows(user_point)) == 1
 
 
+@pytest.mark.parametrize("conf", ["", "user_allow_other\n"])
+def test_the_cure_is_that_of_the_cause(room, mounts, user_point, small_store, users_may_mount, conf):
+    """A closed /dev/fuse is the first that keeps a user from mounting, also with allow_other; then the folder, if all else is right."""
+    users_may_mount.write_text(conf, encoding="ascii")
+    os.chmod("/dev/fuse", 0o600)
+    done = mounts.start(small_store, user_point, "allow_other", prefix=as_user())
+    assert_refused(done, "chmod 666 /dev/fuse")
+    assert "leave out -o allow_other" not in done.stderr
+    os.chmod("/dev/fuse", 0o666)
+    if conf:
+        os.chown(user_point, 0, 0)
+        done = mounts.start(small_store, user_point, "allow_other", prefix=as_user())
+        assert_refused(done, "may write to")
+        assert "leave out -o allow_other" not in done.stderr
+
+
 def test_user_needs_leave_to_allow_others(room, mounts, user_point, small_store, users_may_mount):
     assert_refused(mounts.start(small_store, user_point, "allow_other", prefix=as_user()), "user_allow_other", "/etc/fuse.conf")
     users_may_mount.write_text("user_allow_other\n", encoding="ascii")

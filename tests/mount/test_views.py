@@ -12,9 +12,10 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 
 import pytest
-from conftest import anonymous_bytes, drop_caches, errno_of, make_room, measures_memory, needs_root, pack, run, wait_until
+from conftest import anonymous_bytes, as_user, drop_caches, errno_of, make_room, measures_memory, needs_root, pack, run, wait_until
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
@@ -24,6 +25,7 @@ from view_tree import MANY, NPY_NAMES, TIME_NS, TRUNCATED, images, make_view_tre
 
 pytestmark = needs_root
 
+VIEWS_MAX = 2048  # ViewTable::kViewsMax
 IMAGES = images()
 OTHERS = others()
 RENDERED_BY_PIXELS = {path: data for path, data in IMAGES.items() if data[:2] == b"\xff\xd8"}
@@ -257,18 +259,73 @@ def test_a_wrong_spec_is_a_missing_name(mounted, spec):
         assert errno_of(os.listdir, view(mounted, spec)) == errno.ENOENT
 
 
-def test_at_most_1024_views(room, mounts, point, view_store):
-    """W8: one more is EBUSY, with a line in the log, until the kernel forgets some; those that are there stay usable."""
-    mounts.mount(view_store, point, f"log={room / 'log'}")
-    for number in range(1, 1025):
-        assert view(point, f"npy+crop={number}").is_dir()
-    assert errno_of(os.stat, view(point, "npy+crop=1025")) == errno.EBUSY
-    assert "1024 views already" in (room / "log").read_text(encoding="utf-8")
-    with (view(point, "npy+crop=1024") / "top.npy").open("rb") as held:
-        pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n", encoding="ascii")  # names, too
-        assert view(point, "npy+crop=1025").is_dir()
-        assert numpy.load(held).shape == (1024, 1024, 3)
-    assert numpy.load(view(point, "npy+crop=3") / "top.npy").shape == (3, 3, 3)
+def test_any_number_of_views_can_be_looked_up(room, mounts, point, view_store):
+    """W8: the kernel is asked to forget those used longest ago. What a program has open stays, and nobody loses what is his."""
+    mounts.mount(view_store, point, "allow_other")
+    views = point / ".augur" / "views"
+    path, data = next(iter(RENDERED_BY_PIXELS.items()))
+    inode = (views / "npy").stat().st_ino
+    folder = os.open(views / "npy+size=12", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        sweep = f"import os, sys\nfor side in range(1, {3 * VIEWS_MAX}): os.stat(f'{{sys.argv[1]}}/npy+crop={{side}}')"
+        many = subprocess.Popen([*as_user(), sys.executable, "-c", sweep, views])
+        while many.poll() is None:
+            assert numpy.array_equal(numpy.load(views / "npy" / npy_path(path)), array(data))
+        assert many.returncode == 0
+        assert (views / "npy").stat().st_ino == inode
+        assert run([sys.executable, "-c", sweep.replace("crop", "size"), views]).returncode == 0  # by one who is trusted
+        fd = os.open(npy_path(path), os.O_RDONLY, dir_fd=folder)
+        os.close(fd)
+    finally:
+        os.close(folder)
+
+
+def test_a_user_who_holds_many_views_shuts_out_nobody_else(room, mounts, point, view_store):
+    """W8: each user has a share of the places for views in use."""
+    log = room / "log"
+    mounts.mount(view_store, point, "allow_other", f"log={log}")
+    views = point / ".augur" / "views"
+    program = f"""if True:
+        import errno, os, resource, sys
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+        held = []
+        for side in range(1, {VIEWS_MAX}):
+            try:
+                held.append(os.open(f"{{sys.argv[1]}}/npy+crop={{side}}", os.O_PATH))
+            except OSError as error:
+                assert error.errno == errno.EBUSY
+                break
+        print(len(held), flush=True)
+        sys.stdin.read()
+        """
+    many = subprocess.Popen([*as_user(), sys.executable, "-c", program, views], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert int(many.stdout.readline()) == VIEWS_MAX // 4
+        assert errno_of(os.listdir, views / "nonsense") == errno.ENOENT
+        for user in (0, 4242):
+            for side in range(1, 100):
+                assert run([*as_user(user), "stat", views / f"pixels+size={side}"]).returncode == 0
+    finally:
+        many.communicate(timeout=30)
+    wait_until(lambda: run([*as_user(), "stat", views / "npy+crop=9999"]).returncode == 0, "his own places are free again")
+    assert "user 65534 has 512 views in use" in log.read_text(encoding="utf-8")
+
+
+def test_wrong_specs_do_not_fill_the_log(room, mounts, point, view_store):
+    """W8: the first ones of a minute are written, the others are counted; a long name is cut."""
+    log = room / "log"
+    pid = mounts.mount(view_store, point, f"log={log}")
+    size = log.stat().st_size
+    wrong = 3000
+    for number in range(wrong):
+        assert not (point / ".augur" / "views" / f"npy+{number}{'x' * 200}").exists()
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "the daemon ends")
+    text = log.read_text(encoding="utf-8")
+    written = text.count("warning: no such view")
+    counted = [int(count.replace(",", "")) for count in re.findall(r"views: and ([\d,]+) more in the last \d+ s, the last one: ", text)]
+    assert 20 <= written + len(counted) <= 21 * (1 + len(counted)) and written + sum(counted) == wrong, (written, counted)
+    assert log.stat().st_size - size < 50_000 * (1 + len(counted))
 
 
 def test_an_image_that_cannot_be_decoded(room, mounts, point, view_store):

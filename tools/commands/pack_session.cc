@@ -119,7 +119,8 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
     std::array<char, 32> clock = {};
     std::snprintf(clock.data(), clock.size(), "%.1f s", seconds);
     text += "; " + std::string(clock.data()) + ", " + FormatSize(rate) + "/s\n";
-    if (left_out_count_ > 0) text += "left out: " + Plural(left_out_count_, "thing", "things") + " that are no files\n";
+    if (left_out_count_ > 0)
+      text += "left out: " + Plural(left_out_count_, "thing that is no file", "things that are no files") + "\n";
     if (not_shown_count_ > 0)
       text += "left out: " + Plural(not_shown_count_, "file", "files") + " that the view does not show\n";
     if (problem_count_ > 0) text += "left out by --on-error=skip: " + std::to_string(problem_count_) + "\n";

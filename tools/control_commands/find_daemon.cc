@@ -2,9 +2,6 @@
 #include "tools/control_commands/find_daemon.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +10,9 @@
 
 #include "base/unique_fd.h"
 #include "base/units.h"
+#include "control/control_client.h"
+#include "tools/control_commands/in_child.h"
+#include "tools/control_commands/mount_of.h"
 
 namespace augur {
 namespace {
@@ -36,15 +36,10 @@ Status Explain(int error, const std::string& mountpoint) {
   return ErrnoStatus(error, Printable(mountpoint));
 }
 
-}  // namespace
-
-Result<std::string> FindDaemon(const std::string& mountpoint) {
-  const UniqueFd root(open(mountpoint.c_str(), O_PATH | O_CLOEXEC | O_DIRECTORY));
-  if (!root.valid()) return Explain(errno, mountpoint);
-  struct statfs system {};
-  if (fstatfs(root.get(), &system) != 0) return Explain(errno, mountpoint);
-  if (system.f_type != FUSE_SUPER_MAGIC) return NotOurs(mountpoint);
-  const UniqueFd folder(openat(root.get(), ".augur", O_PATH | O_CLOEXEC | O_DIRECTORY));
+Result<std::string> ReadControlFile(const std::string& mountpoint) {
+  const MountLook look = MountOf(mountpoint);
+  if (!look.root.valid()) return look.error == 0 ? NotOurs(mountpoint) : Explain(look.error, mountpoint);
+  const UniqueFd folder(openat(look.root.get(), ".augur", O_PATH | O_CLOEXEC | O_DIRECTORY));
   if (!folder.valid() && (errno == ENOENT || errno == ENOTDIR)) return NotOurs(mountpoint);
   if (!folder.valid()) return Explain(errno, mountpoint);
   const UniqueFd file(openat(folder.get(), kControlFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -58,6 +53,14 @@ Result<std::string> FindDaemon(const std::string& mountpoint) {
   std::string path(text.data(), static_cast<size_t>(bytes));
   if (!path.starts_with('/') || !path.ends_with('\n')) return NotOurs(mountpoint);
   path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+Result<std::string> FindDaemon(const std::string& mountpoint) {
+  Result<std::string> path = InChild([&] { return ReadControlFile(mountpoint); }, kSilentMax);
+  if (path.status().code() == Code::kBusy) return SilentDaemon().In(Printable(mountpoint));
   return path;
 }
 

@@ -10,8 +10,9 @@ namespace augur {
 // The name below the root of a mount of the file that names the daemon's control socket.
 inline constexpr const char* kControlFile = "control";
 
-// The path of the control socket of the mount at `mountpoint`. kNotFound: it is no mount of ours, or its daemon has
-// ended, or has no socket; kPermission: this user may not look into it. Each with the cure.
+// The path of the control socket of the mount that `mountpoint` lies in or leads to (MountOf). kNotFound: it is no
+// mount of ours, or its daemon has ended, or has no socket; kPermission: this user may not look into it; kBusy: its
+// daemon has not answered in kSilentMax. Each with the cure. REQUIRES: one thread.
 Result<std::string> FindDaemon(const std::string& mountpoint);
 
 }  // namespace augur

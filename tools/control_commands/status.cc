@@ -9,8 +9,12 @@ namespace augur {
 
 Status RunStatus(const StatusOptions& options) {
   AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
-  const Result<ControlAnswer> answer =
-      AskDaemon(socket, {{"command", "status"}, {"format", options.json ? "json" : "table"}}, nullptr);
+  const Result<ControlAnswer> answer = AskDaemon(socket,
+                                                 {{"command", "status"},
+                                                  {"format", options.json  ? "json"
+                                                             : options.all ? "table"
+                                                                           : "screen"}},
+                                                 nullptr, /*soon=*/true);
   if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
   return WriteOut(answer->body);
 }

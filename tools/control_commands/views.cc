@@ -8,6 +8,7 @@
 #include "tools/control_commands/commands.h"
 #include "tools/control_commands/find_daemon.h"
 #include "tools/output.h"
+#include "views/view_spec.h"
 
 namespace augur {
 namespace {
@@ -91,15 +92,27 @@ std::string Table(const std::vector<Row>& rows, const Room& room) {
   return out;
 }
 
+// What is at fault is told without the daemon, which has nothing to add.
+Result<std::string> CheckedSpec(const std::string& spec) {
+  if (spec.empty()) return std::string();
+  AUGUR_TRY_ASSIGN(view, ParseViewSpec(spec));
+  return CanonicalSpec(view);
+}
+
 }  // namespace
 
 Status RunViews(const ViewsOptions& options) {
+  AUGUR_TRY_ASSIGN(spec, CheckedSpec(options.spec));
   AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
   const Result<ControlAnswer> answer = AskDaemon(socket, {{"command", "views"}}, nullptr);
   if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
-  const std::vector<Row> rows = RowsOf(answer->body);
+  std::vector<Row> rows = RowsOf(answer->body);
+  if (!spec.empty()) std::erase_if(rows, [&](const Row& row) { return row.view != spec; });
   const Room room = {.bytes_max = answer->header.value("bytes_max", uint64_t{0}),
                      .making_bytes_max = answer->header.value("making_bytes_max", uint64_t{0})};
+  if (!options.json && !spec.empty() && rows.empty()) {
+    return WriteOut(".augur/views/" + spec + "  is a view, and was not used yet\n");
+  }
   if (!options.json) return WriteOut(Table(rows, room));
   nlohmann::ordered_json json = {{"bytes_max", room.bytes_max},
                                  {"making_bytes_max", room.making_bytes_max},

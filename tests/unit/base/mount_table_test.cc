@@ -20,6 +20,10 @@ TEST(ParseMountTable, ReadsTheFieldsAroundTheOptionalOnes) {
       "43 27 0:40 / /mnt/both rw shared:5 master:2 - tmpfs none rw\n"
       "44 27 0:41 / /mnt/user ro - fuse.augurfs /store ro,user_id=1000,group_id=4294967294,allow_other\n");
   ASSERT_THAT(rows, SizeIs(4));
+  EXPECT_EQ(rows[0].id, 36u);
+  EXPECT_EQ(rows[0].root, "/mnt1");
+  EXPECT_EQ(rows[0].options, "rw,errors=continue");
+  EXPECT_EQ(rows[3].root, "/");
   EXPECT_EQ(rows[0].device, "98:0");
   EXPECT_EQ(rows[0].mount_point, "/mnt2");
   EXPECT_EQ(rows[0].type, "ext3");

@@ -143,17 +143,35 @@ TEST_F(VirtualFolderTest, BytesOfAReadOutliveTheNode) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(kept.pieces[0].data()), kept.pieces[0].size()), "number 1");
 }
 
-// V4: bounded, each file by itself.
-TEST_F(VirtualFolderTest, TooManySnapshotsAreRefused) {
+// V4: bounded, each file by itself: the oldest goes for one more.
+TEST_F(VirtualFolderTest, TheOldestSnapshotGoesForOneMore) {
   AddFiles();
   const NodeId folder = NodeOf(".augur");
+  const NodeId other = Find(folder, "empty").node;
   std::vector<NodeId> nodes;
-  for (size_t i = 0; i < VirtualFolder::kLiveMax; ++i) nodes.push_back(Find(folder, "count").node);
-  EXPECT_EQ(fs_->Lookup(folder, "count").status().code(), Code::kBusy);
-  EXPECT_TRUE(fs_->Lookup(folder, "empty").ok());
-  fs_->Forget(nodes[5], 1);
-  EXPECT_TRUE(fs_->Lookup(folder, "count").ok());
-  EXPECT_EQ(fs_->Lookup(folder, "count").status().code(), Code::kBusy);
+  for (size_t i = 0; i < VirtualFolder::kLiveMax + 2; ++i) nodes.push_back(Find(folder, "count").node);
+  EXPECT_EQ(fs_->live_snapshots(), VirtualFolder::kLiveMax + 1);
+  EXPECT_EQ(ReadNow(nodes[0], 0, 1).status().code(), Code::kNotFound);
+  EXPECT_EQ(fs_->GetAttributes(nodes[1]).status().code(), Code::kNotFound);
+  EXPECT_EQ(*ReadNow(nodes[2], 0, 100), "number 3");
+  EXPECT_TRUE(ReadNow(other, 0, 1).ok());
+  for (const NodeId node : nodes) fs_->Forget(node, 1);  // those that are gone, too
+  EXPECT_EQ(fs_->live_snapshots(), 1u);
+}
+
+// V4: who keeps many loses his own, and nobody else's.
+TEST_F(VirtualFolderTest, TheUserWithTheMostSnapshotsLosesOne) {
+  AddFiles();
+  const NodeId folder = NodeOf(".augur");
+  const NodeId victim = fs_->Lookup(folder, "count", 5)->node;
+  std::vector<NodeId> many;
+  for (size_t i = 0; i < 3 * VirtualFolder::kLiveMax; ++i) many.push_back(fs_->Lookup(folder, "count", 7)->node);
+  EXPECT_EQ(*ReadNow(victim, 0, 100), "number 1");
+  const NodeId late = fs_->Lookup(folder, "count", 6)->node;
+  for (size_t i = 0; i < VirtualFolder::kLiveMax; ++i) ASSERT_TRUE(fs_->Lookup(folder, "count", 7).ok());
+  EXPECT_TRUE(ReadNow(victim, 0, 100).ok());
+  EXPECT_TRUE(ReadNow(late, 0, 100).ok());
+  EXPECT_EQ(fs_->live_snapshots(), VirtualFolder::kLiveMax);
 }
 
 TEST_F(VirtualFolderTest, NumbersAreNoNodesOfTheStore) {

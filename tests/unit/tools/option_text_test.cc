@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/nearest.h"
+#include "base/nearest.h"
 
 namespace augur {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/nearest.h"
+#include "base/nearest.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/status_screen.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <string_view>
+
+#include "base/excerpt.h"
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+std::string Count(uint64_t count, std::string_view one, std::string_view many) {
+  return FormatCount(count) + " " + std::string(count == 1 ? one : many);
+}
+
+std::string Files(uint64_t count) { return Count(count, "file", "files"); }
+
+std::string FactOf(const Facts& facts, std::string_view name) {
+  const auto found = std::ranges::find(facts, name, [](const auto& fact) { return std::string_view(fact.first); });
+  return found != facts.end() ? found->second : std::string();
+}
+
+// "13:02:11" of today, else with the date; local time.
+std::string TimeText(int64_t time, int64_t now) {
+  const time_t then_seconds = time;
+  const time_t now_seconds = now;
+  tm then{};
+  tm today{};
+  localtime_r(&then_seconds, &then);
+  localtime_r(&now_seconds, &today);
+  const bool same_day = then.tm_yday == today.tm_yday && then.tm_year == today.tm_year;
+  std::array<char, 32> text{};
+  (void)std::strftime(text.data(), text.size(), same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then);
+  return text.data();
+}
+
+std::string JobText(const OrderReport& order) {
+  return order.job == 0 ? "of readers of no known job" : "of job " + FormatCount(order.job);
+}
+
+std::string Since(const OrderReport& order, int64_t now) {
+  if (order.since == 0) return "";
+  const auto seconds = static_cast<uint64_t>(std::max<int64_t>(now - order.since, 0));
+  return " since " + TimeText(order.since, now) + " (" + FormatDuration(seconds * 1'000'000) + ")";
+}
+
+// What reading ahead has given so far.
+std::string Gain(const StatisticsSnapshot& snapshot) {
+  const uint64_t pushed = snapshot[Stat::kPushes];
+  if (pushed == 0) return "no file was read ahead so far";
+  std::string text =
+      Files(pushed) + " (" + FormatSize(snapshot[Stat::kPushedBytes]) + ") in memory before they were opened";
+  const HistogramCounts& lead = snapshot[Histogram::kLeadTimeUs];
+  if (lead.total() > 0 && lead.Quantile(0.5) != UINT64_MAX)
+    text += ", half of them up to " + FormatDuration(lead.Quantile(0.5)) + " before";
+  if (snapshot[Stat::kStalls] > 0)
+    text += "; " + Count(snapshot[Stat::kStalls], "read", "reads") + " came before the file was there";
+  return text;
+}
+
+std::string OrderLine(const OrderReport& order, int64_t now) {
+  switch (order.state) {
+    case OrderReport::State::kKnown: return "known " + JobText(order) + Since(order, now) + ": " + order.text;
+    case OrderReport::State::kEnded: return "job that has ended: " + order.text;
+    case OrderReport::State::kSought: break;
+  }
+  return "not known " + JobText(order) + ": " + order.text;
+}
+
+// The line that is read when only one is.
+std::string FirstLine(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
+  if (!screen.foresees) return "order not worked out: this mount does not look ahead, or has too little memory= for it";
+  const auto is_known = [](const OrderReport& order) { return order.state == OrderReport::State::kKnown; };
+  const auto known = std::ranges::find_if(screen.orders, is_known);
+  if (known != screen.orders.end()) return "order " + OrderLine(*known, screen.now) + "; " + Gain(snapshot);
+  const std::string policy = FactOf(screen.facts, "policy");
+  if (policy == "window" || policy == "tiles")
+    return "order known: files are read in path order, or as given by 'augurctl hint'; " + Gain(snapshot);
+  const auto sought = std::ranges::find(screen.orders, OrderReport::State::kSought, &OrderReport::state);
+  if (sought != screen.orders.end()) return "order " + OrderLine(*sought, screen.now);
+  return "order not known: no job reads now";
+}
+
+void Add(std::string& out, std::string_view name, const std::string& text) {
+  constexpr size_t kNameWidth = 10;
+  std::string line(name);
+  line.resize(std::max(kNameWidth, line.size()), ' ');
+  out += line + text + "\n";
+}
+
+std::string Reads(const StatisticsSnapshot& snapshot) {
+  std::string text = Count(snapshot[Stat::kReads], "request", "requests") + " of the kernel (" +
+                     FormatSize(snapshot[Stat::kReadBytes]) + ")";
+  const uint64_t blocks = snapshot[Stat::kRecordCacheHits] + snapshot[Stat::kRecordCacheJoins] +
+                          snapshot[Stat::kWarehouseHits] + snapshot[Stat::kMisses];
+  if (blocks > 0)
+    text +=
+        ", " + FormatCount(snapshot[Stat::kMisses] * 100 / blocks) + " % of the records fetched from the disk for them";
+  return text + "; " + FormatCount(snapshot[Stat::kReadFailures]) + " failed";
+}
+
+}  // namespace
+
+std::string FormatDuration(uint64_t microseconds) {
+  constexpr uint64_t kSecond = 1'000'000;
+  const uint64_t seconds = microseconds / kSecond;
+  std::array<char, 48> text{};
+  if (microseconds < 1000) {
+    std::snprintf(text.data(), text.size(), "%u us", static_cast<unsigned>(microseconds));
+  } else if (microseconds < kSecond) {
+    std::snprintf(text.data(), text.size(), "%.1f ms", static_cast<double>(microseconds) / 1000);
+  } else if (seconds < 60) {
+    std::snprintf(text.data(), text.size(), "%.1f s", static_cast<double>(microseconds) / kSecond);
+  } else if (seconds < 3600) {
+    std::snprintf(text.data(), text.size(), "%u min %u s", static_cast<unsigned>(seconds / 60),
+                  static_cast<unsigned>(seconds % 60));
+  } else {
+    return FormatCount(seconds / 3600) + " h " + std::to_string(seconds / 60 % 60) + " min";
+  }
+  return text.data();
+}
+
+std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
+  std::string first = FirstLine(screen, snapshot);
+  std::string out = Printable(first) + "\n";
+  // The others, each on a line of its own: the one of the first line is not said twice.
+  constexpr size_t kJobsMax = 6;
+  size_t jobs = 0;
+  size_t more = 0;
+  for (const OrderReport& order : screen.orders) {
+    const std::string line = OrderLine(order, screen.now);
+    if (first.find(line) != std::string::npos) continue;
+    if (jobs++ < kJobsMax) {
+      Add(out, order.state == OrderReport::State::kEnded ? "ended" : "also", Printable(line));
+    } else {
+      ++more;
+    }
+  }
+  if (more > 0) Add(out, "also", Count(more, "job", "jobs") + " more: --all lists them");
+  for (const auto& [name, value] : screen.facts) {
+    if (name.starts_with("hint")) Add(out, "hint", Printable(value));
+  }
+  out += "\n";
+  Add(out, "mount", Printable(FactOf(screen.facts, "mountpoint")));
+  Add(out, "store", Printable(FactOf(screen.facts, "store")) + ", generation " + FactOf(screen.facts, "generation"));
+  Add(out, "reads", Reads(snapshot));
+  Add(out, "disk",
+      Count(snapshot[Stat::kDiskReads], "read", "reads") + " (" + FormatSize(snapshot[Stat::kDiskBytes]) + "); " +
+          Count(snapshot[Stat::kCorruptBlocks], "record was", "records were") + " damaged");
+  if (snapshot[Stat::kImagesDecoded] + snapshot[Stat::kDecodeErrors] > 0) {
+    Add(out, "views",
+        Count(snapshot[Stat::kImagesDecoded], "image", "images") + " decoded to " +
+            FormatSize(snapshot[Stat::kRenderedBytes]) + "; " + FormatCount(snapshot[Stat::kDecodeErrors]) +
+            " could not be ('augurctl views' has more)");
+  }
+  if (screen.foresees) {
+    Add(out, "page cache",
+        FormatSize(snapshot[Gauge::kStockedBytes]) + " put there ahead, " + FormatSize(snapshot[Gauge::kLeftBytes]) +
+            " left there for the next epoch");
+    Add(out, "kept",
+        FormatSize(snapshot[Gauge::kWarehouseBytes]) + " of " + FormatSize(snapshot[Gauge::kWarehouseBytesMax]) +
+            " for records that are used again");
+  }
+  Add(out, "memory", FormatSize(snapshot[Gauge::kMemoryBytes]) + " of " + FormatSize(snapshot[Gauge::kMemoryBytesMax]));
+  Add(out, "log", Printable(FactOf(screen.facts, "log")));
+  return out + "\nWhat the kernel's page cache serves makes no request and is not counted. All numbers: --all\n";
+}
+
+}  // namespace augur

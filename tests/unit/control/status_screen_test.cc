@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/status_screen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace augur {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using State = OrderReport::State;
+
+constexpr int64_t kNow = 1'700'000'000;
+
+TEST(FormatDuration, IsForPeople) {
+  EXPECT_EQ(FormatDuration(0), "0 us");
+  EXPECT_EQ(FormatDuration(999), "999 us");
+  EXPECT_EQ(FormatDuration(1500), "1.5 ms");
+  EXPECT_EQ(FormatDuration(12'300'000), "12.3 s");
+  EXPECT_EQ(FormatDuration(268'435'456), "4 min 28 s");
+  EXPECT_EQ(FormatDuration(uint64_t{11'100} * 1'000'000), "3 h 5 min");
+}
+
+// The first line alone answers the question: known or not, of which job, since when, and what it gave.
+TEST(RenderStatus, TheFirstLineIsAboutTheOrder) {
+  Statistics statistics;
+  statistics.Add(Stat::kPushes, 12'345);
+  statistics.Add(Stat::kPushedBytes, 3 << 20);
+  statistics.Add(Stat::kStalls, 1);
+  StatusScreen screen;
+  screen.now = kNow;
+  screen.orders = {{.job = 3, .state = State::kKnown, .since = kNow - 268, .text = "torch RandomSampler, seed 7"},
+                   {.job = 4, .state = State::kSought, .since = 0, .text = "not understood after 12 reads"},
+                   {.job = 0, .state = State::kEnded, .since = 0, .text = "Keras, seed 1"}};
+  const std::string text = RenderStatus(screen, statistics.Snapshot());
+  const std::string first = text.substr(0, text.find('\n'));
+  EXPECT_THAT(first, StartsWith("order known of job 3 since "));
+  EXPECT_THAT(first, HasSubstr("(4 min 28 s): torch RandomSampler, seed 7; 12,345 files (3.0 MiB) in memory before"));
+  EXPECT_THAT(first, HasSubstr("; 1 read came before the file was there"));
+  EXPECT_THAT(text, HasSubstr("\nalso      not known of job 4: not understood after 12 reads\n"));
+  EXPECT_THAT(text, HasSubstr("\nended     job that has ended: Keras, seed 1\n"));
+}
+
+TEST(RenderStatus, WhatIsNotKnownIsSaidToo) {
+  const StatisticsSnapshot none = Statistics().Snapshot();
+  StatusScreen screen;
+  EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not known: no job reads now\n"));
+  screen.orders = {{.job = 1, .state = State::kSought, .since = 0, .text = "too few reads so far"}};
+  EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not known of job 1: too few reads so far\n"));
+  screen.facts = {{"policy", "window"}};
+  EXPECT_THAT(RenderStatus(screen, none), StartsWith("order known: files are read in path order, or as given"));
+  screen.foresees = false;
+  EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not worked out: "));
+}
+
+TEST(RenderStatus, IsOneScreenWhateverThereIs) {
+  Statistics statistics;
+  for (const StatDefinition& row : kStatDefinitions) statistics.Add(row.id, 337'692);
+  StatusScreen screen;
+  screen.now = kNow;
+  screen.facts = {{"mountpoint", "/mnt/a\x1b[31m"}, {"store", "/data/x"}, {"generation", "3"}, {"log", "system log"}};
+  for (uint64_t job = 1; job <= 50; ++job) {
+    screen.orders.push_back({.job = job, .state = State::kKnown, .since = kNow, .text = "a sampler"});
+  }
+  const std::string text = RenderStatus(screen, statistics.Snapshot());
+  EXPECT_LE(std::ranges::count(text, '\n'), 24);
+  EXPECT_THAT(text, HasSubstr("also      43 jobs more: --all lists them\n"));
+  EXPECT_THAT(text, HasSubstr("mount     /mnt/a\\x1B[31m\n"));
+  EXPECT_THAT(text, HasSubstr("store     /data/x, generation 3\n"));
+  EXPECT_THAT(text, HasSubstr("log       system log\n"));
+  EXPECT_THAT(text, HasSubstr("337,692 requests of the kernel (329.8 KiB)"));
+  EXPECT_THAT(text, Not(HasSubstr("337692")));
+}
+
+}  // namespace
+}  // namespace augur

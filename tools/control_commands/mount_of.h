@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "augur/status.h"
+#include "base/unique_fd.h"
+
+namespace augur {
+
+// The root folder of the AugurFS mount that `path` lies in or leads to (O_PATH): the mount point, anything below it, a
+// bind mount of it or of a folder in it, or an overlay that has one of these below. Looks at /proc and at folders that
+// the kernel knows already; only the path itself may make the daemon answer. kNotFound: none; else the failure of the
+// look, whose text is that of an errno value in `error`.
+struct MountLook {
+  UniqueFd root;  // invalid: not found
+  int error = 0;  // why; 0: it is no mount of FUSE
+};
+MountLook MountOf(const std::string& path);
+
+// The lower folders of an overlay, from the options of its file system, the topmost first.
+std::vector<std::string> LowerFolders(const std::string& options);
+
+}  // namespace augur
