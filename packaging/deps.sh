@@ -16,15 +16,16 @@ END
 }
 
 build=(build-essential cmake ninja-build pkg-config
-  libfuse3-dev fuse3 liburing-dev libjpeg62-turbo-dev libspng-dev libxxhash-dev libarchive-dev libspdlog-dev libcli11-dev
+  libfuse3-dev fuse3 liburing-dev libjpeg62-turbo-dev libxxhash-dev libarchive-dev libspdlog-dev libcli11-dev
   nlohmann-json3-dev libhwy-dev libdeflate-dev libssl-dev zlib1g-dev)
 photos=(python3 python3-pil plasma-workspace-wallpapers)
 torchvision=(python3-torchvision)
-test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev liblmdb-dev libturbojpeg0-dev libjpeg-turbo-progs
+test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev liblmdb-dev libspng-dev libturbojpeg0-dev
+  libjpeg-turbo-progs
   ccache clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev git
   python3-venv
   fio squashfs-tools squashfuse erofs-utils e2fsprogs
-  attr file lz4 man-db procps strace util-linux zip zstd)
+  attr file libarchive-tools lz4 man-db procps strace unzip util-linux zip zstd)
 
 print_only=
 wanted=()

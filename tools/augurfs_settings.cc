@@ -54,7 +54,7 @@ constexpr uint64_t kWritingMax = 16 * kMiB;
 // And for memory of images that nobody has now, waiting for the next: two dozen photographs' pixels are enough.
 constexpr uint64_t kRecycledShare = 16;
 constexpr uint64_t kRecycledMax = 16 * kMiB;
-// A decoding thread: tables of libjpeg or libspng (300 KiB), and its stack.
+// A decoding thread: tables of libjpeg or zlib (300 KiB), and its stack.
 constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
 // The index of the store: all of it where it fits into this share; of a larger one, what was used lately. A store of a
 // million files has an index of 130 MB, and a machine that trains on it has 8 GB and more.

@@ -4,7 +4,7 @@
 #include <cstdio>  // jpeglib.h wants it
 
 #include <jpeglib.h>
-#include <spng.h>
+#include <zlib.h>
 // libjpeg's texts are a second header, which needs the first.
 #include <jerror.h>
 
@@ -49,7 +49,7 @@ uint32_t DecoderVersions() {
   static const uint32_t kVersions = [] {
     jpeg_error_mgr errors = {};
     jpeg_std_error(&errors);
-    std::string names = std::to_string(LIBJPEG_TURBO_VERSION_NUMBER) + spng_version_string();
+    std::string names = std::to_string(LIBJPEG_TURBO_VERSION_NUMBER) + zlibVersion();
     for (const int text : {static_cast<int>(JMSG_VERSION), static_cast<int>(JMSG_COPYRIGHT)}) {
       if (text <= errors.last_jpeg_message) names += errors.jpeg_message_table[text];
     }

@@ -67,7 +67,7 @@ boolean OnApp1(j_decompress_ptr decompress) {
   const std::span<const std::byte> body(segment + 2, bytes - 2);
   if (self.exif.empty() && body.size() > kExifMagic.size() &&
       std::memcmp(body.data(), kExifMagic.data(), kExifMagic.size()) == 0) {
-    self.exif = body.subspan(kExifMagic.size());
+    self.exif = TiffOf(body);
   }
   source->next_input_byte += bytes;
   source->bytes_in_buffer -= bytes;

@@ -1,132 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/png_chunks.h"
 
-#include <libdeflate.h>
-
 #include <algorithm>
-#include <cctype>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "decode/png_header.h"
+#include "decode/png_chunk.h"
 
 namespace augur {
 namespace {
 
-constexpr size_t kMagicBytes = 8;
-constexpr size_t kHeaderBytes = 8;  // length, type
-constexpr size_t kCrcBytes = 4;
-constexpr uint32_t kCriticalBit = 0x20;  // of the first letter: clear when a reader must know the chunk
-
-uint32_t BigEndian32(const std::byte* at) {
-  return std::to_integer<uint32_t>(at[0]) << 24 | std::to_integer<uint32_t>(at[1]) << 16 |
-         std::to_integer<uint32_t>(at[2]) << 8 | std::to_integer<uint32_t>(at[3]);
-}
-
-struct Chunk {
-  std::string_view type;
-  std::span<const std::byte> whole;  // header, body, checksum; of a cut chunk what there is
-  std::span<const std::byte> body;
-  bool cut = false;
-
-  bool critical() const { return (static_cast<unsigned char>(type[0]) & kCriticalBit) == 0; }
-  bool sound() const {
-    return !cut && libdeflate_crc32(0, whole.data() + 4, 4 + body.size()) == BigEndian32(whole.last(kCrcBytes).data());
-  }
-  // Pillow's PngImageFile.load_read goes on with a DDAT as with an IDAT, once there was one.
-  bool pixels(bool seen) const { return type == "IDAT" || (seen && type == "DDAT"); }
-  // Whether it makes the pixels. `seen`: there was an IDAT before it.
-  bool taken(bool seen) const { return type == "IHDR" || type == "PLTE" || pixels(seen); }
-};
-
-// REQUIRES: at least a header is left.
-Chunk ChunkAt(std::span<const std::byte> rest) {
-  const size_t asked = BigEndian32(rest.data());
-  const size_t there = rest.size() - kHeaderBytes;
-  Chunk chunk;
-  chunk.type = {reinterpret_cast<const char*>(rest.data()) + 4, 4};
-  chunk.cut = there < kCrcBytes || asked > there - kCrcBytes;
-  chunk.body = rest.subspan(kHeaderBytes, std::min(asked, there));
-  chunk.whole = rest.first(std::min(rest.size(), kHeaderBytes + asked + kCrcBytes));
-  return chunk;
-}
-
-bool IsName(std::string_view type) {
-  return std::all_of(type.begin(), type.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
+constexpr size_t kPaletteEntriesMax = 256;
+constexpr size_t kEntryBytes = 3;
+constexpr size_t kFrameControlBytes = 26;
 
 Status Corrupt(const std::string& text) { return {Code::kCorrupt, "PNG: " + text}; }
+
+// A log line takes no bytes from the file but letters.
+std::string NameOf(const PngChunk& chunk) {
+  return chunk.named() ? std::string(chunk.type) : std::string("without a name");
+}
+
+// Of an animation's frame: a smaller first frame would be decoded in its own width, so its pixels would be others.
+bool IsWholeFrame(std::span<const std::byte> control, const std::optional<PngHeader>& header) {
+  return header && PngNumber(control.data() + 4) == header->width && PngNumber(control.data() + 8) == header->height &&
+         PngNumber(control.data() + 12) == 0 && PngNumber(control.data() + 16) == 0;
+}
+
+// Pillow finds the method for a chunk by its name in ASCII.
+bool IsAscii(std::string_view type) {
+  return std::ranges::all_of(type, [](unsigned char c) { return c < 0x80; });
+}
+
+Status Check(const PngChunk& chunk, bool tolerant) {
+  if (!chunk.named() && !(tolerant && IsAscii(chunk.type))) return Corrupt("a chunk before the pixels has no name");
+  if (chunk.cut) return Corrupt("truncated: the file ends before its pixels; get it whole");
+  if ((chunk.critical() || !tolerant) && !chunk.sound()) {
+    return Corrupt("chunk " + NameOf(chunk) + ": checksum mismatch; get the file anew");
+  }
+  return {};
+}
 
 }  // namespace
 
 Result<PngChunks> PngChunks::Find(std::span<const std::byte> file, bool tolerant) {
   if (!LooksLikePng(file)) return Corrupt("no PNG signature");
   PngChunks found(file);
-  found.piece_ = file.first(kMagicBytes);
-  found.next_ = kMagicBytes;
-  found.left_ = kMagicBytes;
-  size_t at = kMagicBytes;
-  bool pixels = false;
-  while (file.size() - at >= kHeaderBytes) {
-    const Chunk chunk = ChunkAt(file.subspan(at));
-    if (chunk.pixels(pixels)) {
-      pixels = true;
-      found.left_ += chunk.cut ? kHeaderBytes + chunk.body.size() : chunk.whole.size();
-      if (chunk.cut) break;
-    } else {
-      if (pixels || chunk.type == "IEND") break;
-      if (!IsName(chunk.type) && !tolerant) return Corrupt("a chunk before the pixels has no name");
-      if (chunk.cut) return Corrupt("truncated: the file ends before its pixels; get it whole");
-      if ((chunk.critical() || !tolerant) && !chunk.sound()) {
-        // A log line takes no bytes from the file but letters.
-        const std::string name(IsName(chunk.type) ? chunk.type : "without a name");
-        return Corrupt("chunk " + name + ": checksum mismatch; get the file anew");
-      }
-      if (chunk.taken(pixels)) found.left_ += chunk.whole.size();
-      if (chunk.type == "PLTE") found.palette_ = chunk.body;
-    }
+  std::optional<PngHeader> header;
+  for (size_t at = kPngMagicBytes;;) {
+    if (file.size() - at < kPngChunkHeaderBytes)
+      return Corrupt("truncated: no pixels (IHDR, IDAT); get the file whole");
+    const PngChunk chunk = PngChunk::At(file.subspan(at));
     at += chunk.whole.size();
+    // One in front of the header is a chunk like others, as for Pillow.
+    if (chunk.type == "IDAT" && header) {
+      found.body_ = chunk.body;
+      found.next_ = at;
+      break;
+    }
+    if (chunk.type == "IEND") return Corrupt("no pixels (IHDR, IDAT) before its end; get the file anew");
+    if (chunk.type == "fdAT") return Corrupt("a frame of an animation (fdAT) stands before the image (IDAT)");
+    AUGUR_TRY(Check(chunk, tolerant));
+    if (chunk.type == "IHDR") {
+      const bool interlaced = header && header->interlaced;
+      header = PngHeader::Read(chunk.body);
+      if (!header) return Corrupt("chunk IHDR: too short, or a value without a meaning; get the file anew");
+      // As Pillow, to which the last header counts but for this.
+      header->interlaced = header->interlaced || interlaced;
+    } else if (chunk.type == "PLTE" && header && header->color == PngColor::kPalette) {
+      found.palette_ = chunk.body;
+    } else if (chunk.type == "fcTL" && chunk.body.size() >= kFrameControlBytes && !IsWholeFrame(chunk.body, header)) {
+      return Corrupt("chunk fcTL: the first frame of the animation is not the whole image");
+    }
   }
-  if (!pixels) return Corrupt("truncated: no pixels (IDAT); get the file whole");
+  found.header_ = *header;
+  if (header->color == PngColor::kPalette) {
+    const size_t entries = found.palette_.size() / kEntryBytes;
+    if (entries == 0) return Corrupt("no palette (PLTE) before the pixels; get the file anew");
+    if (entries > kPaletteEntriesMax) return Corrupt("chunk PLTE: more than 256 entries");
+  }
   return found;
 }
 
-// REQUIRES: the stream goes on.
-void PngChunks::TakePiece() {
-  if (!body_.empty()) {
-    piece_ = std::exchange(body_, {});
-    return;
-  }
-  Chunk chunk = ChunkAt(file_.subspan(next_));
-  while (!chunk.taken(pixels_)) {
+std::span<const std::byte> PngChunks::NextPiece() {
+  while (body_.empty()) {
+    if (file_.size() - next_ < kPngChunkHeaderBytes) return {};
+    const PngChunk chunk = PngChunk::At(file_.subspan(next_));
+    // Pillow's PngImageFile.load_read goes on with a DDAT as with an IDAT.
+    if (chunk.type != "IDAT" && chunk.type != "DDAT") return {};
     next_ += chunk.whole.size();
-    chunk = ChunkAt(file_.subspan(next_));
+    body_ = chunk.body;
   }
-  next_ += chunk.whole.size();
-  pixels_ = chunk.pixels(pixels_);
-  piece_ = chunk.whole;
-  if (!chunk.cut && chunk.type != "DDAT") return;
-  // Under a header that asks for what is there, and says IDAT: libspng looks at nothing less than it was promised, and
-  // knows no DDAT.
-  for (size_t i = 0; i < 4; ++i) header_[i] = std::byte(chunk.body.size() >> (24 - 8 * i) & 0xFF);
-  std::ranges::copy(std::as_bytes(std::span(std::string_view("IDAT"))), header_.begin() + 4);
-  piece_ = header_;
-  body_ = chunk.whole.subspan(kHeaderBytes);
-}
-
-bool PngChunks::Read(void* to, size_t bytes) {
-  if (bytes > left_) return false;
-  left_ -= bytes;
-  auto* out = static_cast<std::byte*>(to);
-  while (bytes > 0) {
-    if (piece_.empty()) TakePiece();
-    const size_t now = std::min(bytes, piece_.size());
-    out = std::copy_n(piece_.begin(), now, out);
-    piece_ = piece_.subspan(now);
-    bytes -= now;
-  }
-  return true;
+  const auto piece = body_.first(std::min(body_.size(), kPieceBytesMax));
+  body_ = body_.subspan(piece.size());
+  return piece;
 }
 
 }  // namespace augur

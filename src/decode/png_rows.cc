@@ -1,37 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decode/png_rows.h"
 
-#include <spng.h>
-
 #include <algorithm>
 
 namespace augur {
 namespace {
 
-bool IsGrey(uint8_t color_type) {
-  return color_type == SPNG_COLOR_TYPE_GRAYSCALE || color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
-}
-
-size_t SamplesOf(uint8_t color_type) {
-  switch (color_type) {
-    case SPNG_COLOR_TYPE_TRUECOLOR: return 3;
-    case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA: return 2;
-    case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA: return 4;
-    default: return 1;
-  }
-}
+bool IsGrey(PngColor color) { return color == PngColor::kGrey || color == PngColor::kGreyAlpha; }
 
 }  // namespace
 
-PngRows::PngRows(uint8_t color_type, uint8_t bit_depth, bool keep_grey, std::span<const std::byte> palette)
-    : color_type_(color_type), bit_depth_(bit_depth), channels_(keep_grey && IsGrey(color_type) ? 1 : 3) {
-  if (color_type == SPNG_COLOR_TYPE_INDEXED) {
+PngRows::PngRows(const PngHeader& header, bool keep_grey, std::span<const std::byte> palette)
+    : color_(header.color),
+      bit_depth_(header.bit_depth),
+      samples_(header.samples()),
+      channels_(keep_grey && IsGrey(header.color) ? 1 : 3) {
+  if (color_ == PngColor::kPalette) {
     const size_t entries = std::min(palette.size() / 3, colors_.size());
     for (size_t i = 0; i < entries * 3; ++i) colors_[i / 3][i % 3] = std::to_integer<uint8_t>(palette[i]);
-  } else if (bit_depth <= 8) {
+  } else if (bit_depth_ <= 8) {
     // Grey of few bits is spread over 0 to 255: 1, 2, 4 and 8 bits have 255 / 1, 3, 15 and 255 to a step.
-    const unsigned step = 255U / ((1U << bit_depth) - 1);
-    for (unsigned value = 0; value < 1U << bit_depth; ++value) colors_[value].fill(static_cast<uint8_t>(value * step));
+    const unsigned step = 255U / ((1U << bit_depth_) - 1);
+    for (unsigned value = 0; value < 1U << bit_depth_; ++value) colors_[value].fill(static_cast<uint8_t>(value * step));
   }
 }
 
@@ -48,17 +38,17 @@ void PngRows::ConvertLooked(const uint8_t* samples, std::span<uint8_t> out) cons
 void PngRows::Convert(const uint8_t* samples, std::span<uint8_t> out) const {
   const size_t sample_bytes = bit_depth_ == 16 ? 2 : 1;
   const size_t pixels = out.size() / channels_;
-  const size_t step = SamplesOf(color_type_) * sample_bytes;
+  const size_t step = samples_ * sample_bytes;
   if (step == 1) {
     ConvertLooked(samples, out);
-  } else if (color_type_ == SPNG_COLOR_TYPE_GRAYSCALE) {
+  } else if (color_ == PngColor::kGrey) {
     // 16 bits, of which Pillow's mode I;16 does not take the high ones but what fits: I16_L and I16_RGB in its
     // Convert.c.
     for (size_t x = 0; x < pixels; ++x) {
       const uint8_t value = samples[x * 2] == 0 ? samples[x * 2 + 1] : 255;
       std::fill_n(out.data() + x * channels_, channels_, value);
     }
-  } else if (color_type_ == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA) {
+  } else if (color_ == PngColor::kGreyAlpha) {
     for (size_t x = 0; x < pixels; ++x) std::fill_n(out.data() + x * channels_, channels_, samples[x * step]);
   } else if (step == 3) {
     std::copy_n(samples, out.size(), out.data());

@@ -21,6 +21,7 @@ from PIL import Image, ImageFile, features
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import dataset  # noqa: E402
+import odd_png  # noqa: E402
 
 FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS)
 DIFFERENCES_MAX = 8
@@ -97,8 +98,8 @@ def pillow_decode(file, mode="RGB", tolerant=False, scale=1):
             if scale > 1:
                 image.draft(None, (max(1, image.width // scale), max(1, image.height // scale)))
             if mode == "kept":
-                # A PNG of 16-bit grey with alpha is RGBA to Pillow; byte 25 is the colour type, 4 is grey with alpha.
-                mode = "L" if image.mode in ("L", "1", "I;16", "LA") or (image.format == "PNG" and file[25] == 4) else "RGB"
+                # A PNG of 16-bit grey with alpha is RGBA to Pillow.
+                mode = "L" if image.mode in ("L", "1", "I;16", "LA") or odd_png.kind(file)[0] == 4 else "RGB"
             return pixels(image.convert(mode))
     except (OSError, SyntaxError, ValueError, IndexError, struct.error, EOFError, KeyError, Image.DecompressionBombError) as error:
         return f"{type(error).__name__}: {error}"
@@ -137,10 +138,10 @@ def random_crop(photos, rng, side_max=260):
     return photo.crop((left, top, left + width, top + height))
 
 
-def make_jpeg(photos, rng):
+def make_jpeg(photos, rng, progressive=False):
     """As Pillow writes them."""
     image = random_crop(photos, rng).convert(rng.choice(("RGB", "RGB", "RGB", "L", "CMYK")))
-    options = {"quality": rng.randint(1, 100), "progressive": rng.random() < 0.3, "optimize": rng.random() < 0.2}
+    options = {"quality": rng.randint(1, 100), "progressive": rng.random() < 0.3 or progressive, "optimize": rng.random() < 0.2}
     if image.mode == "RGB":
         options["subsampling"] = rng.choice((0, 1, 2))
     if rng.random() < 0.2:
@@ -155,7 +156,7 @@ SAMPLINGS = ((11, 11, 11), (21, 11, 11), (22, 11, 11), (41, 11, 11), (12, 11, 11
              (22, 21, 12), (22, 12, 12), (22, 21, 21), (22, 22, 11), (31, 11, 11), (13, 11, 11), (44, 22, 11))
 
 
-def make_odd_jpeg(photos, rng, dump):
+def make_odd_jpeg(photos, rng, dump, progressive=False):
     """As libjpeg can write them and Pillow does not."""
     space = rng.choice((1, 2, 3, 3, 3, 4, 5, 5))
     image = random_crop(photos, rng).convert({1: "L", 2: "RGB", 3: "RGB"}.get(space, "CMYK"))
@@ -169,7 +170,7 @@ def make_odd_jpeg(photos, rng, dump):
     # An MCU has ten blocks at most.
     if sum(factor // 10 * (factor % 10) for factor in sampling) > 10:
         sampling = (22, 11, 11, 22)[: len(sampling)]
-    return dump.encode(image.tobytes(), image.size, space, rng.randint(1, 100), rng.random() < 0.4, rng.random() < 0.3,
+    return dump.encode(image.tobytes(), image.size, space, rng.randint(1, 100), rng.random() < 0.4 or progressive, rng.random() < 0.3,
                        rng.choice((0, 0, 1, 2)), rng.random() < 0.7, sampling)
 
 
@@ -248,11 +249,23 @@ def case_truncated(dump, photos, rng):
     file = whole[:size]
     if file.startswith(b"\x89PNG"):
         return truncated_png(dump, whole, file, tolerant)
-    if tolerant and not SAME_LIBJPEG and is_progressive(whole):
-        # What an unfinished progressive image is smoothed to changed between libjpeg-turbo 2.1 and 3.0 (its issues 700 and 721).
-        ours, theirs = dump.decode(file, tolerant=True), pillow_decode(file, tolerant=True)
-        return difference(*(answer if isinstance(answer, str) else (answer[0], b"") for answer in (ours, theirs)))
-    return compare_decode(dump, file, rng, tolerant)
+    return compare_unfinished(dump, whole, file, rng, tolerant) if tolerant else compare_decode(dump, file, rng)
+
+
+def compare_unfinished(dump, whole, file, rng, tolerant=False):
+    """`file` is `whole` with less in it."""
+    if SAME_LIBJPEG or not is_progressive(whole):
+        return compare_decode(dump, file, rng, tolerant)
+    # What such an image is smoothed to changed between libjpeg-turbo 2.1 and 3.0 (its issues 700 and 721).
+    ours, theirs = dump.decode(file, tolerant=tolerant), pillow_decode(file, tolerant=tolerant)
+    return difference(*(answer if isinstance(answer, str) else (answer[0], b"") for answer in (ours, theirs)))
+
+
+def case_missing_scans(dump, photos, rng):
+    """A whole progressive JPEG of which the last scans are left out, and the end marker is not: libjpeg smooths it."""
+    whole = make_jpeg(photos, rng, progressive=True) if rng.random() < 0.5 else make_odd_jpeg(photos, rng, dump, progressive=True)
+    ends = scan_ends(whole)
+    return compare_unfinished(dump, whole, whole[: rng.choice(ends)] + b"\xff\xd9", rng)
 
 
 def case_broken(dump, photos, rng):
@@ -273,9 +286,44 @@ def case_broken(dump, photos, rng):
     return difference(ours, (theirs[0], ours[1]) if file.startswith(b"\x89PNG") and not isinstance(ours, str) else theirs)
 
 
+# What we refuse in a PNG and some Pillow shows: PIXELS.md has each.
+REFUSED_BY_US = ("no palette (PLTE)", "(fdAT) stands before", "chunk fcTL: the first frame")
+
+
+def case_odd_png(dump, photos, rng):
+    """PNGs that break a rule. What Pillow refuses for a chunk that makes no pixels, we show as Pillow shows it without that chunk."""
+    file, tolerant = odd_png.make(rng, make_png(photos, rng)), rng.random() < 0.4
+    if tolerant and b"fdAT" in file:  # Pillow then reads a chunk of no length
+        return None
+    mode = rng.choice(("RGB", "kept")) if VERSION >= (12, 0) else "RGB"
+    ours = dump.decode(file, keep_grey=mode == "kept", tolerant=tolerant)
+    theirs = pillow_decode(file, mode, tolerant)
+    if isinstance(theirs, str) and not isinstance(ours, str):
+        theirs = pillow_decode(odd_png.only_pixels(file), mode, tolerant)
+    if isinstance(ours, str) and not isinstance(theirs, str):
+        if any(text in ours for text in REFUSED_BY_US) or ("chunk IHDR" in ours and file.count(b"IHDR") > 1):
+            return None
+    # Pillow 9.4 has another mode for 16-bit grey, and other colours where a palette lacks some.
+    if VERSION < (12, 0) and odd_png.kind(file) in ((0, 16), (3, 1), (3, 2), (3, 4), (3, 8)) and not isinstance(theirs, str):
+        theirs = theirs[0], ours[1]
+    return difference(ours, theirs)
+
+
 def is_progressive(jpeg):
     with Image.open(io.BytesIO(jpeg)) as image:
         return "progressive" in image.info
+
+
+def scan_ends(jpeg):
+    """Where each scan ends."""
+    at, ends = 2, []
+    while jpeg[at + 1] != 0xD9:
+        scan = jpeg[at + 1] == 0xDA
+        at += 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
+        while scan and (jpeg[at] != 0xFF or jpeg[at + 1] == 0 or 0xD0 <= jpeg[at + 1] <= 0xD7):
+            at += 1
+        ends += [at] * scan
+    return ends
 
 
 def truncated_png(dump, whole, file, tolerant):

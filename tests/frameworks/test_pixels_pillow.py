@@ -18,8 +18,9 @@ import mounts  # of bench/
 import pytest
 
 COMPARE = pathlib.Path(__file__).with_name("pixels_compare.py")
-# Cases of each group in each Pillow: 10 s of one core each.
-CASES = {"odd_set": 1, "jpeg": 1200, "odd_jpeg": 900, "png": 1500, "truncated": 800, "scaled": 200, "resize": 3500, "both": 400}
+# Cases of each group in each Pillow: 20 s of one core each.
+CASES = {"odd_set": 1, "jpeg": 1200, "odd_jpeg": 900, "png": 1500, "odd_png": 1500, "truncated": 800, "missing_scans": 200, "scaled": 200,
+         "resize": 3500, "both": 400}
 PILLOWS = {
     "13": CASES,
     "12": CASES,

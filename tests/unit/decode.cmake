@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-augur_test(decode unit/decode/exif_test.cc unit/decode/image_probe_test.cc LAYERS decode)
+augur_test(decode unit/decode/exif_test.cc unit/decode/image_probe_test.cc LAYERS decode LIBS PkgConfig::spng)

@@ -3,7 +3,7 @@ augur_test(decode_pixels
   unit/decode_pixels/image_decoder_test.cc unit/decode_pixels/jpeg_decoder_test.cc unit/decode_pixels/mutation_test.cc
   unit/decode_pixels/png_decoder_test.cc unit/decode_pixels/resize_test.cc
   fuzz/decode_once.cc fuzz/mutate.cc tools/odd_jpeg.cc
-  LAYERS decode views)
+  LAYERS decode views LIBS PkgConfig::spng)
 
 # What tests/frameworks/test_pixels_pillow.py asks for pixels.
 add_executable(pixel_dump tools/odd_jpeg.cc tools/pixel_dump.cc)

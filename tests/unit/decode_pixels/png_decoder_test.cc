@@ -5,17 +5,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <libdeflate.h>
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <random>
 #include <string>
 
 #include "decode/png_chunks.h"
+#include "decode/png_filter.h"
+#include "decode/png_header.h"
 #include "unit/decode_pixels/files.h"
 
 namespace augur {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -166,12 +172,157 @@ TEST(PngDecoder, ADdatAmongThePixelsIsOfThem) {
   EXPECT_THAT(DecodePng(before).status().text(), HasSubstr("DDAT"));
 }
 
+// The file with chunk `type` at `at`, with a checksum that fits.
+FileBytes With(FileBytes file, size_t at, std::string_view type, std::span<const std::byte> body) {
+  FileBytes chunk = LooseChunk(type, body.size());
+  std::ranges::copy(body, chunk.begin() + 8);
+  const uint32_t crc = libdeflate_crc32(0, chunk.data() + 4, 4 + body.size());
+  for (size_t i = 0; i < 4; ++i) chunk[8 + body.size() + i] = std::byte(crc >> (24 - 8 * i) & 0xFF);
+  file.insert(file.begin() + static_cast<ptrdiff_t>(at), chunk.begin(), chunk.end());
+  return file;
+}
+
+// The file with its pixels' stream in IDAT chunks of these sizes, the last one of the rest.
+FileBytes Split(const FileBytes& file, std::vector<size_t> sizes) {
+  const size_t at = FindChunk(file, "IDAT");
+  const size_t end = FindChunk(file, "IEND");
+  const std::span<const std::byte> stream(file.data() + at + 8, end - at - 12);
+  FileBytes split(file.begin(), file.begin() + static_cast<ptrdiff_t>(at));
+  size_t taken = 0;
+  sizes.push_back(stream.size());
+  for (const size_t size : sizes) {
+    const auto body = stream.subspan(taken).first(std::min(size, stream.size() - taken));
+    split = With(split, split.size(), "IDAT", body);
+    taken += body.size();
+  }
+  return With(split, split.size(), "IEND", {});
+}
+
+TEST(PngDecoder, TheAdler32Counts) {
+  const FileBytes file = ColorPng(64, 64);
+  const size_t last = FindChunk(file, "IEND") - 5;  // of the stream
+  for (size_t byte = 0; byte < 4; ++byte) {
+    FileBytes broken = file;
+    broken[last - byte] ^= std::byte{1};
+    const auto image = DecodePng(broken);
+    ASSERT_FALSE(image.ok()) << byte;
+    EXPECT_EQ(image.status().code(), Code::kCorrupt);
+    EXPECT_THAT(image.status().text(), HasSubstr("incorrect data check"));
+    // All rows but the last, which came with it.
+    const auto tolerant = DecodePng(broken, {.tolerant = true});
+    ASSERT_TRUE(tolerant.ok());
+    const std::vector<uint8_t> whole = MakeSamples(64, 64, 3);
+    EXPECT_TRUE(std::equal(whole.begin(), whole.end() - 64 * 3, tolerant->pixels.get()));
+    EXPECT_THAT(std::vector<uint8_t>(tolerant->span().last(64 * 3).begin(), tolerant->span().end()), Each(0));
+  }
+}
+
+// Pillow does not look at more of the stream than the piece in which the last row ends.
+TEST(PngDecoder, AnAdler32InAPieceOfItsOwnIsNotLookedAt) {
+  FileBytes file = ColorPng(64, 64);
+  file[FindChunk(file, "IEND") - 5] ^= std::byte{1};
+  const size_t bytes = FindChunk(file, "IEND") - FindChunk(file, "IDAT") - 12;
+  for (const size_t behind : {1U, 4U}) {
+    EXPECT_TRUE(DecodePng(Split(file, {bytes - behind})).ok()) << behind;
+    EXPECT_TRUE(DecodePng(Split(file, {10, 0, bytes - 10 - behind})).ok()) << behind;
+  }
+  EXPECT_FALSE(DecodePng(Split(file, {bytes - 30})).ok());
+}
+
+TEST(PngDecoder, APaletteOfColorImagesMayHaveAnyLength) {
+  const FileBytes file = ColorPng(32, 32);
+  const std::vector<std::byte> palette(1000);
+  for (const size_t bytes : {0U, 1U, 4U, 768U, 770U, 1000U}) {
+    for (const bool tolerant : {false, true}) {
+      const auto image = DecodePng(With(file, FindChunk(file, "IDAT"), "PLTE", std::span(palette).first(bytes)),
+                                   {.tolerant = tolerant});
+      ASSERT_TRUE(image.ok()) << image.status().text();
+      EXPECT_EQ(PixelsOf(*image), MakeSamples(32, 32, 3)) << bytes;
+    }
+  }
+}
+
+TEST(PngDecoder, AnAnimationsFirstFrameIsTheWholeImage) {
+  const FileBytes file = ColorPng(32, 16);
+  const size_t at = FindChunk(file, "IDAT");
+  std::vector<std::byte> control(26);
+  control[7] = std::byte{32};
+  control[11] = std::byte{16};
+  EXPECT_TRUE(DecodePng(With(file, at, "fcTL", control)).ok());
+  for (const size_t byte : {7U, 11U, 15U, 19U}) {
+    auto smaller = control;
+    smaller[byte] = std::byte{1};
+    EXPECT_THAT(DecodePng(With(file, at, "fcTL", smaller)).status().text(), HasSubstr("first frame")) << byte;
+  }
+  EXPECT_THAT(DecodePng(With(file, at, "fdAT", control)).status().text(), HasSubstr("fdAT"));
+  EXPECT_TRUE(DecodePng(With(file, FindChunk(file, "IEND"), "fdAT", control)).ok());
+}
+
+TEST(PngDecoder, TheLastHeaderCounts) {
+  const FileBytes file = ColorPng(32, 16);
+  const FileBytes other = MakePngFile(7, 7, SPNG_COLOR_TYPE_GRAYSCALE, 8, MakeSamples(7, 7, 1));
+  const auto body = std::span(other).subspan(16, 13);
+  EXPECT_EQ(DecodePng(With(file, 8, "IHDR", body))->width, 32U);
+  // The same by the probe, by which a store records the size.
+  EXPECT_EQ(ProbePng(With(file, 8, "IHDR", body)).width, 32U);
+  EXPECT_EQ(ProbePng(With(file, FindChunk(file, "IDAT"), "IHDR", body)).width, 7U);
+  auto longer = std::vector<std::byte>(body.begin(), body.end());
+  longer.resize(20);
+  EXPECT_EQ(ProbePng(With(file, FindChunk(file, "IDAT"), "IHDR", longer)).width, 7U);
+  EXPECT_EQ(ProbePng(With(file, FindChunk(file, "IDAT"), "IHDR", body.first(12))).kind, ImageKind::kNone);
+}
+
+// The plain rule of the specification, a byte at a time.
+std::vector<uint8_t> Unfilter(uint8_t filter, size_t pixel_bytes, std::span<const uint8_t> above,
+                              std::vector<uint8_t> row) {
+  for (size_t i = 0; i < row.size(); ++i) {
+    const int a = i < pixel_bytes ? 0 : row[i - pixel_bytes];
+    const int b = above[i];
+    const int c = i < pixel_bytes ? 0 : above[i - pixel_bytes];
+    const int p = a + b - c;
+    const int pa = std::abs(p - a);
+    const int pb = std::abs(p - b);
+    const int pc = std::abs(p - c);
+    const int paeth = pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
+    const int add[] = {0, a, b, (a + b) / 2, paeth};
+    row[i] = static_cast<uint8_t>(row[i] + add[filter]);
+  }
+  return row;
+}
+
+TEST(PngFilter, IsThatOfTheSpecificationForEveryPixelSize) {
+  std::mt19937 random(7);
+  for (const size_t pixel_bytes : {1U, 2U, 3U, 4U, 6U, 8U}) {
+    for (size_t pixels = 1; pixels < 40; ++pixels) {
+      for (uint8_t filter = 0; filter < 5; ++filter) {
+        std::vector<uint8_t> above(pixels * pixel_bytes + kPngRowSlack);
+        std::vector<uint8_t> row(above.size());
+        for (uint8_t& byte : above) byte = static_cast<uint8_t>(random());
+        for (uint8_t& byte : row) byte = static_cast<uint8_t>(random());
+        const size_t bytes = pixels * pixel_bytes;
+        const auto expected = Unfilter(filter, pixel_bytes, above, {row.begin(), row.end() - kPngRowSlack});
+        ASSERT_TRUE(UndoPngFilter(filter, pixel_bytes, above.data(), bytes, row.data()));
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(), row.begin()))
+            << int{filter} << " " << pixel_bytes << " " << pixels;
+      }
+    }
+  }
+  std::vector<uint8_t> row(1 + kPngRowSlack);
+  EXPECT_FALSE(UndoPngFilter(5, 1, row.data(), 1, row.data()));
+}
+
 TEST(PngDecoder, NoPaletteIsAnError) {
   FileBytes file = MakePngFile(8, 8, SPNG_COLOR_TYPE_GRAYSCALE, 8, MakeSamples(8, 8, 1));
   const FileBytes empty;
   EXPECT_EQ(DecodePng(empty).status().code(), Code::kCorrupt);
-  file[8 + 8 + 9] = std::byte{SPNG_COLOR_TYPE_INDEXED};
-  EXPECT_EQ(DecodePng(file).status().code(), Code::kCorrupt);  // its checksum does not fit any more, either
+  std::vector<std::byte> header(file.begin() + 16, file.begin() + 29);
+  header[9] = std::byte{SPNG_COLOR_TYPE_INDEXED};
+  const FileBytes indexed = With(file, FindChunk(file, "IDAT"), "IHDR", header);
+  EXPECT_THAT(DecodePng(indexed).status().text(), HasSubstr("no palette"));
+  const std::vector<std::byte> palette(771);
+  EXPECT_TRUE(DecodePng(With(indexed, FindChunk(indexed, "IDAT"), "PLTE", std::span(palette).first(770))).ok());
+  EXPECT_THAT(DecodePng(With(indexed, FindChunk(indexed, "IDAT"), "PLTE", palette)).status().text(),
+              HasSubstr("256 entries"));
 }
 
 TEST(PngDecoder, RefusesWhatIsOverABound) {
