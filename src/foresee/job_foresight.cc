@@ -20,6 +20,8 @@ constexpr int kMissWeight = 2;
 constexpr size_t kFirstReads = 256;
 // One after the other: somebody may have a look at a file in another view.
 constexpr uint32_t kHitsToTurn = 4;
+// A file comes again as its further pieces, and as its open beside its READ: within so many reads.
+constexpr size_t kPiecesWithin = 64;
 
 std::string Percent(uint64_t part, uint64_t whole) {
   const uint64_t tenths = whole == 0 ? 1000 : part * 1000 / whole;
@@ -95,10 +97,32 @@ void JobForesight::Lock(Finding finding) {
   last_[set] = finding;
   views_[ViewKey(finding)] = view_;
   Append(std::move(finding));
-  for (const Read& read : reads_) (void)epochs_.front().follower->Saw(read.file);
+  fit_.reset();
+  BeginFit();
+  for (const Read& read : reads_) {
+    fits_ = Fits(read.file, read.stream);
+    (void)epochs_.front().follower->Saw(read.file);
+  }
   reads_ = {};
   doubt_ = 0;
   LookAhead();
+  BeginFit();
+}
+
+// After the running epoch, or the one after it, is another.
+void JobForesight::BeginFit() {
+  const Finding& running = finding();
+  if (!fit_ && running.order->size() <= OrderFit::kReadsMax) fit_.emplace(running.order, running.begin);
+  if (fit_ && epochs_.size() > 1) fit_->SetNext(epochs_[1].finding.order);
+}
+
+// Whether a read comes in its place, in a small epoch.
+bool JobForesight::Fits(EntryNumber file, StreamId stream) {
+  // A reader who comes back to his files reads out of order.
+  if (!fit_ || comes_back_ || std::ranges::find(weighed_, file) != weighed_.end()) return true;
+  weighed_.push_back(file);
+  if (weighed_.size() > kPiecesWithin) weighed_.pop_front();
+  return fit_->Saw(file, static_cast<uint32_t>(stream), follower().front());
 }
 
 void JobForesight::Remember(const Finding& finding) {
@@ -165,6 +189,11 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool ope
     Note(file, stream, false);
     return Told::kNothing;
   }
+  fits_ = Fits(file, stream);
+  if (fit_ && fit_->lost()) {
+    Note(file, stream, false);
+    return End(Told::kLost);
+  }
   EpochFollower& now = *epochs_.front().follower;
   if (!now.Expects(file)) {
     if (now.ReadLately(file) || (before_ && (before_->Expects(file) || before_->ReadLately(file)))) {
@@ -193,6 +222,7 @@ JobForesight::Told JobForesight::Saw(EntryNumber file, StreamId stream, bool ope
 
 // Where an order is lost, all that was read since it began to be: also what agreed by chance.
 void JobForesight::Note(EntryNumber file, StreamId stream, bool agrees) {
+  if (!fits_) agrees = false;
   doubt_ = agrees ? std::max(0, doubt_ - 1) : doubt_ + kMissWeight;
   if (doubt_ == 0) return reads_.clear();
   if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
@@ -243,23 +273,29 @@ JobForesight::Told JobForesight::SawNext(EntryNumber file, StreamId stream, bool
 }
 
 JobForesight::Told JobForesight::End(Told told) {
+  if (told == Told::kLost && fit_) fit_->CountAsUnfitted();
   described_ = Describe();
-  hits_ += follower().hits();
-  misses_ += follower().misses();
+  hits_ = hits();
+  misses_ = misses();
   before_ = std::move(epochs_.front().follower);
   if (told == Told::kLost) {
     lost_ = std::move(epochs_.front().finding);
     lost_->begin = before_->front() - std::min(before_->front(), before_->reach());
+    // In a small epoch it expects nearly every file, so it cannot tell stragglers from another order.
+    if (fit_) before_.reset();
   }
+  fit_.reset();
   epochs_.clear();
   return told;
 }
 
 JobForesight::Told JobForesight::Roll() {
-  hits_ += follower().hits();
-  misses_ += follower().misses();
+  hits_ = hits();
+  misses_ = misses();
   before_ = std::move(epochs_.front().follower);
   epochs_.pop_front();
+  if (fit_) fit_->Roll();
+  if (finding().order->size() > OrderFit::kReadsMax) fit_.reset();
   next_hits_ = 0;
   next_doubt_ = 0;
   const std::string set = SetOf(epochs_.front().finding);
@@ -269,11 +305,19 @@ JobForesight::Told JobForesight::Roll() {
   ++epochs_foreseen_;
   reads_.clear();
   LookAhead();
+  BeginFit();
   return Told::kRolled;
 }
 
-uint64_t JobForesight::hits() const { return hits_ + (epochs_.empty() ? 0 : follower().hits()); }
-uint64_t JobForesight::misses() const { return misses_ + (epochs_.empty() ? 0 : follower().misses()); }
+uint64_t JobForesight::hits() const {
+  if (epochs_.empty()) return hits_;
+  return hits_ + (fit_ ? fit_->fitted() : follower().hits());
+}
+
+uint64_t JobForesight::misses() const {
+  if (epochs_.empty()) return misses_;
+  return misses_ + (fit_ ? fit_->unfitted() : follower().misses());
+}
 
 std::vector<Guess> JobForesight::Expected(uint32_t nth) const {
   std::vector<Guess> guesses;

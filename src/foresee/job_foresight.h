@@ -13,6 +13,7 @@
 #include "foresee/succession.h"
 #include "order/epoch_follower.h"
 #include "order/epochs.h"
+#include "order/order_fit.h"
 
 namespace augur {
 
@@ -62,7 +63,8 @@ class JobForesight {
   const std::optional<Finding>& lost() const { return lost_; }
   // The same as an epoch, as far as one is known by it.
   EpochStart Unforeseen() const;
-  // Reads of foreseen epochs that were expected, and that were not, since the last Lock from nothing.
+  // Reads of foreseen epochs that came in their places, and that did not, since the last Lock from nothing. In a small
+  // epoch (OrderFit) a read counts once enough reads after it have agreed.
   uint64_t hits() const;
   uint64_t misses() const;
 
@@ -105,6 +107,8 @@ class JobForesight {
   };
 
   void Note(EntryNumber file, StreamId stream, bool agrees);
+  bool Fits(EntryNumber file, StreamId stream);
+  void BeginFit();
   void ForgiveNext();
   bool NextBegun() const;
   bool FillsUp(EntryNumber file);
@@ -126,6 +130,9 @@ class JobForesight {
   uint64_t next_hits_ = 0;  // of the next epoch since the last one of the running epoch
   double next_doubt_ = 0;   // bits against the next epoch, which its follower does not know
   bool comes_back_ = false;
+  std::optional<OrderFit> fit_;      // of the running epoch, if it is small
+  bool fits_ = true;                 // the last read, by fit_
+  std::deque<EntryNumber> weighed_;  // the last reads that fit_ saw
   std::vector<Read> reads_;
   int doubt_ = 0;                                       // whether the last of them still follow the order: Page's sum
   std::unordered_map<std::string, Finding> last_;       // of each set of samples, the last finding

@@ -97,7 +97,7 @@ class ForeseerTest : public OrderTest {
     OrderTest::SetUp();
     std::vector<std::string> files;
     std::array<char, 32> name = {};
-    for (uint32_t i = 0; i < kSamples; ++i) {
+    for (uint32_t i = 0; i < samples_; ++i) {
       (void)std::snprintf(name.data(), name.size(), "train/c%u/%05u.jpg", i % 4, i);
       files.emplace_back(name.data());
     }
@@ -110,7 +110,7 @@ class ForeseerTest : public OrderTest {
     const auto train = lists.Make("torchvision ImageFolder", "train");
     ASSERT_TRUE(train.ok()) << train.status().text();
     train_ = *train;
-    ASSERT_EQ(train_->size(), kSamples);
+    ASSERT_EQ(train_->size(), samples_);
     auto known = std::make_shared<std::vector<KnownSampler>>();
     TorchRecipe in_order = FreshSeedRecipe("in the order of the list", 0, 0);
     in_order.draw = TorchRecipe::Draw::kNone;
@@ -126,7 +126,7 @@ class ForeseerTest : public OrderTest {
   JobPlan PlanOf(std::shared_ptr<const Sampler> sampler) const {
     JobPlan plan;
     plan.order = [this, sampler = std::move(sampler)](uint64_t epoch) {
-      return FilesOf(*train_, EpochOf(*sampler, kSamples, epoch));
+      return FilesOf(*train_, EpochOf(*sampler, samples_, epoch));
     };
     return plan;
   }
@@ -226,6 +226,7 @@ class ForeseerTest : public OrderTest {
     return text;
   }
 
+  uint32_t samples_ = kSamples;  // of the training set
   std::shared_ptr<const SampleList> train_;
   std::shared_ptr<const std::vector<KnownSampler>> known_;
   std::atomic<uint64_t> now_us_ = 0;
