@@ -77,7 +77,7 @@ std::vector<MountRow> ParseMountTable(std::string_view text) {
                     .source = Unescape(fields[dash + 2]),
                     .user = NumberOption(options, "user_id="),
                     .group = NumberOption(options, "group_id="),
-                    .options = Unescape(options)});
+                    .file_system_options = Unescape(options)});
   }
   return rows;
 }

@@ -21,7 +21,7 @@ struct MountRow {
   std::string source;
   uint32_t user = 0;  // whose FUSE mount it is; 0 for any other type
   uint32_t group = 0;
-  std::string options;  // of the file system, not of the mount: "ro,lowerdir=/a:/b"
+  std::string file_system_options;  // "ro,lowerdir=/a:/b"
 };
 
 // Rows of a mountinfo text in its order. A row that does not have the form of proc(5) is left out.

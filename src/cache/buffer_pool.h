@@ -14,7 +14,7 @@ namespace augur {
 
 class BufferPool;
 
-// A page-aligned piece of anonymous memory, given back to its pool when destroyed. Movable.
+// A page-aligned piece of anonymous memory, given back to its pool when destroyed. Movable. A const one cannot be written.
 class Buffer {
  public:
   Buffer() = default;
@@ -24,7 +24,8 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer();
 
-  std::byte* data() const { return data_; }
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }  // a multiple of BufferPool::kGranuleBytes
   explicit operator bool() const { return data_ != nullptr; }
 

@@ -17,10 +17,7 @@ namespace augur {
 namespace {
 
 struct KeyHash {
-  size_t operator()(const RecordKey& key) const {
-    // The record's hash is uniform already; the odd factor (2^64 / golden ratio) spreads its blocks.
-    return static_cast<size_t>(key.hash.low ^ (key.block * 0x9E3779B97F4A7C15ull));
-  }
+  size_t operator()(const BlockKey& key) const { return key.Spread(); }
 };
 
 // A load that has its buffer.
@@ -62,7 +59,7 @@ void RunStarts(std::vector<Start> starts) {
 // the pump, so that memory goes to the first in the queue and nobody passes it by.
 struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   struct Entry {
-    const RecordKey* key = nullptr;
+    const BlockKey* key = nullptr;
     CachedBlock block;
     bool present = false;
     uint64_t handles = 0;
@@ -79,8 +76,8 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
 
   Parts(BufferPool& p, uint64_t idle_max) : pool(p), idle_bytes_max(idle_max) {}
 
-  Found Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
-  Loaded Claim(const RecordKey& key, Done done);
+  Found Get(const BlockKey& key, size_t buffer_bytes, Load load, Done done);
+  Loaded Claim(const BlockKey& key, Done done);
   void Pump();
   bool PumpOne(std::vector<Start>& starts, std::vector<std::pair<std::vector<Done>, Status>>& refused)
       AUGUR_EXCLUDES(mu);
@@ -98,7 +95,7 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   const uint64_t idle_bytes_max;
 
   mutable Mutex mu;
-  std::unordered_map<RecordKey, Entry, KeyHash> entries AUGUR_GUARDED_BY(mu);  // entries stay where they are
+  std::unordered_map<BlockKey, Entry, KeyHash> entries AUGUR_GUARDED_BY(mu);  // entries stay where they are
   std::list<Entry*> idle AUGUR_GUARDED_BY(mu);                                 // least recently used first
   uint64_t idle_bytes AUGUR_GUARDED_BY(mu) = 0;                                // of their buffers
   std::deque<Waiter> waiters AUGUR_GUARDED_BY(mu);
@@ -107,7 +104,7 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   CacheCounters counters AUGUR_GUARDED_BY(mu);
 };
 
-RecordCache::Found RecordCache::Parts::Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done) {
+RecordCache::Found RecordCache::Parts::Get(const BlockKey& key, size_t buffer_bytes, Load load, Done done) {
   BlockRef hit;
   {
     const MutexLock lock(mu);
@@ -143,7 +140,7 @@ RecordCache::Found RecordCache::Parts::Get(const RecordKey& key, size_t buffer_b
   return Found::kAbsent;
 }
 
-RecordCache::Loaded RecordCache::Parts::Claim(const RecordKey& key, Done done) {
+RecordCache::Loaded RecordCache::Parts::Claim(const BlockKey& key, Done done) {
   const MutexLock lock(mu);
   const auto [at, fresh] = entries.try_emplace(key);
   if (!fresh) return {};
@@ -244,7 +241,7 @@ void RecordCache::Parts::EndLoad(Entry& entry, Result<CachedBlock> loaded) {
     const MutexLock lock(mu);
     AUGUR_CHECK(!entry.present);
     if (loaded.ok()) {
-      AUGUR_CHECK(loaded->memory() && loaded->begin + loaded->bytes <= loaded->memory().bytes());
+      AUGUR_CHECK(static_cast<bool>(*loaded));
       entry.block = std::move(loaded).value();
       entry.present = true;
       joined = std::exchange(entry.joined, {});
@@ -274,7 +271,7 @@ void RecordCache::Parts::EndHandle(Entry& entry) {
     AUGUR_CHECK(entry.handles > 0);
     if (--entry.handles > 0) return;
     BecomeIdle(entry);
-    if (entry.block.chunk) evicted.push_back(Take(entry));
+    if (entry.block.in_chunk()) evicted.push_back(Take(entry));
     while (idle_bytes > idle_bytes_max) {
       evicted.push_back(Take(*idle.front()));
       ++counters.evicted;
@@ -298,12 +295,12 @@ BlockRef RecordCache::Parts::HandOut(Entry& entry) {
 void RecordCache::Parts::BecomeIdle(Entry& entry) {
   idle.push_back(&entry);
   entry.idle = std::prev(idle.end());
-  idle_bytes += entry.block.buffer.bytes();
+  idle_bytes += entry.block.own_bytes();
 }
 
 void RecordCache::Parts::NoLongerIdle(Entry& entry) {
   idle.erase(entry.idle);
-  idle_bytes -= entry.block.buffer.bytes();
+  idle_bytes -= entry.block.own_bytes();
 }
 
 // Takes an idle block out of the cache.
@@ -311,7 +308,7 @@ CachedBlock RecordCache::Parts::Take(Entry& entry) {
   NoLongerIdle(entry);
   CachedBlock block = std::move(entry.block);
   AUGUR_CHECK(entry.handles == 0 && entry.joined.empty());
-  entries.erase(RecordKey(*entry.key));
+  entries.erase(BlockKey(*entry.key));
   return block;
 }
 
@@ -319,7 +316,7 @@ CachedBlock RecordCache::Parts::Take(Entry& entry) {
 std::vector<RecordCache::Done> RecordCache::Parts::Remove(Entry& entry) {
   AUGUR_CHECK(entry.handles == 0 && !entry.present);
   std::vector<Done> joined = std::move(entry.joined);
-  entries.erase(RecordKey(*entry.key));
+  entries.erase(BlockKey(*entry.key));
   return joined;
 }
 
@@ -336,12 +333,12 @@ RecordCache::~RecordCache() {
   parts_->entries.clear();
 }
 
-RecordCache::Found RecordCache::Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done) {
+RecordCache::Found RecordCache::Get(const BlockKey& key, size_t buffer_bytes, Load load, Done done) {
   AUGUR_CHECK(load != nullptr && done != nullptr);
   return parts_->Get(key, buffer_bytes, std::move(load), std::move(done));
 }
 
-RecordCache::Loaded RecordCache::Claim(const RecordKey& key, Done done) {
+RecordCache::Loaded RecordCache::Claim(const BlockKey& key, Done done) {
   AUGUR_CHECK(done != nullptr);
   return parts_->Claim(key, std::move(done));
 }

@@ -5,34 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 
-#include "augur/entry.h"
 #include "augur/status.h"
+#include "cache/block_key.h"
 #include "cache/buffer_pool.h"
+#include "cache/cached_block.h"
 
 namespace augur {
-
-// Names the bytes of one block of a record for good: never an entry or node number, which a new generation may give to
-// something else (DESIGN section 4). Views will add theirs.
-struct RecordKey {
-  Hash128 hash;       // of the record
-  uint64_t size = 0;  // of the record, bytes
-  uint64_t block = 0;
-  bool operator==(const RecordKey&) const = default;
-};
-
-// Checked bytes of one block; shared by the cache and by replies under way. They lie in a buffer of their own, or in a
-// chunk that many blocks were read into at once: that one is kept by nobody but those who use it.
-struct CachedBlock {
-  Buffer buffer;
-  size_t begin = 0;  // offset of the first byte in the buffer: an O_DIRECT read starts before the record
-  size_t bytes = 0;
-  std::shared_ptr<const Buffer> chunk = nullptr;  // instead of `buffer`
-  const Buffer& memory() const { return chunk ? *chunk : buffer; }
-  std::span<const std::byte> span() const { return {memory().data() + begin, bytes}; }
-};
-using BlockRef = std::shared_ptr<const CachedBlock>;
 
 struct CacheCounters {
   uint64_t hits = 0;      // found, or joined a load under way
@@ -46,7 +25,7 @@ struct CacheCounters {
 // many ask for it at the same time. Safe from any thread; callbacks run without any lock held, on the caller's thread
 // for a hit and on the loader's for a miss. Memory comes from the pool: when it is full, unused blocks are evicted,
 // then loads wait in a queue until a block in use is let go; the first in the queue is always served next, so everyone
-// makes progress. Dropping a BlockRef (or any Buffer of the pool) may start such a load on the thread that drops it:
+// makes progress. One cache serves one store: its keys are places. Dropping a BlockRef (or any Buffer of the pool) may start such a load on the thread that drops it:
 // hold no lock there that a `load` or `done` takes. Who holds one block while waiting for another takes part in the
 // memory that he waits for, so the pool must have room for the blocks of all who do so at the same time. One cache a
 // pool. REQUIRES: every load has ended and every BlockRef is gone before the cache is destroyed. Not for deciding what
@@ -74,12 +53,12 @@ class RecordCache {
   // of `buffer_bytes` and calls `load`, now or once memory is free. A failed load is told to all who joined it, and is
   // not kept. kNoSpace: the pool cannot hold `buffer_bytes` even when it is empty; `load` is not called. `load` never
   // runs within another `load` on the same thread's stack, but after it, so that a chain of loads needs no deep stack.
-  Found Get(const RecordKey& key, size_t buffer_bytes, Load load, Done done);
+  Found Get(const BlockKey& key, size_t buffer_bytes, Load load, Done done);
 
   // Absent: from now on it is being loaded, by the caller and into memory of his own, and what is returned must be
   // called once as a Load calls its `loaded`; `done` then gets the block as any other. Present, or being loaded:
   // returns an empty function, and `done` is not called. A chunk is let go with its last BlockRef, never kept idle.
-  Loaded Claim(const RecordKey& key, Done done);
+  Loaded Claim(const BlockKey& key, Done done);
 
   // How many blocks that need `buffer_bytes` each the pool can hold at the same time.
   uint64_t blocks_max(size_t buffer_bytes) const;

@@ -36,6 +36,8 @@ enum class Stat : size_t {
   kJoinedBytes,
   kWastedBytes,
   kCorruptBlocks,
+  kDiskErrors,
+  kIndexErrors,
   // Views.
   kImagesDecoded,
   kDecodeErrors,

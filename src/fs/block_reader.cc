@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fs/block_reader.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
-#include "base/units.h"
 
 namespace augur {
 
@@ -17,14 +14,14 @@ BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine,
       engine_(engine),
       cache_(cache),
       statistics_(statistics),
+      failures_(*store_, statistics),
       hooks_(hooks),
       opener_(store_) {}
 
 void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done) {
-  const RecordKey key{.hash = file.hash, .size = file.size, .block = block};
   const size_t buffer_bytes = Store::BlockBytes(file, block) + 2 * size_t{kAlignMax};
   const RecordCache::Found found = cache_.Get(
-      key, buffer_bytes,
+      BlockKey::Of(file, block), buffer_bytes,
       [this, file, block, use](Buffer buffer, RecordCache::Loaded loaded) {
         Load(file, block, use, std::move(buffer), std::move(loaded));
       },
@@ -44,7 +41,7 @@ void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer
     AUGUR_CHECK(pin->bytes() == block_bytes);
     std::byte* to = buffer.data();
     for (const std::span<const std::byte> piece : pin->pieces()) to = std::ranges::copy(piece, to).out;
-    loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = block_bytes});
+    loaded(CachedBlock(std::move(buffer), 0, block_bytes));
     return;
   }
   statistics_.Add(Stat::kMisses, 1);
@@ -52,8 +49,7 @@ void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer
   auto shared = std::make_shared<Buffer>(std::move(buffer));
   opener_.Locate(file, block, [this, file, block, use, shared, loaded = std::move(loaded)](Result<Extent> extent) {
     if (extent.ok()) return Submit(file, block, use, std::move(extent).value(), shared, loaded);
-    spdlog::error("{}: {}", Printable(store_->path()), extent.status().text());
-    loaded(extent.status());
+    loaded(failures_.Shard(file, extent.status()));
   });
 }
 
@@ -77,27 +73,14 @@ void BlockReader::Submit(const Entry& file, uint64_t block, Use use, Extent exte
 Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use use, const Extent& extent, size_t skip,
                                         int64_t result, Buffer buffer) {
   statistics_.Add(Stat::kDiskReads, 1);
-  Status status;
-  if (result < 0) {
-    status = ErrnoStatus(static_cast<int>(-result), extent.file->path + ": record " + std::to_string(file.number));
-  } else {
-    statistics_.Add(Stat::kDiskBytes, static_cast<uint64_t>(result));
-    if (static_cast<uint64_t>(result) < skip + extent.bytes) {
-      status = Status(Code::kCorrupt, extent.file->path + ": record " + std::to_string(file.number) +
-                                          ": the shard has been truncated since it was opened");
-    } else {
-      status = store_->Check(file, block, {buffer.data() + skip, extent.bytes});
-      if (!status.ok()) statistics_.Add(Stat::kCorruptBlocks, 1);
-    }
+  if (result > 0) statistics_.Add(Stat::kDiskBytes, static_cast<uint64_t>(result));
+  if (result < static_cast<int64_t>(skip + extent.bytes)) return failures_.Read(file, *extent.file, result);
+  CachedBlock cached(std::move(buffer), skip, extent.bytes);
+  if (const Status status = store_->Check(file, block, cached.span()); !status.ok()) {
+    return failures_.Check(file, block, status);
   }
-  if (!status.ok()) {
-    spdlog::error("{}: {}", Printable(store_->path()), status.text());
-    return status;
-  }
-  if (hooks_ != nullptr && use == Use::kRead) {
-    hooks_->OnLoaded(ShownFile::Original(file), block, {buffer.data() + skip, extent.bytes});
-  }
-  return CachedBlock{.buffer = std::move(buffer), .begin = skip, .bytes = extent.bytes};
+  if (hooks_ != nullptr && use == Use::kRead) hooks_->OnLoaded(ShownFile::Original(file), block, cached.span());
+  return cached;
 }
 
 }  // namespace augur

@@ -11,10 +11,11 @@
 #include "cache/record_cache.h"
 #include "cache/warehouse.h"
 #include "control/statistics.h"
-#include "fs/shard_opener.h"
 #include "io/read_engine.h"
 #include "prefetch/demand_hooks.h"
+#include "prefetch/read_failures.h"
 #include "prefetch/shown_file.h"
+#include "store/shard_opener.h"
 
 namespace augur {
 
@@ -36,11 +37,14 @@ class BlockReader {
   enum class Use { kRead, kMake };
 
   // Hands over block `block` of `file`, from the cache or from the disk. Failures: kCorrupt (the bytes are not those
-  // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block);
-  // a failed load is logged once, however many asked. REQUIRES: block < Store::BlockCount(file).
+  // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block).
+  // ReadFailures tells of a failed load once, however many asked; not of kNoSpace. REQUIRES: block <
+  // Store::BlockCount(file).
   void Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done);
   // A block of a file of any view, where it is kept beside the record cache, without a copy. Nothing: it is not kept.
   std::optional<Warehouse::Pin> FindKept(const ShownFile& file, uint64_t block) const;
+
+  const ReadFailures& failures() const { return failures_; }
 
   // After the last Get, while the engine is there: waits until every block has reached the engine or has failed.
   void Settle() { opener_.Settle(); }
@@ -57,6 +61,7 @@ class BlockReader {
   ReadEngine& engine_;
   RecordCache& cache_;
   Statistics& statistics_;
+  const ReadFailures failures_;
   DemandHooks* const hooks_;
 
   ShardOpener opener_;

@@ -89,6 +89,7 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
       started_(Now()),
       statistics_(statistics),
       blocks_(store_, engine, cache, statistics, options.hooks),
+      failures_(blocks_.failures()),
       gate_(holding_reads_max_),
       virtual_(FirstSnapshotNumber(started_)) {
   const ViewOptions& views = options.views;
@@ -151,7 +152,7 @@ Result<Entry> FileSystem::FindByPath(std::string_view path) {
 
 bool FileSystem::HasMade(const ShownFile& file) const { return rendered_->HasMade(file); }
 
-void FileSystem::MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
+void FileSystem::MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                            Made made) {
   AUGUR_CHECK(views_ != nullptr && file.made);
   const ViewRef view = views_->Get(file.view);
@@ -230,7 +231,13 @@ bool FileSystem::HidesOwnFolder() const {
   return HasOwnFolder() && root.ok() && store_->Lookup(*root, VirtualFolder::kName).ok();
 }
 
-Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const {
+Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const { return Told(FindAttributes(node)); }
+
+Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, uint32_t user) {
+  return Told(Find(parent, name, user));
+}
+
+Result<NodeAttributes> FileSystem::FindAttributes(NodeId node) const {
   if (const std::optional<Node> own = OwnFolder(node)) {
     if (own->view == Node::kVirtualView) return GetVirtualAttributes(own->entry);
     return views_ != nullptr ? Result<NodeAttributes>(ViewsFolderAttributes()) : NoSuchNode(node);
@@ -239,7 +246,7 @@ Result<NodeAttributes> FileSystem::GetAttributes(NodeId node) const {
   return Attributes(shape.entry, shape.view.get());
 }
 
-Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, uint32_t user) {
+Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, uint32_t user) {
   if (IsVirtualName(parent, name)) return VirtualAttributes(0, nullptr);
   if (const std::optional<Node> own = OwnFolder(parent)) return LookupInOwnFolder(*own, name, user);
   AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
@@ -282,9 +289,9 @@ void FileSystem::Forget(NodeId node, uint64_t lookups) {
 }
 
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
-  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
   if (shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
-  return store_->LinkTarget(shape.entry);
+  return Told(store_->LinkTarget(shape.entry));
 }
 
 // Of the folder that a folder of the store lies in, as the same view shows it.
@@ -297,6 +304,11 @@ Result<NodeAttributes> FileSystem::ParentAttributes(const Shape& directory) cons
 
 Status FileSystem::ReadDirectory(NodeId node, uint64_t offset,
                                  const std::function<bool(const DirectoryItem&)>& take) const {
+  const Status status = List(node, offset, take);
+  return status.ok() ? status : failures_.Index(status);
+}
+
+Status FileSystem::List(NodeId node, uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const {
   if (const std::optional<Node> own = OwnFolder(node)) {
     if (own->entry != 0) return {Code::kInvalid, "not a directory"};
     if (own->view == Node::kVirtualView) return ReadVirtualDirectory(offset, take);
@@ -422,7 +434,7 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
   AUGUR_CHECK(bytes <= kReadBytesMax);
   if (const std::optional<Node> file = VirtualNode(node)) return ReadVirtual(file->entry, offset, bytes, done);
-  const Result<Shape> shape = ShapeOf(node);
+  const Result<Shape> shape = Told(ShapeOf(node));
   if (!shape.ok()) return done(shape.status());
   const Entry& file = shape->entry;
   const ViewRef& view = shape->view;
@@ -441,20 +453,22 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   const uint64_t first = offset / kBlockBytes;
   if ((offset + bytes - 1) / kBlockBytes == first) {
     const uint64_t skip = offset % kBlockBytes;
-    blocks_.Get(file, first, BlockReader::Use::kRead, [skip, bytes, done = std::move(done)](Result<BlockRef> block) {
-      if (!block.ok()) return done(block.status());
-      ReadReply reply;
-      reply.pieces.push_back((*block)->span().subspan(skip, bytes));
-      reply.blocks.push_back(std::move(block).value());
-      done(std::move(reply));
-    });
+    blocks_.Get(file, first, BlockReader::Use::kRead,
+                [this, skip, bytes, done = std::move(done)](Result<BlockRef> block) {
+                  if (!block.ok()) return done(failures_.Memory(block.status()));
+                  ReadReply reply;
+                  reply.pieces.push_back((*block)->span().subspan(skip, bytes));
+                  reply.blocks.push_back(std::move(block).value());
+                  done(std::move(reply));
+                });
     return;
   }
   if (holding_reads_max_ == 0) {
-    return done(Status(Code::kNoSpace, "the memory budget holds fewer than two blocks: raise memory="));
+    return done(
+        failures_.Memory(Status(Code::kNoSpace, "the memory budget holds fewer than two blocks: raise memory=")));
   }
   auto read = std::make_shared<SplitRead>(offset, bytes, [this, done = std::move(done)](Result<ReadReply> reply) {
-    done(std::move(reply));
+    done(reply.ok() ? std::move(reply) : failures_.Memory(reply.status()));
     gate_.Leave();
   });
   gate_.Enter([this, file = file, first, read] {

@@ -143,7 +143,7 @@ class FileSystem final : public ViewSource {
   std::string SpecOf(uint32_t view) const override;
   Result<ShownFile> Show(uint32_t view, EntryNumber file) const override;
   bool HasMade(const ShownFile& file) const override;
-  void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<const Buffer> memory,
+  void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                  Made made) override;
 
   // The file at a path relative to the root of the mount, links followed: FindFile, in the view that the root shows, or
@@ -168,6 +168,15 @@ class FileSystem final : public ViewSource {
     ViewRef view = nullptr;  // nullptr: itself
   };
   Result<Shape> ShapeOf(NodeId node) const;
+  Result<NodeAttributes> FindAttributes(NodeId node) const;
+  Result<NodeAttributes> Find(NodeId parent, std::string_view name, uint32_t user);
+  Status List(NodeId node, uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
+  // The value, or the failure once it was told (ReadFailures).
+  template <typename T>
+  Result<T> Told(Result<T> result) const {
+    if (result.ok()) return result;
+    return failures_.Index(result.status());
+  }
   NodeAttributes Attributes(const Entry& entry, const View* view) const;
   NodeAttributes ViewsFolderAttributes() const;
   Result<NodeAttributes> LookupInOwnFolder(const Node& folder, std::string_view name, uint32_t user);
@@ -191,6 +200,7 @@ class FileSystem final : public ViewSource {
   // Own synchronization.
   Statistics& statistics_;
   BlockReader blocks_;
+  const ReadFailures& failures_;  // of blocks_
   ReadGate gate_;
   VirtualFolder virtual_;
   std::unique_ptr<ViewTable> views_;         // nullptr, as those below: there are no views

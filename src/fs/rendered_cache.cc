@@ -20,7 +20,7 @@ constexpr uint64_t kMadeBitsMax = 1 << 23;
 RenderedCache::RenderedCache(uint64_t files)
     : made_(std::bit_ceil(std::clamp(kBitsAFile * files, kMadeBitsMin, kMadeBitsMax)), false) {}
 
-RenderedCache::Found RenderedCache::Find(const RecordKey& key, uint64_t bytes) {
+RenderedCache::Found RenderedCache::Find(const RenderedKey& key, uint64_t bytes) {
   const auto found = files_.find(key);
   if (found == files_.end()) return {};
   const List::iterator held = found->second;
@@ -37,14 +37,14 @@ RenderedCache::Found RenderedCache::Find(const RecordKey& key, uint64_t bytes) {
   return {.file = held->file, .again = passed && bytes > 0};
 }
 
-bool RenderedCache::MadeBefore(const RecordKey& key) {
-  std::vector<bool>::reference made = made_[key.hash.low & (made_.size() - 1)];
+bool RenderedCache::MadeBefore(const RenderedKey& key) {
+  std::vector<bool>::reference made = made_[RenderedKey::Hash()(key) & (made_.size() - 1)];
   const bool before = made;
   made = true;
   return before;
 }
 
-void RenderedCache::Add(const RecordKey& key, RenderedRef file, uint64_t read_bytes, bool again) {
+void RenderedCache::Add(const RenderedKey& key, RenderedRef file, uint64_t read_bytes, bool again) {
   bytes_ += file->memory_bytes();
   const uint64_t unread = file->bytes - std::min<uint64_t>(file->bytes, read_bytes);
   recent_.push_front({.key = key, .file = std::move(file), .unread = unread, .again = again});

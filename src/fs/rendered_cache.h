@@ -7,10 +7,29 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cache/record_cache.h"
+#include "cache/block_key.h"
 #include "fs/rendered_file.h"
+#include "prefetch/shown_file.h"
 
 namespace augur {
+
+// Names a file of a view of one mount: by the place of the record that it is made of, by the view, and by what the
+// index states of the image. Not by a hash (BlockKey says why).
+struct RenderedKey {
+  BlockKey record;
+  uint32_t view = 0;  // which means one view as long as the mount lasts (ViewTable)
+  ImageInfo image;
+
+  static RenderedKey Of(const ShownFile& file) {
+    return {.record = BlockKey::Of(file.entry, 0), .view = file.view, .image = file.entry.image};
+  }
+  bool operator==(const RenderedKey&) const = default;
+  struct Hash {
+    size_t operator()(const RenderedKey& key) const {
+      return key.record.Spread() ^ size_t { key.view } * 0x9E3779B1;
+    }
+  };
+};
 
 // RenderedCache holds files of views that were made because somebody asked for them; least recently used go first.
 //
@@ -35,11 +54,11 @@ class RenderedCache {
     bool again = false;  // it is as if it were made again: read to its end before, and now once more
   };
   // The file, of which the caller takes so many bytes.
-  Found Find(const RecordKey& key, uint64_t bytes);
+  Found Find(const RenderedKey& key, uint64_t bytes);
   // Whether the file has been made before. From now on it has.
-  bool MadeBefore(const RecordKey& key);
+  bool MadeBefore(const RenderedKey& key);
   // `read_bytes` of it are taken by who has waited for it; `again`: it was made before. REQUIRES: not here.
-  void Add(const RecordKey& key, RenderedRef file, uint64_t read_bytes, bool again);
+  void Add(const RenderedKey& key, RenderedRef file, uint64_t read_bytes, bool again);
   // Lets one go. REQUIRES: not empty.
   void DropOne();
 
@@ -49,23 +68,20 @@ class RenderedCache {
 
  private:
   struct Held {
-    RecordKey key;
+    RenderedKey key;
     RenderedRef file;
     uint64_t unread = 0;  // bytes of it
     bool again = false;
-  };
-  struct HashOfKey {
-    size_t operator()(const RecordKey& key) const { return key.hash.low; }
   };
   using List = std::list<Held>;
 
   void SetPassed(List::iterator held);
   void Drop(List& from);
 
-  std::vector<bool> made_;  // by hash, a power of two
+  std::vector<bool> made_;  // by the hash of the key, a power of two
   List recent_;             // the last one used first
   List passed_;             // made once and read to their end; the last one first
-  std::unordered_map<RecordKey, List::iterator, HashOfKey> files_;
+  std::unordered_map<RenderedKey, List::iterator, RenderedKey::Hash> files_;
   uint64_t bytes_ = 0;
   uint64_t passed_bytes_ = 0;
 };

@@ -6,17 +6,18 @@
 #include <span>
 
 #include "base/recycled_memory.h"
-#include "cache/buffer_pool.h"
+#include "cache/sealable_buffer.h"
 
 namespace augur {
 
-// The bytes of a whole file of a view.
+// The bytes of a whole file of a view. Who is handed one cannot write to it, and it is handed out when it is made.
 struct RenderedFile {
   RecycledMemory::Piece<std::byte> data;
-  std::shared_ptr<const Buffer> memory = nullptr;  // instead: of who asked for it ahead
+  std::shared_ptr<const SealableBuffer> memory = nullptr;  // instead: of who asked for it ahead, sealed
   size_t bytes = 0;
-  std::byte* begin() const { return memory ? memory->data() : data.get(); }
-  std::span<const std::byte> span() const { return {begin(), bytes}; }
+  std::span<const std::byte> span() const {
+    return memory ? memory->Sealed(0, bytes) : std::span<const std::byte>(data.get(), bytes);
+  }
   // Of its own.
   size_t memory_bytes() const { return data.get_deleter().bytes; }
 };

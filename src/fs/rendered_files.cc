@@ -65,9 +65,9 @@ Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
 // A file that is being made. Guarded by mu_: waiters, read_bytes, wants, taken, waited_for, started, ready,
 // started_ahead, attempt; all else belongs to the stage that it is in.
 struct RenderedFiles::Job {
-  Job(const ShownFile& shown_file, ViewRef its_view, std::shared_ptr<const Buffer> its_memory)
+  Job(const ShownFile& shown_file, ViewRef its_view, std::shared_ptr<SealableBuffer> its_memory)
       : shown(shown_file),
-        key(shown.KeyOf(0)),
+        key(Key::Of(shown)),
         file(shown.entry),
         view(std::move(its_view)),
         memory(std::move(its_memory)),
@@ -78,16 +78,17 @@ struct RenderedFiles::Job {
   const Key key;
   const Entry& file;
   const ViewRef view;
-  const std::shared_ptr<const Buffer> memory;  // for the result; nullptr: it is allocated here
-  const uint64_t record_bytes;                 // of `record`
-  bool waited_for;                             // by a reader
+  const std::shared_ptr<SealableBuffer> memory;  // for the result; nullptr: it is allocated here
+  const uint64_t record_bytes;                   // of `record`
+  bool waited_for;                               // by a reader
   bool started = false;
-  std::shared_ptr<RenderedFile> result;  // once it has memory
-  bool was_made = false;                 // before, and is there
-  bool ready = false;                    // its record is there
-  bool started_ahead = false;            // counts in running_ahead_, and what it has in taken_ahead_bytes_
-  unsigned attempt = 0;                  // that is under way: the others ended for want of memory
-  std::atomic<unsigned> taken_up = 0;    // attempts that the pool has begun with
+  std::shared_ptr<RenderedFile> result;            // once it has memory
+  std::optional<SealableBuffer::Writing> writing;  // to `memory`, until the result is there
+  bool was_made = false;                           // before, and is there
+  bool ready = false;                              // its record is there
+  bool started_ahead = false;                      // counts in running_ahead_, and what it has in taken_ahead_bytes_
+  unsigned attempt = 0;                            // that is under way: the others ended for want of memory
+  std::atomic<unsigned> taken_up = 0;              // attempts that the pool has begun with
   std::vector<Done> waiters;
   uint64_t read_bytes = 0;  // that they take, in all
   uint64_t wants = 0;       // of the budget
@@ -107,10 +108,15 @@ struct RenderedFiles::Job {
   std::span<const std::byte> source() const {
     return block != nullptr ? block->span() : std::span<const std::byte>(record.get(), record_bytes);
   }
-  void Allocate();
+  std::byte* Allocate();
+  RenderedRef Finished();
   void DropSource() {
     block.reset();
     record.reset();
+  }
+  void DropResult() {
+    writing.reset();
+    result.reset();
   }
 };
 
@@ -137,7 +143,7 @@ RenderedFiles::~RenderedFiles() {
 }
 
 bool RenderedFiles::Get(const ShownFile& file, const ViewRef& view, uint64_t bytes, const Done& done) {
-  const Key key = file.KeyOf(0);
+  const Key key = Key::Of(file);
   RenderedCache::Found kept;
   JobRef refused;
   std::vector<JobRef> startable;
@@ -180,13 +186,17 @@ bool RenderedFiles::Get(const ShownFile& file, const ViewRef& view, uint64_t byt
 }
 
 void RenderedFiles::GetAhead(const ShownFile& file, const ViewRef& view, std::vector<BlockRef> record,
-                             std::shared_ptr<const Buffer> memory, ViewSource::Made made) {
+                             std::shared_ptr<SealableBuffer> memory, ViewSource::Made made) {
   const auto job = std::make_shared<Job>(file, view, memory);
   // What lies on a disk takes nothing but its own memory. (Should it be damaged there, more is asked for later.)
   job->wants = HasMade(file) ? 0 : job->AtLeast() + ExpectedMemory(view->spec, file.entry.image);
   const Done done = [memory = std::move(memory), made = std::move(made)](const Result<RenderedRef>& rendered) {
     // Somebody else had it made, or had it already.
-    if (rendered.ok() && (*rendered)->memory != memory) std::ranges::copy((*rendered)->span(), memory->data());
+    if (rendered.ok() && (*rendered)->memory != memory) {
+      const std::span<const std::byte> bytes = (*rendered)->span();
+      std::ranges::copy(bytes, memory->Write(0, bytes.size()).data());
+      memory->Seal(0, bytes.size());
+    }
     made(rendered.status());
   };
   RenderedRef kept;
@@ -234,20 +244,21 @@ void RenderedFiles::Hurry(const JobRef& job) {
 RenderedRef RenderedFiles::FindAhead(const Key& key) {
   const auto found = ahead_.find(key);
   if (found == ahead_.end()) return nullptr;
-  std::shared_ptr<const Buffer> memory = found->second.lock();
+  std::shared_ptr<const SealableBuffer> memory = found->second.memory.lock();
   if (memory == nullptr) {
     ahead_.erase(found);
     return nullptr;
   }
-  return std::make_shared<const RenderedFile>(RenderedFile{.data = {}, .memory = std::move(memory), .bytes = key.size});
+  return std::make_shared<const RenderedFile>(
+      RenderedFile{.data = {}, .memory = std::move(memory), .bytes = found->second.bytes});
 }
 
 void RenderedFiles::RememberAhead(const Job& job) {
   if (ahead_.size() >= sweep_at_) {
-    std::erase_if(ahead_, [](const auto& one) { return one.second.expired(); });
+    std::erase_if(ahead_, [](const auto& one) { return one.second.memory.expired(); });
     sweep_at_ = std::max(kSweepMin, 2 * ahead_.size());
   }
-  ahead_[job.key] = job.memory;
+  ahead_[job.key] = {.memory = job.memory, .bytes = job.shown.size};
 }
 
 RenderedCache::Found RenderedFiles::FindKept(const Key& key, uint64_t bytes) {
@@ -311,19 +322,33 @@ void RenderedFiles::Start(const std::vector<JobRef>& jobs) {
 }
 
 // Memory of the result.
-void RenderedFiles::Job::Allocate() {
-  if (result != nullptr) return;
-  result = std::make_shared<RenderedFile>();
-  result->memory = memory;
-  if (memory == nullptr) result->data = RecycledMemory::Take<std::byte>(DecodedFiles::RoomFor(shown.size));
-  result->bytes = shown.size;
+std::byte* RenderedFiles::Job::Allocate() {
+  if (result == nullptr) {
+    result = std::make_shared<RenderedFile>();
+    result->bytes = shown.size;
+    if (memory == nullptr) {
+      result->data = RecycledMemory::Take<std::byte>(DecodedFiles::RoomFor(shown.size));
+    } else {
+      writing.emplace(memory->Write(0, DecodedFiles::RoomFor(shown.size)));
+    }
+  }
+  return writing ? writing->data() : result->data.get();
+}
+
+// The result, to which nothing can be written any more.
+RenderedRef RenderedFiles::Job::Finished() {
+  if (memory != nullptr) {
+    writing.reset();
+    memory->Seal(0, shown.size);
+    result->memory = memory;
+  }
+  return std::move(result);
 }
 
 // Out of the decoded cache. False: it is not there.
 bool RenderedFiles::FetchMade(const JobRef& job) {
   if (decoded_.files == nullptr) return false;
-  job->Allocate();
-  return decoded_.files->Read(job->shown, *decoded_.engine, job->result->begin(), [this, job](bool right) {
+  return decoded_.files->Read(job->shown, *decoded_.engine, job->Allocate(), [this, job](bool right) {
     job->was_made = right;
     if (!right) return Fetch(job);
     job->given.clear();
@@ -376,8 +401,8 @@ void RenderedFiles::RunInPool(const JobRef& job, DecodePool::Urgency urgency) {
 
 // Nothing: it waits for memory again.
 std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
-  if (job->was_made) return RenderedRef(std::move(job->result));
-  if (job->failed) return job->failure;  // logged where it was read
+  if (job->was_made) return job->Finished();
+  if (job->failed) return blocks_.failures().Memory(job->failure);  // others were told where they were read
   const auto begin = std::chrono::steady_clock::now();
   const ViewSpec& spec = job->view->spec;
   const ImageInfo& info = job->file.image;
@@ -394,8 +419,7 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
         LogOnce(*job, status);
         return status;
     }
-    job->Allocate();
-    status = RenderFile(spec, info, job->source(), &resizer_, {job->result->begin(), job->shown.size});
+    status = RenderFile(spec, info, job->source(), &resizer_, {job->Allocate(), job->shown.size});
   }
   if (!status.ok()) {
     statistics_.Add(Stat::kDecodeErrors, 1);
@@ -405,7 +429,7 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
     return Status(Code::kCorrupt, status.text());
   }
   CountDecoded(*job, MicrosecondsSince(begin));
-  RenderedRef made = std::move(job->result);
+  RenderedRef made = job->Finished();
   if (decoded_.files != nullptr) decoded_.files->Keep(job->shown, made);
   return made;
 }
@@ -443,7 +467,7 @@ RenderedFiles::Grant RenderedFiles::TakeExactly(const JobRef& job, uint64_t byte
   }
   if (grant == Grant::kLater) {
     job->DropSource();
-    job->result.reset();
+    job->DropResult();
     const MutexLock lock(mu_);
     if (job->started_ahead) --running_ahead_;
     job->started = job->ready = job->started_ahead = false;
@@ -458,6 +482,7 @@ RenderedFiles::Grant RenderedFiles::TakeExactly(const JobRef& job, uint64_t byte
 
 void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
   job->DropSource();
+  job->DropResult();
   const bool kept = made.ok() && job->memory == nullptr;
   bool again = false;
   if (kept) {

@@ -80,7 +80,7 @@ class RenderedFiles {
   // As ViewSource::MakeAhead; kNoSpace, which is not logged: it takes more than may be made ahead. REQUIRES: no less
   // than DecodedFiles::RoomFor(file.size) bytes of memory.
   void GetAhead(const ShownFile& file, const ViewRef& view, std::vector<BlockRef> record,
-                std::shared_ptr<const Buffer> memory, ViewSource::Made made);
+                std::shared_ptr<SealableBuffer> memory, ViewSource::Made made);
 
   // What making the file takes of the budget, as most images are coded. REQUIRES: the view renders it.
   static uint64_t BytesToMake(const View& view, const Entry& file);
@@ -91,9 +91,11 @@ class RenderedFiles {
   uint64_t used_bytes() const;
 
  private:
-  using Key = RecordKey;
-  struct HashOfKey {
-    size_t operator()(const Key& key) const { return key.hash.low; }
+  using Key = RenderedKey;
+  using HashOfKey = RenderedKey::Hash;
+  struct MadeAhead {
+    std::weak_ptr<const SealableBuffer> memory;
+    size_t bytes = 0;
   };
   struct Job;
   using JobRef = std::shared_ptr<Job>;
@@ -148,7 +150,7 @@ class RenderedFiles {
   std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);                 // ... that nobody waits for
   unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started, and nobody waited for them then
   // Made ahead, as long as somebody has the memory; and some where nobody has any more.
-  std::unordered_map<Key, std::weak_ptr<const Buffer>, HashOfKey> ahead_ AUGUR_GUARDED_BY(mu_);
+  std::unordered_map<Key, MadeAhead, HashOfKey> ahead_ AUGUR_GUARDED_BY(mu_);
   size_t sweep_at_ AUGUR_GUARDED_BY(mu_) = 0;  // entries of it
   RenderedCache cache_ AUGUR_GUARDED_BY(mu_);
   uint64_t taken_bytes_ AUGUR_GUARDED_BY(mu_) = 0;        // by jobs

@@ -1,117 +1,172 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/flight.h"
 
-#include <spdlog/spdlog.h>
-
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/check.h"
-#include "base/units.h"
 
 namespace augur {
 
-Flight::Flight(const Store& store, ReadEngine& engine, Statistics& statistics, ReadPlan plan, Buffer chunk)
-    : store_(store),
-      engine_(engine),
-      statistics_(statistics),
+Flight::Flight(const Means& means, ReadPlan plan, Buffer chunk)
+    : means_(means),
+      failures_(means.store, means.statistics),
       plan_(std::move(plan)),
-      chunk_(std::make_shared<Buffer>(std::move(chunk))),
-      memory_(chunk_->data()) {}
+      chunk_(std::make_shared<SealableBuffer>(std::move(chunk))) {}
 
 void Flight::Begin(RecordCache& cache, Landed landed) {
   landed_ = std::move(landed);
-  Status status;
   for (const ReadPlan::Item& item : plan_.items) {
-    Result<Entry> entry = store_.Get(item.file);
-    if (!entry.ok()) {
-      status = entry.status();
-      break;
-    }
-    passengers_.push_back({.item = item, .entry = *entry, .claims = {}, .blocks = {}, .ok = false});
-  }
-  if (status.ok()) {
-    Result<Extent> extent = store_.Locate(passengers_.front().entry, 0);
-    if (extent.ok()) {
-      shard_ = std::move(extent->file);
+    Passenger& passenger = passengers_.emplace_back(Passenger{.item = item, .entry = {}, .claims = {}, .blocks = {}});
+    const Result<Entry> entry = means_.store.Get(item.file);
+    if (entry.ok()) {
+      passenger.entry = *entry;
+      passenger.blocks.resize(Store::BlockCount(*entry));
     } else {
-      status = extent.status();
+      (void)failures_.Index(entry.status());
     }
   }
   for (Passenger& passenger : passengers_) {
-    const uint64_t blocks = Store::BlockCount(passenger.entry);
-    passenger.blocks.resize(blocks);
-    for (uint64_t block = 0; block < blocks; ++block) {
-      const RecordKey key{.hash = passenger.entry.hash, .size = passenger.entry.size, .block = block};
-      passenger.claims.push_back(cache.Claim(key, [&passenger, block](Result<BlockRef> loaded) {
+    for (uint64_t block = 0; block < passenger.blocks.size(); ++block) {
+      passenger.claims.push_back(cache.Claim(BlockKey::Of(passenger.entry, block), [&passenger, block](Result<BlockRef> loaded) {
         if (loaded.ok()) passenger.blocks[block] = std::move(loaded).value();
       }));
     }
   }
-  if (!status.ok()) {
-    for (Passenger& passenger : passengers_) FailOne(passenger, status);
-    landed_(shared_from_this());
-    return;
-  }
-  chunk_begin_ = plan_.offset / shard_->align * shard_->align;
-  Submit(plan_.offset, plan_.bytes, [this](bool whole) {
-    if (!whole && passengers_.size() > 1) return RetryFrom(0);
+  const auto known = std::ranges::find_if(passengers_, [](const Passenger& one) { return !one.blocks.empty(); });
+  if (known == passengers_.end()) return landed_(shared_from_this());
+  means_.opener.Locate(known->entry, 0, [self = shared_from_this(), file = known->entry](Result<Extent> located) {
+    if (located.ok()) return self->ReadWhole(std::move(located));
+    self->FailAll(self->failures_.Shard(file, located.status()));
+    self->landed_(self);
+  });
+}
+
+void Flight::ReadWhole(Result<Extent> located) {
+  shard_ = std::move(located->file);
+  const uint64_t align = shard_->align;
+  chunk_begin_ = plan_.offset / align * align;
+  const uint64_t end = plan_.offset + plan_.bytes;
+  const Step all{
+      .begin = chunk_begin_, .end = (end + align - 1) / align * align, .wanted_begin = plan_.offset, .wanted_end = end};
+  Submit(all, [this, needed = static_cast<int64_t>(end - chunk_begin_)](int64_t result) {
+    if (result < needed && passengers_.size() > 1) return RetryFrom(0);
     for (Passenger& passenger : passengers_) {
-      if (whole) {
-        CheckOne(passenger);
+      if (passenger.blocks.empty()) continue;
+      if (result < needed) {
+        FailOne(passenger, failures_.Read(passenger.entry, *shard_, result));
       } else {
-        FailOne(passenger, Status(Code::kIo, shard_->path + ": cannot be read there"));
+        CheckOne(passenger);
       }
     }
     landed_(shared_from_this());
   });
 }
 
-// Reads [offset, offset + bytes) of the shard to its place in the chunk. `done` is told whether all of it came.
-void Flight::Submit(uint64_t offset, uint64_t bytes, std::function<void(bool whole)> done) {
-  const uint64_t align = shard_->align;
-  const uint64_t begin = offset / align * align;
-  const uint64_t end = (offset + bytes + align - 1) / align * align;
-  AUGUR_CHECK(begin >= chunk_begin_ && end - chunk_begin_ <= chunk_->bytes());
+// Reads the sectors of the step. `done` is told how that ended, when nothing writes to the chunk any more.
+void Flight::Submit(const Step& step, std::function<void(int64_t result)> done) {
   ReadRequest request{
-      .fd = shard_->fd, .offset = begin, .data = memory_ + (begin - chunk_begin_), .bytes = end - begin, .done = {}};
-  request.done = [self = shared_from_this(), needed = offset + bytes - begin, done = std::move(done)](int64_t result) {
-    self->statistics_.Add(Stat::kDiskReads, 1);
-    if (result > 0) self->statistics_.Add(Stat::kDiskBytes, static_cast<uint64_t>(result));
-    done(result >= 0 && static_cast<uint64_t>(result) >= needed);
+      .fd = shard_->fd, .offset = step.begin, .data = nullptr, .bytes = step.end - step.begin, .done = {}};
+  if (step.aside) {
+    if (aside_ == nullptr) aside_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignMax, kAlignMax)));
+    AUGUR_CHECK(aside_ != nullptr && request.bytes <= kAlignMax);
+    request.data = aside_.get();
+  } else {
+    writing_.emplace(chunk_->Write(step.begin - chunk_begin_, request.bytes));
+    request.data = writing_->data();
+  }
+  request.done = [self = shared_from_this(), done = std::move(done)](int64_t result) {
+    self->writing_.reset();
+    self->means_.statistics.Add(Stat::kDiskReads, 1);
+    if (result > 0) self->means_.statistics.Add(Stat::kDiskBytes, static_cast<uint64_t>(result));
+    done(result);
   };
-  engine_.Submit(std::move(request));
+  means_.engine.Submit(std::move(request));
 }
 
-// One after the other: their sectors overlap.
+// One after the other: their sectors overlap. A file whose record others have brought needs no read.
 void Flight::RetryFrom(size_t passenger) {
-  if (passenger == passengers_.size()) return landed_(shared_from_this());
-  const FilePlace& place = passengers_[passenger].item.place;
-  Submit(place.offset, place.record_bytes, [this, passenger](bool whole) {
-    if (whole) {
-      CheckOne(passengers_[passenger]);
-    } else {
-      FailOne(passengers_[passenger],
-              Status(Code::kIo, shard_->path + ": record " + std::to_string(passengers_[passenger].item.file) +
-                                    ": cannot be read there"));
+  for (; passenger < passengers_.size(); ++passenger) {
+    if (passengers_[passenger].blocks.empty()) continue;
+    steps_ = StepsOf(passengers_[passenger].item.place);
+    if (!steps_.empty()) return RetryNext(passenger);
+    CheckOne(passengers_[passenger]);
+  }
+  landed_(shared_from_this());
+}
+
+void Flight::RetryNext(size_t passenger) {
+  if (steps_.empty()) {
+    CheckOne(passengers_[passenger]);
+    return RetryFrom(passenger + 1);
+  }
+  const Step step = steps_.front();
+  steps_.pop_front();
+  Submit(step, [this, passenger, step](int64_t result) {
+    if (result < static_cast<int64_t>(step.wanted_end - step.begin)) {
+      FailOne(passengers_[passenger], failures_.Read(passengers_[passenger].entry, *shard_, result));
+      return RetryFrom(passenger + 1);
     }
-    RetryFrom(passenger + 1);
+    if (step.aside) {
+      const uint64_t bytes = step.wanted_end - step.wanted_begin;
+      const auto wanted = chunk_->Write(step.wanted_begin - chunk_begin_, bytes);
+      std::memcpy(wanted.data(), aside_.get() + (step.wanted_begin - step.begin), bytes);
+    }
+    RetryNext(passenger);
   });
+}
+
+// The reads that bring what is not sealed of a record. Its first and its last sector may have bytes of a neighbour that
+// was handed out: they are read aside, so that nothing writes to those bytes.
+std::deque<Flight::Step> Flight::StepsOf(const FilePlace& place) const {
+  const uint64_t align = shard_->align;
+  std::deque<Step> steps;
+  const auto read = [&](uint64_t begin, uint64_t end, bool aside) {
+    if (begin == end) return;
+    steps.push_back({.begin = begin / align * align,
+                     .end = (end + align - 1) / align * align,
+                     .wanted_begin = begin,
+                     .wanted_end = end,
+                     .aside = aside});
+  };
+  for (const auto& [from, to] : chunk_->Unsealed(place.offset - chunk_begin_, place.record_bytes)) {
+    uint64_t begin = chunk_begin_ + from;
+    uint64_t end = chunk_begin_ + to;
+    const uint64_t head = begin / align * align;
+    if (HasSealed(head, head + align)) {
+      const uint64_t head_end = std::min(end, head + align);
+      read(begin, head_end, true);
+      begin = head_end;
+    }
+    const uint64_t tail = std::max(begin, end / align * align);
+    if (tail < end && HasSealed(end / align * align, end / align * align + align)) {
+      read(tail, end, true);
+      end = tail;
+    }
+    read(begin, end, false);
+  }
+  return steps;
+}
+
+// Whether a byte of [begin, end) of the shard is sealed in the chunk.
+bool Flight::HasSealed(uint64_t begin, uint64_t end) const {
+  const SealableBuffer::Range range{.begin = begin - chunk_begin_, .end = end - chunk_begin_};
+  const std::vector<SealableBuffer::Range> open = chunk_->Unsealed(range.begin, range.end - range.begin);
+  return open.empty() || open.front() != range;
 }
 
 // Checks each block that lies in the chunk, and hands it to those who wait for it.
 void Flight::CheckOne(Passenger& passenger) {
   passenger.ok = true;
   for (uint64_t block = 0; block < passenger.blocks.size(); ++block) {
-    CachedBlock cached{.buffer = {},
-                       .begin = passenger.item.place.offset - chunk_begin_ + block * kBlockBytes,
-                       .bytes = Store::BlockBytes(passenger.entry, block),
-                       .chunk = chunk_};
-    const Status status = store_.Check(passenger.entry, block, cached.span());
+    const size_t begin = passenger.item.place.offset - chunk_begin_ + block * kBlockBytes;
+    const uint64_t bytes = Store::BlockBytes(passenger.entry, block);
+    Status status = means_.store.Check(passenger.entry, block, chunk_->Seal(begin, bytes));
+    CachedBlock cached(chunk_, begin, bytes);
     if (!status.ok()) {
       passenger.ok = false;
-      statistics_.Add(Stat::kCorruptBlocks, 1);
-      spdlog::error("{}: {}", Printable(store_.path()), status.text());
+      status = failures_.Check(passenger.entry, block, status);
       if (passenger.claims[block]) std::exchange(passenger.claims[block], nullptr)(status);
     } else if (passenger.claims[block]) {
       std::exchange(passenger.claims[block], nullptr)(std::move(cached));
@@ -123,7 +178,6 @@ void Flight::CheckOne(Passenger& passenger) {
 }
 
 void Flight::FailOne(Passenger& passenger, const Status& status) {
-  spdlog::error("{}: {}", Printable(store_.path()), status.text());
   for (RecordCache::Loaded& claim : passenger.claims) {
     if (claim) std::exchange(claim, nullptr)(status);
   }
@@ -131,17 +185,22 @@ void Flight::FailOne(Passenger& passenger, const Status& status) {
   passenger.blocks.clear();
 }
 
+void Flight::FailAll(const Status& status) {
+  for (Passenger& passenger : passengers_) FailOne(passenger, status);
+}
+
 void GiveOwnMemory(Passenger& passenger, BufferPool& pool, RecordCache& cache) {
   for (uint64_t block = 0; block < passenger.blocks.size(); ++block) {
     BlockRef& from = passenger.blocks[block];
-    Buffer buffer = pool.Allocate(from->bytes);
+    const size_t bytes = from->bytes();
+    Buffer buffer = pool.Allocate(bytes);
     if (!buffer) return;
-    std::memcpy(buffer.data(), from->span().data(), from->bytes);
-    CachedBlock copy{
-        .buffer = {}, .begin = 0, .bytes = from->bytes, .chunk = std::make_shared<const Buffer>(std::move(buffer))};
+    const auto own = std::make_shared<SealableBuffer>(std::move(buffer));
+    std::memcpy(own->Write(0, bytes).data(), from->span().data(), bytes);
+    own->Seal(0, bytes);
+    CachedBlock copy(own, 0, bytes);
     from.reset();  // out of the cache, so that the copy can take its place
-    const RecordKey key{.hash = passenger.entry.hash, .size = passenger.entry.size, .block = block};
-    const RecordCache::Loaded claim = cache.Claim(key, [&from](Result<BlockRef> loaded) {
+    const RecordCache::Loaded claim = cache.Claim(BlockKey::Of(passenger.entry, block), [&from](Result<BlockRef> loaded) {
       if (loaded.ok()) from = std::move(loaded).value();
     });
     if (claim) {

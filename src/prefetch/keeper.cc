@@ -70,7 +70,7 @@ bool Keeper::Keep(const Task& task) {
   to_evict_.insert(to_evict_.end(), task.evict.begin(), task.evict.end());
   std::erase_if(to_evict_, [this](const ShownFile& file) { return kept_.Erase(file); });
   if (!task.file) return true;
-  std::erase_if(to_evict_, [&](const ShownFile& file) { return file.KeyOf(0) == task.file->KeyOf(0); });
+  std::erase_if(to_evict_, [&](const ShownFile& file) { return file.IsSame(*task.file); });
   std::vector<std::span<const std::byte>> bytes;
   bytes.reserve(task.blocks.size());
   for (const BlockRef& block : task.blocks) bytes.push_back(block->span());

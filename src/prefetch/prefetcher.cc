@@ -28,6 +28,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, R
       cache_(cache),
       statistics_(statistics),
       options_(options),
+      opener_(store_),
       kept_(warehouse != nullptr ? std::make_unique<KeptBlocks>(*store_, *warehouse) : nullptr),
       chunks_(options.chunk_bytes),
       path_order_(store_, options.order_bytes_max),
@@ -82,6 +83,7 @@ void Prefetcher::Stop() {
   }
   // The planning thread ends when nothing is under way, for which it needs the others.
   if (thread_.joinable()) thread_.join();
+  opener_.Settle();
   pusher_.Stop();
   if (keeper_) keeper_->Stop();
   chunks_.SetFreeHook({});

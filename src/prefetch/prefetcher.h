@@ -40,6 +40,7 @@
 #include "prefetch/shown_file.h"
 #include "prefetch/view_orders.h"
 #include "prefetch/view_source.h"
+#include "store/shard_opener.h"
 
 namespace augur {
 
@@ -126,7 +127,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
  private:
   enum class Source { kNothing, kOrder, kForeseen, kSequence };
   // For files that are made of their records.
-  using Memories = std::unordered_map<EntryNumber, std::shared_ptr<const Buffer>>;
+  using Memories = std::unordered_map<EntryNumber, std::shared_ptr<SealableBuffer>>;
 
   static uint64_t NowUs();
   void Post(std::function<void()> event);
@@ -165,7 +166,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void TakeReadUnknown(const Order& files);
   void OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories);
   void Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
-            const std::shared_ptr<const Buffer>& memory);
+            const std::shared_ptr<SealableBuffer>& memory);
   void Take(const ShownFile& file, std::vector<BlockRef> blocks, const Arrival& arrival);
   void OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost);
   void OnDropped(EntryNumber file);
@@ -204,6 +205,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   ViewSource* views_ = nullptr;
 
   // Own synchronization.
+  ShardOpener opener_;
   std::unique_ptr<KeptBlocks> kept_;
   BufferPool chunks_;
   PathOrder path_order_;

@@ -56,7 +56,8 @@ void Prefetcher::StartReads() {
     uint64_t wanted = 0;
     for (const ReadPlan::Item& item : plan->items) wanted += item.place.record_bytes;
     statistics_.Add(Stat::kJoinedBytes, plan->bytes - std::min(plan->bytes, wanted));
-    const auto flight = std::make_shared<Flight>(*store_, engine_, statistics_, *plan, std::move(chunk));
+    const Flight::Means means = {.store = *store_, .opener = opener_, .engine = engine_, .statistics = statistics_};
+    const auto flight = std::make_shared<Flight>(means, *plan, std::move(chunk));
     flight->Begin(cache_, [this, memories](const std::shared_ptr<Flight>& landed) {
       Post([this, landed, memories] { OnLanded(landed, memories); });
     });
@@ -75,7 +76,7 @@ bool Prefetcher::AllocateFor(const ReadPlan& plan, Buffer* chunk, Memories* memo
   if (chunk != nullptr) *chunk = std::move(buffers.back());
   auto next = buffers.begin();
   for (const ReadPlan::Item& item : plan.items) {
-    if (item.place.made) memories->emplace(item.file, std::make_shared<const Buffer>(std::move(*next++)));
+    if (item.place.made) memories->emplace(item.file, std::make_shared<SealableBuffer>(std::move(*next++)));
   }
   return true;
 }
@@ -137,7 +138,7 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight, const Memories&
 }
 
 void Prefetcher::Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
-                      const std::shared_ptr<const Buffer>& memory) {
+                      const std::shared_ptr<SealableBuffer>& memory) {
   ++makes_;
   views_->MakeAhead(file, std::move(record), memory, [this, item, file, memory](const Status& status) {
     Post([this, item, file, memory, ok = status.ok()] {
@@ -146,8 +147,7 @@ void Prefetcher::Make(const ReadPlan::Item& item, const ShownFile& file, std::ve
       if (!ok) return;
       std::vector<BlockRef> blocks;
       for (uint64_t block = 0; block < file.block_count(); ++block) {
-        blocks.push_back(std::make_shared<CachedBlock>(
-            CachedBlock{.buffer = {}, .begin = block * kBlockBytes, .bytes = file.BlockBytes(block), .chunk = memory}));
+        blocks.push_back(std::make_shared<CachedBlock>(memory, block * kBlockBytes, file.BlockBytes(block)));
       }
       Take(file, std::move(blocks), arrival);
     });

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "augur/store.h"
-#include "cache/record_cache.h"
 
 namespace augur {
 
@@ -15,7 +14,7 @@ struct ShownFile {
   Entry entry;
   uint32_t view = 0;  // as in its nodes
   bool made = false;  // of the record; not the record itself
-  // Name the shown bytes for good, as RecordKey does, and tell how many there are.
+  // A hash of the shown bytes, not to be trusted as their name, and how many there are.
   Hash128 hash;
   uint64_t size = 0;
 
@@ -26,7 +25,11 @@ struct ShownFile {
   // In blocks as a record has them.
   uint64_t block_count() const { return (size + kBlockBytes - 1) / kBlockBytes; }
   uint64_t BlockBytes(uint64_t block) const { return std::min<uint64_t>(kBlockBytes, size - block * kBlockBytes); }
-  RecordKey KeyOf(uint64_t block) const { return {.hash = hash, .size = size, .block = block}; }
+  // Whether both show the same record in the same view.
+  bool IsSame(const ShownFile& other) const {
+    return entry.shard == other.entry.shard && entry.offset == other.entry.offset && size == other.size &&
+           view == other.view && made == other.made;
+  }
 };
 
 }  // namespace augur

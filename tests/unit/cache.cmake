@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(cache
   unit/cache/buffer_pool_test.cc unit/cache/record_cache_stress_test.cc unit/cache/record_cache_test.cc
+  unit/cache/sealable_buffer_test.cc
   LAYERS cache)
 augur_test(cache_decoded
   unit/cache/decoded_cache_test.cc unit/cache/decoded_damage_test.cc unit/cache/decoded_folder_test.cc

@@ -87,7 +87,7 @@ MountLook Look(const std::string& path, int overlays) {
       return {.root = row.root == "/" ? TopOf(std::move(folder), *id) : WholeOf(row, *rows), .error = 0};
     }
     if (row.type != "overlay" || overlays == kOverlaysMax) break;
-    for (const std::string& lower : LowerFolders(row.options)) {
+    for (const std::string& lower : LowerFolders(row.file_system_options)) {
       MountLook found = Look(lower, overlays + 1);
       if (found.root.valid()) return found;
     }

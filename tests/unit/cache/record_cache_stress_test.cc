@@ -68,11 +68,11 @@ class RandomOrder {
 };
 
 // What the block of a key must hold: its number in every 4 KiB.
-void Fill(const Buffer& buffer, uint64_t key) {
+void Fill(Buffer& buffer, uint64_t key) {
   for (size_t at = 0; at < buffer.bytes(); at += 4096) std::memcpy(buffer.data() + at, &key, sizeof(key));
 }
 bool Holds(const CachedBlock& block, uint64_t key) {
-  for (size_t at = 0; at < block.bytes; at += 4096) {
+  for (size_t at = 0; at < block.bytes(); at += 4096) {
     if (std::memcmp(block.span().data() + at, &key, sizeof(key)) != 0) return false;
   }
   return true;
@@ -109,7 +109,7 @@ void Stress(uint64_t seed) {
         } else {
           Fill(*shared, key);
           const size_t bytes = shared->bytes();
-          loaded(CachedBlock{.buffer = std::move(*shared), .begin = 0, .bytes = bytes});
+          loaded(CachedBlock(std::move(*shared), 0, bytes));
         }
       };
       if (luck == 2) {
@@ -179,7 +179,7 @@ void Stress(uint64_t seed) {
           present = result.ok();
           if (present) block = std::move(*result);
         });
-    if (present) idle_bytes += block->buffer.bytes();
+    if (present) idle_bytes += block->own_bytes();
   }
   EXPECT_EQ(pool.used_bytes(), idle_bytes);
 }

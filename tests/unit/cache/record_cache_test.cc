@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kGranule = BufferPool::kGranuleBytes;
 
-RecordKey Key(uint64_t i) { return {.hash = {.low = i * 0x1234567, .high = i}, .size = 1000, .block = i % 3}; }
+BlockKey Key(uint64_t i) { return {.offset = i * 512, .size = 1000, .block = i % 3}; }
 
 // A cache whose loads are ended by the test, one by one, and whose results are kept.
 class RecordCacheTest : public testing::Test {
@@ -47,7 +47,7 @@ class RecordCacheTest : public testing::Test {
     Pending load = std::move(pending_.front());
     pending_.erase(pending_.begin());
     std::memcpy(load.buffer.data() + 5, &load.key, sizeof(load.key));
-    load.loaded(CachedBlock{.buffer = std::move(load.buffer), .begin = 5, .bytes = sizeof(load.key)});
+    load.loaded(CachedBlock(std::move(load.buffer), 5, sizeof(load.key)));
   }
   void Fail() {
     Pending load = std::move(pending_.front());
@@ -107,18 +107,26 @@ TEST_F(RecordCacheTest, LoadsOnceAndThenHits) {
 }
 
 TEST_F(RecordCacheTest, KeysDifferInEachPart) {
-  const RecordKey keys[] = {{{1, 2}, 3, 4}, {{9, 2}, 3, 4}, {{1, 9}, 3, 4}, {{1, 2}, 9, 4}, {{1, 2}, 3, 9}};
+  const BlockKey key = {.shard = 1, .offset = 2, .size = 3, .first_block = 4, .hash = {5, 6}, .block = 7};
+  std::vector<BlockKey> keys(8, key);
+  keys[1].shard = 9;
+  keys[2].offset = 9;
+  keys[3].size = 9;
+  keys[4].first_block = 9;
+  keys[5].hash.low = 9;
+  keys[6].hash.high = 9;
+  keys[7].block = 9;
   int loads = 0;
-  for (const RecordKey& key : keys) {
+  for (const BlockKey& one : keys) {
     cache_.Get(
-        key, 1,
+        one, 1,
         [&](Buffer buffer, const RecordCache::Loaded& loaded) {
           ++loads;
-          loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 1});
+          loaded(CachedBlock(std::move(buffer), 0, 1));
         },
         [](const Result<BlockRef>& result) { EXPECT_TRUE(result.ok()); });
   }
-  EXPECT_EQ(loads, 5);
+  EXPECT_EQ(loads, 8);
 }
 
 TEST_F(RecordCacheTest, WhoAsksMeanwhileJoins) {
@@ -174,12 +182,10 @@ TEST(RecordCache, KeepsNoMoreThanItMay) {
   RecordCache cache(pool, 3 * kGranule);
   std::vector<BlockRef> held;
   const auto get = [&](uint64_t number, size_t granules) {
-    const RecordKey key{.hash = {number, 0}, .size = 8, .block = 0};
+    const BlockKey key{.offset = number, .size = 8};
     cache.Get(
         key, granules * kGranule,
-        [](Buffer buffer, const RecordCache::Loaded& loaded) {
-          loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 8});
-        },
+        [](Buffer buffer, const RecordCache::Loaded& loaded) { loaded(CachedBlock(std::move(buffer), 0, 8)); },
         [&](Result<BlockRef> block) {
           ASSERT_TRUE(block.ok());
           held.push_back(*block);
@@ -285,7 +291,7 @@ TEST_F(RecordCacheTest, CallbacksMayCallBack) {
           Key(static_cast<uint64_t>(gets / 2)), kGranule,
           [&](Buffer buffer, const RecordCache::Loaded& loaded) {
             EXPECT_EQ(cache_.busy_blocks() > 0, true);
-            loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 1});
+            loaded(CachedBlock(std::move(buffer), 0, 1));
           },
           done);
     }
@@ -310,7 +316,7 @@ TEST(RecordCache, ALongChainOfLoadsThatEndAtOnce) {
           if (++loads % 2 == 0) {
             loaded(Status(Code::kIo, "odd luck"));
           } else {
-            loaded(CachedBlock{.buffer = std::move(buffer), .begin = 0, .bytes = 1});
+            loaded(CachedBlock(std::move(buffer), 0, 1));
           }
         },
         [&](const Result<BlockRef>&) { ++done; });

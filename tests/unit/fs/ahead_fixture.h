@@ -30,17 +30,16 @@ class AheadFixture : public ViewsFixture {
       Buffer buffer = chunks_.Allocate(Store::BlockBytes(file, block));
       const size_t bytes = Store::BlockBytes(file, block);
       EXPECT_TRUE(store_->Read(file, block, {buffer.data(), bytes}).ok());
-      blocks.push_back(std::make_shared<CachedBlock>(
-          CachedBlock{.buffer = {}, .begin = 0, .bytes = bytes, .chunk = std::make_shared<Buffer>(std::move(buffer))}));
+      blocks.push_back(std::make_shared<CachedBlock>(std::move(buffer), 0, bytes));
     }
     return blocks;
   }
 
-  std::shared_ptr<const Buffer> Memory(const ShownFile& file) {
-    return std::make_shared<const Buffer>(chunks_.Allocate(file.size));
+  std::shared_ptr<SealableBuffer> Memory(const ShownFile& file) {
+    return std::make_shared<SealableBuffer>(chunks_.Allocate(file.size));
   }
 
-  Status MakeNow(const ShownFile& file, std::shared_ptr<const Buffer> memory) {
+  Status MakeNow(const ShownFile& file, std::shared_ptr<SealableBuffer> memory) {
     std::promise<Status> made;
     fs_->MakeAhead(file, Record(file.entry), std::move(memory), [&](const Status& status) { made.set_value(status); });
     return made.get_future().get();

@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "store/hash.h"
 #include "unit/fs/store_fixture.h"
 
 namespace augur {
@@ -132,6 +133,27 @@ TEST_F(ReadTest, TruncatedShardFails) {
   const auto read = ReadNow(NodeOf("photo"), 0, 10);
   ASSERT_FALSE(read.ok());
   EXPECT_NE(read.status().text().find("shard-00000001-00000"), std::string::npos) << read.status().text();
+}
+
+// R1: hashes can be forged, so the hash of a record is not what it is found by. Here two records have the same hash and
+// size because the one who packed them says so.
+TEST_F(ReadTest, AForgedHashIsNoIdentity) {
+  const std::string honest = RandomBytes(50'000, 6);
+  const std::string forged = RandomBytes(50'000, 7);
+  std::filesystem::remove_all(store_path());
+  Write([&](StoreWriter& writer) {
+    const Hash128 hash = HashBytes128(AsBytes(honest));
+    ASSERT_TRUE(writer.AddFile("honest", {.mode = 0644}, {}, AsBytes(honest), hash).ok());
+    ASSERT_TRUE(writer.AddFile("forged", {.mode = 0644}, {}, AsBytes(forged), hash).ok());
+    ASSERT_TRUE(writer.AddFile("twin", {.mode = 0644}, {}, AsBytes(honest), hash).ok());
+  });
+  Open();
+  ASSERT_EQ(*ReadNow(NodeOf("honest"), 0, honest.size()), honest);
+  EXPECT_EQ(ReadNow(NodeOf("forged"), 0, forged.size()).status().code(), Code::kCorrupt);
+  // Files with the same bytes have the same record, which is read once.
+  const uint64_t reads = statistics_.Get(Stat::kDiskReads);
+  EXPECT_EQ(*ReadNow(NodeOf("twin"), 0, honest.size()), honest);
+  EXPECT_EQ(statistics_.Get(Stat::kDiskReads), reads);
 }
 
 // R7, C4: the same over both engines; memory stays within the pool while more is in flight than it holds.

@@ -11,7 +11,9 @@ namespace {
 
 constexpr size_t kBytes = 1 << 20;
 
-RecordKey KeyOf(uint64_t number) { return {.hash = {.low = number, .high = ~number}, .size = kBytes, .block = 0}; }
+RenderedKey KeyOf(uint64_t number) {
+  return {.record = {.offset = number * 512, .size = kBytes}, .view = 1, .image = {}};
+}
 
 RenderedRef MakeFile() {
   auto file = std::make_shared<RenderedFile>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fs/shard_opener.h"
+#include "store/shard_opener.h"
 
 #include <atomic>
 #include <filesystem>

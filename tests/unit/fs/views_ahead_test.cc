@@ -30,11 +30,11 @@ TEST_F(AheadTest, WhatWasMadeAheadIsReadFromItsMemory) {
     auto memory = Memory(file);
     ASSERT_TRUE(MakeNow(file, memory).ok());
     const uint64_t decoded = statistics_.Get(Stat::kImagesDecoded);
-    const std::string expected(reinterpret_cast<const char*>(memory->data()),
+    const std::string expected(reinterpret_cast<const char*>(memory->Sealed(0, file.size).data()),
                                kReadBytesMax < file.size ? kReadBytesMax : file.size);
     EXPECT_EQ(*ReadNow(NodeOf(In("npy", path)), 0, kReadBytesMax), expected);
     EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), decoded);
-    const std::weak_ptr<const Buffer> watched = memory;
+    const std::weak_ptr<const SealableBuffer> watched = memory;
     memory.reset();
     while (!watched.expired()) std::this_thread::yield();  // what made it lets it go after it has said so
     // Nobody has it any more: it is made for who reads it.
@@ -51,7 +51,7 @@ TEST_F(AheadTest, WhatSomebodyHasHadMadeIsCopied) {
   const std::string expected = *ReadNow(NodeOf(In("npy", "images/104.npy")), 0, kReadBytesMax);
   const auto memory = Memory(file);
   ASSERT_TRUE(MakeNow(file, memory).ok());
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(memory->data()), file.size), expected);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(memory->Sealed(0, file.size).data()), file.size), expected);
   EXPECT_EQ(statistics_.Get(Stat::kImagesDecoded), 1u);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fs/shown_paths.h"
+#include "store/hash.h"
 #include "unit/fs/views_fixture.h"
 
 namespace augur {
@@ -28,6 +29,22 @@ TEST_F(ViewsTest, AnArrayHasThePixels) {
   ASSERT_TRUE(file.ok()) << file.status().text();
   ASSERT_THAT(*file, SizeIs(kArrayBytes));
   EXPECT_EQ(file->substr(kHeaderBytes), std::string(reinterpret_cast<const char*>(image.pixels.get()), image.bytes()));
+}
+
+// As with records (R1): what was made of one image is not found by the hash of another.
+TEST_F(ViewsTest, AForgedHashIsNoIdentity) {
+  const std::vector<std::byte> honest = Png(RandomImage(kSide, 1));
+  const std::vector<std::byte> forged = Png(RandomImage(kSide, 2));
+  std::filesystem::remove_all(store_path());
+  Write([&](StoreWriter& writer) {
+    const Hash128 hash = HashBytes128(honest);
+    ASSERT_TRUE(writer.AddFile("honest.png", {.mode = 0644}, ProbeImage(honest), honest, hash).ok());
+    ASSERT_TRUE(writer.AddFile("forged.png", {.mode = 0644}, ProbeImage(forged), forged, hash).ok());
+  });
+  OpenWithViews();
+  const NodeId node = NodeOf(In("npy", "honest.npy"));
+  ASSERT_TRUE(ReadNow(node, 0, kArrayBytes - 1).ok());  // not to its end, so that it is kept
+  EXPECT_EQ(ReadNow(NodeOf(In("npy", "forged.npy")), 0, kArrayBytes).status().code(), Code::kCorrupt);
 }
 
 TEST_F(ViewsTest, ARecordOfSeveralBlocksIsReadAsAWhole) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -249,6 +250,8 @@ class PrefetchEngineTest : public StoreFixture {
   Order files_;         // in path order
   uint64_t reads_ = 0;  // READs of the reader
   bool opens_asked_ = false;
+  // What is between the real engine and those below; empty: nothing.
+  std::function<std::unique_ptr<ReadEngine>(std::unique_ptr<ReadEngine>)> disk_;
   std::unique_ptr<FaultyEngine> demand_;
   std::unique_ptr<FaultyEngine> ahead_;
   std::unique_ptr<Warehouse> warehouse_;
@@ -256,10 +259,10 @@ class PrefetchEngineTest : public StoreFixture {
   std::unique_ptr<FakeMount> mount_;
 
  private:
-  static std::unique_ptr<FaultyEngine> MakeEngine() {
+  std::unique_ptr<FaultyEngine> MakeEngine() const {
     auto made = MakeReadEngine(EngineKind::kAuto, 16, 1);
     EXPECT_TRUE(made.ok()) << made.status().text();
-    return std::make_unique<FaultyEngine>(std::move(made).value());
+    return std::make_unique<FaultyEngine>(disk_ ? disk_(std::move(made).value()) : std::move(made).value());
   }
 };
 

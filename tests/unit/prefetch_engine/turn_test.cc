@@ -19,7 +19,7 @@ class PlainViews final : public ViewSource {
     return ShownFile::Original(entry, view);
   }
   bool HasMade(const ShownFile& /*file*/) const override { return false; }
-  void MakeAhead(const ShownFile& /*file*/, std::vector<BlockRef> /*record*/, std::shared_ptr<const Buffer> /*memory*/,
+  void MakeAhead(const ShownFile& /*file*/, std::vector<BlockRef> /*record*/, std::shared_ptr<SealableBuffer> /*memory*/,
                  Made /*made*/) override {
     ADD_FAILURE() << "nothing is made here";
   }
