@@ -196,7 +196,9 @@ std::vector<Option> MakeOptions() {
        .kind = OptionKind::kText,
        .category = "Mount options",
        .brief = "append messages to this file",
-       .text = "Default: the system log, or stderr with --foreground.",
+       .text =
+           "Default: the system log, or stderr with --foreground. Where there is no system log, a file that augurfs "
+           "names when it mounts, and 'augurctl status' afterwards.",
        .place = OptionPlace::kMount},
       {.name = "read-ahead",
        .value = "SIZE",

@@ -17,7 +17,7 @@ struct BlockKey {
   uint64_t offset = 0;       // of the record in the shard
   uint64_t size = 0;         // of the record, bytes
   uint64_t first_block = 0;  // where the index has the hashes of its blocks
-  Hash128 hash;              // of the record
+  Hash128 hash = {};         // of the record
   uint64_t block = 0;
 
   static BlockKey Of(const Entry& file, uint64_t block) {

@@ -75,6 +75,7 @@ void Warehouse::Pin::Copy() {
 
 std::optional<Warehouse::Pin> Warehouse::Find(const WarehouseKey& key, const Check& check) {
   Parts& parts = *parts_;
+  const Parts::Teller teller(parts);
   Pin pin;
   uint64_t sequence = 0;
   const bool shared = parts.place == Place::kShm;
@@ -96,9 +97,7 @@ std::optional<Warehouse::Pin> Warehouse::Find(const WarehouseKey& key, const Che
     if (!shared && parts.local(item).checked == sequence) return pin;
   }
   if (shared) pin.Copy();
-  const bool right = check(pin.pieces());
-  parts.TellIfLost();
-  if (!right) {
+  if (!check(pin.pieces())) {
     pin.parts_.reset();
     parts.Discard(pin.item_, sequence);
     return std::nullopt;
@@ -116,7 +115,7 @@ std::optional<Warehouse::Pin> Warehouse::Find(const WarehouseKey& key, const Che
 
 bool Warehouse::Contains(const WarehouseKey& key) const {
   const MutexLock lock(parts_->mu);
-  return parts_->tables.MayHold(key);
+  return !parts_->memory.lost() && parts_->tables.MayHold(key);
 }
 
 Warehouse::Inserted Warehouse::InsertPieces(const WarehouseKey& key, Pieces pieces) {
@@ -125,6 +124,7 @@ Warehouse::Inserted Warehouse::InsertPieces(const WarehouseKey& key, Pieces piec
   if (bytes == 0 || bytes > UINT32_MAX) return Inserted::kNoRoom;
   AUGUR_CHECK(bytes == key.bytes);
   Parts& parts = *parts_;
+  const Parts::Teller teller(parts);
   const uint64_t pages = PagesFor(bytes);
   uint32_t item = kNoItem;
   std::vector<std::span<std::byte>> places;
@@ -164,7 +164,6 @@ Warehouse::Inserted Warehouse::InsertPieces(const WarehouseKey& key, Pieces piec
     parts.tables.SetReady(item);
     parts.Unpin(item);
   }
-  parts.TellIfLost();
   return parts.memory.lost() ? Inserted::kNoRoom : Inserted::kYes;
 }
 

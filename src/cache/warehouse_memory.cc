@@ -94,8 +94,9 @@ Status WarehouseMemory::Commit(uint64_t offset, uint64_t bytes) {
 }
 
 uint64_t WarehouseMemory::CommittedUntil(uint64_t offset) const {
+  if (fd_ < 0) return mapped_bytes_;  // memory of this process is got as it is used
   const off_t hole = ::lseek(fd_, static_cast<off_t>(offset), SEEK_HOLE);
-  return hole < 0 ? offset : static_cast<uint64_t>(hole);
+  return hole < 0 ? offset : std::min(static_cast<uint64_t>(hole), mapped_bytes_);
 }
 
 void WarehouseMemory::Punch(uint64_t offset, uint64_t bytes) {

@@ -248,6 +248,7 @@ Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::TakeOver(Attached a
   auto parts = std::make_shared<Parts>(std::move(memory), geometry, at.lock, std::move(room));
   const MutexLock lock(parts->mu);
   if (at.others == 0) {
+    parts->tables.LetItems(geometry.items_max());
     if (Status status = CommitAll(parts->memory, parts->tables, at.held_bytes); !status.ok()) {
       ::unlink(path.c_str());
       return status.code() == Code::kCorrupt ? status : Status(Code::kCorrupt, status.text());
@@ -260,6 +261,7 @@ Result<std::shared_ptr<Warehouse::Parts>> Warehouse::Opener::TakeOver(Attached a
   } else {
     limit = std::max(limit, parts->tables.header().limit_bytes.Load());
   }
+  parts->LetItems();
   // Also takes the pins of dead daemons off, whose slot may be ours now.
   parts->tables.Rebuild(at.others);
   Finish(*parts, at, limit, path, options);

@@ -28,7 +28,9 @@ Warehouse::Parts::Inside::Inside(Parts& parts) : parts_(parts), ok_(false) {
     parts.lock.GiveUp();
     return;
   }
-  if (ok_ && parts.tables.torn()) parts.tables.Rebuild(parts.lock.LiveSlots());
+  if (!ok_) return;
+  if (parts.tables.SaysMoreItems()) parts.LetItems();
+  if (parts.tables.torn()) parts.tables.Rebuild(parts.lock.LiveSlots());
 }
 
 Warehouse::Parts::Inside::~Inside() {
@@ -128,6 +130,12 @@ bool Warehouse::Parts::Grow(uint64_t pages) {
     tables.AddSlab(slab);
   }
   return true;
+}
+
+void Warehouse::Parts::LetItems() {
+  const uint64_t offset = tables.geometry().items_offset();
+  const uint64_t bytes = memory.CommittedUntil(offset) - offset;
+  tables.LetItems(static_cast<uint32_t>(std::min<uint64_t>(bytes / sizeof(WarehouseItem), UINT32_MAX)));
 }
 
 void Warehouse::Parts::TellIfLost() {

@@ -42,6 +42,8 @@ struct Warehouse::Parts {
   bool Grow(uint64_t pages) AUGUR_EXCLUDES(mu, room_mu);
   // An item to pin, as it is; nothing: there is none, or its bytes are not there. REQUIRES: the file's lock too.
   std::optional<std::pair<uint32_t, WarehouseTables::Item>> FindReady(const WarehouseKey& key) AUGUR_REQUIRES(mu);
+  // Lets the tables have the items that the header speaks of, as far as the file has memory for them.
+  void LetItems() AUGUR_REQUIRES(mu);
   // Tells on_lost, once, when the memory is lost.
   void TellIfLost() AUGUR_EXCLUDES(mu);
   // Throws away an item whose bytes are wrong, and this process's pin on it.
@@ -84,6 +86,18 @@ struct Warehouse::Parts {
   WarehouseRoom room AUGUR_GUARDED_BY(room_mu);
 
   class Inside;
+
+  // Tells at the end of a scope, where no lock is held any more.
+  class Teller {
+   public:
+    explicit Teller(Parts& parts) : parts_(parts) {}
+    ~Teller() { parts_.TellIfLost(); }
+    Teller(const Teller&) = delete;
+    Teller& operator=(const Teller&) = delete;
+
+   private:
+    Parts& parts_;
+  };
 };
 
 // Holds both locks for a scope, and makes whole what a process that died has left. Not ok(): another process holds the

@@ -74,7 +74,7 @@ void WarehouseTables::Format(std::string_view identity, std::string_view boot_id
 
 bool WarehouseTables::torn() const { return header().torn.Load() != 0; }
 
-uint32_t WarehouseTables::item_high() const { return std::min(header().item_high.Load(), geometry_.items_max()); }
+uint32_t WarehouseTables::item_high() const { return std::min(header().item_high.Load(), items_let_); }
 
 void WarehouseTables::Rebuild(uint64_t live) {
   WarehouseHeader& h = header();
@@ -154,7 +154,7 @@ WarehouseTables::Item WarehouseTables::Copy(uint32_t item) const {
 uint32_t WarehouseTables::Walk(const WarehouseKey& key, uint32_t steps_max) const {
   const uint32_t high = item_high();
   uint32_t at = Bucket(key).Load();
-  for (uint32_t steps = 0; at < high && steps < steps_max; ++steps) {
+  for (uint32_t steps = 0; at < high && steps < std::min(high, steps_max); ++steps) {
     const uint32_t state = At(at).state.Load();
     if ((state == kItemReady || state == kItemWriting) && KeyAt(at) == key) return at;
     at = At(at).next.Load();
@@ -280,6 +280,7 @@ void WarehouseTables::AddItems() {
     At(at).pinned_by.Store(0);
     PushFree(at);
   }
+  items_let_ = std::max(items_let_, to);
   h.item_high.Store(to);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -90,7 +91,13 @@ class WarehouseTables {
   void DropSlab(uint32_t slab);
   // Items below header().item_high + kItemStep have memory now.
   void AddItems();
-  uint32_t item_high() const;  // never above geometry().items_max()
+  // How many items there are: no more than LetItems has allowed.
+  uint32_t item_high() const;
+  // Items below `count` have memory, as far as this process knows: what the header says beyond is not believed, since a
+  // walk over so many would take memory for them.
+  void LetItems(uint32_t count) { items_let_ = std::min(count, geometry_.items_max()); }
+  // The header speaks of more.
+  bool SaysMoreItems() const { return header().item_high.Load() > items_let_; }
 
   // Bytes of tables that have memory: the fixed ones, items, and the first page of each slab.
   uint64_t table_bytes() const;
@@ -152,6 +159,7 @@ class WarehouseTables {
 
   std::byte* base_;
   WarehouseGeometry geometry_;
+  uint32_t items_let_ = 0;
 };
 
 }  // namespace augur

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/limited_log.h"
 #include "base/thread.h"
 
 namespace augur {
@@ -116,7 +117,8 @@ void ControlServer::Accept() {
     if (fd.valid()) {
       Take(std::move(fd));
     } else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-      spdlog::warn("control socket: {}", ErrnoStatus(errno, "accept").text());
+      const Status failure = ErrnoStatus(errno, "control socket: accept");
+      LogLimited(spdlog::level::warn, "control socket", failure.text(), failure.text());
       (void)poll(ready.data(), 1, kPauseMs);
     }
   }
@@ -132,7 +134,8 @@ void ControlServer::Take(UniqueFd fd) {
   const MutexLock lock(mu_);  // until the connection stands in its slot
   thread = StartThread("augur-client", [this, raw = connection.get()] { Serve(*raw); });
   if (!thread.ok()) {
-    spdlog::warn("control socket: {}", thread.status().text());
+    LogLimited(spdlog::level::warn, "control socket", thread.status().text(),
+               "control socket: " + thread.status().text());
     return Refuse(connection->fd.get(), thread.status());
   }
   connection->thread = std::move(thread).value();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foresee/foreseer.h"
 
-#include <spdlog/spdlog.h>
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX's
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 
+#include "base/limited_log.h"
 #include "base/thread.h"
 #include "foresee/epoch_reads.h"
 #include "foresee/origin_search.h"
@@ -232,7 +233,8 @@ void Foreseer::Take(const Sighting& sighting) {
       Record(*owner);
       return Tell(false);
     case JobForesight::Told::kLost:
-      spdlog::info("the reads are no longer as foreseen: {}", owner->foresight.Describe());
+      LogLimited(spdlog::level::info, "lost orders", owner->foresight.Describe(),
+                 "the reads are no longer as foreseen: " + owner->foresight.Describe());
       return Unlocked(*owner);
     case JobForesight::Told::kEnded:
       // The prefetch comes to the end of it by itself: the last files are still to be read.

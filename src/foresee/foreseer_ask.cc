@@ -8,6 +8,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/limited_log.h"
 #include "foresee/answer_at_once.h"
 #include "foresee/epoch_reads.h"
 #include "search/running_job.h"
@@ -281,7 +282,8 @@ void Foreseer::Lock(Job& job, Finding finding) {
   if (!job.foresight.locked()) return;
   if (const std::optional<EpochStart> epoch = watch_.Running(job.foresight.id())) job.passes_locked = epoch->pass + 1;
   const Finding& found = job.foresight.finding();
-  spdlog::info("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits);
+  LogLimited(spdlog::level::info, "found orders", job.foresight.Describe(),
+             fmt::format("the order is known: {} ({:.0f} bits against chance)", job.foresight.Describe(), found.bits));
   statistics_.Add(Stat::kOrdersFound, 1);
   ended_.clear();
   job.state.clear();

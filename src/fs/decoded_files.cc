@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/limited_log.h"
 #include "base/thread.h"
 #include "base/units.h"
 
@@ -82,8 +83,9 @@ bool DecodedFiles::Read(const ShownFile& file, ReadEngine& engine, std::byte* to
     if (right) {
       statistics_.Add(Stat::kDecodedHits, 1);
     } else {
-      spdlog::warn("{}: bytes at {} are not those that were written; the image is decoded again", place.file->path,
-                   place.offset);
+      LogLimited(spdlog::level::warn, "decoded-cache", place.file->path,
+                 Printable(place.file->path) + ": bytes at " + std::to_string(place.offset) +
+                     " are not those that were written; the image is decoded again");
       cache_->Forget(place);
     }
     done(right);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/limited_log.h"
 #include "base/units.h"
 #include "decode/image_decoder.h"
 #include "views/render.h"
@@ -522,8 +523,10 @@ void RenderedFiles::LogOnce(const Job& job, const Status& status) {
     if (!logged_.insert(job.key).second) return;
   }
   const Result<std::string> path = store_->PathOf(job.file.number);
-  spdlog::error("{}: record {} ({}): view {}: {}", Printable(store_->path()), job.file.number,
-                path.ok() ? Printable(*path) : "path unknown", job.view->text, status.text());
+  const std::string name = path.ok() ? Printable(*path) : "path unknown";
+  LogLimited(spdlog::level::err, "images of views", job.view->text + "/" + std::to_string(job.file.number),
+             Printable(store_->path()) + ": record " + std::to_string(job.file.number) + " (" + name + "): view " +
+                 job.view->text + ": " + status.text());
 }
 
 uint64_t RenderedFiles::used_bytes() const {

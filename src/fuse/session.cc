@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/limited_log.h"
 
 namespace augur {
 namespace {
@@ -41,9 +42,9 @@ void LogFromLibfuse(fuse_log_level level, const char* format, va_list arguments)
   std::string line = text.data();
   while (!line.empty() && line.back() == '\n') line.pop_back();
   if (level <= FUSE_LOG_ERR) {
-    spdlog::error("libfuse: {}", line);
+    LogLimited(spdlog::level::err, "libfuse", line, "libfuse: " + line);
   } else if (level == FUSE_LOG_WARNING) {
-    spdlog::warn("libfuse: {}", line);
+    LogLimited(spdlog::level::warn, "libfuse", line, "libfuse: " + line);
   } else {
     spdlog::debug("libfuse: {}", line);
   }

@@ -114,7 +114,7 @@ class PieceVerifier {
   // Where the window may read on to: not past what this piece needs, and not over a gap, because the records of a
   // foreign shard need not be neighbours.
   uint64_t ReadAheadEnd(const Entry& file, size_t next, size_t piece_end) const {
-    const std::span<const RecordKey> keys = records_.keys();
+    const std::span<const ListedRecord> keys = records_.keys();
     const uint64_t end = file.offset + file.size;
     if (next >= piece_end || keys[next].shard != file.shard || keys[next].offset > end + kGapBytesMax) return end;
     const bool bounded = piece_end < keys.size() && keys[piece_end].shard == file.shard;

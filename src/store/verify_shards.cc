@@ -220,7 +220,7 @@ class CatalogueVerifier {
   void CheckRecords() {
     const auto [begin, end] = records_->OfShard(info_.number);
     for (size_t i = begin; i < end; ++i) {
-      const RecordKey& key = records_->keys()[i];
+      const ListedRecord& key = records_->keys()[i];
       if (!key.first) continue;
       const Result<Entry> entry = tree_.Get(key.number);
       if (entry.ok() && EndsInCatalogue(entry->offset, entry->size)) {

@@ -8,6 +8,7 @@ augur_test(store_writer
   unit/store_writer/model_test.cc
   unit/store_writer/modes_test.cc
   unit/store_writer/parts_test.cc
+  unit/store_writer/planted_test.cc
   unit/store_writer/recipe_test.cc
   unit/store_writer/resume_test.cc
   unit/store_writer/stream_test.cc

@@ -19,7 +19,7 @@ constexpr size_t kGranule = BufferPool::kGranuleBytes;
 TEST(BufferPool, RoundsUpAndAligns) {
   BufferPool pool(10 * kGranule);
   for (const auto& [asked, granules] : {std::pair<size_t, size_t>{0, 1}, {1, 1}, {kGranule, 1}, {kGranule + 1, 2}}) {
-    const Buffer buffer = pool.Allocate(asked);
+    Buffer buffer = pool.Allocate(asked);
     ASSERT_TRUE(buffer);
     EXPECT_EQ(buffer.bytes(), granules * kGranule);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % 4096, 0u);

@@ -127,7 +127,7 @@ void Stress(uint64_t seed) {
           const uint64_t hold = random() % 4;
           const size_t bytes = key == 7 ? 13 * kGranule : (key % 5 + 1) * kGranule;
           cache.Get(
-              {.hash = {key, key}, .size = 1, .block = 0}, bytes,
+              {.offset = key, .size = 1}, bytes,
               [&load, key](Buffer buffer, RecordCache::Loaded loaded) {
                 load(key, std::move(buffer), std::move(loaded));
               },
@@ -174,7 +174,7 @@ void Stress(uint64_t seed) {
     bool present = false;
     BlockRef block;
     cache.Get(
-        {.hash = {key, key}, .size = 1, .block = 0}, SIZE_MAX, [](Buffer, const RecordCache::Loaded&) { FAIL(); },
+        {.offset = key, .size = 1}, SIZE_MAX, [](Buffer, const RecordCache::Loaded&) { FAIL(); },
         [&](Result<BlockRef> result) {
           present = result.ok();
           if (present) block = std::move(*result);

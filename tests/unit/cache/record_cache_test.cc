@@ -311,7 +311,7 @@ TEST(RecordCache, ALongChainOfLoadsThatEndAtOnce) {
   constexpr uint64_t kLoads = 200000;
   for (uint64_t i = 0; i < kLoads; ++i) {
     cache.Get(
-        {.hash = {i, i}, .size = 1, .block = 0}, 1,
+        {.offset = i, .size = 1}, 1,
         [&](Buffer buffer, const RecordCache::Loaded& loaded) {
           if (++loads % 2 == 0) {
             loaded(Status(Code::kIo, "odd luck"));

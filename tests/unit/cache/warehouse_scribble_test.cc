@@ -34,7 +34,8 @@ std::chrono::seconds WantedTime() {
 // Writes numbers that mean something, or nothing, over every part of the file, in bursts, until it is killed.
 class Scribbler {
  public:
-  Scribbler(const std::string& path, uint64_t seed) : random_(seed) {
+  // Some leave time to put blocks in and find them, some hardly any.
+  Scribbler(const std::string& path, uint64_t seed) : random_(seed), pause_us_(100 << (2 * (seed % 4))) {
     fd_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     struct stat info {};
     if (::fstat(fd_.get(), &info) != 0) return;
@@ -50,7 +51,7 @@ class Scribbler {
     if (base_ == nullptr) ::_exit(5);
     while (true) {
       for (uint64_t writes = random_() % 64; writes > 0; --writes) Write();
-      ::usleep(static_cast<useconds_t>(random_() % 300));
+      ::usleep(static_cast<useconds_t>(random_() % pause_us_));
     }
   }
 
@@ -86,6 +87,7 @@ class Scribbler {
   }
 
   std::mt19937_64 random_;
+  uint64_t pause_us_;
   UniqueFd fd_;
   std::byte* base_ = nullptr;
   WarehouseGeometry geometry_;
