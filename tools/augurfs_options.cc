@@ -156,9 +156,10 @@ std::vector<Option> MakeOptions() {
        .choices = {"ram", "shm", "none"},
        .category = "Mount options",
        .brief = "where records are kept from epoch to epoch",
-       .text = "ram: memory of the daemon. shm: a file in /dev/shm, for root in /run/augurfs-shm, that all mounts of the "
-               "store by this user on this host share (or by those of cache-group=), and that the next mount finds "
-               "again. none: nowhere.",
+       .text =
+           "ram: memory of the daemon. shm: a file in /dev/shm, for root in /run/augurfs-shm, that all mounts of the "
+           "store by this user on this host share (or by those of cache-group=), and that the next mount finds "
+           "again. none: nowhere.",
        .place = OptionPlace::kMount},
       {.name = "cache-size",
        .value = "SIZE",
@@ -175,7 +176,8 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "share cache=shm with the users of this group",
        .text =
-           "By its name or number; the user who mounts must be in it, and all who share give the same one. Each of them "
+           "By its name or number; the user who mounts must be in it, and all who share give the same one. Each of "
+           "them "
            "can write to what all of them read. Records are checked whenever they are taken from there, but the files "
            "of views, and the records of stores of format version 1, can be forged: for these they must trust each "
            "other. Default: each user has his own.",

@@ -366,6 +366,7 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
     return AugurpackCommand(
         UpgradeOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet"), .json = values.Given("json")});
   }
+  AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("--", values.Text("root-hash")));
   if (name == "ls") {
     return AugurpackCommand(LsOptions{.store = values.Text("STORE"),
                                       .root_hash = root_hash,
@@ -373,7 +374,6 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
                                       .long_format = values.Given("long"),
                                       .recursive = values.Given("recursive")});
   }
-  AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("--", values.Text("root-hash")));
   if (name == "info") {
     return AugurpackCommand(
         InfoOptions{.store = values.Text("STORE"), .root_hash = root_hash, .json = values.Given("json")});

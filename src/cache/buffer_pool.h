@@ -14,7 +14,8 @@ namespace augur {
 
 class BufferPool;
 
-// A page-aligned piece of anonymous memory, given back to its pool when destroyed. Movable. A const one cannot be written.
+// A page-aligned piece of anonymous memory, given back to its pool when destroyed. Movable. A const one cannot be
+// written.
 class Buffer {
  public:
   Buffer() = default;

@@ -96,8 +96,8 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
 
   mutable Mutex mu;
   std::unordered_map<BlockKey, Entry, KeyHash> entries AUGUR_GUARDED_BY(mu);  // entries stay where they are
-  std::list<Entry*> idle AUGUR_GUARDED_BY(mu);                                 // least recently used first
-  uint64_t idle_bytes AUGUR_GUARDED_BY(mu) = 0;                                // of their buffers
+  std::list<Entry*> idle AUGUR_GUARDED_BY(mu);                                // least recently used first
+  uint64_t idle_bytes AUGUR_GUARDED_BY(mu) = 0;                               // of their buffers
   std::deque<Waiter> waiters AUGUR_GUARDED_BY(mu);
   bool pumping AUGUR_GUARDED_BY(mu) = false;
   bool pump_again AUGUR_GUARDED_BY(mu) = false;  // something has changed since the pump looked

@@ -25,11 +25,11 @@ struct CacheCounters {
 // many ask for it at the same time. Safe from any thread; callbacks run without any lock held, on the caller's thread
 // for a hit and on the loader's for a miss. Memory comes from the pool: when it is full, unused blocks are evicted,
 // then loads wait in a queue until a block in use is let go; the first in the queue is always served next, so everyone
-// makes progress. One cache serves one store: its keys are places. Dropping a BlockRef (or any Buffer of the pool) may start such a load on the thread that drops it:
-// hold no lock there that a `load` or `done` takes. Who holds one block while waiting for another takes part in the
-// memory that he waits for, so the pool must have room for the blocks of all who do so at the same time. One cache a
-// pool. REQUIRES: every load has ended and every BlockRef is gone before the cache is destroyed. Not for deciding what
-// to read ahead (prefetch).
+// makes progress. One cache serves one store: its keys are places. Dropping a BlockRef (or any Buffer of the pool) may
+// start such a load on the thread that drops it: hold no lock there that a `load` or `done` takes. Who holds one block
+// while waiting for another takes part in the memory that he waits for, so the pool must have room for the blocks of
+// all who do so at the same time. One cache a pool. REQUIRES: every load has ended and every BlockRef is gone before
+// the cache is destroyed. Not for deciding what to read ahead (prefetch).
 class RecordCache {
  public:
   using Done = std::function<void(Result<BlockRef>)>;

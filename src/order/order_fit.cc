@@ -61,8 +61,7 @@ double OrderFit::StreamBits(EntryNumber file, uint32_t stream, bool near_end) {
 
 double OrderFit::PositionBits(EntryNumber file, uint32_t front, double scale, bool near_end) const {
   const auto bits = [scale](const EpochOrder& order, std::optional<double> distance) {
-    const double ratio =
-        distance ? static_cast<double>(order.size()) / (2 * scale) * std::exp(-*distance / scale) : 0;
+    const double ratio = distance ? static_cast<double>(order.size()) / (2 * scale) * std::exp(-*distance / scale) : 0;
     return std::log2((1 - Evidence::kWrong) * ratio + Evidence::kWrong);
   };
   const double here = bits(*order_, Distance(*order_, file, front));

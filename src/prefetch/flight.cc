@@ -29,9 +29,10 @@ void Flight::Begin(RecordCache& cache, Landed landed) {
   }
   for (Passenger& passenger : passengers_) {
     for (uint64_t block = 0; block < passenger.blocks.size(); ++block) {
-      passenger.claims.push_back(cache.Claim(BlockKey::Of(passenger.entry, block), [&passenger, block](Result<BlockRef> loaded) {
-        if (loaded.ok()) passenger.blocks[block] = std::move(loaded).value();
-      }));
+      passenger.claims.push_back(
+          cache.Claim(BlockKey::Of(passenger.entry, block), [&passenger, block](Result<BlockRef> loaded) {
+            if (loaded.ok()) passenger.blocks[block] = std::move(loaded).value();
+          }));
     }
   }
   const auto known = std::ranges::find_if(passengers_, [](const Passenger& one) { return !one.blocks.empty(); });
@@ -200,9 +201,10 @@ void GiveOwnMemory(Passenger& passenger, BufferPool& pool, RecordCache& cache) {
     own->Seal(0, bytes);
     CachedBlock copy(own, 0, bytes);
     from.reset();  // out of the cache, so that the copy can take its place
-    const RecordCache::Loaded claim = cache.Claim(BlockKey::Of(passenger.entry, block), [&from](Result<BlockRef> loaded) {
-      if (loaded.ok()) from = std::move(loaded).value();
-    });
+    const RecordCache::Loaded claim =
+        cache.Claim(BlockKey::Of(passenger.entry, block), [&from](Result<BlockRef> loaded) {
+          if (loaded.ok()) from = std::move(loaded).value();
+        });
     if (claim) {
       claim(std::move(copy));
     } else {

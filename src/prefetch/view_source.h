@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "augur/status.h"
-#include "cache/sealable_buffer.h"
 #include "cache/record_cache.h"
+#include "cache/sealable_buffer.h"
 #include "order/order.h"
 #include "prefetch/shown_file.h"
 
@@ -31,12 +31,11 @@ class ViewSource {
   virtual Result<ShownFile> Show(uint32_t view, EntryNumber file) const = 0;
   // Whether MakeAhead has it without the record: it was made before and lies on a disk. REQUIRES: file.made.
   virtual bool HasMade(const ShownFile& file) const = 0;
-  // Makes the file out of its record, whose blocks are checked, into the first `size` bytes of `memory`, and seals them.
-  // REQUIRES: nothing of `memory` is sealed. Who reads the
-  // file meanwhile waits for this, before others that nobody waits for; after it he gets these bytes as long as
-  // somebody has `memory`. Fails as the file's READ does, and is logged as that. REQUIRES: file.made; `made` has been
-  // called before this object ends.
-  // Where HasMade said so, `record` may be empty: it is read when it is needed after all.
+  // Makes the file out of its record, whose blocks are checked, into the first `size` bytes of `memory`, and seals
+  // them. REQUIRES: nothing of `memory` is sealed. Who reads the file meanwhile waits for this, before others that
+  // nobody waits for; after it he gets these bytes as long as somebody has `memory`. Fails as the file's READ does, and
+  // is logged as that. REQUIRES: file.made; `made` has been called before this object ends. Where HasMade said so,
+  // `record` may be empty: it is read when it is needed after all.
   virtual void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                          Made made) = 0;
 };

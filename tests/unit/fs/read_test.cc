@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "store/hash.h"
+#include "store/sha256.h"
 #include "unit/fs/store_fixture.h"
 
 namespace augur {
@@ -142,7 +142,7 @@ TEST_F(ReadTest, AForgedHashIsNoIdentity) {
   const std::string forged = RandomBytes(50'000, 7);
   std::filesystem::remove_all(store_path());
   Write([&](StoreWriter& writer) {
-    const Hash128 hash = HashBytes128(AsBytes(honest));
+    const RecordHashes hash = HashRecord(AsBytes(honest));
     ASSERT_TRUE(writer.AddFile("honest", {.mode = 0644}, {}, AsBytes(honest), hash).ok());
     ASSERT_TRUE(writer.AddFile("forged", {.mode = 0644}, {}, AsBytes(forged), hash).ok());
     ASSERT_TRUE(writer.AddFile("twin", {.mode = 0644}, {}, AsBytes(honest), hash).ok());

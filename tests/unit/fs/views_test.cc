@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "fs/shown_paths.h"
-#include "store/hash.h"
+#include "store/sha256.h"
 #include "unit/fs/views_fixture.h"
 
 namespace augur {
@@ -37,7 +37,7 @@ TEST_F(ViewsTest, AForgedHashIsNoIdentity) {
   const std::vector<std::byte> forged = Png(RandomImage(kSide, 2));
   std::filesystem::remove_all(store_path());
   Write([&](StoreWriter& writer) {
-    const Hash128 hash = HashBytes128(honest);
+    const RecordHashes hash = HashRecord(honest);
     ASSERT_TRUE(writer.AddFile("honest.png", {.mode = 0644}, ProbeImage(honest), honest, hash).ok());
     ASSERT_TRUE(writer.AddFile("forged.png", {.mode = 0644}, ProbeImage(forged), forged, hash).ok());
   });

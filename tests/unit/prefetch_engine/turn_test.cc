@@ -19,8 +19,8 @@ class PlainViews final : public ViewSource {
     return ShownFile::Original(entry, view);
   }
   bool HasMade(const ShownFile& /*file*/) const override { return false; }
-  void MakeAhead(const ShownFile& /*file*/, std::vector<BlockRef> /*record*/, std::shared_ptr<SealableBuffer> /*memory*/,
-                 Made /*made*/) override {
+  void MakeAhead(const ShownFile& /*file*/, std::vector<BlockRef> /*record*/,
+                 std::shared_ptr<SealableBuffer> /*memory*/, Made /*made*/) override {
     ADD_FAILURE() << "nothing is made here";
   }
 
@@ -44,7 +44,7 @@ TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingForeseen) {
   warehouse_->Clear();
   const ShownFile file = *views.Show(1, other.front());
   prefetcher_->OnLoaded(file, 0, std::as_bytes(std::span(Content(other.front()))));
-  EXPECT_TRUE(warehouse_->Contains(file.KeyOf(0)));
+  EXPECT_TRUE(prefetcher_->Find(file, 0).has_value());
   StopEngine();  // before the views
 }
 

@@ -92,7 +92,7 @@ TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
   StartEngine({.kept_bytes = 4 << 20});
   const auto keys = [&] {
     std::set<std::pair<uint64_t, uint64_t>> all;
-    for (const Warehouse::Kept& kept : warehouse_->List()) all.emplace(kept.key.hash.low, kept.key.block);
+    for (const WarehouseKey& key : warehouse_->List()) all.emplace(key.identity.low, key.identity.high);
     return all;
   };
   for (const EntryNumber file : Shuffled(1)) ReadAsReader(file);
