@@ -28,6 +28,15 @@ Option ReplaceTree() {
               "store is refused."};
 }
 
+Option IgnoreZeros() {
+  return {.name = "ignore-zeros",
+          .brief = "read a tar to the end of the file, past its end mark",
+          .text =
+              "As for tar. Without it a tar must have an end mark, two blocks of zeros, and nothing but padding "
+              "behind it: anything else is an error, because members may be lost. Give it for tars that were "
+              "joined with cat, and for those whose writer left out the end mark."};
+}
+
 Option Threads() {
   return {.name = "threads",
           .value = "N",
@@ -92,6 +101,7 @@ std::vector<Option> PackRows() {
       {.name = "resume",
        .brief = "go on where a killed run stopped",
        .text = "With nothing to resume it starts anew. Without it, what a killed run left is removed with a message."},
+      IgnoreZeros(),
       {.name = "on-error",
        .value = "POLICY",
        .kind = OptionKind::kChoice,
@@ -166,6 +176,7 @@ Command AdoptCommand() {
       {.name = "absolute",
        .brief = "refer to the tar files by absolute paths",
        .text = "Without it by paths relative to the store, so that store and tar files can move together."},
+      IgnoreZeros(),
       ReplaceTree(),
       Quiet(),
       Summary(),
@@ -277,6 +288,7 @@ void FillPack(const Values& values, PackOptions& options) {
   options.include = values.List("include");
   options.exclude = values.List("exclude");
   options.resume = values.Given("resume");
+  options.ignore_zeros = values.Given("ignore-zeros");
   options.on_error = values.Text("on-error") == "skip" ? OnError::kSkip : OnError::kStop;
   options.threads = static_cast<unsigned>(values.Number("threads"));
   options.quiet = values.Given("quiet");
@@ -307,6 +319,7 @@ AdoptOptions ReadAdopt(const Values& values) {
   options.store = values.Text("STORE");
   options.nested = values.Given("nested");
   options.absolute = values.Given("absolute");
+  options.ignore_zeros = values.Given("ignore-zeros");
   options.force = values.Given("force");
   const std::string& duplicate = values.Text("on-duplicate");
   if (duplicate == "first") options.on_duplicate = OnDuplicate::kFirst;

@@ -35,6 +35,7 @@ struct PackOptions {
   std::vector<std::string> include;
   std::vector<std::string> exclude;
   bool resume = false;
+  bool ignore_zeros = false;  // a tar ends at the end of its bytes, not at its end mark
   OnError on_error = OnError::kStop;
   bool quiet = false;
   bool json = false;     // the summary, on stdout
@@ -55,6 +56,7 @@ struct AdoptOptions {
   std::string store;
   bool nested = false;    // x.tar within a tar becomes folder x/
   bool absolute = false;  // the store names the tars by absolute paths
+  bool ignore_zeros = false;
   bool force = false;
   OnDuplicate on_duplicate = OnDuplicate::kRefuse;
   bool quiet = false;

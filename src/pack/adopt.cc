@@ -41,7 +41,8 @@ Status AdoptOne(const std::string& tar, const AdoptTarsOptions& options, StoreWr
   AUGUR_TRY_ASSIGN(locator, LocatorOf(tar, options));
   AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, static_cast<uint64_t>(before.st_size), before.st_mtim.tv_sec,
                                                  static_cast<uint32_t>(before.st_mtim.tv_nsec)));
-  AUGUR_TRY(TarPass(fd.get(), tar, shard, options.nested, writer, observer).Run());
+  const auto tar_end = options.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark;
+  AUGUR_TRY(TarPass(fd.get(), tar, shard, options.nested, tar_end, writer, observer).Run());
   struct stat after = {};
   if (::fstat(fd.get(), &after) != 0) return ErrnoStatus(errno, Printable(tar));
   if (!SameFile(before, after)) return Status(Code::kChanged, Printable(tar) + ": changed while it was read");

@@ -10,6 +10,7 @@
 
 #include "augur/status.h"
 #include "augur/store_writer.h"
+#include "pack/tar_tail.h"
 
 struct archive;
 struct archive_entry;
@@ -36,30 +37,38 @@ struct MemberPiece {
 };
 
 // ArchiveReader reads a tar, a zip or a compressed file by libarchive, one member after the other. One thread. Names
-// are bytes: libarchive is run in a UTF-8 locale of this thread's own, so that no name is refused or changed by the
-// user's.
+// are bytes, whatever the user's locale: libarchive is run in one of this thread's own. But of a zip's names in UTF-8
+// it composes the characters (NFC).
 class ArchiveReader {
  public:
   enum class Formats {
     kPlainTar,  // no compression
     kBytes,     // no archive but one member of any bytes, in any compression but gzip that libarchive has in itself
   };
+  // Where a tar ends.
+  enum class TarEnd {
+    kMark,  // at its end mark: without one, or with more than padding behind it, a part of the tar may be lost
+    kFile,  // at the end of its bytes, as for 'tar --ignore-zeros': an end mark is skipped
+  };
   // Hands out the next bytes of the archive, empty at its end; they stay valid until the next call.
   using Source = std::function<Result<std::span<const std::byte>>()>;
 
   // Reads from `source`; `name` is for messages. kInvalid: this is no such archive. What the
   // source failed with.
-  static Result<std::unique_ptr<ArchiveReader>> Open(Source source, Formats formats, std::string name);
+  static Result<std::unique_ptr<ArchiveReader>> Open(Source source, Formats formats, std::string name,
+                                                     TarEnd tar_end = TarEnd::kMark);
   // Reads a zip from a file that can seek, which is how its modes and links are found.
   static Result<std::unique_ptr<ArchiveReader>> OpenZip(int fd, std::string name);
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-  // True: `member` is the next one. False: that was the last. kCorrupt: the archive is broken or cut off; what the
-  // source failed with.
+  // True: `member` is the next one. False: that was the last, and the source of a tar has been read to its end.
+  // kCorrupt: the archive is broken or cut off, or does not end as `tar_end` says. kUnsupported: the member is the rest
+  // of a file that begins in another volume. What the source failed with.
   Result<bool> NextMember(Member* member);
-  // True: `piece` is the next of the current member. False: that was the last. kInvalid: this member cannot be read
+  // True: `piece` is the next of the current member. False: that was the last; of kBytes, the source has been read to
+  // its end, and kCorrupt says that something follows the compressed data. kInvalid: this member cannot be read
   // (encrypted, packed in a way that libarchive does not know, or not what its checksum says, which is known at its end
   // only), the next may be. kCorrupt as above.
   Result<bool> NextPiece(MemberPiece* piece);
@@ -72,6 +81,11 @@ class ArchiveReader {
   explicit ArchiveReader(std::string name);
   void SupportCompressions();
   Status Failure(int result, const std::string& what) const;
+  Result<std::span<const std::byte>> NextOfSource();
+  Status SkipRest();
+  Status CheckTarEnd();
+  Status CheckNothingFollows();
+  Status CheckVolume(const Member& member) const;
   static ssize_t ReadSource(struct archive* archive, void* self, const void** buffer);
 
   const std::string name_;
@@ -80,6 +94,11 @@ class ArchiveReader {
   Status source_failure_;
   struct archive* archive_;  // owned
   bool zip_ = false;
+  bool tar_ = false;
+  TarEnd tar_end_ = TarEnd::kMark;
+  TarTail tail_;              // of the source
+  bool has_member_ = false;   // there was one
+  uint64_t members_end_ = 0;  // offset in a tar where the latest ends
 };
 
 }  // namespace augur

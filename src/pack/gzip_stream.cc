@@ -32,11 +32,17 @@ Status GzipStream::Damaged(const std::string& how) const {
   return {Code::kCorrupt, Printable(name_) + ": the gzip data is damaged (" + how + "): make or fetch the file anew"};
 }
 
+Status GzipStream::SomethingFollows() const {
+  return {Code::kCorrupt, Printable(name_) + ": something follows the compressed data, which ends at byte " +
+                              std::to_string(member_start_) + ": make or fetch the file anew, or cut it there"};
+}
+
 Result<std::span<const std::byte>> GzipStream::Next() {
   for (;;) {
     if (in_.empty()) {
       AUGUR_TRY_ASSIGN(piece, source_());
       in_ = piece;
+      read_bytes_ += piece.size();
     }
     if (in_.empty() && within_) return Damaged("it is cut off");
     if (in_.empty()) return std::span<const std::byte>();
@@ -44,7 +50,7 @@ Result<std::span<const std::byte>> GzipStream::Next() {
       padded_ = padded_ || in_[0] == std::byte{0};
       if (padded_) {
         if (std::any_of(in_.begin(), in_.end(), [](std::byte b) { return b != std::byte{0}; })) {
-          return Damaged("something follows its end");
+          return SomethingFollows();
         }
         in_ = {};
         continue;
@@ -60,6 +66,11 @@ Result<std::span<const std::byte>> GzipStream::Next() {
     const int result = inflate(&zlib_, Z_NO_FLUSH);
     in_ = in_.subspan(offered - zlib_.avail_in);
     within_ = result != Z_STREAM_END;
+    if (!within_) member_start_ = read_bytes_ - in_.size();
+    // zlib has read no more than a header then.
+    if (result == Z_DATA_ERROR && member_start_ > 0 && zlib_.total_out == 0 && zlib_.total_in <= 2) {
+      return SomethingFollows();
+    }
     if (result != Z_OK && result != Z_STREAM_END) {
       return Damaged(zlib_.msg == nullptr ? zError(result) : zlib_.msg);
     }

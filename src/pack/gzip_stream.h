@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,12 +34,15 @@ class GzipStream {
 
  private:
   Status Damaged(const std::string& how) const;
+  Status SomethingFollows() const;
 
   const ArchiveReader::Source source_;
   const std::string name_;
   z_stream zlib_ = {};
   bool within_ = true;             // a member, not between two or behind the last
   bool padded_ = false;            // only zeros may come
+  uint64_t read_bytes_ = 0;        // of the source, with those in in_
+  uint64_t member_start_ = 0;      // of the current member, or behind the last
   std::span<const std::byte> in_;  // of the source, not yet unpacked
   std::vector<std::byte> out_;
 };

@@ -24,6 +24,7 @@
 #include "pack/member_path.h"
 #include "pack/read_ahead.h"
 #include "pack/spool_file.h"
+#include "pack/zip_end.h"
 
 namespace augur {
 namespace {
@@ -54,9 +55,13 @@ class ArchivePacker {
       if (observer_.stopped()) return StoppedStatus();
       AUGUR_TRY_ASSIGN(more, reader_.NextMember(&member));
       if (!more) return {};
+      ++members_;
       AUGUR_TRY(Take(member));
     }
   }
+
+  // Read so far, whatever became of them.
+  uint64_t members() const { return members_; }
 
  private:
   // The member of this path cannot be packed.
@@ -86,12 +91,19 @@ class ArchivePacker {
     if (!path->empty() && !Takes(*path, folder)) return {};
     if (folder) return Judge(*path, folders_.Add(*path, member.attributes));
     AUGUR_TRY(Judge(*path, folders_.Release(*path)));
+    if (member.kind != MemberKind::kHardLink) Forget(*path);
     switch (member.kind) {
       case MemberKind::kFile: return TakeFile(*path, member);
       case MemberKind::kSymlink: return Judge(*path, writer_.AddSymlink(*path, member.attributes, member.target));
       case MemberKind::kHardLink: return TakeHardLink(*path, member);
       default: return LeaveOut(*path);
     }
+  }
+
+  // The path comes again: what became of it before does not count.
+  void Forget(const std::string& path) {
+    lost_.erase(path);
+    special_.erase(path);
   }
 
   Status LeaveOut(const std::string& path) {
@@ -104,6 +116,8 @@ class ArchivePacker {
   Status TakeHardLink(const std::string& path, const Member& member) {
     Result<std::string> target = MemberPath(member.target);
     if (!target.ok()) return Judge(path, target.status());
+    const bool itself = *target == path;  // 'find | tar -T -' stores a file again as this
+    if (itself && (special_.contains(path) || lost_.contains(path))) return {};
     if (special_.contains(*target)) return LeaveOut(path);
     const bool taken = Takes(*target, false);
     if (!taken || lost_.contains(*target)) {
@@ -112,8 +126,9 @@ class ArchivePacker {
                                                 Printable(*target) + "'" + cause +
                                                 ": pack both, or unpack the archive and pack the folder"});
     }
+    Forget(path);
     const Status added = writer_.AddHardLink(path, *target);
-    if (added.ok()) observer_.OnPacked(1, 0);
+    if (added.ok() && !itself) observer_.OnPacked(1, 0);
     return Judge(path, added);
   }
 
@@ -199,6 +214,7 @@ class ArchivePacker {
   StoreWriter& writer_;
   PackObserver& observer_;
   HeldFolders folders_;
+  uint64_t members_ = 0;
 
   // Names that hard links may lead to, although they are not in the tree.
   std::set<std::string> lost_;     // by a problem
@@ -222,31 +238,44 @@ Result<std::unique_ptr<SpoolFile>> SpoolAll(const std::string& folder, std::span
 }
 
 // The zip within `fd`, which can seek and stands anywhere.
-Status PackZip(int fd, const ArchiveOptions& options, const std::string& name, StoreWriter& writer,
+Status PackZip(int fd, bool zip_head, const ArchiveOptions& options, const std::string& name, StoreWriter& writer,
                PackObserver& observer) {
+  const Result<ZipEnd> end = FindZipEnd(fd, name);
+  if (!end.ok() && end.status().code() == Code::kNotFound) {
+    return {Code::kCorrupt, end.status().text() + ": the file is cut off: fetch it anew"};
+  }
+  if (!end.ok()) return end.status();
+  if (end->prefix_bytes > 0 && zip_head) {
+    return {Code::kCorrupt, Printable(name) +
+                                ": two zip files, one behind the other, of which others read the second "
+                                "only: cut the file at byte " +
+                                std::to_string(end->prefix_bytes)};
+  }
+  if (end->member_count == 0) return {};
   if (::lseek(fd, 0, SEEK_SET) != 0) return ErrnoStatus(errno, Printable(name));
   AUGUR_TRY_ASSIGN(reader, ArchiveReader::OpenZip(fd, name));
-  return ArchivePacker(options, name, *reader, writer, observer).Run();
+  ArchivePacker packer(options, name, *reader, writer, observer);
+  AUGUR_TRY(packer.Run());
+  if (end->Fits(packer.members())) return {};
+  return {Code::kCorrupt, Printable(name) + ": " + std::to_string(packer.members()) +
+                              " members can be read, but its end "
+                              "record counts " +
+                              std::to_string(end->member_count) + ": make or fetch it anew"};
 }
 
-Status WithFormats(const Status& status) {
-  if (status.code() != Code::kInvalid) return status;
-  return {Code::kInvalid, status.text() + ": neither a tar nor a zip file"};
+// What a file that is no archive fails with. `tried` is why it is no tar.
+Status NoArchive(const Status& tried, const std::string& name, bool seekable) {
+  if (tried.code() != Code::kInvalid) return tried;
+  const std::string pipe = seekable ? "" : " (a zip with other bytes before it can be read from a file only)";
+  return {Code::kInvalid, Printable(name) + ": neither a tar nor a zip file" + pipe};
 }
 
-// The tar that comes out of `unpacked`, which is read to its end: the checksums of some compressions stand there.
-Status PackTar(Decompressor& unpacked, const ArchiveOptions& options, const std::string& name, StoreWriter& writer,
-               PackObserver& observer) {
-  Result<std::unique_ptr<ArchiveReader>> reader =
-      ArchiveReader::Open([&unpacked] { return unpacked.Next(); }, ArchiveReader::Formats::kPlainTar, name);
-  if (!reader.ok()) return WithFormats(reader.status());
-  AUGUR_TRY(ArchivePacker(options, name, **reader, writer, observer).Run());
-  while (unpacked.compressed()) {
-    if (observer.stopped()) return StoppedStatus();
-    AUGUR_TRY_ASSIGN(rest, unpacked.Next());
-    if (rest.empty()) break;
-  }
-  return {};
+// The tar that comes out of `unpacked`. The reader takes that to its end, where the checksums of some compressions
+// stand.
+Result<std::unique_ptr<ArchiveReader>> OpenTar(Decompressor& unpacked, const ArchiveOptions& options,
+                                               const std::string& name) {
+  return ArchiveReader::Open([&unpacked] { return unpacked.Next(); }, ArchiveReader::Formats::kPlainTar, name,
+                             options.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark);
 }
 
 }  // namespace
@@ -262,14 +291,15 @@ Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObser
   const int fd = from_stdin ? STDIN_FILENO : opened.get();
   auto input = std::make_unique<ReadAhead>(fd, name, [&observer] { return observer.stopped(); });
   AUGUR_TRY_ASSIGN(first, input->Next());
+  struct stat info = {};
+  const bool seekable = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  if (LooksLikeZip(first) && seekable) {
+    input.reset();
+    return PackZip(fd, true, options, name, writer, observer);
+  }
   if (LooksLikeZip(first)) {
-    struct stat info = {};
-    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-      input.reset();
-      return PackZip(fd, options, name, writer, observer);
-    }
     AUGUR_TRY_ASSIGN(spool, SpoolAll(options.store, first, *input));
-    return PackZip(spool->fd(), options, name, writer, observer);
+    return PackZip(spool->fd(), true, options, name, writer, observer);
   }
   bool begun = false;
   const auto source = [&]() -> Result<std::span<const std::byte>> {
@@ -277,8 +307,22 @@ Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObser
     return first;
   };
   Result<std::unique_ptr<Decompressor>> unpacked = Decompressor::Open(source, first, name);
-  if (!unpacked.ok()) return WithFormats(unpacked.status());
-  Status packed = PackTar(**unpacked, options, name, writer, observer);
+  if (!unpacked.ok()) {
+    const Status& why = unpacked.status();
+    // Bytes of any kind are taken, so that it is the compression that cannot be read.
+    if (why.code() != Code::kInvalid || first.empty()) return NoArchive(why, name, seekable);
+    return {Code::kCorrupt, why.text() + ": make or fetch the file anew"};
+  }
+  Result<std::unique_ptr<ArchiveReader>> tar = OpenTar(**unpacked, options, name);
+  if (!tar.ok()) {
+    const bool may_be_zip = tar.status().code() == Code::kInvalid && !(*unpacked)->compressed() && seekable;
+    if (!may_be_zip) return NoArchive(tar.status(), name, seekable);
+    const Result<ZipEnd> end = FindZipEnd(fd, name);
+    if (!end.ok() && end.status().code() == Code::kNotFound) return NoArchive(tar.status(), name, seekable);
+    input.reset();                                               // it reads from where PackZip seeks
+    return PackZip(fd, false, options, name, writer, observer);  // a program that unpacks itself, say
+  }
+  Status packed = ArchivePacker(options, name, **tar, writer, observer).Run();
   // What a damaged stream has given so far may be wrong: a resume would take it over.
   if (packed.code() == Code::kCorrupt && (*unpacked)->compressed()) writer.Discard();
   return packed;

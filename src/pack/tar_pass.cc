@@ -28,8 +28,9 @@ bool IsTarName(const std::string& path) {
 }
 
 // Opens a tar. kInvalid, with the cure: libarchive does not take it for an uncompressed one.
-Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, const std::string& name) {
-  auto reader = ArchiveReader::Open(std::move(source), ArchiveReader::Formats::kPlainTar, name);
+Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, const std::string& name,
+                                                 ArchiveReader::TarEnd tar_end) {
+  auto reader = ArchiveReader::Open(std::move(source), ArchiveReader::Formats::kPlainTar, name, tar_end);
   if (reader.ok() || reader.status().code() != Code::kInvalid) return reader;
   return Status(Code::kInvalid, Printable(name) +
                                     ": is not an uncompressed tar: records can only be adopted from one; pack it with "
@@ -38,17 +39,19 @@ Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, c
 
 }  // namespace
 
-TarPass::TarPass(int fd, std::string name, uint32_t shard, bool nested, StoreWriter& writer, PackObserver& observer)
+TarPass::TarPass(int fd, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end,
+                 StoreWriter& writer, PackObserver& observer)
     : fd_(fd),
       name_(std::move(name)),
       shard_(shard),
       nested_(nested),
+      tar_end_(tar_end),
       writer_(writer),
       observer_(observer),
       input_(fd, name_, [&observer] { return observer.stopped(); }) {}
 
 Status TarPass::Run() {
-  AUGUR_TRY_ASSIGN(reader, OpenPlain([this] { return NextPiece(); }, name_));
+  AUGUR_TRY_ASSIGN(reader, OpenPlain([this] { return NextPiece(); }, name_, tar_end_));
   Level level = {.reader = reader.get(), .name = name_, .prefix = {}, .offset = 0, .depth = 1};
   return RunLevel(level);
 }
@@ -80,21 +83,34 @@ Status TarPass::Take(Level& level, const Member& member) {
     case MemberKind::kFolder: return writer_.AddDirectory(path, member.attributes).In(Printable(level.name));
     case MemberKind::kSymlink:
       return writer_.AddSymlink(path, member.attributes, member.target).In(Printable(level.name));
-    case MemberKind::kHardLink: {
-      AUGUR_TRY_ASSIGN(target, MemberPath(member.target));
-      AUGUR_TRY(writer_.AddHardLink(path, level.prefix + target).In(Printable(level.name)));
-      observer_.OnPacked(1, 0);
-      return {};
-    }
-    case MemberKind::kSpecial: observer_.OnLeftOut(Printable(what) + ": a fifo, socket or device: left out"); return {};
+    case MemberKind::kHardLink: return TakeHardLink(level, member, path);
+    case MemberKind::kSpecial: return LeaveOut(what, path);
     case MemberKind::kFile: break;
   }
+  special_.erase(path);
   if (member.sparse) {
     return Status(Code::kUnsupported, Printable(what) +
                                           ": is sparse, its bytes are not contiguous in the tar: pack the tar with "
                                           "'augurpack create - STORE < FILE'");
   }
   return nested_ && IsTarName(path) ? TakeNested(level, member, path) : TakeFile(level, member, path);
+}
+
+Status TarPass::LeaveOut(const std::string& what, const std::string& path) {
+  special_.insert(path);
+  observer_.OnLeftOut(Printable(what) + ": a fifo, socket or device: left out");
+  return {};
+}
+
+Status TarPass::TakeHardLink(const Level& level, const Member& member, const std::string& path) {
+  AUGUR_TRY_ASSIGN(below, MemberPath(member.target));
+  const std::string target = level.prefix + below;
+  const bool itself = target == path;  // 'find | tar -T -' stores a file again as this
+  if (special_.contains(target)) return itself ? Status() : LeaveOut(level.name + ": " + member.raw_path, path);
+  special_.erase(path);
+  AUGUR_TRY(writer_.AddHardLink(path, target).In(Printable(level.name)));
+  if (!itself) observer_.OnPacked(1, 0);
+  return {};
 }
 
 // True: `bytes` are the next of the member that begins at `start` in the outermost tar, and they lie there. False: that
@@ -212,7 +228,7 @@ Status TarPass::TakeNested(Level& level, const Member& member, const std::string
     AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
     return more ? bytes : std::span<const std::byte>();
   };
-  AUGUR_TRY_ASSIGN(reader, OpenPlain(source, what));
+  AUGUR_TRY_ASSIGN(reader, OpenPlain(source, what, tar_end_));
   Level inner = {
       .reader = reader.get(), .name = what, .prefix = folder + "/", .offset = start, .depth = level.depth + 1};
   return RunLevel(inner);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ namespace augur {
 class TarPass {
  public:
   // `fd` stands at the beginning of the tar, of which `name` is for messages and `shard` the number in the writer.
-  TarPass(int fd, std::string name, uint32_t shard, bool nested, StoreWriter& writer, PackObserver& observer);
+  TarPass(int fd, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end, StoreWriter& writer,
+          PackObserver& observer);
   Status Run();
 
  private:
@@ -45,6 +47,8 @@ class TarPass {
   Result<std::span<const std::byte>> NextPiece();
   Status RunLevel(Level& level);
   Status Take(Level& level, const Member& member);
+  Status LeaveOut(const std::string& what, const std::string& path);
+  Status TakeHardLink(const Level& level, const Member& member, const std::string& path);
   Status TakeFile(Level& level, const Member& member, const std::string& path);
   Status TakeNested(Level& level, const Member& member, const std::string& path);
   Result<bool> NextBytes(Level& level, const std::string& what, uint64_t start, uint64_t* at,
@@ -55,12 +59,14 @@ class TarPass {
   const std::string name_;
   const uint32_t shard_;
   const bool nested_;
+  const ArchiveReader::TarEnd tar_end_;
   StoreWriter& writer_;
   PackObserver& observer_;
 
   ReadAhead input_;
   std::array<Piece, 2> pieces_;  // the one being used and the one before it
   uint64_t read_bytes_ = 0;
+  std::set<std::string> special_;  // fifos, sockets, devices, which hard links may lead to
 
   Hasher128 hasher_;
   Hasher128 block_hasher_;

@@ -58,9 +58,13 @@ void ResumeCursor::Load(Window& window) {
   }
   window.loaded = true;
   window.in_order = true;
+  window.next.resize(window.frame.items.size());
+  for (size_t i = window.frame.items.size(); i > 0; --i) {
+    const auto [first, is_new] = window.by_path.emplace(window.frame.items[i - 1].path, i - 1);
+    if (!is_new) window.next[i - 1] = std::exchange(first->second, i - 1);
+  }
   for (size_t i = 0; i < window.frame.items.size(); ++i) {
     const std::string_view path = window.frame.items[i].path;
-    window.by_path[path] = i;
     if (i > 0 && PathLess(path, window.last)) window.in_order = false;
     if (i == 0 || PathLess(window.last, path)) window.last = path;
   }
@@ -80,7 +84,13 @@ const CatalogueItem* ResumeCursor::Find(std::string_view path) {
     for (Window& window : windows_) {
       const auto found = window.by_path.find(path);
       if (found == window.by_path.end()) continue;
-      const CatalogueItem* item = &window.frame.items[found->second];
+      const size_t at = found->second;
+      const CatalogueItem* item = &window.frame.items[at];
+      if (window.next[at] != 0) {
+        found->second = window.next[at];
+      } else {
+        window.by_path.erase(found);
+      }
       // The items are in a vector that moves with its window, so the pointer stays good.
       if (&window == &windows_[1]) Advance();
       return item;

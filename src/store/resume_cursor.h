@@ -18,7 +18,8 @@ namespace augur {
 // ResumeCursor finds what a killed writer had stored, in the order in which it had. It looks at two frames at a time
 // and moves on when an offered path is in the second, or, where the frames are in path order, comes after both: then
 // the files between are gone from the source. So it needs memory for two frames whatever the size of the store, and
-// tolerates some disorder. A path that it has passed is not found, which costs time only.
+// tolerates some disorder. A path that was stored several times, as in a tar, is found as often, in the order in which
+// it was stored. A path that it has passed is not found, which costs time only.
 // One thread at a time. Not for looking up any path in any order.
 class ResumeCursor {
  public:
@@ -33,9 +34,10 @@ class ResumeCursor {
  private:
   struct Window {
     CatalogueFrame frame;
-    std::unordered_map<std::string_view, size_t> by_path;
-    std::string_view last;  // the greatest path, in path order
-    bool in_order = false;  // the paths ascend
+    std::unordered_map<std::string_view, size_t> by_path;  // the first of the path that was not found yet
+    std::vector<size_t> next;                              // by item: the next of its path, 0 where there is none
+    std::string_view last;                                 // the greatest path, in path order
+    bool in_order = false;                                 // the paths ascend
     bool loaded = false;
   };
 

@@ -190,11 +190,13 @@ Result<bool> StoreWriter::Resume(std::string_view path, const Attributes& attrib
   bool skip = false;
   AUGUR_TRY(parts_->Admit(path, SpoolKind::kFile, &skip));
   if (parts_->resume == nullptr) return false;
+  const auto fits = [&](const format::CatalogueItem& fixed) {
+    return fixed.size == size && fixed.mtime_sec == attributes.mtime_sec && fixed.mtime_nsec == attributes.mtime_nsec &&
+           (fixed.mode & format::kTypeMask) == format::kTypeFile;
+  };
   const CatalogueItem* item = parts_->resume->Find(path);
-  if (item == nullptr || item->fixed.size != size || item->fixed.mtime_sec != attributes.mtime_sec ||
-      item->fixed.mtime_nsec != attributes.mtime_nsec || (item->fixed.mode & format::kTypeMask) != format::kTypeFile) {
-    return false;
-  }
+  while (item != nullptr && !fits(item->fixed)) item = parts_->resume->Find(path);
+  if (item == nullptr) return false;
   std::optional<SpoolEntry> entry = parts_->Revive(*item, attributes);
   if (!entry) return false;
   ++parts_->summary.resumed_count;

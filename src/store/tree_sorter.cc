@@ -2,8 +2,10 @@
 #include "store/tree_sorter.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 
 #include "base/units.h"
@@ -17,6 +19,13 @@ constexpr uint32_t kParentMode = 0755;  // of a folder that was never added itse
 
 std::string Quote(std::string_view key) { return "'" + Printable(PathOfKey(key)) + "'"; }
 
+// The path of a foreign shard from the root: the store has it relative to itself, where nobody looks for it.
+std::string WhereIs(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+  return Printable(error ? path : whole.string());
+}
+
 // A folder on the way from the root to the entry at hand.
 struct OpenFolder {
   size_t key_bytes;
@@ -28,10 +37,17 @@ struct OpenFolder {
 
 Result<std::vector<uint64_t>> TreeSorter::Sort() {
   sorted_.reserve(spool_.count());
+  bool has_links = false;
   for (uint64_t n = 0; n < spool_.end(); n = spool_.Next(n)) {
-    if (!spool_.At(n).derived) sorted_.push_back(n);
+    const SpoolEntry& entry = spool_.At(n);
+    if (!entry.derived) sorted_.push_back(n);
+    has_links = has_links || entry.kind == SpoolKind::kHardLink;
   }
   NaturalSort(sorted_, [this](uint64_t a, uint64_t b) { return spool_.Key(a) < spool_.Key(b); });
+  if (has_links) {
+    TakeLinksToThemselvesAway();
+    all_ = sorted_;
+  }
   AUGUR_TRY(PickOneEach());
   AUGUR_TRY(CheckFoldersAreFolders());
   AUGUR_TRY(ResolveHardLinks());
@@ -42,9 +58,20 @@ Result<std::vector<uint64_t>> TreeSorter::Sort() {
 std::string TreeSorter::Describe(uint64_t entry) const {
   const SpoolEntry& e = spool_.At(entry);
   const bool has_record = e.kind == SpoolKind::kFile && e.size > 0;
-  if (has_record && e.foreign) return "in " + Printable(shards_[e.shard].locator);
+  if (has_record && e.foreign) return "in " + WhereIs(shards_[e.shard].path);
   if (e.old) return "in the store already";
-  return has_record || e.shard == kNoShard ? "among what was added" : "in " + Printable(shards_[e.shard].locator);
+  return has_record || e.shard == kNoShard ? "among what was added" : "in " + WhereIs(shards_[e.shard].path);
+}
+
+void TreeSorter::TakeLinksToThemselvesAway() {
+  size_t kept = 0;
+  for (const uint64_t n : sorted_) {
+    const bool itself = spool_.At(n).kind == SpoolKind::kHardLink && spool_.Target(n) == spool_.Key(n);
+    // The entries of one path are in the order in which they came.
+    if (itself && kept > 0 && spool_.Key(sorted_[kept - 1]) == spool_.Key(n)) continue;
+    sorted_[kept++] = n;
+  }
+  sorted_.resize(kept);
 }
 
 Status TreeSorter::PickOneEach() {
@@ -95,29 +122,48 @@ Status TreeSorter::CheckFoldersAreFolders() const {
   return Status::Ok();
 }
 
+// The entry that a hard link names, which may be a hard link.
+Result<uint64_t> TreeSorter::TargetOf(uint64_t link) const {
+  const std::string_view key = spool_.Target(link);
+  const auto below = [this](uint64_t n, std::string_view k) { return spool_.Key(n) < k; };
+  const auto first = std::lower_bound(all_.begin(), all_.end(), key, below);
+  // A folder need not have been added itself.
+  const bool is_there = first != all_.end() && spool_.Key(*first) == key;
+  const bool is_folder = first != all_.end() && (IsBelow(spool_.Key(*first), key) ||
+                                                 (is_there && spool_.At(*first).kind == SpoolKind::kDirectory));
+  if (is_folder) {
+    return Status(Code::kInvalid, Quote(spool_.Key(link)) + " is a hard link to the folder " + Quote(key));
+  }
+  if (!is_there) {
+    return Status(Code::kInvalid,
+                  Quote(spool_.Key(link)) + " is a hard link to " + Quote(key) + ", which is not in the tree");
+  }
+  const uint32_t tar = spool_.At(link).shard;
+  std::optional<uint64_t> latest;
+  bool of_tar = false;
+  for (auto n = first; n != all_.end() && *n < link && spool_.Key(*n) == key; ++n) {
+    const bool same_tar = tar != kNoShard && spool_.At(*n).shard == tar;
+    if (of_tar && !same_tar) continue;
+    latest = *n;
+    of_tar = same_tar;
+  }
+  return latest ? *latest : *std::lower_bound(sorted_.begin(), sorted_.end(), key, below);
+}
+
 // The entry that a hard link stands for.
 Result<uint64_t> TreeSorter::Follow(uint64_t link) const {
   constexpr int kHopsMax = 1000;  // a tar's links all lead to the first; a chain this long is a circle
   uint64_t at = link;
   for (int hop = 0; hop < kHopsMax; ++hop) {
-    const std::string_view key = spool_.Target(at);
-    const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), key,
-                                        [this](uint64_t n, std::string_view k) { return spool_.Key(n) < k; });
-    // A folder need not have been added itself.
-    const bool is_folder =
-        found != sorted_.end() && (IsBelow(spool_.Key(*found), key) ||
-                                   (spool_.Key(*found) == key && spool_.At(*found).kind == SpoolKind::kDirectory));
-    if (is_folder) {
-      return Status(Code::kInvalid, Quote(spool_.Key(link)) + " is a hard link to the folder " + Quote(key));
-    }
-    if (found == sorted_.end() || spool_.Key(*found) != key) {
-      return Status(Code::kInvalid,
-                    Quote(spool_.Key(link)) + " is a hard link to " + Quote(key) + ", which is not in the tree");
-    }
-    at = *found;
+    AUGUR_TRY_ASSIGN(target, TargetOf(at));
+    if (target == link) break;
+    at = target;
     if (spool_.At(at).kind != SpoolKind::kHardLink) return at;
   }
-  return Status(Code::kInvalid, Quote(spool_.Key(link)) + " is a hard link that leads in a circle");
+  const bool itself = spool_.Target(link) == spool_.Key(link);
+  return Status(Code::kInvalid,
+                Quote(spool_.Key(link)) + (itself ? " is a hard link to itself, and its bytes are not there"
+                                                  : " is a hard link that leads in a circle"));
 }
 
 Status TreeSorter::ResolveHardLinks() {
@@ -136,6 +182,7 @@ Status TreeSorter::ResolveHardLinks() {
     resolved.emplace_back(i, number);
   }
   for (const auto& [i, number] : resolved) sorted_[i] = number;
+  all_ = {};
   return Status::Ok();
 }
 

@@ -14,8 +14,10 @@
 namespace augur {
 
 // TreeSorter makes a tree of what was spooled: numbers of entries in path order, each path once, each with its parent,
-// no hard link left. What it must make for that (missing parents, resolved links) it adds to the spool as derived.
-// One thread, one use. Memory: 12 bytes an entry.
+// no hard link left: each is what its target was when the link was added, as where tar unpacks it, and of two tars the
+// one in its own; a target that was only added later is the one that counts in the tree. A hard link to itself is what
+// was added under its path before. What it must make for that (missing parents, resolved links) it adds to the spool as
+// derived. One thread, one use. Memory: 12 bytes an entry, 20 where there are hard links.
 class TreeSorter {
  public:
   // `relist` is told of each entry that the catalogue does not say, or does not say last, and may be empty.
@@ -28,11 +30,13 @@ class TreeSorter {
   Result<std::vector<uint64_t>> Sort();
 
  private:
+  void TakeLinksToThemselvesAway();
   Status PickOneEach();
   Result<size_t> Pick(size_t begin, size_t end);
   Status CheckFoldersAreFolders() const;
   Status ResolveHardLinks();
   Result<uint64_t> Follow(uint64_t link) const;
+  Result<uint64_t> TargetOf(uint64_t link) const;
   Status AddParents();
   std::string Describe(uint64_t entry) const;
 
@@ -41,6 +45,7 @@ class TreeSorter {
   const OnDuplicate on_duplicate_;
   const std::function<Status(uint64_t)> relist_;
   std::vector<uint64_t> sorted_;
+  std::vector<uint64_t> all_;  // also those that lost to another of their path; empty without hard links
 };
 
 }  // namespace augur

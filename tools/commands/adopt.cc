@@ -2,6 +2,7 @@
 #include "pack/adopt.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "tools/commands/commands.h"
@@ -9,6 +10,16 @@
 #include "tools/output.h"
 
 namespace augur {
+namespace {
+
+// What to do about a path that comes twice.
+Status WithDuplicateCure(const Status& status, OnDuplicate policy) {
+  const bool twice = status.code() == Code::kExists && status.text().find(" comes twice: ") != std::string::npos;
+  if (!twice || policy != OnDuplicate::kRefuse) return status;
+  return {Code::kExists, status.text() + ": --on-duplicate=first or --on-duplicate=last says which of them holds"};
+}
+
+}  // namespace
 
 int RunAdopt(const AdoptOptions& options) {
   const StopSignals signals;
@@ -25,12 +36,15 @@ int RunAdopt(const AdoptOptions& options) {
   }
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
   const std::string_view cure = ": nothing is left of this run";
-  const Status adopted =
-      AdoptTars({.tars = options.tars, .store = options.store, .nested = options.nested, .absolute = options.absolute},
-                **writer, session);
+  const Status adopted = AdoptTars({.tars = options.tars,
+                                    .store = options.store,
+                                    .nested = options.nested,
+                                    .absolute = options.absolute,
+                                    .ignore_zeros = options.ignore_zeros},
+                                   **writer, session);
   if (!adopted.ok()) return session.Fail(adopted, cure);
   const Result<WriterSummary> summary = (*writer)->Commit();
-  if (!summary.ok()) return session.Fail(summary.status(), cure);
+  if (!summary.ok()) return session.Fail(WithDuplicateCure(summary.status(), options.on_duplicate), cure);
   return session.Finish(options.store, *summary);
 }
 

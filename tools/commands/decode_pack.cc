@@ -30,6 +30,7 @@ constexpr std::string_view kPackedCure =
 // All that decides on what is made: with anything else, what a killed run left is of no use.
 std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const DecodeSource& source) {
   std::string recipe = ViewRecipe(spec) + "of " + source.identity + "\n";
+  if (options.ignore_zeros) recipe += "ignore-zeros\n";
   for (const std::string& pattern : options.include) recipe += "include " + Printable(pattern) + "\n";
   for (const std::string& pattern : options.exclude) recipe += "exclude " + Printable(pattern) + "\n";
   return recipe;

@@ -40,7 +40,11 @@ Status WithCure(const Status& status, WriteMode mode) {
 Status PackSource(const PackOptions& options, bool folder, const PathFilter& filter, StoreWriter& writer,
                   PackObserver& observer) {
   if (!folder) {
-    return PackArchive({.source = options.source, .store = options.store, .filter = filter, .resume = options.resume},
+    return PackArchive({.source = options.source,
+                        .store = options.store,
+                        .filter = filter,
+                        .resume = options.resume,
+                        .ignore_zeros = options.ignore_zeros},
                        writer, observer);
   }
   return PackTree({.source = options.source,

@@ -33,6 +33,44 @@ TEST_F(StoreWriterTest, HardLinksBecomeTheFilesThatTheyName) {
   EXPECT_EQ(ReadFile(*store, "none"), "");
 }
 
+TEST_F(StoreWriterTest, AHardLinkIsWhatItsTargetWasWhenItWasAdded) {
+  const auto writer = Begin({.on_duplicate = OnDuplicate::kLast});
+  ASSERT_TRUE(AddText(*writer, "a", "one").ok());
+  ASSERT_TRUE(writer->AddHardLink("of one", "a").ok());
+  ASSERT_TRUE(AddText(*writer, "a", "two").ok());
+  ASSERT_TRUE(writer->AddHardLink("of two", "a").ok());
+  ASSERT_TRUE(writer->AddHardLink("a", "of one").ok());
+  ASSERT_TRUE(writer->AddHardLink("of the link", "a").ok());
+  ASSERT_TRUE(writer->AddHardLink("a", "a").ok());
+  ASSERT_TRUE(AddText(*writer, "of one", "three").ok());
+  ASSERT_TRUE(writer->Commit().ok());
+  EXPECT_EQ(Defects(), "");
+  EXPECT_EQ(ReadFile("of one"), "three");
+  EXPECT_EQ(ReadFile("of two"), "two");
+  EXPECT_EQ(ReadFile("a"), "one");
+  EXPECT_EQ(ReadFile("of the link"), "one");
+}
+
+TEST_F(StoreWriterTest, AHardLinkToItselfIsNoDuplicate) {
+  const auto writer = Begin();
+  ASSERT_TRUE(AddText(*writer, "a", "one").ok());
+  ASSERT_TRUE(writer->AddHardLink("a", "a").ok());
+  ASSERT_TRUE(writer->AddHardLink("a", "a").ok());
+  const auto summary = writer->Commit();
+  ASSERT_TRUE(summary.ok()) << summary.status().text();
+  EXPECT_EQ(summary->file_count, 1u);
+  EXPECT_EQ(ReadFile("a"), "one");
+  EXPECT_EQ(Defects(), "");
+}
+
+TEST_F(StoreWriterTest, AHardLinkToItselfAloneIsRefused) {
+  const auto writer = Begin();
+  ASSERT_TRUE(writer->AddHardLink("a", "a").ok());
+  const Status status = writer->Commit().status();
+  EXPECT_EQ(status.code(), Code::kInvalid);
+  EXPECT_THAT(status.text(), HasSubstr("is a hard link to itself"));
+}
+
 TEST_F(StoreWriterTest, AnAppendedHardLinkMayNameAnOldFile) {
   Create({{"a", "old"}});
   const auto writer = Begin({.mode = WriteMode::kAppend});
@@ -83,7 +121,7 @@ TEST_F(StoreWriterTest, APathThatComesTwiceNamesTheTwoTars) {
   ASSERT_TRUE(writer->AddForeignFile("a", {}, {}, two, 0, 10, hash, {}).ok());
   const Status status = writer->Commit().status();
   EXPECT_EQ(status.code(), Code::kExists);
-  EXPECT_THAT(status.text(), HasSubstr("'a' comes twice: in one.tar, and in /data/two.tar"));
+  EXPECT_THAT(status.text(), HasSubstr("'a' comes twice: in " + store_ + "/one.tar, and in /data/two.tar"));
 }
 
 TEST_F(StoreWriterTest, APathThatComesTwiceNamesTheTwoTarsAlsoOfWhatHasNoBytes) {
@@ -99,7 +137,9 @@ TEST_F(StoreWriterTest, APathThatComesTwiceNamesTheTwoTarsAlsoOfWhatHasNoBytes) 
       ASSERT_TRUE(writer->AddForeignFile(std::string("b") + name, {}, {}, tar, 0, 10, {1, 2}, {}).ok());
       ASSERT_TRUE(add(*writer, kind, tar).ok()) << kind;
     }
-    EXPECT_THAT(writer->Commit().status().text(), HasSubstr("'a' comes twice: in one.tar, and in two.tar")) << kind;
+    EXPECT_THAT(writer->Commit().status().text(),
+                HasSubstr("'a' comes twice: in " + store_ + "/one.tar, and in " + store_ + "/two.tar"))
+        << kind;
   }
 }
 

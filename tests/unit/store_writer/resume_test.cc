@@ -138,6 +138,25 @@ TEST_F(ResumeTest, AChangedSourceIsStoredAnew) {
   EXPECT_EQ(store->Find(Name(3))->mode, 0100600u) << "the mode is the source's";
 }
 
+TEST_F(ResumeTest, VersionsOfOnePathComeBackInTheirOrder) {
+  const WriterOptions options{.on_duplicate = OnDuplicate::kLast};
+  {
+    const auto writer = Begin(options);
+    for (const char* text : {"one", "two"}) ASSERT_TRUE(AddText(*writer, "a", text).ok());
+  }
+  WriterOptions again = options;
+  again.resume = true;
+  const auto writer = Begin(again);
+  ASSERT_TRUE(*writer->Resume("a", kFile, 3));
+  ASSERT_TRUE(writer->AddHardLink("of one", "a").ok());
+  ASSERT_TRUE(*writer->Resume("a", kFile, 3));
+  ASSERT_FALSE(*writer->Resume("a", kFile, 3)) << "it was stored twice";
+  ASSERT_TRUE(writer->Commit().ok());
+  EXPECT_EQ(ReadFile("of one"), "one");
+  EXPECT_EQ(ReadFile("a"), "two");
+  EXPECT_EQ(Defects(), "");
+}
+
 TEST_F(ResumeTest, SkipsWhatIsGoneFromTheSource) {
   const WriterOptions options{.shard_bytes = 10'000'000};  // a frame a shard at least
   {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/zip_end.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+// APPNOTE.TXT 4.3.16, 4.3.15 and 4.3.14: the end record, which a comment of up to 65,535 bytes follows; the locator
+// of the 64-bit end record, right before it; and that record.
+constexpr size_t kEndBytes = 22;
+constexpr size_t kLocatorBytes = 20;
+constexpr size_t kEnd64Bytes = 56;
+constexpr size_t kSearchBytes = kLocatorBytes + kEndBytes + 65535;
+constexpr uint32_t kIn64 = 0xffffffff;  // the 64-bit record has it
+
+uint64_t Number(std::span<const std::byte> bytes, size_t at, size_t size) {
+  uint64_t value = 0;
+  for (size_t i = size; i > 0; --i) value = value << 8 | std::to_integer<uint64_t>(bytes[at + i - 1]);
+  return value;
+}
+
+bool Begins(std::span<const std::byte> bytes, const char* signature) {
+  return bytes.size() >= 4 && std::memcmp(bytes.data(), signature, 4) == 0;
+}
+
+Result<size_t> ReadAt(int fd, uint64_t offset, std::span<std::byte> bytes, const std::string& name) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus(errno, Printable(name));
+    if (n == 0) break;
+    done += static_cast<size_t>(n);
+  }
+  return done;
+}
+
+Status Damaged(const std::string& name) {
+  return {Code::kCorrupt,
+          Printable(name) + ": the zip's end record does not fit the file: make or fetch the archive anew"};
+}
+
+Status Split(const std::string& name) {
+  return {Code::kUnsupported, Printable(name) + ": is one part of a split zip: join the parts with 'zip -s 0' first"};
+}
+
+// The end of a zip whose numbers are of 64 bits.
+Result<ZipEnd> ReadEnd64(int fd, std::span<const std::byte> locator, const std::string& name) {
+  if (Number(locator, 4, 4) != 0 || Number(locator, 16, 4) > 1) return Split(name);
+  std::array<std::byte, kEnd64Bytes> record = {};
+  AUGUR_TRY_ASSIGN(got, ReadAt(fd, Number(locator, 8, 8), record, name));
+  if (got < record.size() || !Begins(record, "PK\6\6")) return Damaged(name);
+  if (Number(record, 24, 8) != Number(record, 32, 8)) return Split(name);
+  return ZipEnd{.member_count = Number(record, 32, 8), .counts_all = true};
+}
+
+}  // namespace
+
+Result<ZipEnd> FindZipEnd(int fd, const std::string& name) {
+  struct stat info = {};
+  if (::fstat(fd, &info) != 0) return ErrnoStatus(errno, Printable(name));
+  const auto file_bytes = static_cast<uint64_t>(info.st_size);
+  std::vector<std::byte> buffer(std::min<uint64_t>(file_bytes, kSearchBytes));
+  const uint64_t base = file_bytes - buffer.size();
+  AUGUR_TRY_ASSIGN(got, ReadAt(fd, base, buffer, name));
+  const std::span<const std::byte> tail = std::span(buffer).first(got);
+  for (size_t end = tail.size(); end >= kEndBytes; --end) {
+    const size_t at = end - kEndBytes;
+    if (!Begins(tail.subspan(at), "PK\5\6")) continue;
+    if (at >= kLocatorBytes && Begins(tail.subspan(at - kLocatorBytes), "PK\6\7")) {
+      return ReadEnd64(fd, tail.subspan(at - kLocatorBytes, kLocatorBytes), name);
+    }
+    const std::span<const std::byte> record = tail.subspan(at, kEndBytes);
+    if (Number(record, 4, 2) != 0 || Number(record, 6, 2) != 0 || Number(record, 8, 2) != Number(record, 10, 2)) {
+      return Split(name);
+    }
+    const uint64_t directory_bytes = Number(record, 12, 4);
+    const uint64_t directory_offset = Number(record, 16, 4);
+    if (directory_offset == kIn64 || directory_bytes + directory_offset > base + at) return Damaged(name);
+    return ZipEnd{.prefix_bytes = base + at - directory_bytes - directory_offset,
+                  .member_count = Number(record, 10, 2)};
+  }
+  return Status(Code::kNotFound, Printable(name) + ": the end record of a zip is not there");
+}
+
+}  // namespace augur
