@@ -222,9 +222,10 @@ Result<std::string> ProgramText(const Program& program, const std::vector<std::s
 Result<Parsed> ParseSubcommand(const Program& program, const std::vector<std::string>& words) {
   Parsed parsed;
   if (words[0] == "-h") parsed.print = ShortHelp(program, nullptr);
-  if (words[0] == "--help") parsed.print = LongHelp(program, nullptr);
+  if (words[0] == "--help" || (words[0] == "help" && words.size() == 1)) parsed.print = LongHelp(program, nullptr);
   if (words[0] == "--version") parsed.print = VersionText(program);
   if (!parsed.print.empty()) return parsed;
+  if (words[0] == "help") return ParseSubcommand(program, {words[1], "--help"});
   std::vector<std::string_view> names;
   for (const Command& command : program.commands) {
     if (command.name == words[0]) return ParseCommand(program, command, {words.begin() + 1, words.end()});
@@ -278,11 +279,12 @@ Value& Values::At(const Argument& argument) { return values_.at(std::string(argu
 Result<Parsed> ParseCommandLine(const Program& program, int argc, const char* const* argv) {
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const bool subcommands = !program.commands.front().name.empty();
-  if (words.empty()) {
-    const Command* only = subcommands ? nullptr : &program.commands.front();
+  if (words.empty() && !subcommands) {
+    const Command* only = &program.commands.front();
     return Status(Code::kInvalid, "no arguments; the form is: " + UsageLine(program, only) + " ('" +
                                       FullName(program, only) + " --help' says more)");
   }
+  if (words.empty()) return ParseSubcommand(program, {"-h"});
   AUGUR_TRY_ASSIGN(text, ProgramText(program, words));
   if (!text.empty()) {
     Parsed parsed;
