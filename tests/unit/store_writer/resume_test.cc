@@ -287,7 +287,8 @@ TEST_F(ResumeTest, ARefusedCommitLeavesItsRecordsForAResume) {
     ASSERT_TRUE(AddText(*writer, "a", "two").ok());
     EXPECT_EQ(writer->Commit().status().code(), Code::kExists);
   }
-  const auto writer = Begin({.resume = true});
+  const auto writer = Begin({.on_duplicate = OnDuplicate::kLast, .resume = true});
+  EXPECT_TRUE(*writer->Resume("a", kFile, 3));
   EXPECT_TRUE(*writer->Resume("a", kFile, 3));
   ASSERT_TRUE(writer->Commit().ok());
   EXPECT_EQ(ReadFile("a"), "two");
