@@ -10,6 +10,8 @@
 #include "decode/cmyk.h"
 #include "decode/decode_bounds.h"
 #include "decode/jpeg_session.h"
+#include "decode/lossless_frame.h"
+#include "decode/lossless_jpeg.h"
 // libjpeg's error codes are a second header, which needs the first.
 #include <jerror.h>
 
@@ -102,6 +104,7 @@ class RowWriter {
 }  // namespace
 
 Result<DecodeNeeds> MeasureJpeg(std::span<const std::byte> file, const DecodeOptions& options) {
+  if (LosslessFrame::In(file)) return MeasureLosslessJpeg(file, options);
   JpegSession session(file);
   return ReadHeader(session, options);
 }
@@ -117,6 +120,7 @@ DecodeNeeds ExpectJpeg(const ImageInfo& info, const DecodeOptions& options) {
 }
 
 Result<Image> DecodeJpeg(std::span<const std::byte> file, const DecodeOptions& options) {
+  if (LosslessFrame::In(file)) return DecodeLosslessJpeg(file, options);
   JpegSession session(file);
   AUGUR_TRY_ASSIGN(needs, ReadHeader(session, options));
   const jpeg_decompress_struct& state = session.state();

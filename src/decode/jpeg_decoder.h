@@ -13,9 +13,9 @@
 namespace augur {
 
 // Decodes a JPEG in memory with libjpeg: accurate DCT, fancy upsampling, every coding that libjpeg knows (progressive,
-// arithmetic, any sampling). Equal to Pillow bit for bit (PIXELS.md). Prints nothing, whatever the file holds. Any
-// thread; keeps nothing between calls. The time is linear in pixels and bytes: files of more than 100 scans are
-// refused. Not for headers alone: image_probe.h.
+// arithmetic, any sampling); a lossless one by lossless_jpeg.h. Equal to Pillow bit for bit (PIXELS.md). Prints
+// nothing, whatever the file holds. Any thread; keeps nothing between calls. The time is linear in pixels and bytes:
+// files of more than 100 scans are refused. Not for headers alone: image_probe.h.
 //
 // kCorrupt: the file is no JPEG, "truncated", or broken so that libjpeg gives up; libjpeg repairs much by itself, and
 // what it repairs is an image here, as in Pillow. kUnsupported: a coding that libjpeg was built without, 2 or more than

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "decode/exif.h"
+#include "decode/lossless_frame.h"
 
 namespace augur {
 namespace {
@@ -102,7 +103,18 @@ bool LooksLikeJpeg(std::span<const std::byte> head) {
 ImageInfo ProbeJpeg(std::span<const std::byte> head, std::span<const std::byte>* exif_block) {
   Decompressor self = {};
   ImageInfo image;
-  const bool sound = ReadHeader(self, head);
+  bool sound = ReadHeader(self, head);
+  // libjpeg gives up at the frame, and has read what stands before it.
+  if (LosslessFrame::In(head)) {
+    const Result<LosslessFrame> frame = LosslessFrame::Read(head);
+    sound = frame.ok();
+    if (sound) {
+      self.base.image_width = frame->width;
+      self.base.image_height = frame->height;
+      self.base.num_components = static_cast<int>(frame->components);
+      self.base.data_precision = 8;
+    }
+  }
   const int components = self.base.num_components;
   if (sound && self.base.image_width > 0 && self.base.image_height > 0 &&
       (components == 1 || components == 3 || components == 4)) {

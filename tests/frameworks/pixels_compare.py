@@ -21,6 +21,7 @@ from PIL import Image, ImageFile, features
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import dataset  # noqa: E402
+import lossless_jpeg  # noqa: E402
 import odd_png  # noqa: E402
 
 FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS)
@@ -307,6 +308,27 @@ def case_odd_png(dump, photos, rng):
     if VERSION < (12, 0) and odd_png.kind(file) in ((0, 16), (3, 1), (3, 2), (3, 4), (3, 8)) and not isinstance(theirs, str):
         theirs = theirs[0], ours[1]
     return difference(ours, theirs)
+
+
+JFIF = lossless_jpeg.segment(0xE0, b"JFIF\0\1\1\0\0\1\0\1\0\0")
+
+
+def case_lossless(dump, photos, rng):
+    """For a Pillow with libjpeg-turbo 3 or later."""
+    image = random_crop(photos, rng, 40).convert(rng.choice(("RGB", "RGB", "L", "CMYK")))
+    image = image.crop((0, 0, min(image.width, 60), min(image.height, 60)))
+    if rng.random() < 0.3:
+        image = Image.frombytes(image.mode, image.size, rng.randbytes(len(image.tobytes())))
+    adobe = lossless_jpeg.segment(0xEE, b"Adobe" + struct.pack(">HHHB", 100, 0, 0, rng.choice((0, 0, 1, 2))))
+    head = rng.choice((b"", b"", b"", adobe, JFIF if image.mode == "L" or rng.random() < 0.3 else b""))
+    file = lossless_jpeg.encode(image, rng.randint(1, 7), rng.choice((0, 0, 0, 1, 3, 7)), rng.choice((0, 0, 1, 2, 7)), rng.random() < 0.3,
+                                rng.choice(((1, 2, 3, 4), (82, 71, 66, 75), (0, 1, 2, 3))), head)
+    tolerant = rng.random() < 0.3
+    if rng.random() < 0.2 and not tolerant:
+        file = file[: rng.randrange(len(file))]
+    found = compare_decode(dump, file, rng, tolerant)
+    # A header that the decoder refuses is a black image to a tolerant Pillow.
+    return None if tolerant and found and "no reader converts" in found else found
 
 
 def is_progressive(jpeg):

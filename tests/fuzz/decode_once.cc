@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "decode/image_decoder.h"
 #include "decode/image_probe.h"
+#include "decode/lossless_frame.h"
 #include "decode/resize.h"
 #include "views/render.h"
 #include "views/view_spec.h"
@@ -92,7 +93,8 @@ bool DecodeOnce(std::span<const std::byte> file) {
   // What was recorded when the file was packed decides a view's sizes. (A JPEG of tables alone in front of the real one
   // is an image only to the decoder.)
   if (info.kind != ImageKind::kNone) {
-    const uint32_t scale = info.kind == ImageKind::kJpeg ? options.scale_denominator : 1;
+    const bool scales = info.kind == ImageKind::kJpeg && !LosslessFrame::In(file);
+    const uint32_t scale = scales ? options.scale_denominator : 1;
     AUGUR_CHECK(image->width == (info.width + scale - 1) / scale && image->height == (info.height + scale - 1) / scale);
     AUGUR_CHECK(uint64_t{info.width} * info.height <= options.pixels_max);
   }

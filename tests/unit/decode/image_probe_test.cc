@@ -268,6 +268,37 @@ TEST(ProbeImage, AJpegMayHaveALongHeader) {
   EXPECT_EQ(ProbeImage(WithLongHeader(jpeg, kProbeBytesMax)), ImageInfo{}) << "but not any";
 }
 
+// The header of a lossless JPEG without subsampling, with the tables and pixels of another kind.
+Bytes AsLossless(Bytes jpeg) {
+  for (size_t i = 2; i + 20 < jpeg.size(); ++i) {
+    if (jpeg[i] != std::byte{0xFF} || jpeg[i + 1] != std::byte{0xC0}) continue;
+    jpeg[i + 1] = std::byte{0xC3};
+    for (size_t part = 0; part < std::to_integer<size_t>(jpeg[i + 9]); ++part)
+      jpeg[i + 11 + 3 * part] = std::byte{0x11};
+    break;
+  }
+  return jpeg;
+}
+
+TEST(ProbeImage, ALosslessJpegIsAnImage) {
+  const Bytes jpeg = MakeJpeg({.app1 = ExifSegment()});
+  EXPECT_EQ(ProbeImage(AsLossless(jpeg)), ProbeImage(jpeg));
+  EXPECT_EQ(ExifOf(AsLossless(jpeg)).size(), SmallTiff().size());
+  Bytes other = AsLossless(jpeg);
+  other[other.size() - 1] = std::byte{0};
+  for (size_t i = 2; i < other.size(); ++i) {
+    if (other[i - 1] != std::byte{0xFF} || other[i] != std::byte{0xC3}) continue;
+    Bytes deep = other;
+    deep[i + 3] = std::byte{12};
+    EXPECT_EQ(ProbeImage(deep), ImageInfo{}) << "12 bits";
+    Bytes subsampled = other;
+    subsampled[i + 10] = std::byte{0x22};
+    EXPECT_EQ(ProbeImage(subsampled), ImageInfo{});
+    return;
+  }
+  FAIL() << "no frame";
+}
+
 ImageInfo ProbedInPieces(const Bytes& file, std::mt19937* random) {
   HeadProbe probe;
   for (size_t at = 0; at < file.size();) {
@@ -289,11 +320,13 @@ TEST(HeadProbe, SaysWhatProbeImageSays) {
                                     WithLongHeader(MakeJpeg({.progressive = true, .app1 = "http://ns.adobe.com/"}), 9),
                                     MakeJpeg({.components = 4}),
                                     MakePng(6, 16, SmallTiff()),
+                                    AsLossless(jpeg),
+                                    AsLossless(MakeJpeg({.components = 1})),
                                     ToBytes("hello, this is a text", 21),
                                     {}};
   for (const Bytes& file : files) EXPECT_EQ(ProbedInPieces(file, &random), ProbeImage(file));
   for (int round = 0; round < 20'000; ++round) {
-    Bytes file = files[random() % 5];
+    Bytes file = files[random() % 7];
     if (file.size() > 10'000 && round % 50 != 0) continue;
     for (unsigned i = random() % 8; i > 0; --i)
       file[random() % std::min<size_t>(file.size(), 400)] = std::byte(random());

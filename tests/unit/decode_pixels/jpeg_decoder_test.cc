@@ -169,5 +169,66 @@ TEST(JpegDecoder, ScaleDenominatorNeverGoesBelowWhatIsWanted) {
   EXPECT_EQ(ScaleDenominatorFor(100, 100, 224, 224), 1U);
 }
 
+// A lossless grey JPEG of 128, the middle: every difference is 0, coded as one bit of 0. `predictor` and `names` of
+// components are wrong on purpose.
+FileBytes Lossless(uint8_t width, uint8_t height, uint8_t predictor = 1, uint8_t table = 0,
+                   uint8_t restart_samples = 0) {
+  FileBytes file;
+  const auto put = [&file](std::initializer_list<unsigned> bytes) {
+    for (const unsigned byte : bytes) file.push_back(std::byte(byte));
+  };
+  put({0xFF, 0xD8, 0xFF, 0xC4, 0, 20, table, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  put({0xFF, 0xC3, 0, 11, 8, 0, height, 0, width, 1, 1, 0x11, 0});
+  if (restart_samples > 0) put({0xFF, 0xDD, 0, 4, 0, restart_samples});
+  put({0xFF, 0xDA, 0, 8, 1, 1, 0, predictor, 0, 0});
+  for (int byte = 0; byte < width * height / 8; ++byte) put({0});
+  put({0xFF, 0xD9});
+  return file;
+}
+
+TEST(LosslessJpeg, IsDecodedWithoutLibjpeg) {
+  for (uint8_t predictor = 1; predictor <= 7; ++predictor) {
+    const auto image = DecodeJpeg(Lossless(16, 4, predictor), {.keep_grey = true});
+    ASSERT_TRUE(image.ok()) << image.status().text();
+    EXPECT_EQ(PixelsOf(*image), std::vector<uint8_t>(64, 128));
+    EXPECT_EQ(DecodeJpeg(Lossless(16, 4, predictor))->channels, 3U);
+  }
+}
+
+TEST(LosslessJpeg, WhatIsBrokenIsAnErrorWithAName) {
+  EXPECT_THAT(DecodeJpeg(Lossless(16, 4, 0)).status().text(), HasSubstr("no such predictor"));
+  EXPECT_THAT(DecodeJpeg(Lossless(16, 4, 8)).status().text(), HasSubstr("no such predictor"));
+  EXPECT_THAT(DecodeJpeg(Lossless(16, 4, 1, 1)).status().text(), HasSubstr("without its Huffman table"));
+  EXPECT_THAT(DecodeJpeg(Lossless(16, 4, 1, 0, 5)).status().text(), HasSubstr("restart interval"));
+  EXPECT_THAT(DecodeJpeg(Lossless(16, 4, 1, 0, 16)).status().text(), HasSubstr("a restart is missing"));
+  FileBytes file = Lossless(16, 4);
+  file[file.size() - 3] = std::byte{0x80};  // no code begins with a 1
+  EXPECT_THAT(DecodeJpeg(file).status().text(), HasSubstr("the pixels are broken"));
+}
+
+TEST(LosslessJpeg, ACutFileIsTruncatedOrHasTheRowsThatThereAre) {
+  const FileBytes file = Lossless(16, 4);
+  const size_t scan = FindMarker(file, 0xDA);  // before that it has no header
+  for (size_t bytes = scan; bytes < file.size() - 2; ++bytes) {
+    const auto image = DecodeJpeg(std::span(file).first(bytes));
+    ASSERT_FALSE(image.ok()) << bytes;
+    EXPECT_THAT(image.status().text(), HasSubstr("truncated")) << bytes;
+  }
+  const auto image = DecodeJpeg(std::span(file).first(file.size() - 5), {.keep_grey = true, .tolerant = true});
+  ASSERT_TRUE(image.ok()) << image.status().text();
+  std::vector<uint8_t> rows(64);
+  std::fill_n(rows.begin(), 32, uint8_t{128});
+  EXPECT_EQ(PixelsOf(*image), rows);
+}
+
+TEST(LosslessJpeg, IsHeldToTheBounds) {
+  const FileBytes file = Lossless(16, 4);
+  const uint64_t needed = MeasureJpeg(file)->memory_bytes;
+  EXPECT_GE(needed, 16U * 4 * 4);  // RGB, and the grey beside it
+  EXPECT_EQ(DecodeJpeg(file, {.memory_bytes_max = needed - 1}).status().code(), Code::kUnsupported);
+  EXPECT_EQ(DecodeJpeg(file, {.pixels_max = 63}).status().code(), Code::kUnsupported);
+  EXPECT_TRUE(DecodeJpeg(file, {.pixels_max = 64, .memory_bytes_max = needed}).ok());
+}
+
 }  // namespace
 }  // namespace augur

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decode/lossless_scan.h"
+
+#include <numeric>
+
+namespace augur {
+namespace {
+
+constexpr unsigned kCategoryMax = 16;  // a difference of 2^15, which has no further bits
+constexpr unsigned kBitsWanted = 32;   // a code and a difference: 16 and 15
+
+}  // namespace
+
+bool LosslessTable::Read(std::span<const std::byte> counts_and_values) {
+  if (counts_and_values.size() < kBitsMax) return false;
+  const auto values = counts_and_values.subspan(kBitsMax);
+  uint32_t code = 0;
+  uint32_t taken = 0;
+  for (unsigned length = 1; length <= kBitsMax; ++length) {
+    const auto count = std::to_integer<uint32_t>(counts_and_values[length - 1]);
+    first_code_[length] = code;
+    first_value_[length] = taken;
+    code += count;
+    taken += count;
+    if (code > 1U << length) return false;
+    end_[length] = code << (kBitsMax - length);
+    code <<= 1;
+  }
+  if (taken == 0 || taken > values.size()) return false;
+  values_.clear();
+  for (const std::byte value : values.first(taken)) {
+    if (std::to_integer<unsigned>(value) > kCategoryMax) return false;
+    values_.push_back(std::to_integer<uint8_t>(value));
+  }
+  return true;
+}
+
+LosslessTable::Code LosslessTable::Find(uint32_t bits) const {
+  for (unsigned length = 1; length <= kBitsMax; ++length) {
+    if (bits >= end_[length]) continue;
+    return {.length = length,
+            .value = values_[first_value_[length] + (bits >> (kBitsMax - length)) - first_code_[length]]};
+  }
+  return {};
+}
+
+void LosslessBits::Fill() {
+  while (count_ < kBitsWanted && at_ < file_.size()) {
+    const auto byte = std::to_integer<uint64_t>(file_[at_]);
+    if (byte == 0xFF) {
+      // A zero behind it says that it is no marker.
+      if (file_.size() - at_ < 2) {
+        at_ = file_.size();
+        return;
+      }
+      if (file_[at_ + 1] != std::byte{0}) return;
+      ++at_;
+    }
+    ++at_;
+    bits_ |= byte << (56 - count_);
+    count_ += 8;
+  }
+}
+
+bool LosslessBits::Next(const LosslessTable& table, int* difference) {
+  if (count_ < kBitsWanted) Fill();
+  const LosslessTable::Code code = table.Find(static_cast<uint32_t>(bits_ >> 48));
+  const unsigned more = code.value == kCategoryMax ? 0 : code.value;
+  if (code.length == 0 || code.length + more > count_) return false;
+  bits_ <<= code.length;
+  *difference = code.value == kCategoryMax ? 1 << 15 : 0;
+  if (more > 0) {
+    const auto number = static_cast<int>(bits_ >> (64 - more));
+    // The lower half of the numbers of so many bits stands for negative ones.
+    *difference = number >= 1 << (more - 1) ? number : number - (1 << more) + 1;
+    bits_ <<= more;
+  }
+  count_ -= code.length + more;
+  return true;
+}
+
+bool LosslessBits::Restart(unsigned number) {
+  // Less than a byte of filling may be left.
+  if (count_ >= 8) return false;
+  bits_ = 0;
+  count_ = 0;
+  while (file_.size() - at_ >= 2 && file_[at_] == std::byte{0xFF} && file_[at_ + 1] == std::byte{0xFF}) ++at_;
+  if (file_.size() - at_ < 2) {
+    at_ = file_.size();
+    return false;
+  }
+  if (file_[at_] != std::byte{0xFF} || file_[at_ + 1] != static_cast<std::byte>(0xD0 + number)) return false;
+  at_ += 2;
+  return true;
+}
+
+}  // namespace augur
