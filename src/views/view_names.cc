@@ -71,10 +71,13 @@ Result<bool> ViewNames::Wants(uint64_t index, std::string_view stem, std::string
   return own == ending;
 }
 
-// Whether another image wants the same short name: of one stem with endings, all lie between `stem.` and `stem/`. Looks
-// on both sides at once: then all images of a folder together look at each name a few times, wherever in it they are.
+// Whether another image wants the same short name, or more than kAlikeMax names begin with `stem.`. Those lie between
+// `stem.` and `stem/`, and so do all that want it. Looks on both sides at once: then all images of a folder together
+// look at each name a few times, wherever in it they are.
 Result<bool> ViewNames::AnotherWants(uint64_t index, std::string_view stem, std::string_view ending) const {
   const std::string begin = Join(stem, ".");
+  AUGUR_TRY_ASSIGN(own, originals_.name(index));
+  uint64_t alike = own.starts_with(begin) ? 1 : 0;
   bool above = true;
   bool below = true;
   for (uint64_t step = 1; above || below; ++step) {
@@ -88,7 +91,7 @@ Result<bool> ViewNames::AnotherWants(uint64_t index, std::string_view stem, std:
       goes_on = name.starts_with(begin);
       if (!goes_on) continue;
       AUGUR_TRY_ASSIGN(wants, Wants(at, stem, ending));
-      if (wants) return true;
+      if (wants || ++alike > kAlikeMax) return true;
     }
   }
   return false;
@@ -168,12 +171,13 @@ Result<std::optional<uint64_t>> ViewNames::FindLong(std::string_view view_name, 
   return std::optional<uint64_t>();
 }
 
-// The image that is named short, of this stem. The first one that wants it tells for all: if it is not, none is.
+// The image that is named short, of this stem. The first one that wants it tells for all: if it is not, none is. Nor is
+// any where more than kAlikeMax names begin with the stem and a dot, so that no more are looked at.
 Result<std::optional<uint64_t>> ViewNames::FindShort(std::string_view stem, std::string_view ending,
                                                      uint64_t near) const {
   const std::string begin = Join(stem, ".");
   AUGUR_TRY_ASSIGN(first, LowerBound(begin, near));
-  for (uint64_t at = first; at < size(); ++at) {
+  for (uint64_t at = first; at < size() && at - first < kAlikeMax; ++at) {
     AUGUR_TRY_ASSIGN(name, originals_.name(at));
     if (!name.starts_with(begin)) break;
     AUGUR_TRY_ASSIGN(wants, Wants(at, stem, ending));

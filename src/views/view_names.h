@@ -18,9 +18,8 @@ namespace augur {
 //
 // Constant after construction, safe from any thread where what it asks is. Keeps nothing: each question looks at the
 // names around the one in question, which the order of the folder brings together. So a folder of any size costs no
-// memory, and a question some 40 names, for log2 of the folder and the neighbours. Only where many names begin with
-// another one's stem and a dot (`x.1.JPEG`, `x.2.JPEG` beside `x.JPEG`) that one's question looks at all of them, once
-// to tell its name and once to find it.
+// memory, and a question some 40 names, for log2 of the folder and the neighbours. Where many names begin with another
+// one's stem and a dot (`x.1.JPEG`, `x.2.JPEG` beside `x.JPEG`), a question looks at kAlikeMax of them at the most.
 class ViewNames {
  public:
   // The entries of the folder, of any type, in the order of their name bytes; those too that the view does not show:
@@ -35,6 +34,9 @@ class ViewNames {
 
   // A name of more bytes than this exists in no folder.
   static constexpr size_t kNameBytesMax = 255;
+  // Where more names of the folder than this begin with a stem and a dot, nothing has the short name of that stem: to
+  // know whether one image alone wants it, all of them would have to be looked at.
+  static constexpr uint64_t kAlikeMax = 256;
 
   explicit ViewNames(Originals originals) : originals_(std::move(originals)) {}
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/excerpt.h"
 #include "base/units.h"
 #include "views/geometry.h"
 #include "views/spec_number.h"
@@ -126,15 +127,14 @@ class TypedSpec {
     }
     const size_t sign = typed.find('=');
     const auto* const word = std::ranges::find(kWords, typed.substr(0, sign), &Word::name);
-    if (word == kWords.end())
-      return {Code::kInvalid, Printable(typed) + ": not a word of a view; accepted: " + Forms()};
+    if (word == kWords.end()) return {Code::kInvalid, Excerpt(typed) + ": not a word of a view; accepted: " + Forms()};
     const bool wants_value = word->form != word->name;
     if (wants_value != (sign != std::string_view::npos)) {
       return {Code::kInvalid,
-              Printable(typed) + (wants_value ? ": its value is missing" : ": it has no value") + Accepted(*word)};
+              Excerpt(typed) + (wants_value ? ": its value is missing" : ": it has no value") + Accepted(*word)};
     }
     std::optional<std::string_view>& value = values_[word - kWords.begin()];
-    if (value) return {Code::kInvalid, Printable(typed) + ": given twice; accepted: each word once"};
+    if (value) return {Code::kInvalid, Excerpt(typed) + ": given twice; accepted: each word once"};
     value = wants_value ? typed.substr(sign + 1) : std::string_view();
     return {};
   }

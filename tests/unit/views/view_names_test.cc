@@ -98,6 +98,8 @@ class Model {
     for (size_t other = 0; other < folder_.names.size(); ++other) {
       if (other != i && folder_.endings[other] == ending && StemOf(folder_.names[other]) == stem) return false;
     }
+    const auto alike = [&](const std::string& name) { return name.starts_with(stem + "."); };
+    if (std::ranges::count_if(folder_.names, alike) > 256) return false;
     const auto bearer = Bearer(stem + ending);
     if (bearer && *bearer != i) return false;
     const auto bearer_of_stem = Bearer(stem);
@@ -233,6 +235,44 @@ TEST(ViewNames, AMillionNames) {
     EXPECT_EQ(*names.Find(entries[i] + ".np"), std::nullopt);
     EXPECT_LE(asked, 200U) << entries[i];
   }
+}
+
+// Names are as the rule says on both sides of its number, wherever the image lies among those that begin alike.
+TEST(ViewNames, AShortNameIsThatOfAtMost256NamesThatBeginAlike) {
+  for (const char* const image : {"x.!:.npy", "x.200.5:.npy", "x.JPEG:.npy"}) {
+    for (const int others : {255, 256, 1000}) {
+      std::vector<std::string> entries = {image, "x-1:.npy", "x1:.npy", "w"};
+      for (int i = 0; i < others; ++i) entries.push_back("x." + std::to_string(1000 + i) + ".png");
+      const Folder folder(entries);
+      const std::vector<std::string> view = folder.ViewNamesOf();
+      const Model model(folder);
+      for (size_t i = 0; i < view.size(); ++i)
+        ASSERT_EQ(view[i], model.NameOf(i)) << entries[i] << " beside " << others;
+      const bool is_short = others == 255 && std::string_view(image) != "x.200.5:.npy";
+      EXPECT_EQ(folder.Find("x.npy"), is_short ? std::optional<size_t>(0) : std::nullopt)
+          << image << " beside " << others;
+    }
+  }
+}
+
+// A name that is not there costs no more than one that is, however many begin with it.
+TEST(ViewNames, AMissingNameInAFolderOfNamesThatBeginAlike) {
+  std::vector<std::string> entries;
+  for (int i = 0; i < 300'000; ++i) entries.push_back("img." + std::to_string(1'000'000 + i) + ".JPEG");
+  uint64_t asked = 0;
+  const ViewNames names = CountedNames(entries, &asked);
+  EXPECT_EQ(*names.Find("img.npy"), std::nullopt);
+  EXPECT_LE(asked, 2 * ViewNames::kAlikeMax + 200);
+  // Nor does the name of the image that they begin with, nor its look-up.
+  entries.push_back("img.JPEG");
+  asked = 0;
+  const ViewNames more = CountedNames(entries, &asked);
+  EXPECT_EQ(*more.NameOf(300'000), "img.JPEG.npy");
+  EXPECT_LE(asked, 2 * ViewNames::kAlikeMax + 200);
+  asked = 0;
+  EXPECT_EQ(*more.Find("img.JPEG.npy"), 300'000U);
+  EXPECT_EQ(*more.Find("img.npy"), std::nullopt);
+  EXPECT_LE(asked, 4 * ViewNames::kAlikeMax + 400);
 }
 
 // Where each name begins with the stem of another, the whole folder is still told in a few looks at each name.
