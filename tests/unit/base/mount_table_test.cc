@@ -22,7 +22,8 @@ TEST(ParseMountTable, ReadsTheFieldsAroundTheOptionalOnes) {
   ASSERT_THAT(rows, SizeIs(4));
   EXPECT_EQ(rows[0].id, 36u);
   EXPECT_EQ(rows[0].root, "/mnt1");
-  EXPECT_EQ(rows[0].options, "rw,errors=continue");
+  EXPECT_EQ(rows[0].options, "rw,noatime");
+  EXPECT_EQ(rows[0].file_system_options, "rw,errors=continue");
   EXPECT_EQ(rows[3].root, "/");
   EXPECT_EQ(rows[0].device, "98:0");
   EXPECT_EQ(rows[0].mount_point, "/mnt2");
