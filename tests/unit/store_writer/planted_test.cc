@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What others plant in the folder, or in its place, while a writer is at work.
-#include <sys/stat.h>
-
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "unit/store_writer/fixture.h"
 
@@ -13,13 +13,17 @@ namespace fs = std::filesystem;
 
 class PlantedTest : public StoreWriterTest {
  protected:
-  void SetUp() override { WriteText(victim_, "mine"); }
+  void SetUp() override {
+    StoreWriterTest::SetUp();
+    victim_ = folder_ + "/victim";
+    std::ofstream(victim_) << "mine";
+  }
   std::string Victim() const {
     std::ifstream file(victim_);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  const std::string victim_ = store_ + ".victim";
+  std::string victim_;
 };
 
 TEST_F(PlantedTest, ALinkForTheNewManifestIsNotWrittenThrough) {
