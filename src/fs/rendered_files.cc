@@ -61,6 +61,15 @@ Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
                               "where they have nearly all of it"};
 }
 
+// Whether the record is what its identity says. Where it is not, an index names another store's record for bytes of its
+// own, and what is made of them would be found as if it were made of that one.
+Status CheckIdentities(const Store& store, const Entry& file, std::span<const std::byte> record) {
+  for (uint64_t block = 0; block < Store::BlockCount(file); ++block) {
+    AUGUR_TRY(store.CheckIdentity(file, block, record.subspan(block * kBlockBytes, Store::BlockBytes(file, block))));
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 // A file that is being made. Guarded by mu_: waiters, read_bytes, wants, taken, waited_for, started, ready,
@@ -409,6 +418,8 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
   const ImageInfo& info = job->file.image;
   const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
   Status status = needs.status();
+  // The decoded cache is shared by stores.
+  if (status.ok() && decoded_.files != nullptr) status = CheckIdentities(*store_, job->file, job->source());
   if (status.ok()) {
     const uint64_t bytes = job->AtLeast() + RenderFileMemory(spec, info, *needs);
     switch (TakeExactly(job, bytes)) {
