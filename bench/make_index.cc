@@ -25,7 +25,7 @@
 #include "augur/store_writer.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
-#include "store/hash.h"
+#include "store/sha256.h"
 
 namespace augur {
 namespace {
@@ -41,10 +41,10 @@ struct Arguments {
   std::string store;
 };
 
-// A size of record and its hash.
+// A size of record and its hashes.
 struct Size {
   uint64_t bytes = 0;
-  Hash128 hash;
+  RecordHashes hashes;
 };
 
 // Sizes spread log-normally around a mean of 110 KB, with a standard deviation of the logarithm of 0.5: the middles of
@@ -60,7 +60,7 @@ std::array<Size, kSizes> MakeSizes() {
     const double z = std::log(p / (1 - p)) / kLogisticScale;
     const double bytes = kMean * std::exp(kSigma * z - kSigma * kSigma / 2);
     sizes[i].bytes = static_cast<uint64_t>(bytes);
-    sizes[i].hash = HashBytes128(std::span(zeros).first(sizes[i].bytes));
+    sizes[i].hashes = HashRecord(std::span(zeros).first(sizes[i].bytes));
   }
   return sizes;
 }
@@ -105,7 +105,7 @@ Status Make(const Arguments& arguments) {
                     static_cast<unsigned long>(added));
       AUGUR_TRY(writer->AddForeignFile(folder + name.data(),
                                        {.mode = 0644, .mtime_sec = 1'300'000'000, .mtime_nsec = 0}, image, shard,
-                                       offset, size.bytes, size.hash, {}));
+                                       offset, size.bytes, size.hashes));
       offset += size.bytes;
     }
   }

@@ -24,16 +24,16 @@ def root_hash_of(augurpack, store):
     return json.loads(done.stdout)["root_hash"]
 
 
-def test_the_right_one_mounts(augurpack, small_store, mounts, point):
+def test_the_right_one_mounts(augurpack, small_store, room, mounts, point):
     mounts.mount(small_store, point, "root-hash=" + root_hash_of(augurpack, small_store))
     assert read_hello(point) == HELLO
 
 
-def test_another_one_is_refused(small_store, mounts, point):
+def test_another_one_is_refused(small_store, room, mounts, point):
     assert_refused(mounts.start(small_store, point, "root-hash=" + "ab" * 32), str(small_store), "ab" * 32, "root hash")
 
 
-def test_what_is_none_is_refused(small_store, mounts, point):
+def test_what_is_none_is_refused(small_store, room, mounts, point):
     assert_refused(mounts.start(small_store, point, "root-hash=sha256"), "64 lower-case hex digits", "augurpack info")
 
 
