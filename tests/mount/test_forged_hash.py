@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Caches that several stores share, and a store whose records have the XXH3-128 and the size of another store's: it takes nothing's place."""
 
+import hashlib
 import io
+import pathlib
 import shutil
+import sys
 
 import pytest
 from conftest import drop_caches, end_mount, needs_root, pack, wait_until
@@ -10,6 +13,9 @@ from forged_hash import forge
 
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "format"))
+import patch  # noqa: E402
 
 pytestmark = needs_root
 
@@ -56,6 +62,23 @@ def test_a_hostile_store_does_not_poison_a_decoded_cache(room, mounts, point, au
         wait_until(files, f"{kept} files are on the disk")
         end_mount(pid, point, "umount")
         drop_caches()
+
+
+def test_a_store_that_claims_the_digest_of_anothers_record_decodes_nothing_for_it(room, mounts, point, augurpack):
+    """Its index has the SHA-256 of the honest record beside the XXH3-128 of bytes of its own: with a decoded cache, an error."""
+    options = ["cache=none", "stock=off", f"decoded-cache={room / 'decoded'}"]
+    hostile = store_of(augurpack, room / "hostile", picture(BLACK))
+    honest = store_of(augurpack, room / "honest", HONEST)
+    index = patch.Index(hostile)
+    index.entry(b"a.jpg")["digest"] = hashlib.sha256(HONEST).digest()
+    index.save()
+    pid = mounts.mount(hostile, point, *options)
+    with pytest.raises(OSError):
+        level_of(point)
+    end_mount(pid, point, "umount")
+    drop_caches()
+    mounts.mount(honest, point, *options)
+    assert level_of(point) == WHITE
 
 
 @pytest.mark.parametrize("views", [False, True], ids=["records", "views"])
