@@ -13,20 +13,20 @@
 
 namespace augur {
 
-// Names a file of a view of one mount: by the place of the record that it is made of, by the view, and by what the
-// index states of the image. Not by a hash (BlockKey says why).
+// Names a file of a view of one mount: by the place of the record that it is made of, by a hash of the view's SPEC, and
+// by what the index states of the image. The hash tells views apart; records are not told by one (BlockKey says why).
 struct RenderedKey {
   BlockKey record;
-  uint32_t view = 0;  // which means one view as long as the mount lasts (ViewTable)
+  Hash128 shown;  // ShownFile::hash: of the record's hash and the SPEC
   ImageInfo image;
 
   static RenderedKey Of(const ShownFile& file) {
-    return {.record = BlockKey::Of(file.entry, 0), .view = file.view, .image = file.entry.image};
+    return {.record = BlockKey::Of(file.entry, 0), .shown = file.hash, .image = file.entry.image};
   }
   bool operator==(const RenderedKey&) const = default;
   struct Hash {
     size_t operator()(const RenderedKey& key) const {
-      return key.record.Spread() ^ size_t { key.view } * 0x9E3779B1;
+      return key.record.Spread() ^ static_cast<size_t>(key.shown.low);
     }
   };
 };

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kBytes = 1 << 20;
 
 RenderedKey KeyOf(uint64_t number) {
-  return {.record = {.offset = number * 512, .size = kBytes}, .view = 1, .image = {}};
+  return {.record = {.offset = number * 512, .size = kBytes}, .shown = {.low = 1, .high = 0}, .image = {}};
 }
 
 RenderedRef MakeFile() {
