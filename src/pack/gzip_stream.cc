@@ -44,7 +44,10 @@ Result<std::span<const std::byte>> GzipStream::Next() {
       in_ = piece;
       read_bytes_ += piece.size();
     }
-    if (in_.empty() && within_) return Damaged("it is cut off");
+    if (in_.empty() && within_) {
+      // One byte is too little to be told from the beginning of another member.
+      return member_start_ > 0 && zlib_.total_in < 2 ? SomethingFollows() : Damaged("it is cut off");
+    }
     if (in_.empty()) return std::span<const std::byte>();
     if (!within_) {
       padded_ = padded_ || in_[0] == std::byte{0};

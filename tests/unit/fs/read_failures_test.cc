@@ -133,9 +133,11 @@ TEST_F(ReadFailuresTest, ADamagedIndexIsToldAndCounted) {
     }
   });
   const std::string index = store_path() + "/index-00000001";
-  const std::string last = "f" + std::to_string(1000 + kFiles - 1);
+  // Far from the first file, its name, and what a look-up of that passes.
+  constexpr int kHurt = kFiles * 3 / 4;
+  const std::string hurt = "f" + std::to_string(1000 + kHurt);
   {
-    const Hash128 hash = HashBytes128(AsBytes(last));
+    const Hash128 hash = HashBytes128(AsBytes(hurt));
     std::ifstream in(index, std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     const size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&hash.low), sizeof hash.low));
@@ -145,12 +147,12 @@ TEST_F(ReadFailuresTest, ADamagedIndexIsToldAndCounted) {
     std::ofstream(index, std::ios::binary) << bytes;
   }
   Open();
-  const NodeId node = Node{.view = 0, .entry = kFiles}.id();
+  const NodeId node = Node{.view = 0, .entry = kHurt + 1}.id();
   EXPECT_EQ(ErrnoOf(fs_->GetAttributes(node).status().code()), EIO);
   EXPECT_EQ(statistics_.Get(Stat::kIndexErrors), 1U);
   EXPECT_THAT(Logged(), AllOf(HasSubstr(store_path()), HasSubstr("index-00000001"), HasSubstr("checksum mismatch")));
-  EXPECT_EQ(ErrnoOf(fs_->Lookup(kRootNode, last).status().code()), EIO);
-  EXPECT_EQ(ErrnoOf(fs_->ReadDirectory(kRootNode, 2 + kFiles - 1, [](const DirectoryItem&) { return true; }).code()),
+  EXPECT_EQ(ErrnoOf(fs_->Lookup(kRootNode, hurt).status().code()), EIO);
+  EXPECT_EQ(ErrnoOf(fs_->ReadDirectory(kRootNode, 2 + kHurt, [](const DirectoryItem&) { return true; }).code()),
             EIO);
   EXPECT_EQ(ErrnoOf(ReadNow(node, 0, 1).status().code()), EIO);
   EXPECT_EQ(statistics_.Get(Stat::kIndexErrors), 4U);
