@@ -115,7 +115,10 @@ std::optional<Warehouse::Pin> Warehouse::Find(const WarehouseKey& key, const Che
 
 bool Warehouse::Contains(const WarehouseKey& key) const {
   const MutexLock lock(parts_->mu);
-  return !parts_->memory.lost() && parts_->tables.MayHold(key);
+  if (parts_->memory.lost()) return false;
+  // Others may have put in more items since this process last had the lock.
+  if (parts_->tables.SaysMoreItems()) parts_->LetItems();
+  return parts_->tables.MayHold(key);
 }
 
 Warehouse::Inserted Warehouse::InsertPieces(const WarehouseKey& key, Pieces pieces) {

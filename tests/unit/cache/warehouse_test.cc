@@ -337,6 +337,13 @@ TEST_F(SharedWarehouseTest, WhatIsNotRightButPinnedGoesLater) {
   EXPECT_EQ(one->used_bytes(), 0U);
 }
 
+TEST_F(SharedWarehouseTest, WhatAnotherOneHasPutInIsContainedAtOnce) {
+  const auto one = folder_.Open(16 * kMiB);
+  const auto two = folder_.Open(16 * kMiB);
+  ASSERT_EQ(one->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+  EXPECT_TRUE(two->Contains(TestKey(1)));
+}
+
 TEST_F(SharedWarehouseTest, TwoMountsShareAndLeaveEachOtherWhatIsBeingCopied) {
   const auto one = folder_.Open(16 * kMiB);
   const auto two = folder_.Open(16 * kMiB);
