@@ -17,7 +17,7 @@ LOG_MAX = 8 << 20  # kRuntimeLogBytesMax
 
 
 @pytest.fixture
-def start(mounts, point):
+def start(room, mounts, point):
     """augurfs with all that it says."""
     def words(store, *options):
         mounts.points.append(point)
@@ -83,7 +83,7 @@ def test_nowhere_to_log(start, room, point, small_store, ctl):
             path.rmdir()
 
 
-def test_with_a_log_of_the_users_choice(mounts, room, point, small_store, ctl):
+def test_with_a_log_of_the_users_choice(room, mounts, point, small_store, ctl):
     """L5"""
     mounts.mount(small_store, point, f"log={room / 'log'}")
     assert f"log       {room / 'log'}" in run([ctl, "status", point]).stdout.splitlines()
