@@ -100,7 +100,7 @@ std::vector<Option> PackRows() {
        .brief = "pack only the files that match; may be repeated",
        .text = "A pattern with a '/' is matched against the path below SRC, one without against the file's name. * "
                "and ? do not match a '/', ** does; [a-z] is one byte of a set. Folders in which nothing matches are "
-               "left out."},
+               "left out; when nothing matches at all, that is an error."},
       {.name = "exclude",
        .value = "GLOB",
        .kind = OptionKind::kList,
@@ -109,6 +109,11 @@ std::vector<Option> PackRows() {
       {.name = "resume",
        .brief = "go on where a killed run stopped",
        .text = "With nothing to resume it starts anew. Without it, what a killed run left is removed with a message."},
+      {.name = "no-room-check",
+       .brief = "begin even where SRC is larger than the free disk space",
+       .text = "Without it a folder or a file that does not fit is refused, at the latest when the walk through the "
+               "folder has found too much. Files with the same bytes are stored once, so a SRC with many of them may "
+               "fit all the same. A resumed run is not checked."},
       IgnoreZeros(),
       {.name = "on-error",
        .value = "POLICY",
@@ -167,13 +172,27 @@ Command AdoptCommand() {
   command.brief = "make a store of uncompressed tar files without copying them";
   command.text =
       "Reads each TAR once and writes an index with names, sizes and checksums. The store refers to the tar files "
-      "where they lie; they must stay there and not change. Several tar files make one tree.";
+      "where they lie; they must stay there and not change. Several tar files make one tree. Members become files "
+      "under "
+      "their own names, for scripts that read files. A script that reads tar files with a WebDataset loader needs no "
+      "store.";
   command.arguments = {{.name = "TAR", .brief = "uncompressed tar files, at least one", .many = true},
                        {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
   command.options = {
       {.name = "nested",
        .brief = "open tar files within the tar files",
        .text = "x.tar becomes the folder x, as ImageNet's classes need it."},
+      {.name = "as",
+       .value = "LAYOUT",
+       .kind = OptionKind::kChoice,
+       .default_value = "files",
+       .choices = {"files", "imagefolder"},
+       .brief = "how the members lie in the tree",
+       .text = "files: under their own names; of a WebDataset, images and labels beside each other. imagefolder: of a "
+               "WebDataset, images in folders of their classes, as torchvision's ImageFolder and its like read them. "
+               "The class is the text of the sample's .cls, or cls, label, class, class_id or class_name in its .json; "
+               "a number gets zeros in front, up to six digits, so that the order of folders is that of numbers. Other "
+               "members are not in the tree. With several TARs the names of the files begin with that of the TAR."},
       {.name = "on-duplicate",
        .value = "POLICY",
        .kind = OptionKind::kChoice,
@@ -316,6 +335,7 @@ void FillPack(const Values& values, PackOptions& options) {
   options.include = values.List("include");
   options.exclude = values.List("exclude");
   options.resume = values.Given("resume");
+  options.check_room = !values.Given("no-room-check") && !options.resume;
   options.ignore_zeros = values.Given("ignore-zeros");
   options.on_error = values.Text("on-error") == "skip" ? OnError::kSkip : OnError::kStop;
   options.threads = static_cast<unsigned>(values.Number("threads"));
@@ -346,6 +366,7 @@ AdoptOptions ReadAdopt(const Values& values) {
   options.tars = values.List("TAR");
   options.store = values.Text("STORE");
   options.nested = values.Given("nested");
+  options.classes = values.Text("as") == "imagefolder";
   options.absolute = values.Given("absolute");
   options.ignore_zeros = values.Given("ignore-zeros");
   options.force = values.Given("force");

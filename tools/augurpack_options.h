@@ -36,6 +36,7 @@ struct PackOptions {
   std::vector<std::string> include;
   std::vector<std::string> exclude;
   bool resume = false;
+  bool check_room = true;     // before packing, whether SRC fits on the disk; not of a run that is resumed
   bool ignore_zeros = false;  // a tar ends at the end of its bytes, not at its end mark
   OnError on_error = OnError::kStop;
   bool quiet = false;
@@ -56,6 +57,7 @@ struct AdoptOptions {
   std::vector<std::string> tars;
   std::string store;
   bool nested = false;    // x.tar within a tar becomes folder x/
+  bool classes = false;   // samples of WebDataset become folders of classes
   bool absolute = false;  // the store names the tars by absolute paths
   bool ignore_zeros = false;
   bool force = false;

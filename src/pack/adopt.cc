@@ -12,6 +12,7 @@
 #include "base/regular_file.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
+#include "pack/image_folder.h"
 #include "pack/tar_pass.h"
 
 namespace augur {
@@ -45,7 +46,16 @@ Status AdoptOne(const std::string& tar, const AdoptTarsOptions& options, StoreWr
   AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, static_cast<uint64_t>(before.st_size), before.st_mtim.tv_sec,
                                                  static_cast<uint32_t>(before.st_mtim.tv_nsec)));
   const auto tar_end = options.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark;
-  AUGUR_TRY(TarPass(fd.get(), tar, shard, options.nested, tar_end, writer, observer).Run());
+  TarPass pass(fd.get(), tar, shard, options.nested, tar_end, writer, observer);
+  if (options.classes) {
+    const std::string stem = std::filesystem::path(tar).stem().string();
+    ImageFolder classes(writer, observer, tar, options.tars.size() > 1 ? stem + "-" : "");
+    pass.Into(classes);
+    AUGUR_TRY(pass.Run());
+    AUGUR_TRY(classes.Finish());
+  } else {
+    AUGUR_TRY(pass.Run());
+  }
   struct stat after = {};
   if (::fstat(fd.get(), &after) != 0) return ErrnoStatus(errno, Printable(tar));
   if (!SameFile(before, after)) return Status(Code::kChanged, Printable(tar) + ": changed while it was read");

@@ -28,7 +28,8 @@ constexpr uint32_t kDefaultFolderMode = 0755;
 
 // Gives this thread a locale for a scope. libarchive converts names that an archive has in UTF-8 to the locale's
 // characters, and on the way composes them (NFC), so that two names may become one. Of a tar, names that are not ASCII
-// cannot be converted to the C locale's, and libarchive hands out their bytes. Of a zip it hands out nothing then.
+// cannot be converted to the C locale's, and libarchive hands out their bytes. Of a zip it hands out nothing then, and
+// the bytes come from the directory.
 class ScopedLocale {
  public:
   explicit ScopedLocale(bool utf8) {
@@ -108,9 +109,10 @@ Result<std::unique_ptr<ArchiveReader>> ArchiveReader::Open(Source source, Format
   return reader;
 }
 
-Result<std::unique_ptr<ArchiveReader>> ArchiveReader::OpenZip(int fd, std::string name) {
+Result<std::unique_ptr<ArchiveReader>> ArchiveReader::OpenZip(int fd, std::vector<ZipName> names, std::string name) {
   std::unique_ptr<ArchiveReader> reader(new ArchiveReader(std::move(name)));
   reader->zip_ = true;
+  reader->zip_names_ = std::move(names);
   archive_read_support_format_zip_seekable(reader->archive_);
   const int result = archive_read_open_fd(reader->archive_, fd, kSeekBlockBytes);
   if (result != ARCHIVE_OK) return reader->Failure(ARCHIVE_FAILED, "");
@@ -192,6 +194,18 @@ Status ArchiveReader::CheckNothingFollows() {
   }
 }
 
+// Gives a member of a zip the bytes of its name where libarchive may have composed them.
+Status ArchiveReader::NameFromDirectory(Member* member) {
+  if (zip_names_used_ == zip_names_.size()) return {};  // the count at the end says that
+  const ZipName& name = zip_names_[zip_names_used_++];
+  if (!MayBeSameName(member->raw_path, name.bytes)) {
+    return {Code::kCorrupt, Printable(name_ + ": " + name.bytes) + ": is called '" + Printable(member->raw_path) +
+                                "' in its own header: make or fetch the archive anew"};
+  }
+  if (name.utf8) member->raw_path = name.bytes;
+  return {};
+}
+
 // libarchive takes the rest of a file for a file, or for something special.
 Status ArchiveReader::CheckVolume(const Member& member) const {
   const bool is_file = member.kind == MemberKind::kFile || member.kind == MemberKind::kSpecial;
@@ -238,6 +252,7 @@ Result<bool> ArchiveReader::NextMember(Member* member) {
   if (member->kind == MemberKind::kHardLink) member->target = OrEmpty(archive_entry_hardlink(entry));
   if (member->kind == MemberKind::kSymlink) member->target = OrEmpty(archive_entry_symlink(entry));
   if (tar_) AUGUR_TRY(CheckVolume(*member));
+  if (zip_) AUGUR_TRY(NameFromDirectory(member));
   return true;
 }
 

@@ -7,10 +7,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "augur/status.h"
 #include "augur/store_writer.h"
 #include "pack/tar_tail.h"
+#include "pack/zip_names.h"
 
 struct archive;
 struct archive_entry;
@@ -37,8 +39,7 @@ struct MemberPiece {
 };
 
 // ArchiveReader reads a tar, a zip or a compressed file by libarchive, one member after the other. One thread. Names
-// are bytes, whatever the user's locale: libarchive is run in one of this thread's own. But of a zip's names in UTF-8
-// it composes the characters (NFC).
+// are bytes, whatever the user's locale: libarchive is run in one of this thread's own.
 class ArchiveReader {
  public:
   enum class Formats {
@@ -57,8 +58,9 @@ class ArchiveReader {
   // source failed with.
   static Result<std::unique_ptr<ArchiveReader>> Open(Source source, Formats formats, std::string name,
                                                      TarEnd tar_end = TarEnd::kMark);
-  // Reads a zip from a file that can seek, which is how its modes and links are found.
-  static Result<std::unique_ptr<ArchiveReader>> OpenZip(int fd, std::string name);
+  // Reads a zip from a file that can seek, which is how its modes and links are found. `names` are those of its
+  // directory, in the order of ReadZipNames; a member that has another in its own header is kCorrupt.
+  static Result<std::unique_ptr<ArchiveReader>> OpenZip(int fd, std::vector<ZipName> names, std::string name);
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
@@ -84,6 +86,7 @@ class ArchiveReader {
   Result<std::span<const std::byte>> NextOfSource();
   Status SkipRest();
   Status CheckTarEnd();
+  Status NameFromDirectory(Member* member);
   Status CheckNothingFollows();
   Status CheckVolume(const Member& member) const;
   static ssize_t ReadSource(struct archive* archive, void* self, const void** buffer);
@@ -94,6 +97,8 @@ class ArchiveReader {
   Status source_failure_;
   struct archive* archive_;  // owned
   bool zip_ = false;
+  std::vector<ZipName> zip_names_;
+  size_t zip_names_used_ = 0;
   bool tar_ = false;
   TarEnd tar_end_ = TarEnd::kMark;
   TarTail tail_;              // of the source

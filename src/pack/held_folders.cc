@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/held_folders.h"
 
+#include "base/units.h"
+
 namespace augur {
 
 Status HeldFolders::Add(const std::string& path, const Attributes& attributes) {
   if (!hold_ || used_.contains(path)) return writer_.AddDirectory(path, attributes);
   held_[path] = attributes;
   return {};
+}
+
+Status HeldFolders::CheckUsed(const std::string& source) const {
+  if (!hold_ || !used_.empty()) return {};
+  return {Code::kNotFound, Printable(source) +
+                               ": no file in it matches --include: a pattern with a '/' is matched "
+                               "against the whole path, one without against the name"};
 }
 
 Status HeldFolders::Release(std::string_view path) {

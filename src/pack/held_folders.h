@@ -23,6 +23,9 @@ class HeldFolders {
   Status Add(const std::string& path, const Attributes& attributes);
   // Something else of this path is going to be added: its folders must be there.
   Status Release(std::string_view path);
+  // kNotFound: folders are held back, and nothing else ever came, so --include matches nothing. `source` is for the
+  // message.
+  Status CheckUsed(const std::string& source) const;
 
  private:
   StoreWriter& writer_;

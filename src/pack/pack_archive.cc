@@ -23,8 +23,10 @@
 #include "pack/held_folders.h"
 #include "pack/member_path.h"
 #include "pack/read_ahead.h"
+#include "pack/room.h"
 #include "pack/spool_file.h"
 #include "pack/zip_end.h"
+#include "pack/zip_names.h"
 
 namespace augur {
 namespace {
@@ -54,7 +56,7 @@ class ArchivePacker {
     for (;;) {
       if (observer_.stopped()) return StoppedStatus();
       AUGUR_TRY_ASSIGN(more, reader_.NextMember(&member));
-      if (!more) return {};
+      if (!more) return folders_.CheckUsed(name_);
       ++members_;
       AUGUR_TRY(Take(member));
     }
@@ -253,7 +255,8 @@ Status PackZip(int fd, bool zip_head, const ArchiveOptions& options, const std::
   }
   if (end->member_count == 0) return {};
   if (::lseek(fd, 0, SEEK_SET) != 0) return ErrnoStatus(errno, Printable(name));
-  AUGUR_TRY_ASSIGN(reader, ArchiveReader::OpenZip(fd, name));
+  AUGUR_TRY_ASSIGN(names, ReadZipNames(fd, *end, name));
+  AUGUR_TRY_ASSIGN(reader, ArchiveReader::OpenZip(fd, std::move(names), name));
   ArchivePacker packer(options, name, *reader, writer, observer);
   AUGUR_TRY(packer.Run());
   if (end->Fits(packer.members())) return {};
@@ -293,6 +296,10 @@ Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObser
   AUGUR_TRY_ASSIGN(first, input->Next());
   struct stat info = {};
   const bool seekable = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  if (seekable) {
+    AUGUR_TRY_ASSIGN(room, Room::Of(options.store, !options.check_room));
+    AUGUR_TRY(room.Check(static_cast<uint64_t>(info.st_size), name));
+  }
   if (LooksLikeZip(first) && seekable) {
     input.reset();
     return PackZip(fd, true, options, name, writer, observer);

@@ -15,6 +15,7 @@ struct ArchiveOptions {
   std::string store;   // the folder that `writer` writes to; it also takes a zip that comes through a pipe
   PathFilter filter;
   bool resume = false;
+  bool check_room = false;    // that the disk has room for as many bytes as the archive has
   bool ignore_zeros = false;  // a tar ends at the end of its bytes and not at its end mark
 };
 
@@ -23,7 +24,8 @@ struct ArchiveOptions {
 // through a pipe is first copied to a temporary file: its modes and links stand at its end. A zip in a file may have
 // other bytes before it, as a program that unpacks itself. Memory: 32 MiB. kInvalid: neither a tar nor a zip. kCorrupt:
 // broken or cut off, or something follows the end, which may be known when all has been added; of a compressed tar
-// nothing is left for a resume then. kUnsupported: one part of several. kStopped: the observer said so. Otherwise what
+// nothing is left for a resume then. kUnsupported: one part of several.
+// kNoSpace, kNotFound: as PackTree. kStopped: the observer said so. Otherwise what
 // the observer made of a problem (a name with '..', a member that cannot be read, a hard link to one that is not
 // packed), or a failure of the writer.
 Status PackArchive(const ArchiveOptions& options, StoreWriter& writer, PackObserver& observer);

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "pack/held_folders.h"
 #include "pack/read_window.h"
+#include "pack/room.h"
 #include "pack/source_folder.h"
 #include "pack/walk.h"
 
@@ -22,9 +23,11 @@ constexpr unsigned kReadThreads = 16;
 // The packing thread: moves what the walk finds into the window, and what comes out of the window into the writer.
 class TreePacker {
  public:
-  TreePacker(const TreeOptions& options, const SourceFolder& source, Walk& walk, ReadWindow& window,
+  TreePacker(const TreeOptions& options, Room room, const SourceFolder& source, Walk& walk, ReadWindow& window,
              StoreWriter& writer, PackObserver& observer)
-      : resume_(options.resume),
+      : options_(options),
+        room_(std::move(room)),
+        resume_(options.resume),
         source_(source),
         walk_(walk),
         window_(window),
@@ -35,8 +38,12 @@ class TreePacker {
   Status Run() {
     for (;;) {
       if (observer_.stopped()) return StoppedStatus();
+      if (const Status room = room_.Check(walk_.bytes(), options_.source); !room.ok()) {
+        writer_.Discard();  // not to stand in the way of another start
+        return room;
+      }
       AUGUR_TRY(Fill());
-      if (window_.empty() && ended_) return {};
+      if (window_.empty() && ended_) return folders_.CheckUsed(options_.source);
       if (window_.empty()) continue;
       AUGUR_TRY(Take(window_.Front()));
       window_.Pop();
@@ -134,6 +141,8 @@ class TreePacker {
     return Judge(writer_.EndFile(slot.attributes, image_));
   }
 
+  const TreeOptions& options_;
+  const Room room_;
   const bool resume_;
   const SourceFolder& source_;
   Walk& walk_;
@@ -171,7 +180,8 @@ Status PackTree(const TreeOptions& options, StoreWriter& writer, PackObserver& o
                                       .store_device = store.st_dev,
                                       .store_inode = store.st_ino}));
   AUGUR_TRY_ASSIGN(window, ReadWindow::Make(*source, options.read_threads == 0 ? kReadThreads : options.read_threads));
-  return TreePacker(options, *source, *walk, *window, writer, observer).Run();
+  AUGUR_TRY_ASSIGN(room, Room::Of(options.store, !options.check_room));
+  return TreePacker(options, std::move(room), *source, *walk, *window, writer, observer).Run();
 }
 
 }  // namespace augur

@@ -10,6 +10,7 @@
 #include "decode/image_decoder.h"
 #include "pack/held_folders.h"
 #include "pack/render_window.h"
+#include "pack/room.h"
 #include "pack/view_walk.h"
 #include "views/render.h"
 
@@ -38,7 +39,7 @@ class ViewPacker {
     for (;;) {
       if (observer_.stopped()) return StoppedStatus();
       AUGUR_TRY(Fill());
-      if (window_.empty()) return {};
+      if (window_.empty()) return folders_.CheckUsed(options_.source);
       AUGUR_TRY(Take(window_.Front()));
       window_.Pop();
     }
@@ -60,7 +61,8 @@ class ViewPacker {
       bytes += item.size;
     }
     observer_.OnTotal(files, bytes);
-    return {};
+    AUGUR_TRY_ASSIGN(room, Room::Of(options_.store, !options_.check_room));
+    return room.Check(bytes, options_.source);
   }
 
   // Fills the window as far as it has room. What is not in the view goes through it, too, so that the order holds.

@@ -16,7 +16,9 @@ struct ViewPackOptions {
   std::string source;  // what the store was packed from, for messages
   ViewSpec spec;
   PathFilter filter;  // on paths of the store
+  std::string store;  // the folder that the writer writes to
   bool resume = false;
+  bool check_room = false;  // that the disk has room for all files
   unsigned decode_threads = 1;
 };
 

@@ -79,6 +79,10 @@ Status TarPass::Take(Level& level, const Member& member) {
   AUGUR_TRY_ASSIGN(below, MemberPath(member.raw_path));
   const std::string path =
       below.empty() && !level.prefix.empty() ? level.prefix.substr(0, level.prefix.size() - 1) : level.prefix + below;
+  if (classes_ != nullptr && member.kind != MemberKind::kFile) {
+    if (member.kind != MemberKind::kFolder) classes_->LeaveOut(path);
+    return {};
+  }
   switch (member.kind) {
     case MemberKind::kFolder: return writer_.AddDirectory(path, member.attributes).In(Printable(level.name));
     case MemberKind::kSymlink:
@@ -165,12 +169,15 @@ Status TarPass::TakeFile(Level& level, const Member& member, const std::string& 
   const std::string what = level.name + ": " + member.raw_path;
   const uint64_t start = level.offset + level.reader->Position();
   const bool in_blocks = member.size > kBlockBytes;
+  const bool is_label = classes_ != nullptr && ImageFolder::IsLabel(path, member.size);
+  std::string label;
   uint64_t at = 0;
   std::span<const std::byte> bytes;
   RecordHashes hashes;
   ImageInfo image;
   AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
   if (!more) bytes = {};
+  if (is_label) label.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (at == member.size && !in_blocks) {
     hashes = HashRecord(bytes);
     image = ProbeImage(bytes);
@@ -199,11 +206,22 @@ Status TarPass::TakeFile(Level& level, const Member& member, const std::string& 
       if (observer_.stopped()) return StoppedStatus();
       AUGUR_TRY_ASSIGN(next, NextBytes(level, what, start, &at, &bytes));
       more = next;
+      if (is_label && more) label.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     }
     hashes.whole = {.hash = hasher_.Digest(), .digest = in_blocks ? digester_.Finish() : block_digester_.Finish()};
     image = probe.Finish();
   }
   if (at != member.size) return Status(Code::kCorrupt, Printable(what) + ": the tar ends within it");
+  if (classes_ != nullptr) {
+    return classes_->Add(path,
+                         {.attributes = member.attributes,
+                          .image = image,
+                          .shard = shard_,
+                          .offset = start,
+                          .size = member.size,
+                          .hashes = std::move(hashes)},
+                         std::move(label));
+  }
   if (member.size == 0) {
     AUGUR_TRY(writer_.AddFile(path, member.attributes, {}, {}).In(Printable(level.name)));
   } else {
@@ -223,7 +241,7 @@ Status TarPass::TakeNested(Level& level, const Member& member, const std::string
   const std::string folder = path.substr(0, path.size() - kTarSuffix.size());
   Attributes attributes = member.attributes;
   attributes.mode = 0755;  // the file's mode lacks the right to enter
-  AUGUR_TRY(writer_.AddDirectory(folder, attributes).In(Printable(level.name)));
+  if (classes_ == nullptr) AUGUR_TRY(writer_.AddDirectory(folder, attributes).In(Printable(level.name)));
   const uint64_t start = level.offset + level.reader->Position();
   uint64_t at = 0;
   const auto source = [&]() -> Result<std::span<const std::byte>> {

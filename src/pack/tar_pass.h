@@ -13,6 +13,7 @@
 #include "augur/status.h"
 #include "augur/store_writer.h"
 #include "pack/archive_reader.h"
+#include "pack/image_folder.h"
 #include "pack/pack_observer.h"
 #include "pack/read_ahead.h"
 #include "store/hash.h"
@@ -29,6 +30,8 @@ class TarPass {
   // `fd` stands at the beginning of the tar, of which `name` is for messages and `shard` the number in the writer.
   TarPass(int fd, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end, StoreWriter& writer,
           PackObserver& observer);
+  // From now on files go into folders of classes.
+  void Into(ImageFolder& classes) { classes_ = &classes; }
   Status Run();
 
  private:
@@ -67,7 +70,8 @@ class TarPass {
   ReadAhead input_;
   std::array<Piece, 2> pieces_;  // the one being used and the one before it
   uint64_t read_bytes_ = 0;
-  std::set<std::string> special_;  // fifos, sockets, devices, which hard links may lead to
+  ImageFolder* classes_ = nullptr;  // nullptr: each member under its own name
+  std::set<std::string> special_;   // fifos, sockets, devices, which hard links may lead to
 
   Hasher128 hasher_;
   Hasher128 block_hasher_;

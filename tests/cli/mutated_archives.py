@@ -102,16 +102,16 @@ class Wrong(Exception):
 def gnu_listing(path, packed):
     """The clean paths that GNU tar lists, but for devices and other things that no store has."""
     base = ["tar", "-z"] if packed else ["tar"]
-    words = [*base, "--quoting-style=escape", "--numeric-owner", "-f", path]
-    names = subprocess.run([*words, "-t"], capture_output=True, timeout=HANG_S, check=False).stdout.splitlines()
-    kinds = subprocess.run([*words, "-tv"], capture_output=True, timeout=HANG_S, check=False).stdout.splitlines()
+    listed = subprocess.run([*base, "--quoting-style=escape", "--numeric-owner", "--full-time", "-tvf", path],
+                            capture_output=True, timeout=HANG_S, check=False).stdout  # fmt: skip
     paths = set()
-    for name, kind in zip(names, kinds, strict=True):
-        if kind[:1] in (b"p", b"c", b"b", b"V"):
+    for line in listed.splitlines():
+        kind, name = line[:1], line.split(None, 5)[5:] or [b""]  # mode, owner, size, date, time
+        if kind in (b"p", b"c", b"b", b"V"):
             continue
+        name = name[0].split({b"l": b" -> ", b"h": b" link to "}.get(kind, b"\0"))[0]
         raw = re.sub(rb"\\([0-7]{3}|.)", unescape, name)
-        parts = [part for part in raw.split(b"/") if part not in (b"", b".")]
-        paths.add(b"/".join(parts))
+        paths.add(b"/".join(part for part in raw.split(b"/") if part not in (b"", b".")))
     return paths
 
 

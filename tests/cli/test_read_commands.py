@@ -66,6 +66,17 @@ def test_a_full_disk_is_an_error(augurpack, store):
     assert done.stderr == b"augurpack: standard output: No space left on device\n"
 
 
+def test_extract_says_what_it_did(augurpack, source, store, folder):
+    done = os.path.join(folder, "out")
+    seen = [mode for mode, _, _ in describe(source).values()]
+    sizes = [len(content) for mode, _, content in describe(source).values() if stat.S_ISREG(mode)]
+    size = succeed(augurpack, "extract", store, done).removeprefix(f"{done}: wrote ").rstrip("\n")
+    assert size.startswith(f"{sum(map(stat.S_ISREG, seen))} files, {sum(map(stat.S_ISDIR, seen)) - 1} folders and 2 links, ")
+    assert size.endswith(f"{sum(sizes) / (1 << 20):.1f} MiB")
+    assert succeed(augurpack, "extract", "--quiet", "--force", store, done) == ""
+    assert succeed(augurpack, "extract", "--force", store, done, "nothing") == f"{done}: wrote 1 file, 0 folders and 0 links, 0 bytes\n"
+
+
 # ---------------------------------------------------------------------------------------------- info, ls, verify, gc
 
 
@@ -209,7 +220,7 @@ def test_gc_removes_what_the_current_generation_does_not_need(augurpack, folder,
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_extract_brings_everything_back(augurpack, folder, source, store, threads):
     out = os.path.join(folder, "out")
-    assert succeed(augurpack, "extract", "--special-modes", "--threads", threads, store, out) == ""
+    assert succeed(augurpack, "extract", "--quiet", "--special-modes", "--threads", threads, store, out) == ""
     assert describe(out) == describe(source)
 
 

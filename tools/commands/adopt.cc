@@ -39,6 +39,7 @@ int RunAdopt(const AdoptOptions& options) {
   const Status adopted = AdoptTars({.tars = options.tars,
                                     .store = options.store,
                                     .nested = options.nested,
+                                    .classes = options.classes,
                                     .absolute = options.absolute,
                                     .ignore_zeros = options.ignore_zeros},
                                    **writer, session);

@@ -71,7 +71,9 @@ Result<WriterSummary> Decode(const CreateOptions& options, const ViewSpec& spec,
                      {.source = options.source == "-" ? "standard input" : options.source,
                       .spec = spec,
                       .filter = packs_first ? PathFilter() : filter,
+                      .store = options.store,
                       .resume = options.resume,
+                      .check_room = options.check_room,
                       .decode_threads = options.threads == 0 ? UsableCores() : options.threads},
                      writer, session));
   source.store.reset();  // what was packed first is removed now, and a file server keeps files that are open

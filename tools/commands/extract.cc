@@ -33,6 +33,15 @@ struct Job {
   FolderRef folder;
 };
 
+// What a run has written, beside what was there.
+struct Extracted {
+  uint64_t files = 0;
+  uint64_t folders = 0;
+  uint64_t links = 0;
+  uint64_t bytes = 0;
+  uint64_t left_out = 0;  // files, because the store's bytes are bad
+};
+
 // JobQueue hands files from the walk to the writers. Safe from any thread. At most kJobsMax wait: each may hold the
 // descriptor of another folder.
 class JobQueue {
@@ -108,13 +117,12 @@ class FileWriters {
   FileWriters(const FileWriters&) = delete;
   FileWriters& operator=(const FileWriters&) = delete;
 
-  // Waits until the queue has ended or was stopped, and all files in hand are done. Returns the number of files left
-  // out.
-  uint64_t Join() {
+  // Waits until the queue has ended or was stopped, and all files in hand are done. Returns the counts of files.
+  Extracted Join() {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
     const MutexLock lock(mu_);
-    return left_out_;
+    return done_;
   }
 
  private:
@@ -143,6 +151,9 @@ class FileWriters {
     }
     AUGUR_TRY(SetAttributes(fd.get(), job.entry, options_.special_modes, path));
     progress_.Add(1, 0);
+    const MutexLock lock(mu_);
+    ++done_.files;
+    done_.bytes += job.entry.size;
     return Status::Ok();
   }
 
@@ -150,7 +161,7 @@ class FileWriters {
     job.folder->RemoveFile(name);
     progress_.Print("augurpack: " + Printable(job.path) + ": left out: " + why.text());
     const MutexLock lock(mu_);
-    ++left_out_;
+    ++done_.left_out;
   }
 
   // Constant after construction.
@@ -163,7 +174,7 @@ class FileWriters {
   std::vector<std::thread> threads_;
   // Guarded by mu_.
   Mutex mu_;
-  uint64_t left_out_ AUGUR_GUARDED_BY(mu_) = 0;
+  Extracted done_ AUGUR_GUARDED_BY(mu_);
 };
 
 // The first walk: makes folders and links, and hands files to the writers.
@@ -179,6 +190,7 @@ class MakeTree : public TreeVisitor {
     }
     AUGUR_TRY_ASSIGN(made, folders_.back()->MakeFolder(std::string(folder.name), force_));
     folders_.push_back(std::move(made));
+    ++folder_count_;
     return Status::Ok();
   }
   Status LeaveFolder(const Entry& /*folder*/, const std::string& /*path*/, bool /*whole*/) override {
@@ -188,11 +200,15 @@ class MakeTree : public TreeVisitor {
   Status Leaf(const Entry& entry, const std::string& path) override {
     if (entry.type == EntryType::kSymlink) {
       AUGUR_TRY_ASSIGN(target, store_.LinkTarget(entry));
+      ++link_count_;
       return folders_.back()->MakeSymlink(entry, target, force_);
     }
     if (queue_.Push({entry, path, folders_.back()})) return Status::Ok();
     return {Code::kStopped, "stopped"};  // the queue knows why
   }
+
+  uint64_t folder_count() const { return folder_count_; }
+  uint64_t link_count() const { return link_count_; }
 
  private:
   const Store& store_;
@@ -200,6 +216,8 @@ class MakeTree : public TreeVisitor {
   JobQueue& queue_;
   const FolderRef top_;
   std::vector<FolderRef> folders_;  // from the top to where the walk is
+  uint64_t folder_count_ = 0;
+  uint64_t link_count_ = 0;
 };
 
 // The second walk: modes and times of folders, which writing into them changes and may need changed.
@@ -242,8 +260,7 @@ void RaiseDescriptorLimit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Returns the number of files that were left out because the store's bytes are bad.
-Result<uint64_t> Extract(const ExtractOptions& options) {
+Result<Extracted> Extract(const ExtractOptions& options) {
   AUGUR_TRY_ASSIGN(store, Store::Open(options.store, {.root_hash = options.root_hash}));
   AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, options.paths));
   RaiseDescriptorLimit();
@@ -251,7 +268,7 @@ Result<uint64_t> Extract(const ExtractOptions& options) {
   Progress progress("extracting", Progress::Choose(options.quiet));
   if (selection.everything()) progress.SetTotal(store->summary().file_count, store->summary().tree_bytes);
   JobQueue queue;
-  uint64_t left_out = 0;
+  Extracted done;
   Status walked;
   {
     FileWriters writers(*store, options, ResolveThreads(options.threads), queue, progress);
@@ -262,21 +279,35 @@ Result<uint64_t> Extract(const ExtractOptions& options) {
     } else {
       queue.Stop(walked);
     }
-    left_out = writers.Join();
+    done = writers.Join();
+    done.folders = make.folder_count();
+    done.links = make.link_count();
   }
   AUGUR_TRY(queue.why());
   FinishFolders finish(top, selection.everything(), options.special_modes);
   AUGUR_TRY(WalkTree(*store, selection, finish));
-  return left_out;
+  return done;
+}
+
+Status SayWhatWasDone(const std::string& destination, const Extracted& done) {
+  const auto count = [](uint64_t n, const char* one, const char* many) {
+    return std::to_string(n) + " " + (n == 1 ? one : many);
+  };
+  return WriteOut(Printable(destination) + ": wrote " + count(done.files, "file", "files") + ", " +
+                  count(done.folders, "folder", "folders") + " and " + count(done.links, "link", "links") + ", " +
+                  FormatSize(done.bytes) + "\n");
 }
 
 }  // namespace
 
 int RunExtract(const ExtractOptions& options) {
-  const Result<uint64_t> left_out = Extract(options);
-  if (!left_out.ok()) return Fail(kAugurpack, left_out.status());
-  if (*left_out == 0) return kExitDone;
-  PrintError(kAugurpack, std::to_string(*left_out) + (*left_out == 1 ? " file was" : " files were") +
+  const Result<Extracted> done = Extract(options);
+  if (!done.ok()) return Fail(kAugurpack, done.status());
+  if (!options.quiet) {
+    if (const Status said = SayWhatWasDone(options.destination, *done); !said.ok()) return Fail(kAugurpack, said);
+  }
+  if (done->left_out == 0) return kExitDone;
+  PrintError(kAugurpack, std::to_string(done->left_out) + (done->left_out == 1 ? " file was" : " files were") +
                              " left out; 'augurpack verify' lists all defects of the store");
   return kExitError;
 }

@@ -75,6 +75,8 @@ Status PackSession::OnProblem(const Status& problem) {
 
 int PackSession::Fail(const Status& status, std::string_view cure) {
   progress_->Finish();
+  const bool full = status.code() == Code::kNoSpace && status.text().find("--resume") == std::string::npos;
+  if (full) return augur::Fail(kAugurpack, Status(Code::kNoSpace, status.text() + std::string(cure)));
   if (status.code() != Code::kStopped) return augur::Fail(kAugurpack, status);
   PrintError(kAugurpack, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
   return kExitError;
@@ -122,7 +124,7 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
     if (left_out_count_ > 0)
       text += "left out: " + Plural(left_out_count_, "thing that is no file", "things that are no files") + "\n";
     if (not_shown_count_ > 0)
-      text += "left out: " + Plural(not_shown_count_, "file", "files") + " that the view does not show\n";
+      text += "left out: " + Plural(not_shown_count_, "file", "files") + " that the view or layout does not show\n";
     if (problem_count_ > 0) text += "left out by --on-error=skip: " + std::to_string(problem_count_) + "\n";
   }
   if (const Status written = WriteOut(text); !written.ok()) return augur::Fail(kAugurpack, written);

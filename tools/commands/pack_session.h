@@ -43,7 +43,8 @@ class PackSession final : public PackObserver {
   // What comes now is counted from 0 again, in a line of its own.
   void BeginPass(std::string_view verb);
 
-  // Says why the command failed and returns its exit status. `cure` is added when the run was stopped by a signal.
+  // Says why the command failed and returns its exit status. `cure` is added when the run was stopped by a signal or by
+  // a full disk.
   int Fail(const Status& status, std::string_view cure);
   // Writes the summary and returns the exit status.
   int Finish(const std::string& store, const WriterSummary& summary);

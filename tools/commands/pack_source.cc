@@ -44,6 +44,7 @@ Status PackSource(const PackOptions& options, bool folder, const PathFilter& fil
                         .store = options.store,
                         .filter = filter,
                         .resume = options.resume,
+                        .check_room = options.check_room,
                         .ignore_zeros = options.ignore_zeros},
                        writer, observer);
   }
@@ -51,6 +52,7 @@ Status PackSource(const PackOptions& options, bool folder, const PathFilter& fil
                    .store = options.store,
                    .filter = filter,
                    .resume = options.resume,
+                   .check_room = options.check_room,
                    .read_threads = std::min(options.threads, kReadThreadsMax)},
                   writer, observer);
 }

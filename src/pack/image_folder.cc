@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/image_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+// torchvision's IMG_EXTENSIONS.
+constexpr std::array<std::string_view, 9> kImages = {"jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp"};
+constexpr std::array<const char*, 5> kClassKeys = {"cls", "label", "class", "class_id", "class_name"};
+// ImageNet-21k has classes of five digits.
+constexpr size_t kClassDigits = 6;
+
+struct SampleName {
+  std::string key;
+  std::string extension;  // all behind the first dot
+};
+
+SampleName Split(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const size_t dot = path.find('.', slash == std::string_view::npos ? 0 : slash + 1);
+  if (dot == std::string_view::npos) return {std::string(path), ""};
+  return {std::string(path.substr(0, dot)), std::string(path.substr(dot + 1))};
+}
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string Trim(const std::string& text) {
+  const char* const spaces = " \t\r\n";
+  const size_t begin = text.find_first_not_of(spaces);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
+}
+
+// The class in a sample's JSON; empty: there is none.
+std::string ClassInJson(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return "";
+  for (const char* key : kClassKeys) {
+    const auto found = json.find(key);
+    if (found == json.end()) continue;
+    if (found->is_number_integer()) return found->dump();
+    if (found->is_string()) return Trim(found->get<std::string>());
+  }
+  return "";
+}
+
+bool IsNumber(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+}  // namespace
+
+ImageFolder::ImageFolder(StoreWriter& writer, PackObserver& observer, std::string tar, std::string prefix)
+    : writer_(writer), observer_(observer), tar_(std::move(tar)), prefix_(std::move(prefix)) {}
+
+bool ImageFolder::IsLabel(std::string_view path, uint64_t size) {
+  const std::string extension = Lower(Split(path).extension);
+  return size <= kLabelBytesMax && (extension == "cls" || extension == "json");
+}
+
+Status ImageFolder::Add(const std::string& path, TarRecord record, std::string label) {
+  const SampleName name = Split(path);
+  if (name.key != key_) {
+    AUGUR_TRY(EndSample());
+    key_ = name.key;
+  }
+  const std::string extension = Lower(name.extension);
+  if (!image_ && std::find(kImages.begin(), kImages.end(), extension) != kImages.end()) {
+    image_.emplace(name.extension, std::move(record));
+    return {};
+  }
+  if (extension == "cls") cls_ = std::move(label);
+  if (extension == "json") json_ = std::move(label);
+  LeaveOut(path);
+  return {};
+}
+
+void ImageFolder::LeaveOut(const std::string& path) {
+  observer_.OnNotShown(Printable(tar_ + ": " + path) + ": is not the image of a sample");
+}
+
+Status ImageFolder::Finish() { return EndSample(); }
+
+Result<std::string> ImageFolder::ClassOfSample() const {
+  const std::string sample = Printable(tar_ + ": " + key_);
+  std::string name;
+  if (cls_) name = Trim(*cls_);
+  if (name.empty() && json_) name = ClassInJson(*json_);
+  if (name.empty()) {
+    return Status(Code::kInvalid, sample +
+                                      ": has an image and no class, neither in a .cls beside it nor in a .json "
+                                      "(as cls, label, class, class_id or class_name): leave out "
+                                      "--as=imagefolder");
+  }
+  if (IsNumber(name) && name.size() < kClassDigits) name.insert(0, kClassDigits - name.size(), '0');
+  if (name.find('/') != std::string::npos || name == "." || name == ".." || name.size() > 255) {
+    return Status(Code::kInvalid, sample + ": its class '" + Printable(name) + "' cannot be the name of a folder");
+  }
+  return name;
+}
+
+Status ImageFolder::EndSample() {
+  if (image_) {
+    AUGUR_TRY_ASSIGN(folder, ClassOfSample());
+    const auto& [extension, record] = *image_;
+    std::string file = prefix_ + key_ + "." + extension;
+    std::replace(file.begin(), file.end(), '/', '_');
+    const std::string path = folder + "/" + file;
+    const Status added = record.size == 0 ? writer_.AddFile(path, record.attributes, {}, {})
+                                          : writer_.AddForeignFile(path, record.attributes, record.image, record.shard,
+                                                                   record.offset, record.size, record.hashes);
+    AUGUR_TRY(added.In(Printable(tar_)));
+    observer_.OnPacked(1, record.size);
+  }
+  cls_.reset();
+  json_.reset();
+  image_.reset();
+  return {};
+}
+
+}  // namespace augur
