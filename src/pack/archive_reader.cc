@@ -160,6 +160,9 @@ Status ArchiveReader::SkipRest() {
 Status ArchiveReader::CheckTarEnd() {
   const uint64_t end = Position();
   const std::string name = Printable(name_);
+  const Status zeros(Code::kCorrupt, name + ": from byte " + std::to_string(members_end_) +
+                                         " on there are only zeros, which is not how a tar ends, so the rest may be "
+                                         "lost: make or fetch it anew, or take what is there with --ignore-zeros");
   for (;;) {
     if (tail_.data_end() > end) {
       return {Code::kCorrupt,
@@ -169,13 +172,12 @@ Status ArchiveReader::CheckTarEnd() {
                   std::to_string(end) + "' gives the part before"};
     }
     if (tail_.bytes() > members_end_ + kPaddingBytesMax || (!has_member_ && tail_.bytes() > kEmptyTarBytesMax)) {
-      return {Code::kCorrupt, name + ": from byte " + std::to_string(members_end_) +
-                                  " on there are only zeros, more than any tar ends in, so the rest may be lost: make "
-                                  "or fetch it anew, or take what is there with --ignore-zeros"};
+      return zeros;
     }
     AUGUR_TRY_ASSIGN(more, NextOfSource());
     if (more.empty()) break;
   }
+  if (!has_member_ && tail_.bytes() % TarTail::kBlock != 0) return zeros;  // an empty tar is whole blocks
   if (end != members_end_) return {};
   return {Code::kCorrupt, name + ": the tar has no end mark and may be cut off at byte " + std::to_string(end) +
                               ": make or fetch it anew, or take what is there with --ignore-zeros"};

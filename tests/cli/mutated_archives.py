@@ -147,6 +147,8 @@ def check_tar(path, packed, store, scratch):
 
 def check_zip(path, store):
     _, files = store_of(store)
+    if not zipfile.is_zipfile(path):
+        raise Wrong("zipfile does not take it for a zip")
     with zipfile.ZipFile(path) as archive:
         for name, info in archive.NameToInfo.items():
             try:

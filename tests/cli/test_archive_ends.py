@@ -82,11 +82,12 @@ def test_a_file_of_zeros_and_an_empty_tar(augurpack, tmp_path):
     run("tar", "-cf", tmp_path / "empty.tar", "-T", "/dev/null")
     assert (tmp_path / "empty.tar").read_bytes() == bytes(10240)
     taken(augurpack, tmp_path / "empty.tar", tmp_path, {})
-    for size in (20480, 1 << 20, 9 << 20):
+    for size in (1443, 20480, 1 << 20, 9 << 20):
         path = write(tmp_path / "zeros.tar", bytes(size))
         refused(augurpack, path, tmp_path / "store", "only zeros")
-        run(augurpack, "create", "--force", "--ignore-zeros", path, tmp_path / "ignored")
-        assert store_tree(tmp_path / "ignored")[1] == {}
+        if size % 512 == 0:
+            run(augurpack, "create", "--force", "--ignore-zeros", path, tmp_path / "ignored")
+            assert store_tree(tmp_path / "ignored")[1] == {}
     path = write(tmp_path / "unfinished.tar", tar_of(ONE) + bytes(3 << 20))
     refused(augurpack, path, tmp_path / "store", "from byte 2560 on there are only zeros")
     taken(augurpack, path, tmp_path, {n.encode(): d for n, d in ONE.items()}, "--ignore-zeros")
