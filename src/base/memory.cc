@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/proc_text.h"
 #include "base/unique_fd.h"
 
 namespace augur {
@@ -26,16 +27,6 @@ std::optional<std::string> ReadText(const std::string& path) {
     if (n < 0) return std::nullopt;
     if (n == 0) return text;
     text.append(piece, static_cast<size_t>(n));
-  }
-}
-
-std::vector<std::string_view> Split(std::string_view text, char by) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const size_t end = text.find(by);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
   }
 }
 
@@ -67,21 +58,6 @@ std::optional<uint64_t> FindStat(std::string_view text, std::string_view name) {
   return std::nullopt;
 }
 
-// mountinfo writes blanks, tabs, newlines and backslashes of a path as \ and three octal digits.
-std::string Unescape(std::string_view text) {
-  const auto octal = [](char c) { return c >= '0' && c <= '7'; };
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size() && octal(text[i + 1]) && octal(text[i + 2]) && octal(text[i + 3])) {
-      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
-      i += 3;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 // A mount of a hierarchy that may hold memory cgroups: cgroup `root` of it is seen at `point`.
 struct CgroupMount {
   std::string root;
@@ -96,7 +72,7 @@ std::optional<CgroupMount> ParseMount(std::string_view line) {
   if (fields.size() < 6 || fields.end() - dash < 4) return std::nullopt;
   const bool v2 = dash[1] == "cgroup2";
   if (!v2 && !(dash[1] == "cgroup" && Has(dash[3], "memory"))) return std::nullopt;
-  return CgroupMount{.root = Unescape(fields[3]), .point = Unescape(fields[4]), .v2 = v2};
+  return CgroupMount{.root = UnescapeMountField(fields[3]), .point = UnescapeMountField(fields[4]), .v2 = v2};
 }
 
 // Where in the mount the cgroup lies: "" or "/a/b". A process of a container that is not in a cgroup namespace is told

@@ -10,38 +10,11 @@
 #include <charconv>
 #include <ranges>
 
+#include "base/proc_text.h"
 #include "base/unique_fd.h"
 
 namespace augur {
 namespace {
-
-bool IsOctal(char c) { return c >= '0' && c <= '7'; }
-
-// The kernel writes space, tab, newline and backslash (and '#' in sources) as a backslash and three octal digits.
-std::string Unescape(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size() && IsOctal(text[i + 1]) && IsOctal(text[i + 2]) &&
-        IsOctal(text[i + 3])) {
-      out += static_cast<char>((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 | (text[i + 3] - '0'));
-      i += 3;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 // The value of an option that begins with `name`; 0 without it.
 uint32_t NumberOption(std::string_view options, std::string_view name) {
@@ -70,14 +43,14 @@ std::vector<MountRow> ParseMountTable(std::string_view text) {
     std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), id);
     rows.push_back({.id = id,
                     .device = std::string(fields[2]),
-                    .root = Unescape(fields[3]),
-                    .mount_point = Unescape(fields[4]),
+                    .root = UnescapeMountField(fields[3]),
+                    .mount_point = UnescapeMountField(fields[4]),
                     .options = std::string(fields[5]),
-                    .type = Unescape(fields[dash + 1]),
-                    .source = Unescape(fields[dash + 2]),
+                    .type = UnescapeMountField(fields[dash + 1]),
+                    .source = UnescapeMountField(fields[dash + 2]),
                     .user = NumberOption(options, "user_id="),
                     .group = NumberOption(options, "group_id="),
-                    .file_system_options = Unescape(options)});
+                    .file_system_options = UnescapeMountField(options)});
   }
   return rows;
 }
