@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -39,11 +40,11 @@
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
 #include "fs/file_system.h"
+#include "fuse/broker.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
 #include "fuse/name_dropper.h"
 #include "fuse/page_stocker.h"
-#include "fuse/read_ahead.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
 #include "prefetch/prefetcher.h"
@@ -51,13 +52,17 @@
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
 #include "tools/background.h"
+#include "tools/brokered_source.h"
 #include "tools/control_commands/find_daemon.h"
 #include "tools/daemon_control.h"
+#include "tools/daemon_privileges.h"
 #include "tools/daemon_signals.h"
+#include "tools/end_watchdog.h"
 #include "tools/group_number.h"
 #include "tools/heap.h"
 #include "tools/log_place.h"
 #include "tools/output.h"
+#include "tools/user_account.h"
 
 namespace augur {
 namespace {
@@ -74,6 +79,10 @@ constexpr rlim_t kDescriptorsMax = 8192;
 constexpr rlim_t kDescriptorsMin = 1024;  // as many as every system gives
 constexpr uint32_t kShardShare = 8;
 
+// What is under way at the end may take so long. A disk that is alive answers within a second; a network file system
+// after a few.
+constexpr std::chrono::seconds kEndMax(10);
+
 // Record bytes kept after use. The kernel asks for a block of 1 MiB in pieces of 128 KiB, so as many streams through
 // large files as the kernel's queue holds (max-background, 64) find their block again.
 constexpr uint64_t kIdleBytesMax = 64 * (kBlockBytes + BufferPool::kGranuleBytes);
@@ -86,16 +95,18 @@ class Daemon {
 
   // Mounts and serves until the mount ends. OK: it was unmounted, by a signal or from outside.
   Status Run() {
-    AUGUR_TRY(StartLogging());
+    // Another user writes their own log.
+    AUGUR_TRY(options_.run_as.empty() ? StartLogging() : StartWarning());
     AUGUR_TRY_ASSIGN(signals, TakeSignals());
     AUGUR_TRY(Prepare());
-    AUGUR_TRY(mount_point_->Mount());
+    AUGUR_TRY(Mount());
     Status status = Serve(signals);
-    Stop();
+    watchdog_->Arm();
     if (!status.ok()) {
-      const Status unmounted = mount_point_->Unmount();
+      const Status unmounted = Unmount();
       if (!unmounted.ok()) spdlog::error("{}", unmounted.text());
     }
+    Stop();
     return status;
   }
 
@@ -104,11 +115,10 @@ class Daemon {
   Status StartLogging() {
     if (!options_.log_path.empty()) AUGUR_TRY(StartLog(kProgram, LogTarget::kFile, options_.log_path));
     if (background_) {
-      AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
-      spdlog::set_level(spdlog::level::warn);
+      AUGUR_TRY(StartWarning());
       log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
     } else if (options_.log_path.empty()) {
-      AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
+      AUGUR_TRY(StartWarning());
       log_.target = LogTarget::kStderr;
     } else {
       log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
@@ -116,27 +126,27 @@ class Daemon {
     return Status::Ok();
   }
 
-  // For the control socket, and for the log where there is no system log.
-  static std::vector<std::string> RuntimeFolders() {
-    const char* folder = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): nobody changes it
-    return ControlFolders(geteuid(), folder != nullptr ? folder : "");
+  Status StartWarning() {
+    AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
+    if (background_) spdlog::set_level(spdlog::level::warn);
+    return Status::Ok();
   }
+
+  // For the control socket, and for the log where there is no system log.
+  std::vector<std::string> RuntimeFolders() const { return ControlFolders(geteuid(), UserVariable("XDG_RUNTIME_DIR")); }
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
   Status Prepare() {
-    AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options_.mountpoint,
-                                                     .source = options_.store,
-                                                     .allow_other = options_.allow_other,
-                                                     .noexec = options_.noexec,
-                                                     .nosymfollow = options_.nosymfollow}));
-    mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
+    AUGUR_TRY(PrepareMount());
     AUGUR_TRY_ASSIGN(memory, MachineMemory());
-    AUGUR_TRY_ASSIGN(store, Store::Open(options_.store, {.direct = true,
+    Result<std::shared_ptr<const Store>> store = Store::Open(options_.store, {.direct = true,
                                                          .open_shards_max = RaiseDescriptors() / kShardShare,
                                                          .generation = options_.generation,
                                                          .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
-                                                         .root_hash = options_.root_hash}));
-    store_ = std::move(store);
+                                                         .root_hash = options_.root_hash});
+    if (!store.ok()) return run_as_ ? ExplainUnreadable(store.status(), *run_as_) : store.status();
+    store_ = std::move(store).value();
+    if (run_as_) AUGUR_TRY(CheckReadable(*store_, *run_as_));
     TellMissingShards();
     const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
     const uint64_t files = store_->summary().file_count;
@@ -147,6 +157,8 @@ class Daemon {
                                                .index_bytes = store_->IndexBytesMax()}));
     settings_ = std::move(settings);
     AUGUR_TRY(PrepareHelper());  // before there are threads
+    AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [this] { GiveUp(); }));
+    watchdog_ = std::move(watchdog);
     pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
     cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
@@ -180,6 +192,76 @@ class Daemon {
                            " shards cannot be read, and their files will give EIO");
     shard_notes_.insert(shard_notes_.end(), check.texts.begin(), check.texts.end());
     for (const std::string& note : shard_notes_) spdlog::warn("{}", note);
+  }
+
+  // Checks the mount point, leaves what takes privileges to the broker, and gives them up.
+  Status PrepareMount() {
+    if (!options_.run_as.empty()) {
+      AUGUR_TRY_ASSIGN(user, FindUser(options_.run_as));
+      if (geteuid() != 0 && geteuid() != user.uid) {
+        return {Code::kPermission, "-o run-as=" + user.name + ": only root can serve as another user"};
+      }
+      if (geteuid() == 0) run_as_ = std::move(user);
+    }
+    if (!options_.cache_group.empty()) {
+      AUGUR_TRY_ASSIGN(number, GroupNumber(options_.cache_group));
+      cache_group_ = number;
+    }
+    AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options_.mountpoint,
+                                                     .source = options_.store,
+                                                     .allow_other = options_.allow_other,
+                                                     .noexec = options_.noexec,
+                                                     .nosymfollow = options_.nosymfollow,
+                                                     .owner = run_as_ ? run_as_->uid : getuid(),
+                                                     .owner_group = run_as_ ? run_as_->gid : getgid()}));
+    mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
+    if (MountPoint::HandedDownFd(mount_point_->path()) < 0) {
+      AUGUR_TRY_ASSIGN(broker, Broker::Fork(*mount_point_, {.clone = options_.foresee}));
+      broker_ = std::move(broker);
+      mount_point_->LeaveFolder();  // the broker has it
+      by_root_ = geteuid() == 0;
+      if (by_root_) processes_ = std::make_unique<BrokeredSource>(*broker_);
+    }
+    AUGUR_TRY(GiveUpPrivileges(run_as_, cache_group_));
+    return run_as_ ? StartLogging() : Status::Ok();
+  }
+
+  Status Mount() {
+    if (!broker_) {
+      mounted_.device = mount_point_->TakeDevice();
+      return Status::Ok();
+    }
+    AUGUR_TRY_ASSIGN(mounted, broker_->Mount());
+    mounted_ = std::move(mounted);
+    return Status::Ok();
+  }
+
+  Status Unmount() {
+    if (!broker_) return Status::Ok();  // who has handed the descriptor down unmounts
+    AUGUR_TRY_ASSIGN(in_use, broker_->Unmount());
+    if (in_use) {
+      spdlog::warn("{}: the mount was in use: it is detached, and files still open will fail",
+                   Printable(mount_point_->path()));
+    }
+    return Status::Ok();
+  }
+
+  // By the watchdog. The broker, which the kernel tells of our end, aborts the connection: readers get an error even
+  // where a thread of ours hangs in the disk and cannot end.
+  static void GiveUp() {
+    constexpr unsigned kPatienceSeconds = 2;
+    alarm(kPatienceSeconds);  // the log may lie on the same disk
+    spdlog::error(
+        "what is under way has not ended within {} s, as a disk does not answer: ending without it; files still open "
+        "fail",
+        kEndMax.count());
+    _exit(kExitError);
+  }
+
+  // An environment variable that tells where the user's files are; empty where it is another user's.
+  std::string UserVariable(const char* name) const {
+    const char* const value = run_as_ ? nullptr : getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+    return value != nullptr ? value : "";
   }
 
   // A shard takes a descriptor, and a segment of the decoded cache too. Returns how many there may be.
@@ -222,21 +304,16 @@ class Daemon {
   Status PreparePrefetch() {
     if (!foresees()) return Status::Ok();
     if (settings_.kept_bytes > 0) {
-      std::optional<gid_t> group;
-      if (!options_.cache_group.empty()) {
-        AUGUR_TRY_ASSIGN(number, GroupNumber(options_.cache_group));
-        group = number;
-      }
       Warehouse::Options options = {.place = Warehouse::Place::kRam,
                                     .folder = {},
                                     .identity = options_.store,
                                     .store_path = options_.store,
                                     .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
-                                    .group = group,
+                                    .group = cache_group_,
                                     .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
                                     .memory_available = {}};
       if (options_.cache == CachePlace::kShm) {
-        const Result<std::string> folder = SharedMemoryFolder(group);
+        const Result<std::string> folder = SharedMemoryFolder(cache_group_);
         if (folder.ok()) {
           options.place = Warehouse::Place::kShm;
           options.folder = *folder;
@@ -274,12 +351,12 @@ class Daemon {
                                                                  .reads_max = kReadsInFlight,
                                                                  .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
     if (settings_.foresight_bytes == 0) return Status::Ok();
-    const auto variable = [](const char* name) {
-      return getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
-    };
+    const std::string cache_home = UserVariable("XDG_CACHE_HOME");
+    const std::string home = run_as_ ? run_as_->home : UserVariable("HOME");
     ForeseerOptions foresight;
     foresight.memory_bytes = settings_.foresight_bytes;
-    foresight.replay_folder = ReplayFolderPath(variable("XDG_CACHE_HOME"), variable("HOME"), store_->path());
+    foresight.replay_folder = ReplayFolderPath(cache_home.c_str(), home.c_str(), store_->path());
+    foresight.processes = processes_.get();
     foreseer_ = std::make_unique<Foreseer>(store_, *prefetcher_, statistics_, std::move(foresight));
     prefetcher_->SetWitness(
         {.read = [this](uint32_t view, EntryNumber file, uint32_t reader) { foreseer_->SawRead(view, file, reader); },
@@ -299,7 +376,7 @@ class Daemon {
                    FormatSize(kMemoryToForesee));
     }
     return helper_->AttachTo(
-        mount_point_->path(), mount_point_->device_number(),
+        mount_point_->path(), mounted_.device_number, std::move(mounted_.clone),
         [this](uint32_t view, std::span<const EntryNumber> files) { prefetcher_->OnOpened(view, files); });
   }
 
@@ -372,7 +449,7 @@ class Daemon {
     const SessionOptions options = {.threads = settings_.threads,
                                     .operations = {.observe_open = options_.observe == Observe::kOpen,
                                                    .background_requests_max = options_.background_requests_max}};
-    AUGUR_TRY_ASSIGN(session, Session::Make(mount_point_->TakeDevice(), *file_system_, statistics_, options));
+    AUGUR_TRY_ASSIGN(session, Session::Make(std::move(mounted_.device), *file_system_, statistics_, options));
     session_ = std::move(session);
     AUGUR_TRY_ASSIGN(dropper, NameDropper::Start(session_->notifications()));
     dropper_ = std::move(dropper);
@@ -404,9 +481,9 @@ class Daemon {
           continue;
         }
         spdlog::info("{}: ending on signal {}", Printable(mount_point_->path()), sigabbrev_np(signal));
-        StopPrefetch();
-        AUGUR_TRY(mount_point_->Unmount());
-        return Status::Ok();
+        watchdog_->Arm();
+        if (helper_) helper_->End();  // without a clone of the mount it may have it in use
+        return Unmount();
       }
     }
   }
@@ -440,10 +517,12 @@ class Daemon {
       spdlog::warn("{}: the store has a '{}' of its own in its root: the mount shows its own in its place",
                    Printable(store_->path()), VirtualFolder::kName);
     }
-    if (!mount_point_->device_number().empty() && geteuid() == 0) {
-      const Status status = SetReadAhead(mount_point_->device_number(), options_.read_ahead_bytes);
+    if (by_root_ && !mounted_.device_number.empty()) {
+      const Status status = broker_->SetReadAhead(options_.read_ahead_bytes);
       if (!status.ok()) spdlog::info("the kernel reads ahead as it likes: {}", status.text());
     }
+    if (!mounted_.note.empty()) spdlog::info("{}", mounted_.note);
+    if (run_as_) spdlog::info("serving as user {}", run_as_->name);
     return background_ ? background_->Ready() : Status::Ok();
   }
 
@@ -486,7 +565,14 @@ class Daemon {
   LogPlace log_;
   AugurfsSettings settings_;
   std::vector<std::string> shard_notes_;
+  std::optional<User> run_as_;        // nothing: as who started us
+  std::optional<gid_t> cache_group_;  // of -o cache-group=
   std::unique_ptr<MountPoint> mount_point_;
+  std::unique_ptr<Broker> broker_;  // nullptr: the descriptor was handed down
+  std::unique_ptr<BrokeredSource> processes_;
+  bool by_root_ = false;  // the broker is root's
+  Broker::Mounted mounted_;
+  std::unique_ptr<EndWatchdog> watchdog_;
   Statistics statistics_;
   std::shared_ptr<const Store> store_;
   std::unique_ptr<MountHelper> helper_;

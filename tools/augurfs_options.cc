@@ -97,6 +97,19 @@ std::vector<Option> MakeOptions() {
        .brief = "run no programs from the mount",
        .text = "nosuid and nodev hold for every mount.",
        .place = OptionPlace::kMount},
+      {.name = "run-as",
+       .value = "USER",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "as root, serve as this user",
+       .text =
+           "By name or number, with the user's groups. A small process stays root to unmount; all that reads the "
+           "store, "
+           "and answers readers and augurctl, is the user's and has no privileges, as if the user had mounted. The "
+           "user "
+           "must be able to read the store. Default: the daemon stays root, with one capability: to read a store that "
+           "only its owner may read.",
+       .place = OptionPlace::kMount},
       {.name = "nosymfollow",
        .category = "Mount options",
        .brief = "follow no symbolic link of the mount",
@@ -411,6 +424,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     return Status(Code::kInvalid, "-o cache-group: only what is kept in /dev/shm is shared: add cache=shm");
   }
   options.io = ReadEngineKind(values.Text("-o io"));
+  options.run_as = values.Text("-o run-as");
   options.log_path = values.Text("-o log");
   options.read_ahead_bytes = values.Number("-o read-ahead");
   options.threads = static_cast<unsigned>(values.Number("-o threads"));

@@ -46,6 +46,7 @@ struct AugurfsOptions {
   bool stock = true;
   CachePlace cache = CachePlace::kRam;
   uint64_t cache_bytes = 0;             // 0: what the other parts of the memory leave
+  std::string run_as;                   // the user as whom root serves; empty: as who started it
   std::string cache_group;              // whose users share what is in /dev/shm; empty: this user alone
   std::string log_path;                 // empty: syslog, or stderr in the foreground
   uint64_t read_ahead_bytes = 1 << 20;  // only root can set it

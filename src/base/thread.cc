@@ -4,9 +4,10 @@
 #include <pthread.h>
 
 #include <csignal>
-#include <string>
 #include <system_error>
 #include <utility>
+
+#include "base/thread_refusal.h"
 
 namespace augur {
 
@@ -17,17 +18,14 @@ Result<std::thread> StartThread(const char* name, std::function<void()> body) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
   std::thread thread;
-  std::string cause;
+  int error = 0;
   try {
     thread = std::thread(std::move(body));
-  } catch (const std::system_error& error) {  // the only way in which std::thread can say so
-    cause = error.what();
+  } catch (const std::system_error& refusal) {  // the only way in which std::thread can say so
+    error = refusal.code().value();
   }
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  if (!cause.empty()) {
-    return Status(Code::kNoSpace,
-                  "cannot start a thread: " + cause + ": raise the limit of processes (ulimit -u, pids.max)");
-  }
+  if (error != 0) return ThreadRefusal(error);
   pthread_setname_np(thread.native_handle(), name);
   return thread;
 }

@@ -201,7 +201,7 @@ bool RecordCache::Parts::PumpOne(std::vector<Start>& starts,
     waiters.pop_front();
     refused.emplace_back(Remove(*first.entry),
                          Status(Code::kNoSpace, "the system gives no memory for a block of " + FormatSize(bytes) +
-                                                    ": raise ulimit -v or the limit of the container"));
+                                                    ": raise ulimit -v, or set vm.overcommit_memory to 0"));
     ++counters.failures;
     return true;
   }

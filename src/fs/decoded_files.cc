@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
@@ -31,8 +32,10 @@ Result<std::unique_ptr<DecodedFiles>> DecodedFiles::Open(DecodedFilesOptions opt
     std::error_code error;
     std::filesystem::space_info space = std::filesystem::space(path, error);
     if (error) space = std::filesystem::space(path.parent_path(), error);
-    if (error)
-      return Status(Code::kNotFound, Printable(options.folder) + ": " + error.message() + ": make its folder first");
+    if (error) {
+      const Status status = ErrnoStatus(error.value(), Printable(options.folder));
+      return Status(status.code(), status.text() + (error.value() == ENOENT ? ": make its folder first" : ""));
+    }
     uint64_t held = 0;
     for (const auto& file : std::filesystem::directory_iterator(path, error)) {
       if (!file.path().filename().string().starts_with(DecodedFolder::kPrefix)) continue;

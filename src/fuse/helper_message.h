@@ -14,7 +14,7 @@ namespace augur {
 // SOCK_SEQPACKET pair. Requests are worked on in their order, and so are their answers.
 enum class HelperVerb : uint32_t {
   // To the helper.
-  kAttach,  // HelperMount, then the path
+  kAttach,  // MountDevice, then the path; with the descriptor of a clone of the mount, if there is one
   kStat,    // entries; answered by kDone
   kDrop,    // entries; answered by kDone
   kWatch,   // entries
@@ -25,6 +25,7 @@ enum class HelperVerb : uint32_t {
   kDone,       // the oldest kStat or kDrop that has no answer
   kOpened,     // entries, of the header's view
   kLost,       // the mount is not there (any more), with the reason: the helper ends
+  kUnmounted,  // the mount is gone from its folder: the helper ends
   kNote,       // a line for the log
   kNotWatched  // a line for the log: a folder could not be watched
 };
@@ -33,12 +34,6 @@ struct HelperHeader {
   HelperVerb verb = HelperVerb::kNote;
   uint32_t count = 0;  // entries, or bytes of text
   uint32_t view = 0;   // of kOpened
-};
-
-// The device number of the mounted file system, by which the helper knows it.
-struct HelperMount {
-  uint32_t major = 0;
-  uint32_t minor = 0;
 };
 
 // The view of kShow, as MountView::Show has it.

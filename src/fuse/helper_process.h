@@ -10,10 +10,9 @@
 
 namespace augur {
 
-// What the forked helper does: becomes a process of its own (name, session, signals), closes every descriptor of the
-// daemon but `socket`, opens the generation of the store again, and works on what comes through the socket
-// (helper_message.h) until its other end is closed or the daemon, which is process `daemon`, dies. In that case it also
-// ends the mount's connection (abort_connection.h). Never returns.
+// What the forked helper does: becomes a process of its own (child_process.h), opens the generation of the store again,
+// and works on what comes through the socket (helper_message.h) until its other end is closed, the mount is gone from
+// its folder, or the daemon, which is process `daemon`, dies. Never returns.
 [[noreturn]] void RunHelperProcess(UniqueFd socket, const std::string& store_path, uint64_t generation, pid_t daemon);
 
 }  // namespace augur

@@ -13,38 +13,34 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
 #include "base/thread.h"
 #include "base/units.h"
 #include "fuse/helper_process.h"
+#include "fuse/mount_device.h"
+#include "fuse/passed_fds.h"
 
 namespace augur {
 namespace {
 
-// "0:45".
-std::optional<HelperMount> ParseDevice(const std::string& text) {
-  HelperMount mount;
-  const char* const end = text.data() + text.size();
-  const auto major = std::from_chars(text.data(), end, mount.major);
-  if (major.ec != std::errc() || major.ptr == end || *major.ptr != ':') return std::nullopt;
-  const auto minor = std::from_chars(major.ptr + 1, end, mount.minor);
-  if (minor.ec != std::errc() || minor.ptr != end) return std::nullopt;
-  return mount;
-}
-
-// How a child ended, once it has; nothing when it has not within the patience.
-std::optional<std::string> WaitForEnd(int process, pid_t pid) {
+// Until a child has ended, or the patience has.
+void AwaitEnd(int process) {
   // A killed process ends at once, unless it waits for an answer of the mount. That comes, or the mount ends; where it
   // does not, we are not held up: the child goes when we do.
   constexpr int kPatienceMs = 2000;
   pollfd ended = {.fd = process, .events = POLLIN, .revents = 0};
   while (poll(&ended, 1, kPatienceMs) < 0 && errno == EINTR) {
   }
+}
+
+// How a child ended, once it has; nothing when it has not within the patience.
+std::optional<std::string> WaitForEnd(int process, pid_t pid) {
+  AwaitEnd(process);
   int status = 0;
   if (waitpid(pid, &status, WNOHANG) != pid) return std::nullopt;
   return WIFSIGNALED(status) ? "by signal " + std::to_string(WTERMSIG(status))
@@ -80,7 +76,7 @@ MountHelper::MountHelper(pid_t pid, UniqueFd process, UniqueFd socket, UniqueFd 
 MountHelper::~MountHelper() {
   {
     const MutexLock lock(mu_);
-    stopping_ = true;
+    ending_ = stopping_ = true;
   }
   // There is nothing that it would have to put in order.
   (void)syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
@@ -94,11 +90,21 @@ MountHelper::~MountHelper() {
   thread_.join();
 }
 
-Status MountHelper::AttachTo(const std::string& path, const std::string& device_number, Opened opened) {
+void MountHelper::End() {
+  {
+    const MutexLock lock(mu_);
+    ending_ = true;
+  }
+  // There is nothing that it would have to put in order.
+  (void)syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
+  AwaitEnd(process_.get());
+}
+
+Status MountHelper::AttachTo(const std::string& path, const std::string& device_number, UniqueFd clone, Opened opened) {
   AUGUR_CHECK(!thread_.joinable());
   opened_ = std::move(opened);
   path_ = path;
-  const std::optional<HelperMount> mount = ParseDevice(device_number);
+  const std::optional<MountDevice> mount = ParseMountDevice(device_number);
   if (mount) {
     const auto device = std::as_bytes(std::span(&*mount, 1));
     std::vector<std::byte> body(device.begin(), device.end());
@@ -106,7 +112,10 @@ Status MountHelper::AttachTo(const std::string& path, const std::string& device_
     body.insert(body.end(), text.begin(), text.end());
     const MutexLock lock(mu_);
     asking_ = true;
-    Send(HelperPacket(HelperVerb::kAttach, body.size(), body));
+    // The first packet of all, so the socket has room. That the helper is gone is found by the thread.
+    const std::array<int, 1> fds = {clone.get()};
+    (void)SendWithFds(socket_.get(), HelperPacket(HelperVerb::kAttach, body.size(), body),
+                      clone.valid() ? std::span<const int>(fds) : std::span<const int>());
     if (!shown_.empty()) Send(shown_);
   } else {
     spdlog::info("{}: the mount cannot be seen from outside (it was handed down); the helper process is not used",
@@ -238,6 +247,7 @@ void MountHelper::Understand(const HelperHeader& header, std::span<const std::by
       break;
     }
     case HelperVerb::kLost: lost_reason_ = text; break;
+    case HelperVerb::kUnmounted: unmounted_ = true; break;
     case HelperVerb::kNotWatched:
       watching_.store(false, std::memory_order_release);
       spdlog::warn("{}", text);
@@ -257,13 +267,13 @@ void MountHelper::HelperEnded() {
   {
     const MutexLock lock(mu_);
     asking_ = false;
-    expected = stopping_;
+    expected = ending_;
     queued_.clear();
     for (Done& done : asked_) refused_.push_back(std::move(done));
     asked_.clear();
   }
   const std::optional<std::string> how = WaitForEnd(process_.get(), pid_);
-  if (expected) return;
+  if (expected || unmounted_) return;
   if (!lost_reason_.empty()) {
     spdlog::info("{}; going on without the helper process", lost_reason_);
   } else {

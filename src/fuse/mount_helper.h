@@ -23,11 +23,12 @@ namespace augur {
 // MountHelper is the MountView of a real mount: a small process of ours (RunHelperProcess, named augur-helper), forked
 // before the daemon has threads. It holds no descriptor of /dev/fuse: when the daemon dies the mount dies, and whatever
 // the helper waits for there ends. The helper ends with the daemon however that ends, and with this object. Methods as
-// MountView says; AttachTo and the destructor are for the thread that made it. Owns the process and one thread, on
+// MountView says; AttachTo, End and the destructor are for the thread that made it. Owns the process and one thread, on
 // which `done` and `opened` are called.
 //
-// The helper has the mount in use only while it works on a batch: a plain umount then finds it busy, as it would with
-// any reader. So this is destroyed before the daemon unmounts.
+// The helper looks in by a clone of the mount, so that a plain umount never finds it in the way, and lets the clone go
+// once the mount is gone from its folder. Without a clone it has the mount in use while it works on a batch: a plain
+// umount then finds it busy, as it would with any reader.
 class MountHelper final : public MountView {
  public:
   // Forks. The helper opens the store's generation for itself. REQUIRES: this process has one thread, which lives as
@@ -39,12 +40,17 @@ class MountHelper final : public MountView {
   MountHelper(const MountHelper&) = delete;
   MountHelper& operator=(const MountHelper&) = delete;
 
-  // Tells the helper where the mount is and starts the thread. `path` and `device_number` are MountPoint's; where the
+  // Tells the helper where the mount is and starts the thread. `path` and `device_number` are MountPoint's, `clone` is
+  // Broker's or invalid; where the
   // device number is empty the mount cannot be seen, which is logged. Does not wait: usable() turns true once the
   // helper has found the mount there, and what is asked meanwhile is done then. REQUIRES: called once, and the mount is
   // served. kNoSpace: the system gives no
   // thread.
-  Status AttachTo(const std::string& path, const std::string& device_number, Opened opened);
+  Status AttachTo(const std::string& path, const std::string& device_number, UniqueFd clone, Opened opened);
+
+  // Ends the process and waits until it is gone, but 2 s at most: it may hang in the mount. From then on as when it has
+  // died, but without a word in the log. Once is enough; the destructor does it, too.
+  void End();
 
   // As in MountView. Turns false for good, with one line in the log, when the helper has died, or finds something else
   // at the mount point.
@@ -91,6 +97,7 @@ class MountHelper final : public MountView {
   std::thread thread_;
 
   // Used by the thread only.
+  bool unmounted_ = false;  // the helper has ended because of that
   std::string lost_reason_;
 
   // Own synchronization.
@@ -99,8 +106,9 @@ class MountHelper final : public MountView {
 
   // Guarded by mu_, which is not held while `done` or `opened` runs:
   Mutex mu_;
-  bool asking_ AUGUR_GUARDED_BY(mu_) = false;  // attached, and the helper has not ended
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  bool asking_ AUGUR_GUARDED_BY(mu_) = false;        // attached, and the helper has not ended
+  bool ending_ AUGUR_GUARDED_BY(mu_) = false;        // the process is meant to end
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;      // and the thread
   Packet shown_ AUGUR_GUARDED_BY(mu_);               // the last Show, for when it is attached
   std::deque<Packet> queued_ AUGUR_GUARDED_BY(mu_);  // the socket was full
   std::deque<Done> asked_ AUGUR_GUARDED_BY(mu_);     // in the order in which the helper will answer

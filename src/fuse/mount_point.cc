@@ -19,15 +19,13 @@
 #include "base/units.h"
 #include "fuse/dead_mount.h"
 #include "fuse/fusermount.h"
+#include "fuse/mount_refusal.h"
 
 namespace augur {
 namespace {
 
 constexpr unsigned long kNoSymFollow = 256;  // MS_NOSYMFOLLOW of Linux 5.10; the C library has no name for it
 constexpr const char* kDevice = "/dev/fuse";
-constexpr std::string_view kDeviceHint =
-    "; in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN (docker), else load the module: modprobe "
-    "fuse";
 
 Result<std::string> RealPath(const std::string& path) {
   const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
@@ -89,21 +87,12 @@ Status CheckHandedDown(int fd, const std::string& path) {
   return Status::Ok();
 }
 
-// The cure for what keeps an ordinary user from mounting, by what is found here and by what fusermount3 complains of.
-std::string UserCure(const MountRequest& request, const std::string& complaint, const std::string& path) {
-  if (request.nosymfollow) {
-    return "; nosymfollow is for users only where fusermount3 knows it: let root mount, or leave out -o nosymfollow";
-  }
-  if (access(kDevice, F_OK) != 0) return std::string("; there is no /dev/fuse") + std::string(kDeviceHint);
-  if (access(kDevice, R_OK | W_OK) != 0) {
-    return "; /dev/fuse is closed to ordinary users here: let root do chmod 666 /dev/fuse, or run as root";
-  }
-  if (complaint.find("user_allow_other") != std::string::npos) {
-    return "; allow_other is for users only when /etc/fuse.conf has the line user_allow_other: let root add it, or "
-           "leave out -o allow_other";
-  }
-  if (access(path.c_str(), W_OK) != 0) return "; an ordinary user can mount only on a folder that they may write to";
-  return "";
+// What to do about a mount point that cannot be found.
+std::string PointCure(const std::string& path) {
+  if (access(path.c_str(), F_OK) == 0 || errno != ENOENT) return "";
+  struct stat attributes {};
+  const bool link = lstat(path.c_str(), &attributes) == 0 && S_ISLNK(attributes.st_mode);
+  return link ? ": the symbolic link leads nowhere: make its target, or remove it" : ": make it with mkdir -p";
 }
 
 bool HasOption(std::string_view options, std::string_view word) {
@@ -176,15 +165,12 @@ Result<MountPoint> MountPoint::Check(const MountRequest& request) {
       if (path.ok()) AUGUR_TRY(ClearTheDead(*path));
     }
   }
-  if (!path.ok()) {
-    const bool missing = path.status().code() == Code::kNotFound;
-    return Status(path.status().code(), path.status().text() + (missing ? ": make it with mkdir -p" : ""));
-  }
+  if (!path.ok()) return Status(path.status().code(), path.status().text() + PointCure(request.path));
   struct stat attributes {};
   if (stat(path->c_str(), &attributes) != 0) {
     const int error = errno;
     const Status status = ErrnoStatus(error, Printable(*path));
-    return Status(status.code(), status.text() + (error == ENOENT ? ": make it with mkdir -p" : ""));
+    return Status(status.code(), status.text() + PointCure(*path));
   }
   if (!S_ISDIR(attributes.st_mode)) {
     return Status(Code::kInvalid, Printable(*path) + ": not a folder, and only a folder can be a mount point");
@@ -230,12 +216,10 @@ Status MountPoint::Mount() {
 
 Status MountPoint::MountAsRoot() {
   UniqueFd device(open(kDevice, O_RDWR | O_CLOEXEC));
-  if (!device.valid()) {
-    const Status status = ErrnoStatus(errno, kDevice);
-    return {Code::kUnsupported, status.text() + std::string(kDeviceHint)};
-  }
-  std::string data = "fd=" + std::to_string(device.get()) + ",rootmode=40000,user_id=" + std::to_string(getuid()) +
-                     ",group_id=" + std::to_string(getgid()) + ",default_permissions";
+  if (!device.valid()) return DeviceRefusal(errno);
+  std::string data = "fd=" + std::to_string(device.get()) +
+                     ",rootmode=40000,user_id=" + std::to_string(request_.owner) +
+                     ",group_id=" + std::to_string(request_.owner_group) + ",default_permissions";
   if (request_.allow_other) data += ",allow_other";
   const unsigned long flags =
       MS_RDONLY | MS_NOSUID | MS_NODEV | (request_.noexec ? MS_NOEXEC : 0) | (request_.nosymfollow ? kNoSymFollow : 0);
@@ -243,17 +227,7 @@ Status MountPoint::MountAsRoot() {
   const std::string opened = "/proc/self/fd/" + std::to_string(folder_.get());
   const std::string& point = access(opened.c_str(), F_OK) == 0 ? opened : path_;
   if (mount(request_.source.c_str(), point.c_str(), kAugurfsType.data(), flags, data.c_str()) != 0) {
-    const int error = errno;
-    Status status = ErrnoStatus(error, Printable(path_) + ": mount");
-    if (error == EPERM) {
-      return {Code::kPermission, status.text() +
-                                     ": this root may not mount (no CAP_SYS_ADMIN, or forbidden by seccomp "
-                                     "or AppArmor)" +
-                                     std::string(kDeviceHint)};
-    }
-    if (error == ENODEV)
-      return {Code::kUnsupported, status.text() + ": this kernel has no FUSE" + std::string(kDeviceHint)};
-    return status;
+    return MountRefusal(errno, path_);
   }
   device_ = std::move(device);
   return Status::Ok();
@@ -269,29 +243,27 @@ Status MountPoint::MountAsUser() {
   if (!device.ok()) {
     const bool refused = device.status().code() == Code::kPermission;
     return {device.status().code(), Printable(path_) + ": " + device.status().text() +
-                                        (refused ? UserCure(request_, device.status().text(), path_) : std::string())};
+                                        (refused ? UserCure(request_.nosymfollow, device.status().text(), path_) : std::string())};
   }
   device_ = std::move(device).value();
   return Status::Ok();
 }
 
-Status MountPoint::Unmount() {
-  if (handed_down_) return Status::Ok();
+Result<bool> MountPoint::Unmount() {
+  if (handed_down_) return false;
   AUGUR_TRY_ASSIGN(rows, ReadMountTable());
   const MountRow* mounted = TopmostMount(rows, path_);
   // Somebody has unmounted it already, or mounted over it: what is there now is not ours to take away.
-  if (mounted == nullptr || mounted->type != kAugurfsType || mounted->device != device_number_) return Status::Ok();
+  if (mounted == nullptr || mounted->type != kAugurfsType || mounted->device != device_number_) return false;
   const bool root = geteuid() == 0;
-  Status status;
   if (root) {
-    if (umount2(path_.c_str(), UMOUNT_NOFOLLOW) == 0) return status;
+    if (umount2(path_.c_str(), UMOUNT_NOFOLLOW) == 0) return false;
     if (errno != EBUSY) return ErrnoStatus(errno, Printable(path_) + ": umount");
-  } else {
-    status = UnmountByFusermount(path_, /*lazy=*/false);
-    if (status.ok()) return status;
+  } else if (UnmountByFusermount(path_, /*lazy=*/false).ok()) {
+    return false;
   }
-  spdlog::warn("{}: the mount is in use; detaching it, files still open will fail", Printable(path_));
-  return Detach(path_).In(Printable(path_) + ": umount");
+  AUGUR_TRY(Detach(path_).In(Printable(path_) + ": umount"));
+  return true;
 }
 
 }  // namespace augur

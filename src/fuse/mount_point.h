@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "augur/status.h"
@@ -14,6 +16,9 @@ struct MountRequest {
   bool allow_other = false;  // users other than the mounting one may look in
   bool noexec = false;       // no program in it may be run
   bool nosymfollow = false;  // no path leads through a symbolic link of it
+  // Whose mount it is, who may look in without allow_other: the user who mounts, or as root another one.
+  uid_t owner = 0;
+  gid_t owner_group = 0;
 };
 
 // MountPoint gets a /dev/fuse descriptor, which is all it has to do with FUSE: serving it is Session's. As root it
@@ -37,10 +42,13 @@ class MountPoint {
   // may not; both with the cure.
   Status Mount();
 
-  // Takes the mount away, at once also when it is in use (files open then fail once the daemon is gone). OK also when
-  // somebody else has unmounted it already, or the descriptor was handed down.
-  Status Unmount();
+  // Takes the mount away, at once also when it is in use (files open then fail once the daemon is gone). Returns
+  // whether it was. OK also when somebody else has unmounted it already, or the descriptor was handed down.
+  Result<bool> Unmount();
 
+  // The folder that is mounted on, for the process that mounts; nothing to do with it in any other.
+  UniqueFd& folder() { return folder_; }
+  void LeaveFolder() { folder_.Reset(); }
   UniqueFd TakeDevice() { return std::move(device_); }
   // Absolute, or /dev/fd/N.
   const std::string& path() const { return path_; }

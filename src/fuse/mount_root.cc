@@ -21,7 +21,7 @@ bool StatQuietly(int folder, const char* path, struct statx* out) {
 
 }  // namespace
 
-Result<MountRoot> MountRoot::Open(const std::string& path, const HelperMount& mount) {
+Result<MountRoot> MountRoot::Open(const std::string& path, const MountDevice& mount) {
   UniqueFd folder(open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.valid()) return ErrnoStatus(errno, Printable(path));
   struct statx found {};

@@ -3,19 +3,23 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
-#include "fuse/helper_message.h"
+#include "fuse/mount_device.h"
 
 namespace augur {
 
-// MountRoot is the root folder of our mount, held open while it exists: as long, a plain umount says that the mount is
-// in use, so it is opened for a batch and not kept. One thread. For the helper process only.
+// MountRoot is the root folder of our mount, held open while it exists. One thread. Not for the daemon: it would ask
+// itself.
 class MountRoot {
  public:
-  // kChanged: what lies at `path` is not the mount that was there. Others: it cannot be reached.
-  static Result<MountRoot> Open(const std::string& path, const HelperMount& mount);
+  // By the mount's path: while this exists, a plain umount says that the mount is in use. kChanged: what lies at `path`
+  // is not the mount that was there. Others: it cannot be reached.
+  static Result<MountRoot> Open(const std::string& path, const MountDevice& mount);
+  // By a clone of the mount (CloneMount), which a umount does not mind.
+  explicit MountRoot(UniqueFd clone) : folder_(std::move(clone)) {}
 
   // Makes the kernel know the inode at `path` (relative, "" is the root): a LOOKUP for each part that it does not know,
   // and no other request. Nothing when there is no such path, or it is longer than the system takes.
@@ -24,8 +28,9 @@ class MountRoot {
   // Drops the file's clean pages from the page cache. Nothing when the file cannot be opened for reading.
   void Drop(const std::string& path) const;
 
+  int fd() const { return folder_.get(); }
+
  private:
-  explicit MountRoot(UniqueFd folder) : folder_(std::move(folder)) {}
   UniqueFd folder_;
 };
 

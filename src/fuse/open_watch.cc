@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuse/open_watch.h"
 
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -22,6 +23,12 @@ std::string LimitOf(const char* name) {
   return value;
 }
 
+// EMFILE is for two limits.
+bool DescriptorsAreUsedUp() {
+  const UniqueFd another(open("/", O_PATH | O_CLOEXEC));
+  return !another.valid() && errno == EMFILE;
+}
+
 Status LimitReached(const char* limit, const char* what) {
   return {Code::kNoSpace, std::string("opens are not seen: this user has as many inotify ") + what +
                               " as allowed, over all programs (fs.inotify." + limit + " is " + LimitOf(limit) +
@@ -34,7 +41,9 @@ Status OpenWatch::Add(EntryNumber entry, const std::string& path) {
   if (!inotify_.valid()) {
     inotify_.Reset(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (!inotify_.valid()) {
-      return errno == EMFILE ? LimitReached("max_user_instances", "instances") : ErrnoStatus(errno, "inotify");
+      const int error = errno;
+      return error == EMFILE && !DescriptorsAreUsedUp() ? LimitReached("max_user_instances", "instances")
+                                                        : ErrnoStatus(error, "inotify");
     }
   }
   const int watch = inotify_add_watch(inotify_.get(), path.c_str(), IN_OPEN | IN_ONLYDIR | IN_DONT_FOLLOW);

@@ -65,8 +65,9 @@ PushOutcome PageStocker::Push(EntryNumber file, uint64_t offset, std::span<const
     if (MountIsGone(error)) return PushOutcome::kEnded;
     if (error != 0) {
       if (error != ENOENT && !complained_.exchange(true)) {
-        spdlog::warn("the kernel does not take pages ahead of the reader: {}; raise the memory limit or lower memory=",
-                     ErrnoStatus(error, "FUSE_NOTIFY_STORE").text());
+        spdlog::warn("the kernel does not take pages ahead of the reader: {}{}",
+                     ErrnoStatus(error, "FUSE_NOTIFY_STORE").text(),
+                     error == ENOMEM ? "; raise the memory limit or lower memory=" : "");
       }
       return PushOutcome::kUnknown;
     }

@@ -19,6 +19,7 @@
 
 #include "base/check.h"
 #include "base/limited_log.h"
+#include "base/thread_refusal.h"
 
 namespace augur {
 namespace {
@@ -101,7 +102,7 @@ Status Session::Start() {
     auto thread = std::make_unique<Thread>();
     thread->session = this;
     const int error = pthread_create(&thread->id, nullptr, ThreadMain, thread.get());
-    if (error != 0) return ErrnoStatus(error, "starting thread " + std::to_string(i + 1) + " of the mount");
+    if (error != 0) return ThreadRefusal(error).In("thread " + std::to_string(i + 1) + " of the mount");
     threads_.push_back(std::move(thread));
   }
   return Status::Ok();

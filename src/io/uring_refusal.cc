@@ -15,17 +15,17 @@ std::string UringRefusal(int error, const std::string& sysctl) {
         return "io_uring is forbidden by kernel.io_uring_disabled = " + sysctl.substr(0, 1) +
                " (EPERM): sysctl kernel.io_uring_disabled=0 allows it";
       }
-      return "io_uring is forbidden by this container's seccomp profile (EPERM): a profile that allows io_uring_setup, "
-             "io_uring_enter and io_uring_register lifts it";
+      return "io_uring is forbidden, mostly by a container's seccomp profile (EPERM): a profile that allows "
+             "io_uring_setup, io_uring_enter and io_uring_register lifts it";
     case ENOSYS:
       return "this kernel is without io_uring (ENOSYS): Linux 5.6 or newer built with CONFIG_IO_URING has it";
     case EINVAL:
     case EOPNOTSUPP: return "this kernel's io_uring is too old to read (EINVAL): Linux 5.6 or newer is needed";
     case ENOMEM:
-      return "the rings of io_uring are over the limit of locked memory (RLIMIT_MEMLOCK, ENOMEM): raise ulimit -l, or "
-             "use Linux 5.12 or newer, which does not count them";
-    case EMFILE:
-    case ENFILE: return "io_uring found no free file descriptor (EMFILE): raise ulimit -n";
+      return "the rings of io_uring find no memory (ENOMEM): before Linux 5.12 they count as locked memory "
+             "(RLIMIT_MEMLOCK): raise ulimit -l; from then on only ulimit -v limits them";
+    case ENFILE: return "the system has no free file descriptor for io_uring (ENFILE): raise fs.file-max with sysctl";
+    case EMFILE: return "io_uring found no free file descriptor (EMFILE): raise ulimit -n";
     default: return "io_uring cannot be set up: " + std::generic_category().message(error);
   }
 }

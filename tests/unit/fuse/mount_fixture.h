@@ -51,8 +51,8 @@ class MountFixture : public StoreFixture {
     StoreFixture::TearDown();
   }
 
-  void Start(TestMount& mount) {
-    const Status status = mount.Start(store_path(), point());
+  void Start(TestMount& mount, TestMount::By by = TestMount::By::kClone) {
+    const Status status = mount.Start(store_path(), point(), by);
     ASSERT_TRUE(status.ok()) << status.text();
     ASSERT_TRUE(Eventually([&] { return mount.helper->usable(); }));
   }

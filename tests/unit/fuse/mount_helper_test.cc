@@ -142,7 +142,8 @@ TEST_F(HelperTest, HoldsNothingOfTheDaemons) {
   for (const auto& fd : std::filesystem::directory_iterator(folder + "/fd")) {
     const std::string target = std::filesystem::read_symlink(fd.path());
     const bool own = target == "/dev/null" || target.starts_with("socket:") || target.starts_with(store_path()) ||
-                     target == "anon_inode:inotify";
+                     target == "anon_inode:inotify" || target == "/" /* of the clone */ ||
+                     target.ends_with("/mountinfo");
     EXPECT_TRUE(own) << target;
   }
   std::string name;
@@ -200,9 +201,12 @@ TEST_F(HelperTest, SlowHelperGetsThroughItsWork) {
 }
 
 // The helper, its watches and its batches gone by do not hold the mount.
-TEST_F(HelperTest, PlainUmountWorks) {
+class UmountTest : public HelperTest, public ::testing::WithParamInterface<TestMount::By> {};
+INSTANTIATE_TEST_SUITE_P(ByCloneAndByPath, UmountTest, ::testing::Values(TestMount::By::kClone, TestMount::By::kPath));
+
+TEST_P(UmountTest, PlainUmountWorks) {
   TestMount mount;
-  ASSERT_NO_FATAL_FAILURE(Start(mount));
+  ASSERT_NO_FATAL_FAILURE(Start(mount, GetParam()));
   mount.helper->Watch(std::vector{mount.Find("many"), mount.Find("a"), EntryNumber{0}});
   mount.StatNow(ManyEntries(mount));
   mount.DropNow(ManyEntries(mount));
@@ -212,10 +216,38 @@ TEST_F(HelperTest, PlainUmountWorks) {
   EXPECT_TRUE(Eventually([&] { return !mount.helper->usable(); }));
 }
 
+// With a clone nor does a batch that is under way: the helper is stopped within it.
+TEST_F(HelperTest, PlainUmountWorksDuringABatch) {
+  TestMount mount;
+  ASSERT_NO_FATAL_FAILURE(Start(mount));
+  mount.StatNow({mount.Find("a/photo")});
+  // It has the root of the clone as its working folder from now on, and is stopped wherever it is in the batch.
+  for (int i = 0; i < 20; ++i) mount.helper->Stat(ManyEntries(mount), [] {});
+  kill(mount.helper->pid(), SIGSTOP);
+  EXPECT_EQ(RunProgram({"umount", point()}), 0);
+  EXPECT_EQ(mount.session->state(), SessionState::kServing);  // as long as the clone is there
+  kill(mount.helper->pid(), SIGCONT);
+  EXPECT_TRUE(Eventually([&] { return mount.session->state() == SessionState::kEnded; }));
+}
+
+// Unmounted from its folder it may be mounted elsewhere still: the helper goes on.
+TEST_F(HelperTest, StaysWithABindMount) {
+  TestMount mount;
+  ASSERT_NO_FATAL_FAILURE(Start(mount));
+  const std::string elsewhere = folder_ / "elsewhere";
+  std::filesystem::create_directory(elsewhere);
+  ASSERT_EQ(RunProgram({"mount", "--bind", point(), elsewhere}), 0);
+  EXPECT_EQ(RunProgram({"umount", point()}), 0);
+  mount.StatNow({mount.Find("a/photo")});
+  EXPECT_TRUE(mount.helper->usable());
+  EXPECT_EQ(RunProgram({"umount", elsewhere}), 0);
+  EXPECT_TRUE(Eventually([&] { return mount.session->state() == SessionState::kEnded && !mount.helper->usable(); }));
+}
+
 // Something else lies over the mount: nothing is statted or dropped there.
 TEST_F(HelperTest, NoticesWhatIsMountedOver) {
   TestMount mount;
-  ASSERT_NO_FATAL_FAILURE(Start(mount));
+  ASSERT_NO_FATAL_FAILURE(Start(mount, TestMount::By::kPath));
   ASSERT_EQ(RunProgram({"mount", "-t", "tmpfs", "none", point()}), 0);
   mount.StatNow({mount.Find("a/photo")});
   EXPECT_TRUE(Eventually([&] { return !mount.helper->usable(); }));
@@ -226,7 +258,7 @@ TEST_F(HelperTest, IsNotUsableWhereTheMountCannotBeSeen) {
   TestMount mount;
   const std::string elsewhere = folder_ / "elsewhere";
   std::filesystem::create_directory(elsewhere);
-  ASSERT_TRUE(mount.Start(store_path(), point(), elsewhere).ok());
+  ASSERT_TRUE(mount.Start(store_path(), point(), TestMount::By::kPath, elsewhere).ok());
   mount.StatNow({mount.Find("a/photo")});
   mount.DropNow({mount.Find("a/photo")});
   EXPECT_FALSE(mount.helper->usable());

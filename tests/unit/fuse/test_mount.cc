@@ -46,7 +46,12 @@ void HoldingEngine::Submit(ReadRequest request) {
   engine_->Submit(std::move(request));
 }
 
-Status TestMount::Start(const std::string& store_path, const std::string& point, std::string seen_as) {
+Status TestMount::Start(const std::string& store_path, const std::string& point, By by, std::string seen_as) {
+  AUGUR_TRY_ASSIGN(
+      checked, MountPoint::Check({.path = point, .source = store_path, .owner = getuid(), .owner_group = getgid()}));
+  mount_point = std::make_unique<MountPoint>(std::move(checked));
+  AUGUR_TRY_ASSIGN(forked_broker, Broker::Fork(*mount_point, {.clone = by == By::kClone}));
+  broker = std::move(forked_broker);
   AUGUR_TRY_ASSIGN(opened, Store::Open(store_path, {.direct = true}));
   store = std::move(opened);
   AUGUR_TRY_ASSIGN(forked, MountHelper::Fork(*store));
@@ -57,12 +62,11 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   engine_ = std::move(holding);
   file_system_ = std::make_unique<FileSystem>(store, *engine_, cache_, statistics,
                                               FileSystemOptions{.uid = getuid(), .gid = getgid()});
-  AUGUR_TRY_ASSIGN(checked, MountPoint::Check({.path = point, .source = store_path}));
-  mount_point = std::make_unique<MountPoint>(std::move(checked));
-  AUGUR_TRY(mount_point->Mount());
+  AUGUR_TRY_ASSIGN(mounted, broker->Mount());
+  if (by == By::kClone && !mounted.clone.valid()) return {Code::kUnsupported, mounted.note};
   mounted_ = true;
   path = mount_point->path();
-  AUGUR_TRY_ASSIGN(made, Session::Make(mount_point->TakeDevice(), *file_system_, statistics, {}));
+  AUGUR_TRY_ASSIGN(made, Session::Make(std::move(mounted.device), *file_system_, statistics, {}));
   session = std::move(made);
   AUGUR_TRY(session->Start());
   if (!Eventually([this] { return session->state() != SessionState::kStarting; })) {
@@ -70,7 +74,7 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   }
   stocker = std::make_unique<PageStocker>(session->notifications());
   if (seen_as.empty()) seen_as = path;
-  return helper->AttachTo(seen_as, mount_point->device_number(),
+  return helper->AttachTo(seen_as, mounted.device_number, std::move(mounted.clone),
                           [this](uint32_t /*view*/, std::span<const EntryNumber> files) {
                             const MutexLock lock(mu_);
                             opened_.insert(files.begin(), files.end());
@@ -81,7 +85,7 @@ TestMount::~TestMount() {
   helper.reset();
   if (engine != nullptr) engine->Release();
   if (session) session->Stop();
-  if (mounted_) (void)mount_point->Unmount().ok();
+  if (mounted_) (void)broker->Unmount().ok();
   engine_.reset();
 }
 

@@ -12,6 +12,7 @@
 #include "cache/record_cache.h"
 #include "control/statistics.h"
 #include "fs/file_system.h"
+#include "fuse/broker.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
 #include "fuse/page_stocker.h"
@@ -52,9 +53,11 @@ class TestMount {
   TestMount(const TestMount&) = delete;
   TestMount& operator=(const TestMount&) = delete;
 
+  // How the helper looks into the mount.
+  enum class By { kClone, kPath };
   // Serves the store at `point`; the helper is attached to `seen_as`, which is the mount point unless it says something
   // else. REQUIRES: this process has no other thread.
-  Status Start(const std::string& store, const std::string& point, std::string seen_as = {});
+  Status Start(const std::string& store, const std::string& point, By by = By::kClone, std::string seen_as = {});
 
   // Asks the helper, and waits for the answer.
   void StatNow(const std::vector<EntryNumber>& files);
@@ -75,6 +78,7 @@ class TestMount {
   HoldingEngine* engine = nullptr;  // of engine_
   Statistics statistics;
   std::unique_ptr<MountPoint> mount_point;
+  std::unique_ptr<Broker> broker;
   std::unique_ptr<Session> session;
   std::unique_ptr<PageStocker> stocker;
 

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon is asked to end while its disk does not answer: SEMANTICS.md, L2. The disk is a mount whose daemon is stopped."""
+
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+
+import pytest
+
+from conftest import daemons, drop_caches, is_running, mount_rows, needs_root, pack, run, wait_until
+from prefetching import DataSet
+
+pytestmark = needs_root
+
+
+@pytest.fixture(scope="module")
+def data(augurpack, session_room):
+    folder = session_room / "stuck"
+    folder.mkdir()
+    return DataSet(augurpack, folder, file_count=200, bytes_max=200_000)
+
+
+@pytest.fixture
+def disk(room, mounts, augurpack, data):
+    """A folder with the store, on a mount of its own, and the process that answers for it."""
+    point = room / "disk"
+    point.mkdir()
+    store = pack(augurpack, data.store, room / "store-of-the-store")
+    pid = mounts.mount(store, point, "foresee=off", "allow_other")
+    try:
+        yield point, pid
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("options", [["io=uring"], ["io=pread"], ["foresee=off"]])
+def test_detaches_while_the_disk_does_not_answer(room, mounts, point, data, disk, options):
+    """The mount point is free at once, and within the daemon's patience readers get an error; nothing waits for the disk."""
+    folder, source = disk
+    pid = mounts.mount(folder, point, *options)
+    paths = data.paths
+    for path in paths[:40]:
+        data.check(point, path)
+    os.kill(source, signal.SIGSTOP)
+    drop_caches()
+    readers = [subprocess.Popen(["cat", point / path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+               for path in (paths[100], paths[150], paths[190])]
+    try:
+        wait_until(lambda: all("fuse" in open(f"/proc/{reader.pid}/wchan").read() or
+                               "request_wait" in open(f"/proc/{reader.pid}/wchan").read() or
+                               "folio" in open(f"/proc/{reader.pid}/wchan").read() for reader in readers), "the readers wait")
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: mount_rows(point) == [], "the mount point is free")
+        assert list(point.iterdir()) == []
+        assert run(["rmdir", point]).returncode == 0
+        point.mkdir()
+        for reader in readers:
+            _, errors = reader.communicate(timeout=30)
+            assert reader.returncode == 1, errors
+            assert any(os.strerror(number) in errors.decode() for number in (errno.ENOTCONN, errno.ECONNABORTED, errno.EIO)), errors
+        assert state_of(source) == "T"
+    finally:
+        os.kill(source, signal.SIGCONT)
+        for reader in readers:
+            if reader.poll() is None:
+                reader.kill()
+                reader.wait()
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert daemons(mounts.program, point) == []
+
+
+def state_of(pid):
+    """The letter of the process's state: T is stopped."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
