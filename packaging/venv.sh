@@ -6,12 +6,13 @@
 #
 # It lies in ~/.cache/augurfs/venv-<hash of tests/requirements.txt and of the Python version>, so it is kept between runs and
 # clones and made anew when a requirement changes. It is built beside its place and renamed: one that was cut short never
-# counts. What could not be installed is listed in its file `skipped`, and tried again by the next run.
+# counts. pip takes only files whose SHA-256 is in tests/requirements.lock. What could not be installed is listed in its file `skipped`, and tried again by the next run.
 set -euo pipefail
 
 self=$(realpath "$0")
 cd "$(dirname "$self")/.."
 requirements=$PWD/tests/requirements.txt
+lock=$PWD/tests/requirements.lock # each package with the hash of its file; packaging/lock.py makes it
 # Without these no test runs at all.
 base=(numpy pillow pytest xxhash)
 python=/usr/bin/python3
@@ -30,8 +31,8 @@ if [ "${1:-}" = other-pillow ]; then
     partial=$(mktemp -d "$cache/partial-other-pillow.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
     echo "venv.sh: making $folder" >&2
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps --target "$partial" \
-      -r "$others" >&2 </dev/null
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps --require-hashes \
+      --target "$partial" -r "$others" >&2 </dev/null
     # Who comes second finds the name taken, by the same packages.
     mv -T "$partial" "$folder" 2>/dev/null || [ -d "$folder" ]
   fi
@@ -45,8 +46,24 @@ if ! flock -n 9; then
   flock 9
 fi
 
-install() { # VENV LINE: the other pins hold as constraints
-  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile -c "$requirements" "$2" >&2 </dev/null
+# The part of the lock that begins with this line of the requirements: it and what it needs, with their hashes.
+part_of() { awk -v head="## $1" '$0 == head { on = 1; next } /^## / { on = 0 } on && NF' "$lock"; }
+
+install() { # VENV LINE
+  local rows
+  rows=$(mktemp)
+  part_of "$2" >"$rows"
+  if [ ! -s "$rows" ]; then
+    rm -f "$rows"
+    echo "venv.sh: $lock has no part for $2: run packaging/lock.py" >&2
+    return 1
+  fi
+  # No file that is not the one in the lock, and none that is not in it.
+  local status=0
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps --require-hashes \
+    -r "$rows" >&2 </dev/null || status=$?
+  rm -f "$rows"
+  return "$status"
 }
 
 pins() { grep -vE '^[[:space:]]*(#|$)' "$requirements"; }

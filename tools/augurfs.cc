@@ -139,11 +139,12 @@ class Daemon {
   Status Prepare() {
     AUGUR_TRY(PrepareMount());
     AUGUR_TRY_ASSIGN(memory, MachineMemory());
-    Result<std::shared_ptr<const Store>> store = Store::Open(options_.store, {.direct = true,
-                                                         .open_shards_max = RaiseDescriptors() / kShardShare,
-                                                         .generation = options_.generation,
-                                                         .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
-                                                         .root_hash = options_.root_hash});
+    Result<std::shared_ptr<const Store>> store =
+        Store::Open(options_.store, {.direct = true,
+                                     .open_shards_max = RaiseDescriptors() / kShardShare,
+                                     .generation = options_.generation,
+                                     .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
+                                     .root_hash = options_.root_hash});
     if (!store.ok()) return run_as_ ? ExplainUnreadable(store.status(), *run_as_) : store.status();
     store_ = std::move(store).value();
     if (run_as_) AUGUR_TRY(CheckReadable(*store_, *run_as_));

@@ -107,8 +107,8 @@ std::vector<Option> MakeOptions() {
            "store, "
            "and answers readers and augurctl, is the user's and has no privileges, as if the user had mounted. The "
            "user "
-           "must be able to read the store. Default: the daemon stays root, with one capability: to read a store that "
-           "only its owner may read.",
+           "must be able to read the store. Default: the daemon stays root, with those capabilities alone that reading "
+           "any user's store takes.",
        .place = OptionPlace::kMount},
       {.name = "nosymfollow",
        .category = "Mount options",
@@ -368,7 +368,8 @@ Program MakeAugurfs() {
       {.command = "augurfs /data/train.augur /mnt/train", .what = "Mount a store, then unmount it with umount(8):"},
       {.command = "augurfs -f -o memory=4G,allow_other /data/train.augur /mnt/train",
        .what = "In the foreground, for all users, with 4 GiB of memory:"},
-      {.command = "/data/train.augur /mnt/train fuse.augurfs allow_other,_netdev 0 0", .what = "A line of fstab:"}};
+      {.command = "/data/train.augur /mnt/train fuse.augurfs allow_other,run-as=trainer,_netdev 0 0",
+       .what = "A line of fstab:"}};
   program.exit_status =
       "0: the mount was usable (with --foreground: it has ended). 2: it could not be mounted, or the command line is "
       "wrong; stderr says why.";

@@ -20,9 +20,11 @@ namespace {
 // environment of readers are the broker's (broker_process.cc). Before: raising the limit of descriptors to the hard
 // limit takes none; CAP_SYS_RESOURCE for PR_SET_IO_FLUSHER; CAP_SETGID and CAP_SETUID for becoming another user.
 constexpr auto kKept = std::to_array<int>({
-    // A store that only its owner may read: shards are opened as they are needed. In the helper, folders of the mount
-    // that are closed to root, which owns them no longer with -o uid=.
-    CAP_DAC_READ_SEARCH,
+    CAP_DAC_READ_SEARCH,  // a store that only its owner may read: shards are opened as they are needed
+    // A shard outside the store's folder is opened with the rights of the index's owner, who is another user: their
+    // groups, and their user.
+    CAP_SETGID,
+    CAP_SETUID,
 });
 
 Status Join(gid_t group) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/cores.h"
+#include "base/terminal_text.h"
 
 namespace augur {
 namespace {
@@ -29,7 +30,7 @@ int WriteAll(int fd, std::string_view text) {
 
 void PrintError(std::string_view program, std::string_view text) {
   // Nobody is left to be told when this fails.
-  (void)WriteAll(STDERR_FILENO, std::string(program) + ": " + std::string(text) + "\n");
+  (void)WriteAll(STDERR_FILENO, std::string(program) + ": " + TerminalText(text) + "\n");
 }
 
 void PrintError(std::string_view program, const Status& status) { PrintError(program, status.text()); }

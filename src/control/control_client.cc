@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/terminal_text.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "control/frame.h"
@@ -46,6 +47,17 @@ Result<UniqueFd> Connect(const std::string& path) {
   return status;
 }
 
+// kPermission: who listens is neither the mount's owner, nor one for whom root has mounted.
+Status CheckListener(int fd, const ControlAddress& address) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return ErrnoStatus(errno, "SO_PEERCRED");
+  if (peer.uid == address.owner || address.owner == 0) return Status::Ok();
+  return {Code::kPermission, Printable(address.path) + ": a program of user " + std::to_string(peer.uid) +
+                                 " listens there, and the mount is user " + std::to_string(address.owner) +
+                                 "'s: it leads to a daemon that is not its own; do not trust this mount"};
+}
+
 Status CheckGreeting(const nlohmann::json& greeting) {
   if (greeting.value("program", nlohmann::json()) != "augurfs") return {Code::kCorrupt, "no daemon of augurfs listens"};
   if (greeting.value("protocol", nlohmann::json()) != kProtocol) {
@@ -74,7 +86,7 @@ Status ReportedFailure(const nlohmann::json& header) {
   for (int i = static_cast<int>(Code::kNotFound); i <= static_cast<int>(Code::kStopped); ++i) {
     if (name != header.end() && *name == CodeName(static_cast<Code>(i))) code = static_cast<Code>(i);
   }
-  return {code, text->get<std::string>()};
+  return {code, TerminalLine(text->get<std::string>())};
 }
 
 }  // namespace
@@ -86,9 +98,10 @@ Status SilentDaemon() {
               "overloaded; 'umount -l' takes the mount away whatever the daemon does"};
 }
 
-Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body,
+Result<ControlAnswer> AskDaemon(const ControlAddress& address, const nlohmann::json& request, const ControlSource& body,
                                 bool soon) {
-  AUGUR_TRY_ASSIGN(fd, Connect(path));
+  AUGUR_TRY_ASSIGN(fd, Connect(address.path));
+  AUGUR_TRY(CheckListener(fd.get(), address));
   FrameSocket frames(fd.get());
   // The daemon speaks first: who is led to another program's socket tells it nothing.
   Result<nlohmann::json> greeting = frames.ReceiveHeader();

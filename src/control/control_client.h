@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -24,11 +26,19 @@ inline constexpr std::chrono::seconds kSilentMax{5};
 // The failure of a daemon that has been silent for that long, with the cure.
 Status SilentDaemon();
 
-// Asks the daemon whose socket is at `path`: one request, one answer. `body`, if there is one, is read as the daemon
-// takes it. With `soon` the answer, too, must come within kSilentMax. kBusy: it did not come. A failure that the daemon
-// reports has its code and text as they are; kNotFound: nobody listens there; kPermission: the daemon is another
+// Where the daemon of a mount listens.
+struct ControlAddress {
+  std::string path;
+  // Whose the mount is: who listens must be that user. The mount names the path, so it could else lead to another
+  // daemon, or to another user's program. Root mounts for daemons of other users, too: then it may be anyone.
+  uid_t owner = 0;
+};
+
+// Asks the daemon at `address`: one request, one answer. `body`, if there is one, is read as the daemon takes it. With
+// `soon` the answer, too, must come within kSilentMax. kBusy: it did not come. A failure that the daemon reports has
+// its code and its text, escaped for a terminal; kNotFound: nobody listens there; kPermission: the daemon is another
 // user's; kCorrupt, kUnsupported: it is no daemon of ours, or of another version.
-Result<ControlAnswer> AskDaemon(const std::string& path, const nlohmann::json& request, const ControlSource& body,
+Result<ControlAnswer> AskDaemon(const ControlAddress& address, const nlohmann::json& request, const ControlSource& body,
                                 bool soon = false);
 
 // The longest answer that is taken.

@@ -2,6 +2,7 @@
 #include "fuse/helper_process.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,13 +21,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/capabilities.h"
+#include "base/mount_table.h"
 #include "base/units.h"
 #include "fs/shown_paths.h"
 #include "fuse/child_process.h"
 #include "fuse/helper_message.h"
 #include "fuse/mount_device.h"
 #include "fuse/mount_root.h"
-#include "base/mount_table.h"
 #include "fuse/open_watch.h"
 #include "fuse/passed_fds.h"
 
@@ -226,7 +228,12 @@ class Helper {
   std::vector<OpenWatch::Open> opened_;
 };
 
+// What it keeps of the daemon's capabilities, if that is root's: folders of the mount that are closed to root, as those
+// of -o uid= may be.
+constexpr auto kKept = std::to_array<int>({CAP_DAC_READ_SEARCH});
+
 Status Work(const UniqueFd& socket, const std::string& store_path, uint64_t generation) {
+  AUGUR_TRY(KeepCapabilities(kKept));
   // Opened anew: the one that we inherit ends with its descriptors.
   AUGUR_TRY_ASSIGN(store, Store::Open(store_path, {.generation = generation}));
   if (chdir("/") != 0) return ErrnoStatus(errno, "/");  // the caller's folder is not ours to keep in use

@@ -242,8 +242,9 @@ Status MountPoint::MountAsUser() {
   Result<UniqueFd> device = MountByFusermount(path_, options);
   if (!device.ok()) {
     const bool refused = device.status().code() == Code::kPermission;
-    return {device.status().code(), Printable(path_) + ": " + device.status().text() +
-                                        (refused ? UserCure(request_.nosymfollow, device.status().text(), path_) : std::string())};
+    return {device.status().code(),
+            Printable(path_) + ": " + device.status().text() +
+                (refused ? UserCure(request_.nosymfollow, device.status().text(), path_) : std::string())};
   }
   device_ = std::move(device).value();
   return Status::Ok();

@@ -230,6 +230,72 @@ def test_another_user_is_refused(room, mounts, point, small_store, ctl):
         assert run(["umount", open_room]).returncode == 0
 
 
+def test_a_mount_leads_to_no_other_daemon(room, mounts, point, small_store, ctl, users_may_mount):
+    """K2: a user's mount that names the socket of root's daemon; root asks the user's mount."""
+    users_may_mount.write_text("user_allow_other\n", encoding="ascii")
+    rooted = room / "rooted"
+    rooted.mkdir()
+    mounts.mount(small_store, rooted)
+    os.chown(point, NOBODY, NOBODY)
+    mounts.mount(small_store, point, "allow_other", prefix=as_user())
+    own = socket_of(point)
+    moved = own.with_suffix(".moved")
+    own.rename(moved)
+    own.symlink_to(socket_of(rooted))
+    try:
+        for words in (["status", point], ["status", "--json", point], ["drop", point], ["views", point]):
+            done = run([ctl, *words])
+            assert (done.returncode, done.stdout) == (2, "")
+            assert f"the mount is user {NOBODY}'s" in done.stderr and "a program of user 0 listens" in done.stderr, done.stderr
+    finally:
+        own.unlink()
+        moved.rename(own)
+    assert run([ctl, "status", point]).returncode == 0
+
+
+HOSTILE = "\x1b]0;owned\x07\r\x9b2Jname\nline"
+
+
+@pytest.mark.parametrize("words, header, body", [
+    (["status"], {"ok": True}, HOSTILE),
+    (["status", "--json"], {"ok": True}, json.dumps({"mount": {"store": HOSTILE}}, ensure_ascii=False)),
+    (["status", "--json"], {"ok": True}, HOSTILE),
+    (["status"], {"error": HOSTILE, "code": "invalid"}, ""),
+    (["views"], {"bytes_max": 1}, json.dumps([{"view": HOSTILE, "images": 1}])),
+    (["views", "--json"], {"bytes_max": 1}, json.dumps([{"view": HOSTILE, "images": 1}])),
+    (["hint", "--sampler", "torch", "--seed", "1"], {"accepted": HOSTILE}, ""),
+    (["hint", "--order", "/dev/null"], {"files": HOSTILE}, ""),
+])
+def test_nothing_raw_reaches_a_terminal(room, mounts, point, small_store, ctl, words, header, body):
+    """K2: whatever the daemon says."""
+    mounts.mount(small_store, point)
+    path = socket_of(point)
+    moved = path.with_suffix(".moved")
+    path.rename(moved)
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.fspath(path))
+            listener.listen(1)
+            listener.settimeout(30)
+            client = subprocess.Popen([ctl, words[0], point, *words[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE)
+            with listener.accept()[0] as connection:
+                connection.sendall(frame({"program": "augurfs", "protocol": 1}))
+                receive_header(connection)
+                text = body.encode()
+                pieces = struct.pack("<I", len(text)) + text if text else b""
+                connection.sendall(frame(header) + pieces + b"\0\0\0\0")
+                output, errors = client.communicate(timeout=30)
+    finally:
+        path.unlink(missing_ok=True)
+        moved.rename(path)
+    printed = (output + errors).decode()
+    assert "owned" in printed or "no JSON" in printed, printed
+    assert not [c for c in printed if c != "\n" and (ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0)], printed
+    if client.returncode == 2:
+        assert errors.count(b"\n") == 1
+
+
 def test_without_allow_other_the_mount_says_no(room, mounts, point, small_store, ctl):
     """K2"""
     mounts.mount(small_store, point)

@@ -15,6 +15,8 @@ pytestmark = needs_root
 
 # Numbers of linux/capability.h.
 CAP_DAC_READ_SEARCH = 2
+CAP_SETGID = 6
+CAP_SETUID = 7
 CAP_SYS_PTRACE = 19
 CAP_SYS_ADMIN = 21
 
@@ -41,12 +43,16 @@ def threads_status(pid):
     return values
 
 
-def assert_holds(pid, capabilities):
-    """Every thread: these capabilities and no other, nor a way to get one."""
-    wanted = sum(1 << number for number in capabilities)
+def mask(capabilities):
+    return sum(1 << number for number in capabilities)
+
+
+def assert_holds(pid, capabilities, bounding=None):
+    """Every thread: these capabilities and no other, nor a way to get one beyond the bounding set, by default the same."""
     status = threads_status(pid)
-    for name in ("CapPrm", "CapEff", "CapBnd"):
-        assert {int(value, 16) for value in status[name]} == {wanted}, (name, status[name])
+    for name in ("CapPrm", "CapEff"):
+        assert {int(value, 16) for value in status[name]} == {mask(capabilities)}, (name, status[name])
+    assert {int(value, 16) for value in status["CapBnd"]} == {mask(bounding or capabilities)}, status["CapBnd"]
     for name in ("CapInh", "CapAmb"):
         assert {int(value, 16) for value in status[name]} == {0}, (name, status[name])
     assert status["NoNewPrivs"] == {"1"}
@@ -57,8 +63,8 @@ def test_root_keeps_what_it_needs(room, mounts, point, small_store):
     assert read_hello(point) == HELLO
     processes = family(pid)
     assert set(processes) == {"augurfs", "augur-broker", "augur-helper"}
-    assert_holds(pid, [CAP_DAC_READ_SEARCH])
-    assert_holds(processes["augur-helper"], [CAP_DAC_READ_SEARCH])
+    assert_holds(pid, [CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID])
+    assert_holds(processes["augur-helper"], [CAP_DAC_READ_SEARCH], [CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID])
     assert_holds(processes["augur-broker"], [CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
 
 

@@ -1,1 +1,1 @@
-augur_test(base unit/base/bus_guard_test.cc unit/base/cores_test.cc unit/base/excerpt_test.cc unit/base/limited_log_test.cc unit/base/mount_table_test.cc unit/base/recycled_memory_test.cc unit/base/status_test.cc unit/base/units_test.cc LAYERS base)
+augur_test(base unit/base/bus_guard_test.cc unit/base/cores_test.cc unit/base/excerpt_test.cc unit/base/limited_log_test.cc unit/base/mount_table_test.cc unit/base/recycled_memory_test.cc unit/base/status_test.cc unit/base/terminal_text_test.cc unit/base/thread_refusal_test.cc unit/base/units_test.cc LAYERS base)

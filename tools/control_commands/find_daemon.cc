@@ -2,12 +2,15 @@
 #include "tools/control_commands/find_daemon.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <string_view>
 
+#include "base/mount_table.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "control/control_client.h"
@@ -36,6 +39,20 @@ Status Explain(int error, const std::string& mountpoint) {
   return ErrnoStatus(error, Printable(mountpoint));
 }
 
+// Whose the mount is that `root` is the root folder of.
+Result<uid_t> OwnerOf(int root) {
+  struct statx info {};
+  constexpr int kFlags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+  if (statx(root, "", kFlags, 0, &info) != 0) return ErrnoStatus(errno, "statx");
+  const std::string device = std::to_string(info.stx_dev_major) + ":" + std::to_string(info.stx_dev_minor);
+  AUGUR_TRY_ASSIGN(rows, ReadMountTable());
+  for (const MountRow& row : rows) {
+    if (row.device == device && row.type == kAugurfsType) return static_cast<uid_t>(row.user);
+  }
+  return Status(Code::kNotFound, "no AugurFS mount in /proc/self/mountinfo is of this device (" + device + ")");
+}
+
+// The owner's number, a blank, and the path of the socket.
 Result<std::string> ReadControlFile(const std::string& mountpoint) {
   const MountLook look = MountOf(mountpoint);
   if (!look.root.valid()) return look.error == 0 ? NotOurs(mountpoint) : Explain(look.error, mountpoint);
@@ -53,15 +70,20 @@ Result<std::string> ReadControlFile(const std::string& mountpoint) {
   std::string path(text.data(), static_cast<size_t>(bytes));
   if (!path.starts_with('/') || !path.ends_with('\n')) return NotOurs(mountpoint);
   path.pop_back();
-  return path;
+  const Result<uid_t> owner = OwnerOf(look.root.get());
+  if (!owner.ok()) return owner.status().In(Printable(mountpoint));
+  return std::to_string(*owner) + " " + path;
 }
 
 }  // namespace
 
-Result<std::string> FindDaemon(const std::string& mountpoint) {
-  Result<std::string> path = InChild([&] { return ReadControlFile(mountpoint); }, kSilentMax);
-  if (path.status().code() == Code::kBusy) return SilentDaemon().In(Printable(mountpoint));
-  return path;
+Result<ControlAddress> FindDaemon(const std::string& mountpoint) {
+  const Result<std::string> found = InChild([&] { return ReadControlFile(mountpoint); }, kSilentMax);
+  if (found.status().code() == Code::kBusy) return SilentDaemon().In(Printable(mountpoint));
+  if (!found.ok()) return found.status();
+  const size_t blank = found->find(' ');
+  AUGUR_TRY_ASSIGN(owner, ParseCount(std::string_view(*found).substr(0, blank)));
+  return ControlAddress{.path = found->substr(blank + 1), .owner = static_cast<uid_t>(owner)};
 }
 
 }  // namespace augur

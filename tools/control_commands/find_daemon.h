@@ -4,15 +4,16 @@
 #include <string>
 
 #include "augur/status.h"
+#include "control/control_client.h"
 
 namespace augur {
 
 // The name below the root of a mount of the file that names the daemon's control socket.
 inline constexpr const char* kControlFile = "control";
 
-// The path of the control socket of the mount that `mountpoint` lies in or leads to (MountOf). kNotFound: it is no
-// mount of ours, or its daemon has ended, or has no socket; kPermission: this user may not look into it; kBusy: its
-// daemon has not answered in kSilentMax. Each with the cure. REQUIRES: one thread.
-Result<std::string> FindDaemon(const std::string& mountpoint);
+// The control socket of the mount, and whose the mount is, that `mountpoint` lies in or leads to (MountOf). kNotFound:
+// it is no mount of ours, or its daemon has ended, or has no socket; kPermission: this user may not look into it;
+// kBusy: its daemon has not answered in kSilentMax. Each with the cure. REQUIRES: one thread.
+Result<ControlAddress> FindDaemon(const std::string& mountpoint);
 
 }  // namespace augur

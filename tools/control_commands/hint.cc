@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <string>
 
+#include "base/terminal_text.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "control/control_client.h"
@@ -34,7 +35,7 @@ Status HintSampler(const HintOptions& options) {
   const Result<ControlAnswer> answer =
       AskDaemon(socket, {{"command", "hint_sampler"}, {"words", options.sampler}}, nullptr);
   if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
-  return WriteOut("accepted: " + answer->header.value("accepted", std::string()) + "\n");
+  return WriteOut("accepted: " + TerminalLine(answer->header.value("accepted", std::string())) + "\n");
 }
 
 Status HintOrder(const HintOptions& options) {
@@ -50,7 +51,7 @@ Status HintOrder(const HintOptions& options) {
     const bool of_order = answer.status().text().starts_with("line ");
     return answer.status().In(of_order ? name : Printable(options.mountpoint));
   }
-  return WriteOut("accepted: " + answer->header.value("files", nlohmann::json(0)).dump() + " files\n");
+  return WriteOut("accepted: " + TerminalLine(answer->header.value("files", nlohmann::json(0)).dump()) + " files\n");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/terminal_text.h"
 #include "base/units.h"
 #include "control/control_client.h"
 #include "tools/control_commands/commands.h"
@@ -113,7 +114,7 @@ Status RunViews(const ViewsOptions& options) {
   if (!options.json && !spec.empty() && rows.empty()) {
     return WriteOut(".augur/views/" + spec + "  is a view, and was not used yet\n");
   }
-  if (!options.json) return WriteOut(Table(rows, room));
+  if (!options.json) return WriteOut(TerminalText(Table(rows, room)));
   nlohmann::ordered_json json = {{"bytes_max", room.bytes_max},
                                  {"making_bytes_max", room.making_bytes_max},
                                  {"views", nlohmann::ordered_json::array()}};
@@ -131,7 +132,7 @@ Status RunViews(const ViewsOptions& options) {
                              {"largest_bytes", row.largest_bytes},
                              {"fits", row.bytes <= room.bytes_max}});
   }
-  return WriteOut(json.dump(2) + "\n");
+  return WriteOut(json.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace augur

@@ -68,7 +68,7 @@ class ControlServerTest : public ::testing::Test {
   }
 
   Result<ControlAnswer> Ask(const json& request, const ControlSource& body = nullptr) {
-    return AskDaemon(server_->path(), request, body);
+    return AskDaemon({.path = server_->path(), .owner = geteuid()}, request, body);
   }
 
   // The same; a place becomes free a little after its client has got the answer, or has gone.
@@ -151,12 +151,36 @@ TEST_F(ControlServerTest, TakesLongBodiesPieceByPiece) {
   EXPECT_EQ(answer->header["bytes"], 64 << 20);
 }
 
+// Nothing is asked of a daemon that is not the mount's own.
+TEST_F(ControlServerTest, AnotherUsersDaemonIsNotAsked) {
+  Start();
+  const uid_t other = geteuid() + 1;
+  bool sent = false;
+  const Result<ControlAnswer> answer =
+      AskDaemon({.path = server_->path(), .owner = other}, {{"command", "echo"}}, [&](std::string&) -> Result<bool> {
+        sent = true;
+        return false;
+      });
+  EXPECT_EQ(answer.status().code(), Code::kPermission);
+  EXPECT_THAT(answer.status().text(), HasSubstr("the mount is user " + std::to_string(other) + "'s"));
+  EXPECT_FALSE(sent);
+  EXPECT_TRUE(AskDaemon({.path = server_->path(), .owner = 0}, {{"command", "echo"}}, nullptr).ok())
+      << "root mounts for others";
+}
+
+TEST_F(ControlServerTest, FailuresHoldNoCommandForATerminal) {
+  Start();
+  const Result<ControlAnswer> unknown = Ask({{"command", "\x1b[2J\nall is well"}});
+  EXPECT_EQ(unknown.status().code(), Code::kUnsupported);
+  EXPECT_EQ(unknown.status().text().find_first_of("\x1b\n"), std::string::npos) << unknown.status().text();
+}
+
 TEST_F(ControlServerTest, NobodyThereIsSaid) {
   Start();
   const std::string path = server_->path();
   server_.reset();
   EXPECT_EQ(access(path.c_str(), F_OK), -1);
-  const Result<ControlAnswer> answer = AskDaemon(path, {{"command", "echo"}}, nullptr);
+  const Result<ControlAnswer> answer = AskDaemon({.path = path, .owner = geteuid()}, {{"command", "echo"}}, nullptr);
   EXPECT_EQ(answer.status().code(), Code::kNotFound) << answer.status().text();
 }
 
@@ -173,7 +197,8 @@ TEST_F(ControlServerTest, ClientSaysNothingToAnotherProgram) {
     char byte = 0;
     while (recv(fd.get(), &byte, 1, 0) == 1) seen.push_back(byte);
   });
-  const Result<ControlAnswer> answer = AskDaemon(socket->path(), {{"command", "echo"}}, nullptr);
+  const Result<ControlAnswer> answer =
+      AskDaemon({.path = socket->path(), .owner = geteuid()}, {{"command", "echo"}}, nullptr);
   EXPECT_EQ(answer.status().code(), Code::kCorrupt);
   program.join();
   EXPECT_EQ(seen, "");
