@@ -205,7 +205,7 @@ Status MountPoint::Mount() {
     if (mounted != nullptr && mounted->type == kAugurfsType) device_number_ = mounted->device;
     const bool obeyed = mounted == nullptr || HasOption(mounted->options, "nosymfollow");
     if (request_.nosymfollow && !obeyed) {
-      const Status unmounted = Unmount();
+      const Status unmounted = Unmount().status();
       if (!unmounted.ok()) spdlog::error("{}", unmounted.text());
       return {Code::kUnsupported,
               Printable(path_) + ": nosymfollow: this kernel does not know it (Linux 5.10 does): leave it out"};
