@@ -249,7 +249,7 @@ class Scenario {
     while (session_->state() == SessionState::kStarting) usleep(1000);
     stocker_ = std::make_unique<PageStocker>(session_->notifications());
     AUGUR_CHECK(helper_
-                    ->AttachTo(mount_point_->path(), mount_point_->device_number(),
+                    ->AttachTo(mount_point_->path(), mount_point_->device_number(), UniqueFd(),
                                [this](uint32_t, std::span<const EntryNumber> files) { opened_ += files.size(); })
                     .ok());
     for (const std::string& name : names_) {

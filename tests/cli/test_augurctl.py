@@ -24,7 +24,8 @@ def test_what_is_no_mount_of_ours_is_an_error_with_the_cure(augurctl, tmp_path, 
     assert refuse(2, augurctl, command[0], missing, *command[1:]) == f"augurctl: {missing}: No such file or directory"
     file = tmp_path / "order-file"
     file.write_text("", encoding="ascii")
-    assert refuse(2, augurctl, command[0], file, *command[1:]) == f"augurctl: {file}: Not a directory"
+    assert refuse(2, augurctl, command[0], file, *command[1:]) == (f"augurctl: {file}: no AugurFS is mounted here; "
+                                                                     "'findmnt -t fuse.augurfs' lists the mounts that there are")
 
 
 def test_a_folder_that_looks_like_a_mount_is_none(augurctl, tmp_path, command):
