@@ -32,7 +32,8 @@ def in_path(mounts):
 def test_mount_command(room, mounts, point, small_store, in_path):
     mounts.points.append(point)
     done = run(["mount", "-t", "fuse.augurfs", "-o", "ro,noatime,_netdev,x-systemd.automount,uid=12,umask=027", small_store, point])
-    assert (done.returncode, done.stderr) == (0, "")
+    # Where there is no system log, the mount says where errors go.
+    assert done.returncode == 0 and (done.stderr == "" or "there is no system log here" in done.stderr), done
     assert read_hello(point) == HELLO
     assert os.stat(point / "hello.txt").st_uid == 12
     assert run(["umount", point]).returncode == 0
