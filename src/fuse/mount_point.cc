@@ -154,6 +154,9 @@ Result<MountPoint> MountPoint::Check(const MountRequest& request) {
   // The first answer is only about links: a dead mount may be in the way yet.
   if (const Status links = OpenTrustedFolder(request.path, MissingFolders::kFail).status();
       links.code() == Code::kPermission) {
+    // A live mount of another user refuses root, too, and then that is what is in the way.
+    const Result<std::string> place = PathWithoutTouching(request.path);
+    if (place.ok()) AUGUR_TRY(ClearTheDead(*place));
     return links;
   }
   Result<std::string> path = PathWithoutTouching(request.path);
