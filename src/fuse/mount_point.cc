@@ -154,10 +154,11 @@ Result<MountPoint> MountPoint::Check(const MountRequest& request) {
   // The first answer is only about links: a dead mount may be in the way yet.
   if (const Status links = OpenTrustedFolder(request.path, MissingFolders::kFail).status();
       links.code() == Code::kPermission) {
-    // A live mount of another user refuses root, too, and then that is what is in the way.
+    // A mount of another user refuses root, too: a live one is what is in the way, and a dead one goes.
     const Result<std::string> place = PathWithoutTouching(request.path);
     if (place.ok()) AUGUR_TRY(ClearTheDead(*place));
-    return links;
+    const Status again = OpenTrustedFolder(request.path, MissingFolders::kFail).status();
+    if (again.code() == Code::kPermission) return again;
   }
   Result<std::string> path = PathWithoutTouching(request.path);
   if (path.ok()) {
