@@ -25,9 +25,7 @@ struct RenderedKey {
   }
   bool operator==(const RenderedKey&) const = default;
   struct Hash {
-    size_t operator()(const RenderedKey& key) const {
-      return key.record.Spread() ^ static_cast<size_t>(key.shown.low);
-    }
+    size_t operator()(const RenderedKey& key) const { return key.record.Spread() ^ static_cast<size_t>(key.shown.low); }
   };
 };
 

@@ -152,8 +152,7 @@ TEST_F(ReadFailuresTest, ADamagedIndexIsToldAndCounted) {
   EXPECT_EQ(statistics_.Get(Stat::kIndexErrors), 1U);
   EXPECT_THAT(Logged(), AllOf(HasSubstr(store_path()), HasSubstr("index-00000001"), HasSubstr("checksum mismatch")));
   EXPECT_EQ(ErrnoOf(fs_->Lookup(kRootNode, hurt).status().code()), EIO);
-  EXPECT_EQ(ErrnoOf(fs_->ReadDirectory(kRootNode, 2 + kHurt, [](const DirectoryItem&) { return true; }).code()),
-            EIO);
+  EXPECT_EQ(ErrnoOf(fs_->ReadDirectory(kRootNode, 2 + kHurt, [](const DirectoryItem&) { return true; }).code()), EIO);
   EXPECT_EQ(ErrnoOf(ReadNow(node, 0, 1).status().code()), EIO);
   EXPECT_EQ(statistics_.Get(Stat::kIndexErrors), 4U);
   EXPECT_EQ(Logged(), "") << "once is enough";
