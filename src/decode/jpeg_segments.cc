@@ -27,7 +27,8 @@ std::optional<JpegSegments::Segment> JpegSegments::Next() {
     const auto code = std::to_integer<uint8_t>(*code_at);
     at_ += static_cast<size_t>(code_at - rest.begin()) + 1;
     if (code == 0 || code == kTem || (code >= kFirstAlone && code < kEnd)) continue;
-    if (code == kEnd || file_.size() - at_ < 2) return std::nullopt;
+    at_end_ = code == kEnd;
+    if (at_end_ || file_.size() - at_ < 2) return std::nullopt;
     size_t bytes = std::to_integer<size_t>(file_[at_]) << 8 | std::to_integer<size_t>(file_[at_ + 1]);
     // libjpeg takes any length where it only skips, and HeadProbe with it.
     if (bytes < 2 && IsSkipped(code)) bytes = 2;

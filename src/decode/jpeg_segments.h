@@ -25,12 +25,15 @@ class JpegSegments {
   // The next segment that has a body; markers alone are passed over, as are bytes between segments. None: the file, or
   // the image (EOI), ends, or a length is less than its own two bytes.
   std::optional<Segment> Next();
+  // Whether the last Next() met the end of the image (EOI).
+  bool at_end() const { return at_end_; }
   // Goes on at `at`. REQUIRES: at <= file.size().
   void GoTo(size_t at) { at_ = at; }
 
  private:
   std::span<const std::byte> file_;
   size_t at_;
+  bool at_end_ = false;
 };
 
 }  // namespace augur

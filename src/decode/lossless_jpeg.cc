@@ -66,7 +66,9 @@ class Scans {
       AUGUR_TRY_ASSIGN(at, ReadScan(*segment));
       segments_.GoTo(at);
     }
-    return {};
+    // As libjpeg, which reads an image of several scans to its end before it gives a pixel.
+    while (scans_ > 1 && segments_.Next()) continue;
+    return scans_ == 1 || segments_.at_end() ? Status::Ok() : Truncated();
   }
 
  private:
@@ -130,6 +132,7 @@ class Scans {
     if (restart_interval_ % frame_.width != 0) return Corrupt("a restart interval is not of whole rows");
     AUGUR_TRY_ASSIGN(at, ReadRows(segment.end, predictor, shift, parts));
     done_ += static_cast<uint32_t>(count);
+    ++scans_;
     return at;
   }
 
@@ -176,6 +179,7 @@ class Scans {
   uint32_t restart_interval_ = 0;  // samples of a component
   uint32_t read_ = 0;              // a bit for each component that a scan had
   uint32_t done_ = 0;              // components
+  uint32_t scans_ = 0;
 };
 
 Result<LosslessFrame> ReadFrame(std::span<const std::byte> file) {

@@ -7,7 +7,10 @@ namespace augur {
 namespace {
 
 constexpr unsigned kCategoryMax = 16;  // a difference of 2^15, which has no further bits
-constexpr unsigned kBitsWanted = 32;   // a code and a difference: 16 and 15
+// As libjpeg-turbo (jdhuff.h, with 64 bits): it looks for more when it has fewer than a short code, and then takes all
+// that have room. A file that ends there is truncated even if its bits are enough.
+constexpr unsigned kShortCode = 8;
+constexpr unsigned kFull = 57;
 
 }  // namespace
 
@@ -44,28 +47,35 @@ LosslessTable::Code LosslessTable::Find(uint32_t bits) const {
   return {};
 }
 
-void LosslessBits::Fill() {
-  while (count_ < kBitsWanted && at_ < file_.size()) {
+bool LosslessBits::Fill() {
+  while (count_ < kFull) {
+    if (at_ == file_.size()) return false;
     const auto byte = std::to_integer<uint64_t>(file_[at_]);
     if (byte == 0xFF) {
       // A zero behind it says that it is no marker.
       if (file_.size() - at_ < 2) {
         at_ = file_.size();
-        return;
+        return false;
       }
-      if (file_[at_ + 1] != std::byte{0}) return;
+      if (file_[at_ + 1] != std::byte{0}) return true;
       ++at_;
     }
     ++at_;
     bits_ |= byte << (56 - count_);
     count_ += 8;
   }
+  return true;
 }
 
 bool LosslessBits::Next(const LosslessTable& table, int* difference) {
-  if (count_ < kBitsWanted) Fill();
-  const LosslessTable::Code code = table.Find(static_cast<uint32_t>(bits_ >> 48));
+  if (count_ < kShortCode && !Fill()) return false;
+  LosslessTable::Code code = table.Find(static_cast<uint32_t>(bits_ >> 48));
+  if (code.length == 0 || code.length > count_) {
+    if (!Fill()) return false;
+    code = table.Find(static_cast<uint32_t>(bits_ >> 48));
+  }
   const unsigned more = code.value == kCategoryMax ? 0 : code.value;
+  if (code.length + more > count_ && !Fill()) return false;
   if (code.length == 0 || code.length + more > count_) return false;
   bits_ <<= code.length;
   *difference = code.value == kCategoryMax ? 1 << 15 : 0;

@@ -50,8 +50,8 @@ class LosslessBits {
   size_t at() const { return at_; }
 
  private:
-  // Makes 32 bits or more, as far as there are some; zeros behind them.
-  void Fill();
+  // Takes bytes up to the marker, as many as have room; zeros behind them. False: the file ends before that.
+  bool Fill();
 
   std::span<const std::byte> file_;
   size_t at_;
