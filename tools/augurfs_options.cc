@@ -368,8 +368,7 @@ Program MakeAugurfs() {
       {.command = "augurfs /data/train.augur /mnt/train", .what = "Mount a store, then unmount it with umount(8):"},
       {.command = "augurfs -f -o memory=4G,allow_other /data/train.augur /mnt/train",
        .what = "In the foreground, for all users, with 4 GiB of memory:"},
-      {.command = "/data/train.augur /mnt/train fuse.augurfs allow_other,run-as=trainer,_netdev 0 0",
-       .what = "A line of fstab:"}};
+      {.command = "/data/train.augur /train fuse.augurfs allow_other,run-as=trainer 0 0", .what = "A line of fstab:"}};
   program.exit_status =
       "0: the mount was usable (with --foreground: it has ended). 2: it could not be mounted, or the command line is "
       "wrong; stderr says why.";

@@ -27,8 +27,8 @@ constexpr uint64_t kBufferMin = 10 * kMiB;
 // ... and no more than this beside the prefetch: 64 readers of large files find their block of 1 MiB again.
 constexpr uint64_t kBufferMax = 72 * kMiB;
 // Chunks of up to 4 MiB on their way from the disk to the page cache: 8 in flight keep any disk busy, and as many wait
-// to be pushed.
-constexpr uint64_t kChunkMin = 6 * kMiB;
+// to be pushed. One at least; with it the smallest budget still has room for the index of 8,000 files.
+constexpr uint64_t kChunkMin = 5 * kMiB;
 constexpr uint64_t kChunkMax = 96 * kMiB;
 // ... and a twelfth of a memory for which this is enough: what a limit of 150 MB/s lets through at once, a tenth of a
 // second of it, with as much on its way to be kept.

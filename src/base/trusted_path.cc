@@ -123,15 +123,16 @@ Result<UniqueFd> OpenTrustedLog(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(parent, MissingFolders::kFail));
+  Result<UniqueFd> folder = OpenTrustedFolder(parent, MissingFolders::kFail);
+  if (!folder.ok()) return Status(folder.status().code(), "log " + Printable(path) + ": " + folder.status().text());
   struct stat place {};
   struct stat link {};
-  if (::fstat(folder.get(), &place) != 0) return ErrnoStatus(errno, Printable(path));
-  const bool is_link = ::fstatat(folder.get(), name.c_str(), &link, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(link.st_mode);
+  if (::fstat(folder->get(), &place) != 0) return ErrnoStatus(errno, Printable(path));
+  const bool is_link = ::fstatat(folder->get(), name.c_str(), &link, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(link.st_mode);
   // Root's link in root's folder, such as /dev/stdout, stays what it is while it is followed.
   if (is_link && !(IsTrusted(link) && IsTrusted(place))) return NotTrusted(path, "the symbolic link", link.st_uid);
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  UniqueFd fd(::openat(folder.get(), name.c_str(), kFlags | (is_link ? 0 : O_NOFOLLOW), kLogMode));
+  UniqueFd fd(::openat(folder->get(), name.c_str(), kFlags | (is_link ? 0 : O_NOFOLLOW), kLogMode));
   if (!fd.valid()) return ErrnoStatus(errno, Printable(path));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, Printable(path));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores of people who want to read what is not theirs, through a daemon of root: SEMANTICS.md, R11 and A4."""
+"""Stores of people who want to read what is not theirs, through a daemon of root: SEMANTICS.md, R12 and A4."""
 
 import errno
 import os

@@ -132,7 +132,8 @@ def test_two_views_in_turn(room, mounts, point, view_images_store, view_images, 
                 data.check(point, path)
     ahead.wait_idle()
     counters = ahead.counters()
-    assert counters["dropped_files"] == 0, ahead.status()
+    # In the window of one view a file that comes late may take the place of one behind it. A view that gives way loses all of its files.
+    assert counters["dropped_files"] <= len(view_images) / 8, ahead.status()
     # Each of them once; the kernel may have taken some pages back.
     assert counters["images_decoded"] <= 1.5 * len(views) * len(view_images), ahead.status()
 

@@ -248,7 +248,8 @@ void TestStore::Write(const std::string& folder) const {
     manifest += Hex(id.high) + Hex(id.low);
   } else {
     for (size_t at = layout().hash_offset(); at < 65536; ++at) {
-      manifest += Hex(static_cast<unsigned char>(index[at])).substr(14);
+      const char byte = at < index.size() ? index[at] : '\0';
+      manifest += Hex(static_cast<unsigned char>(byte)).substr(14);
     }
   }
   manifest += "\n";
