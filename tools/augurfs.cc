@@ -178,11 +178,14 @@ class Daemon {
                                                                   .views = {.pool = decode_pool_.get(),
                                                                             .bytes_max = settings_.rendered_bytes,
                                                                             .root = options_.view,
-                                                                            .decoded = decoded_.get()}});
+                                                                            .decoded = decoded_.get(),
+                                                                            .in_shared_memory = SharesMemory()}});
     PrepareGauges();
     PrepareControl();
     return Status::Ok();
   }
+
+  bool SharesMemory() const { return warehouse_ != nullptr && warehouse_->place() == Warehouse::Place::kShm; }
 
   // To the caller, who may have forgotten to copy one; and to the log, for whoever reads it later.
   void TellMissingShards() {

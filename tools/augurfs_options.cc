@@ -56,8 +56,8 @@ std::vector<Option> MakeOptions() {
        .max = uint64_t{1} << 50,
        .category = "Mount options",
        .brief = "most memory that the daemon allocates",
-       .text = "The limit for everything that it allocates: buffers, reads in flight, caches. The mapped index and the "
-               "kernel's own page cache are not counted, but for the files that were pushed into it ahead of the "
+       .text = "The limit for everything that it allocates: buffers, reads in flight, caches, the index. The "
+               "kernel's own page cache is not counted, but for the files that were pushed into it ahead of the "
                "reader. What was read stays in the page cache, in half of what the machine has beside. Default: an "
                "eighth of what the machine, or its cgroup, has.",
        .place = OptionPlace::kMount},

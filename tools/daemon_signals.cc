@@ -19,8 +19,8 @@ void OnBusError(int signal, siginfo_t* info, void* /*context*/) {
   const bool from_kernel = info->si_code > 0;
   if (from_kernel) {
     spdlog::critical(
-        "I/O error reading the mapped index: its file was truncated, or its disk or network file system failed; the "
-        "mount is lost (augurpack verify checks the store)");
+        "I/O error reading mapped memory: a file of it was truncated, or its disk or network file system failed; the "
+        "mount is lost");
   }
   // SA_RESETHAND has put the default back, so this ends the process with the right status.
   raise(signal);

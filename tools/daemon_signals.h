@@ -7,7 +7,7 @@
 namespace augur {
 
 // Blocks the signals that speak to a daemon (TERM, INT, HUP, USR1) in this thread and all that it starts, so that one
-// place reads them: the returned signalfd. Ignores SIGPIPE. A SIGBUS, which means that a page of the mapped index could
+// place reads them: the returned signalfd. Ignores SIGPIPE. A SIGBUS, which means that a page of a mapped file could
 // not be read, is logged before the process dies of it. Before any thread.
 Result<UniqueFd> TakeSignals();
 

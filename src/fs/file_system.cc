@@ -96,9 +96,9 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, R
   if (views.pool == nullptr) return;
   views_ = std::make_unique<ViewTable>(views.root, options.mount_user);
   tree_ = std::make_unique<ViewTree>(store_);
-  rendered_ =
-      std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, options.hooks,
-                                      DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max);
+  rendered_ = std::make_unique<RenderedFiles>(store_, blocks_, *views.pool, statistics, options.hooks,
+                                              DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max,
+                                              views.in_shared_memory);
 }
 
 void FileSystem::SetAskToForget(AskToForget ask) {

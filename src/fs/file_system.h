@@ -68,6 +68,7 @@ struct ViewOptions {
   uint64_t bytes_max = 0;           // for the files of views, made and in the making
   std::optional<ViewSpec> root;     // the view that the root shows; none: the original files
   DecodedFiles* decoded = nullptr;  // outlives the file system; nullptr: there is no decoded cache
+  bool in_shared_memory = false;    // what was made is kept where mounts of other stores find it
 };
 
 struct FileSystemOptions {

@@ -136,9 +136,10 @@ uint64_t RenderedFiles::BytesToMake(const View& view, const Entry& file) {
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
                              Statistics& statistics, DemandHooks* hooks, const DecodedSource& decoded,
-                             uint64_t bytes_max)
+                             uint64_t bytes_max, bool shares)
     : store_(std::move(store)),
       bytes_max_(bytes_max - TableBytes(bytes_max)),
+      shares_(shares || decoded.files != nullptr),
       blocks_(blocks),
       pool_(pool),
       statistics_(statistics),
@@ -418,8 +419,7 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
   const ImageInfo& info = job->file.image;
   const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
   Status status = needs.status();
-  // The decoded cache is shared by stores.
-  if (status.ok() && decoded_.files != nullptr) status = CheckIdentities(*store_, job->file, job->source());
+  if (status.ok() && shares_) status = CheckIdentities(*store_, job->file, job->source());
   if (status.ok()) {
     const uint64_t bytes = job->AtLeast() + RenderFileMemory(spec, info, *needs);
     switch (TakeExactly(job, bytes)) {

@@ -62,8 +62,10 @@ class RenderedFiles {
 
   // `bytes_max`: the budget, of which a small part is for tables that resizing keeps. `hooks` are told what was made
   // because somebody asked for it; nullptr: nobody is. `decoded`: the decoded cache and the engine that reads it.
+  // `shares`: who gets what is made shares it with mounts of other stores. Then, and with a decoded cache, a record is
+  // held against its identity before anything is made of it.
   RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool, Statistics& statistics,
-                DemandHooks* hooks, const DecodedSource& decoded, uint64_t bytes_max);
+                DemandHooks* hooks, const DecodedSource& decoded, uint64_t bytes_max, bool shares);
   // Waits for the end of all that is being made.
   ~RenderedFiles();
   RenderedFiles(const RenderedFiles&) = delete;
@@ -133,6 +135,7 @@ class RenderedFiles {
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
   const uint64_t bytes_max_;
+  const bool shares_;
 
   // Own synchronization.
   BlockReader& blocks_;

@@ -64,20 +64,25 @@ def test_a_hostile_store_does_not_poison_a_decoded_cache(room, mounts, point, au
         drop_caches()
 
 
-def test_a_store_that_claims_the_digest_of_anothers_record_decodes_nothing_for_it(room, mounts, point, augurpack):
-    """Its index has the SHA-256 of the honest record beside the XXH3-128 of bytes of its own: with a decoded cache, an error."""
-    options = ["cache=none", "stock=off", f"decoded-cache={room / 'decoded'}"]
+@pytest.mark.parametrize("shared", ["decoded-cache", "cache=shm"])
+def test_a_store_that_claims_the_digest_of_anothers_record_decodes_nothing_for_it(room, mounts, point, augurpack, shared_memory, shared):
+    """Its index has the SHA-256 of the honest record beside the XXH3-128 of bytes of its own: where stores share what was made, an error."""
+    options = ["memory=256M", shared] if shared == "cache=shm" else ["cache=none", "stock=off", f"decoded-cache={room / 'decoded'}"]
     hostile = store_of(augurpack, room / "hostile", picture(BLACK))
     honest = store_of(augurpack, room / "honest", HONEST)
     index = patch.Index(hostile)
     index.entry(b"a.jpg")["digest"] = hashlib.sha256(HONEST).digest()
     index.save()
-    pid = mounts.mount(hostile, point, *options)
+    path = room / "store.augur"
+    hostile.rename(path)
+    pid = mounts.mount(path, point, *options)
     with pytest.raises(OSError):
         level_of(point)
     end_mount(pid, point, "umount")
     drop_caches()
-    mounts.mount(honest, point, *options)
+    shutil.rmtree(path)
+    honest.rename(path)
+    mounts.mount(path, point, *options)
     assert level_of(point) == WHITE
 
 
