@@ -9,6 +9,7 @@
 #include "foresee/epoch_reads.h"
 #include "foresee/guess_text.h"
 #include "foresee/succession.h"
+#include "order/replay_check.h"
 
 // What is kept of the orders that were seen, and recognised again.
 
@@ -39,9 +40,9 @@ void Foreseer::Remember() {
 // Whether the epoch is one that was recorded.
 bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   if (!replay_) return false;
-  // It reads the records from the disk, and later reads are not looked at.
+  // It reads the records from the disk. Reads behind the first kSeenFiles tell the order, but no other record.
   std::vector<EntryNumber> seen = SeenFiles(epoch);
-  if (seen == job.recalled) return false;
+  if (seen == job.recalled && ReadsOf(epoch) > kReplayReadsMax) return false;
   job.recalled = std::move(seen);
   const Result<std::vector<ReplayMatch>> matches = replay_->Match(job.recalled);
   if (!matches.ok()) return false;
@@ -52,17 +53,17 @@ bool Foreseer::AskReplay(Job& job, const EpochStart& epoch) {
   return false;
 }
 
-// False: the record cannot be read, there is no room for it, or the epoch is no sign of it: a pass in the order of the
-// list, a validation set's, is the same in every run, and what came after it in another one says nothing.
+// False: the record cannot be read, there is no room for it, or the epoch is no replay of it, or not enough of one yet.
 bool Foreseer::Recall(Job& job, const EpochStart& epoch, const ReplayMatch& match) {
   Result<augur::Run> run = replay_->Load(match.run);
   if (!run.ok() || match.epoch >= run->epochs.size()) return false;
-  if (std::ranges::is_sorted(run->epochs[match.epoch])) return false;
+  auto order = std::make_shared<const EpochOrder>(std::move(run->epochs[match.epoch]));
+  if (!IsReplay(*order, epoch, job.recalled)) return false;
   Finding finding;
   finding.bits = match.bits;
   finding.run = match.run;
   finding.run_epoch = match.epoch;
-  finding.order = std::make_shared<const EpochOrder>(std::move(run->epochs[match.epoch]));
+  finding.order = std::move(order);
   for (size_t i = match.epoch + 1; i < run->epochs.size(); ++i) {
     finding.recorded.push_back(std::make_shared<const Order>(std::move(run->epochs[i])));
   }

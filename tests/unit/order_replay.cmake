@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(order_replay
+  unit/order/replay_check_test.cc
   unit/order/replay_crash_test.cc
   unit/order/replay_damage_test.cc
   unit/order/replay_folders_test.cc
   unit/order/replay_score_test.cc
   unit/order/replay_store_test.cc
-  LAYERS order)
+  unit/order_evidence/loader_reads.cc
+  LAYERS order shuffle)
