@@ -14,11 +14,12 @@ namespace augur {
 // SOCK_SEQPACKET pair. Requests are worked on in their order, and so are their answers.
 enum class HelperVerb : uint32_t {
   // To the helper.
-  kAttach,  // MountDevice, then the path; with the descriptor of a clone of the mount, if there is one
-  kStat,    // entries; answered by kDone
-  kDrop,    // entries; answered by kDone
-  kWatch,   // entries
-  kShow,    // the view of the entries from now on: HelperView, then its spec
+  kAttach,   // MountDevice, then the path; with the descriptor of a clone of the mount, if there is one
+  kStat,     // entries; answered by kDone
+  kDrop,     // entries; answered by kDone
+  kWatch,    // entries
+  kUnwatch,  // all folders
+  kShow,     // the view of the entries from now on: HelperView, then its spec
 
   // To the daemon.
   kAttached,   // the mount is there

@@ -97,6 +97,10 @@ class Helper {
     const auto body = packet.subspan(sizeof header);
     if (header.verb == HelperVerb::kAttach) return Attach(body, fds);
     if (header.verb == HelperVerb::kShow) return Show(body);
+    if (header.verb == HelperVerb::kUnwatch) {
+      watch_.Clear();
+      return Status::Ok();
+    }
     std::vector<EntryNumber> entries(std::min<size_t>(header.count, body.size() / sizeof(EntryNumber)));
     std::memcpy(entries.data(), body.data(), entries.size() * sizeof(EntryNumber));
     if (clone_) {

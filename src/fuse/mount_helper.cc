@@ -147,6 +147,11 @@ void MountHelper::Show(uint32_t view, const std::string& spec, bool is_root) {
 
 void MountHelper::Watch(std::span<const EntryNumber> folders) { Ask(HelperVerb::kWatch, folders, {}); }
 
+void MountHelper::Unwatch() {
+  const MutexLock lock(mu_);
+  if (asking_) Send(HelperPacket(HelperVerb::kUnwatch, 0, {}));
+}
+
 void MountHelper::Ask(HelperVerb verb, std::span<const EntryNumber> entries, Done done) {
   const bool answered = verb != HelperVerb::kWatch;
   const MutexLock lock(mu_);
@@ -257,6 +262,7 @@ void MountHelper::Understand(const HelperHeader& header, std::span<const std::by
     case HelperVerb::kStat:
     case HelperVerb::kDrop:
     case HelperVerb::kShow:
+    case HelperVerb::kUnwatch:
     case HelperVerb::kWatch: CheckFailed(__FILE__, __LINE__, "an answer, not a request");
   }
 }

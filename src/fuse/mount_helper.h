@@ -60,6 +60,7 @@ class MountHelper final : public MountView {
   void Stat(std::span<const EntryNumber> files, Done done) override;
   void Drop(std::span<const EntryNumber> files, Done done) override;
   void Watch(std::span<const EntryNumber> folders) override;
+  void Unwatch() override;
   // False once a folder could not be watched (the user's limit of inotify watches is reached, which is logged with the
   // cure): opens there are not told. Stat and Drop go on.
   bool watching() const override { return watching_.load(std::memory_order_acquire); }

@@ -55,6 +55,11 @@ Status OpenWatch::Add(EntryNumber entry, const std::string& path) {
   return Status::Ok();
 }
 
+void OpenWatch::Clear() {
+  inotify_.Reset();
+  folders_.clear();
+}
+
 bool OpenWatch::Take(std::vector<Open>& opened) {
   // Events of names of 16 bytes are 32 bytes long: some 2,000 of them.
   constexpr size_t kBytes = 64 << 10;

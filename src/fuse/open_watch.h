@@ -32,6 +32,9 @@ class OpenWatch {
   // of inotify is reached; the text has the cure. kIo and others: the folder cannot be watched.
   Status Add(EntryNumber entry, const std::string& path);
 
+  // Tells of no opens any more, not of those before either. Add begins anew.
+  void Clear();
+
   // Appends the files opened since the last call to `opened`, in order; opens that follow at once on another of the
   // same file are left out by the kernel. False: some were lost, because the queue of events was full. The mount is
   // gone: its watches are let go.

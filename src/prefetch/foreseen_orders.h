@@ -17,6 +17,9 @@ class ForeseenOrders {
   virtual void Foresee(Order order, uint32_t view, bool anew) = 0;
   // Nothing is foreseen any more.
   virtual void ForgetForeseen() = 0;
+  // Whether the Foreseer has to know of opens. Where it need not, and no order is followed, folders need not be
+  // watched.
+  virtual void NeedOpens(bool needed) = 0;
   // Whether an order that was given is queued.
   virtual bool FollowsGiven() const = 0;
   // The most files that foreseen orders may have in all.

@@ -36,6 +36,8 @@ class MountView {
   virtual void Drop(std::span<const EntryNumber> files, Done done) = 0;
   // Tells of opens in these folders from now on, beside those watched already.
   virtual void Watch(std::span<const EntryNumber> folders) = 0;
+  // Opens are told no longer, in no folder. Watch begins anew.
+  virtual void Unwatch() = 0;
 };
 
 }  // namespace augur

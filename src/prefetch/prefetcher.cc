@@ -178,6 +178,7 @@ void Prefetcher::Decide() {
   if (wanted_view_ == shown_view_ && ReadElsewhereNext()) wanted_view_ = elsewhere_orders_.next_view();
   if ((full_ || wanted_view_ != shown_view_) && !BeginAnew()) return;
   FollowSequence();
+  WatchAsNeeded();
   FillWhenAllFits();
   if (planner_) {
     LookWhatIsSeen();
@@ -211,7 +212,21 @@ void Prefetcher::LookForRoom() {
 
 // So that opens in these folders are told.
 void Prefetcher::Watch(std::span<const EntryNumber> folders) {
-  if (view_ != nullptr && !options_.opens_asked && !folders.empty()) view_->Watch(folders);
+  if (view_ != nullptr && !options_.opens_asked && !unwatched_ && !folders.empty()) view_->Watch(folders);
+}
+
+// Opens that are told take 30 us of the readers' processors each, so they are told only while somebody uses them: the
+// witness, or the planner, which follows an order by them.
+void Prefetcher::WatchAsNeeded() {
+  const bool unwatched = !opens_needed_ && source_ == Source::kNothing;
+  if (unwatched == unwatched_) return;
+  unwatched_ = unwatched;
+  if (unwatched) {
+    if (view_ != nullptr && !options_.opens_asked) view_->Unwatch();
+  } else {
+    const std::vector<EntryNumber> folders(watched_.begin(), watched_.end());
+    Watch(folders);
+  }
 }
 
 // So that the opens of its files are told, of which the page cache answers the reads.

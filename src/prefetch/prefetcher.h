@@ -113,6 +113,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   // ForeseenOrders.
   void Foresee(Order order, uint32_t view, bool anew) override;
   void ForgetForeseen() override;
+  void NeedOpens(bool needed) override;
   bool FollowsGiven() const override { return order_files_.load(std::memory_order_relaxed) > 0; }
   uint64_t ForeseenFilesMax() const override;
 
@@ -145,6 +146,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void DropPages(const std::vector<EntryNumber>& files);
   void Watch(std::span<const EntryNumber> folders);
   void WatchFolderOf(EntryNumber file);
+  void WatchAsNeeded();
   void ForgetOrders();
   void FollowSequence();
   void FillWhenAllFits();
@@ -248,7 +250,9 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them: all of the orders of this view
   std::shared_ptr<const Order> filled_;      // all files, once they were to be brought
   std::vector<bool> read_unknown_;           // by entry: read to its end, and not known to the planner then
-  std::unordered_set<EntryNumber> watched_;  // folders
+  std::unordered_set<EntryNumber> watched_;  // folders, or would be if opens were needed
+  bool opens_needed_ = true;                 // by the witness
+  bool unwatched_ = false;                   // no folder is watched
   bool names_unknown_ = false;               // to the kernel, of some files
   std::unordered_set<EntryNumber> statted_;  // ahead of their push, in this order
   std::vector<EntryNumber> to_stat_;

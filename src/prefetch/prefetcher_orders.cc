@@ -137,6 +137,10 @@ void Prefetcher::ForgetForeseen() {
   });
 }
 
+void Prefetcher::NeedOpens(bool needed) {
+  Post([this, needed] { opens_needed_ = needed; });
+}
+
 uint64_t Prefetcher::ForeseenFilesMax() const {
   // Where not all files of the store have room in the tables, each read may be of another one.
   const uint64_t tables = store_->summary().file_count * Planner::kBytesPerFile;

@@ -65,6 +65,8 @@ class FakeOrders final : public ForeseenOrders {
     const MutexLock lock(mu_);
     coming_.clear();
   }
+  void NeedOpens(bool needed) override { opens_needed_ = needed; }
+  bool opens_needed() const { return opens_needed_; }
   bool FollowsGiven() const override { return false; }
   uint64_t ForeseenFilesMax() const override { return 1'000'000; }
 
@@ -85,6 +87,7 @@ class FakeOrders final : public ForeseenOrders {
   mutable Mutex mu_;
   std::deque<EntryNumber> coming_ AUGUR_GUARDED_BY(mu_);
   uint64_t told_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::atomic<bool> opens_needed_ = true;
 };
 
 // A Foreseer of a store with a training and a validation set, which is shown what a simulation's jobs read.

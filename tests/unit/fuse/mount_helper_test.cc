@@ -92,6 +92,23 @@ TEST_F(HelperTest, TellsOnlyOpensOfOthersInWatchedFolders) {
   EXPECT_EQ(OpenedUntil(mount, last), std::multiset<EntryNumber>({last}));
 }
 
+// Opens are told no longer, until folders are watched again.
+TEST_F(HelperTest, TellsNoOpensOnceUnwatched) {
+  TestMount mount;
+  ASSERT_NO_FATAL_FAILURE(Start(mount));
+  const EntryNumber folder = mount.Find("many");
+  mount.helper->Watch(std::vector{folder});
+  mount.helper->Unwatch();
+  mount.StatNow({folder});  // answered after both
+  EXPECT_EQ(Read(many_[3]), many_[3]);
+  mount.helper->Watch(std::vector{folder});
+  mount.StatNow({folder});
+  EXPECT_EQ(Read(many_[7]), many_[7]);
+  const EntryNumber last = mount.Find(many_[7]);
+  EXPECT_EQ(OpenedUntil(mount, last), std::multiset<EntryNumber>({last}));
+  EXPECT_TRUE(mount.helper->watching());
+}
+
 // Others open files while the helper drops others: each is told once.
 TEST_F(HelperTest, TellsOpensDuringDrops) {
   TestMount mount;

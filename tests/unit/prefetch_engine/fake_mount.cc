@@ -109,6 +109,11 @@ void FakeMount::Watch(std::span<const EntryNumber> folders) {
   counts_.watched += folders.size();
 }
 
+void FakeMount::Unwatch() {
+  const std::lock_guard lock(mu_);
+  counts_.watched = 0;
+}
+
 void FakeMount::Later(std::function<void()> call) {
   const std::lock_guard lock(mu_);
   calls_.push_back(std::move(call));

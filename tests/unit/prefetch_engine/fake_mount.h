@@ -50,6 +50,7 @@ class FakeMount final : public PageSink, public MountView {
   void Stat(std::span<const EntryNumber> files, Done done) override;
   void Drop(std::span<const EntryNumber> files, Done done) override;
   void Watch(std::span<const EntryNumber> folders) override;
+  void Unwatch() override;
 
   // What the test's reader does. LookUp makes the inode known, as every open does.
   void LookUp(EntryNumber file);

@@ -207,6 +207,29 @@ TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
   EXPECT_LE(demand_->seen().size(), 2U) << "sentinels are there, too";
 }
 
+// Who works out orders needs no opens for now: no folder is watched, but while an order is followed.
+TEST_F(PrefetchEngineTest, FoldersAreWatchedWhileOpensAreNeeded) {
+  WriteFiles(50, 20'000);
+  StartEngine({.witness = {.read = [](uint32_t, EntryNumber, uint32_t) {}, .opened = {}}});
+  const auto watches = [this](uint64_t folders) {
+    return WaitUntil([this, folders] { return mount_->counts().watched == folders; });
+  };
+  ASSERT_TRUE(ReadThrough(files_[10]).ok());
+  EXPECT_TRUE(watches(1)) << Told();
+  prefetcher_->NeedOpens(false);
+  EXPECT_TRUE(watches(0)) << Told();
+  prefetcher_->NeedOpens(true);
+  EXPECT_TRUE(watches(1)) << Told();
+  prefetcher_->NeedOpens(false);
+  EXPECT_TRUE(watches(0)) << Told();
+  for (const EntryNumber file : files_) mount_->LookUp(file);
+  const Order order = Shuffled(1);
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
+  EXPECT_TRUE(watches(1)) << Told();
+  ASSERT_TRUE(Follow(order));
+  EXPECT_TRUE(watches(0)) << Told();
+}
+
 // Where the kernel asks for each open, nothing need be watched, no file is left out of the page cache, and each read is
 // told with who makes it, once.
 TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {

@@ -42,6 +42,7 @@ class NoOrders : public ForeseenOrders {
  public:
   void Foresee(Order /*order*/, uint32_t /*view*/, bool /*anew*/) override {}
   void ForgetForeseen() override {}
+  void NeedOpens(bool /*needed*/) override {}
   bool FollowsGiven() const override { return false; }
   uint64_t ForeseenFilesMax() const override { return 100; }
 };
