@@ -65,6 +65,7 @@ std::string Gain(const StatisticsSnapshot& snapshot) {
 std::string OrderLine(const OrderReport& order, int64_t now) {
   switch (order.state) {
     case OrderReport::State::kKnown: return "known " + JobText(order) + Since(order, now) + ": " + order.text;
+    case OrderReport::State::kNotSought: return "not looked for: " + order.text;
     case OrderReport::State::kEnded: return "job that has ended: " + order.text;
     case OrderReport::State::kSought: break;
   }
@@ -80,7 +81,9 @@ std::string FirstLine(const StatusScreen& screen, const StatisticsSnapshot& snap
   const std::string policy = FactOf(screen.facts, "policy");
   if (policy == "window" || policy == "tiles")
     return "order known: files are read in path order, or as given by 'augurctl hint'; " + Gain(snapshot);
-  const auto sought = std::ranges::find(screen.orders, OrderReport::State::kSought, &OrderReport::state);
+  const auto sought = std::ranges::find_if(screen.orders, [](const OrderReport& order) {
+    return order.state == OrderReport::State::kSought || order.state == OrderReport::State::kNotSought;
+  });
   if (sought != screen.orders.end()) return "order " + OrderLine(*sought, screen.now);
   return "order not known: no job reads now";
 }

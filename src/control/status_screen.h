@@ -13,9 +13,10 @@ namespace augur {
 // What is known of the order in which a job reads.
 struct OrderReport {
   enum class State {
-    kKnown,   // its coming reads are foreseen
-    kSought,  // they are not, yet or any more
-    kEnded,   // the job has ended; this was known of it
+    kKnown,      // its coming reads are foreseen
+    kSought,     // they are not, yet or any more
+    kNotSought,  // nor of any other job, whichever reads: the text says why
+    kEnded,      // the job has ended; this was known of it
   };
   uint64_t job = 0;  // as the daemon counts jobs; 0: of readers whose job is not known
   State state = State::kSought;

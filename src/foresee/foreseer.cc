@@ -25,6 +25,10 @@ uint64_t BootTimeUs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
+// While the Foreseer sleeps, a reader of hot data does not wake it: it wakes for as many sightings as can be of cold
+// data.
+constexpr size_t kSightingsToHurry = 16;
+
 // Reads of an epoch that is not understood that are kept, for each file that there is memory for: a sampler with
 // replacement may draw more than the list has, and the open of a file is not always known for that of the READ.
 constexpr uint64_t kSeenAFile = 2;
@@ -52,6 +56,7 @@ SampleListLimits ListLimits(const ForeseerOptions& options) {
 Foreseer::Foreseer(std::shared_ptr<const Store> store, ForeseenOrders& orders, Statistics& statistics,
                    ForeseerOptions options)
     : store_(std::move(store)),
+      orders_(orders),
       statistics_(statistics),
       options_(std::move(options)),
       processes_(options_.processes != nullptr ? options_.processes : &source_),
@@ -95,17 +100,22 @@ void Foreseer::Stop() {
 void Foreseer::SawRead(uint32_t view, EntryNumber file, uint32_t reader) {
   const uint64_t now_us = NowUs();
   const MutexLock lock(mu_);
-  if (sightings_.empty()) posted_.NotifyOne();
+  NotifyOfSighting();
   sightings_.push_back({.file = file, .view = view, .reader = reader, .read = true, .time_us = now_us});
 }
 
 void Foreseer::SawOpened(uint32_t view, std::span<const EntryNumber> files) {
   const uint64_t now_us = NowUs();
   const MutexLock lock(mu_);
-  if (sightings_.empty()) posted_.NotifyOne();
   for (const EntryNumber file : files) {
+    NotifyOfSighting();
     sightings_.push_back({.file = file, .view = view, .reader = 0, .read = false, .time_us = now_us});
   }
+}
+
+// To be called before each sighting is added.
+void Foreseer::NotifyOfSighting() {
+  if (sightings_.size() == (unhurried_ ? kSightingsToHurry : 0)) posted_.NotifyOne();
 }
 
 void Foreseer::AddHint(SamplerSpec hint) {
@@ -154,17 +164,19 @@ void Foreseer::Run() {
     }
     for (const std::function<void()>& event : events) event();
     events.clear();
-    for (const Sighting& sighting : sightings) Take(sighting);
+    sighted_ += sightings.size();
+    for (const Sighting& sighting : sightings) asleep_ ? TakeWhileAsleep(sighting) : Take(sighting);
     const bool quiet = sightings.empty();
     sightings.clear();
     const uint64_t now_us = NowUs();
     if (quiet || now_us - looked_us_ > static_cast<uint64_t>(kLookEvery.count()) * 1000) Look();
-    AskAll();
+    LookAtHeat(now_us);
+    if (!IsHot()) AskAll();
     ForgetDouble();
     Publish();
   }
   // A mount that is taken away as soon as the script has ended does not see its processes go.
-  for (const Sighting& sighting : sightings) Take(sighting);
+  if (!asleep_) std::ranges::for_each(sightings, [this](const Sighting& sighting) { Take(sighting); });
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
     if (job->late) job->late->Cancel();
@@ -315,12 +327,15 @@ std::vector<OrderReport> Foreseer::MakeReports() const {
   for (const auto& [id, job] : jobs_) {
     const bool known = job->foresight.locked();
     std::string text = known ? job->foresight.Describe() : StateOf(*job);
-    if (!known && text.empty()) text = "too few reads so far";
+    if (!known && text.empty()) text = IsHot() ? std::string("not looked for: ") + kHotText : "too few reads so far";
     if (!known && !job->foresight.Describe().empty()) text += "; before that: " + job->foresight.Describe();
     reports.push_back({.job = id,
                        .state = known ? OrderReport::State::kKnown : OrderReport::State::kSought,
                        .since = known ? job->known_since : 0,
                        .text = std::move(text)});
+  }
+  if (asleep_) {
+    reports.push_back({.job = 0, .state = OrderReport::State::kNotSought, .since = 0, .text = kHotText});
   }
   if (!ended_.empty()) reports.push_back({.job = 0, .state = OrderReport::State::kEnded, .since = 0, .text = ended_});
   std::ranges::sort(reports, {}, [](const OrderReport& report) { return std::pair(report.state, report.job); });
@@ -347,6 +362,7 @@ void Foreseer::Publish() {
     first += second;
     if (!first.empty()) facts.emplace_back(name, std::move(first));
   }
+  if (asleep_) facts.emplace_back("foreseen", std::string("nothing now; orders are not looked for: ") + kHotText);
   if (!ended_.empty()) {
     facts.emplace_back(facts.empty() ? "foreseen" : "foreseen_last",
                        "nothing now; last, of a job that has ended: " + ended_);

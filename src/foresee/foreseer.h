@@ -20,6 +20,7 @@
 #include "control/statistics.h"
 #include "control/status_screen.h"
 #include "foresee/ask_budget.h"
+#include "foresee/data_heat.h"
 #include "foresee/foretold.h"
 #include "foresee/hints.h"
 #include "foresee/inquiry.h"
@@ -55,6 +56,7 @@ struct ForeseerOptions {
   std::string replay_folder;                  // where orders that were seen are kept; empty: nowhere
 
   // Made-up ones in tests. Processes are asked about on the Foreseer's thread, the clock on any.
+  std::function<double()> fetched_files = {};                        // for DataHeat; empty: by the statistics
   bool search_idle_class = true;                                     // false: where no core is ever idle
   ProcessSource* processes = nullptr;                                // nullptr: /proc
   std::function<uint64_t()> clock_us = {};                           // empty: CLOCK_BOOTTIME
@@ -95,6 +97,7 @@ class Foreseer {
   std::vector<OrderReport> Reports() const;
 
  private:
+  static constexpr const char* kHotText = "all files come from memory";
   // An epoch is asked for after so many reads, and each time they have doubled.
   static constexpr uint64_t kReadsToAsk = 3;
 
@@ -157,6 +160,7 @@ class Foreseer {
   };
 
   uint64_t NowUs() const;
+  void NotifyOfSighting() AUGUR_REQUIRES(mu_);
   void Post(std::function<void()> event);
   void Run();
 
@@ -209,6 +213,14 @@ class Foreseer {
   std::vector<const JobForesight*> Locked() const;
   void Tell(bool anew);
   void Look();
+  double FetchedFiles() const;
+  bool IsHot() const;
+  void LookAtHeat(uint64_t now_us);
+  void StopSearches(Job& job);
+  void FallAsleep();
+  void Awake(uint64_t now_us);
+  void SetAsleep(bool asleep);
+  void TakeWhileAsleep(const Sighting& sighting);
   void Charge();
   void SetPrice();
   void Publish();
@@ -217,6 +229,7 @@ class Foreseer {
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
+  ForeseenOrders& orders_;
   Statistics& statistics_;
   const ForeseerOptions options_;
 
@@ -235,6 +248,10 @@ class Foreseer {
   RunLengths lengths_;
   uint64_t questions_ = 0;
   uint64_t reads_ = 0;  // of all jobs
+  DataHeat heat_;
+  uint64_t sighted_ = 0;         // sightings so far
+  bool asleep_ = false;          // data is hot and no order is known: there are no jobs
+  std::deque<Sighting> lately_;  // asleep: the last ones
   Foretold foretold_;
   uint64_t looked_us_ = 0;
   double share_ = 0;
@@ -245,6 +262,7 @@ class Foreseer {
   std::vector<Sighting> sightings_ AUGUR_GUARDED_BY(mu_);
   std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  bool unhurried_ AUGUR_GUARDED_BY(mu_) = false;  // asleep: a few sightings wait for kLookEvery
   std::vector<std::pair<std::string, std::string>> facts_ AUGUR_GUARDED_BY(mu_);
   std::vector<OrderReport> reports_ AUGUR_GUARDED_BY(mu_);
 

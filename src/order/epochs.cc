@@ -68,6 +68,12 @@ void EpochWatch::Forget(const std::vector<JobId>& jobs) {
   }
 }
 
+void EpochWatch::ForgetAll() {
+  jobs_.clear();
+  events_.clear();
+  streams_.ForgetAll();
+}
+
 std::vector<EpochWatch::Event> EpochWatch::TakeEvents() { return std::exchange(events_, {}); }
 
 std::optional<EpochStart> EpochWatch::Running(JobId job) const {

@@ -114,6 +114,9 @@ class EpochWatch {
   std::optional<Seen> See(const Sighting& sighting);
   // To be called now and then, once a second say: finds the jobs that have ended.
   void Tick(uint64_t now_us);
+  // Ends all jobs, without an event: reads will not be told for a while. A process that reads after that is of a new
+  // job, and in its first pass.
+  void ForgetAll();
   // What has happened since the last call, in order. To be called after each few reads: they are kept until then.
   std::vector<Event> TakeEvents();
   // A copy of the running epoch; none for a job that is not there (any more). Job 0 is there once something of nobody

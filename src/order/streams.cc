@@ -153,6 +153,15 @@ void Streams::Forget(std::list<Job>::iterator job) {
   jobs_.erase(job);
 }
 
+void Streams::ForgetAll() {
+  by_reader_.clear();
+  by_key_.clear();
+  jobs_.clear();
+  forgotten_.clear();
+  waiting_.clear();
+  waiting_since_.clear();
+}
+
 std::vector<JobId> Streams::TakeEnded() {
   std::vector<JobId> ended;
   const auto gone = [this](const auto& process) { return processes_.Gone(*process); };

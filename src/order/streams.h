@@ -80,6 +80,9 @@ class Streams {
   std::vector<JobId> TakeEnded();
   // The jobs that were forgotten for a newer one, since the last call.
   std::vector<JobId> TakeForgotten() { return std::exchange(forgotten_, {}); }
+  // All jobs, and reads that wait for their other half, are forgotten: the same processes that read again are other
+  // jobs.
+  void ForgetAll();
   // The job to which opens go that nobody can be named for.
   JobId OnlyJob(uint64_t now_us) const;
   // How many opens that nobody could be named for were told of a time before this. Counts those older than the last

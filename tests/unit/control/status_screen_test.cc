@@ -51,6 +51,8 @@ TEST(RenderStatus, WhatIsNotKnownIsSaidToo) {
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not known: no job reads now\n"));
   screen.orders = {{.job = 1, .state = State::kSought, .since = 0, .text = "too few reads so far"}};
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not known of job 1: too few reads so far\n"));
+  screen.orders = {{.job = 0, .state = State::kNotSought, .since = 0, .text = "all files come from memory"}};
+  EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not looked for: all files come from memory\n"));
   screen.facts = {{"policy", "window"}};
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order known: files are read in path order, or as given"));
   screen.foresees = false;

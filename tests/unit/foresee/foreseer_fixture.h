@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -143,6 +144,7 @@ class ForeseerTest : public OrderTest {
                                    ForeseerOptions{.memory_bytes = ForesightBytes(opened_->summary().file_count),
                                                    .search_threads = 1,
                                                    .replay_folder = replay_folder,
+                                                   .fetched_files = fetched_files_,
                                                    .search_idle_class = idle_class_,
                                                    .processes = processes_.get(),
                                                    .clock_us = [this] { return now_us_.load(); },
@@ -234,6 +236,8 @@ class ForeseerTest : public OrderTest {
   std::shared_ptr<const std::vector<KnownSampler>> known_;
   std::atomic<uint64_t> now_us_ = 0;
   bool idle_class_ = true;
+  // Called by the Foreseer's thread. Data is never hot, unless a test says so.
+  std::function<double()> fetched_files_ = [files = 0.0]() mutable { return files += 1000; };
   std::atomic<double> price_ = 0;    // of a question
   std::atomic<double> seconds_ = 0;  // that all of them have taken
   FakeOrders orders_;

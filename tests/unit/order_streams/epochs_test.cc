@@ -140,6 +140,37 @@ JobPlan ShuffledPlan(uint32_t files, uint64_t seed) {
   return plan;
 }
 
+// Reads are not told for a while: what comes after that is of a new job, in its first pass.
+TEST(EpochWatchTest, WhoReadsOnAfterAllWasForgottenIsANewJob) {
+  TraceSimulation trace(9, false);
+  JobPlan plan = ShuffledPlan(400, 9);
+  plan.persistent = true;
+  trace.AddJob(plan);
+  const std::vector<Sighting> sightings = trace.Sightings();
+  ProcessTable table(&trace.processes());
+  EpochWatch watch(&table);
+  const auto see = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      trace.processes().SetNow(sightings[i].time_us);
+      (void)watch.See(sightings[i]);
+    }
+  };
+  see(0, 600);
+  ASSERT_EQ(watch.Jobs().size(), 1U);
+  const JobId before = watch.Jobs()[0];
+  watch.ForgetAll();
+  EXPECT_TRUE(watch.Jobs().empty());
+  EXPECT_TRUE(watch.TakeEvents().empty());
+  see(700, 800);
+  ASSERT_EQ(watch.Jobs().size(), 1U);
+  const JobId after = watch.Jobs()[0];
+  EXPECT_GT(after, before);
+  const auto epoch = watch.Running(after);
+  ASSERT_TRUE(epoch);
+  EXPECT_EQ(epoch->pass, 0U);
+  EXPECT_EQ(epoch->files, 100U);
+}
+
 TEST(EpochWatchTest, NewWorkersBeginAnEpoch) {
   for (uint64_t seed = 0; seed < 10; seed++) {
     for (const uint32_t workers : {1U, 2U, 4U}) {
