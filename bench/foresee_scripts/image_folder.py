@@ -15,6 +15,7 @@ parser.add_argument("--model", action="store_true", help="build a resnet18 befor
 parser.add_argument("--generator", type=int, metavar="SEED")
 parser.add_argument("--persistent", action="store_true")
 parser.add_argument("--work", type=int, default=0, metavar="TIMES", help="hash each file so many times")
+parser.add_argument("--decode", action="store_true", help="decode each file, in place of hashing it")
 args = parser.parse_args()
 
 if args.seed is not None:
@@ -24,5 +25,5 @@ if args.model:
 
     resnet18()
 generator = None if args.generator is None else torch.Generator().manual_seed(args.generator)
-loader = DataLoader(folder(args.root, args.work), BATCH, shuffle=True, num_workers=args.workers, generator=generator, persistent_workers=args.persistent)
+loader = DataLoader(folder(args.root, args.work, args.decode), BATCH, shuffle=True, num_workers=args.workers, generator=generator, persistent_workers=args.persistent)
 say([use_up(loader) for _ in range(EPOCHS)])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of bench/foresee.py share: they read files as they are, keep a pace, and note when each was read.
+"""What the scripts of bench/foresee.py and bench/foresee_hot.py share. They read files as they are, or decode them; they keep a pace; and
+they note when each file was read.
 
 Told by the environment: FORESEE_NOTES, a file to note in; FORESEE_EPOCHS; FORESEE_RATE, files a second of this process (0: as fast as
 they come). Notes are 12 bytes: CLOCK_MONOTONIC and a number of samples, appended by whichever process reads.
@@ -36,10 +37,19 @@ def read_bytes(path, work=0):
     return len(content)
 
 
-def folder(root, work=0):
+def decode(path):
+    """A loader that decodes by Pillow: the size of the image."""
+    from PIL import Image
+
+    note()
+    with open(path, "rb") as file, Image.open(file) as image:
+        return sum(image.convert("RGB").size)
+
+
+def folder(root, work=0, decoded=False):
     from torchvision.datasets import ImageFolder
 
-    return ImageFolder(root, loader=functools.partial(read_bytes, work=work))
+    return ImageFolder(root, loader=decode if decoded else functools.partial(read_bytes, work=work))
 
 
 class Pace:

@@ -17,8 +17,8 @@ import foresee_rows  # noqa: E402
 FILES, EPOCHS = 300, 2
 
 
-def call(*words):
-    done = subprocess.run([sys.executable, BENCH / "foresee.py", *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+def call(*words, program="foresee.py"):
+    done = subprocess.run([sys.executable, BENCH / program, *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
     assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -60,3 +60,12 @@ def test_a_row_is_measured_and_its_entry_replaced(tmp_path):
     assert figures["seed-0"]["opened"] == EPOCHS * FILES and len(figures["seed-0"]["foreseen"]) == EPOCHS
     assert figures["timm"] == {"failed": "kept"}
     assert "manual_seed(0), 0 workers" in table and "failed: kept" in table
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: mounting")
+def test_the_cost_on_hot_data_is_measured_for_each_epoch(tmp_path):
+    pytest.importorskip("torchvision")
+    table = call("--files", FILES, "--epochs", EPOCHS, "--rounds", 1, "--no-touch", "--work", tmp_path, program="foresee_hot.py")
+    for epoch in range(1, EPOCHS + 1):
+        assert f"hot data, epoch {epoch} (" in table
+    assert "processor time of daemon and helper" in table
