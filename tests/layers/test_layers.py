@@ -6,6 +6,7 @@ import pathlib
 
 import layer_checks as checks
 import pytest
+import type_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("AUGUR_BUILD", ROOT / "build" / "release")).resolve()
@@ -42,6 +43,10 @@ def test_every_header_compiles_alone():
 
 def test_every_test_is_in_the_build():
     none(checks.check_tests_built(ROOT, checks.compile_commands(BUILD)))
+
+
+def test_no_type_name_is_there_twice():
+    none(type_names.check_type_names(ROOT))
 
 
 # The checks: each is shown a small project with one violation, and the same project without it.
@@ -135,3 +140,17 @@ def test_a_test_outside_the_build_is_caught(tmp_path):
     root = project(tmp_path, {"tests/unit/io/engine_test.cc": ""})
     found = checks.check_tests_built(root, commands_of(root, ["src/io/engine.cc", "tests/unit/base/status_test.cc"]))
     assert len(found) == 1 and found[0].startswith("tests/unit/io/engine_test.cc"), found
+
+
+@pytest.mark.parametrize("one, other, twice", [
+    ("namespace augur {\nclass Slot {\n  int at = 0;\n};\n}", "namespace augur {\nstruct Slot final : Base<int> {};\n}", True),
+    ("namespace augur {\nclass Slot {};\n}", "namespace augur {\nint f() { return '{'; }  // }\nenum class Slot : int { kOne };\n}", True),
+    ("namespace augur {\nclass Slot {};\n}", "namespace augur {\nclass Slot;\nclass Slot* f();\n}", False),
+    ("namespace augur {\nclass Slot {};\n}", "namespace augur {\nnamespace {\nclass Slot {};\n}\n}", False),
+    ("namespace augur {\nclass Slot {};\n}", "namespace augur {\nclass Table {\n  struct Slot {};\n};\n}", False),
+    ("namespace augur {\nclass Slot {};\n}", "namespace augur {\nstruct Table::Slot {};\n}", False),
+    ("namespace augur::a {\nclass Slot {};\n}", "namespace augur::b {\nclass Slot {};\n}", False),
+])
+def test_a_type_name_that_is_there_twice_is_caught(tmp_path, one, other, twice):
+    found = type_names.check_type_names(project(tmp_path, {"src/io/slot.h": one, "tools/slot.cc": other}))
+    assert len(found) == twice and all("src/io/slot.h and in tools/slot.cc" in text for text in found), found

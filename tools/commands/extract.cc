@@ -19,7 +19,7 @@
 #include "tools/commands/target_folder.h"
 #include "tools/commands/tree_walk.h"
 #include "tools/output.h"
-#include "tools/progress.h"
+#include "tools/progress_bar.h"
 
 namespace augur {
 namespace {
@@ -109,7 +109,8 @@ Status WriteAll(int fd, std::span<const std::byte> bytes, const std::string& pat
 // named, left out and counted; a failure to write stops the queue.
 class FileWriters {
  public:
-  FileWriters(const Store& store, const ExtractOptions& options, unsigned threads, JobQueue& queue, Progress& progress)
+  FileWriters(const Store& store, const ExtractOptions& options, unsigned threads, JobQueue& queue,
+              ProgressBar& progress)
       : store_(store), options_(options), queue_(queue), progress_(progress) {
     for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
   }
@@ -169,7 +170,7 @@ class FileWriters {
   const ExtractOptions& options_;
   // Own synchronization.
   JobQueue& queue_;
-  Progress& progress_;
+  ProgressBar& progress_;
   // Of the owner's thread.
   std::vector<std::thread> threads_;
   // Guarded by mu_.
@@ -265,7 +266,7 @@ Result<Extracted> Extract(const ExtractOptions& options) {
   AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, options.paths));
   RaiseDescriptorLimit();
   AUGUR_TRY_ASSIGN(top, TargetFolder::OpenTop(options.destination));
-  Progress progress("extracting", Progress::Choose(options.quiet));
+  ProgressBar progress("extracting", ProgressBar::Choose(options.quiet));
   if (selection.everything()) progress.SetTotal(store->summary().file_count, store->summary().tree_bytes);
   JobQueue queue;
   Extracted done;

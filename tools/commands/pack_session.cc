@@ -46,7 +46,7 @@ PackSession::PackSession(std::string_view verb, bool quiet, bool json, OnError o
 
 void PackSession::BeginPass(std::string_view verb) {
   progress_.reset();  // clears its line
-  progress_ = std::make_unique<Progress>(verb, Progress::Choose(quiet_));
+  progress_ = std::make_unique<ProgressBar>(verb, ProgressBar::Choose(quiet_));
 }
 
 void PackSession::Remember(std::vector<std::string>* list, const std::string& text) const {

@@ -12,7 +12,7 @@
 #include "augur/store_writer.h"
 #include "pack/pack_observer.h"
 #include "tools/augurpack_options.h"
-#include "tools/progress.h"
+#include "tools/progress_bar.h"
 
 namespace augur {
 
@@ -58,7 +58,7 @@ class PackSession final : public PackObserver {
   const OnError on_error_;
   const std::chrono::steady_clock::time_point start_;
 
-  std::unique_ptr<Progress> progress_;  // of the pass
+  std::unique_ptr<ProgressBar> progress_;  // of the pass
   uint64_t left_out_count_ = 0;
   uint64_t not_shown_count_ = 0;
   uint64_t problem_count_ = 0;

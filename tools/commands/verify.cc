@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "tools/commands/commands.h"
 #include "tools/output.h"
-#include "tools/progress.h"
+#include "tools/progress_bar.h"
 
 namespace augur {
 namespace {
@@ -19,7 +19,7 @@ constexpr size_t kListedDefectsMax = 1000;
 // Defects says each defect on stderr as it is found, and keeps the first ones. Safe from any thread.
 class Defects {
  public:
-  explicit Defects(Progress& progress) : progress_(progress) {}
+  explicit Defects(ProgressBar& progress) : progress_(progress) {}
   void Add(const Status& defect) AUGUR_EXCLUDES(mu_) {
     progress_.Print("augurpack: " + defect.text());
     const MutexLock lock(mu_);
@@ -31,7 +31,7 @@ class Defects {
   }
 
  private:
-  Progress& progress_;  // own synchronization
+  ProgressBar& progress_;  // own synchronization
   Mutex mu_;
   std::vector<std::string> texts_ AUGUR_GUARDED_BY(mu_);
 };
@@ -64,7 +64,7 @@ std::string Json(const std::string& store, const VerifyReport& report, const std
 }  // namespace
 
 int RunVerify(const VerifyOptions& options) {
-  Progress progress("verifying", Progress::Choose(options.quiet));
+  ProgressBar progress("verifying", ProgressBar::Choose(options.quiet));
   // The header says how many bytes are ahead. When the store cannot be opened, VerifyStore says why.
   if (const auto store = Store::Open(options.store, {.root_hash = options.root_hash}); store.ok()) {
     progress.SetTotal(0, (*store)->summary().record_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/progress.h"
+#include "tools/progress_bar.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -83,51 +83,51 @@ std::string ProgressLine(std::string_view verb, const ProgressState& state) {
   return line;
 }
 
-Progress::Mode Progress::Choose(bool quiet) {
+ProgressBar::Mode ProgressBar::Choose(bool quiet) {
   if (quiet) return Mode::kQuiet;
   return ::isatty(STDERR_FILENO) == 1 ? Mode::kTerminal : Mode::kPlain;
 }
 
-Progress::Progress(std::string_view verb, Mode mode, std::chrono::seconds plain_interval)
+ProgressBar::ProgressBar(std::string_view verb, Mode mode, std::chrono::seconds plain_interval)
     : verb_(verb), mode_(mode), plain_interval_(plain_interval), start_(Clock::now()), shown_(start_) {}
 
-Progress::~Progress() { Finish(); }
+ProgressBar::~ProgressBar() { Finish(); }
 
-void Progress::SetTotal(uint64_t files, uint64_t bytes) {
+void ProgressBar::SetTotal(uint64_t files, uint64_t bytes) {
   const MutexLock lock(mu_);
   files_total_ = files;
   bytes_total_ = bytes;
 }
 
-void Progress::Add(uint64_t files, uint64_t bytes) {
+void ProgressBar::Add(uint64_t files, uint64_t bytes) {
   const MutexLock lock(mu_);
   files_ += files;
   bytes_ += bytes;
   Update(Clock::now());
 }
 
-void Progress::Set(uint64_t files, uint64_t bytes) {
+void ProgressBar::Set(uint64_t files, uint64_t bytes) {
   const MutexLock lock(mu_);
   files_ = files;
   bytes_ = bytes;
   Update(Clock::now());
 }
 
-void Progress::Print(std::string_view line) {
+void ProgressBar::Print(std::string_view line) {
   const MutexLock lock(mu_);
   // The bar is cleared and comes back with the next update.
   WriteErr((drawn_ ? "\r\x1b[K" : "") + std::string(line) + "\n");
   drawn_ = false;
 }
 
-void Progress::Finish() {
+void ProgressBar::Finish() {
   const MutexLock lock(mu_);
   if (drawn_) WriteErr("\r\x1b[K");
   drawn_ = false;
   finished_ = true;
 }
 
-void Progress::Update(Clock::time_point now) {
+void ProgressBar::Update(Clock::time_point now) {
   if (mode_ == Mode::kQuiet || finished_) return;
   const bool terminal = mode_ == Mode::kTerminal;
   if (now - shown_ < (terminal ? Clock::duration(kTerminalInterval) : Clock::duration(plain_interval_))) return;

@@ -10,11 +10,11 @@
 
 namespace augur {
 
-// Progress shows how far a long run is: files, bytes, rate, time left. On a terminal it redraws one line of stderr, at
-// most ten times a second; elsewhere it writes a plain line every ten seconds; when quiet, nothing.
-// Safe from any thread. Lines that others print to stderr meanwhile go through Print, or they land in the bar. Not a
-// count that the program relies on: keep your own for the summary.
-class Progress {
+// ProgressBar shows how far a long run is: files, bytes, rate, time left. On a terminal it redraws one line of stderr,
+// at most ten times a second; elsewhere it writes a plain line every ten seconds; when quiet, nothing. Safe from any
+// thread. Lines that others print to stderr meanwhile go through Print, or they land in the bar. Not a count that the
+// program relies on: keep your own for the summary.
+class ProgressBar {
  public:
   enum class Mode { kQuiet, kPlain, kTerminal };
   // kQuiet when `quiet`, else by what stderr is.
@@ -23,11 +23,11 @@ class Progress {
   static constexpr std::chrono::seconds kPlainInterval{10};
 
   // `verb` begins the line: "packing". A test need not wait for `plain_interval`.
-  Progress(std::string_view verb, Mode mode, std::chrono::seconds plain_interval = kPlainInterval);
+  ProgressBar(std::string_view verb, Mode mode, std::chrono::seconds plain_interval = kPlainInterval);
   // Ends as Finish does.
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
   // The whole, once it is known; 0: not known. Until then no time left is shown.
   void SetTotal(uint64_t files, uint64_t bytes) AUGUR_EXCLUDES(mu_);
@@ -61,7 +61,7 @@ class Progress {
   bool finished_ AUGUR_GUARDED_BY(mu_) = false;
 };
 
-// What a Progress says at one moment.
+// What a ProgressBar says at one moment.
 struct ProgressState {
   uint64_t files = 0;
   uint64_t bytes = 0;
