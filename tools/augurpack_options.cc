@@ -84,6 +84,21 @@ Option Decode() {
           .text = DecodeText()};
 }
 
+Option ListingOrder() {
+  return {.name = "order",
+          .value = "ORDER",
+          .kind = OptionKind::kChoice,
+          .default_value = "name",
+          .choices = {"name", "listing"},
+          .brief = "the order in which folders of the mount list their names",
+          .text =
+              "name: by the bytes of the names. listing: as the file system lists the folders of SRC now. Give it "
+              "for scripts that take files in the order of os.listdir, os.scandir, os.walk or glob and do not sort "
+              "them, fastai's get_image_files among them: a seeded shuffle or split is then the one of SRC. SRC "
+              "must be a folder, or, with --decode, a store that keeps such an order. The index grows by 16 bytes "
+              "a file. 'augurpack append' and views keep the order; 'augurpack ls' lists by name."};
+}
+
 std::vector<Option> PackRows() {
   return {
       {.name = "shard-size",
@@ -145,7 +160,7 @@ Command CreateCommand() {
       {.name = "SRC", .brief = "a folder, tar or zip file, or - for stdin; with --decode also a store"},
       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
   command.options = PackRows();
-  command.options.insert(command.options.begin(), {ReplaceTree(), Decode()});
+  command.options.insert(command.options.begin(), {ReplaceTree(), Decode(), ListingOrder()});
   return command;
 }
 
@@ -156,7 +171,8 @@ Command AppendCommand() {
   command.text =
       "Adds all that is below SRC to the tree of STORE. Running mounts keep their generation; a new mount sees the new "
       "one. Earlier generations stay until 'augurpack gc'. One writer at a time; the second is told who holds the "
-      "store.";
+      "store. Where STORE was created with --order=listing, a folder lists what is added behind what it had, in the "
+      "order of SRC's own listing.";
   command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
                        StoreArgument()};
   command.options = PackRows();
@@ -347,6 +363,7 @@ Result<AugurpackCommand> ReadCreate(const Values& values) {
   CreateOptions options;
   FillPack(values, options);
   options.force = values.Given("force");
+  options.listing = values.Text("order") == "listing";
   if (values.Given("decode")) {
     AUGUR_TRY_ASSIGN(view, ReadView("--decode: ", values.Text("decode")));
     options.decode = view;

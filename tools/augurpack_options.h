@@ -40,6 +40,7 @@ struct PackOptions {
   bool ignore_zeros = false;  // a tar ends at the end of its bytes, not at its end mark
   OnError on_error = OnError::kStop;
   bool quiet = false;
+  bool listing = false;  // folders list as those of the source do, not by name
   bool json = false;     // the summary, on stdout
   unsigned threads = 0;  // files read at once, and images decoded; 0: what the packer finds good
 };

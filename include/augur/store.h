@@ -72,6 +72,7 @@ struct StoreSummary {
   Hash128 index_id;
   uint32_t version = 0;             // of the format
   std::optional<Digest> root_hash;  // from version 2 on: of the index and, by their digests, of all records
+  bool has_listing = false;         // folders list as those that were packed, not by name
 };
 
 // One row of the shard table.
@@ -111,6 +112,10 @@ class Store {
   Result<Entry> Lookup(const Entry& directory, std::string_view name) const;
   // The child at `position` in name order, 0-based. REQUIRES: position < directory.size.
   Result<Entry> Child(const Entry& directory, uint64_t position) const;
+  // The position of the child that a listing of `directory` has at `place`, 0-based: the place itself where the store
+  // keeps no listing. And the place of the child at a position. REQUIRES: below directory.size.
+  Result<uint64_t> ListedPosition(const Entry& directory, uint64_t place) const;
+  Result<uint64_t> ListingPlace(const Entry& directory, uint64_t position) const;
   // The entry at a path relative to the root, components parted by '/'; empty components are skipped, symbolic links
   // are not followed. kNotFound when there is none.
   Result<Entry> Find(std::string_view path) const;

@@ -26,7 +26,10 @@ enum class OnDuplicate { kRefuse, kFirst, kLast };
 struct WriterOptions {
   WriteMode mode = WriteMode::kCreate;
   OnDuplicate on_duplicate = OnDuplicate::kRefuse;
-  bool resume = false;               // take over what a killed writer of the same generation left
+  bool resume = false;  // take over what a killed writer of the same generation left
+  // Keep Attributes::place, so that folders list in this order. With kAppend it goes by the store: where that has a
+  // listing, what is added comes behind what was in its folder.
+  bool listing = false;
   uint64_t shard_bytes = 1 << 30;    // a shard is closed when it has reached this; a record is never split
   std::string writer = "augurpack";  // program and version, for the manifest
   // What makes the records, where they are more than the files' own bytes: any text. A resume takes over only what a
@@ -43,6 +46,11 @@ struct Attributes {
   uint32_t mode = 0;  // permission bits; type bits are ignored
   int64_t mtime_sec = 0;
   uint32_t mtime_nsec = 0;
+  // Where it stands among what is listed of its folder: what has a lower number comes first. Without one it comes last,
+  // by name.
+  uint64_t place = kNoPlace;
+
+  static constexpr uint64_t kNoPlace = UINT64_MAX;
 };
 
 struct WriterSummary {

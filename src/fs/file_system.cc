@@ -318,7 +318,7 @@ Status FileSystem::List(NodeId node, uint64_t offset, const std::function<bool(c
   const Entry& directory = shape.entry;
   const View* const view = shape.view.get();
   if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
-  // Offset 0 is '.', 1 is '..', and 2 + position a child: the offset of an item is a function of the store alone.
+  // Offset 0 is '.', 1 is '..', and 2 + place a child: the offset of an item is a function of the store alone.
   if (offset == 0) {
     if (!take({.name = ".", .attributes = Attributes(directory, view), .next_offset = 1})) return Status::Ok();
     offset = 1;
@@ -328,14 +328,15 @@ Status FileSystem::List(NodeId node, uint64_t offset, const std::function<bool(c
     if (!take({.name = "..", .attributes = parent, .next_offset = 2})) return Status::Ok();
     offset = 2;
   }
-  const ViewTree::Take take_child = [&](std::string_view name, const Entry& child, uint64_t position) {
+  const ViewTree::Take take_child = [&](std::string_view name, const Entry& child, uint64_t place) {
     if (IsVirtualName(node, name)) return true;  // a listing hands out nodes, too
-    return take({.name = name, .attributes = Attributes(child, view), .next_offset = 2 + position + 1});
+    return take({.name = name, .attributes = Attributes(child, view), .next_offset = 2 + place + 1});
   };
   if (view != nullptr) return tree_->List(*view, directory, offset - 2, take_child);
-  for (uint64_t position = offset - 2; position < directory.size; ++position) {
+  for (uint64_t place = offset - 2; place < directory.size; ++place) {
+    AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
-    if (!take_child(child.name, child, position)) break;
+    if (!take_child(child.name, child, place)) break;
   }
   return Status::Ok();
 }

@@ -42,16 +42,17 @@ Result<std::string> ViewTree::NameOf(const View& view, const Entry& entry) const
   return name;
 }
 
-Status ViewTree::List(const View& view, const Entry& directory, uint64_t position, const Take& take) const {
+Status ViewTree::List(const View& view, const Entry& directory, uint64_t place, const Take& take) const {
   const ViewNames names = NamesIn(*store_, view, directory);
-  for (; position < directory.size; ++position) {
+  for (; place < directory.size; ++place) {
+    AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
     if (ShownAs(view.spec, child) == Shown::kAbsent) continue;
     if (view.spec.renames()) {
       AUGUR_TRY_ASSIGN(renamed, names.NameOf(position));
       if (renamed.empty()) continue;  // too long
-      if (!take(renamed, child, position)) break;
-    } else if (!take(child.name, child, position)) {
+      if (!take(renamed, child, place)) break;
+    } else if (!take(child.name, child, place)) {
       break;
     }
   }

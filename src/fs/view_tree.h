@@ -26,11 +26,11 @@ class ViewTree {
   // The name of an entry in its folder. kNotFound: the view does not show it. REQUIRES: it is not the root.
   Result<std::string> NameOf(const View& view, const Entry& entry) const;
 
-  // Hands out the children from `position` on, in the order of their original names, with their names in the view,
-  // until `take` returns false. Positions are those of the folder itself: what the view does not show leaves a gap.
+  // Hands out the children from `place` on, in the order in which the folder is listed, with their names in the view,
+  // until `take` returns false. Places are those of the folder itself: what the view does not show leaves a gap.
   // REQUIRES: `directory` is one.
-  using Take = std::function<bool(std::string_view name, const Entry& child, uint64_t position)>;
-  Status List(const View& view, const Entry& directory, uint64_t position, const Take& take) const;
+  using Take = std::function<bool(std::string_view name, const Entry& child, uint64_t place)>;
+  Status List(const View& view, const Entry& directory, uint64_t place, const Take& take) const;
 
  private:
   const std::shared_ptr<const Store> store_;

@@ -12,7 +12,7 @@
 namespace augur {
 
 // How a rule goes through the folders below its root. Names compare as Python strings, which is by bytes but for names
-// that are not UTF-8. A listing of the mount is in the order of bytes.
+// that are not UTF-8. A listing of the mount is in the order of bytes, or as the store has it (Store::ListedPosition).
 enum class SampleWalk : uint8_t {
   kClasses,          // for each sub-folder of the root, by name: kSortedWalk of it. Files in the root do not count
   kSortedWalk,       // all folders by the text of their path, the files of each by name: sorted(os.walk(root))

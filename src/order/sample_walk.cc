@@ -30,7 +30,7 @@ struct Child {
 class SampleWalker {
  public:
   SampleWalker(const SampleTree& tree, const SampleRule& rule, uint64_t files_max)
-      : tree_(tree), row_(rule.row()), files_max_(files_max) {
+      : tree_(tree), row_(rule.row()), files_max_(files_max), has_listing_(tree.store().summary().has_listing) {
     const std::vector<FileKind>& kinds = tree.kinds().kinds();
     for (size_t number = 0; number < kinds.size(); ++number) takes_[number] = rule.Takes(kinds[number]);
   }
@@ -79,7 +79,7 @@ class SampleWalker {
     return entry.name;
   }
 
-  // Appends the children of a folder that count: files of the right kind, and folders. In the order of a listing.
+  // Appends the children of a folder that count: files of the right kind, and folders. In the order of their bytes.
   Status Children(const Folder& folder, bool files, bool folders, bool follow, std::vector<Child>* children) const {
     const std::span<const uint8_t> kinds = tree_.ChildKinds(folder);
     uint32_t next_folder = folder.first_folder;
@@ -123,10 +123,29 @@ class SampleWalker {
     return Status::Ok();
   }
 
-  // Appends the folder's own files: sorted as by Python, or as listed.
-  Status Files(const Folder& folder, bool sorted) {
+  // Puts children of a folder into the order of its listing.
+  Status SortAsListed(const Folder& folder, std::vector<Child>* children) const {
+    if (!has_listing_) return Status::Ok();
+    AUGUR_TRY_ASSIGN(entry, tree_.store().Get(folder.number));
+    std::vector<std::pair<uint64_t, Child>> placed;
+    placed.reserve(children->size());
+    for (const Child& child : *children) {
+      AUGUR_TRY_ASSIGN(place, tree_.store().ListingPlace(entry, child.position));
+      placed.emplace_back(place, child);
+    }
+    std::sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(placed.begin(), placed.end(), children->begin(), [](const auto& one) { return one.second; });
+    return Status::Ok();
+  }
+
+  enum class NameOrder { kBytes, kPython, kListed };
+
+  // Appends the folder's own files.
+  Status Files(const Folder& folder, NameOrder order) {
     AUGUR_TRY(CheckRoom(folder));
-    if (!folder.has_folders && !(sorted && folder.odd_names)) {
+    const bool by_bytes = order == NameOrder::kBytes || (order == NameOrder::kPython && !folder.odd_names) ||
+                          (order == NameOrder::kListed && !has_listing_);
+    if (!folder.has_folders && by_bytes) {
       EntryNumber number = folder.first_child;
       for (const uint8_t kind : tree_.ChildKinds(folder)) {
         if (takes_[kind]) files_.push_back(number);
@@ -136,7 +155,8 @@ class SampleWalker {
     }
     std::vector<Child> children;
     AUGUR_TRY(Children(folder, true, false, false, &children));
-    if (sorted) AUGUR_TRY(SortAsPython(folder, false, &children));
+    if (order == NameOrder::kPython) AUGUR_TRY(SortAsPython(folder, false, &children));
+    if (order == NameOrder::kListed) AUGUR_TRY(SortAsListed(folder, &children));
     for (const Child& child : children) files_.push_back(child.file);
     return Status::Ok();
   }
@@ -158,12 +178,12 @@ class SampleWalker {
   }
 
   Status SortedWalk(uint32_t root) {
-    if (!tree_.folder(root).has_folders) return Files(tree_.folder(root), true);
+    if (!tree_.folder(root).has_folders) return Files(tree_.folder(root), NameOrder::kPython);
     std::vector<std::pair<std::string, uint32_t>> folders;
     AUGUR_TRY(CollectFolders(root, "", &folders));
     std::sort(folders.begin(), folders.end(),
               [](const auto& a, const auto& b) { return PythonLess(a.first, b.first); });
-    for (const auto& [path, folder] : folders) AUGUR_TRY(Files(tree_.folder(folder), true));
+    for (const auto& [path, folder] : folders) AUGUR_TRY(Files(tree_.folder(folder), NameOrder::kPython));
     return Status::Ok();
   }
 
@@ -187,10 +207,11 @@ class SampleWalker {
     AUGUR_TRY(CheckCircle(at));
     const Step step(&way_, at);
     const Folder& folder = tree_.folder(at);
-    AUGUR_TRY(Files(folder, false));
+    AUGUR_TRY(Files(folder, NameOrder::kListed));
     if (!folder.has_folders) return Status::Ok();
     std::vector<Child> children;
     AUGUR_TRY(Children(folder, false, true, row_.follows_links, &children));
+    AUGUR_TRY(SortAsListed(folder, &children));
     for (const Child& child : children) AUGUR_TRY(TopDown(child.folder));
     return Status::Ok();
   }
@@ -199,7 +220,7 @@ class SampleWalker {
     AUGUR_TRY(CheckCircle(at));
     const Step step(&way_, at);
     const Folder& folder = tree_.folder(at);
-    if (!folder.has_folders) return Files(folder, true);
+    if (!folder.has_folders) return Files(folder, NameOrder::kPython);
     AUGUR_TRY(CheckRoom(folder));
     std::vector<Child> children;
     AUGUR_TRY(Children(folder, true, true, row_.follows_links, &children));
@@ -224,7 +245,7 @@ class SampleWalker {
 
   // Files by their bytes; a link counts by its name, and whether it leads to a folder is not looked at.
   Status EntriesOf(const Folder& folder) {
-    if (!folder.has_folders) return Files(folder, false);
+    if (!folder.has_folders) return Files(folder, NameOrder::kBytes);
     AUGUR_TRY(CheckRoom(folder));
     const std::span<const uint8_t> kinds = tree_.ChildKinds(folder);
     for (uint32_t position = 0; position < folder.child_count; ++position) {
@@ -242,7 +263,8 @@ class SampleWalker {
   // `group` are folders with equal keys, in the order of the walk from below.
   Status Natural(const std::vector<uint32_t>& group) {
     const Folder& only = tree_.folder(group.front());
-    if (group.size() == 1 && !only.has_folders && only.natural) return Files(only, false);
+    // Names with equal keys are as listed.
+    if (group.size() == 1 && !only.has_folders && only.natural && !has_listing_) return Files(only, NameOrder::kBytes);
     struct Named {
       std::string_view name;
       Child child;
@@ -255,6 +277,7 @@ class SampleWalker {
       AUGUR_TRY(CheckRoom(folder));
       children.clear();
       AUGUR_TRY(Children(folder, true, true, row_.follows_links, &children));
+      AUGUR_TRY(SortAsListed(folder, &children));
       for (const Child& child : children) {
         AUGUR_TRY_ASSIGN(name, NameOf(folder, child.position));
         items.push_back({.name = name, .child = child});
@@ -287,6 +310,7 @@ class SampleWalker {
   const SampleTree& tree_;
   const SampleRuleRow& row_;
   const uint64_t files_max_;
+  const bool has_listing_;
   std::array<bool, 256> takes_{};  // by number of kind
   std::vector<uint32_t> way_;      // folders from the root to where we are
   Order files_;

@@ -45,6 +45,7 @@ Lister::Lister(const SourceFolder& source, const PathFilter& filter, dev_t store
 Status Lister::List(const std::string& path, Listing& listing) {
   files_ = 0;
   bytes_ = 0;
+  place_ = 0;
   Result<UniqueFd> fd = source_.OpenFolder(path);
   if (!fd.ok()) return AddProblem(listing, "", fd.status());
   return ReadNames(fd->get(), path, listing);
@@ -63,6 +64,7 @@ Status Lister::ReadNames(int fd, const std::string& path, Listing& listing) {
       if (name == "." || name == "..") continue;
       if (entry->d_type != DT_UNKNOWN && !Takes(path, name, entry->d_type == DT_DIR)) continue;
       batch_.push_back({.inode = entry->d_ino,
+                        .place = place_++,
                         .offset = static_cast<uint32_t>(names_.size()),
                         .bytes = static_cast<uint16_t>(name.size()),
                         .type = entry->d_type});
@@ -93,6 +95,7 @@ Status Lister::AddOne(int fd, const std::string& path, const Name& entry, Listin
   const bool folder = S_ISDIR(info.st_mode);
   if (entry.type == DT_UNKNOWN && !Takes(path, name, folder)) return {};
   FoundItem item;
+  item.place = entry.place;
   const Attributes attributes = AttributesOf(info);
   item.mode = attributes.mode;
   item.mtime_sec = attributes.mtime_sec;

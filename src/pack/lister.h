@@ -33,6 +33,7 @@ class Lister {
  private:
   struct Name {
     uint64_t inode;
+    uint64_t place;
     uint32_t offset;  // in names_
     uint16_t bytes;
     unsigned char type;  // DT_...
@@ -48,7 +49,8 @@ class Lister {
   const ino_t store_inode_;
   std::vector<char> dirents_;
   std::vector<Name> batch_;
-  std::string names_;  // of the batch, each with its NUL
+  std::string names_;   // of the batch, each with its NUL
+  uint64_t place_ = 0;  // of the next name
   uint64_t files_ = 0;
   uint64_t bytes_ = 0;
 };

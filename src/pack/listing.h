@@ -36,8 +36,9 @@ struct FoundItem {
   uint64_t size = 0;        // of a folder: its number in the walk
   uint32_t text_bytes = 0;  // target of a symbolic link; text of a problem
   uint32_t code = 0;        // of a problem
+  uint64_t place = 0;       // among what the system listed of the folder
 };
-static_assert(sizeof(FoundItem) == 40);
+static_assert(sizeof(FoundItem) == 48);
 
 // Where a sorted listing lies in the spool.
 struct ListingPlace {

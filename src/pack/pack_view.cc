@@ -17,8 +17,9 @@
 namespace augur {
 namespace {
 
-Attributes AttributesOf(const Entry& entry) {
-  return {.mode = entry.mode, .mtime_sec = entry.mtime_sec, .mtime_nsec = entry.mtime_nsec};
+Attributes AttributesOf(const ViewItem& item) {
+  const Entry& entry = item.entry;
+  return {.mode = entry.mode, .mtime_sec = entry.mtime_sec, .mtime_nsec = entry.mtime_nsec, .place = item.place};
 }
 
 // The packing thread: moves what the walk finds into the window, and what comes out of the window into the writer.
@@ -75,7 +76,7 @@ class ViewPacker {
         has_next_ = true;
         next_resumed_ = false;
         if (options_.resume && next_.entry.type == EntryType::kFile && next_.shown != Shown::kAbsent) {
-          Result<bool> resumed = writer_.Resume(next_.path, AttributesOf(next_.entry), next_.size);
+          Result<bool> resumed = writer_.Resume(next_.path, AttributesOf(next_), next_.size);
           if (!resumed.ok() && resumed.status().code() != Code::kInvalid) return resumed.status();
           next_resumed_ = resumed.ok() && *resumed;
         }
@@ -99,7 +100,7 @@ class ViewPacker {
   Status Take(const RenderSlot& slot) {
     const ViewItem& item = slot.item;
     const Entry& entry = item.entry;
-    if (entry.type == EntryType::kDirectory) return Judge(item, folders_.Add(item.path, AttributesOf(entry)));
+    if (entry.type == EntryType::kDirectory) return Judge(item, folders_.Add(item.path, AttributesOf(item)));
     AUGUR_TRY(Judge(item, folders_.Release(item.source_path)));
     if (item.shown == Shown::kAbsent) {
       observer_.OnNotShown(Describe(item) + (item.too_long ? ": its name would be too long in the view"
@@ -108,7 +109,7 @@ class ViewPacker {
     }
     if (entry.type == EntryType::kSymlink) {
       AUGUR_TRY_ASSIGN(target, store_.LinkTarget(entry));
-      return Judge(item, writer_.AddSymlink(item.path, AttributesOf(entry), target));
+      return Judge(item, writer_.AddSymlink(item.path, AttributesOf(item), target));
     }
     if (slot.resumed) {
       observer_.OnPacked(1, item.size);
@@ -116,7 +117,7 @@ class ViewPacker {
     }
     if (!slot.status.ok()) return observer_.OnProblem(slot.status.In(Describe(item)));
     if (slot.bytes.size() != item.size) return Copy(item);
-    const Status added = writer_.AddFile(item.path, AttributesOf(entry), slot.image, slot.bytes, slot.hashes);
+    const Status added = writer_.AddFile(item.path, AttributesOf(item), slot.image, slot.bytes, slot.hashes);
     if (added.ok()) observer_.OnPacked(1, item.size);
     return Judge(item, added);
   }
@@ -136,7 +137,7 @@ class ViewPacker {
       observer_.OnPacked(0, bytes.size());
     }
     observer_.OnPacked(1, 0);
-    return Judge(item, writer_.EndFile(AttributesOf(item.entry), item.entry.image));
+    return Judge(item, writer_.EndFile(AttributesOf(item), item.entry.image));
   }
 
   const Store& store_;

@@ -95,6 +95,7 @@ bool ReadWindow::OfferPieces(const Found& found) {
     if (slot.room.empty()) return false;
     slot.found = found;
     slot.attributes = AttributesOf(offered_->info);
+    slot.attributes.place = found.attributes.place;
     slot.large = offered_;
     slot.offset = offered_bytes_;
     slot.first = offered_bytes_ == 0;
@@ -169,6 +170,7 @@ Status ReadWindow::ReadWhole(WindowSlot& slot) const {
   AUGUR_TRY(CheckUnchanged(fd.get(), info, path));
   slot.bytes = slot.room.first(static_cast<size_t>(n));
   slot.attributes = AttributesOf(info);
+  slot.attributes.place = slot.found.attributes.place;
   slot.hashes = HashRecord(slot.bytes);
   slot.image = ProbeImage(slot.bytes);
   return {};

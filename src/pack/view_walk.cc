@@ -89,7 +89,8 @@ Result<bool> ViewWalk::Next(ViewItem* item) {
       levels_.pop_back();
       continue;
     }
-    AUGUR_TRY_ASSIGN(child, store_.Child(level.folder, level.position++));
+    const uint64_t position = level.position++;
+    AUGUR_TRY_ASSIGN(child, store_.Child(level.folder, position));
     std::string path = Join(level.path, child.name);
     if (!Takes(child, path)) continue;
     if (path.size() > format::kPathBytesMax) {
@@ -97,6 +98,8 @@ Result<bool> ViewWalk::Next(ViewItem* item) {
                                         std::to_string(format::kPathBytesMax) + " bytes");
     }
     item->entry = child;
+    AUGUR_TRY_ASSIGN(place, store_.ListingPlace(level.folder, position));
+    item->place = place;
     item->source_path = std::move(path);
     AUGUR_TRY(Show(level, level.taken++, item));
     if (child.type == EntryType::kDirectory) AUGUR_TRY(Enter(child, item->source_path));

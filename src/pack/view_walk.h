@@ -22,6 +22,7 @@ struct ViewItem {
   Shown shown = Shown::kOriginal;
   std::string path;       // in the view; of one that is absent, meaningless
   uint64_t size = 0;      // of a file, in the view
+  uint64_t place = 0;     // in the listing of its folder
   bool too_long = false;  // absent, because its name would be too long
 };
 

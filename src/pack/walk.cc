@@ -148,7 +148,8 @@ Result<Walk::Step> Walk::Next(bool wait, Found* found) {
     path_.append(name);
     found->path = path_;
     found->kind = item.kind;
-    found->attributes = {.mode = item.mode, .mtime_sec = item.mtime_sec, .mtime_nsec = item.mtime_nsec};
+    found->attributes = {
+        .mode = item.mode, .mtime_sec = item.mtime_sec, .mtime_nsec = item.mtime_nsec, .place = item.place};
     found->size = item.kind == FoundKind::kFolder ? 0 : item.size;
     found->text = text;
     found->problem = {};

@@ -11,6 +11,7 @@
 #include "augur/digest.h"
 #include "augur/entry.h"
 #include "augur/status.h"
+#include "augur/store_writer.h"
 #include "base/units.h"
 #include "store/format.h"
 #include "store/mapped_file.h"
@@ -38,8 +39,9 @@ struct SpoolEntry {
   format::Hash hash{};        // of a file
   Digest digest{};            // of a file
   ImageInfo image{};
+  uint64_t place = Attributes::kNoPlace;
 };
-static_assert(sizeof(SpoolEntry) == 120 && sizeof(SpoolEntry) % 8 == 0);
+static_assert(sizeof(SpoolEntry) == 128 && sizeof(SpoolEntry) % 8 == 0);
 
 // EntrySpool keeps the entries of the tree that is being written, in the order in which they came, in an unlinked file
 // in the store's folder: what a writer knows of ten million files does not belong into memory. One thread at a time.

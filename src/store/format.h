@@ -60,7 +60,7 @@ inline constexpr uint16_t kSectionVersion = 1;
 inline constexpr uint16_t kSectionMustUnderstand = 1;  // a bit of Section::flags; the others are reserved
 
 // On disk, never renumber.
-enum class SectionId : uint32_t { kEntries = 1, kNames = 2, kShards = 3, kBlocks = 4, kChecksums = 5 };
+enum class SectionId : uint32_t { kEntries = 1, kNames = 2, kShards = 3, kBlocks = 4, kChecksums = 5, kListing = 6 };
 
 struct Section {
   uint32_t id;
@@ -178,6 +178,14 @@ struct Block {
 };
 static_assert(sizeof(Block) == 48);
 static_assert(offsetof(Block, digest) == 16);
+
+// An item of LISTING, the same number as its entry: child i of a folder by name, and place i of that folder's listing.
+struct ListingItem {
+  uint64_t listed;  // which child the listing has at place i
+  uint64_t place;   // at which place the listing has child i
+};
+static_assert(sizeof(ListingItem) == 16);
+static_assert(offsetof(ListingItem, place) == 8);
 
 // What differs between the versions of an index.
 struct IndexLayout {

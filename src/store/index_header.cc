@@ -2,7 +2,6 @@
 #include "store/index_header.h"
 
 #include <algorithm>
-#include <bitset>
 #include <cstring>
 #include <string>
 
@@ -19,7 +18,13 @@ using format::Section;
 using format::SectionId;
 
 // By id, from 1.
-constexpr std::array<const char*, 5> kSectionNames = {"ENTRIES", "NAMES", "SHARDS", "BLOCKS", "CHECKSUMS"};
+constexpr std::array<const char*, 6> kSectionNames = {"ENTRIES", "NAMES", "SHARDS", "BLOCKS", "CHECKSUMS", "LISTING"};
+constexpr size_t kNeededSections = 5;  // the first of them
+
+// Whether FORMAT.md gives this id a meaning in an index of this layout.
+bool IsKnownSection(const format::IndexLayout& layout, uint32_t id) {
+  return id <= kNeededSections || (id <= kSectionNames.size() && layout.version > 1);
+}
 
 uint32_t ItemBytes(const format::IndexLayout& layout, SectionId id) {
   switch (id) {
@@ -28,6 +33,7 @@ uint32_t ItemBytes(const format::IndexLayout& layout, SectionId id) {
     case SectionId::kShards: return sizeof(format::Shard);
     case SectionId::kBlocks: return layout.block_bytes;
     case SectionId::kChecksums: return layout.sum_bytes;
+    case SectionId::kListing: return sizeof(format::ListingItem);
   }
   AUGUR_CHECK(false);
 }
@@ -50,7 +56,7 @@ Status CheckSection(const format::IndexLayout& layout, const Section& section, u
   if (section.id == 0) return Corrupt("a section with id 0");
   if ((section.flags & ~format::kSectionMustUnderstand) != 0) return Corrupt(name + ": a reserved flag is set");
   if (section.reserved != 0) return Corrupt(name + ": reserved field is not zero");
-  const bool known = section.id <= kSectionNames.size();
+  const bool known = IsKnownSection(layout, section.id);
   if (!known && (section.flags & format::kSectionMustUnderstand) != 0) {
     return Newer("header: " + name + " must be understood, and is not known");
   }
@@ -177,7 +183,6 @@ Result<SectionTable> CheckedHeader::CheckSections(uint64_t file_bytes, uint64_t 
     if (!AllZero(section)) return Corrupt("an unused section item is not zero");
   }
   SectionTable table;
-  std::bitset<kSectionNames.size()> seen;
   for (size_t i = 0; i < sections.size(); ++i) {
     AUGUR_TRY(CheckSection(*layout_, sections[i], file_bytes));
     const std::string name = "section " + std::to_string(sections[i].id);
@@ -185,12 +190,11 @@ Result<SectionTable> CheckedHeader::CheckSections(uint64_t file_bytes, uint64_t 
       if (before.id == sections[i].id) return Corrupt(name + " stands twice");
       if (Overlap(before, sections[i])) return Corrupt(name + " overlaps section " + std::to_string(before.id));
     }
-    if (sections[i].id > kSectionNames.size()) continue;
+    if (!IsKnownSection(*layout_, sections[i].id)) continue;
     table.Set(sections[i]);
-    seen.set(sections[i].id - 1);
   }
-  for (size_t i = 0; i < kSectionNames.size(); ++i) {
-    if (!seen.test(i)) return Corrupt(std::string(kSectionNames[i]) + " is missing");
+  for (size_t i = 0; i < kNeededSections; ++i) {
+    if (!table.Has(static_cast<SectionId>(i + 1))) return Corrupt(std::string(kSectionNames[i]) + " is missing");
   }
   AUGUR_TRY(CheckChecksums(*this, table[SectionId::kChecksums], sections));
   if (header.entry_count != table[SectionId::kEntries].bytes / layout_->entry_bytes) {
@@ -198,6 +202,10 @@ Result<SectionTable> CheckedHeader::CheckSections(uint64_t file_bytes, uint64_t 
   }
   if (header.shard_count != table[SectionId::kShards].bytes / sizeof(format::Shard)) {
     return Corrupt("shard count is not that of SHARDS");
+  }
+  if (table.Has(SectionId::kListing) &&
+      header.entry_count != table[SectionId::kListing].bytes / sizeof(format::ListingItem)) {
+    return Corrupt("LISTING has not one item for each entry");
   }
   return table;
 }

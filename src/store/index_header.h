@@ -16,14 +16,15 @@
 
 namespace augur {
 
-// The five sections that every index has, by id.
+// The five sections that every index has, and LISTING, which it may have; by id.
 class SectionTable {
  public:
   const format::Section& operator[](format::SectionId id) const { return sections_[static_cast<size_t>(id) - 1]; }
   void Set(const format::Section& section) { sections_[section.id - 1] = section; }
+  bool Has(format::SectionId id) const { return (*this)[id].id != 0; }
 
  private:
-  std::array<format::Section, 5> sections_{};
+  std::array<format::Section, 6> sections_{};
 };
 
 // CheckedHeader is the header of an index of any version, whose magic, version and hash were found right, so that its

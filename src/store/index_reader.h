@@ -39,7 +39,9 @@ class IndexReader {
 
   const std::string& name() const { return name_; }  // "index-00000003", for messages
   const CheckedHeader& header() const { return header_; }
+  // REQUIRES: Has(id).
   uint64_t ItemCount(format::SectionId id) const { return sections_[id].bytes / sections_[id].item_bytes; }
+  bool Has(format::SectionId id) const { return sections_.Has(id); }
 
   // Copies the first sizeof(T) bytes of item `number` of a section: an item of version 1 is what one of version 2
   // begins with. kCorrupt: there is no such item, or its block does not match its checksum. kIo: the file cannot be

@@ -38,6 +38,13 @@ void LeaveFolders(std::vector<OpenFolder>& open, std::string_view key) {
   while (open.size() > 1 && !IsBelow(key, open.back().key)) open.pop_back();
 }
 
+// What comes first in a folder: what was there before, then what was added with a place, then the rest.
+uint64_t RankOf(const SpoolEntry& entry) {
+  constexpr uint64_t kAdded = uint64_t{1} << 62;  // above each place: a folder has fewer entries
+  if (entry.place == Attributes::kNoPlace) return UINT64_MAX;
+  return std::min(entry.place, kAdded - 1) + (entry.old ? 0 : kAdded);
+}
+
 }  // namespace
 
 Result<WrittenIndex> IndexWriter::Write(const WriteFolder& folder, const std::string& name) {
@@ -47,6 +54,7 @@ Result<WrittenIndex> IndexWriter::Write(const WriteFolder& folder, const std::st
   AUGUR_TRY_ASSIGN(file, MappedFile::Create(folder, name));
   AUGUR_TRY(file.Allocate(header_.file_bytes));
   PlaceEntries(file);
+  if (with_listing_) PlaceListing(file);
   PlaceShards(file);
   const auto blocks = blocks_.Bytes(0, blocks_.count());
   if (!blocks.empty()) std::memcpy(file.data() + SectionOf(SectionId::kBlocks).offset, blocks.data(), blocks.size());
@@ -131,6 +139,9 @@ Status IndexWriter::PlanSections() {
   plan(SectionId::kNames, names_bytes, 1);
   plan(SectionId::kShards, shards_.size() * sizeof(format::Shard), sizeof(format::Shard));
   plan(SectionId::kBlocks, blocks_.count() * kLayout.block_bytes, kLayout.block_bytes);
+  if (with_listing_) {
+    plan(SectionId::kListing, sorted_.size() * sizeof(format::ListingItem), sizeof(format::ListingItem));
+  }
   offset = RoundUp(end, format::kBodyBlockBytes);
   const uint64_t body_blocks = (offset - format::kBodyOffset) / format::kBodyBlockBytes;
   if (body_blocks > kLayout.root_count() * kLayout.sums_per_root()) {
@@ -145,13 +156,16 @@ Status IndexWriter::PlanSections() {
   header_.generation = generation_;
   header_.shard_count = static_cast<uint32_t>(shards_.size());
   header_.block_bytes = kBlockBytes;
-  header_.section_count = 5;
+  header_.section_count = with_listing_ ? 6 : 5;
   return Status::Ok();
 }
 
 void IndexWriter::PlaceEntries(MappedFile& file) const {
   auto* entries = reinterpret_cast<format::DigestedEntry*>(file.data() + SectionOf(SectionId::kEntries).offset);
   char* names = reinterpret_cast<char*>(file.data() + SectionOf(SectionId::kNames).offset);
+  format::ListingItem* listing =
+      with_listing_ ? reinterpret_cast<format::ListingItem*>(file.data() + SectionOf(SectionId::kListing).offset)
+                    : nullptr;
   uint64_t names_end = 0;
   const auto add_text = [&](std::string_view text) {
     std::memcpy(names + names_end, text.data(), text.size());
@@ -187,9 +201,27 @@ void IndexWriter::PlaceEntries(MappedFile& file) const {
       ++folder_count;
     }
     entries[place] = item;
+    if (listing != nullptr && place != 0) listing[place].place = RankOf(spooled);
     if (++placed % kPlacedMax == 0) file.Release();
   }
   AUGUR_CHECK(names_end == entry_names_bytes_);
+}
+
+// PlaceEntries has left the rank of each entry: what it is sorted by among the children of its folder.
+void IndexWriter::PlaceListing(MappedFile& file) const {
+  auto* listing = reinterpret_cast<format::ListingItem*>(file.data() + SectionOf(SectionId::kListing).offset);
+  std::vector<std::pair<uint64_t, uint64_t>> order;  // rank and position
+  for (size_t folder = 0; folder + 1 < first_child_.size(); ++folder) {
+    format::ListingItem* const children = listing + first_child_[folder];
+    const uint64_t count = first_child_[folder + 1] - first_child_[folder];
+    order.clear();
+    for (uint64_t position = 0; position < count; ++position) order.emplace_back(children[position].place, position);
+    std::sort(order.begin(), order.end());
+    for (uint64_t place = 0; place < count; ++place) {
+      children[place].listed = order[place].second;
+      children[order[place].second].place = place;
+    }
+  }
 }
 
 void IndexWriter::PlaceShards(MappedFile& file) const {

@@ -24,13 +24,19 @@ struct WrittenIndex {
 // IndexWriter writes the index of a tree (FORMAT.md sections 3 to 5) in two walks over the sorted entries: the first
 // counts the children of each folder, which says where each entry goes; the second puts it there. The children of the
 // folders lie one folder after the other in path order, so a walk of the tree reads the index nearly in sequence.
-// One thread, one use. Memory: 8 bytes a folder, and 16 a file with bytes. The file is the caller's to publish.
+// One thread, one use. Memory: 8 bytes a folder, 16 a file with bytes, and with a listing 16 an entry of the largest
+// folder. The file is the caller's to publish.
 class IndexWriter {
  public:
-  // `sorted` is from TreeSorter.
+  // `sorted` is from TreeSorter. `with_listing`: folders list by SpoolEntry::place.
   IndexWriter(const EntrySpool& spool, std::span<const uint64_t> sorted, const BlockSpool& blocks,
-              const ShardRows& shards, uint64_t generation)
-      : spool_(spool), sorted_(sorted), blocks_(blocks), shards_(shards), generation_(generation) {}
+              const ShardRows& shards, uint64_t generation, bool with_listing)
+      : spool_(spool),
+        sorted_(sorted),
+        blocks_(blocks),
+        shards_(shards),
+        generation_(generation),
+        with_listing_(with_listing) {}
 
   // Makes the file `name` in the folder, and waits until it is on disk. kInvalid: the tree is too large for one index.
   Result<WrittenIndex> Write(const WriteFolder& folder, const std::string& name);
@@ -40,6 +46,7 @@ class IndexWriter {
   void CountRecords();
   Status PlanSections();
   void PlaceEntries(MappedFile& file) const;
+  void PlaceListing(MappedFile& file) const;
   void PlaceShards(MappedFile& file) const;
   void PlaceChecksums(MappedFile& file);
   Digest PlaceHeader(MappedFile& file) const;
@@ -51,6 +58,7 @@ class IndexWriter {
   const BlockSpool& blocks_;
   const ShardRows& shards_;
   const uint64_t generation_;
+  const bool with_listing_;
   format::IndexHeader header_{};
   std::vector<Digest> roots_;
   uint64_t entry_names_bytes_ = 0;     // names and link targets

@@ -21,7 +21,7 @@ class OldTreeLoader {
 
   Status Load() {
     AUGUR_TRY_ASSIGN(root, store_.Get(0));
-    AUGUR_TRY(Add(root, {}));
+    AUGUR_TRY(Add(root, {}, Attributes::kNoPlace));
     struct Open {
       Entry folder;
       uint64_t next;
@@ -36,21 +36,27 @@ class OldTreeLoader {
         continue;
       }
       AUGUR_TRY_ASSIGN(child, store_.Child(top.folder, top.next));
+      uint64_t place = Attributes::kNoPlace;
+      if (store_.summary().has_listing) {
+        AUGUR_TRY_ASSIGN(listed, store_.ListingPlace(top.folder, top.next));
+        place = listed;
+      }
       ++top.next;
       path.resize(top.path_bytes);
       if (!path.empty()) path += '/';
       path += child.name;
-      AUGUR_TRY(Add(child, path));
+      AUGUR_TRY(Add(child, path, place));
       if (child.type == EntryType::kDirectory) open.push_back({child, 0, path.size()});
     }
     return Status::Ok();
   }
 
  private:
-  Status Add(const Entry& entry, std::string_view path) {
+  Status Add(const Entry& entry, std::string_view path, uint64_t place) {
     SpoolEntry spooled{.old = true, .mode = entry.mode & format::kPermissionMask};
     spooled.mtime_sec = entry.mtime_sec;
     spooled.mtime_nsec = entry.mtime_nsec;
+    spooled.place = place;
     switch (entry.type) {
       case EntryType::kDirectory: spooled.kind = SpoolKind::kDirectory; return entries_.Add(spooled, path, {}).status();
       case EntryType::kSymlink: {

@@ -59,7 +59,8 @@ StoreSummary Summarize(const OpenedIndex& opened) {
           .writer = opened.manifest.generation == header.generation ? opened.manifest.writer : std::string(),
           .index_id = checked.Id(),
           .version = header.version,
-          .root_hash = checked.RootHash()};
+          .root_hash = checked.RootHash(),
+          .has_listing = opened.index->Has(format::SectionId::kListing)};
 }
 
 }  // namespace
@@ -101,6 +102,12 @@ Result<Entry> Store::Lookup(const Entry& directory, std::string_view name) const
 }
 Result<Entry> Store::Child(const Entry& directory, uint64_t position) const {
   return parts_->tree.Child(directory, position);
+}
+Result<uint64_t> Store::ListedPosition(const Entry& directory, uint64_t place) const {
+  return parts_->tree.ListedPosition(directory, place);
+}
+Result<uint64_t> Store::ListingPlace(const Entry& directory, uint64_t position) const {
+  return parts_->tree.ListingPlace(directory, position);
 }
 Result<Entry> Store::Find(std::string_view path) const { return parts_->tree.Find(path); }
 Result<std::string> Store::PathOf(uint64_t number) const { return parts_->tree.PathOf(number); }

@@ -156,6 +156,32 @@ Result<Entry> Tree::Child(const Entry& directory, uint64_t position) const {
   return child;
 }
 
+// Each of the two checks what the other says, so that no two places of a folder have one child: what is listed of a
+// folder is a permutation, without a look at all of it.
+Result<uint64_t> Tree::ListedPosition(const Entry& directory, uint64_t place) const {
+  AUGUR_CHECK(directory.type == EntryType::kDirectory && place < directory.size);
+  if (!has_listing()) return place;
+  format::ListingItem item;
+  AUGUR_TRY(index_->Load(SectionId::kListing, directory.offset + place, &item));
+  if (item.listed >= directory.size) return Defect(directory.offset + place, "its listed position leaves the folder");
+  format::ListingItem back;
+  AUGUR_TRY(index_->Load(SectionId::kListing, directory.offset + item.listed, &back));
+  if (back.place != place) return Defect(directory.offset + item.listed, "its place is not where the listing has it");
+  return item.listed;
+}
+
+Result<uint64_t> Tree::ListingPlace(const Entry& directory, uint64_t position) const {
+  AUGUR_CHECK(directory.type == EntryType::kDirectory && position < directory.size);
+  if (!has_listing()) return position;
+  format::ListingItem item;
+  AUGUR_TRY(index_->Load(SectionId::kListing, directory.offset + position, &item));
+  if (item.place >= directory.size) return Defect(directory.offset + position, "its place leaves the folder");
+  format::ListingItem back;
+  AUGUR_TRY(index_->Load(SectionId::kListing, directory.offset + item.place, &back));
+  if (back.listed != position) return Defect(directory.offset + position, "its place is not where the listing has it");
+  return item.place;
+}
+
 Result<Entry> Tree::Find(std::string_view path) const {
   AUGUR_TRY_ASSIGN(entry, Get(0));
   while (!path.empty()) {

@@ -27,6 +27,8 @@ class Tree {
   Result<Entry> Get(uint64_t number) const;
   Result<Entry> Lookup(const Entry& directory, std::string_view name) const;
   Result<Entry> Child(const Entry& directory, uint64_t position) const;
+  Result<uint64_t> ListedPosition(const Entry& directory, uint64_t place) const;
+  Result<uint64_t> ListingPlace(const Entry& directory, uint64_t position) const;
   Result<Entry> Find(std::string_view path) const;
   Result<std::string> PathOf(uint64_t number) const;
   Result<std::string_view> LinkTarget(const Entry& link) const;
@@ -48,6 +50,8 @@ class Tree {
   const EntryLimits& limits() const { return limits_; }
   // Whether the index has a digest for each record: from version 2 on.
   bool has_digests() const { return index_->header().layout().version > 1; }
+  // Whether the index has a listing of its own, beside the order of names.
+  bool has_listing() const { return index_->Has(format::SectionId::kListing); }
 
  private:
   // Loads an entry and checks everything but its parent and its place.

@@ -175,6 +175,7 @@ Status TreeSorter::ResolveHardLinks() {
     SpoolEntry entry = spool_.At(target);
     entry.derived = true;
     entry.old = false;
+    entry.place = spool_.At(sorted_[i]).place;
     const std::string key(spool_.Key(sorted_[i]));
     const std::string link_target(spool_.Target(target));
     AUGUR_TRY_ASSIGN(number, spool_.Add(entry, key, link_target));

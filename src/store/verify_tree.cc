@@ -26,7 +26,7 @@ class TreeVerifier {
       ++counts->bad_count;
       return;
     }
-    bool good = number == 0 || sink_->Passes(CheckListed(*entry));
+    bool good = number == 0 ? sink_->Passes(CheckRootListing()) : sink_->Passes(CheckListed(*entry));
     if (entry->type == EntryType::kDirectory) good = sink_->Passes(CheckChildren(*entry)) && good;
     if (!good) ++counts->bad_count;
     Count(*entry, counts);
@@ -60,6 +60,15 @@ class TreeVerifier {
     return Status::Ok();
   }
 
+  // The root is listed nowhere.
+  Status CheckRootListing() const {
+    if (!tree_.has_listing()) return Status::Ok();
+    format::ListingItem item{};
+    AUGUR_TRY(index_.Load(SectionId::kListing, 0, &item));
+    if (item.listed != 0 || item.place != 0) return tree_.Defect(0, "the root has a place in a listing");
+    return Status::Ok();
+  }
+
   // Seen from the directory. Stops at the first defect; so the time is linear even if directories claim the same
   // children, because only one of them can be right about each.
   Status CheckChildren(const Entry& directory) const {
@@ -74,6 +83,8 @@ class TreeVerifier {
       if (prefix_bytes + child.name_bytes > format::kPathBytesMax) {
         return tree_.Defect(directory.offset + i, "its path is over 4,095 bytes");
       }
+      AUGUR_TRY(tree_.ListedPosition(directory, i).status());
+      AUGUR_TRY(tree_.ListingPlace(directory, i).status());
     }
     return Status::Ok();
   }

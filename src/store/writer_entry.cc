@@ -19,7 +19,8 @@ SpoolEntry EntryOf(SpoolKind kind, const Attributes& attributes) {
   return {.kind = kind,
           .mode = attributes.mode & format::kPermissionMask,
           .mtime_sec = attributes.mtime_sec,
-          .mtime_nsec = attributes.mtime_nsec};
+          .mtime_nsec = attributes.mtime_nsec,
+          .place = attributes.place};
 }
 
 SpoolEntry FileOf(const Attributes& attributes, const ImageInfo& image, uint64_t size, const HashPair& hashes) {

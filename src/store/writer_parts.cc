@@ -25,6 +25,7 @@ namespace augur {
 Status StoreWriter::Parts::LoadOld() {
   AUGUR_TRY_ASSIGN(store, Store::Open(folder));
   old = std::move(store);
+  with_listing = old->summary().has_listing;
   AUGUR_TRY(LoadOldShards(*old, shards));
   return LoadOldTree(*old, shards, entries, blocks, records);
 }
@@ -136,7 +137,7 @@ Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   AUGUR_TRY(series.Finish());
   const std::string name = IndexName(start.generation);
   const Result<WrittenIndex> index =
-      IndexWriter(entries, sorted, blocks, shards, start.generation).Write(*start.folder, name);
+      IndexWriter(entries, sorted, blocks, shards, start.generation, with_listing).Write(*start.folder, name);
   if (!index.ok()) {
     (void)start.folder->Remove(name);
     return index.status();

@@ -35,6 +35,7 @@ struct StoreWriter::Parts {
         records(series, shards, entries, blocks),
         stream(series, records, blocks) {
     summary.generation = start.generation;
+    with_listing = options.listing;
   }
 
   // Takes over the tree and the shards of the store that is appended to.
@@ -80,7 +81,8 @@ struct StoreWriter::Parts {
   std::unique_ptr<ResumeCursor> resume;  // nullptr: nothing to resume
   std::string stream_path;
   bool stream_skips = false;
-  std::string item_path;  // of List, kept for its memory
+  std::string item_path;      // of List, kept for its memory
+  bool with_listing = false;  // of the index that is written
   WriterSummary summary;
   Status failure;
   uint32_t tar = kNoShard;  // the foreign shard that was added last: what comes now is of it

@@ -2,6 +2,7 @@
 """Bad stores: entries of the index, and the records that they name."""
 
 import os
+import struct
 
 import golden
 from bad_table import INDEX, NAME_OF_SHARD, SHARD, U64_MAX, add, index
@@ -312,3 +313,34 @@ index(
     "checksum|hash",
     file=SHARD,
 )
+
+
+# LISTING. The root of the base has a, k, m and z, which are entries 1 to 4, and lists m, z, a, k.
+
+
+def listing(number, listed=None, place=None):
+    def change(opened):
+        at = opened.section(6)["offset"] + 16 * number
+        for offset, value in ((0, listed), (8, place)):
+            if value is not None:
+                struct.pack_into("<Q", opened.data, at + offset, value)
+
+    return change
+
+
+def list_m_twice(opened):
+    """As one who counts places alone would not see: each is below the number of children."""
+    listing(2, listed=2)(opened)
+
+
+def add_listing(name, change, defect, *words):
+    index(name, change, defect, *words, base="listing", versions=(2,))
+
+
+add_listing("listing_names_a_child_twice", list_m_twice, "listing_inverse", "entry", "place|listed")
+add_listing("listing_place_of_another", listing(1, place=3), "listing_inverse", "entry", "place|listed")
+add_listing("listing_past_the_folder", listing(1, listed=4), "listing_range", "entry 1", "leaves")
+add_listing("listing_place_past_the_folder", listing(1, place=4), "listing_range", "entry 1|entry 3", "place|leaves")
+add_listing("listing_overflow_u64", listing(1, listed=U64_MAX), "listing_range", "entry 1", "leaves")
+add_listing("listing_place_overflow_u64", listing(4, place=U64_MAX), "listing_range", "entry 4|entry 2", "place|leaves")
+add_listing("listing_of_the_root", listing(0, place=1), "listing_root", "entry 0|root", "listing")

@@ -128,6 +128,10 @@ index(
 for id_, title_ in ((1, "ENTRIES"), (2, "NAMES"), (3, "SHARDS"), (4, "BLOCKS|section 4"), (5, "CHECKSUMS")):
     index(f"section_missing_{title_.lower()}", section(id_, id=99, flags=0), "section_missing", title_, "missing|no ")
     index(f"section_version_2_{title_.lower()}", section(id_, version=2), "section_version", title_, "version")
+index("section_version_2_listing", section(6, version=2), "section_version", "LISTING", "version", base="listing", versions=(2,))
+index("section_item_bytes_listing", section(6, item_bytes=8), "section_item_bytes", "LISTING", "item bytes", "8", base="listing", versions=(2,))
+index("listing_an_item_short", lambda opened: section(6, bytes=opened.section(6)["bytes"] - 16)(opened), "listing_items", "LISTING", "item", base="listing", versions=(2,))
+index("listing_of_no_items", section(6, bytes=0), "listing_items", "LISTING", "item", base="listing", versions=(2,))
 index("section_flag_reserved", section(4, flags=2), "section_reserved", "reserved|flag")
 index(
     "section_flag_reserved_of_unknown",

@@ -208,6 +208,18 @@ def mixed_tree():
     )
 
 
+def listed():
+    """Whose folders list in no order of names: see Generation.listing."""
+    return Folder(
+        {
+            b"m": File(b"m" * 20),
+            b"z": Folder({b"3": File(b"three"), b"1": File(b"one"), b"2": Link(b"1"), b"4": Folder()}),
+            b"a": Folder({b"only": File(b"only")}),
+            b"k": File(b""),
+        }
+    )
+
+
 def first_tree():
     return Folder({b"kept": Folder({b"one": File(b"one" * 30)}), b"replaced": File(b"old bytes")})
 
@@ -291,7 +303,10 @@ FIRST = {
 }
 
 
-GOLDEN = FIRST | {name + "_2": dataclasses.replace(case, version=2) for name, case in FIRST.items()}
+# Of what came with version 2 or later.
+SECOND = {"listing": Golden(listed(), own(Generation(listed(), listing=True)), version=2)}
+
+GOLDEN = FIRST | {name + "_2": dataclasses.replace(case, version=2) for name, case in (FIRST | SECOND).items()}
 
 
 def name_of(name, version):

@@ -80,6 +80,7 @@ class Generation:
     sections: tuple = ()
     manifest_lines: tuple = ()
     anew: bool = False  # the tree and the shard table start anew, as by `create --force`
+    listing: bool = False  # folders list as their children were given, not by name
     reversed_layout: bool = False  # other orders of sections and manifest lines, which the page leaves free
 
 
@@ -387,9 +388,22 @@ class Writer:
             (3, 64, bytes(shards), 0, 1),
             (4, self.version.block_bytes, bytes(blocks), 0, 1),
         ] + [(s.id, s.item_bytes, s.payload, s.hole_bytes, 0) for s in what.sections]
+        if what.listing:
+            sections.append((6, 16, self._listing(order, first_child), 0, 1))
         if what.reversed_layout:
             sections.reverse()
         return self._lay_out(what, sections, len(order), totals, sum(distinct.values()))
+
+    @staticmethod
+    def _listing(order, first_child):
+        items = [(0, 0)] * len(order)
+        for number, first in first_child.items():
+            children = order[number][2].children
+            names = sorted(children)
+            listed = [names.index(name) for name in children]
+            for i in range(len(names)):
+                items[first + i] = (listed[i], listed.index(i))
+        return b"".join(struct.pack("<QQ", *item) for item in items)
 
     def _lay_out(self, what, sections, entry_count, totals, record_bytes):
         with open(os.path.join(self.folder, f"index-{self.generation:08d}"), "x+b") as file:

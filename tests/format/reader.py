@@ -143,8 +143,7 @@ def full_check(path):
                 )
             if entry.is_directory:
                 directories += 1
-                for _ in store.children(entry):
-                    pass
+                store.listed(entry)
             elif entry.is_symlink:
                 symlinks += 1
             else:
@@ -153,6 +152,11 @@ def full_check(path):
                 tree_bytes += entry.size
                 if entry.size:
                     records.setdefault((entry.shard, entry.offset, entry.size), []).append(entry)
+        refuse_if(
+            store.has_listing and store.listing_item(0) != (0, 0),
+            "listing_root",
+            f"{store.manifest.index}: entry 0: the root has a place in a listing",
+        )
         record_bytes = sum(size for _, _, size in records)
         for title, stated, counted in (
             ("file count", store.header.file_count, files),

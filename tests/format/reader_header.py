@@ -13,8 +13,9 @@ PIECE_BYTES = 1 << 16  # of the index: header block, body block, root piece
 SHARD_BYTES = 64
 ENTRIES_MAX = 2**40 - 2
 
-ENTRIES, NAMES, SHARDS, BLOCKS, CHECKSUMS = 1, 2, 3, 4, 5
-SECTION_NAMES = {ENTRIES: "ENTRIES", NAMES: "NAMES", SHARDS: "SHARDS", BLOCKS: "BLOCKS", CHECKSUMS: "CHECKSUMS"}
+ENTRIES, NAMES, SHARDS, BLOCKS, CHECKSUMS, LISTING = 1, 2, 3, 4, 5, 6
+SECTION_NAMES = {ENTRIES: "ENTRIES", NAMES: "NAMES", SHARDS: "SHARDS", BLOCKS: "BLOCKS", CHECKSUMS: "CHECKSUMS", LISTING: "LISTING"}
+OPTIONAL = {LISTING}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Layout:
 
 LAYOUTS = {
     1: Layout(8192, 16, 4096, {ENTRIES: 96, NAMES: 1, SHARDS: 64, BLOCKS: 16, CHECKSUMS: 8}),
-    2: Layout(65_536, 32, 1024, {ENTRIES: 128, NAMES: 1, SHARDS: 64, BLOCKS: 48, CHECKSUMS: 32}),
+    2: Layout(65_536, 32, 1024, {ENTRIES: 128, NAMES: 1, SHARDS: 64, BLOCKS: 48, CHECKSUMS: 32, LISTING: 16}),
 }
 
 
@@ -130,6 +131,11 @@ def parse_header(manifest, raw, file_bytes):
         "header_shard_count",
         f"shard count {shard_count}: SHARDS has {sections[SHARDS].bytes} bytes",
     )
+    check(
+        LISTING in layout.item_bytes and LISTING in sections and entry_count * 16 != sections[LISTING].bytes,
+        "listing_items",
+        "LISTING has not an item for each entry",
+    )
     step = layout.sum_bytes
     roots = tuple(raw[i : i + step] for i in range(layout.roots_at, layout.hash_at, step))
     pieces = -(-sections[CHECKSUMS].bytes // PIECE_BYTES)
@@ -176,7 +182,7 @@ def parse_sections(name, layout, raw, count, file_bytes):
         )
     by_id = {s.id: s for s in sections}
     for id_, title in SECTION_NAMES.items():
-        refuse_if(id_ not in by_id, "section_missing", f"{name}: section {title} is missing")
+        refuse_if(id_ not in by_id and id_ not in OPTIONAL, "section_missing", f"{name}: section {title} is missing")
     place = by_id[CHECKSUMS]
     refuse_if(
         place.offset % PIECE_BYTES or place.offset + place.bytes != file_bytes,

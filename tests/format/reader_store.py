@@ -25,6 +25,7 @@ from reader_header import (
     BLOCKS,
     CHECKSUMS,
     ENTRIES,
+    LISTING,
     NAMES,
     PIECE_BYTES,
     SHARD_BYTES,
@@ -383,6 +384,34 @@ class Store:
             )
             before = child.name
             yield child
+
+    @property
+    def has_listing(self):
+        return LISTING in self.layout.item_bytes and LISTING in self.header.sections
+
+    def listing_item(self, number):
+        """(listed, place) of the item of entry `number`."""
+        return struct.unpack("<QQ", self.section_bytes(LISTING, number * 16, 16))
+
+    def listed(self, directory):
+        """The checked entries of the directory's children, in the order in which it lists them."""
+        children = list(self.children(directory))
+        if not self.has_listing:
+            return children
+        items = [self.listing_item(child.number) for child in children]
+        for place, (listed, own_place) in enumerate(items):
+            refuse_if(
+                listed >= len(items) or own_place >= len(items),
+                "listing_range",
+                f"{self.manifest.index}: entry {directory.offset + place}: its listed position or its place leaves the folder",
+            )
+        for place, (listed, own_place) in enumerate(items):
+            refuse_if(
+                items[listed][1] != place or items[own_place][0] != place,
+                "listing_inverse",
+                f"{self.manifest.index}: entry {directory.offset + place}: listed at another place than it has",
+            )
+        return [children[listed] for listed, _ in items]
 
     def _check_parent(self, directory, child):
         refuse_if(

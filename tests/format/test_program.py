@@ -8,6 +8,7 @@ import stat
 import pytest
 
 import golden
+from make_store import Generation, Section, write_store
 from format_support import (
     BAD_IN_VERSIONS,
     BY_NAME,
@@ -93,6 +94,12 @@ def test_program_accepts_the_longest_path(version, augurpack, folder):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_program_accepts_an_empty_section_within_another(version, augurpack, folder):
     check_by_program(augurpack, write_empty_section_within_another(folder, version), golden.plain(), folder)
+
+
+def test_program_ignores_section_6_of_version_1(augurpack, folder):
+    store = os.path.join(folder, "store")
+    write_store(store, [Generation(golden.listed(), sections=(Section(6, b"whatever", 8),))], 1)
+    check_by_program(augurpack, store, golden.listed(), folder)
 
 
 def test_program_warns_of_another_mtime(augurpack, folder):

@@ -27,7 +27,7 @@ from format_support import (
     write_longest_path,
     write_two_root_pieces,
 )
-from make_store import File, MIB, in_path_order
+from make_store import File, Generation, MIB, Section, in_path_order, write_store
 from patch import Index
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -66,6 +66,28 @@ def test_own_shards_are_understood_alone(name, folder):
     if not name.startswith("unknown_section"):  # which holds the debris of a killed writer
         os.remove(os.path.join(store, "manifest"))
         assert_same(read_by_rebuild(store), expected(golden.GOLDEN[name].tree))
+
+
+def test_folders_list_in_their_own_order(folder):
+    def listed(store, directory, node):
+        entries = store.listed(directory)
+        assert [entry.name for entry in entries] == list(node.children)
+        for entry in entries:
+            if entry.is_directory:
+                listed(store, entry, node.children[entry.name])
+
+    with reader.Store(golden.unpack("listing_2", folder)) as store:
+        assert [entry.name for entry in store.children(store.entry(0))] == [b"a", b"k", b"m", b"z"]
+        listed(store, store.entry(0), golden.listed())
+
+
+def test_an_index_of_version_1_has_no_listing(folder):
+    """There 6 is an unknown id like any other."""
+    path = os.path.join(folder, "store")
+    write_store(path, [Generation(golden.listed(), sections=(Section(6, b"whatever", 8),))], 1)
+    reader.full_check(path)
+    with reader.Store(path) as store:
+        assert [entry.name for entry in store.listed(store.entry(0))] == [b"a", b"k", b"m", b"z"]
 
 
 def test_images_are_recorded(folder):

@@ -252,9 +252,9 @@ def end_mount(pid, point, how):
         assert run(["umount", "-l", point]).returncode == 0
 
 
-def pack(augurpack, tree, store):
+def pack(augurpack, tree, store, *options):
     """Packs a folder; the store can be read by all."""
-    done = run([augurpack, "create", "--quiet", tree, store])
+    done = run([augurpack, "create", "--quiet", *options, tree, store])
     assert done.returncode == 0, done.stderr
     return store
 

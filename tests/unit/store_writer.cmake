@@ -5,6 +5,7 @@ augur_test(store_writer
   unit/store_writer/full_disk_test.cc
   unit/store_writer/kill_test.cc
   unit/store_writer/links_test.cc
+  unit/store_writer/listing_test.cc
   unit/store_writer/model_test.cc
   unit/store_writer/modes_test.cc
   unit/store_writer/parts_test.cc

@@ -18,6 +18,7 @@ int RunPack(const PackOptions& options, std::string_view verb, WriterOptions wri
   if (!folder.ok()) return Fail(kAugurpack, folder.status());
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
   if (!filter.ok()) return Fail(kAugurpack, filter.status());
+  if (const Status listing = CheckListing(options, *folder); !listing.ok()) return Fail(kAugurpack, listing);
   writer_options = WithPackOptions(options, writer_options);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
   if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));

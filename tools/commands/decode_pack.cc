@@ -31,6 +31,7 @@ constexpr std::string_view kPackedCure =
 std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const DecodeSource& source) {
   std::string recipe = ViewRecipe(spec) + "of " + source.identity + "\n";
   if (options.ignore_zeros) recipe += "ignore-zeros\n";
+  if (options.listing) recipe += "listing\n";
   for (const std::string& pattern : options.include) recipe += "include " + Printable(pattern) + "\n";
   for (const std::string& pattern : options.exclude) recipe += "exclude " + Printable(pattern) + "\n";
   return recipe;
@@ -90,7 +91,15 @@ int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOpti
   if (!filter.ok()) return Fail(kAugurpack, filter.status());
   Result<DecodeSource> source = FindDecodeSource(options.source, options.store);
   if (!source.ok()) return Fail(kAugurpack, source.status());
+  const bool of_store = source->store != nullptr;
+  const bool store_has_listing = of_store && source->store->summary().has_listing;
+  if (options.listing && !store_has_listing) {
+    const Result<bool> folder = of_store ? Result<bool>(false) : IsFolder(options.source);
+    if (!folder.ok()) return Fail(kAugurpack, folder.status());
+    if (const Status listing = CheckListing(options, *folder); !listing.ok()) return Fail(kAugurpack, listing);
+  }
   writer_options = WithPackOptions(options, writer_options);
+  writer_options.listing = writer_options.listing || store_has_listing;
   writer_options.recipe = Recipe(options, spec, *source);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
   if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));

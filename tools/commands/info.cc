@@ -95,6 +95,7 @@ std::string Text(const std::string& path, const Info& info) {
                      " of the files)");
   line("folders", std::to_string(summary.directory_count) + ", with the root");
   line("links", std::to_string(summary.symlink_count));
+  line("order", summary.has_listing ? "folders list as the source did" : "folders list by name");
   line("tree", SizeAndBytes(summary.tree_bytes));
   line("records", SizeAndBytes(summary.record_bytes) + ", identical files counted once");
   line("index", SizeAndBytes(summary.index_bytes));
@@ -118,6 +119,7 @@ std::string Json(const std::string& path, const Info& info) {
                                  {"images", summary.image_count},
                                  {"directories", summary.directory_count},
                                  {"symlinks", summary.symlink_count},
+                                 {"order", summary.has_listing ? "listing" : "name"},
                                  {"tree_bytes", summary.tree_bytes},
                                  {"record_bytes", summary.record_bytes},
                                  {"index_bytes", summary.index_bytes},

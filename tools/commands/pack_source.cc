@@ -27,9 +27,17 @@ Result<bool> IsFolder(const std::string& source) {
 
 WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer) {
   writer.resume = options.resume;
+  writer.listing = options.listing;
   writer.shard_bytes = options.shard_bytes;
   writer.writer = "augurpack " AUGUR_VERSION;
   return writer;
+}
+
+Status CheckListing(const PackOptions& options, bool has_listing) {
+  if (!options.listing || has_listing) return {};
+  return {Code::kInvalid, (options.source == "-" ? "standard input" : Printable(options.source)) +
+                              ": has no listing that --order=listing could keep: give a folder, or leave the option "
+                              "out"};
 }
 
 Status WithCure(const Status& status, WriteMode mode) {

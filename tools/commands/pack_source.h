@@ -24,6 +24,9 @@ inline constexpr std::string_view kResumeCure = ": the same command with --resum
 // The writer's options with what the command line says of them.
 WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer);
 
+// kInvalid: the order of a listing is asked for, and the source has none.
+Status CheckListing(const PackOptions& options, bool has_listing);
+
 // Why a writer could not begin, with what to do when there is a store already.
 Status WithCure(const Status& status, WriteMode mode);
 

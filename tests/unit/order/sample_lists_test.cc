@@ -71,6 +71,29 @@ TEST_F(SampleListsTest, ClassesAndTheirFoldersByPath) {
                           "train/b/1.png", "train/b/2.jpg"));
 }
 
+TEST_F(SampleListsTest, UnsortedListsGoByTheListing) {
+  const auto writer = Begin({.listing = true});
+  ASSERT_NE(writer, nullptr);
+  uint64_t place = 100;
+  const auto add = [&](const std::string& path) {
+    ASSERT_TRUE(writer->AddFile(path, {.mode = 0644, .place = --place}, {}, Bytes(path)).ok());
+  };
+  ASSERT_TRUE(writer->AddDirectory("b", {.mode = 0755, .place = 2}).ok());
+  ASSERT_TRUE(writer->AddDirectory("a", {.mode = 0755, .place = 3}).ok());
+  for (const char* path : {"1.jpg", "2.jpg", "a/01.jpg", "a/1.jpg", "a/9.jpg", "b/3.jpg", "b/4.jpg"}) add(path);
+  ASSERT_TRUE(writer->Commit().ok());
+  const auto opened = Store::Open(store_);
+  ASSERT_TRUE(opened.ok()) << opened.status().text();
+  opened_ = *opened;
+  EXPECT_THAT(List("os.walk of images", ""),
+              ElementsAre("2.jpg", "1.jpg", "b/4.jpg", "b/3.jpg", "a/9.jpg", "a/1.jpg", "a/01.jpg"));
+  EXPECT_THAT(List("os.walk .jpg", "a"), ElementsAre("a/9.jpg", "a/1.jpg", "a/01.jpg"));
+  // By name; of names with equal keys the one that is listed first.
+  EXPECT_THAT(List("timm ImageFolder", "a"), ElementsAre("a/1.jpg", "a/01.jpg", "a/9.jpg"));
+  EXPECT_THAT(List("torchvision ImageFolder", ""), ElementsAre("a/01.jpg", "a/1.jpg", "a/9.jpg", "b/3.jpg", "b/4.jpg"));
+  EXPECT_THAT(List("DALI readers.file", ""), ElementsAre("a/01.jpg", "a/1.jpg", "a/9.jpg", "b/3.jpg", "b/4.jpg"));
+}
+
 TEST_F(SampleListsTest, NaturalOrderMixesFoldersWithEqualKeys) {
   Make({"c10/1.jpg", "c2/img10.jpg", "c2/img9.jpg", "C02/img9.jpg", "C02/img11.jpg", "c02/img10.jpg"});
   // Ties in the order of the listing: C02, c02, c2.
