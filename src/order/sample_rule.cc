@@ -30,6 +30,11 @@ constexpr auto kDali = std::to_array<Words>({".jpg", ".jpeg", ".png", ".bmp", ".
 constexpr auto kUltralytics = std::to_array<Words>({".bmp", ".dng", ".jpeg", ".jpg", ".mpo", ".png", ".tif", ".tiff",
                                                     ".webp", ".pfm", ".heic", ".heif", ".avif", ".jp2", ".jpeg2000"});
 
+// fastai/data/transforms.py, image_extensions: Python's table of types, of 3.13.
+constexpr auto kFastai = std::to_array<Words>({".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".ief", ".jpe",
+                                               ".jpeg", ".jpg", ".pbm", ".pgm",  ".png",  ".pnm", ".ppm", ".ras",
+                                               ".rgb",  ".svg", ".tif", ".tiff", ".webp", ".xbm", ".xpm", ".xwd"});
+
 using enum SampleWalk;
 using enum ExtensionMatch;
 constexpr auto kTaken = HiddenNames::kTaken;
@@ -53,6 +58,7 @@ constexpr auto kRows = std::to_array<SampleRuleRow>({
     {"sorted glob of all files", kPathText, kAll, {}, kTaken, true},
     {"path order of all files", kPathParts, kAll, {}, kTaken, false},
     {"path order of images", kPathParts, kEnding, kTorchvision, kTaken, false},
+    {"fastai get_image_files", kTopDown, kEnding, kFastai, kLeftOut, true},
     {"os.walk of all files", kTopDown, kAll, {}, kTaken, false},
     {"os.walk of images", kTopDown, kEnding, kTorchvision, kTaken, false},
     {"os.walk", kTopDown, kOne, {}, kTaken, false},

@@ -10,6 +10,7 @@
 #include "shuffle/keras_sampler.h"
 #include "shuffle/known_samplers.h"
 #include "shuffle/list_shuffle.h"
+#include "shuffle/python_sampler.h"
 #include "shuffle/tf_shuffle.h"
 #include "shuffle/webdataset_sampler.h"
 
@@ -68,6 +69,21 @@ void AddLists(Known* known) {
   }
 }
 
+// Settled from the front, so that all common seeds cost 5 us each. Of later epochs each costs the draws of those
+// before: 14 ms for 1.3 million samples, 0.25 s for those of all that are tried.
+void AddPythonSamples(Known* known) {
+  constexpr uint64_t kLaterEpochs = 3;  // behind a look at a batch, or two
+  for (const uint64_t seed : kCommonSeeds) {
+    Add(known, PythonSampleSampler({.seed = seed, .epochs = SampleEpochs::kFastai}), Likelihood::kCustom, 1);
+    for (const auto epochs : {SampleEpochs::kOnce, SampleEpochs::kContinued}) {
+      Add(known, PythonSampleSampler({.seed = seed, .epochs = epochs}), Likelihood::kCustom, 1);
+    }
+  }
+  for (const uint64_t seed : std::span(kCommonSeeds).first(kCommonestSeeds)) {
+    Add(known, PythonSampleSampler({.seed = seed, .epochs = SampleEpochs::kFastai}), Likelihood::kCustom, kLaterEpochs);
+  }
+}
+
 void AddKeras(Known* known) {
   for (const uint32_t seed : kKerasSeeds) {
     for (const KerasImageSampler::Recipe& recipe : KerasRecipes(seed, kKerasBatches)) {
@@ -98,6 +114,7 @@ void AddKnownOtherSamplers(std::vector<KnownSampler>* known) {
   Add(known, WebdatasetSampler({.seed = 0, .seed_plus_epoch = true}), Likelihood::kCustom);
   AddTf(known);
   AddKeras(known);
+  AddPythonSamples(known);
   AddLists(known);
 }
 

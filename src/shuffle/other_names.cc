@@ -7,6 +7,7 @@
 #include "shuffle/dali_sampler.h"
 #include "shuffle/keras_sampler.h"
 #include "shuffle/list_shuffle.h"
+#include "shuffle/python_sampler.h"
 #include "shuffle/tf_shuffle.h"
 #include "shuffle/webdataset_sampler.h"
 
@@ -39,6 +40,20 @@ SamplerResult List(Hint hint, ListShuffler shuffler, ListEpochs epochs) {
   AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
   return Shared(
       ListShuffleSampler({.shuffler = shuffler, .seed = seed, .epochs = hint.same_epoch ? ListEpochs::kOnce : epochs}));
+}
+
+SamplerResult PythonSample(Hint hint, SampleEpochs epochs) {
+  AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
+  return Shared(PythonSampleSampler({.seed = seed,
+                                     .epochs = hint.same_epoch ? SampleEpochs::kOnce : epochs,
+                                     .loaders_before = hint.position.value_or(0)}));
+}
+
+SamplerResult Fastai(Hint hint) {
+  if (hint.same_epoch) {
+    return Status(Code::kInvalid, "--sampler fastai: --same-epoch: its epochs are never the same: leave that out");
+  }
+  return PythonSample(hint, SampleEpochs::kFastai);
 }
 
 SamplerResult Fairseq(Hint hint) {
@@ -95,6 +110,14 @@ std::vector<NamedSampler> ListNames() {
       {.name = "python-in-place",
        .what = "random.seed(seed), then random.shuffle of the same list in every epoch",
        .make = [](Hint hint) { return List(hint, kPython, kInPlace); }},
+      {.name = "python-sample",
+       .what = "random.seed(seed), then random.sample of all samples in every epoch; --same-epoch: only once",
+       .make = [](Hint hint) { return PythonSample(hint, SampleEpochs::kContinued); }},
+      {.name = "fastai",
+       .what =
+           "random.seed(seed) or set_seed(seed), then fastai's DataLoaders; --position: loaders made before the one "
+           "that is read; each look at a batch (show_batch, lr_find) is an epoch: see --epoch-from",
+       .make = Fastai},
       {.name = "ffcv",
        .what = "FFCV's OrderOption.RANDOM, seed + epoch",
        .make = [](Hint hint) { return List(hint, kNumpyGenerator, kSeedPlusEpoch); }},

@@ -7,7 +7,7 @@
 
 namespace augur {
 
-// The samplers of NumPy, Python, TensorFlow, Keras, DALI, webdataset, fairseq, FFCV and Hugging Face datasets.
+// The samplers of NumPy, Python, fastai, TensorFlow, Keras, DALI, webdataset, fairseq, FFCV and Hugging Face datasets.
 std::vector<NamedSampler> OtherNames();
 
 }  // namespace augur

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/python_random.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 #include "base/check.h"
 #include "shuffle/masked_draw.h"
+#include "shuffle/swap_map.h"
 
 namespace augur {
 namespace {
@@ -65,6 +68,40 @@ IndexOrder PythonRandom::Sample(uint32_t n, uint32_t count) {
     } while (!taken.insert(item).second);
   }
   return sample;
+}
+
+void PythonRandom::SampleAll(uint32_t n, size_t count, IndexOrder* order) {
+  // Of all of them sample() keeps a list, and fills the gap that it drew from with the last that is left.
+  const auto taken = static_cast<uint32_t>(std::min<size_t>(count, n));
+  constexpr uint32_t kPlacesAStepMin = 64;  // as for FrontShuffle
+  order->clear();
+  order->reserve(taken);
+  if (taken >= n / kPlacesAStepMin) {
+    IndexOrder left(n);
+    std::iota(left.begin(), left.end(), 0U);
+    for (uint32_t last = n; last-- > n - taken;) {
+      const uint32_t drawn = Draw(last);
+      order->push_back(std::exchange(left[drawn], left[last]));
+    }
+    return;
+  }
+  SwapMap left(taken);
+  for (uint32_t last = n; last-- > n - taken;) {
+    const uint32_t drawn = Draw(last);
+    order->push_back(left.Exchange(drawn, left.At(last)));
+  }
+}
+
+void PythonRandom::SkipSample(uint32_t n) {
+  for (uint32_t last = n; last-- > 0;) Draw(last);
+}
+
+uint32_t PythonRandom::Draw32() {
+  for (;;) {
+    // getrandbits(33): the low half first, of the second output the top bit.
+    const uint32_t low = generator_.Next();
+    if (generator_.Next() >> 31 == 0) return low;
+  }
 }
 
 }  // namespace augur

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "shuffle/mt19937.h"
@@ -25,6 +26,12 @@ class PythonRandom {
   void Shuffle(IndexOrder* order);
   // sample(range(n), count). REQUIRES: count <= n.
   IndexOrder Sample(uint32_t n, uint32_t count);
+  // Replaces *order by the first `count`, n at most, of sample(range(n), n), and goes on behind these.
+  void SampleAll(uint32_t n, size_t count, IndexOrder* order);
+  // Goes on as if sample(range(n), n) had been taken.
+  void SkipSample(uint32_t n);
+  // randint(0, 2**32 - 1): two outputs, which are drawn again for half of all.
+  uint32_t Draw32();
 
  private:
   Mt19937 generator_;

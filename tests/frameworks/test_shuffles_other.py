@@ -20,6 +20,7 @@ import pytest
 
 STATE, GENERATOR, PYTHON = 0, 1, 2  # ListShuffler
 ONCE, SEED_PLUS_EPOCH, CONTINUED, IN_PLACE = 0, 1, 2, 3  # ListEpochs
+SAMPLED_ONCE, SAMPLED_ON, FASTAI = 0, 1, 2  # SampleEpochs
 RESHUFFLED, SAME = 0, 1  # TfEpochs
 ALL, TRAINING, VALIDATION = 0, 1, 2  # KerasImageSampler::Part
 RANDOM_SHUFFLE, AFTER_EPOCH = 0, 1  # DaliFileSampler::Epochs
@@ -130,6 +131,63 @@ def test_python_of_random_sizes_and_seeds(dump, rng):
         generator = random.Random(seed)
         chosen = [generator.choice(range(samples)) for _ in range(20)]
         assert dump("python-choice", seed, 20, samples) == chosen, (samples, seed)
+
+
+def test_python_samples_of_random_sizes_and_seeds(dump, rng):
+    for samples in (1, 2, 3, 20, 21, 22, 1023, 1024, 1025, *(size_of(rng) for _ in range(30))):
+        seed, epoch, count = rng.randrange(2 ** rng.choice((8, 32, 64))), rng.randrange(4), rng.randrange(samples) + 1
+        generator = random.Random(seed)
+        orders = [generator.sample(range(samples), samples) for _ in range(epoch + 1)]
+        assert dump("python-epoch", samples, epoch, 0, seed, SAMPLED_ON) == orders[epoch], (samples, epoch, seed)
+        assert dump("python-epoch", samples, epoch, count, seed, SAMPLED_ONCE) == orders[0][:count], (samples, seed)
+        few = max(1, samples // 100)  # so few that no list of all is laid out
+        assert dump("python-epoch", samples, epoch, few, seed, SAMPLED_ON) == orders[epoch][:few], (samples, epoch, seed)
+
+
+class AsFastaiDraws:
+    """What fastai/data/load.py documents of the generator of a DataLoader."""
+
+    def __init__(self, samples):
+        self.samples, self.rng = samples, random.Random(random.randint(0, 2**32 - 1))
+
+    def epoch(self):
+        self.rng = random.Random(self.rng.randint(0, 2**32 - 1))
+        return self.rng.sample(list(range(self.samples)), self.samples)
+
+
+def fastai_loader(samples):
+    loader = pytest.importorskip("fastai.data.load").DataLoader
+    made = loader(range(samples), bs=7, shuffle=True)
+
+    def epoch():
+        made.randomize()
+        return list(made.get_idxs())
+
+    made.epoch = epoch
+    return made
+
+
+@pytest.mark.parametrize("make", [AsFastaiDraws, fastai_loader], ids=["documented", "fastai"])
+def test_fastai_of_random_sizes_and_seeds(dump, rng, make):
+    make(1)  # an import may draw, too
+    for _ in range(40):
+        samples, seed, before = size_of(rng), rng.randrange(2 ** rng.choice((8, 32, 64))), rng.randrange(3)
+        random.seed(seed)
+        loader = [make(samples) for _ in range(before + 1)][before]
+        for epoch in range(4):
+            order = loader.epoch()
+            assert dump("python-epoch", samples, epoch, 0, seed, FASTAI, before) == order, (samples, epoch, seed, before)
+
+
+def test_fastai_reads_in_this_order(dump):
+    """By its batches, with and without workers."""
+    loader = pytest.importorskip("fastai.data.load").DataLoader
+    for workers in (0, 2):
+        random.seed(42)
+        made = loader(list(range(100)), bs=8, shuffle=True, num_workers=workers)
+        for epoch in range(3):
+            read = [int(index) for batch in made for index in batch]
+            assert read == dump("python-epoch", 100, epoch, 0, 42, FASTAI)
 
 
 def test_batches_as_fairseq_shuffles_them(dump, rng):

@@ -147,6 +147,23 @@ def test_subset_random_sampler(order, rng):
             assert order(samples, epoch, "subset", "--seed", seed) == indices, (samples, seed, epoch)
 
 
+def test_fastai_behind_its_random_splitter(order, rng):
+    """RandomSplitter(valid_pct, seed): the training part is randperm of the global generator without its beginning, and the
+    loader draws from that part (fastai/data/transforms.py, fastai/data/load.py)."""
+    for _ in range(20):
+        samples, seed, split_seed = rng.randint(10, 2000), rng.randrange(2**64), rng.randrange(2**32)
+        cut = int(rng.choice([0.1, 0.2, 0.5]) * samples)
+        random.seed(seed)
+        torch.manual_seed(split_seed)
+        part = torch.randperm(samples).tolist()[cut:]
+        draws = random.Random(random.randint(0, 2**32 - 1))
+        words = ["--seed", seed, "--split-seed", split_seed, "--split-from", cut, "--split-size", samples - cut]
+        for epoch in range(3):
+            draws = random.Random(draws.randint(0, 2**32 - 1))
+            read = [part[place] for place in draws.sample(list(range(len(part))), len(part))]
+            assert order(samples, epoch, "fastai", *words) == read, words
+
+
 def test_random_split_with_a_generator(order, rng):
     for _ in range(20):
         samples, seed, split_seed = rng.randint(2, 2000), rng.randrange(2**64), rng.randrange(-(2**63), 2**64)

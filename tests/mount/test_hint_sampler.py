@@ -32,6 +32,15 @@ if kind == "system":  # numbers of the kernel
     sampler = [index for _ in range(20) for index in random.SystemRandom().sample(range(len(data)), len(data))]
 if kind == "distributed":
     sampler = DistributedSampler(data, num_replicas=2, rank=1, seed=seed)
+class Fastai:  # what fastai/data/load.py draws
+    def __init__(self): self.rng = random.Random(random.randint(0, 2**32 - 1))
+    def __len__(self): return len(data)
+    def __iter__(self):
+        self.rng = random.Random(self.rng.randint(0, 2**32 - 1))
+        return iter(self.rng.sample(list(range(len(data))), len(data)))
+if kind == "fastai":
+    random.seed(seed)
+    sampler = Fastai()
 torch.manual_seed(seed)
 loader = DataLoader(data, batch_size=20, sampler=sampler, shuffle=sampler is None)
 print("ready", flush=True)
@@ -155,6 +164,22 @@ def test_random_sampler_hinted_in_mid_epoch(mount, readers):
     wait_until(lambda: "hint" in facts(mount), "the hint waits")  # while the daemon asks itself what is read
     wait_until(lambda: locked_as_hinted(mount) or reader.read() or False, "locked as hinted")
     assert read_without_requests(mount, reader, 10) <= MISSES_MAX
+
+
+def test_fastai_hinted(mount, readers):
+    """A seed that nothing else would try; the second epoch comes from the generator of the first."""
+    text = give_hint(mount, "--sampler", "fastai", "--seed", "70013")
+    assert text == "fastai DataLoader, seed 70013, from epoch 0"
+    reader = readers(mount.point, "fastai", 70013)
+    reader.read(2)
+    wait_until(lambda: locked_as_hinted(mount), "locked as hinted")
+    assert read_without_requests(mount, reader, FILES // BATCH - 2 + 10) <= MISSES_MAX
+    wait_until(lambda: "agrees with epoch 1" in facts(mount)["hint"], "the next epoch agrees")
+
+
+def test_fastai_of_a_common_seed_is_found(mount, readers):
+    reader = readers(mount.point, "fastai", 42)
+    wait_until(lambda: "fastai DataLoader, seed 42" in foreseen(mount) or reader.read() or False, "it is found")
 
 
 def test_wrong_hints_are_dropped_and_told(mount, readers):

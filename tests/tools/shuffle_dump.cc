@@ -21,6 +21,7 @@
 #include "shuffle/list_shuffle.h"
 #include "shuffle/numpy_random.h"
 #include "shuffle/python_random.h"
+#include "shuffle/python_sampler.h"
 #include "shuffle/streaming_sampler.h"
 #include "shuffle/tf_shuffle.h"
 #include "shuffle/webdataset_sampler.h"
@@ -135,6 +136,15 @@ IndexOrder PythonSample(Words words) {
   return random.Sample(n, words.Next32());
 }
 
+IndexOrder PythonEpoch(Words words) {
+  const uint64_t samples = words.NextU(), epoch = words.NextU(), count = words.NextU();
+  PythonSampleSampler::Recipe recipe;
+  recipe.seed = words.NextU();
+  recipe.epochs = static_cast<SampleEpochs>(words.Next());
+  recipe.loaders_before = words.NextU();
+  return Taken(PythonSampleSampler(recipe), samples, epoch, count);
+}
+
 // seed, count, end: random.choice(range(end)), one after the other
 IndexOrder PythonChoice(Words words) {
   PythonRandom random(words.NextU());
@@ -170,6 +180,7 @@ constexpr std::pair<std::string_view, IndexOrder (*)(Words)> kTable[] = {
     {"py1e", Py1e},
     {"python-sample", PythonSample},
     {"python-choice", PythonChoice},
+    {"python-epoch", PythonEpoch},
     {"keras-seed", KerasSeed},
     {"search", Search},
 };

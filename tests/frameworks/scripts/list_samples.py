@@ -7,6 +7,7 @@ itself fails. Rules have the names of src/order/sample_rule.cc, with "{}" for an
 
 import glob
 import json
+import mimetypes
 import os
 import pathlib
 import sys
@@ -14,6 +15,8 @@ import sys
 OLD_TORCHVISION = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", "webp")
 TORCHVISION = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 KERAS = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
+# fastai/data/transforms.py; Python has .webp there from 3.13 on, and before that from the tables of most systems.
+FASTAI = {ending for ending, kind in mimetypes.types_map.items() if kind.startswith("image/")} | {".webp"}
 ULTRALYTICS = {"bmp", "dng", "jpeg", "jpg", "mpo", "png", "tif", "tiff", "webp", "pfm", "heic", "heif", "avif", "jp2", "jpeg2000"}
 
 
@@ -91,7 +94,17 @@ def os_walk(root, ending, change=lambda walk: walk):
             for name in names if name.lower().endswith(ending)]
 
 
+def fastai_files(root):
+    """fastai/data/transforms.py, get_files."""
+    found = []
+    for folder, folders, names in os.walk(root, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [os.path.join(folder, name) for name in names if not name.startswith(".") and "." + name.split(".")[-1].lower() in FASTAI]
+    return found
+
+
 RULES = {
+    "fastai get_image_files": lambda root, _: fastai_files(root),
     "torchvision ImageFolder": lambda root, _: image_folder(root),
     "torchvision ImageFolder up to 0.8": lambda root, _: dataset_folder(root, OLD_TORCHVISION),
     "torchvision DatasetFolder {}": lambda root, extension: dataset_folder(root, (extension,)),

@@ -92,6 +92,7 @@ TEST(SamplerSpecTest, WhatIsTooFarIntoAStreamIsRefused) {
        {Words{"--sampler", "generator", "--seed", "1"},
         Words{"--sampler", "torch", "--seed", "1", "--stride", "4294967296"},
         Words{"--sampler", "numpy", "--seed", "1"}, Words{"--sampler", "python-in-place", "--seed", "1"},
+        Words{"--sampler", "python-sample", "--seed", "1"}, Words{"--sampler", "fastai", "--seed", "1"},
         Words{"--sampler", "dali-after-epoch"}}) {
     Words words = sampler;
     words.insert(words.end(), far.begin(), far.end());
