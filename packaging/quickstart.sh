@@ -39,6 +39,14 @@ unmount() {
   done
   if [ "$(id -u)" -eq 0 ]; then umount -l "$mount"; else fusermount3 -uz "$mount"; fi
 }
+# What a mount that ran at $1 times the speed of the folder shows.
+verdict() {
+  awk -v ratio="$1" 'BEGIN {
+    if (ratio !~ /^[0-9.]+$/) print "The two rates could not be compared: see above."
+    else if (ratio + 0 >= 0.97) print "1 is as fast, and a few hundredths to either side are chance: packing costs nothing here."
+    else printf "The mount took %.0f %% of the speed: that is what it costs here to read through it.\n", 100 * (1 - ratio)
+  }'
+}
 torchvision= # the process that installs it
 finish() {
   [ -z "$torchvision" ] || wait "$torchvision" || true
@@ -105,10 +113,11 @@ cat <<END
 
 What you see: an unmodified torchvision ImageFolder with a DataLoader read every photograph once an epoch, in shuffled
 order, decoded, cropped and normalised it. "folder" is the plain folder on your disk, "mount" is the same tree, served
-from a few large files. $ratio means that the mount ran at $ratio times the speed of the folder: 1 is as fast, and
-a few hundredths to either side are chance. Both were in the page cache, and your processor spends most of the time
-decoding JPEG; so what you see is that packing costs nothing and changes no sample. What it gains (a scan, a cold
-disk, a copy of a million files) is measured by bench/compare.py; bench/README.md explains it.
+from a few large files. $ratio means that the mount ran at $ratio times the speed of the folder.
+$(verdict "$ratio")
+Both were in the page cache, and your processor spends most of the time decoding JPEG. So this is the case in which
+a mount gains nothing, and no sample is changed. What it gains (a scan, a cold disk, a copy of a million files) is
+measured by bench/compare.py; bench/README.md explains it.
 
 Try it yourself:
   $build/tools/augurfs $store $mount

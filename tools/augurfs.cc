@@ -314,6 +314,7 @@ class Daemon {
                                     .store_path = options_.store,
                                     .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
                                     .group = cache_group_,
+                                    .outlives = options_.cache_outlives,
                                     .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
                                     .memory_available = {}};
       if (options_.cache == CachePlace::kShm) {
@@ -406,6 +407,7 @@ class Daemon {
       statistics_.ReadFrom(Gauge::kWarehouseBytes, [this] { return warehouse_->used_bytes(); });
       statistics_.ReadFrom(Gauge::kWarehouseBytesMax, [this] { return warehouse_->bytes_max(); });
       statistics_.ReadFrom(Gauge::kWarehouseBlocks, [this] { return warehouse_->block_count(); });
+      statistics_.ReadFrom(Gauge::kWarehouseTakenBytes, [this] { return warehouse_->taken_bytes(); });
     }
     statistics_.ReadFrom(Gauge::kMemoryBytes, [] {
       const Result<ProcessMemoryUse> memory = ProcessMemory();
@@ -420,20 +422,22 @@ class Daemon {
   void PrepareControl() {
     if (background_ && options_.log_path.empty()) log_ = PlaceWithoutFile(mount_point_->path(), RuntimeFolders());
     const bool handed_down = MountPoint::HandedDownFd(mount_point_->path()) >= 0;
-    control_ = std::make_unique<DaemonControl>(
-        store_, statistics_,
-        DaemonControlOptions{.mount_point = mount_point_->path(),
-                             .order_prefix = handed_down ? "" : mount_point_->path(),
-                             .facts = {{"store", store_->path()},
-                                       {"generation", std::to_string(store_->summary().generation)},
-                                       {"reading_by", engine_->Description()},
-                                       {"log", log_.Describe()},
-                                       {"version", AUGUR_VERSION},
-                                       {"process", std::to_string(getpid())}},
-                             .prefetch = prefetcher_.get(),
-                             .order_bytes_max = settings_.order_bytes_max,
-                             .foreseer = foreseer_.get(),
-                             .file_system = file_system_.get()});
+    Facts facts = {{"store", store_->path()},
+                   {"generation", std::to_string(store_->summary().generation)},
+                   {"reading_by", engine_->Description()},
+                   {"log", log_.Describe()},
+                   {"version", AUGUR_VERSION},
+                   {"process", std::to_string(getpid())}};
+    if (warehouse_ && !warehouse_->path().empty()) facts.emplace_back("shared_file", warehouse_->path());
+    control_ =
+        std::make_unique<DaemonControl>(store_, statistics_,
+                                        DaemonControlOptions{.mount_point = mount_point_->path(),
+                                                             .order_prefix = handed_down ? "" : mount_point_->path(),
+                                                             .facts = std::move(facts),
+                                                             .prefetch = prefetcher_.get(),
+                                                             .order_bytes_max = settings_.order_bytes_max,
+                                                             .foreseer = foreseer_.get(),
+                                                             .file_system = file_system_.get()});
     file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });
     file_system_->AddVirtualFile("metrics", [this] { return control_->Metrics(); });
     Result<ControlSocket> socket = ControlSocket::Listen(RuntimeFolders());

@@ -171,8 +171,8 @@ std::vector<Option> MakeOptions() {
        .brief = "where records are kept from epoch to epoch",
        .text =
            "ram: memory of the daemon. shm: a file in /dev/shm, for root in /run/augurfs-shm, that all mounts of the "
-           "store by this user on this host share (or by those of cache-group=), and that the next mount finds "
-           "again. none: nowhere.",
+           "store by this user on this host share (or by those of cache-group=); the last of them that ends removes "
+           "it (see cache-outlives). none: nowhere.",
        .place = OptionPlace::kMount},
       {.name = "cache-size",
        .value = "SIZE",
@@ -182,6 +182,14 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "part of memory= that is for kept records",
        .text = "Default: what reads in flight and the files pushed ahead of the reader leave.",
+       .place = OptionPlace::kMount},
+      {.name = "cache-outlives",
+       .category = "Mount options",
+       .brief = "with cache=shm: keep the records for the next mount",
+       .text =
+           "The file in shared memory stays when the last mount of the store ends, and the next mount with cache=shm "
+           "finds the records in it. It takes memory until then: remove it, or mount once without this option. "
+           "Default: the last mount removes it.",
        .place = OptionPlace::kMount},
       {.name = "cache-group",
        .value = "GROUP",
@@ -420,6 +428,10 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.cache = ReadCachePlace(values.Text("-o cache"));
   options.cache_bytes = values.Number("-o cache-size");
   options.cache_group = values.Text("-o cache-group");
+  options.cache_outlives = values.Given("-o cache-outlives");
+  if (options.cache_outlives && options.cache != CachePlace::kShm) {
+    return Status(Code::kInvalid, "-o cache-outlives: only what is kept in /dev/shm outlives a mount: add cache=shm");
+  }
   if (values.Given("-o cache-group") && options.cache != CachePlace::kShm) {
     return Status(Code::kInvalid, "-o cache-group: only what is kept in /dev/shm is shared: add cache=shm");
   }

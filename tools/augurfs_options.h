@@ -47,6 +47,7 @@ struct AugurfsOptions {
   CachePlace cache = CachePlace::kRam;
   uint64_t cache_bytes = 0;             // 0: what the other parts of the memory leave
   std::string run_as;                   // the user as whom root serves; empty: as who started it
+  bool cache_outlives = false;          // what is in /dev/shm stays when the last mount ends
   std::string cache_group;              // whose users share what is in /dev/shm; empty: this user alone
   std::string log_path;                 // empty: syslog, or stderr in the foreground
   uint64_t read_ahead_bytes = 1 << 20;  // only root can set it

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/warehouse.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -32,7 +34,7 @@ void CopyPieces(Warehouse::Pieces from, std::span<const std::span<std::byte>> to
 
 }  // namespace
 
-Warehouse::~Warehouse() = default;
+Warehouse::~Warehouse() { parts_->Leave(); }
 
 Warehouse::Pin::Pin(Pin&& other) noexcept = default;
 
@@ -185,12 +187,7 @@ uint64_t Warehouse::EvictUnknown(uint64_t bytes, const std::function<bool(const 
   return freed;
 }
 
-uint64_t Warehouse::Clear() {
-  uint64_t freed = 0;
-  for (uint32_t item = 0; item != kNoItem;) item = parts_->ClearSome(item, freed);
-  for (uint32_t slab = 0; slab != kSlabAbsent;) slab = parts_->PunchSome(slab);
-  return freed;
-}
+uint64_t Warehouse::Clear() { return parts_->Clear(); }
 
 std::vector<WarehouseKey> Warehouse::List() const { return parts_->List(); }
 
@@ -216,6 +213,14 @@ uint64_t Warehouse::block_count() const {
 uint64_t Warehouse::held_bytes() const {
   const MutexLock lock(parts_->mu);
   return parts_->tables.held_bytes();
+}
+
+uint64_t Warehouse::taken_bytes() const {
+  struct stat info {};
+  if (parts_->place == Place::kShm && ::fstat(parts_->fd.get(), &info) == 0) {
+    return static_cast<uint64_t>(info.st_blocks) * 512;
+  }
+  return held_bytes();
 }
 
 uint64_t Warehouse::table_bytes() const {

@@ -47,6 +47,9 @@ class Warehouse {
     // Shared by the users of this group (file mode 0660): any of them can write to it, and WAREHOUSE.md says what that
     // lets them do.
     std::optional<gid_t> group;
+    // Of kShm: the file stays when the last daemon leaves, for the next one. Without it that one removes the file. Of
+    // those attached one that asks is enough; a daemon that comes alone says anew.
+    bool outlives = true;
     // Told once, when the shared memory cannot be used any more: its file was made shorter by another process. From
     // then on nothing is found and nothing is kept. On any thread, without a lock held. Empty: nobody is told.
     std::function<void(const std::string& what)> on_lost;
@@ -60,6 +63,7 @@ class Warehouse {
   // trusted), a damaged file that was replaced by an empty one. kNoSpace: not even the smallest one (4 MiB) fits; go
   // without. kInvalid: identity or path too long or empty.
   static Result<std::unique_ptr<Warehouse>> Open(const Options& options, std::vector<std::string>& notes);
+  // The last of the daemons that share a file removes it, unless it is to outlive them. One that is killed leaves it.
   ~Warehouse();
   Warehouse(const Warehouse&) = delete;
   Warehouse& operator=(const Warehouse&) = delete;
@@ -150,6 +154,8 @@ class Warehouse {
   uint64_t block_count() const;
   // Memory that it holds for blocks and tables now, used or not (file and tables; shared ones count once a host).
   uint64_t held_bytes() const;
+  // What the machine has given for it: of kShm the memory of the whole file, however large that says it is.
+  uint64_t taken_bytes() const;
   // Of it, tables, beside what this process keeps for itself.
   uint64_t table_bytes() const;
   // Daemons that are attached now, this one included.

@@ -14,7 +14,7 @@
 namespace augur {
 
 inline constexpr std::array<char, 8> kWarehouseMagic = {'A', 'U', 'G', 'R', 'W', 'A', 'R', 'E'};
-inline constexpr uint32_t kWarehouseVersion = 3;
+inline constexpr uint32_t kWarehouseVersion = 4;
 
 inline constexpr uint64_t kPageBytes = 4096;
 // A slab is what memory is taken from the machine by, and given back: a huge page, so that memory of one process can be
@@ -106,7 +106,8 @@ struct WarehouseHeader {
   Shared<uint32_t> slab_cursor;  // where the search for room begins
   // next_sequence when the daemon in this slot came: what it has put in is not older.
   std::array<Shared<uint64_t>, kWarehouseSlots> attached_at;
-  std::array<std::byte, 360> unused;
+  Shared<uint32_t> outlives;  // 1: the file stays when the last daemon leaves
+  std::array<std::byte, 356> unused;
 };
 static_assert(sizeof(WarehouseHeader) == kPageBytes);
 static_assert(offsetof(WarehouseHeader, store_path) == 16 && offsetof(WarehouseHeader, mount_namespace) == 1040 &&

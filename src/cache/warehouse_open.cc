@@ -272,6 +272,8 @@ void Warehouse::Opener::Finish(Parts& parts, Attached& at, uint64_t limit, const
                                const Options& options) AUGUR_REQUIRES(parts.mu) {
   WarehouseHeader& header = parts.tables.header();
   header.limit_bytes.Store(limit);
+  const bool asked_before = at.others != 0 && header.outlives.Load() != 0;
+  header.outlives.Store(options.outlives || asked_before ? 1 : 0);
   header.store_path_bytes.Store(static_cast<uint32_t>(options.store_path.size()));
   header.store_path.Store(options.store_path);
   header.mount_namespace.Store(MountNamespace());

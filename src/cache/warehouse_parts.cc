@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/warehouse_parts.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+
+#include "cache/warehouse_file.h"
 
 namespace augur {
 namespace {
@@ -36,6 +40,27 @@ Warehouse::Parts::Inside::Inside(Parts& parts) : parts_(parts), ok_(false) {
 Warehouse::Parts::Inside::~Inside() {
   if (ok_) parts_.lock.Unlock();
   parts_.mu.Unlock();
+}
+
+void Warehouse::Parts::Leave() {
+  if (place != Place::kShm) return;
+  bool emptied = false;
+  {
+    const Inside inside(*this);
+    const bool is_last = inside.ok() && lock.LiveSlots() == slot_bit && tables.header().outlives.Load() == 0;
+    if (!is_last || !StillNamed(path, fd.get())) return;
+    // Who waits for the lock looks whether the file still has its name, and makes another.
+    emptied = ::unlink(path.c_str()) != 0;
+  }
+  // Another one of the group has made it, and in a sticky folder its name is his to remove: its memory is not.
+  if (emptied) Clear();
+}
+
+uint64_t Warehouse::Parts::Clear() {
+  uint64_t freed = 0;
+  for (uint32_t item = 0; item != kNoItem;) item = ClearSome(item, freed);
+  for (uint32_t slab = 0; slab != kSlabAbsent;) slab = PunchSome(slab);
+  return freed;
 }
 
 Warehouse::Parts::Local& Warehouse::Parts::local(uint32_t item) {

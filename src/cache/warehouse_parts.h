@@ -44,6 +44,8 @@ struct Warehouse::Parts {
   std::optional<std::pair<uint32_t, WarehouseTables::Item>> FindReady(const WarehouseKey& key) AUGUR_REQUIRES(mu);
   // Lets the tables have the items that the header speaks of, as far as the file has memory for them.
   void LetItems() AUGUR_REQUIRES(mu);
+  // This daemon is done: removes the file if nobody else has it and it is not to stay.
+  void Leave() AUGUR_EXCLUDES(mu);
   // Tells on_lost, once, when the memory is lost.
   void TellIfLost() AUGUR_EXCLUDES(mu);
   // Throws away an item whose bytes are wrong, and this process's pin on it.
@@ -55,6 +57,8 @@ struct Warehouse::Parts {
   // `freed`, until that is `bytes`. Returns as ClearSome does.
   uint32_t EvictSome(uint32_t item, uint64_t bytes, const std::function<bool(const WarehouseKey&)>& known,
                      uint64_t& freed) AUGUR_EXCLUDES(mu);
+  // As Warehouse::Clear.
+  uint64_t Clear() AUGUR_EXCLUDES(mu);
   // As ClearSome with empty slabs, whose memory it gives back.
   uint32_t PunchSome(uint32_t slab) AUGUR_EXCLUDES(mu);
 

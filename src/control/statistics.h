@@ -75,6 +75,7 @@ enum class Gauge : size_t {
   kWarehouseBytes,
   kWarehouseBytesMax,
   kWarehouseBlocks,
+  kWarehouseTakenBytes,
   kBufferBytes,
   kBufferBytesMax,
   kMemoryBytes,

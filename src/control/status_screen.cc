@@ -106,6 +106,13 @@ std::string Reads(const StatisticsSnapshot& snapshot) {
   return text + "; " + FormatCount(snapshot[Stat::kReadFailures]) + " failed";
 }
 
+// Its size, as ls(1) shows it, is that of its address space, and says nothing.
+std::string SharedFile(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
+  const std::string path = FactOf(screen.facts, "shared_file");
+  if (path.empty()) return {};
+  return "; its file " + Printable(path) + " takes " + FormatSize(snapshot[Gauge::kWarehouseTakenBytes]);
+}
+
 }  // namespace
 
 std::string FormatDuration(uint64_t microseconds) {
@@ -166,7 +173,7 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
             " left there for the next epoch");
     Add(out, "kept",
         FormatSize(snapshot[Gauge::kWarehouseBytes]) + " of " + FormatSize(snapshot[Gauge::kWarehouseBytesMax]) +
-            " for records that are used again");
+            " for records that are used again" + SharedFile(screen, snapshot));
   }
   Add(out, "memory", FormatSize(snapshot[Gauge::kMemoryBytes]) + " of " + FormatSize(snapshot[Gauge::kMemoryBytesMax]));
   Add(out, "log", Printable(FactOf(screen.facts, "log")));

@@ -98,7 +98,7 @@ def test_a_hostile_store_does_not_poison_shared_memory(room, mounts, point, augu
 
     for store, data, level in ((hostile, HOSTILE, BLACK), (honest, HONEST, WHITE)):
         shutil.copytree(store, path)
-        pid = mounts.mount(path, point, "memory=256M", "cache=shm")
+        pid = mounts.mount(path, point, "memory=256M", "cache=shm", "cache-outlives")
         assert right(data, level)
         wait_until(lambda: '"warehouse_blocks": 0' not in (point / ".augur" / "stats.json").read_text(encoding="ascii"), "it is kept")
         end_mount(pid, point, "umount")

@@ -62,13 +62,13 @@ def test_what_fits_is_decoded_until_it_is_kept(room, mounts, point, view_images_
 @pytest.mark.parametrize("end", ["umount", "kill"])
 def test_a_restarted_daemon_decodes_nothing(room, mounts, point, view_images_store, view_images, ctl, shared_memory, end):
     """W16: nor does another mount of the store on the same host."""
-    pid = mounts.mount(view_images_store, point, SMALL, "cache=shm")
+    pid = mounts.mount(view_images_store, point, SMALL, "cache=shm", "cache-outlives")
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
     ahead = ViewForesight(ctl, point, place_of(SPEC))
     read_until_kept(point, data, ahead)
     end_mount(pid, point, end)
     assert len(shared_memory()) == 1
-    mounts.mount(view_images_store, point, SMALL, "cache=shm")
+    mounts.mount(view_images_store, point, SMALL, "cache=shm", "cache-outlives")
     drop_caches()
     for path in data.shuffled(2):
         data.check(point, path)
@@ -78,7 +78,7 @@ def test_a_restarted_daemon_decodes_nothing(room, mounts, point, view_images_sto
 
 def test_wrong_bytes_in_shared_memory_are_not_delivered(room, mounts, point, view_images_store, view_images, ctl, shared_memory):
     """W16: what a former daemon has left is checked before it is handed out."""
-    pid = mounts.mount(view_images_store, point, SMALL, "cache=shm")
+    pid = mounts.mount(view_images_store, point, SMALL, "cache=shm", "cache-outlives")
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
     ahead = ViewForesight(ctl, point, place_of(SPEC))
     read_until_kept(point, data, ahead)
@@ -87,7 +87,7 @@ def test_wrong_bytes_in_shared_memory_are_not_delivered(room, mounts, point, vie
     # One byte of each array's pixels: the beginning of an array is the header of NPY.
     spoilt = sum(spoil(path, begin, end) for begin, end in extents(path))
     assert spoilt == len(data.paths)
-    mounts.mount(view_images_store, point, SMALL, "cache=shm")
+    mounts.mount(view_images_store, point, SMALL, "cache=shm", "cache-outlives")
     drop_caches()
     for path in data.shuffled(2):
         data.check(point, path)

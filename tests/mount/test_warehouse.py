@@ -30,11 +30,11 @@ def fill_warehouse(data, ahead):
 @pytest.mark.parametrize("end", ["umount", "kill"])
 def test_warm_restart(room, mounts, point, data, ahead, shared_memory, end):
     """What was kept is there after the restart: no disk read for it."""
-    pid = mounts.mount(data.store, point, LARGE, "cache=shm")
+    pid = mounts.mount(data.store, point, LARGE, "cache=shm", "cache-outlives")
     fill_warehouse(data, ahead)
     end_mount(pid, point, end)
     assert len(shared_memory()) == 1
-    mounts.mount(data.store, point, LARGE, "cache=shm")
+    mounts.mount(data.store, point, LARGE, "cache=shm", "cache-outlives")
     drop_caches()
     ahead.scan()
     order = data.shuffled(10)
@@ -46,7 +46,7 @@ def test_warm_restart(room, mounts, point, data, ahead, shared_memory, end):
 @pytest.mark.parametrize("cache", ["ram", "shm"])
 def test_what_nobody_foresees_gives_way(room, mounts, point, data, ahead, shared_memory, cache):
     """The warehouse is full of files that are in no order, read by this run or by the one before: what is hinted has their place."""
-    options = ["memory=96M", f"cache={cache}", "cache-size=8M", "stock=off"]
+    options = ["memory=96M", f"cache={cache}", "cache-size=8M", "stock=off", *(["cache-outlives"] if cache == "shm" else [])]
     pid = mounts.mount(data.store, point, *options)
     paths = data.shuffled(19)
     for path in paths[:400]:  # 12 MB
@@ -72,7 +72,7 @@ def test_what_nobody_foresees_gives_way(room, mounts, point, data, ahead, shared
 
 def test_smaller_shared_memory_is_given_back(room, mounts, point, data, ahead, shared_memory):
     """A mount that comes alone makes the file as small as its own cache-size, and has what is left in it."""
-    pid = mounts.mount(data.store, point, LARGE, "cache=shm")
+    pid = mounts.mount(data.store, point, LARGE, "cache=shm", "cache-outlives")
     fill_warehouse(data, ahead)
     (path,) = shared_memory()
     assert os.stat(path).st_blocks * 512 > data.bytes
@@ -85,6 +85,58 @@ def test_smaller_shared_memory_is_given_back(room, mounts, point, data, ahead, s
     for name in data.shuffled(20):
         data.check(point, name)
     assert ahead.counters()["warehouse_hits"] > 100 and ahead.counters()["corrupt_blocks"] == 0
+
+
+def test_the_last_mount_removes_the_file(room, mounts, point, data, ctl, ahead, shared_memory):
+    """Of two mounts the first that leaves takes nothing away, the second all of it; and the next one begins anew."""
+    other_point = room / "other"
+    other_point.mkdir()
+    first = mounts.mount(data.store, point, LARGE, "cache=shm")
+    second = mounts.mount(data.store, other_point, LARGE, "cache=shm")
+    fill_warehouse(data, ahead)
+    (path,) = shared_memory()
+    end_mount(first, point, "umount")
+    assert shared_memory() == [path]
+    other = Foresight(ctl, other_point)
+    assert other.gauges()["warehouse_blocks"] == len(data.paths)
+    end_mount(second, other_point, "umount")
+    assert shared_memory() == []
+    mounts.mount(data.store, point, LARGE, "cache=shm")
+    assert ahead.gauges()["warehouse_blocks"] == 0
+
+
+def test_one_that_asks_is_enough_and_one_that_comes_alone_says_anew(room, mounts, point, data, shared_memory):
+    other_point = room / "other"
+    other_point.mkdir()
+    first = mounts.mount(data.store, point, LARGE, "cache=shm", "cache-outlives")
+    second = mounts.mount(data.store, other_point, LARGE, "cache=shm")
+    end_mount(first, point, "umount")
+    end_mount(second, other_point, "umount")
+    assert len(shared_memory()) == 1
+    end_mount(mounts.mount(data.store, point, LARGE, "cache=shm"), point, "umount")
+    assert shared_memory() == []
+
+
+def test_what_a_killed_daemon_leaves_goes_with_the_next(room, mounts, point, data, shared_memory):
+    end_mount(mounts.mount(data.store, point, LARGE, "cache=shm"), point, "kill")
+    assert len(shared_memory()) == 1
+    end_mount(mounts.mount(data.store, point, LARGE, "cache=shm"), point, "umount")
+    assert shared_memory() == []
+
+
+def test_status_says_what_the_file_takes(room, mounts, point, data, ctl, ahead, shared_memory):
+    """Not its size, which is that of the address space: what stat(2) says that its blocks are."""
+    mounts.mount(data.store, point, LARGE, "cache=shm")
+    fill_warehouse(data, ahead)
+    ahead.wait_idle()
+    (path,) = shared_memory()
+    info = os.stat(path)
+    taken = ahead.gauges()["warehouse_taken_bytes"]
+    assert taken == info.st_blocks * 512 and data.bytes < taken < info.st_size
+    status = ahead.status()
+    assert status["mount"]["shared_file"] == path
+    screen = run([ctl, "status", point]).stdout
+    assert f"its file {path} takes " in screen, screen
 
 
 def test_two_mounts_share(room, mounts, point, data, ctl, ahead, shared_memory):
@@ -108,7 +160,7 @@ def test_two_mounts_share(room, mounts, point, data, ctl, ahead, shared_memory):
 
 
 def test_warehouse_of_a_removed_store_is_swept(room, mounts, point, data, own_data, shared_memory):
-    mounts.mount(own_data.store, point, LARGE, "cache=shm")
+    mounts.mount(own_data.store, point, LARGE, "cache=shm", "cache-outlives")
     own_data.check(point, own_data.paths[0])
     (path,) = shared_memory()
     assert run(["umount", point]).returncode == 0
@@ -120,7 +172,7 @@ def test_warehouse_of_a_removed_store_is_swept(room, mounts, point, data, own_da
 
 
 def test_warehouse_of_another_user_is_not_touched(room, mounts, point, data, ahead, shared_memory):
-    mounts.mount(data.store, point, LARGE, "cache=shm")
+    mounts.mount(data.store, point, LARGE, "cache=shm", "cache-outlives")
     (path,) = shared_memory()
     assert run(["umount", point]).returncode == 0
     wait_until(lambda: not daemons(mounts.program, point), "the daemon ends")

@@ -55,6 +55,71 @@ TEST_F(WarehouseFileTest, IsForItsUserAlone) {
   EXPECT_EQ(warehouse->path().find(folder_.path() + "/augurfs-" + std::to_string(::geteuid()) + "-"), 0U);
 }
 
+TEST_F(WarehouseFileTest, TheLastDaemonRemovesIt) {
+  Warehouse::Options options = folder_.options(8 * kMiB);
+  options.outlives = false;
+  std::vector<std::string> notes;
+  {
+    auto first = *Warehouse::Open(options, notes);
+    const auto second = *Warehouse::Open(options, notes);
+    EXPECT_EQ(first->attached(), 2U);
+    ASSERT_EQ(first->Insert(TestKey(1), TestBlock(1)), Inserted::kYes);
+    first.reset();
+    EXPECT_TRUE(std::filesystem::exists(PathOfFile()));
+    EXPECT_EQ(FindRight(*second, 1), 1);
+  }
+  EXPECT_TRUE(folder_.files().empty());
+  const auto next = *Warehouse::Open(options, notes);
+  EXPECT_EQ(next->block_count(), 0U);
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST_F(WarehouseFileTest, OneThatAsksKeepsIt) {
+  Warehouse::Options options = folder_.options(8 * kMiB);
+  std::vector<std::string> notes;
+  const auto open = [&](bool outlives) {
+    options.outlives = outlives;
+    return *Warehouse::Open(options, notes);
+  };
+  {
+    auto asks = open(true);
+    const auto other = open(false);
+    asks.reset();
+  }
+  EXPECT_EQ(folder_.files().size(), 1U);
+  {
+    auto other = open(false);  // alone: it says anew that nothing is kept
+    auto asks = open(true);
+    asks.reset();
+    other.reset();
+    EXPECT_EQ(folder_.files().size(), 1U);
+  }
+  open(false).reset();
+  EXPECT_TRUE(folder_.files().empty());
+}
+
+// Somebody has replaced it: the file of that name is another's.
+TEST_F(WarehouseFileTest, AFileThatCameInItsPlaceIsNotRemoved) {
+  Warehouse::Options options = folder_.options(8 * kMiB);
+  options.outlives = false;
+  std::vector<std::string> notes;
+  auto warehouse = *Warehouse::Open(options, notes);
+  ASSERT_EQ(::unlink(PathOfFile().c_str()), 0);
+  Make(0600);
+  warehouse.reset();
+  EXPECT_TRUE(std::filesystem::exists(PathOfFile()));
+}
+
+TEST_F(WarehouseFileTest, WhatItTakesIsItsBlocks) {
+  const auto warehouse = folder_.Open(64 * kMiB);
+  for (uint64_t id = 0; id < 200; ++id) ASSERT_EQ(warehouse->Insert(TestKey(id), TestBlock(id)), Inserted::kYes);
+  struct stat info {};
+  ASSERT_EQ(::stat(PathOfFile().c_str(), &info), 0);
+  EXPECT_EQ(warehouse->taken_bytes(), static_cast<uint64_t>(info.st_blocks) * 512);
+  EXPECT_GE(warehouse->taken_bytes(), warehouse->used_bytes());
+  EXPECT_LT(warehouse->taken_bytes(), static_cast<uint64_t>(info.st_size));
+}
+
 TEST_F(WarehouseFileTest, ASymbolicLinkIsRefused) {
   const std::string target = folder_.path() + "/target";
   ASSERT_EQ(::symlink(target.c_str(), PathOfFile().c_str()), 0);

@@ -59,6 +59,17 @@ TEST(RenderStatus, WhatIsNotKnownIsSaidToo) {
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not worked out: "));
 }
 
+TEST(RenderStatus, TellsWhatASharedFileTakes) {
+  Statistics statistics;
+  statistics.Set(Gauge::kWarehouseBytes, 1 << 20);
+  statistics.Set(Gauge::kWarehouseTakenBytes, 3 << 20);
+  StatusScreen screen;
+  EXPECT_THAT(RenderStatus(screen, statistics.Snapshot()), Not(HasSubstr("its file")));
+  screen.facts = {{"shared_file", "/dev/shm/augurfs-7-ab"}};
+  EXPECT_THAT(RenderStatus(screen, statistics.Snapshot()),
+              HasSubstr("for records that are used again; its file /dev/shm/augurfs-7-ab takes 3.0 MiB\n"));
+}
+
 TEST(RenderStatus, IsOneScreenWhateverThereIs) {
   Statistics statistics;
   for (const StatDefinition& row : kStatDefinitions) statistics.Add(row.id, 337'692);

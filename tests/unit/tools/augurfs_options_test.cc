@@ -88,6 +88,14 @@ TEST(AugurfsOptionsTest, AGroupSharesOnlyWhatIsInSharedMemory) {
   EXPECT_THAT(ErrorOf({"s", "m", "-o", "cache=ram,cache-group=lab"}), HasSubstr("add cache=shm"));
 }
 
+TEST(AugurfsOptionsTest, OnlySharedMemoryOutlivesAMount) {
+  const Result<AugurfsOptions> options = Parse({"store", "mnt", "-o", "cache=shm,cache-outlives"});
+  ASSERT_TRUE(options.ok()) << options.status().text();
+  EXPECT_TRUE(options->cache_outlives);
+  EXPECT_FALSE(Parse({"store", "mnt", "-o", "cache=shm"})->cache_outlives);
+  EXPECT_THAT(ErrorOf({"s", "m", "-o", "cache-outlives"}), HasSubstr("add cache=shm"));
+}
+
 TEST(AugurfsOptionsTest, TheLastOfTwoValuesHolds) {
   const Result<AugurfsOptions> options = Parse({"store", "mnt", "-o", "threads=3,threads=5"});
   ASSERT_TRUE(options.ok()) << options.status().text();
