@@ -9,9 +9,8 @@ namespace augur {
 // save a wait. It compares two counters: files that readers opened, and files that the daemon fetched from a disk or
 // decoded, for readers or ahead of them.
 //
-//   - Cold data turns hot once 64 files were opened in half a second or more, and at most one in 64 of them was
-//   fetched.
-//     The wait for one file in 64 costs less than the search for the order does.
+//   - Cold data turns hot once 64 files were opened in half a second or more, and at most one in 64 was fetched. The
+//     wait for one file in 64 costs less than the search for the order does.
 //   - Hot data turns cold once 16 files were fetched, beside two a second. No share of the opened files can be told:
 //     opens of hot data need not be seen.
 //   - Data that turns cold within a minute is partly hot. Each time the half second doubles, up to 32 s, so that such a
