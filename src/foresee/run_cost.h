@@ -12,10 +12,10 @@ struct RunCost {
   static constexpr double kStagesPrice = 2;
 
   unsigned cores = 1;
-  double seconds = 0;                      // since its first read
-  double epoch_seconds = 0;                // at its speed so far
-  std::optional<double> expected_seconds;  // of all of it; none: nobody knows, and it is taken for ten epochs
-  double paid = 0;                         // core-seconds that earlier searches have taken from it
+  double seconds = 0;                           // since its first read
+  double epoch_seconds = 0;                     // at its speed so far
+  std::optional<double> expected_seconds = {};  // of all of it; none: nobody knows, and it is taken for ten epochs
+  double paid = 0;                              // core-seconds that earlier searches have taken from it
 
   double WorthOfRun() const;
   double WorthOfEpoch() const;

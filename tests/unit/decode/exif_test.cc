@@ -79,7 +79,9 @@ TEST(Exif, ReadsTheOrientationInBothByteOrdersAndEveryType) {
 
 // OpenCV and torchvision turn such an image (tests/frameworks/test_orientation.py).
 TEST(Exif, TheFirstTwoBytesCountWhateverTheTypeIs) {
-  for (const uint16_t type : {0, 2, 7, 14, 99}) EXPECT_EQ(ReadExif(Tiff(false, 0x0112, type, 1, 6, 2)).orientation, 6);
+  for (const uint16_t type : std::initializer_list<uint16_t>{0, 2, 7, 14, 99}) {
+    EXPECT_EQ(ReadExif(Tiff(false, 0x0112, type, 1, 6, 2)).orientation, 6);
+  }
   EXPECT_EQ(ReadExif(Tiff(false, 0x0112, 3, 0, 6)).orientation, 6);           // no value
   EXPECT_EQ(ReadExif(Tiff(false, 0x0112, 4, 1, 0x10006)).orientation, 6);     // a LONG that is no orientation
   EXPECT_EQ(ReadExif(Tiff(false, 0x0112, 3, 2, 0x10006, 4)).orientation, 6);  // two SHORTs

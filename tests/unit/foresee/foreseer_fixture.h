@@ -56,7 +56,7 @@ class SharedProcesses final : public ProcessSource {
 // What a prefetch would have of what it is told: a file that is read was there when it was among the next ones.
 class FakeOrders final : public ForeseenOrders {
  public:
-  void Foresee(Order order, uint32_t view, bool anew) override {
+  void Foresee(Order order, uint32_t /*view*/, bool anew) override {
     const MutexLock lock(mu_);
     ++told_;
     if (anew) coming_.clear();

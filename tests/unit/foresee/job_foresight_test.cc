@@ -198,13 +198,17 @@ TEST_F(JobForesightTest, EachSetIsForeseenInTheViewInWhichItWasRead) {
     ASSERT_TRUE(job_.locked());
     EXPECT_EQ(job_.view(), 3U);
     EXPECT_EQ(std::ranges::count(train, Told::kTurned), 0);
-    if (epoch > 1) EXPECT_EQ(views(), (std::vector<uint32_t>{3, 7, 3}));
+    if (epoch > 1) {
+      EXPECT_EQ(views(), (std::vector<uint32_t>{3, 7, 3}));
+    }
     view_ = 7;
     const std::vector<Told> val = Read(validation->files(), {.workers = 1});
     ASSERT_TRUE(job_.locked());
     EXPECT_EQ(job_.view(), 7U);
     EXPECT_EQ(std::ranges::count(val, Told::kTurned), 0);
-    if (epoch > 1) EXPECT_EQ(views(), (std::vector<uint32_t>{7, 3, 7}));
+    if (epoch > 1) {
+      EXPECT_EQ(views(), (std::vector<uint32_t>{7, 3, 7}));
+    }
   }
   // The script has changed its mind.
   view_ = 4;
