@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"other_bytes_again", {.flip_again = 0.5}},
         Case{"all_and_late",
              {.eio = 0.1, .cut = 0.1, .flip = 0.1, .flip_again = 0.2, .late_max = std::chrono::microseconds(500)}}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace augur
