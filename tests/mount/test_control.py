@@ -25,6 +25,11 @@ def socket_of(point):
     return pathlib.Path((point / ".augur" / "control").read_text(encoding="utf-8").removesuffix("\n"))
 
 
+def listens(path):
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0
+
+
 def frame(header):
     text = json.dumps(header).encode()
     return b"AUGC" + struct.pack("<I", len(text)) + text
@@ -352,6 +357,8 @@ def test_a_killed_daemon(room, mounts, point, small_store, ctl):
     path = socket_of(point)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid), "the daemon is dead")
+    # Its last threads, which the kernel ends after the first, hold its descriptors.
+    wait_until(lambda: not listens(path), "its socket is dead, too")
     done = run([ctl, "status", point])
     assert done.returncode == 2 and "has ended: unmount it" in done.stderr
     assert path.exists()
