@@ -10,6 +10,7 @@ the file and the defect. Not for mounting, and not for more than one thread.
 """
 
 import dataclasses
+import errno
 import os
 import re
 import stat
@@ -118,6 +119,20 @@ def check_record(store, entry):
     )
 
 
+def shards_there(store, used):
+    """The numbers of the store's shards, without those that are gone and of which no entry has a record."""
+    numbers = []
+    for number in range(store.header.shard_count):
+        try:
+            store.shard(number)
+        except StoreError as error:
+            if error.defect != "shard_missing" or error.error != errno.ENOENT or number in used:
+                raise
+        else:
+            numbers.append(number)
+    return numbers
+
+
 def full_check(path):
     """Checks every byte and every rule; returns a Report or raises StoreError."""
     with Store(path) as store:
@@ -175,11 +190,12 @@ def full_check(path):
         for sharing in records.values():
             for entry in {(e.hash, e.digest, e.first_block): e for e in sharing}.values():
                 check_record(store, entry)
+        shards = shards_there(store, {shard for shard, _, _ in records})
         bases = {}
-        for number in range(store.header.shard_count):
+        for number in shards:
             if store.shard(number).kind == OWN:
                 check_base(store.shard(number).name, store.shard(number).header, bases)
-        catalogue_items = sum(check_catalogue(store, number, records) for number in range(store.header.shard_count))
+        catalogue_items = sum(check_catalogue(store, number, records) for number in shards)
         return Report(
             store.header.entry_count, files, len(records), record_bytes, catalogue_items, list(store.warnings)
         )

@@ -10,9 +10,10 @@ import xxhash
 class StoreError(Exception):
     """A store that must be refused. `defect` is a short name of the broken rule; the text names the file first."""
 
-    def __init__(self, defect, text):
+    def __init__(self, defect, text, error=0):
         super().__init__(text)
         self.defect = defect
+        self.error = error  # the errno behind it, or 0
 
 
 def refuse_if(condition, defect, text):

@@ -104,7 +104,7 @@ class Shard:
         try:
             self.fd = os.open(os.path.join(store.folder, locator), os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            raise StoreError("shard_missing", f"{self.name}: {os.strerror(error.errno)}") from None
+            raise StoreError("shard_missing", f"{self.name}: {os.strerror(error.errno)}", error.errno) from None
         try:
             self._check_file(store, generation, (seconds, nanoseconds))
         except StoreError:
