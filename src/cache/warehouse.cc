@@ -86,7 +86,8 @@ std::optional<Warehouse::Pin> Warehouse::Find(const WarehouseKey& key, const Che
     if (!inside.ok()) return std::nullopt;
     const auto found = parts.FindReady(key);
     if (!found) return std::nullopt;
-    const auto& [item, it] = *found;
+    const uint32_t item = found->first;
+    const WarehouseTables::Item& it = found->second;
     if (!parts.tables.Pieces(it, pin.pieces_)) {
       parts.tables.Spoil();
       return std::nullopt;
