@@ -19,25 +19,7 @@ namespace {
 class DecodedFilesTest : public ViewsFixture {
  protected:
   // So many files may wait to be written, and none is before decoded_->Start().
-  void OpenWithCache(uint64_t files) {
-    auto pool = DecodePool::Start(2, 1);
-    ASSERT_TRUE(pool.ok()) << pool.status().text();
-    decode_ = std::move(pool).value();
-    std::vector<std::string> notes;
-    auto decoded = DecodedFiles::Open({.folder = folder_ / "decoded",
-                                       .bytes_max = DecodedCache::kBytesMin,
-                                       .index_bytes_max = 1 << 20,
-                                       .writing_bytes_max = files * kArrayBytes},
-                                      statistics_, notes);
-    ASSERT_TRUE(decoded.ok()) << decoded.status().text();
-    decoded_ = std::move(decoded).value();
-    Open(nullptr, {.views = {.pool = decode_.get(), .bytes_max = kBudget, .root = {}, .decoded = decoded_.get()}});
-  }
-
-  void TearDown() override {
-    ViewsFixture::TearDown();
-    decoded_.reset();
-  }
+  void OpenWithCache(uint64_t files) { OpenWithDecodedCache(kBudget, files * kArrayBytes); }
 
   void ReadImage(int i) {
     const std::string path = In("npy", "images/" + std::to_string(100 + i) + ".npy");
@@ -55,8 +37,6 @@ class DecodedFilesTest : public ViewsFixture {
     }
     return true;
   }
-
-  std::unique_ptr<DecodedFiles> decoded_;
 };
 
 // Held in memory, so nobody makes it again; it must get to the disk all the same.

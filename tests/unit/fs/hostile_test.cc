@@ -31,35 +31,6 @@ void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 class HostileReadTest : public ViewsFixture, public ::testing::WithParamInterface<Case> {
  protected:
-  // A view with a decoded cache, whose files are read from the same disk.
-  void OpenOver(std::unique_ptr<ReadEngine> disk) {
-    auto pool = DecodePool::Start(2, 1);
-    ASSERT_TRUE(pool.ok()) << pool.status().text();
-    decode_ = std::move(pool).value();
-    std::vector<std::string> notes;
-    auto decoded = DecodedFiles::Open({.folder = folder_ / "decoded",
-                                       .bytes_max = DecodedCache::kBytesMin,
-                                       .index_bytes_max = 1 << 20,
-                                       .writing_bytes_max = 4 << 20},
-                                      statistics_, notes);
-    ASSERT_TRUE(decoded.ok()) << decoded.status().text();
-    decoded_ = std::move(decoded).value();
-    ASSERT_TRUE(decoded_->Start().ok());
-    Open(std::move(disk),
-         {.views = {.pool = decode_.get(), .bytes_max = 16 << 20, .root = {}, .decoded = decoded_.get()}});
-  }
-
-  void Close() {
-    ViewsFixture::TearDown();
-    decoded_.reset();
-    cache_.Get(
-        {.shard = kNoShard}, kMemoryBytes,
-        [](Buffer, const RecordCache::Loaded& loaded) { loaded(Status(Code::kStopped, "it was only for the room")); },
-        [](const Result<BlockRef>&) {});
-  }
-
-  void TearDown() override { Close(); }
-
   // What the fixture has written, by the path that shows it: records, and the pixels of views without their header.
   std::map<std::string, std::string> Contents() const {
     std::map<std::string, std::string> contents;
@@ -89,8 +60,6 @@ class HostileReadTest : public ViewsFixture, public ::testing::WithParamInterfac
     }
     return right;
   }
-
-  std::unique_ptr<DecodedFiles> decoded_;
 };
 
 TEST_P(HostileReadTest, EachByteIsTheFilesOrTheReadFails) {
@@ -107,7 +76,8 @@ TEST_P(HostileReadTest, EachByteIsTheFilesOrTheReadFails) {
     ASSERT_TRUE(base.ok()) << base.status().text();
     auto disk = std::make_unique<HostileEngine>(std::move(base).value(), hostility);
     HostileEngine& hostile = *disk;
-    OpenOver(std::move(disk));
+    OpenWithDecodedCache(16 << 20, 4 << 20, std::move(disk));
+    ASSERT_TRUE(decoded_->Start().ok());
     std::vector<std::pair<NodeId, std::string>> files;
     for (const auto& [path, content] : contents) files.emplace_back(NodeOf(path), content);
     std::atomic<size_t> read = 0;
@@ -122,7 +92,8 @@ TEST_P(HostileReadTest, EachByteIsTheFilesOrTheReadFails) {
     // Nothing bad was kept.
     hostile.BeGood();
     EXPECT_EQ(ReadAnywhere(files, seed, kReadsOfOne), static_cast<size_t>(kReadsOfOne));
-    Close();
+    TearDown();
+    EmptyCache();
   }
   EXPECT_GT(right, 0U);
   EXPECT_GT(spoilt, 0U);

@@ -104,6 +104,14 @@ class StoreFixture : public ::testing::Test {
     return promise.get_future().get();
   }
 
+  // Lets go of all blocks that nobody uses, so that what is read comes from the disk.
+  void EmptyCache() {
+    cache_.Get(
+        {.shard = kNoShard}, kMemoryBytes,
+        [](Buffer, const RecordCache::Loaded& loaded) { loaded(Status(Code::kStopped, "it was only for the room")); },
+        [](const Result<BlockRef>&) {});
+  }
+
   std::string store_path() const { return folder_ / "store"; }
 
   TemporaryFolder folder_;

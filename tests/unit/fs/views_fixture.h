@@ -16,6 +16,7 @@
 #include "decode/image_probe.h"
 #include "decode/png_writer.h"
 #include "fs/decode_pool.h"
+#include "fs/decoded_files.h"
 #include "fs/node.h"
 #include "unit/fs/store_fixture.h"
 #include "views/view_spec.h"
@@ -68,9 +69,28 @@ class ViewsFixture : public StoreFixture {
     Open(nullptr, {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .root = root}});
   }
 
+  // The same with a decoded cache, which writes nothing before decoded_->Start(). `engine`: as of Open.
+  void OpenWithDecodedCache(uint64_t bytes_max, uint64_t writing_bytes_max,
+                            std::unique_ptr<ReadEngine> engine = nullptr) {
+    auto pool = DecodePool::Start(2, 1);
+    ASSERT_TRUE(pool.ok()) << pool.status().text();
+    decode_ = std::move(pool).value();
+    std::vector<std::string> notes;
+    auto decoded = DecodedFiles::Open({.folder = folder_ / "decoded",
+                                       .bytes_max = DecodedCache::kBytesMin,
+                                       .index_bytes_max = 1 << 20,
+                                       .writing_bytes_max = writing_bytes_max},
+                                      statistics_, notes);
+    ASSERT_TRUE(decoded.ok()) << decoded.status().text();
+    decoded_ = std::move(decoded).value();
+    Open(std::move(engine),
+         {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .root = {}, .decoded = decoded_.get()}});
+  }
+
   void TearDown() override {
     StoreFixture::TearDown();
     decode_.reset();
+    decoded_.reset();
   }
 
   static std::string In(const std::string& spec, const std::string& path) {
@@ -88,6 +108,7 @@ class ViewsFixture : public StoreFixture {
   }
 
   std::unique_ptr<DecodePool> decode_;
+  std::unique_ptr<DecodedFiles> decoded_;
 };
 
 }  // namespace augur

@@ -35,14 +35,6 @@ class WrongFirstByte final : public ReadEngine {
 
 class HostileTest : public PrefetchEngineTest {
  protected:
-  // Lets go of all blocks that nobody uses, so that what is read comes from the disk.
-  void EmptyCache() {
-    cache_.Get(
-        {.shard = kNoShard}, kMemoryBytes,
-        [](Buffer, const RecordCache::Loaded& loaded) { loaded(Status(Code::kStopped, "it was only for the room")); },
-        [](const Result<BlockRef>&) {});
-  }
-
   // Reads all files of an order, as a reader does. Each is right, or fails; returns how many were right.
   size_t ReadAll(const Order& order) {
     size_t right = 0;

@@ -7,20 +7,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "shuffle/python_random.h"
+#include "unit/shuffle_other/taken.h"
 
 namespace augur {
 namespace {
 
-constexpr size_t kAll = std::numeric_limits<size_t>::max();
-
 IndexOrder Taken(const ListShuffleSampler::Recipe& recipe, uint64_t samples, uint64_t epoch = 0, size_t count = kAll) {
-  IndexOrder indices = {99};
-  ListShuffleSampler(recipe).Take(samples, epoch, count, &indices);
-  return indices;
+  return Taken(ListShuffleSampler(recipe), samples, epoch, count);
 }
 
 TEST(ListShuffle, NumpyRandomState) {

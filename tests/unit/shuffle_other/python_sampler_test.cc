@@ -7,24 +7,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "shuffle/known_samplers.h"
 #include "shuffle/sampler_spec.h"
+#include "unit/shuffle_other/taken.h"
 
 namespace augur {
 namespace {
-
-constexpr size_t kAll = std::numeric_limits<size_t>::max();
-
-IndexOrder Taken(const Sampler& sampler, uint64_t samples, uint64_t epoch = 0, size_t count = kAll) {
-  IndexOrder indices = {99};
-  sampler.Take(samples, epoch, count, &indices);
-  return indices;
-}
 
 const std::vector<IndexOrder> kFastaiOf42 = {{3, 8, 2, 4, 7, 11, 5, 1, 10, 0, 6, 9},
                                              {6, 2, 4, 10, 5, 3, 11, 7, 0, 9, 8, 1},

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -16,17 +15,10 @@
 #include "shuffle/streaming_sampler.h"
 #include "shuffle/tf_seed.h"
 #include "shuffle/webdataset_sampler.h"
+#include "unit/shuffle_other/taken.h"
 
 namespace augur {
 namespace {
-
-constexpr size_t kAll = std::numeric_limits<size_t>::max();
-
-IndexOrder Taken(const Sampler& sampler, uint64_t samples, uint64_t epoch = 0, size_t count = kAll) {
-  IndexOrder indices = {99};
-  sampler.Take(samples, epoch, count, &indices);
-  return indices;
-}
 
 bool IsPermutation(IndexOrder indices, uint64_t samples) {
   std::ranges::sort(indices);

@@ -5,18 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <limits>
+
+#include "unit/shuffle_other/taken.h"
 
 namespace augur {
 namespace {
-
-constexpr size_t kAll = std::numeric_limits<size_t>::max();
-
-IndexOrder Taken(const TfShuffleSampler& sampler, uint64_t samples, uint64_t epoch, size_t count = kAll) {
-  IndexOrder indices;
-  sampler.Take(samples, epoch, count, &indices);
-  return indices;
-}
 
 TEST(TfShuffle, SameInEveryEpoch) {
   const TfShuffleSampler sampler({1, 2}, 3, TfEpochs::kSame);
