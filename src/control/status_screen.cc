@@ -168,9 +168,9 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
             " could not be ('augurctl views' has more)");
   }
   if (screen.foresees) {
-    Add(out, "page cache",
-        FormatSize(snapshot[Gauge::kStockedBytes]) + " put there ahead, " + FormatSize(snapshot[Gauge::kLeftBytes]) +
-            " left there for the next epoch");
+    Add(out, "cached",
+        FormatSize(snapshot[Gauge::kStockedBytes]) + " put into the page cache ahead, " +
+            FormatSize(snapshot[Gauge::kLeftBytes]) + " left there for the next epoch");
     Add(out, "kept",
         FormatSize(snapshot[Gauge::kWarehouseBytes]) + " of " + FormatSize(snapshot[Gauge::kWarehouseBytesMax]) +
             " for records that are used again" + SharedFile(screen, snapshot));

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 
 namespace augur {
 namespace {
@@ -57,6 +59,23 @@ TEST(RenderStatus, WhatIsNotKnownIsSaidToo) {
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order known: files are read in path order, or as given"));
   screen.foresees = false;
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not worked out: "));
+}
+
+TEST(RenderStatus, EachNameStandsApartFromItsText) {
+  Statistics statistics;
+  statistics.Add(Stat::kImagesDecoded, 1);
+  StatusScreen screen;
+  screen.facts = {{"mountpoint", "/m"}, {"store", "/s"}, {"generation", "1"}, {"log", "/l"}, {"hint", "x"}};
+  std::istringstream lines(RenderStatus(screen, statistics.Snapshot()));
+  std::string line;
+  std::getline(lines, line);  // of the order
+  size_t names = 0;
+  while (std::getline(lines, line) && !line.starts_with("What ")) {
+    if (line.empty()) continue;
+    ++names;
+    EXPECT_THAT(line, ::testing::MatchesRegex("[a-z]+  +[^ ].*")) << line;
+  }
+  EXPECT_GE(names, 8U);
 }
 
 TEST(RenderStatus, TellsWhatASharedFileTakes) {
