@@ -100,9 +100,10 @@ std::string Reads(const StatisticsSnapshot& snapshot) {
                      FormatSize(snapshot[Stat::kReadBytes]) + ")";
   const uint64_t blocks = snapshot[Stat::kRecordCacheHits] + snapshot[Stat::kRecordCacheJoins] +
                           snapshot[Stat::kWarehouseHits] + snapshot[Stat::kMisses];
-  if (blocks > 0)
+  if (blocks > 0) {
     text +=
         ", " + FormatCount(snapshot[Stat::kMisses] * 100 / blocks) + " % of the records fetched from the disk for them";
+  }
   return text + "; " + FormatCount(snapshot[Stat::kReadFailures]) + " failed";
 }
 
