@@ -3,33 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-
-#include "order/unicode_tables.h"
 
 namespace augur {
 namespace {
 
 constexpr char32_t kAsciiEnd = 0x80;
-constexpr char32_t kDottedCapitalI = 0x130;  // the one character that has two for its lower-case form
-constexpr char32_t kCombiningDot = 0x307;
-
-char32_t Lower(char32_t c) {
-  if (c < kAsciiEnd) return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
-  const auto* const range = std::partition_point(kLowerRanges.begin(), kLowerRanges.end(),
-                                                 [c](const LowerRange& one) { return one.last < c; });
-  if (range == kLowerRanges.end() || c < range->first || (c - range->first) % range->step != 0) return c;
-  return c + range->delta;
-}
+char32_t Lower(char32_t c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; }
 
 // The value of a decimal digit; -1: it is none.
-int DigitOf(char32_t c) {
-  if (c < kAsciiEnd) return c >= '0' && c <= '9' ? static_cast<int>(c - '0') : -1;
-  const auto* const above = std::upper_bound(kDigitZeros.begin(), kDigitZeros.end(), static_cast<uint32_t>(c));
-  if (above == kDigitZeros.begin()) return -1;
-  const char32_t value = c - *(above - 1);
-  return value < 10 ? static_cast<int>(value) : -1;
-}
+int DigitOf(char32_t c) { return c >= '0' && c <= '9' ? static_cast<int>(c - '0') : -1; }
 
 // NaturalCursor goes through a name as its natural key does.
 class NaturalCursor {
@@ -43,13 +25,8 @@ class NaturalCursor {
   int digit() const { return at_end_ ? -1 : DigitOf(char_); }
 
   void Step() {
-    if (combining_dot_) {
-      combining_dot_ = false;
-      char_ = kCombiningDot;
-    } else if (!rest_.empty()) {
-      const char32_t taken = TakePythonChar(&rest_);
-      combining_dot_ = taken == kDottedCapitalI;
-      char_ = combining_dot_ ? U'i' : Lower(taken);
+    if (!rest_.empty()) {
+      char_ = Lower(TakePythonChar(&rest_));
     } else if (slash_) {
       slash_ = false;
       char_ = '/';
@@ -61,7 +38,6 @@ class NaturalCursor {
  private:
   std::string_view rest_;
   bool slash_;  // to come
-  bool combining_dot_ = false;
   bool at_end_ = false;
   char32_t char_ = 0;
 };

@@ -19,7 +19,8 @@ bool PythonLess(std::string_view a, std::string_view b);
 // How natural_key of timm (timm/utils/misc.py) orders two names: lower-case, runs of decimal digits by their value,
 // which begin below every other character. Below 0: a before b; 0: the keys are equal ("a1" and "A01"). A folder's name
 // counts with the '/' that follows it in a path. What no '/' parts can be compared name by name: see sample_walk.cc.
-// One difference: the capital sigma becomes the sigma of mid-word at the end of a word, too.
+// Differences: Python also lower-cases letters above ASCII and takes digits of other scripts. A dataset with such names
+// is in another order than this, and no read agrees with it.
 int NaturalCompare(std::string_view a, bool a_is_folder, std::string_view b, bool b_is_folder);
 
 }  // namespace augur
