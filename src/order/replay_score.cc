@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-#include <vector>
 
 namespace augur {
 namespace {
@@ -34,11 +33,11 @@ const double kBitsOfMiss = std::log2(kStrangers);
 
 }  // namespace
 
-ReplayScore ScoreBeginning(std::span<const EntryNumber> seen, const ReplayEpoch& epoch) {
+double BitsOfBeginning(std::span<const EntryNumber> seen, const ReplayEpoch& epoch) {
   seen = seen.first(std::min(seen.size(), kScoredReadsMax));
   const auto files = static_cast<double>(epoch.files);
   const size_t window_max = std::min<uint64_t>(epoch.head.size(), epoch.files / 2);
-  if (seen.empty() || window_max == 0) return {};
+  if (seen.empty() || window_max == 0) return 0;
   Places places;
   places.reserve(epoch.head.size());
   bool repeats = false;
@@ -70,43 +69,7 @@ ReplayScore ScoreBeginning(std::span<const EntryNumber> seen, const ReplayEpoch&
     best = std::max(best, bits);
     if (window == window_max) break;
   }
-  return {.bits = best - std::log2(tries), .begin = 0};
-}
-
-ReplayScore ScoreAnywhere(std::span<const EntryNumber> seen, const Order& epoch) {
-  seen = seen.first(std::min(seen.size(), kScoredReadsMax));
-  const uint64_t window_max = epoch.size() / 2;
-  if (seen.empty() || window_max == 0) return {};
-  Places places;
-  for (const EntryNumber file : seen) places[file] = {};
-  for (size_t at = 0; at < epoch.size(); ++at) {
-    const auto place = places.find(epoch[at]);
-    if (place != places.end()) AddPlace(at, &place->second);
-  }
-  std::vector<uint64_t> hits;
-  size_t reads = 0;  // that tell something
-  for (const auto& [file, place] : places) {
-    if (place.count <= 1) ++reads;
-    if (place.count == 1) hits.push_back(place.first);
-  }
-  std::sort(hits.begin(), hits.end());
-  ReplayScore best;
-  int tries = 0;
-  for (uint64_t window = std::min<uint64_t>(seen.size(), window_max);; window = std::min(2 * window, window_max)) {
-    ++tries;
-    const double chance = static_cast<double>(window) / static_cast<double>(epoch.size());
-    size_t begin = 0;
-    for (size_t end = 1; end <= hits.size(); ++end) {
-      while (hits[end - 1] - hits[begin] >= window) ++begin;
-      const auto inside = static_cast<double>(end - begin);
-      const double bits =
-          inside * BitsOfHit(chance) + (static_cast<double>(reads) - inside) * kBitsOfMiss - std::log2(2 / chance);
-      if (bits > best.bits) best = {.bits = bits, .begin = hits[begin]};
-    }
-    if (window == window_max) break;
-  }
-  best.bits -= std::log2(tries);
-  return best;
+  return best - std::log2(tries);
 }
 
 }  // namespace augur

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "order/order.h"
 #include "order/replay_file.h"
 
 namespace augur {
+
+inline constexpr size_t kScoredReadsMax = 1024;  // of those seen; more would not change the answer
 
 // How well files that were read now agree with a recorded epoch of n files.
 //
@@ -21,18 +22,9 @@ namespace augur {
 // 2^b with probability 2^-b at most, in whatever order, for whatever part of the files is read. w is tried at m, 2m, 4m
 // ... up to n/2; log2 of the number of tries is taken off. Ten reads of a run of 50,000 files with four workers, all
 // within the first 320: 10 log2(15/16 * 156) - 4 = 68 bits.
-struct ReplayScore {
-  double bits = 0;     // log2 of the likelihood against chance; 0 or less: nothing is known
-  uint64_t begin = 0;  // the place in the epoch from which on the reads are
-};
-
-inline constexpr size_t kScoredReadsMax = 1024;  // of those seen; more would not change the answer
-
-// Of reads from the beginning of the epoch on. `seen`: each file once.
-ReplayScore ScoreBeginning(std::span<const EntryNumber> seen, const ReplayEpoch& epoch);
-
-// Of reads from some place in the epoch on: w is a window anywhere, of which 2n/w are tried. Files that come again in
-// the epoch, further away than copies of one sample do, tell nothing here.
-ReplayScore ScoreAnywhere(std::span<const EntryNumber> seen, const Order& epoch);
+//
+// Returns the log2 of L; 0 or less: nothing is known. `seen`: reads from the beginning of the epoch
+// on, each file once.
+double BitsOfBeginning(std::span<const EntryNumber> seen, const ReplayEpoch& epoch);
 
 }  // namespace augur

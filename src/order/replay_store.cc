@@ -161,39 +161,14 @@ Result<std::vector<ReplayRun>> ReplayStore::List() const {
   return runs;
 }
 
-Status ReplayStore::RemoveAll() {
-  AUGUR_TRY_ASSIGN(files, folder_.List());
-  for (const ReplayFolder::File& file : files) AUGUR_TRY(folder_.Remove(file.name));
-  return Status::Ok();
-}
-
 Result<std::vector<ReplayMatch>> ReplayStore::Match(std::span<const EntryNumber> seen) const {
   AUGUR_TRY_ASSIGN(recorded, ReadHeads());
   const Order distinct = Distinct(seen);
   std::vector<ReplayMatch> matches;
   for (const Recorded& one : recorded) {
     for (size_t epoch = 0; epoch < one.head.epochs.size(); ++epoch) {
-      const ReplayScore score = ScoreBeginning(distinct, one.head.epochs[epoch]);
-      matches.push_back({.run = one.file.name, .epoch = epoch, .begin = score.begin, .bits = score.bits});
-    }
-  }
-  const size_t tried = matches.size();
-  return Judge(std::move(matches), tried);
-}
-
-Result<std::vector<ReplayMatch>> ReplayStore::MatchAnywhere(std::span<const EntryNumber> seen) const {
-  AUGUR_TRY_ASSIGN(recorded, ReadHeads());
-  const Order distinct = Distinct(seen);
-  std::vector<ReplayMatch> matches;
-  for (const Recorded& one : recorded) {
-    const Result<Run> run = Load(one.file.name);
-    if (!run.ok()) {
-      if (run.status().code() == Code::kNotFound) continue;
-      return run.status();
-    }
-    for (size_t epoch = 0; epoch < run->epochs.size(); ++epoch) {
-      const ReplayScore score = ScoreAnywhere(distinct, run->epochs[epoch]);
-      matches.push_back({.run = one.file.name, .epoch = epoch, .begin = score.begin, .bits = score.bits});
+      const double bits = BitsOfBeginning(distinct, one.head.epochs[epoch]);
+      matches.push_back({.run = one.file.name, .epoch = epoch, .bits = bits});
     }
   }
   const size_t tried = matches.size();

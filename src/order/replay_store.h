@@ -36,10 +36,9 @@ struct ReplayRun {
 
 // A recorded epoch that the run now seen may be in.
 struct ReplayMatch {
-  std::string run;     // name
-  size_t epoch = 0;    // which of its recorded epochs
-  uint64_t begin = 0;  // from where in it on the reads are
-  double bits = 0;     // log2 of the likelihood against chance: ReplayScore, less log2 of the number of epochs tried
+  std::string run;   // name
+  size_t epoch = 0;  // which of its recorded epochs
+  double bits = 0;   // log2 of the likelihood against chance: ReplayScore, less log2 of the number of epochs tried
 };
 
 // Where the orders of a store's runs are kept: $XDG_CACHE_HOME/augurfs/orders/HASH, or ~/.cache/augurfs/orders/HASH
@@ -76,13 +75,10 @@ class ReplayStore {
   Result<std::vector<ReplayRun>> List() const;
   // OK too when it is gone already.
   Status Remove(const std::string& name) { return folder_.Remove(name); }
-  Status RemoveAll();
 
   // The recorded epochs that begin with the files in `seen`, in about that order, beyond chance (bits > 0), the best
   // first. `seen` are the first reads of a run; a file that comes again counts once. Reads 16 KiB an epoch.
   Result<std::vector<ReplayMatch>> Match(std::span<const EntryNumber> seen) const;
-  // The same for reads from any place on, of a run that was resumed in mid-epoch, say. Reads every file.
-  Result<std::vector<ReplayMatch>> MatchAnywhere(std::span<const EntryNumber> seen) const;
 
  private:
   struct Recorded {

@@ -5,14 +5,9 @@ Each test asks the real library in this process and shuffle_dump beside it. The 
 failure (AUGUR_TEST_SEED repeats it). A library that is not installed is skipped by name.
 """
 
-import importlib
-import importlib.util
 import os
-import pathlib
 import random
 import subprocess
-import sys
-import types
 
 import mounts  # of bench/
 import numpy
@@ -58,20 +53,6 @@ def tf():
 
 def size_of(rng, most=200000):
     return int(2 ** rng.uniform(0, numpy.log2(most)))
-
-
-def import_alone(name):
-    """A module of a package whose __init__ asks for far more than the module needs; skipped where it is not installed."""
-    package = importlib.util.find_spec(name.partition(".")[0])
-    if package is None:
-        pytest.skip(f"{name} is not installed")
-    parent = pathlib.Path(package.origin).parents[1]
-    names = name.split(".")
-    for depth in range(1, len(names)):
-        stub = types.ModuleType(".".join(names[:depth]))
-        stub.__path__ = [str(parent.joinpath(*names[:depth]))]
-        sys.modules.setdefault(stub.__name__, stub)
-    return importlib.import_module(name)
 
 
 def interleaved(parts):
@@ -431,16 +412,6 @@ def test_webdataset_pipeline(dump):
     stages = webdataset.DataPipeline(*dataset.pipeline[:4])
     read = [int(sample["url"][:-4]) for sample in stages]
     assert dump("webdataset", 250, 0, 0, 33, 120, 100, 0, 1) == read
-
-
-def test_streaming_py1e(dump, rng):
-    get_shuffle_py1e = import_alone("streaming.base.shuffle.py1e").get_shuffle_py1e
-    for _ in range(30):
-        shards = [rng.randint(1, 400) for _ in range(rng.randint(1, 60))]
-        nodes = rng.randint(1, min(4, sum(shards)))
-        seed, epoch, block = rng.choice((9176, rng.randrange(2**32))), rng.randrange(10), rng.choice((8, 300, 5000, 2**18))
-        order = get_shuffle_py1e(numpy.array(shards), nodes, seed, epoch, block).tolist()
-        assert dump("py1e", epoch, seed, nodes, block, *shards) == order, (shards, nodes, seed, epoch, block)
 
 
 # The search of seeds

@@ -22,7 +22,6 @@
 #include "shuffle/numpy_random.h"
 #include "shuffle/python_random.h"
 #include "shuffle/python_sampler.h"
-#include "shuffle/streaming_sampler.h"
 #include "shuffle/tf_shuffle.h"
 #include "shuffle/webdataset_sampler.h"
 
@@ -118,17 +117,6 @@ IndexOrder Webdataset(Words words) {
   return Taken(WebdatasetSampler(recipe), samples, epoch, count);
 }
 
-// epoch, seed, canonical nodes, block, samples of each shard
-IndexOrder Py1e(Words words) {
-  const uint64_t epoch = words.NextU();
-  const Py1eRecipe recipe{words.NextU(), words.NextU(), words.NextU()};
-  std::vector<uint32_t> shard_samples;
-  while (!words.empty()) shard_samples.push_back(words.Next32());
-  IndexOrder indices;
-  Py1eOrder(recipe, shard_samples, epoch, &indices);
-  return indices;
-}
-
 // seed, n, count: random.sample(range(n), count)
 IndexOrder PythonSample(Words words) {
   PythonRandom random(words.NextU());
@@ -177,7 +165,6 @@ constexpr std::pair<std::string_view, IndexOrder (*)(Words)> kTable[] = {
     {"keras", Keras},
     {"dali", Dali},
     {"webdataset", Webdataset},
-    {"py1e", Py1e},
     {"python-sample", PythonSample},
     {"python-choice", PythonChoice},
     {"python-epoch", PythonEpoch},

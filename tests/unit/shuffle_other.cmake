@@ -2,7 +2,6 @@
 augur_test(shuffle_other
   unit/shuffle_other/end_shuffle_search_test.cc unit/shuffle_other/list_shuffle_test.cc
   unit/shuffle_other/numpy_random_test.cc unit/shuffle_other/python_sampler_test.cc unit/shuffle_other/samplers_test.cc unit/shuffle_other/tf_shuffle_test.cc
-  unit/shuffle_other/tf_unseeded_search_test.cc
   LAYERS shuffle)
 
 # For the tests that compare with the real libraries.

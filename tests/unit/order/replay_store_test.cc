@@ -49,7 +49,7 @@ TEST_F(ReplayStoreTest, EntriesTakeAsManyBytesAsTheStoreNeeds) {
     const auto loaded = store->Load(name);
     ASSERT_TRUE(loaded.ok()) << loaded.status().text();
     EXPECT_EQ(loaded->epochs, run.epochs);
-    ASSERT_TRUE(store->RemoveAll().ok());
+    ASSERT_TRUE(store->Remove(name).ok());
   }
 }
 
@@ -84,14 +84,6 @@ TEST_F(ReplayStoreTest, FindsTheRunAndTheEpoch) {
   }
   EXPECT_THAT(*store->Match(First(Shuffled(999), 20)), IsEmpty());
   EXPECT_THAT(*store->Match({}), IsEmpty());
-  Order later = Shuffled(31);
-  later.erase(later.begin(), later.begin() + 7000);
-  const auto anywhere = store->MatchAnywhere(First(later, 20));
-  ASSERT_TRUE(anywhere.ok());
-  ASSERT_THAT(*anywhere, SizeIs(1));
-  EXPECT_EQ(anywhere->front().run, names[3]);
-  EXPECT_EQ(anywhere->front().epoch, 1U);
-  EXPECT_EQ(anywhere->front().begin, 7000U);
 }
 
 TEST_F(ReplayStoreTest, AFileReadAgainAndAgainCountsOnce) {
@@ -190,9 +182,7 @@ TEST_F(ReplayStoreTest, RunsAreRemoved) {
   ASSERT_TRUE(store->Remove(name).ok());
   EXPECT_TRUE(store->Remove(name).ok()) << "gone already";
   EXPECT_THAT(*store->List(), SizeIs(1));
-  ASSERT_TRUE(store->RemoveAll().ok());
-  EXPECT_THAT(*store->List(), IsEmpty());
-  EXPECT_EQ(FileCount(), 1U);
+  EXPECT_EQ(FileCount(), 2U);
   EXPECT_EQ(store->Touch(name).code(), Code::kNotFound);
 }
 

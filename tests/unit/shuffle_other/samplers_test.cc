@@ -12,7 +12,6 @@
 #include "shuffle/dali_sampler.h"
 #include "shuffle/keras_sampler.h"
 #include "shuffle/std_shuffle.h"
-#include "shuffle/streaming_sampler.h"
 #include "shuffle/tf_seed.h"
 #include "shuffle/webdataset_sampler.h"
 #include "unit/shuffle_other/taken.h"
@@ -127,21 +126,6 @@ TEST(WebdatasetSampler, WorkersTakeEveryShardOnce) {
     EXPECT_TRUE(IsPermutation(taken, 33)) << workers;
     for (size_t i = 0; i < std::min<size_t>(workers, 33); ++i) EXPECT_EQ(taken[i] % workers, i);
   }
-}
-
-// mosaicml-streaming 0.13.0, get_shuffle_py1e of shards of 4, 7, 5, 3 and 6 samples: recorded, because it asks for an
-// older NumPy than the other tests.
-TEST(Py1e, Recorded) {
-  const std::vector<uint32_t> shards = {4, 7, 5, 3, 6};
-  IndexOrder order;
-  Py1eOrder({.canonical_nodes = 2, .block_samples = 8}, shards, 0, &order);
-  EXPECT_EQ(order,
-            (IndexOrder{4, 5, 6, 7, 9, 10, 13, 8, 12, 11, 14, 15, 19, 21, 23, 22, 20, 16, 18, 24, 2, 1, 3, 0, 17}));
-  Py1eOrder({.block_samples = 40}, shards, 3, &order);
-  EXPECT_EQ(order,
-            (IndexOrder{24, 14, 22, 9, 16, 7, 12, 18, 21, 2, 6, 10, 5, 15, 17, 23, 8, 4, 20, 1, 0, 11, 3, 13, 19}));
-  // The shards of 24, 14, 22, 9, 16, ..., 2: 4, 2, 4, 1, 3, ..., 0.
-  EXPECT_EQ(Taken(StreamingShardSampler({.block_samples = 40}, shards), 5, 3), (IndexOrder{4, 2, 1, 3, 0}));
 }
 
 TEST(TfSeed, NeverAsksForSeedsOfTheOpsOwn) {
