@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "shuffle/common_seeds.h"
 #include "shuffle/stepped_sampler.h"
 #include "shuffle/torch_recipes.h"
 
@@ -47,15 +48,12 @@ void AddChained(const ChainPlace& place, uint32_t epochs, std::vector<Guess>* gu
 }  // namespace
 
 std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted) {
-  constexpr uint32_t kCommon[] = {0,     42,     1,    1234, 123, 1337, 2020, 2021, 2022, 2023, 2024, 2025, 2026,
-                                  3407,  2019,   2018, 2,    3,   4,    5,    7,    10,   13,   100,  111,  1111,
-                                  12345, 123456, 777,  666,  888, 999,  43,   44,   17,   6,    8,    9,    11};
   std::vector<uint32_t> seeds;
   const auto add = [&](uint32_t seed) {
     if (std::ranges::find(seeds, seed) == seeds.end()) seeds.push_back(seed);
   };
   std::ranges::for_each(hinted, add);
-  std::ranges::for_each(kCommon, add);
+  std::ranges::for_each(kCommonSeeds, add);
   return seeds;
 }
 
