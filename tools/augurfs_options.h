@@ -17,7 +17,7 @@ namespace augur {
 // block each.
 inline constexpr uint64_t kMemoryMin = uint64_t{32} << 20;
 
-// Whether the kernel sends a request for each open of a file (DESIGN section 5).
+// Whether the kernel sends a request for each open of a file.
 enum class Observe { kNone, kOpen };
 
 // Where records are kept: in memory of the daemon, in /dev/shm where mounts of one store share them, or nowhere.

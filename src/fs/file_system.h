@@ -27,7 +27,7 @@
 
 namespace augur {
 
-// Number of a file or folder at the kernel: view number << 40 | entry + 1 (DESIGN section 4). View 0 is the original
+// Number of a file or folder at the kernel: view number << 40 | entry + 1. View 0 is the original
 // files, the root is 1, 0 is illegal. A pure function of the store's generation, so a new daemon gives the same
 // numbers.
 using NodeId = uint64_t;

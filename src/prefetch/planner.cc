@@ -21,7 +21,7 @@ constexpr int kWindowsInTurn = 3;
 
 }  // namespace
 
-Planner::Planner(FileTable files, const PlannerLimits& limits, const ProgressOptions& progress)
+Planner::Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ProgressOptions& progress)
     : limits_([&] {
         PlannerLimits with = limits;
         if (with.file_bytes_max == 0) with.file_bytes_max = limits.conveyor_bytes_max / 8;
@@ -29,7 +29,9 @@ Planner::Planner(FileTable files, const PlannerLimits& limits, const ProgressOpt
       }()),
       track_(std::move(files)),
       progress_(track_, progress),
-      tiles_(track_, limits_.chunk_bytes_max) {}
+      disk_(disk),
+      tiles_(track_, limits_.chunk_bytes_max),
+      windows_in_turn_(disk.known() ? kWindowsInTurn - 1 : 0) {}  // the first window decides where the disk is known
 
 void Planner::Append(const Order& order) {
   const bool idle = progress_.front() >= track_.end();

@@ -101,7 +101,9 @@ class Planner {
   // What files of this mean size take of the page cache, on average.
   static uint64_t MeanPages(uint64_t mean_bytes) { return std::max(kPage, mean_bytes + kPage / 2); }
 
-  Planner(FileTable files, const PlannerLimits& limits, const ProgressOptions& progress);
+  // `disk`: what is known of the disk; the planner learns on. It outlives the planner, so that the planner of the next
+  // view begins with it.
+  Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ProgressOptions& progress);
 
   // Queues an epoch behind those that are there.
   void Append(const Order& order);
@@ -178,7 +180,6 @@ class Planner {
   // Whether the page cache has room for everything, and has lost next to nothing of it so far.
   bool PagesHoldAll() const;
   PlannerGauges gauges() const;
-  const DiskModel& disk() const { return disk_; }
   uint32_t files_met() const { return track_.slot_count(); }
   uint64_t TableBytes() const;
 
@@ -277,7 +278,7 @@ class Planner {
   PlannerLimits limits_;
   Track track_;
   Progress progress_;
-  DiskModel disk_;
+  DiskModel& disk_;
   Tiles tiles_;
   std::vector<State> states_;  // by slot
   UseQueue kept_;              // by the use for which the warehouse has it

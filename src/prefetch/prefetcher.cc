@@ -143,8 +143,8 @@ Planner& Prefetcher::planner() {
   limits.table_bytes_max = options_.order_bytes_max;
   limits.reads_max = options_.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
-  planner_ =
-      std::make_unique<Planner>([this](EntryNumber number) { return PlaceOf(number); }, limits, ProgressOptions());
+  planner_ = std::make_unique<Planner>([this](EntryNumber number) { return PlaceOf(number); }, disk_, limits,
+                                       ProgressOptions());
   LookWhatIsSeen();
   LookForRoom();
   return *planner_;
@@ -301,7 +301,7 @@ std::optional<Warehouse::Pin> Prefetcher::Find(const ShownFile& file, uint64_t b
 }
 
 // With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every
-// epoch, where least recently used would throw away what is yet to come (DESIGN section 7). Not where the page cache
+// epoch, where least recently used would throw away what is yet to come. Not where the page cache
 // has room for everything.
 void Prefetcher::OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
   if (!kept_ || !keep_demand_.load(std::memory_order_relaxed)) return;
@@ -357,9 +357,9 @@ void Prefetcher::Publish() {
     order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
   }
   const MutexLock lock(mu_);
-  if (planner_ && planner_->disk().known()) {
-    disk_read_us_ = planner_->disk().read_us();
-    disk_bytes_per_second_ = planner_->disk().bytes_per_second();
+  if (disk_.known()) {
+    disk_read_us_ = disk_.read_us();
+    disk_bytes_per_second_ = disk_.bytes_per_second();
   }
   policy_ = gauges.epochs_queued == 0 ? (filling_ ? "fill" : "idle") : gauges.sweeping ? "tiles" : "window";
 }

@@ -215,6 +215,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::atomic<uint64_t> order_files_ = 0;
 
   // Used by the planning thread only.
+  DiskModel disk_;  // of the shards, whatever view is followed
   std::unique_ptr<Planner> planner_;
   SequenceDetector detector_;
   Source source_ = Source::kNothing;

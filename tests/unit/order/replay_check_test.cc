@@ -118,7 +118,7 @@ TEST_F(ReplayCheckTest, TheSamePartsInAnotherOrderAreNoReplay) {
           const Order seen = SeenOf(epoch);
           // By the files alone it would be one.
           if (each <= 100 && workers <= 2 && reads <= 48) {
-            EXPECT_GT(ScoreBeginning(seen, {.files = recorded.size(), .head = recorded}).bits, kBits);
+            EXPECT_GT(BitsOfBeginning(seen, {.files = recorded.size(), .head = recorded}), kBits);
           }
           EXPECT_FALSE(IsReplay(EpochOrder(recorded), epoch, seen))
               << each << " " << workers << " " << named << " " << reads;

@@ -40,7 +40,8 @@ TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   limits.conveyor_bytes_max = 4 << 20;
   limits.stock_bytes_max = 1 << 20;
   limits.sentinel_every = 0;
-  Planner planner(Place, limits, WithLag());
+  DiskModel disk;
+  Planner planner(Place, disk, limits, WithLag());
   // All that is foreseen was read before.
   Order order;
   for (EntryNumber file = 0; file < 100; ++file) order.push_back(file);
@@ -66,7 +67,8 @@ TEST(PlannerFill, LooksToTheEndThoughNothingHappens) {
   PlannerLimits limits;
   limits.conveyor_bytes_max = 4 << 20;
   limits.kept_bytes_max = uint64_t{2} * kFiles * kFileBytes;
-  Planner planner(Place, limits, WithLag());
+  DiskModel disk;
+  Planner planner(Place, disk, limits, WithLag());
   Order all;
   for (EntryNumber file = 0; file < kFiles; ++file) all.push_back(file);
   planner.Fill(all);

@@ -118,6 +118,30 @@ TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
   EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
 }
 
+// A script that turns from one view to another and back gets a new planner each time, which goes on with what the one
+// before it has learned of the disk.
+TEST(PlannerGoalsTest, WhatADiskCostsIsKnownToTheNextPlanner) {
+  World world = WorldThatFits(0.5);
+  world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300};
+  const auto read_the_beginning = [](Simulation* simulation) {
+    const Order epoch = simulation->Shuffled(100);
+    simulation->planner().Append(epoch);
+    return simulation->Read(Order(epoch.begin(), epoch.begin() + 200));
+  };
+  Simulation first(world);
+  const EpochResult learning = read_the_beginning(&first);
+  first.Read(first.Shuffled(100));
+  world.disk_model = first.disk_model();
+  ASSERT_TRUE(world.disk_model.known());
+  Simulation second(world);
+  const EpochResult knowing = read_the_beginning(&second);
+  const auto files_a_second = [](const EpochResult& result) {
+    return static_cast<double>(result.planned_files) / result.seconds;
+  };
+  EXPECT_GT(files_a_second(knowing), 1.15 * files_a_second(learning)) << "regions are read from the beginning";
+  EXPECT_EQ(first.ViolationText() + second.ViolationText(), "");
+}
+
 // What a slice allows comes at once, and then nothing until it ends; and who is looked at only now and then sees that
 // differently each time. None of it makes reads dear.
 TEST(PlannerGoalsTest, SlicesAndBusyProcessorsAreNotTakenForDearReads) {
@@ -141,7 +165,7 @@ TEST(PlannerGoalsTest, FastDisksAreNotReadInTiles) {
   for (const EpochResult& epoch : ThreeEpochs(&simulation)) {
     EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
   }
-  EXPECT_GT(simulation.planner().disk().free_gap_bytes(), 3 * 110'000U) << "by the disk alone tiles would be worth it";
+  EXPECT_GT(simulation.disk_model().free_gap_bytes(), 3 * 110'000U) << "by the disk alone tiles would be worth it";
   EXPECT_FALSE(simulation.planner().gauges().sweeping);
 }
 

@@ -55,7 +55,8 @@ uint64_t Throttle::LetThrough(const Disk& disk, uint64_t bytes, uint64_t now_us)
   return at;
 }
 
-Simulation::Simulation(const World& world) : world_(world), kept_bytes_max_(world.limits.kept_bytes_max) {
+Simulation::Simulation(const World& world)
+    : world_(world), disk_model_(world.disk_model), kept_bytes_max_(world.limits.kept_bytes_max) {
   std::mt19937_64 random(world.seed);
   std::lognormal_distribution<double> size(std::log(world.file_bytes_mean) - 0.125, 0.5);
   uint64_t offset = 4096;
@@ -65,8 +66,8 @@ Simulation::Simulation(const World& world) : world_(world), kept_bytes_max_(worl
     offset += bytes;
     total_bytes_ += bytes;
   }
-  planner_ =
-      std::make_unique<Planner>([this](EntryNumber file) { return places_[file]; }, world.limits, world.progress);
+  planner_ = std::make_unique<Planner>([this](EntryNumber file) { return places_[file]; }, disk_model_, world.limits,
+                                       world.progress);
 }
 
 Order Simulation::Listing() const {

@@ -44,6 +44,7 @@ struct World {
   double file_bytes_mean = 110e3;
   uint64_t seed = 1;
   Disk disk;
+  DiskModel disk_model;  // what is known of it at the beginning
   PlannerLimits limits;
   ProgressOptions progress;
   // Somebody else has the processor for up to this part of each 50 ms, at random: what ends meanwhile is noticed after
@@ -92,6 +93,7 @@ class Simulation {
   void End();
 
   Planner& planner() { return *planner_; }
+  const DiskModel& disk_model() const { return disk_model_; }
   Order Shuffled(uint64_t seed) const;
   Order Listing() const;
   uint64_t total_bytes() const { return total_bytes_; }
@@ -137,6 +139,7 @@ class Simulation {
   const World world_;
   std::vector<FilePlace> places_;
   uint64_t total_bytes_ = 0;
+  DiskModel disk_model_;
   std::unique_ptr<Planner> planner_;
   std::priority_queue<Event> events_;
   uint64_t event_count_ = 0;
