@@ -34,10 +34,10 @@
 
 #include "augur/status.h"
 #include "base/cores.h"
-#include "search/chain_scan.h"
-#include "search/running_job.h"
-#include "search/searcher.h"
-#include "search/seed_scan.h"
+#include "seed_search/chain_scan.h"
+#include "seed_search/running_job.h"
+#include "seed_search/searcher.h"
+#include "seed_search/seed_scan.h"
 
 namespace augur {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "shuffle/sampler_hint.h"
-#include "shuffle/sampler_spec.h"
+#include "samplers/sampler_hint.h"
+#include "samplers/sampler_spec.h"
 
 namespace augur {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fuse/broker.h"
-#include "order/proc_source.h"
+#include "readers/proc_source.h"
 
 namespace augur {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "control/status_screen.h"
-#include "order/order_file.h"
-#include "shuffle/sampler_hint.h"
-#include "shuffle/sampler_spec.h"
+#include "datasets/order_file.h"
+#include "samplers/sampler_hint.h"
+#include "samplers/sampler_spec.h"
 
 namespace augur {
 namespace {

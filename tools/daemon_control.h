@@ -10,9 +10,9 @@
 #include "control/control_server.h"
 #include "control/render.h"
 #include "control/statistics.h"
-#include "foresee/foreseer.h"
+#include "datasets/path_order.h"
 #include "fs/file_system.h"
-#include "order/path_order.h"
+#include "predict/foreseer.h"
 #include "prefetch/prefetch_control.h"
 #include "tools/view_totals.h"
 

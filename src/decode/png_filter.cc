@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// As in search/seed_block.cc: vectors of a size unknown to the compiler are of no use here.
+// As in seed_search/seed_block.cc: vectors of a size unknown to the compiler are of no use here.
 #include <hwy/detect_targets.h>
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)

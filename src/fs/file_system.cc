@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "datasets/file_path.h"
 #include "fs/node.h"
-#include "order/file_path.h"
 
 namespace augur {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "augur/status.h"
 #include "augur/store.h"
+#include "datasets/order.h"
 #include "fs/view_table.h"
 #include "fs/view_tree.h"
-#include "order/order.h"
 
 namespace augur {
 

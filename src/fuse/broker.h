@@ -12,7 +12,7 @@
 #include "base/unique_fd.h"
 #include "fuse/broker_message.h"
 #include "fuse/mount_point.h"
-#include "order/process_table.h"
+#include "readers/process_table.h"
 
 namespace augur {
 

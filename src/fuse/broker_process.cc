@@ -24,7 +24,7 @@
 #include "fuse/mount_clone.h"
 #include "fuse/passed_fds.h"
 #include "fuse/read_ahead.h"
-#include "order/proc_source.h"
+#include "readers/proc_source.h"
 
 namespace augur {
 namespace {

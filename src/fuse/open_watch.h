@@ -8,8 +8,8 @@
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "datasets/order.h"
 #include "fs/shown_paths.h"
-#include "order/order.h"
 
 namespace augur {
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "order/order.h"
+#include "datasets/order.h"
 
 namespace augur {
 

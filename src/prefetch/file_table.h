@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "order/order.h"
+#include "datasets/order.h"
 
 namespace augur {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "order/order.h"
+#include "datasets/order.h"
 
 namespace augur {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "order/order.h"
+#include "datasets/order.h"
 
 namespace augur {
 

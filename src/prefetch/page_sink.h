@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "order/order.h"
+#include "datasets/order.h"
 
 namespace augur {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "augur/status.h"
-#include "order/order.h"
+#include "datasets/order.h"
 
 namespace augur {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "order/order.h"
+#include "datasets/order.h"
 #include "prefetch/file_table.h"
 
 namespace augur {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "order/order.h"
+#include "datasets/order.h"
 
 namespace augur {
 

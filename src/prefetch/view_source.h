@@ -10,7 +10,7 @@
 #include "augur/status.h"
 #include "cache/record_cache.h"
 #include "cache/sealable_buffer.h"
-#include "order/order.h"
+#include "datasets/order.h"
 #include "prefetch/shown_file.h"
 
 namespace augur {

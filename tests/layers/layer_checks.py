@@ -22,14 +22,17 @@ ARROWS = {
     "decode": {"base"},
     "control": {"base"},
     "pack": {"base", "io", "store", "decode", "views"},
-    "shuffle": {"base"},
-    "search": {"base", "shuffle"},
-    "order": {"base", "store", "shuffle"},
-    "prefetch": {"base", "io", "store", "order", "cache", "control"},  # store, control: records to read, counters
+    "samplers": {"base"},
+    "seed_search": {"base", "samplers"},
+    "datasets": {"base", "store"},
+    "readers": {"base", "datasets"},
+    "recorded_runs": {"base", "store", "datasets", "readers"},
+    # store, control: records to read, counters
+    "prefetch": {"base", "io", "store", "datasets", "cache", "control"},
     "views": {"base", "store", "decode"},
     "fs": {"base", "io", "store", "cache", "control", "views", "prefetch"},  # control: its counters
-    "foresee": {"base", "store", "control", "shuffle", "search", "order", "prefetch"},
-    "fuse": {"base", "io", "store", "order", "cache", "control", "prefetch", "fs"},
+    "predict": {"base", "store", "control", "samplers", "seed_search", "datasets", "readers", "recorded_runs", "prefetch"},
+    "fuse": {"base", "io", "store", "datasets", "readers", "cache", "control", "prefetch", "fs"},
 }
 # The one layer that may know libfuse.
 FUSE_LAYER = "fuse"

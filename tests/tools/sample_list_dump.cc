@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "order/sample_lists.h"
-#include "order/sample_rule.h"
+#include "datasets/sample_lists.h"
+#include "datasets/sample_rule.h"
 
 namespace augur {
 namespace {

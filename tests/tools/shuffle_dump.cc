@@ -15,15 +15,15 @@
 #include <utility>
 #include <vector>
 
-#include "shuffle/dali_sampler.h"
-#include "shuffle/end_shuffle_search.h"
-#include "shuffle/keras_sampler.h"
-#include "shuffle/list_shuffle.h"
-#include "shuffle/numpy_random.h"
-#include "shuffle/python_random.h"
-#include "shuffle/python_sampler.h"
-#include "shuffle/tf_shuffle.h"
-#include "shuffle/webdataset_sampler.h"
+#include "samplers/dali_sampler.h"
+#include "samplers/end_shuffle_search.h"
+#include "samplers/keras_sampler.h"
+#include "samplers/list_shuffle.h"
+#include "samplers/numpy_random.h"
+#include "samplers/python_random.h"
+#include "samplers/python_sampler.h"
+#include "samplers/tf_shuffle.h"
+#include "samplers/webdataset_sampler.h"
 
 namespace augur {
 namespace {

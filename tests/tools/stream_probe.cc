@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "order/epochs.h"
-#include "order/proc_source.h"
-#include "order/process_table.h"
+#include "readers/epochs.h"
+#include "readers/proc_source.h"
+#include "readers/process_table.h"
 
 namespace augur {
 namespace {

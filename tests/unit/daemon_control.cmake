@@ -2,7 +2,7 @@
 augur_test(daemon_control
   unit/tools/daemon_control_test.cc ${PROJECT_SOURCE_DIR}/tools/daemon_control.cc
   ${PROJECT_SOURCE_DIR}/tools/view_totals.cc
-  LAYERS tools fs foresee order store cache io control)
+  LAYERS tools fs predict datasets store cache io control)
 augur_test(daemon_parts
   unit/tools/end_watchdog_test.cc unit/tools/user_account_test.cc
   ${PROJECT_SOURCE_DIR}/tools/end_watchdog.cc ${PROJECT_SOURCE_DIR}/tools/user_account.cc

@@ -2,7 +2,7 @@
 """list_samples.py ASKED RESULT: lists of samples as the real libraries make them.
 
 ASKED is a JSON file with a list of [rule, root]; RESULT becomes one with the list of paths for each, or null where the library
-itself fails. Rules have the names of src/order/sample_rule.cc, with "{}" for an extension of their own.
+itself fails. Rules have the names of src/datasets/sample_rule.cc, with "{}" for an extension of their own.
 """
 
 import glob

@@ -17,7 +17,7 @@
 
 #include "decode/resize_kernels.h"
 #include "unit/decode_pixels/files.h"
-#include "unit/search/targets.h"
+#include "unit/seed_search/targets.h"
 
 namespace augur {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/capabilities.h"
-#include "order/proc_source.h"
+#include "readers/proc_source.h"
 #include "unit/fuse/mount_fixture.h"
 
 namespace augur {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "shuffle/sampler_hint.h"
-#include "shuffle/sampler_spec.h"
+#include "samplers/sampler_hint.h"
+#include "samplers/sampler_spec.h"
 
 namespace augur {
 namespace {

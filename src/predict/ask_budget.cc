@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/ask_budget.h"
+
+#include <algorithm>
+
+namespace augur {
+
+bool AskBudget::MayAsk(uint64_t now_us) {
+  if (now_us_ != 0 && now_us > now_us_) {
+    account_ = std::min(kFullSeconds, account_ + kShare * static_cast<double>(now_us - now_us_) / 1e6);
+  }
+  now_us_ = std::max(now_us_, now_us);
+  return account_ > 0;
+}
+
+void AskBudget::Pay(double seconds) {
+  account_ -= seconds;
+  paid_ += seconds;
+  ++asked_;
+}
+
+}  // namespace augur

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/best_guess.h"
+
+#include <cmath>
+
+#include "predict/succession.h"
+
+namespace augur {
+
+bool Believed(double bits, double tried) { return bits - std::log2(tried) >= GuessTest::kBelievedBits; }
+
+GuessTest::Midst TryGuess(const Question& question, size_t test, const Guess& guess, bool anywhere) {
+  const GuessTest& held = question.tests[test];
+  if (anywhere) return held.TryAnywhere(*guess.sampler, guess.epoch);
+  return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
+}
+
+std::optional<BestGuess> BestOf(const Question& question, const std::vector<uint64_t>& units,
+                                const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried) {
+  constexpr double kSame = 1e-6;
+  const uint64_t tests = question.tests.size();
+  uint64_t first = 0;
+  GuessTest::Midst best;
+  std::vector<uint64_t> equal;
+  for (const uint64_t unit : units) {
+    const GuessTest::Midst found = TryGuess(question, unit % tests, guess_of(unit / tests), anywhere);
+    if (found.bits > best.bits + kSame) {
+      best = found;
+      first = unit;
+      equal.clear();
+    } else if (found.bits > best.bits - kSame && unit % tests == first % tests) {
+      equal.push_back(unit);
+    }
+  }
+  if (best.bits <= 0) return std::nullopt;
+  BestGuess answer = {
+      .finding = MakeFinding(question.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
+      .test = first % tests};
+  answer.finding.bits = best.bits - std::log2(tried);
+  answer.finding.begin = best.begin;
+  for (const uint64_t unit : equal) answer.finding.others.push_back(guess_of(unit / tests));
+  return answer;
+}
+
+}  // namespace augur

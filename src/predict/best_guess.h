@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "predict/finding.h"
+#include "predict/guess_test.h"
+#include "predict/question.h"
+
+namespace augur {
+
+// Whether evidence of so many bits is believed of one guess among so many that were tried.
+bool Believed(double bits, double tried);
+
+// How well the guess agrees with what the question's list of that number has seen: from the epoch's start, or,
+// anywhere, from wherever in the epoch it agrees best.
+GuessTest::Midst TryGuess(const Question& question, size_t test, const Guess& guess, bool anywhere);
+
+struct BestGuess {
+  Finding finding;
+  size_t test = 0;  // the number of its list
+};
+
+// Of the units (guesses times lists) that are believed, the one that agrees best, the first of several; the finding
+// knows the others, which the next epoch tells from it.
+std::optional<BestGuess> BestOf(const Question& question, const std::vector<uint64_t>& units,
+                                const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried);
+
+}  // namespace augur

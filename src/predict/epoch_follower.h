@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "readers/epoch_order.h"
+
+namespace augur {
+
+// EpochFollower holds the reads of one job against the order that was foreseen for its epoch: what has been read, where
+// the readers are, and whether they still follow it. Not synchronized. Memory: 1 bit a read of the epoch.
+//
+// Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
+// batches ahead x batch. How far is seen, and four times as much is allowed (`reach`). A read in reach of the readers
+// is a hit; another is a miss. What they say for the order is their likelihood ratio against a reader who takes any
+// file, or any that is left, in bits: with p the chance that he would have hit just then, a hit says log2(0.97 / p +
+// 0.03), a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit
+// says nothing; and whoever reads something else loses bits on the average. The reach is at most a quarter of the
+// epoch, since whoever reads the same files in another order is apart by all of it: were everything in reach, nothing
+// would ever be a miss. (In epochs of under 500 reads everything is, and another order is hardly ever lost.)
+class EpochFollower {
+ public:
+  // What was gained is forgotten beyond this, so that a reader who has gone elsewhere is soon found out: after ten
+  // misses.
+  static constexpr double kBitsMax = 40;
+  // Lost is an order by as much, before it was ever right; after that, by what it had.
+  static constexpr double kLostBits = -12;
+  static constexpr uint32_t kReachMin = 1024;  // but a quarter of a small epoch, and this in any:
+  static constexpr uint32_t kReachOfAny = 128;
+  static constexpr uint32_t kReachFirst = 4096;
+  static constexpr uint32_t kReachMax = 65536;
+  static constexpr uint32_t kAgainsMax = 256;  // a batch of such a reader
+
+  // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: as far as is
+  // known of these readers.
+  explicit EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin = 0, uint32_t reach = kReachFirst);
+
+  enum class Kind {
+    kHit,
+    kAgain,  // was read lately: a further piece, or the open of what was a READ; or ReadBefore
+    kMiss,
+  };
+  // The file was read by somebody of this job; `open`: so far only its open is known.
+  Kind Saw(EntryNumber file, bool open = false);
+  // A place of the file that is to be read soon; none: it is not expected now.
+  std::optional<uint32_t> Expects(EntryNumber file) const;
+  // Whether it is one of the next places, of as many as may fill up an epoch's end.
+  bool ExpectsSoon(EntryNumber file) const;
+  // Whether it was one of the last reads, as far as the readers are apart: this is a further piece of it, or its open.
+  bool ReadLately(EntryNumber file) const;
+  // Whether a read that is not expected says nothing: the file was read in this epoch before, however long ago. A
+  // reader that maps its files (DALI) touches their pages thousands of files later, when the kernel may have dropped
+  // them. But when kAgainsMax come with no hit between them, everything is read anew.
+  bool ReadBefore(EntryNumber file);
+  // Whether this is a read of the last batches, which are filled up with the first files of the epoch so that all ranks
+  // have as many (DistributedSampler's padding where the order does not have it, accelerate's even_batches). Each of
+  // those files may come once more, by its open and by a READ.
+  bool FillsUp(EntryNumber file);
+  // A read that was expected, of this epoch or the next: it makes up for one of those.
+  void MakeUp();
+  // Whether so many of those were made up for that this is a reader who comes back to his files.
+  bool ComesBack() const { return made_up_ >= kComesBack; }
+  // Somebody of this job read what was not expected.
+  void Miss();
+
+  // What the last reads say for the order; whether they do not agree with it any more.
+  double bits() const { return bits_; }
+  bool lost() const { return bits_ < kLostBits; }
+  uint32_t reach() const { return reach_; }
+  // How far the readers were apart lately; as far as they may be until some were seen.
+  uint32_t apart() const { return apart_; }
+  // Whether the last reads of all were made: what may come are stragglers.
+  bool finished() const { return hits_at_end_ >= kHitsAtEnd && NearEnd(); }
+  // Whether the readers may have come to the end, as far as they are apart. Samplers that drop the last batch of each
+  // rank come no further than that.
+  bool NearEnd() const;
+  // So far as seen: reads that were expected, and those that were not.
+  uint64_t hits() const { return hits_; }
+  uint64_t misses() const { return misses_; }
+  // Where the foremost readers are, a place; everything before tail() has been read, or is not expected any more.
+  uint32_t front() const { return front_; }
+  uint32_t tail() const { return tail_; }
+  const EpochOrder& order() const { return *order_; }
+  // What is still to be read, in order; nothing before the begin.
+  Order Rest() const;
+
+ private:
+  static constexpr uint32_t kLately = 64;
+  // Two hits among the last kEndPlaces are the end; one may be a stranger's.
+  static constexpr uint32_t kEndPlaces = 32;
+  static constexpr uint64_t kHitsAtEnd = 2;
+  static constexpr uint64_t kComesBack = 64;
+
+  double ChanceOfHit() const;
+  void Advance(uint32_t place);
+  void MoveTail(uint32_t place);
+
+  const std::shared_ptr<const EpochOrder> order_;
+  const uint32_t begin_;
+  const uint32_t reach_max_;
+  std::vector<bool> read_;
+  std::vector<uint8_t> filled_up_;  // how often, of the first places
+  std::deque<uint32_t> lately_;     // places of the last kLately hits
+  uint32_t front_ = 0;
+  uint32_t tail_ = 0;
+  uint32_t reach_;
+  uint32_t apart_;
+  uint64_t read_ahead_ = 0;  // places from the tail on that were read
+  double bits_ = 0;
+  uint64_t hits_ = 0;
+  uint64_t misses_ = 0;
+  uint64_t hits_at_end_ = 0;
+  uint32_t agains_ = 0;  // more than hits
+  uint64_t made_up_ = 0;
+};
+
+}  // namespace augur

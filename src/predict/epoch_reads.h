@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "predict/guess_test.h"
+#include "readers/epochs.h"
+
+namespace augur {
+
+// The first files of an epoch, of its streams in turn.
+inline constexpr size_t kSeenFiles = 32;
+inline std::vector<EntryNumber> SeenFiles(const EpochStart& epoch) {
+  std::vector<EntryNumber> files;
+  for (size_t i = 0; files.size() < kSeenFiles; ++i) {
+    const size_t before = files.size();
+    for (const EpochStream& stream : epoch.streams) {
+      if (i < stream.reads.size() && files.size() < kSeenFiles) files.push_back(stream.reads[i].file);
+    }
+    if (files.size() == before) break;
+  }
+  return files;
+}
+
+// How many of its reads guesses are held against, how many are kept, and how many were made.
+inline uint64_t HeldReadsOf(const EpochStart& epoch) {
+  uint64_t reads = 0;
+  for (const EpochStream& stream : epoch.streams) {
+    reads += std::min<uint64_t>(stream.reads.size(), GuessTest::kReadsAStream);
+  }
+  return reads;
+}
+inline uint64_t ReadsOf(const EpochStart& epoch) {
+  uint64_t reads = 0;
+  for (const EpochStream& stream : epoch.streams) reads += stream.reads.size();
+  return reads;
+}
+inline uint64_t AllReadsOf(const EpochStart& epoch) {
+  uint64_t reads = 0;
+  for (const EpochStream& stream : epoch.streams) reads += stream.read_count;
+  return reads;
+}
+
+}  // namespace augur

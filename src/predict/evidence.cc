@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "readers/epoch_order.h"
+
+namespace augur {
+namespace {
+
+constexpr double kAtBegin = 0.3;
+constexpr double kNext = 0.4;
+constexpr double kStride = 0.3;
+constexpr double kNear = 0.15;
+constexpr uint32_t kNearPlaces = 64;
+constexpr double kNearSum = 4.7439;  // of 1/1 ... 1/64
+
+}  // namespace
+
+double Evidence::First(uint32_t place) const {
+  if (!from_start_) return 1 / n_;
+  // 1/1 + ... + 1/n < 1 + ln n.
+  return (place == 0 ? kAtBegin : 0) + (1 - kAtBegin) / ((1.0 + place) * (1 + std::log(n_)));
+}
+
+double Evidence::After(const Head& head, uint32_t place) const {
+  double share = (1 - kNext - kStride - kNear) / n_;
+  if (place <= head.place) return share;
+  const uint32_t gap = place - head.place;
+  if (gap == 1) share += kNext;
+  if (gap == head.step) share += kStride;
+  if (gap <= kNearPlaces) share += kNear / (gap * kNearSum);
+  return share;
+}
+
+double Evidence::Likelihood(uint32_t place, uint32_t stream) const {
+  if (stream != 0) {
+    const auto head = heads_.find(stream);
+    return head == heads_.end() ? First(place) : After(head->second, place);
+  }
+  // It goes on from one of the last reads, or is the first of another stream.
+  double share = First(place);
+  for (const Head& head : nameless_) share += After(head, place);
+  return share / (1 + static_cast<double>(nameless_.size()));
+}
+
+std::optional<uint32_t> Evidence::Saw(std::span<const uint64_t> places, uint32_t stream) {
+  ++reads_;
+  double likelihood = 0;
+  double best = -1;
+  uint32_t place = 0;
+  for (const uint64_t item : places) {
+    const double share = Likelihood(EpochOrder::PlaceOf(item), stream);
+    likelihood += share;
+    if (share <= best) continue;
+    best = share;
+    place = EpochOrder::PlaceOf(item);
+  }
+  // A file that comes twice is twice as likely by chance, too.
+  const double chance = std::max<double>(1, static_cast<double>(places.size())) / n_;
+  const double gained = std::log2((1 - kWrong) * likelihood / chance + kWrong);
+  bits_ += gained;
+  if (places.empty()) return std::nullopt;
+  if (gained > 0) ++agreed_;
+  if (stream != 0) {
+    if (heads_.size() >= kStreamsMax && !heads_.contains(stream)) heads_.clear();
+    const auto [head, first] = heads_.try_emplace(stream, Head{.place = place, .step = 1});
+    if (!first) {
+      if (place > head->second.place) head->second.step = place - head->second.place;
+      head->second.place = place;
+    }
+    return place;
+  }
+  // The head that it went on from is the reader's old place.
+  const auto from = std::ranges::max_element(nameless_, {}, [&](const Head& head) {
+    return After(head, place) - 1e-9 * std::abs(double(head.place) - place);
+  });
+  Head next = {.place = place, .step = 1};
+  if (from != nameless_.end() && place > from->place && place - from->place <= kNearPlaces) {
+    next.step = place - from->place;
+    nameless_.erase(from);
+  }
+  nameless_.push_back(next);
+  if (nameless_.size() > kHeads) nameless_.pop_front();
+  return place;
+}
+
+}  // namespace augur

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/hints.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "predict/answer_at_once.h"
+#include "predict/succession.h"
+#include "samplers/torch_recipes.h"
+
+namespace augur {
+namespace {
+
+// From so many reads on, an epoch may be looked for that was begun in its midst (kMidstDraws).
+constexpr uint64_t kReadsInMidst = 12;
+// An epoch may draw more indices than there are samples, of repeated augmentation three times as many. A mistyped
+// --draws of 4 x 10^9 does not get its 16 GB.
+constexpr uint64_t kRepeatsMax = 16;
+constexpr uint64_t kIndicesMin = uint64_t{1} << 24;
+
+// What the ranks of this host read of a hint's epochs.
+class HintedSampler final : public Sampler {
+ public:
+  explicit HintedSampler(SamplerSpec spec) : spec_(std::move(spec)) {}
+
+  void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const override {
+    const uint64_t indices_max = std::max(kRepeatsMax * samples, kIndicesMin);
+    spec_.Take(samples, epoch, std::min<uint64_t>(count, indices_max), indices);
+  }
+  std::string Describe() const override {
+    if (spec_.share.world_size == 1) return spec_.sampler->Describe();
+    return spec_.sampler->Describe() + ", " + spec_.share.Describe();
+  }
+
+ private:
+  const SamplerSpec spec_;
+};
+
+double Price(size_t tried) { return GuessTest::kBelievedBits + std::log2(static_cast<double>(tried)); }
+
+// Whether the files are read in the order of a list, by one process or several.
+bool InListOrder(const std::vector<GuessTest>& tests) {
+  TorchRecipe recipe = {.name = "list order", .generator = FreshSeed{}, .shape = {}, .draw = TorchRecipe::Draw::kNone};
+  const auto list_order = MakeTorchSampler(std::move(recipe));
+  return std::ranges::any_of(
+      tests, [&](const GuessTest& test) { return test.TryAnywhere(*list_order, 0).bits >= Price(tests.size()); });
+}
+
+}  // namespace
+
+void Hints::Add(SamplerSpec spec, std::unordered_map<JobId, uint32_t> running) {
+  const std::string text = spec.Describe();
+  spdlog::info("hint: {}", text);
+  std::erase_if(hints_, [&](const Hint& hint) { return hint.spec.Describe() == text; });
+  Hint hint = {.spec = spec,
+               .sampler = std::make_shared<const HintedSampler>(std::move(spec)),
+               .running = std::move(running),
+               .job = {},
+               .list = {},
+               .last_epoch = 0,
+               .seed_place = {}};
+  hint.last_epoch = hint.spec.first_epoch;
+  hints_.insert(hints_.begin(), std::move(hint));
+  if (hints_.size() <= kHintsMax) return;
+  Drop(hints_.back(), "there are " + std::to_string(kHintsMax) + " newer ones", 0, 0);
+  hints_.pop_back();
+}
+
+// The epoch before is the running one when the hint was given in its midst; where the run begins anew, it goes on about
+// where it was.
+std::vector<Guess> Hints::Guesses() const {
+  std::vector<Guess> guesses;
+  for (const Hint& hint : hints_) {
+    std::vector<uint64_t> epochs = {hint.spec.first_epoch, hint.spec.first_epoch + 1};
+    if (hint.spec.first_epoch > 0) epochs.push_back(hint.spec.first_epoch - 1);
+    for (const uint64_t epoch : {hint.last_epoch, hint.last_epoch + 1}) {
+      if (std::ranges::find(epochs, epoch) == epochs.end()) epochs.push_back(epoch);
+    }
+    for (const uint64_t epoch : epochs) guesses.push_back({.sampler = hint.sampler, .epoch = epoch});
+  }
+  return guesses;
+}
+
+std::vector<uint32_t> Hints::StreamSeeds() const {
+  std::vector<uint32_t> seeds;
+  for (const Hint& hint : hints_) {
+    if (hint.spec.stream_seed) seeds.push_back(static_cast<uint32_t>(*hint.spec.stream_seed));
+  }
+  return seeds;
+}
+
+std::optional<Finding> Hints::Answer(std::vector<GuessTest> tests, std::vector<Guess> expected) const {
+  if (hints_.empty() || tests.empty()) return std::nullopt;
+  Question question;
+  question.tests = std::move(tests);
+  question.expected = std::move(expected);
+  std::erase_if(question.expected, [&](const Guess& guess) { return !Has(guess); });
+  const std::vector<Guess> hinted = Guesses();
+  question.expected.insert(question.expected.end(), hinted.begin(), hinted.end());
+  if (std::optional<Finding> finding = AnswerAtOnce(question, {})) {
+    finding->how = "as hinted, " + finding->how;
+    return finding;
+  }
+  uint64_t draws = 0;
+  const double price = Price(question.expected.size() * question.tests.size());
+  // Before what the job's own epochs let one expect: that an epoch is taken again and again is not shown by its midst.
+  std::ranges::rotate(question.expected, question.expected.end() - static_cast<std::ptrdiff_t>(hinted.size()));
+  for (const GuessTest& test : question.tests) {
+    if (test.reads().count < kReadsInMidst) continue;
+    for (const Guess& guess : question.expected) {
+      draws += test.samples();
+      if (draws > kMidstDraws && draws > test.samples()) return std::nullopt;
+      const GuessTest::Midst midst = test.TryAnywhere(*guess.sampler, guess.epoch);
+      if (midst.bits < price) continue;
+      Finding finding = MakeFinding(test.shared_list(), guess);
+      finding.begin = midst.begin;
+      finding.bits = midst.bits - price + GuessTest::kBelievedBits;
+      finding.how = "as hinted, found in mid-epoch after " + std::to_string(test.reads().count) + " reads";
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+bool Hints::Has(const Guess& guess) const {
+  const Guess plain = Unstepped(guess);
+  return std::ranges::any_of(hints_, [&](const Hint& hint) { return hint.sampler == plain.sampler; });
+}
+
+void Hints::Agree(JobId job, const Finding& finding) {
+  const Guess plain = Unstepped(finding.guess);
+  for (Hint& hint : hints_) {
+    if (hint.sampler != plain.sampler) continue;
+    hint.job = job;
+    hint.list = finding.list->name();
+    hint.last_epoch = plain.epoch;
+  }
+}
+
+bool Hints::Denies(const Hint& hint, JobId job, uint32_t pass, const std::vector<GuessTest>& tests) const {
+  if (const auto running = hint.running.find(job); running != hint.running.end() && pass <= running->second) {
+    return false;
+  }
+  if (hint.job && *hint.job != job) return false;
+  return hint.list.empty() ||
+         std::ranges::any_of(tests, [&](const GuessTest& test) { return test.list().name() == hint.list; });
+}
+
+void Hints::Deny(JobId job, uint32_t pass, const std::vector<GuessTest>& tests, bool searching) {
+  if (hints_.empty() || tests.empty() || InListOrder(tests)) return;
+  std::erase_if(hints_, [&](const Hint& hint) {
+    if ((searching && hint.spec.stream_seed) || !Denies(hint, job, pass, tests)) return false;
+    Drop(hint, hint.list.empty() ? "what is read does not agree with it" : "what is read no longer agrees with it", job,
+         pass);
+    return true;
+  });
+}
+
+void Hints::Searched(JobId job, uint32_t pass, uint32_t stream_seed, std::optional<uint64_t> position) {
+  std::erase_if(hints_, [&](Hint& hint) {
+    if (!hint.spec.stream_seed || static_cast<uint32_t>(*hint.spec.stream_seed) != stream_seed) return false;
+    if (hint.job && *hint.job != job) return false;
+    if (position) {
+      hint.job = job;
+      hint.seed_place = "the seed of an epoch may be output " + std::to_string(*position) + " of its stream";
+      spdlog::info("the hint '{}': {}", hint.spec.Describe(), hint.seed_place);
+      return false;
+    }
+    Drop(hint, "the stream of its seed does not have the seed of the epoch that is read", job, pass);
+    return true;
+  });
+}
+
+void Hints::Ended(JobId job) {
+  for (Hint& hint : hints_) {
+    hint.running.erase(job);
+    if (hint.job == job) hint.job.reset();
+  }
+}
+
+void Hints::Drop(const Hint& hint, const std::string& why, JobId job, uint32_t pass) {
+  dropped_.push_back({.text = "'" + hint.spec.Describe() + "': " + why, .job = job, .pass = pass});
+  if (dropped_.size() > kHintsMax) dropped_.erase(dropped_.begin());
+  spdlog::warn("the hint {}: dropped", dropped_.back().text);
+}
+
+void Hints::Found(JobId job, uint32_t pass, const Finding& finding) {
+  const bool hinted = Has(finding.guess);
+  std::erase_if(dropped_, [&](const Dropped& dropped) { return hinted || dropped.job != job || dropped.pass != pass; });
+  if (hinted) Agree(job, finding);
+}
+
+std::vector<std::pair<std::string, std::string>> Hints::Describe() const {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](const std::string& name, size_t number, std::string text) {
+    facts.emplace_back(number == 0 ? name : name + "_" + std::to_string(number + 1), std::move(text));
+  };
+  for (size_t i = 0; i < hints_.size(); ++i) {
+    const Hint& hint = hints_[i];
+    std::string state = "no epoch agrees yet";
+    if (!hint.list.empty()) {
+      state = "agrees with epoch " + std::to_string(hint.last_epoch) + " of " + hint.list;
+    } else if (!hint.seed_place.empty()) {
+      state = hint.seed_place;
+    }
+    add("hint", i, hint.spec.Describe() + ": " + state);
+  }
+  for (size_t i = 0; i < dropped_.size(); ++i) add("hint_dropped", i, dropped_[i].text);
+  return facts;
+}
+
+}  // namespace augur

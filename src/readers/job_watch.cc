@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/job_watch.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace augur {
+namespace {
+
+// A read of a file that this pass has read: log2(0.5 / 0.02), where 0.5 is the share of such reads in a new pass of
+// which half of the files were seen before, and 0.02 the share in a pass that goes on (files opened again, padding). Of
+// another: log2(0.5 / 0.98). Below a share of 0.17 the sum goes down.
+constexpr double kAgainBits = 4.64;
+constexpr double kNewBits = -0.97;
+// Page's test errs once in 2^24 reads of a pass that goes on. 6 repetitions.
+constexpr double kGoneOnBits = 24;
+// When all files have been read, a single one.
+constexpr double kCompleteBits = 4;
+// Where each rank may read one more as padding: two.
+constexpr double kCompleteRanksBits = 9;
+// A job whose epochs began with new processes before goes on so: 110 repetitions. What comes again at an epoch's end is
+// padding, which completes the last batch of each rank by the first samples (accelerate).
+constexpr double kRenewedBits = 512;
+// A file that another stream read just now is read by both: ranks without a distributed sampler, RepeatAugSampler.
+constexpr uint64_t kRecentReadsMin = 512;
+constexpr uint64_t kRecentReadsMax = 4096;
+// So many reads in a row below one folder, and then so many below another, are a change of data sets. Where the folders
+// are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
+constexpr uint32_t kFolderReads = 32;
+constexpr uint32_t kAwayReads = 8;
+
+}  // namespace
+
+JobWatch::~JobWatch() {
+  for (const auto& pass : passes_) {
+    for (const auto& [id, stream] : pass->streams) shared_.first_reads_left += stream.reads.size();
+  }
+}
+
+JobWatch::Pass* JobWatch::Find(uint32_t number) {
+  for (const auto& pass : passes_) {
+    if (pass->number == number) return pass.get();
+  }
+  return nullptr;
+}
+
+JobWatch::Set* JobWatch::FindSet(uint32_t id) {
+  for (const auto& set : sets_) {
+    if (set->id == id) return set.get();
+  }
+  return nullptr;
+}
+
+JobWatch::Pass& JobWatch::Begin(uint64_t unnamed) {
+  if (passes_.size() >= kPassesMax) Retire();
+  passes_.push_back(std::make_unique<Pass>(next_pass_++, &shared_.budget));
+  Pass& pass = *passes_.back();
+  pass.unnamed = unnamed;
+  pass.last_read = number_;
+  pass.set = next_set_;
+  shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kBegun});
+  return pass;
+}
+
+JobWatch::Pass& JobWatch::BeginByProcess(const StreamRead& read) {
+  const uint64_t start_us = read.process->facts.start_us;
+  Pass* newest = passes_.empty() ? nullptr : passes_.back().get();
+  if (newest != nullptr && newest->from && !newest->new_processes && newest->start_us >= start_us) {
+    // Reads that nobody could be named for have told of the epoch already.
+    if (Set* const set = newest->settled ? FindSet(newest->set) : nullptr) set->process_passes++;
+  } else {
+    newest = &Begin(shared_.streams.UnnamedBefore(start_us));
+  }
+  Pass& pass = *newest;
+  pass.unnamed = std::min(pass.unnamed, shared_.streams.UnnamedBefore(start_us));
+  pass.new_processes = true;
+  pass.start_us = start_us;
+  // What nobody could be named for since the new processes began is theirs.
+  if (const auto nobody = follows_.find(0); nobody != follows_.end()) {
+    const std::vector<Unnamed> theirs = TakeUnnamedSince(start_us);
+    nobody->second = Follow();
+    nobody->second.pass = pass.number;
+    Adopt(theirs);
+  }
+  return pass;
+}
+
+void JobWatch::Retire() {
+  const auto last = std::prev(passes_.end());
+  const auto pass =
+      std::min_element(passes_.begin(), last, [](const auto& a, const auto& b) { return a->last_read < b->last_read; });
+  for (const auto& [id, stream] : (*pass)->streams) shared_.first_reads_left += stream.reads.size();
+  std::erase_if(follows_, [&](const auto& item) { return item.second.pass == (*pass)->number; });
+  passes_.erase(pass);
+}
+
+JobWatch::Pass& JobWatch::PassFor(const StreamRead& read) {
+  if (!read.process) return passes_.empty() ? Begin(read.unnamed) : *passes_.back();
+  if (passes_.empty()) return BeginByProcess(read);
+
+  const Process& process = *read.process;
+  const uint64_t start_us = process.facts.start_us;
+  const uint32_t script = process.Script().serial;
+  const auto last = std::find_if(passes_.rbegin(), passes_.rend(),
+                                 [script](const auto& pass) { return pass->scripts.contains(script); });
+  // Another rank of the launch, or a process that goes on where no process could be named before.
+  if (last == passes_.rend()) return *passes_.back();
+  // The script itself is older than its workers are: when it reads beside them, it is by another loader.
+  if (process.script == nullptr) return BeginByProcess(read);
+  // All workers are started before one of them begins to read.
+  if (start_us <= (*last)->scripts.at(script)) return **last;
+  // Another rank may have begun the pass: the one whose processes were started about then.
+  Pass* begun = nullptr;
+  uint64_t apart_min = 0;
+  for (auto next = last.base(); next != passes_.end(); ++next) {
+    if (!(*next)->new_processes) continue;
+    const uint64_t begun_us = (*next)->start_us;
+    const uint64_t apart = begun_us > start_us ? begun_us - start_us : start_us - begun_us;
+    if (begun != nullptr && apart >= apart_min) continue;
+    begun = next->get();
+    apart_min = apart;
+  }
+  return begun != nullptr ? *begun : BeginByProcess(read);
+}
+
+JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
+  while (id != 0 && follows_.size() >= shared_.options.streams_max && passes_.size() > 1) Retire();
+  if (follows_.size() >= shared_.options.streams_max) id = 0;
+  if (const auto nobody = follows_.find(id); nobody != follows_.end()) return nobody->second;
+  Pass& pass = PassFor(read);
+  if (read.process) {
+    const Process& process = *read.process;
+    if (pass.new_processes) {
+      pass.unnamed = std::min(pass.unnamed, shared_.streams.UnnamedBefore(process.facts.start_us));
+    }
+    pass.scripts.emplace(process.Script().serial, read.time_us);
+    pass.streams[id].sharp = process.known && pass.new_processes && id != 0;
+  }
+  // The job's first pass has the first set.
+  if (next_set_ == 0) Settle(pass, std::nullopt);
+  Follow& follow = follows_[id];
+  follow.pass = pass.number;
+  follow.unnamed = read.unnamed;
+  return follow;
+}
+
+uint32_t JobWatch::Read(const StreamRead& read) {
+  number_++;
+  const auto found = follows_.find(read.stream);
+  Follow& follow = found != follows_.end() ? found->second : Start(read.stream, read);
+  const StreamId id = follows_.contains(read.stream) ? read.stream : 0;
+  Pass& pass = *Find(follow.pass);
+  pass.last_read = number_;
+  if (read.again) return pass.number;
+
+  const bool beside = RecentOfOther(read.file, id, pass);
+  Remember(read.file, id);
+  const Added added = Append(pass, id, id == 0 ? nullptr : read.process, {.file = read.file});
+  if (id != 0 && read.pool) pass.streams[id].pool = true;
+  const bool known = added.to_pass || pass.files.Has(read.file);
+  if (id == 0) {
+    unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
+    if (unnamed_.size() > kUnnamedMax) unnamed_.pop_front();
+  }
+
+  const SinceRead last{.file = read.file, .added = added, .time_us = read.time_us};
+  if (FollowFolder(follow, last)) {
+    GoOn(follow, id, read, true);
+    return follow.pass;
+  }
+  // Page's test: the sum of the evidence since it was last 0.
+  if (known && !beside) follow.bits = std::max(0.0, follow.bits + (added.to_pass ? kNewBits : kAgainBits));
+  if (added.to_pass && follow.bits == 0) {
+    follow.since.clear();
+    follow.unnamed = read.unnamed;
+  } else if (!added.to_pass || !follow.since.empty()) {
+    follow.since.push_back(last);
+    if (follow.since.size() > kSinceMax) follow.since.erase(follow.since.begin());
+  }
+  if (follow.bits >= BitsNeeded(pass)) GoOn(follow, id, read, false);
+  return follow.pass;
+}
+
+double JobWatch::BitsNeeded(const Pass& pass) const {
+  for (const auto& set : sets_) {
+    if (set->id != pass.set || !pass.settled) continue;
+    if (set->process_passes > 1 && pass.new_processes) return kRenewedBits;
+  }
+  if (!Complete(pass)) return kGoneOnBits;
+  return OfRanks(pass) ? kCompleteRanksBits : kCompleteBits;
+}
+
+bool JobWatch::OfRanks(const Pass& pass) {
+  return std::any_of(pass.streams.begin(), pass.streams.end(), [](const auto& item) {
+    return item.second.process && item.second.process->Script().launch.launch != 0;
+  });
+}
+
+bool JobWatch::Complete(const Pass& pass) const {
+  for (const auto& set : sets_) {
+    if (set->id == pass.set && pass.settled)
+      return set->pass_files_max > 0 && pass.files.count() >= set->pass_files_max;
+  }
+  return false;
+}
+
+bool JobWatch::FollowFolder(Follow& follow, SinceRead read) const {
+  if (!shared_.options.folder_of) return false;
+  const EntryNumber folder = shared_.options.folder_of(read.file);
+  if (!follow.away.empty() && folder == follow.away_folder) {
+    follow.away.push_back(read);
+  } else if (folder == follow.folder) {
+    follow.in_folder = follow.away.empty() ? follow.in_folder + 1 : 1;
+    follow.away.clear();
+  } else if (follow.away.empty() && follow.in_folder >= (sets_.size() > 1 ? kAwayReads : kFolderReads)) {
+    follow.away_folder = folder;
+    follow.away = {read};
+  } else {
+    follow.folder = folder;
+    follow.in_folder = 1;
+    follow.away.clear();
+  }
+  return follow.away.size() >= kAwayReads;
+}
+
+void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by_folder) {
+  Pass& old = *Find(follow.pass);
+  const std::vector<SinceRead> last = by_folder ? std::move(follow.away) : std::move(follow.since);
+  const std::vector<FirstRead> reads = TakeBack(old, id, last);
+  // A rank's padding comes again as well, so its first read of the next pass is not sure to be one.
+  const bool sharp = id != 0 && (by_folder || (Complete(old) && !OfRanks(old)));
+
+  Pass* next = nullptr;  // where others of its streams have gone
+  for (const auto& pass : passes_) {
+    if (pass->from == old.number && pass->by_folder == by_folder) next = pass.get();
+  }
+  const std::optional<uint32_t> set = old.settled && !by_folder ? std::optional(old.set) : std::nullopt;
+  if (next == nullptr) {
+    const uint32_t from = old.number;
+    follow.pass = next_pass_;  // so that it is not forgotten with the old one
+    next = &Begin(follow.unnamed);
+    next->from = from;
+    next->by_folder = by_folder;
+    next->start_us = last.front().time_us;
+  }
+  next->unnamed = std::min(next->unnamed, follow.unnamed);
+  if (set && !next->settled) Settle(*next, set);
+  if (id != 0) next->scripts.emplace(read.process->Script().serial, read.time_us);
+  next->streams[id].sharp = sharp;
+  for (const FirstRead& first : reads) Append(*next, id, id == 0 ? nullptr : read.process, first);
+  if (id == 0) {
+    for (size_t i = 0; i < std::min(last.size(), unnamed_.size()); i++) {
+      Unnamed& moved = unnamed_[unnamed_.size() - 1 - i];
+      moved.pass = next->number;
+      moved.added = true;
+    }
+  }
+  Follow gone_on;
+  gone_on.pass = next->number;
+  gone_on.folder = by_folder ? follow.away_folder : follow.folder;
+  gone_on.in_folder = by_folder ? kAwayReads : follow.in_folder;
+  gone_on.unnamed = read.unnamed;
+  follow = std::move(gone_on);
+}
+
+std::vector<FirstRead> JobWatch::TakeBack(Pass& pass, StreamId id, const std::vector<SinceRead>& last) {
+  PassStream& stream = pass.streams[id];
+  Set* const set = pass.settled ? FindSet(pass.set) : nullptr;
+  std::vector<FirstRead> taken;
+  taken.reserve(last.size());
+  for (const SinceRead& read : last) {
+    taken.push_back({.file = read.file});
+    if (read.added.to_pass) pass.files.Remove(read.file);
+    if (set != nullptr && read.added.to_set) set->files.Remove(read.file);
+  }
+  for (size_t i = last.size(); i-- > 0 && stream.read_count > 0; stream.read_count--, pass.read_count--) {
+    if (stream.reads.size() != stream.read_count) continue;  // it is not one of the first reads
+    taken[i] = stream.reads.back();
+    stream.reads.pop_back();
+    shared_.first_reads_left++;
+  }
+  return taken;
+}
+
+JobWatch::Added JobWatch::Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process,
+                                 FirstRead read) {
+  PassStream& stream = pass.streams[id];
+  if (!stream.process) stream.process = process;
+  if (stream.reads.size() == stream.read_count && stream.reads.size() < shared_.options.first_reads_max &&
+      shared_.first_reads_left > 0) {
+    stream.reads.push_back(read);
+    shared_.first_reads_left--;
+  }
+  stream.read_count++;
+  pass.read_count++;
+  Added added{.to_pass = pass.files.Add(read.file) == FileSet::Added::kNew, .to_set = false};
+  if (pass.settled) {
+    if (Set* const set = FindSet(pass.set)) added.to_set = set->files.Add(read.file) == FileSet::Added::kNew;
+  } else {
+    Judge(pass, read.file);
+  }
+  return added;
+}
+
+void JobWatch::Judge(Pass& pass, EntryNumber file) {
+  pass.unsettled.push_back(file);
+  const Set* best = nullptr;
+  for (const auto& set : sets_) {
+    if (set->files.Has(file)) pass.hits[set->id]++;
+    if (pass.hits[set->id] > 0 && (best == nullptr || pass.hits[set->id] >= pass.hits[best->id])) best = set.get();
+  }
+  const uint32_t set = best != nullptr ? best->id : next_set_;
+  const bool sure = best != nullptr && pass.hits[best->id] > 1;
+  if (sure || pass.unsettled.size() >= kSetReads) {
+    Settle(pass, best != nullptr ? std::optional(set) : std::nullopt);
+  } else if (set != pass.set || pass.unsettled.size() == 1) {
+    const bool changed = pass.unsettled.size() > 1;
+    pass.set = set;
+    pass.epoch = best != nullptr ? best->passes : 0;
+    if (changed) shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kSettled});
+  }
+}
+
+void JobWatch::Settle(Pass& pass, std::optional<uint32_t> id) {
+  const uint32_t old_set = pass.set;
+  const uint32_t old_epoch = pass.epoch;
+  Set* set = id ? FindSet(*id) : nullptr;
+  if (set == nullptr) {
+    if (sets_.size() >= kSetsMax) sets_.pop_front();
+    sets_.push_back(std::make_unique<Set>(next_set_++, &shared_.budget));
+    set = sets_.back().get();
+  } else {
+    const auto at = std::find_if(sets_.begin(), sets_.end(), [set](const auto& item) { return item.get() == set; });
+    sets_.splice(sets_.end(), sets_, at);
+  }
+  for (const auto& other : passes_) {
+    if (other.get() == &pass || !other->settled || other->set != set->id || other->number > pass.number) continue;
+    set->pass_files_max = std::max(set->pass_files_max, other->files.count());
+    // What looked like an epoch was the padding at the end of one.
+    const bool last = other->number + 1 == pass.number;
+    if (last && pass.new_processes && !other->new_processes && other->from &&
+        other->read_count <= set->pass_files_max / 50 && set->passes > 0) {
+      set->passes--;
+    }
+  }
+  pass.settled = true;
+  pass.set = set->id;
+  pass.epoch = set->passes++;
+  if (pass.new_processes) set->process_passes++;
+  for (const EntryNumber file : pass.unsettled) set->files.Add(file);
+  pass.unsettled = {};
+  pass.hits = {};
+  const bool told = pass.read_count > 1;  // in another way
+  if (told && (old_set != pass.set || old_epoch != pass.epoch)) {
+    shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kSettled});
+  }
+}
+
+bool JobWatch::RecentOfOther(EntryNumber file, StreamId id, const Pass& pass) const {
+  const auto it = recent_.find(file);
+  if (it == recent_.end() || it->second.stream == id) return false;
+  return number_ - it->second.number <= std::clamp(pass.files.count() / 4, kRecentReadsMin, kRecentReadsMax);
+}
+
+void JobWatch::Remember(EntryNumber file, StreamId id) {
+  recent_.insert_or_assign(file, Recent{.number = number_, .stream = id});
+  recent_since_.emplace_back(file, number_);
+  if (recent_since_.size() > kRecentReadsMax) {
+    const auto [oldest, number] = recent_since_.front();
+    recent_since_.pop_front();
+    if (const auto it = recent_.find(oldest); it != recent_.end() && it->second.number == number) recent_.erase(it);
+  }
+}
+
+void JobWatch::Open(const StreamOpen& open) {
+  const auto follow = follows_.find(open.stream);
+  if (follow == follows_.end()) return;
+  Pass* const pass = Find(follow->second.pass);
+  const auto stream = pass->streams.find(open.stream);
+  if (stream == pass->streams.end()) return;
+  std::vector<FirstRead>& reads = stream->second.reads;
+  // The open is told a few milliseconds after the read.
+  const size_t look_max = std::min<size_t>(reads.size(), 256);
+  for (size_t i = 0; i < look_max; i++) {
+    FirstRead& read = reads[reads.size() - 1 - i];
+    if (read.file != open.file || read.unnamed_before != FirstRead::kUnknown) continue;
+    read.unnamed_before = static_cast<uint32_t>(open.unnamed);
+    return;
+  }
+}
+
+void JobWatch::Withdraw(EntryNumber file) {
+  for (size_t i = unnamed_.size(); i-- > 0;) {
+    if (unnamed_[i].file != file) continue;
+    if (Pass* const pass = Find(unnamed_[i].pass)) {
+      PassStream& stream = pass->streams[0];
+      const auto read = std::find_if(stream.reads.rbegin(), stream.reads.rend(),
+                                     [file](const FirstRead& first) { return first.file == file; });
+      if (stream.reads.size() == stream.read_count && read != stream.reads.rend()) {
+        stream.reads.erase(std::next(read).base());
+        shared_.first_reads_left++;
+      }
+      if (stream.read_count > stream.reads.size()) stream.read_count--;
+      if (pass->read_count > 0) pass->read_count--;
+      if (unnamed_[i].added) pass->files.Remove(file);
+    }
+    unnamed_.erase(unnamed_.begin() + static_cast<ptrdiff_t>(i));
+    return;
+  }
+}
+
+std::vector<JobWatch::Unnamed> JobWatch::TakeUnnamedSince(uint64_t time_us) {
+  std::vector<Unnamed> taken;
+  while (!unnamed_.empty() && unnamed_.back().time_us >= time_us) {
+    const Unnamed last = unnamed_.back();
+    Withdraw(last.file);
+    taken.push_back(last);
+  }
+  std::reverse(taken.begin(), taken.end());
+  return taken;
+}
+
+void JobWatch::Adopt(const std::vector<Unnamed>& reads) {
+  if (reads.empty() || passes_.empty()) return;
+  Pass& pass = *passes_.back();
+  follows_[0].pass = pass.number;
+  for (const Unnamed& read : reads) {
+    const bool added = Append(pass, 0, nullptr, {.file = read.file}).to_pass;
+    unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added});
+    if (unnamed_.size() > kUnnamedMax) unnamed_.pop_front();
+  }
+}
+
+std::optional<EpochStart> JobWatch::Get(std::optional<uint32_t> number) const {
+  if (passes_.empty()) return std::nullopt;
+  if (!number) return Describe(*passes_.back());
+  for (const auto& pass : passes_) {
+    if (pass->number == *number) return Describe(*pass);
+  }
+  return std::nullopt;
+}
+
+std::optional<EpochWatch::Kept> JobWatch::KeptReads() const {
+  if (passes_.empty()) return std::nullopt;
+  const Pass& pass = *passes_.back();
+  EpochWatch::Kept kept{.pass = pass.number, .reads = 0};
+  for (const auto& [id, stream] : pass.streams) {
+    if (stream.read_count > 0) kept.reads += stream.reads.size();
+  }
+  return kept;
+}
+
+EpochStart JobWatch::Describe(const Pass& pass) const {
+  EpochStart epoch{.job = id_,
+                   .pass = pass.number,
+                   .set = pass.set,
+                   .epoch = pass.epoch,
+                   .new_processes = pass.new_processes,
+                   .files = pass.files.count(),
+                   .set_files = 0,
+                   .streams = {}};
+  for (const auto& set : sets_) {
+    if (set->id == pass.set) epoch.set_files = set->pass_files_max;
+  }
+  for (const auto& [id, from] : pass.streams) {
+    if (from.read_count == 0) continue;
+    EpochStream stream{.id = id, .launch = {}, .pool = from.pool, .reads = from.reads, .read_count = from.read_count};
+    if (from.process) {
+      stream.pid = from.process->facts.pid;
+      stream.start_us = from.process->facts.start_us;
+      stream.script_pid = from.process->Script().facts.pid;
+      stream.launch = from.process->Script().launch;
+    }
+    for (FirstRead& read : stream.reads) {
+      if (read.unnamed_before != FirstRead::kUnknown) read.unnamed_before -= static_cast<uint32_t>(pass.unnamed);
+    }
+    stream.sure = from.sharp && !stream.reads.empty() && stream.reads.front().unnamed_before == 0;
+    epoch.streams.push_back(std::move(stream));
+  }
+  const auto place = [](const EpochStream& stream) {
+    return std::tuple(stream.id == 0, stream.launch.rank, stream.start_us, stream.pid, stream.id);
+  };
+  std::sort(epoch.streams.begin(), epoch.streams.end(),
+            [&](const EpochStream& a, const EpochStream& b) { return place(a) < place(b); });
+  return epoch;
+}
+
+}  // namespace augur

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "readers/epochs.h"
+#include "readers/file_set.h"
+#include "readers/streams.h"
+
+namespace augur {
+
+// What all jobs share.
+struct JobWatchShared {
+  const EpochOptions& options;
+  const Streams& streams;
+  FileSetBudget& budget;
+  size_t& first_reads_left;  // of EpochOptions::all_first_reads_max
+  std::vector<EpochWatch::Event>& events;
+};
+
+// JobWatch is the part of EpochWatch that watches one job: its passes over files, and which pass each of its streams is
+// in. How a pass is recognised is said there. One thread at a time. Memory, beside what EpochOptions bounds: 500 KB,
+// and up to 4 KB a stream while it may be going on into another pass.
+class JobWatch {
+ public:
+  // A read that nobody could be named for.
+  struct Unnamed {
+    EntryNumber file = 0;
+    uint64_t time_us = 0;
+    uint32_t pass = 0;
+    bool added = false;  // to the files of its pass
+  };
+
+  JobWatch(JobId id, const JobWatchShared& shared) : id_(id), shared_(shared) {}
+  ~JobWatch();
+  JobWatch(const JobWatch&) = delete;
+  JobWatch& operator=(const JobWatch&) = delete;
+
+  // Takes a read of this job; returns the number of its pass and, when it is a second read of the same stream at once,
+  // nothing else is done.
+  uint32_t Read(const StreamRead& read);
+  // Takes the open of a read.
+  void Open(const StreamOpen& open);
+  // Forgets a read of stream 0: it is known now whose it is.
+  void Withdraw(EntryNumber file);
+  // Gives away the last reads of stream 0 from this time on; takes such of another job into the running pass.
+  std::vector<Unnamed> TakeUnnamedSince(uint64_t time_us);
+  void Adopt(const std::vector<Unnamed>& reads);
+
+  // The newest pass if `number` is not given. None: it is not there, or is forgotten.
+  std::optional<EpochStart> Get(std::optional<uint32_t> number) const;
+  std::optional<EpochWatch::Kept> KeptReads() const;
+
+ private:
+  static constexpr size_t kPassesMax = 4;    // that streams are in at the same time
+  static constexpr size_t kSetsMax = 4;      // of which the files are remembered
+  static constexpr uint32_t kSetReads = 32;  // by which the set of a pass is known
+  static constexpr size_t kSinceMax = 256;
+  static constexpr size_t kUnnamedMax = 4096;
+
+  // What one stream read in one pass.
+  struct PassStream {
+    std::shared_ptr<const Process> process;
+    bool sharp = false;            // no read of it in this pass can have been before the first, if all are told
+    bool pool = false;             // some of it was read by another thread than the process's first
+    std::vector<FirstRead> reads;  // unnamed_before counts from the beginning of the program
+    uint64_t read_count = 0;
+  };
+  struct Pass {
+    Pass(uint32_t number_in, FileSetBudget* budget) : number(number_in), files(budget) {}
+    const uint32_t number;
+    std::optional<uint32_t> from;  // streams went on into this one from that pass
+    bool by_folder = false;        // as they went to another folder
+    bool new_processes = false;
+    uint64_t start_us = 0;   // of the first process; without, when the first read was told
+    uint64_t last_read = 0;  // number_ then
+    bool settled = false;    // its set is known
+    uint32_t set = 0;
+    uint32_t epoch = 0;
+    FileSet files;
+    uint64_t read_count = 0;
+    uint64_t unnamed = 0;  // how many reads were told without a name, in all jobs, before it began
+    std::unordered_map<StreamId, PassStream> streams;
+    std::unordered_map<uint32_t, uint64_t> scripts;  // when the first reader for it came, by serial
+    Order unsettled;                                 // files read while the set is not known
+    std::unordered_map<uint32_t, uint32_t> hits;     // of these, by set
+  };
+  // Files that passes go over.
+  struct Set {
+    Set(uint32_t id_in, FileSetBudget* budget) : id(id_in), files(budget) {}
+    const uint32_t id;
+    FileSet files;
+    uint32_t passes = 0;
+    uint32_t process_passes = 0;  // begun by new processes
+    uint64_t pass_files_max = 0;  // of the passes that are over
+  };
+  // Whether a read's file is new among those of its pass, and of its set.
+  struct Added {
+    bool to_pass = false;
+    bool to_set = false;
+  };
+  struct SinceRead {
+    EntryNumber file = 0;
+    Added added;
+    uint64_t time_us = 0;
+  };
+  // Where a stream is.
+  struct Follow {
+    uint32_t pass = 0;
+    double bits = 0;               // of evidence that the stream has gone on, since `since` began
+    std::vector<SinceRead> since;  // the last reads, as far as they are of the next pass if there is one
+    EntryNumber folder = 0;
+    uint32_t in_folder = 0;       // reads in this folder, one after another
+    EntryNumber away_folder = 0;  // the reads after these
+    std::vector<SinceRead> away;
+    uint64_t unnamed = 0;  // told before its last read that was surely of `pass`
+  };
+  struct Recent {
+    uint64_t number = 0;
+    StreamId stream = 0;
+  };
+
+  Pass* Find(uint32_t number);
+  Set* FindSet(uint32_t id);
+  Pass& Begin(uint64_t unnamed);
+  // The pass that a new stream begins to read in.
+  Pass& PassFor(const StreamRead& read);
+  Follow& Start(StreamId id, const StreamRead& read);
+  Pass& BeginByProcess(const StreamRead& read);
+  // Forgets the pass that was read in longest ago, and the streams that are in it.
+  void Retire();
+  Added Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process, FirstRead read);
+  // Takes the stream's last reads in the pass back; returns them as first reads.
+  std::vector<FirstRead> TakeBack(Pass& pass, StreamId id, const std::vector<SinceRead>& last);
+  // The stream goes on into the next pass, to which its last reads belong.
+  void GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by_folder);
+  // Whether the stream has gone over to another folder.
+  bool FollowFolder(Follow& follow, SinceRead read) const;
+  double BitsNeeded(const Pass& pass) const;
+  bool Complete(const Pass& pass) const;
+  static bool OfRanks(const Pass& pass);
+  bool RecentOfOther(EntryNumber file, StreamId id, const Pass& pass) const;
+  void Remember(EntryNumber file, StreamId id);
+  void Judge(Pass& pass, EntryNumber file);
+  void Settle(Pass& pass, std::optional<uint32_t> set);
+  EpochStart Describe(const Pass& pass) const;
+
+  const JobId id_;
+  const JobWatchShared shared_;
+  std::list<std::unique_ptr<Pass>> passes_;  // the newest last
+  std::list<std::unique_ptr<Set>> sets_;     // the last one used last
+  uint32_t next_pass_ = 0;
+  uint32_t next_set_ = 0;
+  std::unordered_map<StreamId, Follow> follows_;
+  std::unordered_map<EntryNumber, Recent> recent_;
+  std::deque<std::pair<EntryNumber, uint64_t>> recent_since_;  // file and Recent::number
+  uint64_t number_ = 0;                                        // reads so far
+  std::deque<Unnamed> unnamed_;                                // the last of stream 0
+};
+
+}  // namespace augur

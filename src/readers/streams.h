@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "readers/process_table.h"
+#include "readers/sighting.h"
+
+namespace augur {
+
+// A training run, or whoever else reads. Counted from 1, never used again. 0: the readers whose job is not known.
+using JobId = uint32_t;
+// The reads of one process: its Process::serial. 0: the reads of which only the job is known.
+using StreamId = uint32_t;
+
+// A read of a file, with what is known of who read it.
+struct StreamRead {
+  EntryNumber file = 0;
+  JobId job = 0;
+  StreamId stream = 0;
+  uint64_t time_us = 0;
+  std::shared_ptr<const Process> process;  // of the stream; nullptr for stream 0
+  bool again = false;                      // the same stream read it just now
+  bool pool = false;                       // by another thread of the process than its first
+  // The file was told as an open that nobody could be named for, a read of stream 0 in this job; now it is known whose.
+  bool named = false;
+  JobId named_job = 0;
+  uint64_t unnamed = 0;  // reads that were told of stream 0 before this, in all jobs
+};
+
+// Of a read that was told, the open is told now. Opens are told in the order in which they were made, reads are ahead
+// of them; so what was before a read is known only now.
+struct StreamOpen {
+  EntryNumber file = 0;
+  JobId job = 0;
+  StreamId stream = 0;
+  uint64_t unnamed = 0;  // opens that were told before this one and that nobody could be named for, in all jobs
+};
+
+// Streams says who read what: it groups sightings by process, and processes into jobs.
+//
+// A stream is what one process reads, whichever of its threads (tf.data's pool is one stream). A job is one script with
+// its workers, or the scripts of one launch with theirs: the processes that torchrun started are ranks of one run,
+// those that a shell started are not. Readers whose ids are not visible here (another pid namespace) are job 0.
+//
+// A READ and the open of the file are one read: each READ takes at most one open for its own, told up to kPairUs after
+// it (a busy machine tells opens late) or kNameUs before. An open without a READ was served by the page cache; nobody
+// knows whose it is. It is given to the only job that has read in the last kActiveUs, if there is just one, to its
+// stream 0; else to job 0.
+//
+// One thread at a time. Memory: kPairsMax files that wait for their other half, kJobsMax jobs, below 4 MB in all.
+class Streams {
+ public:
+  static constexpr uint64_t kPairUs = 1'000'000;
+  static constexpr uint64_t kNameUs = 50'000;
+  static constexpr uint64_t kActiveUs = 60'000'000;
+  static constexpr size_t kPairsMax = 8192;
+  static constexpr size_t kJobsMax = 64;
+
+  // What a sighting tells: a read, or where a read stands among the opens; neither when it was known.
+  struct Told {
+    std::optional<StreamRead> read;
+    std::optional<StreamOpen> open;
+  };
+
+  // REQUIRES: `processes` outlives it.
+  explicit Streams(ProcessTable* processes) : processes_(*processes) {}
+
+  Told Take(const Sighting& sighting);
+  // The jobs whose processes have all gone since the last call; they will not come again. Asks the process table for
+  // one process a job, mostly.
+  std::vector<JobId> TakeEnded();
+  // The jobs that were forgotten for a newer one, since the last call.
+  std::vector<JobId> TakeForgotten() { return std::exchange(forgotten_, {}); }
+  // All jobs, and reads that wait for their other half, are forgotten: the same processes that read again are other
+  // jobs.
+  void ForgetAll();
+  // The job to which opens go that nobody can be named for.
+  JobId OnlyJob(uint64_t now_us) const;
+  // How many opens that nobody could be named for were told of a time before this. Counts those older than the last
+  // kUnnamedMax as later.
+  uint64_t UnnamedBefore(uint64_t time_us) const;
+
+ private:
+  struct Job {
+    JobId id = 0;
+    uint64_t key = 0;
+    uint64_t seen_us = 0;                                // last read that names it
+    std::deque<std::shared_ptr<const Process>> scripts;  // the newest kScriptsMax
+    std::deque<std::shared_ptr<const Process>> readers;  // the newest kReadersMax
+  };
+  // The halves of reads that wait for the other.
+  struct Half {
+    uint64_t number = 0;
+    uint64_t time_us = 0;
+    uint64_t read_us = 0;  // of reads; time_us may be that of an open told since
+    JobId job = 0;
+    StreamId stream = 0;
+    uint32_t opens = 0;  // of reads, that are still to be told
+    bool open = false;   // an open without a read
+  };
+  static constexpr size_t kScriptsMax = 64;
+  static constexpr size_t kReadersMax = 256;
+  static constexpr size_t kUnnamedMax = 4096;
+  // The same file again within so many sightings and so much time is the same read: programs open a file to look at it,
+  // then to read it. Opens are told each 5 to 10 ms.
+  static constexpr uint64_t kAgainSightings = 8;
+  static constexpr uint64_t kReadAgainUs = 10'000;
+  static constexpr uint64_t kOpenAgainUs = 25'000;
+
+  StreamRead TakeRead(const Sighting& sighting);
+  Told TakeOpen(const Sighting& sighting);
+  JobId JobOf(const std::shared_ptr<const Process>& process, uint64_t now_us);
+  void Forget(std::list<Job>::iterator job);
+  bool IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const;
+  void Wait(EntryNumber file, Half half);
+
+  ProcessTable& processes_;
+  std::list<Job> jobs_;  // the last one to read first
+  std::unordered_map<uint64_t, std::list<Job>::iterator> by_key_;
+  std::unordered_map<StreamId, std::list<Job>::iterator> by_reader_;
+  uint64_t invisible_seen_us_ = 0;  // last read of thread 0
+  bool invisible_seen_ = false;
+  std::vector<JobId> forgotten_;
+  JobId last_job_ = 0;
+  std::unordered_map<EntryNumber, Half> waiting_;
+  std::deque<std::pair<EntryNumber, uint64_t>> waiting_since_;  // file and Half::number
+  uint64_t number_ = 0;                                         // sightings so far
+  uint64_t unnamed_ = 0;
+  std::deque<uint64_t> unnamed_times_;  // of the last kUnnamedMax of them
+};
+
+}  // namespace augur

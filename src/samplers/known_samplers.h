@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "samplers/sampler.h"
+
+namespace augur {
+
+// A sampler with a seed that many runs have, to be held against the first reads before anything is searched.
+struct KnownSampler {
+  enum class Likelihood {
+    kDefault,  // what a framework does when nobody says anything
+    kCustom,   // a seed that people like to give
+    kVariant,  // the same where a library has many ways for each seed: nine tenths of all that is tried at once
+    kDistant,  // a run that has gone on for long, or a seed of little fame
+  };
+
+  std::shared_ptr<const Sampler> sampler;
+  uint64_t epochs = 1;  // epochs 0 .. epochs - 1 are worth a try
+  Likelihood likelihood = Likelihood::kDefault;
+};
+
+// All of them, the likeliest first. Those that share their first epoch (every RandomSampler with its own generator and
+// the DistributedSampler of the same seed do) are told apart by the second only: try them all.
+std::vector<KnownSampler> KnownSamplers();
+
+// Appends those of torch and the frameworks on it.
+void AddKnownTorchSamplers(std::vector<KnownSampler>* known);
+
+// Appends those of NumPy, Python, TensorFlow, Keras, DALI, webdataset and fairseq. Prefixes of most of them cost the
+// whole list.
+void AddKnownOtherSamplers(std::vector<KnownSampler>* known);
+
+}  // namespace augur

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "samplers/mt19937.h"
+
+namespace augur {
+
+// A state of mt19937, with room behind it for the vectors that reach over its end.
+inline constexpr size_t kChainPad = 64;
+struct alignas(64) ChainState {
+  std::array<uint32_t, Mt19937::kWords + kChainPad> words;
+};
+
+// Puts the state after `from` into *to (another one), and returns whether any of its words may be one of `wanted`:
+// false is sure, true is right but for a chance of 1 in 10^8. Writes to what lies behind the words of both. Safe from
+// any thread. REQUIRES: 1 <= wanted.size() <= kChainValuesMax.
+inline constexpr size_t kChainValuesMax = 8;
+bool TwistAndLook(ChainState* from, ChainState* to, std::span<const uint32_t> wanted);
+
+}  // namespace augur

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <random>
+#include <string>
+
+#include "unit/predict/foreseer_fixture.h"
+
+namespace augur {
+namespace {
+
+// Jobs whose READs are the files that the daemon fetches from the disk.
+class HotDataTest : public ForeseerTest {
+ protected:
+  HotDataTest() {
+    fetched_files_ = [this] { return fetched_.load(); };
+  }
+
+  // Tells what is seen before a time. Each READ is of a file from the disk.
+  void Tell(uint64_t until_us) {
+    while (told_ < sightings_.size() && sightings_[told_].time_us < until_us) {
+      if (sightings_[told_].read) fetched_ = fetched_ + 1;
+      PlayUntil(sightings_[told_].time_us + 1);
+    }
+  }
+  JobPlan Unseeded(double hits) const {
+    JobPlan plan;
+    plan.epochs = 6;
+    plan.hits = hits;
+    plan.order = [this](uint64_t epoch) {
+      std::mt19937_64 random(1000 + epoch);
+      return FilesOf(*train_, RandomOrder(kSamples, random));
+    };
+    return plan;
+  }
+
+  std::atomic<double> fetched_ = 0;
+};
+
+// A second after the first read nothing is asked any more, and opens need not be seen.
+TEST_F(HotDataTest, AnOrderOfHotDataIsNotLookedFor) {
+  price_ = 0.001;
+  TraceSimulation simulation(51, true);
+  simulation.AddJob(Unseeded(1));
+  Start(&simulation);
+  Begin(&simulation);
+  const uint64_t first_us = sightings_.front().time_us;
+  Tell(first_us + 1'000'000);
+  EXPECT_FALSE(orders_.opens_needed());
+  EXPECT_NE(Told().find("orders are not looked for: all files come from memory"), std::string::npos) << Told();
+  ASSERT_FALSE(foreseer_->Reports().empty());
+  EXPECT_EQ(foreseer_->Reports()[0].state, OrderReport::State::kNotSought);
+  const double asked = seconds_;
+  Tell(TraceEnd());
+  EXPECT_EQ(seconds_, asked);
+  EXPECT_FALSE(orders_.opens_needed());
+}
+
+// By the statistics a file counts that is read from the disk, decoded, or taken from the decoded cache.
+TEST_F(HotDataTest, TheStatisticsSayWhichFilesWereFetched) {
+  fetched_files_ = {};
+  const std::optional<Stat> nothing;
+  for (const std::optional<Stat> fetched : {std::optional(Stat::kDiskReads), std::optional(Stat::kImagesDecoded),
+                                            std::optional(Stat::kDecodedHits), nothing}) {
+    TraceSimulation simulation(56, true);
+    simulation.AddJob(Unseeded(0));
+    Start(&simulation);
+    Begin(&simulation);
+    for (const uint64_t until_us = sightings_.front().time_us + 1'000'000; sightings_[told_].time_us < until_us;) {
+      if (fetched) statistics_.Add(*fetched, 1);
+      PlayUntil(sightings_[told_].time_us + 1);
+    }
+    EXPECT_EQ(orders_.opens_needed(), fetched.has_value());
+  }
+}
+
+// The same reads from the disk are asked about in each epoch.
+TEST_F(HotDataTest, AnOrderOfColdDataIsLookedFor) {
+  price_ = 0.001;
+  TraceSimulation simulation(51, true);
+  simulation.AddJob(Unseeded(0));
+  Start(&simulation);
+  Begin(&simulation);
+  Tell(sightings_.front().time_us + 1'000'000);
+  const double asked = seconds_;
+  Tell(TraceEnd());
+  EXPECT_GT(seconds_, asked);
+  EXPECT_TRUE(orders_.opens_needed());
+  EXPECT_FALSE(Told().empty());
+  EXPECT_EQ(Told().find("not looked for"), std::string::npos) << Told();
+}
+
+// A job that reads from the disk is seen at once, from its first read on.
+TEST_F(HotDataTest, AColdJobAfterAHotOneIsFound) {
+  TraceSimulation simulation(52, true);
+  JobPlan hot = Unseeded(1);
+  hot.epochs = 2;
+  simulation.AddJob(hot);
+  JobPlan cold = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42)));
+  cold.start_us = 60'000'000;
+  simulation.AddJob(cold);
+  Start(&simulation);
+  Begin(&simulation);
+  Tell(60'000'000);
+  ASSERT_FALSE(orders_.opens_needed());
+  share_.clear();
+  Tell(TraceEnd());
+  EXPECT_TRUE(orders_.opens_needed());
+  EXPECT_NE(Told().find("seed 42"), std::string::npos) << Told();
+  ExpectForeseen(0.9, 0.97);
+}
+
+// Memory runs short in the midst of a run: it is asked about again, and its next epochs are found.
+TEST_F(HotDataTest, ARunThatTurnsColdIsFound) {
+  TraceSimulation simulation(53, true);
+  JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42)));
+  plan.epochs = 4;
+  plan.order = [this, of_seed = plan.order](uint64_t epoch) {
+    std::mt19937_64 random(epoch);
+    return epoch < 2 ? FilesOf(*train_, RandomOrder(kSamples, random)) : of_seed(epoch - 2);
+  };
+  plan.hits = 0;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Begin(&simulation);
+  const auto third = std::ranges::find(reads_, uint64_t{2}, &TrueRead::epoch);
+  ASSERT_NE(third, reads_.end());
+  // Its READs are answered from memory at first.
+  PlayUntil(third->time_us - 100'000);
+  ASSERT_FALSE(orders_.opens_needed());
+  Tell(TraceEnd());
+  EXPECT_TRUE(orders_.opens_needed());
+  EXPECT_GE(share(3), 0.97) << Told();
+}
+
+// An order that was found while data was cold is followed on: that costs next to nothing.
+TEST_F(HotDataTest, AKnownOrderIsFollowedOn) {
+  TraceSimulation simulation(54, true);
+  simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42))));
+  Start(&simulation);
+  Begin(&simulation);
+  Tell(sightings_[200].time_us);
+  ASSERT_NE(Told().find("as predicted"), std::string::npos) << Told();
+  PlayUntil(TraceEnd());
+  EXPECT_TRUE(orders_.opens_needed());
+  ExpectForeseen(0.8, 0.98);
+}
+
+// What the user says is held against hot reads, too.
+TEST_F(HotDataTest, AHintWakes) {
+  TraceSimulation simulation(55, false);
+  simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 1'000'003))));
+  Start(&simulation);
+  Begin(&simulation);
+  PlayUntil(sightings_.front().time_us + 1'000'000);
+  ASSERT_FALSE(orders_.opens_needed());
+  foreseer_->AddHint({.sampler = MakeTorchSampler(FreshSeedRecipe("as hinted", 1'000'003)), .share = {}});
+  foreseer_->Flush();
+  EXPECT_TRUE(orders_.opens_needed());
+}
+
+}  // namespace
+}  // namespace augur

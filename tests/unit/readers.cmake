@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+augur_test(readers
+  unit/readers/epochs_test.cc
+  unit/readers/fake_processes.cc
+  unit/readers/file_set_test.cc
+  unit/readers/proc_source_test.cc
+  unit/readers/process_table_test.cc
+  unit/readers/streams_test.cc
+  unit/readers/trace_simulation.cc
+  LAYERS readers)
+
+# For tests/frameworks/test_streams.py.
+add_executable(stream_probe tools/stream_probe.cc)
+target_link_libraries(stream_probe PRIVATE augur_readers)

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/streams.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "readers/epochs.h"
+#include "unit/readers/fake_processes.h"
+
+namespace augur {
+namespace {
+
+constexpr uint64_t kNow = 100'000'000;
+
+class StreamsTest : public testing::Test {
+ protected:
+  StreamsTest() { fake_.SetNow(kNow); }
+
+  StreamRead Read(EntryNumber file, uint32_t thread, uint64_t after_us = 0) {
+    const Streams::Told told =
+        streams_.Take({.file = file, .reader = thread, .read = true, .time_us = kNow + after_us});
+    EXPECT_TRUE(told.read);
+    return told.read.value_or(StreamRead());
+  }
+  // An open that nobody can be named for.
+  StreamRead Unnamed(EntryNumber file, uint64_t after_us = 0) {
+    const Streams::Told told = Open(file, after_us);
+    EXPECT_TRUE(told.read);
+    return told.read.value_or(StreamRead());
+  }
+  Streams::Told Open(EntryNumber file, uint64_t after_us = 0) {
+    return streams_.Take({.file = file, .reader = 0, .read = false, .time_us = kNow + after_us});
+  }
+
+  FakeProcesses fake_;
+  ProcessTable table_{&fake_};
+  Streams streams_{&table_};
+};
+
+TEST_F(StreamsTest, WorkersAreStreamsOfOneJob) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  const auto a = Read(1, fake_.Fork(script, 2'000'000));
+  const auto b = Read(2, fake_.Fork(script, 2'000'000));
+  const auto c = Read(3, script);
+  EXPECT_NE(a.job, 0U);
+  EXPECT_EQ(a.job, b.job);
+  EXPECT_EQ(a.job, c.job);
+  EXPECT_EQ((std::set<StreamId>{a.stream, b.stream, c.stream}.size()), 3U);
+}
+
+TEST_F(StreamsTest, ThreadsOfAPoolAreOneStreamThatSaysSo) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  const auto first = Read(1, script);
+  EXPECT_FALSE(first.pool);
+  const auto pool = Read(2, fake_.AddThread(script));
+  EXPECT_TRUE(pool.pool);
+  EXPECT_EQ(pool.stream, first.stream);
+  EXPECT_FALSE(Read(3, fake_.Fork(script, 2'000'000)).pool) << "a worker process";
+}
+
+TEST_F(StreamsTest, AnEpochKnowsWhetherAPoolReadsIt) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  for (const bool pool : {false, true}) {
+    ProcessTable table(&fake_);
+    EpochWatch watch(&table);
+    const uint32_t reader = pool ? fake_.AddThread(script) : script;
+    const auto seen = watch.See({.file = 1, .reader = reader, .read = true, .time_us = kNow});
+    ASSERT_TRUE(seen);
+    const std::optional<EpochStart> epoch = watch.Running(seen.value_or(EpochWatch::Seen()).job);
+    ASSERT_TRUE(epoch);
+    EXPECT_EQ(epoch.value_or(EpochStart()).streams.at(0).pool, pool);
+  }
+}
+
+TEST_F(StreamsTest, ScriptsOfOneShellAreTwoJobs) {
+  const uint32_t shell = fake_.Spawn(0, "bash", 1'000'000);
+  const auto a = Read(1, fake_.Spawn(shell, "python train.py", 2'000'000));
+  const auto b = Read(2, fake_.Spawn(shell, "python train.py", 2'000'000));
+  EXPECT_NE(a.job, b.job);
+}
+
+TEST_F(StreamsTest, RanksAreOneJobUnlessOneIsTakenTwice) {
+  const uint32_t shell = fake_.Spawn(0, "bash", 1'000'000);
+  uint32_t ranks[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    ranks[i] = fake_.Spawn(shell, "python train.py", 2'000'000);
+    fake_.SetLaunch(ranks[i], {.launch = 3, .rank = i % 2, .world_size = 2});
+  }
+  const JobId job = Read(1, ranks[0]).job;
+  EXPECT_EQ(Read(2, ranks[1]).job, job);
+  EXPECT_NE(Read(3, ranks[2]).job, job) << "there is a rank 0 already, and it lives";
+}
+
+TEST_F(StreamsTest, AReadAndItsOpenAreOneRead) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  const auto read = Read(7, script);
+  const auto open = Open(7, 5000);
+  EXPECT_FALSE(open.read);
+  const StreamOpen opened = open.open.value_or(StreamOpen());
+  EXPECT_EQ(opened.job, read.job);
+  EXPECT_EQ(opened.stream, read.stream);
+  EXPECT_EQ(opened.unnamed, 0U);
+  // Opened once more at once: it is still the same.
+  const auto again = Open(7, 6000);
+  EXPECT_FALSE(again.read || again.open);
+}
+
+TEST_F(StreamsTest, AnOpenBeforeItsReadGetsItsNameLater) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  const JobId job = Read(1, script).job;
+  const auto open = Unnamed(7, 5000);
+  EXPECT_EQ(open.job, job) << "nobody else reads";
+  EXPECT_EQ(open.stream, 0U);
+  const auto read = Read(7, script, 9000);
+  EXPECT_TRUE(read.named);
+  EXPECT_EQ(read.named_job, job);
+  EXPECT_FALSE(Read(7, script, 9'000'000).named);
+}
+
+TEST_F(StreamsTest, ARepetitionAtOnceIsNoRead) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  EXPECT_FALSE(Read(7, script).again);
+  EXPECT_TRUE(Read(7, script, 100).again);
+  EXPECT_FALSE(Read(7, fake_.Fork(script, 1'500'000), 200).again) << "another process";
+  for (EntryNumber file = 10; file < 30; file++) Read(file, script, 300);
+  EXPECT_FALSE(Read(7, script, 400).again);
+}
+
+TEST_F(StreamsTest, OpensOfNobodyGoToTheOnlyJobOrToNone) {
+  const uint32_t shell = fake_.Spawn(0, "bash", 1'000'000);
+  EXPECT_EQ(Unnamed(1).job, 0U);
+  const JobId job = Read(2, fake_.Spawn(shell, "python", 2'000'000)).job;
+  EXPECT_EQ(Unnamed(3).job, job);
+  const uint32_t other = fake_.Spawn(shell, "python", 2'000'000);
+  Read(4, other);
+  EXPECT_EQ(Unnamed(5).job, 0U);
+  EXPECT_EQ(Unnamed(6).unnamed, 3U);
+  EXPECT_EQ(streams_.UnnamedBefore(kNow), 0U);
+  EXPECT_EQ(streams_.UnnamedBefore(kNow + 1), 4U);
+  // The other one has gone.
+  fake_.End(other, kNow + 1);
+  fake_.SetNow(kNow + 1'000'000);
+  EXPECT_EQ(streams_.TakeEnded().size(), 1U);
+  EXPECT_EQ(Unnamed(8, 1'000'000).job, job);
+}
+
+TEST_F(StreamsTest, AJobThatIsSilentDoesNotTakeOpensFromTheOther) {
+  const uint32_t shell = fake_.Spawn(0, "bash", 1'000'000);
+  Read(1, fake_.Spawn(shell, "python", 2'000'000));
+  const JobId job = Read(2, fake_.Spawn(shell, "python", 2'000'000), 2 * Streams::kActiveUs).job;
+  EXPECT_EQ(Unnamed(3, 2 * Streams::kActiveUs).job, job);
+}
+
+TEST_F(StreamsTest, InvisibleReadersAreJobZero) {
+  const auto read = Read(1, 0);
+  EXPECT_EQ(read.job, 0U);
+  EXPECT_EQ(read.stream, 0U);
+  EXPECT_TRUE(Open(1, 1000).open);
+  Read(2, fake_.Spawn(0, "python", 1'000'000));
+  EXPECT_EQ(Unnamed(3, 1000).job, 0U) << "it may be theirs";
+}
+
+TEST_F(StreamsTest, AJobEndsWithItsLastProcess) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  const uint32_t worker = fake_.Fork(script, 2'000'000);
+  const JobId job = Read(1, worker).job;
+  fake_.End(worker, kNow + 10);
+  fake_.SetNow(kNow + 100);
+  EXPECT_TRUE(streams_.TakeEnded().empty()) << "the next epoch has other workers";
+  fake_.End(script, kNow + 200);
+  fake_.SetNow(kNow + 300);
+  EXPECT_EQ(streams_.TakeEnded(), std::vector<JobId>{job});
+  EXPECT_TRUE(streams_.TakeEnded().empty());
+}
+
+TEST_F(StreamsTest, OfTooManyJobsTheOneThatWasSilentLongestGoes) {
+  const uint32_t shell = fake_.Spawn(0, "bash", 1'000'000);
+  const JobId first = Read(1, fake_.Spawn(shell, "cat", 1'500'000)).job;
+  for (uint32_t i = 0; i < Streams::kJobsMax; i++) {
+    EXPECT_TRUE(streams_.TakeForgotten().empty());
+    Read(2 + i, fake_.Spawn(shell, "cat", 2'000'000));
+  }
+  EXPECT_EQ(streams_.TakeForgotten(), std::vector<JobId>{first});
+}
+
+}  // namespace
+}  // namespace augur

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+augur_test(samplers_torch
+  unit/samplers/known_samplers_test.cc
+  unit/samplers/mt19937_test.cc
+  unit/samplers/sampler_spec_test.cc
+  unit/samplers/share_test.cc
+  unit/samplers/torch_permutation_test.cc
+  unit/samplers/torch_sampler_test.cc
+  LAYERS samplers)
+
+# For the tests that compare with the real libraries; it lies beside the programs, where they look for it.
+add_executable(order_dump tools/order_dump.cc)
+target_link_libraries(order_dump PRIVATE augur_samplers)
+set_target_properties(order_dump PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
