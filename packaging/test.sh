@@ -10,7 +10,7 @@ Installs what the tests need (Debian 12, root or sudo), builds the release prese
 tests of the programs and of the mount, the frameworks (PyTorch, TensorFlow, ...) and the style. Leaves nothing mounted.
   --quick       no frameworks, no style: unit tests, programs and mount only
   --sanitizers  also the unit, program and mount tests under the address+undefined and the thread sanitizer
-  --tidy-all    clang-tidy on every source, not only on those that changed
+  --tidy-all    clang-tidy on every source and each header compiled alone, not only those that a change concerns
   --no-skips    fail when a framework could not be installed (else it is reported as skipped, by name)
 END
 }
@@ -110,17 +110,22 @@ sources() { git ls-files '*.cc' '*.h'; }
 
 check_format() { sources | xargs --no-run-if-empty clang-format-16 --dry-run -Werror; }
 
-# What changed against origin/main, or on main itself in the last commit; a header stands for the sources that include it.
-changed_sources() {
-  local since changed header
+# What changed against origin/main, or on main itself in the last commit: C++ files, one a line. In a clone without history all.
+changed_files() {
+  local since
   since=$(git merge-base HEAD origin/main 2>/dev/null || true)
   if [ -z "$since" ] || [ "$since" = "$(git rev-parse HEAD)" ]; then since=$(git rev-parse --verify -q HEAD~ || true); fi
-  if [ -z "$since" ]; then # a clone without history: everything is new
-    git ls-files '*.cc'
-    return
+  if [ -z "$since" ]; then
+    sources
+  else
+    { git diff --name-only --diff-filter=d "$since"; git ls-files --others --exclude-standard; } | grep -E '\.(cc|h)$' || true
   fi
-  changed=$({ git diff --name-only --diff-filter=d "$since"; git ls-files --others --exclude-standard; } | grep -E '\.(cc|h)$' || true)
-  for file in $changed; do
+}
+
+# The sources of these; a header stands for the sources that include it.
+changed_sources() {
+  local header
+  for file in $(changed_files); do
     case $file in
       *.cc) echo "$file" ;;
       *.h)
@@ -151,6 +156,10 @@ check_tidy() {
 # What needs the processor and nothing else, at the lowest priority.
 check_sources() {
   renice -n 19 -p "$BASHPID" >/dev/null
+  if [ -z "$tidy_all" ]; then
+    AUGUR_CHANGED=$(changed_files)
+    export AUGUR_CHANGED
+  fi
   try "layers" pytests build/release tests/layers
   if [ -z "$quick" ]; then
     try "clang-format" check_format
@@ -184,6 +193,9 @@ if [ -n "$tidy_all" ]; then
 fi
 
 if [ -n "$sanitizers" ]; then
+  step "One type a name, over all of each program (-Wodr)"
+  cmake --preset odr -DAUGUR_TESTS=OFF -DAUGUR_BENCH=OFF >/dev/null
+  try "odr" cmake --build build/odr
   for preset in asan tsan; do
     step "Sanitizer: $preset"
     build "$preset"

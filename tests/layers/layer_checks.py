@@ -184,6 +184,22 @@ def proven_by_build(root, commands):
     return proven
 
 
+def affected(root, headers, changed):
+    """The headers that may compile otherwise since `changed` (paths of files) did: they are of them, or include one, however deep."""
+    changed = {root / path for path in changed}
+    known = {}
+
+    def is_affected(path):
+        if path not in known:
+            known[path] = False  # until it is known; includes have no circle
+            named = [folder / target for bracket, target in includes(path) if bracket == '"'
+                     for folder in (path.parent, root, root / "src", root / "include", root / "tests")]
+            known[path] = path in changed or any(target in changed or is_affected(target) for target in named if target.is_file())
+        return known[path]
+
+    return [header for header in headers if is_affected(header)]
+
+
 def check_headers_alone(root, headers, commands):
     """Each header compiles when nothing was included before it."""
     proven = proven_by_build(root, commands)
