@@ -67,11 +67,11 @@ class AugurFS(Folder):
             yield self.point
 
 
-class AugurFSNothingForeseen(AugurFS):
+class AugurFSNothingPredicted(AugurFS):
     """The same store by a daemon that reads only what is asked for. The default one may find out the order while it is read."""
 
-    name = "augurfs foresee=off"
-    options = ("foresee=off",)
+    name = "augurfs predict=off"
+    options = ("predict=off",)
     cold_only = True
 
     def __init__(self, tree, work):
@@ -146,7 +146,7 @@ class ErofsInMemory(Erofs):
             subprocess.run(["cat", self.image], stdout=nowhere, check=True)
 
 
-ALL = (Folder, AugurFS, AugurFSNothingForeseen, Squashfs, Erofs, Squashfuse, ErofsInMemory)
+ALL = (Folder, AugurFS, AugurFSNothingPredicted, Squashfs, Erofs, Squashfuse, ErofsInMemory)
 
 
 def prepared(tree, work, names=None):

@@ -50,7 +50,7 @@
 #include "fs/file_system.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
-#include "fuse/page_stocker.h"
+#include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
 
@@ -247,7 +247,7 @@ class Scenario {
     session_ = Must(Session::Make(mount_point_->TakeDevice(), *file_system_, statistics_, {}));
     AUGUR_CHECK(session_->Start().ok());
     while (session_->state() == SessionState::kStarting) usleep(1000);
-    stocker_ = std::make_unique<PageStocker>(session_->notifications());
+    stocker_ = std::make_unique<PageCachePusher>(session_->notifications());
     AUGUR_CHECK(helper_
                     ->AttachTo(mount_point_->path(), mount_point_->device_number(), UniqueFd(),
                                [this](uint32_t, std::span<const EntryNumber> files) { opened_ += files.size(); })
@@ -346,7 +346,7 @@ class Scenario {
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<MountPoint> mount_point_;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<PageStocker> stocker_;
+  std::unique_ptr<PageCachePusher> stocker_;
   std::atomic<uint64_t> opened_ = 0;
   std::vector<EntryNumber> entries_;
   std::vector<std::vector<std::byte>> records_;

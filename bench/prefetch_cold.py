@@ -10,10 +10,10 @@ import shutil
 import time
 
 import contenders
-import foretold
+import given_orders
 import measure
 import mounts
-from foretold import MIB
+from given_orders import MIB
 from measure import Table, say
 
 SHARED = re.compile(r"^/(dev/shm|run/augurfs-shm)/augurfs-[^/]+$")  # of users, and of root
@@ -38,7 +38,7 @@ def nothing_left_in_shared_memory(pid):
     mapped = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
     paths = {words[5] for words in (line.split(maxsplit=5) for line in mapped) if SHARED.match(words[-1])}
     if not paths:
-        raise RuntimeError(f"process {pid} has no warehouse in shared memory")
+        raise RuntimeError(f"process {pid} has no retained cache in shared memory")
     try:
         yield
     finally:
@@ -46,12 +46,12 @@ def nothing_left_in_shared_memory(pid):
             pathlib.Path(path).unlink(missing_ok=True)
 
 
-def warehouse_speed(args, store, order):
+def retained_cache_speed(args, store, order):
     """MB/s of the same reads when the daemon has every record in its memory, and the page cache nothing."""
     size = args.tree_bytes + args.tree_bytes // 8 + 64 * MIB  # blocks are rounded up
     # In memory of its own the daemon does not keep what the page cache has room for.
     options = [f"memory={2 * size + 512 * MIB}", "cache=shm", f"cache-size={size}"]
-    point = os.path.join(args.work, "warehouse.mnt")
+    point = os.path.join(args.work, "retained_cache.mnt")
     with mounts.augurfs(store, point, *options) as daemon, nothing_left_in_shared_memory(daemon.pid):
         # What was read is copied there behind the reader; what the copying could not follow, the next time.
         kept = 0
@@ -60,11 +60,11 @@ def warehouse_speed(args, store, order):
             end = time.monotonic() + 10
             while kept < args.tree_bytes and time.monotonic() < end:
                 time.sleep(0.05)
-                kept = foretold.status(point)["gauges"]["warehouse_bytes"]
+                kept = given_orders.status(point)["gauges"]["retained_cache_bytes"]
         if kept < args.tree_bytes:
-            raise RuntimeError(f"the warehouse has {kept:,} of {args.tree_bytes:,} bytes after all was read: is there memory for {size:,}?")
+            raise RuntimeError(f"the retained cache has {kept:,} of {args.tree_bytes:,} bytes after all was read: is there memory for {size:,}?")
         measure.drop_caches()
-        foretold.hint(point, order)
+        given_orders.hint(point, order)
         return measure.read_files(point, epochs=[order])["epochs"][0]["mb_per_s"]
 
 
@@ -74,18 +74,18 @@ def cold(args):
     tables = {threads: Table(f"cold, order given, {threads} reader thread{'s' if threads > 1 else ''}", "MB/s", "folder") for threads in args.threads}
     limits = Table("cold, order given, 1 reader thread, beside what is possible", "MB/s", "lower limit")
     for number in range(args.rounds):
-        (order,) = foretold.write_shuffled(args.work, foretold.listed(args.listing), 1, number)
+        (order,) = given_orders.write_shuffled(args.work, given_orders.listed(args.listing), 1, number)
         for threads in args.threads:
             for one in measure.in_turn(people, number):
                 measure.drop_caches()
                 with one.mounted() as path:
                     if one.name == "augurfs":
-                        foretold.hint(path, order)
+                        given_orders.hint(path, order)
                     speed = measure.read_files(path, threads, epochs=[order])["epochs"][0]["mb_per_s"]
                 tables[threads].add(one.name, speed)
                 if threads == 1 and one.name == "augurfs":
                     found = {"disk, 1 MiB, depth 4": disk_speed(args.work, args.disk_seconds),
-                             "all in the warehouse": warehouse_speed(args, one.path, order)}
+                             "all in the retained cache": retained_cache_speed(args, one.path, order)}
                     limits.add("lower limit", min(filter(None, found.values())))
                     for name, figure in found.items():
                         if figure:

@@ -3,7 +3,7 @@
 
 import cgroup
 import contenders
-import foretold
+import given_orders
 import measure
 from measure import Table, say
 
@@ -18,14 +18,14 @@ def throttle(args):
         say(f"left out: throttle: {why_not}")
         return []
     people = contenders.prepared(args.tree, args.work, args.only)
-    paths = foretold.listed(args.listing, args.throttle_files)
-    budget = max(foretold.MEMORY_MIN, foretold.size_of(args.tree, paths) // 2)
+    paths = given_orders.listed(args.listing, args.throttle_files)
+    budget = max(given_orders.MEMORY_MIN, given_orders.size_of(args.tree, paths) // 2)
     found = []
     for reads_per_s, mb_per_s in args.throttles:
         tables = [Table(f"slow disk, {reads_per_s} IOPS and {mb_per_s} MB/s, memory for half of the data, epoch {epoch + 1}",
                         "per cent of the bandwidth", "folder") for epoch in range(EPOCHS)]
         for number in range(args.rounds):
-            orders = foretold.write_shuffled(args.work, paths, EPOCHS, number)
+            orders = given_orders.write_shuffled(args.work, paths, EPOCHS, number)
             for one in measure.in_turn(people, number):
                 with cgroup.slow_disk(args.work, budget, reads_per_s, mb_per_s) as group:
                     measure.drop_caches()
@@ -33,7 +33,7 @@ def throttle(args):
                     with one.mounted() as path:
                         if one.name == "augurfs":
                             for order in orders:
-                                foretold.hint(path, order)
+                                given_orders.hint(path, order)
                         result = measure.read_files(path, epochs=orders, prefix=group.prefix)
                     for table, epoch in zip(tables, result["epochs"]):
                         table.add(one.name, 100 * epoch["mb_per_s"] / mb_per_s)

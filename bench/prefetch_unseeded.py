@@ -6,12 +6,12 @@ import sys
 
 import cgroup
 import contenders
-import foretold
+import given_orders
 import measure
 import mounts
 import prefetch_loader
 from foresee_job import Job
-from foretold import MIB
+from given_orders import MIB
 from measure import Table, say
 from peak import Peak
 
@@ -58,9 +58,9 @@ def _report(one, path, rates):
     """What the contender did in this round, and what its daemon found; to be called while it is mounted."""
     say(f"  {one.name}: {', '.join(f'{rate:,.0f}' for rate in rates)} files/s")
     if isinstance(one, contenders.AugurFS):
-        status = foretold.status(path)
+        status = given_orders.status(path)
         counters = status["counters"]
-        said = [text for name, text in status["mount"].items() if name.startswith("foreseen")]
+        said = [text for name, text in status["mount"].items() if name.startswith("predicted")]
         if isinstance(one, Hinted) and not any("as hinted" in text for text in said):
             sys.exit(f"prefetch.py: {one.name}: the hint was not followed: {said}")
         say(f"    {'; '.join(said)}; {counters['orders_found']} orders found, {counters['wasted_bytes'] / 1e6:,.0f} MB wasted of "

@@ -10,7 +10,7 @@ import shutil
 import cgroup
 import measure
 import mounts
-from foretold import MIB
+from given_orders import MIB
 from measure import Table
 from peak import Peak
 from views_check import Check

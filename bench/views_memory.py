@@ -5,16 +5,16 @@ import concurrent.futures
 import contextlib
 import os
 
-import foretold
+import given_orders
 import measure
 import mounts
-from foretold import MIB
+from given_orders import MIB
 from measure import Table
 from peak import Peak
 from views_check import Check, expected, kind_of
 from views_row import Row, view_path
 
-# -o memory=, and whether the view is the whole mount and nothing is foreseen, which leaves it most of that memory.
+# -o memory=, and whether the view is the whole mount and nothing is predicted, which leaves it most of that memory.
 SETTINGS = {"256M": False, "4G": False, "1G, the view alone": True}
 ALL_COME = "1G, the view alone"  # here no image is too large
 READERS = (1, 4)
@@ -55,7 +55,7 @@ def memory(rows):
 @contextlib.contextmanager
 def _view(rows, store, spec, setting):
     """(folder of the view, daemon)."""
-    options = ("foresee=off", f"view={spec}") if SETTINGS[setting] else ()
+    options = ("predict=off", f"view={spec}") if SETTINGS[setting] else ()
     with rows.mounted(*options, store=store, memory=setting.partition(",")[0]) as (point, daemon):
         yield (point if SETTINGS[setting] else view_path(point, spec)), daemon
 
@@ -76,7 +76,7 @@ def _checked(rows, wanted, store, spec, setting):
 def held(pid):
     """Bytes that a process and what it has started have allocated: anonymous and shared pages, no mapped files."""
     total = 0
-    for one in foretold.family(pid):
+    for one in given_orders.family(pid):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{one}/status", encoding="ascii", errors="replace") as file:
             total += sum(int(line.split()[1]) * 1024 for line in file if line.startswith(("RssAnon:", "RssShmem:")))
     return total

@@ -12,7 +12,7 @@ import shutil
 import statistics
 import subprocess
 
-import foretold
+import given_orders
 import measure
 import mounts
 from measure import Table
@@ -119,7 +119,7 @@ class Rows:
 
     def requests(self, point):
         """READ requests of the kernel so far."""
-        return foretold.status(point)["counters"]["reads"]
+        return given_orders.status(point)["counters"]["reads"]
 
     def epochs(self, row, workers, epochs, prefix=(), options=(), memory=None):
         """One run of the row: {"rates": [samples/s, ...], "counters": {...} of its mount, and what the script says}."""
@@ -132,7 +132,7 @@ class Rows:
                 point, _ = stack.enter_context(self.mounted(*options, memory=memory, prefix=prefix))
                 place = view_path(point, row.view)
             result = self.script(row, place, "--workers", workers, "--epochs", epochs, *row.words, *cold_words, prefix=prefix)
-            result["counters"] = foretold.status(point)["counters"] if point else {}
+            result["counters"] = given_orders.status(point)["counters"] if point else {}
         seen = {epoch["samples"] for epoch in result["epochs"]}
         if seen != {self.args.file_count}:
             raise RuntimeError(f"{row.name}: epochs of {seen} samples, {self.args.file_count} files")

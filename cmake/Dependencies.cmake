@@ -36,7 +36,7 @@ augur_package(spdlog 1.10 libspdlog-dev)
 augur_package(CLI11 2.1 libcli11-dev)
 augur_package(nlohmann_json 3.11 nlohmann-json3-dev)
 if(AUGUR_BENCH)
-  # Not needed by any program but bench/warehouse.cc, which is left out without it (./packaging/deps.sh test installs it).
+  # Not needed by any program but bench/retained_cache.cc, which is left out without it (./packaging/deps.sh test installs it).
   pkg_check_modules(lmdb QUIET IMPORTED_TARGET GLOBAL "lmdb>=0.9.24")
   message(STATUS "lmdb ${lmdb_VERSION}")
   # Likewise, for bench/pixels.cc.

@@ -47,7 +47,7 @@ def cache_home():
 
 @pytest.fixture(autouse=True)
 def own_cache_home(cache_home, monkeypatch):
-    """One for each test: what one test has read is nothing that another may foresee."""
+    """One for each test: what one test has read is nothing that another may predict."""
     with tempfile.TemporaryDirectory(dir=cache_home) as path:
         os.chmod(path, 0o1777)
         monkeypatch.setenv("XDG_CACHE_HOME", path)

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "samplers/sampler_description.h"
 #include "samplers/sampler_hint.h"
-#include "samplers/sampler_spec.h"
 
 namespace augur {
 namespace {
@@ -178,7 +178,8 @@ Command DropCommand() {
   command.name = "drop";
   command.brief = "give back the memory that holds records";
   command.text =
-      "Empties the warehouse of the store, also for other mounts that share it, and drops from the page cache what was "
+      "Empties the retained cache of the store, also for other mounts that share it, and drops from the page cache "
+      "what was "
       "put there ahead of its use. Says how much. Files stay readable; they come from the disk again.";
   command.arguments = {MountpointArgument()};
   command.options = {JsonOption("Sizes are in bytes.")};

@@ -31,8 +31,8 @@
 #include "cache/buffer_pool.h"
 #include "cache/decoded_index.h"
 #include "cache/record_cache.h"
+#include "cache/retained_cache.h"
 #include "cache/shared_folder.h"
-#include "cache/warehouse.h"
 #include "control/control_server.h"
 #include "control/control_socket.h"
 #include "control/statistics.h"
@@ -43,10 +43,10 @@
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
 #include "fuse/name_dropper.h"
-#include "fuse/page_stocker.h"
+#include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
-#include "predict/foreseer.h"
+#include "predict/order_predictor.h"
 #include "prefetch/prefetcher.h"
 #include "store/shard_check.h"
 #include "tools/augurfs_options.h"
@@ -152,7 +152,7 @@ class Daemon {
     const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
     const uint64_t files = store_->summary().file_count;
     AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
-                                              {.foresight_bytes = ForesightBytes(files),
+                                              {.prediction_bytes = PredictionBytes(files),
                                                .order_bytes = Prefetcher::OrderBytes(files),
                                                .decoded_index_bytes = files * DecodedIndex::kBytesPerFile,
                                                .index_bytes = store_->IndexBytesMax()}));
@@ -185,7 +185,9 @@ class Daemon {
     return Status::Ok();
   }
 
-  bool SharesMemory() const { return warehouse_ != nullptr && warehouse_->place() == Warehouse::Place::kShm; }
+  bool SharesMemory() const {
+    return retained_cache_ != nullptr && retained_cache_->place() == RetainedCache::Place::kShm;
+  }
 
   // To the caller, who may have forgotten to copy one; and to the log, for whoever reads it later.
   void TellMissingShards() {
@@ -220,7 +222,7 @@ class Daemon {
                                                      .owner_group = run_as_ ? run_as_->gid : getgid()}));
     mount_point_ = std::make_unique<MountPoint>(std::move(mount_point));
     if (MountPoint::HandedDownFd(mount_point_->path()) < 0) {
-      AUGUR_TRY_ASSIGN(broker, Broker::Fork(*mount_point_, {.clone = options_.foresee}));
+      AUGUR_TRY_ASSIGN(broker, Broker::Fork(*mount_point_, {.clone = options_.predict}));
       broker_ = std::move(broker);
       mount_point_->LeaveFolder();  // the broker has it
       by_root_ = geteuid() == 0;
@@ -296,33 +298,33 @@ class Daemon {
     }
   }
 
-  bool foresees() const { return settings_.chunk_bytes > 0; }
+  bool predicts() const { return settings_.chunk_bytes > 0; }
 
   Status PrepareHelper() {
-    if (!foresees()) return Status::Ok();
+    if (!predicts()) return Status::Ok();
     AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*store_));
     helper_ = std::move(helper);
     return Status::Ok();
   }
 
   Status PreparePrefetch() {
-    if (!foresees()) return Status::Ok();
+    if (!predicts()) return Status::Ok();
     if (settings_.kept_bytes > 0) {
-      Warehouse::Options options = {.place = Warehouse::Place::kRam,
-                                    .folder = {},
-                                    .identity = options_.store,
-                                    .store_path = options_.store,
-                                    .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
-                                    .group = cache_group_,
-                                    .outlives = options_.cache_outlives,
-                                    .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
-                                    .memory_available = {}};
+      RetainedCache::Options options = {.place = RetainedCache::Place::kRam,
+                                        .folder = {},
+                                        .identity = options_.store,
+                                        .store_path = options_.store,
+                                        .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
+                                        .group = cache_group_,
+                                        .outlives = options_.cache_outlives,
+                                        .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
+                                        .memory_available = {}};
       if (options_.cache == CachePlace::kShm) {
         const Result<std::string> folder = SharedMemoryFolder(cache_group_);
         if (folder.ok()) {
-          options.place = Warehouse::Place::kShm;
+          options.place = RetainedCache::Place::kShm;
           options.folder = *folder;
-          for (const std::string& path : Warehouse::SweepDebris(options.folder)) {
+          for (const std::string& path : RetainedCache::SweepDebris(options.folder)) {
             settings_.notes.push_back(path + ": removed: the store whose records it held is gone");
           }
         } else {
@@ -330,11 +332,11 @@ class Daemon {
                                     folder.status().text());
         }
       }
-      Result<std::unique_ptr<Warehouse>> warehouse = Warehouse::Open(options, settings_.notes);
-      if (warehouse.ok()) {
-        warehouse_ = std::move(warehouse).value();
+      Result<std::unique_ptr<RetainedCache>> retained_cache = RetainedCache::Open(options, settings_.notes);
+      if (retained_cache.ok()) {
+        retained_cache_ = std::move(retained_cache).value();
       } else {
-        settings_.notes.push_back("nothing is kept from epoch to epoch: " + warehouse.status().text());
+        settings_.notes.push_back("nothing is kept from epoch to epoch: " + retained_cache.status().text());
       }
     }
     AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
@@ -343,7 +345,7 @@ class Daemon {
       const Result<MemoryRoom> room = MachineMemory();
       return room.ok() ? PagesToLeave(*room, budget) : 0;
     };
-    prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, warehouse_.get(), statistics_,
+    prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, retained_cache_.get(), statistics_,
                                                PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
                                                                  .chunk_bytes = settings_.chunk_bytes,
                                                                  .stock_bytes_max = settings_.stock_bytes,
@@ -355,30 +357,30 @@ class Daemon {
                                                                  .own_process = static_cast<uint32_t>(helper_->pid()),
                                                                  .reads_max = kReadsInFlight,
                                                                  .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
-    if (settings_.foresight_bytes == 0) return Status::Ok();
+    if (settings_.prediction_bytes == 0) return Status::Ok();
     const std::string cache_home = UserVariable("XDG_CACHE_HOME");
     const std::string home = run_as_ ? run_as_->home : UserVariable("HOME");
-    ForeseerOptions foresight;
-    foresight.memory_bytes = settings_.foresight_bytes;
-    foresight.replay_folder = ReplayFolderPath(cache_home.c_str(), home.c_str(), store_->path());
-    foresight.processes = processes_.get();
-    foreseer_ = std::make_unique<Foreseer>(store_, *prefetcher_, statistics_, std::move(foresight));
-    prefetcher_->SetWitness(
-        {.read = [this](uint32_t view, EntryNumber file, uint32_t reader) { foreseer_->SawRead(view, file, reader); },
-         .opened = [this](uint32_t view, std::span<const EntryNumber> files) { foreseer_->SawOpened(view, files); }});
+    OrderPredictorOptions prediction;
+    prediction.memory_bytes = settings_.prediction_bytes;
+    prediction.replay_folder = ReplayFolderPath(cache_home.c_str(), home.c_str(), store_->path());
+    prediction.processes = processes_.get();
+    predictor_ = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
+    prefetcher_->SetAccessListener(
+        {.read = [this](uint32_t view, EntryNumber file, uint32_t reader) { predictor_->SawRead(view, file, reader); },
+         .opened = [this](uint32_t view, std::span<const EntryNumber> files) { predictor_->SawOpened(view, files); }});
     return Status::Ok();
   }
 
   // The mount answers: from now on it can be looked at from outside, and pages be pushed.
   Status StartPrefetch() {
     if (!prefetcher_) return Status::Ok();
-    if (options_.stock) stocker_ = std::make_unique<PageStocker>(session_->notifications());
+    if (options_.stock) stocker_ = std::make_unique<PageCachePusher>(session_->notifications());
     AUGUR_TRY(prefetcher_->Start(stocker_.get(), helper_.get(), file_system_.get()));
-    if (foreseer_) {
-      AUGUR_TRY(foreseer_->Start());
+    if (predictor_) {
+      AUGUR_TRY(predictor_->Start());
     } else {
       spdlog::info("orders are not worked out, only given ones are followed: that takes memory={} or more",
-                   FormatSize(kMemoryToForesee));
+                   FormatSize(kMemoryToPredict));
     }
     return helper_->AttachTo(
         mount_point_->path(), mounted_.device_number, std::move(mounted_.clone),
@@ -389,7 +391,7 @@ class Daemon {
   void StopPrefetch() {
     if (control_) control_->GiveUp();
     control_server_.reset();
-    if (foreseer_) foreseer_->Stop();
+    if (predictor_) predictor_->Stop();
     if (prefetcher_) prefetcher_->Stop();
     helper_.reset();
   }
@@ -403,11 +405,11 @@ class Daemon {
       statistics_.Set(Gauge::kDecodedCacheBytesMax, decoded_->bytes_max());
     }
     statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
-    if (warehouse_) {
-      statistics_.ReadFrom(Gauge::kWarehouseBytes, [this] { return warehouse_->used_bytes(); });
-      statistics_.ReadFrom(Gauge::kWarehouseBytesMax, [this] { return warehouse_->bytes_max(); });
-      statistics_.ReadFrom(Gauge::kWarehouseBlocks, [this] { return warehouse_->block_count(); });
-      statistics_.ReadFrom(Gauge::kWarehouseTakenBytes, [this] { return warehouse_->taken_bytes(); });
+    if (retained_cache_) {
+      statistics_.ReadFrom(Gauge::kRetainedCacheBytes, [this] { return retained_cache_->used_bytes(); });
+      statistics_.ReadFrom(Gauge::kRetainedCacheBytesMax, [this] { return retained_cache_->bytes_max(); });
+      statistics_.ReadFrom(Gauge::kRetainedCacheBlocks, [this] { return retained_cache_->block_count(); });
+      statistics_.ReadFrom(Gauge::kRetainedCacheTakenBytes, [this] { return retained_cache_->taken_bytes(); });
     }
     statistics_.ReadFrom(Gauge::kMemoryBytes, [] {
       const Result<ProcessMemoryUse> memory = ProcessMemory();
@@ -428,7 +430,7 @@ class Daemon {
                    {"log", log_.Describe()},
                    {"version", AUGUR_VERSION},
                    {"process", std::to_string(getpid())}};
-    if (warehouse_ && !warehouse_->path().empty()) facts.emplace_back("shared_file", warehouse_->path());
+    if (retained_cache_ && !retained_cache_->path().empty()) facts.emplace_back("shared_file", retained_cache_->path());
     control_ =
         std::make_unique<DaemonControl>(store_, statistics_,
                                         DaemonControlOptions{.mount_point = mount_point_->path(),
@@ -436,7 +438,7 @@ class Daemon {
                                                              .facts = std::move(facts),
                                                              .prefetch = prefetcher_.get(),
                                                              .order_bytes_max = settings_.order_bytes_max,
-                                                             .foreseer = foreseer_.get(),
+                                                             .predictor = predictor_.get(),
                                                              .file_system = file_system_.get()});
     file_system_->AddVirtualFile("stats.json", [this] { return control_->Json(); });
     file_system_->AddVirtualFile("metrics", [this] { return control_->Metrics(); });
@@ -587,11 +589,11 @@ class Daemon {
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<RecordCache> cache_;
   std::unique_ptr<ReadEngine> engine_;
-  std::unique_ptr<Warehouse> warehouse_;
+  std::unique_ptr<RetainedCache> retained_cache_;
   std::unique_ptr<ReadEngine> ahead_engine_;
-  std::unique_ptr<PageStocker> stocker_;
+  std::unique_ptr<PageCachePusher> stocker_;
   std::unique_ptr<Prefetcher> prefetcher_;
-  std::unique_ptr<Foreseer> foreseer_;
+  std::unique_ptr<OrderPredictor> predictor_;
   std::unique_ptr<DecodedFiles> decoded_;
   std::unique_ptr<DecodePool> decode_pool_;
   std::unique_ptr<FileSystem> file_system_;

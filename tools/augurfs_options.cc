@@ -18,7 +18,7 @@ constexpr uint64_t kBackgroundRequestsMax = std::numeric_limits<uint16_t>::max()
 constexpr uint64_t kIdMax = std::numeric_limits<uint32_t>::max() - 1;
 // The index file's name has 8 digits for it (FORMAT.md section 1).
 constexpr uint64_t kGenerationMax = 99'999'999;
-// A smaller warehouse is not worth its tables (Warehouse::kBytesMin).
+// A smaller retained cache is not worth its tables (RetainedCache::kBytesMin).
 constexpr uint64_t kCacheMin = 4 * kMiB;
 
 std::string_view ViewText() {
@@ -133,11 +133,11 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "whether the daemon is told of each open",
        .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
-               "daemon learns what is read from the reads that reach it and, with foresee=on, from inotify(7), which "
+               "daemon learns what is read from the reads that reach it and, with predict=on, from inotify(7), which "
                "tells it of opens without a request. With open each open(2) is a request to the daemon, about 40 "
                "microseconds, and it sees every file that is opened.",
        .place = OptionPlace::kMount},
-      {.name = "foresee",
+      {.name = "predict",
        .value = "MODE",
        .kind = OptionKind::kChoice,
        .default_value = "on",
@@ -423,7 +423,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.nosymfollow = values.Given("-o nosymfollow");
   options.foreign = values.List("-o foreign");
   options.observe = ReadObserve(values.Text("-o observe"));
-  options.foresee = values.Text("-o foresee") == "on";
+  options.predict = values.Text("-o predict") == "on";
   options.stock = values.Text("-o stock") == "on";
   options.cache = ReadCachePlace(values.Text("-o cache"));
   options.cache_bytes = values.Number("-o cache-size");

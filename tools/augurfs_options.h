@@ -42,7 +42,7 @@ struct AugurfsOptions {
   std::vector<std::string> foreign;  // folders of shards outside the store's; empty: what the index's owner may read
   Observe observe = Observe::kNone;
   EngineKind io = EngineKind::kAuto;
-  bool foresee = true;
+  bool predict = true;
   bool stock = true;
   CachePlace cache = CachePlace::kRam;
   uint64_t cache_bytes = 0;             // 0: what the other parts of the memory leave

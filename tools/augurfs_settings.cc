@@ -65,11 +65,11 @@ constexpr uint64_t kIndexedViews = 2;
 constexpr uint64_t kIndexBytesMin = 4 * kMiB;
 constexpr uint64_t kIndexShare = 8;
 // What works out orders has at most a third of what the parts above leave.
-constexpr uint64_t kForesightShare = 3;
+constexpr uint64_t kPredictionShare = 3;
 // Orders that are followed: what the store's take, but of a small one a hint may queue hundreds of epochs.
 constexpr uint64_t kOrdersEnough = 16 * kMiB;
 constexpr uint64_t kOrdersShare = 4;
-// A smaller warehouse is none (Warehouse::kBytesMin): the window has its memory then.
+// A smaller retained cache is none (RetainedCache::kBytesMin): the window has its memory then.
 constexpr uint64_t kKeptMin = 4 * kMiB;
 
 }  // namespace
@@ -145,7 +145,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
                               (settings.decode_threads + settings.demand_decode_threads) * kDecodeThreadBytes;
   };
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
-  if (!options.foresee || bytes < kBufferMin + kChunkMin + kStockMin + kViewsMin) {
+  if (!options.predict || bytes < kBufferMin + kChunkMin + kStockMin + kViewsMin) {
     // Where the root is a view, records are on their way to being decoded, and what is decoded is what there is to
     // keep.
     const uint64_t views = options.view ? bytes - std::clamp(bytes / 4, kBufferMin, kBufferMax)
@@ -160,15 +160,15 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   const uint64_t views = std::min(std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax), rest - kStockMin);
   give_to_views(views);
   rest = take_index(rest - views);
-  if (settings.memory_bytes >= kMemoryToForesee) {
-    settings.foresight_bytes = std::min(rest / kForesightShare, needs.foresight_bytes);
-    if (settings.foresight_bytes < needs.foresight_bytes) {
+  if (settings.memory_bytes >= kMemoryToPredict) {
+    settings.prediction_bytes = std::min(rest / kPredictionShare, needs.prediction_bytes);
+    if (settings.prediction_bytes < needs.prediction_bytes) {
       settings.notes.push_back(
           "orders are worked out of smaller folders only, not of all files of the store: that takes " +
-          FormatSize(needs.foresight_bytes) +
-          ", and memory=" + FormatSize((kForesightShare + 1) * needs.foresight_bytes + kMemoryToForesee) + " has it");
+          FormatSize(needs.prediction_bytes) +
+          ", and memory=" + FormatSize((kPredictionShare + 1) * needs.prediction_bytes + kMemoryToPredict) + " has it");
     }
-    rest -= settings.foresight_bytes;
+    rest -= settings.prediction_bytes;
   }
   settings.order_bytes_max = std::min(std::max(needs.order_bytes, kOrdersEnough), rest / kOrdersShare);
   rest -= settings.order_bytes_max;

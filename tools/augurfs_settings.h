@@ -12,7 +12,7 @@
 namespace augur {
 
 // With less, orders are not worked out.
-inline constexpr uint64_t kMemoryToForesee = uint64_t{64} << 20;
+inline constexpr uint64_t kMemoryToPredict = uint64_t{64} << 20;
 
 // What this machine and this user are: the facts on which defaults depend.
 struct Machine {
@@ -24,7 +24,7 @@ struct Machine {
 
 // What the store would have, by the number of its files.
 struct StoreNeeds {
-  uint64_t foresight_bytes = 0;      // for working out orders (ForesightBytes)
+  uint64_t prediction_bytes = 0;     // for working out orders (PredictionBytes)
   uint64_t order_bytes = 0;          // for the orders of the epochs that are known ahead
   uint64_t decoded_index_bytes = 0;  // for finding its files in a decoded cache (DecodedIndex::kBytesPerFile)
   uint64_t index_bytes = 0;          // of its index in memory, at most (Store::IndexBytesMax)
@@ -37,18 +37,18 @@ struct AugurfsSettings {
   unsigned threads = 2;
   uint64_t memory_bytes = 0;  // the whole budget
   // Its parts:
-  uint64_t buffer_bytes = 0;     // records that somebody asked for, on their way
-  uint64_t chunk_bytes = 0;      // records that are read ahead, on their way; 0 without foresight, as all that follow
-  uint64_t foresight_bytes = 0;  // working out orders; 0: they are not
-  uint64_t order_bytes_max = 0;  // orders that are followed
-  uint64_t kept_bytes = 0;       // kept records
-  uint64_t stock_bytes = 0;      // files in the page cache that were pushed ahead of the reader, and those it read
-  uint64_t lent_bytes = 0;       // of them, what kept records may have on a disk where reads are dear
-  uint64_t rendered_bytes = 0;   // files of views, made and in the making
-  uint64_t recycled_bytes = 0;   // memory of such files that nobody has, for the next
+  uint64_t buffer_bytes = 0;      // records that somebody asked for, on their way
+  uint64_t chunk_bytes = 0;       // records that are read ahead, on their way; 0 without prediction, as all that follow
+  uint64_t prediction_bytes = 0;  // working out orders; 0: they are not
+  uint64_t order_bytes_max = 0;   // orders that are followed
+  uint64_t kept_bytes = 0;        // kept records
+  uint64_t stock_bytes = 0;       // files in the page cache that were pushed ahead of the reader, and those it read
+  uint64_t lent_bytes = 0;        // of them, what kept records may have on a disk where reads are dear
+  uint64_t rendered_bytes = 0;    // files of views, made and in the making
+  uint64_t recycled_bytes = 0;    // memory of such files that nobody has, for the next
   uint64_t decoded_index_bytes = 0;    // index of the decoded cache, where there is one
   uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
-  unsigned decode_threads = 1;         // for what is only foreseen, too
+  unsigned decode_threads = 1;         // for what is only predicted, too
   unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone; 0: there is no room for one
   std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
 };

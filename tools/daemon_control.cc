@@ -10,15 +10,15 @@
 
 #include "control/status_screen.h"
 #include "datasets/order_file.h"
+#include "samplers/sampler_description.h"
 #include "samplers/sampler_hint.h"
-#include "samplers/sampler_spec.h"
 
 namespace augur {
 namespace {
 
 Status NoPrefetch() {
   return {Code::kUnsupported,
-          "this mount does not look ahead (-o foresee=off, or too little memory=): unmount it, and mount it without "
+          "this mount does not look ahead (-o predict=off, or too little memory=): unmount it, and mount it without "
           "that option"};
 }
 
@@ -40,16 +40,16 @@ Facts DaemonControl::AllFacts() const {
   } else {
     for (auto& fact : options_.prefetch->Describe()) facts.push_back(std::move(fact));
   }
-  if (options_.foreseer != nullptr) {
-    for (auto& fact : options_.foreseer->Describe()) facts.push_back(std::move(fact));
+  if (options_.predictor != nullptr) {
+    for (auto& fact : options_.predictor->Describe()) facts.push_back(std::move(fact));
   }
   return facts;
 }
 
 std::string DaemonControl::Screen() const {
   StatusScreen screen = {
-      .facts = AllFacts(), .orders = {}, .foresees = options_.prefetch != nullptr, .now = time(nullptr)};
-  if (options_.foreseer != nullptr) screen.orders = options_.foreseer->Reports();
+      .facts = AllFacts(), .orders = {}, .predicts = options_.prefetch != nullptr, .now = time(nullptr)};
+  if (options_.predictor != nullptr) screen.orders = options_.predictor->Reports();
   return RenderStatus(screen, statistics_.Snapshot());
 }
 
@@ -114,7 +114,7 @@ Result<ControlReply> DaemonControl::ReadOrder(PrefetchControl::Place place, cons
 }
 
 Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
-  if (options_.foreseer == nullptr) return NoPrefetch();
+  if (options_.predictor == nullptr) return NoPrefetch();
   std::vector<std::string> words;
   const auto given = request.find("words");
   const auto is_text = [](const nlohmann::json& word) { return word.is_string(); };
@@ -128,16 +128,16 @@ Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
   AUGUR_TRY(spec.CheckReach(std::max<uint64_t>(store_->summary().file_count, 1)));
   ControlReply reply;
   reply.header["accepted"] = spec.Describe();
-  options_.foreseer->AddHint(std::move(spec));
+  options_.predictor->AddHint(std::move(spec));
   return reply;
 }
 
 Result<ControlReply> DaemonControl::Views() {
   ControlReply reply;
   nlohmann::json views = nlohmann::json::array();  // more than a header may have
-  // Those that were asked for, and those that the warehouse keeps.
+  // Those that were asked for, and those that the retained cache keeps.
   reply.header["bytes_max"] = (options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0) +
-                              statistics_.Snapshot()[Gauge::kWarehouseBytesMax];
+                              statistics_.Snapshot()[Gauge::kRetainedCacheBytesMax];
   reply.header["making_bytes_max"] = options_.file_system != nullptr ? options_.file_system->rendered_bytes_max() : 0;
   const auto all = options_.file_system != nullptr ? options_.file_system->Views() : std::vector<ViewRef>();
   for (const ViewRef& view : all) {
@@ -163,7 +163,7 @@ Result<ControlReply> DaemonControl::Drop() {
   if (options_.prefetch == nullptr) return NoPrefetch();
   const DropReport dropped = options_.prefetch->Drop();
   ControlReply reply;
-  reply.header["warehouse_bytes"] = dropped.warehouse_bytes;
+  reply.header["retained_cache_bytes"] = dropped.retained_cache_bytes;
   reply.header["stocked_bytes"] = dropped.stocked_bytes;
   return reply;
 }

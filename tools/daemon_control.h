@@ -12,7 +12,7 @@
 #include "control/statistics.h"
 #include "datasets/path_order.h"
 #include "fs/file_system.h"
-#include "predict/foreseer.h"
+#include "predict/order_predictor.h"
 #include "prefetch/prefetch_control.h"
 #include "tools/view_totals.h"
 
@@ -24,12 +24,12 @@ struct DaemonControlOptions {
   Facts facts;                                   // what else the mount is
   PrefetchControl* prefetch = nullptr;           // nullptr: this mount does not prefetch
   uint64_t order_bytes_max = uint64_t{4} << 30;  // for the files in path order, which hints by number name
-  Foreseer* foreseer = nullptr;                  // nullptr: nor does it find out orders by itself
+  OrderPredictor* predictor = nullptr;           // nullptr: nor does it find out orders by itself
   FileSystem* file_system = nullptr;             // whose views can be asked about; nullptr: there are none
 };
 
 // DaemonControl is what a running mount says about itself and what it can be asked: the texts of the virtual files, and
-// the commands of augurctl. Safe from any thread. REQUIRES: statistics, prefetch, foreseer and file system outlive it,
+// the commands of augurctl. Safe from any thread. REQUIRES: statistics, prefetch, predictor and file system outlive it,
 // and every handler has returned before it is destroyed.
 class DaemonControl {
  public:
@@ -53,7 +53,7 @@ class DaemonControl {
   //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
   //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
   //                                         waits for a walk over the index for each view that is new
-  //   drop                                  {"warehouse_bytes": N, "stocked_bytes": N}
+  //   drop                                  {"retained_cache_bytes": N, "stocked_bytes": N}
   // hint, hint_sampler and drop are kUnsupported in a mount that does not prefetch.
   std::map<std::string, ControlHandler, std::less<>> Handlers();
   // Handlers that take long end soon, with kStopped: the daemon is about to end.

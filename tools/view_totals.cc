@@ -16,7 +16,7 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
   for (uint64_t number = 0; number < store_->summary().entry_count; ++number) {
     if (given_up_) return Status(Code::kStopped, "the daemon ends");
     AUGUR_TRY_ASSIGN(entry, store_->Get(number));
-    if (ShownAs(view.spec, entry) != Shown::kRendered) continue;
+    if (RoleInView(view.spec, entry) != Shown::kRendered) continue;
     ++total.images;
     total.bytes += ShownSize(view.spec, entry);
     total.largest_bytes = std::max(total.largest_bytes, RenderedFiles::BytesToMake(view, entry));

@@ -150,7 +150,7 @@ class DecodedCache {
   void NoteOnce(const std::string& name, const std::string& text, std::vector<std::string>& notes)
       AUGUR_REQUIRES(look_mu_);
 
-  // Finding room for what is inserted (decoded_room.cc).
+  // IdentifiedOrder room for what is inserted (decoded_room.cc).
   Status NextSegment(uint64_t file_bytes) AUGUR_REQUIRES(write_mu_) AUGUR_EXCLUDES(look_mu_);
   bool AdoptSegment(uint64_t file_bytes, const Listing& listing, uint64_t room) AUGUR_REQUIRES(write_mu_, look_mu_);
   Status MakeSegment(uint64_t file_bytes, Listing* listing, uint64_t* total) AUGUR_REQUIRES(write_mu_, look_mu_);

@@ -10,8 +10,8 @@
 
 namespace augur {
 
-// Where the files of shared warehouses are. Free functions; they may be called from any thread, and wait for another
-// daemon that does the same, some ms.
+// Where the files of shared retained caches are. Free functions; they may be called from any thread, and wait for
+// another daemon that does the same, some ms.
 
 // In it every user and group has files of their own.
 inline constexpr const char* kSharedMemory = "/dev/shm";

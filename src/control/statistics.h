@@ -25,7 +25,7 @@ enum class Stat : size_t {
   kReadFailures,
   kRecordCacheHits,
   kRecordCacheJoins,
-  kWarehouseHits,
+  kRetainedCacheHits,
   kMisses,
   kStalls,
   kSentinels,
@@ -50,7 +50,7 @@ enum class Stat : size_t {
   kPushedBytes,
   kPushesUnknown,
   kDroppedFiles,
-  // What was foretold.
+  // What was predicted.
   kOrdersAccepted,
   kOrdersFound,
   kOrdersLost,
@@ -72,10 +72,10 @@ enum class Gauge : size_t {
   kDecodedCacheFiles,
   kDecodedCacheBytes,
   kDecodedCacheBytesMax,
-  kWarehouseBytes,
-  kWarehouseBytesMax,
-  kWarehouseBlocks,
-  kWarehouseTakenBytes,
+  kRetainedCacheBytes,
+  kRetainedCacheBytesMax,
+  kRetainedCacheBlocks,
+  kRetainedCacheTakenBytes,
   kBufferBytes,
   kBufferBytesMax,
   kMemoryBytes,
@@ -116,7 +116,7 @@ extern const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions;
 extern const std::array<HistogramDefinition, kHistogramCount> kHistogramDefinitions;
 
 // Buckets of a histogram: bucket i has the values up to 2^i that no bucket before it has, the last one all others. 2^31
-// microseconds are 36 minutes, longer than any file is foreseen.
+// microseconds are 36 minutes, longer than any file is predicted.
 struct HistogramCounts {
   static constexpr size_t kFiniteBuckets = 32;
   static constexpr size_t kBuckets = kFiniteBuckets + 1;

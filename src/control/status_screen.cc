@@ -74,12 +74,12 @@ std::string OrderLine(const OrderReport& order, int64_t now) {
 
 // The line that is read when only one is.
 std::string FirstLine(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
-  if (!screen.foresees) return "order not worked out: this mount does not look ahead, or has too little memory= for it";
+  if (!screen.predicts) return "order not worked out: this mount does not look ahead, or has too little memory= for it";
   const auto is_known = [](const OrderReport& order) { return order.state == OrderReport::State::kKnown; };
   const auto known = std::ranges::find_if(screen.orders, is_known);
   if (known != screen.orders.end()) return "order " + OrderLine(*known, screen.now) + "; " + Gain(snapshot);
   const std::string policy = FactOf(screen.facts, "policy");
-  if (policy == "window" || policy == "tiles")
+  if (policy == "window" || policy == "regions")
     return "order known: files are read in path order, or as given by 'augurctl hint'; " + Gain(snapshot);
   const auto sought = std::ranges::find_if(screen.orders, [](const OrderReport& order) {
     return order.state == OrderReport::State::kSought || order.state == OrderReport::State::kNotSought;
@@ -99,7 +99,7 @@ std::string Reads(const StatisticsSnapshot& snapshot) {
   std::string text = Count(snapshot[Stat::kReads], "request", "requests") + " of the kernel (" +
                      FormatSize(snapshot[Stat::kReadBytes]) + ")";
   const uint64_t blocks = snapshot[Stat::kRecordCacheHits] + snapshot[Stat::kRecordCacheJoins] +
-                          snapshot[Stat::kWarehouseHits] + snapshot[Stat::kMisses];
+                          snapshot[Stat::kRetainedCacheHits] + snapshot[Stat::kMisses];
   if (blocks > 0) {
     text +=
         ", " + FormatCount(snapshot[Stat::kMisses] * 100 / blocks) + " % of the records fetched from the disk for them";
@@ -111,7 +111,7 @@ std::string Reads(const StatisticsSnapshot& snapshot) {
 std::string SharedFile(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
   const std::string path = FactOf(screen.facts, "shared_file");
   if (path.empty()) return {};
-  return "; its file " + Printable(path) + " takes " + FormatSize(snapshot[Gauge::kWarehouseTakenBytes]);
+  return "; its file " + Printable(path) + " takes " + FormatSize(snapshot[Gauge::kRetainedCacheTakenBytes]);
 }
 
 }  // namespace
@@ -168,13 +168,14 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
             FormatSize(snapshot[Stat::kRenderedBytes]) + "; " + FormatCount(snapshot[Stat::kDecodeErrors]) +
             " could not be ('augurctl views' has more)");
   }
-  if (screen.foresees) {
+  if (screen.predicts) {
     Add(out, "cached",
         FormatSize(snapshot[Gauge::kStockedBytes]) + " put into the page cache ahead, " +
             FormatSize(snapshot[Gauge::kLeftBytes]) + " left there for the next epoch");
     Add(out, "kept",
-        FormatSize(snapshot[Gauge::kWarehouseBytes]) + " of " + FormatSize(snapshot[Gauge::kWarehouseBytesMax]) +
-            " for records that are used again" + SharedFile(screen, snapshot));
+        FormatSize(snapshot[Gauge::kRetainedCacheBytes]) + " of " +
+            FormatSize(snapshot[Gauge::kRetainedCacheBytesMax]) + " for records that are used again" +
+            SharedFile(screen, snapshot));
   }
   Add(out, "memory", FormatSize(snapshot[Gauge::kMemoryBytes]) + " of " + FormatSize(snapshot[Gauge::kMemoryBytesMax]));
   Add(out, "log", Printable(FactOf(screen.facts, "log")));

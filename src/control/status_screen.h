@@ -13,7 +13,7 @@ namespace augur {
 // What is known of the order in which a job reads.
 struct OrderReport {
   enum class State {
-    kKnown,      // its coming reads are foreseen
+    kKnown,      // its coming reads are predicted
     kSought,     // they are not, yet or any more
     kNotSought,  // nor of any other job, whichever reads: the text says why
     kEnded,      // the job has ended; this was known of it
@@ -27,7 +27,7 @@ struct OrderReport {
 struct StatusScreen {
   Facts facts;                      // of the mount: names that it does not know are left out
   std::vector<OrderReport> orders;  // running jobs first
-  bool foresees = true;             // false: this mount does not work out orders
+  bool predicts = true;             // false: this mount does not work out orders
   int64_t now = 0;                  // seconds since 1970
 };
 

@@ -30,14 +30,14 @@ void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::D
   if (found == RecordCache::Found::kLoading) statistics_.Add(Stat::kRecordCacheJoins, 1);
 }
 
-std::optional<Warehouse::Pin> BlockReader::FindKept(const ShownFile& file, uint64_t block) const {
+std::optional<RetainedCache::Pin> BlockReader::FindKept(const ViewFile& file, uint64_t block) const {
   return hooks_ != nullptr ? hooks_->Find(file, block) : std::nullopt;
 }
 
 void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded) {
   const uint64_t block_bytes = Store::BlockBytes(file, block);
-  if (const std::optional<Warehouse::Pin> pin = FindKept(ShownFile::Original(file), block)) {
-    statistics_.Add(Stat::kWarehouseHits, 1);
+  if (const std::optional<RetainedCache::Pin> pin = FindKept(ViewFile::Original(file), block)) {
+    statistics_.Add(Stat::kRetainedCacheHits, 1);
     AUGUR_CHECK(pin->bytes() == block_bytes);
     std::byte* to = buffer.data();
     for (const std::span<const std::byte> piece : pin->pieces()) to = std::ranges::copy(piece, to).out;
@@ -79,7 +79,7 @@ Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use u
   if (const Status status = store_->Check(file, block, cached.span()); !status.ok()) {
     return failures_.Check(file, block, status);
   }
-  if (hooks_ != nullptr && use == Use::kRead) hooks_->OnLoaded(ShownFile::Original(file), block, cached.span());
+  if (hooks_ != nullptr && use == Use::kRead) hooks_->OnLoaded(ViewFile::Original(file), block, cached.span());
   return cached;
 }
 

@@ -9,12 +9,12 @@
 
 #include "augur/store.h"
 #include "cache/record_cache.h"
-#include "cache/warehouse.h"
+#include "cache/retained_cache.h"
 #include "control/statistics.h"
 #include "io/read_engine.h"
 #include "prefetch/demand_hooks.h"
 #include "prefetch/read_failures.h"
-#include "prefetch/shown_file.h"
+#include "prefetch/view_file.h"
 #include "store/shard_opener.h"
 
 namespace augur {
@@ -42,7 +42,7 @@ class BlockReader {
   // Store::BlockCount(file).
   void Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done);
   // A block of a file of any view, where it is kept beside the record cache, without a copy. Nothing: it is not kept.
-  std::optional<Warehouse::Pin> FindKept(const ShownFile& file, uint64_t block) const;
+  std::optional<RetainedCache::Pin> FindKept(const ViewFile& file, uint64_t block) const;
 
   const ReadFailures& failures() const { return failures_; }
 

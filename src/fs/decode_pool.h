@@ -15,7 +15,7 @@
 namespace augur {
 
 // DecodePool runs what takes a processor for milliseconds, so that no thread that answers requests or completes reads
-// does. What somebody waits for goes before what is only foreseen, and has threads of its own beside, so that it never
+// does. What somebody waits for goes before what is only predicted, and has threads of its own beside, so that it never
 // waits for that; within each, first come, first served. Safe from any thread. Not a place to wait: work that waited
 // for other work could wait for ever.
 class DecodePool {
@@ -33,7 +33,7 @@ class DecodePool {
   // Runs `work` on one of the threads. REQUIRES: the pool is not being destroyed, but by what it runs.
   void Run(Urgency urgency, std::function<void()> work);
 
-  // That run what is only foreseen.
+  // That run what is only predicted.
   unsigned ahead() const { return ahead_; }
 
  private:

@@ -70,9 +70,9 @@ void DecodedFiles::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool DecodedFiles::Has(const ShownFile& file) const { return cache_->Contains(KeyOf(file)); }
+bool DecodedFiles::Has(const ViewFile& file) const { return cache_->Contains(KeyOf(file)); }
 
-bool DecodedFiles::Read(const ShownFile& file, ReadEngine& engine, std::byte* to,
+bool DecodedFiles::Read(const ViewFile& file, ReadEngine& engine, std::byte* to,
                         const std::function<void(bool right)>& done) {
   std::optional<DecodedCache::Place> place = cache_->Find(KeyOf(file));
   if (!place) return false;
@@ -97,7 +97,7 @@ bool DecodedFiles::Read(const ShownFile& file, ReadEngine& engine, std::byte* to
   return true;
 }
 
-void DecodedFiles::Keep(const ShownFile& file, const RenderedRef& made) {
+void DecodedFiles::Keep(const ViewFile& file, const RenderedRef& made) {
   if (Has(file)) return;
   const MutexLock lock(mu_);
   // One may be larger than that.

@@ -19,7 +19,7 @@
 #include "control/statistics.h"
 #include "fs/rendered_file.h"
 #include "io/read_engine.h"
-#include "prefetch/shown_file.h"
+#include "prefetch/view_file.h"
 
 namespace augur {
 
@@ -50,16 +50,16 @@ class DecodedFiles {
   void Stop();
 
   // Whether Read would find it.
-  bool Has(const ShownFile& file) const;
+  bool Has(const ViewFile& file) const;
   // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kDecodedPageBytes on, and calls
   // `done` once the bytes are there and checked, or are not; on a thread of the engine. False: it is not in the cache,
   // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.
-  bool Read(const ShownFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
+  bool Read(const ViewFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
 
   // Takes what was made to be written, unless it is there or waits already, or so much waits that the disk does not
   // follow: it is to be given again when it is next asked for. One file may be larger than what may wait: it is kept
   // alive while it is written, as it is while it is read.
-  void Keep(const ShownFile& file, const RenderedRef& made);
+  void Keep(const ViewFile& file, const RenderedRef& made);
 
   DecodedCounters counters() const { return cache_->counters(); }
   uint64_t bytes_max() const { return options_.bytes_max; }
@@ -68,13 +68,13 @@ class DecodedFiles {
 
  private:
   struct Task {
-    ShownFile file;
+    ViewFile file;
     RenderedRef made;
   };
   struct HashOfKey {
     size_t operator()(const DecodedKey& key) const { return key.hash.low; }
   };
-  static DecodedKey KeyOf(const ShownFile& file) { return {.hash = file.hash, .size = file.size}; }
+  static DecodedKey KeyOf(const ViewFile& file) { return {.hash = file.hash, .size = file.size}; }
 
   DecodedFiles(std::unique_ptr<DecodedCache> cache, DecodedFilesOptions options, Statistics& statistics)
       : options_(std::move(options)), cache_(std::move(cache)), statistics_(statistics) {}

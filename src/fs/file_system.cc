@@ -118,14 +118,14 @@ std::string FileSystem::SpecOf(uint32_t view) const {
   return found != nullptr ? found->text : std::string();
 }
 
-Result<ShownFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
+Result<ViewFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
-  if (view == 0) return ShownFile::Original(entry);
+  if (view == 0) return ViewFile::Original(entry);
   const ViewRef found = views_ != nullptr ? views_->Get(view) : nullptr;
-  if (found == nullptr || ShownAs(found->spec, entry) == Shown::kAbsent) {
+  if (found == nullptr || RoleInView(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }
-  return ShownIn(*store_, *found, entry);
+  return ResolveInView(*store_, *found, entry);
 }
 
 Result<Entry> FileSystem::FindByPath(std::string_view path) {
@@ -150,9 +150,9 @@ Result<Entry> FileSystem::FindByPath(std::string_view path) {
   });
 }
 
-bool FileSystem::HasMade(const ShownFile& file) const { return rendered_->HasMade(file); }
+bool FileSystem::HasMade(const ViewFile& file) const { return rendered_->HasMade(file); }
 
-void FileSystem::MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
+void FileSystem::MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                            Made made) {
   AUGUR_CHECK(views_ != nullptr && file.made);
   const ViewRef view = views_->Get(file.view);
@@ -172,7 +172,7 @@ Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
     shape.view = views_->root();
   }
   AUGUR_TRY_ASSIGN(entry, store_->Get(node->entry));
-  if (shape.view != nullptr && ShownAs(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
+  if (shape.view != nullptr && RoleInView(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
   shape.entry = entry;
   return shape;
 }
@@ -378,11 +378,11 @@ void FileSystem::ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, cons
 
 // A read that wants a small part of a large file would otherwise copy a whole block for it. Nothing: some of it is not
 // kept, or it lies in too many pieces.
-std::optional<ReadReply> FileSystem::ReadKept(const ShownFile& file, uint64_t offset, size_t bytes) const {
+std::optional<ReadReply> FileSystem::ReadKept(const ViewFile& file, uint64_t offset, size_t bytes) const {
   ReadReply reply;
   uint64_t skip = offset % kBlockBytes;
   for (uint64_t block = offset / kBlockBytes; bytes > 0; ++block, skip = 0) {
-    std::optional<Warehouse::Pin> pin = blocks_.FindKept(file, block);
+    std::optional<RetainedCache::Pin> pin = blocks_.FindKept(file, block);
     if (!pin) return std::nullopt;
     for (std::span<const std::byte> piece : pin->pieces()) {
       const size_t passed = std::min<size_t>(skip, piece.size());
@@ -395,12 +395,11 @@ std::optional<ReadReply> FileSystem::ReadKept(const ShownFile& file, uint64_t of
     }
     reply.pins.push_back(std::move(*pin));
   }
-  statistics_.Add(Stat::kWarehouseHits, reply.pins.size());
+  statistics_.Add(Stat::kRetainedCacheHits, reply.pins.size());
   return reply;
 }
 
-void FileSystem::ReadRendered(const ShownFile& file, const ViewRef& view, uint64_t offset, size_t bytes,
-                              ReadDone done) {
+void FileSystem::ReadRendered(const ViewFile& file, const ViewRef& view, uint64_t offset, size_t bytes, ReadDone done) {
   const auto count = [&view, offset](bool hit) {
     if (offset > 0) return;
     view->counts->reads.fetch_add(1, std::memory_order_relaxed);
@@ -427,8 +426,8 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
   if (!shape.ok() || shape->entry.type != EntryType::kFile) return;
   if (options_.hooks == nullptr) return statistics_.Add(Stat::kOpens, 1);
   const ViewRef& view = shape->view;
-  const Result<ShownFile> shown =
-      view != nullptr ? ShownIn(*store_, *view, shape->entry) : ShownFile::Original(shape->entry);
+  const Result<ViewFile> shown =
+      view != nullptr ? ResolveInView(*store_, *view, shape->entry) : ViewFile::Original(shape->entry);
   if (shown.ok()) options_.hooks->OnOpen(*shown, reader);
 }
 
@@ -440,9 +439,9 @@ void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done,
   const Entry& file = shape->entry;
   const ViewRef& view = shape->view;
   if (file.type != EntryType::kFile) return done(Status(Code::kInvalid, "not a regular file"));
-  const Result<ShownFile> found = view != nullptr ? ShownIn(*store_, *view, file) : ShownFile::Original(file);
+  const Result<ViewFile> found = view != nullptr ? ResolveInView(*store_, *view, file) : ViewFile::Original(file);
   if (!found.ok()) return done(found.status());
-  const ShownFile& shown = *found;
+  const ViewFile& shown = *found;
   if (offset >= shown.size || bytes == 0) return done(ReadReply{});
   bytes = std::min<uint64_t>(bytes, shown.size - offset);
   if (options_.hooks != nullptr) {

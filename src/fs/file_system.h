@@ -36,8 +36,8 @@ struct Node;  // its parts: node.h
 
 // The longest read: FUSE's longest request. It touches two blocks at most.
 inline constexpr size_t kReadBytesMax = kBlockBytes;
-// The pieces that a reply has at most. A kept block lies in few: its memory is in pieces only where the warehouse was
-// full before.
+// The pieces that a reply has at most. A kept block lies in few: its memory is in pieces only where the retained cache
+// was full before.
 inline constexpr size_t kReadPiecesMax = 16;
 
 struct NodeAttributes {
@@ -85,7 +85,7 @@ struct ReadReply {
   std::vector<std::span<const std::byte>> pieces;
   // Keep the bytes alive.
   std::vector<BlockRef> blocks;
-  std::vector<Warehouse::Pin> pins;
+  std::vector<RetainedCache::Pin> pins;
   std::shared_ptr<const VirtualFolder::Snapshot> snapshot;
   RenderedRef rendered;
 };
@@ -111,7 +111,7 @@ class FileSystem final : public ViewSource {
   // views in use. Its node, or its view, stays until Forget gives it back; a snapshot of a virtual file may go before
   // that.
   Result<NodeAttributes> Lookup(NodeId parent, std::string_view name, uint32_t user = 0);
-  // A file is opened by this thread: for who foresees what is read. Nothing else is told, and nothing fails.
+  // A file is opened by this thread: for who predicts what is read. Nothing else is told, and nothing fails.
   void Opened(NodeId node, uint32_t reader);
   // The kernel has got nodes of a listing that it did not look up.
   void Know(NodeId node, uint64_t lookups);
@@ -142,9 +142,9 @@ class FileSystem final : public ViewSource {
   // ViewSource.
   uint32_t RootView() const override;
   std::string SpecOf(uint32_t view) const override;
-  Result<ShownFile> Show(uint32_t view, EntryNumber file) const override;
-  bool HasMade(const ShownFile& file) const override;
-  void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
+  Result<ViewFile> Show(uint32_t view, EntryNumber file) const override;
+  bool HasMade(const ViewFile& file) const override;
+  void MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                  Made made) override;
 
   // The file at a path relative to the root of the mount, links followed: FindFile, in the view that the root shows, or
@@ -186,8 +186,8 @@ class FileSystem final : public ViewSource {
   NodeAttributes VirtualAttributes(uint64_t entry, const VirtualFolder::Snapshot* snapshot) const;
   Result<NodeAttributes> GetVirtualAttributes(uint64_t entry) const;
   Status ReadVirtualDirectory(uint64_t offset, const std::function<bool(const DirectoryItem&)>& take) const;
-  std::optional<ReadReply> ReadKept(const ShownFile& file, uint64_t offset, size_t bytes) const;
-  void ReadRendered(const ShownFile& file, const ViewRef& view, uint64_t offset, size_t bytes, ReadDone done);
+  std::optional<ReadReply> ReadKept(const ViewFile& file, uint64_t offset, size_t bytes) const;
+  void ReadRendered(const ViewFile& file, const ViewRef& view, uint64_t offset, size_t bytes, ReadDone done);
   void ReadVirtual(uint64_t entry, uint64_t offset, size_t bytes, const ReadDone& done) const;
   bool HasOwnFolder() const { return virtual_.present() || views_ != nullptr; }
   bool IsVirtualName(NodeId parent, std::string_view name) const;

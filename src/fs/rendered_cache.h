@@ -9,7 +9,7 @@
 
 #include "cache/block_key.h"
 #include "fs/rendered_file.h"
-#include "prefetch/shown_file.h"
+#include "prefetch/view_file.h"
 
 namespace augur {
 
@@ -17,10 +17,10 @@ namespace augur {
 // by what the index states of the image. The hash tells views apart; records are not told by one (BlockKey says why).
 struct RenderedKey {
   BlockKey record;
-  Hash128 shown;  // ShownFile::hash: of the record's hash and the SPEC
+  Hash128 shown;  // ViewFile::hash: of the record's hash and the SPEC
   ImageInfo image;
 
-  static RenderedKey Of(const ShownFile& file) {
+  static RenderedKey Of(const ViewFile& file) {
     return {.record = BlockKey::Of(file.entry, 0), .shown = file.hash, .image = file.entry.image};
   }
   bool operator==(const RenderedKey&) const = default;

@@ -57,7 +57,7 @@ Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
   return {Code::kNoSpace, "it takes " + FormatSize(bytes) + " to make and there are " + FormatSize(bytes_max) +
                               " for the files of views: mount with memory= of about " +
                               FormatSize(MemoryForViews(bytes)) +
-                              ", of which they have an eighth (512 MiB at most), or with -o view=SPEC,foresee=off, "
+                              ", of which they have an eighth (512 MiB at most), or with -o view=SPEC,predict=off, "
                               "where they have nearly all of it"};
 }
 
@@ -75,8 +75,8 @@ Status CheckIdentities(const Store& store, const Entry& file, std::span<const st
 // A file that is being made. Guarded by mu_: waiters, read_bytes, wants, taken, waited_for, started, ready,
 // started_ahead, attempt; all else belongs to the stage that it is in.
 struct RenderedFiles::Job {
-  Job(const ShownFile& shown_file, ViewRef its_view, std::shared_ptr<SealableBuffer> its_memory)
-      : shown(shown_file),
+  Job(const ViewFile& view_file, ViewRef its_view, std::shared_ptr<SealableBuffer> its_memory)
+      : shown(view_file),
         key(Key::Of(shown)),
         file(shown.entry),
         view(std::move(its_view)),
@@ -84,7 +84,7 @@ struct RenderedFiles::Job {
         record_bytes(RecordBytes(file)),
         waited_for(memory == nullptr) {}
 
-  const ShownFile shown;
+  const ViewFile shown;
   const Key key;
   const Entry& file;
   const ViewRef view;
@@ -153,7 +153,7 @@ RenderedFiles::~RenderedFiles() {
   while (running_ > 0) idle_.Wait(mu_);
 }
 
-bool RenderedFiles::Get(const ShownFile& file, const ViewRef& view, uint64_t bytes, const Done& done) {
+bool RenderedFiles::Get(const ViewFile& file, const ViewRef& view, uint64_t bytes, const Done& done) {
   const Key key = Key::Of(file);
   RenderedCache::Found kept;
   JobRef refused;
@@ -196,7 +196,7 @@ bool RenderedFiles::Get(const ShownFile& file, const ViewRef& view, uint64_t byt
   return false;
 }
 
-void RenderedFiles::GetAhead(const ShownFile& file, const ViewRef& view, std::vector<BlockRef> record,
+void RenderedFiles::GetAhead(const ViewFile& file, const ViewRef& view, std::vector<BlockRef> record,
                              std::shared_ptr<SealableBuffer> memory, ViewSource::Made made) {
   const auto job = std::make_shared<Job>(file, view, memory);
   // What lies on a disk takes nothing but its own memory. (Should it be damaged there, more is asked for later.)

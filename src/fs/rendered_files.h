@@ -25,7 +25,7 @@
 #include "fs/rendered_file.h"
 #include "fs/view_table.h"
 #include "prefetch/demand_hooks.h"
-#include "prefetch/shown_file.h"
+#include "prefetch/view_file.h"
 #include "prefetch/view_source.h"
 
 namespace augur {
@@ -43,7 +43,7 @@ constexpr uint64_t MemoryForViews(uint64_t bytes) { return 12 * bytes + (uint64_
 //
 // Where there is a decoded cache, a file is looked for there first, and put there when it was made.
 //
-// What is only foreseen is made behind what somebody waits for, into memory of its owner, who keeps it. When somebody
+// What is only predicted is made behind what somebody waits for, into memory of its owner, who keeps it. When somebody
 // comes to wait for it, it goes before the others; and as long as the owner has the memory, it is found there.
 //
 // Memory: all that a file needs (the record where it is more than one block, what decoding and resizing allocate, the
@@ -75,13 +75,13 @@ class RenderedFiles {
   // decoded, or the store is damaged), kIo, kNoSpace (the budget cannot hold what it takes). One that comes from the
   // image, or from the budget, is logged once, with store, record and path. REQUIRES: file.made, of this view. Returns
   // whether it was there already.
-  bool Get(const ShownFile& file, const ViewRef& view, uint64_t bytes, const Done& done);
+  bool Get(const ViewFile& file, const ViewRef& view, uint64_t bytes, const Done& done);
 
   // As ViewSource::HasMade.
-  bool HasMade(const ShownFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
+  bool HasMade(const ViewFile& file) const { return decoded_.files != nullptr && decoded_.files->Has(file); }
   // As ViewSource::MakeAhead; kNoSpace, which is not logged: it takes more than may be made ahead. REQUIRES: no less
   // than DecodedFiles::RoomFor(file.size) bytes of memory.
-  void GetAhead(const ShownFile& file, const ViewRef& view, std::vector<BlockRef> record,
+  void GetAhead(const ViewFile& file, const ViewRef& view, std::vector<BlockRef> record,
                 std::shared_ptr<SealableBuffer> memory, ViewSource::Made made);
 
   // What making the file takes of the budget, as most images are coded. REQUIRES: the view renders it.

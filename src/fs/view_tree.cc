@@ -29,12 +29,12 @@ Result<Entry> ViewTree::Lookup(const View& view, const Entry& directory, std::st
   AUGUR_TRY_ASSIGN(position, NamesIn(*store_, view, directory).Find(name));
   if (!position) return Status(Code::kNotFound, "no such name in view " + view.text);
   AUGUR_TRY_ASSIGN(child, store_->Child(directory, *position));
-  if (ShownAs(view.spec, child) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
+  if (RoleInView(view.spec, child) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
   return child;
 }
 
 Result<std::string> ViewTree::NameOf(const View& view, const Entry& entry) const {
-  if (ShownAs(view.spec, entry) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
+  if (RoleInView(view.spec, entry) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
   if (!view.spec.renames()) return std::string(entry.name);
   AUGUR_TRY_ASSIGN(directory, store_->Get(entry.parent));
   AUGUR_TRY_ASSIGN(name, NamesIn(*store_, view, directory).NameOf(entry.number - directory.offset));
@@ -47,7 +47,7 @@ Status ViewTree::List(const View& view, const Entry& directory, uint64_t place, 
   for (; place < directory.size; ++place) {
     AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
-    if (ShownAs(view.spec, child) == Shown::kAbsent) continue;
+    if (RoleInView(view.spec, child) == Shown::kAbsent) continue;
     if (view.spec.renames()) {
       AUGUR_TRY_ASSIGN(renamed, names.NameOf(position));
       if (renamed.empty()) continue;  // too long

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "augur/store.h"
-#include "fs/shown_in.h"
+#include "fs/resolve_in_view.h"
 #include "fs/view_table.h"
 
 namespace augur {

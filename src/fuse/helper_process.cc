@@ -24,7 +24,7 @@
 #include "base/capabilities.h"
 #include "base/mount_table.h"
 #include "base/units.h"
-#include "fs/shown_paths.h"
+#include "fs/view_paths.h"
 #include "fuse/child_process.h"
 #include "fuse/helper_message.h"
 #include "fuse/mount_device.h"
@@ -219,7 +219,7 @@ class Helper {
   }
 
   const UniqueFd& socket_;
-  ShownPaths paths_;
+  ViewPaths paths_;
   OpenWatch watch_;
   MountDevice mount_;
   std::string path_;

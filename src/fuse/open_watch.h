@@ -9,7 +9,7 @@
 #include "augur/status.h"
 #include "base/unique_fd.h"
 #include "datasets/order.h"
-#include "fs/shown_paths.h"
+#include "fs/view_paths.h"
 
 namespace augur {
 
@@ -25,7 +25,7 @@ class OpenWatch {
   };
 
   // REQUIRES: `paths` outlives it.
-  explicit OpenWatch(ShownPaths& paths) : paths_(paths) {}
+  explicit OpenWatch(ViewPaths& paths) : paths_(paths) {}
 
   // Tells of opens of the files in a folder, which is entry `entry` in the view that is shown and lies at the absolute
   // `path`. kNoSpace: a limit
@@ -49,7 +49,7 @@ class OpenWatch {
     EntryNumber entry = 0;
   };
 
-  ShownPaths& paths_;
+  ViewPaths& paths_;
   UniqueFd inotify_;
   std::unordered_map<int, Folder> folders_;  // by watch descriptor
 };

@@ -58,7 +58,7 @@ Status ViewWalk::Enter(const Entry& folder, std::string path) {
 // `item` has its entry and its path in the source.
 Status ViewWalk::Show(const Level& level, uint64_t index, ViewItem* item) const {
   const Entry& entry = item->entry;
-  item->shown = ShownAs(spec_, entry);
+  item->shown = RoleInView(spec_, entry);
   item->too_long = false;
   item->path.clear();
   item->size = 0;

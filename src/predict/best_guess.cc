@@ -3,27 +3,27 @@
 
 #include <cmath>
 
-#include "predict/succession.h"
+#include "predict/next_epochs.h"
 
 namespace augur {
 
-bool Believed(double bits, double tried) { return bits - std::log2(tried) >= GuessTest::kBelievedBits; }
+bool Believed(double bits, double tried) { return bits - std::log2(tried) >= CandidateScorer::kBelievedBits; }
 
-GuessTest::Midst TryGuess(const Question& question, size_t test, const Guess& guess, bool anywhere) {
-  const GuessTest& held = question.tests[test];
+CandidateScorer::Midst TryGuess(const SearchRequest& question, size_t test, const Guess& guess, bool anywhere) {
+  const CandidateScorer& held = question.tests[test];
   if (anywhere) return held.TryAnywhere(*guess.sampler, guess.epoch);
   return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
 }
 
-std::optional<BestGuess> BestOf(const Question& question, const std::vector<uint64_t>& units,
+std::optional<BestGuess> BestOf(const SearchRequest& question, const std::vector<uint64_t>& units,
                                 const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried) {
   constexpr double kSame = 1e-6;
   const uint64_t tests = question.tests.size();
   uint64_t first = 0;
-  GuessTest::Midst best;
+  CandidateScorer::Midst best;
   std::vector<uint64_t> equal;
   for (const uint64_t unit : units) {
-    const GuessTest::Midst found = TryGuess(question, unit % tests, guess_of(unit / tests), anywhere);
+    const CandidateScorer::Midst found = TryGuess(question, unit % tests, guess_of(unit / tests), anywhere);
     if (found.bits > best.bits + kSame) {
       best = found;
       first = unit;

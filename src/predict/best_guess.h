@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "predict/finding.h"
-#include "predict/guess_test.h"
-#include "predict/question.h"
+#include "predict/candidate_scorer.h"
+#include "predict/identified_order.h"
+#include "predict/search_request.h"
 
 namespace augur {
 
@@ -18,16 +18,16 @@ bool Believed(double bits, double tried);
 
 // How well the guess agrees with what the question's list of that number has seen: from the epoch's start, or,
 // anywhere, from wherever in the epoch it agrees best.
-GuessTest::Midst TryGuess(const Question& question, size_t test, const Guess& guess, bool anywhere);
+CandidateScorer::Midst TryGuess(const SearchRequest& question, size_t test, const Guess& guess, bool anywhere);
 
 struct BestGuess {
-  Finding finding;
+  IdentifiedOrder finding;
   size_t test = 0;  // the number of its list
 };
 
 // Of the units (guesses times lists) that are believed, the one that agrees best, the first of several; the finding
 // knows the others, which the next epoch tells from it.
-std::optional<BestGuess> BestOf(const Question& question, const std::vector<uint64_t>& units,
+std::optional<BestGuess> BestOf(const SearchRequest& question, const std::vector<uint64_t>& units,
                                 const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried);
 
 }  // namespace augur

@@ -11,8 +11,8 @@
 
 namespace augur {
 
-// EpochFollower holds the reads of one job against the order that was foreseen for its epoch: what has been read, where
-// the readers are, and whether they still follow it. Not synchronized. Memory: 1 bit a read of the epoch.
+// EpochFollower holds the reads of one job against the order that was predicted for its epoch: what has been read,
+// where the readers are, and whether they still follow it. Not synchronized. Memory: 1 bit a read of the epoch.
 //
 // Readers of an epoch are apart from each other, since the workers of a loader read batches in turn: by up to workers x
 // batches ahead x batch. How far is seen, and four times as much is allowed (`reach`). A read in reach of the readers

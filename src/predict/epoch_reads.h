@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "predict/guess_test.h"
+#include "predict/candidate_scorer.h"
 #include "readers/epochs.h"
 
 namespace augur {
@@ -29,7 +29,7 @@ inline std::vector<EntryNumber> SeenFiles(const EpochStart& epoch) {
 inline uint64_t HeldReadsOf(const EpochStart& epoch) {
   uint64_t reads = 0;
   for (const EpochStream& stream : epoch.streams) {
-    reads += std::min<uint64_t>(stream.reads.size(), GuessTest::kReadsAStream);
+    reads += std::min<uint64_t>(stream.reads.size(), CandidateScorer::kReadsAStream);
   }
   return reads;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "predict/finding.h"
+#include "predict/identified_order.h"
 
 namespace augur {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <memory>
 
-#include "predict/answer_at_once.h"
-#include "predict/succession.h"
+#include "predict/next_epochs.h"
+#include "predict/try_known_samplers.h"
 #include "samplers/torch_recipes.h"
 
 namespace augur {
@@ -24,7 +24,7 @@ constexpr uint64_t kIndicesMin = uint64_t{1} << 24;
 // What the ranks of this host read of a hint's epochs.
 class HintedSampler final : public Sampler {
  public:
-  explicit HintedSampler(SamplerSpec spec) : spec_(std::move(spec)) {}
+  explicit HintedSampler(SamplerDescription spec) : spec_(std::move(spec)) {}
 
   void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const override {
     const uint64_t indices_max = std::max(kRepeatsMax * samples, kIndicesMin);
@@ -36,22 +36,22 @@ class HintedSampler final : public Sampler {
   }
 
  private:
-  const SamplerSpec spec_;
+  const SamplerDescription spec_;
 };
 
-double Price(size_t tried) { return GuessTest::kBelievedBits + std::log2(static_cast<double>(tried)); }
+double Price(size_t tried) { return CandidateScorer::kBelievedBits + std::log2(static_cast<double>(tried)); }
 
 // Whether the files are read in the order of a list, by one process or several.
-bool InListOrder(const std::vector<GuessTest>& tests) {
+bool InListOrder(const std::vector<CandidateScorer>& tests) {
   TorchRecipe recipe = {.name = "list order", .generator = FreshSeed{}, .shape = {}, .draw = TorchRecipe::Draw::kNone};
   const auto list_order = MakeTorchSampler(std::move(recipe));
   return std::ranges::any_of(
-      tests, [&](const GuessTest& test) { return test.TryAnywhere(*list_order, 0).bits >= Price(tests.size()); });
+      tests, [&](const CandidateScorer& test) { return test.TryAnywhere(*list_order, 0).bits >= Price(tests.size()); });
 }
 
 }  // namespace
 
-void Hints::Add(SamplerSpec spec, std::unordered_map<JobId, uint32_t> running) {
+void Hints::Add(SamplerDescription spec, std::unordered_map<JobId, uint32_t> running) {
   const std::string text = spec.Describe();
   spdlog::info("hint: {}", text);
   std::erase_if(hints_, [&](const Hint& hint) { return hint.spec.Describe() == text; });
@@ -92,15 +92,15 @@ std::vector<uint32_t> Hints::StreamSeeds() const {
   return seeds;
 }
 
-std::optional<Finding> Hints::Answer(std::vector<GuessTest> tests, std::vector<Guess> expected) const {
+std::optional<IdentifiedOrder> Hints::Answer(std::vector<CandidateScorer> tests, std::vector<Guess> expected) const {
   if (hints_.empty() || tests.empty()) return std::nullopt;
-  Question question;
+  SearchRequest question;
   question.tests = std::move(tests);
   question.expected = std::move(expected);
   std::erase_if(question.expected, [&](const Guess& guess) { return !Has(guess); });
   const std::vector<Guess> hinted = Guesses();
   question.expected.insert(question.expected.end(), hinted.begin(), hinted.end());
-  if (std::optional<Finding> finding = AnswerAtOnce(question, {})) {
+  if (std::optional<IdentifiedOrder> finding = TryKnownSamplers(question, {})) {
     finding->how = "as hinted, " + finding->how;
     return finding;
   }
@@ -108,16 +108,16 @@ std::optional<Finding> Hints::Answer(std::vector<GuessTest> tests, std::vector<G
   const double price = Price(question.expected.size() * question.tests.size());
   // Before what the job's own epochs let one expect: that an epoch is taken again and again is not shown by its midst.
   std::ranges::rotate(question.expected, question.expected.end() - static_cast<std::ptrdiff_t>(hinted.size()));
-  for (const GuessTest& test : question.tests) {
+  for (const CandidateScorer& test : question.tests) {
     if (test.reads().count < kReadsInMidst) continue;
     for (const Guess& guess : question.expected) {
       draws += test.samples();
       if (draws > kMidstDraws && draws > test.samples()) return std::nullopt;
-      const GuessTest::Midst midst = test.TryAnywhere(*guess.sampler, guess.epoch);
+      const CandidateScorer::Midst midst = test.TryAnywhere(*guess.sampler, guess.epoch);
       if (midst.bits < price) continue;
-      Finding finding = MakeFinding(test.shared_list(), guess);
+      IdentifiedOrder finding = MakeFinding(test.shared_list(), guess);
       finding.begin = midst.begin;
-      finding.bits = midst.bits - price + GuessTest::kBelievedBits;
+      finding.bits = midst.bits - price + CandidateScorer::kBelievedBits;
       finding.how = "as hinted, found in mid-epoch after " + std::to_string(test.reads().count) + " reads";
       return finding;
     }
@@ -130,7 +130,7 @@ bool Hints::Has(const Guess& guess) const {
   return std::ranges::any_of(hints_, [&](const Hint& hint) { return hint.sampler == plain.sampler; });
 }
 
-void Hints::Agree(JobId job, const Finding& finding) {
+void Hints::Agree(JobId job, const IdentifiedOrder& finding) {
   const Guess plain = Unstepped(finding.guess);
   for (Hint& hint : hints_) {
     if (hint.sampler != plain.sampler) continue;
@@ -140,16 +140,16 @@ void Hints::Agree(JobId job, const Finding& finding) {
   }
 }
 
-bool Hints::Denies(const Hint& hint, JobId job, uint32_t pass, const std::vector<GuessTest>& tests) const {
+bool Hints::Denies(const Hint& hint, JobId job, uint32_t pass, const std::vector<CandidateScorer>& tests) const {
   if (const auto running = hint.running.find(job); running != hint.running.end() && pass <= running->second) {
     return false;
   }
   if (hint.job && *hint.job != job) return false;
   return hint.list.empty() ||
-         std::ranges::any_of(tests, [&](const GuessTest& test) { return test.list().name() == hint.list; });
+         std::ranges::any_of(tests, [&](const CandidateScorer& test) { return test.list().name() == hint.list; });
 }
 
-void Hints::Deny(JobId job, uint32_t pass, const std::vector<GuessTest>& tests, bool searching) {
+void Hints::Deny(JobId job, uint32_t pass, const std::vector<CandidateScorer>& tests, bool searching) {
   if (hints_.empty() || tests.empty() || InListOrder(tests)) return;
   std::erase_if(hints_, [&](const Hint& hint) {
     if ((searching && hint.spec.stream_seed) || !Denies(hint, job, pass, tests)) return false;
@@ -187,7 +187,7 @@ void Hints::Drop(const Hint& hint, const std::string& why, JobId job, uint32_t p
   spdlog::warn("the hint {}: dropped", dropped_.back().text);
 }
 
-void Hints::Found(JobId job, uint32_t pass, const Finding& finding) {
+void Hints::Found(JobId job, uint32_t pass, const IdentifiedOrder& finding) {
   const bool hinted = Has(finding.guess);
   std::erase_if(dropped_, [&](const Dropped& dropped) { return hinted || dropped.job != job || dropped.pass != pass; });
   if (hinted) Agree(job, finding);

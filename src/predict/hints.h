@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "predict/finding.h"
-#include "predict/guess_test.h"
+#include "predict/candidate_scorer.h"
+#include "predict/identified_order.h"
 #include "readers/streams.h"
-#include "samplers/sampler_spec.h"
+#include "samplers/sampler_description.h"
 
 namespace augur {
 
@@ -34,7 +34,7 @@ class Hints {
 
   // `running`: of each job the pass that it is in. The same hint given again begins anew; beyond kHintsMax the oldest
   // one is dropped.
-  void Add(SamplerSpec spec, std::unordered_map<JobId, uint32_t> running);
+  void Add(SamplerDescription spec, std::unordered_map<JobId, uint32_t> running);
 
   bool empty() const { return hints_.empty(); }
   // The newest hint first.
@@ -44,18 +44,18 @@ class Hints {
 
   // The epoch of the tests agrees with a hint: from its beginning or, if there are reads enough, from anywhere in it.
   // `expected`: how it may follow from the job's epochs before; of those, a hint's are tried first.
-  std::optional<Finding> Answer(std::vector<GuessTest> tests, std::vector<Guess> expected) const;
+  std::optional<IdentifiedOrder> Answer(std::vector<CandidateScorer> tests, std::vector<Guess> expected) const;
 
   // Whether a guess is a hint's. The job reads as this finding says: if it is a hint's, that one is right.
   bool Has(const Guess& guess) const;
-  void Agree(JobId job, const Finding& finding);
+  void Agree(JobId job, const IdentifiedOrder& finding);
   // The running epoch of the job agrees with no hint; `searching`: a stream may still have its seed.
-  void Deny(JobId job, uint32_t pass, const std::vector<GuessTest>& tests, bool searching);
+  void Deny(JobId job, uint32_t pass, const std::vector<CandidateScorer>& tests, bool searching);
   // The stream of this seed was searched for the seed of an epoch of the job.
   void Searched(JobId job, uint32_t pass, uint32_t stream_seed, std::optional<uint64_t> position);
   // The order of a pass of the job was found: what other passes have dropped is told no more, and after a hint that was
   // right nothing is.
-  void Found(JobId job, uint32_t pass, const Finding& finding);
+  void Found(JobId job, uint32_t pass, const IdentifiedOrder& finding);
   void Ended(JobId job);
 
   // For people.
@@ -63,7 +63,7 @@ class Hints {
 
  private:
   struct Hint {
-    SamplerSpec spec;
+    SamplerDescription spec;
     std::shared_ptr<const Sampler> sampler;       // what this host reads of it
     std::unordered_map<JobId, uint32_t> running;  // passes that it need not be about
     std::optional<JobId> job;                     // that agrees
@@ -72,7 +72,7 @@ class Hints {
     std::string seed_place;                       // where the stream had the seed
   };
 
-  bool Denies(const Hint& hint, JobId job, uint32_t pass, const std::vector<GuessTest>& tests) const;
+  bool Denies(const Hint& hint, JobId job, uint32_t pass, const std::vector<CandidateScorer>& tests) const;
   struct Dropped {
     std::string text;
     JobId job = 0;  // whose pass did not agree

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "predict/finding.h"
+#include "predict/identified_order.h"
 #include "samplers/known_samplers.h"
 
 namespace augur {

@@ -37,12 +37,12 @@ std::vector<Guess> GuessesOf(ListShuffler shuffler, uint64_t seed) {
 }
 
 // The guess that agrees best, and those that agree as well. The seed is believed already, so any will do.
-Finding BestFinding(const GuessTest& test, const std::vector<Guess>& guesses) {
+IdentifiedOrder BestFinding(const CandidateScorer& test, const std::vector<Guess>& guesses) {
   std::vector<double> bits;
   bits.reserve(guesses.size());
   for (const Guess& guess : guesses) bits.push_back(test.Try(*guess.sampler, guess.epoch));
   const auto best = static_cast<size_t>(std::ranges::max_element(bits) - bits.begin());
-  Finding finding = MakeFinding(test.shared_list(), guesses[best]);
+  IdentifiedOrder finding = MakeFinding(test.shared_list(), guesses[best]);
   for (size_t i = best + 1; i < guesses.size(); ++i) {
     if (bits[i] == bits[best]) finding.others.push_back(guesses[i]);
   }
@@ -51,8 +51,8 @@ Finding BestFinding(const GuessTest& test, const std::vector<Guess>& guesses) {
 
 }  // namespace
 
-std::optional<SearchJob> MakeListSeedJob(const GuessTest& test, ListShuffler shuffler,
-                                         std::function<void(std::optional<Finding>)> done) {
+std::optional<SearchJob> MakeListSeedJob(const CandidateScorer& test, ListShuffler shuffler,
+                                         std::function<void(std::optional<IdentifiedOrder>)> done) {
   const FirstReads first = {.shuffler = shuffler, .samples = test.samples(), .reads = test.InTurn(), .slack = kSlack};
   // A wrong seed fits each read with probability (place + slack) / samples.
   const auto samples = static_cast<double>(first.samples);
@@ -71,7 +71,7 @@ std::optional<SearchJob> MakeListSeedJob(const GuessTest& test, ListShuffler shu
     if (!seeds.empty()) turn.Found(seeds.front());
   };
   job.on_done = [&test, shuffler, bits, done = std::move(done)](const SearchOutcome& outcome) {
-    std::optional<Finding> finding;
+    std::optional<IdentifiedOrder> finding;
     if (outcome.end == SearchEnd::kFound) {
       finding = BestFinding(test, GuessesOf(shuffler, outcome.result));
       finding->bits = bits - std::log2(static_cast<double>(kSeeds));

@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "predict/finding.h"
-#include "predict/guess_test.h"
+#include "predict/candidate_scorer.h"
+#include "predict/identified_order.h"
 #include "samplers/list_shuffle.h"
 #include "seed_search/search_job.h"
 
@@ -16,7 +16,7 @@ namespace augur {
 // / reads it grows (EndShuffleSearch). None: the reads are not enough to believe one of so many. `done` is called when
 // it has ended, on a thread of the Searcher's; the finding says nothing of how long it took. What the seed was used
 // for, by the library's own name, is what agrees best with the reads. REQUIRES: `test` lives until then.
-std::optional<SearchJob> MakeListSeedJob(const GuessTest& test, ListShuffler shuffler,
-                                         std::function<void(std::optional<Finding>)> done);
+std::optional<SearchJob> MakeListSeedJob(const CandidateScorer& test, ListShuffler shuffler,
+                                         std::function<void(std::optional<IdentifiedOrder>)> done);
 
 }  // namespace augur

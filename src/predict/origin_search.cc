@@ -40,7 +40,7 @@ std::vector<uint32_t> OriginPositions(uint32_t pass) {
 }
 
 SearchJob MakeOriginJob(uint32_t value, const std::vector<uint32_t>& positions, uint32_t part,
-                        std::function<void(bool whole, std::vector<ChainPlace> places)> done) {
+                        std::function<void(bool whole, std::vector<StreamPosition> places)> done) {
   AUGUR_CHECK(part < kOriginParts && !positions.empty());
   // x % (2^32 - 1) == value says x == value, but for 2^32 - 1 itself, which passes for 0 and is looked at below.
   constexpr uint32_t kAll = std::numeric_limits<uint32_t>::max();
@@ -64,7 +64,7 @@ SearchJob MakeOriginJob(uint32_t value, const std::vector<uint32_t>& positions, 
     });
   };
   job.on_done = [places, done = std::move(done)](const SearchOutcome& outcome) {
-    std::vector<ChainPlace> found;
+    std::vector<StreamPosition> found;
     for (const std::atomic<uint64_t>& slot : places->found) {
       const uint64_t item = slot.load();
       if (item == 0) continue;

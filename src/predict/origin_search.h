@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "predict/succession.h"
+#include "predict/next_epochs.h"
 #include "seed_search/search_job.h"
 
 namespace augur {
@@ -28,6 +28,6 @@ std::vector<uint32_t> OriginPositions(uint32_t pass);
 // searched to its end, and every place where `value` is one of these outputs. Each position gives one place in all
 // parts together by chance. REQUIRES: part < kOriginParts, positions not empty.
 SearchJob MakeOriginJob(uint32_t value, const std::vector<uint32_t>& positions, uint32_t part,
-                        std::function<void(bool whole, std::vector<ChainPlace> places)> done);
+                        std::function<void(bool whole, std::vector<StreamPosition> places)> done);
 
 }  // namespace augur

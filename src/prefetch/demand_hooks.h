@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "cache/warehouse.h"
-#include "prefetch/shown_file.h"
+#include "cache/retained_cache.h"
+#include "prefetch/view_file.h"
 
 namespace augur {
 
@@ -18,18 +18,18 @@ class DemandHooks {
  public:
   virtual ~DemandHooks() = default;
   // A file is opened by this thread (its id in our pid namespace). Told only where the kernel asks for each open.
-  virtual void OnOpen(const ShownFile& file, uint32_t reader) = 0;
+  virtual void OnOpen(const ViewFile& file, uint32_t reader) = 0;
   // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known).
-  virtual void OnRead(const ShownFile& file, uint32_t reader) = 0;
+  virtual void OnRead(const ViewFile& file, uint32_t reader) = 0;
   // ... and its last bytes. Where they are the same, both are told.
-  virtual void OnReadToEnd(const ShownFile& file) = 0;
+  virtual void OnReadToEnd(const ViewFile& file) = 0;
   // A kept block, checked. Nothing: it is not kept.
-  virtual std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) = 0;
+  virtual std::optional<RetainedCache::Pin> Find(const ViewFile& file, uint64_t block) = 0;
   // A block was read from the disk because a READ asked for it; its bytes are right.
-  virtual void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;
+  virtual void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;
   // A file was made because a READ asked for it; these are its bytes. `again`: not for the first time by a READ, or it
   // would have been if they were not still there. What was read to its end is in the page cache until that has lost it.
-  virtual void OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) = 0;
+  virtual void OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) = 0;
 };
 
 }  // namespace augur

@@ -118,15 +118,15 @@ void DiskModel::CloseWindow(uint64_t now_us) {
 
 // How well each opinion foretells this window, before it learns from it.
 void DiskModel::Compare(double reads, double bytes, double us) {
-  const auto error = [us](double foretold) {
-    const double relative = std::min((foretold - us) / us, kErrorMax);
+  const auto error = [us](double predicted) {
+    const double relative = std::min((predicted - us) / us, kErrorMax);
     return relative * relative;
   };
   if (known()) {
     line_error_ = kErrorForget * line_error_ + error(read_us_ * reads + byte_us_ * bytes);
     // What is quicker than a limit was thought to allow was not tried before, and is no error.
-    const double foretold = limit_fit_.CostUs(reads, bytes);
-    limit_error_ = kErrorForget * limit_error_ + (foretold > kNotTried * us ? 0 : error(foretold));
+    const double predicted = limit_fit_.CostUs(reads, bytes);
+    limit_error_ = kErrorForget * limit_error_ + (predicted > kNotTried * us ? 0 : error(predicted));
     const bool line_better = line_error_ * kBetter < limit_error_;
     const bool limits_better = limit_fit_.known() && limit_error_ * kBetter < line_error_;
     if (limits_ ? line_better : limits_better) limits_ = !limits_;

@@ -10,7 +10,7 @@ namespace augur {
 // DiskModel learns what a read costs on this disk: so much for each read, and so much for each byte. Their quotient
 // says how many bytes may be read for nothing rather than begin another read. Times are handed in; not synchronized.
 //
-// Two opinions of the disk are held beside each other, and the one that has foretold the times of late windows better
+// Two opinions of the disk are held beside each other, and the one that has predicted the times of late windows better
 // is believed. A disk that seeks: while it is kept busy, time goes by at `read_us` * reads + `byte_us` * bytes, a line
 // through windows of some reads each, found by least squares; older windows count less and less, because a disk is
 // shared and its speed changes. And a disk with two limits (LimitFit), through whose windows no line goes: where the
@@ -93,7 +93,7 @@ class DiskModel {
 
   LimitFit limit_fit_;
   bool limits_ = false;
-  // Squares of the relative errors of what was foretold, older ones counting less.
+  // Squares of the relative errors of what was predicted, older ones counting less.
   double line_error_ = 0;
   double limit_error_ = 0;
 };

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kSumBytes = sizeof(uint64_t);
 
 // Whether the last bytes of `pieces` are the sum of those before them.
-bool EndsWithItsSum(Warehouse::Pieces pieces, uint64_t bytes) {
+bool EndsWithItsSum(RetainedCache::Pieces pieces, uint64_t bytes) {
   Hasher64 hasher;
   std::array<std::byte, kSumBytes> found;
   size_t sum_bytes = 0;
@@ -32,7 +32,7 @@ bool EndsWithItsSum(Warehouse::Pieces pieces, uint64_t bytes) {
   return bytes == 0 && sum_bytes == kSumBytes && sum == hasher.Digest();
 }
 
-// Spreads places over all bits, as a warehouse finds blocks by the lower ones; no two numbers give the same
+// Spreads places over all bits, as a retained cache finds blocks by the lower ones; no two numbers give the same
 // (splitmix64's last step).
 uint64_t Mixed(uint64_t place) {
   place = (place ^ (place >> 30)) * 0xBF58476D1CE4E5B9;
@@ -42,51 +42,51 @@ uint64_t Mixed(uint64_t place) {
 
 }  // namespace
 
-std::optional<WarehouseKey> KeptBlocks::KeyOf(const ShownFile& file, uint64_t block) const {
+std::optional<RetainedCacheKey> KeptBlocks::KeyOf(const ViewFile& file, uint64_t block) const {
   const uint64_t bytes = file.BlockBytes(block);
   if (file.made) {
     // An odd number's multiples tell the blocks of a file apart.
-    return WarehouseKey{.identity = {.low = file.hash.low ^ (block * 0x9E3779B97F4A7C15), .high = file.hash.high},
-                        .bytes = bytes + kSumBytes};
+    return RetainedCacheKey{.identity = {.low = file.hash.low ^ (block * 0x9E3779B97F4A7C15), .high = file.hash.high},
+                            .bytes = bytes + kSumBytes};
   }
-  if (warehouse_.place() == Warehouse::Place::kRam) {
-    return WarehouseKey{.identity = {.low = Mixed(file.entry.offset + block * kBlockBytes), .high = file.entry.shard},
-                        .bytes = bytes};
+  if (retained_cache_.place() == RetainedCache::Place::kRam) {
+    return RetainedCacheKey{
+        .identity = {.low = Mixed(file.entry.offset + block * kBlockBytes), .high = file.entry.shard}, .bytes = bytes};
   }
   const Result<Hash128> identity = store_.BlockIdentity(file.entry, block);
   if (!identity.ok()) return std::nullopt;
-  return WarehouseKey{.identity = *identity, .bytes = bytes};
+  return RetainedCacheKey{.identity = *identity, .bytes = bytes};
 }
 
-bool KeptBlocks::Contains(const ShownFile& file) const {
+bool KeptBlocks::Contains(const ViewFile& file) const {
   const uint64_t blocks = file.block_count();
   for (uint64_t block = 0; block < blocks; ++block) {
-    const std::optional<WarehouseKey> key = KeyOf(file, block);
-    if (!key || !warehouse_.Contains(*key)) return false;
+    const std::optional<RetainedCacheKey> key = KeyOf(file, block);
+    if (!key || !retained_cache_.Contains(*key)) return false;
   }
   return blocks > 0;
 }
 
-Warehouse::Inserted KeptBlocks::Put(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
-  const std::optional<WarehouseKey> key = KeyOf(file, block);
-  if (!key) return Warehouse::Inserted::kNoRoom;
+RetainedCache::Inserted KeptBlocks::Put(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
+  const std::optional<RetainedCacheKey> key = KeyOf(file, block);
+  if (!key) return RetainedCache::Inserted::kNoRoom;
   if (!file.made) {
-    const bool shared = warehouse_.place() == Warehouse::Place::kShm;
-    if (shared && !store_.CheckIdentity(file.entry, block, bytes).ok()) return Warehouse::Inserted::kNoRoom;
-    return warehouse_.Insert(*key, bytes);
+    const bool shared = retained_cache_.place() == RetainedCache::Place::kShm;
+    if (shared && !store_.CheckIdentity(file.entry, block, bytes).ok()) return RetainedCache::Inserted::kNoRoom;
+    return retained_cache_.Insert(*key, bytes);
   }
   const uint64_t sum = HashBytes64(bytes);
   const std::array<std::span<const std::byte>, 2> pieces = {bytes, std::as_bytes(std::span(&sum, 1))};
-  return warehouse_.InsertPieces(*key, pieces);
+  return retained_cache_.InsertPieces(*key, pieces);
 }
 
-void KeptBlocks::InsertBlock(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
+void KeptBlocks::InsertBlock(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   Put(file, block, bytes);
 }
 
-bool KeptBlocks::Insert(const ShownFile& file, std::span<const std::span<const std::byte>> blocks) {
+bool KeptBlocks::Insert(const ViewFile& file, std::span<const std::span<const std::byte>> blocks) {
   for (uint64_t block = 0; block < blocks.size(); ++block) {
-    if (Put(file, block, blocks[block]) == Warehouse::Inserted::kNoRoom) {
+    if (Put(file, block, blocks[block]) == RetainedCache::Inserted::kNoRoom) {
       for (uint64_t done = 0; done < block; ++done) EraseBlock(file, done);
       return false;
     }
@@ -94,41 +94,41 @@ bool KeptBlocks::Insert(const ShownFile& file, std::span<const std::span<const s
   return true;
 }
 
-bool KeptBlocks::EraseBlock(const ShownFile& file, uint64_t block) {
-  const std::optional<WarehouseKey> key = KeyOf(file, block);
-  return !key || warehouse_.Erase(*key) || !warehouse_.Contains(*key);
+bool KeptBlocks::EraseBlock(const ViewFile& file, uint64_t block) {
+  const std::optional<RetainedCacheKey> key = KeyOf(file, block);
+  return !key || retained_cache_.Erase(*key) || !retained_cache_.Contains(*key);
 }
 
-bool KeptBlocks::Erase(const ShownFile& file) {
+bool KeptBlocks::Erase(const ViewFile& file) {
   bool all = true;
   const uint64_t blocks = file.block_count();
   for (uint64_t block = 0; block < blocks; ++block) all = EraseBlock(file, block) && all;
   return all;
 }
 
-std::optional<uint64_t> KeptBlocks::MarkOf(const ShownFile& file, uint64_t block) const {
-  const std::optional<WarehouseKey> key = KeyOf(file, block);
+std::optional<uint64_t> KeptBlocks::MarkOf(const ViewFile& file, uint64_t block) const {
+  const std::optional<RetainedCacheKey> key = KeyOf(file, block);
   return key ? std::optional(key->identity.low) : std::nullopt;
 }
 
 uint64_t KeptBlocks::EvictUnknown(uint64_t bytes, std::vector<uint64_t> known) {
   std::sort(known.begin(), known.end());
-  return warehouse_.EvictUnknown(bytes, [&known](const WarehouseKey& key) {
+  return retained_cache_.EvictUnknown(bytes, [&known](const RetainedCacheKey& key) {
     return std::binary_search(known.begin(), known.end(), key.identity.low);
   });
 }
 
-bool KeptBlocks::IsRight(const ShownFile& file, uint64_t block, Warehouse::Pieces pieces) const {
+bool KeptBlocks::IsRight(const ViewFile& file, uint64_t block, RetainedCache::Pieces pieces) const {
   if (file.made) return EndsWithItsSum(pieces, file.BlockBytes(block));
   // Shared memory comes as a copy, in one piece. Of memory of this process, nobody else has put anything in.
   return pieces.size() == 1 && store_.CheckIdentity(file.entry, block, pieces[0]).ok();
 }
 
-std::optional<Warehouse::Pin> KeptBlocks::Find(const ShownFile& file, uint64_t block) {
-  const std::optional<WarehouseKey> key = KeyOf(file, block);
+std::optional<RetainedCache::Pin> KeptBlocks::Find(const ViewFile& file, uint64_t block) {
+  const std::optional<RetainedCacheKey> key = KeyOf(file, block);
   if (!key) return std::nullopt;
-  std::optional<Warehouse::Pin> pin =
-      warehouse_.Find(*key, [&](Warehouse::Pieces pieces) { return IsRight(file, block, pieces); });
+  std::optional<RetainedCache::Pin> pin =
+      retained_cache_.Find(*key, [&](RetainedCache::Pieces pieces) { return IsRight(file, block, pieces); });
   if (pin && file.made) pin->Shorten(file.BlockBytes(block));
   return pin;
 }

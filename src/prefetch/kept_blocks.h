@@ -8,51 +8,51 @@
 #include <vector>
 
 #include "augur/store.h"
-#include "cache/warehouse.h"
-#include "prefetch/shown_file.h"
+#include "cache/retained_cache.h"
+#include "prefetch/view_file.h"
 
 namespace augur {
 
-// KeptBlocks is the warehouse by files instead of by blocks. Safe from any thread. REQUIRES: store and warehouse
-// outlive it.
+// KeptBlocks is the retained cache by files instead of by blocks. Safe from any thread. REQUIRES: store and retained
+// cache outlive it.
 //
 // A block in memory of this process is named by its place in the store, one in shared memory by Store::BlockIdentity:
 // by a hash of its bytes, which can be forged, one store could put its bytes in the place of another's. What was made
-// of a record is named by ShownFile::hash, which cannot be forged either.
+// of a record is named by ViewFile::hash, which cannot be forged either.
 //
 // What goes into shared memory has passed Store::CheckIdentity in this process, and what comes from there is checked by
 // it again, whoever has put it in. Of what was made of a record the store knows nothing, so each block has its own
-// XXH3-64 behind it in the warehouse: that tells damage, not a forgery by another user of a cache group.
+// XXH3-64 behind it in the retained cache: that tells damage, not a forgery by another user of a cache group.
 class KeptBlocks {
  public:
-  KeptBlocks(const Store& store, Warehouse& warehouse) : store_(store), warehouse_(warehouse) {}
+  KeptBlocks(const Store& store, RetainedCache& retained_cache) : store_(store), retained_cache_(retained_cache) {}
 
   // Whether every block of the file is there, as far as can be said without a lock.
-  bool Contains(const ShownFile& file) const;
+  bool Contains(const ViewFile& file) const;
   // Puts all blocks in. False: there was no room for all of them, and none of this file's are there.
-  bool Insert(const ShownFile& file, std::span<const std::span<const std::byte>> blocks);
+  bool Insert(const ViewFile& file, std::span<const std::span<const std::byte>> blocks);
   // False: some block is in use, and stays.
-  bool Erase(const ShownFile& file);
+  bool Erase(const ViewFile& file);
   // A block, checked; nothing when it is not there.
-  std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block);
+  std::optional<RetainedCache::Pin> Find(const ViewFile& file, uint64_t block);
   // Stands for a block in a list of many: two have the same by an accident of 2^-64. Nothing: the index cannot be read.
-  std::optional<uint64_t> MarkOf(const ShownFile& file, uint64_t block) const;
-  // Puts out blocks whose mark is not in `known`, as Warehouse::EvictUnknown does. Returns the room that was freed.
+  std::optional<uint64_t> MarkOf(const ViewFile& file, uint64_t block) const;
+  // Puts out blocks whose mark is not in `known`, as RetainedCache::EvictUnknown does. Returns the room that was freed.
   uint64_t EvictUnknown(uint64_t bytes, std::vector<uint64_t> known);
   // Puts one block in, if there is room.
-  void InsertBlock(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
+  void InsertBlock(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes);
 
-  Warehouse& warehouse() { return warehouse_; }
+  RetainedCache& retained_cache() { return retained_cache_; }
 
  private:
-  std::optional<WarehouseKey> KeyOf(const ShownFile& file, uint64_t block) const;
-  bool EraseBlock(const ShownFile& file, uint64_t block);
-  Warehouse::Inserted Put(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
-  bool IsRight(const ShownFile& file, uint64_t block, Warehouse::Pieces pieces) const;
+  std::optional<RetainedCacheKey> KeyOf(const ViewFile& file, uint64_t block) const;
+  bool EraseBlock(const ViewFile& file, uint64_t block);
+  RetainedCache::Inserted Put(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes);
+  bool IsRight(const ViewFile& file, uint64_t block, RetainedCache::Pieces pieces) const;
 
   // Own synchronization.
   const Store& store_;
-  Warehouse& warehouse_;
+  RetainedCache& retained_cache_;
 };
 
 }  // namespace augur

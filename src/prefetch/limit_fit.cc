@@ -10,14 +10,14 @@ namespace {
 // at once, as limits are enforced in steps of up to a tenth of a second, and a window can begin behind one.
 constexpr double kDown = 0.4;
 constexpr double kUp = 0.25;
-// A window that is so many times as quick as foretold shows what was not tried before.
+// A window that is so many times as quick as predicted shows what was not tried before.
 constexpr double kFarther = 1.25;
 // Where one limit takes so many times as long as the other or less, it is not known which of them binds.
 constexpr double kAlike = 1.2;
 // A window that took longer than this by others' doing is not taken for more.
 constexpr double kLongest = 2;
 
-double Down(double us, double foretold) { return us * kFarther < foretold ? 2 * kDown : kDown; }
+double Down(double us, double predicted) { return us * kFarther < predicted ? 2 * kDown : kDown; }
 
 }  // namespace
 

@@ -11,33 +11,33 @@
 #include <vector>
 
 #include "prefetch/disk_model.h"
+#include "prefetch/disk_regions.h"
 #include "prefetch/page_sink.h"
-#include "prefetch/progress.h"
-#include "prefetch/tiles.h"
-#include "prefetch/track.h"
+#include "prefetch/read_schedule.h"
+#include "prefetch/reader_position.h"
 #include "prefetch/use_queue.h"
 
 namespace augur {
 
 struct PlannerLimits {
-  uint64_t kept_bytes_max = 0;      // the warehouse; 0: there is none
-  uint64_t conveyor_bytes_max = 0;  // being read, or read and neither pushed nor kept
-  uint64_t stock_bytes_max = 0;     // pushed into the page cache and not dropped; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;      // of those, what the warehouse may have beyond its own where reads are dear
-  uint64_t left_bytes_max = 0;      // of files that were read, left in the page cache for their next use
+  uint64_t kept_bytes_max = 0;     // the retained cache; 0: there is none
+  uint64_t staging_bytes_max = 0;  // being read, or read and neither pushed nor kept
+  uint64_t stock_bytes_max = 0;    // pushed into the page cache and not dropped; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;     // of those, what the retained cache may have beyond its own where reads are dear
+  uint64_t left_bytes_max = 0;     // of files that were read, left in the page cache for their next use
   // What all files that there are take of the page cache: as long as that much may be left, what is there is not kept
   // as well. UINT64_MAX: it is, whatever the page cache has room for.
   uint64_t data_bytes = UINT64_MAX;
   uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
   uint32_t reads_max = 32;                // under way
   uint64_t chunk_bytes_max = 4 << 20;
-  // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the conveyor.
+  // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the staging.
   uint64_t file_bytes_max = 0;
   // One read in so many is not pushed, so that its READ tells where the reader is; 0: opens are seen, none is needed.
   uint32_t sentinel_every = 64;
 };
 
-// What to do with a file whose bytes have come: first evict others from the warehouse, then put this one in.
+// What to do with a file whose bytes have come: first evict others from the retained cache, then put this one in.
 struct KeepPlan {
   bool keep = false;
   std::vector<EntryNumber> evict;
@@ -58,7 +58,7 @@ struct ReadPlan {
 
 struct Arrival {
   KeepPlan keep;
-  bool hold = true;   // in the conveyor; false: let it go once it is kept
+  bool hold = true;   // in the staging; false: let it go once it is kept
   bool copy = false;  // hold a copy of its own: it will stay longer than its neighbours in the chunk
 };
 
@@ -69,9 +69,9 @@ struct PushPlan {
 
 // What the planner knew of a file when it was seen to be read.
 struct Sight {
-  bool foreseen = false;  // it was to be read about now
-  bool sentinel = false;  // and left out of the page cache on purpose
-  bool ready = false;     // its bytes were in memory
+  bool predicted = false;  // it was to be read about now
+  bool sentinel = false;   // and left out of the page cache on purpose
+  bool ready = false;      // its bytes were in memory
 };
 
 struct PlannerGauges {
@@ -79,13 +79,13 @@ struct PlannerGauges {
   Position position = 0;  // of the front
   Position end = 0;
   uint64_t reads_under_way = 0;
-  uint64_t conveyor_bytes = 0;
+  uint64_t staging_bytes = 0;
   uint64_t kept_bytes = 0;
   uint64_t stock_bytes = 0;  // pushed, or brought in by a reader who is not done with it
   uint64_t left_bytes = 0;   // read, and left in the page cache
   uint64_t ready_files = 0;  // read, and could be pushed
   bool sweeping = false;
-  bool lost = false;  // Progress::lost
+  bool lost = false;  // ReaderPosition::lost
 };
 
 // Planner decides what to read ahead, what to push into the page cache, what to drop from it, and what to keep: how is
@@ -103,15 +103,15 @@ class Planner {
 
   // `disk`: what is known of the disk; the planner learns on. It outlives the planner, so that the planner of the next
   // view begins with it.
-  Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ProgressOptions& progress);
+  Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ReaderPositionOptions& progress);
 
   // Queues an epoch behind those that are there.
   void Append(const Order& order);
   // What is queued and not yet passed, epoch by epoch.
   std::vector<Order> Rest() const;
-  // Forgets all epochs: nothing more is foreseen. What is kept stays, what is held is released.
+  // Forgets all epochs: nothing more is predicted. What is kept stays, what is held is released.
   void Clear();
-  // All files of the store, which fit: reads them in the order of the disk when nothing is foreseen. The page cache
+  // All files of the store, which fit: reads them in the order of the disk when nothing is predicted. The page cache
   // gets them where it has room for everything, else they are kept.
   void Fill(const Order& files);
 
@@ -120,17 +120,17 @@ class Planner {
   // A file was read to its end before it was known here, so the page cache should have it: it is taken for left there,
   // until many of such files turn out not to be.
   void WasRead(EntryNumber file);
-  bool Knows(EntryNumber file) const { return track_.SlotOf(file) != kNoSlot; }
+  bool Knows(EntryNumber file) const { return schedule_.SlotOf(file) != kNoSlot; }
 
   // A file was opened, or its first bytes were asked for; `missed`: by a READ, so that the kernel has its pages now.
   Sight Saw(EntryNumber file, bool missed, uint64_t now_us);
-  // The warehouse has this file although no Arrival said so: found at the start, or put in after a demand read.
+  // The retained cache has this file although no Arrival said so: found at the start, or put in after a demand read.
   void Keeps(EntryNumber file);
   // ... or has it no longer, or could not take it.
   void KeepsNot(EntryNumber file);
   // Whether to keep a file that was let go, nothing being put out for it.
   KeepPlan KeepWithRoom(EntryNumber file);
-  // The warehouse takes less, or more, than was thought: of its own, and lent.
+  // The retained cache takes less, or more, than was thought: of its own, and lent.
   void SetKeptMax(uint64_t bytes, uint64_t lent_bytes) {
     limits_.kept_bytes_max = bytes;
     limits_.lent_bytes_max = lent_bytes;
@@ -139,8 +139,8 @@ class Planner {
   // The machine has more memory to leave what was read in the page cache, or less.
   void SetLeftMax(uint64_t bytes) { limits_.left_bytes_max = bytes; }
 
-  // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ProgressOptions.
-  void SetSight(uint32_t sentinel_every, const ProgressOptions& progress);
+  // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ReaderPositionOptions.
+  void SetSight(uint32_t sentinel_every, const ReaderPositionOptions& progress);
 
   // The next read, or nothing for now; `alone`: without neighbours. Answer: Ended, NotRead or PutBack.
   std::optional<ReadPlan> NextRead(uint64_t now_us, bool alone = false);
@@ -158,9 +158,9 @@ class Planner {
 
   // The file to push next. Answer: Pushed, or PushLost.
   std::optional<PushPlan> NextPush();
-  // Returns whether to keep the file, whatever the outcome was; then it is let go from the conveyor.
+  // Returns whether to keep the file, whatever the outcome was; then it is let go from the staging.
   KeepPlan Pushed(EntryNumber file, PushOutcome outcome);
-  // Instead of Pushed: its bytes were not in the warehouse, and have to be read again.
+  // Instead of Pushed: its bytes were not in the retained cache, and have to be read again.
   void PushLost(EntryNumber file);
   // Of the next `count` reads, the files that are not in the page cache.
   std::vector<EntryNumber> Upcoming(size_t count) const;
@@ -170,17 +170,17 @@ class Planner {
   // The file whose pages to drop next. Answer: Dropped.
   std::optional<EntryNumber> NextDrop();
   void Dropped(EntryNumber file);
-  // Files to let go from the conveyor since the last call.
+  // Files to let go from the staging since the last call.
   std::vector<EntryNumber> TakeReleased();
   // Everything that was pushed is to be dropped from the page cache, and is forgotten.
   std::vector<EntryNumber> TakeStocked();
-  // The warehouse has been emptied; what it had is returned.
+  // The retained cache has been emptied; what it had is returned.
   std::vector<EntryNumber> TakeKept();
 
   // Whether the page cache has room for everything, and has lost next to nothing of it so far.
   bool PagesHoldAll() const;
   PlannerGauges gauges() const;
-  uint32_t files_met() const { return track_.slot_count(); }
+  uint32_t files_met() const { return schedule_.slot_count(); }
   uint64_t TableBytes() const;
 
  private:
@@ -189,7 +189,7 @@ class Planner {
   static constexpr Position kUrgentFilesMin = 32;
 
   uint64_t coming_bytes() const { return reading_bytes_ + making_bytes_; }
-  uint64_t MeanPages() const { return MeanPages(track_.mean_bytes()); }
+  uint64_t MeanPages() const { return MeanPages(schedule_.mean_bytes()); }
   // By what files are pushed. What nobody is known to need and is held only for that goes before what is kept anyway.
   static constexpr Position kHeldNever = kNever - 1;
   Position ReadyKey(Slot slot, Position use) const { return use == kNever && states_[slot].held ? kHeldNever : use; }
@@ -199,7 +199,7 @@ class Planner {
   struct State {
     Position deadline = 0;
     bool reading = false;
-    bool held = false;  // in the conveyor
+    bool held = false;  // in the staging
     bool pushing = false;
     bool brought = false;  // by a READ meanwhile
     bool dropping = false;
@@ -232,7 +232,7 @@ class Planner {
   uint64_t KeptMax() const;
   uint64_t StockMax() const;
   uint64_t StockedBytes() const { return stocked_.bytes() + pushing_bytes_ + dropping_bytes_; }
-  Position ConveyorEnd() const;
+  Position StagingEnd() const;
   uint64_t StockAside() const;
   Position KeepKey(Slot slot, Position use) const;
   KeepPlan PlanKeep(Slot slot, Position use);
@@ -256,8 +256,8 @@ class Planner {
   bool Sweeps() const;
   void ChooseMode();
   uint64_t WorthGap() const;
-  bool TilesMayBeWorthIt() const;
-  bool TilesAreNotWorthIt() const;
+  bool RegionsMayBeWorthIt() const;
+  bool RegionsAreNotWorthIt() const;
   double UnderWayUs() const;
   std::nullopt_t NothingToRead(uint64_t now_us);
   Position NextMissing();
@@ -269,19 +269,19 @@ class Planner {
     uint64_t to = 0;
     uint64_t making = 0;
   };
-  void JoinTile(std::span<const Slot> tile, Position now, uint64_t bytes_max, Joined* joined);
+  void JoinTile(std::span<const Slot> region, Position now, uint64_t bytes_max, Joined* joined);
   ReadPlan VisitTile(Slot slot, Position missing, uint64_t room);
   ReadPlan MakePlan(std::vector<Slot> files);
   void Shorten(Slot evicted, Position use);
   bool IsSentinel(Position position) const;
 
   PlannerLimits limits_;
-  Track track_;
-  Progress progress_;
+  ReadSchedule schedule_;
+  ReaderPosition reader_;
   DiskModel& disk_;
-  Tiles tiles_;
+  DiskRegions regions_;
   std::vector<State> states_;  // by slot
-  UseQueue kept_;              // by the use for which the warehouse has it
+  UseQueue kept_;              // by the use for which the retained cache has it
   UseQueue ready_;             // held or kept, and to be pushed if it is needed
   UseQueue stocked_;
   UseQueue left_;
@@ -305,14 +305,14 @@ class Planner {
   int windows_seen_ = 0;     // of the disk's model
   int windows_in_turn_ = 0;  // that said that it should be the other way
   int mode_windows_ = 0;     // windows_seen_ when sweeps_ was changed
-  int windows_to_try_ = 32;  // so many after that, tiles may be tried again; doubled each time
+  int windows_to_try_ = 32;  // so many after that, regions may be tried again; doubled each time
   std::vector<EntryNumber> released_;
   uint64_t seen_ = 0;                                 // reads
   std::deque<std::pair<Slot, uint64_t>> being_read_;  // by somebody, since so many of them
   uint64_t reads_of_dropped_ = 0;                     // since the front was here:
   Position dropped_since_ = 0;
   uint64_t left_gone_ = 0;      // files that were left and were gone when they were read, since the front was here:
-  Position left_since_ = 0;     // in reads seen, where nothing is foreseen
+  Position left_since_ = 0;     // in reads seen, where nothing is predicted
   uint64_t leave_from_ = 0;     // reads seen, before which nothing is left
   uint64_t assumed_there_ = 0;  // of those that were assumed to be left, and read since
   uint64_t assumed_gone_ = 0;

@@ -48,8 +48,8 @@ bool Planner::StockTakes(Position use, uint64_t bytes) const {
   return stocked_.LastBytes(wanted - StockMax(), [this](Position late) { return late > StockEnd(); });
 }
 
-// The stock's bytes. Where the page cache holds everything, those of the warehouse as well, which then needs few. Where
-// reads are dear the warehouse has most of them, and afterwards what it has not given back yet.
+// The stock's bytes. Where the page cache holds everything, those of the retained cache as well, which then needs few.
+// Where reads are dear the retained cache has most of them, and afterwards what it has not given back yet.
 uint64_t Planner::StockMax() const {
   if (PagesHoldAll()) {
     return limits_.stock_bytes_max + limits_.kept_bytes_max - std::min(limits_.kept_bytes_max, kept_.bytes());
@@ -61,57 +61,57 @@ uint64_t Planner::StockMax() const {
 // The page cache holds what is read from the front to here, beside what the reader may still be reading. No more than
 // has room: what is read too early would have the place of what comes before it.
 Position Planner::StockEnd() const {
-  // In tiles: what comes too early waits in the warehouse anyway.
-  if (Sweeps()) return progress_.front() + StockMax() / track_.mean_bytes();
+  // In regions: what comes too early waits in the retained cache anyway.
+  if (Sweeps()) return reader_.front() + StockMax() / schedule_.mean_bytes();
   const uint64_t files = (StockMax() - StockAside()) / MeanPages();
-  return progress_.front() + files - std::min<uint64_t>(files, progress_.options().lag);
+  return reader_.front() + files - std::min<uint64_t>(files, reader_.options().lag);
 }
 
 // Pushed is what is read from the front to here. Where reads are dear that is little: the kernel may reclaim what waits
-// in the page cache before it is read, and to read it again would cost as much as a whole tile. So the warehouse holds
-// it as well until it was read.
+// in the page cache before it is read, and to read it again would cost as much as a whole region. So the retained cache
+// holds it as well until it was read.
 Position Planner::PushEnd() const {
   if (!Sweeps() || files_per_second_ <= 0) return StockEnd();
   const auto soon = static_cast<Position>(files_per_second_ * kPushAheadSeconds);
-  return std::min(StockEnd(), progress_.front() + std::max(kPushAheadMin, soon));
+  return std::min(StockEnd(), reader_.front() + std::max(kPushAheadMin, soon));
 }
 
-// Without stock the conveyor holds what is read from the front to here, each file in memory of its own. Were it to hold
+// Without stock the staging holds what is read from the front to here, each file in memory of its own. Were it to hold
 // what is read later too, the next file might find no room until the reader has asked for it himself.
-Position Planner::ConveyorEnd() const {
-  return progress_.front() + limits_.conveyor_bytes_max / (track_.mean_bytes() + kMemoryPiece);
+Position Planner::StagingEnd() const {
+  return reader_.front() + limits_.staging_bytes_max / (schedule_.mean_bytes() + kMemoryPiece);
 }
 
 // Left free for what readers bring in by themselves, until the reader is past it and it can be dropped.
 uint64_t Planner::StockAside() const {
-  return std::min(StockMax() / 4, uint64_t{2} * progress_.options().lag * MeanPages());
+  return std::min(StockMax() / 4, uint64_t{2} * reader_.options().lag * MeanPages());
 }
 
 // A reader that maps its files (DALI) opens one and touches its pages a thousand files later. For a quarter of the page
 // cache's window at most: it is taken from what is ahead.
 void Planner::WaitLongerToDrop() {
-  if (progress_.front() > dropped_since_ + kDroppedPlaces || progress_.front() < dropped_since_) {
-    dropped_since_ = progress_.front();
+  if (reader_.front() > dropped_since_ + kDroppedPlaces || reader_.front() < dropped_since_) {
+    dropped_since_ = reader_.front();
     reads_of_dropped_ = 0;
   }
   if (++reads_of_dropped_ < kReadsOfDropped) return;
   reads_of_dropped_ = 0;
-  ProgressOptions options = progress_.options();
+  ReaderPositionOptions options = reader_.options();
   const uint64_t most = StockMax() / MeanPages() / 4;
   options.lag =
       static_cast<uint32_t>(std::max<uint64_t>(options.lag, std::min<uint64_t>(2 * uint64_t{options.lag}, most)));
-  progress_.SetOptions(options);
+  reader_.SetOptions(options);
 }
 
 // One more read was seen. Who asked for a file so many reads ago has it by now.
 void Planner::Count() {
   ++seen_;
-  while (!being_read_.empty() && being_read_.front().second + progress_.options().lag < seen_) {
+  while (!being_read_.empty() && being_read_.front().second + reader_.options().lag < seen_) {
     const Slot slot = being_read_.front().first;
     being_read_.pop_front();
     if (--states_[slot].being_read > 0 || !stocked_.Contains(slot)) continue;
     Leave(slot);
-    // What is not left is about to be dropped, and the warehouse need not give way for so short a time.
+    // What is not left is about to be dropped, and the retained cache need not give way for so short a time.
     if (left_.Contains(slot)) Settle(slot);
   }
 }
@@ -119,7 +119,7 @@ void Planner::Count() {
 // The file has been asked for, in no order that is known. Were its pages dropped for something else before its reader
 // has got the processor to copy them, he would ask again: seen 8,900 times in a row on a busy machine.
 void Planner::StillRead(Slot slot) {
-  stocked_.Move(slot, progress_.front());
+  stocked_.Move(slot, reader_.front());
   ++states_[slot].being_read;
   being_read_.emplace_back(slot, seen_);
 }
@@ -133,7 +133,7 @@ void Planner::Leave(Slot slot) {
     return left_.Move(slot, use);
   }
   if (!stocked_.Contains(slot)) return;
-  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  const uint64_t bytes = Pages(schedule_.PlaceOf(slot).bytes);
   const bool sentinel = use != kNever && IsSentinel(use);
   if (sentinel || !HasRoomToLeave(bytes)) return stocked_.Move(slot, use);
   stocked_.Remove(slot);
@@ -146,9 +146,9 @@ bool Planner::HasRoomToLeave(uint64_t bytes) const {
 
 // Not where sentinels are needed: they are to be missed.
 void Planner::WasRead(EntryNumber file) {
-  const Slot slot = track_.SlotOf(file);
+  const Slot slot = schedule_.SlotOf(file);
   if (slot == kNoSlot || limits_.stock_bytes_max == 0 || limits_.sentinel_every > 0 || Cached(slot)) return;
-  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  const uint64_t bytes = Pages(schedule_.PlaceOf(slot).bytes);
   if (bytes == 0 || !HasRoomToLeave(bytes)) return;
   left_.Add(slot, NextUnread(slot), bytes);
   states_[slot].assumed = true;
@@ -174,10 +174,10 @@ std::optional<Slot> Planner::NextNotLeft() {
 }
 
 // It is there once, and need not be in our memory too: on a virtual machine that gets its memory from the host page by
-// page, another copy may take longer than the read. Where a tile was read for it, it is no memory to count on.
+// page, another copy may take longer than the read. Where a region was read for it, it is no memory to count on.
 bool Planner::PagesHoldAll() const {
-  const bool tiles = Sweeps() && track_.epoch_count() > 0;
-  return limits_.stock_bytes_max > 0 && !tiles && LeftMax() >= limits_.data_bytes;
+  const bool regions = Sweeps() && schedule_.epoch_count() > 0;
+  return limits_.stock_bytes_max > 0 && !regions && LeftMax() >= limits_.data_bytes;
 }
 
 // The file was left, and is not there. One of many is the kernel's right; but where it takes more, what is taken for
@@ -188,14 +188,14 @@ void Planner::FoundGone(Slot slot) {
     if (++assumed_gone_ >= kAssumedGoneMax && assumed_gone_ > assumed_there_) AssumeNothing();
     return;
   }
-  const Position here = track_.epoch_count() > 0 ? progress_.front() : seen_;
+  const Position here = schedule_.epoch_count() > 0 ? reader_.front() : seen_;
   if (here > left_since_ + kGonePlaces || here < left_since_) {
     left_since_ = here;
     left_gone_ = 0;
   }
   if (++left_gone_ < kGoneMax) return;
   left_gone_ = 0;
-  leave_from_ = seen_ + kReadsWithoutLeaving * track_.slot_count();
+  leave_from_ = seen_ + kReadsWithoutLeaving * schedule_.slot_count();
 }
 
 bool Planner::IsSentinel(Position position) const {
@@ -211,10 +211,10 @@ std::pair<Position, Slot> Planner::FirstToPush() const {
       files_per_second_ > 0 ? kPushMargin + static_cast<Position>(files_per_second_ * kPushMarginSeconds) : 0;
   const Position push_end = PushEnd();
   const auto& order = ready_.in_order();
-  for (auto at = order.lower_bound({progress_.front() + margin, 0}); at != order.end(); ++at) {
-    const bool foreseen = at->first < kHeldNever;
-    if (at->first > push_end && (foreseen || !fill_)) break;
-    if (!foreseen || !IsSentinel(at->first)) return *at;
+  for (auto at = order.lower_bound({reader_.front() + margin, 0}); at != order.end(); ++at) {
+    const bool predicted = at->first < kHeldNever;
+    if (at->first > push_end && (predicted || !fill_)) break;
+    if (!predicted || !IsSentinel(at->first)) return *at;
   }
   return {kNever, kNoSlot};
 }
@@ -223,7 +223,7 @@ std::optional<PushPlan> Planner::NextPush() {
   if (limits_.stock_bytes_max == 0) return std::nullopt;
   const auto [use, slot] = FirstToPush();
   if (slot == kNoSlot) return std::nullopt;
-  const uint64_t bytes = Pages(track_.PlaceOf(slot).bytes);
+  const uint64_t bytes = Pages(schedule_.PlaceOf(slot).bytes);
   // What readers have brought in since it was taken up has the place that was left aside for that.
   const uint64_t aside = use == kHeldNever ? 0 : StockAside();
   if (StockedBytes() + bytes > StockMax() - aside) return std::nullopt;
@@ -231,33 +231,33 @@ std::optional<PushPlan> Planner::NextPush() {
   states_[slot].pushed_asked = states_[slot].asked;
   pushing_bytes_ += bytes;
   Settle(slot);
-  return PushPlan{.file = track_.FileOf(slot), .bytes = track_.PlaceOf(slot).bytes};
+  return PushPlan{.file = schedule_.FileOf(slot), .bytes = schedule_.PlaceOf(slot).bytes};
 }
 
 KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
-  const Slot slot = track_.SlotOf(file);
+  const Slot slot = schedule_.SlotOf(file);
   AUGUR_CHECK(slot != kNoSlot);
   State& state = states_[slot];
   AUGUR_CHECK(state.pushing);
   state.pushing = false;
   const bool brought = std::exchange(state.brought, false);
-  const uint64_t bytes = track_.PlaceOf(slot).bytes;
+  const uint64_t bytes = schedule_.PlaceOf(slot).bytes;
   pushing_bytes_ -= Pages(bytes);
   if (outcome != PushOutcome::kPushed) {
     if (brought) TakeBrought(slot);
-    // What nobody is known to need is not worth a stat, where the warehouse takes it as well. A stat that ended after
-    // the push was begun was too late for it.
-    const bool unforeseen = NextUnread(slot) == kNever;
+    // What nobody is known to need is not worth a stat, where the retained cache takes it as well. A stat that ended
+    // after the push was begun was too late for it.
+    const bool unpredicted = NextUnread(slot) == kNever;
     state.unpushable =
-        outcome == PushOutcome::kEnded || state.pushed_asked || (unforeseen && !(fill_ && PagesHoldAll()));
+        outcome == PushOutcome::kEnded || state.pushed_asked || (unpredicted && !(fill_ && PagesHoldAll()));
     state.unknown = outcome == PushOutcome::kUnknown && !state.unpushable;
     KeepPlan plan;
-    if (state.held && unforeseen && !state.unknown) {
+    if (state.held && unpredicted && !state.unknown) {
       if (fill_) plan = PlanKeep(slot, kNever);
       // Its open may be told before its READ comes, which needs it now that it is not in the page cache.
       if (plan.keep) {
         LetGo(slot);
-      } else if (!progress_.IsBeingRead(slot)) {
+      } else if (!reader_.IsBeingRead(slot)) {
         Release(slot);
       }
     }
@@ -268,7 +268,7 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
   if (!Cached(slot)) stocked_.Add(slot, use, Pages(bytes));
   KeepPlan plan;
   if (!kept_.Contains(slot)) {
-    plan = PlanKeep(slot, use == kNever || Sweeps() ? use : track_.NextUse(slot, use + 1));
+    plan = PlanKeep(slot, use == kNever || Sweeps() ? use : schedule_.NextUse(slot, use + 1));
   }
   Settle(slot);
   if (state.held) {
@@ -281,16 +281,16 @@ KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {
 // A READ has brought in the pages of a file while it was pushed, in vain: they are there all the same.
 void Planner::TakeBrought(Slot slot) {
   if (Cached(slot)) return;
-  stocked_.Add(slot, NextUnread(slot), Pages(track_.PlaceOf(slot).bytes));
+  stocked_.Add(slot, NextUnread(slot), Pages(schedule_.PlaceOf(slot).bytes));
   StillRead(slot);
 }
 
 void Planner::PushLost(EntryNumber file) {
-  const Slot slot = track_.SlotOf(file);
+  const Slot slot = schedule_.SlotOf(file);
   AUGUR_CHECK(slot != kNoSlot && states_[slot].pushing);
   states_[slot].pushing = false;
   const bool brought = std::exchange(states_[slot].brought, false);
-  pushing_bytes_ -= Pages(track_.PlaceOf(slot).bytes);
+  pushing_bytes_ -= Pages(schedule_.PlaceOf(slot).bytes);
   kept_.Remove(slot);
   if (brought) TakeBrought(slot);
   Settle(slot);
@@ -298,17 +298,17 @@ void Planner::PushLost(EntryNumber file) {
 
 std::vector<EntryNumber> Planner::Upcoming(size_t count) const {
   std::vector<EntryNumber> files;
-  const Position begin = std::max(progress_.front(), track_.begin());
-  const Position end = std::min(track_.end(), begin + count);
+  const Position begin = std::max(reader_.front(), schedule_.begin());
+  const Position end = std::min(schedule_.end(), begin + count);
   for (Position position = begin; position < end; ++position) {
-    const Slot slot = track_.At(position);
-    if (!Cached(slot)) files.push_back(track_.FileOf(slot));
+    const Slot slot = schedule_.At(position);
+    if (!Cached(slot)) files.push_back(schedule_.FileOf(slot));
   }
   return files;
 }
 
 void Planner::Statted(EntryNumber file) {
-  const Slot slot = track_.SlotOf(file);
+  const Slot slot = schedule_.SlotOf(file);
   if (slot == kNoSlot) return;
   states_[slot].unknown = false;
   states_[slot].asked = true;
@@ -328,15 +328,15 @@ std::optional<Slot> Planner::NextNotStocked() {
     // or somebody else's reads have moved the front. Four times the lag, as workers are behind each other, and as far
     // as readers may be apart where that is little of the window.
     const auto [first_use, first] = stocked_.soonest();
-    const uint64_t apart = std::min<uint64_t>(progress_.options().spread_max, StockMax() / MeanPages() / 8);
-    if (first_use + std::max<Position>(Position{4} * progress_.options().lag, apart) < progress_.front()) {
+    const uint64_t apart = std::min<uint64_t>(reader_.options().spread_max, StockMax() / MeanPages() / 8);
+    if (first_use + std::max<Position>(Position{4} * reader_.options().lag, apart) < reader_.front()) {
       last_use = kNever;
       last = first;
     } else {
       // Or what is read next has come late, and those behind it have taken its place. Where reads are dear, one of
-      // them that the warehouse has as well: it is pushed again later, and nothing is read for it.
+      // them that the retained cache has as well: it is pushed again later, and nothing is read for it.
       const auto [use, slot] = FirstToPush();
-      const Position front = progress_.front();
+      const Position front = reader_.front();
       const bool far = last_use > front && last_use - front > 2 * (use - front);
       if (slot == kNoSlot || !far || (Sweeps() && !kept_.Contains(last))) return std::nullopt;
     }
@@ -354,21 +354,21 @@ std::optional<EntryNumber> Planner::NextDrop() {
   if (!slot) slot = NextNotStocked();
   if (!slot) return std::nullopt;
   Drop(*slot);
-  return track_.FileOf(*slot);
+  return schedule_.FileOf(*slot);
 }
 
 void Planner::Drop(Slot slot) {
   states_[slot].dropping = true;
   states_[slot].assumed = false;
-  dropping_bytes_ += Pages(track_.PlaceOf(slot).bytes);
+  dropping_bytes_ += Pages(schedule_.PlaceOf(slot).bytes);
   Settle(slot);
 }
 
 void Planner::Dropped(EntryNumber file) {
-  const Slot slot = track_.SlotOf(file);
+  const Slot slot = schedule_.SlotOf(file);
   AUGUR_CHECK(slot != kNoSlot && states_[slot].dropping);
   states_[slot].dropping = false;
-  dropping_bytes_ -= Pages(track_.PlaceOf(slot).bytes);
+  dropping_bytes_ -= Pages(schedule_.PlaceOf(slot).bytes);
   Settle(slot);
 }
 
@@ -377,7 +377,7 @@ std::vector<EntryNumber> Planner::TakeStocked() {
   for (UseQueue* pages : {&stocked_, &left_}) {
     while (!pages->empty()) {
       const Slot slot = pages->last().second;
-      files.push_back(track_.FileOf(slot));
+      files.push_back(schedule_.FileOf(slot));
       pages->Remove(slot);
       Drop(slot);
     }

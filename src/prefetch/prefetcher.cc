@@ -12,24 +12,24 @@
 namespace augur {
 namespace {
 
-// After so many files the reader is taken to be done with one (ProgressOptions::lag).
+// After so many files the reader is taken to be done with one (ReaderPositionOptions::lag).
 constexpr uint64_t kLagMin = 2;
 constexpr uint64_t kLagMax = 64;
-// A warehouse that could not take a file is tried again after this time: others may have given memory back.
+// A retained cache that could not take a file is tried again after this time: others may have given memory back.
 constexpr uint64_t kShortOfRoomUs = 1'000'000;
 constexpr uint64_t kRoomEveryUs = 1'000'000;
 
 }  // namespace
 
-Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,
-                       Statistics& statistics, const PrefetcherOptions& options)
+Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
+                       RetainedCache* retained_cache, Statistics& statistics, const PrefetcherOptions& options)
     : store_(std::move(store)),
       engine_(engine),
       cache_(cache),
       statistics_(statistics),
       options_(options),
       opener_(store_),
-      kept_(warehouse != nullptr ? std::make_unique<KeptBlocks>(*store_, *warehouse) : nullptr),
+      kept_(retained_cache != nullptr ? std::make_unique<KeptBlocks>(*store_, *retained_cache) : nullptr),
       chunks_(options.chunk_bytes),
       path_order_(store_, options.order_bytes_max),
       detector_(
@@ -38,7 +38,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, R
             if (!status.ok()) spdlog::debug("what comes next: {}", status.text());
           },
           store_->summary().file_count),
-      aside_(store_->summary().entry_count),
+      inactive_pages_(store_->summary().entry_count),
       pusher_(
           kept_.get(),
           [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
@@ -46,7 +46,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, R
           },
           [this](EntryNumber file) { Post([this, file] { OnDropped(file); }); }) {
   if (!kept_) return;
-  keeper_ = std::make_unique<Keeper>(*kept_, [this](const std::optional<ShownFile>& file, bool kept) {
+  keep_thread_ = std::make_unique<KeepThread>(*kept_, [this](const std::optional<ViewFile>& file, bool kept) {
     Post([this, file, kept] { OnKept(file, kept); });
   });
 }
@@ -66,7 +66,7 @@ Status Prefetcher::Start(PageSink* sink, MountView* view, ViewSource* views) {
   if (views_ != nullptr) ShowView(views_->RootView());
   // Those that carry out come first: what the planning thread begins must end.
   if (sink_ != nullptr) AUGUR_TRY(pusher_.Start(sink_, options_.push_threads));
-  if (keeper_) AUGUR_TRY(keeper_->Start());
+  if (keep_thread_) AUGUR_TRY(keep_thread_->Start());
   chunks_.SetFreeHook([this] { Post([this] { refused_ = false; }); });
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
   thread_ = std::move(thread);
@@ -85,7 +85,7 @@ void Prefetcher::Stop() {
   if (thread_.joinable()) thread_.join();
   opener_.Settle();
   pusher_.Stop();
-  if (keeper_) keeper_->Stop();
+  if (keep_thread_) keep_thread_->Stop();
   chunks_.SetFreeHook({});
   held_.clear();
 }
@@ -119,11 +119,11 @@ void Prefetcher::Run() {
 }
 
 uint64_t Prefetcher::KeptMax() const {
-  return kept_ ? std::min(options_.kept_bytes_max, kept_->warehouse().bytes_max()) : 0;
+  return kept_ ? std::min(options_.kept_bytes_max, kept_->retained_cache().bytes_max()) : 0;
 }
 
 uint64_t Prefetcher::LentMax() const {
-  const uint64_t room = kept_ ? kept_->warehouse().bytes_max() - KeptMax() : 0;
+  const uint64_t room = kept_ ? kept_->retained_cache().bytes_max() - KeptMax() : 0;
   return sink_ != nullptr ? std::min({options_.stock_bytes_max, options_.lent_bytes_max, room}) : 0;
 }
 
@@ -132,7 +132,7 @@ Planner& Prefetcher::planner() {
   PlannerLimits limits;
   limits.kept_bytes_max = KeptMax();
   // A chunk is larger than its records by the gaps in it and by what is aligned.
-  limits.conveyor_bytes_max = options_.chunk_bytes / 10 * 8;
+  limits.staging_bytes_max = options_.chunk_bytes / 10 * 8;
   limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
   limits.lent_bytes_max = LentMax();
   // What is left is to be known, of each file.
@@ -142,9 +142,9 @@ Planner& Prefetcher::planner() {
   }
   limits.table_bytes_max = options_.order_bytes_max;
   limits.reads_max = options_.reads_max;
-  limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.conveyor_bytes_max / 8);
+  limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.staging_bytes_max / 8);
   planner_ = std::make_unique<Planner>([this](EntryNumber number) { return PlaceOf(number); }, disk_, limits,
-                                       ProgressOptions());
+                                       ReaderPositionOptions());
   LookWhatIsSeen();
   LookForRoom();
   return *planner_;
@@ -161,7 +161,7 @@ void Prefetcher::LookWhatIsSeen() {
   const uint64_t file_bytes = Planner::MeanPages(MeanBytes());
   const uint64_t window_bytes = sink_ != nullptr ? options_.stock_bytes_max : options_.chunk_bytes;
   const auto part = static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / file_bytes / 8, kLagMin, kLagMax));
-  ProgressOptions progress;
+  ReaderPositionOptions progress;
   progress.lag = part;
   progress.opens = opens;
   if (!opens) {
@@ -206,8 +206,8 @@ void Prefetcher::LookForRoom() {
   // What is followed goes before what other views have left there, which then is the kernel's to keep or to take.
   const uint64_t room = options_.left_bytes_max();
   const uint64_t all = store_->summary().file_count * Planner::MeanPages(MeanBytes());
-  if (aside_.BytesBeside(shown_view_) + all > room) aside_.Clear();
-  planner_->SetLeftMax(room - aside_.BytesBeside(shown_view_));
+  if (inactive_pages_.BytesBeside(shown_view_) + all > room) inactive_pages_.Clear();
+  planner_->SetLeftMax(room - inactive_pages_.BytesBeside(shown_view_));
 }
 
 // So that opens in these folders are told.
@@ -241,12 +241,12 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
   if (view != shown_view_) return SawElsewhere(view);
   reads_elsewhere_ = 0;
   ++reads_seen_;
-  if (source_ != Source::kOrder && source_ != Source::kForeseen) detector_.Observe(file);
-  if (missed && witness_.read && !options_.opens_asked) WatchFolderOf(file);
+  if (source_ != Source::kOrder && source_ != Source::kPredicted) detector_.Observe(file);
+  if (missed && access_listener_.read && !options_.opens_asked) WatchFolderOf(file);
   if (!planner_) return;
   const Sight sight = planner_->Saw(file, missed, now_us);
   const std::optional<uint64_t> since_us = fetched_.Used(file, missed);
-  if (missed && sight.foreseen) {
+  if (missed && sight.predicted) {
     if (sight.sentinel) {
       statistics_.Add(Stat::kSentinels, 1);
     } else if (!sight.ready) {
@@ -258,20 +258,20 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
 
 // Its pages are in the page cache now, whose bytes nobody counts yet.
 void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes) {
-  if (view != shown_view_) return aside_.Add(view, file, bytes);
+  if (view != shown_view_) return inactive_pages_.Add(view, file, bytes);
   if (planner_ && planner_->Knows(file)) return;
   if (read_unknown_.empty()) read_unknown_.resize(store_->summary().entry_count);
   read_unknown_[file] = true;
 }
 
-void Prefetcher::OnRead(const ShownFile& file, uint32_t reader) {
+void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   // Who opened it was told already.
-  if (witness_.read && !options_.opens_asked) witness_.read(file.view, number, reader);
+  if (access_listener_.read && !options_.opens_asked) access_listener_.read(file.view, number, reader);
   Post([this, view = file.view, number] { Saw(view, number, true, NowUs()); });
 }
 
-void Prefetcher::OnReadToEnd(const ShownFile& file) {
+void Prefetcher::OnReadToEnd(const ViewFile& file) {
   if (sink_ == nullptr) return;
   Post([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
     ReadToEnd(view, number, bytes);
@@ -279,48 +279,48 @@ void Prefetcher::OnReadToEnd(const ShownFile& file) {
 }
 
 // It says who reads, as a READ does, and is told for each file: the witness needs nothing else.
-void Prefetcher::OnOpen(const ShownFile& file, uint32_t reader) {
+void Prefetcher::OnOpen(const ViewFile& file, uint32_t reader) {
   if (reader != 0 && reader == options_.own_process) return;
   const auto number = static_cast<EntryNumber>(file.entry.number);
   statistics_.Add(Stat::kOpens, 1);
-  if (witness_.read) witness_.read(file.view, number, reader);
+  if (access_listener_.read) access_listener_.read(file.view, number, reader);
   Post([this, view = file.view, number] { Saw(view, number, false, NowUs()); });
 }
 
 void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
   statistics_.Add(Stat::kOpens, files.size());
-  if (witness_.opened) witness_.opened(view, files);
+  if (access_listener_.opened) access_listener_.opened(view, files);
   Post([this, view, list = std::vector<EntryNumber>(files.begin(), files.end())] {
     const uint64_t now_us = NowUs();
     for (const EntryNumber file : list) Saw(view, file, false, now_us);
   });
 }
 
-std::optional<Warehouse::Pin> Prefetcher::Find(const ShownFile& file, uint64_t block) {
+std::optional<RetainedCache::Pin> Prefetcher::Find(const ViewFile& file, uint64_t block) {
   return kept_ ? kept_->Find(file, block) : std::nullopt;
 }
 
 // With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every
 // epoch, where least recently used would throw away what is yet to come. Not where the page cache
 // has room for everything.
-void Prefetcher::OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
+void Prefetcher::OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   if (!kept_ || !keep_demand_.load(std::memory_order_relaxed)) return;
   KeepWithRoom(file, block, bytes);
 }
 
 // What was made has cost more than a read: where there is room, it is kept. But the reader's page cache has it now, so
 // in memory of our own only when that has lost it.
-void Prefetcher::OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) {
+void Prefetcher::OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) {
   if (!kept_ || !(again || options_.keeps_read)) return;
   for (uint64_t block = 0; block < file.block_count(); ++block) {
     KeepWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));
   }
 }
 
-void Prefetcher::KeepWithRoom(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) {
+void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
   // Nobody has lent it anything now.
-  const uint64_t room = Warehouse::RoomFor(bytes.size());
-  if (options_.lent_bytes_max > 0 && kept_->warehouse().used_bytes() + room > options_.kept_bytes_max) return;
+  const uint64_t room = RetainedCache::RoomFor(bytes.size());
+  if (options_.lent_bytes_max > 0 && kept_->retained_cache().used_bytes() + room > options_.kept_bytes_max) return;
   kept_->InsertBlock(file, block, bytes);
   if (file.size > kBlockBytes) return;
   Post([this, file] {
@@ -343,7 +343,7 @@ std::vector<std::pair<std::string, std::string>> Prefetcher::Describe() const {
 
 void Prefetcher::Publish() {
   // Beside those that somebody waits for; a difference below zero wraps, and so does the sum.
-  statistics_.Raise(Gauge::kReadsInFlight, flights_ - std::exchange(flights_told_, flights_));
+  statistics_.Raise(Gauge::kReadsInFlight, batch_reads_ - std::exchange(batch_reads_told_, batch_reads_));
   statistics_.Set(Gauge::kPushesWaiting, pushes_);
   statistics_.Set(Gauge::kAheadBytes, chunks_.used_bytes());
   const PlannerGauges gauges = planner_ ? planner_->gauges() : PlannerGauges();
@@ -361,7 +361,7 @@ void Prefetcher::Publish() {
     disk_read_us_ = disk_.read_us();
     disk_bytes_per_second_ = disk_.bytes_per_second();
   }
-  policy_ = gauges.epochs_queued == 0 ? (filling_ ? "fill" : "idle") : gauges.sweeping ? "tiles" : "window";
+  policy_ = gauges.epochs_queued == 0 ? (filling_ ? "fill" : "idle") : gauges.sweeping ? "regions" : "window";
 }
 
 }  // namespace augur

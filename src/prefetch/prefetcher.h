@@ -20,24 +20,24 @@
 #include "base/mutex.h"
 #include "cache/buffer_pool.h"
 #include "cache/record_cache.h"
-#include "cache/warehouse.h"
+#include "cache/retained_cache.h"
 #include "control/statistics.h"
 #include "datasets/path_order.h"
 #include "datasets/sequence_detector.h"
 #include "io/read_engine.h"
-#include "prefetch/aside_pages.h"
+#include "prefetch/batch_read.h"
 #include "prefetch/demand_hooks.h"
 #include "prefetch/fetched_files.h"
-#include "prefetch/flight.h"
-#include "prefetch/foreseen_orders.h"
-#include "prefetch/keeper.h"
+#include "prefetch/inactive_view_pages.h"
+#include "prefetch/keep_thread.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/mount_view.h"
 #include "prefetch/page_sink.h"
 #include "prefetch/planner.h"
+#include "prefetch/predicted_orders.h"
 #include "prefetch/prefetch_control.h"
 #include "prefetch/push_queue.h"
-#include "prefetch/shown_file.h"
+#include "prefetch/view_file.h"
 #include "prefetch/view_orders.h"
 #include "prefetch/view_source.h"
 #include "store/shard_opener.h"
@@ -45,10 +45,10 @@
 namespace augur {
 
 struct PrefetcherOptions {
-  uint64_t kept_bytes_max = 0;   // of the warehouse
+  uint64_t kept_bytes_max = 0;   // of the retained cache
   uint64_t chunk_bytes = 0;      // memory for what is being read ahead, or read and on its way
   uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;   // of those, what the warehouse may have for a time
+  uint64_t lent_bytes_max = 0;   // of those, what the retained cache may have for a time
   uint64_t order_bytes_max = 0;  // memory for orders
   // How much of the page cache there is now for files that were read and will be again; asked once a second while
   // something is followed. None where it is empty.
@@ -61,26 +61,27 @@ struct PrefetcherOptions {
   unsigned push_threads = 1;
 };
 
-// Prefetcher carries out what the Planner decides: reads ahead, keeps in the warehouse, pushes into the page cache,
-// drops behind the reader. It follows orders that it is given, and passes in path order that it recognises by itself;
-// when all of the store fits in the warehouse, it brings the rest of it as well. PREFETCH.md tells how it decides.
+// Prefetcher carries out what the Planner decides: reads ahead, keeps in the retained cache, pushes into the page
+// cache, drops behind the reader. It follows orders that it is given, and passes in path order that it recognises by
+// itself; when all of the store fits in the retained cache, it brings the rest of it as well. PREFETCH.md tells how it
+// decides.
 //
 // It follows one view of the mount at a time, at first that of the root: another is taken up when that alone is read.
 // Of a view's images, records are read, made into what the view shows, and that is kept and pushed as any file is.
 //
 // Safe from any thread. All planning is done by one thread of its own, to which everything that happens is posted, so
-// the planner needs no lock and nobody waits for it; further threads only push, and copy to the warehouse. REQUIRES:
-// what it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that somebody
-// waits for: BlockReader.
-class Prefetcher final : public PrefetchControl, public DemandHooks, public ForeseenOrders {
+// the planner needs no lock and nobody waits for it; further threads only push, and copy to the retained cache.
+// REQUIRES: what it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that
+// somebody waits for: BlockReader.
+class Prefetcher final : public PrefetchControl, public DemandHooks, public PredictedOrders {
  public:
   // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
   static constexpr uint64_t OrderBytes(uint64_t files) {
     return files * (Planner::kBytesPerFile + Planner::kBytesPerLeft + 8 * Planner::kBytesPerRead);
   }
 
-  // `warehouse` may be nullptr: nothing is kept.
-  Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Warehouse* warehouse,
+  // `retained cache` may be nullptr: nothing is kept.
+  Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, RetainedCache* retained_cache,
              Statistics& statistics, const PrefetcherOptions& options);
   // Stops.
   ~Prefetcher() override;
@@ -88,11 +89,11 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   // Who else is told of every read and open that is seen. To be set before Start.
-  struct Witness {
+  struct AccessListener {
     std::function<void(uint32_t view, EntryNumber file, uint32_t reader)> read;
     std::function<void(uint32_t view, std::span<const EntryNumber> files)> opened;
   };
-  void SetWitness(Witness witness) { witness_ = std::move(witness); }
+  void SetAccessListener(AccessListener witness) { access_listener_ = std::move(witness); }
 
   // Begins to work, once the mount is served. Each may be nullptr where there is none. kNoSpace: the system gives no
   // thread.
@@ -110,23 +111,23 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   std::vector<std::pair<std::string, std::string>> Describe() const override;
   DropReport Drop() override;
 
-  // ForeseenOrders.
-  void Foresee(Order order, uint32_t view, bool anew) override;
-  void ForgetForeseen() override;
+  // PredictedOrders.
+  void Predict(Order order, uint32_t view, bool anew) override;
+  void ForgetPredicted() override;
   void NeedOpens(bool needed) override;
   bool FollowsGiven() const override { return order_files_.load(std::memory_order_relaxed) > 0; }
-  uint64_t ForeseenFilesMax() const override;
+  uint64_t PredictedFilesMax() const override;
 
   // DemandHooks.
-  void OnOpen(const ShownFile& file, uint32_t reader) override;
-  void OnRead(const ShownFile& file, uint32_t reader) override;
-  void OnReadToEnd(const ShownFile& file) override;
-  std::optional<Warehouse::Pin> Find(const ShownFile& file, uint64_t block) override;
-  void OnLoaded(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes) override;
-  void OnMade(const ShownFile& file, std::span<const std::byte> bytes, bool again) override;
+  void OnOpen(const ViewFile& file, uint32_t reader) override;
+  void OnRead(const ViewFile& file, uint32_t reader) override;
+  void OnReadToEnd(const ViewFile& file) override;
+  std::optional<RetainedCache::Pin> Find(const ViewFile& file, uint64_t block) override;
+  void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) override;
+  void OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) override;
 
  private:
-  enum class Source { kNothing, kOrder, kForeseen, kSequence };
+  enum class Source { kNothing, kOrder, kPredicted, kSequence };
   // For files that are made of their records.
   using Memories = std::unordered_map<EntryNumber, std::shared_ptr<SealableBuffer>>;
 
@@ -150,8 +151,8 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void ForgetOrders();
   void FollowSequence();
   void FillWhenAllFits();
-  Result<ShownFile> ShownIn(uint32_t view, EntryNumber file) const;
-  Result<ShownFile> Shown(EntryNumber file) const { return ShownIn(shown_view_, file); }
+  Result<ViewFile> ResolveInView(uint32_t view, EntryNumber file) const;
+  Result<ViewFile> Shown(EntryNumber file) const { return ResolveInView(shown_view_, file); }
   FilePlace PlaceIn(uint32_t view, EntryNumber number) const;
   FilePlace PlaceOf(EntryNumber number) const { return PlaceIn(shown_view_, number); }
   uint64_t MeanBytesOf(uint32_t view) const;
@@ -166,22 +167,22 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   void Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
   void ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes);
   void TakeReadUnknown(const Order& files);
-  void OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories);
-  void Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
+  void OnLanded(const std::shared_ptr<BatchRead>& flight, const Memories& memories);
+  void Make(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
             const std::shared_ptr<SealableBuffer>& memory);
-  void Take(const ShownFile& file, std::vector<BlockRef> blocks, const Arrival& arrival);
+  void Take(const ViewFile& file, std::vector<BlockRef> blocks, const Arrival& arrival);
   void OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost);
   void OnDropped(EntryNumber file);
-  void KeepWithRoom(const ShownFile& file, uint64_t block, std::span<const std::byte> bytes);
-  void Keep(const ShownFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
-  void OnKept(const std::optional<ShownFile>& file, bool kept);
+  void KeepWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes);
+  void Keep(const ViewFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
+  void OnKept(const std::optional<ViewFile>& file, bool kept);
   void EvictUnknown(uint64_t bytes);
   void EvictUnknownAhead();
   void OnUnknownEvicted(uint64_t freed_bytes);
-  // Of the warehouse; and what it has room for beyond that, of the stock.
+  // Of the retained cache; and what it has room for beyond that, of the stock.
   uint64_t KeptMax() const;
   uint64_t LentMax() const;
-  bool Busy() const { return flights_ + makes_ + pushes_ + drops_ + keeps_ > 0; }
+  bool Busy() const { return batch_reads_ + makes_ + pushes_ + drops_ + keeps_ > 0; }
   void Wasted(EntryNumber file);
   void CountWasted(EntryNumber file);
   void LetGo(EntryNumber file);
@@ -201,7 +202,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   const PrefetcherOptions options_;
 
   // Constant after Start.
-  Witness witness_;
+  AccessListener access_listener_;
   PageSink* sink_ = nullptr;
   MountView* view_ = nullptr;
   ViewSource* views_ = nullptr;
@@ -225,10 +226,10 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t reads_elsewhere_ = 0;  // of it, since the last one of `shown_view_`
   uint64_t reads_at_turn_ = 0;    // of those seen
   ViewOrders elsewhere_orders_;   // of views that are not followed now, and what comes behind them
-  AsidePages aside_;
+  InactiveViewPages inactive_pages_;
   uint64_t mean_bytes_ = 0;  // 0: not known
-  uint64_t flights_ = 0;
-  uint64_t flights_told_ = 0;  // in Gauge::kReadsInFlight
+  uint64_t batch_reads_ = 0;
+  uint64_t batch_reads_told_ = 0;  // in Gauge::kReadsInFlight
   uint64_t makes_ = 0;
   uint64_t pushes_ = 0;
   uint64_t drops_ = 0;
@@ -237,7 +238,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   uint64_t reads_seen_ = 0;
   uint64_t reads_at_end_ = 0;    // of them, when the front came to the end of the orders
   uint64_t room_asked_us_ = 0;   // when the page cache's room was looked at
-  uint64_t short_since_us_ = 0;  // the warehouse had no room; 0: it has
+  uint64_t short_since_us_ = 0;  // the retained cache had no room; 0: it has
   uint64_t all_known_us_ = 0;    // what it has was found to be known, or another's
   bool evicting_unknown_ = false;
   bool filling_ = false;
@@ -246,9 +247,9 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
   bool opens_ = false;    // are seen
   bool refused_ = false;  // no memory for a chunk: until one is let go
   std::unordered_map<EntryNumber, std::vector<BlockRef>> held_;
-  std::unordered_map<EntryNumber, std::vector<BlockRef>> keeping_;  // not yet in the warehouse
+  std::unordered_map<EntryNumber, std::vector<BlockRef>> keeping_;  // not yet in the retained cache
   FetchedFiles fetched_;
-  std::unordered_set<EntryNumber> probed_;   // whether the warehouse had them: all of the orders of this view
+  std::unordered_set<EntryNumber> probed_;   // whether the retained cache had them: all of the orders of this view
   std::shared_ptr<const Order> filled_;      // all files, once they were to be brought
   std::vector<bool> read_unknown_;           // by entry: read to its end, and not known to the planner then
   std::unordered_set<EntryNumber> watched_;  // folders, or would be if opens were needed
@@ -272,7 +273,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Fore
 
   // Their threads post to this one.
   PushQueue pusher_;
-  std::unique_ptr<Keeper> keeper_;  // when there is a warehouse
+  std::unique_ptr<KeepThread> keep_thread_;  // when there is a retained cache
   std::thread thread_;
 };
 

@@ -35,7 +35,7 @@ void Prefetcher::Queue(const Order& order, Source source) {
   std::vector<EntryNumber> folders;
   for (const EntryNumber file : order) {
     if (!probed_.insert(file).second) continue;
-    const Result<ShownFile> shown = Shown(file);
+    const Result<ViewFile> shown = Shown(file);
     if (!shown.ok()) continue;
     const auto folder = static_cast<EntryNumber>(shown->entry.parent);
     if (watched_.insert(folder).second) folders.push_back(folder);
@@ -97,12 +97,12 @@ void Prefetcher::FollowSequence() {
 }
 
 void Prefetcher::FillWhenAllFits() {
-  if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder || source_ == Source::kForeseen) {
+  if (filling_ || !kept_ || reads_seen_ < kReadsToFill || source_ == Source::kOrder || source_ == Source::kPredicted) {
     return;
   }
   // What must be made takes the processors that the reader needs, and he will ask for it himself.
   if (shown_view_ != 0) return;
-  const uint64_t rounding = store_->summary().file_count * Warehouse::RoomFor(1);
+  const uint64_t rounding = store_->summary().file_count * RetainedCache::RoomFor(1);
   if (store_->summary().record_bytes + rounding > KeptMax()) return;
   if (store_->summary().file_count * Planner::kBytesPerFile > options_.order_bytes_max) return;
   const Result<std::shared_ptr<const Order>> files = path_order_.Files();
@@ -112,28 +112,28 @@ void Prefetcher::FillWhenAllFits() {
   planner().Fill(**files);
   TakeReadUnknown(**files);
   for (const EntryNumber file : **files) {
-    const Result<ShownFile> shown = Shown(file);
+    const Result<ViewFile> shown = Shown(file);
     if (shown.ok() && kept_->Contains(*shown)) planner_->Keeps(file);
   }
 }
 
 // What was found out gives way to what was given. What is read in another view, and what comes behind that, waits until
 // that one is followed.
-void Prefetcher::Foresee(Order order, uint32_t view, bool anew) {
+void Prefetcher::Predict(Order order, uint32_t view, bool anew) {
   Post([this, view, anew, files = std::make_shared<Order>(std::move(order))] {
     if (source_ == Source::kOrder) return;
     if (anew && planner_) planner_->Clear();
     if (anew) elsewhere_orders_.Clear();
     filling_ = false;
     if (view != shown_view_ || !elsewhere_orders_.empty()) return elsewhere_orders_.Add(view, std::move(*files));
-    Queue(*files, Source::kForeseen);
+    Queue(*files, Source::kPredicted);
   });
 }
 
-void Prefetcher::ForgetForeseen() {
+void Prefetcher::ForgetPredicted() {
   Post([this] {
     elsewhere_orders_.Clear();
-    if (source_ == Source::kForeseen) ForgetOrders();
+    if (source_ == Source::kPredicted) ForgetOrders();
   });
 }
 
@@ -141,7 +141,7 @@ void Prefetcher::NeedOpens(bool needed) {
   Post([this, needed] { opens_needed_ = needed; });
 }
 
-uint64_t Prefetcher::ForeseenFilesMax() const {
+uint64_t Prefetcher::PredictedFilesMax() const {
   // Where not all files of the store have room in the tables, each read may be of another one.
   const uint64_t tables = store_->summary().file_count * Planner::kBytesPerFile;
   const uint64_t each = options_.order_bytes_max / kBytesPerFileAndRead;
@@ -150,7 +150,7 @@ uint64_t Prefetcher::ForeseenFilesMax() const {
 }
 
 uint64_t Prefetcher::OrderFilesMax(Place place) const {
-  const uint64_t files_max = ForeseenFilesMax();
+  const uint64_t files_max = PredictedFilesMax();
   if (place == Place::kInstead) return files_max;
   return files_max - std::min(files_max, order_files_.load(std::memory_order_relaxed));
 }

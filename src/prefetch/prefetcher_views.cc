@@ -18,14 +18,14 @@ constexpr uint64_t kMeanOf = 256;
 
 }  // namespace
 
-Result<ShownFile> Prefetcher::ShownIn(uint32_t view, EntryNumber file) const {
+Result<ViewFile> Prefetcher::ResolveInView(uint32_t view, EntryNumber file) const {
   if (views_ != nullptr) return views_->Show(view, file);
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
-  return ShownFile::Original(entry);
+  return ViewFile::Original(entry);
 }
 
 FilePlace Prefetcher::PlaceIn(uint32_t view, EntryNumber number) const {
-  const Result<ShownFile> file = ShownIn(view, number);
+  const Result<ViewFile> file = ResolveInView(view, number);
   if (!file.ok()) return {};
   const Entry& entry = file->entry;
   if (entry.type != EntryType::kFile || entry.shard == kNoShard) return {};
@@ -74,7 +74,7 @@ void Prefetcher::SawElsewhere(uint32_t view) {
   if (++reads_elsewhere_ >= enough) wanted_view_ = view;
 }
 
-// Whether what is read next is foreseen of another view: the order of this one has been read to its end, or nothing is
+// Whether what is read next is predicted of another view: the order of this one has been read to its end, or nothing is
 // known of this one and it is not read now.
 bool Prefetcher::ReadElsewhereNext() const {
   if (elsewhere_orders_.empty() || elsewhere_orders_.next_view() == shown_view_) return false;
@@ -82,7 +82,7 @@ bool Prefetcher::ReadElsewhereNext() const {
     const PlannerGauges now = planner_->gauges();
     if (now.position < now.end) return false;
   }
-  return source_ == Source::kForeseen || (source_ == Source::kNothing && reads_elsewhere_ > 0);
+  return source_ == Source::kPredicted || (source_ == Source::kNothing && reads_elsewhere_ > 0);
 }
 
 // What the page cache has of the view that is followed and is read no longer, about, in bytes.
@@ -99,12 +99,12 @@ uint64_t Prefetcher::ThereBytes() {
 bool Prefetcher::HasRoomBeside(uint64_t there_bytes) const {
   if (sink_ == nullptr || !options_.left_bytes_max) return false;
   const uint64_t all = store_->summary().file_count * Planner::MeanPages(MeanBytesOf(wanted_view_));
-  return aside_.BytesBeside(wanted_view_) + there_bytes + all <= options_.left_bytes_max();
+  return inactive_pages_.BytesBeside(wanted_view_) + there_bytes + all <= options_.left_bytes_max();
 }
 
 // Forgets all files that were met, and leaves the view that was followed for the wanted one: what was pushed is
-// dropped, but where there is room for both it stays for when that view is read again; and what is foreseen is foreseen
-// of the wanted one's files. False: not yet, since something is still under way.
+// dropped, but where there is room for both it stays for when that view is read again; and what is predicted is
+// predicted of the wanted one's files. False: not yet, since something is still under way.
 bool Prefetcher::BeginAnew() {
   if (Busy()) return false;
   const bool turns = wanted_view_ != shown_view_;
@@ -122,7 +122,7 @@ bool Prefetcher::BeginAnew() {
     for (const EntryNumber file : stocked) read_unknown_[file] = true;
     orders = planner_->Rest();
   }
-  if (stays) aside_.Put(left_view, std::move(read_unknown_), there_bytes);
+  if (stays) inactive_pages_.Put(left_view, std::move(read_unknown_), there_bytes);
   planner_.reset();
   held_.clear();
   fetched_ = {};
@@ -142,8 +142,8 @@ bool Prefetcher::BeginAnew() {
   const Source source = std::exchange(source_, Source::kNothing);
   if (turns) {
     ShowView(wanted_view_);
-    read_unknown_ = aside_.Take(shown_view_);
-    if (source == Source::kForeseen) {
+    read_unknown_ = inactive_pages_.Take(shown_view_);
+    if (source == Source::kPredicted) {
       elsewhere_orders_.AddInFront(left_view, std::exchange(orders, {}));
     } else if (source == Source::kSequence) {
       orders.clear();  // a pass is recognised in one view only
@@ -153,7 +153,7 @@ bool Prefetcher::BeginAnew() {
   // An order may have ended just now.
   if (source == Source::kOrder && orders.empty()) order_files_.store(0, std::memory_order_relaxed);
   if (turns) {
-    for (const Order& order : elsewhere_orders_.Take(shown_view_)) Queue(order, Source::kForeseen);
+    for (const Order& order : elsewhere_orders_.Take(shown_view_)) Queue(order, Source::kPredicted);
   }
   return true;
 }

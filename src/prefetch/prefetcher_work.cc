@@ -52,13 +52,13 @@ void Prefetcher::StartReads() {
       MakeWithoutRecords(*plan, memories);
       continue;
     }
-    ++flights_;
+    ++batch_reads_;
     uint64_t wanted = 0;
     for (const ReadPlan::Item& item : plan->items) wanted += item.place.record_bytes;
     statistics_.Add(Stat::kJoinedBytes, plan->bytes - std::min(plan->bytes, wanted));
-    const Flight::Means means = {.store = *store_, .opener = opener_, .engine = engine_, .statistics = statistics_};
-    const auto flight = std::make_shared<Flight>(means, *plan, std::move(chunk));
-    flight->Begin(cache_, [this, memories](const std::shared_ptr<Flight>& landed) {
+    const BatchRead::Means means = {.store = *store_, .opener = opener_, .engine = engine_, .statistics = statistics_};
+    const auto flight = std::make_shared<BatchRead>(means, *plan, std::move(chunk));
+    flight->Begin(cache_, [this, memories](const std::shared_ptr<BatchRead>& landed) {
       Post([this, landed, memories] { OnLanded(landed, memories); });
     });
   }
@@ -81,11 +81,11 @@ bool Prefetcher::AllocateFor(const ReadPlan& plan, Buffer* chunk, Memories* memo
   return true;
 }
 
-// Whether the warehouse has all of it already: another mount of the store has put it there.
+// Whether the retained cache has all of it already: another mount of the store has put it there.
 bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
   if (!kept_) return false;
   for (const ReadPlan::Item& item : plan.items) {
-    const Result<ShownFile> file = Shown(item.file);
+    const Result<ViewFile> file = Shown(item.file);
     if (!file.ok() || !kept_->Contains(*file)) return false;
   }
   planner_->PutBack(plan);
@@ -97,7 +97,7 @@ bool Prefetcher::AlreadyKept(const ReadPlan& plan) {
 bool Prefetcher::AlreadyMade(const ReadPlan& plan) const {
   return std::ranges::all_of(plan.items, [this](const ReadPlan::Item& item) {
     if (!item.place.made) return false;
-    const Result<ShownFile> file = Shown(item.file);
+    const Result<ViewFile> file = Shown(item.file);
     return file.ok() && views_->HasMade(*file);
   });
 }
@@ -105,7 +105,7 @@ bool Prefetcher::AlreadyMade(const ReadPlan& plan) const {
 void Prefetcher::MakeWithoutRecords(const ReadPlan& plan, const Memories& memories) {
   planner_->NotRead(plan);
   for (const ReadPlan::Item& item : plan.items) {
-    const Result<ShownFile> file = Shown(item.file);
+    const Result<ViewFile> file = Shown(item.file);
     if (file.ok()) {
       Make(item, *file, {}, memories.at(item.file));
     } else {
@@ -114,14 +114,14 @@ void Prefetcher::MakeWithoutRecords(const ReadPlan& plan, const Memories& memori
   }
 }
 
-void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight, const Memories& memories) {
-  --flights_;
+void Prefetcher::OnLanded(const std::shared_ptr<BatchRead>& flight, const Memories& memories) {
+  --batch_reads_;
   planner_->Ended(flight->plan(), NowUs());
-  std::vector<Passenger>& passengers = flight->passengers();
+  std::vector<RecordRead>& passengers = flight->passengers();
   for (size_t i = 0; i < flight->plan().items.size(); ++i) {
     const bool ok = i < passengers.size() && passengers[i].ok;
     const ReadPlan::Item& item = flight->plan().items[i];
-    const Result<ShownFile> file = Shown(item.file);
+    const Result<ViewFile> file = Shown(item.file);
     if (!ok || !file.ok()) {
       (void)planner_->Arrived(item, false);
     } else if (file->made) {
@@ -137,7 +137,7 @@ void Prefetcher::OnLanded(const std::shared_ptr<Flight>& flight, const Memories&
   passengers.clear();
 }
 
-void Prefetcher::Make(const ReadPlan::Item& item, const ShownFile& file, std::vector<BlockRef> record,
+void Prefetcher::Make(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
                       const std::shared_ptr<SealableBuffer>& memory) {
   ++makes_;
   views_->MakeAhead(file, std::move(record), memory, [this, item, file, memory](const Status& status) {
@@ -155,7 +155,7 @@ void Prefetcher::Make(const ReadPlan::Item& item, const ShownFile& file, std::ve
 }
 
 // The bytes of a file are there.
-void Prefetcher::Take(const ShownFile& file, std::vector<BlockRef> blocks, const Arrival& arrival) {
+void Prefetcher::Take(const ViewFile& file, std::vector<BlockRef> blocks, const Arrival& arrival) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   fetched_.Fetched(number);
   Keep(file, blocks, arrival.keep);
@@ -171,7 +171,7 @@ void Prefetcher::StartPushes() {
   while (pushes_ < kPushesAhead) {
     const std::optional<PushPlan> plan = planner_->NextPush();
     if (!plan) return;
-    const Result<ShownFile> file = Shown(plan->file);
+    const Result<ViewFile> file = Shown(plan->file);
     if (!file.ok()) {
       (void)planner_->Pushed(plan->file, PushOutcome::kEnded);
       planner_->KeepsNot(plan->file);

@@ -74,7 +74,7 @@ PushOutcome PushQueue::PushAll(const Push& push, bool* lost) {
     if (!push.blocks.empty()) {
       const std::span<const std::byte> bytes = push.blocks[block]->span();
       outcome = sink_->Push(number, block * kBlockBytes, {&bytes, 1});
-    } else if (const std::optional<Warehouse::Pin> pin =
+    } else if (const std::optional<RetainedCache::Pin> pin =
                    kept_ != nullptr ? kept_->Find(push.file, block) : std::nullopt) {
       outcome = sink_->Push(number, block * kBlockBytes, pin->pieces());
     } else {

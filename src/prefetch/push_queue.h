@@ -13,7 +13,7 @@
 #include "cache/record_cache.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/page_sink.h"
-#include "prefetch/shown_file.h"
+#include "prefetch/view_file.h"
 
 namespace augur {
 
@@ -22,15 +22,15 @@ namespace augur {
 class PushQueue {
  public:
   struct Push {
-    ShownFile file;
-    std::vector<BlockRef> blocks;  // none: the warehouse has them
+    ViewFile file;
+    std::vector<BlockRef> blocks;  // none: the retained cache has them
   };
   // Both are called on a thread of the queue. `lost`: the bytes were not where they were thought to be; then `outcome`
   // says nothing.
   using Pushed = std::function<void(Push push, PushOutcome outcome, bool lost)>;
   using Dropped = std::function<void(EntryNumber file)>;
 
-  // `kept` may be nullptr: there is no warehouse.
+  // `kept` may be nullptr: there is no retained cache.
   PushQueue(KeptBlocks* kept, Pushed pushed, Dropped dropped);
   // Stops.
   ~PushQueue();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "prefetch/track.h"
+#include "prefetch/read_schedule.h"
 
 namespace augur {
 

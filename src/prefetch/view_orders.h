@@ -11,7 +11,7 @@
 
 namespace augur {
 
-// ViewOrders are orders that are foreseen of views of the mount that are not followed now, in the sequence in which
+// ViewOrders are orders that are predicted of views of the mount that are not followed now, in the sequence in which
 // they will be read. Not synchronized. Memory: 4 bytes a file.
 class ViewOrders {
  public:

@@ -11,7 +11,7 @@
 #include "cache/record_cache.h"
 #include "cache/sealable_buffer.h"
 #include "datasets/order.h"
-#include "prefetch/shown_file.h"
+#include "prefetch/view_file.h"
 
 namespace augur {
 
@@ -28,15 +28,15 @@ class ViewSource {
   // The one spelling of a view; empty for the original files. REQUIRES: `view` was handed out by a node.
   virtual std::string SpecOf(uint32_t view) const = 0;
   // kNotFound: the view does not show this entry. Others: of the index.
-  virtual Result<ShownFile> Show(uint32_t view, EntryNumber file) const = 0;
+  virtual Result<ViewFile> Show(uint32_t view, EntryNumber file) const = 0;
   // Whether MakeAhead has it without the record: it was made before and lies on a disk. REQUIRES: file.made.
-  virtual bool HasMade(const ShownFile& file) const = 0;
+  virtual bool HasMade(const ViewFile& file) const = 0;
   // Makes the file out of its record, whose blocks are checked, into the first `size` bytes of `memory`, and seals
   // them. REQUIRES: nothing of `memory` is sealed. Who reads the file meanwhile waits for this, before others that
   // nobody waits for; after it he gets these bytes as long as somebody has `memory`. Fails as the file's READ does, and
   // is logged as that. REQUIRES: file.made; `made` has been called before this object ends. Where HasMade said so,
   // `record` may be empty: it is read when it is needed after all.
-  virtual void MakeAhead(const ShownFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
+  virtual void MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                          Made made) = 0;
 };
 

@@ -29,8 +29,8 @@ JobWatch& EpochWatch::Job(JobId id) {
   return *job;
 }
 
-std::optional<EpochWatch::Seen> EpochWatch::See(const Sighting& sighting) {
-  const Streams::Told told = streams_.Take(sighting);
+std::optional<EpochWatch::Seen> EpochWatch::See(const Access& access) {
+  const Streams::Told told = streams_.Take(access);
   // What is told late may be of a job that has ended: that is not made anew.
   const auto known = [this](JobId id) {
     const auto found = jobs_.find(id);

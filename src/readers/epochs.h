@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "readers/sighting.h"
+#include "readers/access.h"
 #include "readers/streams.h"
 
 namespace augur {
@@ -21,7 +21,7 @@ struct FirstRead {
   EntryNumber file = 0;
   // How many reads of this epoch that nobody could be named for came before it: so many at most are this stream's, or
   // that of any other. kUnknown where opens are not told, or this one's not yet.
-  uint32_t unnamed_before = kUnknown;
+  uint32_t unattributed_before = kUnknown;
 };
 
 // What one process reads in an epoch.
@@ -79,7 +79,7 @@ class JobWatch;
 // (validation between the epochs) begins a pass, too. Passes over the same files are epochs of one set.
 //
 // What it cannot see: an epoch of a sampler with replacement has no end; a pass that was broken off in the first sixth
-// and begun again by the same processes goes on for it. Neither is an order that could be foreseen from its beginning.
+// and begun again by the same processes goes on for it. Neither is an order that could be predicted from its beginning.
 //
 // One thread at a time, no clock. Memory: what EpochOptions bounds (twice that for first reads, where vectors grow),
 // 500 KB a job (64 and job 0 at most: 33 MB) and 1 KB a stream in its last four passes, and the table of processes.
@@ -111,7 +111,7 @@ class EpochWatch {
   EpochWatch& operator=(const EpochWatch&) = delete;
 
   // None: it was known already (the open of a READ).
-  std::optional<Seen> See(const Sighting& sighting);
+  std::optional<Seen> See(const Access& access);
   // To be called now and then, once a second say: finds the jobs that have ended.
   void Tick(uint64_t now_us);
   // Ends all jobs, without an event: reads will not be told for a while. A process that reads after that is of a new

@@ -52,11 +52,11 @@ JobWatch::Set* JobWatch::FindSet(uint32_t id) {
   return nullptr;
 }
 
-JobWatch::Pass& JobWatch::Begin(uint64_t unnamed) {
+JobWatch::Pass& JobWatch::Begin(uint64_t unattributed) {
   if (passes_.size() >= kPassesMax) Retire();
   passes_.push_back(std::make_unique<Pass>(next_pass_++, &shared_.budget));
   Pass& pass = *passes_.back();
-  pass.unnamed = unnamed;
+  pass.unattributed = unattributed;
   pass.last_read = number_;
   pass.set = next_set_;
   shared_.events.push_back({.job = id_, .pass = pass.number, .what = EpochWatch::What::kBegun});
@@ -73,7 +73,7 @@ JobWatch::Pass& JobWatch::BeginByProcess(const StreamRead& read) {
     newest = &Begin(shared_.streams.UnnamedBefore(start_us));
   }
   Pass& pass = *newest;
-  pass.unnamed = std::min(pass.unnamed, shared_.streams.UnnamedBefore(start_us));
+  pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(start_us));
   pass.new_processes = true;
   pass.start_us = start_us;
   // What nobody could be named for since the new processes began is theirs.
@@ -96,7 +96,7 @@ void JobWatch::Retire() {
 }
 
 JobWatch::Pass& JobWatch::PassFor(const StreamRead& read) {
-  if (!read.process) return passes_.empty() ? Begin(read.unnamed) : *passes_.back();
+  if (!read.process) return passes_.empty() ? Begin(read.unattributed) : *passes_.back();
   if (passes_.empty()) return BeginByProcess(read);
 
   const Process& process = *read.process;
@@ -132,7 +132,7 @@ JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
   if (read.process) {
     const Process& process = *read.process;
     if (pass.new_processes) {
-      pass.unnamed = std::min(pass.unnamed, shared_.streams.UnnamedBefore(process.facts.start_us));
+      pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(process.facts.start_us));
     }
     pass.scripts.emplace(process.Script().serial, read.time_us);
     pass.streams[id].sharp = process.known && pass.new_processes && id != 0;
@@ -141,7 +141,7 @@ JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
   if (next_set_ == 0) Settle(pass, std::nullopt);
   Follow& follow = follows_[id];
   follow.pass = pass.number;
-  follow.unnamed = read.unnamed;
+  follow.unattributed = read.unattributed;
   return follow;
 }
 
@@ -160,8 +160,8 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   if (id != 0 && read.pool) pass.streams[id].pool = true;
   const bool known = added.to_pass || pass.files.Has(read.file);
   if (id == 0) {
-    unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
-    if (unnamed_.size() > kUnnamedMax) unnamed_.pop_front();
+    unattributed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added.to_pass});
+    if (unattributed_.size() > kUnnamedMax) unattributed_.pop_front();
   }
 
   const SinceRead last{.file = read.file, .added = added, .time_us = read.time_us};
@@ -173,7 +173,7 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   if (known && !beside) follow.bits = std::max(0.0, follow.bits + (added.to_pass ? kNewBits : kAgainBits));
   if (added.to_pass && follow.bits == 0) {
     follow.since.clear();
-    follow.unnamed = read.unnamed;
+    follow.unattributed = read.unattributed;
   } else if (!added.to_pass || !follow.since.empty()) {
     follow.since.push_back(last);
     if (follow.since.size() > kSinceMax) follow.since.erase(follow.since.begin());
@@ -239,19 +239,19 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   if (next == nullptr) {
     const uint32_t from = old.number;
     follow.pass = next_pass_;  // so that it is not forgotten with the old one
-    next = &Begin(follow.unnamed);
+    next = &Begin(follow.unattributed);
     next->from = from;
     next->by_folder = by_folder;
     next->start_us = last.front().time_us;
   }
-  next->unnamed = std::min(next->unnamed, follow.unnamed);
+  next->unattributed = std::min(next->unattributed, follow.unattributed);
   if (set && !next->settled) Settle(*next, set);
   if (id != 0) next->scripts.emplace(read.process->Script().serial, read.time_us);
   next->streams[id].sharp = sharp;
   for (const FirstRead& first : reads) Append(*next, id, id == 0 ? nullptr : read.process, first);
   if (id == 0) {
-    for (size_t i = 0; i < std::min(last.size(), unnamed_.size()); i++) {
-      Unnamed& moved = unnamed_[unnamed_.size() - 1 - i];
+    for (size_t i = 0; i < std::min(last.size(), unattributed_.size()); i++) {
+      Unnamed& moved = unattributed_[unattributed_.size() - 1 - i];
       moved.pass = next->number;
       moved.added = true;
     }
@@ -260,7 +260,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   gone_on.pass = next->number;
   gone_on.folder = by_folder ? follow.away_folder : follow.folder;
   gone_on.in_folder = by_folder ? kAwayReads : follow.in_folder;
-  gone_on.unnamed = read.unnamed;
+  gone_on.unattributed = read.unattributed;
   follow = std::move(gone_on);
 }
 
@@ -384,16 +384,16 @@ void JobWatch::Open(const StreamOpen& open) {
   const size_t look_max = std::min<size_t>(reads.size(), 256);
   for (size_t i = 0; i < look_max; i++) {
     FirstRead& read = reads[reads.size() - 1 - i];
-    if (read.file != open.file || read.unnamed_before != FirstRead::kUnknown) continue;
-    read.unnamed_before = static_cast<uint32_t>(open.unnamed);
+    if (read.file != open.file || read.unattributed_before != FirstRead::kUnknown) continue;
+    read.unattributed_before = static_cast<uint32_t>(open.unattributed);
     return;
   }
 }
 
 void JobWatch::Withdraw(EntryNumber file) {
-  for (size_t i = unnamed_.size(); i-- > 0;) {
-    if (unnamed_[i].file != file) continue;
-    if (Pass* const pass = Find(unnamed_[i].pass)) {
+  for (size_t i = unattributed_.size(); i-- > 0;) {
+    if (unattributed_[i].file != file) continue;
+    if (Pass* const pass = Find(unattributed_[i].pass)) {
       PassStream& stream = pass->streams[0];
       const auto read = std::find_if(stream.reads.rbegin(), stream.reads.rend(),
                                      [file](const FirstRead& first) { return first.file == file; });
@@ -403,17 +403,17 @@ void JobWatch::Withdraw(EntryNumber file) {
       }
       if (stream.read_count > stream.reads.size()) stream.read_count--;
       if (pass->read_count > 0) pass->read_count--;
-      if (unnamed_[i].added) pass->files.Remove(file);
+      if (unattributed_[i].added) pass->files.Remove(file);
     }
-    unnamed_.erase(unnamed_.begin() + static_cast<ptrdiff_t>(i));
+    unattributed_.erase(unattributed_.begin() + static_cast<ptrdiff_t>(i));
     return;
   }
 }
 
 std::vector<JobWatch::Unnamed> JobWatch::TakeUnnamedSince(uint64_t time_us) {
   std::vector<Unnamed> taken;
-  while (!unnamed_.empty() && unnamed_.back().time_us >= time_us) {
-    const Unnamed last = unnamed_.back();
+  while (!unattributed_.empty() && unattributed_.back().time_us >= time_us) {
+    const Unnamed last = unattributed_.back();
     Withdraw(last.file);
     taken.push_back(last);
   }
@@ -427,8 +427,8 @@ void JobWatch::Adopt(const std::vector<Unnamed>& reads) {
   follows_[0].pass = pass.number;
   for (const Unnamed& read : reads) {
     const bool added = Append(pass, 0, nullptr, {.file = read.file}).to_pass;
-    unnamed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added});
-    if (unnamed_.size() > kUnnamedMax) unnamed_.pop_front();
+    unattributed_.push_back({.file = read.file, .time_us = read.time_us, .pass = pass.number, .added = added});
+    if (unattributed_.size() > kUnnamedMax) unattributed_.pop_front();
   }
 }
 
@@ -473,9 +473,10 @@ EpochStart JobWatch::Describe(const Pass& pass) const {
       stream.launch = from.process->Script().launch;
     }
     for (FirstRead& read : stream.reads) {
-      if (read.unnamed_before != FirstRead::kUnknown) read.unnamed_before -= static_cast<uint32_t>(pass.unnamed);
+      if (read.unattributed_before != FirstRead::kUnknown)
+        read.unattributed_before -= static_cast<uint32_t>(pass.unattributed);
     }
-    stream.sure = from.sharp && !stream.reads.empty() && stream.reads.front().unnamed_before == 0;
+    stream.sure = from.sharp && !stream.reads.empty() && stream.reads.front().unattributed_before == 0;
     epoch.streams.push_back(std::move(stream));
   }
   const auto place = [](const EpochStream& stream) {

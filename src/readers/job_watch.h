@@ -70,7 +70,7 @@ class JobWatch {
     std::shared_ptr<const Process> process;
     bool sharp = false;            // no read of it in this pass can have been before the first, if all are told
     bool pool = false;             // some of it was read by another thread than the process's first
-    std::vector<FirstRead> reads;  // unnamed_before counts from the beginning of the program
+    std::vector<FirstRead> reads;  // unattributed_before counts from the beginning of the program
     uint64_t read_count = 0;
   };
   struct Pass {
@@ -86,7 +86,7 @@ class JobWatch {
     uint32_t epoch = 0;
     FileSet files;
     uint64_t read_count = 0;
-    uint64_t unnamed = 0;  // how many reads were told without a name, in all jobs, before it began
+    uint64_t unattributed = 0;  // how many reads were told without a name, in all jobs, before it began
     std::unordered_map<StreamId, PassStream> streams;
     std::unordered_map<uint32_t, uint64_t> scripts;  // when the first reader for it came, by serial
     Order unsettled;                                 // files read while the set is not known
@@ -120,7 +120,7 @@ class JobWatch {
     uint32_t in_folder = 0;       // reads in this folder, one after another
     EntryNumber away_folder = 0;  // the reads after these
     std::vector<SinceRead> away;
-    uint64_t unnamed = 0;  // told before its last read that was surely of `pass`
+    uint64_t unattributed = 0;  // told before its last read that was surely of `pass`
   };
   struct Recent {
     uint64_t number = 0;
@@ -129,7 +129,7 @@ class JobWatch {
 
   Pass* Find(uint32_t number);
   Set* FindSet(uint32_t id);
-  Pass& Begin(uint64_t unnamed);
+  Pass& Begin(uint64_t unattributed);
   // The pass that a new stream begins to read in.
   Pass& PassFor(const StreamRead& read);
   Follow& Start(StreamId id, const StreamRead& read);
@@ -162,7 +162,7 @@ class JobWatch {
   std::unordered_map<EntryNumber, Recent> recent_;
   std::deque<std::pair<EntryNumber, uint64_t>> recent_since_;  // file and Recent::number
   uint64_t number_ = 0;                                        // reads so far
-  std::deque<Unnamed> unnamed_;                                // the last of stream 0
+  std::deque<Unnamed> unattributed_;                           // the last of stream 0
 };
 
 }  // namespace augur

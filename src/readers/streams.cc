@@ -6,70 +6,74 @@
 
 namespace augur {
 
-Streams::Told Streams::Take(const Sighting& sighting) {
+Streams::Told Streams::Take(const Access& access) {
   number_++;
-  if (sighting.read) return {.read = TakeRead(sighting), .open = {}};
-  return TakeOpen(sighting);
+  if (access.read) return {.read = TakeRead(access), .open = {}};
+  return TakeOpen(access);
 }
 
-StreamRead Streams::TakeRead(const Sighting& sighting) {
-  StreamRead read{.file = sighting.file, .time_us = sighting.time_us, .process = nullptr, .unnamed = unnamed_};
-  read.process = processes_.Of(sighting.reader, sighting.time_us);
+StreamRead Streams::TakeRead(const Access& access) {
+  StreamRead read{.file = access.file, .time_us = access.time_us, .process = nullptr, .unattributed = unattributed_};
+  read.process = processes_.Of(access.reader, access.time_us);
   if (read.process) {
     read.stream = read.process->serial;
-    read.job = JobOf(read.process, sighting.time_us);
-    read.pool = read.process->known && sighting.reader != read.process->facts.pid;
+    read.job = JobOf(read.process, access.time_us);
+    read.pool = read.process->known && access.reader != read.process->facts.pid;
   } else {
     invisible_seen_ = true;
-    invisible_seen_us_ = sighting.time_us;
+    invisible_seen_us_ = access.time_us;
   }
   Half half{.number = number_,
-            .time_us = sighting.time_us,
-            .read_us = sighting.time_us,
+            .time_us = access.time_us,
+            .read_us = access.time_us,
             .job = read.job,
             .stream = read.stream,
             .opens = 1};
-  if (const auto it = waiting_.find(sighting.file); it != waiting_.end()) {
+  if (const auto it = waiting_.find(access.file); it != waiting_.end()) {
     const Half& other = it->second;
-    const bool near = sighting.time_us <= other.time_us + kPairUs;
-    if (other.open && sighting.time_us <= other.time_us + kNameUs) {
+    const bool near = access.time_us <= other.time_us + kPairUs;
+    if (other.open && access.time_us <= other.time_us + kNameUs) {
       read.named = true;
       read.named_job = other.job;
       half.opens = 0;
-    } else if (other.stream == read.stream && IsAgain(other, other.read_us + kReadAgainUs, sighting.time_us)) {
+    } else if (other.stream == read.stream && IsAgain(other, other.read_us + kReadAgainUs, access.time_us)) {
       read.again = true;
     } else if (near) {
       half.opens += other.opens;  // two read it at about the same time
     }
   }
-  Wait(sighting.file, half);
+  Wait(access.file, half);
   return read;
 }
 
-Streams::Told Streams::TakeOpen(const Sighting& sighting) {
+Streams::Told Streams::TakeOpen(const Access& access) {
   Told told;
-  Half half{.number = number_, .time_us = sighting.time_us, .open = true};
-  if (const auto it = waiting_.find(sighting.file); it != waiting_.end()) {
+  Half half{.number = number_, .time_us = access.time_us, .open = true};
+  if (const auto it = waiting_.find(access.file); it != waiting_.end()) {
     Half other = it->second;
-    if (other.opens > 0 && sighting.time_us <= other.time_us + kPairUs) {
+    if (other.opens > 0 && access.time_us <= other.time_us + kPairUs) {
       if (other.opens == 1) {
-        told.open = StreamOpen{.file = sighting.file, .job = other.job, .stream = other.stream, .unnamed = unnamed_};
+        told.open =
+            StreamOpen{.file = access.file, .job = other.job, .stream = other.stream, .unattributed = unattributed_};
       }
       other.opens--;
       other.number = number_;
-      other.time_us = sighting.time_us;
-      Wait(sighting.file, other);
+      other.time_us = access.time_us;
+      Wait(access.file, other);
       return told;
     }
-    if (IsAgain(other, other.time_us + kOpenAgainUs, sighting.time_us)) return told;
+    if (IsAgain(other, other.time_us + kOpenAgainUs, access.time_us)) return told;
   }
-  half.job = OnlyJob(sighting.time_us);
-  Wait(sighting.file, half);
-  told.read = StreamRead{
-      .file = sighting.file, .job = half.job, .time_us = sighting.time_us, .process = nullptr, .unnamed = unnamed_};
-  unnamed_++;
-  unnamed_times_.push_back(sighting.time_us);
-  if (unnamed_times_.size() > kUnnamedMax) unnamed_times_.pop_front();
+  half.job = OnlyJob(access.time_us);
+  Wait(access.file, half);
+  told.read = StreamRead{.file = access.file,
+                         .job = half.job,
+                         .time_us = access.time_us,
+                         .process = nullptr,
+                         .unattributed = unattributed_};
+  unattributed_++;
+  unattributed_times_.push_back(access.time_us);
+  if (unattributed_times_.size() > kUnnamedMax) unattributed_times_.pop_front();
   return told;
 }
 
@@ -88,9 +92,9 @@ void Streams::Wait(EntryNumber file, Half half) {
 }
 
 uint64_t Streams::UnnamedBefore(uint64_t time_us) const {
-  const auto later = std::find_if(unnamed_times_.begin(), unnamed_times_.end(),
+  const auto later = std::find_if(unattributed_times_.begin(), unattributed_times_.end(),
                                   [time_us](uint64_t told_us) { return told_us >= time_us; });
-  return unnamed_ - static_cast<uint64_t>(unnamed_times_.end() - later);
+  return unattributed_ - static_cast<uint64_t>(unattributed_times_.end() - later);
 }
 
 JobId Streams::OnlyJob(uint64_t now_us) const {

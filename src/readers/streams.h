@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "readers/access.h"
 #include "readers/process_table.h"
-#include "readers/sighting.h"
 
 namespace augur {
 
@@ -33,7 +33,7 @@ struct StreamRead {
   // The file was told as an open that nobody could be named for, a read of stream 0 in this job; now it is known whose.
   bool named = false;
   JobId named_job = 0;
-  uint64_t unnamed = 0;  // reads that were told of stream 0 before this, in all jobs
+  uint64_t unattributed = 0;  // reads that were told of stream 0 before this, in all jobs
 };
 
 // Of a read that was told, the open is told now. Opens are told in the order in which they were made, reads are ahead
@@ -42,10 +42,10 @@ struct StreamOpen {
   EntryNumber file = 0;
   JobId job = 0;
   StreamId stream = 0;
-  uint64_t unnamed = 0;  // opens that were told before this one and that nobody could be named for, in all jobs
+  uint64_t unattributed = 0;  // opens that were told before this one and that nobody could be named for, in all jobs
 };
 
-// Streams says who read what: it groups sightings by process, and processes into jobs.
+// Streams says who read what: it groups accesses by process, and processes into jobs.
 //
 // A stream is what one process reads, whichever of its threads (tf.data's pool is one stream). A job is one script with
 // its workers, or the scripts of one launch with theirs: the processes that torchrun started are ranks of one run,
@@ -65,7 +65,7 @@ class Streams {
   static constexpr size_t kPairsMax = 8192;
   static constexpr size_t kJobsMax = 64;
 
-  // What a sighting tells: a read, or where a read stands among the opens; neither when it was known.
+  // What a access tells: a read, or where a read stands among the opens; neither when it was known.
   struct Told {
     std::optional<StreamRead> read;
     std::optional<StreamOpen> open;
@@ -74,7 +74,7 @@ class Streams {
   // REQUIRES: `processes` outlives it.
   explicit Streams(ProcessTable* processes) : processes_(*processes) {}
 
-  Told Take(const Sighting& sighting);
+  Told Take(const Access& access);
   // The jobs whose processes have all gone since the last call; they will not come again. Asks the process table for
   // one process a job, mostly.
   std::vector<JobId> TakeEnded();
@@ -110,14 +110,14 @@ class Streams {
   static constexpr size_t kScriptsMax = 64;
   static constexpr size_t kReadersMax = 256;
   static constexpr size_t kUnnamedMax = 4096;
-  // The same file again within so many sightings and so much time is the same read: programs open a file to look at it,
+  // The same file again within so many accesses and so much time is the same read: programs open a file to look at it,
   // then to read it. Opens are told each 5 to 10 ms.
   static constexpr uint64_t kAgainSightings = 8;
   static constexpr uint64_t kReadAgainUs = 10'000;
   static constexpr uint64_t kOpenAgainUs = 25'000;
 
-  StreamRead TakeRead(const Sighting& sighting);
-  Told TakeOpen(const Sighting& sighting);
+  StreamRead TakeRead(const Access& access);
+  Told TakeOpen(const Access& access);
   JobId JobOf(const std::shared_ptr<const Process>& process, uint64_t now_us);
   void Forget(std::list<Job>::iterator job);
   bool IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const;
@@ -133,9 +133,9 @@ class Streams {
   JobId last_job_ = 0;
   std::unordered_map<EntryNumber, Half> waiting_;
   std::deque<std::pair<EntryNumber, uint64_t>> waiting_since_;  // file and Half::number
-  uint64_t number_ = 0;                                         // sightings so far
-  uint64_t unnamed_ = 0;
-  std::deque<uint64_t> unnamed_times_;  // of the last kUnnamedMax of them
+  uint64_t number_ = 0;                                         // accesses so far
+  uint64_t unattributed_ = 0;
+  std::deque<uint64_t> unattributed_times_;  // of the last kUnnamedMax of them
 };
 
 }  // namespace augur

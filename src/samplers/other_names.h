@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "samplers/sampler_spec.h"
+#include "samplers/sampler_description.h"
 
 namespace augur {
 

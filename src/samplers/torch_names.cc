@@ -10,7 +10,7 @@ namespace augur {
 namespace {
 
 using SamplerResult = Result<std::shared_ptr<const Sampler>>;
-constexpr Share::Kind kBatches = Share::Kind::kBatches;
+constexpr RankSubset::Kind kBatches = RankSubset::Kind::kBatches;
 
 SamplerResult Made(TorchRecipe recipe) { return std::shared_ptr<const Sampler>(MakeTorchSampler(std::move(recipe))); }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "samplers/sampler_spec.h"
+#include "samplers/sampler_description.h"
 
 namespace augur {
 

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/cores.h"
 #include "base/thread.h"
-#include "seed_search/courtesy.h"
+#include "seed_search/core_contention.h"
 
 namespace augur {
 namespace {
@@ -34,10 +34,10 @@ class IdleTurn final : public SearchTurn {
   // What a courteous worker looks at.
   struct Signs {
     const RunDelay* delay;
-    const Crowd* crowd;
+    const RunQueueLength* crowd;
   };
   IdleTurn(RunningJob* job, WorkerBoard* board, std::optional<Signs> signs, uint32_t seed)
-      : job_(job), board_(board), signs_(signs), courtesy_(seed) {
+      : job_(job), board_(board), signs_(signs), core_contention_(seed) {
     board_->at_work.fetch_add(1, std::memory_order_relaxed);
   }
   ~IdleTurn() override {
@@ -69,13 +69,13 @@ class IdleTurn final : public SearchTurn {
 
   std::chrono::nanoseconds Away(std::chrono::nanoseconds own) {
     if (!signs_) return {};
-    Courtesy::Look look{
+    CoreContention::Look look{
         .own = own, .crowd = signs_->crowd->Now(), .workers = board_->at_work.load(std::memory_order_relaxed)};
     if (const auto delayed = signs_->delay->Total()) {
       if (delayed_) look.waited = *delayed - *delayed_;
       delayed_ = delayed;
     }
-    return courtesy_.Pass(look);
+    return core_contention_.Pass(look);
   }
 
   void StayAway(std::chrono::nanoseconds away) {
@@ -87,7 +87,7 @@ class IdleTurn final : public SearchTurn {
   RunningJob* const job_;
   WorkerBoard* const board_;
   const std::optional<Signs> signs_;
-  Courtesy courtesy_;
+  CoreContention core_contention_;
   std::optional<std::chrono::nanoseconds> delayed_;
   std::chrono::nanoseconds last_ = ThreadTime();
 };

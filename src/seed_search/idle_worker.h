@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "augur/status.h"
-#include "seed_search/courtesy.h"
+#include "seed_search/core_contention.h"
 #include "seed_search/running_job.h"
 #include "seed_search/wake.h"
 
@@ -22,8 +22,8 @@ struct WorkerBoard {
 };
 
 // IdleWorker is one thread of a Searcher that runs when its core has nothing else to do (SCHED_IDLE; where that is
-// refused, nice 19) and that leaves a core to whoever else wants it (Courtesy). Offer and Retract belong to the clerk.
-// The board must outlive it, a job must until its `workers` is 0.
+// refused, nice 19) and that leaves a core to whoever else wants it (CoreContention). Offer and Retract belong to the
+// clerk. The board must outlive it, a job must until its `workers` is 0.
 class IdleWorker {
  public:
   // `core`: where it stays, if anywhere. Two workers that wait for one core would be courteous to each other: the
@@ -47,7 +47,7 @@ class IdleWorker {
 
   // Constant after construction.
   WorkerBoard* const board_;
-  const Crowd crowd_;
+  const RunQueueLength crowd_;
   std::thread thread_;
   // Own synchronization.
   Wake wake_;

@@ -22,13 +22,13 @@ namespace augur {
 // Searcher runs search jobs beside a training that must not notice.
 //
 // The bet: a machine that trains has cores that wait for the disk or the accelerator, and a thread of the idle class
-// (SCHED_IDLE) that also stays away where it must wait (Courtesy) runs exactly then. So every core gets such a worker,
-// and mostly that is all. Where no core is ever idle, they get under 1 % of one, and a search of 33 core-seconds takes
-// hours. Then the clerk, an ordinary thread that keeps the books, works too, as soon as the owner says by AllowShare
-// that the price is justified: up to that share of one core, less what the idle workers get, measured by the threads'
-// own processor time and spread evenly by sleeping in between. When cores fall idle again it stops by itself. What it
-// costs is known beforehand: the core-seconds of the search, however they are spread; the share only bounds how much at
-// a time.
+// (SCHED_IDLE) that also stays away where it must wait (CoreContention) runs exactly then. So every core gets such a
+// worker, and mostly that is all. Where no core is ever idle, they get under 1 % of one, and a search of 33
+// core-seconds takes hours. Then the clerk, an ordinary thread that keeps the books, works too, as soon as the owner
+// says by AllowShare that the price is justified: up to that share of one core, less what the idle workers get,
+// measured by the threads' own processor time and spread evenly by sleeping in between. When cores fall idle again it
+// stops by itself. What it costs is known beforehand: the core-seconds of the search, however they are spread; the
+// share only bounds how much at a time.
 //
 // Safe from any thread. One job at a time, further ones wait in their order of submission. A worker may lose its core
 // for seconds at any instruction, so workers share nothing but atomics with the others: nobody waits for a lock that

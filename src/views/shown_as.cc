@@ -5,7 +5,7 @@
 
 namespace augur {
 
-Shown ShownAs(const ViewSpec& spec, const Entry& entry) {
+Shown RoleInView(const ViewSpec& spec, const Entry& entry) {
   if (entry.type != EntryType::kFile) return Shown::kOriginal;
   switch (AppearanceOf(spec, entry.image)) {
     case Appearance::kAbsent: return Shown::kAbsent;
@@ -15,11 +15,11 @@ Shown ShownAs(const ViewSpec& spec, const Entry& entry) {
 }
 
 uint64_t ShownSize(const ViewSpec& spec, const Entry& entry) {
-  return ShownAs(spec, entry) == Shown::kRendered ? RenderedSize(spec, entry.image) : entry.size;
+  return RoleInView(spec, entry) == Shown::kRendered ? RenderedSize(spec, entry.image) : entry.size;
 }
 
 std::string_view ShownEnding(const ViewSpec& spec, const Entry& entry) {
-  return ShownAs(spec, entry) == Shown::kRendered ? EndingOf(AppearanceOf(spec, entry.image)) : std::string_view();
+  return RoleInView(spec, entry) == Shown::kRendered ? EndingOf(AppearanceOf(spec, entry.image)) : std::string_view();
 }
 
 }  // namespace augur

@@ -15,7 +15,7 @@ enum class Shown {
   kOriginal,  // itself, under its own name: folders, links, and files that pass through
   kRendered,  // an image, decoded
 };
-Shown ShownAs(const ViewSpec& spec, const Entry& entry);
+Shown RoleInView(const ViewSpec& spec, const Entry& entry);
 
 // Bytes of the file in the view, without its pixels; of a link and a folder as Entry has it. REQUIRES: not absent.
 uint64_t ShownSize(const ViewSpec& spec, const Entry& entry);

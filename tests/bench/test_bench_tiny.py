@@ -144,7 +144,7 @@ def test_compare_hot(tree, tmp_path):
 def test_compare_cold(tree, tmp_path):
     tables = compare(tmp_path, "cold", "--tree", tree, "--rounds", 1, "--threads", "2", "--disk-seconds", "0.2")
     assert [set(table["rounds"]) - {"disk, O_DIRECT"} for table in tables] == [contender_names(cold=True)] * 2
-    assert {"augurfs", "augurfs foresee=off"} < set(tables[0]["rounds"])
+    assert {"augurfs", "augurfs predict=off"} < set(tables[0]["rounds"])
 
 
 def test_compare_scan(tree, tmp_path):

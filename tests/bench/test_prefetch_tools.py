@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
 sys.path.insert(0, str(BENCH))
 import cgroup  # noqa: E402
-import foretold  # noqa: E402
+import given_orders  # noqa: E402
 import mounts  # noqa: E402
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: loop mounts and dropping caches")
@@ -41,18 +41,18 @@ def files_of(tree):
 
 def test_orders_are_shuffles_of_the_files_and_differ(tree, tmp_path):
     paths = files_of(tree)
-    orders = [foretold.listed(file) for file in foretold.write_shuffled(tmp_path, paths, 3, 7)]
+    orders = [given_orders.listed(file) for file in given_orders.write_shuffled(tmp_path, paths, 3, 7)]
     assert all(sorted(order) == paths for order in orders)
     assert len({tuple(order) for order in [*orders, paths]}) == 4
-    assert foretold.size_of(tree, paths) == sum(1000 + number for number in range(20))
+    assert given_orders.size_of(tree, paths) == sum(1000 + number for number in range(20))
 
 
 def test_readfiles_reads_epochs_one_by_one(tree, tmp_path):
     paths = files_of(tree)
-    epochs = [foretold.write_order(tmp_path / "one", paths), foretold.write_order(tmp_path / "two", paths[:5][::-1])]
+    epochs = [given_orders.write_order(tmp_path / "one", paths), given_orders.write_order(tmp_path / "two", paths[:5][::-1])]
     result = json.loads(call(mounts.program("readfiles"), "--root", tree, "--epoch", epochs[0], "--epoch", epochs[1], "--threads", 2))
     assert [epoch["files"] for epoch in result["epochs"]] == [20, 5]
-    assert [epoch["bytes"] for epoch in result["epochs"]] == [foretold.size_of(tree, paths), foretold.size_of(tree, paths[:5])]
+    assert [epoch["bytes"] for epoch in result["epochs"]] == [given_orders.size_of(tree, paths), given_orders.size_of(tree, paths[:5])]
     assert (result["files"], result["failures"]) == (25, 0)
 
 
@@ -88,7 +88,7 @@ def test_listing(tree, tmp_path):
 @root_only
 @pytest.mark.parametrize("what", ["cold", "paced", "unknown", "cpu", pytest.param("throttle", marks=grouped)])
 def test_each_measurement_runs(tmp_path, what):
-    """A fourth of the data must hold the smallest warehouse (4 MiB), and a window some files."""
+    """A fourth of the data must hold the smallest retained cache (4 MiB), and a window some files."""
     names = [f"class{number % 5}/{number:03}.bin" for number in range(240)]
     for number, name in enumerate(names):
         path = tmp_path / "tree" / name
@@ -132,8 +132,8 @@ def test_a_loaders_order_is_known_before_it_reads(tmp_path):
     torch = pytest.importorskip("torch", reason="framework not installed: torch")
     pytest.importorskip("torchvision", reason="framework not installed: torchvision")
     paths = [f"class{number % 3}/{number:02}.npy" for number in range(40)]  # nothing is read
-    listing = foretold.write_order(tmp_path / "listing", paths)
+    listing = given_orders.write_order(tmp_path / "listing", paths)
     call(sys.executable, BENCH / "loader_epoch.py", "--root", tmp_path, "--listing", listing, "--kind", "npy", "--seed", 11,
          "--write-order", tmp_path / "order")
     shuffled = torch.randperm(40, generator=torch.Generator().manual_seed(11)).tolist()
-    assert foretold.listed(tmp_path / "order") == [paths[index] for index in shuffled]
+    assert given_orders.listed(tmp_path / "order") == [paths[index] for index in shuffled]

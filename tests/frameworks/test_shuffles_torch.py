@@ -356,18 +356,18 @@ def test_timm_samplers(order, rng):
 
 
 def test_timm_repeats_as_guessed_without_the_ranks(order, rng):
-    """Unasked, the ranks are not known: all of theirs together is the beginning of what is foreseen, and all but a few of it."""
+    """Unasked, the ranks are not known: all of theirs together is the beginning of what is predicted, and all but a few of it."""
     module = pytest.importorskip("timm.data.distributed_sampler")
     for samples in (200, 256, 1000, rng.randrange(257, 20000)):
-        foreseen = order(samples, 5, "timm-repeat")
+        predicted = order(samples, 5, "timm-repeat")
         for world_size in (1, 2, 3, 8):
             ranks = [module.RepeatAugSampler(range(samples), world_size, rank) for rank in range(world_size)]
             for sampler in ranks:
                 sampler.set_epoch(5)
             read = interleaved([list(sampler) for sampler in ranks])
-            common = min(len(read), len(foreseen))
-            assert read[:common] == foreseen[:common], (samples, world_size)
-            assert abs(len(read) - len(foreseen)) < world_size, (samples, world_size)
+            common = min(len(read), len(predicted))
+            assert read[:common] == predicted[:common], (samples, world_size)
+            assert abs(len(read) - len(predicted)) < world_size, (samples, world_size)
 
 
 def test_ultralytics_loader(order):

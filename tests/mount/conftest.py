@@ -229,7 +229,7 @@ def shared_files():
 def shared_memory():
     """Shared memory without files of ours, before and after; and without a mount of ours where there was none."""
     if shared_files():
-        pytest.skip("somebody's warehouse is in shared memory")
+        pytest.skip("somebody's retained cache is in shared memory")
     was_mounted = os.path.ismount(ROOT_SHARED)
     try:
         yield shared_files
@@ -379,7 +379,7 @@ def own_data(augurpack, room):
 
 @pytest.fixture
 def ahead(ctl, point):
-    """What the mount at `point` foresees, and a reader that it is told of: prefetching.Foresight."""
-    from prefetching import Foresight
+    """What the mount at `point` predicts, and a reader that it is told of: prefetching.Prediction."""
+    from prefetching import Prediction
 
-    return Foresight(ctl, point)
+    return Prediction(ctl, point)

@@ -63,7 +63,7 @@ class DataSet:
         assert hashlib.blake2b(content).digest() == self.sums[path], f"{path}: wrong bytes"
 
 
-class Foresight:
+class Prediction:
     """A mount's prefetch, asked and told from outside."""
 
     def __init__(self, augurctl, point, prefix=()):

@@ -79,7 +79,7 @@ def test_tar_that_was_cut(room, mounts, point, adopted, tars, moment):
     last = max(files, key=lambda name: content.index(files[name]))
     if moment == "before":
         os.truncate(tars[0], content.index(files[last]))
-    process = mounts.foreground(adopted, point, "foresee=off")
+    process = mounts.foreground(adopted, point, "predict=off")
     assert_right(point, OTHERS)
     if moment == "while mounted":
         assert_right(point, {b"one": files[b"one"]})

@@ -83,7 +83,7 @@ def test_status_is_one_screen(room, mounts, point, small_store, ctl):
     wait_until(lambda: run([ctl, "status", point]).stdout.startswith("order known: "), lambda: run([ctl, "status", point]).stdout)
     without = room / "without"
     without.mkdir()
-    mounts.mount(small_store, without, "foresee=off")
+    mounts.mount(small_store, without, "predict=off")
     assert run([ctl, "status", without]).stdout.startswith("order not worked out: ")
 
 

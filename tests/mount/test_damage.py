@@ -130,7 +130,7 @@ def test_index_made_shorter_before_it_was_used(room, mounts, point, augurpack):
             (tree / f"{folder}" / f"{number:05}").write_bytes(b"x")
     copy = pack(augurpack, tree, room / "wide.augur")
     (index,) = copy.glob("index-*")
-    process = mounts.foreground(copy, point, "foresee=off")
+    process = mounts.foreground(copy, point, "predict=off")
     os.truncate(index, 65536)
     assert errno_of(os.listdir, point / "2") == errno.EIO
     assert (point / ".augur" / "stats.json").read_bytes()

@@ -100,7 +100,7 @@ def test_a_hostile_store_does_not_poison_shared_memory(room, mounts, point, augu
         shutil.copytree(store, path)
         pid = mounts.mount(path, point, "memory=256M", "cache=shm", "cache-outlives")
         assert right(data, level)
-        wait_until(lambda: '"warehouse_blocks": 0' not in (point / ".augur" / "stats.json").read_text(encoding="ascii"), "it is kept")
+        wait_until(lambda: '"retained_cache_blocks": 0' not in (point / ".augur" / "stats.json").read_text(encoding="ascii"), "it is kept")
         end_mount(pid, point, "umount")
         assert len(shared_memory()) == 1
         drop_caches()

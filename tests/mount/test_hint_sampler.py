@@ -8,14 +8,14 @@ import sys
 
 import pytest
 from conftest import needs_root, run, wait_until
-from prefetching import DataSet, Foresight
+from prefetching import DataSet, Prediction
 
 pytest.importorskip("torch")
 pytestmark = needs_root
 
 FILES = 600
 BATCH = 20
-MISSES_MAX = 0.2  # of an unforeseen epoch nearly all files take a request
+MISSES_MAX = 0.2  # of an unpredicted epoch nearly all files take a request
 
 # Reads one batch for each line that it gets, and says so. The paths are sorted as those of the store's path order are.
 READER = """
@@ -104,7 +104,7 @@ def readers():
 def mount(room, mounts, point, data, augurctl):
     """The data set mounted; nothing is remembered from other runs (own_cache_home)."""
     mounts.mount(data.store, point)
-    return Foresight(augurctl, point)
+    return Prediction(augurctl, point)
 
 
 def give_hint(mount, *words):
@@ -118,12 +118,12 @@ def facts(mount):
     return mount.status()["mount"]
 
 
-def foreseen(mount):
-    return " ".join(text for name, text in facts(mount).items() if name.startswith("foreseen"))
+def predicted(mount):
+    return " ".join(text for name, text in facts(mount).items() if name.startswith("predicted"))
 
 
 def locked_as_hinted(mount):
-    return "as hinted" in foreseen(mount) and "nothing now" not in foreseen(mount)
+    return "as hinted" in predicted(mount) and "nothing now" not in predicted(mount)
 
 
 def read_without_requests(mount, reader, batches):
@@ -153,7 +153,7 @@ def test_distributed_hinted_before_the_first_read(mount, readers):
     assert "hint_dropped" not in facts(mount)
     # What was found is told when the script is over, too.
     reader.close()
-    wait_until(lambda: "of a job that has ended: torch DistributedSampler, seed 70007" in foreseen(mount), "the finding is still told")
+    wait_until(lambda: "of a job that has ended: torch DistributedSampler, seed 70007" in predicted(mount), "the finding is still told")
 
 
 def test_random_sampler_hinted_in_mid_epoch(mount, readers):
@@ -179,7 +179,7 @@ def test_fastai_hinted(mount, readers):
 
 def test_fastai_of_a_common_seed_is_found(mount, readers):
     reader = readers(mount.point, "fastai", 42)
-    wait_until(lambda: "fastai DataLoader, seed 42" in foreseen(mount) or reader.read() or False, "it is found")
+    wait_until(lambda: "fastai DataLoader, seed 42" in predicted(mount) or reader.read() or False, "it is found")
 
 
 def test_wrong_hints_are_dropped_and_told(mount, readers):
@@ -229,7 +229,7 @@ def test_what_does_not_resolve_is_refused(mount, augurctl):
     assert "hint" not in json.loads(run([augurctl, "status", "--json", mount.point]).stdout)["mount"]
 
 
-def test_without_foresight_the_cure_is_said(room, mounts, point, data, augurctl):
-    mounts.mount(data.store, point, "foresee=off")
+def test_without_prediction_the_cure_is_said(room, mounts, point, data, augurctl):
+    mounts.mount(data.store, point, "predict=off")
     done = run([augurctl, "hint", point, "--sampler", "distributed"])
-    assert done.returncode == 2 and "-o foresee=off" in done.stderr, done.stderr
+    assert done.returncode == 2 and "-o predict=off" in done.stderr, done.stderr

@@ -14,7 +14,7 @@ import sys
 
 import pytest
 from conftest import NOBODY, as_user, is_running, needs_root, run, wait_until
-from prefetching import LARGE, SMALL, DataSet, Foresight, log_of
+from prefetching import LARGE, SMALL, DataSet, Prediction, log_of
 
 pytestmark = needs_root
 
@@ -146,7 +146,7 @@ def test_wrong_lines_are_named(room, mounts, point, data, ahead):
 
 def test_another_users_hint_is_refused(room, mounts, point, data, ctl, ahead):
     mounts.mount(data.store, point, SMALL, "allow_other")
-    stranger = Foresight(ctl, point, as_user())
+    stranger = Prediction(ctl, point, as_user())
     done = stranger.try_hint(data.paths)
     assert done.returncode == 2 and "only root and the user who mounted" in done.stderr
     assert ahead.counters()["orders_accepted"] == 0
@@ -159,7 +159,7 @@ def test_drop(room, mounts, point, data, ahead):
     ahead.hint(order)
     ahead.follow(data, order[:200])
     dropped = ahead.drop()
-    assert dropped["stocked_bytes"] > 0 or dropped["warehouse_bytes"] > 0
+    assert dropped["stocked_bytes"] > 0 or dropped["retained_cache_bytes"] > 0
     for path in order[200:]:
         data.check(point, path)
     ahead.wait_for_the_end(data)
@@ -185,7 +185,7 @@ def test_listing_order_is_recognised(room, mounts, point, augurpack, ctl):
     folder.mkdir()
     data = DataSet(augurpack, folder, 1500, 8_000)
     mounts.mount(data.store, point, SMALL, "cache=none")
-    ahead = Foresight(ctl, point)
+    ahead = Prediction(ctl, point)
     ahead.scan()
     for path in data.paths[:100]:
         data.check(point, path)
@@ -265,9 +265,9 @@ def test_asked_opens_need_no_inotify(data, ahead, mount_without_inotify):
     assert "max_user_instances" not in log.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("foresee", ["on", "off"])
-def test_asked_opens_are_counted(room, mounts, point, data, ahead, foresee):
-    mounts.mount(data.store, point, SMALL, "observe=open", f"foresee={foresee}")
+@pytest.mark.parametrize("predict", ["on", "off"])
+def test_asked_opens_are_counted(room, mounts, point, data, ahead, predict):
+    mounts.mount(data.store, point, SMALL, "observe=open", f"predict={predict}")
     for path in data.paths[:5] * 2:
         data.check(point, path)
     assert ahead.counters()["opens"] == 10

@@ -15,7 +15,7 @@ import time
 
 import pytest
 from conftest import PATIENCE_S, drop_caches, is_running, needs_root, run, wait_until
-from prefetching import DataSet, Foresight
+from prefetching import DataSet, Prediction
 
 pytestmark = needs_root
 
@@ -23,7 +23,7 @@ ROUND_S = 6
 WRONG_BYTES, FAILED = 10, 11  # what a reader ends with
 # In the end, when what is kept has been dropped. (buffer_bytes is what the record cache has; inodes go when the kernel likes.)
 ZERO_GAUGES = ("reads_in_flight", "pushes_waiting", "orders_queued", "stocked_bytes", "ahead_bytes", "rendered_held_bytes",
-               "warehouse_bytes", "warehouse_blocks")
+               "retained_cache_bytes", "retained_cache_blocks")
 
 
 def read(path, by_map):
@@ -100,8 +100,8 @@ def disturb(data, ahead, order, chance, hinted):
 
 
 def read_rest(room, point, data, ahead, hinted, chance):
-    """Reads what is still foreseen, by one reader and in its order, until nothing is: the last files, of which an open may be
-    lost, are waited for only until enough others were read. What the daemon has foreseen of the readers ends with them."""
+    """Reads what is still predicted, by one reader and in its order, until nothing is: the last files, of which an open may be
+    lost, are waited for only until enough others were read. What the daemon has predicted of the readers ends with them."""
     end = time.monotonic() + 4 * PATIENCE_S
     while (gauges := ahead.gauges())["orders_queued"] > 0:
         assert time.monotonic() < end, ahead.status()
@@ -122,7 +122,7 @@ def test_stress(room, mounts, point, augurpack, augurctl, shared_memory):
     folder = room / "data"
     folder.mkdir()
     data = DataSet(augurpack, folder, 700, 100_000, seed)
-    ahead = Foresight(augurctl, point)
+    ahead = Prediction(augurctl, point)
     for number, (options, kill) in enumerate([(["memory=40M"], False), (["memory=64M", "cache=shm"], True),
                                               (["memory=64M", "cache=shm"], False), (["memory=48M", "cache=none", "stock=off"], False)]):
         pid = mounts.mount(data.store, point, *options)

@@ -52,7 +52,7 @@ def test_users_of_a_group_share(room, mounts, store, ctl, users_may_mount, share
         mounts.mount(store, folder, "memory=256M", "cache=shm", f"cache-group={group}", prefix=member)
         assert run([*member, "cat", folder / "plain.JPEG"]).returncode == 0
         status = json.loads(run([*member, "cat", folder / ".augur" / "stats.json"]).stdout)
-        counters.append((status["counters"]["warehouse_hits"] > 0, status["counters"]["disk_reads"] > 0))
+        counters.append((status["counters"]["retained_cache_hits"] > 0, status["counters"]["disk_reads"] > 0))
     assert counters == [(False, True), (True, False), (False, True)]
     (path,) = shared_memory()
     info = os.stat(path)

@@ -28,7 +28,7 @@ def disk(room, mounts, augurpack, data):
     point = room / "disk"
     point.mkdir()
     store = pack(augurpack, data.store, room / "store-of-the-store")
-    pid = mounts.mount(store, point, "foresee=off", "allow_other")
+    pid = mounts.mount(store, point, "predict=off", "allow_other")
     try:
         yield point, pid
     finally:
@@ -36,7 +36,7 @@ def disk(room, mounts, augurpack, data):
             os.kill(pid, signal.SIGCONT)
 
 
-@pytest.mark.parametrize("options", [["io=uring"], ["io=pread"], ["foresee=off"]])
+@pytest.mark.parametrize("options", [["io=uring"], ["io=pread"], ["predict=off"]])
 def test_detaches_while_the_disk_does_not_answer(room, mounts, point, data, disk, options):
     """The mount point is free at once, and within the daemon's patience readers get an error; nothing waits for the disk."""
     folder, source = disk

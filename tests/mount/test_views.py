@@ -359,7 +359,7 @@ def test_an_image_that_cannot_be_decoded(room, mounts, point, view_store):
 
 def test_many_readers_at_once(room, mounts, point, view_store):
     """W10: all get the same bytes, and what many want at the same time is decoded once for them."""
-    mounts.mount(view_store, point, "memory=64M", "decode-threads=3", "foresee=off")
+    mounts.mount(view_store, point, "memory=64M", "decode-threads=3", "predict=off")
     paths = [path for path in IMAGES if path != "photos/large.JPEG"]
     wanted = {path: array(IMAGES[path]) for path in paths}
 
@@ -395,7 +395,7 @@ def test_memory_stays_within_the_budget(room, mounts, point, view_store):
 def test_little_memory(room, mounts, point, view_store):
     """W11: what does not fit is EIO with the cure in the log; what fits is served."""
     log = room / "log"
-    mounts.mount(view_store, point, f"log={log}", "memory=32M", "foresee=on")
+    mounts.mount(view_store, point, f"log={log}", "memory=32M", "predict=on")
     assert errno_of((view(point, "npy+size=3000") / "top.npy").read_bytes) == errno.EIO
     assert re.search(r"error: .*top\.jpg.*mount with memory= of about", log.read_text(encoding="utf-8"))
     assert numpy.array_equal(numpy.load(view(point, "npy") / "top.npy"), array(IMAGES["top.jpg"]))

@@ -7,7 +7,7 @@ from conftest import drop_caches, end_mount, needs_root, wait_until
 pytest.importorskip("numpy")
 pytest.importorskip("PIL")
 
-from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewForesight, extents, place_of, spoil  # noqa: E402
+from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewPrediction, extents, place_of, spoil  # noqa: E402
 
 pytestmark = needs_root
 
@@ -19,7 +19,7 @@ def test_hinted_images_are_there_before_they_are_opened(room, mounts, point, vie
     """W15: decoded and in the page cache, whether they fit or not."""
     mounts.mount(view_images_store, point, *options)
     data = ViewData(view_images_store, view_images, spec, place_of(spec))
-    ahead = ViewForesight(ctl, point, place_of(spec))
+    ahead = ViewPrediction(ctl, point, place_of(spec))
     ahead.scan()
     # The first reads say which view it is.
     for path in data.shuffled(0)[:8]:
@@ -36,18 +36,18 @@ def read_all(point, data, seed):
 
 def read_until_kept(point, data, ahead):
     read_all(point, data, 1)
-    wait_until(lambda: ahead.gauges()["warehouse_blocks"] == len(data.paths), "all is kept")
+    wait_until(lambda: ahead.gauges()["retained_cache_blocks"] == len(data.paths), "all is kept")
 
 
 def test_what_fits_is_decoded_until_it_is_kept(room, mounts, point, view_images_store, view_images, ctl):
     """W16: what was made is kept as any file is, when the page cache has lost it."""
     mounts.mount(view_images_store, point, SMALL)
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     read_all(point, data, 0)
     ahead.wait_idle()
     # Some are taken for others that were made before.
-    assert ahead.gauges()["warehouse_blocks"] < len(data.paths) / 8
+    assert ahead.gauges()["retained_cache_blocks"] < len(data.paths) / 8
     drop_caches()
     read_all(point, data, 1)
     ahead.wait_idle()
@@ -56,7 +56,7 @@ def test_what_fits_is_decoded_until_it_is_kept(room, mounts, point, view_images_
         drop_caches()
         read_all(point, data, seed)
     assert ahead.counters()["images_decoded"] == decoded, ahead.status()
-    assert ahead.counters()["warehouse_hits"] > 0
+    assert ahead.counters()["retained_cache_hits"] > 0
 
 
 @pytest.mark.parametrize("end", ["umount", "kill"])
@@ -64,7 +64,7 @@ def test_a_restarted_daemon_decodes_nothing(room, mounts, point, view_images_sto
     """W16: nor does another mount of the store on the same host."""
     pid = mounts.mount(view_images_store, point, SMALL, "cache=shm", "cache-outlives")
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     read_until_kept(point, data, ahead)
     end_mount(pid, point, end)
     assert len(shared_memory()) == 1
@@ -80,7 +80,7 @@ def test_wrong_bytes_in_shared_memory_are_not_delivered(room, mounts, point, vie
     """W16: what a former daemon has left is checked before it is handed out."""
     pid = mounts.mount(view_images_store, point, SMALL, "cache=shm", "cache-outlives")
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     read_until_kept(point, data, ahead)
     end_mount(pid, point, "umount")
     (path,) = shared_memory()
@@ -98,7 +98,7 @@ def test_what_was_read_before_its_order_was_known_is_not_brought_again(room, mou
     """W15: it lies in the page cache; but what the kernel has given away is."""
     mounts.mount(view_images_store, point, SMALL)
     data = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     read_all(point, data, 0)
     ahead.wait_idle()
     before = ahead.counters()
@@ -114,7 +114,7 @@ def test_a_view_as_the_root(room, mounts, point, view_images_store, view_images,
     """W15: an order names the files as the mount does."""
     mounts.mount(view_images_store, point, SMALL, f"view={LARGE_SPEC}")
     data = ViewData(view_images_store, view_images, LARGE_SPEC, "")
-    ahead = ViewForesight(ctl, point, "")
+    ahead = ViewPrediction(ctl, point, "")
     ahead.scan()
     ahead.assert_reads_ahead(data)
     done = ahead.try_hint(["class0/0000.JPEG"])
@@ -125,7 +125,7 @@ def test_two_views_in_turn(room, mounts, point, view_images_store, view_images, 
     """W15: training in one and validation in another: where there is room for both, neither is dropped for the other."""
     mounts.mount(view_images_store, point, SMALL)
     views = [ViewData(view_images_store, view_images, spec, place_of(spec)) for spec in (SPEC, LARGE_SPEC)]
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     for _ in range(4):
         for data in views:
             for path in sorted(data.paths):
@@ -143,7 +143,7 @@ def test_one_view_after_another(room, mounts, point, view_images_store, view_ima
     mounts.mount(view_images_store, point, SMALL)
     for spec in (SPEC, LARGE_SPEC, SPEC):
         data = ViewData(view_images_store, view_images, spec, place_of(spec))
-        ahead = ViewForesight(ctl, point, place_of(spec))
+        ahead = ViewPrediction(ctl, point, place_of(spec))
         ahead.scan()
         for path in data.shuffled(0)[:80]:
             data.check(point, path)

@@ -10,7 +10,7 @@ from conftest import NOBODY, drop_caches, end_mount, needs_root, pack, wait_unti
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
-from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewForesight, place_of, spoil  # noqa: E402
+from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewPrediction, place_of, spoil  # noqa: E402
 
 pytestmark = needs_root
 
@@ -42,9 +42,9 @@ def fill(mounts, point, data, ahead, *options):
 
 
 @pytest.mark.parametrize("how", ["umount", "kill"])
-@pytest.mark.parametrize("options", [["io=pread"], ["foresee=off"], ["decoded-cache-size=64M"]], ids=lambda options: options[0])
+@pytest.mark.parametrize("options", [["io=pread"], ["predict=off"], ["decoded-cache-size=64M"]], ids=lambda options: options[0])
 def test_a_later_run_decodes_nothing(room, mounts, point, data, ctl, how, options):
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     cache = f"decoded-cache={room / 'decoded'}"
     end_mount(fill(mounts, point, data, ahead, cache, *options), point, how)
     mounts.mount(data.store, point, *WITHOUT, cache, *options)
@@ -62,7 +62,7 @@ def test_a_large_image_is_kept_too(room, mounts, point, augurpack, ctl):
     (room / "tree").mkdir()
     Image.fromarray(pixels).save(room / "tree" / "large.png", compress_level=0)
     store = pack(augurpack, room / "tree", room / "large.augur")
-    ahead = ViewForesight(ctl, point, place_of("npy"))
+    ahead = ViewPrediction(ctl, point, place_of("npy"))
     for run in range(2):
         pid = mounts.mount(store, point, "memory=2G", "cache=none", "stock=off", f"decoded-cache={room / 'decoded'}")
         assert numpy.array_equal(numpy.load(point / place_of("npy") / "large.npy"), pixels)
@@ -80,11 +80,11 @@ def test_the_default_size_leaves_room_for_others(room, mounts, point, data, ctl)
     os.truncate(folder / "mine", 1 << 42)
     mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}")
     space = os.statvfs(folder)
-    assert ViewForesight(ctl, point, place_of(SPEC)).gauges()["decoded_cache_bytes_max"] <= space.f_bavail * space.f_frsize * 0.6
+    assert ViewPrediction(ctl, point, place_of(SPEC)).gauges()["decoded_cache_bytes_max"] <= space.f_bavail * space.f_frsize * 0.6
 
 
 def test_what_is_hinted_comes_from_it(room, mounts, point, data, ctl):
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     cache = f"decoded-cache={room / 'decoded'}"
     end_mount(fill(mounts, point, data, ahead, cache), point, "umount")
     mounts.mount(data.store, point, SMALL, cache)
@@ -99,7 +99,7 @@ def test_what_is_hinted_comes_from_it(room, mounts, point, data, ctl):
 
 
 def test_wrong_bytes_are_not_delivered(room, mounts, point, data, ctl):
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     folder = room / "decoded"
     end_mount(fill(mounts, point, data, ahead, f"decoded-cache={folder}"), point, "umount")
     spoilt = sum(spoil(file, 0, file.stat().st_size) for file in folder.iterdir() if file.is_file())
@@ -114,7 +114,7 @@ def test_wrong_bytes_are_not_delivered(room, mounts, point, data, ctl):
 def test_a_bound_holds(room, mounts, point, view_images_store, view_images, ctl):
     """27 MB of arrays, of which 16 MiB may be kept."""
     data = ViewData(view_images_store, view_images, LARGE_SPEC, place_of(LARGE_SPEC))
-    ahead = ViewForesight(ctl, point, place_of(LARGE_SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(LARGE_SPEC))
     folder = room / "decoded"
     mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}", "decoded-cache-size=16M")
     for seed in (1, 2):
@@ -148,7 +148,7 @@ def test_a_folder_that_cannot_be_used_is_said(room, mounts, point, data, ctl, wr
 
 
 def test_a_folder_that_is_removed_meanwhile(room, mounts, point, data, ctl):
-    ahead = ViewForesight(ctl, point, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
     folder = room / "decoded"
     fill(mounts, point, data, ahead, f"decoded-cache={folder}")
     shutil.rmtree(folder)

@@ -212,7 +212,7 @@ def test_json_and_metrics_have_the_same_numbers(room, mounts, point, small_store
 
 def test_what_the_kernel_holds_for_a_mount(room, mounts, point, store, tree):
     """V8, C4: the inodes that it knows, until it forgets them, and the blocks of the index that the daemon holds."""
-    mounts.mount(store, point, "foresee=off")
+    mounts.mount(store, point, "predict=off")
 
     def gauges():
         return json.loads((point / ".augur" / "stats.json").read_bytes())["gauges"]

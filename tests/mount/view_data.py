@@ -11,7 +11,7 @@ import re
 import numpy
 import PIL
 from PIL import Image
-from prefetching import Foresight
+from prefetching import Prediction
 from view_tree import coded, photo
 
 IMAGES = 240
@@ -56,7 +56,7 @@ class ViewData:
         assert digest(numpy.load(point / path).tobytes()) == self.sums[path], f"{path}: wrong pixels"
 
 
-class ViewForesight(Foresight):
+class ViewPrediction(Prediction):
     """Of the view at `place` below the mount."""
 
     def __init__(self, augurctl, point, place):

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/units.h"
+#include "samplers/sampler_description.h"
 #include "samplers/sampler_hint.h"
-#include "samplers/sampler_spec.h"
 
 namespace augur {
 namespace {

@@ -43,8 +43,8 @@ Passes WatchInput(std::istream& in) {
       std::ofstream(line.substr(5)) << "ok\n";
       continue;
     }
-    Sighting sighting{.read = true};
-    if (std::istringstream(line) >> sighting.reader >> sighting.file >> sighting.time_us) watch.See(sighting);
+    Access access{.read = true};
+    if (std::istringstream(line) >> access.reader >> access.file >> access.time_us) watch.See(access);
     watch.TakeEvents();
   }
   return passes;

@@ -6,5 +6,5 @@ augur_test(cache
 augur_test(cache_decoded
   unit/cache/decoded_cache_test.cc unit/cache/decoded_damage_test.cc unit/cache/decoded_folder_test.cc
   unit/cache/decoded_index_test.cc unit/cache/decoded_process_test.cc unit/cache/decoded_room_test.cc
-  unit/cache/decoded_support.cc unit/cache/warehouse_support.cc
+  unit/cache/decoded_support.cc unit/cache/retained_cache_support.cc
   LAYERS cache io)

@@ -2,8 +2,8 @@
 augur_test(samplers_torch
   unit/samplers/known_samplers_test.cc
   unit/samplers/mt19937_test.cc
-  unit/samplers/sampler_spec_test.cc
-  unit/samplers/share_test.cc
+  unit/samplers/sampler_description_test.cc
+  unit/samplers/rank_subset_test.cc
   unit/samplers/torch_permutation_test.cc
   unit/samplers/torch_sampler_test.cc
   LAYERS samplers)

@@ -21,13 +21,13 @@ Status RunDrop(const DropOptions& options) {
   AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
   const Result<ControlAnswer> answer = AskDaemon(socket, {{"command", "drop"}}, nullptr);
   if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
-  const uint64_t warehouse = Number(answer->header, "warehouse_bytes");
+  const uint64_t retained_cache = Number(answer->header, "retained_cache_bytes");
   const uint64_t stocked = Number(answer->header, "stocked_bytes");
   if (options.json) {
-    const nlohmann::ordered_json json = {{"warehouse_bytes", warehouse}, {"stocked_bytes", stocked}};
+    const nlohmann::ordered_json json = {{"retained_cache_bytes", retained_cache}, {"stocked_bytes", stocked}};
     return WriteOut(json.dump(2) + "\n");
   }
-  return WriteOut("dropped " + FormatSize(warehouse) + " of the warehouse and " + FormatSize(stocked) +
+  return WriteOut("dropped " + FormatSize(retained_cache) + " of the retained cache and " + FormatSize(stocked) +
                   " that were stocked ahead\n");
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 #include "unit/cache/decoded_support.h"
-#include "unit/cache/warehouse_support.h"
+#include "unit/cache/retained_cache_support.h"
 
 namespace augur {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "unit/cache/warehouse_support.h"
+#include "unit/cache/retained_cache_support.h"
 
 namespace augur {
 namespace {
@@ -27,7 +27,7 @@ class RootFolderTest : public testing::Test {
     }
   }
 
-  WarehouseFolder folder_;
+  RetainedCacheFolder folder_;
   std::string path_;
 };
 

@@ -49,13 +49,13 @@ TEST(StatisticsTest, CountersGrowByThemselves) {
 
 TEST(StatisticsTest, GaugesAreSetMovedOrRead) {
   Statistics statistics;
-  statistics.Set(Gauge::kWarehouseBytes, 10);
+  statistics.Set(Gauge::kRetainedCacheBytes, 10);
   statistics.Raise(Gauge::kReadsInFlight, 5);
   statistics.Lower(Gauge::kReadsInFlight, 4);
   uint64_t now = 42;
   statistics.Set(Gauge::kBufferBytes, 1);
   statistics.ReadFrom(Gauge::kBufferBytes, [&now] { return now; });
-  EXPECT_EQ(statistics.Snapshot()[Gauge::kWarehouseBytes], 10u);
+  EXPECT_EQ(statistics.Snapshot()[Gauge::kRetainedCacheBytes], 10u);
   EXPECT_EQ(statistics.Snapshot()[Gauge::kReadsInFlight], 1u);
   EXPECT_EQ(statistics.Snapshot()[Gauge::kBufferBytes], 42u);
   now = 43;

@@ -57,7 +57,7 @@ TEST(RenderStatus, WhatIsNotKnownIsSaidToo) {
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not looked for: all files come from memory\n"));
   screen.facts = {{"policy", "window"}};
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order known: files are read in path order, or as given"));
-  screen.foresees = false;
+  screen.predicts = false;
   EXPECT_THAT(RenderStatus(screen, none), StartsWith("order not worked out: "));
 }
 
@@ -80,8 +80,8 @@ TEST(RenderStatus, EachNameStandsApartFromItsText) {
 
 TEST(RenderStatus, TellsWhatASharedFileTakes) {
   Statistics statistics;
-  statistics.Set(Gauge::kWarehouseBytes, 1 << 20);
-  statistics.Set(Gauge::kWarehouseTakenBytes, 3 << 20);
+  statistics.Set(Gauge::kRetainedCacheBytes, 1 << 20);
+  statistics.Set(Gauge::kRetainedCacheTakenBytes, 3 << 20);
   StatusScreen screen;
   EXPECT_THAT(RenderStatus(screen, statistics.Snapshot()), Not(HasSubstr("its file")));
   screen.facts = {{"shared_file", "/dev/shm/augurfs-7-ab"}};

@@ -17,9 +17,9 @@ namespace augur {
 // What MakeAhead needs: the record's blocks, checked, and memory for the result.
 class AheadFixture : public ViewsFixture {
  protected:
-  ShownFile Shown(const std::string& path) {
+  ViewFile Shown(const std::string& path) {
     const Node node = PartsOf(NodeOf(path));
-    const Result<ShownFile> file = fs_->Show(node.view, static_cast<EntryNumber>(node.entry));
+    const Result<ViewFile> file = fs_->Show(node.view, static_cast<EntryNumber>(node.entry));
     EXPECT_TRUE(file.ok()) << file.status().text();
     return *file;
   }
@@ -35,11 +35,11 @@ class AheadFixture : public ViewsFixture {
     return blocks;
   }
 
-  std::shared_ptr<SealableBuffer> Memory(const ShownFile& file) {
+  std::shared_ptr<SealableBuffer> Memory(const ViewFile& file) {
     return std::make_shared<SealableBuffer>(chunks_.Allocate(file.size));
   }
 
-  Status MakeNow(const ShownFile& file, std::shared_ptr<SealableBuffer> memory) {
+  Status MakeNow(const ViewFile& file, std::shared_ptr<SealableBuffer> memory) {
     std::promise<Status> made;
     fs_->MakeAhead(file, Record(file.entry), std::move(memory), [&](const Status& status) { made.set_value(status); });
     return made.get_future().get();

@@ -59,7 +59,7 @@ class ViewsMemoryTest : public AheadFixture {
   // What the budget must be so that it has, beside tables, so many quarters of what the file is expected to take.
   uint64_t Budget(const std::string& path, uint64_t quarters) {
     OpenWithViews();
-    const ShownFile file = Shown(path);
+    const ViewFile file = Shown(path);
     const uint64_t bytes = RenderedFiles::BytesToMake(*fs_->Views().front(), file.entry) * quarters / 4;
     fs_->Settle();
     engine_.reset();
@@ -78,7 +78,7 @@ TEST_F(ViewsMemoryTest, AReaderDoesNotWaitForWhatThoseAheadHold) {
   Hold();
   std::atomic<int> made = 0;
   for (int i = 0; i < kImages - 1; ++i) {
-    const ShownFile file = Shown(ImagePath(i));
+    const ViewFile file = Shown(ImagePath(i));
     fs_->MakeAhead(file, Record(file.entry), Memory(file), [&](const Status& status) { made += status.ok() ? 1 : 0; });
   }
   const uint64_t ahead = fs_->rendered_bytes_used();
@@ -99,7 +99,7 @@ TEST_F(ViewsMemoryTest, WhatTakesMoreThanExpectedWaitsWithNothing) {
   // room.
   OpenWithViews(Budget(path, 12));
   Hold();
-  const ShownFile file = Shown(beside);
+  const ViewFile file = Shown(beside);
   std::promise<Status> made;
   fs_->MakeAhead(file, Record(file.entry), Memory(file), [&](const Status& status) { made.set_value(status); });
   const uint64_t held = fs_->rendered_bytes_used();
@@ -137,7 +137,7 @@ TEST_F(ViewsMemoryTest, WhatIsTooLargeAheadIsMadeWhenItIsRead) {
     const std::string path = In("npy+size=500", name);
     // The first is refused by its size; the second is expected to take less than half, and takes more.
     OpenWithViews(Budget(path, plain ? 5 : 7));
-    const ShownFile file = Shown(path);
+    const ViewFile file = Shown(path);
     const Status status = MakeNow(file, Memory(file));
     EXPECT_EQ(status.code(), Code::kNoSpace);
     EXPECT_THAT(status.text(), HasSubstr("made when it is read"));
@@ -152,7 +152,7 @@ TEST_F(ViewsMemoryTest, WhatIsTooLargeAheadIsMadeWhenItIsRead) {
 TEST_F(ViewsMemoryTest, APlainImageTakesItsPixelsOnce) {
   const std::string path = In("npy", "plain.npy");
   OpenWithViews(Budget(path, 4));
-  const ShownFile file = Shown(path);
+  const ViewFile file = Shown(path);
   const uint64_t bytes = RenderedFiles::BytesToMake(*fs_->Views().front(), file.entry);
   EXPECT_GE(bytes, file.size);
   EXPECT_LE(bytes, file.size + uint64_t{64} * kLarge * 3) << "and the rows that libjpeg holds";

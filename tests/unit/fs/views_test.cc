@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "fs/shown_paths.h"
+#include "fs/view_paths.h"
 #include "store/sha256.h"
 #include "unit/fs/views_fixture.h"
 
@@ -206,7 +206,7 @@ TEST_F(ViewsTest, FilesAreFoundByTheirPathsInTheMount) {
 // The helper process works out paths by itself; they must be the daemon's.
 TEST_F(ViewsTest, PathsFromOutsideAreThoseOfTheMount) {
   OpenWithViews();
-  ShownPaths paths(store_);
+  ViewPaths paths(store_);
   EXPECT_EQ(*paths.PathOf(static_cast<EntryNumber>(PartsOf(NodeOf("images/103.png")).entry)), "images/103.png");
   uint32_t number = 1;
   for (const char* spec : {"npy", "pixels", "pixels+all+as=ppm+names=own"}) {

@@ -288,7 +288,7 @@ TEST_F(HelperTest, WatchLimitIsSaidWithItsCure) {
   OtherProcess limited([&]() -> std::string {
     if (unshare(CLONE_NEWUSER) != 0) return "no user namespace";
     std::ofstream("/proc/sys/user/max_inotify_watches") << "1" << std::flush;
-    ShownPaths paths(*store);
+    ViewPaths paths(*store);
     OpenWatch watch(paths);
     const Status first = watch.Add(0, folder_ / "store");
     if (!first.ok()) return first.text();

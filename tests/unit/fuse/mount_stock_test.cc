@@ -40,7 +40,7 @@ TEST_F(StockTest, PushedFilesAreReadWithoutAsking) {
   EXPECT_EQ(mount.requests(), requests);
 }
 
-// Pieces of any length, as a warehouse keeps them, up to the 256 of a push.
+// Pieces of any length, as a retained cache keeps them, up to the 256 of a push.
 TEST_F(StockTest, PiecesMayHaveAnyLength) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));

@@ -72,7 +72,7 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   if (!Eventually([this] { return session->state() != SessionState::kStarting; })) {
     return {Code::kIo, "the kernel does not start the mount"};
   }
-  stocker = std::make_unique<PageStocker>(session->notifications());
+  stocker = std::make_unique<PageCachePusher>(session->notifications());
   if (seen_as.empty()) seen_as = path;
   return helper->AttachTo(seen_as, mounted.device_number, std::move(mounted.clone),
                           [this](uint32_t /*view*/, std::span<const EntryNumber> files) {

@@ -15,7 +15,7 @@
 #include "fuse/broker.h"
 #include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
-#include "fuse/page_stocker.h"
+#include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
 
@@ -80,7 +80,7 @@ class TestMount {
   std::unique_ptr<MountPoint> mount_point;
   std::unique_ptr<Broker> broker;
   std::unique_ptr<Session> session;
-  std::unique_ptr<PageStocker> stocker;
+  std::unique_ptr<PageCachePusher> stocker;
 
  private:
   static constexpr uint64_t kMemoryBytes = 64 << 20;

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "predict/answer_at_once.h"
-#include "predict/job_foresight.h"
+#include "predict/job_predictor.h"
+#include "predict/try_known_samplers.h"
 #include "samplers/known_samplers.h"
 #include "samplers/torch_recipes.h"
 #include "unit/predict/test_reads.h"
@@ -58,35 +58,35 @@ Known TorchAtOnce() {
   return AtOnce(known);
 }
 
-// A job as the Foreseer treats it: asked about when it has made some reads and each time that they have doubled, and
-// followed once an order is believed.
+// A job as the OrderPredictor treats it: asked about when it has made some reads and each time that they have doubled,
+// and followed once an order is believed.
 class AskedJob {
  public:
   AskedJob(std::shared_ptr<const SampleList> list, const Known& known, uint64_t reads_to_ask = 3)
       : list_(std::move(list)), known_(known), reads_to_ask_(reads_to_ask) {}
 
   void Read(EntryNumber file, StreamId stream) {
-    if (job_.Saw(file, stream) == JobForesight::Told::kLost) ++lost_;
+    if (job_.Saw(file, stream) == JobPredictor::Told::kLost) ++lost_;
     if (job_.locked() || job_.reads().size() < reads_to_ask_) return;
     reads_to_ask_ *= 2;
-    Question question;
-    question.tests.emplace_back(list_, job_.Unforeseen());
+    SearchRequest question;
+    question.tests.emplace_back(list_, job_.Unpredicted());
     question.expected = job_.Expected();
-    std::optional<Finding> found = AnswerAtOnce(question, known_);
+    std::optional<IdentifiedOrder> found = TryKnownSamplers(question, known_);
     if (!found) return;
     found_ += found->what + " after " + std::to_string(job_.reads().size()) + " reads; ";
     Lock(std::move(*found));
   }
-  void Lock(Finding finding) { job_.Lock(std::move(finding)); }
+  void Lock(IdentifiedOrder finding) { job_.Lock(std::move(finding)); }
 
   const std::string& found() const { return found_; }  // what was believed; empty: nothing
   uint64_t lost() const { return lost_; }
-  const JobForesight& job() const { return job_; }
+  const JobPredictor& job() const { return job_; }
 
  private:
   const std::shared_ptr<const SampleList> list_;
   const Known& known_;
-  JobForesight job_{1};
+  JobPredictor job_{1};
   uint64_t reads_to_ask_;
   std::string found_;
   uint64_t lost_ = 0;
@@ -188,9 +188,9 @@ TEST(FalseLockTest, ATrueOneIsFound) {
     for (size_t i = 0; i < known.size(); i += 17) {
       IndexOrder indices;
       known[i].sampler->Take(size, 0, Remembering::kRemembered, &indices);
-      Question question;
+      SearchRequest question;
       question.tests.emplace_back(list, FirstReads(FilesOf(*list, indices), {.workers = 2, .batch = 16}, 48, random));
-      const std::optional<Finding> found = AnswerAtOnce(question, known);
+      const std::optional<IdentifiedOrder> found = TryKnownSamplers(question, known);
       ASSERT_TRUE(found.has_value()) << known[i].sampler->Describe() << " of " << size;
       const auto prefix = static_cast<std::ptrdiff_t>(std::min(indices.size(), found->order->files().size()));
       EXPECT_EQ(Order(found->order->files().begin(), found->order->files().begin() + prefix),

@@ -3,13 +3,13 @@
 #include <random>
 #include <string>
 
-#include "unit/predict/foreseer_fixture.h"
+#include "unit/predict/order_predictor_fixture.h"
 
 namespace augur {
 namespace {
 
 // Jobs whose READs are the files that the daemon fetches from the disk.
-class HotDataTest : public ForeseerTest {
+class HotDataTest : public OrderPredictorTest {
  protected:
   HotDataTest() {
     fetched_files_ = [this] { return fetched_.load(); };
@@ -17,9 +17,9 @@ class HotDataTest : public ForeseerTest {
 
   // Tells what is seen before a time. Each READ is of a file from the disk.
   void Tell(uint64_t until_us) {
-    while (told_ < sightings_.size() && sightings_[told_].time_us < until_us) {
-      if (sightings_[told_].read) fetched_ = fetched_ + 1;
-      PlayUntil(sightings_[told_].time_us + 1);
+    while (told_ < accesses_.size() && accesses_[told_].time_us < until_us) {
+      if (accesses_[told_].read) fetched_ = fetched_ + 1;
+      PlayUntil(accesses_[told_].time_us + 1);
     }
   }
   JobPlan Unseeded(double hits) const {
@@ -43,12 +43,12 @@ TEST_F(HotDataTest, AnOrderOfHotDataIsNotLookedFor) {
   simulation.AddJob(Unseeded(1));
   Start(&simulation);
   Begin(&simulation);
-  const uint64_t first_us = sightings_.front().time_us;
+  const uint64_t first_us = accesses_.front().time_us;
   Tell(first_us + 1'000'000);
   EXPECT_FALSE(orders_.opens_needed());
   EXPECT_NE(Told().find("orders are not looked for: all files come from memory"), std::string::npos) << Told();
-  ASSERT_FALSE(foreseer_->Reports().empty());
-  EXPECT_EQ(foreseer_->Reports()[0].state, OrderReport::State::kNotSought);
+  ASSERT_FALSE(predictor_->Reports().empty());
+  EXPECT_EQ(predictor_->Reports()[0].state, OrderReport::State::kNotSought);
   const double asked = seconds_;
   Tell(TraceEnd());
   EXPECT_EQ(seconds_, asked);
@@ -65,9 +65,9 @@ TEST_F(HotDataTest, TheStatisticsSayWhichFilesWereFetched) {
     simulation.AddJob(Unseeded(0));
     Start(&simulation);
     Begin(&simulation);
-    for (const uint64_t until_us = sightings_.front().time_us + 1'000'000; sightings_[told_].time_us < until_us;) {
+    for (const uint64_t until_us = accesses_.front().time_us + 1'000'000; accesses_[told_].time_us < until_us;) {
       if (fetched) statistics_.Add(*fetched, 1);
-      PlayUntil(sightings_[told_].time_us + 1);
+      PlayUntil(accesses_[told_].time_us + 1);
     }
     EXPECT_EQ(orders_.opens_needed(), fetched.has_value());
   }
@@ -80,7 +80,7 @@ TEST_F(HotDataTest, AnOrderOfColdDataIsLookedFor) {
   simulation.AddJob(Unseeded(0));
   Start(&simulation);
   Begin(&simulation);
-  Tell(sightings_.front().time_us + 1'000'000);
+  Tell(accesses_.front().time_us + 1'000'000);
   const double asked = seconds_;
   Tell(TraceEnd());
   EXPECT_GT(seconds_, asked);
@@ -106,7 +106,7 @@ TEST_F(HotDataTest, AColdJobAfterAHotOneIsFound) {
   Tell(TraceEnd());
   EXPECT_TRUE(orders_.opens_needed());
   EXPECT_NE(Told().find("seed 42"), std::string::npos) << Told();
-  ExpectForeseen(0.9, 0.97);
+  ExpectPredicted(0.9, 0.97);
 }
 
 // Memory runs short in the midst of a run: it is asked about again, and its next epochs are found.
@@ -138,11 +138,11 @@ TEST_F(HotDataTest, AKnownOrderIsFollowedOn) {
   simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42))));
   Start(&simulation);
   Begin(&simulation);
-  Tell(sightings_[200].time_us);
+  Tell(accesses_[200].time_us);
   ASSERT_NE(Told().find("as predicted"), std::string::npos) << Told();
   PlayUntil(TraceEnd());
   EXPECT_TRUE(orders_.opens_needed());
-  ExpectForeseen(0.8, 0.98);
+  ExpectPredicted(0.8, 0.98);
 }
 
 // What the user says is held against hot reads, too.
@@ -151,10 +151,10 @@ TEST_F(HotDataTest, AHintWakes) {
   simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 1'000'003))));
   Start(&simulation);
   Begin(&simulation);
-  PlayUntil(sightings_.front().time_us + 1'000'000);
+  PlayUntil(accesses_.front().time_us + 1'000'000);
   ASSERT_FALSE(orders_.opens_needed());
-  foreseer_->AddHint({.sampler = MakeTorchSampler(FreshSeedRecipe("as hinted", 1'000'003)), .share = {}});
-  foreseer_->Flush();
+  predictor_->AddHint({.sampler = MakeTorchSampler(FreshSeedRecipe("as hinted", 1'000'003)), .share = {}});
+  predictor_->Flush();
   EXPECT_TRUE(orders_.opens_needed());
 }
 

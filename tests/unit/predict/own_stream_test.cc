@@ -3,7 +3,7 @@
 #include <future>
 
 #include "predict/origin_search.h"
-#include "unit/predict/foreseer_fixture.h"
+#include "unit/predict/order_predictor_fixture.h"
 
 namespace augur {
 namespace {
@@ -21,7 +21,7 @@ uint32_t SeedWhoseDrawnSeedIsIn(uint32_t first, uint32_t end) {
   return seed;
 }
 
-class OwnStreamTest : public ForeseerTest {
+class OwnStreamTest : public OrderPredictorTest {
  protected:
   // An unseeded loop: ImageFolder, DataLoader(shuffle=True), in a process whose global generator has this seed.
   void StartLoop(TraceSimulation* simulation, uint32_t seed, uint64_t epochs) {
@@ -39,8 +39,8 @@ class OwnStreamTest : public ForeseerTest {
     return IsTold(text);
   }
   void PlayEpochs(size_t epochs, uint64_t reads_more) {
-    const size_t reads = std::min<size_t>(epochs * kSamples + reads_more, sightings_.size() - 1);
-    PlayUntil(sightings_[reads].time_us);
+    const size_t reads = std::min<size_t>(epochs * kSamples + reads_more, accesses_.size() - 1);
+    PlayUntil(accesses_[reads].time_us);
   }
 };
 
@@ -104,18 +104,18 @@ TEST(OriginSearchTest, EveryPlaceOfAPartIsFound) {
     // Output 3 + 4 * pass is what a plain loop seeds that epoch's sampler with.
     const uint32_t position = 3 + 4 * pass;
     const uint32_t value = OutputOf(seed, position);
-    std::promise<std::vector<ChainPlace>> answer;
+    std::promise<std::vector<StreamPosition>> answer;
     (*searcher)->Submit(
-        MakeOriginJob(value, OriginPositions(pass), part, [&](bool whole, std::vector<ChainPlace> found) {
+        MakeOriginJob(value, OriginPositions(pass), part, [&](bool whole, std::vector<StreamPosition> found) {
           EXPECT_TRUE(whole);
           answer.set_value(std::move(found));
         }));
-    const std::vector<ChainPlace> places = answer.get_future().get();
-    EXPECT_EQ(
-        std::ranges::count_if(
-            places, [&](const ChainPlace& place) { return place.stream_seed == seed && place.position == position; }),
-        1);
-    for (const ChainPlace& place : places) {
+    const std::vector<StreamPosition> places = answer.get_future().get();
+    EXPECT_EQ(std::ranges::count_if(
+                  places,
+                  [&](const StreamPosition& place) { return place.stream_seed == seed && place.position == position; }),
+              1);
+    for (const StreamPosition& place : places) {
       EXPECT_EQ(OutputOf(static_cast<uint32_t>(place.stream_seed), place.position), value);
       EXPECT_EQ(place.stream_seed >> 26, part);
     }

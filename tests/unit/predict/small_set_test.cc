@@ -2,13 +2,13 @@
 #include <random>
 #include <string>
 
-#include "unit/predict/foreseer_fixture.h"
+#include "unit/predict/order_predictor_fixture.h"
 
 namespace augur {
 namespace {
 
 // A training set of so few files that its readers are apart by much of it.
-class SmallSetTest : public ForeseerTest {
+class SmallSetTest : public OrderPredictorTest {
  protected:
   SmallSetTest() { samples_ = 480; }
 

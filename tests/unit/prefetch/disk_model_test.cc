@@ -81,7 +81,7 @@ TEST(DiskModelTest, FindsSeekAndBandwidth) {
   }
 }
 
-// Two limits, one on reads and one on bytes: what is foretold of more work of the same kind is right within 10 %,
+// Two limits, one on reads and one on bytes: what is predicted of more work of the same kind is right within 10 %,
 // whichever of them binds.
 TEST(DiskModelTest, ForetellsWorkUnderTwoLimits) {
   for (const bool large : {false, true}) {
@@ -93,13 +93,13 @@ TEST(DiskModelTest, ForetellsWorkUnderTwoLimits) {
     const auto cost = [](uint64_t bytes) { return std::max(1e6 / 150, 1e6 * static_cast<double>(bytes) / 150e6); };
     busy.Run(2000, size, cost);
     double real = 0;
-    double foretold = 0;
+    double predicted = 0;
     for (int i = 0; i < 1000; ++i) {
       const uint64_t bytes = size();
       real += cost(bytes);
-      foretold += model.read_us() + model.byte_us() * static_cast<double>(bytes);
+      predicted += model.read_us() + model.byte_us() * static_cast<double>(bytes);
     }
-    EXPECT_NEAR(foretold / real, 1, 0.1);
+    EXPECT_NEAR(predicted / real, 1, 0.1);
     if (!large) {
       EXPECT_GT(model.free_gap_bytes(), 300'000U) << "of 1,000,000 that a read is worth";
     }
@@ -150,7 +150,7 @@ TEST(DiskModelTest, LearnsNothingWhileTheDiskHasTimeToSpare) {
 }
 
 // Of each tenth of a second the limit's bytes come within its first 20 ms, seen when a busy processor has time for it,
-// and then nothing: what is foretold is the limit, not the burst, after the first second.
+// and then nothing: what is predicted is the limit, not the burst, after the first second.
 TEST(DiskModelTest, LearnsFromPauseToPauseWhereALimitIsEnforcedInSlices) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);

@@ -16,8 +16,8 @@ FilePlace Place(EntryNumber file) {
   return {.shard = 0, .offset = file * kFileBytes, .record_bytes = kFileBytes, .bytes = kFileBytes};
 }
 
-ProgressOptions WithLag() {
-  ProgressOptions options;
+ReaderPositionOptions WithLag() {
+  ReaderPositionOptions options;
   options.lag = kLag;
   options.opens = true;
   return options;
@@ -33,16 +33,16 @@ ReadPlan LookOn(Planner* planner) {
   return {};
 }
 
-// A file that is read although it is not foreseen is what the page cache needs least, but its reader has yet to copy
+// A file that is read although it is not predicted is what the page cache needs least, but its reader has yet to copy
 // it.
 TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   PlannerLimits limits;
-  limits.conveyor_bytes_max = 4 << 20;
+  limits.staging_bytes_max = 4 << 20;
   limits.stock_bytes_max = 1 << 20;
   limits.sentinel_every = 0;
   DiskModel disk;
   Planner planner(Place, disk, limits, WithLag());
-  // All that is foreseen was read before.
+  // All that is predicted was read before.
   Order order;
   for (EntryNumber file = 0; file < 100; ++file) order.push_back(file);
   planner.Append(order);
@@ -61,11 +61,11 @@ TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   EXPECT_LE(planner.gauges().stock_bytes, limits.stock_bytes_max + (kLag + 1) * kFileBytes);
 }
 
-// Of many files one is missing in the warehouse: it is looked for in pieces, to the end, and then no more.
+// Of many files one is missing in the retained cache: it is looked for in pieces, to the end, and then no more.
 TEST(PlannerFill, LooksToTheEndThoughNothingHappens) {
   constexpr EntryNumber kFiles = 10'000;
   PlannerLimits limits;
-  limits.conveyor_bytes_max = 4 << 20;
+  limits.staging_bytes_max = 4 << 20;
   limits.kept_bytes_max = uint64_t{2} * kFiles * kFileBytes;
   DiskModel disk;
   Planner planner(Place, disk, limits, WithLag());

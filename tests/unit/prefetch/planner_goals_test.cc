@@ -14,12 +14,13 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// 10,000 files of 110 KB, 1.1 GB. Memory for `share` of them: five sixths in the warehouse, a sixth in the page cache.
+// 10,000 files of 110 KB, 1.1 GB. Memory for `share` of them: five sixths in the retained cache, a sixth in the page
+// cache.
 World WorldThatFits(double share) {
   World world;
   const double bytes = 1.1e9 * share;
   world.limits = {.kept_bytes_max = static_cast<uint64_t>(bytes * 5 / 6),
-                  .conveyor_bytes_max = 48 * kMiB,
+                  .staging_bytes_max = 48 * kMiB,
                   .stock_bytes_max = static_cast<uint64_t>(bytes / 6),
                   .sentinel_every = 0};
   return world;
@@ -41,7 +42,7 @@ double LaterBytesPerSecond(const std::vector<EpochResult>& epochs) {
 }
 
 TEST(PlannerGoalsTest, DearReadsAreJoined) {
-  // Seeds differ, as tiles and arms meet differently; the goal is for their mean.
+  // Seeds differ, as regions and arms meet differently; the goal is for their mean.
   constexpr uint64_t kSeeds = 5;
   double later_sum = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -61,7 +62,7 @@ TEST(PlannerGoalsTest, DearReadsAreJoined) {
 }
 
 // Some of the next files could not be pushed at first, and those behind them have filled the page cache's room
-// meanwhile, which the warehouse holds as well.
+// meanwhile, which the retained cache holds as well.
 TEST(PlannerGoalsTest, WhereReadsAreDearTooWhatIsReadNextHasThePlaceOfWhatIsReadLater) {
   World world = WorldThatFits(1.5);
   world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300};
@@ -86,7 +87,7 @@ TEST(PlannerGoalsTest, WhereReadsAreDearTooWhatIsReadNextHasThePlaceOfWhatIsRead
 }
 
 // The limits of a control group, on a machine whose processors are busy with other things, and the memory that the
-// program has for files of a memory= of half of the data, two thirds of the stock being lent to the warehouse.
+// program has for files of a memory= of half of the data, two thirds of the stock being lent to the retained cache.
 World WorldInAGroup(uint64_t seed, double reads_per_second, double bytes_per_second) {
   World world = WorldThatFits(0.38);
   world.seed = seed;
@@ -150,7 +151,7 @@ TEST(PlannerGoalsTest, SlicesAndBusyProcessorsAreNotTakenForDearReads) {
     Simulation simulation(WorldInAGroup(seed, 3000, 125e6));
     for (const EpochResult& epoch : ThreeEpochs(&simulation)) {
       EXPECT_GE(epoch.bytes_per_second(), 0.95 * 125e6);
-      // In tiles much would be read that nobody wants.
+      // In regions much would be read that nobody wants.
       EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
     }
     EXPECT_FALSE(simulation.planner().gauges().sweeping);
@@ -165,7 +166,7 @@ TEST(PlannerGoalsTest, FastDisksAreNotReadInTiles) {
   for (const EpochResult& epoch : ThreeEpochs(&simulation)) {
     EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
   }
-  EXPECT_GT(simulation.disk_model().free_gap_bytes(), 3 * 110'000U) << "by the disk alone tiles would be worth it";
+  EXPECT_GT(simulation.disk_model().free_gap_bytes(), 3 * 110'000U) << "by the disk alone regions would be worth it";
   EXPECT_FALSE(simulation.planner().gauges().sweeping);
 }
 

@@ -17,7 +17,7 @@ World WorldWithRoom(uint64_t left_bytes_max) {
   World world;
   world.file_count = 3000;
   world.limits = {.kept_bytes_max = 40 * kMiB,
-                  .conveyor_bytes_max = 16 * kMiB,
+                  .staging_bytes_max = 16 * kMiB,
                   .stock_bytes_max = 32 * kMiB,
                   .left_bytes_max = left_bytes_max,
                   .sentinel_every = 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the page cache has room for everything, it holds the files, and the warehouse what it does not take or has
+// Where the page cache has room for everything, it holds the files, and the retained cache what it does not take or has
 // lost.
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-// 3,000 files of 110 KB, for all of which the warehouse has room, and the page cache has too.
+// 3,000 files of 110 KB, for all of which the retained cache has room, and the page cache has too.
 World WorldThatHoldsAll() {
   World world;
   world.file_count = 3000;
   world.limits = {.kept_bytes_max = 400 * kMiB,
-                  .conveyor_bytes_max = 16 * kMiB,
+                  .staging_bytes_max = 16 * kMiB,
                   .stock_bytes_max = 32 * kMiB,
                   .left_bytes_max = 1024 * kMiB,
                   .data_bytes = 400 * kMiB,
@@ -54,7 +54,7 @@ TEST(PlannerPages, WithoutRoomForAllItIsKept) {
   ExpectNoViolation(&simulation);
 }
 
-// All of it is gone each time: it is read from the disk once more, and then the warehouse has it.
+// All of it is gone each time: it is read from the disk once more, and then the retained cache has it.
 TEST(PlannerPages, WhatIsLostThereIsKept) {
   Simulation simulation(WorldThatHoldsAll());
   for (uint64_t epoch = 1; epoch <= 4; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
@@ -90,7 +90,7 @@ TEST(PlannerPages, AFillGoesThere) {
   ExpectNoViolation(&simulation);
 }
 
-// Read with no order known, and lost: once that is seen, a fill brings it to the warehouse.
+// Read with no order known, and lost: once that is seen, a fill brings it to the retained cache.
 TEST(PlannerPages, WhatAFillHasLostIsKept) {
   Simulation simulation(WorldThatHoldsAll());
   simulation.planner().Fill(simulation.Listing());

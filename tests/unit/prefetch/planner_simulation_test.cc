@@ -21,7 +21,7 @@ World SmallWorld(uint64_t seed) {
   world.file_count = 1000;
   world.seed = seed;
   world.limits = {
-      .kept_bytes_max = 12 * kMiB, .conveyor_bytes_max = 16 * kMiB, .stock_bytes_max = 24 * kMiB, .sentinel_every = 0};
+      .kept_bytes_max = 12 * kMiB, .staging_bytes_max = 16 * kMiB, .stock_bytes_max = 24 * kMiB, .sentinel_every = 0};
   return world;
 }
 
@@ -42,7 +42,7 @@ TEST(PlannerSimulationTest, HoldsItsLimitsInAnyWorld) {
                   .bytes_per_second = 50e6 * static_cast<double>(1 + any(40)),
                   .latency_us = static_cast<double>(any(2000))};
     world.limits.kept_bytes_max = any(3) == 0 ? 0 : any(60 * kMiB);
-    world.limits.conveyor_bytes_max = 8 * kMiB + any(40 * kMiB);
+    world.limits.staging_bytes_max = 8 * kMiB + any(40 * kMiB);
     world.limits.stock_bytes_max = any(4) == 0 ? 0 : 2 * kMiB + any(40 * kMiB);
     world.limits.sentinel_every = any(2) == 0 ? 0 : 64;
     world.limits.reads_max = static_cast<uint32_t>(1 + any(64));
@@ -109,7 +109,7 @@ TEST(PlannerSimulationTest, AReaderBesideAStrangerIsServed) {
   Order stranger = simulation.Shuffled(2);
   stranger.resize(10'000);
   const EpochResult both = simulation.ReadSideBySide({simulation.Shuffled(1), stranger});
-  EXPECT_GE(both.from_page_cache, 18'000U) << "of 20,000 that are foreseen";
+  EXPECT_GE(both.from_page_cache, 18'000U) << "of 20,000 that are predicted";
   ExpectNoViolation(&simulation);
 }
 
@@ -215,10 +215,10 @@ TEST(PlannerSimulationTest, AFileThatStaysUnknownIsServedFromMemory) {
   }
 }
 
-TEST(PlannerSimulationTest, AWarehouseThatRefusesIsBelieved) {
+TEST(PlannerSimulationTest, ARetainedCacheThatRefusesIsBelieved) {
   for (const bool slow : {false, true}) {
     World world = slow ? SlowDisk(SmallWorld(1)) : SmallWorld(1);
-    world.warehouse_takes_bytes = 5 * kMiB;
+    world.retained_cache_takes_bytes = 5 * kMiB;
     Simulation simulation(world);
     for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
     for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.Read(simulation.Shuffled(epoch));
@@ -230,7 +230,7 @@ TEST(PlannerSimulationTest, AWarehouseThatRefusesIsBelieved) {
 TEST(PlannerSimulationTest, WhatFitsIsReadOnceInTheOrderOfTheDisk) {
   World world = SmallWorld(1);
   world.limits.kept_bytes_max = 200 * kMiB;
-  world.limits.conveyor_bytes_max = 64 * kMiB;
+  world.limits.staging_bytes_max = 64 * kMiB;
   Simulation simulation(world);
   simulation.planner().Fill(simulation.Listing());
   const EpochResult filled = simulation.Settle();
@@ -328,7 +328,7 @@ TEST(PlannerSimulationTest, WithoutStockReadersGetTheirFilesFromMemory) {
   ExpectNoViolation(&simulation);
 }
 
-TEST(PlannerSimulationTest, WithoutAWarehouseThePageCacheHoldsTheWindow) {
+TEST(PlannerSimulationTest, WithoutARetainedCacheThePageCacheHoldsTheWindow) {
   World world = SmallWorld(1);
   world.limits.kept_bytes_max = 0;
   world.reader_us = 300;

@@ -127,8 +127,8 @@ void Simulation::Keep(EntryNumber file, const KeepPlan& plan) {
   }
   if (!plan.keep) return;
   const uint64_t bytes = Pages(places_[file].bytes);
-  if (kept_bytes_ + bytes > world_.warehouse_takes_bytes) {
-    kept_bytes_max_ = world_.warehouse_takes_bytes;
+  if (kept_bytes_ + bytes > world_.retained_cache_takes_bytes) {
+    kept_bytes_max_ = world_.retained_cache_takes_bytes;
     planner_->KeepsNot(file);
     planner_->SetKeptMax(kept_bytes_max_, world_.limits.lent_bytes_max);
     return;
@@ -178,7 +178,7 @@ void Simulation::PumpReads() {
   }
 }
 
-// Where the page cache may hold everything, the warehouse lends it what it does not need.
+// Where the page cache may hold everything, the retained cache lends it what it does not need.
 uint64_t Simulation::StockMost() const {
   const PlannerLimits& limits = world_.limits;
   const uint64_t lent = limits.left_bytes_max >= limits.data_bytes ? kept_bytes_max_ - kept_bytes_ : 0;
@@ -226,9 +226,9 @@ void Simulation::Pump() {
 void Simulation::Check() {
   const PlannerGauges gauges = planner_->gauges();
   if (kept_bytes_ > kept_bytes_max_ + world_.limits.lent_bytes_max)
-    violations.push_back("keeps more than the warehouse takes");
+    violations.push_back("keeps more than the retained cache takes");
   if (gauges.kept_bytes != kept_bytes_) violations.push_back("another opinion of what is kept");
-  if (gauges.conveyor_bytes > world_.limits.conveyor_bytes_max) violations.push_back("a conveyor over its limit");
+  if (gauges.staging_bytes > world_.limits.staging_bytes_max) violations.push_back("a staging over its limit");
   // What readers bring in by themselves stays until they are past it.
   const uint64_t behind = world_.progress.support + 5 * world_.progress.lag;
   const uint64_t mean = total_bytes_ / places_.size();
@@ -337,8 +337,8 @@ void Simulation::End() {
   const PlannerGauges left = planner_->gauges();
   if (left.epochs_queued != 0) violations.push_back("epochs are left");
   if (left.reads_under_way != 0) violations.push_back("reads are left");
-  if (left.conveyor_bytes != 0 || !held_.empty()) violations.push_back("the conveyor is not empty");
-  if (left.kept_bytes != 0 || kept_bytes_ != 0) violations.push_back("the warehouse is not empty");
+  if (left.staging_bytes != 0 || !held_.empty()) violations.push_back("the staging is not empty");
+  if (left.kept_bytes != 0 || kept_bytes_ != 0) violations.push_back("the retained cache is not empty");
   if (left.stock_bytes != 0 || (page_cache_bytes_ != 0 && world_.limits.stock_bytes_max > 0))
     violations.push_back("the stock is not empty");
   if (left.ready_files != 0) violations.push_back("files are left to be pushed");

@@ -46,7 +46,7 @@ struct World {
   Disk disk;
   DiskModel disk_model;  // what is known of it at the beginning
   PlannerLimits limits;
-  ProgressOptions progress;
+  ReaderPositionOptions progress;
   // Somebody else has the processor for up to this part of each 50 ms, at random: what ends meanwhile is noticed after
   // it.
   double processor_taken = 0;
@@ -54,8 +54,8 @@ struct World {
   double push_us_per_byte = 0.00028;  // 3.5 GB/s
   double stat_us = 200;               // until the kernel knows a file that it was asked to look up
   bool opens_seen = true;
-  uint64_t warehouse_takes_bytes = UINT64_MAX;  // when it turns out to be smaller than the planner was told
-  std::function<bool(EntryNumber)> reads_fail;  // the planner's; those who ask for the file itself get it
+  uint64_t retained_cache_takes_bytes = UINT64_MAX;  // when it turns out to be smaller than the planner was told
+  std::function<bool(EntryNumber)> reads_fail;       // the planner's; those who ask for the file itself get it
   std::function<PushOutcome(EntryNumber)> push_outcome;
   std::function<bool(uint64_t read_id)> no_memory;  // for this read: it is put back
 };
@@ -89,7 +89,7 @@ class Simulation {
   EpochResult Settle();
   // The kernel takes the file's pages back, and tells nobody.
   void Reclaim(EntryNumber file) { OutOfPageCache(file); }
-  // Forgets all epochs and empties the page cache and the warehouse; what is left then must be nothing.
+  // Forgets all epochs and empties the page cache and the retained cache; what is left then must be nothing.
   void End();
 
   Planner& planner() { return *planner_; }

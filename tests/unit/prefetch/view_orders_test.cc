@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "prefetch/aside_pages.h"
+#include "prefetch/inactive_view_pages.h"
 
 namespace augur {
 namespace {
@@ -33,8 +33,8 @@ TEST(ViewOrdersTest, WhatIsLeftOfAnOrderComesBeforeTheNext) {
   EXPECT_EQ(orders.Take(1), (std::vector<Order>{{10}, {11}, {12}}));
 }
 
-TEST(AsidePagesTest, OfEachViewWhatWasPutLast) {
-  AsidePages aside(2);
+TEST(InactiveViewPagesTest, OfEachViewWhatWasPutLast) {
+  InactiveViewPages aside(2);
   aside.Put(1, {true, false}, 100);
   aside.Put(2, {false, true}, 50);
   EXPECT_EQ(aside.BytesBeside(1), 50U);
@@ -52,10 +52,10 @@ TEST(AsidePagesTest, OfEachViewWhatWasPutLast) {
   EXPECT_EQ(aside.BytesBeside(3), 105U);
 }
 
-TEST(AsidePagesTest, OfTooManyViewsTheOldAreForgotten) {
-  AsidePages aside(1);
-  for (uint32_t view = 0; view < AsidePages::kViewsMax; ++view) aside.Put(view, {true}, 1);
-  EXPECT_EQ(aside.BytesBeside(99), AsidePages::kViewsMax);
+TEST(InactiveViewPagesTest, OfTooManyViewsTheOldAreForgotten) {
+  InactiveViewPages aside(1);
+  for (uint32_t view = 0; view < InactiveViewPages::kViewsMax; ++view) aside.Put(view, {true}, 1);
+  EXPECT_EQ(aside.BytesBeside(99), InactiveViewPages::kViewsMax);
   aside.Put(50, {true}, 1);
   EXPECT_EQ(aside.BytesBeside(99), 1U);
   EXPECT_FALSE(aside.Take(50).empty());

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/warehouse.h"
+#include "cache/retained_cache.h"
 #include "fs/node.h"
 #include "prefetch/prefetcher.h"
 #include "unit/fs/store_fixture.h"
@@ -37,13 +37,13 @@ class PrefetchEngineTest : public StoreFixture {
   struct Parts {
     uint64_t chunk_bytes = 4 << 20;
     uint64_t stock_bytes = 4 << 20;
-    uint64_t kept_bytes = 0;  // 0: no warehouse
+    uint64_t kept_bytes = 0;  // 0: no retained cache
     uint64_t order_bytes = 4 << 20;
     uint64_t left_bytes = 0;  // that the page cache has room for
     bool keeps_read = false;
     FakeMount::See see = FakeMount::See::kOpens;
     bool opens_asked = false;
-    Prefetcher::Witness witness = {};
+    Prefetcher::AccessListener witness = {};
     ViewSource* views = nullptr;
     bool sink = true;
   };
@@ -76,19 +76,19 @@ class PrefetchEngineTest : public StoreFixture {
     ahead_ = MakeEngine();
     if (parts.kept_bytes > 0) {
       std::vector<std::string> notes;
-      auto warehouse = Warehouse::Open({.place = Warehouse::Place::kRam,
-                                        .folder = "",
-                                        .identity = store_path(),
-                                        .store_path = "",
-                                        .bytes_max = parts.kept_bytes,
-                                        .group = {},
-                                        .memory_available = [] { return uint64_t{1} << 40; }},
-                                       notes);
-      ASSERT_TRUE(warehouse.ok()) << warehouse.status().text();
-      warehouse_ = std::move(warehouse).value();
+      auto retained_cache = RetainedCache::Open({.place = RetainedCache::Place::kRam,
+                                                 .folder = "",
+                                                 .identity = store_path(),
+                                                 .store_path = "",
+                                                 .bytes_max = parts.kept_bytes,
+                                                 .group = {},
+                                                 .memory_available = [] { return uint64_t{1} << 40; }},
+                                                notes);
+      ASSERT_TRUE(retained_cache.ok()) << retained_cache.status().text();
+      retained_cache_ = std::move(retained_cache).value();
     }
     prefetcher_ =
-        std::make_unique<Prefetcher>(store_, *ahead_, cache_, warehouse_.get(), statistics_,
+        std::make_unique<Prefetcher>(store_, *ahead_, cache_, retained_cache_.get(), statistics_,
                                      PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
                                                        .chunk_bytes = parts.chunk_bytes,
                                                        .stock_bytes_max = parts.stock_bytes,
@@ -103,7 +103,7 @@ class PrefetchEngineTest : public StoreFixture {
                                        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
     opens_asked_ = parts.opens_asked;
-    prefetcher_->SetWitness(parts.witness);
+    prefetcher_->SetAccessListener(parts.witness);
     ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get(), parts.views).ok());
   }
 
@@ -123,7 +123,7 @@ class PrefetchEngineTest : public StoreFixture {
     EXPECT_EQ(end[Gauge::kPushesWaiting], 0U);
     EXPECT_EQ(cache_.busy_blocks(), 0U);
     prefetcher_.reset();  // checks that no chunk is in use
-    warehouse_.reset();
+    retained_cache_.reset();
   }
 
   void TearDown() override { StopEngine(); }
@@ -254,7 +254,7 @@ class PrefetchEngineTest : public StoreFixture {
   std::function<std::unique_ptr<ReadEngine>(std::unique_ptr<ReadEngine>)> disk_;
   std::unique_ptr<FaultyEngine> demand_;
   std::unique_ptr<FaultyEngine> ahead_;
-  std::unique_ptr<Warehouse> warehouse_;
+  std::unique_ptr<RetainedCache> retained_cache_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<FakeMount> mount_;
 

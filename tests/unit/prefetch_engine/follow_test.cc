@@ -40,7 +40,7 @@ TEST_F(PrefetchEngineTest, SmallWindow) {
   EXPECT_TRUE(Follow(order, 3));
 }
 
-// A second order is a further epoch; what the warehouse has is not read from the disk again.
+// A second order is a further epoch; what the retained cache has is not read from the disk again.
 TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
   WriteFiles(300, 60'000);
   StartEngine({.chunk_bytes = 32 << 20, .stock_bytes = 4 << 20, .kept_bytes = 32 << 20});
@@ -56,14 +56,15 @@ TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
   EXPECT_EQ(Count(Stat::kOrdersAccepted), 3U);
 }
 
-// Files that were read before an order came, and are not in it, have the whole warehouse: it is not theirs for ever.
-TEST_F(PrefetchEngineTest, WhatNobodyForeseesGivesWayToWhatIsForeseen) {
+// Files that were read before an order came, and are not in it, have the whole retained cache: it is not theirs for
+// ever.
+TEST_F(PrefetchEngineTest, WhatNobodyPredictsGivesWayToWhatIsPredicted) {
   WriteFiles(600, 60'000);
   StartEngine({.chunk_bytes = 32 << 20, .stock_bytes = 2 << 20, .kept_bytes = 8 << 20});
   const Order all = Shuffled(1);
   const Order before(all.begin(), all.begin() + 400);
   for (const EntryNumber file : before) ReadAsReader(file);
-  ASSERT_GT(warehouse_->used_bytes(), warehouse_->bytes_max() * 9 / 10);
+  ASSERT_GT(retained_cache_->used_bytes(), retained_cache_->bytes_max() * 9 / 10);
   // Of the others, as much as has room.
   files_.assign(all.begin() + 400, all.end());
   const std::vector<Order> epochs = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3), ShuffledHalves(4),
@@ -113,7 +114,7 @@ TEST_F(PrefetchEngineTest, GaugesOfAnOrder) {
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 400U);
   ahead_->Release();
   uint64_t bytes = 0;
-  for (const EntryNumber file : files_) bytes += Warehouse::RoomFor(Content(file).size());
+  for (const EntryNumber file : files_) bytes += RetainedCache::RoomFor(Content(file).size());
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kStockedBytes) == bytes; })) << Told();
   EXPECT_EQ(GaugeNow(Gauge::kReadsInFlight), 0U);
   for (const Order& order : epochs) {
@@ -169,9 +170,9 @@ TEST_F(PrefetchEngineTest, WithoutAPageCacheTheReadIsServedFromMemory) {
   StartEngine({.sink = false});
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
-  // Ahead of the reader there are as many as the conveyor holds; he is never ahead of it.
+  // Ahead of the reader there are as many as the staging holds; he is never ahead of it.
   for (const EntryNumber file : order) {
-    // The conveyor holds some of what comes; when it has decided and no read is under way, the next file is there.
+    // The staging holds some of what comes; when it has decided and no read is under way, the next file is there.
     ASSERT_TRUE(WaitUntil([&] {
       LetDecide();
       return GaugeNow(Gauge::kReadsInFlight) == 0;

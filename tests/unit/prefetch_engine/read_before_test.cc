@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was read before anything was foreseen lies in the page cache, and is not brought there again.
+// What was read before anything was predicted lies in the page cache, and is not brought there again.
 #include <algorithm>
 
 #include "unit/prefetch_engine/engine_fixture.h"
@@ -12,13 +12,13 @@ constexpr uint64_t kAll = 64 << 20;
 class ReadBeforeTest : public PrefetchEngineTest {
  protected:
   // An epoch in no known order, and then the order of the next.
-  Order ReadOneAndForesee() {
+  Order ReadOneAndPredict() {
     for (const EntryNumber file : Shuffled(1)) EXPECT_FALSE(ReadAsReader(file));
     return Shuffled(2);
   }
 
   // Until what there is to be done for an order that has just come is begun.
-  void Foresee(const Order& order) {
+  void Predict(const Order& order) {
     ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
     ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
   }
@@ -27,8 +27,8 @@ class ReadBeforeTest : public PrefetchEngineTest {
 TEST_F(ReadBeforeTest, IsNotReadAndPushedAgain) {
   WriteFiles(300, 60'000);
   StartEngine({.left_bytes = kAll});
-  const Order order = ReadOneAndForesee();
-  Foresee(order);
+  const Order order = ReadOneAndPredict();
+  Predict(order);
   EXPECT_GE(GaugeNow(Gauge::kLeftBytes), ContentBytes());
   for (const EntryNumber file : order) EXPECT_TRUE(ReadAsReader(file)) << file;
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
@@ -40,8 +40,8 @@ TEST_F(ReadBeforeTest, IsNotReadAndPushedAgain) {
 TEST_F(ReadBeforeTest, AsFarAsThereIsRoomForIt) {
   WriteFiles(300, 60'000);
   StartEngine({.left_bytes = 3 << 20});
-  const Order order = ReadOneAndForesee();
-  Foresee(order);
+  const Order order = ReadOneAndPredict();
+  Predict(order);
   const uint64_t left = GaugeNow(Gauge::kLeftBytes);
   EXPECT_LE(left, uint64_t{3} << 20);
   EXPECT_GE(left, uint64_t{2} << 20);
@@ -58,7 +58,7 @@ TEST_F(ReadBeforeTest, NotWhereOnlyHeadersWereRead) {
     ASSERT_TRUE(ReadNow(Node{.view = 0, .entry = file}.id(), 0, std::min<size_t>(1024, Content(file).size() - 1)).ok());
   }
   const Order order = Shuffled(2);
-  Foresee(order);
+  Predict(order);
   EXPECT_TRUE(Follow(order));
 }
 
@@ -66,9 +66,9 @@ TEST_F(ReadBeforeTest, NotWhereOnlyHeadersWereRead) {
 TEST_F(ReadBeforeTest, NotWhereItIsGone) {
   WriteFiles(300, 60'000);
   StartEngine({.left_bytes = kAll});
-  const Order order = ReadOneAndForesee();
+  const Order order = ReadOneAndPredict();
   mount_->ReclaimAll();
-  Foresee(order);
+  Predict(order);
   constexpr size_t kFew = 20;
   for (size_t i = 0; i < kFew; ++i) ReadAsReader(order[i]);
   EXPECT_TRUE(Follow(Order(order.begin() + kFew, order.end())));
@@ -78,10 +78,10 @@ TEST_F(ReadBeforeTest, NotWhereItIsGone) {
 TEST_F(ReadBeforeTest, NotAfterADrop) {
   WriteFiles(300, 60'000);
   StartEngine({.left_bytes = kAll});
-  const Order order = ReadOneAndForesee();
+  const Order order = ReadOneAndPredict();
   prefetcher_->Drop();
   mount_->ReclaimAll();
-  Foresee(order);
+  Predict(order);
   EXPECT_TRUE(Follow(order));
 }
 

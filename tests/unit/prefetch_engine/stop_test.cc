@@ -90,7 +90,7 @@ TEST_F(PrefetchEngineTest, DropGivesEverythingBack) {
   StartEngine({.kept_bytes = 8 << 20});
   ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
   for (size_t i = 5; i < 60; ++i) ASSERT_TRUE(WaitPushed(files_[i])) << Told();
-  ASSERT_TRUE(WaitUntil([&] { return warehouse_->block_count() > 0; }) || Count(Stat::kPushes) > 0);
+  ASSERT_TRUE(WaitUntil([&] { return retained_cache_->block_count() > 0; }) || Count(Stat::kPushes) > 0);
   ahead_->Hold();
   const DropReport report = prefetcher_->Drop();
   EXPECT_GT(report.stocked_bytes, 0U);

@@ -14,13 +14,13 @@ class PlainViews final : public ViewSource {
   explicit PlainViews(const std::string& store_path) : store_(*Store::Open(store_path, {})) {}
   uint32_t RootView() const override { return 0; }
   std::string SpecOf(uint32_t view) const override { return view == 0 ? "" : "view " + std::to_string(view); }
-  Result<ShownFile> Show(uint32_t view, EntryNumber file) const override {
+  Result<ViewFile> Show(uint32_t view, EntryNumber file) const override {
     AUGUR_TRY_ASSIGN(entry, store_->Get(file));
-    return ShownFile::Original(entry, view);
+    return ViewFile::Original(entry, view);
   }
-  bool HasMade(const ShownFile& /*file*/) const override { return false; }
-  void MakeAhead(const ShownFile& /*file*/, std::vector<BlockRef> /*record*/,
-                 std::shared_ptr<SealableBuffer> /*memory*/, Made /*made*/) override {
+  bool HasMade(const ViewFile& /*file*/) const override { return false; }
+  void MakeAhead(const ViewFile& /*file*/, std::vector<BlockRef> /*record*/, std::shared_ptr<SealableBuffer> /*memory*/,
+                 Made /*made*/) override {
     ADD_FAILURE() << "nothing is made here";
   }
 
@@ -28,8 +28,8 @@ class PlainViews final : public ViewSource {
   const std::shared_ptr<const Store> store_;
 };
 
-// A pass in one view ends when another is read: nothing is foreseen of that, and what is read of it is kept.
-TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingForeseen) {
+// A pass in one view ends when another is read: nothing is predicted of that, and what is read of it is kept.
+TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingPredicted) {
   WriteFiles(1000, 10'000);
   PlainViews views(store_path());
   StartEngine({.stock_bytes = 2 << 20, .kept_bytes = 4 << 20, .views = &views});
@@ -41,8 +41,8 @@ TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingForeseen) {
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 0U);
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kStockedBytes) == 0; })) << Told();
-  warehouse_->Clear();
-  const ShownFile file = *views.Show(1, other.front());
+  retained_cache_->Clear();
+  const ViewFile file = *views.Show(1, other.front());
   prefetcher_->OnLoaded(file, 0, std::as_bytes(std::span(Content(other.front()))));
   EXPECT_TRUE(prefetcher_->Find(file, 0).has_value());
   StopEngine();  // before the views
@@ -106,10 +106,10 @@ TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth)
   for (uint64_t round = 3; round < 6; ++round) {
     for (const uint32_t view : {0U, 1U}) {
       for (const EntryNumber file : FilesOf(view, round)) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
-      // Its first reads have made it the one that is followed; what is foreseen of it is there already.
+      // Its first reads have made it the one that is followed; what is predicted of it is there already.
       ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == view; })) << Told();
       const Order next = FilesOf(view, 10 + round);
-      prefetcher_->Foresee(next, view, true);
+      prefetcher_->Predict(next, view, true);
       EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
       for (const EntryNumber file : next) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
     }
@@ -121,22 +121,22 @@ TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth)
 TEST_F(TurnsTest, WhereThereIsRoomForOneOnlyItGoes) {
   Start(16 << 20);  // of 12 MB
   ReadAll(0, 1);
-  prefetcher_->Foresee(FilesOf(0, 2), 0, true);
+  prefetcher_->Predict(FilesOf(0, 2), 0, true);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kLeftBytes) > 0; })) << Told();
   ReadAll(1, 3);
   EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 200; })) << Told();
 }
 
 // The order of the other view waits, and is followed when that of this one has been read to its end.
-TEST_F(TurnsTest, WhatIsForeseenOfAnotherViewComesWhenItsTurnHasCome) {
+TEST_F(TurnsTest, WhatIsPredictedOfAnotherViewComesWhenItsTurnHasCome) {
   Start(64 << 20);
   const Order first = FilesOf(0, 1);
   const Order second = FilesOf(1, 2);
   const Order third = FilesOf(0, 3);
   for (const EntryNumber file : files_) mount_->LookUp(file);
-  prefetcher_->Foresee(first, 0, true);
-  prefetcher_->Foresee(second, 1, false);
-  prefetcher_->Foresee(third, 0, false);
+  prefetcher_->Predict(first, 0, true);
+  prefetcher_->Predict(second, 1, false);
+  prefetcher_->Predict(third, 0, false);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
   for (const EntryNumber file : first) (void)Read(0, file);
   ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == 1; })) << Told();
@@ -147,13 +147,13 @@ TEST_F(TurnsTest, WhatIsForeseenOfAnotherViewComesWhenItsTurnHasCome) {
   EXPECT_TRUE(mount_->dropped().empty());
 }
 
-TEST_F(TurnsTest, WhatIsForeseenNoLongerDoesNotCome) {
+TEST_F(TurnsTest, WhatIsPredictedNoLongerDoesNotCome) {
   Start(64 << 20);
   const Order first = FilesOf(0, 1);
   for (const EntryNumber file : files_) mount_->LookUp(file);
-  prefetcher_->Foresee(first, 0, true);
-  prefetcher_->Foresee(FilesOf(1, 2), 1, false);
-  prefetcher_->Foresee(first, 0, true);
+  prefetcher_->Predict(first, 0, true);
+  prefetcher_->Predict(FilesOf(1, 2), 1, false);
+  prefetcher_->Predict(first, 0, true);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
   for (const EntryNumber file : first) (void)Read(0, file);
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();

@@ -48,8 +48,8 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
   StartEngine({.kept_bytes = 32 << 20});
   const Order order = Shuffled(1);
   for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
-  ASSERT_TRUE(WaitUntil([&] { return warehouse_->block_count() == files_.size(); }))
-      << warehouse_->block_count() << Told();
+  ASSERT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); }))
+      << retained_cache_->block_count() << Told();
   const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
   mount_->ReclaimAll();
   for (const EntryNumber file : order) ReadAsReader(file);
@@ -65,7 +65,7 @@ TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtToThePageCache) {
   for (size_t i = 0; i < 10; ++i) ReadAsReader(order[i]);
   for (const EntryNumber file : order) EXPECT_TRUE(mount_->WaitFor(file, content_[file].size())) << file << Told();
   // Those that were read before anybody could know.
-  EXPECT_LE(warehouse_->block_count(), 10U);
+  EXPECT_LE(retained_cache_->block_count(), 10U);
   const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
   for (const EntryNumber file : order) ReadAsReader(file);
   EXPECT_EQ(demand_->seen().size() + ahead_->seen().size(), disk_reads);
@@ -75,7 +75,7 @@ TEST_F(PrefetchEngineTest, WhatOthersAreToFindIsKeptAllTheSame) {
   WriteFiles(300, 60'000);
   StartEngine({.kept_bytes = 32 << 20, .left_bytes = 64 << 20, .keeps_read = true});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
-  EXPECT_TRUE(WaitUntil([&] { return warehouse_->block_count() == files_.size(); })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
 }
 
 // Nor where the tables have no room to know of each file whether it was left in the page cache.
@@ -83,7 +83,7 @@ TEST_F(PrefetchEngineTest, WhatCannotBeKnownToBeLeftIsKept) {
   WriteFiles(300, 60'000);
   StartEngine({.kept_bytes = 32 << 20, .order_bytes = Prefetcher::OrderBytes(300) - 1, .left_bytes = 64 << 20});
   for (size_t i = 0; i < 10; ++i) ReadAsReader(files_[i * 7]);
-  EXPECT_TRUE(WaitUntil([&] { return warehouse_->block_count() == files_.size(); })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return retained_cache_->block_count() == files_.size(); })) << Told();
 }
 
 // With no order and more data than room, what came first stays: in each shuffled epoch it is a hit again.
@@ -92,21 +92,22 @@ TEST_F(PrefetchEngineTest, WithoutAnOrderWhatFitsStays) {
   StartEngine({.kept_bytes = 4 << 20});
   const auto keys = [&] {
     std::set<std::pair<uint64_t, uint64_t>> all;
-    for (const WarehouseKey& key : warehouse_->List()) all.emplace(key.identity.low, key.identity.high);
+    for (const RetainedCacheKey& key : retained_cache_->List()) all.emplace(key.identity.low, key.identity.high);
     return all;
   };
   for (const EntryNumber file : Shuffled(1)) ReadAsReader(file);
   const auto kept = keys();
   ASSERT_GT(kept.size(), 50U);
-  EXPECT_GT(warehouse_->used_bytes(), warehouse_->bytes_max() * 9 / 10);
+  EXPECT_GT(retained_cache_->used_bytes(), retained_cache_->bytes_max() * 9 / 10);
   for (uint64_t epoch = 2; epoch < 5; ++epoch) {
     mount_->ReclaimAll();
-    const uint64_t hits_before = Count(Stat::kWarehouseHits);
+    const uint64_t hits_before = Count(Stat::kRetainedCacheHits);
     const uint64_t cached_before = Count(Stat::kRecordCacheHits);
     for (const EntryNumber file : Shuffled(epoch)) ReadAsReader(file);
     // The record cache answers the rest of them.
-    EXPECT_LE(Count(Stat::kWarehouseHits) - hits_before, kept.size());
-    EXPECT_GE(Count(Stat::kWarehouseHits) - hits_before + Count(Stat::kRecordCacheHits) - cached_before, kept.size());
+    EXPECT_LE(Count(Stat::kRetainedCacheHits) - hits_before, kept.size());
+    EXPECT_GE(Count(Stat::kRetainedCacheHits) - hits_before + Count(Stat::kRecordCacheHits) - cached_before,
+              kept.size());
     EXPECT_EQ(keys(), kept);
   }
 }
@@ -120,10 +121,10 @@ TEST_F(PrefetchEngineTest, PartsOfKeptBlocksAreNotCopied) {
   StartEngine({.kept_bytes = 8 << 20});
   const EntryNumber file = files_.front();
   ASSERT_TRUE(ReadThrough(file).ok());
-  ASSERT_EQ(warehouse_->block_count(), 4U);
+  ASSERT_EQ(retained_cache_->block_count(), 4U);
   const size_t disk_reads = demand_->seen().size() + ahead_->seen().size();
   const CacheCounters cached = cache_.counters();
-  const uint64_t hits = Count(Stat::kWarehouseHits);
+  const uint64_t hits = Count(Stat::kRetainedCacheHits);
   const NodeId node = Node{.view = 0, .entry = file}.id();
   const struct {
     uint64_t offset;
@@ -141,7 +142,7 @@ TEST_F(PrefetchEngineTest, PartsOfKeptBlocksAreNotCopied) {
     EXPECT_TRUE(*bytes == Content(file).substr(read.offset, read.bytes)) << read.offset;
     blocks += read.blocks;
   }
-  EXPECT_EQ(Count(Stat::kWarehouseHits) - hits, blocks);
+  EXPECT_EQ(Count(Stat::kRetainedCacheHits) - hits, blocks);
   EXPECT_EQ(demand_->seen().size() + ahead_->seen().size(), disk_reads);
   EXPECT_EQ(cache_.counters().hits, cached.hits);
   EXPECT_EQ(cache_.counters().misses, cached.misses);

@@ -27,17 +27,17 @@ class Player {
 
   void Play() {
     uint64_t count = 0;
-    for (const Sighting& sighting : trace_.Sightings()) {
-      trace_.processes().SetNow(sighting.time_us);
-      if (const auto seen = watch_.See(sighting)) jobs_.insert(seen->job);
-      if (sighting.time_us > kept_us_ + 100'000) {  // before a job may have ended
+    for (const Access& access : trace_.Accesses()) {
+      trace_.processes().SetNow(access.time_us);
+      if (const auto seen = watch_.See(access)) jobs_.insert(seen->job);
+      if (access.time_us > kept_us_ + 100'000) {  // before a job may have ended
         Keep();
-        kept_us_ = sighting.time_us;
+        kept_us_ = access.time_us;
       }
-      watch_.Tick(sighting.time_us);
+      watch_.Tick(access.time_us);
       for (const EpochWatch::Event& event : watch_.TakeEvents()) {
         if (event.what == EpochWatch::What::kBegun) {
-          begun_.push_back({event.job, event.pass, sighting.time_us});
+          begun_.push_back({event.job, event.pass, access.time_us});
           Keep();
         } else if (event.what == EpochWatch::What::kEnded) {
           ended_.insert(event.job);
@@ -146,13 +146,13 @@ TEST(EpochWatchTest, WhoReadsOnAfterAllWasForgottenIsANewJob) {
   JobPlan plan = ShuffledPlan(400, 9);
   plan.persistent = true;
   trace.AddJob(plan);
-  const std::vector<Sighting> sightings = trace.Sightings();
+  const std::vector<Access> accesses = trace.Accesses();
   ProcessTable table(&trace.processes());
   EpochWatch watch(&table);
   const auto see = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      trace.processes().SetNow(sightings[i].time_us);
-      (void)watch.See(sightings[i]);
+      trace.processes().SetNow(accesses[i].time_us);
+      (void)watch.See(accesses[i]);
     }
   };
   see(0, 600);
@@ -442,7 +442,7 @@ TEST(EpochWatchTest, HalfOfTheFilesInThePageCache) {
               if (read.file == file) break;
               before += read.cached ? 1 : 0;
             }
-            EXPECT_EQ(stream.reads[i].unnamed_before, before);
+            EXPECT_EQ(stream.reads[i].unattributed_before, before);
           }
         }
       }

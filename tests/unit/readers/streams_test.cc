@@ -101,7 +101,7 @@ TEST_F(StreamsTest, AReadAndItsOpenAreOneRead) {
   const StreamOpen opened = open.open.value_or(StreamOpen());
   EXPECT_EQ(opened.job, read.job);
   EXPECT_EQ(opened.stream, read.stream);
-  EXPECT_EQ(opened.unnamed, 0U);
+  EXPECT_EQ(opened.unattributed, 0U);
   // Opened once more at once: it is still the same.
   const auto again = Open(7, 6000);
   EXPECT_FALSE(again.read || again.open);
@@ -136,7 +136,7 @@ TEST_F(StreamsTest, OpensOfNobodyGoToTheOnlyJobOrToNone) {
   const uint32_t other = fake_.Spawn(shell, "python", 2'000'000);
   Read(4, other);
   EXPECT_EQ(Unnamed(5).job, 0U);
-  EXPECT_EQ(Unnamed(6).unnamed, 3U);
+  EXPECT_EQ(Unnamed(6).unattributed, 3U);
   EXPECT_EQ(streams_.UnnamedBefore(kNow), 0U);
   EXPECT_EQ(streams_.UnnamedBefore(kNow + 1), 4U);
   // The other one has gone.

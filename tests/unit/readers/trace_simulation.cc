@@ -207,10 +207,10 @@ const std::vector<TrueRead>& TraceSimulation::Reads() {
   return reads_;
 }
 
-std::vector<Sighting> TraceSimulation::Sightings() {
+std::vector<Access> TraceSimulation::Accesses() {
   struct Told {
     uint64_t time_us;
-    Sighting sighting;
+    Access access;
   };
   std::vector<Told> told;
   for (const TrueRead& read : Reads()) {
@@ -226,10 +226,10 @@ std::vector<Sighting> TraceSimulation::Sightings() {
          {.file = read.file, .reader = visible_[read.job] ? read.thread : 0, .read = true, .time_us = read.time_us}});
   }
   std::stable_sort(told.begin(), told.end(), [](const Told& a, const Told& b) { return a.time_us < b.time_us; });
-  std::vector<Sighting> sightings;
-  sightings.reserve(told.size());
-  for (const Told& one : told) sightings.push_back(one.sighting);
-  return sightings;
+  std::vector<Access> accesses;
+  accesses.reserve(told.size());
+  for (const Told& one : told) accesses.push_back(one.access);
+  return accesses;
 }
 
 }  // namespace augur

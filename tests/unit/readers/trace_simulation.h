@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "readers/sighting.h"
+#include "readers/access.h"
 #include "unit/readers/fake_processes.h"
 
 namespace augur {
@@ -66,9 +66,9 @@ class TraceSimulation {
   // Somebody who reads these files in this order.
   uint32_t AddStranger(const Order& files, uint64_t start_us, double file_us);
 
-  // All sightings in the order in which they are told. Before each is used, processes().SetNow(time_us) is to be
+  // All accesses in the order in which they are told. Before each is used, processes().SetNow(time_us) is to be
   // called.
-  std::vector<Sighting> Sightings();
+  std::vector<Access> Accesses();
   // All reads by time.
   const std::vector<TrueRead>& Reads();
   FakeProcesses& processes() { return processes_; }

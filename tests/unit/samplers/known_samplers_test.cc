@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "samplers/sampler_spec.h"
+#include "samplers/sampler_description.h"
 
 namespace augur {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "samplers/known_samplers.h"
-#include "samplers/sampler_spec.h"
+#include "samplers/sampler_description.h"
 #include "unit/samplers_other/taken.h"
 
 namespace augur {

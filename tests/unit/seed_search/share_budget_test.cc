@@ -36,26 +36,26 @@ struct Machine {
   Time all{0};  // and the waking up
 };
 
-double Share(Time own, Time duration) {
+double RankSubset(Time own, Time duration) {
   return static_cast<double>(own.count()) / static_cast<double>(duration.count());
 }
 
 TEST(ShareBudget, TheClerkGetsItsShareWhereNoCoreIsIdle) {
   for (const double share : {0.02, 0.25, 0.5, 0.9}) {
     Machine machine;
-    EXPECT_NEAR(Share(machine.Run(100s, share, 0), 100s), share, 0.01 * share) << share;
-    EXPECT_LE(Share(machine.all, 100s), share + 0.01) << share;
+    EXPECT_NEAR(RankSubset(machine.Run(100s, share, 0), 100s), share, 0.01 * share) << share;
+    EXPECT_LE(RankSubset(machine.all, 100s), share + 0.01) << share;
   }
 }
 
 TEST(ShareBudget, AWholeCoreIsNeverLeft) {
   Machine machine;
-  EXPECT_GT(Share(machine.Run(10s, 1, 0), 10s), 0.99);
+  EXPECT_GT(RankSubset(machine.Run(10s, 1, 0), 10s), 0.99);
 }
 
 TEST(ShareBudget, OnlyWhatIsMissingIsTaken) {
   Machine machine;
-  EXPECT_NEAR(Share(machine.Run(100s, 0.5, 0.3), 100s), 0.2, 0.01);
+  EXPECT_NEAR(RankSubset(machine.Run(100s, 0.5, 0.3), 100s), 0.2, 0.01);
   EXPECT_EQ(machine.Run(100s, 0.5, 0.6), 0s);
   EXPECT_EQ(machine.Run(100s, 0.5, 64), 0s);
 }

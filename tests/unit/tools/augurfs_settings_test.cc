@@ -22,7 +22,7 @@ Machine MachineWith(uint64_t memory_bytes, unsigned cores = 2) {
 }
 
 AugurfsSettings Resolved(const AugurfsOptions& options, const Machine& machine,
-                         const StoreNeeds& needs = {.foresight_bytes = 8 * kMiB, .order_bytes = kMiB}) {
+                         const StoreNeeds& needs = {.prediction_bytes = 8 * kMiB, .order_bytes = kMiB}) {
   Result<AugurfsSettings> settings = ResolveAugurfs(options, machine, needs);
   EXPECT_TRUE(settings.ok()) << settings.status().text();
   return settings.ok() ? *settings : AugurfsSettings{};
@@ -96,12 +96,12 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
       EXPECT_GE(settings.buffer_bytes, 8 * kMiB);
       EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
       EXPECT_LE(settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
-                    settings.foresight_bytes + settings.order_bytes_max + settings.rendered_bytes +
+                    settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes +
                     settings.recycled_bytes + settings.threads * kMiB,
                 memory);
       EXPECT_GT(settings.rendered_bytes, 0u);
-      const bool foresees_all = settings.foresight_bytes == 0 || settings.foresight_bytes == 8 * kMiB;
-      EXPECT_EQ(settings.notes.empty(), settings.threads == std::max(2u, cores) && foresees_all);
+      const bool predicts_all = settings.prediction_bytes == 0 || settings.prediction_bytes == 8 * kMiB;
+      EXPECT_EQ(settings.notes.empty(), settings.threads == std::max(2u, cores) && predicts_all);
     }
   }
 }
@@ -114,7 +114,7 @@ TEST(ResolveAugurfs, TheIndexIsWithinTheBudget) {
     options.memory_bytes = memory;
     const auto parts = [&](uint64_t index_bytes) {
       const AugurfsSettings settings = Resolved(
-          options, MachineWith(8 * kGiB), {.foresight_bytes = 0, .order_bytes = kMiB, .index_bytes = index_bytes});
+          options, MachineWith(8 * kGiB), {.prediction_bytes = 0, .order_bytes = kMiB, .index_bytes = index_bytes});
       return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
              settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes;
     };
@@ -126,25 +126,25 @@ TEST(ResolveAugurfs, TheIndexIsWithinTheBudget) {
 }
 
 // They have what they take, and do not crowd out the rest.
-TEST(ResolveAugurfs, ForesightAndOrdersHaveWhatTheyTake) {
+TEST(ResolveAugurfs, PredictionAndOrdersHaveWhatTheyTake) {
   AugurfsOptions options;
   options.memory_bytes = 4 * kGiB;
   const AugurfsSettings large =
-      Resolved(options, MachineWith(8 * kGiB), {.foresight_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
-  EXPECT_EQ(large.foresight_bytes, 300 * kMiB);
+      Resolved(options, MachineWith(8 * kGiB), {.prediction_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
+  EXPECT_EQ(large.prediction_bytes, 300 * kMiB);
   EXPECT_EQ(large.order_bytes_max, 400 * kMiB);
   EXPECT_THAT(large.notes, IsEmpty());
   options.memory_bytes = 256 * kMiB;
   const AugurfsSettings small =
-      Resolved(options, MachineWith(8 * kGiB), {.foresight_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
-  EXPECT_LT(small.foresight_bytes, 80 * kMiB);
-  EXPECT_GT(small.foresight_bytes, 40 * kMiB);
+      Resolved(options, MachineWith(8 * kGiB), {.prediction_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
+  EXPECT_LT(small.prediction_bytes, 80 * kMiB);
+  EXPECT_GT(small.prediction_bytes, 40 * kMiB);
   EXPECT_LT(small.order_bytes_max, 48 * kMiB);
   EXPECT_GT(small.kept_bytes, 64 * kMiB);
   EXPECT_THAT(small.notes, ElementsAre(HasSubstr("that takes 300.0 MiB")));
   options.memory_bytes = 48 * kMiB;
-  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.foresight_bytes = 8 * kMiB, .order_bytes = 400 * kMiB})
-                .foresight_bytes,
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.prediction_bytes = 8 * kMiB, .order_bytes = 400 * kMiB})
+                .prediction_bytes,
             0u);
 }
 
@@ -154,7 +154,7 @@ TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
   options.memory_bytes = kGiB;
   options.view = *ParseViewSpec("npy");
   EXPECT_GT(Resolved(options, MachineWith(8 * kGiB)).kept_bytes, kGiB / 2);
-  options.foresee = false;
+  options.predict = false;
   const AugurfsSettings settings = Resolved(options, MachineWith(8 * kGiB));
   EXPECT_EQ(settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes, 0u);
   EXPECT_GT(settings.rendered_bytes, 768 * kMiB);
@@ -163,12 +163,12 @@ TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
 
 // A decoded cache has its part of the memory, and without one there is no such part.
 TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
-  const StoreNeeds needs = {.foresight_bytes = 8 * kMiB, .order_bytes = kMiB, .decoded_index_bytes = 64 * kMiB};
+  const StoreNeeds needs = {.prediction_bytes = 8 * kMiB, .order_bytes = kMiB, .decoded_index_bytes = 64 * kMiB};
   for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
-    for (const bool foresee : {false, true}) {
+    for (const bool predict : {false, true}) {
       AugurfsOptions options;
       options.memory_bytes = memory;
-      options.foresee = foresee;
+      options.predict = predict;
       const AugurfsSettings without = Resolved(options, MachineWith(8 * kGiB), needs);
       EXPECT_EQ(without.decoded_index_bytes + without.decoded_writing_bytes, 0u);
       options.decoded_folder = "/var/cache/decoded";
@@ -179,8 +179,8 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
       EXPECT_LE(with.decoded_writing_bytes, 16 * kMiB);
       const auto sum = [](const AugurfsSettings& settings) {
         return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
-               settings.foresight_bytes + settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes +
-               settings.decoded_index_bytes + settings.decoded_writing_bytes;
+               settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes +
+               settings.recycled_bytes + settings.decoded_index_bytes + settings.decoded_writing_bytes;
       };
       EXPECT_LE(sum(with), memory);
       EXPECT_LE(sum(with), sum(without));

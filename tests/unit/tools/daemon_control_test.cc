@@ -31,20 +31,20 @@ class FakePrefetch : public PrefetchControl {
     return Status::Ok();
   }
   std::vector<std::pair<std::string, std::string>> Describe() const override { return {{"policy", "sweep"}}; }
-  DropReport Drop() override { return {.warehouse_bytes = 7, .stocked_bytes = 8}; }
+  DropReport Drop() override { return {.retained_cache_bytes = 7, .stocked_bytes = 8}; }
 
   uint64_t files_max = 100;
   std::vector<Order> orders;
 };
 
-// Takes orders that were foreseen; nothing reads, so none comes.
-class NoOrders : public ForeseenOrders {
+// Takes orders that were predicted; nothing reads, so none comes.
+class NoOrders : public PredictedOrders {
  public:
-  void Foresee(Order /*order*/, uint32_t /*view*/, bool /*anew*/) override {}
-  void ForgetForeseen() override {}
+  void Predict(Order /*order*/, uint32_t /*view*/, bool /*anew*/) override {}
+  void ForgetPredicted() override {}
   void NeedOpens(bool /*needed*/) override {}
   bool FollowsGiven() const override { return false; }
-  uint64_t ForeseenFilesMax() const override { return 100; }
+  uint64_t PredictedFilesMax() const override { return 100; }
 };
 
 class DaemonControlTest : public StoreFixture {
@@ -151,15 +151,15 @@ TEST_F(DaemonControlTest, DropSaysHowMuch) {
   DaemonControl control = Control(&prefetch_);
   const Result<ControlReply> dropped = Ask(control, "drop");
   ASSERT_TRUE(dropped.ok());
-  EXPECT_EQ(dropped->header, json({{"warehouse_bytes", 7}, {"stocked_bytes", 8}}));
+  EXPECT_EQ(dropped->header, json({{"retained_cache_bytes", 7}, {"stocked_bytes", 8}}));
 }
 
 TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {
   NoOrders orders;
-  Foreseer foreseer(store_, orders, statistics_, {.search_threads = 1, .replay_folder = {}});
+  OrderPredictor predictor(store_, orders, statistics_, {.search_threads = 1, .replay_folder = {}});
   DaemonControl control(
       store_, statistics_,
-      {.mount_point = "/mnt", .order_prefix = {}, .facts = {}, .prefetch = &prefetch_, .foreseer = &foreseer});
+      {.mount_point = "/mnt", .order_prefix = {}, .facts = {}, .prefetch = &prefetch_, .predictor = &predictor});
   const auto hint = [&](const json& words) { return Ask(control, "hint_sampler", {{"words", words}}); };
   // Before the thread that takes them has begun.
   const Result<ControlReply> taken =
@@ -183,7 +183,7 @@ TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {
   }
   EXPECT_EQ(Ask(control, "hint_sampler").status().code(), Code::kInvalid);
   // Only the right one is told.
-  ASSERT_TRUE(foreseer.Start().ok());
+  ASSERT_TRUE(predictor.Start().ok());
   json mount;
   while (!mount.contains("hint")) {
     std::this_thread::yield();
@@ -191,7 +191,7 @@ TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {
   }
   EXPECT_THAT(mount["hint"].get<std::string>(), HasSubstr("seed 42 + epoch, ranks 0-3 of 8, from epoch 2"));
   EXPECT_FALSE(mount.contains("hint_2"));
-  foreseer.Stop();
+  predictor.Stop();
 }
 
 TEST_F(DaemonControlTest, WithoutPrefetchTheCureIsSaid) {
@@ -199,7 +199,7 @@ TEST_F(DaemonControlTest, WithoutPrefetchTheCureIsSaid) {
   for (const char* command : {"hint", "hint_sampler", "drop"}) {
     const Result<ControlReply> refused = Ask(control, command, {}, {"a\n"});
     EXPECT_EQ(refused.status().code(), Code::kUnsupported);
-    EXPECT_THAT(refused.status().text(), HasSubstr("-o foresee=off"));
+    EXPECT_THAT(refused.status().text(), HasSubstr("-o predict=off"));
   }
   EXPECT_EQ(json::parse(control.Json())["mount"]["prefetch"], "off");
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fs/resolve_in_view.h"
+
+#include <string>
+
+#include "decode/image_decoder.h"
+#include "store/identity.h"
+#include "views/render.h"
+
+namespace augur {
+namespace {
+
+Result<Hash128> HashIn(const Store& store, const View& view, const Entry& entry) {
+  const ImageInfo& info = entry.image;
+  std::string text = view.text;
+  const auto add = [&text](uint64_t part) { text.append(reinterpret_cast<const char*>(&part), sizeof part); };
+  add(entry.size);
+  for (uint64_t block = 0; block < Store::BlockCount(entry); ++block) {
+    AUGUR_TRY_ASSIGN(identity, store.BlockIdentity(entry, block));
+    add(identity.low);
+    add(identity.high);
+  }
+  for (const uint64_t part : {uint64_t{info.width} << 32 | info.height, uint64_t{info.exif_bytes},
+                              uint64_t{info.channels} << 24 | uint64_t{info.orientation} << 16 |
+                                  uint64_t{info.bit_depth} << 8 | static_cast<uint64_t>(info.kind),
+                              uint64_t{kRenderVersion} << 32 | DecoderVersions(), uint64_t{view.text.size()}}) {
+    add(part);
+  }
+  return UnforgeableHash(std::as_bytes(std::span(text)));
+}
+
+}  // namespace
+
+Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry) {
+  if (RoleInView(view.spec, entry) != Shown::kRendered) return ViewFile::Original(entry, view.number);
+  AUGUR_TRY_ASSIGN(hash, HashIn(store, view, entry));
+  return ViewFile{
+      .entry = entry, .view = view.number, .made = true, .hash = hash, .size = RenderedSize(view.spec, entry.image)};
+}
+
+}  // namespace augur

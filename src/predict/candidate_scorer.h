@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "datasets/sample_list.h"
+#include "readers/epochs.h"
+#include "samplers/sampler.h"
+
+namespace augur {
+
+// The first reads of an epoch as indices of one list of samples: what a guess is held against.
+struct IndexReads {
+  struct Stream {
+    uint32_t id = 0;    // StreamId; 0: nobody could be named for these
+    bool sure = false;  // nothing was, or can have been, read before the first of them
+    IndexOrder indices;
+  };
+  std::vector<Stream> streams;  // in the order of their numbers
+  uint64_t count = 0;
+};
+
+// CandidateScorer holds guesses of how an epoch was shuffled against its first reads, by Evidence. Immutable, safe from
+// any thread: a search calls it from all of its own.
+class CandidateScorer {
+ public:
+  // A guess is believed when it has so many bits more than the log2 of the guesses that were tried: wrong with a
+  // probability of 10^-6.
+  static constexpr double kBelievedBits = 20;
+  // Of each stream, the first so many reads are held against a guess.
+  static constexpr size_t kReadsAStream = 64;
+
+  // Reads of files that the list does not have are left out: they belong to something else.
+  CandidateScorer(std::shared_ptr<const SampleList> list, const EpochStart& epoch);
+
+  const SampleList& list() const { return *list_; }
+  const std::shared_ptr<const SampleList>& shared_list() const { return list_; }
+  const IndexReads& reads() const { return reads_; }
+  uint64_t samples() const { return list_->size(); }
+  // What the right guess would get, about: whether it is worth to try some.
+  double BitsExpected() const { return bits_expected_; }
+  // No guess gets more.
+  double BitsMax() const { return bits_max_; }
+
+  // Evidence that epoch `epoch` of the sampler is read, from its beginning. Most wrong guesses cost 300 draws.
+  double Try(const Sampler& sampler, uint64_t epoch) const;
+  // The same for an order whose first indices these are, of `length` in all.
+  double TryPrefix(const IndexOrder& prefix, uint64_t length) const;
+  // How much of an order Try looks at.
+  size_t prefix() const { return prefix_; }
+  // Whether the first few indices of an order may be right: one of the streams begins with two of them.
+  bool Likely(const IndexOrder& few) const;
+  // The reads, of each stream in turn, each sample once.
+  IndexOrder InTurn() const;
+  // Evidence that the epoch was begun somewhere in its midst. Costs all of its draws.
+  struct Midst {
+    double bits = 0;
+    uint32_t begin = 0;  // place of the first read
+  };
+  Midst TryAnywhere(const Sampler& sampler, uint64_t epoch) const;
+
+ private:
+  static constexpr size_t kGlance = 256;  // of an order, to see whether more of it is worth the time
+
+  bool Glance(const IndexOrder& prefix) const;
+  Midst Weigh(const IndexOrder& order, uint64_t length, bool from_start) const;
+
+  // Constant after construction.
+  const std::shared_ptr<const SampleList> list_;
+  IndexReads reads_;
+  IndexOrder wanted_;            // all of reads_, ascending, each once
+  std::vector<bool> is_wanted_;  // by index
+  size_t prefix_ = 0;
+  double bits_expected_ = 0;
+  double bits_max_ = 0;
+};
+
+}  // namespace augur

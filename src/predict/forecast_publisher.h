@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "predict/job_predictor.h"
+#include "prefetch/predicted_orders.h"
+
+namespace augur {
+
+// ForecastPublisher is what the prefetch was told of the coming reads: of one job its epochs one after the other, of
+// several their lanes side by side, which must be merged anew when the jobs come apart from the speeds that were taken
+// for it. Of jobs that read different views of the mount those in the view of most are merged. An order that the user
+// gave goes first. Not synchronized, no clock. REQUIRES: `orders` outlives it.
+class ForecastPublisher {
+ public:
+  // More than that is no handful of jobs; a merged order would be of no use.
+  static constexpr size_t kLanesMax = 16;
+  // So many files of a merged order are told at a time. Jobs keep their speeds no longer.
+  static constexpr uint64_t kMergedMax = 16'384;
+  // Two batches. The prefetch takes readers that are 1,024 reads apart for one; four lanes of this are 256.
+  static constexpr double kDriftMax = 64;
+
+  explicit ForecastPublisher(PredictedOrders& orders) : orders_(orders) {}
+
+  // `jobs`: those whose orders are known. `anew`: what was told before holds no longer; else what follows is added.
+  void Tell(const std::vector<const JobPredictor*>& jobs, bool anew, uint64_t now_us);
+  // Whether it is time to tell again: the lanes have come apart or are nearly through, or an order that was given has
+  // ended.
+  bool IsStale(const std::vector<const JobPredictor*>& jobs) const;
+  // The epoch has ended, the prefetch comes to the end of it by itself.
+  void Forget() { parts_.clear(); }
+  bool several() const { return lanes_.size() > 1; }
+
+ private:
+  // How far and how fast a job was when its lane was told.
+  struct LaneTold {
+    uint64_t hits = 0;
+    double files_per_second = 0;  // 0: not known yet
+  };
+
+  static uint32_t ViewOf(const std::vector<const JobPredictor*>& jobs);
+  void TellOne(const JobPredictor& job, bool anew);
+  void TellMerged(const std::vector<const JobPredictor*>& jobs, uint64_t now_us);
+
+  PredictedOrders& orders_;
+  std::vector<std::pair<JobId, uint64_t>> parts_;  // that the prefetch has, of one job
+  std::unordered_map<JobId, LaneTold> lanes_;      // of several
+  uint64_t lanes_us_ = 0;
+  uint64_t merged_ = 0;  // files
+  bool held_back_ = false;
+};
+
+}  // namespace augur

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/sample_list.h"
+#include "readers/epoch_order.h"
+#include "samplers/rank_subset.h"
+#include "samplers/sampler.h"
+#include "samplers/torch_generator.h"
+
+namespace augur {
+
+// How an epoch may have been drawn.
+struct Guess {
+  std::shared_ptr<const Sampler> sampler;
+  uint64_t epoch = 0;
+  // Where `sampler` is only the seed of this one epoch, and that seed was taken from a stream: which place of it, and
+  // how far behind that of the epoch before. Settled makes the sampler of all epochs of it.
+  std::optional<DrawnSeed> drawn = {};
+  RankSubset share = {};  // the places of it that this host reads
+};
+
+// The order of an epoch, found out. A value; what it points to is immutable.
+struct IdentifiedOrder {
+  std::shared_ptr<const EpochOrder> order;
+  uint32_t begin = 0;  // the first place that is read, in a run that was resumed in mid-epoch
+  uint32_t nth =
+      0;  // passes of the job over this set of files before it, as far as it was asked for (EpochStart::epoch)
+  // log2 of the odds against chance, after all that was tried: wrong with a probability of 2^-bits.
+  double bits = 0;
+
+  // Whose it is: a sampler's, or a recorded run's.
+  std::shared_ptr<const SampleList> list;
+  Guess guess;
+  std::string run;                                     // name of the record; empty: a sampler's
+  uint64_t run_epoch = 0;                              // which one of the record
+  std::vector<std::shared_ptr<const Order>> recorded;  // the epochs after this one
+
+  // What comes after this epoch is known by itself, not only how this one was drawn: a seed that was found by search is
+  // good for one epoch, until the next one has shown how it follows.
+  bool continues = false;
+  // Other guesses that agree as well so far, and may be right about the next epoch.
+  std::vector<Guess> others;
+  // The seed of a fresh generator, and the outputs drawn from it before, when it was searched for.
+  std::optional<uint32_t> seed;
+  uint32_t offset = 0;
+
+  std::string what;  // "torch RandomSampler, seed 0x9e3779b1"
+  std::string how;   // "found by search in 21 s after 6 reads"
+};
+
+// The finding of a guess that is believed. Takes the whole order: 0.1 s for a million samples.
+IdentifiedOrder MakeFinding(std::shared_ptr<const SampleList> list, const Guess& guess);
+
+// The finding of the epoch after `finding`, which is this guess of the same list; or the next of a recorded run.
+IdentifiedOrder Continue(const IdentifiedOrder& finding, const Guess& guess);
+IdentifiedOrder ContinueRecorded(const IdentifiedOrder& finding);
+
+}  // namespace augur

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/job_predictor.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace augur {
+namespace {
+
+// So much evidence says that the next epoch has begun.
+constexpr double kBitsToRoll = 12;
+// So many reads of the next epoch and none of this one say that this one has ended, where its last batches are dropped.
+constexpr uint64_t kHitsToEnd = 32;
+constexpr uint64_t kHitsToKnowReach = 512;
+// Of an epoch, while it begins.
+constexpr uint64_t kPartToBegin = 8;
+// What was read from a miss on may be the beginning of something else, until twice as many reads were as predicted.
+constexpr int kMissWeight = 2;
+constexpr size_t kFirstReads = 256;
+// One after the other: somebody may have a look at a file in another view.
+constexpr uint32_t kHitsToTurn = 4;
+// A file comes again as its further pieces, and as its open beside its READ: within so many reads.
+constexpr size_t kPiecesWithin = 64;
+
+std::string Percent(uint64_t part, uint64_t whole) {
+  const uint64_t tenths = whole == 0 ? 1000 : part * 1000 / whole;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
+}  // namespace
+
+std::string JobPredictor::SetOf(const IdentifiedOrder& finding) {
+  return finding.list ? finding.list->name() : "recorded run " + finding.run;
+}
+
+std::string JobPredictor::ViewKey(const IdentifiedOrder& finding) {
+  return finding.list ? SetOf(finding) : SetOf(finding) + " of " + std::to_string(finding.order->size());
+}
+
+void JobPredictor::Begin(const EpochStart& epoch) {
+  reads_.clear();
+  lost_.reset();
+  // The streams read side by side.
+  for (size_t i = 0;; ++i) {
+    const size_t before = reads_.size();
+    for (const EpochStream& stream : epoch.streams) {
+      if (i < stream.reads.size()) reads_.push_back({.file = stream.reads[i].file, .stream = stream.id});
+    }
+    if (reads_.size() == before) return;
+  }
+}
+
+EpochStart JobPredictor::Unpredicted() const {
+  EpochStart epoch;
+  epoch.job = id_;
+  std::map<StreamId, std::vector<FirstRead>> streams;
+  for (const Read& read : reads_) {
+    std::vector<FirstRead>& first = streams[read.stream];
+    if (first.size() < kFirstReads) first.push_back({.file = read.file});
+  }
+  for (auto& [id, reads] : streams) {
+    EpochStream& stream = epoch.streams.emplace_back();
+    stream.id = id;
+    stream.reads = std::move(reads);
+  }
+  return epoch;
+}
+
+void JobPredictor::Append(IdentifiedOrder finding) {
+  // The readers stay as far apart as they were.
+  const EpochFollower* last = epochs_.empty() ? before_.get() : epochs_.front().follower.get();
+  const uint32_t reach =
+      last != nullptr && last->hits() > kHitsToKnowReach ? last->reach() : EpochFollower::kReachFirst;
+  auto follower = std::make_unique<EpochFollower>(finding.order, finding.begin, reach);
+  const auto known = views_.find(ViewKey(finding));
+  const uint32_t view = known != views_.end() ? known->second : epochs_.empty() ? view_ : epochs_.back().view;
+  epochs_.push_back(
+      {.number = ++numbers_, .finding = std::move(finding), .follower = std::move(follower), .view = view});
+}
+
+void JobPredictor::Lock(IdentifiedOrder finding) {
+  epochs_.clear();
+  next_doubt_ = 0;
+  const std::string set = SetOf(finding);
+  if (lost_ && set == set_ && finding.begin >= lost_->begin && lost_->order->files() == finding.order->files()) {
+    // It goes on with the order that was lost in its midst; what was known beside that is known still.
+    lost_->begin = finding.begin;
+    finding = *std::move(lost_);
+  } else {
+    hits_ = misses_ = 0;
+    ++epochs_predicted_;
+    if (!set_.empty()) after_[set_] = set;
+    set_ = set;
+  }
+  lost_.reset();
+  last_[set] = finding;
+  views_[ViewKey(finding)] = view_;
+  Append(std::move(finding));
+  fit_.reset();
+  BeginFit();
+  for (const Read& read : reads_) {
+    fits_ = Fits(read.file, read.stream);
+    (void)epochs_.front().follower->Saw(read.file);
+  }
+  reads_ = {};
+  doubt_ = 0;
+  LookAhead();
+  BeginFit();
+}
+
+// After the running epoch, or the one after it, is another.
+void JobPredictor::BeginFit() {
+  const IdentifiedOrder& running = finding();
+  if (!fit_ && running.order->size() <= OrderFit::kReadsMax) fit_.emplace(running.order, running.begin);
+  if (fit_ && epochs_.size() > 1) fit_->SetNext(epochs_[1].finding.order);
+}
+
+// Whether a read comes in its place, in a small epoch.
+bool JobPredictor::Fits(EntryNumber file, StreamId stream) {
+  // A reader who comes back to his files reads out of order.
+  if (!fit_ || comes_back_ || std::ranges::find(weighed_, file) != weighed_.end()) return true;
+  weighed_.push_back(file);
+  if (weighed_.size() > kPiecesWithin) weighed_.pop_front();
+  return fit_->Saw(file, static_cast<uint32_t>(stream), follower().front());
+}
+
+void JobPredictor::Remember(const IdentifiedOrder& finding) {
+  const std::string set = SetOf(finding);
+  last_.try_emplace(set, finding);
+  if (set_.empty()) set_ = set;
+}
+
+// The epochs after the last that is known, as far as they follow from it: of the data set that came after this one
+// before, mostly the same.
+void JobPredictor::LookAhead() {
+  std::unordered_map<std::string, IdentifiedOrder> last = last_;
+  for (const Epoch& epoch : epochs_) last[SetOf(epoch.finding)] = epoch.finding;
+  while (epochs_.size() <= kAhead) {
+    const std::string set = SetOf(epochs_.back().finding);
+    const auto after = after_.find(set);
+    const auto from = last.find(after != after_.end() ? after->second : set);
+    if (from == last.end()) return;
+    const std::optional<Guess> guess = PredictedAfter(from->second);
+    const bool recorded = !from->second.recorded.empty();
+    if (!guess && !recorded) return;
+    IdentifiedOrder next = recorded ? ContinueRecorded(from->second) : Continue(from->second, *guess);
+    last[SetOf(next)] = next;
+    Append(std::move(next));
+  }
+}
+
+std::optional<uint64_t> JobPredictor::Expects(EntryNumber file) const {
+  std::optional<uint64_t> least;
+  if (epochs_.empty()) return least;
+  const uint64_t here = follower().front();
+  if (const std::optional<uint32_t> place = follower().Expects(file)) {
+    least = *place > here ? *place - here : here - *place;
+  }
+  if (epochs_.size() < 2) return least;
+  if (const std::optional<uint32_t> place = epochs_[1].follower->Expects(file)) {
+    const uint64_t away = follower().order().size() - here + *place;
+    least = std::min(away, least.value_or(away));
+  }
+  return least;
+}
+
+// After a read of the epoch that was expected: whether it is not read in the view in which it was thought to be.
+bool JobPredictor::Turned(Epoch& epoch, uint32_t view) {
+  epoch.hits_elsewhere = view == epoch.view ? 0 : epoch.hits_elsewhere + 1;
+  if (epoch.hits_elsewhere < kHitsToTurn) return false;
+  epoch.hits_elsewhere = 0;
+  epoch.view = view;
+  views_[ViewKey(epoch.finding)] = view;
+  return true;
+}
+
+JobPredictor::Told JobPredictor::Saw(EntryNumber file, StreamId stream, bool open, uint32_t view) {
+  view_ = view;
+  if (epochs_.empty()) {
+    if (before_ && before_->Expects(file)) {
+      (void)before_->Saw(file);
+      return Told::kNothing;
+    }
+    if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
+    return Told::kNothing;
+  }
+  if (FillsUp(file)) {
+    Note(file, stream, false);
+    return Told::kNothing;
+  }
+  fits_ = Fits(file, stream);
+  if (fit_ && fit_->lost()) {
+    Note(file, stream, false);
+    return End(Told::kLost);
+  }
+  EpochFollower& now = *epochs_.front().follower;
+  if (!now.Expects(file)) {
+    if (now.ReadLately(file) || (before_ && (before_->Expects(file) || before_->ReadLately(file)))) {
+      if (before_) (void)before_->Saw(file);
+      Note(file, stream, true);
+      return Told::kNothing;
+    }
+    if (comes_back_ && !open && before_ && before_->ReadBefore(file)) return Told::kNothing;
+    // A loader may begin the next epoch's first batches before the last ones of this one are read.
+    if (epochs_.size() > 1 && now.NearEnd()) return SawNext(file, stream, open, view);
+  }
+  const bool hit = now.Saw(file, open) == EpochFollower::Kind::kHit;
+  Note(file, stream, hit);
+  if (hit) {
+    ForgiveNext();
+    if (before_) before_->MakeUp();
+    comes_back_ = comes_back_ || now.ComesBack();
+  }
+  if (now.finished() && epochs_.size() > 1) {
+    return NextBegun() ? Roll() : Told::kNothing;
+  }
+  if (now.lost()) return End(Told::kLost);
+  if (now.finished()) return End(Told::kEnded);
+  return hit && Turned(epochs_.front(), view) ? Told::kTurned : Told::kNothing;
+}
+
+// Where an order is lost, all that was read since it began to be: also what agreed by chance.
+void JobPredictor::Note(EntryNumber file, StreamId stream, bool agrees) {
+  if (!fits_) agrees = false;
+  doubt_ = agrees ? std::max(0, doubt_ - 1) : doubt_ + kMissWeight;
+  if (doubt_ == 0) return reads_.clear();
+  if (reads_.size() < kReadsMax) reads_.push_back({.file = file, .stream = stream});
+}
+
+// The running epoch is still read: what the next one did not expect was a stranger's.
+void JobPredictor::ForgiveNext() {
+  next_hits_ = 0;
+  if (epochs_.size() < 2) return;
+  Epoch& next = epochs_[1];
+  if (next.follower->bits() >= next_doubt_) return;
+  next_doubt_ = 0;
+  next.follower = std::make_unique<EpochFollower>(next.finding.order, next.finding.begin, next.follower->reach());
+}
+
+bool JobPredictor::NextBegun() const { return epochs_[1].follower->bits() - next_doubt_ >= kBitsToRoll; }
+
+// Whether it is a read of the last batches: of the epoch before while this one begins, or of this one. But where the
+// epoch that begins has the file at its beginning as well, it is that one's.
+bool JobPredictor::FillsUp(EntryNumber file) {
+  EpochFollower& now = *epochs_.front().follower;
+  const bool begins = now.hits() < now.order().size() / kPartToBegin;
+  if (begins && before_ && !now.ExpectsSoon(file) && before_->FillsUp(file)) return true;
+  if (!now.NearEnd() || now.Expects(file)) return false;
+  if (epochs_.size() > 1 && epochs_[1].follower->ExpectsSoon(file)) return false;
+  return now.FillsUp(file);
+}
+
+// Near the end of the running epoch a file that it does not expect was read.
+JobPredictor::Told JobPredictor::SawNext(EntryNumber file, StreamId stream, bool open, uint32_t view) {
+  EpochFollower& next = *epochs_[1].follower;
+  // Of a reader who comes back to his files: half of its reads may be such, so each says -1 bit for the next epoch.
+  if (comes_back_ && !open && !next.Expects(file) && epochs_[0].follower->ReadBefore(file)) {
+    ++next_doubt_;
+    return Told::kNothing;
+  }
+  const EpochFollower::Kind kind = next.Saw(file);
+  if (kind == EpochFollower::Kind::kHit) {
+    ++next_hits_;
+    epochs_[0].follower->MakeUp();
+  }
+  Note(file, stream, kind != EpochFollower::Kind::kMiss);
+  if (NextBegun() && (follower().finished() || next_hits_ >= kHitsToEnd)) return Roll();
+  // It has a long tail, or something else is read.
+  if (NextBegun() && next.hits() > EpochFollower::kReachFirst) return Roll();
+  if (next.lost()) return End(Told::kLost);
+  return kind == EpochFollower::Kind::kHit && Turned(epochs_[1], view) ? Told::kTurned : Told::kNothing;
+}
+
+JobPredictor::Told JobPredictor::End(Told told) {
+  if (told == Told::kLost && fit_) fit_->CountAsUnfitted();
+  described_ = Describe();
+  hits_ = hits();
+  misses_ = misses();
+  before_ = std::move(epochs_.front().follower);
+  if (told == Told::kLost) {
+    lost_ = std::move(epochs_.front().finding);
+    lost_->begin = before_->front() - std::min(before_->front(), before_->reach());
+    // In a small epoch it expects nearly every file, so it cannot tell stragglers from another order.
+    if (fit_) before_.reset();
+  }
+  fit_.reset();
+  epochs_.clear();
+  return told;
+}
+
+JobPredictor::Told JobPredictor::Roll() {
+  hits_ = hits();
+  misses_ = misses();
+  before_ = std::move(epochs_.front().follower);
+  epochs_.pop_front();
+  if (fit_) fit_->Roll();
+  if (finding().order->size() > OrderFit::kReadsMax) fit_.reset();
+  next_hits_ = 0;
+  next_doubt_ = 0;
+  const std::string set = SetOf(epochs_.front().finding);
+  after_[set_] = set;
+  set_ = set;
+  last_[set] = epochs_.front().finding;
+  ++epochs_predicted_;
+  reads_.clear();
+  LookAhead();
+  BeginFit();
+  return Told::kRolled;
+}
+
+uint64_t JobPredictor::hits() const {
+  if (epochs_.empty()) return hits_;
+  return hits_ + (fit_ ? fit_->fitted() : follower().hits());
+}
+
+uint64_t JobPredictor::misses() const {
+  if (epochs_.empty()) return misses_;
+  return misses_ + (fit_ ? fit_->unfitted() : follower().misses());
+}
+
+std::vector<Guess> JobPredictor::Expected(uint32_t nth) const {
+  std::vector<Guess> guesses;
+  std::vector<StreamPosition> places = places_;
+  places.insert(places.end(), origins_.begin(), origins_.end());
+  const auto add = [&](const std::string& set) {
+    const auto last = last_.find(set);
+    if (last == last_.end()) return;
+    const IdentifiedOrder& finding = last->second;
+    const std::vector<Guess> after = GuessesAfter(finding, places, nth > finding.nth ? nth - finding.nth : 1);
+    guesses.insert(guesses.end(), after.begin(), after.end());
+  };
+  const std::string likeliest = Likeliest();
+  add(likeliest);
+  for (const auto& [set, finding] : last_) {
+    if (set != likeliest) add(set);
+  }
+  return guesses;
+}
+
+// The data set of which an epoch is to be expected next.
+std::string JobPredictor::Likeliest() const {
+  const auto after = after_.find(set_);
+  return after != after_.end() ? after->second : set_;
+}
+
+bool JobPredictor::Drawn() const {
+  const auto last = last_.find(Likeliest());
+  return last != last_.end() && last->second.seed.has_value();
+}
+
+std::vector<JobPredictor::Part> JobPredictor::Coming() const {
+  std::vector<Part> parts;
+  parts.reserve(epochs_.size());
+  for (const Epoch& epoch : epochs_) {
+    parts.push_back({.number = epoch.number, .order = epoch.finding.order, .view = epoch.view});
+  }
+  return parts;
+}
+
+std::string JobPredictor::Describe() const {
+  if (epochs_.empty()) return described_;
+  const IdentifiedOrder& found = finding();
+  std::string epoch = "one epoch";
+  if (!found.run.empty()) {
+    epoch = "epoch " + std::to_string(found.run_epoch) + " of it";
+  } else if (found.guess.sampler && found.continues) {
+    epoch = "epoch " + std::to_string(found.guess.epoch);
+  }
+  return found.what + (found.list ? " of " + found.list->name() : "") + ", " + found.how + "; " + epoch + ", " +
+         std::to_string(epochs_predicted_) + " predicted so far; " + Percent(hits(), hits() + misses()) +
+         " of the reads so far as predicted";
+}
+
+}  // namespace augur

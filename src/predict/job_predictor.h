@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "predict/epoch_follower.h"
+#include "predict/identified_order.h"
+#include "predict/next_epochs.h"
+#include "predict/order_fit.h"
+#include "readers/epochs.h"
+
+namespace augur {
+
+// JobPredictor is what is known of the coming reads of one job: the finding for the epoch that it reads, those that
+// follow from it, and how far the reader is. Reads are handed in; when they no longer agree, it forgets, and the epoch
+// must be asked for again. Not synchronized. Memory: 8 bytes a read of an epoch that is not predicted (kReadsMax at
+// most), and the orders of kAhead epochs beside the running one.
+class JobPredictor {
+ public:
+  static constexpr size_t kAhead = 2;
+  static constexpr size_t kReadsMax = size_t{1} << 20;
+
+  explicit JobPredictor(JobId id) : id_(id) {}
+
+  JobId id() const { return id_; }
+  // A pass has begun which nothing predicted, with these reads.
+  void Begin(const EpochStart& epoch);
+  // The order of the running pass was found.
+  void Lock(IdentifiedOrder finding);
+
+  enum class Told {
+    kNothing,
+    kTurned,  // an epoch is read in another view than was thought
+    kRolled,  // the next epoch has begun, as predicted
+    kLost,    // the reads do not agree any more: nothing is predicted
+    kEnded,   // the epoch, and what comes after it is not known
+  };
+  // A read of this job, or of one that may be its; `open`: so far only its open is known; `view`: of the mount, in
+  // which it was.
+  Told Saw(EntryNumber file, StreamId stream, bool open = false, uint32_t view = 0);
+  // How many reads the file is away from where the readers are, if it is expected about now.
+  std::optional<uint64_t> Expects(EntryNumber file) const;
+
+  bool locked() const { return !epochs_.empty(); }
+  // Epochs that were predicted so far in this job.
+  uint64_t epochs_predicted() const { return epochs_predicted_; }
+  const IdentifiedOrder& finding() const { return epochs_.front().finding; }
+  const EpochFollower& follower() const { return *epochs_.front().follower; }
+  // What was read and not predicted, in order: since Begin, or since about when the reads no longer agreed.
+  struct Read {
+    EntryNumber file = 0;
+    StreamId stream = 0;
+  };
+  const std::vector<Read>& reads() const { return reads_; }
+  // The order that the reads no longer agreed with, until the next Lock or Begin. It may be that of the job still, from
+  // `begin` on: where its readers were, as far back as they are apart.
+  const std::optional<IdentifiedOrder>& lost() const { return lost_; }
+  // The same as an epoch, as far as one is known by it.
+  EpochStart Unpredicted() const;
+  // Reads of predicted epochs that came in their places, and that did not, since the last Lock from nothing. In a small
+  // epoch (OrderFit) a read counts once enough reads after it have agreed.
+  uint64_t hits() const;
+  uint64_t misses() const;
+
+  // How the epoch may have been drawn, by the epochs before, that comes behind `nth` passes over its set of files; 0:
+  // they are not known.
+  std::vector<Guess> Expected(uint32_t nth = 0) const;
+  // Whether the seed of the epoch before, of the data set that is to be expected next, was found by a search of all.
+  bool Drawn() const;
+  // Where the script's own stream may be: in one of known seed; in one that was searched for.
+  void SetChain(std::vector<StreamPosition> places) { places_ = std::move(places); }
+  void SetOrigin(std::vector<StreamPosition> places) { origins_ = std::move(places); }
+  // The finding of an epoch that has ended, which says how the coming ones may be drawn.
+  void Remember(const IdentifiedOrder& finding);
+
+  // What comes, in order: the rest of the running epoch first. Each part has a number that it keeps.
+  struct Part {
+    uint64_t number = 0;
+    std::shared_ptr<const EpochOrder> order;
+    uint32_t view = 0;  // in which it is read, as its set was last time; else as the epoch before it
+  };
+  std::vector<Part> Coming() const;
+  // In which the running epoch is read.
+  uint32_t view() const { return epochs_.front().view; }
+  Order Rest() const { return epochs_.front().follower->Rest(); }
+
+  // For people: "torch RandomSampler, seed 0x9e3779b1, found by search in 21.0 s after 6 reads; epoch 3, 4
+  // predicted so far; 99.9 % of the reads so far as predicted". Empty before the first finding; it stays until the next
+  // one.
+  std::string Describe() const;
+
+ private:
+  std::string Likeliest() const;
+
+  struct Epoch {
+    uint64_t number = 0;
+    IdentifiedOrder finding;
+    std::unique_ptr<EpochFollower> follower;
+    uint32_t view = 0;
+    uint32_t hits_elsewhere = 0;  // one after the other in another view
+  };
+
+  void Note(EntryNumber file, StreamId stream, bool agrees);
+  bool Fits(EntryNumber file, StreamId stream);
+  void BeginFit();
+  void ForgiveNext();
+  bool NextBegun() const;
+  bool FillsUp(EntryNumber file);
+  Told SawNext(EntryNumber file, StreamId stream, bool open, uint32_t view);
+  bool Turned(Epoch& epoch, uint32_t view);
+  Told Roll();
+  Told End(Told told);
+  void LookAhead();
+  void Append(IdentifiedOrder finding);
+  // Which data set a finding is of.
+  static std::string SetOf(const IdentifiedOrder& finding);
+  // The same where one record has several sets.
+  static std::string ViewKey(const IdentifiedOrder& finding);
+
+  const JobId id_;
+  std::deque<Epoch> epochs_;               // the running one first; empty: nothing is predicted
+  std::unique_ptr<EpochFollower> before_;  // the one before it, of which stragglers may come
+  uint64_t numbers_ = 0;
+  uint64_t next_hits_ = 0;  // of the next epoch since the last one of the running epoch
+  double next_doubt_ = 0;   // bits against the next epoch, which its follower does not know
+  bool comes_back_ = false;
+  std::optional<OrderFit> fit_;      // of the running epoch, if it is small
+  bool fits_ = true;                 // the last read, by fit_
+  std::deque<EntryNumber> weighed_;  // the last reads that fit_ saw
+  std::vector<Read> reads_;
+  int doubt_ = 0;  // whether the last of them still follow the order: Page's sum
+  std::unordered_map<std::string, IdentifiedOrder> last_;  // of each set of samples, the last finding
+  std::unordered_map<std::string, std::string> after_;     // which set was read after which
+  std::string set_;                                        // that was read last
+  std::unordered_map<std::string, uint32_t> views_;        // in which view each set was read last, by ViewKey
+  uint32_t view_ = 0;                                      // of the last read
+  std::vector<StreamPosition> places_;
+  std::vector<StreamPosition> origins_;
+  uint64_t epochs_predicted_ = 0;
+  uint64_t hits_ = 0;
+  uint64_t misses_ = 0;
+  std::optional<IdentifiedOrder> lost_;
+  std::string described_;
+};
+
+}  // namespace augur

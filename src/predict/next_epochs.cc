@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/next_epochs.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "samplers/common_seeds.h"
+#include "samplers/stepped_sampler.h"
+#include "samplers/torch_recipes.h"
+
+namespace augur {
+namespace {
+
+// The epoch `step` epochs of the sampler behind this one, and after it as many again.
+Guess Stepped(const Guess& guess, uint64_t step) {
+  const uint64_t next = guess.epoch + 1;
+  return {.sampler = std::make_shared<const SteppedSampler>(guess.sampler, step, next, guess.epoch + step),
+          .epoch = next,
+          .share = guess.share};
+}
+
+Guess Fresh(uint32_t seed, uint64_t step) {
+  return {.sampler = MakeTorchSampler(FreshSeedRecipe("torch generator", seed, step)), .epoch = 1};
+}
+
+Guess Run(uint32_t seed, uint32_t offset, bool trailing, uint64_t extra) {
+  TorchRecipe recipe{.name = "torch generator of the whole run",
+                     .generator = RunStream{.seed = seed, .offset = offset, .trailing = trailing, .extra = extra},
+                     .shape = {}};
+  return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = 1};
+}
+
+// An epoch of the loops that draw its seed any number of outputs behind `place`, where that of `epochs` before it was
+// drawn.
+void AddChained(const StreamPosition& place, uint32_t epochs, std::vector<Guess>* guesses) {
+  Mt19937 engine(static_cast<uint32_t>(place.stream_seed));
+  engine.Discard(place.position + 1);
+  for (uint64_t outputs = 1; outputs <= place.stride_max; ++outputs) {
+    const uint32_t strides = outputs % epochs == 0 ? epochs : 1;
+    guesses->push_back(
+        {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", engine.Next(), 0)),
+         .epoch = strides,
+         .drawn =
+             DrawnSeed{.stream_seed = place.stream_seed, .position = place.position, .stride = outputs / strides}});
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted) {
+  std::vector<uint32_t> seeds;
+  const auto add = [&](uint32_t seed) {
+    if (std::ranges::find(seeds, seed) == seeds.end()) seeds.push_back(seed);
+  };
+  std::ranges::for_each(hinted, add);
+  std::ranges::for_each(kCommonSeeds, add);
+  return seeds;
+}
+
+std::vector<Guess> GuessesAfter(const IdentifiedOrder& finding, const std::vector<StreamPosition>& places,
+                                uint32_t epochs) {
+  AUGUR_CHECK(epochs > 0);
+  std::vector<Guess> guesses;
+  if (finding.guess.sampler != nullptr && !finding.seed) {
+    const auto add = [&](const Guess& guess) {
+      guesses.push_back({.sampler = guess.sampler, .epoch = guess.epoch + 1, .share = guess.share});
+    };
+    add(finding.guess);
+    for (const Guess& other : finding.others) add(other);
+    const Guess last = Unstepped(finding.guess);
+    if (last.sampler != finding.guess.sampler) add(last);
+    // set_epoch was not called; the run began anew.
+    guesses.push_back(Stepped(last, 0));
+    guesses.push_back({.sampler = last.sampler, .epoch = 0, .share = last.share});
+    const auto* torch = dynamic_cast<const TorchSampler*>(last.sampler.get());
+    const auto* drawn = torch != nullptr ? std::get_if<DrawnSeed>(&torch->recipe().generator) : nullptr;
+    if (drawn != nullptr) {
+      // The loop draws more, or less, of the stream than was thought.
+      AddChained({.stream_seed = drawn->stream_seed, .position = drawn->position + last.epoch * drawn->stride}, epochs,
+                 &guesses);
+    }
+    // It counts in twos, or takes two permutations of its generator.
+    guesses.push_back(Stepped(last, 2));
+    return guesses;
+  }
+  if (!finding.seed) return guesses;
+  for (const StreamPosition& place : places) AddChained(place, epochs, &guesses);
+  guesses.push_back(Fresh(*finding.seed, 1));
+  for (const bool trailing : {true, false}) {
+    for (const uint64_t extra : {0, 2, 4}) guesses.push_back(Run(*finding.seed, finding.offset, trailing, extra));
+  }
+  guesses.push_back(Fresh(*finding.seed, 0));
+  return guesses;
+}
+
+Guess Unstepped(const Guess& guess) {
+  const auto* stepped = dynamic_cast<const SteppedSampler*>(guess.sampler.get());
+  if (stepped == nullptr) return guess;
+  return {.sampler = stepped->sampler(), .epoch = stepped->Inner(guess.epoch), .share = guess.share};
+}
+
+Guess Settled(const Guess& guess) {
+  if (!guess.drawn) return guess;
+  TorchRecipe recipe{.name = "torch RandomSampler", .generator = *guess.drawn, .shape = {}};
+  return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = guess.epoch, .drawn = {}};
+}
+
+std::optional<Guess> PredictedAfter(const IdentifiedOrder& finding) {
+  if (!finding.continues || finding.guess.sampler == nullptr) return std::nullopt;
+  return Guess{.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 1, .share = finding.guess.share};
+}
+
+}  // namespace augur

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "predict/identified_order.h"
+#include "predict/search_request.h"
+#include "samplers/known_samplers.h"
+
+namespace augur {
+
+// What can be answered in milliseconds, on the calling thread: by what is expected, and by the first epochs of the
+// known samplers.
+std::optional<IdentifiedOrder> TryKnownSamplers(const SearchRequest& question, const std::vector<KnownSampler>& known);
+
+// The same by the first outputs of the streams of seeds that people give, in some milliseconds, the first time in a
+// process in a tenth of a second.
+std::optional<IdentifiedOrder> AnswerFromStreams(const SearchRequest& question);
+
+}  // namespace augur

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/keep_thread.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <span>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace augur {
+namespace {
+
+// Readers and reads first: what is not kept is only read again.
+constexpr int kNice = 10;
+
+}  // namespace
+
+KeepThread::KeepThread(KeptBlocks& kept, Done done) : kept_(kept), done_(std::move(done)) {}
+
+KeepThread::~KeepThread() { Stop(); }
+
+Status KeepThread::Start() {
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-keep", [this] { Run(); }));
+  thread_ = std::move(thread);
+  return Status::Ok();
+}
+
+void KeepThread::Stop() {
+  {
+    const MutexLock lock(mu_);
+    stopping_ = true;
+    added_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void KeepThread::Add(Task task) {
+  const MutexLock lock(mu_);
+  tasks_.push_back(std::move(task));
+  added_.NotifyOne();
+}
+
+void KeepThread::AddNext(Task task) {
+  const MutexLock lock(mu_);
+  tasks_.push_front(std::move(task));
+  added_.NotifyOne();
+}
+
+void KeepThread::Run() {
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
+  while (true) {
+    Task task;
+    {
+      const MutexLock lock(mu_);
+      while (tasks_.empty() && !stopping_) added_.Wait(mu_);
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    const bool kept = Keep(task);
+    task.blocks.clear();
+    done_(task.file, kept);
+  }
+}
+
+bool KeepThread::Keep(const Task& task) {
+  if (task.work) task.work();
+  to_evict_.insert(to_evict_.end(), task.evict.begin(), task.evict.end());
+  std::erase_if(to_evict_, [this](const ViewFile& file) { return kept_.Erase(file); });
+  if (!task.file) return true;
+  std::erase_if(to_evict_, [&](const ViewFile& file) { return file.IsSame(*task.file); });
+  std::vector<std::span<const std::byte>> bytes;
+  bytes.reserve(task.blocks.size());
+  for (const BlockRef& block : task.blocks) bytes.push_back(block->span());
+  return kept_.Insert(*task.file, bytes);
+}
+
+}  // namespace augur

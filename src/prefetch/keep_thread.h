@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "augur/status.h"
+#include "base/mutex.h"
+#include "cache/record_cache.h"
+#include "prefetch/kept_blocks.h"
+#include "prefetch/view_file.h"
+
+namespace augur {
+
+// KeepThread has the thread that copies files into the retained cache and puts others out, in the order in which it was
+// asked to: a copy of 100 KB takes 10 us, and ten times that where the memory is touched for the first time, so nobody
+// else should wait for it. Safe from any thread. REQUIRES: kept outlives it.
+class KeepThread {
+ public:
+  // First some files are put out, then one is taken in.
+  struct Task {
+    std::vector<ViewFile> evict;
+    std::optional<ViewFile> file;
+    std::vector<BlockRef> blocks;  // of `file`
+    std::function<void()>
+        work;  // instead, when not empty: something else with the retained cache, for which nobody waits
+  };
+  // Called on the thread, once for each task. `kept`: its file is in the retained cache, or it had none.
+  using Done = std::function<void(const std::optional<ViewFile>& file, bool kept)>;
+
+  KeepThread(KeptBlocks& kept, Done done);
+  // Stops.
+  ~KeepThread();
+  KeepThread(const KeepThread&) = delete;
+  KeepThread& operator=(const KeepThread&) = delete;
+
+  // kNoSpace: the system gives no thread.
+  Status Start();
+  // Ends the thread, after all that was asked is done.
+  void Stop();
+
+  // REQUIRES of both: started.
+  void Add(Task task);
+  // Before what was asked and is not begun.
+  void AddNext(Task task);
+
+ private:
+  void Run();
+  bool Keep(const Task& task);
+
+  // Constant after construction.
+  KeptBlocks& kept_;
+  const Done done_;
+
+  Mutex mu_;
+  CondVar added_;
+  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
+  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+
+  // Used by the thread only.
+  std::vector<ViewFile> to_evict_;  // were in use when they were to go
+
+  std::thread thread_;
+};
+
+}  // namespace augur

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/reader_position.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace augur {
+
+void ReaderPosition::Restart(Position begin) {
+  recent_ = {};
+  passed_.clear();
+  base_ = tail_ = front_ = begin;
+  seen_.clear();
+  in_front_.clear();
+  stray_count_ = 0;
+  trail_.Clear();
+}
+
+bool ReaderPosition::WasRead(Position position) const {
+  if (position < tail_) return true;
+  return HowSeen(position) != 0;
+}
+
+uint8_t ReaderPosition::HowSeen(Position position) const {
+  const Position index = position - base_;
+  return position >= base_ && index < seen_.size() ? seen_[index] : 0;
+}
+
+void ReaderPosition::Mark(Position position, uint8_t how) {
+  const Position index = position - base_;
+  if (index >= seen_.size()) seen_.resize(index + 1, 0);
+  seen_[index] |= how;
+}
+
+bool ReaderPosition::IsBeingRead(Slot slot) const {
+  const Position position = schedule_.NextUse(slot, tail_);
+  return position != kNever && WasRead(position) && front_ < schedule_.end() && position + options_.lag >= front_;
+}
+
+ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
+  const Seen seen = SeeHere(slot, missed);
+  // Of a read that is told twice, once: READs of files that were opened long ago are no trail.
+  if (missed && options_.opens) return seen;
+  if (schedule_.NextUse(slot, schedule_.begin()) == kNever) return seen;
+  const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
+  if (!trail_.Add(schedule_, slot, schedule_.EpochAround(here))) return seen;
+  const std::vector<Position> near = FindReader(slot);
+  if (near.empty()) return seen;
+  JumpTo(near, missed);
+  trail_.Clear();
+  return {.kind = Kind::kJump, .position = near.back()};
+}
+
+// Where the last reads follow an epoch far from the front, one behind it rather than one before it: of a run that was
+// begun anew the epochs stand behind those that are left of the one before. Empty: they follow none, or where the front
+// is.
+std::vector<Position> ReaderPosition::FindReader(Slot last) const {
+  std::vector<Position> found;
+  for (size_t epoch = 0; epoch < schedule_.epoch_count(); ++epoch) {
+    std::vector<Position> read = trail_.FindIn(schedule_, epoch);
+    if (read.empty()) continue;
+    const Position here = schedule_.UseIn(last, epoch);
+    if (here == kNever) continue;
+    const auto apart = [here](Position position) { return std::max(position, here) - std::min(position, here); };
+    if (apart(front_) < options_.spread_max) return {};  // though another epoch may be the same
+    if (!found.empty() && found.back() > front_) continue;
+    std::erase_if(read, [&](Position position) { return apart(position) >= options_.spread_max / 2; });
+    if (read.size() >= kStraysToJump) found = std::move(read);
+  }
+  return found;
+}
+
+ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
+  // The first of its uses that has not been seen: a file may come twice within the spread. But an open and the READ
+  // that belongs to it are one read, whichever is told first: READs are told at once and opens some milliseconds late,
+  // in which a reader who finds its files in the page cache is hundreds of files further.
+  const uint8_t how = missed ? kByRead : kByOpen;
+  Position position = schedule_.NextUse(slot, base_);
+  while (position != kNever && WasRead(position)) {
+    const Position next = schedule_.NextUse(slot, position + 1);
+    const bool told = (HowSeen(position) & how) != 0 || !options_.opens;
+    if (!told || position + options_.lag >= front_ || next >= front_ + options_.spread_max) {
+      // What the tail has passed may as well be read again by a reader who has gone back there: Stray finds out.
+      if (position < tail_ && told) return Stray(slot, missed);
+      if (position >= base_) Mark(position, how);
+      return {.kind = Kind::kOld, .position = position};
+    }
+    position = next;
+  }
+  if (position == kNever || position >= front_ + options_.spread_max) return Stray(slot, missed);
+  Mark(position, how);
+  if (position >= front_) {
+    in_front_.push_back(position);
+    FollowReads();
+  }
+  // One that is far behind the others is being read now too, and waits as long.
+  recent_.emplace(std::max(position, front_), position);
+  Advance();
+  return {.kind = Kind::kNew, .position = position};
+}
+
+void ReaderPosition::FollowReads() {
+  while (!in_front_.empty()) {
+    const auto least = std::min_element(in_front_.begin(), in_front_.end());
+    // Of the last reads of all there are too few to support each other.
+    if (in_front_.size() < options_.support && *least + options_.support < schedule_.end()) return;
+    front_ = *least + 1;
+    in_front_.erase(least);
+  }
+}
+
+// A stranger who reads anywhere also hits what is soon to come, for each read by chance as often as the spread is a
+// part of the epoch. Four times as many of the reads in front are forgotten, the farthest first: strangers alone then
+// support the front once in 4^4 such hits, and a reader beside four strangers still moves it with each read.
+void ReaderPosition::ForgetChance(Position epoch_reads) {
+  const double chance = static_cast<double>(options_.spread_max) / static_cast<double>(epoch_reads);
+  chance_ += std::min(0.25, 4 * chance);
+  if (chance_ < 1) return;
+  chance_ -= 1;
+  if (!in_front_.empty()) in_front_.erase(std::max_element(in_front_.begin(), in_front_.end()));
+}
+
+// Moves the tail past what is read, and finds what the reader is done with.
+void ReaderPosition::Advance() {
+  // Nobody comes after the last read of all, so it need not be waited for; but another worker may still have files to
+  // read before it, if it will be seen.
+  const bool ended = front_ >= schedule_.end();
+  while (tail_ < front_) {
+    const bool seen = HowSeen(tail_) != 0;
+    const bool waits = !ended || (!seen && options_.support > 1);
+    if (waits && front_ - tail_ <= (seen ? options_.lag : options_.unseen_max)) break;
+    if (!seen) passed_.push_back(tail_);
+    ++tail_;
+  }
+  while (base_ < tail_ && (ended || !options_.opens || base_ + options_.spread_max < tail_)) {
+    if (!seen_.empty()) seen_.pop_front();
+    ++base_;
+  }
+  // One file that was not seen holds the tail, but nothing else.
+  while (!recent_.empty() && (ended || recent_.top().first + options_.lag < front_)) {
+    passed_.push_back(recent_.top().second);
+    recent_.pop();
+  }
+}
+
+ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
+  // The file's place in the epoch where the reader is, before or after it; and in the epoch to come, if this one was
+  // broken off.
+  if (schedule_.begin() == schedule_.end()) return {};
+  const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
+  const auto [begin, end] = schedule_.EpochAround(here);
+  const Position in_this = schedule_.NextUse(slot, begin);
+  if (in_this == kNever) return {};
+  if (in_this < tail_ && in_this + options_.unseen_max >= tail_) return {.kind = Kind::kOld, .position = in_this};
+  if (missed && options_.opens) return {.kind = Kind::kForeign, .position = in_this};
+  // An open and its READ are one read here too.
+  for (size_t i = 0; i < std::min(stray_count_, kStrays); ++i) {
+    if (strays_[i][0] == in_this) return {.kind = Kind::kForeign, .position = in_this};
+  }
+  ForgetChance(end - begin);
+  strays_[stray_count_++ % kStrays] = {in_this, in_this < end ? schedule_.NextUse(slot, end) : kNever};
+  for (const Position position : strays_[(stray_count_ - 1) % kStrays]) {
+    if (position != kNever && JumpNear(position, missed)) return {.kind = Kind::kJump, .position = position};
+  }
+  return {.kind = Kind::kForeign, .position = in_this};
+}
+
+bool ReaderPosition::JumpNear(Position position, bool missed) {
+  const size_t known = std::min(stray_count_, kStrays);
+  // A reader in an epoch elsewhere reads positions that are near each other; a stranger's are anywhere. By chance,
+  // 8 of 16 anywhere in an epoch of 16 spreads or more lie in one spread less often than once in 10^4 reads, and the
+  // reader at the front brings the front back.
+  std::vector<Position> near;
+  for (size_t i = 0; i < known; ++i) {
+    for (const Position other : strays_[i]) {
+      const Position apart = other > position ? other - position : position - other;
+      if (other != kNever && apart < options_.spread_max / 2) near.push_back(other);
+    }
+  }
+  if (near.size() < kStraysToJump) return false;
+  JumpTo(near, missed);
+  return true;
+}
+
+// The reader has read these, and will go on behind them.
+void ReaderPosition::JumpTo(const std::vector<Position>& read, bool missed) {
+  const auto [least, most] = std::minmax_element(read.begin(), read.end());
+  base_ = tail_ = *least;
+  front_ = *most + 1;
+  seen_.assign(front_ - tail_, 0);
+  for (const Position one : read) Mark(one, missed ? kByRead : kByOpen);
+  recent_ = {};
+  for (const Position one : read) recent_.emplace(one, one);
+  passed_.clear();
+  in_front_.clear();
+  stray_count_ = 0;
+  trail_.Forget();
+  Advance();
+}
+
+}  // namespace augur

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "augur/store.h"
+
+namespace augur {
+
+// A file of the store as readers of one view of the mount get it: its record, or what is made of that. View 0 has the
+// original files.
+struct ViewFile {
+  Entry entry;
+  uint32_t view = 0;  // as in its nodes
+  bool made = false;  // of the record; not the record itself
+  // A hash of the shown bytes, not to be trusted as their name, and how many there are.
+  Hash128 hash;
+  uint64_t size = 0;
+
+  static ViewFile Original(const Entry& entry, uint32_t view = 0) {
+    return {.entry = entry, .view = view, .made = false, .hash = entry.hash, .size = entry.size};
+  }
+
+  // In blocks as a record has them.
+  uint64_t block_count() const { return (size + kBlockBytes - 1) / kBlockBytes; }
+  uint64_t BlockBytes(uint64_t block) const { return std::min<uint64_t>(kBlockBytes, size - block * kBlockBytes); }
+  // Whether both show the same record in the same view.
+  bool IsSame(const ViewFile& other) const {
+    return entry.shard == other.entry.shard && entry.offset == other.entry.offset && size == other.size &&
+           view == other.view && made == other.made;
+  }
+};
+
+}  // namespace augur

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "samplers/sampler.h"
+
+namespace augur {
+
+// RankSubset says which places of an epoch's order the ranks of this host read; a Sampler gives the order of all ranks
+// together. A value; pure arithmetic. The default is everything.
+struct RankSubset {
+  enum class Kind {
+    kStrided,  // place p is rank p mod world_size's: DistributedSampler and all that follow it
+    kBatches,  // batch b is rank b mod world_size's: BatchSamplerShard of accelerate, transformers
+    kSlices,   // each batch is cut into equal slices, one a rank: the same with split_batches
+  };
+
+  Kind kind = Kind::kStrided;
+  uint64_t world_size = 1;
+  std::vector<uint64_t> ranks = {0};  // those of this host
+  uint64_t batch = 1;                 // kBatches: samples of a batch of one rank; kSlices: of all ranks together
+
+  // The rank that reads a place. Where a sampler never ends and its ranks stride on over the ends of the epochs
+  // (detectron2, mmengine's InfiniteSampler) places are counted from the beginning of the run: epoch * samples + place.
+  uint64_t RankOf(uint64_t place) const;
+
+  // Whether all ranks are here: then Keep leaves everything.
+  bool IsAll() const;
+
+  // Keeps what the ranks of this host read. (*indices)[0] lies in place `first_place`.
+  void Keep(uint64_t first_place, IndexOrder* indices) const;
+
+  // How many places from 0 on have `count` of this host's among them, at most: so much must be taken for a prefix.
+  uint64_t PlacesFor(uint64_t count) const;
+
+  // For people: "ranks 0-3 of 8"; "all ranks" where there is nothing to say.
+  std::string Describe() const;
+};
+
+}  // namespace augur

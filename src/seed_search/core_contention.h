@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+
+#include "base/unique_fd.h"
+
+namespace augur {
+
+// CoreContention keeps an idle worker off a core that somebody else wants, where its scheduling class alone does not:
+// with autogroups (sched_autogroup_enabled, the default of most distributions; kernel/sched/autogroup.c) and between
+// control groups the class weighs within a group only, and a daemon has one of its own. Measured: beside busy processes
+// of another session a thread of the idle class has as much of a core as they have.
+//
+// There are two signs of that. The worker had to wait for its core: half of the time, where another group keeps it
+// busy, and less beside one that sleeps now and then, who has enough of the core all the same. And more threads of the
+// machine want a core than there are: somebody waits, if not this worker. For the kernel takes a core with a worker on
+// it for one with a load like another, and may put two loaders on the next one (load_balance, kernel/sched/fair.c).
+//
+// Who has come last goes first; among those who are there for longer, chance decides, so that not all of them go for
+// one thread too many. Who went stays away, twice as long each time, and is back when neither sign is seen; not all at
+// once, else each would find the others there.
+//
+// Clock-free; for one thread.
+class CoreContention {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  // What is seen now and then, by each worker for itself, about each millisecond of processor time.
+  struct Look {
+    Time own{0};           // processor time since the last look
+    Time waited{0};        // and how long the worker was kept from running meanwhile
+    int crowd = 0;         // threads that want a core, beyond the cores that there are; at least 0
+    unsigned workers = 1;  // that have not stayed away, this one included
+  };
+
+  // Several slices of the kernel's (3 ms), so that who competes is seen.
+  static constexpr Time kWindow = std::chrono::milliseconds(20);
+  // Of it. Less is a reader that wakes up now and then: it has the core at once or soon, and sleeps again.
+  static constexpr double kWaitedPart = 0.3;
+  // In the window's mean. Less is the same.
+  static constexpr double kCrowd = 0.4;
+  static constexpr Time kPauseMin = std::chrono::milliseconds(10);
+  // Of what is doubled. A core that falls idle is noticed after half as much again at the latest.
+  static constexpr Time kPauseMax = std::chrono::seconds(1);
+
+  // Workers with different seeds decide differently.
+  explicit CoreContention(uint32_t seed) : random_(seed) {}
+
+  // How long to stay away now: 0, or as above, to which chance adds up to half.
+  Time Pass(const Look& look);
+
+ private:
+  bool Wanted();
+  double Chance();  // 0 to 1
+
+  std::minstd_rand random_;
+  Time own_{0};
+  Time waited_{0};
+  int looks_ = 0;
+  double crowd_ = 0;  // sums of all looks
+  double workers_ = 0;
+  bool crowded_ = false;  // in the window before
+  Time pause_{0};
+};
+
+// How long the calling thread has waited for a core since it began, while it could have run
+// (/proc/thread-self/schedstat; Documentation/scheduler/sched-stats.rst). What a hypervisor takes does not count. For
+// the thread that made it.
+class RunDelay {
+ public:
+  RunDelay();
+  // None: this kernel does not count it.
+  std::optional<std::chrono::nanoseconds> Total() const;
+
+ private:
+  const UniqueFd file_;
+};
+
+// How many threads want a core now beyond the cores that there are (the fourth field of /proc/loadavg, proc(5)): of the
+// machine, or of the container where its /proc says so. Safe from any thread.
+class RunQueueLength {
+ public:
+  RunQueueLength();
+  // At least 0; 0 where nobody says.
+  int Now() const;
+
+ private:
+  const UniqueFd file_;
+  const int cores_;
+};
+
+}  // namespace augur
