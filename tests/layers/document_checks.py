@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for the documents. Each check takes a text and returns a list of violations, one line each; an empty list is a pass."""
+
+import re
+
+WORDS_MAX = 30  # in a sentence
+# Words that stand for a thing without naming it, and idiom that a reader whose English is plain does not know.
+BANNED = ("nobody", "somebody", "so many", "so much", "as far as", "for the sake of", "held against", "bear out", "what is",
+          "what was", "who is", "who was", "thereof", "hitherto")
+FOLDERS = ("src", "include", "tools", "tests", "bench", "packaging", "cmake")
+CODE_BLOCK = re.compile(r"^```.*?^```\s*$", re.MULTILINE | re.DOTALL)
+
+
+def prose(text):
+    """Sentences of the running text: without code blocks, tables, headings and what stands in backticks."""
+    text = CODE_BLOCK.sub("\n", text)
+    lines = ["\n" if re.match(r"\s*(\||#)", line) else line for line in text.splitlines()]
+    text = "\n".join(lines)
+    text = re.sub(r"`[^`]*`", "CODE", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    for paragraph in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.) ", "\n" + text):
+        for sentence in re.split(r"(?<=[.!?])\s+|:\s+|;\s+", " ".join(paragraph.split())):
+            if sentence:
+                yield sentence
+
+
+def long_sentences(text):
+    return [f"{len(sentence.split())} words: {sentence}" for sentence in prose(text) if len(sentence.split()) > WORDS_MAX]
+
+
+def banned_words(text):
+    found = []
+    for sentence in prose(text):
+        plain = re.sub(r'"[^"]*"', "", sentence)
+        found += [f"{phrase!r}: {sentence}" for phrase in BANNED if re.search(rf"\b{phrase}\b", plain, re.IGNORECASE)]
+    return found
+
+
+def long_lines(text, columns, tables=True):
+    """`tables`: their rows count, too, though a row cannot be broken."""
+    return [f"line {number} has {len(line)} columns" for number, line in enumerate(text.splitlines(), 1)
+            if len(line) > columns and (tables or not line.startswith("|"))]
+
+
+def missing_files(text, folder, root, ignored=()):
+    """Links and paths in backticks that name no file or folder. `folder`: where the document is; links are from there. `ignored`: beginnings of paths
+    that are of builds or of other projects."""
+    missing = []
+    without_blocks = CODE_BLOCK.sub("\n", text)
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", without_blocks):
+        if not re.match(r"\w+:", target) and not (folder / target).exists():
+            missing.append(f"link to {target}")
+    for path in re.findall(r"`((?:" + "|".join(FOLDERS) + r")/[\w./-]+)`", without_blocks):
+        if not path.startswith(tuple(ignored)) and not (root / path).exists() and not list(root.glob(path + ".*")):
+            missing.append(f"path {path}")
+    for path in re.findall(r"`(\w+/\w+\.(?:h|cc))`", without_blocks):
+        if not any((base / path).exists() for base in (root, root / "src", root / "include")):
+            missing.append(f"path {path}")
+    return list(dict.fromkeys(missing))

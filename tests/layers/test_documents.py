@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documents keep the rules of document_checks.py, and the checks catch what breaks them."""
+
+import pathlib
+import subprocess
+
+import document_checks as checks
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COLUMNS_MAX = 140
+# For people who see the project for the first time: plain English is checked here.
+PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THREADS.md")
+README_LINES_MAX = 120
+README_COLUMNS_MAX = 120
+GLOSSARY_ROWS_MAX = 24
+OTHER_PROJECTS = ("src/libImaging/", "src/PIL/")  # Pillow
+
+
+def documents():
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in listed.splitlines() if (ROOT / name).is_file()]
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", documents())
+def test_names_only_files_that_are_there(name):
+    assert not checks.missing_files(read(name), (ROOT / name).parent, ROOT, OTHER_PROJECTS)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_is_plain_english(name):
+    text = read(name)
+    assert not checks.long_sentences(text)
+    assert not checks.banned_words(text)
+    assert not checks.long_lines(text, COLUMNS_MAX, tables=False)
+
+
+def test_the_readme_is_short():
+    assert len(read("README.md").splitlines()) < README_LINES_MAX
+    assert not checks.long_lines(read("README.md"), README_COLUMNS_MAX)
+
+
+def test_the_glossary_is_short_and_sorted():
+    rows = [line for line in read("GLOSSARY.md").splitlines() if line.startswith("| ")][1:]
+    words = [row.split("|")[1].strip().lower() for row in rows]
+    assert words == sorted(words)
+    assert 0 < len(words) <= GLOSSARY_ROWS_MAX
+
+
+def test_every_folder_is_in_the_architecture():
+    text = read("ARCHITECTURE.md")
+    folders = [path.parent.name for path in (ROOT / "src").glob("*/CMakeLists.txt")]
+    assert [name for name in folders if f"| `{name}` |" not in text] == []
+
+
+def test_the_checks_catch_what_they_are_for(tmp_path):
+    assert checks.long_sentences("one " * (checks.WORDS_MAX + 1) + "end.")
+    assert not checks.long_sentences("one " * (checks.WORDS_MAX - 1) + "end. " + "two " * 20)
+    assert checks.banned_words("A file that nobody reads.") and not checks.banned_words("A `nobody` user.\n| nobody |")
+    assert checks.long_lines("x" * 121, 120) and not checks.long_lines("x" * 120, 120)
+    assert not checks.long_lines("|" * 121, 120, tables=False)
+    assert checks.missing_files("[a](gone.md) and `src/gone.cc`", tmp_path, tmp_path) == ["link to gone.md", "path src/gone.cc"]
+    (tmp_path / "here.md").touch()
+    assert not checks.missing_files("[a](here.md) [b](https://host/x)", tmp_path, tmp_path)
