@@ -125,12 +125,6 @@ bool JobPredictor::Fits(EntryNumber file, StreamId stream) {
   return fit_->Saw(file, static_cast<uint32_t>(stream), follower().front());
 }
 
-void JobPredictor::Remember(const IdentifiedOrder& finding) {
-  const std::string set = SetOf(finding);
-  last_.try_emplace(set, finding);
-  if (set_.empty()) set_ = set;
-}
-
 // The epochs after the last that is known, as far as they follow from it: of the data set that came after this one
 // before, mostly the same.
 void JobPredictor::LookAhead() {
@@ -321,13 +315,11 @@ uint64_t JobPredictor::misses() const {
 
 std::vector<Guess> JobPredictor::Expected(uint32_t nth) const {
   std::vector<Guess> guesses;
-  std::vector<StreamPosition> places = places_;
-  places.insert(places.end(), origins_.begin(), origins_.end());
   const auto add = [&](const std::string& set) {
     const auto last = last_.find(set);
     if (last == last_.end()) return;
     const IdentifiedOrder& finding = last->second;
-    const std::vector<Guess> after = GuessesAfter(finding, places, nth > finding.nth ? nth - finding.nth : 1);
+    const std::vector<Guess> after = GuessesAfter(finding, places_, nth > finding.nth ? nth - finding.nth : 1);
     guesses.insert(guesses.end(), after.begin(), after.end());
   };
   const std::string likeliest = Likeliest();

@@ -73,11 +73,8 @@ class JobPredictor {
   std::vector<Guess> Expected(uint32_t nth = 0) const;
   // Whether the seed of the epoch before, of the data set that is to be expected next, was found by a search of all.
   bool Drawn() const;
-  // Where the script's own stream may be: in one of known seed; in one that was searched for.
+  // Where in the streams of known seeds the script's own stream may be.
   void SetChain(std::vector<StreamPosition> places) { places_ = std::move(places); }
-  void SetOrigin(std::vector<StreamPosition> places) { origins_ = std::move(places); }
-  // The finding of an epoch that has ended, which says how the coming ones may be drawn.
-  void Remember(const IdentifiedOrder& finding);
 
   // What comes, in order: the rest of the running epoch first. Each part has a number that it keeps.
   struct Part {
@@ -141,7 +138,6 @@ class JobPredictor {
   std::unordered_map<std::string, uint32_t> views_;        // in which view each set was read last, by ViewKey
   uint32_t view_ = 0;                                      // of the last read
   std::vector<StreamPosition> places_;
-  std::vector<StreamPosition> origins_;
   uint64_t epochs_predicted_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;

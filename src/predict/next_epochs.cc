@@ -11,6 +11,11 @@
 namespace augur {
 namespace {
 
+// How many outputs further the next epoch's seed may be. A loop of one training loader, with persistent workers or
+// not, draws 2 or 4 outputs, and 2 for each further loader; loops that draw for themselves (mixup: one permutation of a
+// batch a step) come again after hundreds.
+constexpr uint64_t kStrideMax = 8192;
+
 // The epoch `step` epochs of the sampler behind this one, and after it as many again.
 Guess Stepped(const Guess& guess, uint64_t step) {
   const uint64_t next = guess.epoch + 1;
@@ -35,7 +40,7 @@ Guess Run(uint32_t seed, uint32_t offset, bool trailing, uint64_t extra) {
 void AddChained(const StreamPosition& place, uint32_t epochs, std::vector<Guess>* guesses) {
   Mt19937 engine(static_cast<uint32_t>(place.stream_seed));
   engine.Discard(place.position + 1);
-  for (uint64_t outputs = 1; outputs <= place.stride_max; ++outputs) {
+  for (uint64_t outputs = 1; outputs <= kStrideMax; ++outputs) {
     const uint32_t strides = outputs % epochs == 0 ? epochs : 1;
     guesses->push_back(
         {.sampler = MakeTorchSampler(FreshSeedRecipe("torch RandomSampler", engine.Next(), 0)),

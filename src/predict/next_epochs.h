@@ -13,10 +13,6 @@ namespace augur {
 struct StreamPosition {
   uint64_t stream_seed = 0;
   uint64_t position = 0;
-  // How many outputs further the next epoch's seed may be. A loop of one training loader, with persistent workers or
-  // not, draws 2 or 4 outputs, and 2 for each further loader; loops that draw for themselves (mixup: one permutation of
-  // a batch a step) come again after hundreds.
-  uint64_t stride_max = 8192;
   friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
 

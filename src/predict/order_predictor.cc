@@ -10,7 +10,6 @@
 #include "base/limited_log.h"
 #include "base/thread.h"
 #include "predict/epoch_reads.h"
-#include "predict/origin_search.h"
 #include "samplers/torch_recipes.h"
 
 namespace augur {
@@ -179,7 +178,6 @@ void OrderPredictor::Run() {
   if (!asleep_) std::ranges::for_each(accesses, [this](const Access& access) { Take(access); });
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
-    if (job->late) job->late->Cancel();
     RecordSeen(*job, nullptr);
   }
 }
@@ -191,6 +189,7 @@ OrderPredictor::Job& OrderPredictor::JobOf(JobId id) {
     job->AskAnew();
     job->since_us = NowUs();
     job->reads_before = reads_;
+    job->allowance = std::make_shared<SearchAllowance>(options_.search_core_seconds_max);
   }
   return *job;
 }
@@ -264,7 +263,6 @@ void OrderPredictor::TakeEvents() {
       const auto job = jobs_.find(event.job);
       if (job == jobs_.end()) continue;
       job->second->DropInquiry();
-      DropOrigin(*job->second);
       RecordSeen(*job->second, nullptr);
       if (event.job != 0) lengths_.Ended(job->second->reads, SecondsOf(*job->second));
       if (std::string known = job->second->prediction.Describe(); !known.empty()) ended_ = std::move(known);
@@ -284,9 +282,8 @@ void OrderPredictor::TakeEvents() {
     }
     job.AskAnew();
     if (job.inquiry && job.inquiry->searched() && job.reads - job.inquiry_since >= kReadsToFail) {
-      if (SearchOn(job)) continue;
       // A search that takes longer than an epoch never comes to its end.
-      ++job.searches_failed;
+      job.search_failed = true;
     }
     job.DropInquiry();
   }
@@ -312,13 +309,9 @@ void OrderPredictor::Look() {
   if (forecast_.IsStale(Locked())) Tell(true);
 }
 
-// What keeps its order from being known, or is still searched for beside it; empty: nothing.
+// What keeps its order from being known; empty: nothing.
 std::string OrderPredictor::StateOf(const Job& job) {
   if (job.inquiry) return job.inquiry->Describe();
-  if (job.late) return "of an epoch that has ended: " + job.late->Describe();
-  if (job.origin) {
-    return "all seeds for the script's own stream: " + std::to_string(job.origin->part * 100 / kOriginParts) + " %";
-  }
   return job.prediction.locked() ? "" : job.state;
 }
 

@@ -49,11 +49,18 @@ constexpr uint64_t PredictionFiles(uint64_t bytes) {
   return (bytes - std::min(bytes, PredictionBytes(0))) / kPredictionBytesAFile;
 }
 
+// Core-seconds of idle cores that the searches of one run may take without success. When one of them has found a seed,
+// the run may take as many again: the next epoch of an unseeded script has another seed. A search of all 2^32 seeds
+// takes 30 to 90 core-seconds, and the cheaper stages beside it up to 30 in the first epoch. So 3 * 90 + 30 are three
+// of the slowest searches, or nine of the fastest. Two idle cores spend them in two and a half minutes.
+constexpr double kSearchCoreSecondsMax = 300;
+
 struct OrderPredictorOptions {
   uint64_t memory_bytes = uint64_t{4} << 30;  // for all of it; longer lists than it has room for are not worked with
   unsigned search_threads = 0;                // of the idle class; 0: one a core
   double search_share = 0.5;                  // of one core, where none is ever idle and the price is justified
-  std::string replay_folder;                  // where orders that were seen are kept; empty: nowhere
+  double search_core_seconds_max = kSearchCoreSecondsMax;  // of one run
+  std::string replay_folder;                               // where orders that were seen are kept; empty: nowhere
 
   // Made-up ones in tests. Processes are asked about on the OrderPredictor's thread, the clock on any.
   std::function<double()> fetched_files = {};                        // for DataHeat; empty: by the statistics
@@ -102,16 +109,6 @@ class OrderPredictor {
   // An epoch is asked for after so many reads, and each time they have doubled.
   static constexpr uint64_t kReadsToAsk = 3;
 
-  // The search for the seed of a script's own stream: MakeOriginJob.
-  struct Origin {
-    uint32_t value = 0;  // the seed that was drawn from it
-    std::vector<uint32_t> positions;
-    std::string list;  // name of the list whose epoch that seed was for
-    uint32_t part = 0;
-    uint64_t search = 0;                      // number of the running part's; 0: not begun
-    std::vector<StreamPosition> places = {};  // found so far
-  };
-
   // A job, and the question that is open for it.
   struct Job {
     explicit Job(JobId id) : prediction(id) {}
@@ -127,33 +124,28 @@ class OrderPredictor {
       inquiry.reset();
     }
     // For it all seeds are searched.
-    bool searching() const { return origin || (late && late->searching()) || (inquiry && inquiry->searching()); }
+    bool searching() const { return inquiry && inquiry->searching(); }
     JobPredictor prediction;
     std::shared_ptr<OrderSearch> inquiry;
-    uint64_t question = 0;       // number of the inquiry
-    uint32_t question_pass = 0;  // about which it is, of its set which one, and which lists may be read there
-    uint32_t question_epoch = 0;
-    std::vector<std::string> question_lists;
+    uint64_t question = 0;      // number of the inquiry
     uint64_t reads_to_ask = 0;  // the next question waits for so many reads of the epoch
     uint64_t reads_held = 0;    // that guesses were held against in the last one
     uint64_t seeds_held = 0;    // ... when there were enough to tell the seeds of a script
     uint64_t reads_before = 0;  // of all jobs, when this one was first seen
     uint32_t inquiries = 0;
-    double paid = 0;             // core-seconds that its searches have taken from it
-    double paid_before = 0;      // ... those before the inquiry
-    uint64_t inquiry_since = 0;  // reads, when the inquiry began
-    uint64_t reads = 0;          // of it
-    double asked_seconds = 0;    // processor time of its questions on the OrderPredictor's thread
-    uint32_t passes_locked = 0;  // of the job's passes, those whose order was known
-    uint32_t searches_failed = 0;
-    std::vector<EntryNumber> recalled;  // files by which a recorded run was looked for in vain
-    uint64_t since_us = 0;              // first read
-    bool read = false;                  // there was a READ that names it
-    Order seen;                         // of epochs that are not understood, what is not recorded yet
-    bool cut = false;                   // the last epoch of the record: it may go on
-    std::shared_ptr<OrderSearch> late;  // whose epoch has ended; no other is begun meanwhile
-    std::unique_ptr<Origin> origin;     // likewise
-    bool origin_sought = false;
+    double paid = 0;                             // core-seconds that its searches have taken from it
+    double paid_before = 0;                      // ... those before the inquiry
+    uint64_t inquiry_since = 0;                  // reads, when the inquiry began
+    uint64_t reads = 0;                          // of it
+    double asked_seconds = 0;                    // processor time of its questions on the OrderPredictor's thread
+    uint32_t passes_locked = 0;                  // of the job's passes, those whose order was known
+    bool search_failed = false;                  // the last search of all seeds found nothing
+    std::shared_ptr<SearchAllowance> allowance;  // of its searches
+    std::vector<EntryNumber> recalled;           // files by which a recorded run was looked for in vain
+    uint64_t since_us = 0;                       // first read
+    bool read = false;                           // there was a READ that names it
+    Order seen;                                  // of epochs that are not understood, what is not recorded yet
+    bool cut = false;                            // the last epoch of the record: it may go on
     Run record;
     std::string record_name;
     std::string state;        // what is not understood
@@ -198,12 +190,6 @@ class OrderPredictor {
   void Unlocked(Job& job);
   void MarkPass(Job& job) const;
   void SearchChain(Job& job, const IdentifiedOrder& finding, uint32_t pass);
-  void SeekOriginPart(Job& job);
-  void EndOriginPart(Job& job, bool whole, const std::vector<StreamPosition>& places);
-  static bool SearchOn(Job& job);
-  void AnswerLate(Job& job, const std::optional<IdentifiedOrder>& finding);
-  static bool IsKnown(const Job& job, const std::string& list);
-  void DropOrigin(Job& job);
   void Record(Job& job);
   void RecordSeen(Job& job, const EpochStart* next);
   void SaveRecord(Job& job);
@@ -217,7 +203,6 @@ class OrderPredictor {
   double FetchedFiles() const;
   bool IsHot() const;
   void LookAtHeat(uint64_t now_us);
-  void StopSearches(Job& job);
   void FallAsleep();
   void Awake(uint64_t now_us);
   void SetAsleep(bool asleep);

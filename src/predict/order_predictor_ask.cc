@@ -18,8 +18,6 @@
 namespace augur {
 namespace {
 
-// A job whose epochs could not be searched so often has another sampler.
-constexpr uint32_t kSearchesMax = 3;
 constexpr size_t kListsMax = 8;
 // The seeds of a script are set once: what costs a tenth of a second is tried in the first passes of a job only; and
 // once there were reads enough to tell it, once more, in case that the first of them were not the job's.
@@ -150,26 +148,23 @@ void OrderPredictor::AskAbout(Job& job, const EpochStart& epoch) {
   question.expected = job.prediction.Expected(epoch.epoch);
   question.expected.insert(question.expected.end(), remembered_.begin(), remembered_.end());
   const bool pool = std::ranges::any_of(epoch.streams, &EpochStream::pool);
-  question.lists_first = pool || job.searches_failed > 0;
+  question.lists_first = pool || job.search_failed;
   for (const EpochStream& stream : epoch.streams) {
     question.ranks = std::max<uint64_t>(question.ranks, stream.launch.world_size);
   }
   const bool decidable = OrderSearch::Decidable(question);
   question.variants = AsksSeeds(epoch, held, decidable, &job);
-  question.search = job.searches_failed < kSearchesMax;
+  question.allowance = job.allowance;
   question.resumed = epoch.pass == 0;
   question.drawn = job.prediction.Drawn();
   std::optional<IdentifiedOrder> answer = TryKnownSamplers(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));
-  if (job.inquiry || job.late || job.origin || !decidable || !IsWorth(job, RunCost::kStagesPrice)) return;
+  if (job.inquiry || !decidable || !IsWorth(job, RunCost::kStagesPrice)) return;
+  if (job.allowance->spent()) return Found(job, reads, std::nullopt);
   const JobId id = job.prediction.id();
   const uint64_t number = ++questions_;
   job.question = number;
-  job.question_pass = epoch.pass;
-  job.question_epoch = epoch.epoch;
-  job.question_lists.clear();
-  for (const CandidateScorer& test : question.tests) job.question_lists.push_back(test.list().name());
   job.inquiry = std::make_shared<OrderSearch>(
       *searcher_, known_, std::move(question), [this, id, number, reads](std::optional<IdentifiedOrder> finding) {
         Post([this, id, number, reads, found = std::make_shared<std::optional<IdentifiedOrder>>(std::move(finding))] {
@@ -239,7 +234,7 @@ bool OrderPredictor::AskHints(Job& job, const EpochStart& epoch, uint64_t reads)
     Found(job, reads, std::move(finding));
     return true;
   }
-  if (reads >= Hints::kReadsToDeny) DenyHints(job, job.searches_failed < kSearchesMax);
+  if (reads >= Hints::kReadsToDeny) DenyHints(job, !job.allowance->spent());
   return false;
 }
 
@@ -255,19 +250,23 @@ void OrderPredictor::Answer(JobId id, uint64_t question, uint64_t reads, std::op
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second->question != question) return;
   Job& job = *found->second;
-  if (job.late) return AnswerLate(job, finding);
   if (!job.inquiry) return;
   Charge();
   const bool searched = job.inquiry->searched();
   job.inquiry.reset();
   if (job.prediction.locked()) return;
-  if (!finding && searched) ++job.searches_failed;
+  if (!finding && searched) job.search_failed = true;
+  if (finding && finding->seed) job.allowance->Renew();
   Found(job, reads, std::move(finding));
 }
 
 void OrderPredictor::Found(Job& job, uint64_t reads, std::optional<IdentifiedOrder> finding) {
   if (finding) return Lock(job, std::move(*finding));
   job.state = "not understood after " + std::to_string(reads) + " reads";
+  if (job.allowance->spent()) {
+    job.state += fmt::format("; not searched for any more: the searches of this run have taken {:g} core-seconds",
+                             job.allowance->core_seconds());
+  }
   if (reads >= Hints::kReadsToDeny) DenyHints(job, false);
 }
 
@@ -290,12 +289,8 @@ void OrderPredictor::Lock(Job& job, IdentifiedOrder finding) {
   job.state.clear();
   job.seen = {};
   job.cut = false;
-  job.searches_failed = 0;
+  job.search_failed = false;
   if (found.seed && found.offset == 0) SearchChain(job, found, job.passes_locked - 1);
-  const auto is_known = [&job](const std::string& list) { return IsKnown(job, list); };
-  if ((job.origin && is_known(job.origin->list)) || (job.late && std::ranges::any_of(job.question_lists, is_known))) {
-    DropOrigin(job);
-  }
   Record(job);
   Tell(true);
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "predict/order_predictor.h"
-#include "predict/origin_search.h"
 #include "seed_search/chain_scan.h"
 
 // Where a seed that was found by search came from: by that, the seeds of the coming epochs are known.
@@ -25,15 +24,6 @@ constexpr uint64_t kChainStep = 10'000'000;
 void OrderPredictor::SearchChain(Job& job, const IdentifiedOrder& finding, uint32_t pass) {
   if (!finding.seed) return;
   const uint32_t value = *finding.seed;
-  // Once a job: in a stream that cannot be found so, another seed of it tells no more. It comes behind this search.
-  if (std::vector<uint32_t> positions = OriginPositions(pass); !job.origin_sought && !positions.empty()) {
-    job.origin_sought = true;
-    job.origin = std::make_unique<Origin>(
-        Origin{.value = value, .positions = std::move(positions), .list = finding.list->name()});
-    Charge();
-    job.paid_before = job.paid;
-    SetPrice();
-  }
   struct Places {
     std::array<std::atomic<uint64_t>, 8> found = {};  // seed's number << 40 | position + 1
     std::atomic<size_t> count = 0;
@@ -59,8 +49,9 @@ void OrderPredictor::SearchChain(Job& job, const IdentifiedOrder& finding, uint3
       }
     }
   };
+  search.allowance = job.allowance;
   search.on_done = [this, id, places, seeds, hinted, pass](const SearchOutcome& outcome) {
-    if (outcome.end == SearchEnd::kCancelled) return;
+    if (outcome.end != SearchEnd::kExhausted) return;
     Post([this, id, places, seeds, hinted, pass] {
       const auto asked = jobs_.find(id);
       if (asked == jobs_.end()) return;
@@ -77,82 +68,9 @@ void OrderPredictor::SearchChain(Job& job, const IdentifiedOrder& finding, uint3
         hints_.Searched(id, pass, seed, place == chain.end() ? std::nullopt : std::optional(place->position));
       }
       asked->second->prediction.SetChain(std::move(chain));
-      if (asked->second->origin && asked->second->origin->search == 0) SeekOriginPart(*asked->second);
     });
   };
   searcher_->Submit(std::move(search));
-}
-
-void OrderPredictor::SeekOriginPart(Job& job) {
-  const JobId id = job.prediction.id();
-  Origin& origin = *job.origin;
-  origin.search = searcher_->Submit(MakeOriginJob(
-      origin.value, origin.positions, origin.part, [this, id](bool whole, std::vector<StreamPosition> places) {
-        Post([this, id, whole, found = std::make_shared<const std::vector<StreamPosition>>(std::move(places))] {
-          const auto asked = jobs_.find(id);
-          if (asked != jobs_.end() && asked->second->origin) EndOriginPart(*asked->second, whole, *found);
-        });
-      }));
-}
-
-void OrderPredictor::EndOriginPart(Job& job, bool whole, const std::vector<StreamPosition>& places) {
-  Origin& origin = *job.origin;
-  for (const StreamPosition& place : places) {
-    spdlog::debug("the seed may be output {} of a generator of seed {}", place.position, place.stream_seed);
-  }
-  origin.places.insert(origin.places.end(), places.begin(), places.end());
-  if (!places.empty()) job.prediction.SetOrigin(origin.places);
-  const bool ends = !whole || ++origin.part == kOriginParts;
-  if (ends) {
-    Charge();
-    job.origin.reset();
-    SetPrice();
-  }
-  // The running epoch may be known by these places, or is searched for now.
-  if (!job.prediction.locked() && (ends || !places.empty())) job.AskAnew();
-  if (!ends) SeekOriginPart(job);
-}
-
-// The epoch has ended before its seed was found. That says how the coming ones are drawn all the same, if the script
-// drew it from a stream that can be found: it is searched for on.
-bool OrderPredictor::SearchOn(Job& job) {
-  if (job.origin_sought || job.late || !job.inquiry->searching_seeds() || OriginPositions(job.question_pass).empty()) {
-    return false;
-  }
-  job.late = std::move(job.inquiry);
-  job.late->SeedsOnly();
-  return true;
-}
-
-void OrderPredictor::AnswerLate(Job& job, const std::optional<IdentifiedOrder>& finding) {
-  Charge();
-  job.late.reset();
-  SetPrice();
-  if (!finding || !finding->seed || finding->offset != 0) {
-    // It had all the time that it takes, and no epoch after it would be another one.
-    ++job.searches_failed;
-    if (!job.prediction.locked()) job.AskAnew();
-    return;
-  }
-  spdlog::info("the order of an epoch that has ended is known: {}, {}", finding->what, finding->how);
-  IdentifiedOrder of_before = *finding;
-  of_before.nth = job.question_epoch;
-  job.prediction.Remember(of_before);
-  SearchChain(job, *finding, job.question_pass);
-}
-
-// Whether the job reads an epoch of this list, and it is known how the coming ones are drawn.
-bool OrderPredictor::IsKnown(const Job& job, const std::string& list) {
-  if (!job.prediction.locked()) return false;
-  const IdentifiedOrder& finding = job.prediction.finding();
-  return !finding.seed && finding.list && finding.list->name() == list;
-}
-
-void OrderPredictor::DropOrigin(Job& job) {
-  if (job.origin) searcher_->Cancel(job.origin->search);
-  job.origin.reset();
-  if (job.late) job.late->Cancel();
-  job.late.reset();
 }
 
 }  // namespace augur

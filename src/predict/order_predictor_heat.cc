@@ -42,15 +42,9 @@ void OrderPredictor::LookAtHeat(uint64_t now_us) {
     for (auto& [id, job] : jobs_) job->AskAnew();
   }
   if (asleep_ || !IsHot()) return;
-  for (auto& [id, job] : jobs_) StopSearches(*job);
+  for (auto& [id, job] : jobs_) job->DropInquiry();
   // A known order is followed on, by the opens of its files.
   if (Locked().empty()) FallAsleep();
-}
-
-void OrderPredictor::StopSearches(Job& job) {
-  job.DropInquiry();
-  if (job.origin) job.origin_sought = false;
-  DropOrigin(job);
 }
 
 // Ends all jobs: their opens are not seen from now on.

@@ -140,10 +140,9 @@ void OrderSearch::MakeStages() {
     return Guess{.sampler = (*known)[sampler].sampler, .epoch = unit - begin};
   };
   // A script without a seed draws one for each epoch. The stages of known seeds take seconds of its epoch.
-  const bool search_first = question_.search && question_.drawn;
+  const bool search_first = question_.drawn;
   if (search_first) AddSeedStages();
   AddGuessStage("known seeds", count, known_guess, false);
-  if (!question_.search) return;
   const bool lists_first = question_.lists_first && !search_first;
   if (lists_first) AddListStages();
   // The same in mid-epoch, as many as may be had.
@@ -210,9 +209,10 @@ bool OrderSearch::Worth(double tried) const {
                              [&](const CandidateScorer& test) { return Believed(test.BitsMax(), tried); });
 }
 
-void OrderSearch::AddStage(SearchJob job, bool search, bool seeds) {
+void OrderSearch::AddStage(SearchJob job, bool search) {
+  job.allowance = question_.allowance;
   const MutexLock lock(mu_);
-  stages_.push_back({.job = std::move(job), .search = search, .seeds = seeds});
+  stages_.push_back({.job = std::move(job), .search = search});
 }
 
 // Small sets of seeds that a list is shuffled with from its end: Keras' 10^6, and what people choose.
@@ -266,7 +266,7 @@ void OrderSearch::AddSeedStages() {
           self->Next();
         });
     job.name = "all seeds of torch for " + std::to_string(question_.tests[test].samples()) + " samples";
-    AddStage(std::move(job), true, true);
+    AddStage(std::move(job), true);
   }
 }
 
@@ -288,14 +288,11 @@ void OrderSearch::Next() {
   {
     const MutexLock lock(mu_);
     searching_ = false;
-    searching_seeds_ = false;
     job_ = 0;
     stage_name_.clear();
-    while (seeds_only_ && stage_ < stages_.size() && !stages_[stage_].seeds) ++stage_;
-    if (!finding_ && !cancelled_ && stage_ < stages_.size()) {
+    if (!finding_ && !cancelled_ && !Spent() && stage_ < stages_.size()) {
       Stage& stage = stages_[stage_++];
       searching_ = stage.search;
-      searching_seeds_ = stage.seeds;
       if (stage.search) searched_ = true;
       stage_name_ = stage.job.name;
       job = std::move(stage.job);

@@ -23,8 +23,8 @@ namespace augur {
 // same from anywhere in the epoch; later epochs of known seeds, the likeliest, from anywhere in them; all 2^32 seeds of
 // torch's generator; more of those later epochs; and the small sets of seeds that shuffles from the end are drawn from.
 // Those sets are before all seeds where these are unlikely (SearchRequest::lists_first), and all seeds first of all
-// where an epoch before had one of them. Each stage is a job of the Searcher, and what a stage believes ends the
-// inquiry.
+// where an epoch before had one of them. Each stage is a job of the Searcher. What a stage believes ends the inquiry,
+// and so does a spent allowance.
 //
 // Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the inquiry has ended: with a
 // finding, or with none; after Cancel with none. It must not destroy the inquiry. REQUIRES: the searcher outlives it.
@@ -44,22 +44,16 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
   void Begin();
   // It ends soon; `answered` is still called.
   void Cancel();
-  // What is asked for from now on is torch's seeds alone: those that are searched, and no further stage of another
-  // kind.
-  void SeedsOnly() { seeds_only_ = true; }
   // For people: "searching all 2^32 seeds of 50,000 samples: 12 % in 4 s"; empty before and after.
   std::string Describe() const;
-  // Whether there was a stage that costs tens of core-seconds; whether one is under way; whether it is that of all
-  // seeds.
+  // Whether there was a stage that costs tens of core-seconds; whether one is under way.
   bool searched() const { return searched_.load(std::memory_order_relaxed); }
   bool searching() const { return searching_.load(std::memory_order_relaxed); }
-  bool searching_seeds() const { return searching_seeds_.load(std::memory_order_relaxed); }
 
  private:
   struct Stage {
     SearchJob job;
     bool search = false;
-    bool seeds = false;  // all of torch's
   };
 
   void MakeStages();
@@ -68,8 +62,9 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
   void AddResumedStage(const std::shared_ptr<const std::vector<Guess>>& later, uint64_t begin, uint64_t end);
   void AddSeedStages();
   void AddListStages();
-  void AddStage(SearchJob job, bool search, bool seeds = false);
+  void AddStage(SearchJob job, bool search);
   bool Worth(double tried) const;
+  bool Spent() const { return question_.allowance && question_.allowance->spent(); }
   void Next();
   void Found(IdentifiedOrder finding);
   std::string HowFound(std::string_view how, size_t test) const;
@@ -83,8 +78,6 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
   std::chrono::steady_clock::time_point begun_;  // set by Begin
 
   std::atomic<bool> searching_ = false;
-  std::atomic<bool> searching_seeds_ = false;
-  std::atomic<bool> seeds_only_ = false;
   std::atomic<bool> searched_ = false;
   std::atomic<bool> cancelled_ = false;
   mutable Mutex mu_;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "predict/candidate_scorer.h"
 #include "predict/identified_order.h"
 #include "samplers/known_samplers.h"
+#include "seed_search/search_allowance.h"
 
 namespace augur {
 
@@ -23,10 +25,10 @@ struct SearchRequest {
   uint64_t ranks = 1;                  // scripts that read side by side
   bool resumed = true;                 // the job may have begun in mid-epoch: this is its first pass
   bool variants = true;                // the many ways of libraries that have many are tried
-  bool search = true;                  // all seeds may be searched, if nothing else answers
   bool drawn = false;                  // the seed of an epoch before was found so: first of all that is tried again
   // None of torch's seeds, most likely: threads of one process read, or a search of all seeds has failed for this job.
   bool lists_first = false;
+  std::shared_ptr<SearchAllowance> allowance = nullptr;  // of the job's searches; null: no bound
 };
 
 }  // namespace augur

@@ -38,13 +38,12 @@ bool RunningJob::WorkRange(SearchTurn& turn) {
 
 void RunningJob::Found(uint64_t result) {
   AUGUR_CHECK(result < uint64_t{1} << 62);
-  uint64_t going_on = kGoOn;
-  stop_.compare_exchange_strong(going_on, (result << 2) | kStopFound, std::memory_order_acq_rel);
+  StopAs((result << 2) | kStopFound);
 }
 
-void RunningJob::Cancel() {
+void RunningJob::StopAs(uint64_t stop) {
   uint64_t going_on = kGoOn;
-  stop_.compare_exchange_strong(going_on, kStopCancelled, std::memory_order_acq_rel);
+  stop_.compare_exchange_strong(going_on, stop, std::memory_order_acq_rel);
 }
 
 bool RunningJob::Ended() const { return Stopped() || done_.load(std::memory_order_acquire) >= job_.units; }
@@ -52,6 +51,9 @@ bool RunningJob::Ended() const { return Stopped() || done_.load(std::memory_orde
 void RunningJob::AddTime(std::chrono::nanoseconds time, bool paid) {
   time_ns_.fetch_add(time.count(), std::memory_order_relaxed);
   if (paid) paid_time_ns_.fetch_add(time.count(), std::memory_order_relaxed);
+  if (job_.allowance == nullptr) return;
+  job_.allowance->Take(time);
+  if (job_.allowance->spent()) StopAs(kStopSpent);
 }
 
 SearchOutcome RunningJob::Outcome() const {
@@ -59,6 +61,7 @@ SearchOutcome RunningJob::Outcome() const {
   switch (stop & kStopMask) {
     case kStopFound: return {SearchEnd::kFound, stop >> 2, Progress()};
     case kStopCancelled: return {SearchEnd::kCancelled, 0, Progress()};
+    case kStopSpent: return {SearchEnd::kSpent, 0, Progress()};
     default: return {SearchEnd::kExhausted, 0, Progress()};
   }
 }

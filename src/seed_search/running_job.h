@@ -24,15 +24,16 @@ class RunningJob {
   // From any thread.
   // Works on the next range. False: there is none, or the job has ended.
   bool WorkRange(SearchTurn& turn);
-  // The first of both decides how the job ends. REQUIRES: result < 2^62.
+  // The first of all that stop it decides how the job ends. REQUIRES: result < 2^62.
   void Found(uint64_t result);
-  void Cancel();
-  // Found or cancelled.
+  void Cancel() { StopAs(kStopCancelled); }
+  // Found, cancelled, or its allowance is spent.
   bool Stopped() const { return stop_.load(std::memory_order_acquire) != kGoOn; }
   // Every range has been taken by someone.
   bool Taken() const { return next_.load(std::memory_order_relaxed) >= job_.units; }
   // Stopped, or searched to the end.
   bool Ended() const;
+  // Takes it from the allowance, too, and stops the job when that is spent.
   void AddTime(std::chrono::nanoseconds time, bool paid);
 
   // The clerk's.
@@ -47,7 +48,9 @@ class RunningJob {
 
  private:
   // The low two bits of stop_; above them is the result, so that both come with one instruction.
-  enum Stop : uint64_t { kGoOn, kStopFound, kStopCancelled, kStopMask };
+  enum Stop : uint64_t { kGoOn, kStopFound, kStopCancelled, kStopSpent, kStopMask = 3 };
+
+  void StopAs(uint64_t stop);
 
   // Constant after construction.
   const uint64_t number_;

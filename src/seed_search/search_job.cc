@@ -25,7 +25,12 @@ SearchJob MakeSeedJob(const SeedQuery& query, uint64_t seeds_end, SeedPredicate 
                                                                          SearchTurn& turn) {
     if (const auto hit = scan.Scan(first, count, accept)) turn.Found(ResultOf(*hit));
   };
-  return {.name = "seeds", .units = seeds_end, .range_units = kRangeSeeds, .work = work, .on_done = std::move(on_done)};
+  return {.name = "seeds",
+          .units = seeds_end,
+          .range_units = kRangeSeeds,
+          .work = work,
+          .on_done = std::move(on_done),
+          .allowance = nullptr};
 }
 
 SeedHit SeedHitOf(uint64_t result) { return {static_cast<uint32_t>(result), static_cast<uint32_t>(result >> 32)}; }

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "seed_search/search_allowance.h"
 #include "seed_search/seed_query.h"
 
 namespace augur {
@@ -22,7 +24,7 @@ class SearchTurn {
   virtual void Found(uint64_t result) = 0;
 };
 
-enum class SearchEnd { kExhausted, kFound, kCancelled };
+enum class SearchEnd { kExhausted, kFound, kCancelled, kSpent };
 
 struct SearchProgress {
   double fraction = 0;           // of the units, 0 to 1
@@ -48,8 +50,11 @@ struct SearchJob {
   // moment, until its range ends or Continue() says false: what it refers to, it owns, or that outlives the Searcher.
   std::function<void(uint64_t first, uint64_t count, SearchTurn& turn)> work;
   // Called once, by the Searcher's own ordinary thread: as soon as a thread has found something, all ranges are
-  // searched, or the job was cancelled. May call the Searcher, but not destroy it. May be empty.
+  // searched, the allowance is spent, or the job was cancelled. May call the Searcher, but not destroy it. May be
+  // empty.
   std::function<void(const SearchOutcome& outcome)> on_done = {};
+  // Bounds the processor time of the job; it ends as spent. Null: no bound.
+  std::shared_ptr<SearchAllowance> allowance = nullptr;
 };
 
 // The job that scans seeds 0 to seeds_end - 1 (2^32; 2^31 for seeds of np.random.randint(2**31)) for `query`. `accept`

@@ -143,6 +143,7 @@ class OrderPredictorTest : public OrderTest {
         opened_, orders_, statistics_,
         OrderPredictorOptions{.memory_bytes = PredictionBytes(opened_->summary().file_count),
                               .search_threads = 1,
+                              .search_core_seconds_max = search_core_seconds_max_,
                               .replay_folder = replay_folder,
                               .fetched_files = fetched_files_,
                               .search_idle_class = idle_class_,
@@ -236,6 +237,7 @@ class OrderPredictorTest : public OrderTest {
   std::shared_ptr<const std::vector<KnownSampler>> known_;
   std::atomic<uint64_t> now_us_ = 0;
   bool idle_class_ = true;
+  double search_core_seconds_max_ = kSearchCoreSecondsMax;
   // Called by the OrderPredictor's thread. Data is never hot, unless a test says so.
   std::function<double()> fetched_files_ = [files = 0.0]() mutable { return files += 1000; };
   std::atomic<double> price_ = 0;    // of a question

@@ -182,6 +182,32 @@ TEST_F(OrderPredictorTest, ASeedIsFoundBySearch) {
   EXPECT_GE(share(3), 0.99) << Told();
 }
 
+// A run whose order has no seed costs the idle cores no more than its allowance, and the status says so.
+TEST_F(OrderPredictorTest, ASearchEndsWhenTheRunHasTakenItsCoreSeconds) {
+  TraceSimulation simulation(31, false);
+  JobPlan plan;
+  plan.epochs = 2;
+  plan.order = [this](uint64_t epoch) {
+    std::mt19937_64 random(32 + epoch);
+    return FilesOf(*train_, RandomOrder(kSamples, random));
+  };
+  simulation.AddJob(plan);
+  idle_class_ = false;  // a machine that runs tests has no idle core
+  search_core_seconds_max_ = 0.5;
+  Start(&simulation);
+  Begin(&simulation);
+  PlayUntil(accesses_[200].time_us);
+  constexpr std::string_view kWhy = "not searched for any more: the searches of this run have taken 0.5 core-seconds";
+  for (int i = 0; i < 6000 && Told().find(kWhy) == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_NE(Told().find(kWhy), std::string::npos) << Told();
+  // It holds for the next epoch, too.
+  PlayUntil(TraceEnd());
+  EXPECT_NE(Told().find(kWhy), std::string::npos) << Told();
+  EXPECT_EQ(orders_.told(), 0U) << Told();
+}
+
 // As it is when their orders are known: the page cache serves most reads, and only opens are told, of nobody.
 TEST_F(OrderPredictorTest, FourJobsThatThePageCacheServes) {
   TraceSimulation simulation(16, true);

@@ -202,6 +202,32 @@ TEST(Searcher, CancelEndsWhatRunsAndWhatWaits) {
   EXPECT_FALSE(searcher->Progress(12345).has_value());
 }
 
+// Jobs of one run share its allowance.
+TEST(Searcher, AJobEndsWhenTheAllowanceIsSpent) {
+  const auto allowance = std::make_shared<SearchAllowance>(0.02);
+  const auto searcher = Start();
+  for (const bool first : {true, false}) {
+    Done done;
+    searcher->Submit(
+        {.name = "endless", .units = 1000, .work = Endless, .on_done = done.Callback(), .allowance = allowance});
+    const SearchOutcome outcome = done.Wait();
+    EXPECT_EQ(outcome.end, SearchEnd::kSpent);
+    EXPECT_TRUE(allowance->spent());
+    if (first) {
+      EXPECT_GE(outcome.progress.core_seconds, 0.02);
+    }
+  }
+  allowance->Renew();
+  EXPECT_FALSE(allowance->spent());
+  Done done;
+  searcher->Submit({.name = "short",
+                    .units = 1,
+                    .work = [](uint64_t, uint64_t, SearchTurn&) {},
+                    .on_done = done.Callback(),
+                    .allowance = allowance});
+  EXPECT_EQ(done.Wait().end, SearchEnd::kExhausted);
+}
+
 TEST(Searcher, TheDestructorCancelsAllJobs) {
   std::vector<Done> done(3);
   auto searcher = Start();
