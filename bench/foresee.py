@@ -71,7 +71,7 @@ class Watch(threading.Thread):
     def look(self):
         with open(self.path, encoding="utf-8") as file:
             statistics = json.load(file)
-        lines = [text for name, text in statistics["mount"].items() if name.startswith("foreseen")]
+        lines = [text for name, text in statistics["mount"].items() if name.startswith("predicted")]
         self.counters = {name: statistics["counters"][name] for name in COUNTERS}
         self.looks.append((time.monotonic(), [line for line in lines if is_known(line)], lines, self.counters["orders_lost"]))
 

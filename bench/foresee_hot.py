@@ -8,7 +8,7 @@ The script is foresee_scripts/image_folder.py: ImageFolder, DataLoader(shuffle=T
 by Pillow, as fast as they can. All files of the folder and of the store are read once before each run, so no read waits for a disk. Each
 run mounts the store anew, by a daemon that remembers nothing; one process of the script goes through all epochs.
 
-Contenders, in turn, there and back again: the folder; the mount (augurfs); the mount with -o foresee=off. Figures are files a second of
+Contenders, in turn, there and back again: the folder; the mount (augurfs); the mount with -o predict=off. Figures are files a second of
 each epoch, from its first open to its last, and ratios to the folder in the same round: median, least and most. The processor time of the
 daemon and its helper stands beside them (`--verbose`: of each thread).
 """
