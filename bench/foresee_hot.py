@@ -29,7 +29,7 @@ TICKS_S = os.sysconf("SC_CLK_TCK")
 PATIENCE_S = 1800
 
 
-class NothingForeseen(contenders.AugurFSNothingForeseen):
+class NothingPredicted(contenders.AugurFSNothingPredicted):
     cold_only = False
 
 
@@ -78,7 +78,7 @@ def run_once(args, one, number):
 
 def measured(args):
     """A table of rates for each epoch, and one of the daemons' processor time."""
-    people = [contenders.Folder(args.tree, args.work), contenders.AugurFS(args.tree, args.work), NothingForeseen(args.tree, args.work)]
+    people = [contenders.Folder(args.tree, args.work), contenders.AugurFS(args.tree, args.work), NothingPredicted(args.tree, args.work)]
     for one in people:
         one.prepare()
     args.store = people[1].path
