@@ -179,8 +179,7 @@ Command DropCommand() {
   command.brief = "give back the memory that holds records";
   command.text =
       "Empties the retained cache of the store, also for other mounts that share it, and drops from the page cache "
-      "what was "
-      "put there ahead of its use. Says how much. Files stay readable; they come from the disk again.";
+      "what was put there ahead of its use. Says how much. Files stay readable; they come from the disk again.";
   command.arguments = {MountpointArgument()};
   command.options = {JsonOption("Sizes are in bytes.")};
   return command;

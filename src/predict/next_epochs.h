@@ -24,9 +24,9 @@ std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted);
 // agreed so far; one epoch for each again where they were taken in steps; as the same order again, from now on; from
 // the beginning; by every second epoch from now on, or from another place of the script's stream. For a seed that was
 // searched for: as seed + 1, as the next permutation of one generator, and from the script's own stream, wherever after
-// `places` its loop draws again (facts/sample-order.md, 2.2 and 2.4: a plain loop draws 2 to 6 outputs an epoch, each
-// further loader 2 more). `epochs`: it is so many after the finding's, where those between were not understood; a
-// stride in the script's stream is shared out among them, if it can be. REQUIRES: epochs > 0.
+// `places` its loop draws again (a plain loop draws 2 to 6 outputs an epoch, each further loader 2 more). `epochs`: it
+// is so many after the finding's, where those between were not understood; a stride in the script's stream is shared
+// out among them, if it can be. REQUIRES: epochs > 0.
 std::vector<Guess> GuessesAfter(const IdentifiedOrder& finding, const std::vector<StreamPosition>& places,
                                 uint32_t epochs = 1);
 
