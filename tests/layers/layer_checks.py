@@ -49,6 +49,11 @@ def includes(path):
     return INCLUDE.findall(re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL))
 
 
+def include_folders(path, root):
+    """Where a quoted include of a file may lead, in the order of the compiler's -I."""
+    return path.parent, root, root / "src", root / "include", root / "tests"
+
+
 def sources(folder):
     return sorted(path for path in folder.rglob("*") if path.suffix in (".h", ".cc"))
 
@@ -180,7 +185,7 @@ def proven_by_build(root, commands):
         source = pathlib.Path(command["file"])
         first = next(iter(includes(source)), None) if source.exists() else None
         if first and first[0] == '"':
-            proven |= {folder / first[1] for folder in (source.parent, root, root / "src", root / "include", root / "tests")}
+            proven |= {folder / first[1] for folder in include_folders(source, root)}
     return proven
 
 
@@ -192,8 +197,7 @@ def affected(root, headers, changed):
     def is_affected(path):
         if path not in known:
             known[path] = False  # until it is known; includes have no circle
-            named = [folder / target for bracket, target in includes(path) if bracket == '"'
-                     for folder in (path.parent, root, root / "src", root / "include", root / "tests")]
+            named = [folder / target for bracket, target in includes(path) if bracket == '"' for folder in include_folders(path, root)]
             known[path] = path in changed or any(target in changed or is_affected(target) for target in named if target.is_file())
         return known[path]
 

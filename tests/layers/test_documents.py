@@ -2,9 +2,11 @@
 """The documents keep the rules of document_checks.py, and the checks catch what breaks them."""
 
 import pathlib
+import re
 import subprocess
 
 import document_checks as checks
+import layer_checks
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -53,10 +55,10 @@ def test_the_glossary_is_short_and_sorted():
     assert 0 < len(words) <= GLOSSARY_ROWS_MAX
 
 
-def test_every_folder_is_in_the_architecture():
-    text = read("ARCHITECTURE.md")
-    folders = [path.parent.name for path in (ROOT / "src").glob("*/CMakeLists.txt")]
-    assert [name for name in folders if f"| `{name}` |" not in text] == []
+def test_the_architecture_has_every_folder_and_what_it_uses():
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", read("ARCHITECTURE.md"), re.MULTILINE)
+    told = {name: set(re.findall(r"\w+", uses)) for name, uses in rows}
+    assert told == {name: layers for name, (layers, _) in layer_checks.drawn_layers(ROOT).items()}
 
 
 def test_the_checks_catch_what_they_are_for(tmp_path):
