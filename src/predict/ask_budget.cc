@@ -13,10 +13,6 @@ bool AskBudget::MayAsk(uint64_t now_us) {
   return account_ > 0;
 }
 
-void AskBudget::Pay(double seconds) {
-  account_ -= seconds;
-  paid_ += seconds;
-  ++asked_;
-}
+void AskBudget::Pay(double seconds) { account_ -= seconds; }
 
 }  // namespace augur

@@ -20,14 +20,10 @@ class AskBudget {
   bool MayAsk(uint64_t now_us);
   // One was asked, and took so much processor time.
   void Pay(double seconds);
-  // What a question has cost in the mean.
-  double mean_seconds() const { return asked_ == 0 ? 0 : paid_ / static_cast<double>(asked_); }
 
  private:
   double account_ = kFullSeconds;
   uint64_t now_us_ = 0;
-  uint64_t asked_ = 0;
-  double paid_ = 0;
 };
 
 }  // namespace augur

@@ -187,8 +187,6 @@ OrderPredictor::Job& OrderPredictor::JobOf(JobId id) {
   if (!job) {
     job = std::make_unique<Job>(id);
     job->AskAnew();
-    job->since_us = NowUs();
-    job->reads_before = reads_;
     job->allowance = std::make_shared<SearchAllowance>(options_.search_core_seconds_max);
   }
   return *job;
@@ -229,7 +227,6 @@ void OrderPredictor::Take(const Access& access) {
   // The other half of a read that was taken already, whoever expects the file.
   if (!seen || seen->again) return;
   Job* const owner = &OwnerOf(*seen, access.read);
-  ++reads_;
   ++owner->reads;
   const StreamId stream = seen->job == owner->prediction.id() ? seen->stream : 0;
   if (replay_ && !owner->prediction.locked() &&
@@ -264,7 +261,6 @@ void OrderPredictor::TakeEvents() {
       if (job == jobs_.end()) continue;
       job->second->DropInquiry();
       RecordSeen(*job->second, nullptr);
-      if (event.job != 0) lengths_.Ended(job->second->reads, SecondsOf(*job->second));
       if (std::string known = job->second->prediction.Describe(); !known.empty()) ended_ = std::move(known);
       const bool was_locked = job->second->prediction.locked();
       jobs_.erase(job);
@@ -300,12 +296,11 @@ std::vector<const JobPredictor*> OrderPredictor::Locked() const {
 
 void OrderPredictor::Tell(bool anew) { forecast_.Tell(Locked(), anew, NowUs()); }
 
-// Now and then: jobs that have gone, lanes that have come apart, the price of a search.
+// Now and then: jobs that have gone, lanes that have come apart.
 void OrderPredictor::Look() {
   looked_us_ = NowUs();
   watch_.Tick(looked_us_);
   TakeEvents();
-  SetPrice();
   if (forecast_.IsStale(Locked())) Tell(true);
 }
 

@@ -26,8 +26,6 @@
 #include "predict/hints.h"
 #include "predict/job_predictor.h"
 #include "predict/order_search.h"
-#include "predict/run_cost.h"
-#include "predict/run_lengths.h"
 #include "prefetch/predicted_orders.h"
 #include "readers/epochs.h"
 #include "readers/proc_source.h"
@@ -52,13 +50,13 @@ constexpr uint64_t PredictionFiles(uint64_t bytes) {
 // Core-seconds of idle cores that the searches of one run may take without success. When one of them has found a seed,
 // the run may take as many again: the next epoch of an unseeded script has another seed. A search of all 2^32 seeds
 // takes 30 to 90 core-seconds, and the cheaper stages beside it up to 30 in the first epoch. So 3 * 90 + 30 are three
-// of the slowest searches, or nine of the fastest. Two idle cores spend them in two and a half minutes.
+// of the slowest searches, or nine of the fastest; a processor with vectors of 128 bits only (220 to 270) has one. Two
+// idle cores spend them in two and a half minutes.
 constexpr double kSearchCoreSecondsMax = 300;
 
 struct OrderPredictorOptions {
   uint64_t memory_bytes = uint64_t{4} << 30;  // for all of it; longer lists than it has room for are not worked with
   unsigned search_threads = 0;                // of the idle class; 0: one a core
-  double search_share = 0.5;                  // of one core, where none is ever idle and the price is justified
   double search_core_seconds_max = kSearchCoreSecondsMax;  // of one run
   std::string replay_folder;                               // where orders that were seen are kept; empty: nowhere
 
@@ -123,18 +121,12 @@ class OrderPredictor {
       if (inquiry) inquiry->Cancel();
       inquiry.reset();
     }
-    // For it all seeds are searched.
-    bool searching() const { return inquiry && inquiry->searching(); }
     JobPredictor prediction;
     std::shared_ptr<OrderSearch> inquiry;
-    uint64_t question = 0;      // number of the inquiry
-    uint64_t reads_to_ask = 0;  // the next question waits for so many reads of the epoch
-    uint64_t reads_held = 0;    // that guesses were held against in the last one
-    uint64_t seeds_held = 0;    // ... when there were enough to tell the seeds of a script
-    uint64_t reads_before = 0;  // of all jobs, when this one was first seen
-    uint32_t inquiries = 0;
-    double paid = 0;                             // core-seconds that its searches have taken from it
-    double paid_before = 0;                      // ... those before the inquiry
+    uint64_t question = 0;                       // number of the inquiry
+    uint64_t reads_to_ask = 0;                   // the next question waits for so many reads of the epoch
+    uint64_t reads_held = 0;                     // that guesses were held against in the last one
+    uint64_t seeds_held = 0;                     // ... when there were enough to tell the seeds of a script
     uint64_t inquiry_since = 0;                  // reads, when the inquiry began
     uint64_t reads = 0;                          // of it
     double asked_seconds = 0;                    // processor time of its questions on the OrderPredictor's thread
@@ -142,7 +134,6 @@ class OrderPredictor {
     bool search_failed = false;                  // the last search of all seeds found nothing
     std::shared_ptr<SearchAllowance> allowance;  // of its searches
     std::vector<EntryNumber> recalled;           // files by which a recorded run was looked for in vain
-    uint64_t since_us = 0;                       // first read
     bool read = false;                           // there was a READ that names it
     Order seen;                                  // of epochs that are not understood, what is not recorded yet
     bool cut = false;                            // the last epoch of the record: it may go on
@@ -171,9 +162,6 @@ class OrderPredictor {
   void Ask(Job& job);
   void AskAbout(Job& job, const EpochStart& epoch);
   double ThreadSeconds() const;
-  double SecondsOf(const Job& job) const;
-  RunCost CostOf(const Job& job) const;
-  bool IsWorth(const Job& job, double price) const;
   bool AskLost(Job& job, const EpochStart& epoch);
   bool AskUnnamed(Job& job, const EpochStart& epoch);
   bool AskKnown(Job& job, const EpochStart& epoch, const IdentifiedOrder& known, uint32_t begin);
@@ -207,8 +195,6 @@ class OrderPredictor {
   void Awake(uint64_t now_us);
   void SetAsleep(bool asleep);
   void TakeWhileAsleep(const Access& access);
-  void Charge();
-  void SetPrice();
   void Publish();
   static std::string StateOf(const Job& job);
   std::vector<OrderReport> MakeReports() const;
@@ -231,17 +217,13 @@ class OrderPredictor {
   std::vector<Guess> remembered_;  // of earlier runs of this store
   std::string ended_;              // what was known of the last job that has ended, until something else is found
   AskBudget budget_;
-  RunLengths lengths_;
   uint64_t questions_ = 0;
-  uint64_t reads_ = 0;  // of all jobs
   DataHeat heat_;
   uint64_t sighted_ = 0;       // accesses so far
   bool asleep_ = false;        // data is hot and no order is known: there are no jobs
   std::deque<Access> lately_;  // asleep: the last ones
   ForecastPublisher forecast_;
   uint64_t looked_us_ = 0;
-  double share_ = 0;
-  double paid_ = 0;  // by all jobs, as far as they were charged
 
   mutable Mutex mu_;
   CondVar posted_;

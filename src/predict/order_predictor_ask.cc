@@ -25,8 +25,6 @@ constexpr uint32_t kPassesOfSeeds = 2;
 constexpr uint64_t kReadsToAskSeedsAgain = 8;  // times as many
 // Of what a job has read. A job that is not understood may have read millions, and this is done for each few reads.
 constexpr size_t kReadsLookedAt = 4096;
-// Of what the daemon's own thread asks, in core-seconds, until it is known what its questions cost here.
-constexpr double kQuestionPrice = 0.1;
 
 }  // namespace
 
@@ -139,7 +137,6 @@ void OrderPredictor::AskAbout(Job& job, const EpochStart& epoch) {
   const uint64_t reads = ReadsOf(epoch);
   if (AskLost(job, epoch) || AskUnnamed(job, epoch)) return;
   if (AskHints(job, epoch, reads) || AskReplay(job, epoch)) return;
-  if (!IsWorth(job, std::max(kQuestionPrice, budget_.mean_seconds()))) return;
   const uint64_t held = HeldReadsOf(epoch);
   if (held == std::exchange(job.reads_held, held)) return;  // it would be the same question
   SearchRequest question;
@@ -160,7 +157,7 @@ void OrderPredictor::AskAbout(Job& job, const EpochStart& epoch) {
   std::optional<IdentifiedOrder> answer = TryKnownSamplers(question, *known_);
   if (!answer && question.variants && decidable) answer = AnswerFromStreams(question);
   if (answer) return Found(job, reads, std::move(answer));
-  if (job.inquiry || !decidable || !IsWorth(job, RunCost::kStagesPrice)) return;
+  if (job.inquiry || !decidable) return;
   if (job.allowance->spent()) return Found(job, reads, std::nullopt);
   const JobId id = job.prediction.id();
   const uint64_t number = ++questions_;
@@ -171,12 +168,8 @@ void OrderPredictor::AskAbout(Job& job, const EpochStart& epoch) {
           Answer(id, number, reads, std::move(*found));
         });
       });
-  ++job.inquiries;
-  Charge();
-  job.paid_before = job.paid;
   job.inquiry_since = job.reads;
   job.inquiry->Begin();
-  SetPrice();
 }
 
 // Whether the order that was lost is followed after all: somebody else's reads were taken for the job's, or it has gone
@@ -251,7 +244,6 @@ void OrderPredictor::Answer(JobId id, uint64_t question, uint64_t reads, std::op
   if (found == jobs_.end() || found->second->question != question) return;
   Job& job = *found->second;
   if (!job.inquiry) return;
-  Charge();
   const bool searched = job.inquiry->searched();
   job.inquiry.reset();
   if (job.prediction.locked()) return;
@@ -293,53 +285,6 @@ void OrderPredictor::Lock(Job& job, IdentifiedOrder finding) {
   if (found.seed && found.offset == 0) SearchChain(job, found, job.passes_locked - 1);
   Record(job);
   Tell(true);
-}
-
-// Since its first read.
-double OrderPredictor::SecondsOf(const Job& job) const {
-  return static_cast<double>(looked_us_ - std::min(looked_us_, job.since_us)) / 1e6;
-}
-
-RunCost OrderPredictor::CostOf(const Job& job) const {
-  const double seconds = SecondsOf(job);
-  // Whose an open is may not be known, so those of all jobs count.
-  const auto reads = static_cast<double>(reads_ - job.reads_before);
-  const double files_per_second = std::max(1.0, reads / std::max(1.0, seconds));
-  return {.cores = options_.search_threads != 0 ? options_.search_threads : std::thread::hardware_concurrency(),
-          .seconds = seconds,
-          .epoch_seconds = static_cast<double>(store_->summary().file_count) / files_per_second,
-          .expected_seconds = lengths_.ExpectedSeconds(job.reads),
-          .paid = job.paid_before};
-}
-
-// Whether a question is asked at all. As long as it is not known how jobs like this one end, all are.
-bool OrderPredictor::IsWorth(const Job& job, double price) const {
-  const RunCost cost = CostOf(job);
-  return !cost.expected_seconds || cost.WorthOfRun() >= price;
-}
-
-// What was paid since the last time: the jobs that search take turns.
-void OrderPredictor::Charge() {
-  const double paid = searcher_->PaidSeconds();
-  std::vector<Job*> searching;
-  for (const auto& [id, job] : jobs_) {
-    if (job->searching()) searching.push_back(job.get());
-  }
-  for (Job* job : searching) job->paid += (paid - paid_) / static_cast<double>(searching.size());
-  paid_ = paid;
-}
-
-void OrderPredictor::SetPrice() {
-  Charge();
-  double share = 0;
-  for (const auto& [id, job] : jobs_) {
-    if (!job->inquiry && !job->searching()) continue;
-    const RunCost cost = CostOf(*job);
-    if (job->searching() ? cost.MaySearch() : cost.MayAsk(job->inquiries == 1)) share = options_.search_share;
-  }
-  if (share == share_) return;
-  share_ = share;
-  searcher_->AllowShare(share);
 }
 
 }  // namespace augur

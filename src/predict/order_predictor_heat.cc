@@ -57,7 +57,6 @@ void OrderPredictor::FallAsleep() {
   jobs_.clear();
   watch_.ForgetAll();
   Tell(true);
-  SetPrice();
   SetAsleep(true);
   LogLimited(spdlog::level::info, "hot data", "asleep", std::string("orders are not looked for: ") + kHotText);
 }

@@ -287,12 +287,10 @@ void OrderSearch::Next() {
   std::optional<IdentifiedOrder> finding;
   {
     const MutexLock lock(mu_);
-    searching_ = false;
     job_ = 0;
     stage_name_.clear();
     if (!finding_ && !cancelled_ && !Spent() && stage_ < stages_.size()) {
       Stage& stage = stages_[stage_++];
-      searching_ = stage.search;
       if (stage.search) searched_ = true;
       stage_name_ = stage.job.name;
       job = std::move(stage.job);

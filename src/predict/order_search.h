@@ -46,9 +46,8 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
   void Cancel();
   // For people: "searching all 2^32 seeds of 50,000 samples: 12 % in 4 s"; empty before and after.
   std::string Describe() const;
-  // Whether there was a stage that costs tens of core-seconds; whether one is under way.
+  // Whether there was a stage that costs tens of core-seconds.
   bool searched() const { return searched_.load(std::memory_order_relaxed); }
-  bool searching() const { return searching_.load(std::memory_order_relaxed); }
 
  private:
   struct Stage {
@@ -77,7 +76,6 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
 
   std::chrono::steady_clock::time_point begun_;  // set by Begin
 
-  std::atomic<bool> searching_ = false;
   std::atomic<bool> searched_ = false;
   std::atomic<bool> cancelled_ = false;
   mutable Mutex mu_;

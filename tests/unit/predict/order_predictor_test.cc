@@ -101,8 +101,7 @@ TEST_F(OrderPredictorTest, FourJobsOnOneMount) {
   ExpectPredicted(0.7, 0.7);  // the lanes of jobs of different speeds drift apart until they are merged anew
 }
 
-// Who starts a process for each few files costs a few questions, and is then left alone; a training that comes after
-// his processes is understood as soon as it has read more than they.
+// A training that comes after processes that read a few files each (xargs) is understood as if it came alone.
 TEST_F(OrderPredictorTest, ProcessesThatReadAFewFilesEach) {
   TraceSimulation simulation(23, false);
   JobPlan few = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", 42)));
@@ -125,7 +124,6 @@ TEST_F(OrderPredictorTest, ProcessesThatReadAFewFilesEach) {
   PlayUntil(50'000'000);
   const uint64_t found = statistics_.Snapshot()[Stat::kOrdersFound];
   EXPECT_GE(found, 1U);
-  EXPECT_LE(found, RunLengths::kEnough + 2) << Told();
   PlayUntil(TraceEnd());
   EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], found + 1) << Told();
   EXPECT_GE(share(1), 0.98) << Told();
