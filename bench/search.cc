@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the search of seeds costs, and what it takes from who computes beside it. Prints one JSON object.
 //
-//   search_bench [--seeds N] [--rounds N] [--whole] [--busy SECONDS] [--shares 0,0.25] [--nice 0,5]
+//   search_bench [--seeds N] [--rounds N] [--whole] [--busy SECONDS]
 //
 // Rates are by processor time of the one thread that works, so that other load of the machine matters little (it does
 // matter by way of caches, sibling threads and clock rates: "load" has the load average). A round measures everything
@@ -11,9 +11,9 @@
 //   seeds   SeedScan with each set of vector instructions that the processor has, for one clue, and for eight
 //   chain   outputs looked at by ChainScan, for one value, and a plain loop of std::mt19937
 //   whole   all 2^32 seeds once on one core (--whole)
-//   busy    a busy loop on every core, and beside it a Searcher with each share and niceness: what part of the loops'
-//           speed is left (against the loops alone, in the same round), what the Searcher got of a core, and how long
-//           all 2^32 seeds would take (--busy)
+//   busy    a busy loop on every core, and beside it a Searcher: what part of the loops' speed is left (against the
+//           loops alone, in the same round), what the Searcher got of a core, and how long all 2^32 seeds would take
+//           (--busy)
 #include <hwy/targets.h>
 
 #include <CLI/CLI.hpp>
@@ -50,8 +50,6 @@ struct Arguments {
   int rounds = 5;
   bool whole = false;
   double busy_seconds = 0;
-  std::vector<double> shares = {0, 0.1, 0.25, 0.5};
-  std::vector<int> nices = {0, 5, 10, 19};
 };
 
 double Seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
@@ -203,18 +201,18 @@ class BusyLoops {
 
 void Sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-// How fast the loops go in `seconds`, and with a Searcher's options, what it gets beside them.
+// How fast the loops go in `seconds`, and what a Searcher gets beside them.
 struct Beside {
   double loops_a_second = 0;
   SearchProgress search;
 };
 
-Result<Beside> MeasureBeside(double seconds, const Searcher::Options* options) {
+Result<Beside> MeasureBeside(double seconds, bool searching) {
   const BusyLoops loops(UsableCores());
   std::unique_ptr<Searcher> searcher;
   uint64_t job = 0;
-  if (options != nullptr) {
-    AUGUR_TRY_ASSIGN(started, Searcher::Start(*options));
+  if (searching) {
+    AUGUR_TRY_ASSIGN(started, Searcher::Start({}));
     searcher = std::move(started);
     job = searcher->Submit(MakeSeedJob(
         Query(1), uint64_t{1} << 32, [](uint32_t, uint32_t) { return false; }, nullptr));
@@ -231,37 +229,18 @@ Result<Beside> MeasureBeside(double seconds, const Searcher::Options* options) {
 }
 
 Result<nlohmann::json> MeasureBusy(const Arguments& arguments) {
-  struct Row {
-    std::vector<double> left, cores, paid, all_seconds;
-  };
-  std::map<std::pair<double, int>, Row> rows;
-  std::vector<double> alone;
+  std::vector<double> alone, left, cores, all_seconds;
   for (int round = 0; round < arguments.rounds; ++round) {
-    AUGUR_TRY_ASSIGN(undisturbed, MeasureBeside(arguments.busy_seconds, nullptr));
+    AUGUR_TRY_ASSIGN(undisturbed, MeasureBeside(arguments.busy_seconds, false));
     alone.push_back(undisturbed.loops_a_second);
-    for (const double share : arguments.shares) {
-      for (const int nice : arguments.nices) {
-        if (share == 0 && nice != arguments.nices.front()) continue;  // no share: the clerk sleeps
-        const Searcher::Options options{.share = share, .nice = nice};
-        AUGUR_TRY_ASSIGN(beside, MeasureBeside(arguments.busy_seconds, &options));
-        Row& row = rows[{share, nice}];
-        row.left.push_back(beside.loops_a_second / alone.back());
-        row.cores.push_back(beside.search.core_seconds / beside.search.seconds);
-        row.paid.push_back(beside.search.paid_core_seconds / beside.search.seconds);
-        row.all_seconds.push_back(kAllSeeds / std::max(beside.search.units_a_second, 1.0));
-      }
-    }
+    AUGUR_TRY_ASSIGN(beside, MeasureBeside(arguments.busy_seconds, true));
+    left.push_back(beside.loops_a_second / alone.back());
+    cores.push_back(beside.search.core_seconds / beside.search.seconds);
+    all_seconds.push_back(kAllSeeds / std::max(beside.search.units_a_second, 1.0));
   }
-  nlohmann::json out = {{"seconds", arguments.busy_seconds}, {"loops", UsableCores()}, {"loops alone", Spread(alone)}};
-  for (const auto& [key, row] : rows) {
-    out["rows"].push_back({{"share", key.first},
-                           {"nice", key.second},
-                           {"speed of the loops", Spread(row.left)},
-                           {"cores for the search", Spread(row.cores)},
-                           {"of that paid", Spread(row.paid)},
-                           {"seconds for 2^32", Spread(row.all_seconds)}});
-  }
-  return out;
+  return nlohmann::json{{"seconds", arguments.busy_seconds},     {"loops", UsableCores()},
+                        {"loops alone", Spread(alone)},          {"speed of the loops", Spread(left)},
+                        {"cores for the search", Spread(cores)}, {"seconds for 2^32", Spread(all_seconds)}};
 }
 
 std::string Processor() {
@@ -282,9 +261,7 @@ int Main(int argc, char** argv) {
   app.add_option("--seeds", arguments.seeds, "seeds a measurement")->check(CLI::Range(8.0, kAllSeeds));
   app.add_option("--rounds", arguments.rounds, "rounds")->check(CLI::Range(1, 1000));
   app.add_flag("--whole", arguments.whole, "all 2^32 seeds once, too");
-  app.add_option("--busy", arguments.busy_seconds, "seconds beside busy loops for each share and niceness");
-  app.add_option("--shares", arguments.shares, "shares of a core, 0 to 1")->delimiter(',');
-  app.add_option("--nice", arguments.nices, "niceness of the clerk")->delimiter(',');
+  app.add_option("--busy", arguments.busy_seconds, "seconds beside busy loops");
   CLI11_PARSE(app, argc, argv);
 
   std::array<double, 3> load{};

@@ -61,8 +61,7 @@ class IdleTurn final : public SearchTurn {
   // Processor time since the last call.
   std::chrono::nanoseconds Account() {
     const auto own = ThreadTime() - last_;
-    job_->AddTime(own, false);
-    board_->time_ns.fetch_add(own.count(), std::memory_order_relaxed);
+    job_->AddTime(own);
     last_ += own;
     return own;
   }

@@ -16,7 +16,6 @@ namespace augur {
 
 // What all workers of a Searcher tell its clerk. Atomics only, since a worker may stand still anywhere.
 struct WorkerBoard {
-  std::atomic<int64_t> time_ns{0};   // processor time of all workers
   std::atomic<unsigned> at_work{0};  // workers that have a job and do not stay away
   Wake clerk;                        // posted when a worker has found something, or has nothing left to do
 };

@@ -26,7 +26,7 @@ RunningJob::RunningJob(uint64_t number, SearchJob job) : number_(number), job_(s
 
 bool RunningJob::WorkRange(SearchTurn& turn) {
   // Not beyond the end by a fetch_add for ever: threads come once each when all is taken.
-  if (Stopped() || Taken()) return false;
+  if (Stopped() || next_.load(std::memory_order_relaxed) >= job_.units) return false;
   const uint64_t first = next_.fetch_add(job_.range_units, std::memory_order_relaxed);
   if (first >= job_.units) return false;
   const uint64_t count = std::min(job_.range_units, job_.units - first);
@@ -48,9 +48,8 @@ void RunningJob::StopAs(uint64_t stop) {
 
 bool RunningJob::Ended() const { return Stopped() || done_.load(std::memory_order_acquire) >= job_.units; }
 
-void RunningJob::AddTime(std::chrono::nanoseconds time, bool paid) {
+void RunningJob::AddTime(std::chrono::nanoseconds time) {
   time_ns_.fetch_add(time.count(), std::memory_order_relaxed);
-  if (paid) paid_time_ns_.fetch_add(time.count(), std::memory_order_relaxed);
   if (job_.allowance == nullptr) return;
   job_.allowance->Take(time);
   if (job_.allowance->spent()) StopAs(kStopSpent);
@@ -74,7 +73,6 @@ SearchProgress RunningJob::Progress() const {
   progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
   progress.units_a_second = progress.seconds > 0 ? done / progress.seconds : 0;
   progress.core_seconds = Seconds(time_ns_.load(std::memory_order_relaxed));
-  progress.paid_core_seconds = Seconds(paid_time_ns_.load(std::memory_order_relaxed));
   return progress;
 }
 

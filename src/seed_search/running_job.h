@@ -29,12 +29,10 @@ class RunningJob {
   void Cancel() { StopAs(kStopCancelled); }
   // Found, cancelled, or its allowance is spent.
   bool Stopped() const { return stop_.load(std::memory_order_acquire) != kGoOn; }
-  // Every range has been taken by someone.
-  bool Taken() const { return next_.load(std::memory_order_relaxed) >= job_.units; }
   // Stopped, or searched to the end.
   bool Ended() const;
   // Takes it from the allowance, too, and stops the job when that is spent.
-  void AddTime(std::chrono::nanoseconds time, bool paid);
+  void AddTime(std::chrono::nanoseconds time);
 
   // The clerk's.
   void Begin() { begun_ = std::chrono::steady_clock::now(); }
@@ -62,7 +60,6 @@ class RunningJob {
   std::atomic<uint64_t> done_{0};  // units of ranges that were searched
   std::atomic<uint64_t> stop_{kGoOn};
   std::atomic<int64_t> time_ns_{0};
-  std::atomic<int64_t> paid_time_ns_{0};
 };
 
 }  // namespace augur

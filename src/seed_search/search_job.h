@@ -16,8 +16,7 @@ class SearchTurn {
  public:
   virtual ~SearchTurn() = default;
   // To be called about once a millisecond of work, where a range takes longer than that: false when the job was
-  // cancelled or has found what it looks for; the work then returns. May sleep, where the thread has had its share of
-  // the processor.
+  // cancelled or has found what it looks for; the work then returns. May sleep, where another thread wants the core.
   virtual bool Continue() = 0;
   // Ends the job as found, with `result` for its on_done: no further range is begun, other threads' Continue() say
   // false. When several threads find something, the first one's result counts. REQUIRES: result < 2^62.
@@ -27,11 +26,10 @@ class SearchTurn {
 enum class SearchEnd { kExhausted, kFound, kCancelled, kSpent };
 
 struct SearchProgress {
-  double fraction = 0;           // of the units, 0 to 1
-  double units_a_second = 0;     // over the whole time so far
-  double seconds = 0;            // since the job's turn came; 0 while it waits in the queue
-  double core_seconds = 0;       // processor time of all threads
-  double paid_core_seconds = 0;  // of that, taken by the share that AllowShare allowed
+  double fraction = 0;        // of the units, 0 to 1
+  double units_a_second = 0;  // over the whole time so far
+  double seconds = 0;         // since the job's turn came; 0 while it waits in the queue
+  double core_seconds = 0;    // processor time of all threads
 };
 
 struct SearchOutcome {

@@ -24,7 +24,7 @@ namespace augur {
 namespace {
 
 // A machine that runs tests has no idle core: ordinary workers, so that a test takes the time of its work.
-constexpr Searcher::Options kBusy = {.threads = 3, .share = 0, .nice = 0, .idle_class = false};
+constexpr Searcher::Options kBusy = {.threads = 3, .idle_class = false};
 
 std::unique_ptr<Searcher> Start(const Searcher::Options& options = kBusy) {
   auto searcher = Searcher::Start(options);
@@ -81,7 +81,6 @@ TEST(Searcher, EachWorkerHasACoreOfItsOwn) {
 
 TEST(Searcher, SearchesEveryUnitOnce) {
   const auto searcher = Start();
-  searcher->AllowShare(1);
   for (const uint64_t units : {1U, 63U, 64U, 65U, 100'000U}) {
     std::vector<std::atomic<int>> visits(units);
     Done done;
@@ -254,76 +253,18 @@ TEST(Searcher, ACallbackMayUseTheSearcher) {
   EXPECT_EQ(second.Wait().end, SearchEnd::kCancelled);
 }
 
-// Idle workers that get no processor time: here they stand still in their ranges.
-TEST(Searcher, TheClerkDoesWhatIdleWorkersCannot) {
-  std::atomic<bool> stand_still{true};
-  std::atomic<int> idle_calls{0};
-  std::atomic<int> clerk_calls{0};
-  Done done;
-  const auto searcher = Start({.threads = 2});
-  const uint64_t number = searcher->Submit({.name = "starved",
-                                            .units = 100,
-                                            .work =
-                                                [&](uint64_t, uint64_t, SearchTurn&) {
-                                                  if (OnIdleThread()) {
-                                                    ++idle_calls;
-                                                    stand_still.wait(true);
-                                                  } else {
-                                                    ++clerk_calls;
-                                                  }
-                                                },
-                                            .on_done = done.Callback()});
-  while (idle_calls < 2) std::this_thread::yield();
-  EXPECT_EQ(clerk_calls, 0);
-  searcher->AllowShare(0.5);
-  while (clerk_calls < 98) std::this_thread::yield();
-  EXPECT_LT(ProgressOf(*searcher, number).fraction, 1);
-  stand_still = false;
-  stand_still.notify_all();
-  const SearchOutcome outcome = done.Wait();
-  EXPECT_EQ(outcome.end, SearchEnd::kExhausted);
-  EXPECT_GT(outcome.progress.paid_core_seconds, 0);
-  EXPECT_GT(outcome.progress.core_seconds, outcome.progress.paid_core_seconds);
-  EXPECT_NEAR(searcher->PaidSeconds(), outcome.progress.paid_core_seconds, 1e-6);
-}
-
-// A range that the clerk has begun is ended even when the share is taken back meanwhile.
-TEST(Searcher, AShareThatIsWithdrawnDoesNotStopARange) {
-  std::atomic<bool> stand_still{true};
-  std::atomic<bool> clerk_begun{false};
-  Done done;
-  const auto searcher = Start({.threads = 1, .share = 1});
-  searcher->Submit({.name = "withdrawn",
-                    .units = 2,
-                    .work =
-                        [&](uint64_t, uint64_t, SearchTurn& turn) {
-                          if (OnIdleThread()) {
-                            stand_still.wait(true);
-                            return;
-                          }
-                          clerk_begun = true;
-                          searcher->AllowShare(0);
-                          for (int i = 0; i < 100; ++i) EXPECT_TRUE(turn.Continue());
-                          stand_still = false;
-                          stand_still.notify_all();
-                        },
-                    .on_done = done.Callback()});
-  while (!clerk_begun) std::this_thread::yield();
-  EXPECT_EQ(done.Wait().end, SearchEnd::kExhausted);
-}
-
 // An end is told at once, though a worker is still in a range of the job, and the next job runs meanwhile.
 TEST(Searcher, NobodyWaitsForAWorkerThatStandsStill) {
   std::atomic<bool> stand_still{true};
   std::atomic<bool> standing{false};
   Done done;
   Done next;
-  const auto searcher = Start({.threads = 1, .share = 1, .nice = 0});
+  const auto searcher = Start({.threads = 2, .idle_class = false});
   searcher->Submit({.name = "stands",
                     .units = 2,
                     .work =
-                        [&](uint64_t, uint64_t, SearchTurn& turn) {
-                          if (OnIdleThread()) {
+                        [&](uint64_t first, uint64_t, SearchTurn& turn) {
+                          if (first == 0) {
                             standing = true;
                             standing.notify_all();
                             stand_still.wait(true);
@@ -348,7 +289,7 @@ TEST(Searcher, SurvivesUseFromManyThreads) {
   constexpr int kJobs = 50;
   std::atomic<int> ended{0};
   {
-    const auto searcher = Start({.threads = 3, .share = 0.5, .nice = 0, .idle_class = false});
+    const auto searcher = Start();
     std::vector<std::thread> threads;
     for (unsigned t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
@@ -365,7 +306,6 @@ TEST(Searcher, SurvivesUseFromManyThreads) {
                                                           if (kind == 2) Endless(0, 0, turn);
                                                         },
                                                     .on_done = [&](const SearchOutcome&) { ++ended; }});
-          if (random() % 4 == 0) searcher->AllowShare(static_cast<double>(random() % 3) / 2);
           EXPECT_LE(searcher->Progress(number).value_or(SearchProgress{}).fraction, 1);
           if (kind == 2 || random() % 2 == 0) searcher->Cancel(number);
         }
