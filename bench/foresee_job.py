@@ -24,7 +24,7 @@ class Job:
         # Worker processes hang where the names of their sockets are longer than 107 bytes, so it is not below `work`.
         self.temporary = tempfile.TemporaryDirectory(prefix="augur-job.")
         environment = dict(os.environ, FORESEE_NOTES=self.notes, FORESEE_EPOCHS=str(epochs), TMPDIR=self.temporary.name, HF_HOME=work, HF_HUB_OFFLINE="1",
-                           FORESEE_RATE=str(rate), CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+                           FORESEE_RATE=str(rate), CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
         launcher = [] if processes == 1 else ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
         script, *options = words
         self.output = open(os.path.join(work, f"output{number}"), "w+", encoding="utf-8", errors="replace")

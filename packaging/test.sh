@@ -29,7 +29,6 @@ done
 
 cd "$(dirname "$0")/.."
 root=$PWD
-export PYTHONDONTWRITEBYTECODE=1
 
 # Every temporary file, mount and mount point of this run lies in here, so what is left over at the end is ours.
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/augur-tests.XXXXXX")
@@ -173,6 +172,9 @@ packaging/deps.sh test
 step "Python environment"
 venv=$(packaging/venv.sh)
 echo "$venv"
+# Python keeps compiled modules here. Without that each of some hundred scripts compiles PyTorch again, ten seconds each.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX=${venv%/*}/bytecode
 # Without it its tests are skipped, and say so.
 AUGUR_OTHER_PILLOW=$(packaging/venv.sh other-pillow) || AUGUR_OTHER_PILLOW=
 export AUGUR_OTHER_PILLOW
@@ -183,8 +185,10 @@ start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
 [ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks
-step "Programs, format, mount, benchmarks run tiny"
-try "programs and mount" pytests build/release tests/format tests/cli tests/mount tests/bench
+step "Programs, format, mount"
+try "programs and mount" pytests build/release tests/format tests/cli tests/mount
+step "Benchmarks run tiny"
+try "benchmarks run tiny" pytests build/release tests/bench
 await
 
 if [ -n "$tidy_all" ]; then

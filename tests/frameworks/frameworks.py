@@ -54,7 +54,7 @@ FRAMEWORKS = {
 
 def run_script(name, *words):
     """A script of scripts/ in a process of its own, ended: subprocess.CompletedProcess with its texts. Any thread."""
-    environment = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1", CUDA_VISIBLE_DEVICES="")
+    environment = dict(os.environ, PYTHONHASHSEED="0", CUDA_VISIBLE_DEVICES="")
     command = [sys.executable, SCRIPTS / name, *words]
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=300, stdin=subprocess.DEVNULL,
                           env=environment)

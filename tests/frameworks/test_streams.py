@@ -37,7 +37,7 @@ class Traced:
         sync = f"sync{len(self.scripts)}"
         self.make_fifo(sync)
         words = [sys.executable, SCRIPT, self.folder / "files", self.folder / "reads", self.folder / sync, kind, workers]
-        environment = dict(os.environ, CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", **environment)
+        environment = dict(os.environ, CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1", **environment)
         self.scripts.append(subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, env=environment))
 
     def finish(self):
