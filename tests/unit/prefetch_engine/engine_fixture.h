@@ -82,6 +82,7 @@ class PrefetchEngineTest : public StoreFixture {
                                                  .store_path = "",
                                                  .bytes_max = parts.kept_bytes,
                                                  .group = {},
+                                                 .on_lost = {},
                                                  .memory_available = [] { return uint64_t{1} << 40; }},
                                                 notes);
       ASSERT_TRUE(retained_cache.ok()) << retained_cache.status().text();
