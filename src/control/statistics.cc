@@ -72,6 +72,11 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
     {Stat::kOrdersLost, "orders_lost", "orders",
      "orders, found or given, that ended early, or that the reads did not agree with any more",
      "orders of jobs that have ended"},
+    {Stat::kHintsDropped, "hints_dropped", "messages",
+     "messages about reads and opens that the prefetch did not take because its queue was full",
+     "messages about fetches, pushes and orders, which are never dropped"},
+    {Stat::kAccessesDropped, "accesses_dropped", "accesses",
+     "reads and opens that the search for orders did not see because its queue was full", "what hints_dropped counts"},
 }};
 
 const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{

@@ -54,6 +54,9 @@ enum class Stat : size_t {
   kOrdersAccepted,
   kOrdersFound,
   kOrdersLost,
+  // What was seen of readers, and not told on because a queue was full.
+  kHintsDropped,
+  kAccessesDropped,
   kStatCount,  // not a counter
 };
 

@@ -44,6 +44,12 @@ void SequenceDetector::Observe(EntryNumber file) {
   EndRuns();
 }
 
+void SequenceDetector::Forget() {
+  recent_.clear();
+  links_.clear();
+  runs_.clear();
+}
+
 Order SequenceDetector::Take(size_t count) {
   Order files;
   for (size_t asked = 0; asked < runs_.size() && files.size() < count; ++asked) {

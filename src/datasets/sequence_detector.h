@@ -52,6 +52,9 @@ class SequenceDetector {
   // A file was read, or opened. The same file again at once counts once (a large file is read in several pieces).
   void Observe(EntryNumber file);
 
+  // Forgets all reads and runs: what is read now may be elsewhere, since some reads were not told.
+  void Forget();
+
   // Whether there is a run: the reads that are coming are known.
   bool following() const { return !runs_.empty(); }
   // Up to `count` files that come next and were not handed out yet, each once, in order; several runs give in turn.

@@ -26,7 +26,7 @@ uint64_t BootTimeUs() {
 
 // While the OrderPredictor sleeps, a reader of hot data does not wake it: it wakes for as many accesses as can be of
 // cold data.
-constexpr size_t kSightingsToHurry = 16;
+constexpr size_t kAccessesToHurry = 16;
 
 // Reads of an epoch that is not understood that are kept, for each file that there is memory for: a sampler with
 // replacement may draw more than the list has, and the open of a file is not always known for that of the READ.
@@ -99,22 +99,24 @@ void OrderPredictor::Stop() {
 void OrderPredictor::SawRead(uint32_t view, EntryNumber file, uint32_t reader) {
   const uint64_t now_us = NowUs();
   const MutexLock lock(mu_);
-  NotifyOfSighting();
-  accesses_.push_back({.file = file, .view = view, .reader = reader, .read = true, .time_us = now_us});
+  Add({.file = file, .view = view, .reader = reader, .read = true, .time_us = now_us});
 }
 
 void OrderPredictor::SawOpened(uint32_t view, std::span<const EntryNumber> files) {
   const uint64_t now_us = NowUs();
   const MutexLock lock(mu_);
   for (const EntryNumber file : files) {
-    NotifyOfSighting();
-    accesses_.push_back({.file = file, .view = view, .reader = 0, .read = false, .time_us = now_us});
+    Add({.file = file, .view = view, .reader = 0, .read = false, .time_us = now_us});
   }
 }
 
-// To be called before each access is added.
-void OrderPredictor::NotifyOfSighting() {
-  if (accesses_.size() == (unhurried_ ? kSightingsToHurry : 0)) posted_.NotifyOne();
+void OrderPredictor::Add(const Access& access) {
+  if (accesses_.size() >= options_.accesses_max) {
+    ++accesses_dropped_;
+    return statistics_.Add(Stat::kAccessesDropped, 1);
+  }
+  if (accesses_.size() == (unhurried_ ? kAccessesToHurry : 0)) posted_.NotifyOne();
+  accesses_.push_back(access);
 }
 
 void OrderPredictor::AddHint(SamplerDescription hint) {
@@ -153,11 +155,13 @@ void OrderPredictor::Post(std::function<void()> event) {
 void OrderPredictor::Run() {
   std::vector<Access> accesses;
   std::deque<std::function<void()>> events;
+  uint64_t dropped = 0;  // behind `accesses`
   while (true) {
     {
       const MutexLock lock(mu_);
       if (accesses_.empty() && events_.empty() && !stopping_) posted_.WaitFor(mu_, kLookEvery);
       accesses.swap(accesses_);
+      dropped = std::exchange(accesses_dropped_, 0);
       if (stopping_) break;
       events.swap(events_);
     }
@@ -165,6 +169,7 @@ void OrderPredictor::Run() {
     events.clear();
     sighted_ += accesses.size();
     for (const Access& access : accesses) asleep_ ? TakeWhileAsleep(access) : Take(access);
+    if (dropped > 0) TakeGap(dropped);
     const bool quiet = accesses.empty();
     accesses.clear();
     const uint64_t now_us = NowUs();
@@ -176,6 +181,7 @@ void OrderPredictor::Run() {
   }
   // A mount that is taken away as soon as the script has ended does not see its processes go.
   if (!asleep_) std::ranges::for_each(accesses, [this](const Access& access) { Take(access); });
+  if (dropped > 0) TakeGap(dropped);
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
     RecordSeen(*job, nullptr);
@@ -229,7 +235,7 @@ void OrderPredictor::Take(const Access& access) {
   Job* const owner = &OwnerOf(*seen, access.read);
   ++owner->reads;
   const StreamId stream = seen->job == owner->prediction.id() ? seen->stream : 0;
-  if (replay_ && !owner->prediction.locked() &&
+  if (replay_ && !owner->gap && !owner->prediction.locked() &&
       owner->seen.size() < kSeenAFile * PredictionFiles(options_.memory_bytes)) {
     owner->seen.push_back(access.file);
   }
@@ -251,6 +257,17 @@ void OrderPredictor::Take(const Access& access) {
       MarkPass(*owner);
       if (forecast_.several()) Tell(true);
       return;
+  }
+}
+
+// So many accesses come now that nobody has seen. They may be anybody's. A known order goes on: it is lost by the
+// reads behind the gap, and then looked for from where they are.
+void OrderPredictor::TakeGap(uint64_t dropped) {
+  sighted_ += dropped;
+  watch_.Missed(dropped, NowUs());
+  for (auto& [id, job] : jobs_) {
+    job->gap = true;
+    job->seen = {};
   }
 }
 

@@ -59,6 +59,9 @@ struct OrderPredictorOptions {
   unsigned search_threads = 0;                // of the idle class; 0: one a core
   double search_core_seconds_max = kSearchCoreSecondsMax;  // of one run
   std::string replay_folder;                               // where orders that were seen are kept; empty: nowhere
+  // Accesses that wait for the OrderPredictor's thread: half a second of 65,000 a second. They take 0.8 MB, and those
+  // that are taken in meanwhile as much again.
+  size_t accesses_max = 32'768;
 
   // Made-up ones in tests. Processes are asked about on the OrderPredictor's thread, the clock on any.
   std::function<double()> fetched_files = {};                        // for DataHeat; empty: by the statistics
@@ -74,7 +77,9 @@ struct OrderPredictorOptions {
 // prefetch the coming reads of all jobs. FORESEE.md tells how it decides.
 //
 // Safe from any thread. All of it is done by one thread of its own, to which accesses and answers are posted; searches
-// run on the Searcher's. REQUIRES: what it is given outlives it.
+// run on the Searcher's. When that thread is behind by `accesses_max` accesses, further ones are dropped and counted
+// (Stat::kAccessesDropped). Then an order may be lost until it is found again, and an epoch whose order is not
+// understood is not recorded. REQUIRES: what it is given outlives it.
 class OrderPredictor {
  public:
   OrderPredictor(std::shared_ptr<const Store> store, PredictedOrders& orders, Statistics& statistics,
@@ -136,6 +141,7 @@ class OrderPredictor {
     std::vector<EntryNumber> recalled;           // files by which a recorded run was looked for in vain
     bool read = false;                           // there was a READ that names it
     Order seen;                                  // of epochs that are not understood, what is not recorded yet
+    bool gap = false;                            // accesses were dropped: `seen` has a hole, and is not recorded
     bool cut = false;                            // the last epoch of the record: it may go on
     Run record;
     std::string record_name;
@@ -144,12 +150,13 @@ class OrderPredictor {
   };
 
   uint64_t NowUs() const;
-  void NotifyOfSighting() AUGUR_REQUIRES(mu_);
+  void Add(const Access& access) AUGUR_REQUIRES(mu_);
   void Post(std::function<void()> event);
   void Run();
 
   // The thread's own:
   void Take(const Access& access);
+  void TakeGap(uint64_t dropped);
   Job& JobOf(JobId id);
   Job& OwnerOf(const EpochWatch::Seen& seen, bool read);
   void TakeEvents();
@@ -227,7 +234,10 @@ class OrderPredictor {
 
   mutable Mutex mu_;
   CondVar posted_;
-  std::vector<Access> accesses_ AUGUR_GUARDED_BY(mu_);
+  std::vector<Access> accesses_ AUGUR_GUARDED_BY(mu_);   // accesses_max at most
+  uint64_t accesses_dropped_ AUGUR_GUARDED_BY(mu_) = 0;  // behind the last of them
+  // Not from readers: an answer of each search, of which a job has two under way at most, and a hint a request of the
+  // control socket.
   std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
   bool unhurried_ AUGUR_GUARDED_BY(mu_) = false;  // asleep: a few accesses wait for kLookEvery

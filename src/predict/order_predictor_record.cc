@@ -89,7 +89,7 @@ void OrderPredictor::Record(Job& job) {
 // the epoch may go on, since it may be longer than the list. Of a look at some files nothing is kept, nor of an epoch
 // that was broken off: the run that comes again would be known by it, and its end never learnt.
 void OrderPredictor::RecordSeen(Job& job, const EpochStart* next) {
-  if (!replay_ || job.prediction.locked()) return;
+  if (!replay_ || job.gap || job.prediction.locked()) return;
   const bool may_go_on = next != nullptr && !next->new_processes;
   // Those of the next epoch, but the last one, which is still to be taken in.
   const uint64_t of_next = next != nullptr ? std::min<uint64_t>(AllReadsOf(*next) - 1, job.seen.size()) : 0;

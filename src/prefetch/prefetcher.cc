@@ -96,6 +96,14 @@ void Prefetcher::Post(std::function<void()> event) {
   events_.push_back(std::move(event));
 }
 
+void Prefetcher::PostHint(std::function<void()> hint, uint64_t count) {
+  const MutexLock lock(mu_);
+  if (hints_ >= options_.hints_max) return statistics_.Add(Stat::kHintsDropped, count);
+  hints_ += count;
+  if (events_.empty()) posted_.NotifyOne();
+  events_.push_back(std::move(hint));
+}
+
 void Prefetcher::Run() {
   std::deque<std::function<void()>> events;
   bool stopping = false;
@@ -108,6 +116,7 @@ void Prefetcher::Run() {
       }
       stopping = stopping_;
       events.swap(events_);
+      hints_ = 0;
       if (stopping && events.empty() && !Busy()) break;
     }
     for (; !events.empty(); events.pop_front()) events.front()();  // an event may hold a chunk
@@ -241,7 +250,7 @@ void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_
   if (view != shown_view_) return SawElsewhere(view);
   reads_elsewhere_ = 0;
   ++reads_seen_;
-  if (source_ != Source::kOrder && source_ != Source::kPredicted) detector_.Observe(file);
+  if (source_ != Source::kOrder && !FollowsFound()) detector_.Observe(file);
   if (missed && access_listener_.read && !options_.opens_asked) WatchFolderOf(file);
   if (!planner_) return;
   const Sight sight = planner_->Saw(file, missed, now_us);
@@ -268,12 +277,12 @@ void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   // Who opened it was told already.
   if (access_listener_.read && !options_.opens_asked) access_listener_.read(file.view, number, reader);
-  Post([this, view = file.view, number] { Saw(view, number, true, NowUs()); });
+  PostHint([this, view = file.view, number] { Saw(view, number, true, NowUs()); });
 }
 
 void Prefetcher::OnReadToEnd(const ViewFile& file) {
   if (sink_ == nullptr) return;
-  Post([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
+  PostHint([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
     ReadToEnd(view, number, bytes);
   });
 }
@@ -284,16 +293,18 @@ void Prefetcher::OnOpen(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   statistics_.Add(Stat::kOpens, 1);
   if (access_listener_.read) access_listener_.read(file.view, number, reader);
-  Post([this, view = file.view, number] { Saw(view, number, false, NowUs()); });
+  PostHint([this, view = file.view, number] { Saw(view, number, false, NowUs()); });
 }
 
 void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
   statistics_.Add(Stat::kOpens, files.size());
   if (access_listener_.opened) access_listener_.opened(view, files);
-  Post([this, view, list = std::vector<EntryNumber>(files.begin(), files.end())] {
-    const uint64_t now_us = NowUs();
-    for (const EntryNumber file : list) Saw(view, file, false, now_us);
-  });
+  PostHint(
+      [this, view, list = std::vector<EntryNumber>(files.begin(), files.end())] {
+        const uint64_t now_us = NowUs();
+        for (const EntryNumber file : list) Saw(view, file, false, now_us);
+      },
+      files.size());
 }
 
 std::optional<RetainedCache::Pin> Prefetcher::Find(const ViewFile& file, uint64_t block) {
@@ -323,7 +334,7 @@ void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<co
   if (options_.lent_bytes_max > 0 && kept_->retained_cache().used_bytes() + room > options_.kept_bytes_max) return;
   kept_->InsertBlock(file, block, bytes);
   if (file.size > kBlockBytes) return;
-  Post([this, file] {
+  PostHint([this, file] {
     if (planner_ && file.view == shown_view_ && kept_->Contains(file)) {
       planner_->Keeps(static_cast<EntryNumber>(file.entry.number));
     }

@@ -59,6 +59,7 @@ struct PrefetcherOptions {
   uint32_t own_process = 0;  // whose opens are our own, of the MountView; 0: there is none
   unsigned reads_max = 32;
   unsigned push_threads = 1;
+  uint64_t hints_max = 32'768;  // that wait for the planning thread: half a second of 65,000 reads and opens a second
 };
 
 // Prefetcher carries out what the Planner decides: reads ahead, keeps in the retained cache, pushes into the page
@@ -70,7 +71,8 @@ struct PrefetcherOptions {
 // Of a view's images, records are read, made into what the view shows, and that is kept and pushed as any file is.
 //
 // Safe from any thread. All planning is done by one thread of its own, to which everything that happens is posted, so
-// the planner needs no lock and nobody waits for it; further threads only push, and copy to the retained cache.
+// the planner needs no lock and nobody waits for it; further threads only push, and copy to the retained cache. When
+// the planning thread is behind by `hints_max` hints, further hints are dropped and counted (Stat::kHintsDropped).
 // REQUIRES: what it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that
 // somebody waits for: BlockReader.
 class Prefetcher final : public PrefetchControl, public DemandHooks, public PredictedOrders {
@@ -133,6 +135,9 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
 
   static uint64_t NowUs();
   void Post(std::function<void()> event);
+  // Hints say what readers do: `count` reads or opens. The planner does without a hint that was dropped: the reader
+  // moves on by the next one.
+  void PostHint(std::function<void()> hint, uint64_t count = 1);
   void Run();
 
   // The planning thread's:
@@ -149,6 +154,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   void WatchFolderOf(EntryNumber file);
   void WatchAsNeeded();
   void ForgetOrders();
+  bool FollowsFound() const;
   void FollowSequence();
   void FillWhenAllFits();
   Result<ViewFile> ResolveInView(uint32_t view, EntryNumber file) const;
@@ -262,7 +268,14 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
 
   mutable Mutex mu_;
   CondVar posted_;
+  // Readers post hints, of which hints_max wait here, and one list of opens more. Everything else must not be lost, and
+  // is bounded by its cause:
+  // - A read, making, push, drop, copy or stat posts its end once, and the planning thread alone begins them.
+  // - A buffer of chunks_ posts once when it is let go.
+  // - The OrderPredictor posts as it finds orders, PredictedFilesMax files at a time.
+  // - A client of the control socket posts one order or drop a request: those of one order have room in OrderFilesMax.
   std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
+  uint64_t hints_ AUGUR_GUARDED_BY(mu_) = 0;  // reads and opens of those in events_
   bool running_ AUGUR_GUARDED_BY(mu_) = false;
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
   std::string spec_ AUGUR_GUARDED_BY(mu_);  // of the view; empty: the original files

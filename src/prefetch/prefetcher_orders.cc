@@ -30,6 +30,8 @@ void Prefetcher::Queue(const Order& order, Source source) {
     filling_ = false;
   }
   source_ = source;
+  // It is not told what is read of an order.
+  if (source != Source::kSequence) detector_.Forget();
   plan.Append(order);
   statted_.clear();
   std::vector<EntryNumber> folders;
@@ -63,6 +65,14 @@ void Prefetcher::ForgetOrders() {
   order_files_.store(0, std::memory_order_relaxed);
 }
 
+// Whether an order that the OrderPredictor has found is still to be read.
+bool Prefetcher::FollowsFound() const {
+  if (source_ != Source::kPredicted) return false;
+  const PlannerGauges gauges = planner_->gauges();
+  return gauges.position < gauges.end;
+}
+
+// The planner follows a recognised pass where it knows no order.
 void Prefetcher::FollowSequence() {
   if (source_ == Source::kOrder) {
     const PlannerGauges gauges = planner_->gauges();

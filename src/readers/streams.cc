@@ -77,8 +77,14 @@ Streams::Told Streams::TakeOpen(const Access& access) {
   return told;
 }
 
+void Streams::Missed(uint64_t accesses, uint64_t now_us) {
+  unattributed_ += accesses;
+  for (uint64_t i = 0; i < std::min<uint64_t>(accesses, kUnnamedMax); ++i) unattributed_times_.push_back(now_us);
+  while (unattributed_times_.size() > kUnnamedMax) unattributed_times_.pop_front();
+}
+
 bool Streams::IsAgain(const Half& half, uint64_t until_us, uint64_t now_us) const {
-  return number_ - half.number <= kAgainSightings && now_us <= until_us;
+  return number_ - half.number <= kAgainAccesses && now_us <= until_us;
 }
 
 void Streams::Wait(EntryNumber file, Half half) {

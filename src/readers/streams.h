@@ -75,6 +75,9 @@ class Streams {
   explicit Streams(ProcessTable* processes) : processes_(*processes) {}
 
   Told Take(const Access& access);
+  // So many accesses were lost before the next one. They count as reads that nobody could be named for, so that no
+  // stream's first read behind them is taken for the first that its process made.
+  void Missed(uint64_t accesses, uint64_t now_us);
   // The jobs whose processes have all gone since the last call; they will not come again. Asks the process table for
   // one process a job, mostly.
   std::vector<JobId> TakeEnded();
@@ -112,7 +115,7 @@ class Streams {
   static constexpr size_t kUnnamedMax = 4096;
   // The same file again within so many accesses and so much time is the same read: programs open a file to look at it,
   // then to read it. Opens are told each 5 to 10 ms.
-  static constexpr uint64_t kAgainSightings = 8;
+  static constexpr uint64_t kAgainAccesses = 8;
   static constexpr uint64_t kReadAgainUs = 10'000;
   static constexpr uint64_t kOpenAgainUs = 25'000;
 

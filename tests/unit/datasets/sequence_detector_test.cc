@@ -289,6 +289,16 @@ TEST(SequenceDetectorTest, AReaderBehindAnotherIsAPassOfItsOwn) {
   EXPECT_EQ(std::max(files.front(), more.front()), 5300U);
 }
 
+TEST(SequenceDetectorTest, WhatIsForgottenIsRecognisedAnew) {
+  SequenceDetector detector(Counting(100'000), 100'000);
+  ObserveAll(detector, Sequence(0, 1000));
+  detector.Forget();
+  EXPECT_FALSE(detector.following());
+  EXPECT_TRUE(detector.Take(10).empty());
+  ObserveAll(detector, Sequence(40'000, 40'100));
+  EXPECT_EQ(detector.Take(2), Sequence(40'100, 40'102));
+}
+
 TEST(SequenceDetectorTest, AReaderThatJumpsIsFollowed) {
   SequenceDetector detector(Counting(100'000), 100'000);
   ObserveAll(detector, Sequence(0, 1000));

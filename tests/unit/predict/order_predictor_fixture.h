@@ -145,6 +145,7 @@ class OrderPredictorTest : public OrderTest {
                               .search_threads = 1,
                               .search_core_seconds_max = search_core_seconds_max_,
                               .replay_folder = replay_folder,
+                              .accesses_max = accesses_max_,
                               .fetched_files = fetched_files_,
                               .search_idle_class = idle_class_,
                               .processes = processes_.get(),
@@ -238,6 +239,7 @@ class OrderPredictorTest : public OrderTest {
   std::atomic<uint64_t> now_us_ = 0;
   bool idle_class_ = true;
   double search_core_seconds_max_ = kSearchCoreSecondsMax;
+  size_t accesses_max_ = OrderPredictorOptions().accesses_max;
   // Called by the OrderPredictor's thread. Data is never hot, unless a test says so.
   std::function<double()> fetched_files_ = [files = 0.0]() mutable { return files += 1000; };
   std::atomic<double> price_ = 0;    // of a question

@@ -46,6 +46,8 @@ class PrefetchEngineTest : public StoreFixture {
     Prefetcher::AccessListener witness = {};
     ViewSource* views = nullptr;
     bool sink = true;
+    uint64_t hints_max = PrefetcherOptions().hints_max;
+    bool start = true;  // the planning thread
   };
 
   // A store of `count` files of 1 to `bytes_max` bytes, which lie on the disk in the order of their names.
@@ -99,12 +101,14 @@ class PrefetchEngineTest : public StoreFixture {
                                                        .opens_asked = parts.opens_asked,
                                                        .own_process = kOwnProcess,
                                                        .reads_max = 8,
-                                                       .push_threads = 1});
+                                                       .push_threads = 1,
+                                                       .hints_max = parts.hints_max});
     fs_ = std::make_unique<FileSystem>(store_, *demand_, cache_, statistics_,
                                        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
     opens_asked_ = parts.opens_asked;
     prefetcher_->SetAccessListener(parts.witness);
+    if (!parts.start) return;
     ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get(), parts.views).ok());
   }
 

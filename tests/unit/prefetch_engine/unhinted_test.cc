@@ -42,6 +42,18 @@ TEST_F(PrefetchEngineTest, PathOrderAfterAnOrder) {
   EXPECT_TRUE(Follow(Order(files_.begin() + 100, files_.end())));
 }
 
+// An order that was found goes before a pass that was recognised, which would read elsewhere.
+TEST_F(PrefetchEngineTest, AFoundOrderIsFollowedInPlaceOfARecognisedPass) {
+  WriteFiles(6000, 6000);
+  StartEngine({});
+  for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
+  ASSERT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) > 0; })) << Told();
+  Order order(files_.begin() + 3000, files_.end());
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(1));
+  prefetcher_->Predict(order, 0, true);
+  EXPECT_TRUE(Follow(order));
+}
+
 // When the store fits, all of it comes into memory, whatever is read.
 TEST_F(PrefetchEngineTest, AStoreThatFitsIsBroughtAsAWhole) {
   WriteFiles(300, 60'000);

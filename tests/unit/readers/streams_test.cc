@@ -153,6 +153,21 @@ TEST_F(StreamsTest, AJobThatIsSilentDoesNotTakeOpensFromTheOther) {
   EXPECT_EQ(Unnamed(3, 2 * Streams::kActiveUs).job, job);
 }
 
+// Any of them may have been of any stream.
+TEST_F(StreamsTest, LostAccessesCountAsReadsOfNobody) {
+  const uint32_t script = fake_.Spawn(0, "python", 1'000'000);
+  (void)Read(1, script);
+  ASSERT_TRUE(Open(1, 10).open);
+  streams_.Missed(7000, kNow + 20);
+  (void)Read(2, script, 30);
+  const Streams::Told told = Open(2, 40);
+  ASSERT_TRUE(told.open);
+  EXPECT_EQ(told.open->unattributed, 7000U);
+  EXPECT_EQ(Unnamed(3, 50).unattributed, 7000U);
+  EXPECT_EQ(streams_.UnnamedBefore(kNow + 60), 7001U);
+  EXPECT_LT(streams_.UnnamedBefore(kNow + 10), 7000U);
+}
+
 TEST_F(StreamsTest, InvisibleReadersAreJobZero) {
   const auto read = Read(1, 0);
   EXPECT_EQ(read.job, 0U);
