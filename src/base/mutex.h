@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "base/lock_rank.h"
+
 // Thread-safety annotations, checked by clang's -Wthread-safety and empty elsewhere.
 // https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #if defined(__clang__)
@@ -22,19 +24,34 @@
 
 namespace augur {
 
-// std::mutex that clang's analysis knows. Not recursive.
+// std::mutex that clang's analysis knows. Not recursive. Builds for debugging check its rank at each lock.
 class AUGUR_CAPABILITY("mutex") Mutex {
  public:
-  Mutex() = default;
-  Mutex(const Mutex&) = delete;
-  Mutex& operator=(const Mutex&) = delete;
+#if defined(AUGUR_CHECK_LOCK_RANKS)
+  explicit Mutex(LockRank rank = LockRank::kLeaf) : rank_(rank) {}
+  void Lock() AUGUR_ACQUIRE() {
+    CheckBeforeLock(rank_);
+    mu_.lock();
+  }
+  void Unlock() AUGUR_RELEASE() {
+    mu_.unlock();
+    NoteUnlocked(rank_);
+  }
+#else
+  explicit Mutex(LockRank /*rank*/ = LockRank::kLeaf) {}
   void Lock() AUGUR_ACQUIRE() { mu_.lock(); }
   void Unlock() AUGUR_RELEASE() { mu_.unlock(); }
-  void lock() AUGUR_ACQUIRE() { mu_.lock(); }  // BasicLockable, for CondVar
-  void unlock() AUGUR_RELEASE() { mu_.unlock(); }
+#endif
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  void lock() AUGUR_ACQUIRE() { Lock(); }  // BasicLockable, for CondVar
+  void unlock() AUGUR_RELEASE() { Unlock(); }
 
  private:
   std::mutex mu_;
+#if defined(AUGUR_CHECK_LOCK_RANKS)
+  const LockRank rank_;
+#endif
 };
 
 // Holds a Mutex for a scope.

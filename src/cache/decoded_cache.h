@@ -172,14 +172,13 @@ class DecodedCache {
   std::atomic<uint64_t> missed_ = 0;
   std::atomic<uint64_t> forgotten_count_ = 0;
 
-  // Lock order: write_mu_, look_mu_, then one of the others.
-  mutable Mutex write_mu_;
+  mutable Mutex write_mu_{LockRank::kOuter};
   std::unique_ptr<DecodedWriter> writer_ AUGUR_GUARDED_BY(write_mu_);
   uint32_t writer_number_ AUGUR_GUARDED_BY(write_mu_) = 0;  // of its segment
   int64_t refused_ns_ AUGUR_GUARDED_BY(write_mu_) = 0;      // when there was no room, or a failure, last; 0: never
   uint64_t refused_bytes_ AUGUR_GUARDED_BY(write_mu_) = 0;  // the file that it was for: smaller ones may fit
 
-  mutable Mutex look_mu_;
+  mutable Mutex look_mu_{LockRank::kMiddle};
   std::map<std::string, uint32_t> numbers_ AUGUR_GUARDED_BY(look_mu_);  // of open segments, by name
   std::set<std::string> noted_ AUGUR_GUARDED_BY(look_mu_);
   int64_t looked_ns_ AUGUR_GUARDED_BY(look_mu_) = 0;

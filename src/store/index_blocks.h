@@ -108,7 +108,7 @@ class IndexBlocks {
   mutable std::atomic<uint64_t> other_count_ = 0;  // held blocks that may leave
   mutable std::array<Mutex, 64> locks_;            // no two at once
 
-  mutable Mutex hand_mu_;  // before a lock of locks_
+  mutable Mutex hand_mu_{LockRank::kMiddle};
   mutable uint64_t hand_ AUGUR_GUARDED_BY(hand_mu_) = 0;
 };
 
