@@ -54,7 +54,7 @@ class IdleTurn final : public SearchTurn {
   }
   void Found(uint64_t result) override {
     job_->Found(result);
-    board_->clerk.Post();
+    board_->coordinator.Post();
   }
 
  private:
@@ -137,9 +137,9 @@ void IdleWorker::Run(std::optional<unsigned> core, bool idle_class) {
       while (job->WorkRange(turn) && turn.Continue()) {
       }
     }
-    // From here on the clerk may free the job.
+    // From here on the coordinator may free the job.
     job->workers.fetch_sub(1, std::memory_order_acq_rel);
-    board_->clerk.Post();
+    board_->coordinator.Post();
   }
 }
 

@@ -14,15 +14,15 @@
 
 namespace augur {
 
-// What all workers of a Searcher tell its clerk. Atomics only, since a worker may stand still anywhere.
+// What all workers of a Searcher tell its coordinator. Atomics only, since a worker may stand still anywhere.
 struct WorkerBoard {
   std::atomic<unsigned> at_work{0};  // workers that have a job and do not stay away
-  Wake clerk;                        // posted when a worker has found something, or has nothing left to do
+  Wake coordinator;                  // posted when a worker has found something, or has nothing left to do
 };
 
 // IdleWorker is one thread of a Searcher that runs when its core has nothing else to do (SCHED_IDLE; where that is
 // refused, nice 19) and that leaves a core to whoever else wants it (CoreContention). Offer and Retract belong to the
-// clerk. The board must outlive it, a job must until its `workers` is 0.
+// coordinator. The board must outlive it, a job must until its `workers` is 0.
 class IdleWorker {
  public:
   // `core`: where it stays, if anywhere. Two workers that wait for one core would be courteous to each other: the
@@ -51,7 +51,7 @@ class IdleWorker {
   // Own synchronization.
   Wake wake_;
   std::atomic<bool> ends_{false};
-  // Whoever exchanges a job for nullptr has it: the worker to work on it, the clerk to take it back.
+  // Whoever exchanges a job for nullptr has it: the worker to work on it, the coordinator to take it back.
   std::atomic<RunningJob*> offer_{nullptr};
 };
 

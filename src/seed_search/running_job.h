@@ -12,8 +12,8 @@ namespace augur {
 // Processor time of the calling thread.
 std::chrono::nanoseconds ThreadTime();
 
-// RunningJob is a SearchJob and how far it is. What workers touch is atomic; the clerk owns it, and keeps it until no
-// worker has it any more.
+// RunningJob is a SearchJob and how far it is. What workers touch is atomic; the coordinator owns it, and keeps it
+// until no worker has it any more.
 class RunningJob {
  public:
   RunningJob(uint64_t number, SearchJob job);
@@ -34,11 +34,11 @@ class RunningJob {
   // Takes it from the allowance, too, and stops the job when that is spent.
   void AddTime(std::chrono::nanoseconds time);
 
-  // The clerk's.
+  // The coordinator's.
   void Begin() { begun_ = std::chrono::steady_clock::now(); }
   // REQUIRES: Ended().
   SearchOutcome Outcome() const;
-  // Of a job that has not begun: all 0. The clerk, or whoever keeps it from calling Begin meanwhile.
+  // Of a job that has not begun: all 0. The coordinator, or whoever keeps it from calling Begin meanwhile.
   SearchProgress Progress() const;
 
   // Workers that were handed this job and have not returned it.
@@ -53,7 +53,7 @@ class RunningJob {
   // Constant after construction.
   const uint64_t number_;
   const SearchJob job_;
-  // The clerk's.
+  // The coordinator's.
   std::chrono::steady_clock::time_point begun_{};
   // Own synchronization.
   std::atomic<uint64_t> next_{0};  // the first unit that nobody has taken

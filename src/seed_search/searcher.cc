@@ -31,7 +31,7 @@ Searcher::~Searcher() {
     for (const auto& job : queue_) job->Cancel();
     if (current_ != nullptr) current_->Cancel();
   }
-  board_.clerk.Post();
+  board_.coordinator.Post();
   if (thread_.joinable()) thread_.join();
   // Then no worker has a job any more, and those in leaving_ can go.
   workers_.clear();
@@ -46,7 +46,7 @@ uint64_t Searcher::Submit(SearchJob job) {
     // From an on_done that is called on the way out.
     if (ends_) queue_.back()->Cancel();
   }
-  board_.clerk.Post();
+  board_.coordinator.Post();
   return number;
 }
 
@@ -58,7 +58,7 @@ void Searcher::Cancel(uint64_t number) {
     }
     if (current_ != nullptr && current_->number() == number) current_->Cancel();
   }
-  board_.clerk.Post();
+  board_.coordinator.Post();
 }
 
 std::optional<SearchProgress> Searcher::Progress(uint64_t number) const {
@@ -82,7 +82,7 @@ void Searcher::Run() {
       if (ends_ && queue_.empty()) return;
     }
     // Workers post when they are through, and so does who cancels.
-    board_.clerk.Wait();
+    board_.coordinator.Wait();
   }
 }
 

@@ -21,7 +21,7 @@ namespace augur {
 // The bet: a machine that trains has cores that wait for the disk or the accelerator. A thread of the idle class
 // (SCHED_IDLE) that also stays away where it must wait (CoreContention) runs exactly then, so every core gets such a
 // worker. Where no core is ever idle, the workers get under 1 % of one, and a search of 33 core-seconds takes hours. A
-// job's allowance (SearchAllowance) bounds what the search costs in all. The clerk, an ordinary thread, gives the
+// job's allowance (SearchAllowance) bounds what the search costs in all. The coordinator, an ordinary thread, gives the
 // workers their jobs and tells the ends of the jobs.
 //
 // Safe from any thread. One job at a time, further ones wait in their order of submission. A worker may lose its core
@@ -51,7 +51,7 @@ class Searcher {
  private:
   Searcher() = default;
 
-  // The clerk's thread.
+  // The coordinator's thread.
   void Run();
   void Sweep();
   RunningJob* Current();
@@ -62,14 +62,14 @@ class Searcher {
   std::thread thread_;
   // Own synchronization.
   WorkerBoard board_;
-  // The clerk's.
+  // The coordinator's.
   std::vector<std::unique_ptr<RunningJob>> leaving_;  // ended, but a worker still has them
   // Guarded by mu_. Held for a few instructions, never by a worker.
   mutable Mutex mu_;
   bool ends_ AUGUR_GUARDED_BY(mu_) = false;
   uint64_t numbers_ AUGUR_GUARDED_BY(mu_) = 0;
   std::deque<std::unique_ptr<RunningJob>> queue_ AUGUR_GUARDED_BY(mu_);
-  std::unique_ptr<RunningJob> current_ AUGUR_GUARDED_BY(mu_);  // reset by the clerk alone
+  std::unique_ptr<RunningJob> current_ AUGUR_GUARDED_BY(mu_);  // reset by the coordinator alone
 };
 
 }  // namespace augur
