@@ -13,8 +13,11 @@ from transforms_used import ON_TENSOR, TRAINING
 
 parser = clock.parser(__doc__)
 parser.add_argument("--transform", choices=["image", "v2", "ready"], default="image")
+parser.add_argument("--seed", type=int)
 args = parser.parse_args()
 torch.set_num_threads(1)
+if args.seed is not None:
+    torch.manual_seed(args.seed)
 
 USES = {"image": lambda array: TRAINING(Image.fromarray(array)),
         "v2": lambda array: ON_TENSOR(torch.from_numpy(array).permute(2, 0, 1)),
