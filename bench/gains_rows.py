@@ -127,7 +127,7 @@ def slow_disk(bench, of_mount, reads_per_s, mb_per_s):
     with cgroup.slow_disk(bench.work, budget + held, reads_per_s, mb_per_s) as group:
         measure.drop_caches()
         # The libraries are read again outside the group: on this disk that would take minutes.
-        mounts.run(sys.executable, "-c", "import torch.utils.data, torchvision.datasets, torchvision.transforms.v2")
+        mounts.run(sys.executable, "-c", "import torch.utils.data, torchvision")
         return _of_script(bench, of_mount, of_all, options=(f"memory={budget}",), prefix=group.prefix)
 
 

@@ -7,8 +7,7 @@ import clock
 import torch
 from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
-from torchvision.transforms import v2
-from transforms_used import ON_TENSOR, TRAINING, VALIDATION
+from transforms_used import TRAINING, VALIDATION
 
 parser = clock.parser(__doc__)
 parser.add_argument("--transform", choices=["training", "validation", "v2"], default="training")
@@ -18,7 +17,10 @@ torch.set_num_threads(1)
 if args.seed is not None:
     torch.manual_seed(args.seed)
 
-transform = {"training": TRAINING, "validation": VALIDATION, "v2": v2.Compose([v2.PILToTensor(), ON_TENSOR])}[args.transform]
+if args.transform == "v2":
+    from transforms_v2 import ON_IMAGE as transform
+else:
+    transform = {"training": TRAINING, "validation": VALIDATION}[args.transform]
 start = time.perf_counter()
 data = ImageFolder(args.root, transform)
 scan_s = time.perf_counter() - start
