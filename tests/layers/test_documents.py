@@ -14,7 +14,8 @@ COLUMNS_MAX = 140
 # For people who see the project for the first time: plain English is checked here.
 PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THREADS.md",
          "src/predict/FORESEE.md", "src/prefetch/PREFETCH.md", "SECURITY.md", "src/samplers/SHUFFLES.md", "CHANGELOG.md",
-         "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md")
+         "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
+         "src/fuse/OBSERVATION.md")
 README_LINES_MAX = 120
 README_COLUMNS_MAX = 120
 GLOSSARY_ROWS_MAX = 24
