@@ -15,7 +15,8 @@ COLUMNS_MAX = 140
 PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THREADS.md",
          "src/predict/FORESEE.md", "src/prefetch/PREFETCH.md", "SECURITY.md", "src/samplers/SHUFFLES.md", "CHANGELOG.md",
          "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
-         "src/fuse/OBSERVATION.md", "src/cache/DECODED.md", "src/store/FORMAT.md")
+         "src/fuse/OBSERVATION.md", "src/cache/DECODED.md", "src/cache/RETAINED_CACHE.md",
+         "src/store/FORMAT.md")
 README_LINES_MAX = 120
 README_COLUMNS_MAX = 120
 GLOSSARY_ROWS_MAX = 24
