@@ -16,7 +16,7 @@ PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THRE
          "src/predict/FORESEE.md", "src/prefetch/PREFETCH.md", "SECURITY.md", "src/samplers/SHUFFLES.md", "CHANGELOG.md",
          "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
          "src/fuse/OBSERVATION.md", "src/cache/DECODED.md", "src/cache/RETAINED_CACHE.md",
-         "src/store/FORMAT.md")
+         "src/store/FORMAT.md", "src/fs/SEMANTICS.md")
 README_LINES_MAX = 120
 README_COLUMNS_MAX = 120
 GLOSSARY_ROWS_MAX = 24

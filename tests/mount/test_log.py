@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a daemon logs: SEMANTICS.md, L5."""
+"""Where a daemon logs: SEMANTICS.md, L7."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def log_path(folder, point):
 
 @without_syslog
 def test_without_a_system_log(start, room, point, own_store, ctl):
-    """L5: a file of its own, which the mount and the status name; what fails is named there."""
+    """L7: a file of its own, which the mount and the status name; what fails is named there."""
     damage(own_store, bytes(range(256)) * 500, 100)
     path = log_path("/run/augurfs", point)
     done = start(own_store)
@@ -48,7 +48,7 @@ def test_without_a_system_log(start, room, point, own_store, ctl):
 
 @without_syslog
 def test_the_log_follows_no_link(start, room, point, small_store, ctl):
-    """L5: what lies in its place is not written to, and a large one is moved aside."""
+    """L7: what lies in its place is not written to, and a large one is moved aside."""
     path = log_path("/run/augurfs", point)
     other = log_path(f"/tmp/augurfs-{os.geteuid()}", point)
     victim = room / "victim"
@@ -68,7 +68,7 @@ def test_the_log_follows_no_link(start, room, point, small_store, ctl):
 
 @without_syslog
 def test_nowhere_to_log(start, room, point, small_store, ctl):
-    """L5: that is said as well; the mount works."""
+    """L7: that is said as well; the mount works."""
     taken = [log_path("/run/augurfs", point), log_path(f"/tmp/augurfs-{os.geteuid()}", point)]
     for path in taken:
         path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -84,7 +84,7 @@ def test_nowhere_to_log(start, room, point, small_store, ctl):
 
 
 def test_with_a_log_of_the_users_choice(room, mounts, point, small_store, ctl):
-    """L5"""
+    """L7"""
     mounts.mount(small_store, point, f"log={room / 'log'}")
     assert f"log       {room / 'log'}" in run([ctl, "status", point]).stdout.splitlines()
     assert not log_path("/run/augurfs", point).exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing of ours has the mount in use: SEMANTICS.md, L2."""
+"""Nothing of ours has the mount in use: SEMANTICS.md, L5."""
 
 import os
 import random
