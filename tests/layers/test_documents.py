@@ -16,7 +16,8 @@ PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THRE
          "src/predict/FORESEE.md", "src/prefetch/PREFETCH.md", "SECURITY.md", "src/samplers/SHUFFLES.md", "CHANGELOG.md",
          "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
          "src/fuse/OBSERVATION.md", "src/cache/DECODED.md", "src/cache/RETAINED_CACHE.md",
-         "src/store/FORMAT.md", "src/fs/SEMANTICS.md")
+         "src/store/FORMAT.md", "src/fs/SEMANTICS.md", "bench/README.md")
+BENCH_README_LINES_MAX = 200
 README_LINES_MAX = 120
 README_COLUMNS_MAX = 120
 GLOSSARY_ROWS_MAX = 24
@@ -45,9 +46,10 @@ def test_is_plain_english(name):
     assert not checks.long_lines(text, COLUMNS_MAX, tables=False)
 
 
-def test_the_readme_is_short():
+def test_the_readmes_are_short():
     assert len(read("README.md").splitlines()) < README_LINES_MAX
     assert not checks.long_lines(read("README.md"), README_COLUMNS_MAX)
+    assert len(read("bench/README.md").splitlines()) < BENCH_README_LINES_MAX
 
 
 def test_the_glossary_is_short_and_sorted():
