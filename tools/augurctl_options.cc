@@ -94,22 +94,23 @@ Command HintCommand() {
       "first "
       "few reads of one agree. May be given before an epoch or in its midst, and once for each of several jobs.";
   command.arguments = {MountpointArgument()};
-  command.options = {{.name = "order",
-                      .value = "FILE",
-                      .kind = OptionKind::kText,
-                      .brief = "file with the order, or - for stdin; this or --sampler",
-                      .text = "One file a line, either all as paths relative to the root of the mount (absolute ones "
-                              "below it are taken, too), or all as indices: 0 is the first file of the mount in path "
-                              "order. That is depth first, the names of each folder by their bytes, so that all of "
-                              "folder a comes before a-b and a.txt, unlike in a sorted list of whole paths, where '-' "
-                              "and '.' come before '/'. A file may come more than once. Empty lines are skipped."},
-                     {.name = "replace",
-                      .kind = OptionKind::kFlag,
-                      .brief = "forget the orders that were given before",
-                      .text = "For a run that begins anew, when orders of the one before may be left. Without it they "
-                              "are left out when the new run's reads follow a later one, and forgotten when of 2,048 "
-                              "reads none follows any of them. Goes with --order."},
-                     SamplerOption()};
+  command.options = {
+      {.name = "order",
+       .value = "FILE",
+       .kind = OptionKind::kText,
+       .brief = "file with the order, or - for stdin; this or --sampler",
+       .text = "One file a line, either all as paths relative to the root of the mount (absolute ones "
+               "below it are taken, too), or all as indices: 0 is the first file of the mount in path "
+               "order. That is depth first, the names of each folder by their bytes: all of folder a comes "
+               "before a-b and a.txt. (In a sorted list of whole paths '-' and '.' come before '/'.) "
+               "A file may come more than once. Empty lines are skipped."},
+      {.name = "replace",
+       .kind = OptionKind::kFlag,
+       .brief = "forget the orders that were given before",
+       .text = "For a run that begins anew, when orders of the one before may be left. Without it they "
+               "are left out when the new run's reads follow a later one, and forgotten when of 2,048 "
+               "reads none follows any of them. Goes with --order."},
+      SamplerOption()};
   for (Option& option : SamplerOptions()) command.options.push_back(std::move(option));
   return command;
 }
@@ -178,8 +179,8 @@ Command DropCommand() {
   command.name = "drop";
   command.brief = "give back the memory that holds records";
   command.text =
-      "Empties the retained cache of the store, also for other mounts that share it, and drops from the page cache "
-      "what was put there ahead of its use. Says how much. Files stay readable; they come from the disk again.";
+      "Empties the retained cache of the store, also for other mounts that share it. Drops files from the page cache "
+      "that were put there ahead of their use. Says how much. Files stay readable; they come from the disk again.";
   command.arguments = {MountpointArgument()};
   command.options = {JsonOption("Sizes are in bytes.")};
   return command;
@@ -190,12 +191,12 @@ Command ViewsCommand() {
   command.name = "views";
   command.brief = "list the views of the mount and how large they are";
   command.text =
-      "Lists the view that is the root (-o view=), and those in .augur/views that were used since the mount began, "
-      "with the number of their images and the size of all their files together. Where that is more than the daemon's "
-      "memory for them, files are decoded again when the kernel has dropped them from its page cache. Of a view that "
+      "Lists the view that is the root (-o view=), and those in .augur/views that were used since the mount began. For "
+      "each: the number of its images and the size of all its files together. Where that is more than the daemon's "
+      "memory for views, files are decoded again when the kernel has dropped them from its page cache. Of a view that "
       "was read, also how often its files were asked for and found made, how many images were decoded for it, and "
       "how long that took.\n"
-      "With SPEC, checks it: says what is wrong with it, or where the view is and what is known of it. A wrong SPEC is "
+      "With SPEC, checks it: names the mistake, or says where the view is, with its numbers. A wrong SPEC is "
       "'No such file or directory' to the program that looks it up; the daemon's log says why, too.";
   command.arguments = {MountpointArgument(),
                        {.name = "SPEC", .brief = "view to check, as npy+size=256+crop=224", .optional = true}};

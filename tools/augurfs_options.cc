@@ -32,10 +32,9 @@ std::string_view ViewText() {
 
 Option RootHash() {
   Option option = RootHashOption(
-      "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused, and "
-      "what is read from shards is checked by SHA-256 instead of XXH3, so that nobody who can write to the store's "
-      "folder can change a byte unseen. Without this option what is read is protected against damage, not against "
-      "people.");
+      "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused. "
+      "Records are checked by SHA-256 instead of XXH3, so a person who can write to the store's folder cannot change "
+      "a byte unseen. Without this option checksums protect against damage, not against people.");
   option.category = "Mount options";
   option.place = OptionPlace::kMount;
   return option;
@@ -58,8 +57,8 @@ std::vector<Option> MakeOptions() {
        .brief = "most memory that the daemon allocates",
        .text = "The limit for everything that it allocates: buffers, reads in flight, caches, the index. The "
                "kernel's own page cache is not counted, but for the files that were pushed into it ahead of the "
-               "reader. What was read stays in the page cache, in half of what the machine has beside. Default: an "
-               "eighth of what the machine, or its cgroup, has.",
+               "reader. Files already read stay in the page cache, up to half of the memory available outside this "
+               "limit. Default: an eighth of the memory of the machine, or of its cgroup.",
        .place = OptionPlace::kMount},
       {.name = "uid",
        .value = "ID",
@@ -133,7 +132,7 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "whether the daemon is told of each open",
        .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
-               "daemon learns what is read from the reads that reach it and, with predict=on, from inotify(7), which "
+               "daemon learns of files by the reads that reach it and, with predict=on, by inotify(7), which "
                "tells it of opens without a request. With open each open(2) is a request to the daemon, about 40 "
                "microseconds, and it sees every file that is opened.",
        .place = OptionPlace::kMount},
@@ -143,13 +142,13 @@ std::vector<Option> MakeOptions() {
        .default_value = "on",
        .choices = {"on", "off"},
        .category = "Mount options",
-       .brief = "read ahead what is going to be read",
+       .brief = "read ahead of the script",
        .text =
            "With on, the daemon follows orders that it is given (augurctl hint), passes in listing order, and shuffles "
            "that it works out from the first reads of an epoch: it reads ahead, checks, keeps, and pushes files into "
            "the kernel's page cache before they are opened. A seed that it does not know it searches for on idle "
            "cores. The orders of earlier runs it remembers in $XDG_CACHE_HOME/augurfs, or ~/.cache/augurfs. With off "
-           "it reads what is asked for, when it is asked for, and searches and remembers nothing.",
+           "it reads a file when it is asked for, and searches and remembers nothing.",
        .place = OptionPlace::kMount},
       {.name = "stock",
        .value = "MODE",
@@ -158,9 +157,8 @@ std::vector<Option> MakeOptions() {
        .choices = {"on", "off"},
        .category = "Mount options",
        .brief = "push files into the page cache before they are opened",
-       .text =
-           "With off, what was read ahead waits in the daemon's memory until it is asked for, which costs a request "
-           "for each 128 KiB.",
+       .text = "With off, files that were read ahead wait in the daemon's memory. Each 128 KiB of them then costs a "
+               "request.",
        .place = OptionPlace::kMount},
       {.name = "cache",
        .value = "PLACE",
@@ -368,10 +366,9 @@ Program MakeAugurfs() {
                                    "default_permissions"};
   program.ignored_mount_text =
       "What mount(8) and fstab(5) add to -o is accepted and changes nothing: ro, rw (a mount is read-only all the "
-      "same), dev, nodev, suid, nosuid, exec, auto, noauto, user, users, owner, group and their opposites, defaults, "
-      "_netdev, nofail, async, sync, dirsync, the atime words, default_permissions (always on), x-*, comment=, "
-      "fsname=, "
-      "subtype=. A comma within a value is written \\, and a backslash \\\\.";
+      "same), dev, nodev, suid, nosuid, exec, auto, noauto, user, users, owner, group and their opposites. Likewise "
+      "defaults, _netdev, nofail, async, sync, dirsync, the atime words, default_permissions (always on), x-*, "
+      "comment=, fsname= and subtype=. A comma within a value is written \\, and a backslash \\\\.";
   program.examples = {
       {.command = "augurfs /data/train.augur /mnt/train", .what = "Mount a store, then unmount it with umount(8):"},
       {.command = "augurfs -f -o memory=4G,allow_other /data/train.augur /mnt/train",

@@ -31,9 +31,9 @@ Option ReplaceTree() {
 
 Option RootHash() {
   return RootHashOption(
-      "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused, and "
-      "every record is checked by its SHA-256, so that nobody who can write to the store's folder can change a byte "
-      "unseen. Take it from whoever packed the store, not from beside the store.");
+      "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused. "
+      "Every record is checked by its SHA-256, so a person who can write to the store's folder cannot change a byte "
+      "unseen. Take it from the person who packed the store, not from beside the store.");
 }
 
 Option IgnoreZeros() {
@@ -171,7 +171,7 @@ Command AppendCommand() {
   command.text =
       "Adds all that is below SRC to the tree of STORE. Running mounts keep their generation; a new mount sees the new "
       "one. Earlier generations stay until 'augurpack gc'. One writer at a time; the second is told who holds the "
-      "store. Where STORE was created with --order=listing, a folder lists what is added behind what it had, in the "
+      "store. Where STORE was created with --order=listing, a folder lists added names behind its old ones, in the "
       "order of SRC's own listing.";
   command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
                        StoreArgument()};
@@ -257,10 +257,10 @@ Command InfoCommand() {
   command.name = "info";
   command.brief = "show what a store holds";
   command.text =
-      "Shows the format version, the root hash, counts, sizes, the generation, the writer, the share of images, the "
-      "shards with their kind, and the bytes "
-      "of its own shards that no file of this generation uses (stored, but not part of a record). Reads the index "
-      "only.";
+      "Shows the format version, the root hash, counts, sizes, the generation, the writer, the share of images, and "
+      "the "
+      "shards with their kind. Also the bytes of its own shards that no file of this generation uses (stored, but not "
+      "part of a record). Reads the index only.";
   command.arguments = {StoreArgument()};
   command.options = {RootHash(), JsonOption("Sizes are in bytes.")};
   return command;
@@ -288,10 +288,10 @@ Command VerifyCommand() {
   command.name = "verify";
   command.brief = "check every byte and every rule of a store";
   command.text =
-      "Checks the manifest, the index, every entry, the shards and both hashes of every record, prints each defect "
-      "and what was checked. Exit status 1 when there are defects.";
+      "Checks the manifest, the index, every entry, the shards and both hashes of every record. Prints each defect "
+      "and the numbers of all that it checked. Exit status 1 when there are defects.";
   command.arguments = {StoreArgument()};
-  command.options = {RootHash(), Threads(), Quiet(), JsonOption("What was checked and the defects, on stdout.")};
+  command.options = {RootHash(), Threads(), Quiet(), JsonOption("The numbers and the defects, on stdout.")};
   return command;
 }
 
@@ -300,8 +300,10 @@ Command ExtractCommand() {
   command.name = "extract";
   command.brief = "write files back to a folder";
   command.text =
-      "Writes the tree of the store, or each PATH with all that is below it, into DEST, with bytes, modes and times as "
-      "they were packed, each block checked against its checksum. Never writes through a symbolic link, so nothing "
+      "Writes the tree of the store, or each PATH with all that is below it, into DEST. Bytes, modes and times are "
+      "those "
+      "that were packed, and each block is checked against its checksum. Never writes through a symbolic link, so "
+      "nothing "
       "lands outside DEST. Set-user-ID and set-group-ID bits are left out.";
   command.arguments = {StoreArgument(),
                        {.name = "DEST", .brief = "folder to write to, made if it is not there"},

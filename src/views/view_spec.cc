@@ -58,7 +58,7 @@ constexpr std::array<Word, kWordCount> kWords = {{
     {"layout", "layout=hwc|chw", Of::kNpy, "order of the axes"},
     {"dtype", "dtype=u8|f32", Of::kNpy, "f32: pixel / 255 (torchvision's ToTensor)"},
     {"mean", "mean=A_B_C", Of::kNpy, "with dtype=f32, from 0 to 1: is subtracted (torchvision's Normalize)"},
-    {"std", "std=A_B_C", Of::kNpy, "with dtype=f32, above 0, at most 1: divides what is left"},
+    {"std", "std=A_B_C", Of::kNpy, "with dtype=f32, above 0, at most 1: divides the difference"},
     {"as", "as=png|ppm|bmp", Of::kPixels, "the container"},
     {"all", "all", Of::kPixels, "PNGs become pixels, too"},
     {"names", "names=own", Of::kPixels, "names end as the container's do, not as they were"},

@@ -24,6 +24,18 @@ def prose(text):
                 yield sentence
 
 
+def help_text(text):
+    """What --help prints, as paragraphs: lines of one indentation belong together, and a row of a list stands alone."""
+    lines, last = [], None
+    for line in text.splitlines():
+        indentation = len(line) - len(line.lstrip())
+        if indentation != last or re.search(r"\S {2,}\S", line):
+            lines.append("")
+        lines.append(line.strip())
+        last = indentation
+    return "\n".join(lines)
+
+
 def long_sentences(text):
     return [f"{len(sentence.split())} words: {sentence}" for sentence in prose(text) if len(sentence.split()) > WORDS_MAX]
 

@@ -8,6 +8,7 @@ import subprocess
 import document_checks as checks
 import layer_checks
 import pytest
+from conftest import find_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS_MAX = 140
@@ -18,6 +19,9 @@ PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THRE
          "src/fuse/OBSERVATION.md", "src/cache/DECODED.md", "src/cache/RETAINED_CACHE.md",
          "src/store/FORMAT.md", "src/fs/SEMANTICS.md", "bench/README.md")
 BENCH_README_LINES_MAX = 200
+HELP = [(program, *command) for program, commands in (("augurfs", ""), ("augurpack", "create append adopt info ls verify extract gc upgrade"),
+                                                      ("augurctl", "status hint drop views"))
+        for command in [[], *([word] for word in commands.split())]]
 README_LINES_MAX = 120
 README_COLUMNS_MAX = 120
 GLOSSARY_ROWS_MAX = 24
@@ -44,6 +48,14 @@ def test_is_plain_english(name):
     assert not checks.long_sentences(text)
     assert not checks.banned_words(text)
     assert not checks.long_lines(text, COLUMNS_MAX, tables=False)
+
+
+@pytest.mark.parametrize("words", HELP, ids=" ".join)
+def test_help_is_plain_english(words):
+    done = subprocess.run([find_program(words[0]), *words[1:], "--help"], capture_output=True, text=True, check=True)
+    text = checks.help_text(done.stdout)
+    assert not checks.long_sentences(text)
+    assert not checks.banned_words(text)
 
 
 def test_the_readmes_are_short():
