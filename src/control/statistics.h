@@ -186,7 +186,7 @@ class Statistics {
   std::array<std::atomic<uint64_t>, kGaugeCount> gauges_{};
   std::array<Buckets, kHistogramCount> histograms_{};
 
-  mutable Mutex mu_;
+  mutable Mutex mu_{LockRank::kOuter};
   std::array<std::function<uint64_t()>, kGaugeCount> readers_ AUGUR_GUARDED_BY(mu_);
 };
 

@@ -146,7 +146,7 @@ class RenderedFiles {
   Resizer resizer_;
 
   // No block is let go and no callback called while it is held.
-  mutable Mutex mu_;
+  mutable Mutex mu_{LockRank::kMiddle};
   CondVar idle_;
   std::unordered_map<Key, JobRef, HashOfKey> jobs_ AUGUR_GUARDED_BY(mu_);  // asked for and not made yet
   std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);                       // of these, those without memory yet
