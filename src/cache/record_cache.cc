@@ -94,7 +94,7 @@ struct RecordCache::Parts : std::enable_shared_from_this<RecordCache::Parts> {
   BufferPool& pool;
   const uint64_t idle_bytes_max;
 
-  mutable Mutex mu;
+  mutable Mutex mu{LockRank::kMiddle};
   std::unordered_map<BlockKey, Entry, KeyHash> entries AUGUR_GUARDED_BY(mu);  // entries stay where they are
   std::list<Entry*> idle AUGUR_GUARDED_BY(mu);                                // least recently used first
   uint64_t idle_bytes AUGUR_GUARDED_BY(mu) = 0;                               // of their buffers
