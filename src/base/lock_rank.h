@@ -18,7 +18,7 @@ enum class LockRank : uint8_t {
 // HeldRanks are the ranks of the mutexes that one thread holds. Not safe for several threads.
 class HeldRanks {
  public:
-  // Before a lock. False: the order forbids it, or a bug has left more locked than there are ranks.
+  // Before a lock. False: the order forbids it.
   [[nodiscard]] bool Add(LockRank rank);
   // After an unlock of a rank that is held. Mutexes may be unlocked in any order.
   void Remove(LockRank rank);
