@@ -41,6 +41,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import given_orders  # noqa: E402
 import measure  # noqa: E402
 import mounts  # noqa: E402
 from foresee_job import SCRIPTS, Job  # noqa: E402
@@ -261,7 +262,7 @@ def main():
         sys.exit("foresee.py: needs root, to drop the caches")
     with tempfile.TemporaryDirectory(prefix="augur-foresee.", dir=args.work) as work:
         measure.make_tree(args, work)
-        args.memory = int(max(64 << 20, args.tree_bytes * args.memory_part))
+        args.memory = int(max(given_orders.MEMORY_FOR_ORDERS_MIN, args.tree_bytes * args.memory_part))
         if not args.store:
             args.store = os.path.join(work, "store")
             mounts.create_store(args.tree, args.store)

@@ -9,16 +9,13 @@ import sys
 import time
 
 import cgroup
+import given_orders
 import measure
-import mounts
 from peak import Peak
+from views_epoch import PIXELS_SMALL, TENSORS
 
 WORKERS = 2
 SEED = ("--seed", "42")
-# A daemon with less has no room for orders.
-BUDGET_MIN = 64 << 20
-PIXELS = "pixels+size=256"
-TENSORS = "npy+size=256+crop=224+layout=chw+dtype=f32+mean=0.485_0.456_0.406+std=0.229_0.224_0.225"
 
 
 @dataclasses.dataclass
@@ -87,11 +84,11 @@ def listing(bench, of_mount):
         return listed(point)
 
 
-def _of_script(bench, of_mount, rate, *, view="", options=(), folder_script="image_folder.py", script="image_folder.py", workers=WORKERS, epochs=2,
-               folder_words=(), words=(), prefix=()):
-    """`rate` makes one figure of the rates of the epochs."""
+def _of_script(bench, of_mount, rate, *, view="", options=(), script="image_folder.py", workers=WORKERS, epochs=2, folder_words=(), words=(),
+               prefix=()):
+    """`rate` makes one figure of the rates of the epochs. `script` and `words` are for the mount, `folder_words` for the folder."""
     if not of_mount:
-        return rate(bench.rates(bench.tree, folder_script, workers, epochs, (*SEED, *folder_words), prefix)), ""
+        return rate(bench.rates(bench.tree, "image_folder.py", workers, epochs, (*SEED, *folder_words), prefix)), ""
     with bench.mounted(*options, prefix=prefix) as point:
         found = rate(bench.rates(os.path.join(point, view), script, workers, epochs, (*SEED, *words), prefix))
     return found, order_of(bench.log())
@@ -112,22 +109,19 @@ def cold(bench, of_mount):
 
 
 @functools.cache
-def _held_bytes(bench):
-    """What the script itself needs."""
+def _memory(bench):
+    """(bytes for half of the data, bytes that the script itself needs)."""
+    data = sum(os.path.getsize(os.path.join(where, name)) for where, _, names in os.walk(bench.tree) for name in names)
     with cgroup.whole_machine() as group, Peak(group.held_bytes, 0.01) as held:
         bench.rates(bench.tree, "image_folder.py", WORKERS, 1, SEED, group.prefix)
-    return held.peak
+    return max(given_orders.MEMORY_FOR_ORDERS_MIN, data // 2), held.peak
 
 
 def slow_disk(bench, of_mount, reads_per_s, mb_per_s):
     """Script and daemon share memory for half of the data, beside what the script itself needs."""
-    data = sum(os.path.getsize(os.path.join(where, name)) for where, _, names in os.walk(bench.tree) for name in names)
-    budget = max(BUDGET_MIN, data // 2)
-    held = _held_bytes(bench)
+    budget, held = _memory(bench)
     with cgroup.slow_disk(bench.work, budget + held, reads_per_s, mb_per_s) as group:
-        measure.drop_caches()
-        # The libraries are read again outside the group: on this disk that would take minutes.
-        mounts.run(sys.executable, "-c", "import torch.utils.data, torchvision")
+        measure.drop_caches_but_libraries(sys.executable)
         return _of_script(bench, of_mount, of_all, options=(f"memory={budget}",), prefix=group.prefix)
 
 
@@ -136,7 +130,7 @@ def in_memory(bench, of_mount):
 
 
 def pixels(bench, of_mount):
-    return _of_script(bench, of_mount, last, view=f".augur/views/{PIXELS}", epochs=3)
+    return _of_script(bench, of_mount, last, view=f".augur/views/{PIXELS_SMALL}", epochs=3)
 
 
 def tensors(bench, of_mount):
@@ -152,6 +146,6 @@ ROWS = (
     Row("Two epochs on a slow disk (150 reads a second), memory for half of the data",
         functools.partial(slow_disk, reads_per_s=150, mb_per_s=125), needs_slow_disk, slow=True),
     Row("An epoch with everything in memory", in_memory),
-    Row(f"The same script on decoded images, view {PIXELS}, in memory", pixels),
+    Row(f"The same script on decoded images, view {PIXELS_SMALL}, in memory", pixels),
     Row("np.load of ready tensors in place of decoding, in memory", tensors),
 )

@@ -10,6 +10,8 @@ import mounts
 MIB = 1 << 20
 # What the daemon may allocate at least, beside records that it keeps; see 'augurfs --help', memory.
 MEMORY_MIN = 32 * MIB
+# With less, the daemon has no room for orders.
+MEMORY_FOR_ORDERS_MIN = 64 * MIB
 
 
 def listed(listing, limit=0):

@@ -27,6 +27,13 @@ def drop_caches():
         file.write("3\n")
 
 
+def drop_caches_but_libraries(python):
+    """The same, but what a script of torchvision imports is read again: in a group with a slow disk that would take minutes. For
+    callers outside the group."""
+    drop_caches()
+    mounts.run(python, "-c", "import torch.utils.data, torchvision")
+
+
 def touch_memory(part=0.7):
     """Writes once to most of the free memory. On a virtual machine the first touch of a page costs several times what a
     later one does, and would be charged to whoever happens to run first."""

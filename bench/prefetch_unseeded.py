@@ -19,8 +19,6 @@ EPOCHS = 3
 WORKERS = "4"
 SEED = "42"
 SCRIPT = ("image_folder.py", "--workers", WORKERS)
-# With less, the daemon has no room for orders.
-BUDGET_MIN = 64 * MIB
 PATIENCE_S = 7200
 
 
@@ -32,12 +30,6 @@ class Hinted(contenders.AugurFS):
     def __init__(self, tree, work):
         super().__init__(tree, work)
         self.path = os.path.join(self.work, contenders.AugurFS.name)
-
-
-def _cold_but_for_the_libraries(args):
-    """What the script imports is read again by somebody outside the group: at 150 reads a second that would take minutes."""
-    measure.drop_caches()
-    mounts.run(args.python, "-c", "import torch.utils.data, torchvision.datasets")
 
 
 def _epochs(args, one, path, number, epochs, prefix):
@@ -77,8 +69,8 @@ def unseeded(args):
     hinted = Hinted(args.tree, args.work)
     people = [*contenders.prepared(args.tree, args.work, args.only), hinted]
     hinted.prepare()
-    budget = max(BUDGET_MIN, args.tree_bytes // 2)
-    _cold_but_for_the_libraries(args)
+    budget = max(given_orders.MEMORY_FOR_ORDERS_MIN, args.tree_bytes // 2)
+    measure.drop_caches_but_libraries(args.python)
     with cgroup.whole_machine() as group, Peak(group.held_bytes, 0.01) as held:
         _epochs(args, people[0], args.tree, "held", 1, group.prefix)
     say(f"memory: {budget / MIB:,.0f} MiB for half of the data, {held.peak / MIB:,.0f} for the script, {cgroup.SLACK_BYTES / MIB:,.0f}")
@@ -89,7 +81,7 @@ def unseeded(args):
         for number in range(args.rounds):
             for one in measure.in_turn(people, number):
                 with cgroup.slow_disk(args.work, budget + held.peak, reads_per_s, mb_per_s) as group:
-                    _cold_but_for_the_libraries(args)
+                    measure.drop_caches_but_libraries(args.python)
                     one.run_in(group, budget)
                     with one.mounted() as path:
                         rates = _epochs(args, one, path, str(number), EPOCHS, group.prefix)

@@ -6,19 +6,20 @@ from views_check import Check
 from views_row import Row, compare
 
 SMALL = 256  # the shorter side, in views with a size
-NORMAL = "mean=0.485_0.456_0.406+std=0.229_0.224_0.225"
+PIXELS_SMALL = f"pixels+size={SMALL}"
+TENSORS = f"npy+size={SMALL}+crop=224+layout=chw+dtype=f32+mean=0.485_0.456_0.406+std=0.229_0.224_0.225"  # ready for a model
 
 PIXELS = (
     Row("folder"),
     Row("mount", view=""),
     Row("png", view="pixels"),
     Row("ppm", view="pixels+as=ppm"),
-    Row("png 256", view=f"pixels+size={SMALL}"),
+    Row("png 256", view=PIXELS_SMALL),
     Row("ppm 256", view=f"pixels+as=ppm+size={SMALL}"),
     # The same bytes as plain files: what the script leaves to gain for any file system.
     Row("png files", peer="png-files", copied="pixels"),
     Row("ppm files", peer="ppm-files", copied="pixels+as=ppm"),
-    Row("png 256 files", peer="png-256-files", copied=f"pixels+size={SMALL}"),
+    Row("png 256 files", peer="png-256-files", copied=PIXELS_SMALL),
 )
 
 ARRAYS = (
@@ -33,7 +34,7 @@ ARRAYS = (
 
 READY = (
     Row("folder", words=("--transform", "validation")),
-    Row("npy ready", script="array_folder.py", view=f"npy+size={SMALL}+crop=224+layout=chw+dtype=f32+{NORMAL}", words=("--transform", "ready")),
+    Row("npy ready", script="array_folder.py", view=TENSORS, words=("--transform", "ready")),
     views_peers.FFCV_FIXED,
 )
 

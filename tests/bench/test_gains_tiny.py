@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from photographs import make_photographs
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
@@ -18,17 +19,13 @@ import mounts  # noqa: E402
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     pytest.importorskip("torchvision", reason="framework not installed: torchvision")
-    folder = tmp_path_factory.mktemp("gains") / "tree"
-    done = subprocess.run([sys.executable, BENCH / "dataset.py", "--quiet", "--files", "60", folder], capture_output=True, text=True)
-    if "no photographs here" in done.stderr:
-        pytest.skip(done.stderr)
-    assert done.returncode == 0, done.stderr
+    folder = make_photographs(tmp_path_factory.mktemp("gains") / "tree", 60)
     mounts.create_store(folder, folder.parent / "store")
     return folder
 
 
-def run(tree, work, *words):
-    done = subprocess.run([sys.executable, BENCH / "gains.py", *words, tree, tree.parent / "store", work], capture_output=True, text=True,
+def run(tree, store, work):
+    done = subprocess.run([sys.executable, BENCH / "gains.py", "--quick", tree, store, work], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, timeout=600)
     assert str(work) not in pathlib.Path("/proc/self/mountinfo").read_text()
     return done
@@ -36,7 +33,7 @@ def run(tree, work, *words):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: dropping caches")
 def test_the_table_has_each_row_or_its_reason(tree, tmp_path):
-    done = run(tree, tmp_path / "work", "--quick")
+    done = run(tree, tree.parent / "store", tmp_path / "work")
     assert done.returncode == 0, done.stderr
     assert "All 60 samples and labels from the mount are those of the folder" in done.stderr
     for row in gains_rows.ROWS:
@@ -57,6 +54,5 @@ def test_a_sample_that_differs_ends_it(tree, tmp_path):
     first, second = sorted(folder.rglob("*.JPEG"))[:2]
     os.replace(second, first)
     os.link(tree / first.relative_to(folder), second)
-    done = subprocess.run([sys.executable, BENCH / "gains.py", "--quick", folder, tree.parent / "store", tmp_path / "work"], capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, timeout=600)
+    done = run(folder, tree.parent / "store", tmp_path / "work")
     assert done.returncode != 0 and "differs from" in done.stderr

@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from photographs import make_photographs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
@@ -25,12 +26,7 @@ root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: mounts and
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     pytest.importorskip("PIL")
-    folder = tmp_path_factory.mktemp("views") / "tree"
-    done = subprocess.run([sys.executable, BENCH / "dataset.py", "--quiet", "--files", "40", folder], capture_output=True, text=True)
-    if "no photographs here" in done.stderr:
-        pytest.skip(done.stderr)
-    assert done.returncode == 0, done.stderr
-    return folder
+    return make_photographs(tmp_path_factory.mktemp("views") / "tree", 40)
 
 
 @pytest.fixture
