@@ -10,9 +10,10 @@ namespace augur {
 // The order in which one thread may lock mutexes: each has a higher rank than all that the thread holds. Two of one
 // rank are never held together. THREADS.md names the mutexes of each rank.
 enum class LockRank : uint8_t {
-  kOuter,   // locks mutexes of both ranks below
-  kMiddle,  // locks leaves
-  kLeaf,    // nothing is locked while it is held: nearly all mutexes
+  kOuter,
+  kMiddle,
+  kInner,
+  kLeaf,  // nothing is locked while it is held: nearly all mutexes
 };
 
 // HeldRanks are the ranks of the mutexes that one thread holds. Not safe for several threads.

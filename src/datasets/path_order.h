@@ -48,7 +48,7 @@ class PathOrder {
   const uint64_t array_bytes_max_;
 
   // Held during the walk, so that it is made once.
-  Mutex mu_;
+  Mutex mu_{LockRank::kOuter};
   // Guarded by mu_:
   std::weak_ptr<const Order> files_ AUGUR_GUARDED_BY(mu_);
 };

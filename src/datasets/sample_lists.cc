@@ -142,7 +142,7 @@ struct SampleLists::Parts {
   const SampleListLimits limits;
 
   // Held while a question is answered.
-  mutable Mutex mu;
+  mutable Mutex mu{LockRank::kOuter};
   SampleCache<SampleTree> trees AUGUR_GUARDED_BY(mu);  // by entry number
   SampleCache<SampleList> lists AUGUR_GUARDED_BY(mu);  // by a hash of their files: equal ones are kept once
   std::unordered_map<std::string, std::string> contents AUGUR_GUARDED_BY(mu);  // by signature, that hash

@@ -90,6 +90,11 @@ class IndexBlocks {
   void MakeRoom() const;
 
   // Locks the memory of a block against its leaving and its being filled.
+  // What reads a block locks leaves.
+  struct BlockLock : Mutex {
+    BlockLock() : Mutex(LockRank::kInner) {}
+  };
+
   Mutex& LockOf(uint64_t block) const { return locks_[block % locks_.size()]; }
 
   // Constant after construction.
@@ -106,7 +111,7 @@ class IndexBlocks {
   const std::unique_ptr<BitSet> used_;             // since the hand passed; only where blocks may leave
   mutable std::atomic<uint64_t> kept_count_ = 0;   // held blocks of kept_
   mutable std::atomic<uint64_t> other_count_ = 0;  // held blocks that may leave
-  mutable std::array<Mutex, 64> locks_;            // no two at once
+  mutable std::array<BlockLock, 64> locks_;        // no two at once
 
   mutable Mutex hand_mu_{LockRank::kMiddle};
   mutable uint64_t hand_ AUGUR_GUARDED_BY(hand_mu_) = 0;
