@@ -32,20 +32,20 @@ def join(chunks):
 
 
 def only_pixels(file):
-    """The file with its ancillary chunks left out, and all that stands behind its pixels. A cut
-    chunk of pixels ends with the file."""
-    at, out, pixels = len(MAGIC), file[: len(MAGIC)], False
+    """The file with its ancillary chunks left out, and all that stands behind its pixels. A cut chunk of pixels ends with the
+    file. An IDAT in front of the header is no pixels to Pillow."""
+    at, out, header, pixels = len(MAGIC), file[: len(MAGIC)], False, False
     while at + 8 <= len(file):
         size, name = int.from_bytes(file[at : at + 4], "big"), file[at + 4 : at + 8]
         whole = file[at : at + 12 + size]
         if pixels and name not in PIXELS:
             break
-        pixels = pixels or name == b"IDAT"
+        header = header or name == b"IHDR"
+        pixels = pixels or (header and name == b"IDAT")
         if not name[0] & 0x20 or name == b"fdAT":
             out += whole if len(whole) == 12 + size or not pixels else chunk(name, whole[8:])
         at += len(whole)
     return out
-
 
 
 def kind(file):
