@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/daemon_mount.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "base/units.h"
+#include "tools/daemon_privileges.h"
+#include "tools/group_number.h"
+#include "tools/user_account.h"
+
+namespace augur {
+
+Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& options) {
+  std::optional<User> run_as;
+  if (!options.run_as.empty()) {
+    AUGUR_TRY_ASSIGN(user, FindUser(options.run_as));
+    if (geteuid() != 0 && geteuid() != user.uid) {
+      return Status(Code::kPermission, "-o run-as=" + user.name + ": only root can serve as another user");
+    }
+    if (geteuid() == 0) run_as = std::move(user);
+  }
+  std::optional<gid_t> cache_group;
+  if (!options.cache_group.empty()) {
+    AUGUR_TRY_ASSIGN(number, GroupNumber(options.cache_group));
+    cache_group = number;
+  }
+  AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options.mountpoint,
+                                                   .source = options.store,
+                                                   .allow_other = options.allow_other,
+                                                   .noexec = options.noexec,
+                                                   .nosymfollow = options.nosymfollow,
+                                                   .owner = run_as ? run_as->uid : getuid(),
+                                                   .owner_group = run_as ? run_as->gid : getgid()}));
+  std::unique_ptr<DaemonMount> mount(new DaemonMount(std::move(run_as), cache_group, std::move(mount_point)));
+  if (!mount->handed_down()) {
+    AUGUR_TRY_ASSIGN(broker, Broker::Fork(mount->mount_point_, {.clone = options.predict}));
+    mount->broker_ = std::move(broker);
+    mount->mount_point_.LeaveFolder();  // the broker has it
+    if (geteuid() == 0) mount->processes_ = std::make_unique<BrokeredSource>(*mount->broker_);
+  }
+  AUGUR_TRY(GiveUpPrivileges(mount->run_as_, mount->cache_group_));
+  return mount;
+}
+
+Status DaemonMount::Mount() {
+  if (!broker_) {
+    mounted_.device = mount_point_.TakeDevice();
+    return Status::Ok();
+  }
+  AUGUR_TRY_ASSIGN(mounted, broker_->Mount());
+  mounted_ = std::move(mounted);
+  return Status::Ok();
+}
+
+Status DaemonMount::Unmount() {
+  if (!broker_) return Status::Ok();
+  AUGUR_TRY_ASSIGN(in_use, broker_->Unmount());
+  if (in_use) {
+    spdlog::warn("{}: the mount was in use: it is detached, and files still open will fail", Printable(path()));
+  }
+  return Status::Ok();
+}
+
+void DaemonMount::SetReadAhead(uint64_t bytes) {
+  const bool by_root = processes_ != nullptr;
+  if (!by_root || mounted_.device_number.empty()) return;
+  const Status status = broker_->SetReadAhead(bytes);
+  if (!status.ok()) spdlog::info("the kernel reads ahead as it likes: {}", status.text());
+}
+
+std::string DaemonMount::UserVariable(const char* name) const {
+  const char* const value = run_as_ ? nullptr : getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  return value != nullptr ? value : "";
+}
+
+}  // namespace augur

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "augur/status.h"
+#include "base/capabilities.h"
+#include "base/unique_fd.h"
+#include "fuse/broker.h"
+#include "fuse/mount_point.h"
+#include "tools/augurfs_options.h"
+#include "tools/brokered_source.h"
+
+namespace augur {
+
+// DaemonMount is the mount point and the daemon's right to it: as whom the daemon serves, and the broker that mounts
+// and unmounts once the daemon has given its privileges up. For one thread; processes() says itself who may use it.
+class DaemonMount {
+ public:
+  // Checks the mount point, leaves what takes privileges to the broker, and gives them up. REQUIRES: this process has
+  // one thread. kInvalid, kPermission: run-as, cache-group or the mount point; as MountPoint::Check and Broker::Fork.
+  static Result<std::unique_ptr<DaemonMount>> Prepare(const AugurfsOptions& options);
+  DaemonMount(const DaemonMount&) = delete;
+  DaemonMount& operator=(const DaemonMount&) = delete;
+
+  // Mounts. Afterwards the descriptors are there to be taken.
+  Status Mount();
+  UniqueFd TakeDevice() { return std::move(mounted_.device); }
+  UniqueFd TakeClone() { return std::move(mounted_.clone); }
+  // Takes the mount away, and logs when it was in use. Nothing to do where the descriptor was handed down: who did
+  // that unmounts.
+  Status Unmount();
+  // Where root mounts and the mount can be seen: how far the kernel reads ahead in a file. REQUIRES: the mount answers.
+  void SetReadAhead(uint64_t bytes);
+
+  // Absolute, or /dev/fd/N.
+  const std::string& path() const { return mount_point_.path(); }
+  bool handed_down() const { return MountPoint::HandedDownFd(path()) >= 0; }
+  // After Mount: MountPoint::device_number; what could not be had, often empty.
+  const std::string& device_number() const { return mounted_.device_number; }
+  const std::string& note() const { return mounted_.note; }
+
+  // Nothing: as who started us.
+  const std::optional<User>& run_as() const { return run_as_; }
+  // Of -o cache-group=.
+  const std::optional<gid_t>& cache_group() const { return cache_group_; }
+  // An environment variable that tells where the user's files are; empty where it is another user's.
+  std::string UserVariable(const char* name) const;
+  std::string UserHome() const { return run_as_ ? run_as_->home : UserVariable("HOME"); }
+  // Looks at readers of all users; nullptr: only root may.
+  ProcessSource* processes() const { return processes_.get(); }
+
+ private:
+  DaemonMount(std::optional<User> run_as, std::optional<gid_t> cache_group, MountPoint mount_point)
+      : run_as_(std::move(run_as)), cache_group_(cache_group), mount_point_(std::move(mount_point)) {}
+
+  const std::optional<User> run_as_;
+  const std::optional<gid_t> cache_group_;
+  MountPoint mount_point_;
+  std::unique_ptr<Broker> broker_;  // nullptr: the descriptor was handed down
+  std::unique_ptr<BrokeredSource> processes_;
+  Broker::Mounted mounted_;
+};
+
+}  // namespace augur

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mount_stack.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/memory.h"
+#include "base/recycled_memory.h"
+#include "base/units.h"
+#include "cache/decoded_index.h"
+#include "cache/shared_folder.h"
+#include "store/shard_check.h"
+#include "tools/daemon_privileges.h"
+
+namespace augur {
+namespace {
+
+// Reads in flight at the disk. A disk like ours gives its most from 32 on (0.9 GB/s at depth 1, 2.2 at 32: facts), and
+// each costs a buffer of up to 1 MiB and a bit while it lasts.
+constexpr unsigned kReadsInFlight = 32;
+
+// Enough for the shards, the segments of the largest decoded cache (1,024), and all else. Of it, for shards: a store of
+// 1 TiB has as many.
+constexpr rlim_t kDescriptorsMax = 8192;
+constexpr rlim_t kDescriptorsMin = 1024;  // as many as every system gives
+constexpr uint32_t kShardShare = 8;
+
+// Record bytes kept after use. The kernel asks for a block of 1 MiB in pieces of 128 KiB, so as many streams through
+// large files as the kernel's queue holds (max-background, 64) find their block again.
+constexpr uint64_t kIdleBytesMax = 64 * (kBlockBytes + BufferPool::kGranuleBytes);
+
+// A shard takes a descriptor, and a segment of the decoded cache too. Returns how many there may be.
+uint32_t RaiseDescriptors() {
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return kDescriptorsMin;
+  if (descriptors.rlim_cur < std::min(descriptors.rlim_max, kDescriptorsMax)) {
+    const rlim_t before = std::exchange(descriptors.rlim_cur, std::min(descriptors.rlim_max, kDescriptorsMax));
+    if (setrlimit(RLIMIT_NOFILE, &descriptors) != 0) descriptors.rlim_cur = before;
+  }
+  return static_cast<uint32_t>(std::min(descriptors.rlim_cur, kDescriptorsMax));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount) {
+  std::unique_ptr<MountStack> stack(new MountStack(options, mount));
+  AUGUR_TRY(stack->OpenStore());
+  if (stack->ReadsAhead()) {
+    AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->store_));  // before there are threads
+    stack->helper_ = std::move(helper);
+  }
+  AUGUR_TRY(stack->MakeCaches());
+  if (stack->ReadsAhead()) {
+    stack->OpenRetainedCache();
+    AUGUR_TRY(stack->MakePrefetcher());
+    stack->MakePredictor();
+  }
+  stack->OpenDecodedCache();
+  AUGUR_TRY(stack->MakeFileSystem());
+  stack->PublishGauges();
+  return stack;
+}
+
+Status MountStack::OpenStore() {
+  AUGUR_TRY_ASSIGN(memory, MachineMemory());
+  Result<std::shared_ptr<const Store>> store =
+      Store::Open(options_.store, {.direct = true,
+                                   .open_shards_max = RaiseDescriptors() / kShardShare,
+                                   .generation = options_.generation,
+                                   .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
+                                   .root_hash = options_.root_hash});
+  const std::optional<User>& user = mount_.run_as();
+  if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
+  store_ = std::move(store).value();
+  if (user) AUGUR_TRY(CheckReadable(*store_, *user));
+  FindMissingShards();
+  const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
+  const uint64_t files = store_->summary().file_count;
+  AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
+                                            {.prediction_bytes = PredictionBytes(files),
+                                             .order_bytes = Prefetcher::OrderBytes(files),
+                                             .decoded_index_bytes = files * DecodedIndex::kBytesPerFile,
+                                             .index_bytes = store_->IndexBytesMax()}));
+  settings_ = std::move(settings);
+  return Status::Ok();
+}
+
+// To the caller, who may have forgotten to copy one; and to the log, for whoever reads it later.
+void MountStack::FindMissingShards() {
+  constexpr size_t kTold = 3;
+  const ShardCheck check = LookAtShards(*store_, kTold);
+  if (check.bad == 0) return;
+  shard_notes_.push_back(std::to_string(check.bad) + " of " + std::to_string(store_->summary().shard_count) +
+                         " shards cannot be read, and their files will give EIO");
+  shard_notes_.insert(shard_notes_.end(), check.texts.begin(), check.texts.end());
+  for (const std::string& note : shard_notes_) spdlog::warn("{}", note);
+}
+
+Status MountStack::MakeCaches() {
+  pool_ = std::make_unique<BufferPool>(settings_.buffer_bytes);
+  cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
+  AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
+  engine_ = std::move(engine);
+  RecycledMemory::KeepAtMost(settings_.recycled_bytes);
+  return Status::Ok();
+}
+
+bool MountStack::SharesMemory() const {
+  return retained_cache_ != nullptr && retained_cache_->place() == RetainedCache::Place::kShm;
+}
+
+// Without it the mount is as good, but reads again in each epoch.
+void MountStack::OpenRetainedCache() {
+  if (settings_.kept_bytes == 0) return;
+  RetainedCache::Options options = {.place = RetainedCache::Place::kRam,
+                                    .folder = {},
+                                    .identity = options_.store,
+                                    .store_path = options_.store,
+                                    .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
+                                    .group = mount_.cache_group(),
+                                    .outlives = options_.cache_outlives,
+                                    .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
+                                    .memory_available = {}};
+  if (options_.cache == CachePlace::kShm) {
+    const Result<std::string> folder = SharedMemoryFolder(mount_.cache_group());
+    if (folder.ok()) {
+      options.place = RetainedCache::Place::kShm;
+      options.folder = *folder;
+      for (const std::string& path : RetainedCache::SweepDebris(options.folder)) {
+        settings_.notes.push_back(path + ": removed: the store whose records it held is gone");
+      }
+    } else {
+      settings_.notes.push_back("the cache is in memory of this process, and goes with it: " + folder.status().text());
+    }
+  }
+  Result<std::unique_ptr<RetainedCache>> retained_cache = RetainedCache::Open(options, settings_.notes);
+  if (retained_cache.ok()) {
+    retained_cache_ = std::move(retained_cache).value();
+  } else {
+    settings_.notes.push_back("nothing is kept from epoch to epoch: " + retained_cache.status().text());
+  }
+}
+
+Status MountStack::MakePrefetcher() {
+  AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
+  ahead_engine_ = std::move(engine);
+  const auto left_bytes_max = [budget = settings_.memory_bytes] {
+    const Result<MemoryRoom> room = MachineMemory();
+    return room.ok() ? PagesToLeave(*room, budget) : 0;
+  };
+  prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, retained_cache_.get(), statistics_,
+                                             PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
+                                                               .chunk_bytes = settings_.chunk_bytes,
+                                                               .stock_bytes_max = settings_.stock_bytes,
+                                                               .lent_bytes_max = settings_.lent_bytes,
+                                                               .order_bytes_max = settings_.order_bytes_max,
+                                                               .left_bytes_max = left_bytes_max,
+                                                               .keeps_read = options_.cache == CachePlace::kShm,
+                                                               .opens_asked = options_.observe == Observe::kOpen,
+                                                               .own_process = static_cast<uint32_t>(helper_->pid()),
+                                                               .reads_max = kReadsInFlight,
+                                                               .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+  return Status::Ok();
+}
+
+void MountStack::MakePredictor() {
+  if (settings_.prediction_bytes == 0) return;
+  OrderPredictorOptions prediction;
+  prediction.memory_bytes = settings_.prediction_bytes;
+  prediction.replay_folder =
+      ReplayFolderPath(mount_.UserVariable("XDG_CACHE_HOME").c_str(), mount_.UserHome().c_str(), store_->path());
+  prediction.processes = mount_.processes();
+  predictor_ = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
+  prefetcher_->SetAccessListener(
+      {.read = [this](uint32_t view, EntryNumber file, uint32_t reader) { predictor_->SawRead(view, file, reader); },
+       .opened = [this](uint32_t view, std::span<const EntryNumber> files) { predictor_->SawOpened(view, files); }});
+}
+
+// Without it the mount is as good, but decodes again.
+void MountStack::OpenDecodedCache() {
+  if (options_.decoded_folder.empty()) return;
+  Result<std::unique_ptr<DecodedFiles>> decoded =
+      DecodedFiles::Open({.folder = options_.decoded_folder,
+                          .bytes_max = options_.decoded_bytes,
+                          .index_bytes_max = settings_.decoded_index_bytes,
+                          .writing_bytes_max = settings_.decoded_writing_bytes},
+                         statistics_, settings_.notes);
+  if (decoded.ok()) {
+    decoded_ = std::move(decoded).value();
+  } else {
+    settings_.notes.push_back("nothing that is decoded is kept on the disk: decoded-cache: " + decoded.status().text());
+  }
+}
+
+Status MountStack::MakeFileSystem() {
+  AUGUR_TRY_ASSIGN(decode_pool, DecodePool::Start(settings_.decode_threads, settings_.demand_decode_threads));
+  decode_pool_ = std::move(decode_pool);
+  file_system_ = std::make_unique<FileSystem>(store_, *engine_, *cache_, statistics_,
+                                              FileSystemOptions{.uid = settings_.uid,
+                                                                .gid = settings_.gid,
+                                                                .umask = options_.umask,
+                                                                .mount_user = getuid(),
+                                                                .hooks = prefetcher_.get(),
+                                                                .views = {.pool = decode_pool_.get(),
+                                                                          .bytes_max = settings_.rendered_bytes,
+                                                                          .root = options_.view,
+                                                                          .decoded = decoded_.get(),
+                                                                          .in_shared_memory = SharesMemory()}});
+  return Status::Ok();
+}
+
+void MountStack::PublishGauges() {
+  statistics_.ReadFrom(Gauge::kBufferBytes, [this] { return pool_->used_bytes(); });
+  statistics_.Set(Gauge::kBufferBytesMax, pool_->bytes_max());
+  if (decoded_) {
+    statistics_.ReadFrom(Gauge::kDecodedCacheFiles, [this] { return decoded_->counters().files; });
+    statistics_.ReadFrom(Gauge::kDecodedCacheBytes, [this] { return decoded_->counters().bytes; });
+    statistics_.Set(Gauge::kDecodedCacheBytesMax, decoded_->bytes_max());
+  }
+  statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
+  if (retained_cache_) {
+    statistics_.ReadFrom(Gauge::kRetainedCacheBytes, [this] { return retained_cache_->used_bytes(); });
+    statistics_.ReadFrom(Gauge::kRetainedCacheBytesMax, [this] { return retained_cache_->bytes_max(); });
+    statistics_.ReadFrom(Gauge::kRetainedCacheBlocks, [this] { return retained_cache_->block_count(); });
+    statistics_.ReadFrom(Gauge::kRetainedCacheTakenBytes, [this] { return retained_cache_->taken_bytes(); });
+  }
+  statistics_.ReadFrom(Gauge::kMemoryBytes, [] {
+    const Result<ProcessMemoryUse> memory = ProcessMemory();
+    return memory.ok() ? memory->anonymous_bytes + memory->shared_bytes : 0;
+  });
+  statistics_.Set(Gauge::kMemoryBytesMax, settings_.memory_bytes);
+  statistics_.ReadFrom(Gauge::kIndexBytes, [this] { return store_->HeldIndexBytes(); });
+  statistics_.Set(Gauge::kIndexBytesMax, store_->IndexBytesMax());
+}
+
+Status MountStack::Serve(UniqueFd device) {
+  const SessionOptions options = {.threads = settings_.threads,
+                                  .operations = {.observe_open = options_.observe == Observe::kOpen,
+                                                 .background_requests_max = options_.background_requests_max}};
+  AUGUR_TRY_ASSIGN(session, Session::Make(std::move(device), *file_system_, statistics_, options));
+  session_ = std::move(session);
+  AUGUR_TRY_ASSIGN(dropper, NameDropper::Start(session_->notifications()));
+  dropper_ = std::move(dropper);
+  file_system_->SetAskToForget([this](NodeId folder, const std::string& name) { dropper_->Ask(folder, name); });
+  return session_->Start();
+}
+
+Status MountStack::StartAhead(UniqueFd clone) {
+  if (prefetcher_) {
+    if (options_.stock) pusher_ = std::make_unique<PageCachePusher>(session_->notifications());
+    AUGUR_TRY(prefetcher_->Start(pusher_.get(), helper_.get(), file_system_.get()));
+    if (predictor_) {
+      AUGUR_TRY(predictor_->Start());
+    } else {
+      spdlog::info("orders are not worked out, only given ones are followed: that takes memory={} or more",
+                   FormatSize(kMemoryToPredict));
+    }
+    AUGUR_TRY(helper_->AttachTo(
+        mount_.path(), mount_.device_number(), std::move(clone),
+        [this](uint32_t view, std::span<const EntryNumber> files) { prefetcher_->OnOpened(view, files); }));
+  }
+  return decoded_ ? decoded_->Start() : Status::Ok();
+}
+
+void MountStack::EndHelper() {
+  if (helper_) helper_->End();
+}
+
+void MountStack::Stop() {
+  if (predictor_) predictor_->Stop();
+  if (prefetcher_) prefetcher_->Stop();
+  helper_.reset();
+  if (session_) session_->Stop();
+  dropper_.reset();
+  if (file_system_) file_system_->Settle();
+  engine_.reset();
+  ahead_engine_.reset();
+  if (decoded_) decoded_->Stop();
+}
+
+void MountStack::LogStatistics() const {
+  const StatisticsSnapshot snapshot = statistics_.Snapshot();
+  for (const StatDefinition& row : kStatDefinitions) {
+    spdlog::info("statistics: {} {} {}", row.name, snapshot[row.id], row.unit);
+  }
+  for (const GaugeDefinition& row : kGaugeDefinitions) {
+    spdlog::info("statistics: {} {} {}", row.name, snapshot[row.id], row.unit);
+  }
+  const CacheCounters cache = cache_->counters();
+  spdlog::info("statistics: cache hits {} misses {} failures {} evicted {} waits {}", cache.hits, cache.misses,
+               cache.failures, cache.evicted, cache.waits);
+  spdlog::info("statistics: buffers used {} touched {} limit {} bytes", pool_->used_bytes(), pool_->touched_bytes(),
+               pool_->bytes_max());
+  const Result<ProcessMemoryUse> memory = ProcessMemory();
+  if (memory.ok()) {
+    spdlog::info("statistics: memory {} of {} bytes", memory->anonymous_bytes + memory->shared_bytes,
+                 settings_.memory_bytes);
+  }
+  spdlog::info("statistics: index {} bytes", store_->summary().index_bytes);
+}
+
+}  // namespace augur

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "augur/store.h"
+#include "cache/buffer_pool.h"
+#include "cache/record_cache.h"
+#include "cache/retained_cache.h"
+#include "control/statistics.h"
+#include "fs/decode_pool.h"
+#include "fs/decoded_files.h"
+#include "fs/file_system.h"
+#include "fuse/mount_helper.h"
+#include "fuse/name_dropper.h"
+#include "fuse/page_cache_pusher.h"
+#include "fuse/session.h"
+#include "io/read_engine.h"
+#include "predict/order_predictor.h"
+#include "prefetch/prefetcher.h"
+#include "tools/augurfs_options.h"
+#include "tools/augurfs_settings.h"
+#include "tools/daemon_mount.h"
+
+namespace augur {
+
+// MountStack is what serves one mount, from the store to the FUSE session, each part standing on those before it. It is
+// made from the options, the store's generation and a descriptor of /dev/fuse alone: what a daemon that takes over a
+// mount would make anew. It knows nothing of the background, the log's place, signals or privileges.
+//
+// For one thread, which makes it, starts it and stops it; its parts say themselves who may use them. Owns all of them.
+class MountStack {
+ public:
+  // Opens the store and makes all that stands on it, but for the session; forks the helper before there is a thread.
+  // Whatever can fail for a reason that the user can mend fails here, before anybody sees a mount. `mount` tells whose
+  // mount it is; options and mount outlive the stack.
+  static Result<std::unique_ptr<MountStack>> Make(const AugurfsOptions& options, const DaemonMount& mount);
+  MountStack(const MountStack&) = delete;
+  MountStack& operator=(const MountStack&) = delete;
+
+  // Begins to answer requests of the descriptor. kIo: the system gives no thread.
+  Status Serve(UniqueFd device);
+  // The mount answers: from now on it can be looked at from outside, and pages be pushed. REQUIRES: called once, after
+  // session().state() turned kServing.
+  Status StartAhead(UniqueFd clone);
+  // The helper, which may have the mount in use, ends.
+  void EndHelper();
+  // Ends reading ahead, then the session, then what they stand on: no read may be under way when the engine and the
+  // cache go. READs are answered until reading ahead has ended, since a push may wait for an answer.
+  void Stop();
+
+  const std::shared_ptr<const Store>& store() const { return store_; }
+  const AugurfsSettings& settings() const { return settings_; }
+  const Statistics& statistics() const { return statistics_; }
+  const ReadEngine& engine() const { return *engine_; }
+  FileSystem& file_system() { return *file_system_; }
+  // nullptr where nothing is read ahead, or no order is worked out.
+  Prefetcher* prefetcher() { return prefetcher_.get(); }
+  OrderPredictor* predictor() { return predictor_.get(); }
+  // Of a retained cache in shared memory; else empty.
+  std::string SharedFile() const { return retained_cache_ ? retained_cache_->path() : ""; }
+  // REQUIRES: Serve has returned OK.
+  const Session& session() const { return *session_; }
+  // Shards that cannot be read; what was left out, and why. For the log.
+  const std::vector<std::string>& shard_notes() const { return shard_notes_; }
+  const std::vector<std::string>& notes() const { return settings_.notes; }
+
+  // Writes every statistic to the log.
+  void LogStatistics() const;
+
+ private:
+  MountStack(const AugurfsOptions& options, const DaemonMount& mount) : options_(options), mount_(mount) {}
+
+  Status OpenStore();
+  void FindMissingShards();
+  Status MakeCaches();
+  bool ReadsAhead() const { return settings_.chunk_bytes > 0; }
+  bool SharesMemory() const;
+  void OpenRetainedCache();
+  Status MakePrefetcher();
+  void MakePredictor();
+  void OpenDecodedCache();
+  Status MakeFileSystem();
+  void PublishGauges();
+
+  const AugurfsOptions& options_;
+  const DaemonMount& mount_;
+  AugurfsSettings settings_;
+  std::vector<std::string> shard_notes_;
+
+  // In the order in which they are made.
+  Statistics statistics_;
+  std::shared_ptr<const Store> store_;
+  std::unique_ptr<MountHelper> helper_;
+  std::unique_ptr<BufferPool> pool_;
+  std::unique_ptr<RecordCache> cache_;
+  std::unique_ptr<ReadEngine> engine_;
+  std::unique_ptr<RetainedCache> retained_cache_;
+  std::unique_ptr<ReadEngine> ahead_engine_;
+  std::unique_ptr<PageCachePusher> pusher_;
+  std::unique_ptr<Prefetcher> prefetcher_;
+  std::unique_ptr<OrderPredictor> predictor_;
+  std::unique_ptr<DecodedFiles> decoded_;
+  std::unique_ptr<DecodePool> decode_pool_;
+  std::unique_ptr<FileSystem> file_system_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<NameDropper> dropper_;
+};
+
+}  // namespace augur
