@@ -51,12 +51,15 @@ part_of() { awk -v head="## $1" '$0 == head { on = 1; next } /^## / { on = 0 } o
 
 install() { # VENV LINE
   local rows
-  rows=$(mktemp)
-  part_of "$2" >"$rows"
-  if [ ! -s "$rows" ]; then
-    rm -f "$rows"
+  if ! grep -qxF "## $2" "$lock"; then
     echo "venv.sh: $lock has no part for $2: run packaging/lock.py" >&2
     return 1
+  fi
+  rows=$(mktemp)
+  part_of "$2" >"$rows"
+  if [ ! -s "$rows" ]; then # what came before needs it, and has brought it
+    rm -f "$rows"
+    return 0
   fi
   # No file that is not the one in the lock, and none that is not in it.
   local status=0
