@@ -3,10 +3,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
-#include "fs/file_system.h"
+#include "augur/status.h"
 
 namespace augur {
+
+// Number of a file or folder at the kernel: view number << 40 | entry + 1. View 0 is the original
+// files, the root is 1, 0 is illegal. A pure function of the store's generation, so a new daemon gives the same
+// numbers.
+using NodeId = uint64_t;
+inline constexpr NodeId kRootNode = 1;
 
 // The parts of a NodeId: which view, and which entry of the index.
 struct Node {
@@ -31,5 +38,7 @@ struct Node {
     return Node{static_cast<uint32_t>(id >> kViewShift), (id & kEntryMask) - 1};
   }
 };
+
+inline Status NoSuchNode(NodeId id) { return {Code::kNotFound, "node " + std::to_string(id) + ": no such node"}; }
 
 }  // namespace augur

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/units.h"
@@ -151,8 +152,8 @@ struct Handlers {
     const auto reader = static_cast<uint32_t>(fuse_req_ctx(request)->pid);
     operations.file_system_.Read(
         node, static_cast<uint64_t>(offset), bytes,
-        [request, &operations](Result<ReadReply> read) {
-          ReplyToRead(request, operations, std::move(read));
+        [request, node, &operations](Result<ReadReply> read) {
+          ReplyToRead(request, node, operations, std::move(read));
           operations.ReadEnds();
         },
         reader);
@@ -160,25 +161,25 @@ struct Handlers {
 
   // A failed read is an error, never a short reply: one shorter than asked, before the end of the file, would truncate
   // the file in the kernel. `read` is gone when this returns: ReadEnds promises that no block is held any more.
-  static void ReplyToRead(fuse_req_t request, Operations& operations, Result<ReadReply> read) {
+  static void ReplyToRead(fuse_req_t request, fuse_ino_t node, Operations& operations, Result<ReadReply> read) {
     // Who watches the counters does not move them.
-    const bool counted = !read.ok() || read->snapshot == nullptr;
+    const bool counted = !read.ok() || !OwnFolder::Own(node);
     if (counted) operations.statistics_.Add(Stat::kReads, 1);
     if (!read.ok()) {
       operations.statistics_.Add(Stat::kReadFailures, 1);
       ReplyFailure(request, read.status());
       return;
     }
-    std::array<iovec, kReadPiecesMax> pieces;
-    AUGUR_CHECK(read->pieces.size() <= pieces.size());
+    AUGUR_CHECK(read->pieces.size() <= kReadPiecesMax);
+    std::vector<iovec> pieces;
+    pieces.reserve(read->pieces.size());
     uint64_t bytes = 0;
-    for (size_t i = 0; i < read->pieces.size(); ++i) {
-      const std::span<const std::byte> piece = read->pieces[i];
-      pieces[i] = {.iov_base = const_cast<std::byte*>(piece.data()), .iov_len = piece.size()};
+    for (const std::span<const std::byte> piece : read->pieces) {
+      pieces.push_back({.iov_base = const_cast<std::byte*>(piece.data()), .iov_len = piece.size()});
       bytes += piece.size();
     }
     if (counted) operations.statistics_.Add(Stat::kReadBytes, bytes);
-    fuse_reply_iov(request, pieces.data(), static_cast<int>(read->pieces.size()));
+    fuse_reply_iov(request, pieces.data(), static_cast<int>(pieces.size()));
   }
 
   static void ReadDirectoryPlus(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset,

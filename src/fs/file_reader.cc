@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fs/file_reader.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "fs/read_assembly.h"
+
+namespace augur {
+namespace {
+
+// A piece of what somebody owns.
+ReadReply PieceOf(std::shared_ptr<const void> owner, std::span<const std::byte> piece) {
+  ReadReply reply;
+  reply.pieces.push_back(piece);
+  reply.owners.push_back(std::move(owner));
+  return reply;
+}
+
+// The first read of a file that is made, in its view's counts; `hit`: it was there.
+void CountRead(const MadeSegment& segment, bool hit) {
+  if (segment.offset > 0) return;
+  segment.view->counts->reads.fetch_add(1, std::memory_order_relaxed);
+  if (hit) segment.view->counts->hits.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+FileReader::FileReader(const std::shared_ptr<const Store>& store, ReadEngine& engine, RecordCache& cache,
+                       Statistics& statistics, DemandHooks* hooks, const ViewOptions& views)
+    : waiting_blocks_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
+      statistics_(statistics),
+      blocks_(store, engine, cache, statistics, hooks),
+      gate_(waiting_blocks_max_) {
+  if (views.pool == nullptr) return;
+  rendered_ = std::make_unique<RenderedFiles>(store, blocks_, *views.pool, statistics, hooks,
+                                              DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max,
+                                              views.in_shared_memory);
+}
+
+void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
+  Plan plan = MakePlan(std::move(segments));
+  if (plan.parts == 0) return done(ReadReply{});
+  // A read of several blocks holds all but one of them while it waits for that.
+  const size_t held = std::max<size_t>(plan.blocks.size(), 1) - 1;
+  if (held > waiting_blocks_max_) {
+    return done(failures().Memory(Status(
+        Code::kNoSpace, "the memory budget holds fewer than " + std::to_string(held + 1) + " blocks: raise memory=")));
+  }
+  if (held > 0) {
+    done = [this, held, done = std::move(done)](Result<ReadReply> reply) {
+      done(std::move(reply));
+      gate_.Leave(held);
+    };
+  }
+  const auto assembly = std::make_shared<ReadAssembly>(plan.parts, std::move(done));
+  for (auto& [part, reply] : plan.there) assembly->Arrived(part, std::move(reply));
+  if (plan.made) {
+    const auto& [part, made] = *plan.made;
+    const bool hit =
+        rendered_->Get(made.file, made.view, made.bytes,
+                       [assembly, part = part, offset = made.offset, bytes = made.bytes](Result<RenderedRef> rendered) {
+                         if (!rendered.ok()) return assembly->Arrived(part, rendered.status());
+                         const auto span = (*rendered)->span().subspan(offset, bytes);
+                         assembly->Arrived(part, PieceOf(std::move(rendered).value(), span));
+                       });
+    CountRead(made, hit);
+  }
+  if (plan.blocks.empty()) return;
+  gate_.Enter(held, [this, assembly, blocks = std::move(plan.blocks)] {
+    for (const BlockPart& wanted : blocks) {
+      blocks_.Get(
+          wanted.record, wanted.block, BlockReader::Use::kRead,
+          [this, assembly, part = wanted.part, skip = wanted.skip, bytes = wanted.bytes](Result<BlockRef> block) {
+            if (!block.ok()) return assembly->Arrived(part, failures().Memory(block.status()));
+            const auto span = (*block)->span().subspan(skip, bytes);
+            assembly->Arrived(part, PieceOf(std::move(block).value(), span));
+          });
+    }
+  });
+}
+
+FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
+  Plan plan;
+  for (FileSegment& segment : segments) {
+    if (auto* const record = std::get_if<RecordSegment>(&segment)) {
+      PlanRecord(*record, &plan);
+    } else if (auto* const made = std::get_if<MadeSegment>(&segment)) {
+      PlanMade(std::move(*made), &plan);
+    } else {
+      auto& memory = std::get<MemorySegment>(segment);
+      plan.there.emplace_back(plan.parts++, PieceOf(std::move(memory.owner), memory.bytes));
+    }
+  }
+  AUGUR_CHECK(!plan.made || plan.blocks.empty());
+  return plan;
+}
+
+void FileReader::PlanRecord(const RecordSegment& segment, Plan* plan) const {
+  if (std::optional<ReadReply> kept = FindKept(segment.file, segment.offset, segment.bytes)) {
+    plan->there.emplace_back(plan->parts++, std::move(*kept));
+    return;
+  }
+  const uint64_t end = segment.offset + segment.bytes;
+  for (uint64_t at = segment.offset; at < end;) {
+    const uint64_t skip = at % kBlockBytes;
+    const uint64_t bytes = std::min(kBlockBytes - skip, end - at);
+    plan->blocks.push_back(
+        {.part = plan->parts++, .record = segment.file.entry, .block = at / kBlockBytes, .skip = skip, .bytes = bytes});
+    at += bytes;
+  }
+}
+
+void FileReader::PlanMade(MadeSegment segment, Plan* plan) const {
+  if (std::optional<ReadReply> kept = FindKept(segment.file, segment.offset, segment.bytes)) {
+    CountRead(segment, true);
+    plan->there.emplace_back(plan->parts++, std::move(*kept));
+    return;
+  }
+  AUGUR_CHECK(!plan->made);
+  plan->made.emplace(plan->parts++, std::move(segment));
+}
+
+// A read that wants a small part of a large file would otherwise copy a whole block for it. Nothing: some of it is not
+// kept.
+std::optional<ReadReply> FileReader::FindKept(const ViewFile& file, uint64_t offset, uint64_t bytes) const {
+  ReadReply reply;
+  uint64_t skip = offset % kBlockBytes;
+  for (uint64_t block = offset / kBlockBytes; bytes > 0; ++block, skip = 0) {
+    std::optional<RetainedCache::Pin> pin = blocks_.FindKept(file, block);
+    if (!pin) return std::nullopt;
+    for (std::span<const std::byte> piece : pin->pieces()) {
+      const size_t passed = std::min<size_t>(skip, piece.size());
+      skip -= passed;
+      piece = piece.subspan(passed, std::min<size_t>(bytes, piece.size() - passed));
+      if (piece.empty()) continue;
+      reply.pieces.push_back(piece);
+      bytes -= piece.size();
+    }
+    reply.pins.push_back(std::move(*pin));
+  }
+  statistics_.Add(Stat::kRetainedCacheHits, reply.pins.size());
+  return reply;
+}
+
+}  // namespace augur

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "augur/store.h"
+#include "control/statistics.h"
+#include "fs/block_reader.h"
+#include "fs/file_segment.h"
+#include "fs/read_gate.h"
+#include "fs/read_reply.h"
+#include "fs/rendered_files.h"
+#include "fs/view_options.h"
+
+namespace augur {
+
+// FileReader brings the bytes of segments of files, each from where it is nearest: the retained cache, the record cache
+// or what was made, else from the shards, checked, and made. Safe from any thread; it never waits for the disk.
+// REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
+class FileReader {
+ public:
+  // `hooks` may be nullptr: nothing is read ahead.
+  FileReader(const std::shared_ptr<const Store>& store, ReadEngine& engine, RecordCache& cache, Statistics& statistics,
+             DemandHooks* hooks, const ViewOptions& views);
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  // Reads the segments, in order. kNoSpace: the memory limit cannot hold the blocks that the read needs at one time, or
+  // what it takes to make a file. REQUIRES: kReadBytesMax together at most; one MadeSegment at most, and none beside a
+  // RecordSegment: it would wait for memory while the other has some.
+  void Read(std::vector<FileSegment> segments, ReadDone done);
+  // After the last Read, while the engine is there: waits until every read has reached the engine or has ended.
+  void Settle() { blocks_.Settle(); }
+
+  // nullptr: there are no views.
+  RenderedFiles* rendered() const { return rendered_.get(); }
+  const ReadFailures& failures() const { return blocks_.failures(); }
+
+ private:
+  // A block of a record, of which a read wants a part.
+  struct BlockPart {
+    size_t part = 0;  // of the ReadAssembly
+    Entry record;
+    uint64_t block = 0;
+    uint64_t skip = 0;
+    uint64_t bytes = 0;
+  };
+  // The parts of a read by where they come from.
+  struct Plan {
+    size_t parts = 0;
+    std::vector<std::pair<size_t, ReadReply>> there;
+    std::optional<std::pair<size_t, MadeSegment>> made;
+    std::vector<BlockPart> blocks;
+  };
+  Plan MakePlan(std::vector<FileSegment> segments) const;
+  void PlanRecord(const RecordSegment& segment, Plan* plan) const;
+  void PlanMade(MadeSegment segment, Plan* plan) const;
+  std::optional<ReadReply> FindKept(const ViewFile& file, uint64_t offset, uint64_t bytes) const;
+
+  // Constant after construction.
+  const size_t waiting_blocks_max_;
+
+  // Own synchronization.
+  Statistics& statistics_;
+  BlockReader blocks_;
+  ReadGate gate_;
+  std::unique_ptr<RenderedFiles> rendered_;  // of blocks_
+};
+
+}  // namespace augur
