@@ -53,6 +53,7 @@
 #include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
+#include "store/local_shards.h"
 
 namespace augur {
 namespace {
@@ -241,7 +242,8 @@ class Scenario {
     store_ = Must(Store::Open(store_path_));
     helper_ = Must(MountHelper::Fork(*store_));
     engine_ = Must(MakeReadEngine(EngineKind::kAuto, 16));
-    file_system_ = std::make_unique<FileSystem>(store_, *engine_, cache_, statistics_, FileSystemOptions{});
+    shards_ = std::make_unique<LocalShards>(store_, *engine_);
+    file_system_ = std::make_unique<FileSystem>(store_, *shards_, cache_, statistics_, FileSystemOptions{});
     mount_point_ = std::make_unique<MountPoint>(Must(MountPoint::Check({.path = point_, .source = store_path_})));
     AUGUR_CHECK(mount_point_->Mount().ok());
     session_ = Must(Session::Make(mount_point_->TakeDevice(), *file_system_, statistics_, {}));
@@ -343,6 +345,7 @@ class Scenario {
   std::shared_ptr<const Store> store_;
   std::unique_ptr<MountHelper> helper_;
   std::unique_ptr<ReadEngine> engine_;
+  std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<MountPoint> mount_point_;
   std::unique_ptr<Session> session_;

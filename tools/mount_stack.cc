@@ -13,8 +13,10 @@
 #include "base/units.h"
 #include "cache/decoded_index.h"
 #include "cache/shared_folder.h"
+#include "store/local_shards.h"
 #include "store/shard_check.h"
 #include "tools/daemon_privileges.h"
+#include "tools/output.h"
 
 namespace augur {
 namespace {
@@ -105,6 +107,7 @@ Status MountStack::MakeCaches() {
   cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
   engine_ = std::move(engine);
+  shards_ = std::make_unique<LocalShards>(store_, *engine_);
   RecycledMemory::KeepAtMost(settings_.recycled_bytes);
   return Status::Ok();
 }
@@ -148,11 +151,12 @@ void MountStack::OpenRetainedCache() {
 Status MountStack::MakePrefetcher() {
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
   ahead_engine_ = std::move(engine);
+  ahead_shards_ = std::make_unique<LocalShards>(store_, *ahead_engine_);
   const auto left_bytes_max = [budget = settings_.memory_bytes] {
     const Result<MemoryRoom> room = MachineMemory();
     return room.ok() ? PagesToLeave(*room, budget) : 0;
   };
-  prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_engine_, *cache_, retained_cache_.get(), statistics_,
+  prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_shards_, *cache_, retained_cache_.get(), statistics_,
                                              PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
                                                                .chunk_bytes = settings_.chunk_bytes,
                                                                .stock_bytes_max = settings_.stock_bytes,
@@ -199,17 +203,18 @@ void MountStack::OpenDecodedCache() {
 Status MountStack::MakeFileSystem() {
   AUGUR_TRY_ASSIGN(decode_pool, DecodePool::Start(settings_.decode_threads, settings_.demand_decode_threads));
   decode_pool_ = std::move(decode_pool);
-  file_system_ = std::make_unique<FileSystem>(store_, *engine_, *cache_, statistics_,
-                                              FileSystemOptions{.uid = settings_.uid,
-                                                                .gid = settings_.gid,
-                                                                .umask = options_.umask,
-                                                                .mount_user = getuid(),
-                                                                .hooks = prefetcher_.get(),
-                                                                .views = {.pool = decode_pool_.get(),
-                                                                          .bytes_max = settings_.rendered_bytes,
-                                                                          .root = options_.view,
-                                                                          .decoded = decoded_.get(),
-                                                                          .in_shared_memory = SharesMemory()}});
+  file_system_ = std::make_unique<FileSystem>(
+      store_, *shards_, *cache_, statistics_,
+      FileSystemOptions{.uid = settings_.uid,
+                        .gid = settings_.gid,
+                        .umask = options_.umask,
+                        .mount_user = getuid(),
+                        .hooks = prefetcher_.get(),
+                        .views = {.pool = decode_pool_.get(),
+                                  .bytes_max = settings_.rendered_bytes,
+                                  .root = options_.view,
+                                  .decoded = {.files = decoded_.get(), .engine = engine_.get()},
+                                  .in_shared_memory = SharesMemory()}});
   return Status::Ok();
 }
 
@@ -276,7 +281,7 @@ void MountStack::Stop() {
   helper_.reset();
   if (session_) session_->Stop();
   dropper_.reset();
-  if (file_system_) file_system_->Settle();
+  if (shards_) shards_->Settle();
   engine_.reset();
   ahead_engine_.reset();
   if (decoded_) decoded_->Stop();

@@ -23,6 +23,7 @@
 #include "io/read_engine.h"
 #include "predict/order_predictor.h"
 #include "prefetch/prefetcher.h"
+#include "store/shard_source.h"
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
 #include "tools/daemon_mount.h"
@@ -100,8 +101,10 @@ class MountStack {
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<RecordCache> cache_;
   std::unique_ptr<ReadEngine> engine_;
+  std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<RetainedCache> retained_cache_;
   std::unique_ptr<ReadEngine> ahead_engine_;
+  std::unique_ptr<ShardSource> ahead_shards_;
   std::unique_ptr<PageCachePusher> pusher_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<OrderPredictor> predictor_;

@@ -38,13 +38,6 @@ struct ShardFile {
   uint32_t align = 1;   // bytes, a power of two, at most kAlignMax; 1 when not direct
 };
 
-// Where the bytes of one block lie.
-struct Extent {
-  std::shared_ptr<const ShardFile> file;
-  uint64_t offset = 0;  // in the file
-  uint64_t bytes = 0;
-};
-
 struct StoreOptions {
   bool direct = false;                   // open shards with O_DIRECT where the file system takes it
   uint32_t open_shards_max = 64;         // descriptors kept open; the least recently used is closed
@@ -91,7 +84,7 @@ struct ShardInfo {
 // Store reads one generation of a store (FORMAT.md). It takes each 64 KiB of the index into its own memory and checks
 // it at first use, so opening costs the same for ten files and for a hundred million, and what was checked cannot
 // change. It keeps its generation, and holds a shared lock on its index file, until it is destroyed, whatever writers
-// do meanwhile. Safe from any thread. Calls may wait for pages of the index; none but Read, Locate and OpenShard
+// do meanwhile. Safe from any thread. Calls may wait for pages of the index; none but Read and OpenShard
 // touches a shard. Failures: kCorrupt with file and defect when a rule of FORMAT.md is broken; kIo when the system
 // cannot read. Not for changing a store: StoreWriter.
 class Store {
@@ -142,11 +135,11 @@ class Store {
   // version 1, by their XXH3-128. Bytes go into a shared cache only after this check, and are taken from it only with
   // it.
   Status CheckIdentity(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;
-  // Where the block lies, if the shard of the record is open. Touches no disk.
-  std::optional<Extent> LocateOpen(const Entry& file, uint64_t block) const;
+  // The shard, if it is open, else nullptr. Touches no disk.
+  std::shared_ptr<const ShardFile> OpenedShard(uint32_t number) const;
   // The same, and opens the shard if it is not open, which may wait for the disk. kCorrupt when the shard is missing or
-  // its size is not the one in the index, by name.
-  Result<Extent> Locate(const Entry& file, uint64_t block) const;
+  // its size is not the one in the index, by name. REQUIRES: number < summary().shard_count.
+  Result<std::shared_ptr<const ShardFile>> OpenShard(uint32_t number) const;
   // kCorrupt "shard-...: record N (path): checksum mismatch" unless `bytes` are those of the block: by its XXH3-128,
   // or, when the store was opened with a root hash, by its SHA-256.
   Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;

@@ -8,18 +8,17 @@
 
 namespace augur {
 
-BlockReader::BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
+BlockReader::BlockReader(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache,
                          Statistics& statistics, DemandHooks* hooks)
     : store_(std::move(store)),
-      engine_(engine),
+      source_(source),
       cache_(cache),
       statistics_(statistics),
       failures_(*store_, statistics),
-      hooks_(hooks),
-      opener_(store_) {}
+      hooks_(hooks) {}
 
 void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done) {
-  const size_t buffer_bytes = Store::BlockBytes(file, block) + 2 * size_t{kAlignMax};
+  const size_t buffer_bytes = ShardSource::RoomFor(Store::BlockBytes(file, block));
   const RecordCache::Found found = cache_.Get(
       BlockKey::Of(file, block), buffer_bytes,
       [this, file, block, use](Buffer buffer, RecordCache::Loaded loaded) {
@@ -47,35 +46,25 @@ void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer
   statistics_.Add(Stat::kMisses, 1);
   // std::function must be copyable, so the buffer travels in a shared_ptr.
   auto shared = std::make_shared<Buffer>(std::move(buffer));
-  opener_.Locate(file, block, [this, file, block, use, shared, loaded = std::move(loaded)](Result<Extent> extent) {
-    if (extent.ok()) return Submit(file, block, use, std::move(extent).value(), shared, loaded);
-    loaded(failures_.Shard(file, extent.status()));
-  });
-}
-
-void BlockReader::Submit(const Entry& file, uint64_t block, Use use, Extent extent, std::shared_ptr<Buffer> buffer,
-                         RecordCache::Loaded loaded) {
-  const uint64_t align = extent.file->align;
-  AUGUR_CHECK(align > 0 && align <= kAlignMax);
-  const uint64_t begin = extent.offset / align * align;
-  const uint64_t end = (extent.offset + extent.bytes + align - 1) / align * align;
-  AUGUR_CHECK(end - begin <= buffer->bytes());
-  ReadRequest request{.fd = extent.file->fd, .offset = begin, .data = buffer->data(), .bytes = end - begin, .done = {}};
-  request.done = [this, file, block, use, extent = std::move(extent), begin, buffer = std::move(buffer),
-                  loaded = std::move(loaded)](int64_t result) {
-    statistics_.Lower(Gauge::kReadsInFlight, 1);
-    loaded(Finish(file, block, use, extent, extent.offset - begin, result, std::move(*buffer)));
-  };
+  std::byte* const memory = shared->data();
   statistics_.Raise(Gauge::kReadsInFlight, 1);
-  engine_.Submit(std::move(request));
+  source_.Read({.shard = file.shard,
+                .offset = file.offset + block * kBlockBytes,
+                .bytes = block_bytes,
+                .memory = memory,
+                .done = [this, file, block, use, shared = std::move(shared),
+                         loaded = std::move(loaded)](const ShardReadResult& read) {
+                  statistics_.Lower(Gauge::kReadsInFlight, 1);
+                  loaded(Finish(file, block, use, read, std::move(*shared)));
+                }});
 }
 
-Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use use, const Extent& extent, size_t skip,
-                                        int64_t result, Buffer buffer) {
-  statistics_.Add(Stat::kDiskReads, 1);
-  if (result > 0) statistics_.Add(Stat::kDiskBytes, static_cast<uint64_t>(result));
-  if (result < static_cast<int64_t>(skip + extent.bytes)) return failures_.Read(file, *extent.file, result);
-  CachedBlock cached(std::move(buffer), skip, extent.bytes);
+Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use use, const ShardReadResult& read,
+                                        Buffer buffer) {
+  statistics_.Add(Stat::kDiskReads, read.reads);
+  statistics_.Add(Stat::kDiskBytes, read.read_bytes);
+  if (!read.status.ok()) return failures_.Shard(file, read.status);
+  CachedBlock cached(std::move(buffer), read.skip, Store::BlockBytes(file, block));
   if (const Status status = store_->Check(file, block, cached.span()); !status.ok()) {
     return failures_.Check(file, block, status);
   }

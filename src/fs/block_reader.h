@@ -15,20 +15,20 @@
 #include "prefetch/demand_hooks.h"
 #include "prefetch/read_failures.h"
 #include "prefetch/view_file.h"
-#include "store/shard_opener.h"
+#include "store/shard_source.h"
 
 namespace augur {
 
 // BlockReader brings blocks of records from the shards into the record cache, each checked against its hash on the way.
-// Safe from any thread; never waits for the disk. REQUIRES: store, engine, cache, statistics and hooks outlive it, and
+// Safe from any thread; never waits for the disk. REQUIRES: store, source, cache, statistics and hooks outlive it, and
 // every Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants (FileSystem).
 class BlockReader {
  public:
   // What a block takes of the pool at most.
-  static constexpr size_t kBufferBytesMax = kBlockBytes + 2 * size_t{kAlignMax};
+  static constexpr size_t kBufferBytesMax = ShardSource::RoomFor(kBlockBytes);
 
   // `hooks` may be nullptr: nothing is kept beside the record cache.
-  BlockReader(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics,
+  BlockReader(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache, Statistics& statistics,
               DemandHooks* hooks);
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
@@ -46,25 +46,17 @@ class BlockReader {
 
   const ReadFailures& failures() const { return failures_; }
 
-  // After the last Get, while the engine is there: waits until every block has reached the engine or has failed.
-  void Settle() { opener_.Settle(); }
-
  private:
   void Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded);
-  void Submit(const Entry& file, uint64_t block, Use use, Extent extent, std::shared_ptr<Buffer> buffer,
-              RecordCache::Loaded loaded);
-  Result<CachedBlock> Finish(const Entry& file, uint64_t block, Use use, const Extent& extent, size_t skip,
-                             int64_t result, Buffer buffer);
+  Result<CachedBlock> Finish(const Entry& file, uint64_t block, Use use, const ShardReadResult& read, Buffer buffer);
 
   // Constant after construction; each has its own synchronization.
   const std::shared_ptr<const Store> store_;
-  ReadEngine& engine_;
+  ShardSource& source_;
   RecordCache& cache_;
   Statistics& statistics_;
   const ReadFailures failures_;
   DemandHooks* const hooks_;
-
-  ShardOpener opener_;
 };
 
 }  // namespace augur

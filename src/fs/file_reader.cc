@@ -28,16 +28,15 @@ void CountRead(const MadeSegment& segment, bool hit) {
 
 }  // namespace
 
-FileReader::FileReader(const std::shared_ptr<const Store>& store, ReadEngine& engine, RecordCache& cache,
+FileReader::FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache,
                        Statistics& statistics, DemandHooks* hooks, const ViewOptions& views)
     : waiting_blocks_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
       statistics_(statistics),
-      blocks_(store, engine, cache, statistics, hooks),
+      blocks_(store, source, cache, statistics, hooks),
       gate_(waiting_blocks_max_) {
   if (views.pool == nullptr) return;
-  rendered_ = std::make_unique<RenderedFiles>(store, blocks_, *views.pool, statistics, hooks,
-                                              DecodedSource{.files = views.decoded, .engine = &engine}, views.bytes_max,
-                                              views.in_shared_memory);
+  rendered_ = std::make_unique<RenderedFiles>(store, blocks_, *views.pool, statistics, hooks, views.decoded,
+                                              views.bytes_max, views.in_shared_memory);
 }
 
 void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {

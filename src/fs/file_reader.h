@@ -25,7 +25,7 @@ namespace augur {
 class FileReader {
  public:
   // `hooks` may be nullptr: nothing is read ahead.
-  FileReader(const std::shared_ptr<const Store>& store, ReadEngine& engine, RecordCache& cache, Statistics& statistics,
+  FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache, Statistics& statistics,
              DemandHooks* hooks, const ViewOptions& views);
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
@@ -34,8 +34,6 @@ class FileReader {
   // what it takes to make a file. REQUIRES: kReadBytesMax together at most; one MadeSegment at most, and none beside a
   // RecordSegment: it would wait for memory while the other has some.
   void Read(std::vector<FileSegment> segments, ReadDone done);
-  // After the last Read, while the engine is there: waits until every read has reached the engine or has ended.
-  void Settle() { blocks_.Settle(); }
 
   // nullptr: there are no views.
   RenderedFiles* rendered() const { return rendered_.get(); }

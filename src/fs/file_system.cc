@@ -20,12 +20,12 @@ std::unique_ptr<ViewTable> MakeViews(const FileSystemOptions& options) {
 
 }  // namespace
 
-FileSystem::FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
+FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache,
                        Statistics& statistics, const FileSystemOptions& options)
     : store_(std::move(store)),
       options_(options),
       statistics_(statistics),
-      reader_(store_, engine, cache, statistics, options.hooks, options.views),
+      reader_(store_, source, cache, statistics, options.hooks, options.views),
       views_(MakeViews(options)),
       tree_(views_ != nullptr ? std::make_unique<ViewTree>(store_) : nullptr),
       own_({.uid = options.uid, .gid = options.gid, .umask = options.umask}, views_.get()) {}

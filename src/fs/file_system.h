@@ -40,11 +40,11 @@ struct FileSystemOptions {
 
 // FileSystem is the mounted tree without FUSE, with its views: SEMANTICS.md has its promises. Safe from any thread.
 // Metadata calls may wait for pages of the index and for nothing else; Read never waits for the disk. The store's bytes
-// reach `done` only after their check. REQUIRES: the engine and the cache outlive it, and every Read has ended before
+// reach `done` only after their check. REQUIRES: the source and the cache outlive it, and every Read has ended before
 // it is destroyed.
 class FileSystem final : public ViewSource {
  public:
-  FileSystem(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, Statistics& statistics,
+  FileSystem(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache, Statistics& statistics,
              const FileSystemOptions& options);
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
@@ -69,8 +69,6 @@ class FileSystem final : public ViewSource {
   // not a file. kNoSpace: the cache cannot hold the blocks. `reader` is the thread that reads, 0 where it is not known.
   // REQUIRES: bytes <= kReadBytesMax.
   void Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader = 0);
-  // After the last Read, while the engine is there: waits until every read has reached the engine or has ended.
-  void Settle() { reader_.Settle(); }
 
   FileSystemCounts Counts() const;
 

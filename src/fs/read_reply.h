@@ -26,8 +26,8 @@ struct ReadReply {
   std::vector<RetainedCache::Pin> pins;
 };
 
-// Called exactly once, on the caller's thread or on one of the engine or of the decode pool. Failure: kCorrupt or kIo;
-// nothing was read.
+// Called exactly once, on the caller's thread or on one of the source of shards or of the decode pool. Failure:
+// kCorrupt or kIo; nothing was read.
 using ReadDone = std::function<void(Result<ReadReply>)>;
 
 }  // namespace augur

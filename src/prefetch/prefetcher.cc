@@ -21,14 +21,13 @@ constexpr uint64_t kRoomEveryUs = 1'000'000;
 
 }  // namespace
 
-Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache,
+Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache,
                        RetainedCache* retained_cache, Statistics& statistics, const PrefetcherOptions& options)
     : store_(std::move(store)),
-      engine_(engine),
+      shards_(shards),
       cache_(cache),
       statistics_(statistics),
       options_(options),
-      opener_(store_),
       kept_(retained_cache != nullptr ? std::make_unique<KeptBlocks>(*store_, *retained_cache) : nullptr),
       chunks_(options.chunk_bytes),
       path_order_(store_, options.order_bytes_max),
@@ -83,7 +82,7 @@ void Prefetcher::Stop() {
   }
   // The planning thread ends when nothing is under way, for which it needs the others.
   if (thread_.joinable()) thread_.join();
-  opener_.Settle();
+  shards_.Settle();
   pusher_.Stop();
   if (keep_thread_) keep_thread_->Stop();
   chunks_.SetFreeHook({});

@@ -24,7 +24,6 @@
 #include "control/statistics.h"
 #include "datasets/path_order.h"
 #include "datasets/sequence_detector.h"
-#include "io/read_engine.h"
 #include "prefetch/batch_read.h"
 #include "prefetch/demand_hooks.h"
 #include "prefetch/fetched_files.h"
@@ -40,7 +39,7 @@
 #include "prefetch/view_file.h"
 #include "prefetch/view_orders.h"
 #include "prefetch/view_source.h"
-#include "store/shard_opener.h"
+#include "store/shard_source.h"
 
 namespace augur {
 
@@ -83,7 +82,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   }
 
   // `retained cache` may be nullptr: nothing is kept.
-  Prefetcher(std::shared_ptr<const Store> store, ReadEngine& engine, RecordCache& cache, RetainedCache* retained_cache,
+  Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache, RetainedCache* retained_cache,
              Statistics& statistics, const PrefetcherOptions& options);
   // Stops.
   ~Prefetcher() override;
@@ -202,7 +201,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
-  ReadEngine& engine_;
+  ShardSource& shards_;
   RecordCache& cache_;
   Statistics& statistics_;
   const PrefetcherOptions options_;
@@ -214,7 +213,6 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   ViewSource* views_ = nullptr;
 
   // Own synchronization.
-  ShardOpener opener_;
   std::unique_ptr<KeptBlocks> kept_;
   BufferPool chunks_;
   PathOrder path_order_;

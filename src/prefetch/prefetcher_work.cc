@@ -19,7 +19,7 @@ constexpr size_t kStatAhead = 256;
 constexpr uint64_t kOpenToldUs = 2'000'000;
 
 // 4 KiB of each record are lost to alignment at most, and a chunk is a multiple of the pool's granule.
-uint64_t ChunkBytes(uint64_t bytes) { return bytes + 2 * size_t{kAlignMax}; }
+uint64_t ChunkBytes(uint64_t bytes) { return ShardSource::RoomFor(bytes); }
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void Prefetcher::StartReads() {
     uint64_t wanted = 0;
     for (const ReadPlan::Item& item : plan->items) wanted += item.place.record_bytes;
     statistics_.Add(Stat::kJoinedBytes, plan->bytes - std::min(plan->bytes, wanted));
-    const BatchRead::Means means = {.store = *store_, .opener = opener_, .engine = engine_, .statistics = statistics_};
+    const BatchRead::Means means = {.store = *store_, .source = shards_, .statistics = statistics_};
     const auto flight = std::make_shared<BatchRead>(means, *plan, std::move(chunk));
     flight->Begin(cache_, [this, memories](const std::shared_ptr<BatchRead>& landed) {
       Post([this, landed, memories] { OnLanded(landed, memories); });

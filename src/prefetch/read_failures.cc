@@ -40,19 +40,9 @@ Status ReadFailures::Index(const Status& cause) const {
 
 Status ReadFailures::Shard(const Entry& file, const Status& cause) const {
   statistics_.Add(Stat::kDiskErrors, 1);
-  // One line for the shard, whichever of its records is wanted.
+  // One line for a shard that cannot be opened, whichever of its records is wanted; a failed read names its place.
   Log("failed reads", cause.text(), cause.text() + ": needed for " + NameOf(store_, file));
   return Unreadable(cause);
-}
-
-Status ReadFailures::Read(const Entry& file, const ShardFile& shard, int64_t result) const {
-  statistics_.Add(Stat::kDiskErrors, 1);
-  const std::string place = shard.path + ": " + NameOf(store_, file);
-  const Status status = result < 0
-                            ? Status(Code::kIo, ErrnoStatus(static_cast<int>(-result), place).text())
-                            : Status(Code::kCorrupt, place + ": the shard has been truncated since it was opened");
-  Log("failed reads", status.text(), status.text());
-  return status;
 }
 
 Status ReadFailures::Check(const Entry& file, uint64_t block, const Status& cause) const {

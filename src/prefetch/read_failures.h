@@ -29,10 +29,8 @@ class ReadFailures {
   // A call of the store's tree failed. A name that is not there, or a wrong kind of entry, is an answer and no failure:
   // it is given back as it is.
   Status Index(const Status& cause) const;
-  // The shard of `file` cannot be opened.
+  // The shard of `file` cannot be opened, or a part of it not be read (ShardReadResult).
   Status Shard(const Entry& file, const Status& cause) const;
-  // A read of a part of `file` ended with `result`: -errno, or fewer bytes than the index says that there are.
-  Status Read(const Entry& file, const ShardFile& shard, int64_t result) const;
   // Store::Check refused the bytes of a block.
   Status Check(const Entry& file, uint64_t block, const Status& cause) const;
   // The memory limit has no room for a block. Other failures are given back as they are: they were told before.

@@ -20,8 +20,8 @@ void ShardOpener::Settle() {
   if (thread) thread->join();
 }
 
-void ShardOpener::Locate(const Entry& file, uint64_t block, Done done) {
-  if (std::optional<Extent> extent = store_->LocateOpen(file, block)) return done(*std::move(extent));
+void ShardOpener::Open(uint32_t shard, Done done) {
+  if (std::shared_ptr<const ShardFile> opened = store_->OpenedShard(shard)) return done(std::move(opened));
   {
     const MutexLock lock(mu_);
     if (!thread_ && !ending_) {
@@ -32,12 +32,12 @@ void ShardOpener::Locate(const Entry& file, uint64_t block, Done done) {
       }
     }
     if (thread_) {
-      asked_.push_back({.file = file, .block = block, .done = std::move(done)});
+      asked_.push_back({.shard = shard, .done = std::move(done)});
       wake_.NotifyOne();
       return;
     }
   }
-  done(store_->Locate(file, block));
+  done(store_->OpenShard(shard));
 }
 
 void ShardOpener::Run() {
@@ -50,7 +50,7 @@ void ShardOpener::Run() {
       asked = std::move(asked_.front());
       asked_.pop_front();
     }
-    asked.done(store_->Locate(asked.file, asked.block));
+    asked.done(store_->OpenShard(asked.shard));
   }
 }
 

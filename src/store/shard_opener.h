@@ -12,28 +12,27 @@
 
 namespace augur {
 
-// ShardOpener says where blocks lie without a wait: a shard that is not open is opened (some calls that may wait for
-// the disk, or for a server) on a thread of its own, which begins when it is first needed. Safe from any thread.
+// ShardOpener gives open shards without a wait: one that is not open is opened (some calls that may wait for the disk,
+// or for a server) on a thread of its own, which begins when it is first needed. Safe from any thread.
 class ShardOpener {
  public:
-  using Done = std::function<void(Result<Extent>)>;
+  using Done = std::function<void(Result<std::shared_ptr<const ShardFile>>)>;
 
   explicit ShardOpener(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
   ~ShardOpener() { Settle(); }
   ShardOpener(const ShardOpener&) = delete;
   ShardOpener& operator=(const ShardOpener&) = delete;
 
-  // Calls `done`, before it returns when the shard is open, and else from the thread, with what Store::Locate gives.
-  // Where the system has no thread to give, it is opened here and now. REQUIRES: as Store::Locate.
-  void Locate(const Entry& file, uint64_t block, Done done) AUGUR_EXCLUDES(mu_);
+  // Calls `done`, before it returns when the shard is open, and else from the thread, with what Store::OpenShard
+  // gives. Where the system has no thread to give, it is opened here and now. REQUIRES: as Store::OpenShard.
+  void Open(uint32_t shard, Done done) AUGUR_EXCLUDES(mu_);
 
   // Waits until every `done` was called, and ends the thread: who asks later opens by himself.
   void Settle() AUGUR_EXCLUDES(mu_);
 
  private:
   struct Asked {
-    Entry file;
-    uint64_t block;
+    uint32_t shard = 0;
     Done done;
   };
 

@@ -140,20 +140,12 @@ Status Store::CheckIdentity(const Entry& file, uint64_t block, std::span<const s
   return parts_->Check(file, block, bytes, parts_->tree.has_digests());
 }
 
-std::optional<Extent> Store::LocateOpen(const Entry& file, uint64_t block) const {
-  AUGUR_CHECK(file.type == EntryType::kFile);
-  std::shared_ptr<const ShardFile> shard = parts_->shards.Find(file.shard);
-  if (shard == nullptr) return std::nullopt;
-  return Extent{
-      .file = std::move(shard), .offset = file.offset + block * kBlockBytes, .bytes = BlockBytes(file, block)};
-}
+std::shared_ptr<const ShardFile> Store::OpenedShard(uint32_t number) const { return parts_->shards.Find(number); }
 
-Result<Extent> Store::Locate(const Entry& file, uint64_t block) const {
-  if (std::optional<Extent> extent = LocateOpen(file, block)) return *std::move(extent);
-  AUGUR_TRY_ASSIGN(info, Shard(file.shard));
-  AUGUR_TRY_ASSIGN(opened, parts_->shards.Open(info));
-  return Extent{
-      .file = std::move(opened), .offset = file.offset + block * kBlockBytes, .bytes = BlockBytes(file, block)};
+Result<std::shared_ptr<const ShardFile>> Store::OpenShard(uint32_t number) const {
+  if (std::shared_ptr<const ShardFile> opened = OpenedShard(number)) return opened;
+  AUGUR_TRY_ASSIGN(info, Shard(number));
+  return parts_->shards.Open(info);
 }
 
 Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const {
@@ -161,14 +153,15 @@ Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte
 }
 
 Status Store::Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const {
-  AUGUR_TRY_ASSIGN(extent, Locate(file, block));
-  AUGUR_CHECK(bytes.size() == extent.bytes);
-  if (extent.file->direct) {
+  AUGUR_TRY_ASSIGN(shard, OpenShard(file.shard));
+  AUGUR_CHECK(bytes.size() == BlockBytes(file, block));
+  const uint64_t offset = file.offset + block * kBlockBytes;
+  if (shard->direct) {
     ShardWindow window;
-    AUGUR_TRY_ASSIGN(read, window.Get(extent.file, extent.offset, extent.bytes, 0));
+    AUGUR_TRY_ASSIGN(read, window.Get(shard, offset, bytes.size(), 0));
     std::memcpy(bytes.data(), read.data(), read.size());
   } else {
-    AUGUR_TRY(ReadAt(extent.file->fd, extent.file->path, bytes, extent.offset));
+    AUGUR_TRY(ReadAt(shard->fd, shard->path, bytes, offset));
   }
   return Check(file, block, bytes);
 }

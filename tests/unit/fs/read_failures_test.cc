@@ -174,7 +174,7 @@ TEST_F(ReadFailuresTest, WhatDoesNotFitIsToldOnce) {
   Open();
   BufferPool pool(0);
   RecordCache cache(pool);
-  FileSystem fs(store_, *engine_, cache, statistics_, {});
+  FileSystem fs(store_, *shards_, cache, statistics_, {});
   for (int i = 0; i < 3; ++i) {
     bool failed = false;
     fs.Read(NodeOf("sub/photo"), 0, 10,
@@ -184,7 +184,6 @@ TEST_F(ReadFailuresTest, WhatDoesNotFitIsToldOnce) {
   const std::string log = Logged();
   EXPECT_THAT(log, HasSubstr("raise the memory limit"));
   EXPECT_EQ(std::ranges::count(log, '\n'), 1) << log;
-  fs.Settle();
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ class ReadTest : public StoreFixture {
     ASSERT_TRUE(store.ok());
     const auto entry = (*store)->Find(name);
     ASSERT_TRUE(entry.ok());
-    const auto extent = (*store)->Locate(*entry, 0);
-    ASSERT_TRUE(extent.ok());
-    const int fd = ::open(extent->file->path.c_str(), O_RDWR);
+    const auto shard = (*store)->OpenShard(entry->shard);
+    ASSERT_TRUE(shard.ok());
+    const int fd = ::open((*shard)->path.c_str(), O_RDWR);
     ASSERT_GE(fd, 0);
     char byte = 0;
     const auto position = static_cast<off_t>(entry->offset + at);
@@ -91,7 +91,7 @@ TEST_F(ReadTest, ManyReadersShareOneDiskRead) {
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(statistics_.Get(Stat::kDiskReads), 1u);
-  fs_->Settle();
+  shards_->Settle();
   engine_.reset();  // its thread may still hold what it has delivered
   EXPECT_EQ(cache_.busy_blocks(), 0u);
 }
@@ -177,7 +177,7 @@ TEST_P(EngineTest, ReadsWithinTheBudget) {
       ++ended;
     });
   }
-  fs_->Settle();
+  shards_->Settle();
   engine_.reset();
   EXPECT_EQ(ended, kReads);
   EXPECT_EQ(right, kReads);
@@ -202,7 +202,8 @@ TEST_P(EngineTest, SplitReadsMakeProgressInASmallPool) {
   RecordCache cache(pool);
   auto store = Store::Open(store_path(), {.direct = true});
   ASSERT_TRUE(store.ok());
-  FileSystem fs(*store, **engine, cache, statistics_, {});
+  LocalShards shards(*store, **engine);
+  FileSystem fs(*store, shards, cache, statistics_, {});
   std::atomic<int> right = 0;
   std::atomic<int> ended = 0;
   for (int i = 0; i < kFiles; ++i) {
@@ -216,7 +217,7 @@ TEST_P(EngineTest, SplitReadsMakeProgressInASmallPool) {
       if (text == bytes.substr(i + kBlockBytes - 500, 1000)) ++right;
     });
   }
-  fs.Settle();
+  shards.Settle();
   engine->reset();
   EXPECT_EQ(ended, kFiles);
   EXPECT_EQ(right, kFiles);

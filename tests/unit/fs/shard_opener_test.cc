@@ -14,7 +14,7 @@ namespace {
 class ShardOpenerTest : public StoreFixture {
  protected:
   struct Outcome {
-    Result<Extent> extent;
+    Result<std::shared_ptr<const ShardFile>> shard;
     std::thread::id thread;
   };
 
@@ -30,10 +30,10 @@ class ShardOpenerTest : public StoreFixture {
     photo_ = *photo;
   }
 
-  static Outcome Locate(ShardOpener& opener, const Entry& file) {
+  static Outcome Open(ShardOpener& opener, const Entry& file) {
     std::promise<Outcome> promise;
-    opener.Locate(file, 0, [&](Result<Extent> extent) {
-      promise.set_value({.extent = std::move(extent), .thread = std::this_thread::get_id()});
+    opener.Open(file.shard, [&](Result<std::shared_ptr<const ShardFile>> shard) {
+      promise.set_value({.shard = std::move(shard), .thread = std::this_thread::get_id()});
     });
     return promise.get_future().get();
   }
@@ -43,28 +43,25 @@ class ShardOpenerTest : public StoreFixture {
 
 TEST_F(ShardOpenerTest, WhoAsksDoesNotOpen) {
   ShardOpener opener(store_);
-  const Outcome first = Locate(opener, photo_);
-  ASSERT_TRUE(first.extent.ok()) << first.extent.status().text();
+  const Outcome first = Open(opener, photo_);
+  ASSERT_TRUE(first.shard.ok()) << first.shard.status().text();
   EXPECT_NE(first.thread, std::this_thread::get_id());
-  const Outcome second = Locate(opener, photo_);
-  ASSERT_TRUE(second.extent.ok());
+  const Outcome second = Open(opener, photo_);
+  ASSERT_TRUE(second.shard.ok());
   EXPECT_EQ(second.thread, std::this_thread::get_id()) << "it is open now";
-  EXPECT_EQ(second.extent->file, first.extent->file);
-  EXPECT_EQ(second.extent->offset, photo_.offset);
-  EXPECT_EQ(second.extent->bytes, photo_.size);
+  EXPECT_EQ(*second.shard, *first.shard);
 }
 
 TEST_F(ShardOpenerTest, AMissingShardIsToldByName) {
-  const auto extent = store_->Locate(photo_, 0);
-  ASSERT_TRUE(extent.ok());
-  std::filesystem::remove(extent->file->path);
+  const auto shard = store_->OpenShard(photo_.shard);
+  ASSERT_TRUE(shard.ok());
+  std::filesystem::remove((*shard)->path);
   const auto again = Store::Open(store_path());
   ASSERT_TRUE(again.ok());
   ShardOpener opener(*again);
-  const Outcome outcome = Locate(opener, photo_);
-  EXPECT_EQ(outcome.extent.status().code(), Code::kCorrupt);
-  EXPECT_NE(outcome.extent.status().text().find(extent->file->path), std::string::npos)
-      << outcome.extent.status().text();
+  const Outcome outcome = Open(opener, photo_);
+  EXPECT_EQ(outcome.shard.status().code(), Code::kCorrupt);
+  EXPECT_NE(outcome.shard.status().text().find((*shard)->path), std::string::npos) << outcome.shard.status().text();
 }
 
 TEST_F(ShardOpenerTest, SettleWaitsForAllThatWasAsked) {
@@ -72,8 +69,8 @@ TEST_F(ShardOpenerTest, SettleWaitsForAllThatWasAsked) {
   ShardOpener opener(store_);
   std::atomic<int> done = 0;
   for (int i = 0; i < kTimes; ++i) {
-    opener.Locate(photo_, 0, [&](const Result<Extent>& extent) {
-      EXPECT_TRUE(extent.ok());
+    opener.Open(photo_.shard, [&](const Result<std::shared_ptr<const ShardFile>>& shard) {
+      EXPECT_TRUE(shard.ok());
       std::this_thread::yield();
       ++done;
     });

@@ -18,6 +18,7 @@
 #include "control/statistics.h"
 #include "fs/file_system.h"
 #include "io/read_engine.h"
+#include "store/local_shards.h"
 
 namespace augur {
 
@@ -62,7 +63,8 @@ class StoreFixture : public ::testing::Test {
     ASSERT_TRUE(summary.ok()) << summary.status().text();
   }
 
-  void Open(std::unique_ptr<ReadEngine> engine = nullptr, const FileSystemOptions& options = {}) {
+  // A decoded cache in `options` is read by the engine.
+  void Open(std::unique_ptr<ReadEngine> engine = nullptr, FileSystemOptions options = {}) {
     auto store = Store::Open(store_path(), {.direct = true});
     ASSERT_TRUE(store.ok()) << store.status().text();
     store_ = *store;
@@ -72,11 +74,13 @@ class StoreFixture : public ::testing::Test {
       engine = std::move(made).value();
     }
     engine_ = std::move(engine);
-    fs_ = std::make_unique<FileSystem>(store_, *engine_, cache_, statistics_, options);
+    options.views.decoded.engine = engine_.get();
+    shards_ = std::make_unique<LocalShards>(store_, *engine_);
+    fs_ = std::make_unique<FileSystem>(store_, *shards_, cache_, statistics_, options);
   }
 
   void TearDown() override {
-    if (fs_) fs_->Settle();
+    if (shards_) shards_->Settle();
     engine_.reset();  // waits for every read
     fs_.reset();
   }
@@ -120,6 +124,7 @@ class StoreFixture : public ::testing::Test {
   Statistics statistics_;
   std::shared_ptr<const Store> store_;
   std::unique_ptr<ReadEngine> engine_;
+  std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<FileSystem> fs_;
 };
 

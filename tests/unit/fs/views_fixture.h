@@ -84,7 +84,7 @@ class ViewsFixture : public StoreFixture {
     ASSERT_TRUE(decoded.ok()) << decoded.status().text();
     decoded_ = std::move(decoded).value();
     Open(std::move(engine),
-         {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .root = {}, .decoded = decoded_.get()}});
+         {.views = {.pool = decode_.get(), .bytes_max = bytes_max, .root = {}, .decoded = {.files = decoded_.get()}}});
   }
 
   void TearDown() override {

@@ -60,7 +60,8 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   auto holding = std::make_unique<HoldingEngine>(std::move(real));
   engine = holding.get();
   engine_ = std::move(holding);
-  file_system_ = std::make_unique<FileSystem>(store, *engine_, cache_, statistics,
+  shards_ = std::make_unique<LocalShards>(store, *engine_);
+  file_system_ = std::make_unique<FileSystem>(store, *shards_, cache_, statistics,
                                               FileSystemOptions{.uid = getuid(), .gid = getgid()});
   AUGUR_TRY_ASSIGN(mounted, broker->Mount());
   if (by == By::kClone && !mounted.clone.valid()) return {Code::kUnsupported, mounted.note};

@@ -18,6 +18,7 @@
 #include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
+#include "store/local_shards.h"
 
 namespace augur {
 
@@ -88,6 +89,7 @@ class TestMount {
   BufferPool pool_{kMemoryBytes};
   RecordCache cache_{pool_, 0};
   std::unique_ptr<ReadEngine> engine_;
+  std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<FileSystem> file_system_;
   bool mounted_ = false;
   Mutex mu_;

@@ -76,6 +76,8 @@ class PrefetchEngineTest : public StoreFixture {
     }
     demand_ = MakeEngine();
     ahead_ = MakeEngine();
+    demand_shards_ = std::make_unique<LocalShards>(store_, *demand_);
+    ahead_shards_ = std::make_unique<LocalShards>(store_, *ahead_);
     if (parts.kept_bytes > 0) {
       std::vector<std::string> notes;
       auto retained_cache = RetainedCache::Open({.place = RetainedCache::Place::kRam,
@@ -91,7 +93,7 @@ class PrefetchEngineTest : public StoreFixture {
       retained_cache_ = std::move(retained_cache).value();
     }
     prefetcher_ =
-        std::make_unique<Prefetcher>(store_, *ahead_, cache_, retained_cache_.get(), statistics_,
+        std::make_unique<Prefetcher>(store_, *ahead_shards_, cache_, retained_cache_.get(), statistics_,
                                      PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
                                                        .chunk_bytes = parts.chunk_bytes,
                                                        .stock_bytes_max = parts.stock_bytes,
@@ -103,7 +105,7 @@ class PrefetchEngineTest : public StoreFixture {
                                                        .reads_max = 8,
                                                        .push_threads = 1,
                                                        .hints_max = parts.hints_max});
-    fs_ = std::make_unique<FileSystem>(store_, *demand_, cache_, statistics_,
+    fs_ = std::make_unique<FileSystem>(store_, *demand_shards_, cache_, statistics_,
                                        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
     opens_asked_ = parts.opens_asked;
@@ -119,6 +121,7 @@ class PrefetchEngineTest : public StoreFixture {
     mount_->Release();
     ahead_->Release();
     prefetcher_->Stop();
+    demand_shards_->Settle();
     demand_.reset();  // waits for every read
     fs_.reset();
     ahead_.reset();
@@ -259,6 +262,8 @@ class PrefetchEngineTest : public StoreFixture {
   std::function<std::unique_ptr<ReadEngine>(std::unique_ptr<ReadEngine>)> disk_;
   std::unique_ptr<FaultyEngine> demand_;
   std::unique_ptr<FaultyEngine> ahead_;
+  std::unique_ptr<ShardSource> demand_shards_;
+  std::unique_ptr<ShardSource> ahead_shards_;
   std::unique_ptr<RetainedCache> retained_cache_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<FakeMount> mount_;

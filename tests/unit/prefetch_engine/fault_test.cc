@@ -15,9 +15,9 @@ class PrefetchFaultTest : public PrefetchEngineTest {
   void Corrupt(EntryNumber file) {
     const auto entry = store_->Get(file);
     ASSERT_TRUE(entry.ok());
-    const auto extent = store_->Locate(*entry, 0);
-    ASSERT_TRUE(extent.ok());
-    const int fd = ::open(extent->file->path.c_str(), O_RDWR);
+    const auto shard = store_->OpenShard(entry->shard);
+    ASSERT_TRUE(shard.ok());
+    const int fd = ::open((*shard)->path.c_str(), O_RDWR);
     ASSERT_GE(fd, 0);
     const char wrong = static_cast<char>(Content(file)[entry->size / 2] ^ 0x20);
     EXPECT_EQ(::pwrite(fd, &wrong, 1, static_cast<off_t>(entry->offset + entry->size / 2)), 1);

@@ -150,19 +150,21 @@ TEST_F(SmallStoreTest, ReadsTheSameWithDirectIo) {
   EXPECT_EQ(*ReadWhole(*direct, *direct->Get(kBig)), BigBytes());
   EXPECT_EQ(*ReadWhole(*direct, *direct->Get(kOne)), OneBytes());
   EXPECT_EQ(*ReadWhole(*direct, *direct->Get(kTar)), TarBytes());
-  const Result<Extent> extent = direct->Locate(*direct->Get(kOne), 0);
-  ASSERT_TRUE(extent.ok());
-  EXPECT_LE(extent->file->align, 4096U);
-  EXPECT_EQ(extent->file->direct, extent->file->align > 1);
+  const auto shard = direct->OpenShard(direct->Get(kOne)->shard);
+  ASSERT_TRUE(shard.ok());
+  EXPECT_LE((*shard)->align, 4096U);
+  EXPECT_EQ((*shard)->direct, (*shard)->align > 1);
 }
 
-TEST_F(SmallStoreTest, LocateSaysWhereABlockLies) {
-  const Result<Extent> extent = store_->Locate(*store_->Get(kBig), 2);
-  ASSERT_TRUE(extent.ok()) << extent.status().text();
-  EXPECT_EQ(extent->offset, 64 + 2 * kBlockBytes);
-  EXPECT_EQ(extent->bytes, kBigBytes - 2 * kBlockBytes);
-  EXPECT_EQ(extent->file->path, folder_.path() + "/shard-00000001-00000");
-  EXPECT_EQ(extent->file->bytes, ReadFile(extent->file->path).size());
+TEST_F(SmallStoreTest, OpensTheShardOfARecord) {
+  const Result<Entry> big = store_->Get(kBig);
+  EXPECT_EQ(big->offset, 64U);
+  EXPECT_EQ(store_->OpenedShard(big->shard), nullptr);
+  const auto shard = store_->OpenShard(big->shard);
+  ASSERT_TRUE(shard.ok()) << shard.status().text();
+  EXPECT_EQ(store_->OpenedShard(big->shard), *shard);
+  EXPECT_EQ((*shard)->path, folder_.path() + "/shard-00000001-00000");
+  EXPECT_EQ((*shard)->bytes, ReadFile((*shard)->path).size());
 }
 
 TEST_F(SmallStoreTest, CheckComparesWithTheHashOfTheBlock) {
