@@ -89,7 +89,7 @@ std::optional<RetainedCache::Pin> RetainedCache::Find(const RetainedCacheKey& ke
     const uint32_t item = found->first;
     const RetainedCacheTables::Item& it = found->second;
     if (!parts.tables.Pieces(it, pin.pieces_)) {
-      parts.tables.Spoil();
+      parts.tables.header().torn.Store(1);  // the next holder of the lock rebuilds
       return std::nullopt;
     }
     parts.Pin(item);
@@ -203,7 +203,7 @@ uint64_t RetainedCache::bytes_max() const {
 
 uint64_t RetainedCache::used_bytes() const {
   const MutexLock lock(parts_->mu);
-  return parts_->tables.used_pages() * kPageBytes;
+  return parts_->tables.pages().used_pages() * kPageBytes;
 }
 
 uint64_t RetainedCache::block_count() const {

@@ -108,7 +108,7 @@ Status CommitAll(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint6
   const uint64_t item_bytes = uint64_t{tables.item_high()} * sizeof(RetainedCacheItem);
   uint64_t claimed = geometry.fixed_bytes() + item_bytes;
   for (uint32_t slab = 0; slab < geometry.slab_count; ++slab) {
-    if (tables.slab_present(slab)) claimed += kSlabBytes;
+    if (tables.pages().slab_present(slab)) claimed += kSlabBytes;
   }
   if (claimed > held_bytes) return {Code::kCorrupt, "it speaks of more memory than it has"};
   // A hole is looked for once for all slabs before it, as that takes as long as there is memory up to it.
@@ -118,10 +118,10 @@ Status CommitAll(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint6
   }
   for (uint32_t slab = 0; slab < geometry.slab_count; ++slab) {
     const uint64_t offset = geometry.slab_offset(slab);
-    if (!tables.slab_present(slab) || offset + kSlabBytes <= committed_until) continue;
+    if (!tables.pages().slab_present(slab) || offset + kSlabBytes <= committed_until) continue;
     committed_until = memory.CommittedUntil(offset);
     if (offset + kSlabBytes <= committed_until) continue;
-    if (!memory.Commit(offset, kSlabBytes).ok()) tables.DropSlab(slab);
+    if (!memory.Commit(offset, kSlabBytes).ok()) tables.pages().DropSlab(slab);
   }
   return Status::Ok();
 }
@@ -141,14 +141,14 @@ Status Shrink(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint64_t
   };
   std::vector<Slab> slabs;
   for (uint32_t slab = geometry.slab_count; slab-- > 0;) {
-    const uint32_t free = tables.slab_free(slab);
+    const uint32_t free = tables.pages().slab_free(slab);
     if (free != kSlabAbsent) slabs.push_back({.number = slab, .free = free});
   }
   if (slabs.size() <= slabs_max) return Status::Ok();
   std::ranges::stable_sort(slabs, std::greater(), &Slab::free);
   slabs.resize(slabs.size() - slabs_max);
   for (const Slab& slab : slabs) {
-    tables.DropSlab(slab.number);
+    tables.pages().DropSlab(slab.number);
     memory.Punch(geometry.slab_offset(slab.number), kSlabBytes);
   }
   return Status::Ok();

@@ -34,7 +34,7 @@ RetainedCache::Parts::Inside::Inside(Parts& parts) : parts_(parts), ok_(false) {
   }
   if (!ok_) return;
   if (parts.tables.SaysMoreItems()) parts.LetItems();
-  if (parts.tables.torn()) parts.tables.Rebuild(parts.lock.LiveSlots());
+  if (parts.tables.header().torn.Load() != 0) parts.tables.Rebuild(parts.lock.LiveSlots());
 }
 
 RetainedCache::Parts::Inside::~Inside() {
@@ -129,8 +129,8 @@ bool RetainedCache::Parts::Grow(uint64_t pages) {
     item_high = tables.item_high();
     punches = tables.header().punches.Load();
     if (lack == RetainedCacheTables::Lack::kPages) {
-      if (uint64_t{tables.slabs_present()} * kSlabDataPages >= tables.pages_max()) return false;
-      slab = tables.AbsentSlab();
+      if (uint64_t{tables.pages().slabs_present()} * kSlabDataPages >= tables.pages_max()) return false;
+      slab = tables.pages().AbsentSlab();
       if (slab == kSlabAbsent) return false;
       offset = tables.geometry().slab_offset(slab);
       bytes = kSlabBytes;
@@ -151,9 +151,9 @@ bool RetainedCache::Parts::Grow(uint64_t pages) {
   if (!inside.ok()) return false;
   if (slab == kSlabAbsent) {
     if (tables.item_high() == item_high) tables.AddItems();
-  } else if (!tables.slab_present(slab) && tables.header().punches.Load() == punches) {
+  } else if (!tables.pages().slab_present(slab) && tables.header().punches.Load() == punches) {
     // Otherwise another process may have added it, emptied it and given it back since it was committed.
-    tables.AddSlab(slab);
+    tables.pages().AddSlab(slab);
   }
   return true;
 }
@@ -220,7 +220,7 @@ uint32_t RetainedCache::Parts::PunchSome(uint32_t slab) {
   const Inside inside(*this);
   if (!inside.ok()) return kSlabAbsent;
   for (uint32_t done = 0; done < kSlabsAtOnce; ++done) {
-    const uint32_t empty = tables.TakeOutEmptySlab(slab);
+    const uint32_t empty = tables.pages().TakeOutEmptySlab(slab);
     if (empty == kSlabAbsent) return kSlabAbsent;
     memory.Punch(tables.geometry().slab_offset(empty), kSlabBytes);
     slab = empty + 1;

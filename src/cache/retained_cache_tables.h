@@ -13,10 +13,11 @@
 
 #include "cache/retained_cache_key.h"
 #include "cache/retained_cache_layout.h"
+#include "cache/retained_cache_pages.h"
 
 namespace augur {
 
-// RetainedCacheTables finds blocks in the memory of a retained cache and gives out its pages. It trusts nothing that it
+// RetainedCacheTables finds blocks in the memory of a retained cache. It trusts nothing that it
 // reads there, because another process may have died in the middle of a change, or may write where it should not at any
 // moment, locks or none. Each number is fetched once and checked before it is used, every walk has an end that does not
 // depend on what is read, and memory of this process is written by numbers of this process alone. Whatever is there,
@@ -27,7 +28,8 @@ namespace augur {
 class RetainedCacheTables {
  public:
   // `base` has geometry.total_bytes() of address space; what is used of it must have memory.
-  RetainedCacheTables(std::byte* base, RetainedCacheGeometry geometry) : base_(base), geometry_(geometry) {}
+  RetainedCacheTables(std::byte* base, RetainedCacheGeometry geometry)
+      : base_(base), geometry_(geometry), pages_(base, geometry) {}
 
   // Makes an empty retained cache of memory that is all zero; the magic comes last.
   void Format(std::string_view identity, std::string_view boot_id);
@@ -40,7 +42,6 @@ class RetainedCacheTables {
   // in a circle; a key that is there already), and makes buckets, free pages, free items and the counts anew. What
   // slots in `live` have pinned stays where it is; pins of others are taken off.
   void Rebuild(uint64_t live);
-  bool torn() const;
 
   // An item that is Ready or Writing and has the key; kNoItem when there is none.
   uint32_t Find(const RetainedCacheKey& key) const { return Walk(key, kChainMax); }
@@ -75,20 +76,10 @@ class RetainedCacheTables {
   void Doom(uint32_t item);
   // The block's bytes in order, neighbouring pages joined: as many as key.bytes. False: the chain is damaged.
   bool Pieces(const Item& item, std::vector<std::span<const std::byte>>& pieces) const;
-  // The next holder of the lock, or this one's Rebuild, is to make the tables anew.
-  void Spoil();
 
-  // The first slab without memory; kSlabAbsent when all have it.
-  uint32_t AbsentSlab() const;
-  // REQUIRES: the slab has memory now, and had none.
-  void AddSlab(uint32_t slab);
-  // The next slab at or after `from` of which no page is in use, taken out of use; kSlabAbsent when there is none.
-  uint32_t TakeOutEmptySlab(uint32_t from);
-  bool slab_present(uint32_t slab) const { return SlabFree(slab).Load() != kSlabAbsent; }
-  // Free pages of a slab that is present.
-  uint32_t slab_free(uint32_t slab) const { return SlabFree(slab).Load(); }
-  // Takes a slab that has no memory, or is to have none, out of use; Rebuild follows.
-  void DropSlab(uint32_t slab);
+  RetainedCachePages& pages() { return pages_; }
+  const RetainedCachePages& pages() const { return pages_; }
+
   // Items below header().item_high + kItemStep have memory now.
   void AddItems();
   // How many items there are: no more than LetItems has allowed.
@@ -102,16 +93,13 @@ class RetainedCacheTables {
   // Bytes of tables that have memory: the fixed ones, items, and the first page of each slab.
   uint64_t table_bytes() const;
   uint64_t held_bytes() const;
-  // Pages that blocks may take within the limit, and those that they take; never more than there is room for.
+  // Pages that blocks may take within the limit; never more than there is room for.
   uint64_t pages_max() const;
-  uint64_t used_pages() const;
-  uint32_t slabs_present() const;
   uint64_t block_count() const;
   // Whether `pages` more would be beyond that.
-  bool IsFull(uint64_t pages) const { return used_pages() + pages > pages_max(); }
+  bool IsFull(uint64_t pages) const { return pages_.used_pages() + pages > pages_max(); }
 
  private:
-  class Change;  // sets torn for a scope
   // Steps of a walk along a bucket, which has two items or so where the tables are right. A retained cache that was
   // made for 4 MiB and given 16 GiB later, all of it in blocks of one page, has 4,000.
   static constexpr uint32_t kChainMax = 1 << 16;
@@ -125,33 +113,9 @@ class RetainedCacheTables {
   RetainedCacheItem& At(uint32_t item) const {
     return *Place<RetainedCacheItem>(geometry_.items_offset() + item * sizeof(RetainedCacheItem));
   }
-  Shared<uint32_t>& SlabFree(uint32_t slab) const {
-    return Place<Shared<uint32_t>>(geometry_.slab_table_offset())[slab];
-  }
   Shared<uint32_t>& Bucket(const RetainedCacheKey& key) const;
-  SlabTable& Table(uint32_t slab) const { return *Place<SlabTable>(geometry_.slab_offset(slab)); }
-  std::byte* PageAt(uint32_t page) const {
-    return base_ + geometry_.slab_offset(page / kSlabPages) + (page % kSlabPages) * kPageBytes;
-  }
   uint32_t Walk(const RetainedCacheKey& key, uint32_t steps_max) const;
   RetainedCacheKey KeyAt(uint32_t item) const;
-  bool PageExists(uint32_t page) const;
-  bool PageFree(uint32_t page) const;
-  Shared<uint32_t>& NextOf(uint32_t page) const { return Table(page / kSlabPages).next[page % kSlabPages]; }
-  void SetFree(uint32_t page, bool free);
-  void ClearSlab(uint32_t slab);
-  SlabBits FreeBits(uint32_t slab) const;
-
-  // Neighbouring pages.
-  struct Run {
-    uint32_t first = 0;
-    uint32_t pages = 0;
-  };
-  static Run LongestRun(const SlabBits& free, uint32_t enough);  // pages counted within the slab
-  uint32_t BestSlab(uint32_t pages) const;
-  bool TakePages(uint64_t pages, std::vector<Run>& runs);
-  void FreePages(uint32_t first, uint64_t pages);
-
   bool Claim(uint32_t item, bool pinned);
   void Link(const RetainedCacheKey& key, uint32_t item);
   void Unlink(const RetainedCacheKey& key, uint32_t item);
@@ -159,6 +123,7 @@ class RetainedCacheTables {
 
   std::byte* base_;
   RetainedCacheGeometry geometry_;
+  RetainedCachePages pages_;
   uint32_t items_let_ = 0;
 };
 
