@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "samplers/sampler_description.h"
 #include "samplers/sampler_hint.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 namespace {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/check.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 namespace {
@@ -25,7 +26,43 @@ IndexOrder InTurn(const IndexOrder& list, uint64_t shards, size_t count) {
   return order;
 }
 
+template <DaliFileSampler::Epochs kEpochs>
+SamplerResult MakeDali(const SamplerHint& hint) {
+  return SharedSampler(DaliFileSampler(
+      {.epochs = kEpochs,
+       .seed = static_cast<int64_t>(hint.seed.value_or(static_cast<uint64_t>(DaliFileSampler::kDefaultSeed))),
+       .shards = hint.world_size}));
+}
+
+constexpr NamedSampler kDaliNames[] = {
+    {.name = "dali",
+     .what = "DALI readers.file(random_shuffle=True); --world-size: shards",
+     .make = MakeDali<DaliFileSampler::Epochs::kOnce>},
+    {.name = "dali-after-epoch",
+     .what = "DALI 2 readers.file(shuffle_after_epoch=True); seed is shuffle_after_epoch_seed",
+     .make = MakeDali<DaliFileSampler::Epochs::kAfterEpoch>},
+    {.name = "dali-1-after-epoch",
+     .what = "the same of DALI 1",
+     .make = MakeDali<DaliFileSampler::Epochs::kAfterEpoch1>},
+};
+
+void AddKnownDali(std::vector<KnownSampler>* known) {
+  using Epochs = DaliFileSampler::Epochs;
+  using Likelihood = KnownSampler::Likelihood;
+  for (const auto way : {StdShuffle::kLibstdcxx11, StdShuffle::kLibstdcxx7}) {
+    // The wheels of today are built by GCC 14.
+    const auto likelihood = way == StdShuffle::kLibstdcxx11 ? Likelihood::kDefault : Likelihood::kDistant;
+    AddKnown(DaliFileSampler({.epochs = Epochs::kOnce, .way = way}), likelihood, 1, known);
+    for (const auto epochs : {Epochs::kAfterEpoch, Epochs::kAfterEpoch1}) {
+      AddKnown(DaliFileSampler({.epochs = epochs, .way = way}), likelihood, 1, known);
+      AddKnown(DaliFileSampler({.epochs = epochs, .checkpointing = true, .way = way}), likelihood, 1, known);
+    }
+  }
+}
+
 }  // namespace
+
+constinit const SamplerFamily kDaliFamily = {.named = kDaliNames, .add_known = AddKnownDali};
 
 DaliFileSampler::DaliFileSampler(Recipe recipe) : recipe_(recipe) { AUGUR_CHECK(recipe_.shards > 0); }
 

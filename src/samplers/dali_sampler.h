@@ -10,6 +10,8 @@
 
 namespace augur {
 
+struct SamplerFamily;
+
 // DaliFileSampler is DALI's readers.file and its relatives that share FileLabelLoader: the list of files is shuffled by
 // std::shuffle with a constant seed, cut into as many runs as there are shards, and each shard reads its run in order.
 // What the reader's own `seed` shuffles is a buffer behind the reads. With several shards, indices are one of each in
@@ -49,5 +51,8 @@ class DaliFileSampler final : public Sampler {
 
   const Recipe recipe_;
 };
+
+// For the table in sampler_registry.cc.
+extern const SamplerFamily kDaliFamily;
 
 }  // namespace augur

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "samplers/numpy_random.h"
+#include "samplers/sampler_registry.h"
 #include "samplers/tf_shuffle.h"
 
 namespace augur {
@@ -12,6 +13,10 @@ namespace {
 
 constexpr uint64_t kBatchesInBuffer = 8;
 constexpr uint64_t kBufferWithoutBatches = 1024;
+
+// What prediction tries: seeds of the tutorials of TensorFlow and Keras, and usual batches.
+constexpr uint32_t kTutorialSeeds[] = {123, 1337, 42};
+constexpr uint32_t kUsualBatches[] = {32, 64, 128};
 
 // Keeps the part of the list that is read: Python's int(split * len(list)) files at the end are for validation.
 void KeepPart(const KerasImageSampler::Recipe& recipe, IndexOrder* list) {
@@ -21,7 +26,32 @@ void KeepPart(const KerasImageSampler::Recipe& recipe, IndexOrder* list) {
   if (recipe.part == KerasImageSampler::Part::kValidation) list->erase(list->begin(), cut);
 }
 
+template <bool kSecondShuffle>
+SamplerResult MakeKeras(const SamplerHint& hint) {
+  AUGUR_TRY_ASSIGN(seed, hint.NeededSeed32());
+  return SharedSampler(KerasImageSampler({.seed = seed,
+                                          .batch_samples = static_cast<uint32_t>(hint.batch.value_or(32)),
+                                          .second_shuffle = kSecondShuffle}));
+}
+
+constexpr NamedSampler kKerasNames[] = {
+    {.name = "keras",
+     .what = "image_dataset_from_directory(seed) of Keras 3.3 and later; --batch-size, 32 unless given",
+     .make = MakeKeras<true>},
+    {.name = "keras-2", .what = "the same of Keras before 3.3", .make = MakeKeras<false>},
+};
+
+void AddKnownKeras(std::vector<KnownSampler>* known) {
+  for (const uint32_t seed : kTutorialSeeds) {
+    for (const KerasImageSampler::Recipe& recipe : KerasRecipes(seed, kUsualBatches)) {
+      AddKnown(KerasImageSampler(recipe), KnownSampler::Likelihood::kCustom, 1, known);
+    }
+  }
+}
+
 }  // namespace
+
+constinit const SamplerFamily kKerasFamily = {.named = kKerasNames, .add_known = AddKnownKeras};
 
 uint64_t KerasImageSampler::buffer_samples() const {
   if (!recipe_.second_shuffle) return 0;

@@ -12,6 +12,8 @@
 
 namespace augur {
 
+struct SamplerFamily;
+
 // KerasImageSampler is keras.utils.image_dataset_from_directory(shuffle=True): the list of all files is shuffled once
 // by NumPy; from Keras 3.3 on a tf.data shuffle of the list follows, anew in every epoch, and before 3.3 one of the
 // decoded images, which does not move a file. A validation part is cut off the end of the list between the two. Indices
@@ -56,5 +58,8 @@ std::vector<KerasImageSampler::Recipe> KerasRecipes(uint32_t seed, std::span<con
 // The seed that image_dataset_from_directory draws when it is given none and numpy.random.seed(global_seed), which
 // keras.utils.set_random_seed calls, was the last that touched NumPy's generator.
 uint32_t KerasSeedAfter(uint32_t global_seed);
+
+// For the table in sampler_registry.cc.
+extern const SamplerFamily kKerasFamily;
 
 }  // namespace augur

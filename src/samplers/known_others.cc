@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "samplers/common_seeds.h"
-#include "samplers/dali_sampler.h"
-#include "samplers/keras_sampler.h"
 #include "samplers/known_samplers.h"
 #include "samplers/list_shuffle.h"
+#include "samplers/other_names.h"
 #include "samplers/python_sampler.h"
 #include "samplers/tf_shuffle.h"
-#include "samplers/webdataset_sampler.h"
 
 namespace augur {
 namespace {
@@ -26,9 +24,6 @@ constexpr uint64_t kDistantEpochs = 300;
 // A prefix of a shuffle from the end costs the whole list: 12 ms for 1.3 million samples. So few of them are tried
 // here, 1.2 s in all; EndShuffleSearch tries 50,000 seeds in that time, when a thousand reads are known.
 constexpr size_t kCommonestSeeds = 6;
-// What image_dataset_from_directory has in the tutorials of TensorFlow and Keras.
-constexpr uint32_t kKerasSeeds[] = {123, 1337, 42};
-constexpr uint32_t kKerasBatches[] = {32, 64, 128};
 // Buffers of tf.data that do not hold all; and webdataset's shards.
 constexpr uint64_t kTfBuffers[] = {0, 1000, 10000, 1024, 2048, 4096, 8192, 100, 500, 5000};
 // Random ops without a seed between tf.random.set_seed and the shuffle: the layers of a model are later.
@@ -38,19 +33,6 @@ template <typename Made>
 void Add(Known* known, Made made, Likelihood likelihood, uint64_t epochs = kFirstEpochs) {
   known->push_back(
       {.sampler = std::make_shared<const Made>(std::move(made)), .epochs = epochs, .likelihood = likelihood});
-}
-
-void AddDali(Known* known) {
-  using Epochs = DaliFileSampler::Epochs;
-  for (const auto way : {StdShuffle::kLibstdcxx11, StdShuffle::kLibstdcxx7}) {
-    // The wheels of today are built by GCC 14.
-    const auto likelihood = way == StdShuffle::kLibstdcxx11 ? Likelihood::kDefault : Likelihood::kDistant;
-    Add(known, DaliFileSampler({.epochs = Epochs::kOnce, .way = way}), likelihood, 1);
-    for (const auto epochs : {Epochs::kAfterEpoch, Epochs::kAfterEpoch1}) {
-      Add(known, DaliFileSampler({.epochs = epochs, .way = way}), likelihood, 1);
-      Add(known, DaliFileSampler({.epochs = epochs, .checkpointing = true, .way = way}), likelihood, 1);
-    }
-  }
 }
 
 void AddLists(Known* known) {
@@ -84,14 +66,6 @@ void AddPythonSamples(Known* known) {
   }
 }
 
-void AddKeras(Known* known) {
-  for (const uint32_t seed : kKerasSeeds) {
-    for (const KerasImageSampler::Recipe& recipe : KerasRecipes(seed, kKerasBatches)) {
-      Add(known, KerasImageSampler(recipe), Likelihood::kCustom, 1);
-    }
-  }
-}
-
 void AddTf(Known* known) {
   for (const uint64_t seed : kCommonSeeds) {
     const auto number = static_cast<int64_t>(seed);
@@ -110,10 +84,7 @@ void AddTf(Known* known) {
 }  // namespace
 
 void AddKnownOtherSamplers(std::vector<KnownSampler>* known) {
-  AddDali(known);
-  Add(known, WebdatasetSampler({.seed = 0, .seed_plus_epoch = true}), Likelihood::kCustom);
   AddTf(known);
-  AddKeras(known);
   AddPythonSamples(known);
   AddLists(known);
 }

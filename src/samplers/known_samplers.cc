@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "samplers/common_seeds.h"
+#include "samplers/sampler_registry.h"
 #include "samplers/torch_recipes.h"
 
 namespace augur {
@@ -30,9 +31,13 @@ TorchRecipe RepeatRecipe() {
 }  // namespace
 
 std::vector<KnownSampler> KnownSamplers() {
+  const std::span<const RegisteredFamily> registry = SamplerRegistry();
+  std::vector<RegisteredFamily> families(registry.begin(), registry.end());
+  std::ranges::sort(families, {}, &RegisteredFamily::turn);
   std::vector<KnownSampler> known;
-  AddKnownTorchSamplers(&known);
-  AddKnownOtherSamplers(&known);
+  for (const RegisteredFamily& row : families) {
+    if (row.family->add_known != nullptr) row.family->add_known(&known);
+  }
   std::ranges::stable_sort(known, {}, &KnownSampler::likelihood);
   return known;
 }

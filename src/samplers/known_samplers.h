@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "samplers/sampler.h"
@@ -18,6 +19,9 @@ struct KnownSampler {
     kDistant,  // a run that has gone on for long, or a seed of little fame
   };
 
+  static constexpr uint64_t kFirstEpochs = 10;     // the script has just begun
+  static constexpr uint64_t kDistantEpochs = 300;  // the daemon was started in the middle of a run
+
   std::shared_ptr<const Sampler> sampler;
   uint64_t epochs = 1;  // epochs 0 .. epochs - 1 are worth a try
   Likelihood likelihood = Likelihood::kDefault;
@@ -30,8 +34,10 @@ std::vector<KnownSampler> KnownSamplers();
 // Appends those of torch and the frameworks on it.
 void AddKnownTorchSamplers(std::vector<KnownSampler>* known);
 
-// Appends those of NumPy, Python, TensorFlow, Keras, DALI, webdataset and fairseq. Prefixes of most of them cost the
-// whole list.
-void AddKnownOtherSamplers(std::vector<KnownSampler>* known);
+// Appends a sampler that was just made.
+template <typename Made>
+void AddKnown(Made sampler, KnownSampler::Likelihood likelihood, uint64_t epochs, std::vector<KnownSampler>* known) {
+  known->push_back({.sampler = SharedSampler(std::move(sampler)), .epochs = epochs, .likelihood = likelihood});
+}
 
 }  // namespace augur

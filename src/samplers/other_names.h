@@ -3,11 +3,14 @@
 
 #include <vector>
 
-#include "samplers/sampler_description.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 
-// The samplers of NumPy, Python, fastai, TensorFlow, Keras, DALI, webdataset, fairseq, FFCV and Hugging Face datasets.
-std::vector<NamedSampler> OtherNames();
+// The samplers of NumPy, Python, fastai, TensorFlow, fairseq, FFCV and Hugging Face datasets.
+extern const SamplerFamily kOtherFamily;
+
+// Appends the known ones. Prefixes of most of them cost the whole list.
+void AddKnownOtherSamplers(std::vector<KnownSampler>* known);
 
 }  // namespace augur

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace augur {
@@ -33,5 +35,11 @@ class Sampler {
   // Of one sample that is shuffled for nothing, 10 ns.
   static constexpr uint64_t kStepsAShuffledSample = 25;
 };
+
+// Moves a sampler to where several owners can hold it.
+template <typename Made>
+std::shared_ptr<const Sampler> SharedSampler(Made sampler) {
+  return std::make_shared<const Made>(std::move(sampler));
+}
 
 }  // namespace augur

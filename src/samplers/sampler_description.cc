@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/units.h"
-#include "samplers/other_names.h"
+#include "samplers/sampler_registry.h"
 #include "samplers/split_sampler.h"
 #include "samplers/torch_names.h"
 #include "samplers/torch_recipes.h"
@@ -42,7 +42,7 @@ Result<RankSubset> ShareOf(const NamedSampler& named, const SamplerHint& hint) {
 }
 
 // The sampler of the part that random_split(generator=g) gave; of everything if there was no split.
-Result<std::shared_ptr<const Sampler>> Split(const SamplerHint& hint, std::shared_ptr<const Sampler> sampler) {
+SamplerResult Split(const SamplerHint& hint, std::shared_ptr<const Sampler> sampler) {
   if (!hint.split_seed && !hint.split_size && hint.split_from == 0) return sampler;
   if (!hint.split_seed || !hint.split_size) {
     return Status(Code::kInvalid, "a split needs both: give --split-seed, of its generator, and --split-size");
@@ -53,12 +53,6 @@ Result<std::shared_ptr<const Sampler>> Split(const SamplerHint& hint, std::share
 }
 
 }  // namespace
-
-std::vector<NamedSampler> NamedSamplers() {
-  std::vector<NamedSampler> names = TorchNames();
-  for (const NamedSampler& other : OtherNames()) names.push_back(other);
-  return names;
-}
 
 void SamplerDescription::Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const {
   const uint64_t places = count > UINT32_MAX ? SIZE_MAX : share.PlacesFor(count) + (is_endless ? share.world_size : 0);

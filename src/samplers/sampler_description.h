@@ -5,8 +5,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "augur/status.h"
 #include "samplers/rank_subset.h"
@@ -14,19 +12,6 @@
 #include "samplers/sampler_hint.h"
 
 namespace augur {
-
-// A sampler that users can name, and how it is made of a hint.
-struct NamedSampler {
-  std::string_view name;
-  std::string_view what;  // "torch DistributedSampler; seed 0 unless given"
-  // Fails with kInvalid where the hint lacks what this one needs; the text says what.
-  Result<std::shared_ptr<const Sampler>> (*make)(const SamplerHint& hint);
-  RankSubset::Kind share = RankSubset::Kind::kStrided;
-  bool is_endless = false;  // its ranks stride on over the ends of epochs: see RankSubset::RankOf
-};
-
-// All that users can name, in the order in which a list for them should have them.
-std::vector<NamedSampler> NamedSamplers();
 
 // A hint understood: what is read from now on.
 struct SamplerDescription {

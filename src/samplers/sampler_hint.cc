@@ -119,6 +119,18 @@ std::string OptionNames() {
 
 }  // namespace
 
+Result<uint64_t> SamplerHint::NeededSeed() const {
+  if (seed) return *seed;
+  return Status(Code::kInvalid, "--sampler " + sampler + ": it has no seed of its own: give --seed");
+}
+
+Result<uint32_t> SamplerHint::NeededSeed32() const {
+  AUGUR_TRY_ASSIGN(given, NeededSeed());
+  if (given <= UINT32_MAX) return static_cast<uint32_t>(given);
+  return Status(Code::kInvalid, "--sampler " + sampler + ": --seed " + std::to_string(given) +
+                                    " is 2^32 or more, which the library refuses");
+}
+
 Result<SamplerHint> ParseSamplerHint(std::span<const std::string> words) {
   SamplerHint hint;
   for (size_t i = 0; i < words.size(); ++i) {

@@ -36,6 +36,11 @@ struct SamplerHint {
   uint64_t split_from = 0;             // --split-from: the first place of the part that is read
   std::optional<uint64_t> split_size;  // --split-size: how many samples it has
   std::optional<uint64_t> buffer;      // --buffer: elements in the shuffle buffer of tf.data or webdataset
+
+  // The seed, of a sampler that has none of its own. kInvalid: there is none, or for NeededSeed32, which is for NumPy
+  // and Keras, one of 2^32 or more.
+  Result<uint64_t> NeededSeed() const;
+  Result<uint32_t> NeededSeed32() const;
 };
 
 // Reads "--seed 42 --world-size=8 ...". kInvalid: a word that is no option, a missing or bad value, ranks that are not

@@ -9,16 +9,9 @@
 namespace augur {
 namespace {
 
-using SamplerResult = Result<std::shared_ptr<const Sampler>>;
 constexpr RankSubset::Kind kBatches = RankSubset::Kind::kBatches;
 
 SamplerResult Made(TorchRecipe recipe) { return std::shared_ptr<const Sampler>(MakeTorchSampler(std::move(recipe))); }
-
-// The seed, or why there must be one: it is whatever the script says.
-Result<uint64_t> NeededSeed(const SamplerHint& hint) {
-  if (hint.seed) return *hint.seed;
-  return Status(Code::kInvalid, "--sampler " + hint.sampler + ": it has no seed of its own: give --seed");
-}
 
 // All ranks get equally many samples.
 SamplerResult Distributed(const SamplerHint& hint, const char* name, uint64_t seed) {
@@ -38,7 +31,7 @@ SamplerResult Batches(const SamplerHint& hint, TorchRecipe recipe) {
 
 SamplerResult Drawn(const SamplerHint& hint, const char* name,
                     TorchRecipe::Draw draw = TorchRecipe::Draw::kPermutation) {
-  AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
+  AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
   TorchRecipe recipe = DrawnSeedRecipe(name, seed, hint.position.value_or(3), hint.stride.value_or(4));
   recipe.draw = draw;
   recipe.draws = hint.draws.value_or(0);
@@ -52,7 +45,7 @@ SamplerResult DrawnOrDistributed(const SamplerHint& hint, const char* name, cons
 
 // Permutations taken straight from the global generator, each behind `before` outputs that the loader draws.
 SamplerResult FromGlobal(const SamplerHint& hint, const char* name, uint64_t before) {
-  AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
+  AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
   return Made({.name = name,
                .generator = RunStream{.seed = seed, .offset = hint.position.value_or(before), .extra = before},
                .shape = {}});
@@ -66,7 +59,7 @@ SamplerResult Repeated(const SamplerHint& hint, const char* name, EpochShape::Se
 
 // Strided over a stream of permutations that never ends: no padding.
 SamplerResult Endless(const SamplerHint& hint, const char* name) {
-  AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
+  AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
   return Made(PermutationsRecipe(name, seed));
 }
 
@@ -82,130 +75,130 @@ SamplerResult Ultralytics(const SamplerHint& hint) {
   return Made(EndlessLoaderRecipe("Ultralytics RandomSampler", kUltralyticsSeed + hint.seed.value_or(0)));
 }
 
+using Hint = const SamplerHint&;
+
+constexpr NamedSampler kTorchNames[] = {
+    {.name = "torch",
+     .what = "DataLoader(shuffle=True) after torch.manual_seed(seed); --position and --stride where more is drawn",
+     .make = [](Hint hint) { return Drawn(hint, "torch RandomSampler"); }},
+    {.name = "torch-1.8",
+     .what = "the same of torch 1.7 and 1.8, which shuffle by the global generator itself",
+     .make = [](Hint hint) { return FromGlobal(hint, "torch 1.8 RandomSampler", 4); }},
+    {.name = "torch-1.6",
+     .what = "the same of torch up to 1.6",
+     .make = [](Hint hint) { return FromGlobal(hint, "torch 1.6 RandomSampler", 2); }},
+    {.name = "generator",
+     .what = "DataLoader(shuffle=True, generator=g), g seeded with seed",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+       return Made(LoaderGeneratorRecipe("torch RandomSampler", seed));
+     }},
+    {.name = "sampler-generator",
+     .what = "RandomSampler(generator=g), g seeded with seed and not given to the DataLoader",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+       return Made(SamplerGeneratorRecipe("torch RandomSampler", seed));
+     }},
+    {.name = "fresh",
+     .what = "a generator that is seeded with seed anew before each epoch",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+       return Made(FreshSeedRecipe("torch RandomSampler", seed, 0));
+     }},
+    {.name = "replacement",
+     .what = "RandomSampler(replacement=True) after torch.manual_seed(seed); --draws for num_samples",
+     .make =
+         [](Hint hint) {
+           return Drawn(hint, "torch RandomSampler with replacement", TorchRecipe::Draw::kReplacement);
+         }},
+    {.name = "subset",
+     .what = "SubsetRandomSampler of all samples after torch.manual_seed(seed)",
+     .make = [](Hint hint) { return FromGlobal(hint, "torch SubsetRandomSampler", 2); }},
+    {.name = "distributed",
+     .what = "torch DistributedSampler, seed + epoch; seed 0 unless given",
+     .make = [](Hint hint) { return Distributed(hint, "torch DistributedSampler", 0); }},
+    {.name = "sequential", .what = "shuffle=False, on one rank or more", .make = Sequential},
+    {.name = "stateful",
+     .what = "torchdata StatefulDataLoader(shuffle=True); seed is the one its generator drew",
+     .make = [](Hint hint) { return Endless(hint, "torchdata RandomSampler"); }},
+    {.name = "stateful-workers",
+     .what = "the same, with worker processes that each epoch has anew",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+       return Made(StatefulRecipe(seed, true, false));
+     }},
+    {.name = "stateful-persistent",
+     .what = "the same, with persistent workers",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+       return Made(StatefulRecipe(seed, true, true));
+     }},
+    {.name = "stateful-generator",
+     .what = "torchdata StatefulDataLoader(shuffle=True, generator=g), g seeded with seed",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+       // Its base_seed is drawn from g behind the permutation.
+       return Made({.name = "torchdata RandomSampler", .generator = RunStream{.seed = seed, .extra = 2}, .shape = {}});
+     }},
+    {.name = "lightning",
+     .what = "Lightning: DistributedSampler with seed_everything's seed, 0 unless given; one device: as torch",
+     .make =
+         [](Hint hint) {
+           return DrawnOrDistributed(hint, "torch RandomSampler (Lightning)", "Lightning DistributedSampler");
+         }},
+    {.name = "transformers",
+     .what = "Hugging Face Trainer: seed + epoch, seed 42 unless given; --batch-size where there are several ranks",
+     .make =
+         [](Hint hint) {
+           const uint64_t seed = hint.seed.value_or(42);
+           return Batches(hint, FreshSeedRecipe("transformers SeedableRandomSampler", seed));
+         },
+     .share = kBatches},
+    {.name = "accelerate-seedable",
+     .what = "accelerate with use_seedable_sampler, as transformers, seed as in set_seed",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+       return Batches(hint, FreshSeedRecipe("accelerate SeedableRandomSampler", seed));
+     },
+     .share = kBatches},
+    {.name = "accelerate",
+     .what = "accelerate on several ranks; seed is the one its generator drew, before 1.6 a constant",
+     .make =
+         [](Hint hint) {
+           const uint64_t seed = hint.seed.value_or(kTorchDefaultSeed);
+           return Batches(hint, SamplerGeneratorRecipe("accelerate RandomSampler", seed));
+         },
+     .share = kBatches},
+    {.name = "timm",
+     .what = "timm's loader: DistributedSampler, seed 0 unless given; one device: as torch",
+     .make =
+         [](Hint hint) { return DrawnOrDistributed(hint, "torch RandomSampler (timm)", "timm DistributedSampler"); }},
+    {.name = "timm-repeat",
+     .what = "timm RepeatAugSampler (--aug-repeats 3)",
+     .make = [](Hint hint) { return Repeated(hint, "timm RepeatAugSampler", EpochShape::Selection::kTimm); }},
+    {.name = "torchvision-repeat",
+     .what = "RASampler of torchvision's references and of DeiT",
+     .make = [](Hint hint) { return Repeated(hint, "torchvision RASampler", EpochShape::Selection::kTorchvision); }},
+    {.name = "ultralytics", .what = "Ultralytics YOLO; seed as in its settings, 0 unless given", .make = Ultralytics},
+    {.name = "detectron2",
+     .what = "detectron2 TrainingSampler",
+     .make = [](Hint hint) { return Endless(hint, "detectron2 TrainingSampler"); },
+     .is_endless = true},
+    {.name = "mmengine",
+     .what = "mmengine DefaultSampler, seed + epoch",
+     .make = [](Hint hint) -> SamplerResult {
+       AUGUR_TRY(hint.NeededSeed().status());
+       return Distributed(hint, "mmengine DefaultSampler", 0);
+     }},
+    {.name = "mmengine-infinite",
+     .what = "mmengine InfiniteSampler",
+     .make = [](Hint hint) { return Endless(hint, "mmengine InfiniteSampler"); },
+     .is_endless = true},
+};
+
 }  // namespace
 
-std::vector<NamedSampler> TorchNames() {
-  using Hint = const SamplerHint&;
-  return {
-      {.name = "torch",
-       .what = "DataLoader(shuffle=True) after torch.manual_seed(seed); --position and --stride where more is drawn",
-       .make = [](Hint hint) { return Drawn(hint, "torch RandomSampler"); }},
-      {.name = "torch-1.8",
-       .what = "the same of torch 1.7 and 1.8, which shuffle by the global generator itself",
-       .make = [](Hint hint) { return FromGlobal(hint, "torch 1.8 RandomSampler", 4); }},
-      {.name = "torch-1.6",
-       .what = "the same of torch up to 1.6",
-       .make = [](Hint hint) { return FromGlobal(hint, "torch 1.6 RandomSampler", 2); }},
-      {.name = "generator",
-       .what = "DataLoader(shuffle=True, generator=g), g seeded with seed",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
-         return Made(LoaderGeneratorRecipe("torch RandomSampler", seed));
-       }},
-      {.name = "sampler-generator",
-       .what = "RandomSampler(generator=g), g seeded with seed and not given to the DataLoader",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
-         return Made(SamplerGeneratorRecipe("torch RandomSampler", seed));
-       }},
-      {.name = "fresh",
-       .what = "a generator that is seeded with seed anew before each epoch",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
-         return Made(FreshSeedRecipe("torch RandomSampler", seed, 0));
-       }},
-      {.name = "replacement",
-       .what = "RandomSampler(replacement=True) after torch.manual_seed(seed); --draws for num_samples",
-       .make =
-           [](Hint hint) {
-             return Drawn(hint, "torch RandomSampler with replacement", TorchRecipe::Draw::kReplacement);
-           }},
-      {.name = "subset",
-       .what = "SubsetRandomSampler of all samples after torch.manual_seed(seed)",
-       .make = [](Hint hint) { return FromGlobal(hint, "torch SubsetRandomSampler", 2); }},
-      {.name = "distributed",
-       .what = "torch DistributedSampler, seed + epoch; seed 0 unless given",
-       .make = [](Hint hint) { return Distributed(hint, "torch DistributedSampler", 0); }},
-      {.name = "sequential", .what = "shuffle=False, on one rank or more", .make = Sequential},
-      {.name = "stateful",
-       .what = "torchdata StatefulDataLoader(shuffle=True); seed is the one its generator drew",
-       .make = [](Hint hint) { return Endless(hint, "torchdata RandomSampler"); }},
-      {.name = "stateful-workers",
-       .what = "the same, with worker processes that each epoch has anew",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
-         return Made(StatefulRecipe(seed, true, false));
-       }},
-      {.name = "stateful-persistent",
-       .what = "the same, with persistent workers",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
-         return Made(StatefulRecipe(seed, true, true));
-       }},
-      {.name = "stateful-generator",
-       .what = "torchdata StatefulDataLoader(shuffle=True, generator=g), g seeded with seed",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
-         // Its base_seed is drawn from g behind the permutation.
-         return Made(
-             {.name = "torchdata RandomSampler", .generator = RunStream{.seed = seed, .extra = 2}, .shape = {}});
-       }},
-      {.name = "lightning",
-       .what = "Lightning: DistributedSampler with seed_everything's seed, 0 unless given; one device: as torch",
-       .make =
-           [](Hint hint) {
-             return DrawnOrDistributed(hint, "torch RandomSampler (Lightning)", "Lightning DistributedSampler");
-           }},
-      {.name = "transformers",
-       .what = "Hugging Face Trainer: seed + epoch, seed 42 unless given; --batch-size where there are several ranks",
-       .make =
-           [](Hint hint) {
-             const uint64_t seed = hint.seed.value_or(42);
-             return Batches(hint, FreshSeedRecipe("transformers SeedableRandomSampler", seed));
-           },
-       .share = kBatches},
-      {.name = "accelerate-seedable",
-       .what = "accelerate with use_seedable_sampler, as transformers, seed as in set_seed",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY_ASSIGN(seed, NeededSeed(hint));
-         return Batches(hint, FreshSeedRecipe("accelerate SeedableRandomSampler", seed));
-       },
-       .share = kBatches},
-      {.name = "accelerate",
-       .what = "accelerate on several ranks; seed is the one its generator drew, before 1.6 a constant",
-       .make =
-           [](Hint hint) {
-             const uint64_t seed = hint.seed.value_or(kTorchDefaultSeed);
-             return Batches(hint, SamplerGeneratorRecipe("accelerate RandomSampler", seed));
-           },
-       .share = kBatches},
-      {.name = "timm",
-       .what = "timm's loader: DistributedSampler, seed 0 unless given; one device: as torch",
-       .make =
-           [](Hint hint) { return DrawnOrDistributed(hint, "torch RandomSampler (timm)", "timm DistributedSampler"); }},
-      {.name = "timm-repeat",
-       .what = "timm RepeatAugSampler (--aug-repeats 3)",
-       .make = [](Hint hint) { return Repeated(hint, "timm RepeatAugSampler", EpochShape::Selection::kTimm); }},
-      {.name = "torchvision-repeat",
-       .what = "RASampler of torchvision's references and of DeiT",
-       .make = [](Hint hint) { return Repeated(hint, "torchvision RASampler", EpochShape::Selection::kTorchvision); }},
-      {.name = "ultralytics", .what = "Ultralytics YOLO; seed as in its settings, 0 unless given", .make = Ultralytics},
-      {.name = "detectron2",
-       .what = "detectron2 TrainingSampler",
-       .make = [](Hint hint) { return Endless(hint, "detectron2 TrainingSampler"); },
-       .is_endless = true},
-      {.name = "mmengine",
-       .what = "mmengine DefaultSampler, seed + epoch",
-       .make = [](Hint hint) -> SamplerResult {
-         AUGUR_TRY(NeededSeed(hint).status());
-         return Distributed(hint, "mmengine DefaultSampler", 0);
-       }},
-      {.name = "mmengine-infinite",
-       .what = "mmengine InfiniteSampler",
-       .make = [](Hint hint) { return Endless(hint, "mmengine InfiniteSampler"); },
-       .is_endless = true},
-  };
-}
+constinit const SamplerFamily kTorchFamily = {.named = kTorchNames, .add_known = AddKnownTorchSamplers};
 
 std::optional<uint64_t> TorchStreamSeed(const Sampler& sampler) {
   const auto* torch = dynamic_cast<const TorchSampler*>(&sampler);

@@ -3,14 +3,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "samplers/sampler_description.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 
 // The samplers of torch and of the frameworks on it, each with the defaults of its framework: rows of one table.
-std::vector<NamedSampler> TorchNames();
+extern const SamplerFamily kTorchFamily;
 
 // The seed of the global generator that a TorchSampler draws from; nothing for all others.
 std::optional<uint64_t> TorchStreamSeed(const Sampler& sampler);

@@ -5,8 +5,37 @@
 
 #include "base/check.h"
 #include "samplers/python_random.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
+namespace {
+
+template <bool kSeedPlusEpoch>
+SamplerResult MakeWebdataset(const SamplerHint& hint) {
+  AUGUR_TRY_ASSIGN(seed, kSeedPlusEpoch ? Result<uint64_t>(hint.seed.value_or(0)) : hint.NeededSeed());
+  return SharedSampler(WebdatasetSampler({.seed = seed,
+                                          .buffer_shards = hint.buffer.value_or(100),
+                                          .seed_plus_epoch = kSeedPlusEpoch,
+                                          .workers = hint.world_size}));
+}
+
+constexpr NamedSampler kWebdatasetNames[] = {
+    {.name = "webdataset",
+     .what = "shards of WebDataset(shardshuffle, seed); --buffer: shardshuffle; --world-size: workers of all ranks",
+     .make = MakeWebdataset<false>},
+    {.name = "webdataset-detshuffle",
+     .what = "the same with detshuffle=True, seed + epoch, seed 0 unless given",
+     .make = MakeWebdataset<true>},
+};
+
+void AddKnownWebdataset(std::vector<KnownSampler>* known) {
+  AddKnown(WebdatasetSampler({.seed = 0, .seed_plus_epoch = true}), KnownSampler::Likelihood::kCustom,
+           KnownSampler::kFirstEpochs, known);
+}
+
+}  // namespace
+
+constinit const SamplerFamily kWebdatasetFamily = {.named = kWebdatasetNames, .add_known = AddKnownWebdataset};
 
 WebdatasetSampler::WebdatasetSampler(Recipe recipe) : recipe_(recipe) {
   AUGUR_CHECK(recipe_.workers > 0 && recipe_.buffer_shards > 0);

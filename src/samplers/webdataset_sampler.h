@@ -9,6 +9,8 @@
 
 namespace augur {
 
+struct SamplerFamily;
+
 // WebdatasetSampler is webdataset's WebDataset(urls, shardshuffle=...): samples are here the shards. Each worker takes
 // every so many-th shard of the list, through a buffer from which Python's random picks. With several workers, indices
 // are one of each in turn. Without a seed webdataset draws one below kSeedsWithout by random.randint, and each worker
@@ -40,5 +42,8 @@ class WebdatasetSampler final : public Sampler {
 
   const Recipe recipe_;
 };
+
+// For the table in sampler_registry.cc.
+extern const SamplerFamily kWebdatasetFamily;
 
 }  // namespace augur

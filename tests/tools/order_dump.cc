@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "samplers/sampler_description.h"
 #include "samplers/sampler_hint.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 namespace {

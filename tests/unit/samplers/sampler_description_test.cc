@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "samplers/sampler_registry.h"
+
 namespace augur {
 namespace {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "samplers/sampler_description.h"
 #include "samplers/sampler_hint.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 namespace {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samplers/sampler_registry.h"
+
+#include "samplers/dali_sampler.h"
+#include "samplers/keras_sampler.h"
+#include "samplers/other_names.h"
+#include "samplers/torch_names.h"
+#include "samplers/webdataset_sampler.h"
+
+namespace augur {
+namespace {
+
+constexpr RegisteredFamily kRegistry[] = {
+    {.family = &kTorchFamily, .turn = 1},      {.family = &kOtherFamily, .turn = 5},
+    {.family = &kKerasFamily, .turn = 4},      {.family = &kDaliFamily, .turn = 2},
+    {.family = &kWebdatasetFamily, .turn = 3},
+};
+
+}  // namespace
+
+std::span<const RegisteredFamily> SamplerRegistry() { return kRegistry; }
+
+std::vector<NamedSampler> NamedSamplers() {
+  std::vector<NamedSampler> named;
+  for (const RegisteredFamily& row : kRegistry) {
+    named.insert(named.end(), row.family->named.begin(), row.family->named.end());
+  }
+  return named;
+}
+
+}  // namespace augur
