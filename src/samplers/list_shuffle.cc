@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "base/check.h"
+#include "samplers/common_seeds.h"
 #include "samplers/numpy_random.h"
 #include "samplers/python_random.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 namespace {
@@ -35,7 +38,74 @@ IndexOrder SamplesOf(const IndexOrder& batches, uint64_t batch_samples, uint64_t
   return indices;
 }
 
+template <ListShuffler kShuffler, ListEpochs kEpochs>
+SamplerResult MakeListShuffle(const SamplerHint& hint) {
+  if (kShuffler == ListShuffler::kNumpyRandomState) AUGUR_TRY(hint.NeededSeed32().status());
+  AUGUR_TRY_ASSIGN(seed, hint.NeededSeed());
+  return SharedSampler(ListShuffleSampler(
+      {.shuffler = kShuffler, .seed = seed, .epochs = hint.same_epoch ? ListEpochs::kOnce : kEpochs}));
+}
+
+constexpr NamedSampler kListShuffleNames[] = {
+    {.name = "numpy",
+     .what = "numpy.random.seed(seed), then numpy.random.permutation in every epoch; --same-epoch: only once",
+     .make = MakeListShuffle<ListShuffler::kNumpyRandomState, ListEpochs::kContinued>},
+    {.name = "numpy-in-place",
+     .what = "numpy.random.seed(seed), then numpy.random.shuffle of the same list in every epoch",
+     .make = MakeListShuffle<ListShuffler::kNumpyRandomState, ListEpochs::kInPlace>},
+    {.name = "numpy-generator",
+     .what = "g = numpy.random.default_rng(seed), then g.permutation in every epoch; --same-epoch: only once",
+     .make = MakeListShuffle<ListShuffler::kNumpyGenerator, ListEpochs::kContinued>},
+    {.name = "python",
+     .what = "random.seed(seed), then random.shuffle of a list in its first order; --same-epoch: only once",
+     .make = MakeListShuffle<ListShuffler::kPython, ListEpochs::kContinued>},
+    {.name = "python-in-place",
+     .what = "random.seed(seed), then random.shuffle of the same list in every epoch",
+     .make = MakeListShuffle<ListShuffler::kPython, ListEpochs::kInPlace>},
+};
+
+void AddKnownListShuffles(std::vector<KnownSampler>* known) {
+  for (const uint64_t seed : kCommonestSeeds) {
+    for (const auto shuffler :
+         {ListShuffler::kNumpyRandomState, ListShuffler::kPython, ListShuffler::kNumpyGenerator}) {
+      // The first epoch is the same for all ways but one; which way it is, the second epoch shows.
+      for (const auto epochs :
+           {ListEpochs::kOnce, ListEpochs::kContinued, ListEpochs::kInPlace, ListEpochs::kSeedPlusEpoch}) {
+        AddKnown(ListShuffleSampler({.shuffler = shuffler, .seed = seed, .epochs = epochs}),
+                 KnownSampler::Likelihood::kCustom, 1, known);
+      }
+    }
+  }
+}
+
+ListShuffleSampler Fairseq(uint64_t seed, uint32_t batch_samples) {
+  return ListShuffleSampler(
+      {.seed = seed, .epochs = ListEpochs::kSeedPlusEpoch, .batch_samples = batch_samples, .name = "fairseq batches"});
+}
+
+constexpr NamedSampler kListLibraryNames[] = {
+    {.name = "ffcv",
+     .what = "FFCV's OrderOption.RANDOM, seed + epoch",
+     .make = MakeListShuffle<ListShuffler::kNumpyGenerator, ListEpochs::kSeedPlusEpoch>},
+    {.name = "datasets",
+     .what = "Hugging Face datasets, Dataset.shuffle(seed)",
+     .make = MakeListShuffle<ListShuffler::kNumpyGenerator, ListEpochs::kOnce>},
+    {.name = "fairseq",
+     .what = "fairseq's batches, seed + epoch, seed 1 unless given; --batch-size",
+     .make = [](const SamplerHint& hint) -> SamplerResult {
+       // fairseq counts its epochs from 1.
+       return SharedSampler(Fairseq(hint.seed.value_or(1) + 1, static_cast<uint32_t>(hint.batch.value_or(1))));
+     }},
+};
+
+void AddKnownListLibraries(std::vector<KnownSampler>* known) {
+  AddKnown(Fairseq(1, 1), KnownSampler::Likelihood::kCustom, 3, known);
+}
+
 }  // namespace
+
+constinit const SamplerFamily kListShuffleFamily = {.named = kListShuffleNames, .add_known = AddKnownListShuffles};
+constinit const SamplerFamily kListLibraryFamily = {.named = kListLibraryNames, .add_known = AddKnownListLibraries};
 
 ListShuffleSampler::ListShuffleSampler(Recipe recipe) : recipe_(std::move(recipe)) {
   AUGUR_CHECK(recipe_.batch_samples > 0);

@@ -9,6 +9,8 @@
 
 namespace augur {
 
+struct SamplerFamily;
+
 // Who shuffles a list from its end. See NumpyRandomState, NumpyGenerator, PythonRandom.
 enum class ListShuffler {
   kNumpyRandomState,  // seeds below 2^32
@@ -52,5 +54,9 @@ class ListShuffleSampler final : public Sampler {
 
   const Recipe recipe_;
 };
+
+// Scripts that shuffle a list themselves, and libraries that do. For the table in sampler_registry.cc.
+extern const SamplerFamily kListShuffleFamily;
+extern const SamplerFamily kListLibraryFamily;
 
 }  // namespace augur

@@ -10,6 +10,8 @@
 
 namespace augur {
 
+struct SamplerFamily;
+
 // How epochs of random.sample(samples, len(samples)) follow from a seed.
 enum class SampleEpochs {
   kOnce,       // drawn once, read in that order in every epoch
@@ -42,5 +44,8 @@ class PythonSampleSampler final : public Sampler {
 
   const Recipe recipe_;
 };
+
+// random.sample of scripts, and fastai. For the table in sampler_registry.cc.
+extern const SamplerFamily kPythonSampleFamily;
 
 }  // namespace augur

@@ -3,7 +3,9 @@
 
 #include "samplers/dali_sampler.h"
 #include "samplers/keras_sampler.h"
-#include "samplers/other_names.h"
+#include "samplers/list_shuffle.h"
+#include "samplers/python_sampler.h"
+#include "samplers/tf_shuffle.h"
 #include "samplers/torch_names.h"
 #include "samplers/webdataset_sampler.h"
 
@@ -11,9 +13,10 @@ namespace augur {
 namespace {
 
 constexpr RegisteredFamily kRegistry[] = {
-    {.family = &kTorchFamily, .turn = 1},      {.family = &kOtherFamily, .turn = 5},
-    {.family = &kKerasFamily, .turn = 4},      {.family = &kDaliFamily, .turn = 2},
-    {.family = &kWebdatasetFamily, .turn = 3},
+    {.family = &kTorchFamily, .turn = 1},        {.family = &kListShuffleFamily, .turn = 8},
+    {.family = &kPythonSampleFamily, .turn = 6}, {.family = &kListLibraryFamily, .turn = 7},
+    {.family = &kTfFamily, .turn = 4},           {.family = &kKerasFamily, .turn = 5},
+    {.family = &kDaliFamily, .turn = 2},         {.family = &kWebdatasetFamily, .turn = 3},
 };
 
 }  // namespace

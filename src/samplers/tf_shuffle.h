@@ -10,6 +10,8 @@
 
 namespace augur {
 
+struct SamplerFamily;
+
 // How the epochs of a shuffled tf.data.Dataset follow from its seeds.
 enum class TfEpochs {
   kReshuffled,  // reshuffle_each_iteration=True, which is the default: each epoch has seeds of its own
@@ -37,5 +39,8 @@ class TfShuffleSampler final : public Sampler {
   const uint64_t buffer_samples_;
   const TfEpochs epochs_;
 };
+
+// For the table in sampler_registry.cc.
+extern const SamplerFamily kTfFamily;
 
 }  // namespace augur
