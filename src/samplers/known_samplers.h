@@ -31,9 +31,6 @@ struct KnownSampler {
 // the DistributedSampler of the same seed do) are told apart by the second only: try them all.
 std::vector<KnownSampler> KnownSamplers();
 
-// Appends those of torch and the frameworks on it.
-void AddKnownTorchSamplers(std::vector<KnownSampler>* known);
-
 // Appends a sampler that was just made.
 template <typename Made>
 void AddKnown(Made sampler, KnownSampler::Likelihood likelihood, uint64_t epochs, std::vector<KnownSampler>* known) {

@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "samplers/sampler_registry.h"
 #include "samplers/split_sampler.h"
-#include "samplers/torch_names.h"
 #include "samplers/torch_recipes.h"
 
 namespace augur {

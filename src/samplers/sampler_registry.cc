@@ -6,7 +6,7 @@
 #include "samplers/list_shuffle.h"
 #include "samplers/python_sampler.h"
 #include "samplers/tf_shuffle.h"
-#include "samplers/torch_names.h"
+#include "samplers/torch_recipes.h"
 #include "samplers/webdataset_sampler.h"
 
 namespace augur {

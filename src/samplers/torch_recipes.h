@@ -11,7 +11,12 @@
 namespace augur {
 
 // The few ways in which torch and the frameworks on it decide an epoch, each as a recipe without padding. Who uses
-// which, and with what seed, stands in torch_names.cc; what to try unasked, in known_samplers.cc.
+// which, and with what seed, stands in the tables of torch_recipes.cc.
+
+struct SamplerFamily;
+
+// torch and the frameworks on it, each with the defaults of its framework. For the table in sampler_registry.cc.
+extern const SamplerFamily kTorchFamily;
 
 inline std::shared_ptr<const TorchSampler> MakeTorchSampler(TorchRecipe recipe) {
   return std::make_shared<const TorchSampler>(std::move(recipe));

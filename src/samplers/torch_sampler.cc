@@ -88,4 +88,11 @@ uint64_t TorchSampler::OutputsAnEpoch(uint64_t samples) const {
   return run.extra + permutations * TorchPermutationOutputs(samples, recipe_.wide);
 }
 
+std::optional<uint64_t> TorchStreamSeed(const Sampler& sampler) {
+  const auto* torch = dynamic_cast<const TorchSampler*>(&sampler);
+  const auto* drawn = torch == nullptr ? nullptr : std::get_if<DrawnSeed>(&torch->recipe().generator);
+  if (drawn == nullptr) return std::nullopt;
+  return drawn->stream_seed;
+}
+
 }  // namespace augur

@@ -52,4 +52,7 @@ class TorchSampler final : public Sampler {
   const std::unique_ptr<const SeededStream> stream_;  // of DrawnSeed and RunStream; else null
 };
 
+// The seed of the global generator that a TorchSampler draws from; nothing for all others.
+std::optional<uint64_t> TorchStreamSeed(const Sampler& sampler);
+
 }  // namespace augur

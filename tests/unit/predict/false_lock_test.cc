@@ -14,6 +14,7 @@
 #include "predict/job_predictor.h"
 #include "predict/try_known_samplers.h"
 #include "samplers/known_samplers.h"
+#include "samplers/sampler_registry.h"
 #include "samplers/torch_recipes.h"
 #include "unit/predict/test_reads.h"
 
@@ -54,7 +55,7 @@ Known AtOnce(const Known& all) {
 
 Known TorchAtOnce() {
   Known known;
-  AddKnownTorchSamplers(&known);
+  kTorchFamily.add_known(&known);
   return AtOnce(known);
 }
 

@@ -23,6 +23,7 @@
 #include "control/statistics.h"
 #include "datasets/sample_lists.h"
 #include "predict/order_predictor.h"
+#include "samplers/sampler_registry.h"
 #include "samplers/torch_recipes.h"
 #include "unit/datasets/order_fixture.h"
 #include "unit/predict/test_reads.h"
@@ -119,7 +120,7 @@ class OrderPredictorTest : public OrderTest {
     TorchRecipe in_order = FreshSeedRecipe("in the order of the list", 0, 0);
     in_order.draw = TorchRecipe::Draw::kNone;
     known->push_back({.sampler = MakeTorchSampler(std::move(in_order)), .epochs = 1});
-    AddKnownTorchSamplers(known.get());
+    kTorchFamily.add_known(known.get());
     known_ = std::move(known);
   }
   void TearDown() override {
