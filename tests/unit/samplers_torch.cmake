@@ -4,9 +4,11 @@ augur_test(samplers_torch
   unit/samplers/mt19937_test.cc
   unit/samplers/sampler_description_test.cc
   unit/samplers/rank_subset_test.cc
+  unit/samplers/sampler_registry_test.cc
   unit/samplers/torch_permutation_test.cc
   unit/samplers/torch_sampler_test.cc
   LAYERS samplers)
+target_compile_definitions(samplers_torch_test PRIVATE AUGUR_SHUFFLES_MD="${PROJECT_SOURCE_DIR}/src/samplers/SHUFFLES.md")
 
 # For the tests that compare with the real libraries; it lies beside the programs, where they look for it.
 add_executable(order_dump tools/order_dump.cc)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samplers/known_samplers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,11 +14,35 @@
 namespace augur {
 namespace {
 
+using ::testing::ElementsAre;
+
 TEST(KnownSamplersTest, TheLikeliestComeFirst) {
   const std::vector<KnownSampler> known = KnownSamplers();
   ASSERT_FALSE(known.empty());
   EXPECT_TRUE(std::ranges::is_sorted(known, {}, &KnownSampler::likelihood));
   EXPECT_EQ(known.front().sampler->Describe(), "torch DistributedSampler, seed 0 + epoch");
+}
+
+// The order decides which of two that agree equally is believed, and how soon.
+TEST(KnownSamplersTest, LibrariesAreTriedInTheirTurn) {
+  using Likelihood = KnownSampler::Likelihood;
+  // The first words of what the samplers say of themselves, in the order in which each comes first.
+  const auto libraries = [known = KnownSamplers()](Likelihood likelihood) {
+    std::vector<std::string> words;
+    for (const KnownSampler& one : known) {
+      const std::string text = one.sampler->Describe();
+      const std::string word = text.substr(0, text.find_first_of(" ,"));
+      if (one.likelihood == likelihood && std::ranges::find(words, word) == words.end()) words.push_back(word);
+    }
+    return words;
+  };
+  EXPECT_THAT(libraries(Likelihood::kDefault),
+              ElementsAre("torch", "transformers", "accelerate", "Ultralytics", "RepeatAugSampler", "DALI"));
+  EXPECT_THAT(libraries(Likelihood::kCustom), ElementsAre("torch", "torchdata", "Ultralytics", "webdataset", "Keras",
+                                                          "fastai", "Python", "fairseq", "numpy"));
+  EXPECT_THAT(libraries(Likelihood::kVariant), ElementsAre("tf.data"));
+  EXPECT_THAT(libraries(Likelihood::kDistant), ElementsAre("torch", "transformers", "accelerate", "Ultralytics",
+                                                           "RepeatAugSampler", "torchdata", "DALI", "tf.data"));
 }
 
 TEST(KnownSamplersTest, EachGivesABeginningOfItsEpochs) {
