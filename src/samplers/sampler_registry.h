@@ -29,7 +29,7 @@ struct NamedSampler {
 };
 
 // SamplerFamily is what AugurFS knows of the samplers of one library, or of scripts that shuffle in one way. The file
-// of the sampler defines it as a constant, and the table in sampler_registry.cc has a row for it.
+// of the sampler defines it as a constant, and the table in sampler_registry.cc has a row for it. Immutable.
 struct SamplerFamily {
   std::span<const NamedSampler> named;
   // Appends the samplers that prediction tries without a hint, with their seeds, in the order of the trials. Null:
