@@ -10,7 +10,7 @@
 
 #include "predict/best_guess.h"
 #include "samplers/end_shuffle_search.h"
-#include "samplers/keras_sampler.h"
+#include "samplers/sampler_registry.h"
 
 namespace augur {
 namespace {
@@ -19,32 +19,16 @@ constexpr uint64_t kSeeds = 1'000'000;
 // Keras' second shuffle has a buffer of 8 batches, 512 samples for a batch of 64, and parallel threads come 64 apart.
 constexpr uint64_t kSlack = 512 + 64;
 constexpr uint64_t kRange = 256;
-constexpr uint32_t kBatches[] = {32, 64, 128, 16, 256, 8, 0};
 
-// How epochs may be drawn with the seed, those with the same first epoch together.
-std::vector<Guess> GuessesOf(ListShuffler shuffler, uint64_t seed) {
-  std::vector<Guess> guesses;
-  for (const ListEpochs epochs :
-       {ListEpochs::kOnce, ListEpochs::kInPlace, ListEpochs::kContinued, ListEpochs::kSeedPlusEpoch}) {
-    guesses.push_back({.sampler = std::make_shared<const ListShuffleSampler>(
-                           ListShuffleSampler::Recipe{.shuffler = shuffler, .seed = seed, .epochs = epochs})});
-  }
-  if (shuffler != ListShuffler::kNumpyRandomState) return guesses;
-  for (const KerasImageSampler::Recipe& recipe : KerasRecipes(static_cast<uint32_t>(seed), kBatches)) {
-    guesses.push_back({.sampler = std::make_shared<const KerasImageSampler>(recipe)});
-  }
-  return guesses;
-}
-
-// The guess that agrees best, and those that agree as well. The seed is believed already, so any will do.
-IdentifiedOrder BestFinding(const CandidateScorer& test, const std::vector<Guess>& guesses) {
+// The sampler that agrees best, and those that agree as well. The seed is believed already, so any will do.
+IdentifiedOrder BestFinding(const CandidateScorer& test, const std::vector<std::shared_ptr<const Sampler>>& samplers) {
   std::vector<double> bits;
-  bits.reserve(guesses.size());
-  for (const Guess& guess : guesses) bits.push_back(test.Try(*guess.sampler, guess.epoch));
+  bits.reserve(samplers.size());
+  for (const auto& sampler : samplers) bits.push_back(test.Try(*sampler, 0));
   const auto best = static_cast<size_t>(std::ranges::max_element(bits) - bits.begin());
-  IdentifiedOrder finding = MakeFinding(test.shared_list(), guesses[best]);
-  for (size_t i = best + 1; i < guesses.size(); ++i) {
-    if (bits[i] == bits[best]) finding.others.push_back(guesses[i]);
+  IdentifiedOrder finding = MakeFinding(test.shared_list(), {.sampler = samplers[best]});
+  for (size_t i = best + 1; i < samplers.size(); ++i) {
+    if (bits[i] == bits[best]) finding.others.push_back({.sampler = samplers[i]});
   }
   return finding;
 }
@@ -73,7 +57,7 @@ std::optional<SearchJob> MakeListSeedJob(const CandidateScorer& test, ListShuffl
   job.on_done = [&test, shuffler, bits, done = std::move(done)](const SearchOutcome& outcome) {
     std::optional<IdentifiedOrder> finding;
     if (outcome.end == SearchEnd::kFound) {
-      finding = BestFinding(test, GuessesOf(shuffler, outcome.result));
+      finding = BestFinding(test, SamplersOfSeed(shuffler, outcome.result));
       finding->bits = bits - std::log2(static_cast<double>(kSeeds));
     }
     done(std::move(finding));

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <vector>
 
+#include "samplers/list_shuffle.h"
 #include "samplers/numpy_random.h"
 #include "samplers/sampler_registry.h"
 #include "samplers/tf_shuffle.h"
@@ -14,9 +17,11 @@ namespace {
 constexpr uint64_t kBatchesInBuffer = 8;
 constexpr uint64_t kBufferWithoutBatches = 1024;
 
-// What prediction tries: seeds of the tutorials of TensorFlow and Keras, and usual batches.
+// What prediction tries: seeds of the tutorials of TensorFlow and Keras with usual batches, and more batches with a
+// seed that a search has found.
 constexpr uint32_t kTutorialSeeds[] = {123, 1337, 42};
 constexpr uint32_t kUsualBatches[] = {32, 64, 128};
+constexpr uint32_t kAllBatches[] = {32, 64, 128, 16, 256, 8, 0};
 
 // Keeps the part of the list that is read: Python's int(split * len(list)) files at the end are for validation.
 void KeepPart(const KerasImageSampler::Recipe& recipe, IndexOrder* list) {
@@ -41,6 +46,21 @@ constexpr NamedSampler kKerasNames[] = {
     {.name = "keras-2", .what = "the same of Keras before 3.3", .make = MakeKeras<false>},
 };
 
+// How image_dataset_from_directory may shuffle with this seed, the likeliest first: all files, and the training part
+// beside a fifth for validation, each with these batches and as before Keras 3.3.
+std::vector<KerasImageSampler::Recipe> KerasRecipes(uint32_t seed, std::span<const uint32_t> batches_samples) {
+  using Part = KerasImageSampler::Part;
+  std::vector<KerasImageSampler::Recipe> recipes;
+  for (const double split : {0.0, 0.2}) {
+    const Part part = split > 0 ? Part::kTraining : Part::kAll;
+    for (const uint32_t batch : batches_samples) {
+      recipes.push_back({.seed = seed, .batch_samples = batch, .validation_split = split, .part = part});
+    }
+    recipes.push_back({.seed = seed, .second_shuffle = false, .validation_split = split, .part = part});
+  }
+  return recipes;
+}
+
 void AddKnownKeras(std::vector<KnownSampler>* known) {
   for (const uint32_t seed : kTutorialSeeds) {
     for (const KerasImageSampler::Recipe& recipe : KerasRecipes(seed, kUsualBatches)) {
@@ -49,9 +69,17 @@ void AddKnownKeras(std::vector<KnownSampler>* known) {
   }
 }
 
+void AddKerasOfSeed(ListShuffler shuffler, uint64_t seed, std::vector<std::shared_ptr<const Sampler>>* samplers) {
+  if (shuffler != ListShuffler::kNumpyRandomState) return;
+  for (const KerasImageSampler::Recipe& recipe : KerasRecipes(static_cast<uint32_t>(seed), kAllBatches)) {
+    samplers->push_back(SharedSampler(KerasImageSampler(recipe)));
+  }
+}
+
 }  // namespace
 
-constinit const SamplerFamily kKerasFamily = {.named = kKerasNames, .add_known = AddKnownKeras};
+constinit const SamplerFamily kKerasFamily = {
+    .named = kKerasNames, .add_known = AddKnownKeras, .add_of_seed = AddKerasOfSeed};
 
 uint64_t KerasImageSampler::buffer_samples() const {
   if (!recipe_.second_shuffle) return 0;
@@ -82,19 +110,6 @@ std::string KerasImageSampler::Describe() const {
   if (recipe_.part == Part::kTraining) text += ", training part";
   if (recipe_.part == Part::kValidation) text += ", validation part";
   return text;
-}
-
-std::vector<KerasImageSampler::Recipe> KerasRecipes(uint32_t seed, std::span<const uint32_t> batches_samples) {
-  using Part = KerasImageSampler::Part;
-  std::vector<KerasImageSampler::Recipe> recipes;
-  for (const double split : {0.0, 0.2}) {
-    const Part part = split > 0 ? Part::kTraining : Part::kAll;
-    for (const uint32_t batch : batches_samples) {
-      recipes.push_back({.seed = seed, .batch_samples = batch, .validation_split = split, .part = part});
-    }
-    recipes.push_back({.seed = seed, .second_shuffle = false, .validation_split = split, .part = part});
-  }
-  return recipes;
 }
 
 uint32_t KerasSeedAfter(uint32_t global_seed) {

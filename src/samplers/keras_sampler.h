@@ -4,9 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "samplers/sampler.h"
 
@@ -50,10 +48,6 @@ class KerasImageSampler final : public Sampler {
  private:
   const Recipe recipe_;
 };
-
-// How image_dataset_from_directory may shuffle with this seed, the likeliest first: all files, and the training part
-// beside a fifth for validation, each with these batches and as before Keras 3.3.
-std::vector<KerasImageSampler::Recipe> KerasRecipes(uint32_t seed, std::span<const uint32_t> batches_samples);
 
 // The seed that image_dataset_from_directory draws when it is given none and numpy.random.seed(global_seed), which
 // keras.utils.set_random_seed calls, was the last that touched NumPy's generator.

@@ -78,6 +78,14 @@ void AddKnownListShuffles(std::vector<KnownSampler>* known) {
   }
 }
 
+void AddListShufflesOfSeed(ListShuffler shuffler, uint64_t seed,
+                           std::vector<std::shared_ptr<const Sampler>>* samplers) {
+  for (const auto epochs :
+       {ListEpochs::kOnce, ListEpochs::kInPlace, ListEpochs::kContinued, ListEpochs::kSeedPlusEpoch}) {
+    samplers->push_back(SharedSampler(ListShuffleSampler({.shuffler = shuffler, .seed = seed, .epochs = epochs})));
+  }
+}
+
 ListShuffleSampler Fairseq(uint64_t seed, uint32_t batch_samples) {
   return ListShuffleSampler(
       {.seed = seed, .epochs = ListEpochs::kSeedPlusEpoch, .batch_samples = batch_samples, .name = "fairseq batches"});
@@ -104,7 +112,8 @@ void AddKnownListLibraries(std::vector<KnownSampler>* known) {
 
 }  // namespace
 
-constinit const SamplerFamily kListShuffleFamily = {.named = kListShuffleNames, .add_known = AddKnownListShuffles};
+constinit const SamplerFamily kListShuffleFamily = {
+    .named = kListShuffleNames, .add_known = AddKnownListShuffles, .add_of_seed = AddListShufflesOfSeed};
 constinit const SamplerFamily kListLibraryFamily = {.named = kListLibraryNames, .add_known = AddKnownListLibraries};
 
 ListShuffleSampler::ListShuffleSampler(Recipe recipe) : recipe_(std::move(recipe)) {

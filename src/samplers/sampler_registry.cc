@@ -31,4 +31,12 @@ std::vector<NamedSampler> NamedSamplers() {
   return named;
 }
 
+std::vector<std::shared_ptr<const Sampler>> SamplersOfSeed(ListShuffler shuffler, uint64_t seed) {
+  std::vector<std::shared_ptr<const Sampler>> samplers;
+  for (const RegisteredFamily& row : kRegistry) {
+    if (row.family->add_of_seed != nullptr) row.family->add_of_seed(shuffler, seed, &samplers);
+  }
+  return samplers;
+}
+
 }  // namespace augur

@@ -15,6 +15,8 @@
 
 namespace augur {
 
+enum class ListShuffler;  // samplers/list_shuffle.h
+
 using SamplerResult = Result<std::shared_ptr<const Sampler>>;
 
 // A sampler that users can name, and how it is made of a hint. Its epochs follow each other as Sampler::Take says, and
@@ -35,6 +37,10 @@ struct SamplerFamily {
   // Appends the samplers that prediction tries without a hint, with their seeds, in the order of the trials. Null:
   // none.
   void (*add_known)(std::vector<KnownSampler>* known) = nullptr;
+  // Appends the samplers that may be it when a search has found the seed of a shuffle from a list's end
+  // (EndShuffleSearch), those with the same first epoch together. Null: none.
+  void (*add_of_seed)(ListShuffler shuffler, uint64_t seed,
+                      std::vector<std::shared_ptr<const Sampler>>* samplers) = nullptr;
 };
 
 // A row of the registry.
@@ -50,5 +56,8 @@ std::span<const RegisteredFamily> SamplerRegistry();
 
 // All samplers that users can name, in that order.
 std::vector<NamedSampler> NamedSamplers();
+
+// All samplers that may shuffle a list from its end with this seed, the likeliest first.
+std::vector<std::shared_ptr<const Sampler>> SamplersOfSeed(ListShuffler shuffler, uint64_t seed);
 
 }  // namespace augur

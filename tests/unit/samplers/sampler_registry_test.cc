@@ -12,12 +12,17 @@
 #include <string_view>
 #include <vector>
 
+#include "samplers/list_shuffle.h"
 #include "samplers/sampler_description.h"
 
 namespace augur {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 // Replacement and repeats give some samples more than once.
 constexpr std::string_view kNoPermutations[] = {"replacement", "timm-repeat", "torchvision-repeat"};
@@ -102,6 +107,22 @@ TEST(SamplerRegistryTest, EachFamilyHasItsOwnTurn) {
     EXPECT_TRUE(turns.insert(row.turn).second) << row.turn;
     EXPECT_FALSE(row.family->named.empty()) << row.turn;
   }
+}
+
+TEST(SamplerRegistryTest, ASeedThatWasSearchedForMayBeOfAListOrOfKeras) {
+  const auto texts = [](ListShuffler shuffler) {
+    std::vector<std::string> all;
+    for (const auto& sampler : SamplersOfSeed(shuffler, 77)) all.push_back(sampler->Describe());
+    return all;
+  };
+  const std::vector<std::string> python = texts(ListShuffler::kPython);
+  EXPECT_THAT(python, SizeIs(4));
+  EXPECT_THAT(python, Each(StartsWith("Python random.shuffle, seed 77")));
+  const std::vector<std::string> numpy = texts(ListShuffler::kNumpyRandomState);
+  EXPECT_THAT(numpy, SizeIs(20));
+  EXPECT_THAT(numpy, Each(AnyOf(StartsWith("numpy RandomState shuffle, seed 77"),
+                                StartsWith("Keras image_dataset_from_directory, seed 77"))));
+  EXPECT_THAT(numpy.front(), StartsWith("numpy"));
 }
 
 }  // namespace
