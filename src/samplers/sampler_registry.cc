@@ -13,10 +13,14 @@ namespace augur {
 namespace {
 
 constexpr RegisteredFamily kRegistry[] = {
-    {.family = &kTorchFamily, .turn = 1},        {.family = &kListShuffleFamily, .turn = 8},
-    {.family = &kPythonSampleFamily, .turn = 6}, {.family = &kListLibraryFamily, .turn = 7},
-    {.family = &kTfFamily, .turn = 4},           {.family = &kKerasFamily, .turn = 5},
-    {.family = &kDaliFamily, .turn = 2},         {.family = &kWebdatasetFamily, .turn = 3},
+    {.family = &kTorchFamily, .turn = 1},         // torch and the frameworks on it
+    {.family = &kListShuffleFamily, .turn = 8},   // scripts that shuffle by NumPy or Python
+    {.family = &kPythonSampleFamily, .turn = 6},  // random.sample, fastai
+    {.family = &kListLibraryFamily, .turn = 7},   // FFCV, Hugging Face datasets, fairseq
+    {.family = &kTfFamily, .turn = 4},            // tf.data
+    {.family = &kKerasFamily, .turn = 5},         // image_dataset_from_directory
+    {.family = &kDaliFamily, .turn = 2},          // readers.file
+    {.family = &kWebdatasetFamily, .turn = 3},    // shards
 };
 
 }  // namespace
