@@ -422,14 +422,14 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.observe = ReadObserve(values.Text("-o observe"));
   options.predict = values.Text("-o predict") == "on";
   options.stock = values.Text("-o stock") == "on";
-  options.cache = ReadCachePlace(values.Text("-o cache"));
-  options.cache_bytes = values.Number("-o cache-size");
-  options.cache_group = values.Text("-o cache-group");
-  options.cache_outlives = values.Given("-o cache-outlives");
-  if (options.cache_outlives && options.cache != CachePlace::kShm) {
+  options.cache.place = ReadCachePlace(values.Text("-o cache"));
+  options.cache.bytes = values.Number("-o cache-size");
+  options.cache.group = values.Text("-o cache-group");
+  options.cache.outlives = values.Given("-o cache-outlives");
+  if (options.cache.outlives && options.cache.place != CachePlace::kShm) {
     return Status(Code::kInvalid, "-o cache-outlives: only what is kept in /dev/shm outlives a mount: add cache=shm");
   }
-  if (values.Given("-o cache-group") && options.cache != CachePlace::kShm) {
+  if (values.Given("-o cache-group") && options.cache.place != CachePlace::kShm) {
     return Status(Code::kInvalid, "-o cache-group: only what is kept in /dev/shm is shared: add cache=shm");
   }
   options.io = ReadEngineKind(values.Text("-o io"));

@@ -23,6 +23,13 @@ enum class Observe { kNone, kOpen };
 // Where records are kept: in memory of the daemon, in /dev/shm where mounts of one store share them, or nowhere.
 enum class CachePlace { kRam, kShm, kNone };
 
+struct CacheOptions {
+  CachePlace place = CachePlace::kRam;
+  uint64_t bytes = 0;     // 0: what the other parts of the memory leave
+  bool outlives = false;  // what is in /dev/shm stays when the last mount ends
+  std::string group;      // whose users share what is in /dev/shm; empty: this user alone
+};
+
 // A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
 // holds 0 or nothing.
 struct AugurfsOptions {
@@ -44,11 +51,8 @@ struct AugurfsOptions {
   EngineKind io = EngineKind::kAuto;
   bool predict = true;
   bool stock = true;
-  CachePlace cache = CachePlace::kRam;
-  uint64_t cache_bytes = 0;             // 0: what the other parts of the memory leave
+  CacheOptions cache;
   std::string run_as;                   // the user as whom root serves; empty: as who started it
-  bool cache_outlives = false;          // what is in /dev/shm stays when the last mount ends
-  std::string cache_group;              // whose users share what is in /dev/shm; empty: this user alone
   std::string log_path;                 // empty: syslog, or stderr in the foreground
   uint64_t read_ahead_bytes = 1 << 20;  // only root can set it
   unsigned threads = 0;                 // 0: as many as cores, at least 2

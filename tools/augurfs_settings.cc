@@ -173,20 +173,20 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   settings.order_bytes_max = std::min(std::max(needs.order_bytes, kOrdersEnough), rest / kOrdersShare);
   rest -= settings.order_bytes_max;
   const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
-  if (options.cache != CachePlace::kNone) {
+  if (options.cache.place != CachePlace::kNone) {
     settings.kept_bytes = rest - stock;
-    if (options.cache_bytes > settings.kept_bytes) {
+    if (options.cache.bytes > settings.kept_bytes) {
       settings.notes.push_back("cache-size: " + FormatSize(settings.kept_bytes) + " instead of " +
-                               FormatSize(options.cache_bytes) + ", for the memory budget of " +
+                               FormatSize(options.cache.bytes) + ", for the memory budget of " +
                                FormatSize(settings.memory_bytes) + ": raise memory= too");
-    } else if (options.cache_bytes != 0) {
-      settings.kept_bytes = options.cache_bytes;
+    } else if (options.cache.bytes != 0) {
+      settings.kept_bytes = options.cache.bytes;
     }
     if (settings.kept_bytes < kKeptMin) settings.kept_bytes = 0;
   }
   settings.stock_bytes = options.stock ? rest - settings.kept_bytes : 0;
   // The shared cache has one size for all mounts, and a size that was asked for is kept to.
-  if (settings.kept_bytes > 0 && options.cache == CachePlace::kRam && options.cache_bytes == 0) {
+  if (settings.kept_bytes > 0 && options.cache.place == CachePlace::kRam && options.cache.bytes == 0) {
     settings.lent_bytes =
         settings.stock_bytes - std::min(settings.stock_bytes, std::max(settings.stock_bytes / 3, kStockEnough));
   }

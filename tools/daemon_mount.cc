@@ -24,8 +24,8 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
     if (geteuid() == 0) run_as = std::move(user);
   }
   std::optional<gid_t> cache_group;
-  if (!options.cache_group.empty()) {
-    AUGUR_TRY_ASSIGN(number, GroupNumber(options.cache_group));
+  if (!options.cache.group.empty()) {
+    AUGUR_TRY_ASSIGN(number, GroupNumber(options.cache.group));
     cache_group = number;
   }
   AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options.mountpoint,

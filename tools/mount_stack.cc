@@ -125,10 +125,10 @@ void MountStack::OpenRetainedCache() {
                                     .store_path = options_.store,
                                     .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
                                     .group = mount_.cache_group(),
-                                    .outlives = options_.cache_outlives,
+                                    .outlives = options_.cache.outlives,
                                     .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
                                     .memory_available = {}};
-  if (options_.cache == CachePlace::kShm) {
+  if (options_.cache.place == CachePlace::kShm) {
     const Result<std::string> folder = SharedMemoryFolder(mount_.cache_group());
     if (folder.ok()) {
       options.place = RetainedCache::Place::kShm;
@@ -163,7 +163,7 @@ Status MountStack::MakePrefetcher() {
                                                                .lent_bytes_max = settings_.lent_bytes,
                                                                .order_bytes_max = settings_.order_bytes_max,
                                                                .left_bytes_max = left_bytes_max,
-                                                               .keeps_read = options_.cache == CachePlace::kShm,
+                                                               .keeps_read = options_.cache.place == CachePlace::kShm,
                                                                .opens_asked = options_.observe == Observe::kOpen,
                                                                .own_process = static_cast<uint32_t>(helper_->pid()),
                                                                .reads_max = kReadsInFlight,

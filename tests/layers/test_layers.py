@@ -4,6 +4,7 @@
 import os
 import pathlib
 
+import class_sizes
 import layer_checks as checks
 import pytest
 import type_names
@@ -51,6 +52,10 @@ def test_every_test_is_in_the_build():
 
 def test_no_type_name_is_there_twice():
     none(type_names.check_type_names(ROOT))
+
+
+def test_no_class_is_too_large():
+    none(class_sizes.check_class_sizes(ROOT))
 
 
 # The checks: each is shown a small project with one violation, and the same project without it.
@@ -167,3 +172,18 @@ def test_a_test_outside_the_build_is_caught(tmp_path):
 def test_a_type_name_that_is_there_twice_is_caught(tmp_path, one, other, twice):
     found = type_names.check_type_names(project(tmp_path, {"src/io/slot.h": one, "tools/slot.cc": other}))
     assert len(found) == twice and all("src/io/slot.h and in tools/slot.cc" in text for text in found), found
+
+
+@pytest.mark.parametrize("members, large", [
+    ("int a_;\n" * 30, False),
+    ("int a_;\n" * 31, True),
+    ("std::function<void(int)> f_ = {};\nint b_ AUGUR_GUARDED_BY(mu_) = 0;\n" * 15, False),
+    ("void F(int a = 0) const;\n" * 40, False),
+    ("void F(int a = 0) const;\n" * 41, True),
+    ("int f() const { return a_; }\nT(int a) : a_(a), b_{a} {}\n" * 20, False),
+    ("int f() const { return a_; }\nT(int a) : a_(a), b_{a} {}\n" * 21, True),
+    ("using F = int;\nstruct S { int a; };\nstatic constexpr int kA = f(1);\nenum class E { kA };\n" * 41, False),
+])
+def test_a_class_that_is_too_large_is_caught(tmp_path, members, large):
+    found = class_sizes.check_class_sizes(project(tmp_path, {"src/io/slot.h": "class Slot {\n public:\n" + members + "};\n"}))
+    assert len(found) == large and all("src/io/slot.h: Slot has" in text for text in found), found

@@ -40,7 +40,7 @@ TEST(AugurfsOptionsTest, DefaultsAreThoseOfTheManual) {
   EXPECT_EQ(options->observe, Observe::kNone);
   EXPECT_EQ(options->io, EngineKind::kAuto);
   EXPECT_EQ(options->log_path, "");
-  EXPECT_EQ(options->cache_group, "");
+  EXPECT_EQ(options->cache.group, "");
   EXPECT_EQ(options->read_ahead_bytes, 1048576U);
   EXPECT_EQ(options->threads, 0U);
   EXPECT_EQ(options->generation, 0U);
@@ -83,7 +83,7 @@ TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {
 TEST(AugurfsOptionsTest, AGroupSharesOnlyWhatIsInSharedMemory) {
   const Result<AugurfsOptions> options = Parse({"store", "mnt", "-o", "cache=shm,cache-group=lab"});
   ASSERT_TRUE(options.ok()) << options.status().text();
-  EXPECT_EQ(options->cache_group, "lab");
+  EXPECT_EQ(options->cache.group, "lab");
   EXPECT_THAT(ErrorOf({"s", "m", "-o", "cache-group=lab"}), HasSubstr("add cache=shm"));
   EXPECT_THAT(ErrorOf({"s", "m", "-o", "cache=ram,cache-group=lab"}), HasSubstr("add cache=shm"));
 }
@@ -91,8 +91,8 @@ TEST(AugurfsOptionsTest, AGroupSharesOnlyWhatIsInSharedMemory) {
 TEST(AugurfsOptionsTest, OnlySharedMemoryOutlivesAMount) {
   const Result<AugurfsOptions> options = Parse({"store", "mnt", "-o", "cache=shm,cache-outlives"});
   ASSERT_TRUE(options.ok()) << options.status().text();
-  EXPECT_TRUE(options->cache_outlives);
-  EXPECT_FALSE(Parse({"store", "mnt", "-o", "cache=shm"})->cache_outlives);
+  EXPECT_TRUE(options->cache.outlives);
+  EXPECT_FALSE(Parse({"store", "mnt", "-o", "cache=shm"})->cache.outlives);
   EXPECT_THAT(ErrorOf({"s", "m", "-o", "cache-outlives"}), HasSubstr("add cache=shm"));
 }
 
