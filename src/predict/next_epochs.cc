@@ -28,7 +28,7 @@ Guess Fresh(uint32_t seed, uint64_t step) {
   return {.sampler = MakeTorchSampler(FreshSeedRecipe("torch generator", seed, step)), .epoch = 1};
 }
 
-Guess Run(uint32_t seed, uint32_t offset, bool trailing, uint64_t extra) {
+Guess RunGuess(uint32_t seed, uint32_t offset, bool trailing, uint64_t extra) {
   TorchRecipe recipe{.name = "torch generator of the whole run",
                      .generator = RunStream{.seed = seed, .offset = offset, .trailing = trailing, .extra = extra},
                      .shape = {}};
@@ -92,7 +92,7 @@ std::vector<Guess> GuessesAfter(const IdentifiedOrder& finding, const std::vecto
   for (const StreamPosition& place : places) AddChained(place, epochs, &guesses);
   guesses.push_back(Fresh(*finding.seed, 1));
   for (const bool trailing : {true, false}) {
-    for (const uint64_t extra : {0, 2, 4}) guesses.push_back(Run(*finding.seed, finding.offset, trailing, extra));
+    for (const uint64_t extra : {0, 2, 4}) guesses.push_back(RunGuess(*finding.seed, finding.offset, trailing, extra));
   }
   guesses.push_back(Fresh(*finding.seed, 0));
   return guesses;

@@ -4,7 +4,6 @@
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX's
 
 #include <algorithm>
-#include <chrono>
 #include <future>
 
 #include "base/limited_log.h"
@@ -15,7 +14,8 @@
 namespace augur {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery(500);
+// Look is called as often while accesses come.
+constexpr uint64_t kLookEveryUs = 500'000;
 
 // CLOCK_BOOTTIME, to which start times of processes refer.
 uint64_t BootTimeUs() {
@@ -23,10 +23,6 @@ uint64_t BootTimeUs() {
   clock_gettime(CLOCK_BOOTTIME, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
-
-// While the OrderPredictor sleeps, a reader of hot data does not wake it: it wakes for as many accesses as can be of
-// cold data.
-constexpr size_t kAccessesToHurry = 16;
 
 // Reads of an epoch that is not understood that are kept, for each file that there is memory for: a sampler with
 // replacement may draw more than the list has, and the open of a file is not always known for that of the READ.
@@ -62,7 +58,8 @@ OrderPredictor::OrderPredictor(std::shared_ptr<const Store> store, PredictedOrde
       watch_(&processes_),
       lists_(store_, ListLimits(options_)),
       known_(options_.known ? options_.known : std::make_shared<const std::vector<KnownSampler>>(AllKnown())),
-      forecast_(orders) {}
+      forecast_(orders),
+      queue_(options_.accesses_max, statistics) {}
 
 OrderPredictor::~OrderPredictor() { Stop(); }
 
@@ -87,40 +84,21 @@ Status OrderPredictor::Start() {
 }
 
 void OrderPredictor::Stop() {
-  {
-    const MutexLock lock(mu_);
-    stopping_ = true;
-    posted_.NotifyOne();
-  }
+  queue_.Stop();
   if (thread_.joinable()) thread_.join();
   searcher_.reset();
 }
 
 void OrderPredictor::SawRead(uint32_t view, EntryNumber file, uint32_t reader) {
-  const uint64_t now_us = NowUs();
-  const MutexLock lock(mu_);
-  Add({.file = file, .view = view, .reader = reader, .read = true, .time_us = now_us});
+  queue_.AddRead(view, file, reader, NowUs());
 }
 
 void OrderPredictor::SawOpened(uint32_t view, std::span<const EntryNumber> files) {
-  const uint64_t now_us = NowUs();
-  const MutexLock lock(mu_);
-  for (const EntryNumber file : files) {
-    Add({.file = file, .view = view, .reader = 0, .read = false, .time_us = now_us});
-  }
-}
-
-void OrderPredictor::Add(const Access& access) {
-  if (accesses_.size() >= options_.accesses_max) {
-    ++accesses_dropped_;
-    return statistics_.Add(Stat::kAccessesDropped, 1);
-  }
-  if (accesses_.size() == (unhurried_ ? kAccessesToHurry : 0)) posted_.NotifyOne();
-  accesses_.push_back(access);
+  queue_.AddOpens(view, files, NowUs());
 }
 
 void OrderPredictor::AddHint(SamplerDescription hint) {
-  Post([this, hint = std::make_shared<SamplerDescription>(std::move(hint))] {
+  queue_.Post([this, hint = std::make_shared<SamplerDescription>(std::move(hint))] {
     std::unordered_map<JobId, uint32_t> running;
     for (auto& [id, job] : jobs_) {
       if (const std::optional<EpochStart> epoch = watch_.Running(id)) running[id] = epoch->pass;
@@ -141,47 +119,28 @@ uint64_t OrderPredictor::NowUs() const { return options_.clock_us ? options_.clo
 void OrderPredictor::Flush() {
   for (int i = 0; i < 2; ++i) {
     const auto taken = std::make_shared<std::promise<void>>();
-    Post([taken] { taken->set_value(); });
+    queue_.Post([taken] { taken->set_value(); });
     taken->get_future().wait();
   }
 }
 
-void OrderPredictor::Post(std::function<void()> event) {
-  const MutexLock lock(mu_);
-  events_.push_back(std::move(event));
-  posted_.NotifyOne();
-}
-
 void OrderPredictor::Run() {
-  std::vector<Access> accesses;
-  std::deque<std::function<void()>> events;
-  uint64_t dropped = 0;  // behind `accesses`
-  while (true) {
-    {
-      const MutexLock lock(mu_);
-      if (accesses_.empty() && events_.empty() && !stopping_) posted_.WaitFor(mu_, kLookEvery);
-      accesses.swap(accesses_);
-      dropped = std::exchange(accesses_dropped_, 0);
-      if (stopping_) break;
-      events.swap(events_);
-    }
-    for (const std::function<void()>& event : events) event();
-    events.clear();
-    sighted_ += accesses.size();
-    for (const Access& access : accesses) asleep_ ? TakeWhileAsleep(access) : Take(access);
-    if (dropped > 0) TakeGap(dropped);
-    const bool quiet = accesses.empty();
-    accesses.clear();
+  AccessQueue::Batch batch;
+  while (queue_.Take(asleep_, &batch)) {
+    for (const std::function<void()>& event : batch.events) event();
+    sighted_ += batch.accesses.size();
+    for (const Access& access : batch.accesses) asleep_ ? TakeWhileAsleep(access) : Take(access);
+    if (batch.dropped > 0) TakeGap(batch.dropped);
     const uint64_t now_us = NowUs();
-    if (quiet || now_us - looked_us_ > static_cast<uint64_t>(kLookEvery.count()) * 1000) Look();
+    if (batch.accesses.empty() || now_us - looked_us_ > kLookEveryUs) Look();
     LookAtHeat(now_us);
     if (!IsHot()) AskAll();
     ForgetDouble();
     Publish();
   }
   // A mount that is taken away as soon as the script has ended does not see its processes go.
-  if (!asleep_) std::ranges::for_each(accesses, [this](const Access& access) { Take(access); });
-  if (dropped > 0) TakeGap(dropped);
+  if (!asleep_) std::ranges::for_each(batch.accesses, [this](const Access& access) { Take(access); });
+  if (batch.dropped > 0) TakeGap(batch.dropped);
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
     RecordSeen(*job, nullptr);

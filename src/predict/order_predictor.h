@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,11 +19,13 @@
 #include "control/statistics.h"
 #include "control/status_screen.h"
 #include "datasets/sample_lists.h"
+#include "predict/access_queue.h"
 #include "predict/ask_budget.h"
 #include "predict/data_heat.h"
 #include "predict/forecast_publisher.h"
 #include "predict/hints.h"
 #include "predict/job_predictor.h"
+#include "predict/order_predictor_options.h"
 #include "predict/order_search.h"
 #include "prefetch/predicted_orders.h"
 #include "readers/epochs.h"
@@ -35,42 +36,6 @@
 #include "seed_search/searcher.h"
 
 namespace augur {
-
-// Memory that lists of so many files take at most. Measured with a million files: 200 bytes a file. Of it 8 are the
-// list, 12 each of three epochs' orders, 64 what is recorded, and the rest what comes and goes while an order is made;
-// epochs that are twice as long as the list, which samplers with weights may draw, take 40 more. Beside it there are
-// the generators of known samplers.
-constexpr uint64_t kPredictionBytesAFile = 240;
-constexpr uint64_t PredictionBytes(uint64_t files) { return (uint64_t{6} << 20) + kPredictionBytesAFile * files; }
-// The other way round.
-constexpr uint64_t PredictionFiles(uint64_t bytes) {
-  return (bytes - std::min(bytes, PredictionBytes(0))) / kPredictionBytesAFile;
-}
-
-// Core-seconds of idle cores that the searches of one run may take without success. When one of them has found a seed,
-// the run may take as many again: the next epoch of an unseeded script has another seed. A search of all 2^32 seeds
-// takes 30 to 90 core-seconds, and the cheaper stages beside it up to 30 in the first epoch. So 3 * 90 + 30 are three
-// of the slowest searches, or nine of the fastest; a processor with vectors of 128 bits only (220 to 270) has one. Two
-// idle cores spend them in two and a half minutes.
-constexpr double kSearchCoreSecondsMax = 300;
-
-struct OrderPredictorOptions {
-  uint64_t memory_bytes = uint64_t{4} << 30;  // for all of it; longer lists than it has room for are not worked with
-  unsigned search_threads = 0;                // of the idle class; 0: one a core
-  double search_core_seconds_max = kSearchCoreSecondsMax;  // of one run
-  std::string replay_folder;                               // where orders that were seen are kept; empty: nowhere
-  // Accesses that wait for the OrderPredictor's thread: half a second of 65,000 a second. They take 0.8 MB, and those
-  // that are taken in meanwhile as much again.
-  size_t accesses_max = 32'768;
-
-  // Made-up ones in tests. Processes are asked about on the OrderPredictor's thread, the clock on any.
-  std::function<double()> fetched_files = {};                        // for DataHeat; empty: by the statistics
-  bool search_idle_class = true;                                     // false: where no core is ever idle
-  ProcessSource* processes = nullptr;                                // nullptr: /proc
-  std::function<uint64_t()> clock_us = {};                           // empty: CLOCK_BOOTTIME
-  std::function<double()> thread_seconds = {};                       // empty: processor time of the calling thread
-  std::shared_ptr<const std::vector<KnownSampler>> known = nullptr;  // nullptr: all that are known
-};
 
 // OrderPredictor works out in which order files will be read. It watches who reads what (EpochWatch), asks for the
 // order of each epoch that nothing predicted (OrderSearch), follows what was found (JobPredictor), and tells the
@@ -150,8 +115,6 @@ class OrderPredictor {
   };
 
   uint64_t NowUs() const;
-  void Add(const Access& access) AUGUR_REQUIRES(mu_);
-  void Post(std::function<void()> event);
   void Run();
 
   // The thread's own:
@@ -232,15 +195,10 @@ class OrderPredictor {
   ForecastPublisher forecast_;
   uint64_t looked_us_ = 0;
 
+  // Own synchronization.
+  AccessQueue queue_;
+
   mutable Mutex mu_;
-  CondVar posted_;
-  std::vector<Access> accesses_ AUGUR_GUARDED_BY(mu_);   // accesses_max at most
-  uint64_t accesses_dropped_ AUGUR_GUARDED_BY(mu_) = 0;  // behind the last of them
-  // Not from readers: an answer of each search, of which a job has two under way at most, and a hint a request of the
-  // control socket.
-  std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
-  bool unhurried_ AUGUR_GUARDED_BY(mu_) = false;  // asleep: a few accesses wait for kLookEvery
   std::vector<std::pair<std::string, std::string>> facts_ AUGUR_GUARDED_BY(mu_);
   std::vector<OrderReport> reports_ AUGUR_GUARDED_BY(mu_);
 

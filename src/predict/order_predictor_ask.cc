@@ -164,9 +164,10 @@ void OrderPredictor::AskAbout(Job& job, const EpochStart& epoch) {
   job.question = number;
   job.inquiry = std::make_shared<OrderSearch>(
       *searcher_, known_, std::move(question), [this, id, number, reads](std::optional<IdentifiedOrder> finding) {
-        Post([this, id, number, reads, found = std::make_shared<std::optional<IdentifiedOrder>>(std::move(finding))] {
-          Answer(id, number, reads, std::move(*found));
-        });
+        queue_.Post(
+            [this, id, number, reads, found = std::make_shared<std::optional<IdentifiedOrder>>(std::move(finding))] {
+              Answer(id, number, reads, std::move(*found));
+            });
       });
   job.inquiry_since = job.reads;
   job.inquiry->Begin();

@@ -52,7 +52,7 @@ void OrderPredictor::SearchChain(Job& job, const IdentifiedOrder& finding, uint3
   search.allowance = job.allowance;
   search.on_done = [this, id, places, seeds, hinted, pass](const SearchOutcome& outcome) {
     if (outcome.end != SearchEnd::kExhausted) return;
-    Post([this, id, places, seeds, hinted, pass] {
+    queue_.Post([this, id, places, seeds, hinted, pass] {
       const auto asked = jobs_.find(id);
       if (asked == jobs_.end()) return;
       std::vector<StreamPosition> chain;

@@ -72,8 +72,6 @@ void OrderPredictor::Awake(uint64_t now_us) {
 void OrderPredictor::SetAsleep(bool asleep) {
   asleep_ = asleep;
   orders_.NeedOpens(!asleep);
-  const MutexLock lock(mu_);
-  unhurried_ = asleep;
 }
 
 void OrderPredictor::TakeWhileAsleep(const Access& access) {
