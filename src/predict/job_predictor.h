@@ -74,7 +74,7 @@ class JobPredictor {
   // Whether the seed of the epoch before, of the data set that is to be expected next, was found by a search of all.
   bool Drawn() const;
   // Where in the streams of known seeds the script's own stream may be.
-  void SetChain(std::vector<StreamPosition> places) { places_ = std::move(places); }
+  void SetStreamPlaces(std::vector<StreamPosition> places) { places_ = std::move(places); }
 
   // What comes, in order: the rest of the running epoch first. Each part has a number that it keeps.
   struct Part {

@@ -25,6 +25,7 @@
 #include "predict/forecast_publisher.h"
 #include "predict/hints.h"
 #include "predict/job_predictor.h"
+#include "predict/next_epochs.h"
 #include "predict/order_predictor_options.h"
 #include "predict/order_search.h"
 #include "prefetch/predicted_orders.h"
@@ -147,7 +148,8 @@ class OrderPredictor {
   void Lock(Job& job, IdentifiedOrder finding);
   void Unlocked(Job& job);
   void MarkPass(Job& job) const;
-  void SearchChain(Job& job, const IdentifiedOrder& finding, uint32_t pass);
+  void SearchStreams(Job& job, uint32_t seed, uint32_t pass);
+  void TakePlaces(JobId id, uint32_t pass, const std::vector<uint32_t>& hinted, std::vector<StreamPosition> places);
   void Record(Job& job);
   void RecordSeen(Job& job, const EpochStart* next);
   void SaveRecord(Job& job);

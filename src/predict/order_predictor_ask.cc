@@ -10,6 +10,7 @@
 
 #include "base/limited_log.h"
 #include "predict/epoch_reads.h"
+#include "predict/stream_search.h"
 #include "predict/try_known_samplers.h"
 #include "seed_search/running_job.h"
 
@@ -283,9 +284,31 @@ void OrderPredictor::Lock(Job& job, IdentifiedOrder finding) {
   job.seen = {};
   job.cut = false;
   job.search_failed = false;
-  if (found.seed && found.offset == 0) SearchChain(job, found, job.passes_locked - 1);
+  if (found.seed && found.offset == 0) SearchStreams(job, *found.seed, job.passes_locked - 1);
   Record(job);
   Tell(true);
+}
+
+// Searches for the place where the script's own generator drew the seed of this pass: it tells all later seeds.
+void OrderPredictor::SearchStreams(Job& job, uint32_t seed, uint32_t pass) {
+  const JobId id = job.prediction.id();
+  const std::vector<uint32_t> hinted = hints_.StreamSeeds();
+  SearchJob search = MakeStreamSearchJob(seed, hinted, [this, id, pass, hinted](std::vector<StreamPosition> places) {
+    queue_.Post([this, id, pass, hinted, places = std::move(places)] { TakePlaces(id, pass, hinted, places); });
+  });
+  search.allowance = job.allowance;
+  searcher_->Submit(std::move(search));
+}
+
+void OrderPredictor::TakePlaces(JobId id, uint32_t pass, const std::vector<uint32_t>& hinted,
+                                std::vector<StreamPosition> places) {
+  const auto job = jobs_.find(id);
+  if (job == jobs_.end()) return;
+  for (const uint32_t seed : hinted) {
+    const auto place = std::ranges::find(places, seed, &StreamPosition::stream_seed);
+    hints_.Searched(id, pass, seed, place == places.end() ? std::nullopt : std::optional(place->position));
+  }
+  job->second->prediction.SetStreamPlaces(std::move(places));
 }
 
 }  // namespace augur
