@@ -8,7 +8,7 @@
 
 #include "base/limited_log.h"
 #include "base/thread.h"
-#include "predict/epoch_reads.h"
+#include "predict/recognize_run.h"
 #include "samplers/torch_recipes.h"
 
 namespace augur {
@@ -24,9 +24,6 @@ uint64_t BootTimeUs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
-// Reads of an epoch that is not understood that are kept, for each file that there is memory for: a sampler with
-// replacement may draw more than the list has, and the open of a file is not always known for that of the READ.
-constexpr uint64_t kSeenAFile = 2;
 // A search that an epoch's end broke off sooner has not failed.
 constexpr uint64_t kReadsToFail = 128;
 
@@ -69,11 +66,11 @@ Status OrderPredictor::Start() {
   searcher_ = std::move(searcher);
   if (!options_.replay_folder.empty()) {
     ReplayLimits limits;
-    limits.load_bytes_max = RecordBytesMax();
+    limits.load_bytes_max = RunRecorder::BytesMax(PredictionFiles(options_.memory_bytes));
     Result<std::unique_ptr<ReplayStore>> replay = ReplayStore::Open(options_.replay_folder, store_->summary(), limits);
     if (replay.ok()) {
       replay_ = std::move(replay).value();
-      Remember();
+      remembered_ = ContinuationsOf(*replay_);
     } else {
       spdlog::info("orders are not remembered from run to run: {}", replay.status().text());
     }
@@ -150,7 +147,9 @@ void OrderPredictor::Run() {
 OrderPredictor::Job& OrderPredictor::JobOf(JobId id) {
   std::unique_ptr<Job>& job = jobs_[id];
   if (!job) {
-    job = std::make_unique<Job>(id);
+    const uint64_t files_max = PredictionFiles(options_.memory_bytes);
+    job = std::make_unique<Job>(id,
+                                RunRecorder::Options{.runs = replay_.get(), .lists = &lists_, .files_max = files_max});
     job->AskAnew();
     job->allowance = std::make_shared<SearchAllowance>(options_.search_core_seconds_max);
   }
@@ -194,16 +193,13 @@ void OrderPredictor::Take(const Access& access) {
   Job* const owner = &OwnerOf(*seen, access.read);
   ++owner->reads;
   const StreamId stream = seen->job == owner->prediction.id() ? seen->stream : 0;
-  if (replay_ && !owner->gap && !owner->prediction.locked() &&
-      owner->seen.size() < kSeenAFile * PredictionFiles(options_.memory_bytes)) {
-    owner->seen.push_back(access.file);
-  }
+  if (!owner->prediction.locked()) owner->recorder.Saw(access.file);
   switch (owner->prediction.Saw(access.file, stream, !access.read, access.view)) {
     case JobPredictor::Told::kNothing: return;
     case JobPredictor::Told::kTurned: return Tell(true);
     case JobPredictor::Told::kRolled:
       hints_.Agree(owner->prediction.id(), owner->prediction.finding());
-      Record(*owner);
+      owner->recorder.RecordKnown(owner->prediction.finding());
       return Tell(false);
     case JobPredictor::Told::kLost:
       LogLimited(spdlog::level::info, "lost orders", owner->prediction.Describe(),
@@ -224,10 +220,7 @@ void OrderPredictor::Take(const Access& access) {
 void OrderPredictor::TakeGap(uint64_t dropped) {
   sighted_ += dropped;
   watch_.Missed(dropped, NowUs());
-  for (auto& [id, job] : jobs_) {
-    job->gap = true;
-    job->seen = {};
-  }
+  for (auto& [id, job] : jobs_) job->recorder.Missed();
 }
 
 void OrderPredictor::TakeEvents() {
@@ -259,6 +252,10 @@ void OrderPredictor::TakeEvents() {
     }
     job.DropInquiry();
   }
+}
+
+void OrderPredictor::RecordSeen(Job& job, const EpochStart* next) {
+  if (!job.prediction.locked()) job.recorder.RecordSeen(next);
 }
 
 // The predictions of the jobs whose orders are known.

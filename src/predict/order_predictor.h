@@ -28,6 +28,7 @@
 #include "predict/next_epochs.h"
 #include "predict/order_predictor_options.h"
 #include "predict/order_search.h"
+#include "predict/run_recorder.h"
 #include "prefetch/predicted_orders.h"
 #include "readers/epochs.h"
 #include "readers/proc_source.h"
@@ -80,7 +81,7 @@ class OrderPredictor {
 
   // A job, and the question that is open for it.
   struct Job {
-    explicit Job(JobId id) : prediction(id) {}
+    Job(JobId id, const RunRecorder::Options& record) : prediction(id), recorder(record) {}
     void AskAnew() {
       reads_to_ask = kReadsToAsk;
       reads_held = 0;
@@ -106,11 +107,7 @@ class OrderPredictor {
     std::shared_ptr<SearchAllowance> allowance;  // of its searches
     std::vector<EntryNumber> recalled;           // files by which a recorded run was looked for in vain
     bool read = false;                           // there was a READ that names it
-    Order seen;                                  // of epochs that are not understood, what is not recorded yet
-    bool gap = false;                            // accesses were dropped: `seen` has a hole, and is not recorded
-    bool cut = false;                            // the last epoch of the record: it may go on
-    Run record;
-    std::string record_name;
+    RunRecorder recorder;
     std::string state;        // what is not understood
     int64_t known_since = 0;  // seconds since 1970, of the order that is known now
   };
@@ -140,9 +137,7 @@ class OrderPredictor {
   void ForgetDouble();
   bool AskHints(Job& job, const EpochStart& epoch, uint64_t reads);
   void DenyHints(const Job& job, bool searching);
-  void Remember();
   bool AskReplay(Job& job, const EpochStart& epoch);
-  bool Recall(Job& job, const EpochStart& epoch, const ReplayMatch& match);
   void Answer(JobId id, uint64_t question, uint64_t reads, std::optional<IdentifiedOrder> finding);
   void Found(Job& job, uint64_t reads, std::optional<IdentifiedOrder> finding);
   void Lock(Job& job, IdentifiedOrder finding);
@@ -150,13 +145,7 @@ class OrderPredictor {
   void MarkPass(Job& job) const;
   void SearchStreams(Job& job, uint32_t seed, uint32_t pass);
   void TakePlaces(JobId id, uint32_t pass, const std::vector<uint32_t>& hinted, std::vector<StreamPosition> places);
-  void Record(Job& job);
-  void RecordSeen(Job& job, const EpochStart* next);
-  void SaveRecord(Job& job);
-  bool Record(Job& job, Order files);
-  // Of the orders of one run, kept or recalled.
-  uint64_t RecordBytesMax() const;
-  bool HasRoom(const Job& job, uint64_t files) const;
+  static void RecordSeen(Job& job, const EpochStart* next);
   std::vector<const JobPredictor*> Locked() const;
   void Tell(bool anew);
   void Look();

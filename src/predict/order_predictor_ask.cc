@@ -10,6 +10,7 @@
 
 #include "base/limited_log.h"
 #include "predict/epoch_reads.h"
+#include "predict/recognize_run.h"
 #include "predict/stream_search.h"
 #include "predict/try_known_samplers.h"
 #include "seed_search/running_job.h"
@@ -241,6 +242,15 @@ void OrderPredictor::DenyHints(const Job& job, bool searching) {
   }
 }
 
+// Whether the epoch is one that was recorded.
+bool OrderPredictor::AskReplay(Job& job, const EpochStart& epoch) {
+  if (!replay_) return false;
+  std::optional<IdentifiedOrder> found = RecognizeRun(*replay_, epoch, &job.recalled);
+  if (!found) return false;
+  Lock(job, std::move(*found));
+  return true;
+}
+
 void OrderPredictor::Answer(JobId id, uint64_t question, uint64_t reads, std::optional<IdentifiedOrder> finding) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end() || found->second->question != question) return;
@@ -281,11 +291,9 @@ void OrderPredictor::Lock(Job& job, IdentifiedOrder finding) {
   statistics_.Add(Stat::kOrdersFound, 1);
   ended_.clear();
   job.state.clear();
-  job.seen = {};
-  job.cut = false;
   job.search_failed = false;
   if (found.seed && found.offset == 0) SearchStreams(job, *found.seed, job.passes_locked - 1);
-  Record(job);
+  job.recorder.RecordKnown(found);
   Tell(true);
 }
 
