@@ -55,6 +55,7 @@ OrderPredictor::OrderPredictor(std::shared_ptr<const Store> store, PredictedOrde
       watch_(&processes_),
       lists_(store_, ListLimits(options_)),
       known_(options_.known ? options_.known : std::make_shared<const std::vector<KnownSampler>>(AllKnown())),
+      pause_(store_->summary(), statistics, options_.fetched_files),
       forecast_(orders),
       queue_(options_.accesses_max, statistics) {}
 
@@ -123,10 +124,10 @@ void OrderPredictor::Flush() {
 
 void OrderPredictor::Run() {
   AccessQueue::Batch batch;
-  while (queue_.Take(asleep_, &batch)) {
+  while (queue_.Take(pause_.paused(), &batch)) {
     for (const std::function<void()>& event : batch.events) event();
-    sighted_ += batch.accesses.size();
-    for (const Access& access : batch.accesses) asleep_ ? TakeWhileAsleep(access) : Take(access);
+    pause_.Count(batch.accesses.size());
+    for (const Access& access : batch.accesses) pause_.paused() ? pause_.Keep(access) : Take(access);
     if (batch.dropped > 0) TakeGap(batch.dropped);
     const uint64_t now_us = NowUs();
     if (batch.accesses.empty() || now_us - looked_us_ > kLookEveryUs) Look();
@@ -136,7 +137,7 @@ void OrderPredictor::Run() {
     Publish();
   }
   // A mount that is taken away as soon as the script has ended does not see its processes go.
-  if (!asleep_) std::ranges::for_each(batch.accesses, [this](const Access& access) { Take(access); });
+  if (!pause_.paused()) std::ranges::for_each(batch.accesses, [this](const Access& access) { Take(access); });
   if (batch.dropped > 0) TakeGap(batch.dropped);
   for (auto& [id, job] : jobs_) {
     if (job->inquiry) job->inquiry->Cancel();
@@ -218,7 +219,7 @@ void OrderPredictor::Take(const Access& access) {
 // So many accesses come now that nobody has seen. They may be anybody's. A known order goes on: it is lost by the
 // reads behind the gap, and then looked for from where they are.
 void OrderPredictor::TakeGap(uint64_t dropped) {
-  sighted_ += dropped;
+  pause_.Count(dropped);
   watch_.Missed(dropped, NowUs());
   for (auto& [id, job] : jobs_) job->recorder.Missed();
 }
@@ -277,6 +278,43 @@ void OrderPredictor::Look() {
   if (forecast_.IsStale(Locked())) Tell(true);
 }
 
+// A hint of the user is tried on hot data, too.
+bool OrderPredictor::IsHot() const { return pause_.hot() && hints_.empty(); }
+
+void OrderPredictor::LookAtHeat(uint64_t now_us) {
+  const DataHeat::Turn turn = pause_.Look(now_us);
+  if (pause_.paused() && !IsHot()) {
+    Resume(now_us);
+  } else if (turn == DataHeat::Turn::kCold) {
+    for (auto& [id, job] : jobs_) job->AskAnew();
+  }
+  if (pause_.paused() || !IsHot()) return;
+  for (auto& [id, job] : jobs_) job->DropInquiry();
+  // A known order is followed on, by the opens of its files.
+  if (Locked().empty()) Pause();
+}
+
+// Ends all jobs: their opens are not seen from now on.
+void OrderPredictor::Pause() {
+  for (auto& [id, job] : jobs_) {
+    RecordSeen(*job, nullptr);
+    if (std::string known = job->prediction.Describe(); !known.empty()) ended_ = std::move(known);
+    hints_.Ended(id);
+  }
+  jobs_.clear();
+  watch_.ForgetAll();
+  Tell(true);
+  pause_.Begin();
+  orders_.NeedOpens(false);
+  LogLimited(spdlog::level::info, "hot data", "asleep", std::string("orders are not looked for: ") + kHotText);
+}
+
+void OrderPredictor::Resume(uint64_t now_us) {
+  orders_.NeedOpens(true);
+  LogLimited(spdlog::level::info, "hot data", "awake", "orders are looked for again: files are fetched from the disk");
+  for (const Access& access : pause_.End(now_us)) Take(access);
+}
+
 // What keeps its order from being known; empty: nothing.
 std::string OrderPredictor::StateOf(const Job& job) {
   if (job.inquiry) return job.inquiry->Describe();
@@ -295,7 +333,7 @@ std::vector<OrderReport> OrderPredictor::MakeReports() const {
                        .since = known ? job->known_since : 0,
                        .text = std::move(text)});
   }
-  if (asleep_) {
+  if (pause_.paused()) {
     reports.push_back({.job = 0, .state = OrderReport::State::kNotSought, .since = 0, .text = kHotText});
   }
   if (!ended_.empty()) reports.push_back({.job = 0, .state = OrderReport::State::kEnded, .since = 0, .text = ended_});
@@ -323,7 +361,8 @@ void OrderPredictor::Publish() {
     first += second;
     if (!first.empty()) facts.emplace_back(name, std::move(first));
   }
-  if (asleep_) facts.emplace_back("predicted", std::string("nothing now; orders are not looked for: ") + kHotText);
+  if (pause_.paused())
+    facts.emplace_back("predicted", std::string("nothing now; orders are not looked for: ") + kHotText);
   if (!ended_.empty()) {
     facts.emplace_back(facts.empty() ? "predicted" : "predicted_last",
                        "nothing now; last, of a job that has ended: " + ended_);

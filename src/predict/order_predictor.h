@@ -21,9 +21,9 @@
 #include "datasets/sample_lists.h"
 #include "predict/access_queue.h"
 #include "predict/ask_budget.h"
-#include "predict/data_heat.h"
 #include "predict/forecast_publisher.h"
 #include "predict/hints.h"
+#include "predict/hot_data_pause.h"
 #include "predict/job_predictor.h"
 #include "predict/next_epochs.h"
 #include "predict/order_predictor_options.h"
@@ -149,13 +149,10 @@ class OrderPredictor {
   std::vector<const JobPredictor*> Locked() const;
   void Tell(bool anew);
   void Look();
-  double FetchedFiles() const;
   bool IsHot() const;
   void LookAtHeat(uint64_t now_us);
-  void FallAsleep();
-  void Awake(uint64_t now_us);
-  void SetAsleep(bool asleep);
-  void TakeWhileAsleep(const Access& access);
+  void Pause();
+  void Resume(uint64_t now_us);
   void Publish();
   static std::string StateOf(const Job& job);
   std::vector<OrderReport> MakeReports() const;
@@ -179,10 +176,7 @@ class OrderPredictor {
   std::string ended_;              // what was known of the last job that has ended, until something else is found
   AskBudget budget_;
   uint64_t questions_ = 0;
-  DataHeat heat_;
-  uint64_t sighted_ = 0;       // accesses so far
-  bool asleep_ = false;        // data is hot and no order is known: there are no jobs
-  std::deque<Access> lately_;  // asleep: the last ones
+  HotDataPause pause_;  // while data is hot and no order is known: there are no jobs
   ForecastPublisher forecast_;
   uint64_t looked_us_ = 0;
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "augur/store.h"
+#include "control/statistics.h"
+#include "predict/data_heat.h"
+#include "readers/access.h"
+
+namespace augur {
+
+// HotDataPause pauses the prediction while all files come from memory. It compares the accesses with the files that the
+// daemon fetched (DataHeat), and keeps the last accesses of a pause: for the first job that reads from the disk they
+// are its beginning.
+//
+// Not synchronized; no clock. Memory: kKeptMax accesses. REQUIRES: `statistics` outlives it.
+class HotDataPause {
+ public:
+  static constexpr size_t kKeptMax = 4096;
+  // Data turns cold by 16 fetched files beside two a second (DataHeat), which takes 8 s at most.
+  static constexpr uint64_t kKeptUs = 8'000'000;
+
+  // `fetched_files`: made up in tests; empty: by the statistics.
+  HotDataPause(const StoreSummary& summary, const Statistics& statistics, std::function<double()> fetched_files);
+
+  // So many accesses came.
+  void Count(uint64_t accesses) { accesses_ += accesses; }
+  // Whether the data has turned hot or cold since the last call.
+  DataHeat::Turn Look(uint64_t now_us);
+  bool hot() const { return heat_.hot(); }
+
+  bool paused() const { return paused_; }
+  void Begin() { paused_ = true; }
+  // An access in the pause.
+  void Keep(const Access& access);
+  // Returns the kept accesses of the last kKeptUs.
+  std::vector<Access> End(uint64_t now_us);
+
+ private:
+  double FetchedFiles() const;
+
+  // Constant after construction.
+  const Statistics& statistics_;
+  const std::function<double()> fetched_files_;
+  const double file_bytes_;  // of a file of the mean size
+
+  DataHeat heat_;
+  uint64_t accesses_ = 0;
+  bool paused_ = false;
+  std::deque<Access> kept_;
+};
+
+}  // namespace augur
