@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "control/render.h"
 #include "control/status_screen.h"
+#include "predict/job_table.h"
 
 namespace augur {
 
@@ -13,5 +15,9 @@ struct PredictionStatus {
   Facts facts;                       // "predicted", and a line for each job where there are several
   std::vector<OrderReport> reports;  // for a screen: running jobs first, those whose order is known before the others
 };
+
+// `hot`: no order is looked for, because all files come from memory. `paused`: there are no jobs for that reason.
+// `ended`: what was known of the last job that has ended; empty: nothing.
+PredictionStatus DescribeJobs(const JobTable& jobs, bool hot, bool paused, const std::string& ended);
 
 }  // namespace augur

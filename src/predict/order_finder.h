@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "datasets/sample_lists.h"
+#include "predict/access_queue.h"
+#include "predict/ask_budget.h"
+#include "predict/candidate_scorer.h"
+#include "predict/hints.h"
+#include "predict/identified_order.h"
+#include "predict/job_table.h"
+#include "predict/next_epochs.h"
+#include "predict/order_predictor_options.h"
+#include "predict/search_request.h"
+#include "predict/tracked_job.h"
+#include "readers/epochs.h"
+#include "recorded_runs/replay_store.h"
+#include "samplers/known_samplers.h"
+#include "seed_search/searcher.h"
+
+namespace augur {
+
+// OrderFinder looks for the orders of all jobs whose orders are not known. A try compares the first reads of a pass
+// with candidates, in this order:
+//   1. the order that the job has lost: it may follow it after all;
+//   2. the order of the opens of unknown processes: they may have been this job's;
+//   3. the user's hints;
+//   4. the recorded runs;
+//   5. the epochs that may follow from those before, and the known samplers;
+//   6. the streams of common seeds.
+// If none fits, and the reads are enough to tell one seed of 2^32, a search in the background begins (OrderSearch).
+//
+// Not synchronized: for the OrderPredictor's thread. Results of searches are posted to the queue. What all tries cost
+// is bounded by AskBudget.
+class OrderFinder {
+ public:
+  // They outlive it. The events of `queue` run on the thread of the finder.
+  struct Parts {
+    JobTable& jobs;
+    const EpochWatch& watch;
+    SampleLists& lists;
+    Hints& hints;
+    Searcher& searcher;
+    AccessQueue& queue;
+    ReplayStore* runs = nullptr;  // nullptr: no runs are recorded
+  };
+
+  // `options`: with a clock. `found`: called with each order that was found, within the calls of the finder and of the
+  // events that it posts. It must not erase jobs.
+  OrderFinder(const Parts& parts, const OrderPredictorOptions& options,
+              std::function<void(TrackedJob&, IdentifiedOrder)> found);
+  OrderFinder(const OrderFinder&) = delete;
+  OrderFinder& operator=(const OrderFinder&) = delete;
+
+  // Makes the tries that are due. To be called after each few accesses.
+  void TryAll();
+  // The pass of the job, whose order is not known, agrees with no hint; `searching`: the stream of a hint may still
+  // have its seed.
+  void DenyHints(const TrackedJob& job, bool searching);
+  // Searches for the place where the script's own generator drew the seed of this pass: it tells all later seeds. The
+  // job's prediction and the hints get the result.
+  void SearchStreams(const TrackedJob& job, uint32_t seed, uint32_t pass);
+
+ private:
+  void Try(TrackedJob& job);
+  std::optional<IdentifiedOrder> Find(TrackedJob& job, const EpochStart& epoch);
+  std::optional<IdentifiedOrder> FindUnattributed(const TrackedJob& job, const EpochStart& epoch) const;
+  std::optional<IdentifiedOrder> FindHinted(const TrackedJob& job, const EpochStart& epoch);
+  std::optional<IdentifiedOrder> FindByReads(TrackedJob& job, const EpochStart& epoch);
+  SearchRequest RequestOf(const TrackedJob& job, const EpochStart& epoch);
+  std::vector<CandidateScorer> TestsOf(const EpochStart& epoch);
+  void BeginSearch(TrackedJob& job, SearchRequest request, uint64_t reads);
+  void TakeResult(JobId id, uint64_t search, uint64_t reads, std::optional<IdentifiedOrder> found);
+  void TakePlaces(JobId id, uint32_t pass, const std::vector<uint32_t>& hinted, std::vector<StreamPosition> places);
+  void Fail(TrackedJob& job, uint64_t reads);
+
+  // Constant after construction.
+  const Parts parts_;
+  const std::function<uint64_t()> clock_us_;
+  const std::function<double()> thread_seconds_;
+  const std::shared_ptr<const std::vector<KnownSampler>> known_;
+  const std::vector<Guess> recorded_;  // how the recorded runs may go on
+  const std::function<void(TrackedJob&, IdentifiedOrder)> found_;
+
+  AskBudget budget_;
+  uint64_t searches_ = 0;  // begun so far
+};
+
+}  // namespace augur
