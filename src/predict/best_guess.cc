@@ -9,21 +9,21 @@ namespace augur {
 
 bool Believed(double bits, double tried) { return bits - std::log2(tried) >= CandidateScorer::kBelievedBits; }
 
-CandidateScorer::Midst TryGuess(const SearchRequest& question, size_t test, const Guess& guess, bool anywhere) {
-  const CandidateScorer& held = question.tests[test];
+CandidateScorer::Midst TryGuess(const SearchRequest& request, size_t test, const Guess& guess, bool anywhere) {
+  const CandidateScorer& held = request.tests[test];
   if (anywhere) return held.TryAnywhere(*guess.sampler, guess.epoch);
   return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
 }
 
-std::optional<BestGuess> BestOf(const SearchRequest& question, const std::vector<uint64_t>& units,
+std::optional<BestGuess> BestOf(const SearchRequest& request, const std::vector<uint64_t>& units,
                                 const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried) {
   constexpr double kSame = 1e-6;
-  const uint64_t tests = question.tests.size();
+  const uint64_t tests = request.tests.size();
   uint64_t first = 0;
   CandidateScorer::Midst best;
   std::vector<uint64_t> equal;
   for (const uint64_t unit : units) {
-    const CandidateScorer::Midst found = TryGuess(question, unit % tests, guess_of(unit / tests), anywhere);
+    const CandidateScorer::Midst found = TryGuess(request, unit % tests, guess_of(unit / tests), anywhere);
     if (found.bits > best.bits + kSame) {
       best = found;
       first = unit;
@@ -34,7 +34,7 @@ std::optional<BestGuess> BestOf(const SearchRequest& question, const std::vector
   }
   if (best.bits <= 0) return std::nullopt;
   BestGuess answer = {
-      .finding = MakeFinding(question.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
+      .finding = MakeFinding(request.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
       .test = first % tests};
   answer.finding.bits = best.bits - std::log2(tried);
   answer.finding.begin = best.begin;

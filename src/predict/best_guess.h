@@ -16,18 +16,18 @@ namespace augur {
 // Whether evidence of so many bits is believed of one guess among so many that were tried.
 bool Believed(double bits, double tried);
 
-// How well the guess agrees with what the question's list of that number has seen: from the epoch's start, or,
+// How well the guess agrees with the reads of the request's list of that number: from the epoch's start, or,
 // anywhere, from wherever in the epoch it agrees best.
-CandidateScorer::Midst TryGuess(const SearchRequest& question, size_t test, const Guess& guess, bool anywhere);
+CandidateScorer::Midst TryGuess(const SearchRequest& request, size_t test, const Guess& guess, bool anywhere);
 
 struct BestGuess {
   IdentifiedOrder finding;
   size_t test = 0;  // the number of its list
 };
 
-// Of the units (guesses times lists) that are believed, the one that agrees best, the first of several; the finding
+// Of the units (guesses times lists) that are believed, the one that agrees best, the first of several; the order
 // knows the others, which the next epoch tells from it.
-std::optional<BestGuess> BestOf(const SearchRequest& question, const std::vector<uint64_t>& units,
+std::optional<BestGuess> BestOf(const SearchRequest& request, const std::vector<uint64_t>& units,
                                 const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried);
 
 }  // namespace augur

@@ -94,32 +94,32 @@ std::vector<uint32_t> Hints::StreamSeeds() const {
 
 std::optional<IdentifiedOrder> Hints::Answer(std::vector<CandidateScorer> tests, std::vector<Guess> expected) const {
   if (hints_.empty() || tests.empty()) return std::nullopt;
-  SearchRequest question;
-  question.tests = std::move(tests);
-  question.expected = std::move(expected);
-  std::erase_if(question.expected, [&](const Guess& guess) { return !Has(guess); });
+  SearchRequest request;
+  request.tests = std::move(tests);
+  request.expected = std::move(expected);
+  std::erase_if(request.expected, [&](const Guess& guess) { return !Has(guess); });
   const std::vector<Guess> hinted = Guesses();
-  question.expected.insert(question.expected.end(), hinted.begin(), hinted.end());
-  if (std::optional<IdentifiedOrder> finding = TryKnownSamplers(question, {})) {
-    finding->how = "as hinted, " + finding->how;
-    return finding;
+  request.expected.insert(request.expected.end(), hinted.begin(), hinted.end());
+  if (std::optional<IdentifiedOrder> found = TryKnownSamplers(request, {})) {
+    found->how = "as hinted, " + found->how;
+    return found;
   }
   uint64_t draws = 0;
-  const double price = Price(question.expected.size() * question.tests.size());
+  const double price = Price(request.expected.size() * request.tests.size());
   // Before what the job's own epochs let one expect: that an epoch is taken again and again is not shown by its midst.
-  std::ranges::rotate(question.expected, question.expected.end() - static_cast<std::ptrdiff_t>(hinted.size()));
-  for (const CandidateScorer& test : question.tests) {
+  std::ranges::rotate(request.expected, request.expected.end() - static_cast<std::ptrdiff_t>(hinted.size()));
+  for (const CandidateScorer& test : request.tests) {
     if (test.reads().count < kReadsInMidst) continue;
-    for (const Guess& guess : question.expected) {
+    for (const Guess& guess : request.expected) {
       draws += test.samples();
       if (draws > kMidstDraws && draws > test.samples()) return std::nullopt;
       const CandidateScorer::Midst midst = test.TryAnywhere(*guess.sampler, guess.epoch);
       if (midst.bits < price) continue;
-      IdentifiedOrder finding = MakeFinding(test.shared_list(), guess);
-      finding.begin = midst.begin;
-      finding.bits = midst.bits - price + CandidateScorer::kBelievedBits;
-      finding.how = "as hinted, found in mid-epoch after " + std::to_string(test.reads().count) + " reads";
-      return finding;
+      IdentifiedOrder found = MakeFinding(test.shared_list(), guess);
+      found.begin = midst.begin;
+      found.bits = midst.bits - price + CandidateScorer::kBelievedBits;
+      found.how = "as hinted, found in mid-epoch after " + std::to_string(test.reads().count) + " reads";
+      return found;
     }
   }
   return std::nullopt;
@@ -130,12 +130,12 @@ bool Hints::Has(const Guess& guess) const {
   return std::ranges::any_of(hints_, [&](const Hint& hint) { return hint.sampler == plain.sampler; });
 }
 
-void Hints::Agree(JobId job, const IdentifiedOrder& finding) {
-  const Guess plain = Unstepped(finding.guess);
+void Hints::Agree(JobId job, const IdentifiedOrder& found) {
+  const Guess plain = Unstepped(found.guess);
   for (Hint& hint : hints_) {
     if (hint.sampler != plain.sampler) continue;
     hint.job = job;
-    hint.list = finding.list->name();
+    hint.list = found.list->name();
     hint.last_epoch = plain.epoch;
   }
 }
@@ -187,10 +187,10 @@ void Hints::Drop(const Hint& hint, const std::string& why, JobId job, uint32_t p
   spdlog::warn("the hint {}: dropped", dropped_.back().text);
 }
 
-void Hints::Found(JobId job, uint32_t pass, const IdentifiedOrder& finding) {
-  const bool hinted = Has(finding.guess);
+void Hints::Found(JobId job, uint32_t pass, const IdentifiedOrder& found) {
+  const bool hinted = Has(found.guess);
   std::erase_if(dropped_, [&](const Dropped& dropped) { return hinted || dropped.job != job || dropped.pass != pass; });
-  if (hinted) Agree(job, finding);
+  if (hinted) Agree(job, found);
 }
 
 std::vector<std::pair<std::string, std::string>> Hints::Describe() const {

@@ -18,8 +18,8 @@ namespace augur {
 
 // The hints that the user gave about samplers, and what became of them. A hint is a guess that is tried before all
 // others, for the epochs about the one that it names; it waits until some epoch agrees. An epoch that begins after the
-// hint was given and does not agree denies it: it is dropped, and that is told until the next finding. These deny
-// nothing:
+// hint was given and does not agree denies it: it is dropped, and that is told until the next order is found. These
+// deny nothing:
 // - an epoch that was running when the hint was given: the hint may be about the next one;
 // - files read in the order of a list: a scan of the data set before the training, a validation pass;
 // - once a job has agreed, other jobs, and passes of this one over other samples.
@@ -46,16 +46,16 @@ class Hints {
   // `expected`: how it may follow from the job's epochs before; of those, a hint's are tried first.
   std::optional<IdentifiedOrder> Answer(std::vector<CandidateScorer> tests, std::vector<Guess> expected) const;
 
-  // Whether a guess is a hint's. The job reads as this finding says: if it is a hint's, that one is right.
+  // Whether a guess is a hint's. The job reads in this order: if it is a hint's, that one is right.
   bool Has(const Guess& guess) const;
-  void Agree(JobId job, const IdentifiedOrder& finding);
+  void Agree(JobId job, const IdentifiedOrder& found);
   // The running epoch of the job agrees with no hint; `searching`: a stream may still have its seed.
   void Deny(JobId job, uint32_t pass, const std::vector<CandidateScorer>& tests, bool searching);
   // The stream of this seed was searched for the seed of an epoch of the job.
   void Searched(JobId job, uint32_t pass, uint32_t stream_seed, std::optional<uint64_t> position);
   // The order of a pass of the job was found: what other passes have dropped is told no more, and after a hint that was
   // right nothing is.
-  void Found(JobId job, uint32_t pass, const IdentifiedOrder& finding);
+  void Found(JobId job, uint32_t pass, const IdentifiedOrder& found);
   void Ended(JobId job);
 
   // For people.

@@ -55,11 +55,11 @@ struct IdentifiedOrder {
   std::string how;   // "found by search in 21 s after 6 reads"
 };
 
-// The finding of a guess that is believed. Takes the whole order: 0.1 s for a million samples.
+// The order of a guess that is believed. Takes the whole order: 0.1 s for a million samples.
 IdentifiedOrder MakeFinding(std::shared_ptr<const SampleList> list, const Guess& guess);
 
-// The finding of the epoch after `finding`, which is this guess of the same list; or the next of a recorded run.
-IdentifiedOrder Continue(const IdentifiedOrder& finding, const Guess& guess);
-IdentifiedOrder ContinueRecorded(const IdentifiedOrder& finding);
+// The order of the epoch after `identified`, which is this guess of the same list; or the next of a recorded run.
+IdentifiedOrder Continue(const IdentifiedOrder& identified, const Guess& guess);
+IdentifiedOrder ContinueRecorded(const IdentifiedOrder& identified);
 
 }  // namespace augur

@@ -30,12 +30,12 @@ std::string Percent(uint64_t part, uint64_t whole) {
 
 }  // namespace
 
-std::string JobPredictor::SetOf(const IdentifiedOrder& finding) {
-  return finding.list ? finding.list->name() : "recorded run " + finding.run;
+std::string JobPredictor::SetOf(const IdentifiedOrder& identified) {
+  return identified.list ? identified.list->name() : "recorded run " + identified.run;
 }
 
-std::string JobPredictor::ViewKey(const IdentifiedOrder& finding) {
-  return finding.list ? SetOf(finding) : SetOf(finding) + " of " + std::to_string(finding.order->size());
+std::string JobPredictor::ViewKey(const IdentifiedOrder& identified) {
+  return identified.list ? SetOf(identified) : SetOf(identified) + " of " + std::to_string(identified.order->size());
 }
 
 void JobPredictor::Begin(const EpochStart& epoch) {
@@ -67,26 +67,26 @@ EpochStart JobPredictor::Unpredicted() const {
   return epoch;
 }
 
-void JobPredictor::Append(IdentifiedOrder finding) {
+void JobPredictor::Append(IdentifiedOrder identified) {
   // The readers stay as far apart as they were.
   const EpochFollower* last = epochs_.empty() ? before_.get() : epochs_.front().follower.get();
   const uint32_t reach =
       last != nullptr && last->hits() > kHitsToKnowReach ? last->reach() : EpochFollower::kReachFirst;
-  auto follower = std::make_unique<EpochFollower>(finding.order, finding.begin, reach);
-  const auto known = views_.find(ViewKey(finding));
+  auto follower = std::make_unique<EpochFollower>(identified.order, identified.begin, reach);
+  const auto known = views_.find(ViewKey(identified));
   const uint32_t view = known != views_.end() ? known->second : epochs_.empty() ? view_ : epochs_.back().view;
   epochs_.push_back(
-      {.number = ++numbers_, .finding = std::move(finding), .follower = std::move(follower), .view = view});
+      {.number = ++numbers_, .identified = std::move(identified), .follower = std::move(follower), .view = view});
 }
 
-void JobPredictor::Lock(IdentifiedOrder finding) {
+void JobPredictor::Lock(IdentifiedOrder identified) {
   epochs_.clear();
   next_doubt_ = 0;
-  const std::string set = SetOf(finding);
-  if (lost_ && set == set_ && finding.begin >= lost_->begin && lost_->order->files() == finding.order->files()) {
+  const std::string set = SetOf(identified);
+  if (lost_ && set == set_ && identified.begin >= lost_->begin && lost_->order->files() == identified.order->files()) {
     // It goes on with the order that was lost in its midst; what was known beside that is known still.
-    lost_->begin = finding.begin;
-    finding = *std::move(lost_);
+    lost_->begin = identified.begin;
+    identified = *std::move(lost_);
   } else {
     hits_ = misses_ = 0;
     ++epochs_predicted_;
@@ -94,9 +94,9 @@ void JobPredictor::Lock(IdentifiedOrder finding) {
     set_ = set;
   }
   lost_.reset();
-  last_[set] = finding;
-  views_[ViewKey(finding)] = view_;
-  Append(std::move(finding));
+  last_[set] = identified;
+  views_[ViewKey(identified)] = view_;
+  Append(std::move(identified));
   fit_.reset();
   BeginFit();
   for (const Read& read : reads_) {
@@ -111,9 +111,9 @@ void JobPredictor::Lock(IdentifiedOrder finding) {
 
 // After the running epoch, or the one after it, is another.
 void JobPredictor::BeginFit() {
-  const IdentifiedOrder& running = finding();
-  if (!fit_ && running.order->size() <= OrderFit::kReadsMax) fit_.emplace(running.order, running.begin);
-  if (fit_ && epochs_.size() > 1) fit_->SetNext(epochs_[1].finding.order);
+  const IdentifiedOrder& now = running();
+  if (!fit_ && now.order->size() <= OrderFit::kReadsMax) fit_.emplace(now.order, now.begin);
+  if (fit_ && epochs_.size() > 1) fit_->SetNext(epochs_[1].identified.order);
 }
 
 // Whether a read comes in its place, in a small epoch.
@@ -129,9 +129,9 @@ bool JobPredictor::Fits(EntryNumber file, StreamId stream) {
 // before, mostly the same.
 void JobPredictor::LookAhead() {
   std::unordered_map<std::string, IdentifiedOrder> last = last_;
-  for (const Epoch& epoch : epochs_) last[SetOf(epoch.finding)] = epoch.finding;
+  for (const Epoch& epoch : epochs_) last[SetOf(epoch.identified)] = epoch.identified;
   while (epochs_.size() <= kAhead) {
-    const std::string set = SetOf(epochs_.back().finding);
+    const std::string set = SetOf(epochs_.back().identified);
     const auto after = after_.find(set);
     const auto from = last.find(after != after_.end() ? after->second : set);
     if (from == last.end()) return;
@@ -165,7 +165,7 @@ bool JobPredictor::Turned(Epoch& epoch, uint32_t view) {
   if (epoch.hits_elsewhere < kHitsToTurn) return false;
   epoch.hits_elsewhere = 0;
   epoch.view = view;
-  views_[ViewKey(epoch.finding)] = view;
+  views_[ViewKey(epoch.identified)] = view;
   return true;
 }
 
@@ -229,7 +229,7 @@ void JobPredictor::ForgiveNext() {
   Epoch& next = epochs_[1];
   if (next.follower->bits() >= next_doubt_) return;
   next_doubt_ = 0;
-  next.follower = std::make_unique<EpochFollower>(next.finding.order, next.finding.begin, next.follower->reach());
+  next.follower = std::make_unique<EpochFollower>(next.identified.order, next.identified.begin, next.follower->reach());
 }
 
 bool JobPredictor::NextBegun() const { return epochs_[1].follower->bits() - next_doubt_ >= kBitsToRoll; }
@@ -273,7 +273,7 @@ JobPredictor::Told JobPredictor::End(Told told) {
   misses_ = misses();
   before_ = std::move(epochs_.front().follower);
   if (told == Told::kLost) {
-    lost_ = std::move(epochs_.front().finding);
+    lost_ = std::move(epochs_.front().identified);
     lost_->begin = before_->front() - std::min(before_->front(), before_->reach());
     // In a small epoch it expects nearly every file, so it cannot tell stragglers from another order.
     if (fit_) before_.reset();
@@ -289,13 +289,13 @@ JobPredictor::Told JobPredictor::Roll() {
   before_ = std::move(epochs_.front().follower);
   epochs_.pop_front();
   if (fit_) fit_->Roll();
-  if (finding().order->size() > OrderFit::kReadsMax) fit_.reset();
+  if (running().order->size() > OrderFit::kReadsMax) fit_.reset();
   next_hits_ = 0;
   next_doubt_ = 0;
-  const std::string set = SetOf(epochs_.front().finding);
+  const std::string set = SetOf(epochs_.front().identified);
   after_[set_] = set;
   set_ = set;
-  last_[set] = epochs_.front().finding;
+  last_[set] = epochs_.front().identified;
   ++epochs_predicted_;
   reads_.clear();
   LookAhead();
@@ -318,13 +318,13 @@ std::vector<Guess> JobPredictor::Expected(uint32_t nth) const {
   const auto add = [&](const std::string& set) {
     const auto last = last_.find(set);
     if (last == last_.end()) return;
-    const IdentifiedOrder& finding = last->second;
-    const std::vector<Guess> after = GuessesAfter(finding, places_, nth > finding.nth ? nth - finding.nth : 1);
+    const IdentifiedOrder& identified = last->second;
+    const std::vector<Guess> after = GuessesAfter(identified, places_, nth > identified.nth ? nth - identified.nth : 1);
     guesses.insert(guesses.end(), after.begin(), after.end());
   };
   const std::string likeliest = Likeliest();
   add(likeliest);
-  for (const auto& [set, finding] : last_) {
+  for (const auto& [set, identified] : last_) {
     if (set != likeliest) add(set);
   }
   return guesses;
@@ -345,14 +345,14 @@ std::vector<JobPredictor::Part> JobPredictor::Coming() const {
   std::vector<Part> parts;
   parts.reserve(epochs_.size());
   for (const Epoch& epoch : epochs_) {
-    parts.push_back({.number = epoch.number, .order = epoch.finding.order, .view = epoch.view});
+    parts.push_back({.number = epoch.number, .order = epoch.identified.order, .view = epoch.view});
   }
   return parts;
 }
 
 std::string JobPredictor::Describe() const {
   if (epochs_.empty()) return described_;
-  const IdentifiedOrder& found = finding();
+  const IdentifiedOrder& found = running();
   std::string epoch = "one epoch";
   if (!found.run.empty()) {
     epoch = "epoch " + std::to_string(found.run_epoch) + " of it";

@@ -17,9 +17,9 @@
 
 namespace augur {
 
-// JobPredictor is what is known of the coming reads of one job: the finding for the epoch that it reads, those that
-// follow from it, and how far the reader is. Reads are handed in; when they no longer agree, it forgets, and the epoch
-// must be asked for again. Not synchronized. Memory: 8 bytes a read of an epoch that is not predicted (kReadsMax at
+// JobPredictor is what is known of the coming reads of one job: the order of the epoch that it reads, those that follow
+// from it, and how far the reader is. Reads are handed in; when they no longer agree, it forgets, and the order must be
+// looked for again. Not synchronized. Memory: 8 bytes a read of an epoch that is not predicted (kReadsMax at
 // most), and the orders of kAhead epochs beside the running one.
 class JobPredictor {
  public:
@@ -32,7 +32,7 @@ class JobPredictor {
   // A pass has begun which nothing predicted, with these reads.
   void Begin(const EpochStart& epoch);
   // The order of the running pass was found.
-  void Lock(IdentifiedOrder finding);
+  void Lock(IdentifiedOrder identified);
 
   enum class Told {
     kNothing,
@@ -50,7 +50,8 @@ class JobPredictor {
   bool locked() const { return !epochs_.empty(); }
   // Epochs that were predicted so far in this job.
   uint64_t epochs_predicted() const { return epochs_predicted_; }
-  const IdentifiedOrder& finding() const { return epochs_.front().finding; }
+  // The order of the running epoch. REQUIRES: locked.
+  const IdentifiedOrder& running() const { return epochs_.front().identified; }
   const EpochFollower& follower() const { return *epochs_.front().follower; }
   // What was read and not predicted, in order: since Begin, or since about when the reads no longer agreed.
   struct Read {
@@ -88,7 +89,7 @@ class JobPredictor {
   Order Rest() const { return epochs_.front().follower->Rest(); }
 
   // For people: "torch RandomSampler, seed 0x9e3779b1, found by search in 21.0 s after 6 reads; epoch 3, 4
-  // predicted so far; 99.9 % of the reads so far as predicted". Empty before the first finding; it stays until the next
+  // predicted so far; 99.9 % of the reads so far as predicted". Empty before the first order; it stays until the next
   // one.
   std::string Describe() const;
 
@@ -97,7 +98,7 @@ class JobPredictor {
 
   struct Epoch {
     uint64_t number = 0;
-    IdentifiedOrder finding;
+    IdentifiedOrder identified;
     std::unique_ptr<EpochFollower> follower;
     uint32_t view = 0;
     uint32_t hits_elsewhere = 0;  // one after the other in another view
@@ -114,11 +115,11 @@ class JobPredictor {
   Told Roll();
   Told End(Told told);
   void LookAhead();
-  void Append(IdentifiedOrder finding);
-  // Which data set a finding is of.
-  static std::string SetOf(const IdentifiedOrder& finding);
+  void Append(IdentifiedOrder identified);
+  // Which data set an order is of.
+  static std::string SetOf(const IdentifiedOrder& identified);
   // The same where one record has several sets.
-  static std::string ViewKey(const IdentifiedOrder& finding);
+  static std::string ViewKey(const IdentifiedOrder& identified);
 
   const JobId id_;
   std::deque<Epoch> epochs_;               // the running one first; empty: nothing is predicted
@@ -132,7 +133,7 @@ class JobPredictor {
   std::deque<EntryNumber> weighed_;  // the last reads that fit_ saw
   std::vector<Read> reads_;
   int doubt_ = 0;  // whether the last of them still follow the order: Page's sum
-  std::unordered_map<std::string, IdentifiedOrder> last_;  // of each set of samples, the last finding
+  std::unordered_map<std::string, IdentifiedOrder> last_;  // of each set of samples, the last order
   std::unordered_map<std::string, std::string> after_;     // which set was read after which
   std::string set_;                                        // that was read last
   std::unordered_map<std::string, uint32_t> views_;        // in which view each set was read last, by ViewKey

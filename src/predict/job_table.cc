@@ -62,10 +62,10 @@ const TrackedJob* JobTable::Unattributed() const {
 bool JobTable::EraseDouble() {
   const TrackedJob* const unattributed = Unattributed();
   if (unattributed == nullptr) return false;
-  const Order& files = unattributed->prediction.finding().order->files();
+  const Order& files = unattributed->prediction.running().order->files();
   const bool is_double = std::ranges::any_of(jobs_, [&](const auto& item) {
     const TrackedJob& job = *item.second;
-    return &job != unattributed && job.known() && job.prediction.finding().order->files() == files;
+    return &job != unattributed && job.known() && job.prediction.running().order->files() == files;
   });
   if (is_double) jobs_.erase(0);
   return is_double;

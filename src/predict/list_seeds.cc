@@ -21,16 +21,16 @@ constexpr uint64_t kSlack = 512 + 64;
 constexpr uint64_t kRange = 256;
 
 // The sampler that agrees best, and those that agree as well. The seed is believed already, so any will do.
-IdentifiedOrder BestFinding(const CandidateScorer& test, const std::vector<std::shared_ptr<const Sampler>>& samplers) {
+IdentifiedOrder BestOrder(const CandidateScorer& test, const std::vector<std::shared_ptr<const Sampler>>& samplers) {
   std::vector<double> bits;
   bits.reserve(samplers.size());
   for (const auto& sampler : samplers) bits.push_back(test.Try(*sampler, 0));
   const auto best = static_cast<size_t>(std::ranges::max_element(bits) - bits.begin());
-  IdentifiedOrder finding = MakeFinding(test.shared_list(), {.sampler = samplers[best]});
+  IdentifiedOrder found = MakeFinding(test.shared_list(), {.sampler = samplers[best]});
   for (size_t i = best + 1; i < samplers.size(); ++i) {
-    if (bits[i] == bits[best]) finding.others.push_back({.sampler = samplers[i]});
+    if (bits[i] == bits[best]) found.others.push_back({.sampler = samplers[i]});
   }
-  return finding;
+  return found;
 }
 
 }  // namespace
@@ -55,12 +55,12 @@ std::optional<SearchJob> MakeListSeedJob(const CandidateScorer& test, ListShuffl
     if (!seeds.empty()) turn.Found(seeds.front());
   };
   job.on_done = [&test, shuffler, bits, done = std::move(done)](const SearchOutcome& outcome) {
-    std::optional<IdentifiedOrder> finding;
+    std::optional<IdentifiedOrder> found;
     if (outcome.end == SearchEnd::kFound) {
-      finding = BestFinding(test, SamplersOfSeed(shuffler, outcome.result));
-      finding->bits = bits - std::log2(static_cast<double>(kSeeds));
+      found = BestOrder(test, SamplersOfSeed(shuffler, outcome.result));
+      found->bits = bits - std::log2(static_cast<double>(kSeeds));
     }
-    done(std::move(finding));
+    done(std::move(found));
   };
   return job;
 }

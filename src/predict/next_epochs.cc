@@ -62,18 +62,18 @@ std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted) {
   return seeds;
 }
 
-std::vector<Guess> GuessesAfter(const IdentifiedOrder& finding, const std::vector<StreamPosition>& places,
+std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
                                 uint32_t epochs) {
   AUGUR_CHECK(epochs > 0);
   std::vector<Guess> guesses;
-  if (finding.guess.sampler != nullptr && !finding.seed) {
+  if (identified.guess.sampler != nullptr && !identified.seed) {
     const auto add = [&](const Guess& guess) {
       guesses.push_back({.sampler = guess.sampler, .epoch = guess.epoch + 1, .share = guess.share});
     };
-    add(finding.guess);
-    for (const Guess& other : finding.others) add(other);
-    const Guess last = Unstepped(finding.guess);
-    if (last.sampler != finding.guess.sampler) add(last);
+    add(identified.guess);
+    for (const Guess& other : identified.others) add(other);
+    const Guess last = Unstepped(identified.guess);
+    if (last.sampler != identified.guess.sampler) add(last);
     // set_epoch was not called; the run began anew.
     guesses.push_back(Stepped(last, 0));
     guesses.push_back({.sampler = last.sampler, .epoch = 0, .share = last.share});
@@ -88,13 +88,15 @@ std::vector<Guess> GuessesAfter(const IdentifiedOrder& finding, const std::vecto
     guesses.push_back(Stepped(last, 2));
     return guesses;
   }
-  if (!finding.seed) return guesses;
+  if (!identified.seed) return guesses;
   for (const StreamPosition& place : places) AddChained(place, epochs, &guesses);
-  guesses.push_back(Fresh(*finding.seed, 1));
+  guesses.push_back(Fresh(*identified.seed, 1));
   for (const bool trailing : {true, false}) {
-    for (const uint64_t extra : {0, 2, 4}) guesses.push_back(RunGuess(*finding.seed, finding.offset, trailing, extra));
+    for (const uint64_t extra : {0, 2, 4}) {
+      guesses.push_back(RunGuess(*identified.seed, identified.offset, trailing, extra));
+    }
   }
-  guesses.push_back(Fresh(*finding.seed, 0));
+  guesses.push_back(Fresh(*identified.seed, 0));
   return guesses;
 }
 
@@ -110,9 +112,10 @@ Guess Settled(const Guess& guess) {
   return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = guess.epoch, .drawn = {}};
 }
 
-std::optional<Guess> PredictedAfter(const IdentifiedOrder& finding) {
-  if (!finding.continues || finding.guess.sampler == nullptr) return std::nullopt;
-  return Guess{.sampler = finding.guess.sampler, .epoch = finding.guess.epoch + 1, .share = finding.guess.share};
+std::optional<Guess> PredictedAfter(const IdentifiedOrder& identified) {
+  if (!identified.continues || identified.guess.sampler == nullptr) return std::nullopt;
+  return Guess{
+      .sampler = identified.guess.sampler, .epoch = identified.guess.epoch + 1, .share = identified.guess.share};
 }
 
 }  // namespace augur

@@ -20,14 +20,14 @@ struct StreamPosition {
 // years, small numbers.
 std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted);
 
-// How the epoch after a finding may have been drawn, the likeliest first: by the same sampler; by another one that
-// agreed so far; one epoch for each again where they were taken in steps; as the same order again, from now on; from
-// the beginning; by every second epoch from now on, or from another place of the script's stream. For a seed that was
-// searched for: as seed + 1, as the next permutation of one generator, and from the script's own stream, wherever after
-// `places` its loop draws again (a plain loop draws 2 to 6 outputs an epoch, each further loader 2 more). `epochs`: it
-// is so many after the finding's, where those between were not understood; a stride in the script's stream is shared
-// out among them, if it can be. REQUIRES: epochs > 0.
-std::vector<Guess> GuessesAfter(const IdentifiedOrder& finding, const std::vector<StreamPosition>& places,
+// How the epoch after an identified one may have been drawn, the likeliest first: by the same sampler; by another one
+// that agreed so far; one epoch for each again where they were taken in steps; as the same order again, from now on;
+// from the beginning; by every second epoch from now on, or from another place of the script's stream. For a seed that
+// was searched for: as seed + 1, as the next permutation of one generator, and from the script's own stream, wherever
+// after `places` its loop draws again (a plain loop draws 2 to 6 outputs an epoch, each further loader 2 more).
+// `epochs`: it is so many after that one, where those between were not understood; a stride in the script's stream is
+// shared out among them, if it can be. REQUIRES: epochs > 0.
+std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
                                 uint32_t epochs = 1);
 
 // The same epoch by the sampler itself, where its epochs are taken in steps (SteppedSampler).
@@ -37,6 +37,6 @@ Guess Unstepped(const Guess& guess);
 Guess Settled(const Guess& guess);
 
 // The one that is so likely that files are fetched by it before anything of the epoch was read; none: wait for reads.
-std::optional<Guess> PredictedAfter(const IdentifiedOrder& finding);
+std::optional<Guess> PredictedAfter(const IdentifiedOrder& identified);
 
 }  // namespace augur

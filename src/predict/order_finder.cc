@@ -76,7 +76,7 @@ void OrderFinder::Try(TrackedJob& job) {
   // Opens of unknown processes are a job of their own only where processes read that cannot be seen.
   if (job.unattributed() && parts_.jobs.size() > 1) return;
   const uint64_t reads = job.UnknownReads(parts_.watch);
-  if (!job.search.IsDue(reads) || !budget_.MayAsk(clock_us_())) return;
+  if (!job.search.IsDue(reads) || !budget_.MayTry(clock_us_())) return;
   const double begun = thread_seconds_();
   if (const std::optional<EpochStart> epoch = job.UnknownPass(parts_.watch)) {
     job.search.SetTried(reads);
@@ -99,7 +99,7 @@ std::optional<IdentifiedOrder> OrderFinder::Find(TrackedJob& job, const EpochSta
 std::optional<IdentifiedOrder> OrderFinder::FindUnattributed(const TrackedJob& job, const EpochStart& epoch) const {
   const TrackedJob* const unattributed = parts_.jobs.Unattributed();
   if (unattributed == nullptr || unattributed == &job) return std::nullopt;
-  return FindKnown(unattributed->prediction.finding(), epoch, 0);
+  return FindKnown(unattributed->prediction.running(), epoch, 0);
 }
 
 std::optional<IdentifiedOrder> OrderFinder::FindHinted(const TrackedJob& job, const EpochStart& epoch) {

@@ -9,7 +9,6 @@
 
 #include "datasets/sample_lists.h"
 #include "predict/access_queue.h"
-#include "predict/ask_budget.h"
 #include "predict/candidate_scorer.h"
 #include "predict/hints.h"
 #include "predict/identified_order.h"
@@ -18,6 +17,7 @@
 #include "predict/order_predictor_options.h"
 #include "predict/search_request.h"
 #include "predict/tracked_job.h"
+#include "predict/try_budget.h"
 #include "readers/epochs.h"
 #include "recorded_runs/replay_store.h"
 #include "samplers/known_samplers.h"
@@ -36,7 +36,7 @@ namespace augur {
 // If none fits, and the reads are enough to tell one seed of 2^32, a search in the background begins (OrderSearch).
 //
 // Not synchronized: for the OrderPredictor's thread. Results of searches are posted to the queue. What all tries cost
-// is bounded by AskBudget.
+// is bounded by TryBudget.
 class OrderFinder {
  public:
   // They outlive it. The events of `queue` run on the thread of the finder.
@@ -87,7 +87,7 @@ class OrderFinder {
   const std::vector<Guess> recorded_;  // how the recorded runs may go on
   const std::function<void(TrackedJob&, IdentifiedOrder)> found_;
 
-  AskBudget budget_;
+  TryBudget budget_;
   uint64_t searches_ = 0;  // begun so far
 };
 

@@ -89,12 +89,12 @@ struct Hits {
 }  // namespace
 
 OrderSearch::OrderSearch(Searcher& searcher, std::shared_ptr<const std::vector<KnownSampler>> known,
-                         SearchRequest question, Answered answered)
-    : searcher_(searcher), known_(std::move(known)), question_(std::move(question)), answered_(std::move(answered)) {}
+                         SearchRequest request, Answered answered)
+    : searcher_(searcher), known_(std::move(known)), request_(std::move(request)), answered_(std::move(answered)) {}
 
-bool OrderSearch::Decidable(const SearchRequest& question) {
-  const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(question.tests.size());
-  return std::ranges::any_of(question.tests,
+bool OrderSearch::Decidable(const SearchRequest& request) {
+  const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(request.tests.size());
+  return std::ranges::any_of(request.tests,
                              [&](const CandidateScorer& test) { return Believed(test.BitsExpected(), tried); });
 }
 
@@ -140,16 +140,16 @@ void OrderSearch::MakeStages() {
     return Guess{.sampler = (*known)[sampler].sampler, .epoch = unit - begin};
   };
   // A script without a seed draws one for each epoch. The stages of known seeds take seconds of its epoch.
-  const bool search_first = question_.drawn;
+  const bool search_first = request_.drawn;
   if (search_first) AddSeedStages();
   AddGuessStage("known seeds", count, known_guess, false);
-  const bool lists_first = question_.lists_first && !search_first;
+  const bool lists_first = request_.lists_first && !search_first;
   if (lists_first) AddListStages();
   // The same in mid-epoch, as many as may be had.
   uint64_t samples = 1;
-  for (const CandidateScorer& test : question_.tests) samples += test.samples();
+  for (const CandidateScorer& test : request_.tests) samples += test.samples();
   AddGuessStage("known seeds in mid-epoch", std::min<uint64_t>(count, kMidstDraws / samples), known_guess, true);
-  if (question_.resumed) {
+  if (request_.resumed) {
     // Most runs begin at a beginning: what a core-second has of them before the search of all seeds, the rest behind
     // it.
     const auto later = std::make_shared<const std::vector<Guess>>(LaterEpochs(*known_, kResumedDraws / samples));
@@ -174,7 +174,7 @@ void OrderSearch::AddResumedStage(const std::shared_ptr<const std::vector<Guess>
 // Units are guesses times lists. Several guesses may agree equally: the first is taken, and the next epoch tells.
 void OrderSearch::AddGuessStage(std::string name, uint64_t count, const std::function<Guess(uint64_t)>& guess_of,
                                 bool anywhere, bool search) {
-  const uint64_t tests = question_.tests.size();
+  const uint64_t tests = request_.tests.size();
   if (count == 0 || tests == 0) return;
   const double tried = static_cast<double>(count * tests);
   if (!Worth(tried)) return;
@@ -186,14 +186,14 @@ void OrderSearch::AddGuessStage(std::string name, uint64_t count, const std::fun
   job.range_units = anywhere ? 1 : kGuessesARange;
   job.work = [self, guess_of, hits, anywhere, tests, tried](uint64_t begin, uint64_t units, SearchTurn& turn) {
     for (uint64_t unit = begin; unit < begin + units; ++unit) {
-      const CandidateScorer::Midst found = TryGuess(self->question_, unit % tests, guess_of(unit / tests), anywhere);
+      const CandidateScorer::Midst found = TryGuess(self->request_, unit % tests, guess_of(unit / tests), anywhere);
       if (Believed(found.bits, tried)) hits->Add(unit);
       if (!turn.Continue()) return;  // one of a long list takes 10 ms
     }
   };
   job.on_done = [self, guess_of, hits, anywhere, tried](const SearchOutcome& outcome) {
     if (outcome.end != SearchEnd::kCancelled) {
-      if (auto best = BestOf(self->question_, hits->Take(), guess_of, anywhere, tried)) {
+      if (auto best = BestOf(self->request_, hits->Take(), guess_of, anywhere, tried)) {
         best->finding.how = self->HowFound("known", best->test);
         self->Found(std::move(best->finding));
       }
@@ -205,12 +205,12 @@ void OrderSearch::AddGuessStage(std::string name, uint64_t count, const std::fun
 
 // Whether the reads are enough to believe a guess of so many.
 bool OrderSearch::Worth(double tried) const {
-  return std::ranges::any_of(question_.tests,
+  return std::ranges::any_of(request_.tests,
                              [&](const CandidateScorer& test) { return Believed(test.BitsMax(), tried); });
 }
 
 void OrderSearch::AddStage(SearchJob job, bool search) {
-  job.allowance = question_.allowance;
+  job.allowance = request_.allowance;
   const MutexLock lock(mu_);
   stages_.push_back({.job = std::move(job), .search = search});
 }
@@ -218,13 +218,13 @@ void OrderSearch::AddStage(SearchJob job, bool search) {
 // Small sets of seeds that a list is shuffled with from its end: Keras' 10^6, and what people choose.
 void OrderSearch::AddListStages() {
   const auto self = shared_from_this();
-  for (size_t test = 0; test < question_.tests.size(); ++test) {
+  for (size_t test = 0; test < request_.tests.size(); ++test) {
     for (const ListShuffler shuffler : {ListShuffler::kNumpyRandomState, ListShuffler::kPython}) {
       std::optional<SearchJob> job =
-          MakeListSeedJob(question_.tests[test], shuffler, [self, test](std::optional<IdentifiedOrder> finding) {
-            if (finding) {
-              finding->how = self->HowFound("found by search", test);
-              self->Found(*std::move(finding));
+          MakeListSeedJob(request_.tests[test], shuffler, [self, test](std::optional<IdentifiedOrder> found) {
+            if (found) {
+              found->how = self->HowFound("found by search", test);
+              self->Found(*std::move(found));
             }
             self->Next();
           });
@@ -235,14 +235,14 @@ void OrderSearch::AddListStages() {
 
 // Every seed of torch's generator, for an epoch that begins with a fresh one.
 void OrderSearch::AddSeedStages() {
-  const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(question_.tests.size());
-  for (size_t test = 0; test < question_.tests.size(); ++test) {
-    if (!Believed(question_.tests[test].BitsExpected(), tried)) continue;
-    const SeedQuery query = QueryOf(question_.tests[test], question_.ranks);
+  const double tried = std::exp2(kSeedBits) * 2 * static_cast<double>(request_.tests.size());
+  for (size_t test = 0; test < request_.tests.size(); ++test) {
+    if (!Believed(request_.tests[test].BitsExpected(), tried)) continue;
+    const SeedQuery query = QueryOf(request_.tests[test], request_.ranks);
     if (query.any_of.empty()) continue;
     const auto self = shared_from_this();
     const auto bits_of = [self, test](uint32_t seed, uint32_t offset) {
-      return TrySeed(self->question_.tests[test], seed, offset);
+      return TrySeed(self->request_.tests[test], seed, offset);
     };
     SearchJob job = MakeSeedJob(
         query, uint64_t{1} << 32,
@@ -253,19 +253,19 @@ void OrderSearch::AddSeedStages() {
             TorchRecipe recipe = {.name = "torch RandomSampler",
                                   .generator = RunStream{.seed = hit.seed, .offset = hit.offset},
                                   .shape = {}};
-            IdentifiedOrder finding = MakeFinding(self->question_.tests[test].shared_list(),
-                                                  {.sampler = MakeTorchSampler(std::move(recipe))});
-            finding.bits = bits_of(hit.seed, hit.offset) - std::log2(tried);
-            finding.continues = false;
-            finding.seed = hit.seed;
-            finding.offset = hit.offset;
-            finding.what = "torch RandomSampler, seed " + Hex(hit.seed);
-            finding.how = self->HowFound("found by search", test);
-            self->Found(std::move(finding));
+            IdentifiedOrder found =
+                MakeFinding(self->request_.tests[test].shared_list(), {.sampler = MakeTorchSampler(std::move(recipe))});
+            found.bits = bits_of(hit.seed, hit.offset) - std::log2(tried);
+            found.continues = false;
+            found.seed = hit.seed;
+            found.offset = hit.offset;
+            found.what = "torch RandomSampler, seed " + Hex(hit.seed);
+            found.how = self->HowFound("found by search", test);
+            self->Found(std::move(found));
           }
           self->Next();
         });
-    job.name = "all seeds of torch for " + std::to_string(question_.tests[test].samples()) + " samples";
+    job.name = "all seeds of torch for " + std::to_string(request_.tests[test].samples()) + " samples";
     AddStage(std::move(job), true);
   }
 }
@@ -273,33 +273,33 @@ void OrderSearch::AddSeedStages() {
 std::string OrderSearch::HowFound(std::string_view how, size_t test) const {
   const auto tenths = (std::chrono::steady_clock::now() - begun_) / std::chrono::milliseconds(100);
   return std::string(how) + " in " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s after " +
-         std::to_string(question_.tests[test].reads().count) + " reads";
+         std::to_string(request_.tests[test].reads().count) + " reads";
 }
 
-void OrderSearch::Found(IdentifiedOrder finding) {
+void OrderSearch::Found(IdentifiedOrder found) {
   const MutexLock lock(mu_);
-  finding_ = std::move(finding);
+  found_ = std::move(found);
 }
 
 // Begins the next stage, or answers.
 void OrderSearch::Next() {
   std::optional<SearchJob> job;
-  std::optional<IdentifiedOrder> finding;
+  std::optional<IdentifiedOrder> found;
   {
     const MutexLock lock(mu_);
     job_ = 0;
     stage_name_.clear();
-    if (!finding_ && !cancelled_ && !Spent() && stage_ < stages_.size()) {
+    if (!found_ && !cancelled_ && !Spent() && stage_ < stages_.size()) {
       Stage& stage = stages_[stage_++];
       if (stage.search) searched_ = true;
       stage_name_ = stage.job.name;
       job = std::move(stage.job);
     } else {
-      stages_.clear();  // they hold this inquiry
-      finding = std::move(finding_);
+      stages_.clear();  // they hold this search
+      found = std::move(found_);
     }
   }
-  if (!job) return answered_(cancelled_ ? std::nullopt : std::move(finding));
+  if (!job) return answered_(cancelled_ ? std::nullopt : std::move(found));
   const uint64_t number = searcher_.Submit(std::move(*job));
   bool late = false;
   {

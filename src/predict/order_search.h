@@ -19,28 +19,28 @@
 
 namespace augur {
 
-// OrderSearch answers one question by all that can be tried, the cheapest first: the known samplers; the
+// OrderSearch looks for the order of one epoch by all that can be tried, the cheapest first: the known samplers; the
 // same from anywhere in the epoch; later epochs of known seeds, the likeliest, from anywhere in them; all 2^32 seeds of
 // torch's generator; more of those later epochs; and the small sets of seeds that shuffles from the end are drawn from.
 // Those sets are before all seeds where these are unlikely (SearchRequest::lists_first), and all seeds first of all
-// where an epoch before had one of them. Each stage is a job of the Searcher. What a stage believes ends the inquiry,
+// where an epoch before had one of them. Each stage is a job of the Searcher. What a stage believes ends the search,
 // and so does a spent allowance.
 //
-// Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the inquiry has ended: with a
-// finding, or with none; after Cancel with none. It must not destroy the inquiry. REQUIRES: the searcher outlives it.
+// Safe from any thread. `answered` is called once, on a thread of the Searcher's, when the search has ended: with an
+// order, or with none; after Cancel with none. It must not destroy the search. REQUIRES: the searcher outlives it.
 class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
  public:
   using Answered = std::function<void(std::optional<IdentifiedOrder>)>;
 
-  OrderSearch(Searcher& searcher, std::shared_ptr<const std::vector<KnownSampler>> known, SearchRequest question,
+  OrderSearch(Searcher& searcher, std::shared_ptr<const std::vector<KnownSampler>> known, SearchRequest request,
               Answered answered);
   OrderSearch(const OrderSearch&) = delete;
   OrderSearch& operator=(const OrderSearch&) = delete;
 
   // Whether the reads are enough to tell one seed of 2^32 from all others.
-  static bool Decidable(const SearchRequest& question);
+  static bool Decidable(const SearchRequest& request);
 
-  // Asks the rest.
+  // Begins the first stage.
   void Begin();
   // It ends soon; `answered` is still called.
   void Cancel();
@@ -63,15 +63,15 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
   void AddListStages();
   void AddStage(SearchJob job, bool search);
   bool Worth(double tried) const;
-  bool Spent() const { return question_.allowance && question_.allowance->spent(); }
+  bool Spent() const { return request_.allowance && request_.allowance->spent(); }
   void Next();
-  void Found(IdentifiedOrder finding);
+  void Found(IdentifiedOrder found);
   std::string HowFound(std::string_view how, size_t test) const;
 
   // Constant after construction.
   Searcher& searcher_;
   const std::shared_ptr<const std::vector<KnownSampler>> known_;
-  const SearchRequest question_;
+  const SearchRequest request_;
   const Answered answered_;
 
   std::chrono::steady_clock::time_point begun_;  // set by Begin
@@ -84,7 +84,7 @@ class OrderSearch : public std::enable_shared_from_this<OrderSearch> {
   size_t stage_ AUGUR_GUARDED_BY(mu_) = 0;
   uint64_t job_ AUGUR_GUARDED_BY(mu_) = 0;
   std::string stage_name_ AUGUR_GUARDED_BY(mu_);
-  std::optional<IdentifiedOrder> finding_ AUGUR_GUARDED_BY(mu_);
+  std::optional<IdentifiedOrder> found_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

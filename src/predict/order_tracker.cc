@@ -97,8 +97,8 @@ void OrderTracker::TakeAccess(const Access& access) {
     case JobPredictor::Told::kNothing: return;
     case JobPredictor::Told::kTurned: return Tell(true);
     case JobPredictor::Told::kRolled:
-      hints_.Agree(job.id(), job.prediction.finding());
-      job.recorder.RecordKnown(job.prediction.finding());
+      hints_.Agree(job.id(), job.prediction.running());
+      job.recorder.RecordKnown(job.prediction.running());
       return Tell(false);
     case JobPredictor::Told::kLost: return Lose(job);
     case JobPredictor::Told::kEnded:
@@ -160,7 +160,7 @@ void OrderTracker::Follow(TrackedJob& job, IdentifiedOrder found) {
   job.known_since = time(nullptr);
   job.prediction.Lock(std::move(found));
   job.SetPassKnown(watch_);
-  const IdentifiedOrder& known = job.prediction.finding();
+  const IdentifiedOrder& known = job.prediction.running();
   LogLimited(spdlog::level::info, "found orders", job.prediction.Describe(),
              fmt::format("the order is known: {} ({:.0f} bits against chance)", job.prediction.Describe(), known.bits));
   statistics_.Add(Stat::kOrdersFound, 1);

@@ -18,7 +18,7 @@ namespace augur {
 inline constexpr uint64_t kMidstDraws = 100'000'000;
 inline constexpr uint64_t kResumedDraws = 2'000'000'000;
 
-// What is known when an order is asked for. Immutable once asked.
+// What is known when an order is looked for. Immutable once the search has begun.
 struct SearchRequest {
   std::vector<CandidateScorer> tests;  // one for each list of samples that has the files, likeliest first
   std::vector<Guess> expected;         // how the epoch may follow from the one before, or what the user said

@@ -70,15 +70,15 @@ class AskedJob {
     if (job_.Saw(file, stream) == JobPredictor::Told::kLost) ++lost_;
     if (job_.locked() || job_.reads().size() < reads_to_ask_) return;
     reads_to_ask_ *= 2;
-    SearchRequest question;
-    question.tests.emplace_back(list_, job_.Unpredicted());
-    question.expected = job_.Expected();
-    std::optional<IdentifiedOrder> found = TryKnownSamplers(question, known_);
+    SearchRequest request;
+    request.tests.emplace_back(list_, job_.Unpredicted());
+    request.expected = job_.Expected();
+    std::optional<IdentifiedOrder> found = TryKnownSamplers(request, known_);
     if (!found) return;
     found_ += found->what + " after " + std::to_string(job_.reads().size()) + " reads; ";
     Lock(std::move(*found));
   }
-  void Lock(IdentifiedOrder finding) { job_.Lock(std::move(finding)); }
+  void Lock(IdentifiedOrder found) { job_.Lock(std::move(found)); }
 
   const std::string& found() const { return found_; }  // what was believed; empty: nothing
   uint64_t lost() const { return lost_; }
@@ -189,9 +189,9 @@ TEST(FalseLockTest, ATrueOneIsFound) {
     for (size_t i = 0; i < known.size(); i += 17) {
       IndexOrder indices;
       known[i].sampler->Take(size, 0, Remembering::kRemembered, &indices);
-      SearchRequest question;
-      question.tests.emplace_back(list, FirstReads(FilesOf(*list, indices), {.workers = 2, .batch = 16}, 48, random));
-      const std::optional<IdentifiedOrder> found = TryKnownSamplers(question, known);
+      SearchRequest request;
+      request.tests.emplace_back(list, FirstReads(FilesOf(*list, indices), {.workers = 2, .batch = 16}, 48, random));
+      const std::optional<IdentifiedOrder> found = TryKnownSamplers(request, known);
       ASSERT_TRUE(found.has_value()) << known[i].sampler->Describe() << " of " << size;
       const auto prefix = static_cast<std::ptrdiff_t>(std::min(indices.size(), found->order->files().size()));
       EXPECT_EQ(Order(found->order->files().begin(), found->order->files().begin() + prefix),

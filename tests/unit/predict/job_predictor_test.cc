@@ -46,13 +46,13 @@ class JobPredictorTest : public testing::Test {
   void Ask() {
     if (tests_.empty() || job_.reads().size() < 4) return;
     ++asked_;
-    SearchRequest question;
-    for (const auto& list : tests_) question.tests.emplace_back(list, job_.Unpredicted());
-    question.expected = job_.Expected();
-    for (const Guess& guess : also_) question.expected.push_back(guess);
-    if (std::optional<IdentifiedOrder> finding = TryKnownSamplers(question, {})) {
+    SearchRequest request;
+    for (const auto& list : tests_) request.tests.emplace_back(list, job_.Unpredicted());
+    request.expected = job_.Expected();
+    for (const Guess& guess : also_) request.expected.push_back(guess);
+    if (std::optional<IdentifiedOrder> found = TryKnownSamplers(request, {})) {
       reads_until_lock_.push_back(job_.reads().size());
-      job_.Lock(std::move(*finding));
+      job_.Lock(std::move(*found));
     }
   }
 
@@ -76,7 +76,7 @@ TEST_F(JobPredictorTest, RollsFromEpochToEpoch) {
       const std::vector<Told> told = Read(EpochFiles(*list_, Distributed(5, epoch)), plan);
       EXPECT_EQ(told, std::vector<Told>(epoch == 0 ? 0 : 1, Told::kRolled)) << "epoch " << epoch;
       ASSERT_TRUE(job_.locked());
-      EXPECT_EQ(job_.finding().guess.epoch, epoch);
+      EXPECT_EQ(job_.running().guess.epoch, epoch);
       EXPECT_EQ(job_.Coming().size(), 1 + JobPredictor::kAhead);
     }
     EXPECT_LE(job_.misses(), 25U);
@@ -133,7 +133,7 @@ TEST_F(JobPredictorTest, TheLastBatchesAreFilledUp) {
       }
     }
     EXPECT_EQ(told, std::vector<Told>(3, Told::kRolled)) << filled;
-    EXPECT_EQ(job.finding().guess.epoch, 3U);
+    EXPECT_EQ(job.running().guess.epoch, 3U);
   }
 }
 
@@ -151,7 +151,7 @@ TEST_F(JobPredictorTest, TheLastBatchIsDropped) {
         EXPECT_EQ(told, std::vector<Told>(epoch == 0 ? 0 : 1, Told::kRolled))
             << "epoch " << epoch << " of " << samples << " without " << dropped;
         ASSERT_TRUE(job_.locked());
-        EXPECT_EQ(job_.finding().guess.epoch, epoch);
+        EXPECT_EQ(job_.running().guess.epoch, epoch);
       }
     }
   }
@@ -168,11 +168,11 @@ TEST_F(JobPredictorTest, ValidationBetweenTheEpochs) {
   for (uint64_t epoch = 0; epoch < 5; ++epoch) {
     const std::vector<Told> train = Read(EpochFiles(*list_, Distributed(5, epoch)));
     ASSERT_TRUE(job_.locked()) << "epoch " << epoch;
-    EXPECT_EQ(job_.finding().list, list_) << "epoch " << epoch;
-    EXPECT_EQ(job_.finding().guess.epoch, epoch);
+    EXPECT_EQ(job_.running().list, list_) << "epoch " << epoch;
+    EXPECT_EQ(job_.running().guess.epoch, epoch);
     const std::vector<Told> val = Read(validation->files(), {.workers = 1});
     ASSERT_TRUE(job_.locked()) << "epoch " << epoch;
-    EXPECT_EQ(job_.finding().list, validation) << "epoch " << epoch;
+    EXPECT_EQ(job_.running().list, validation) << "epoch " << epoch;
     if (epoch < 2) continue;
     EXPECT_EQ(train, std::vector<Told>(1, Told::kRolled)) << "epoch " << epoch;
     EXPECT_EQ(val, std::vector<Told>(1, Told::kRolled)) << "epoch " << epoch;
@@ -230,12 +230,12 @@ TEST_F(JobPredictorTest, ADrawnSeedIsOfItsDataSet) {
   EXPECT_FALSE(job_.Drawn());
 }
 
-// The order after the epoch is not known: what is read then is a new question, and the last reads of this one are not.
+// The order after the epoch is not known: it is looked for by the reads behind the epoch, and not by its last ones.
 TEST_F(JobPredictorTest, AnEpochThatNothingFollows) {
-  IdentifiedOrder finding = MakeFinding(list_, Distributed(5));
-  finding.continues = false;
-  finding.seed = 5;
-  job_.Lock(finding);
+  IdentifiedOrder found = MakeFinding(list_, Distributed(5));
+  found.continues = false;
+  found.seed = 5;
+  job_.Lock(found);
   EXPECT_EQ(job_.Coming().size(), 1U);
   EXPECT_EQ(Read(EpochFiles(*list_, Distributed(5))), std::vector<Told>{Told::kEnded});
   EXPECT_FALSE(job_.locked());
@@ -268,7 +268,7 @@ TEST_F(JobPredictorTest, ASamplerThatChangesIsLostAndFoundAgain) {
       const std::vector<Told> told = Read(EpochFiles(*list, Distributed(99)));
       ASSERT_TRUE(job_.locked()) << samples << " samples, " << part;
       EXPECT_EQ(std::ranges::count(told, Told::kLost), 1) << samples << " samples, " << part;
-      EXPECT_EQ(job_.finding().order->files(), EpochFiles(*list, Distributed(99)));
+      EXPECT_EQ(job_.running().order->files(), EpochFiles(*list, Distributed(99)));
       EXPECT_EQ(reads_until_lock_.size(), 1U);
     }
   }
@@ -282,7 +282,7 @@ TEST_F(JobPredictorTest, OtherFilesAreLost) {
   const auto other = ListOf(500, 90'000, "other");
   EXPECT_EQ(Read(other->files(), {.workers = 1}), std::vector<Told>{Told::kLost});
   EXPECT_FALSE(job_.locked());
-  // All but what it took to see it is what a question is about, from about the first of them on.
+  // The order is looked for by these reads, from about the first of them on.
   EXPECT_GE(job_.reads().size(), 490U);
   const EpochStart start = job_.Unpredicted();
   ASSERT_EQ(start.streams.size(), 1U);
@@ -290,13 +290,13 @@ TEST_F(JobPredictorTest, OtherFilesAreLost) {
 }
 
 TEST_F(JobPredictorTest, ARecordedRun) {
-  IdentifiedOrder finding;
-  finding.run = "r1";
+  IdentifiedOrder found;
+  found.run = "r1";
   std::vector<Order> epochs(4);
   for (Order& epoch : epochs) epoch = FilesOf(*list_, RandomOrder(10'000, random_));
-  finding.order = std::make_shared<const EpochOrder>(epochs[0]);
-  for (int i = 1; i < 4; ++i) finding.recorded.push_back(std::make_shared<const Order>(epochs[i]));
-  job_.Lock(finding);
+  found.order = std::make_shared<const EpochOrder>(epochs[0]);
+  for (int i = 1; i < 4; ++i) found.recorded.push_back(std::make_shared<const Order>(epochs[i]));
+  job_.Lock(found);
   EXPECT_EQ(Read(epochs[0]), std::vector<Told>());
   EXPECT_EQ(Read(epochs[1]), std::vector<Told>{Told::kRolled});
   EXPECT_EQ(Read(epochs[2]), std::vector<Told>{Told::kRolled});
@@ -306,9 +306,9 @@ TEST_F(JobPredictorTest, ARecordedRun) {
 }
 
 TEST_F(JobPredictorTest, ARunResumedInMidEpoch) {
-  IdentifiedOrder finding = MakeFinding(list_, Distributed(5, 3));
-  finding.begin = 6000;
-  job_.Lock(finding);
+  IdentifiedOrder found = MakeFinding(list_, Distributed(5, 3));
+  found.begin = 6000;
+  job_.Lock(found);
   const Order all = EpochFiles(*list_, Distributed(5, 3));
   EXPECT_EQ(job_.Rest(), Order(all.begin() + 6000, all.end()));
   EXPECT_TRUE(Read(Order(all.begin() + 6000, all.end())).empty());
@@ -343,15 +343,15 @@ TEST_F(JobPredictorTest, ReadsThatAreNotSeenAndStrangers) {
     }
     EXPECT_EQ(lost, 0U) << (cached ? "cached" : "all seen");
     ASSERT_TRUE(job_.locked());
-    EXPECT_EQ(job_.finding().guess.epoch, 3U);
+    EXPECT_EQ(job_.running().guess.epoch, 3U);
   }
 }
 
 TEST_F(JobPredictorTest, SaysWhatItKnows) {
   EXPECT_EQ(job_.Describe(), "");
-  IdentifiedOrder finding = MakeFinding(list_, Distributed(5));
-  finding.how = "known after 6 reads";
-  job_.Lock(finding);
+  IdentifiedOrder found = MakeFinding(list_, Distributed(5));
+  found.how = "known after 6 reads";
+  job_.Lock(found);
   (void)Read(EpochFiles(*list_, Distributed(5)));
   const std::string text = job_.Describe();
   for (const std::string part : {"torch DistributedSampler", "known after 6 reads", "epoch 0", "100.0 %", "train"}) {

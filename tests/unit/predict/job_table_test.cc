@@ -20,7 +20,7 @@ class JobTableTest : public testing::Test {
   }
   // The file that the job, whose order is known, reads at this place.
   EntryNumber FileAt(JobId job, size_t place) const {
-    return jobs_.Find(job)->prediction.finding().order->files()[place];
+    return jobs_.Find(job)->prediction.running().order->files()[place];
   }
   JobId OwnerOf(EntryNumber file, JobId job, bool read) { return jobs_.OwnerOf({.file = file, .job = job}, read).id(); }
 

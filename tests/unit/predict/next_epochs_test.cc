@@ -24,20 +24,20 @@ class NextEpochsTest : public testing::Test {
   IdentifiedOrder Searched(uint32_t seed, uint32_t offset = 0) const {
     TorchRecipe recipe = {
         .name = "torch RandomSampler", .generator = RunStream{.seed = seed, .offset = offset}, .shape = {}};
-    IdentifiedOrder finding = MakeFinding(list_, {.sampler = MakeTorchSampler(std::move(recipe))});
-    finding.continues = false;
-    finding.seed = seed;
-    finding.offset = offset;
-    return finding;
+    IdentifiedOrder found = MakeFinding(list_, {.sampler = MakeTorchSampler(std::move(recipe))});
+    found.continues = false;
+    found.seed = seed;
+    found.offset = offset;
+    return found;
   }
 
-  // The finding for an epoch of these indices, by what is expected after `before`.
+  // The order that is found for an epoch of these indices, by what is expected after `before`.
   std::optional<IdentifiedOrder> FindNext(const IdentifiedOrder& before, const IndexOrder& next,
                                           const std::vector<StreamPosition>& places = {}) {
-    SearchRequest question;
-    question.tests.emplace_back(list_, FirstReads(FilesOf(*list_, next), {.workers = 2}, 24, random_));
-    question.expected = GuessesAfter(before, places);
-    return TryKnownSamplers(question, {});
+    SearchRequest request;
+    request.tests.emplace_back(list_, FirstReads(FilesOf(*list_, next), {.workers = 2}, 24, random_));
+    request.expected = GuessesAfter(before, places);
+    return TryKnownSamplers(request, {});
   }
 
   // The epochs of a sampler, every `step`-th from `epoch` on, are found one after the other, and the third is

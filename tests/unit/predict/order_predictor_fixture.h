@@ -243,7 +243,7 @@ class OrderPredictorTest : public OrderTest {
   size_t accesses_max_ = OrderPredictorOptions().accesses_max;
   // Called by the OrderPredictor's thread. Data is never hot, unless a test says so.
   std::function<double()> fetched_files_ = [files = 0.0]() mutable { return files += 1000; };
-  std::atomic<double> price_ = 0;    // of a question
+  std::atomic<double> price_ = 0;    // of a try
   std::atomic<double> seconds_ = 0;  // that all of them have taken
   FakeOrders orders_;
   Statistics statistics_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unit/predict/order_predictor_fixture.h"
-
 #include <functional>
 #include <random>
+
+#include "predict/try_budget.h"
+#include "unit/predict/order_predictor_fixture.h"
 
 namespace augur {
 namespace {
@@ -130,7 +131,7 @@ TEST_F(OrderPredictorTest, ProcessesThatReadAFewFilesEach) {
   EXPECT_GE(share(2), 0.98) << Told();
 }
 
-// What is asked for all jobs together is bounded: a question that has cost too much is paid for by those who come next.
+// The tries for all jobs together are bounded: one that has cost too much is paid for by those who come next.
 TEST_F(OrderPredictorTest, NothingIsAskedBeyondTheBudgetOfAllJobs) {
   TraceSimulation simulation(25, false);
   for (const auto& [second, seed] : {std::pair(1U, 0U), std::pair(30U, 42U), std::pair(600U, 7U)}) {
@@ -147,7 +148,7 @@ TEST_F(OrderPredictorTest, NothingIsAskedBeyondTheBudgetOfAllJobs) {
   }
   Start(&simulation);
   Begin(&simulation);
-  price_ = 2 * AskBudget::kFullSeconds;
+  price_ = 2 * TryBudget::kFullSeconds;
   PlayUntil(25'000'000);
   price_ = 0;
   PlayUntil(500'000'000);

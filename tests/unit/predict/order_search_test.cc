@@ -20,14 +20,14 @@ namespace augur {
 namespace {
 
 // Answers on ordinary threads: a machine that runs tests has no idle core.
-std::optional<IdentifiedOrder> Ask(SearchRequest question) {
+std::optional<IdentifiedOrder> Ask(SearchRequest request) {
   auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
   EXPECT_TRUE(searcher.ok()) << searcher.status().text();
   std::promise<std::optional<IdentifiedOrder>> answer;
-  const auto inquiry = std::make_shared<OrderSearch>(
-      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(question),
-      [&answer](std::optional<IdentifiedOrder> finding) { answer.set_value(std::move(finding)); });
-  inquiry->Begin();
+  const auto search = std::make_shared<OrderSearch>(
+      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(request),
+      [&answer](std::optional<IdentifiedOrder> found) { answer.set_value(std::move(found)); });
+  search->Begin();
   return answer.get_future().get();
 }
 
@@ -41,9 +41,9 @@ SearchRequest ReadsInTheMidst(const std::shared_ptr<const SampleList>& list, con
   stream.id = 1;
   for (size_t i = place; i < place + reads; ++i) stream.reads.push_back({.file = files[i]});
   stream.read_count = stream.reads.size();
-  SearchRequest question;
-  question.tests.emplace_back(list, start);
-  return question;
+  SearchRequest request;
+  request.tests.emplace_back(list, start);
+  return request;
 }
 
 // Epoch 777 of a seed that a framework has by default, of more samples than all guesses can be drawn of in a second.
@@ -65,23 +65,23 @@ TEST(OrderSearchTest, ALikelyLaterEpochIsKnownBeforeAllSeedsAreSearched) {
   auto searcher = Searcher::Start({.threads = 2, .idle_class = false});
   ASSERT_TRUE(searcher.ok()) << searcher.status().text();
   const auto list = ListOf(20'000);
-  SearchRequest question = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 400, 7770, 12);
-  ASSERT_TRUE(OrderSearch::Decidable(question));
+  SearchRequest request = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 400, 7770, 12);
+  ASSERT_TRUE(OrderSearch::Decidable(request));
   std::promise<std::optional<IdentifiedOrder>> answer;
-  const auto inquiry = std::make_shared<OrderSearch>(
-      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(question),
-      [&answer](std::optional<IdentifiedOrder> finding) { answer.set_value(std::move(finding)); });
-  inquiry->Begin();
+  const auto search = std::make_shared<OrderSearch>(
+      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(request),
+      [&answer](std::optional<IdentifiedOrder> found) { answer.set_value(std::move(found)); });
+  search->Begin();
   EXPECT_TRUE(answer.get_future().get().has_value());
-  EXPECT_FALSE(inquiry->searched());
+  EXPECT_FALSE(search->searched());
 }
 
 // Such a run begins with its job; a later pass of a job is not looked for so far.
 TEST(OrderSearchTest, ALaterPassIsNotTakenForAResumedRun) {
   const auto list = ListOf(20'000);
-  SearchRequest question = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 777, 7770);
-  question.resumed = false;
-  EXPECT_FALSE(Ask(std::move(question)).has_value());
+  SearchRequest request = ReadsInTheMidst(list, *MakeTorchSampler(FreshSeedRecipe("truth", 42)), 777, 7770);
+  request.resumed = false;
+  EXPECT_FALSE(Ask(std::move(request)).has_value());
 }
 
 // A script that draws its seeds is not asked for all known ones in each epoch before its own is looked for.
@@ -93,7 +93,7 @@ TEST(OrderSearchTest, AllSeedsComeFirstWhereAnEpochBeforeHadOneOfThem) {
   const auto truth = MakeTorchSampler(FreshSeedRecipe("truth", 0xdeadbeef));
   for (const bool drawn : {false, true}) {
     std::promise<std::optional<IdentifiedOrder>> answer;
-    SearchRequest question;
+    SearchRequest request;
     EpochStart start;
     start.job = 1;
     EpochStream& stream = start.streams.emplace_back();
@@ -102,16 +102,16 @@ TEST(OrderSearchTest, AllSeedsComeFirstWhereAnEpochBeforeHadOneOfThem) {
       if (stream.reads.size() < 12) stream.reads.push_back({.file = file});
     }
     stream.read_count = stream.reads.size();
-    question.tests.emplace_back(list, start);
-    ASSERT_TRUE(OrderSearch::Decidable(question));
-    question.drawn = drawn;
-    const auto inquiry = std::make_shared<OrderSearch>(
-        **searcher, known, std::move(question),
-        [&answer](std::optional<IdentifiedOrder> finding) { answer.set_value(std::move(finding)); });
-    inquiry->Begin();
-    const std::string stage = inquiry->Describe();
+    request.tests.emplace_back(list, start);
+    ASSERT_TRUE(OrderSearch::Decidable(request));
+    request.drawn = drawn;
+    const auto search = std::make_shared<OrderSearch>(
+        **searcher, known, std::move(request),
+        [&answer](std::optional<IdentifiedOrder> found) { answer.set_value(std::move(found)); });
+    search->Begin();
+    const std::string stage = search->Describe();
     EXPECT_TRUE(stage.starts_with(drawn ? "all seeds of torch" : "known seeds")) << stage;
-    inquiry->Cancel();
+    search->Cancel();
     EXPECT_FALSE(answer.get_future().get().has_value());
   }
 }
@@ -124,16 +124,16 @@ TEST(OrderSearchTest, SeedsOfListsComeBeforeAllOfTorchsWhereThreadsRead) {
   ASSERT_TRUE(searcher.ok()) << searcher.status().text();
   const auto list = ListOf(20'000);
   const KerasImageSampler truth({.seed = 271'828, .batch_samples = 16});
-  SearchRequest question = ReadsInTheMidst(list, truth, 0, 0, 60);
-  ASSERT_TRUE(OrderSearch::Decidable(question));
-  question.lists_first = true;
+  SearchRequest request = ReadsInTheMidst(list, truth, 0, 0, 60);
+  ASSERT_TRUE(OrderSearch::Decidable(request));
+  request.lists_first = true;
   std::promise<std::optional<IdentifiedOrder>> answer;
-  const auto inquiry = std::make_shared<OrderSearch>(
-      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(question),
-      [&answer](std::optional<IdentifiedOrder> finding) { answer.set_value(std::move(finding)); });
-  inquiry->Begin();
+  const auto search = std::make_shared<OrderSearch>(
+      **searcher, std::make_shared<const std::vector<KnownSampler>>(KnownSamplers()), std::move(request),
+      [&answer](std::optional<IdentifiedOrder> found) { answer.set_value(std::move(found)); });
+  search->Begin();
   const std::optional<IdentifiedOrder> found = answer.get_future().get();
-  EXPECT_FALSE(inquiry->searched());
+  EXPECT_FALSE(search->searched());
   if (!found) FAIL() << "not found";
   EXPECT_EQ(found->order->files(), FilesOf(*list, EpochOf(truth, list->size(), 0)));
   EXPECT_EQ(EpochOf(*found->guess.sampler, list->size(), 1), EpochOf(truth, list->size(), 1));

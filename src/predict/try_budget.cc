@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict/ask_budget.h"
+#include "predict/try_budget.h"
 
 #include <algorithm>
 
 namespace augur {
 
-bool AskBudget::MayAsk(uint64_t now_us) {
+bool TryBudget::MayTry(uint64_t now_us) {
   if (now_us_ != 0 && now_us > now_us_) {
     account_ = std::min(kFullSeconds, account_ + kShare * static_cast<double>(now_us - now_us_) / 1e6);
   }
@@ -13,6 +13,6 @@ bool AskBudget::MayAsk(uint64_t now_us) {
   return account_ > 0;
 }
 
-void AskBudget::Pay(double seconds) { account_ -= seconds; }
+void TryBudget::Pay(double seconds) { account_ -= seconds; }
 
 }  // namespace augur
