@@ -27,6 +27,8 @@ constexpr double kNotTried = 1.25;
 constexpr double kBeyondShown = 1.6;
 // Fewer windows than this may be of nothing else than the first burst.
 constexpr int kWindowsOfBursts = 16;
+// What a byte more costs the machine at least, whatever the disk does.
+constexpr double kMachineByteUs = 0.002;
 
 }  // namespace
 
@@ -166,6 +168,10 @@ void DiskModel::Fit() {
 }
 
 uint64_t DiskModel::free_gap_bytes() const { return static_cast<uint64_t>(read_us() / byte_us()); }
+
+uint64_t DiskModel::worth_gap_bytes() const {
+  return std::min(free_gap_bytes(), static_cast<uint64_t>(read_us() / kMachineByteUs));
+}
 
 uint64_t DiskModel::tried_gap_bytes() const {
   return limit_fit_.byte_us() > 0 ? static_cast<uint64_t>(limit_fit_.read_us() / limit_fit_.byte_us()) : 0;

@@ -36,6 +36,9 @@ class DiskModel {
   double byte_us() const { return limits_ ? limit_fit_.byte_us() : byte_us_; }
   // As many bytes as are read in the time that another read costs.
   uint64_t free_gap_bytes() const;
+  // The same, but a byte never costs less than the machine takes to read it into memory, check and copy it: where reads
+  // come one by one beside busy readers, the model may take bytes for free.
+  uint64_t worth_gap_bytes() const;
   // As many bytes as long reads have brought in the time of the shortest, whatever opinion is believed: what was seen,
   // nothing that was reckoned from it. Once long reads were tried, it is the gap; before, about the length of a read.
   uint64_t tried_gap_bytes() const;

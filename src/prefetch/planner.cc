@@ -5,21 +5,6 @@
 #include <utility>
 
 namespace augur {
-namespace {
-
-// The reader's speed is taken over at least this time.
-constexpr uint64_t kMeasureUs = 100'000;
-// A read of one file that takes longer than this may be one of those that cost the same when they are ten times as
-// long.
-constexpr double kDearUs = 4'000;
-// A byte more costs the machine as much at least, whatever the disk does: it is read into memory, checked and copied.
-// Where reads come one by one beside busy readers, the disk's model may take bytes for free.
-constexpr double kMachineByteUs = 0.002;
-// So many windows of the disk's model in turn must say that files should be read in the other way. One of them may say
-// as much of the programs that start, or of who else has used the disk.
-constexpr int kWindowsInTurn = 3;
-
-}  // namespace
 
 Planner::Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ReaderPositionOptions& progress)
     : limits_([&] {
@@ -30,8 +15,7 @@ Planner::Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, 
       schedule_(std::move(files)),
       reader_(schedule_, progress),
       disk_(disk),
-      regions_(schedule_, limits_.chunk_bytes_max),
-      windows_in_turn_(disk.known() ? kWindowsInTurn - 1 : 0) {}  // the first window decides where the disk is known
+      regions_(schedule_, limits_.chunk_bytes_max) {}
 
 void Planner::Append(const Order& order) {
   const bool idle = reader_.front() >= schedule_.end();
@@ -41,7 +25,7 @@ void Planner::Append(const Order& order) {
   if (idle) {
     reader_.Restart(begin);
     fetch_ = begin;
-    measured_since_us_ = 0;
+    speed_.Restart();
   }
   ComputeAnew();
 }
@@ -109,7 +93,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   if (missed && passed && !Cached(slot)) WaitLongerToDrop();
   if (missed && left_.Contains(slot)) FoundGone(slot);
   // It was pushed though no order was known, and is as good as passed.
-  if (schedule_.epoch_count() == 0 && stocked_.Contains(slot) && state.being_read == 0) StillRead(slot);
+  if (schedule_.epoch_count() == 0 && stocked_.Contains(slot) && !recent_.Contains(slot)) StillRead(slot);
   if (missed && limits_.stock_bytes_max > 0 && !state.pushing && !state.dropping) {
     // Its pages are in the page cache now, pushed or not.
     if (!stocked_.Contains(slot)) {
@@ -132,7 +116,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
     }
   }
   schedule_.PopBefore(reader_.base());
-  MeasureReader(now_us);
+  speed_.Measure(reader_.front(), now_us);
   return sight;
 }
 
@@ -191,7 +175,7 @@ void Planner::Release(Slot slot) {
 void Planner::ComputeAnew() {
   arm_passed_ = 0;
   const auto next = [this](Slot slot) { return NextUnread(slot); };
-  stocked_.MoveAll([&](Slot slot) { return states_[slot].being_read > 0 ? reader_.front() : next(slot); });
+  stocked_.MoveAll([&](Slot slot) { return recent_.Contains(slot) ? reader_.front() : next(slot); });
   left_.MoveAll(next);
   ready_.MoveAll([this](Slot slot) { return ReadyKey(slot, NextUnread(slot)); });
   kept_.MoveAll([this](Slot slot) {
@@ -205,63 +189,6 @@ void Planner::ComputeAnew() {
     if (std::exchange(state.unpushable, false)) Settle(slot);
     if (state.held && !state.pushing && !fill_ && NextUnread(slot) == kNever) Release(slot);
   }
-}
-
-void Planner::MeasureReader(uint64_t now_us) {
-  const Position front = reader_.front();
-  if (measured_since_us_ == 0 || front < measured_from_) {
-    measured_since_us_ = now_us;
-    measured_from_ = front;
-    return;
-  }
-  const uint64_t passed_us = now_us - measured_since_us_;
-  if (passed_us < kMeasureUs) return;
-  const double speed = static_cast<double>(front - measured_from_) * 1e6 / static_cast<double>(passed_us);
-  files_per_second_ = files_per_second_ == 0 ? speed : (files_per_second_ + speed) / 2;
-  measured_since_us_ = now_us;
-  measured_from_ = front;
-}
-
-// Whether another read costs much more than the bytes of a file: then what is wanted is read in regions of the disk,
-// across what is not, and the retained cache holds it until it is needed. Not for a little more, and not to and fro:
-// between the two bounds it stays as it is.
-bool Planner::Sweeps() const { return sweeps_; }
-
-void Planner::ChooseMode() {
-  if (!disk_.known() || limits_.kept_bytes_max == 0) return;
-  if (disk_.windows() == windows_seen_) return;
-  windows_seen_ = disk_.windows();
-  const bool otherwise = sweeps_ ? RegionsAreNotWorthIt() : RegionsMayBeWorthIt();
-  windows_in_turn_ = otherwise ? windows_in_turn_ + 1 : 0;
-  if (windows_in_turn_ < kWindowsInTurn) return;
-  if (!sweeps_ && regions_.used()) windows_to_try_ *= 2;
-  sweeps_ = !sweeps_;
-  mode_windows_ = disk_.windows();
-  windows_in_turn_ = 0;
-  ComputeAnew();
-}
-
-// So much may be read and thrown away rather than begin another read.
-uint64_t Planner::WorthGap() const {
-  return std::min(disk_.free_gap_bytes(), static_cast<uint64_t>(disk_.read_us() / kMachineByteUs));
-}
-
-// As long as all reads are of about one size, nobody can say whether it is the reads or the bytes that take so long:
-// what the model says of longer ones is a guess. So where single files take long, regions are tried whatever it says.
-// But where they were tried, and brought no more than single files do, they are not tried again for a while.
-bool Planner::RegionsMayBeWorthIt() const {
-  const uint64_t file = schedule_.mean_bytes();
-  const bool tried = regions_.used() && disk_.windows() < mode_windows_ + windows_to_try_;
-  if (tried) return std::min(WorthGap(), disk_.tried_gap_bytes()) > 3 * file;
-  return WorthGap() > 3 * file || disk_.CostUs(1, file) >= kDearUs;
-}
-
-// A region takes as much longer than a file as it is longer: that is seen at once. That another way to reckon says so
-// is not enough while regions are new.
-bool Planner::RegionsAreNotWorthIt() const {
-  const uint64_t file = schedule_.mean_bytes();
-  if (2 * disk_.tried_gap_bytes() < 3 * file) return true;
-  return regions_.settled() && 2 * WorthGap() < 3 * file;
 }
 
 void Planner::SetSight(uint32_t sentinel_every, const ReaderPositionOptions& progress) {

@@ -4,17 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "prefetch/burst_counter.h"
 #include "prefetch/disk_model.h"
 #include "prefetch/disk_regions.h"
 #include "prefetch/page_sink.h"
+#include "prefetch/read_mode.h"
 #include "prefetch/read_schedule.h"
 #include "prefetch/reader_position.h"
+#include "prefetch/reader_speed.h"
+#include "prefetch/recent_reads.h"
+#include "prefetch/reclaim_evidence.h"
 #include "prefetch/use_queue.h"
 
 namespace augur {
@@ -209,7 +213,6 @@ class Planner {
     bool unpushable = false;    // until its next use: the kernel does not know it even after that
     bool bad = false;           // cannot be read: left to those who ask for it
     bool assumed = false;       // WasRead, and not read since
-    uint32_t being_read = 0;    // how often in being_read_
   };
 
   void Settle(Slot slot);
@@ -240,24 +243,21 @@ class Planner {
   void Release(Slot slot);
   void Passed(Slot slot);
   void ComputeAnew();
-  void MeasureReader(uint64_t now_us);
   void WaitLongerToDrop();
   void Count();
   void StillRead(Slot slot);
   void TakeBrought(Slot slot);
   void Leave(Slot slot);
-  uint64_t LeftMax() const { return seen_ < leave_from_ ? 0 : limits_.left_bytes_max; }
+  uint64_t LeftMax() const { return evidence_.Reclaims(recent_.seen()) ? 0 : limits_.left_bytes_max; }
   std::optional<Slot> NextNotLeft();
   bool HasRoomToLeave(uint64_t bytes) const;
   void AssumeNothing();
   std::optional<Slot> NextNotStocked();
   void Drop(Slot slot);
   void FoundGone(Slot slot);
-  bool Sweeps() const;
-  void ChooseMode();
-  uint64_t WorthGap() const;
-  bool RegionsMayBeWorthIt() const;
-  bool RegionsAreNotWorthIt() const;
+  // Another read costs much more than the bytes of a file: files are read in regions of the disk, and the retained
+  // cache holds them until they are needed.
+  bool Sweeps() const { return mode_.in_regions(); }
   double UnderWayUs() const;
   std::nullopt_t NothingToRead(uint64_t now_us);
   Position NextMissing();
@@ -280,6 +280,10 @@ class Planner {
   ReaderPosition reader_;
   DiskModel& disk_;
   DiskRegions regions_;
+  ReadMode mode_{disk_, regions_};
+  ReaderSpeed speed_;
+  RecentReads recent_;  // whose pages are there, outside of any order
+  ReclaimEvidence evidence_;
   std::vector<State> states_;  // by slot
   UseQueue kept_;              // by the use for which the retained cache has it
   UseQueue ready_;             // held or kept, and to be pushed if it is needed
@@ -301,26 +305,9 @@ class Planner {
   Whereabouts arm_saw_ = {};
   bool pauses_ = false;
   bool fill_ = false;
-  bool sweeps_ = false;
-  int windows_seen_ = 0;     // of the disk's model
-  int windows_in_turn_ = 0;  // that said that it should be the other way
-  int mode_windows_ = 0;     // windows_seen_ when sweeps_ was changed
-  int windows_to_try_ = 32;  // so many after that, regions may be tried again; doubled each time
   std::vector<EntryNumber> released_;
-  uint64_t seen_ = 0;                                 // reads
-  std::deque<std::pair<Slot, uint64_t>> being_read_;  // by somebody, since so many of them
-  uint64_t reads_of_dropped_ = 0;                     // since the front was here:
-  Position dropped_since_ = 0;
-  uint64_t left_gone_ = 0;      // files that were left and were gone when they were read, since the front was here:
-  Position left_since_ = 0;     // in reads seen, where nothing is predicted
-  uint64_t leave_from_ = 0;     // reads seen, before which nothing is left
-  uint64_t assumed_there_ = 0;  // of those that were assumed to be left, and read since
-  uint64_t assumed_gone_ = 0;
-
-  // The reader's speed, in files a second.
-  double files_per_second_ = 0;
-  Position measured_from_ = 0;
-  uint64_t measured_since_us_ = 0;
+  // READs of what was dropped behind the reader, by the places of the front: the reader is not done with it so soon.
+  BurstCounter reads_of_dropped_{16, 1024};
 };
 
 }  // namespace augur

@@ -122,7 +122,7 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
   if (Sweeps() && missing != kNever && missing > reader_.front() + Lead()) missing = kNever;
   const uint64_t room = limits_.staging_bytes_max - std::min(limits_.staging_bytes_max, held_bytes_ + coming_bytes());
   if (missing == kNever && !fill_) return NothingToRead(now_us);
-  const auto soon = std::max(kUrgentFilesMin, static_cast<Position>(files_per_second_ * kUrgentSeconds));
+  const auto soon = std::max(kUrgentFilesMin, speed_.FilesIn(kUrgentSeconds));
   const bool urgent = missing != kNever && missing < reader_.front() + soon;
   if (reads_under_way_ >= limits_.reads_max) return std::nullopt;
   const double enough_us = Sweeps() ? kUnderWaySweepUs : (urgent ? 2 : 1) * kUnderWayUs;
@@ -139,7 +139,7 @@ std::optional<ReadPlan> Planner::NextRead(uint64_t now_us, bool alone) {
   const uint64_t whole = std::min(regions_.bytes(), limits_.staging_bytes_max / 4);
   if (visit && !alone && reads_under_way_ >= 2 && room < whole) return std::nullopt;
   uint64_t bytes_max = alone ? record : limits_.chunk_bytes_max;
-  if (urgent && !alone) bytes_max = std::clamp(WorthGap(), record, std::max(record, kUrgentChunkMax));
+  if (urgent && !alone) bytes_max = std::clamp(disk_.worth_gap_bytes(), record, std::max(record, kUrgentChunkMax));
   bytes_max = std::max(record, std::min(bytes_max, room - making));
   const uint64_t room_for_it = alone ? record + making : room;
   ReadPlan plan = visit ? VisitTile(slot, missing, room_for_it) : Expand(slot, bytes_max, room_for_it);
@@ -165,7 +165,7 @@ ReadPlan Planner::Expand(Slot slot, uint64_t bytes_max, uint64_t room) {
   uint64_t begin = place.offset;
   uint64_t end = place.offset + place.record_bytes;
   uint64_t making = place.making_bytes();
-  const uint64_t gap_max = WorthGap();
+  const uint64_t gap_max = disk_.worth_gap_bytes();
   std::vector<Slot> joined = {slot};
   const auto fits = [&](const FilePlace& other) {
     if (other.shard != place.shard) return false;
@@ -287,7 +287,7 @@ void Planner::NotRead(const ReadPlan& read) {
 
 void Planner::Ended(const ReadPlan& read, uint64_t now_us) {
   disk_.End(now_us, read.bytes);
-  ChooseMode();
+  if (limits_.kept_bytes_max > 0 && mode_.Choose(schedule_.mean_bytes())) ComputeAnew();
   reading_bytes_ -= read.bytes;
   --reads_under_way_;
 }

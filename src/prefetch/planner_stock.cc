@@ -21,17 +21,6 @@ constexpr double kPushAheadSeconds = 0.1;
 constexpr Position kPushAheadMin = 128;
 // Files are dropped before their room is needed: while the last of them are dropped, the next are pushed.
 constexpr uint64_t kDropAhead = 8 << 20;
-// So many reads, in so many places of the front, of what was dropped behind the reader: he is not done with it so soon.
-constexpr uint64_t kReadsOfDropped = 16;
-constexpr Position kDroppedPlaces = 1024;
-// So many files of what was left in the page cache, in so many places of the front, were gone when they were read: the
-// kernel has other uses for the memory, or gives it back to a host (DAMON).
-constexpr uint64_t kGoneMax = 64;
-constexpr Position kGonePlaces = 1024;
-// Then nothing is left for so many reads, for each file that was met.
-constexpr uint64_t kReadsWithoutLeaving = 4;
-// So many files that were taken for being there, and half of them, were not: none is.
-constexpr uint64_t kAssumedGoneMax = 16;
 
 }  // namespace
 
@@ -71,9 +60,8 @@ Position Planner::StockEnd() const {
 // in the page cache before it is read, and to read it again would cost as much as a whole region. So the retained cache
 // holds it as well until it was read.
 Position Planner::PushEnd() const {
-  if (!Sweeps() || files_per_second_ <= 0) return StockEnd();
-  const auto soon = static_cast<Position>(files_per_second_ * kPushAheadSeconds);
-  return std::min(StockEnd(), reader_.front() + std::max(kPushAheadMin, soon));
+  if (!Sweeps() || !speed_.known()) return StockEnd();
+  return std::min(StockEnd(), reader_.front() + std::max(kPushAheadMin, speed_.FilesIn(kPushAheadSeconds)));
 }
 
 // Without stock the staging holds what is read from the front to here, each file in memory of its own. Were it to hold
@@ -90,12 +78,7 @@ uint64_t Planner::StockAside() const {
 // A reader that maps its files (DALI) opens one and touches its pages a thousand files later. For a quarter of the page
 // cache's window at most: it is taken from what is ahead.
 void Planner::WaitLongerToDrop() {
-  if (reader_.front() > dropped_since_ + kDroppedPlaces || reader_.front() < dropped_since_) {
-    dropped_since_ = reader_.front();
-    reads_of_dropped_ = 0;
-  }
-  if (++reads_of_dropped_ < kReadsOfDropped) return;
-  reads_of_dropped_ = 0;
+  if (!reads_of_dropped_.Count(reader_.front())) return;
   ReaderPositionOptions options = reader_.options();
   const uint64_t most = StockMax() / MeanPages() / 4;
   options.lag =
@@ -103,16 +86,14 @@ void Planner::WaitLongerToDrop() {
   reader_.SetOptions(options);
 }
 
-// One more read was seen. Who asked for a file so many reads ago has it by now.
+// One more read was seen: the readers of files that were asked for some time ago have them by now.
 void Planner::Count() {
-  ++seen_;
-  while (!being_read_.empty() && being_read_.front().second + reader_.options().lag < seen_) {
-    const Slot slot = being_read_.front().first;
-    being_read_.pop_front();
-    if (--states_[slot].being_read > 0 || !stocked_.Contains(slot)) continue;
-    Leave(slot);
+  recent_.Count();
+  while (const std::optional<Slot> slot = recent_.TakeDone(reader_.options().lag)) {
+    if (!stocked_.Contains(*slot)) continue;
+    Leave(*slot);
     // What is not left is about to be dropped, and the retained cache need not give way for so short a time.
-    if (left_.Contains(slot)) Settle(slot);
+    if (left_.Contains(*slot)) Settle(*slot);
   }
 }
 
@@ -120,8 +101,7 @@ void Planner::Count() {
 // has got the processor to copy them, he would ask again: seen 8,900 times in a row on a busy machine.
 void Planner::StillRead(Slot slot) {
   stocked_.Move(slot, reader_.front());
-  ++states_[slot].being_read;
-  being_read_.emplace_back(slot, seen_);
+  recent_.Add(slot);
 }
 
 // The reader is done with the file for now. Its pages stay in the page cache where the machine has room for them beside
@@ -129,7 +109,7 @@ void Planner::StillRead(Slot slot) {
 void Planner::Leave(Slot slot) {
   const Position use = NextUnread(slot);
   if (left_.Contains(slot)) {
-    if (std::exchange(states_[slot].assumed, false)) ++assumed_there_;
+    if (std::exchange(states_[slot].assumed, false)) evidence_.AssumedIsThere();
     return left_.Move(slot, use);
   }
   if (!stocked_.Contains(slot)) return;
@@ -162,7 +142,6 @@ void Planner::AssumeNothing() {
     left_.Remove(slot);
     Settle(slot);
   }
-  assumed_there_ = assumed_gone_ = 0;
 }
 
 // What is left beyond what there is room for, a little at a time: meanwhile the drops count as the stock's.
@@ -180,22 +159,15 @@ bool Planner::PagesHoldAll() const {
   return limits_.stock_bytes_max > 0 && !regions && LeftMax() >= limits_.data_bytes;
 }
 
-// The file was left, and is not there. One of many is the kernel's right; but where it takes more, what is taken for
-// being there is not, and it is better to put it there in time.
+// The file was left, and is not there.
 void Planner::FoundGone(Slot slot) {
   left_.Remove(slot);
   if (std::exchange(states_[slot].assumed, false)) {
-    if (++assumed_gone_ >= kAssumedGoneMax && assumed_gone_ > assumed_there_) AssumeNothing();
+    if (evidence_.AssumedIsGone()) AssumeNothing();
     return;
   }
-  const Position here = schedule_.epoch_count() > 0 ? reader_.front() : seen_;
-  if (here > left_since_ + kGonePlaces || here < left_since_) {
-    left_since_ = here;
-    left_gone_ = 0;
-  }
-  if (++left_gone_ < kGoneMax) return;
-  left_gone_ = 0;
-  leave_from_ = seen_ + kReadsWithoutLeaving * schedule_.slot_count();
+  const uint64_t place = schedule_.epoch_count() > 0 ? reader_.front() : recent_.seen();
+  evidence_.LeftIsGone(place, recent_.seen(), schedule_.slot_count());
 }
 
 bool Planner::IsSentinel(Position position) const {
@@ -207,8 +179,7 @@ std::pair<Position, Slot> Planner::FirstToPush() const {
   // What is read within the next 2 ms comes too late: the kernel would have to wait for pages that a READ holds, and
   // the reader for pages that are half there.
   // A reader that has not begun yet is waited for.
-  const Position margin =
-      files_per_second_ > 0 ? kPushMargin + static_cast<Position>(files_per_second_ * kPushMarginSeconds) : 0;
+  const Position margin = speed_.known() ? kPushMargin + speed_.FilesIn(kPushMarginSeconds) : 0;
   const Position push_end = PushEnd();
   const auto& order = ready_.in_order();
   for (auto at = order.lower_bound({reader_.front() + margin, 0}); at != order.end(); ++at) {

@@ -212,5 +212,15 @@ TEST(DiskModelTest, AReadThatWasNotBegunAfterAllLeavesNoTrace) {
   EXPECT_EQ(model.read_us(), read_us);
 }
 
+// A byte costs the machine 2 ns, whatever the disk does.
+TEST(DiskModelTest, AGapThatIsFreeForTheDiskIsWorthItForTheMachineToo) {
+  DiskModel model;
+  EXPECT_EQ(model.worth_gap_bytes(), model.free_gap_bytes() / 2) << "before anything is known, a byte costs 1 ns";
+  std::mt19937_64 random(1);
+  BusyDisk disk(&model, 4);
+  disk.Run(500, Mixed(&random), [](uint64_t bytes) { return 6000 + 0.0067 * static_cast<double>(bytes); });
+  EXPECT_EQ(model.worth_gap_bytes(), model.free_gap_bytes()) << "where the disk takes longer, the disk decides";
+}
+
 }  // namespace
 }  // namespace augur

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "prefetch/read_schedule.h"
+
+namespace augur {
+
+// RecentReads remembers files that were asked for outside of any order, until so many other reads were seen that their
+// readers have copied them: only an order tells when a reader is done. Not synchronized; no clock. Holds `lag` files.
+class RecentReads {
+ public:
+  // A read was seen, of any file.
+  void Count() { ++seen_; }
+  uint64_t seen() const { return seen_; }
+
+  // The file is being read. A file may be added more than once.
+  void Add(Slot slot) {
+    ++times_[slot];
+    reads_.emplace_back(slot, seen_);
+  }
+  bool Contains(Slot slot) const { return times_.contains(slot); }
+  // A file whose last Add is more than `lag` reads ago, once; nothing when there is none.
+  std::optional<Slot> TakeDone(uint64_t lag) {
+    while (!reads_.empty() && reads_.front().second + lag < seen_) {
+      const auto at = times_.find(reads_.front().first);
+      reads_.pop_front();
+      if (--at->second > 0) continue;
+      const Slot slot = at->first;
+      times_.erase(at);
+      return slot;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  uint64_t seen_ = 0;
+  std::deque<std::pair<Slot, uint64_t>> reads_;  // and how many reads were seen before each
+  std::unordered_map<Slot, uint32_t> times_;     // in reads_
+};
+
+}  // namespace augur

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "prefetch/burst_counter.h"
+
+namespace augur {
+
+// ReclaimEvidence judges by READs of files that were taken for being in the page cache whether the kernel keeps such
+// files: it may have other uses for the memory, or give it back to a host (DAMON). Not synchronized; no clock.
+class ReclaimEvidence {
+ public:
+  // The page cache had lost a file that was left there. One of many is the kernel's right; a burst of them is not.
+  // `place`: of the reader; `reads`: all that were seen; `files`: that the planner knows.
+  void LeftIsGone(uint64_t place, uint64_t reads, uint64_t files) {
+    if (gone_.Count(place)) leave_from_ = reads + kReadsWithoutLeaving * files;
+  }
+  // True while the kernel takes what is left: nothing should be left.
+  bool Reclaims(uint64_t reads) const { return reads < leave_from_; }
+
+  // The reader was done with a file that was only assumed to be there, and it was.
+  void AssumedIsThere() { ++assumed_there_; }
+  // Such a file was gone. True: half of them are, so none should be assumed any more; the count begins anew.
+  bool AssumedIsGone() {
+    if (++assumed_gone_ < kAssumedGoneMax || assumed_gone_ <= assumed_there_) return false;
+    assumed_there_ = assumed_gone_ = 0;
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kGoneMax = 64;
+  static constexpr uint64_t kGonePlaces = 1024;
+  // After a burst nothing is left for this number of reads, for each file that the planner knows.
+  static constexpr uint64_t kReadsWithoutLeaving = 4;
+  static constexpr uint64_t kAssumedGoneMax = 16;
+
+  BurstCounter gone_{kGoneMax, kGonePlaces};
+  uint64_t leave_from_ = 0;  // reads seen
+  uint64_t assumed_there_ = 0;
+  uint64_t assumed_gone_ = 0;
+};
+
+}  // namespace augur
