@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "prefetch/page_cache_files.h"
+#include "prefetch/planner_input.h"
+#include "prefetch/staging.h"
+#include "prefetch/use_queue.h"
+#include "prefetch/visit_deadlines.h"
+
+namespace augur {
+
+// FileStates knows where the bytes of each file are, in several places at a time: in the staging, the page cache and
+// the retained cache. From that and the order follow the files that could be pushed, the eviction order of the retained
+// cache, and the next file to read; Settle puts a file right in these after a change. Not synchronized; no I/O.
+class FileStates {
+ public:
+  // Memory in the tables: for each file that was met, about, for each read that is queued, and for each file that is
+  // left.
+  static constexpr uint64_t kBytesPerFile = 160;
+  static constexpr uint64_t kBytesPerRead = 12;
+  static constexpr uint64_t kBytesPerLeft = 120;
+  // In ready(), the key of a file that has no predicted use and is held only to be pushed: it goes before kept ones.
+  static constexpr Position kHeldNever = kNever - 1;
+
+  explicit FileStates(const PlannerInput& in)
+      : in_(in), staging_(in.schedule), pages_(in), deadlines_(in.mode, in.regions) {}
+  FileStates(const FileStates&) = delete;  // its parts refer to the input
+  FileStates& operator=(const FileStates&) = delete;
+  // The schedule knows more files.
+  void Meet();
+  uint64_t TableBytes() const;
+
+  // Whoever changes one of these calls Settle for the file.
+  Staging& staging() { return staging_; }
+  const Staging& staging() const { return staging_; }
+  PageCacheFiles& pages() { return pages_; }
+  const PageCacheFiles& pages() const { return pages_; }
+  // The retained cache's files, by eviction order.
+  UseQueue& kept() { return kept_; }
+  const UseQueue& kept() const { return kept_; }
+  VisitDeadlines& deadlines() { return deadlines_; }
+  const VisitDeadlines& deadlines() const { return deadlines_; }
+
+  // Files that could be pushed, by next use.
+  const UseQueue& ready() const { return ready_; }
+  // The bytes are somewhere, or being read.
+  bool IsResident(Slot slot) const;
+  // The first use from the front on whose file has to be read; kNever when there is none.
+  Position NextMissing();
+  // Where NextMissing looks from: the order or the reader is another one.
+  void LookFrom(Position position) { missing_from_ = position; }
+
+  void Settle(Slot slot);
+  // Lets a file go from the staging; nothing when it is not held.
+  void Release(Slot slot);
+  // Next uses are others. REQUIRES: those in pages() are computed anew.
+  void ComputeUsesAnew();
+
+ private:
+  Position ReadyKey(Slot slot, Position use) const;
+  Position KeptKey(Slot slot, Position use, Position served) const;
+
+  const PlannerInput& in_;
+  Staging staging_;
+  PageCacheFiles pages_;
+  UseQueue kept_;
+  VisitDeadlines deadlines_;
+  UseQueue ready_;
+  Position missing_from_ = 0;  // everything from the front to here is resident, or not to be read
+};
+
+}  // namespace augur

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/page_cache_window.h"
+
+#include <algorithm>
+
+namespace augur {
+namespace {
+
+// Where reads are dear, files are pushed so long before they are read, or so many of them.
+constexpr double kPushAheadSeconds = 0.1;
+constexpr Position kPushAheadMin = 128;
+
+}  // namespace
+
+// A file is there once, and need not be in our memory too: on a virtual machine that gets its memory from the host page
+// by page, another copy may take longer than the read. Where a region was read for it, it is no memory to count on.
+bool PageCacheWindow::HoldsAll() const {
+  const bool regions = in_.mode.in_regions() && in_.schedule.epoch_count() > 0;
+  return in_.limits.stock_bytes_max > 0 && !regions && reader_pages_.left_bytes_max() >= in_.limits.data_bytes;
+}
+
+// Where the page cache holds everything, the bytes of the retained cache as well, which then needs few. Where reads are
+// dear the retained cache has most of them, and afterwards what it has not given back yet.
+uint64_t PageCacheWindow::bytes_max() const {
+  const PlannerLimits& limits = in_.limits;
+  const uint64_t kept = files_.kept().bytes();
+  if (HoldsAll()) return limits.stock_bytes_max + limits.kept_bytes_max - std::min(limits.kept_bytes_max, kept);
+  if (in_.mode.in_regions()) return limits.stock_bytes_max - limits.lent_bytes_max;
+  const uint64_t over = kept - std::min(kept, limits.kept_bytes_max);
+  return limits.stock_bytes_max - std::min(over, limits.lent_bytes_max);
+}
+
+uint64_t PageCacheWindow::bytes_aside() const {
+  return std::min(bytes_max() / 4, uint64_t{2} * in_.reader.options().lag * in_.MeanPages());
+}
+
+// The page cache holds what is read from the front to here, beside the files that the reader may still be reading. No
+// more than has room: what is read too early would have the place of what comes before it.
+Position PageCacheWindow::End() const {
+  const Position front = in_.reader.front();
+  // In regions: what comes too early waits in the retained cache anyway.
+  if (in_.mode.in_regions()) return front + bytes_max() / in_.schedule.mean_bytes();
+  const uint64_t files = (bytes_max() - bytes_aside()) / in_.MeanPages();
+  return front + files - std::min<uint64_t>(files, in_.reader.options().lag);
+}
+
+// Little where reads are dear: the kernel may reclaim what waits in the page cache before it is read, and to read it
+// again would cost as much as a whole region. So the retained cache holds it as well until it was read.
+Position PageCacheWindow::PushEnd() const {
+  if (!in_.mode.in_regions() || !in_.speed.known()) return End();
+  return std::min(End(), in_.reader.front() + std::max(kPushAheadMin, in_.speed.FilesIn(kPushAheadSeconds)));
+}
+
+bool PageCacheWindow::Takes(Position use, uint64_t bytes) const {
+  if (in_.limits.stock_bytes_max == 0) return false;
+  if (use != kNever && use > PushEnd()) return false;
+  const Staging& staging = files_.staging();
+  const uint64_t coming = staging.held_bytes() + staging.wanted_bytes();
+  const uint64_t wanted = files_.pages().window_bytes() + coming + PlannerInput::Pages(bytes);
+  // A file without a predicted use evicts nothing, and would be held for ever if NextPush did not take it.
+  if (use == kNever) return wanted + PlannerInput::kPageBytes * staging.held_files() + bytes_aside() <= bytes_max();
+  if (wanted <= bytes_max()) return true;
+  return files_.pages().pushed().LastBytes(wanted - bytes_max(), [this](Position late) { return late > End(); });
+}
+
+}  // namespace augur

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "prefetch/disk_model.h"
+#include "prefetch/disk_regions.h"
+#include "prefetch/file_table.h"
+#include "prefetch/read_mode.h"
+#include "prefetch/read_schedule.h"
+#include "prefetch/reader_position.h"
+#include "prefetch/reader_speed.h"
+
+namespace augur {
+
+struct PlannerLimits {
+  uint64_t kept_bytes_max = 0;     // the retained cache; 0: there is none
+  uint64_t staging_bytes_max = 0;  // being read, or read and neither pushed nor kept
+  uint64_t stock_bytes_max = 0;    // pushed into the page cache and not dropped; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;     // of those, what the retained cache may have beyond its own where reads are dear
+  uint64_t left_bytes_max = 0;     // of files that were read, left in the page cache for their next use
+  // What all files that there are take of the page cache: as long as that much may be left, what is there is not kept
+  // as well. UINT64_MAX: it is, whatever the page cache has room for.
+  uint64_t data_bytes = UINT64_MAX;
+  uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
+  uint32_t reads_max = 32;                // under way
+  uint64_t chunk_bytes_max = 4 << 20;
+  // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the staging.
+  uint64_t file_bytes_max = 0;
+  // One read in so many is not pushed, so that its READ tells where the reader is; 0: opens are seen, none is needed.
+  uint32_t sentinel_every = 64;
+};
+
+// PlannerInput has the facts that all parts of the planner decide by: limits, the order, the reader and the disk. Not
+// synchronized. The planner owns it; its parts refer to it.
+struct PlannerInput {
+  static constexpr uint64_t kPageBytes = 4096;
+  // What is needed within this number of files is urgent.
+  static constexpr Position kUrgentFiles = 32;
+
+  // REQUIRES: the model outlives it.
+  PlannerInput(FileTable files, DiskModel& disk_model, const PlannerLimits& limits_of_all,
+               const ReaderPositionOptions& progress);
+  PlannerInput(const PlannerInput&) = delete;  // its parts refer to each other
+  PlannerInput& operator=(const PlannerInput&) = delete;
+
+  // What a file, or a file of this mean size on average, takes of the page cache.
+  static uint64_t Pages(uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+  static uint64_t MeanPages(uint64_t mean_bytes) { return std::max(kPageBytes, mean_bytes + kPageBytes / 2); }
+  uint64_t PagesOf(Slot slot) const { return Pages(schedule.PlaceOf(slot).bytes); }
+  uint64_t MeanPages() const { return MeanPages(schedule.mean_bytes()); }
+
+  // The next use of the file that no reader was seen to make; kNever when there is none.
+  Position NextUnread(Slot slot) const;
+  // The file that is read there is not pushed, so that its READ tells where the reader is.
+  bool IsSentinel(Position position) const;
+  // The file is left to the kernel's readahead.
+  bool IsTooLong(Slot slot) const;
+
+  PlannerLimits limits;
+  ReadSchedule schedule;
+  ReaderPosition reader;
+  ReaderSpeed speed;
+  DiskModel& disk;
+  DiskRegions regions;
+  ReadMode mode;
+  bool fill = false;  // all files are read in the order of the disk when nothing is predicted
+};
+
+}  // namespace augur

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "datasets/order.h"
+#include "prefetch/file_table.h"
+
+namespace augur {
+
+// The decisions of Planner.
+
+// What to do with a file whose bytes have come: first evict others from the retained cache, then put this one in.
+struct KeepPlan {
+  bool keep = false;
+  std::vector<EntryNumber> evict;
+};
+
+struct ReadPlan {
+  struct Item {
+    EntryNumber file = 0;
+    FilePlace place;
+  };
+  uint64_t id = 0;
+  uint32_t shard = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  std::vector<Item> items;  // by offset; what lies between them is read for nothing
+  bool urgent = false;
+};
+
+struct Arrival {
+  KeepPlan keep;
+  bool hold = true;   // in the staging; false: let it go once it is kept
+  bool copy = false;  // hold a copy of its own: it will stay longer than its neighbours in the chunk
+};
+
+struct PushPlan {
+  EntryNumber file = 0;
+  uint64_t bytes = 0;
+};
+
+}  // namespace augur

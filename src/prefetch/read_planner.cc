@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/read_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "prefetch/adjacent_files.h"
+
+namespace augur {
+namespace {
+
+// Reads that are not urgent stay this far behind what the disk can do, so that a demand read that comes now waits
+// about so long for them: the kernel takes reads in their order.
+constexpr double kUnderWayUs = 50'000;
+// Where reads are dear the limits of a control group are the usual reason, and they are enforced in steps of a tenth of
+// a second: less than that under way, and there is nothing to let through at some of them.
+constexpr double kUnderWayRegionsUs = 150'000;
+// What is needed within this time, or within PlannerInput::kUrgentFiles, is read by itself; the rest as the disk likes
+// it best.
+constexpr double kUrgentSeconds = 0.25;
+// An urgent read takes no more along than this: at 150 MB/s it makes it 7 ms longer.
+constexpr uint64_t kUrgentChunkMax = 1 << 20;
+
+}  // namespace
+
+// Of the staging, for further reads.
+uint64_t ReadPlanner::room() const {
+  const uint64_t staged = files_.staging().held_bytes() + files_.staging().coming_bytes();
+  return in_.limits.staging_bytes_max - std::min(in_.limits.staging_bytes_max, staged);
+}
+
+// The disk has enough to do for now.
+bool ReadPlanner::IsDiskBusy(bool urgent) const {
+  const Staging& staging = files_.staging();
+  const uint32_t reads = staging.reads_under_way();
+  if (reads >= in_.limits.reads_max) return true;
+  const double enough_us = in_.mode.in_regions() ? kUnderWayRegionsUs : (urgent ? 2 : 1) * kUnderWayUs;
+  return reads >= 2 && in_.disk.CostUs(reads, staging.reading_bytes()) >= enough_us;
+}
+
+// The disk could do more than it is asked for. But where a visit takes milliseconds, two under way keep it busy.
+std::nullopt_t ReadPlanner::NothingToRead(uint64_t now_us) {
+  if (!in_.mode.in_regions() || files_.staging().reads_under_way() < 2) in_.disk.Spare(now_us);
+  return std::nullopt;
+}
+
+std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
+  pauses_ = false;
+  const bool in_regions = in_.mode.in_regions();
+  const Position front = in_.reader.front();
+  Position missing = files_.NextMissing();
+  // A region is visited no sooner than what is missing of it is needed: until then, others need the room.
+  if (in_regions && missing != kNever && missing > front + visits_.Lead()) missing = kNever;
+  const bool filling = missing == kNever;
+  if (filling && !in_.fill) return NothingToRead(now_us);
+  const Position soon = std::max(PlannerInput::kUrgentFiles, in_.speed.FilesIn(kUrgentSeconds));
+  const bool urgent = !filling && missing < front + soon;
+  if (IsDiskBusy(urgent)) return std::nullopt;
+
+  const Slot slot = filling ? cursor_.Next() : in_.schedule.At(missing);
+  if (slot == kNoSlot) {
+    pauses_ = cursor_.searches();
+    return NothingToRead(now_us);
+  }
+  const bool visit = !filling && in_regions;
+  if (!filling && !visit && !admission_.Takes(slot, missing)) return NothingToRead(now_us);
+  const uint64_t record = in_.schedule.PlaceOf(slot).record_bytes;
+  const uint64_t making = in_.schedule.PlaceOf(slot).making_bytes();
+  if (record + making > room()) return std::nullopt;  // until something is let go
+  // A visit that is cut short for want of room costs as much as a whole one.
+  const uint64_t whole = std::min(in_.regions.bytes(), in_.limits.staging_bytes_max / 4);
+  if (visit && !alone && files_.staging().reads_under_way() >= 2 && room() < whole) return std::nullopt;
+  uint64_t bytes_max = urgent ? std::min(in_.disk.worth_gap_bytes(), kUrgentChunkMax) : in_.limits.chunk_bytes_max;
+  if (alone) bytes_max = 0;
+  bytes_max = std::max(record, std::min(bytes_max, room() - making));
+  const uint64_t room_for_it = alone ? record + making : room();
+  std::vector<Slot> files =
+      visit ? visits_.Visit(slot, missing, room_for_it) : AdjacentFiles(in_, admission_, slot, bytes_max, room_for_it);
+  if (files.empty()) return NothingToRead(now_us);
+  ReadPlan plan = MakePlan(std::move(files), urgent);
+  if (filling) cursor_.MoveBehind(in_.schedule.SlotOf(plan.items.back().file));
+  files_.staging().Begin(plan);
+  in_.disk.Begin(now_us);
+  return plan;
+}
+
+// One read of these files and of what lies between them.
+ReadPlan ReadPlanner::MakePlan(std::vector<Slot> files, bool urgent) {
+  const ReadSchedule& schedule = in_.schedule;
+  std::sort(files.begin(), files.end(), [&](Slot a, Slot b) { return schedule.RankOf(a) < schedule.RankOf(b); });
+  ReadPlan plan;
+  plan.id = next_id_++;
+  plan.shard = schedule.PlaceOf(files.front()).shard;
+  plan.offset = schedule.PlaceOf(files.front()).offset;
+  for (const Slot file : files) {
+    const FilePlace& place = schedule.PlaceOf(file);
+    plan.bytes = std::max(plan.bytes, place.offset + place.record_bytes - plan.offset);
+    plan.items.push_back({.file = schedule.FileOf(file), .place = place});
+  }
+  plan.urgent = urgent;
+  return plan;
+}
+
+void ReadPlanner::PutBack(const ReadPlan& read) {
+  files_.staging().PutBack(read);
+  for (const ReadPlan::Item& item : read.items) files_.Settle(in_.schedule.SlotOf(item.file));
+  in_.disk.Withdraw();
+  cursor_.LookAgain();  // they are wanted still, and the cursor is past them
+}
+
+void ReadPlanner::NotRead(const ReadPlan& read) {
+  files_.staging().End(read);
+  in_.disk.Withdraw();
+}
+
+void ReadPlanner::Ended(const ReadPlan& read, uint64_t now_us) {
+  in_.disk.End(now_us, read.bytes);
+  files_.staging().End(read);
+}
+
+}  // namespace augur

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/reader_pages.h"
+
+namespace augur {
+namespace {
+
+// While this is being dropped, nothing more that was left is.
+constexpr uint64_t kDroppingBytesMax = 8 << 20;
+
+}  // namespace
+
+uint64_t ReaderPages::left_bytes_max() const {
+  return evidence_.Reclaims(recent_.seen()) ? 0 : in_.limits.left_bytes_max;
+}
+
+// The readers of files that were asked for some time ago have them by now.
+void ReaderPages::Count() {
+  recent_.Count();
+  while (const std::optional<Slot> slot = recent_.TakeDone(in_.reader.options().lag)) {
+    if (!files_.pages().pushed().Contains(*slot)) continue;
+    Leave(*slot);
+    // What is not left is about to be dropped, and the retained cache need not give way for so short a time.
+    if (files_.pages().left().Contains(*slot)) files_.Settle(*slot);
+  }
+}
+
+void ReaderPages::Saw(Slot slot, bool missed, Position here) {
+  PageCacheFiles& pages = files_.pages();
+  if (missed && pages.left().Contains(slot)) FoundGone(slot);
+  // It was pushed though no order was known, and is as good as passed.
+  if (in_.schedule.epoch_count() == 0 && pages.pushed().Contains(slot) && !recent_.Contains(slot)) StillRead(slot);
+  if (!missed) return;
+  if (pages.IsPushing(slot)) return pages.BringIn(slot);
+  if (in_.limits.stock_bytes_max == 0 || pages.IsDropping(slot) || pages.pushed().Contains(slot)) return;
+  // A reader that is just there keeps the pages until Passed. A file that is read elsewhere, or again, is as good as
+  // passed, and is not pushed any more.
+  const Position next = in_.NextUnread(slot);
+  pages.pushed().Add(slot, here != kNever ? here : next, in_.PagesOf(slot));
+  if (here == kNever) {
+    StillRead(slot);
+    if (next == kNever) files_.Release(slot);
+  }
+  files_.Settle(slot);
+}
+
+void ReaderPages::TakeBrought(Slot slot) {
+  PageCacheFiles& pages = files_.pages();
+  if (pages.Contains(slot)) return;
+  pages.pushed().Add(slot, in_.NextUnread(slot), in_.PagesOf(slot));
+  StillRead(slot);
+}
+
+// The file has been asked for, in no order that is known. Were its pages dropped for something else before its reader
+// has got the processor to copy them, the reader would ask again: seen 8,900 times in a row on a busy machine.
+void ReaderPages::StillRead(Slot slot) {
+  files_.pages().pushed().Move(slot, in_.reader.front());
+  recent_.Add(slot);
+}
+
+// Not the pages of a sentinel, which is to be missed at its next use.
+void ReaderPages::Leave(Slot slot) {
+  PageCacheFiles& pages = files_.pages();
+  const Position use = in_.NextUnread(slot);
+  if (pages.left().Contains(slot)) {
+    if (pages.TakeAssumed(slot)) evidence_.AssumedIsThere();
+    return pages.left().Move(slot, use);
+  }
+  if (!pages.pushed().Contains(slot)) return;
+  const uint64_t bytes = in_.PagesOf(slot);
+  const bool sentinel = use != kNever && in_.IsSentinel(use);
+  if (sentinel || !HasRoomFor(bytes)) return pages.pushed().Move(slot, use);
+  pages.pushed().Remove(slot);
+  pages.left().Add(slot, use, bytes);
+}
+
+bool ReaderPages::HasRoomFor(uint64_t bytes) const {
+  return files_.pages().left().bytes() + bytes <= left_bytes_max() &&
+         files_.TableBytes() + FileStates::kBytesPerLeft <= in_.limits.table_bytes_max;
+}
+
+// Not where sentinels are needed: they are to be missed.
+void ReaderPages::Assume(Slot slot) {
+  PageCacheFiles& pages = files_.pages();
+  if (in_.limits.stock_bytes_max == 0 || in_.limits.sentinel_every > 0 || pages.Contains(slot)) return;
+  const uint64_t bytes = in_.PagesOf(slot);
+  if (bytes == 0 || !HasRoomFor(bytes)) return;
+  pages.left().Add(slot, in_.NextUnread(slot), bytes);
+  pages.Assume(slot);
+  files_.Settle(slot);
+}
+
+// The file was left, and is not there.
+void ReaderPages::FoundGone(Slot slot) {
+  files_.pages().left().Remove(slot);
+  if (files_.pages().TakeAssumed(slot)) {
+    if (evidence_.AssumedIsGone()) AssumeNothing();
+    return;
+  }
+  const uint64_t place = in_.schedule.epoch_count() > 0 ? in_.reader.front() : recent_.seen();
+  evidence_.LeftIsGone(place, recent_.seen(), in_.schedule.slot_count());
+}
+
+// Such files were not read whole, or the kernel has given their pages away.
+void ReaderPages::AssumeNothing() {
+  for (Slot slot = 0; slot < in_.schedule.slot_count(); ++slot) {
+    if (!files_.pages().TakeAssumed(slot)) continue;
+    files_.pages().left().Remove(slot);
+    files_.Settle(slot);
+  }
+}
+
+std::optional<Slot> ReaderPages::TakeExcess() {
+  PageCacheFiles& pages = files_.pages();
+  // A little at a time: what is being dropped counts as pushed meanwhile.
+  if (pages.left().bytes() <= left_bytes_max() || pages.dropping_bytes() > kDroppingBytesMax) return std::nullopt;
+  const Slot last = pages.left().last().second;
+  pages.left().Remove(last);
+  return last;
+}
+
+void ReaderPages::ComputeUsesAnew() {
+  const auto next = [this](Slot slot) { return in_.NextUnread(slot); };
+  files_.pages().pushed().MoveAll([&](Slot slot) { return recent_.Contains(slot) ? in_.reader.front() : next(slot); });
+  files_.pages().left().MoveAll(next);
+}
+
+}  // namespace augur

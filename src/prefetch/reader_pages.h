@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "prefetch/file_states.h"
+#include "prefetch/planner_input.h"
+#include "prefetch/recent_reads.h"
+#include "prefetch/reclaim_evidence.h"
+
+namespace augur {
+
+// ReaderPages decides what becomes of files in the page cache that a reader has asked for: they stay while the reader
+// may still copy them, and are left for their next use where the machine has room beside the window. Not synchronized;
+// no I/O, no clock.
+class ReaderPages {
+ public:
+  // REQUIRES: both outlive it.
+  ReaderPages(const PlannerInput& in, FileStates& files) : in_(in), files_(files) {}
+
+  // What may be left now.
+  uint64_t left_bytes_max() const;
+
+  // A read of any file was seen. Before Saw.
+  void Count();
+  // The file was opened, or asked for in vain (`missed`), so that the kernel has its pages now. `here`: the position
+  // at which the reader just is, if it is one that Passed will tell; else kNever.
+  void Saw(Slot slot, bool missed, Position here);
+  // The push of a file has failed, but a READ has brought the file in meanwhile.
+  void TakeBrought(Slot slot);
+  // The reader is done with a use of the file. Then Settle.
+  void Leave(Slot slot);
+  // The file was read before the planner knew it: it counts as left, until many of such files turn out to be gone.
+  void Assume(Slot slot);
+  // A file beyond what may be left, to be dropped; it is not left any more.
+  std::optional<Slot> TakeExcess();
+  // Next uses are others.
+  void ComputeUsesAnew();
+
+ private:
+  bool HasRoomFor(uint64_t bytes) const;
+  void StillRead(Slot slot);
+  void FoundGone(Slot slot);
+  void AssumeNothing();
+
+  const PlannerInput& in_;
+  FileStates& files_;
+  RecentReads recent_;
+  ReclaimEvidence evidence_;
+};
+
+}  // namespace augur
