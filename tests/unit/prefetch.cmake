@@ -4,4 +4,6 @@ augur_test(prefetch
   unit/prefetch/reader_position_test.cc unit/prefetch/simulation.cc unit/prefetch/region_read_test.cc unit/prefetch/disk_regions_test.cc unit/prefetch/read_schedule_test.cc
   unit/prefetch/planner_left_test.cc unit/prefetch/planner_pages_test.cc unit/prefetch/use_queue_test.cc unit/prefetch/view_orders_test.cc
   unit/prefetch/read_mode_test.cc unit/prefetch/reader_speed_test.cc unit/prefetch/recent_reads_test.cc unit/prefetch/reclaim_evidence_test.cc
+  unit/prefetch/adjacent_files_test.cc unit/prefetch/file_states_test.cc unit/prefetch/page_cache_files_test.cc unit/prefetch/page_cache_planner_test.cc
+  unit/prefetch/reader_pages_test.cc unit/prefetch/retention_planner_test.cc unit/prefetch/staging_test.cc unit/prefetch/visit_deadlines_test.cc
   LAYERS prefetch)
