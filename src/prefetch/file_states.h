@@ -32,7 +32,7 @@ class FileStates {
   void Meet();
   uint64_t TableBytes() const;
 
-  // Whoever changes one of these calls Settle for the file.
+  // A caller that changes one of these for a file calls Settle for it.
   Staging& staging() { return staging_; }
   const Staging& staging() const { return staging_; }
   PageCacheFiles& pages() { return pages_; }
@@ -52,6 +52,7 @@ class FileStates {
   // Where NextMissing looks from: the order or the reader is another one.
   void LookFrom(Position position) { missing_from_ = position; }
 
+  // Something about the file has changed: puts it right in ready(), kept() and NextMissing.
   void Settle(Slot slot);
   // Lets a file go from the staging; nothing when it is not held.
   void Release(Slot slot);

@@ -103,13 +103,13 @@ std::optional<std::pair<Position, Slot>> PageCachePlanner::LastNeeded() const {
   // Never one that is read in this same window: it would push out its own end.
   if (last_use > window_.End()) return {{last_use, last}};
   // But a file that was to be read long ago, and was not seen to be, is likely not read any more: an open was not
-  // reported, or somebody else's reads have moved the front. Four times the lag, as workers are behind each other, and
-  // as far as readers may be apart where that is little of the window.
+  // reported, or the reads of another program have moved the front. Four times the lag, as workers are behind each
+  // other, and as far as readers may be apart where that is little of the window.
   const auto [first_use, first] = pushed.soonest();
   const ReaderPositionOptions& options = in_.reader.options();
   const uint64_t apart = std::min<uint64_t>(options.spread_max, window_.bytes_max() / in_.MeanPages() / 8);
   if (first_use + std::max<Position>(Position{4} * options.lag, apart) < front) return {{kNever, first}};
-  // Or the file that is read next has come late, and those behind it have taken its place. Where reads are dear, one of
+  // Or the file that is read next has come late, and those behind it have taken its place. In regions, one of
   // them that the retained cache has as well: it is pushed again later, and nothing is read for it.
   const auto [use, slot] = FirstToPush();
   const bool far = last_use > front && last_use - front > 2 * (use - front);
@@ -167,7 +167,7 @@ std::vector<EntryNumber> PageCachePlanner::TakeAll() {
 }
 
 // A reader that maps its files (DALI) opens one and touches its pages a thousand files later. For a quarter of the page
-// cache's window at most: it is taken from what is ahead.
+// cache's window at most: it is taken from the files ahead.
 void PageCachePlanner::ReadAfterDrop() {
   if (!reads_after_drop_.Count(in_.reader.front())) return;
   ReaderPositionOptions options = in_.reader.options();

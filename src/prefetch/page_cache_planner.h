@@ -16,8 +16,8 @@
 
 namespace augur {
 
-// PageCachePlanner decides which files to push into the page cache, and which to drop from it: it holds what is read
-// next, and what was read as long as there is room. Not synchronized; no I/O, no clock.
+// PageCachePlanner decides which files to push into the page cache, and which to drop from it: the cache holds the next
+// files, and those that were read as long as there is room. Not synchronized; no I/O, no clock.
 class PageCachePlanner {
  public:
   // REQUIRES: all outlive it.

@@ -6,7 +6,7 @@
 namespace augur {
 namespace {
 
-// Where reads are dear, files are pushed so long before they are read, or so many of them.
+// In regions, files are pushed this time before they are read, or this number of them.
 constexpr double kPushAheadSeconds = 0.1;
 constexpr Position kPushAheadMin = 128;
 
@@ -19,8 +19,8 @@ bool PageCacheWindow::HoldsAll() const {
   return in_.limits.stock_bytes_max > 0 && !regions && reader_pages_.left_bytes_max() >= in_.limits.data_bytes;
 }
 
-// Where the page cache holds everything, the bytes of the retained cache as well, which then needs few. Where reads are
-// dear the retained cache has most of them, and afterwards what it has not given back yet.
+// Where the page cache holds everything, it has the bytes of the retained cache as well, which then needs few. In
+// regions the retained cache has most of the page cache's bytes, and keeps them afterwards until it gives them back.
 uint64_t PageCacheWindow::bytes_max() const {
   const PlannerLimits& limits = in_.limits;
   const uint64_t kept = files_.kept().bytes();
@@ -34,18 +34,18 @@ uint64_t PageCacheWindow::bytes_aside() const {
   return std::min(bytes_max() / 4, uint64_t{2} * in_.reader.options().lag * in_.MeanPages());
 }
 
-// The page cache holds what is read from the front to here, beside the files that the reader may still be reading. No
-// more than has room: what is read too early would have the place of what comes before it.
+// The page cache holds the files from the front to here, beside those that the reader may still be reading. No more
+// than it has room for: a file that comes too early would have the place of one before it.
 Position PageCacheWindow::End() const {
   const Position front = in_.reader.front();
-  // In regions: what comes too early waits in the retained cache anyway.
+  // In regions a file that comes too early waits in the retained cache anyway.
   if (in_.mode.in_regions()) return front + bytes_max() / in_.schedule.mean_bytes();
   const uint64_t files = (bytes_max() - bytes_aside()) / in_.MeanPages();
   return front + files - std::min<uint64_t>(files, in_.reader.options().lag);
 }
 
-// Little where reads are dear: the kernel may reclaim what waits in the page cache before it is read, and to read it
-// again would cost as much as a whole region. So the retained cache holds it as well until it was read.
+// Little in regions: the kernel may reclaim a page before it is read, and to read the file again would cost as much as
+// a whole region. So the retained cache holds the file as well until it was read.
 Position PageCacheWindow::PushEnd() const {
   if (!in_.mode.in_regions() || !in_.speed.known()) return End();
   return std::min(End(), in_.reader.front() + std::max(kPushAheadMin, in_.speed.FilesIn(kPushAheadSeconds)));

@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// PageCacheWindow says how much of what is read next the page cache holds, and how far ahead of the reader that is. Not
-// synchronized; no I/O, no clock. It decides nothing: PageCachePlanner pushes and drops by it.
+// PageCacheWindow says how many bytes of the next files the page cache holds, and how far ahead of the reader they are.
+// Not synchronized; no I/O, no clock. It decides nothing: PageCachePlanner pushes and drops by it.
 class PageCacheWindow {
  public:
   // REQUIRES: all outlive it.

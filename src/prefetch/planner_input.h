@@ -14,6 +14,7 @@
 
 namespace augur {
 
+// The maxima that the planner keeps to.
 struct PlannerLimits {
   uint64_t kept_bytes_max = 0;     // the retained cache; 0: there is none
   uint64_t staging_bytes_max = 0;  // being read, or read and neither pushed nor kept
@@ -36,7 +37,7 @@ struct PlannerLimits {
 // synchronized. The planner owns it; its parts refer to it.
 struct PlannerInput {
   static constexpr uint64_t kPageBytes = 4096;
-  // What is needed within this number of files is urgent.
+  // A file that is needed within this number of files is urgent.
   static constexpr Position kUrgentFiles = 32;
 
   // REQUIRES: the model outlives it.

@@ -9,8 +9,8 @@ constexpr uint64_t kMemoryPiece = 64 << 10;
 
 }  // namespace
 
-// Where nothing is pushed the staging holds what is read from the front to here, each file in memory of its own. Were
-// it to hold what is read later too, the next file might find no room until the reader has asked for it.
+// Where nothing is pushed the staging holds the files from the front to here, each in memory of its own. Were it to
+// hold later ones too, the next file might find no room until the reader has asked for it.
 Position ReadAdmission::StagingEnd() const {
   return in_.reader.front() + in_.limits.staging_bytes_max / (in_.schedule.mean_bytes() + kMemoryPiece);
 }

@@ -9,14 +9,14 @@
 namespace augur {
 namespace {
 
-// Reads that are not urgent stay this far behind what the disk can do, so that a demand read that comes now waits
-// about so long for them: the kernel takes reads in their order.
+// Reads that are not urgent are under way for this time of the disk's work, so that a demand read that comes now waits
+// no longer for them: the kernel takes reads in their order.
 constexpr double kUnderWayUs = 50'000;
-// Where reads are dear the limits of a control group are the usual reason, and they are enforced in steps of a tenth of
-// a second: less than that under way, and there is nothing to let through at some of them.
+// Where regions are read the limits of a control group are the usual reason, and they are enforced in steps of a tenth
+// of a second: with less than that under way, some of them have nothing to let through.
 constexpr double kUnderWayRegionsUs = 150'000;
-// What is needed within this time, or within PlannerInput::kUrgentFiles, is read by itself; the rest as the disk likes
-// it best.
+// A file that is needed within this time, or within PlannerInput::kUrgentFiles, is urgent; the others are read in the
+// way that the disk likes best.
 constexpr double kUrgentSeconds = 0.25;
 // An urgent read takes no more along than this: at 150 MB/s it makes it 7 ms longer.
 constexpr uint64_t kUrgentChunkMax = 1 << 20;
@@ -49,7 +49,7 @@ std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
   const bool in_regions = in_.mode.in_regions();
   const Position front = in_.reader.front();
   Position missing = files_.NextMissing();
-  // A region is visited no sooner than what is missing of it is needed: until then, others need the room.
+  // A region is visited no sooner than its missing file is needed: until then, others need the room.
   if (in_regions && missing != kNever && missing > front + visits_.Lead()) missing = kNever;
   const bool filling = missing == kNever;
   if (filling && !in_.fill) return NothingToRead(now_us);

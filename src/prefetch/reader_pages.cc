@@ -19,7 +19,7 @@ void ReaderPages::Count() {
   while (const std::optional<Slot> slot = recent_.TakeDone(in_.reader.options().lag)) {
     if (!files_.pages().pushed().Contains(*slot)) continue;
     Leave(*slot);
-    // What is not left is about to be dropped, and the retained cache need not give way for so short a time.
+    // A file that is not left is dropped soon, and the retained cache need not give way for such a short time.
     if (files_.pages().left().Contains(*slot)) files_.Settle(*slot);
   }
 }
@@ -111,7 +111,7 @@ void ReaderPages::AssumeNothing() {
 
 std::optional<Slot> ReaderPages::TakeExcess() {
   PageCacheFiles& pages = files_.pages();
-  // A little at a time: what is being dropped counts as pushed meanwhile.
+  // A little at a time: files that are being dropped count as pushed.
   if (pages.left().bytes() <= left_bytes_max() || pages.dropping_bytes() > kDroppingBytesMax) return std::nullopt;
   const Slot last = pages.left().last().second;
   pages.left().Remove(last);

@@ -16,7 +16,7 @@ class ReclaimEvidence {
   void LeftIsGone(uint64_t place, uint64_t reads, uint64_t files) {
     if (gone_.Count(place)) leave_from_ = reads + kReadsWithoutLeaving * files;
   }
-  // True while the kernel takes what is left: nothing should be left.
+  // True while the kernel takes files that are left: no more should be left.
   bool Reclaims(uint64_t reads) const { return reads < leave_from_; }
 
   // The reader was done with a file that was only assumed to be there, and it was.

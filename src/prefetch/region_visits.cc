@@ -9,14 +9,14 @@
 namespace augur {
 namespace {
 
-// A region that is visited again only to bring what is used later than this part of what memory holds would do it too
-// early: what it brings has the place of what other visits bring.
+// A region should not be visited again for a file that is used later than this part of the files that memory holds:
+// what a visit brings has the place of what other visits bring.
 constexpr uint64_t kLeadPart = 8;
 // Visits are planned for this part of the memory: files do not come evenly, and a file that has to be evicted again for
 // want of room costs a visit, where room that is left costs a little of one. Measured by simulation with memory for a
 // quarter to a half of the data: with all of it up to a third is lost, with 0.85 of it up to a twentieth.
 constexpr double kPartHeld = 0.92;
-// So many coming uses of a region's files are looked at: 50 epochs of a region of 10.
+// This number of coming uses of a region's files is looked at: 50 epochs of a region of 10.
 constexpr size_t kUsesMax = 512;
 // The regions behind this one that a probing visit takes along.
 constexpr int kProbeRegions = 2;

@@ -5,8 +5,8 @@
 
 namespace augur {
 
-// The retained cache's own bytes, but for those that it lends to the page cache where that holds everything; and where
-// reads are dear those of the page cache's window that are free.
+// The retained cache's own bytes, but for those that it lends to the page cache where that holds everything; in regions
+// also the free ones of the page cache's window.
 uint64_t RetentionPlanner::bytes_max() const {
   const PlannerLimits& limits = in_.limits;
   const uint64_t pushed = files_.pages().window_bytes();
