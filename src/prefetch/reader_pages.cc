@@ -16,11 +16,11 @@ uint64_t ReaderPages::left_bytes_max() const {
 // The readers of files that were asked for some time ago have them by now.
 void ReaderPages::Count() {
   recent_.Count();
-  while (const std::optional<Slot> slot = recent_.TakeDone(in_.reader.options().lag)) {
-    if (!files_.pages().pushed().Contains(*slot)) continue;
-    Leave(*slot);
+  for (const Slot slot : recent_.TakeDone(in_.reader.options().lag)) {
+    if (!files_.pages().pushed().Contains(slot)) continue;
+    Leave(slot);
     // A file that is not left is dropped soon, and the retained cache need not give way for such a short time.
-    if (files_.pages().left().Contains(*slot)) files_.Settle(*slot);
+    if (files_.pages().left().Contains(slot)) files_.Settle(slot);
   }
 }
 

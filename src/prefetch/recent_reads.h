@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "prefetch/read_schedule.h"
 
@@ -25,17 +25,17 @@ class RecentReads {
     reads_.emplace_back(slot, seen_);
   }
   bool Contains(Slot slot) const { return times_.contains(slot); }
-  // A file whose last Add is more than `lag` reads ago, once; nothing when there is none.
-  std::optional<Slot> TakeDone(uint64_t lag) {
+  // The files whose last Add is more than `lag` reads ago, each once.
+  std::vector<Slot> TakeDone(uint64_t lag) {
+    std::vector<Slot> done;
     while (!reads_.empty() && reads_.front().second + lag < seen_) {
       const auto at = times_.find(reads_.front().first);
       reads_.pop_front();
       if (--at->second > 0) continue;
-      const Slot slot = at->first;
+      done.push_back(at->first);
       times_.erase(at);
-      return slot;
     }
-    return std::nullopt;
+    return done;
   }
 
  private:

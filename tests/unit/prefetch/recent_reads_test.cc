@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <vector>
 
 namespace augur {
 namespace {
@@ -21,13 +21,13 @@ TEST(RecentReadsTest, AFileIsDoneAfterTheLag) {
   reads.Count();
   reads.Add(8);
   CountReads(&reads, 2);
-  EXPECT_EQ(reads.TakeDone(kLag), std::nullopt);
+  EXPECT_TRUE(reads.TakeDone(kLag).empty());
   EXPECT_TRUE(reads.Contains(7));
   reads.Count();
   EXPECT_EQ(reads.seen(), 5U);
-  EXPECT_EQ(reads.TakeDone(kLag), 7U);
+  EXPECT_EQ(reads.TakeDone(kLag), std::vector<Slot>{7});
   EXPECT_FALSE(reads.Contains(7));
-  EXPECT_EQ(reads.TakeDone(kLag), std::nullopt);
+  EXPECT_TRUE(reads.TakeDone(kLag).empty());
   EXPECT_TRUE(reads.Contains(8));
 }
 
@@ -38,12 +38,12 @@ TEST(RecentReadsTest, AFileThatIsReadAgainIsDoneOnce) {
   CountReads(&reads, 2);
   reads.Add(7);
   CountReads(&reads, 2);
-  EXPECT_EQ(reads.TakeDone(kLag), 8U) << "of 7 only the first read is done";
-  EXPECT_EQ(reads.TakeDone(kLag), std::nullopt);
+  EXPECT_EQ(reads.TakeDone(kLag), std::vector<Slot>{8}) << "of 7 only the first read is done";
+  EXPECT_TRUE(reads.TakeDone(kLag).empty());
   EXPECT_TRUE(reads.Contains(7));
   CountReads(&reads, 10);
-  EXPECT_EQ(reads.TakeDone(kLag), 7U);
-  EXPECT_EQ(reads.TakeDone(kLag), std::nullopt);
+  EXPECT_EQ(reads.TakeDone(kLag), std::vector<Slot>{7});
+  EXPECT_TRUE(reads.TakeDone(kLag).empty());
 }
 
 }  // namespace
