@@ -47,7 +47,7 @@ class DefectSink {
   // About 1 MiB of texts. With more defects than that, some are told twice.
   static constexpr size_t kTextsMax = 8192;
 
-  mutable Mutex mu_;
+  mutable Mutex mu_{LockRank::kOuter};  // the functions are called under it, and may lock
   const std::function<void(const Status&)> on_defect_ AUGUR_GUARDED_BY(mu_);
   const std::function<void(uint64_t)> on_progress_ AUGUR_GUARDED_BY(mu_);
   std::set<std::string> texts_ AUGUR_GUARDED_BY(mu_);
