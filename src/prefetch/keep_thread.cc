@@ -28,40 +28,16 @@ Status KeepThread::Start() {
 }
 
 void KeepThread::Stop() {
-  {
-    const MutexLock lock(mu_);
-    stopping_ = true;
-    added_.NotifyAll();
-  }
+  tasks_.Close();
   if (thread_.joinable()) thread_.join();
-}
-
-void KeepThread::Add(Task task) {
-  const MutexLock lock(mu_);
-  tasks_.push_back(std::move(task));
-  added_.NotifyOne();
-}
-
-void KeepThread::AddNext(Task task) {
-  const MutexLock lock(mu_);
-  tasks_.push_front(std::move(task));
-  added_.NotifyOne();
 }
 
 void KeepThread::Run() {
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
-  while (true) {
-    Task task;
-    {
-      const MutexLock lock(mu_);
-      while (tasks_.empty() && !stopping_) added_.Wait(mu_);
-      if (tasks_.empty()) return;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
-    }
-    const bool kept = Keep(task);
-    task.blocks.clear();
-    done_(task.file, kept);
+  while (std::optional<Task> task = tasks_.Take()) {
+    const bool kept = Keep(*task);
+    task->blocks.clear();
+    done_(task->file, kept);
   }
 }
 

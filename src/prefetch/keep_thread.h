@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "augur/status.h"
-#include "base/mutex.h"
+#include "base/task_queue.h"
 #include "cache/record_cache.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/view_file.h"
@@ -44,9 +44,9 @@ class KeepThread {
   void Stop();
 
   // REQUIRES of both: started.
-  void Add(Task task);
+  void Add(Task task) { tasks_.Add(std::move(task)); }
   // Before what was asked and is not begun.
-  void AddNext(Task task);
+  void AddNext(Task task) { tasks_.AddNext(std::move(task)); }
 
  private:
   void Run();
@@ -56,10 +56,8 @@ class KeepThread {
   KeptBlocks& kept_;
   const Done done_;
 
-  Mutex mu_;
-  CondVar added_;
-  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  // Own synchronization.
+  TaskQueue<Task> tasks_;
 
   // Used by the thread only.
   std::vector<ViewFile> to_evict_;  // were in use when they were to go

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <utility>
 
 #include "base/thread.h"
@@ -31,6 +32,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
       kept_(retained_cache != nullptr ? std::make_unique<KeptBlocks>(*store_, *retained_cache) : nullptr),
       chunks_(options.chunk_bytes),
       path_order_(store_, options.order_bytes_max),
+      events_(options.hints_max),
       detector_(
           [this](EntryNumber file, size_t count, Order* files) {
             const Status status = path_order_.Next(file, TreeOrder::kFilesFirst, count, files);
@@ -41,12 +43,12 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
       pusher_(
           kept_.get(),
           [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
-            Post([this, push = std::move(push), outcome, lost] { OnPushed(push, outcome, lost); });
+            events_.Post([this, push = std::move(push), outcome, lost] { OnPushed(push, outcome, lost); });
           },
-          [this](EntryNumber file) { Post([this, file] { OnDropped(file); }); }) {
+          [this](EntryNumber file) { events_.Post([this, file] { OnDropped(file); }); }) {
   if (!kept_) return;
   keep_thread_ = std::make_unique<KeepThread>(*kept_, [this](const std::optional<ViewFile>& file, bool kept) {
-    Post([this, file, kept] { OnKept(file, kept); });
+    events_.Post([this, file, kept] { OnKept(file, kept); });
   });
 }
 
@@ -66,20 +68,15 @@ Status Prefetcher::Start(PageSink* sink, MountView* view, ViewSource* views) {
   // Those that carry out come first: what the planning thread begins must end.
   if (sink_ != nullptr) AUGUR_TRY(pusher_.Start(sink_, options_.push_threads));
   if (keep_thread_) AUGUR_TRY(keep_thread_->Start());
-  chunks_.SetFreeHook([this] { Post([this] { refused_ = false; }); });
+  chunks_.SetFreeHook([this] { events_.Post([this] { refused_ = false; }); });
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
   thread_ = std::move(thread);
-  const MutexLock lock(mu_);
-  running_ = true;
+  events_.Open();
   return Status::Ok();
 }
 
 void Prefetcher::Stop() {
-  {
-    const MutexLock lock(mu_);
-    stopping_ = true;
-    posted_.NotifyOne();
-  }
+  events_.Close([this] { ending_ = true; });
   // The planning thread ends when nothing is under way, for which it needs the others.
   if (thread_.joinable()) thread_.join();
   shards_.Settle();
@@ -89,37 +86,15 @@ void Prefetcher::Stop() {
   held_.clear();
 }
 
-void Prefetcher::Post(std::function<void()> event) {
-  const MutexLock lock(mu_);
-  if (events_.empty()) posted_.NotifyOne();
-  events_.push_back(std::move(event));
-}
-
-void Prefetcher::PostHint(std::function<void()> hint, uint64_t count) {
-  const MutexLock lock(mu_);
-  if (hints_ >= options_.hints_max) return statistics_.Add(Stat::kHintsDropped, count);
-  hints_ += count;
-  if (events_.empty()) posted_.NotifyOne();
-  events_.push_back(std::move(hint));
+void Prefetcher::PostHint(EventQueue::Event hint, uint64_t count) {
+  if (!events_.PostHint(std::move(hint), count)) statistics_.Add(Stat::kHintsDropped, count);
 }
 
 void Prefetcher::Run() {
-  std::deque<std::function<void()>> events;
-  bool stopping = false;
-  while (true) {
-    {
-      const MutexLock lock(mu_);
-      while (events_.empty() && !(stopping_ && !Busy())) {
-        if (stopping_ && !stopping) break;
-        posted_.Wait(mu_);
-      }
-      stopping = stopping_;
-      events.swap(events_);
-      hints_ = 0;
-      if (stopping && events.empty() && !Busy()) break;
-    }
+  while (!ending_ || Busy()) {
+    std::deque<EventQueue::Event> events = events_.Take();
     for (; !events.empty(); events.pop_front()) events.front()();  // an event may hold a chunk
-    if (!stopping) Decide();
+    if (!ending_) Decide();
     SettleDoubts();
     Publish();
   }

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +25,7 @@
 #include "datasets/sequence_detector.h"
 #include "prefetch/batch_read.h"
 #include "prefetch/demand_hooks.h"
+#include "prefetch/event_queue.h"
 #include "prefetch/fetched_files.h"
 #include "prefetch/inactive_view_pages.h"
 #include "prefetch/keep_thread.h"
@@ -133,10 +133,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   using Memories = std::unordered_map<EntryNumber, std::shared_ptr<SealableBuffer>>;
 
   static uint64_t NowUs();
-  void Post(std::function<void()> event);
-  // Hints say what readers do: `count` reads or opens. The planner does without a hint that was dropped: the reader
-  // moves on by the next one.
-  void PostHint(std::function<void()> hint, uint64_t count = 1);
+  void PostHint(EventQueue::Event hint, uint64_t count = 1);
   void Run();
 
   // The planning thread's:
@@ -216,11 +213,13 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   std::unique_ptr<KeptBlocks> kept_;
   BufferPool chunks_;
   PathOrder path_order_;
+  EventQueue events_;
   std::atomic<bool> keep_demand_ = true;  // what is read on demand is kept as long as there is room
   std::atomic<uint64_t> order_files_ = 0;
 
   // Used by the planning thread only.
-  DiskModel disk_;  // of the shards, whatever view is followed
+  bool ending_ = false;  // nothing is begun any more
+  DiskModel disk_;       // of the shards, whatever view is followed
   std::unique_ptr<Planner> planner_;
   SequenceDetector detector_;
   Source source_ = Source::kNothing;
@@ -265,17 +264,6 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   std::vector<EntryNumber> unknown_;  // their push was refused for it
 
   mutable Mutex mu_;
-  CondVar posted_;
-  // Readers post hints, of which hints_max wait here, and one list of opens more. Everything else must not be lost, and
-  // is bounded by its cause:
-  // - A read, making, push, drop, copy or stat posts its end once, and the planning thread alone begins them.
-  // - A buffer of chunks_ posts once when it is let go.
-  // - The OrderPredictor posts as it finds orders, PredictedFilesMax files at a time.
-  // - A client of the control socket posts one order or drop a request: those of one order have room in OrderFilesMax.
-  std::deque<std::function<void()>> events_ AUGUR_GUARDED_BY(mu_);
-  uint64_t hints_ AUGUR_GUARDED_BY(mu_) = 0;  // reads and opens of those in events_
-  bool running_ AUGUR_GUARDED_BY(mu_) = false;
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
   std::string spec_ AUGUR_GUARDED_BY(mu_);  // of the view; empty: the original files
   std::string policy_ AUGUR_GUARDED_BY(mu_) = "idle";
   std::string progress_ AUGUR_GUARDED_BY(mu_) = "none";

@@ -97,7 +97,7 @@ void Prefetcher::EvictUnknown(uint64_t bytes) {
          for (const EntryNumber file : files) know(file);
          if (filled) std::ranges::for_each(*filled, know);
          const uint64_t freed = kept_->EvictUnknown(bytes, std::move(known));
-         Post([this, freed] { OnUnknownEvicted(freed); });
+         events_.Post([this, freed] { OnUnknownEvicted(freed); });
        }});
 }
 
@@ -159,12 +159,7 @@ DropReport Prefetcher::Drop() {
                          report->set_value({.retained_cache_bytes = bytes, .stocked_bytes = stocked_bytes});
                        }});
   };
-  {
-    const MutexLock lock(mu_);
-    if (!running_ || stopping_) return {};
-    if (events_.empty()) posted_.NotifyOne();
-    events_.push_back(event);
-  }
+  if (!events_.PostIfOpen(event)) return {};
   return report->get_future().get();
 }
 

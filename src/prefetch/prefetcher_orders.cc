@@ -130,7 +130,7 @@ void Prefetcher::FillWhenAllFits() {
 // What was found out gives way to what was given. What is read in another view, and what comes behind that, waits until
 // that one is followed.
 void Prefetcher::Predict(Order order, uint32_t view, bool anew) {
-  Post([this, view, anew, files = std::make_shared<Order>(std::move(order))] {
+  events_.Post([this, view, anew, files = std::make_shared<Order>(std::move(order))] {
     if (source_ == Source::kOrder) return;
     if (anew && planner_) planner_->Clear();
     if (anew) elsewhere_orders_.Clear();
@@ -141,14 +141,14 @@ void Prefetcher::Predict(Order order, uint32_t view, bool anew) {
 }
 
 void Prefetcher::ForgetPredicted() {
-  Post([this] {
+  events_.Post([this] {
     elsewhere_orders_.Clear();
     if (source_ == Source::kPredicted) ForgetOrders();
   });
 }
 
 void Prefetcher::NeedOpens(bool needed) {
-  Post([this, needed] { opens_needed_ = needed; });
+  events_.Post([this, needed] { opens_needed_ = needed; });
 }
 
 uint64_t Prefetcher::PredictedFilesMax() const {
@@ -174,7 +174,7 @@ Status Prefetcher::AddOrder(Order order, Place place) {
   if (place == Place::kInstead) order_files_.store(0, std::memory_order_relaxed);
   order_files_.fetch_add(order.size(), std::memory_order_relaxed);
   statistics_.Add(Stat::kOrdersAccepted, 1);
-  Post([this, place, files = std::make_shared<const Order>(std::move(order))] {
+  events_.Post([this, place, files = std::make_shared<const Order>(std::move(order))] {
     if (place == Place::kInstead && source_ == Source::kOrder) ForgetOrders();
     elsewhere_orders_.Clear();
     Queue(*files, Source::kOrder);

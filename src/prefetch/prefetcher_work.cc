@@ -28,7 +28,7 @@ void Prefetcher::StartReads() {
   while (!refused_) {
     const std::optional<ReadPlan> plan = planner_->NextRead(NowUs(), alone);
     if (!plan) {
-      if (planner_->pauses()) Post([] {});
+      if (planner_->pauses()) events_.Post([] {});
       return;
     }
     if (AlreadyKept(*plan)) continue;
@@ -59,7 +59,7 @@ void Prefetcher::StartReads() {
     const BatchRead::Means means = {.store = *store_, .source = shards_, .statistics = statistics_};
     const auto flight = std::make_shared<BatchRead>(means, *plan, std::move(chunk));
     flight->Begin(cache_, [this, memories](const std::shared_ptr<BatchRead>& landed) {
-      Post([this, landed, memories] { OnLanded(landed, memories); });
+      events_.Post([this, landed, memories] { OnLanded(landed, memories); });
     });
   }
 }
@@ -141,7 +141,7 @@ void Prefetcher::Make(const ReadPlan::Item& item, const ViewFile& file, std::vec
                       const std::shared_ptr<SealableBuffer>& memory) {
   ++makes_;
   views_->MakeAhead(file, std::move(record), memory, [this, item, file, memory](const Status& status) {
-    Post([this, item, file, memory, ok = status.ok()] {
+    events_.Post([this, item, file, memory, ok = status.ok()] {
       --makes_;
       const Arrival arrival = planner_->Arrived(item, ok);
       if (!ok) return;
@@ -222,7 +222,7 @@ void Prefetcher::DropPages(const std::vector<EntryNumber>& files) {
   statistics_.Add(Stat::kDroppedFiles, files.size());
   if (view_ != nullptr && view_->usable()) {
     view_->Drop(files, [this, files] {
-      Post([this, files] {
+      events_.Post([this, files] {
         for (const EntryNumber file : files) OnDropped(file);
       });
     });
@@ -265,7 +265,7 @@ void Prefetcher::AskStats() {
   std::vector<EntryNumber> files = std::exchange(to_stat_, {});
   files.insert(files.begin(), unknown.begin(), unknown.end());
   const auto done = [this, unknown] {
-    Post([this, unknown] {
+    events_.Post([this, unknown] {
       if (!planner_) return;
       for (const EntryNumber file : unknown) planner_->Statted(file);
     });

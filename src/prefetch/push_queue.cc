@@ -23,45 +23,27 @@ Status PushQueue::Start(PageSink* sink, unsigned threads) {
 }
 
 void PushQueue::Stop() {
-  {
-    const MutexLock lock(mu_);
-    stopping_ = true;
-    added_.NotifyAll();
-  }
+  tasks_.Close();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
 
-void PushQueue::Add(Push push) {
-  const MutexLock lock(mu_);
-  tasks_.push_back({.push = std::move(push), .drop = 0});
-  added_.NotifyOne();
-}
+void PushQueue::Add(Push push) { tasks_.Add({.push = std::move(push), .drop = 0}); }
 
 void PushQueue::AddDrops(std::span<const EntryNumber> files) {
-  const MutexLock lock(mu_);
-  for (const EntryNumber file : files) tasks_.push_back({.push = {}, .drop = file});
-  added_.NotifyAll();
+  for (const EntryNumber file : files) tasks_.Add({.push = {}, .drop = file});
 }
 
 void PushQueue::Run() {
-  while (true) {
-    Task task;
-    {
-      const MutexLock lock(mu_);
-      while (tasks_.empty() && !stopping_) added_.Wait(mu_);
-      if (tasks_.empty()) return;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
-    }
-    if (!task.push) {
-      sink_->Drop(task.drop);
-      dropped_(task.drop);
+  while (std::optional<Task> task = tasks_.Take()) {
+    if (!task->push) {
+      sink_->Drop(task->drop);
+      dropped_(task->drop);
       continue;
     }
     bool lost = false;
-    const PushOutcome outcome = PushAll(*task.push, &lost);
-    pushed_(*std::move(task.push), outcome, lost);
+    const PushOutcome outcome = PushAll(*task->push, &lost);
+    pushed_(*std::move(task->push), outcome, lost);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "augur/status.h"
-#include "base/mutex.h"
+#include "base/task_queue.h"
 #include "cache/record_cache.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/page_sink.h"
@@ -60,10 +59,8 @@ class PushQueue {
   const Dropped dropped_;
   PageSink* sink_ = nullptr;
 
-  Mutex mu_;
-  CondVar added_;
-  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  // Own synchronization.
+  TaskQueue<Task> tasks_;
 
   std::vector<std::thread> threads_;
 };
