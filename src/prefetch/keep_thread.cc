@@ -17,8 +17,6 @@ constexpr int kNice = 10;
 
 }  // namespace
 
-KeepThread::KeepThread(KeptBlocks& kept, Done done) : kept_(kept), done_(std::move(done)) {}
-
 KeepThread::~KeepThread() { Stop(); }
 
 Status KeepThread::Start() {
@@ -34,10 +32,12 @@ void KeepThread::Stop() {
 
 void KeepThread::Run() {
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
-  while (std::optional<Task> task = tasks_.Take()) {
+  while (true) {
+    std::optional<Task> task = tasks_.Take();
+    if (!task) return;
     const bool kept = Keep(*task);
     task->blocks.clear();
-    done_(task->file, kept);
+    if (task->done) task->done(kept);
   }
 }
 

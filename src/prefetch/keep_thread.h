@@ -25,14 +25,12 @@ class KeepThread {
   struct Task {
     std::vector<ViewFile> evict;
     std::optional<ViewFile> file;
-    std::vector<BlockRef> blocks;  // of `file`
-    std::function<void()>
-        work;  // instead, when not empty: something else with the retained cache, for which nobody waits
+    std::vector<BlockRef> blocks;    // of `file`
+    std::function<void()> work;      // instead, when not empty: something else with the retained cache
+    std::function<void(bool)> done;  // when not empty: called on the thread at the end; whether it has the file now
   };
-  // Called on the thread, once for each task. `kept`: its file is in the retained cache, or it had none.
-  using Done = std::function<void(const std::optional<ViewFile>& file, bool kept)>;
 
-  KeepThread(KeptBlocks& kept, Done done);
+  explicit KeepThread(KeptBlocks& kept) : kept_(kept) {}
   // Stops.
   ~KeepThread();
   KeepThread(const KeepThread&) = delete;
@@ -54,7 +52,6 @@ class KeepThread {
 
   // Constant after construction.
   KeptBlocks& kept_;
-  const Done done_;
 
   // Own synchronization.
   TaskQueue<Task> tasks_;

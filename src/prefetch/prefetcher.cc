@@ -4,21 +4,26 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <deque>
+#include <future>
 #include <utility>
 
 #include "base/thread.h"
+#include "prefetch/steady_time.h"
 
 namespace augur {
 namespace {
 
-// After so many files the reader is taken to be done with one (ReaderPositionOptions::lag).
-constexpr uint64_t kLagMin = 2;
-constexpr uint64_t kLagMax = 64;
-// A retained cache that could not take a file is tried again after this time: others may have given memory back.
-constexpr uint64_t kShortOfRoomUs = 1'000'000;
-constexpr uint64_t kRoomEveryUs = 1'000'000;
+// A recognised pass is queued in pieces of so many files, when fewer than that are left, and of a long one in larger
+// ones: the planner goes over all files that it has met when some are added.
+constexpr size_t kSequencePiece = 2048;
+constexpr size_t kSequenceGrowth = 8;
+constexpr uint64_t kBytesPerFileAndRead = Planner::kBytesPerFile + Planner::kBytesPerRead;
+// So many reads after the last of all orders end them, whatever of them was not seen to be read.
+constexpr uint64_t kReadsAfterEnd = 64;
+// All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
+constexpr uint64_t kReadsToFill = 8;
 
 }  // namespace
 
@@ -26,49 +31,59 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
                        RetainedCache* retained_cache, Statistics& statistics, const PrefetcherOptions& options)
     : store_(std::move(store)),
       shards_(shards),
-      cache_(cache),
       statistics_(statistics),
       options_(options),
       kept_(retained_cache != nullptr ? std::make_unique<KeptBlocks>(*store_, *retained_cache) : nullptr),
       chunks_(options.chunk_bytes),
       path_order_(store_, options.order_bytes_max),
       events_(options.hints_max),
+      status_(statistics),
       detector_(
           [this](EntryNumber file, size_t count, Order* files) {
             const Status status = path_order_.Next(file, TreeOrder::kFilesFirst, count, files);
             if (!status.ok()) spdlog::debug("what comes next: {}", status.text());
           },
           store_->summary().file_count),
-      inactive_pages_(store_->summary().entry_count),
+      unplanned_(store_->summary().entry_count),
       pusher_(
           kept_.get(),
           [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
-            events_.Post([this, push = std::move(push), outcome, lost] { OnPushed(push, outcome, lost); });
+            events_.Post([this, push = std::move(push), outcome, lost] {
+              view_.prefetch()->pages().OnPushed(push, outcome, lost);
+            });
           },
-          [this](EntryNumber file) { events_.Post([this, file] { OnDropped(file); }); }) {
-  if (!kept_) return;
-  keep_thread_ = std::make_unique<KeepThread>(*kept_, [this](const std::optional<ViewFile>& file, bool kept) {
-    events_.Post([this, file, kept] { OnKept(file, kept); });
-  });
-}
-
-uint64_t Prefetcher::NowUs() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
-}
+          [this](EntryNumber file) { events_.Post([this, file] { view_.prefetch()->pages().OnDropped(file); }); }),
+      keep_thread_(kept_ ? std::make_unique<KeepThread>(*kept_) : nullptr),
+      view_({.store = *store_,
+             .shards = shards,
+             .cache = cache,
+             .statistics = statistics_,
+             .options = options_,
+             .mount = mount_,
+             .memory = chunks_,
+             .kept = kept_.get(),
+             .keep_thread = keep_thread_.get(),
+             .pusher = pusher_,
+             .disk = disk_,
+             .events = events_,
+             .folders = folders_,
+             .unplanned = unplanned_,
+             .status = status_}) {}
 
 Prefetcher::~Prefetcher() { Stop(); }
 
 Status Prefetcher::Start(PageSink* sink, MountView* view, ViewSource* views) {
-  sink_ = sink;
-  view_ = view;
-  views_ = views;
-  if (views_ != nullptr) ShowView(views_->RootView());
+  mount_ = {.sink = sink, .view = view, .views = views};
+  if (!options_.opens_asked) folders_.SetView(view);
+  view_.Start();
   // Those that carry out come first: what the planning thread begins must end.
-  if (sink_ != nullptr) AUGUR_TRY(pusher_.Start(sink_, options_.push_threads));
+  if (sink != nullptr) AUGUR_TRY(pusher_.Start(sink, options_.push_threads));
   if (keep_thread_) AUGUR_TRY(keep_thread_->Start());
-  chunks_.SetFreeHook([this] { events_.Post([this] { refused_ = false; }); });
+  chunks_.SetFreeHook([this] {
+    events_.Post([this] {
+      if (view_.prefetch() != nullptr) view_.prefetch()->reads().OnFreed();
+    });
+  });
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-plan", [this] { Run(); }));
   thread_ = std::move(thread);
   events_.Open();
@@ -83,179 +98,76 @@ void Prefetcher::Stop() {
   pusher_.Stop();
   if (keep_thread_) keep_thread_->Stop();
   chunks_.SetFreeHook({});
-  held_.clear();
-}
-
-void Prefetcher::PostHint(EventQueue::Event hint, uint64_t count) {
-  if (!events_.PostHint(std::move(hint), count)) statistics_.Add(Stat::kHintsDropped, count);
 }
 
 void Prefetcher::Run() {
-  while (!ending_ || Busy()) {
+  while (!ending_ || view_.busy()) {
     std::deque<EventQueue::Event> events = events_.Take();
     for (; !events.empty(); events.pop_front()) events.front()();  // an event may hold a chunk
     if (!ending_) Decide();
-    SettleDoubts();
+    if (view_.prefetch() != nullptr) view_.prefetch()->SettleDoubts(SteadyNowUs());
     Publish();
   }
-  held_.clear();
-}
-
-uint64_t Prefetcher::KeptMax() const {
-  return kept_ ? std::min(options_.kept_bytes_max, kept_->retained_cache().bytes_max()) : 0;
-}
-
-uint64_t Prefetcher::LentMax() const {
-  const uint64_t room = kept_ ? kept_->retained_cache().bytes_max() - KeptMax() : 0;
-  return sink_ != nullptr ? std::min({options_.stock_bytes_max, options_.lent_bytes_max, room}) : 0;
-}
-
-Planner& Prefetcher::planner() {
-  if (planner_) return *planner_;
-  PlannerLimits limits;
-  limits.kept_bytes_max = KeptMax();
-  // A chunk is larger than its records by the gaps in it and by what is aligned.
-  limits.staging_bytes_max = options_.chunk_bytes / 10 * 8;
-  limits.stock_bytes_max = sink_ != nullptr ? options_.stock_bytes_max : 0;
-  limits.lent_bytes_max = LentMax();
-  // What is left is to be known, of each file.
-  const uint64_t files = store_->summary().file_count;
-  if (!options_.keeps_read && options_.order_bytes_max >= OrderBytes(files)) {
-    limits.data_bytes = files * Planner::MeanPages(MeanBytes());
-  }
-  limits.table_bytes_max = options_.order_bytes_max;
-  limits.reads_max = options_.reads_max;
-  limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.staging_bytes_max / 8);
-  planner_ = std::make_unique<Planner>([this](EntryNumber number) { return PlaceOf(number); }, disk_, limits,
-                                       ReaderPositionOptions());
-  LookWhatIsSeen();
-  LookForRoom();
-  return *planner_;
-}
-
-// Where opens are seen, no file need be left out of the page cache to learn where the reader is. The view begins a
-// little after us, and may end.
-void Prefetcher::LookWhatIsSeen() {
-  const bool opens = options_.opens_asked || (view_ != nullptr && view_->usable() && view_->watching());
-  if (sight_known_ && opens == opens_) return;
-  sight_known_ = true;
-  opens_ = opens;
-  // What the reader is not known to be done with takes a part of the window: an eighth at most, where it is small.
-  const uint64_t file_bytes = Planner::MeanPages(MeanBytes());
-  const uint64_t window_bytes = sink_ != nullptr ? options_.stock_bytes_max : options_.chunk_bytes;
-  const auto part = static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / file_bytes / 8, kLagMin, kLagMax));
-  ReaderPositionOptions progress;
-  progress.lag = part;
-  progress.opens = opens;
-  if (!opens) {
-    // One read in `part` is seen: the first that is tells where the reader is, and what lies between was read.
-    progress.support = 1;
-    progress.unseen_max = 2 * part;
-  }
-  planner_->SetSight(opens || sink_ == nullptr ? 0 : part, progress);
-  const MutexLock lock(mu_);
-  progress_ = opens ? "opens" : sink_ != nullptr ? "sentinels" : "reads";
+  view_.Stop();
 }
 
 void Prefetcher::Decide() {
-  if (wanted_view_ == shown_view_ && ReadElsewhereNext()) wanted_view_ = elsewhere_orders_.next_view();
-  if ((full_ || wanted_view_ != shown_view_) && !BeginAnew()) return;
-  FollowSequence();
-  WatchAsNeeded();
+  view_.LookAhead();
+  if ((full_ || view_.turns().turns()) && !BeginAnew()) return;
+  FollowOrders();
+  folders_.Update(view_.source() != OrderSource::kNothing);
   FillWhenAllFits();
-  if (planner_) {
-    LookWhatIsSeen();
-    LookForRoom();
+  ViewPrefetch* const prefetch = view_.prefetch();
+  if (prefetch != nullptr) prefetch->LookAround();
+  const bool pages_hold_all = prefetch != nullptr && prefetch->planner().PagesHoldAll();
+  keep_demand_.store(view_.source() == OrderSource::kNothing && !pages_hold_all, std::memory_order_relaxed);
+  if (prefetch != nullptr) prefetch->CarryOut();
+}
+
+void Prefetcher::Publish() {
+  PrefetchStatus::Now now{.ahead_bytes = chunks_.used_bytes()};
+  ViewPrefetch* const prefetch = view_.prefetch();
+  if (prefetch != nullptr) {
+    now.batch_reads = prefetch->reads().batch_reads();
+    now.pushes = prefetch->pages().pushes();
+    now.table_bytes = prefetch->planner().TableBytes();
+    now.filling = prefetch->filling();
+    now.planner = prefetch->planner().gauges();
   }
-  const bool keep = source_ == Source::kNothing && !(planner_ && planner_->PagesHoldAll());
-  keep_demand_.store(keep, std::memory_order_relaxed);
-  if (!planner_) return;
-  if (short_since_us_ != 0 && NowUs() - short_since_us_ > kShortOfRoomUs) {
-    short_since_us_ = 0;
-    planner_->SetKeptMax(KeptMax(), LentMax());
+  if (view_.source() == OrderSource::kGiven) {
+    const uint64_t left = now.planner.end - std::min(now.planner.end, now.planner.position);
+    order_files_.store(left, std::memory_order_relaxed);
   }
-  for (const EntryNumber file : planner_->TakeReleased()) LetGo(file);
-  StartReads();
-  StartPushes();
-  StartDrops();
-  AskStats();
+  status_.Publish(now, disk_);
 }
 
-void Prefetcher::LookForRoom() {
-  if (sink_ == nullptr || !options_.left_bytes_max) return;
-  const uint64_t now_us = NowUs();
-  if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
-  room_asked_us_ = now_us;
-  // What is followed goes before what other views have left there, which then is the kernel's to keep or to take.
-  const uint64_t room = options_.left_bytes_max();
-  const uint64_t all = store_->summary().file_count * Planner::MeanPages(MeanBytes());
-  if (inactive_pages_.BytesBeside(shown_view_) + all > room) inactive_pages_.Clear();
-  planner_->SetLeftMax(room - inactive_pages_.BytesBeside(shown_view_));
+// Another view is followed, or the same one with empty tables. False: not yet, since something is still under way.
+bool Prefetcher::BeginAnew() {
+  const bool given = view_.source() == OrderSource::kGiven;
+  const std::optional<FollowedView::Orders> orders = view_.BeginAnew();
+  if (!orders) return false;
+  full_ = false;
+  for (const auto& [source, order] : *orders) Queue(order, source);
+  // A given order may have ended just now.
+  if (given && view_.source() != OrderSource::kGiven) order_files_.store(0, std::memory_order_relaxed);
+  return true;
 }
 
-// So that opens in these folders are told.
-void Prefetcher::Watch(std::span<const EntryNumber> folders) {
-  if (view_ != nullptr && !options_.opens_asked && !unwatched_ && !folders.empty()) view_->Watch(folders);
-}
+// What readers do.
 
-// Opens that are told take 30 us of the readers' processors each, so they are told only while somebody uses them: the
-// witness, or the planner, which follows an order by them.
-void Prefetcher::WatchAsNeeded() {
-  const bool unwatched = !opens_needed_ && source_ == Source::kNothing;
-  if (unwatched == unwatched_) return;
-  unwatched_ = unwatched;
-  if (unwatched) {
-    if (view_ != nullptr && !options_.opens_asked) view_->Unwatch();
-  } else {
-    const std::vector<EntryNumber> folders(watched_.begin(), watched_.end());
-    Watch(folders);
-  }
-}
-
-// So that the opens of its files are told, of which the page cache answers the reads.
-void Prefetcher::WatchFolderOf(EntryNumber file) {
-  const Result<Entry> entry = store_->Get(file);
-  if (!entry.ok()) return;
-  const auto folder = static_cast<EntryNumber>(entry->parent);
-  if (watched_.insert(folder).second) Watch({&folder, 1});
-}
-
-void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us) {
-  if (view != shown_view_) return SawElsewhere(view);
-  reads_elsewhere_ = 0;
-  ++reads_seen_;
-  if (source_ != Source::kOrder && !FollowsFound()) detector_.Observe(file);
-  if (missed && access_listener_.read && !options_.opens_asked) WatchFolderOf(file);
-  if (!planner_) return;
-  const Sight sight = planner_->Saw(file, missed, now_us);
-  const std::optional<uint64_t> since_us = fetched_.Used(file, missed);
-  if (missed && sight.predicted) {
-    if (sight.sentinel) {
-      statistics_.Add(Stat::kSentinels, 1);
-    } else if (!sight.ready) {
-      statistics_.Add(Stat::kStalls, 1);
-    }
-  }
-  if (since_us) statistics_.Record(Histogram::kLeadTimeUs, now_us - std::min(now_us, *since_us));
-}
-
-// Its pages are in the page cache now, whose bytes nobody counts yet.
-void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes) {
-  if (view != shown_view_) return inactive_pages_.Add(view, file, bytes);
-  if (planner_ && planner_->Knows(file)) return;
-  if (read_unknown_.empty()) read_unknown_.resize(store_->summary().entry_count);
-  read_unknown_[file] = true;
+void Prefetcher::PostHint(EventQueue::Event hint, uint64_t count) {
+  if (!events_.PostHint(std::move(hint), count)) statistics_.Add(Stat::kHintsDropped, count);
 }
 
 void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   // Who opened it was told already.
   if (access_listener_.read && !options_.opens_asked) access_listener_.read(file.view, number, reader);
-  PostHint([this, view = file.view, number] { Saw(view, number, true, NowUs()); });
+  PostHint([this, view = file.view, number] { Saw(view, number, true, SteadyNowUs()); });
 }
 
 void Prefetcher::OnReadToEnd(const ViewFile& file) {
-  if (sink_ == nullptr) return;
+  if (mount_.sink == nullptr) return;
   PostHint([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
     ReadToEnd(view, number, bytes);
   });
@@ -267,7 +179,7 @@ void Prefetcher::OnOpen(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   statistics_.Add(Stat::kOpens, 1);
   if (access_listener_.read) access_listener_.read(file.view, number, reader);
-  PostHint([this, view = file.view, number] { Saw(view, number, false, NowUs()); });
+  PostHint([this, view = file.view, number] { Saw(view, number, false, SteadyNowUs()); });
 }
 
 void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
@@ -275,7 +187,7 @@ void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
   if (access_listener_.opened) access_listener_.opened(view, files);
   PostHint(
       [this, view, list = std::vector<EntryNumber>(files.begin(), files.end())] {
-        const uint64_t now_us = NowUs();
+        const uint64_t now_us = SteadyNowUs();
         for (const EntryNumber file : list) Saw(view, file, false, now_us);
       },
       files.size());
@@ -309,44 +221,180 @@ void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<co
   kept_->InsertBlock(file, block, bytes);
   if (file.size > kBlockBytes) return;
   PostHint([this, file] {
-    if (planner_ && file.view == shown_view_ && kept_->Contains(file)) {
-      planner_->Keeps(static_cast<EntryNumber>(file.entry.number));
-    }
+    if (view_.prefetch() != nullptr) view_.prefetch()->LookIfKept(file);
   });
 }
 
-std::vector<std::pair<std::string, std::string>> Prefetcher::Describe() const {
-  const MutexLock lock(mu_);
-  std::vector<std::pair<std::string, std::string>> facts = {{"policy", policy_}, {"progress", progress_}};
-  if (!spec_.empty()) facts.emplace_back("view", spec_);
-  if (disk_bytes_per_second_ > 0) {
-    facts.emplace_back("disk", std::to_string(static_cast<uint64_t>(disk_read_us_)) + " us a read and " +
-                                   std::to_string(static_cast<uint64_t>(disk_bytes_per_second_ / 1e6)) + " MB/s");
+void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us) {
+  if (!view_.turns().Saw(view)) return;
+  const bool found = view_.source() == OrderSource::kPredicted && !view_.prefetch()->AtEnd();
+  if (view_.source() != OrderSource::kGiven && !found) detector_.Observe(file);
+  if (missed && access_listener_.read && !options_.opens_asked) {
+    // So that the opens of its files are told, of which the page cache answers the reads.
+    const Result<Entry> entry = store_->Get(file);
+    if (entry.ok()) folders_.Add(std::array{static_cast<EntryNumber>(entry->parent)});
   }
-  return facts;
+  if (view_.prefetch() != nullptr) view_.prefetch()->Saw(file, missed, now_us);
 }
 
-void Prefetcher::Publish() {
-  // Beside those that somebody waits for; a difference below zero wraps, and so does the sum.
-  statistics_.Raise(Gauge::kReadsInFlight, batch_reads_ - std::exchange(batch_reads_told_, batch_reads_));
-  statistics_.Set(Gauge::kPushesWaiting, pushes_);
-  statistics_.Set(Gauge::kAheadBytes, chunks_.used_bytes());
-  const PlannerGauges gauges = planner_ ? planner_->gauges() : PlannerGauges();
-  statistics_.Set(Gauge::kOrdersQueued, gauges.epochs_queued);
-  statistics_.Set(Gauge::kOrderPosition, gauges.position);
-  statistics_.Set(Gauge::kOrderFiles, gauges.end);
-  statistics_.Set(Gauge::kStockedBytes, gauges.stock_bytes);
-  statistics_.Set(Gauge::kLeftBytes, gauges.left_bytes);
-  statistics_.Set(Gauge::kOrderBytes, planner_ ? planner_->TableBytes() : 0);
-  if (source_ == Source::kOrder) {
-    order_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
+// Its pages are in the page cache now, whose bytes nobody counts yet.
+void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes) {
+  if (view != view_.turns().followed()) return unplanned_.AddOther(view, file, bytes);
+  if (view_.prefetch() == nullptr || !view_.prefetch()->planner().Knows(file)) unplanned_.Add(file);
+}
+
+// Which order is followed.
+
+void Prefetcher::Queue(const Order& order, OrderSource source) {
+  // It is not told what is read of an order.
+  if (source != OrderSource::kPass) detector_.Forget();
+  view_.Begin().Append(order, source);
+}
+
+// What comes is as unknown as before the first order.
+void Prefetcher::ForgetOrders() {
+  view_.prefetch()->ForgetOrders();
+  order_files_.store(0, std::memory_order_relaxed);
+}
+
+// Whether a given order was read, or is not read at all. REQUIRES: one is followed.
+bool Prefetcher::GivenHasEnded() {
+  const PlannerGauges gauges = view_.prefetch()->planner().gauges();
+  if (gauges.position < gauges.end) reads_at_end_ = view_.turns().reads_seen();
+  if (gauges.lost && gauges.epochs_queued > 0) {
+    spdlog::warn(
+        "the files are not read as 'augurctl hint --order' has said: its {} epochs are forgotten; give the "
+        "order again when a run begins anew",
+        gauges.epochs_queued);
+    statistics_.Add(Stat::kOrdersLost, gauges.epochs_queued);
+    return true;
   }
-  const MutexLock lock(mu_);
-  if (disk_.known()) {
-    disk_read_us_ = disk_.read_us();
-    disk_bytes_per_second_ = disk_.bytes_per_second();
+  // It has ended; or some of it was not seen to be read, and the reader has gone on to something else.
+  return gauges.epochs_queued == 0 || view_.turns().reads_seen() - reads_at_end_ >= kReadsAfterEnd;
+}
+
+// The planner follows a recognised pass where it knows no order.
+void Prefetcher::FollowOrders() {
+  if (view_.source() == OrderSource::kGiven) {
+    if (!GivenHasEnded()) return;
+    ForgetOrders();
   }
-  policy_ = gauges.epochs_queued == 0 ? (filling_ ? "fill" : "idle") : gauges.sweeping ? "regions" : "window";
+  if (!detector_.following()) {
+    if (view_.source() == OrderSource::kPass) ForgetOrders();
+    return;
+  }
+  size_t met = 0;
+  uint64_t table_bytes = 0;
+  if (view_.prefetch() != nullptr) {
+    const PlannerGauges gauges = view_.prefetch()->planner().gauges();
+    const uint64_t left = gauges.end - std::min(gauges.end, gauges.position);
+    if (view_.source() == OrderSource::kPass && left >= kSequencePiece) return;
+    met = view_.prefetch()->planner().files_met();
+    table_bytes = view_.prefetch()->planner().TableBytes();
+  }
+  const size_t count = std::max(kSequencePiece, met / kSequenceGrowth);
+  // Of a pass over more files than there is memory for, those at its beginning are forgotten.
+  full_ = met > 2 * kSequencePiece && table_bytes + count * kBytesPerFileAndRead > options_.order_bytes_max;
+  if (full_) return;
+  const Order piece = detector_.Take(count);
+  if (!piece.empty()) Queue(piece, OrderSource::kPass);
+}
+
+void Prefetcher::FillWhenAllFits() {
+  if (!kept_ || view_.turns().reads_seen() < kReadsToFill || view_.source() == OrderSource::kGiven ||
+      view_.source() == OrderSource::kPredicted || (view_.prefetch() != nullptr && view_.prefetch()->filling())) {
+    return;
+  }
+  // What must be made takes the processors that the reader needs, and he will ask for it himself.
+  if (view_.files().view() != 0) return;
+  const StoreSummary& summary = store_->summary();
+  const uint64_t rounding = summary.file_count * RetainedCache::RoomFor(1);
+  if (summary.record_bytes + rounding > KeptShareNow(options_, kept_.get(), mount_.sink != nullptr).own_bytes_max) {
+    return;
+  }
+  if (summary.file_count * Planner::kBytesPerFile > options_.order_bytes_max) return;
+  const Result<std::shared_ptr<const Order>> files = path_order_.Files();
+  if (files.ok()) view_.Begin().Fill(*files);
+}
+
+// What was found out gives way to what was given. What is read in another view, and what comes behind that, waits until
+// that one is followed.
+void Prefetcher::Predict(Order order, uint32_t view, bool anew) {
+  events_.Post([this, view, anew, files = std::make_shared<Order>(std::move(order))] {
+    if (view_.source() == OrderSource::kGiven) return;
+    if (anew && view_.prefetch() != nullptr) view_.prefetch()->planner().Clear();
+    if (anew) view_.turns().orders().Clear();
+    if (view_.prefetch() != nullptr) view_.prefetch()->EndFill();
+    if (view != view_.turns().followed() || !view_.turns().orders().empty())
+      return view_.turns().orders().Add(view, std::move(*files));
+    Queue(*files, OrderSource::kPredicted);
+  });
+}
+
+void Prefetcher::ForgetPredicted() {
+  events_.Post([this] {
+    view_.turns().orders().Clear();
+    if (view_.source() == OrderSource::kPredicted) ForgetOrders();
+  });
+}
+
+void Prefetcher::NeedOpens(bool needed) {
+  events_.Post([this, needed] { folders_.SetNeeded(needed); });
+}
+
+uint64_t Prefetcher::PredictedFilesMax() const {
+  // Where not all files of the store have room in the tables, each read may be of another one.
+  const uint64_t tables = store_->summary().file_count * Planner::kBytesPerFile;
+  const uint64_t each = options_.order_bytes_max / kBytesPerFileAndRead;
+  const uint64_t rest = options_.order_bytes_max - std::min(options_.order_bytes_max, tables);
+  return std::max(each, rest / Planner::kBytesPerRead);
+}
+
+uint64_t Prefetcher::OrderFilesMax(Place place) const {
+  const uint64_t files_max = PredictedFilesMax();
+  if (place == Place::kInstead) return files_max;
+  return files_max - std::min(files_max, order_files_.load(std::memory_order_relaxed));
+}
+
+Status Prefetcher::AddOrder(Order order, Place place) {
+  const uint64_t files_max = OrderFilesMax(place);
+  if (order.size() > files_max) {
+    return {Code::kNoSpace, std::to_string(order.size()) + " files are more than the memory for orders holds (" +
+                                std::to_string(files_max) + "): raise memory="};
+  }
+  if (place == Place::kInstead) order_files_.store(0, std::memory_order_relaxed);
+  order_files_.fetch_add(order.size(), std::memory_order_relaxed);
+  statistics_.Add(Stat::kOrdersAccepted, 1);
+  events_.Post([this, place, files = std::make_shared<const Order>(std::move(order))] {
+    if (place == Place::kInstead && view_.source() == OrderSource::kGiven) ForgetOrders();
+    view_.turns().orders().Clear();
+    Queue(*files, OrderSource::kGiven);
+  });
+  return Status::Ok();
+}
+
+DropReport Prefetcher::Drop() {
+  auto report = std::make_shared<std::promise<DropReport>>();
+  const auto event = [this, report] {
+    uint64_t stocked_bytes = 0;
+    unplanned_.Forget();
+    unplanned_.ForgetOthers();
+    if (view_.prefetch() != nullptr) {
+      stocked_bytes = view_.prefetch()->Drop();
+      view_.turns().ForgetReads();
+      reads_at_end_ = 0;
+    }
+    if (!kept_) return report->set_value({.retained_cache_bytes = 0, .stocked_bytes = stocked_bytes});
+    // After what is still to be put in, which the planner has forgotten too.
+    const auto clear = [this, report, stocked_bytes] {
+      const uint64_t bytes = kept_->retained_cache().Clear();
+      report->set_value({.retained_cache_bytes = bytes, .stocked_bytes = stocked_bytes});
+    };
+    if (view_.prefetch() != nullptr) return view_.prefetch()->kept().Run(clear);
+    keep_thread_->Add({.evict = {}, .file = {}, .blocks = {}, .work = clear, .done = {}});
+  };
+  if (!events_.PostIfOpen(event)) return {};
+  return report->get_future().get();
 }
 
 }  // namespace augur

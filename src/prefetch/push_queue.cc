@@ -35,7 +35,9 @@ void PushQueue::AddDrops(std::span<const EntryNumber> files) {
 }
 
 void PushQueue::Run() {
-  while (std::optional<Task> task = tasks_.Take()) {
+  while (true) {
+    std::optional<Task> task = tasks_.Take();
+    if (!task) return;
     if (!task->push) {
       sink_->Drop(task->drop);
       dropped_(task->drop);

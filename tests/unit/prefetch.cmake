@@ -6,4 +6,5 @@ augur_test(prefetch
   unit/prefetch/read_mode_test.cc unit/prefetch/reader_speed_test.cc unit/prefetch/recent_reads_test.cc unit/prefetch/reclaim_evidence_test.cc
   unit/prefetch/adjacent_files_test.cc unit/prefetch/file_states_test.cc unit/prefetch/page_cache_files_test.cc unit/prefetch/page_cache_planner_test.cc
   unit/prefetch/reader_pages_test.cc unit/prefetch/retention_planner_test.cc unit/prefetch/staging_test.cc unit/prefetch/visit_deadlines_test.cc
+  unit/prefetch/prefetch_status_test.cc unit/prefetch/unplanned_pages_test.cc unit/prefetch/view_turns_test.cc unit/prefetch/watched_folders_test.cc
   LAYERS prefetch)

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/kept_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "prefetch/steady_time.h"
+
+namespace augur {
+namespace {
+
+// A retained cache that could not take a file is tried again after this time: others may have given memory back.
+constexpr uint64_t kShortOfRoomUs = 1'000'000;
+// What nobody predicts is put out a sixteenth of the retained cache at a time, since for that the whole of it is looked
+// at; of what another mount may need, or when there is nothing of the kind, not again before this time.
+constexpr uint64_t kEvictedPart = 16;
+constexpr uint64_t kLookAgainUs = 10'000'000;
+
+}  // namespace
+
+KeptShare KeptShareNow(const PrefetcherOptions& options, KeptBlocks* kept, bool pushes) {
+  if (kept == nullptr) return {};
+  const uint64_t bytes_max = kept->retained_cache().bytes_max();
+  const uint64_t own = std::min(options.kept_bytes_max, bytes_max);
+  const uint64_t lent = pushes ? std::min({options.stock_bytes_max, options.lent_bytes_max, bytes_max - own}) : 0;
+  return {.own_bytes_max = own, .lent_bytes_max = lent};
+}
+
+void KeptFiles::Keep(const ViewFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan) {
+  const auto number = static_cast<EntryNumber>(file.entry.number);
+  KeepThread::Task task;
+  for (const EntryNumber out : plan.evict) {
+    staged_.LetGo(out);
+    const Result<ViewFile> shown = files_.Show(out);
+    if (shown.ok()) task.evict.push_back(*shown);
+  }
+  // When it cannot follow, what it has yet to copy would hold the memory that reads ahead need. But what is read for
+  // nothing else than to be kept can wait for it; and so can the files of regions, most of which are read to be kept:
+  // they come in bursts, when a limit lets the reads of a tenth of a second through at once.
+  const uint64_t waiting_max = means_.options.chunk_bytes / 4 * (planner_.gauges().sweeping ? 3 : 1);
+  const bool behind = copying_bytes_ >= waiting_max && planned_.source != OrderSource::kNothing;
+  const bool take = plan.keep && !blocks.empty() && !behind;
+  if (plan.keep && !take) planner_.KeepsNot(number);
+  if (plan.evict.empty() && !take) return;
+  if (take) {
+    task.file = file;
+    task.blocks.assign(blocks.begin(), blocks.end());
+    copying_[number] = task.blocks;
+    copying_bytes_ += file.size;
+  }
+  means_.thread->Add(Begin(std::move(task)));
+}
+
+KeepThread::Task KeptFiles::Begin(KeepThread::Task task) {
+  ++tasks_;
+  task.done = [this, file = task.file](bool kept) { means_.events.Post([this, file, kept] { OnKept(file, kept); }); };
+  return task;
+}
+
+std::vector<BlockRef> KeptFiles::BlocksOf(EntryNumber file) const {
+  const auto copying = copying_.find(file);
+  return copying != copying_.end() ? copying->second : std::vector<BlockRef>();
+}
+
+void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
+  --tasks_;
+  if (!file) return;
+  const auto number = static_cast<EntryNumber>(file->entry.number);
+  copying_.erase(number);
+  copying_bytes_ -= file->size;
+  if (kept) return EvictUnknownAhead();
+  EvictUnknown(file->size);
+  planner_.KeepsNot(number);
+  // It holds less than was thought: others use it too, or the machine has no more memory to give now.
+  const PlannerGauges gauges = planner_.gauges();
+  const uint64_t lent_max = ShareNow().lent_bytes_max;
+  const uint64_t lent = gauges.sweeping ? std::min(gauges.kept_bytes, lent_max) : lent_max;
+  planner_.SetKeptMax(gauges.kept_bytes - (gauges.sweeping ? lent : 0), lent);
+  short_since_us_ = SteadyNowUs();
+}
+
+void KeptFiles::LookForRoom(uint64_t now_us) {
+  if (short_since_us_ != 0 && now_us - short_since_us_ > kShortOfRoomUs) TakeAll();
+}
+
+void KeptFiles::TakeAll() {
+  short_since_us_ = 0;
+  const KeptShare share = ShareNow();
+  planner_.SetKeptMax(share.own_bytes_max, share.lent_bytes_max);
+}
+
+void KeptFiles::EvictUnknownAhead() {
+  if (!exists()) return;
+  const RetainedCache& retained_cache = means_.kept->retained_cache();
+  const uint64_t kept_bytes = planner_.gauges().kept_bytes;
+  // Of memory that it is only lent sometimes, the private one gives what it should not have at the time.
+  const bool shared = retained_cache.place() == RetainedCache::Place::kShm;
+  const uint64_t bytes_max = shared ? retained_cache.bytes_max() : std::max(ShareNow().own_bytes_max, kept_bytes);
+  const uint64_t used_bytes = retained_cache.used_bytes() + copying_bytes_;
+  const uint64_t part = bytes_max / kEvictedPart / 2;
+  // What is on its way out is not known any more either, but it is less than that.
+  if (used_bytes + part > bytes_max && used_bytes > kept_bytes + part) EvictUnknown(used_bytes + part - bytes_max);
+}
+
+void KeptFiles::Run(std::function<void()> work) {
+  means_.thread->Add(Begin({.evict = {}, .file = {}, .blocks = {}, .work = std::move(work), .done = {}}));
+}
+
+// The retained cache has no room although the planner thinks that there is: it has what the planner does not know. What
+// is predicted has its place: so many bytes, and a part of the retained cache with them.
+void KeptFiles::EvictUnknown(uint64_t bytes) {
+  if (evicting_unknown_ || !planned_.AreAll()) return;
+  if (all_known_us_ != 0 && SteadyNowUs() - all_known_us_ < kLookAgainUs) return;
+  evicting_unknown_ = true;
+  bytes += ShareNow().own_bytes_max / kEvictedPart;
+  std::vector<EntryNumber> files(planned_.of_orders.begin(), planned_.of_orders.end());
+  auto work = [this, bytes, files = std::move(files), filled = planned_.of_fill] {
+    const uint64_t freed = EvictBeside(files, filled.get(), bytes);
+    means_.events.Post([this, freed] { OnUnknownEvicted(freed); });
+  };
+  // Before what is to be put in already.
+  means_.thread->AddNext(Begin({.evict = {}, .file = {}, .blocks = {}, .work = std::move(work), .done = {}}));
+}
+
+// On the other thread. Returns the room that was freed.
+uint64_t KeptFiles::EvictBeside(std::span<const EntryNumber> files, const Order* filled, uint64_t bytes) const {
+  std::vector<uint64_t> known;
+  const auto know = [&](EntryNumber file) {
+    const Result<ViewFile> shown = files_.Show(file);
+    const uint64_t blocks = shown.ok() ? shown->block_count() : 0;
+    for (uint64_t block = 0; block < blocks; ++block) {
+      if (const auto mark = means_.kept->MarkOf(*shown, block)) known.push_back(*mark);
+    }
+  };
+  std::ranges::for_each(files, know);
+  if (filled != nullptr) std::ranges::for_each(*filled, know);
+  return means_.kept->EvictUnknown(bytes, std::move(known));
+}
+
+void KeptFiles::OnUnknownEvicted(uint64_t freed_bytes) {
+  evicting_unknown_ = false;
+  all_known_us_ = freed_bytes == 0 ? SteadyNowUs() : 0;
+  if (freed_bytes > 0) TakeAll();
+}
+
+}  // namespace augur

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <unordered_set>
+
+#include "datasets/order.h"
+
+namespace augur {
+
+// Who says in which order files are read.
+enum class OrderSource {
+  kNothing,
+  kGiven,      // a client of the control socket
+  kPredicted,  // the OrderPredictor
+  kPass,       // reads in path order
+};
+
+// The files that the planner of a view was told of.
+struct PlannedFiles {
+  OrderSource source = OrderSource::kNothing;
+  std::unordered_set<EntryNumber> of_orders;  // all of them
+  std::shared_ptr<const Order> of_fill;       // all files of the store, once they were to be brought
+  bool filling = false;
+
+  // Whether other files have no use as far as can be known. Of a pass, the next files are not known either.
+  bool AreAll() const { return source == OrderSource::kGiven || source == OrderSource::kPredicted || filling; }
+};
+
+}  // namespace augur

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace augur {
+
+struct PrefetcherOptions {
+  uint64_t kept_bytes_max = 0;   // of the retained cache
+  uint64_t chunk_bytes = 0;      // memory for what is being read ahead, or read and on its way
+  uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;   // of those, what the retained cache may have for a time
+  uint64_t order_bytes_max = 0;  // memory for orders
+  // How much of the page cache there is now for files that were read and will be again; asked once a second while
+  // something is followed. None where it is empty.
+  std::function<uint64_t()> left_bytes_max;
+  // What the page cache has room for is kept as well: another mount may need it, or the next run.
+  bool keeps_read = false;
+  bool opens_asked = false;  // the kernel asks for each open (DemandHooks::OnOpen), so no folder is watched
+  uint32_t own_process = 0;  // whose opens are our own, of the MountView; 0: there is none
+  unsigned reads_max = 32;
+  unsigned push_threads = 1;
+  uint64_t hints_max = 32'768;  // that wait for the planning thread: half a second of 65,000 reads and opens a second
+};
+
+}  // namespace augur

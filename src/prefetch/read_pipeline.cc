@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/read_pipeline.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "prefetch/steady_time.h"
+
+namespace augur {
+namespace {
+
+// 4 KiB of each record are lost to alignment at most, and a chunk is a multiple of the pool's granule.
+uint64_t ChunkBytes(uint64_t bytes) { return ShardSource::RoomFor(bytes); }
+
+}  // namespace
+
+void ReadPipeline::Start() {
+  bool alone = false;
+  while (!refused_) {
+    const std::optional<ReadPlan> plan = planner_.NextRead(SteadyNowUs(), alone);
+    if (!plan) {
+      if (planner_.pauses()) means_.events.Post([] {});
+      return;
+    }
+    if (AlreadyKept(*plan)) continue;
+    const bool made = AlreadyMade(*plan);
+    Buffer chunk;
+    Memories memories;
+    if (!Allocate(*plan, made ? nullptr : &chunk, &memories)) {
+      planner_.PutBack(*plan);
+      // What is held may lie so that there is room for a file, but not for its neighbours with it.
+      alone = !alone && plan->items.size() > 1;
+      if (alone) continue;
+      // When nothing of it is in use, nothing will be let go, and the file is too large for ever.
+      refused_ = means_.memory.used_bytes() > 0;
+      return;
+    }
+    alone = false;
+    pages_.Coming(*plan);
+    if (made) {
+      MakeWithoutRecords(*plan, memories);
+    } else {
+      Read(*plan, std::move(chunk), memories);
+    }
+  }
+}
+
+// Memory for a read, where one is needed, and for what will be made of its records. False: there is not enough.
+bool ReadPipeline::Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memories) {
+  std::vector<size_t> sizes;
+  for (const ReadPlan::Item& item : plan.items) {
+    if (item.place.made) sizes.push_back(item.place.bytes);
+  }
+  if (chunk != nullptr) sizes.push_back(ChunkBytes(plan.bytes));
+  std::vector<Buffer> buffers = means_.memory.AllocateAll(sizes);
+  if (buffers.size() < sizes.size()) return false;
+  if (chunk != nullptr) *chunk = std::move(buffers.back());
+  auto next = buffers.begin();
+  for (const ReadPlan::Item& item : plan.items) {
+    if (item.place.made) memories->emplace(item.file, std::make_shared<SealableBuffer>(std::move(*next++)));
+  }
+  return true;
+}
+
+// Whether the retained cache has all of it already: another mount of the store has put it there.
+bool ReadPipeline::AlreadyKept(const ReadPlan& plan) {
+  if (!kept_.exists()) return false;
+  for (const ReadPlan::Item& item : plan.items) {
+    const Result<ViewFile> file = files_.Show(item.file);
+    if (!file.ok() || !kept_.Contains(*file)) return false;
+  }
+  planner_.PutBack(plan);
+  for (const ReadPlan::Item& item : plan.items) planner_.Keeps(item.file);
+  return true;
+}
+
+// Whether all of it was made before and need not be made again: an earlier run has put it on a disk.
+bool ReadPipeline::AlreadyMade(const ReadPlan& plan) const {
+  return std::ranges::all_of(plan.items, [this](const ReadPlan::Item& item) {
+    if (!item.place.made) return false;
+    const Result<ViewFile> file = files_.Show(item.file);
+    return file.ok() && means_.views->HasMade(*file);
+  });
+}
+
+void ReadPipeline::Read(const ReadPlan& plan, Buffer chunk, const Memories& memories) {
+  ++batch_reads_;
+  uint64_t wanted = 0;
+  for (const ReadPlan::Item& item : plan.items) wanted += item.place.record_bytes;
+  means_.batch.statistics.Add(Stat::kJoinedBytes, plan.bytes - std::min(plan.bytes, wanted));
+  const auto flight = std::make_shared<BatchRead>(means_.batch, plan, std::move(chunk));
+  flight->Begin(means_.cache, [this, memories](const std::shared_ptr<BatchRead>& landed) {
+    means_.events.Post([this, landed, memories] { OnLanded(*landed, memories); });
+  });
+}
+
+void ReadPipeline::OnLanded(BatchRead& flight, const Memories& memories) {
+  --batch_reads_;
+  planner_.Ended(flight.plan(), SteadyNowUs());
+  std::vector<RecordRead>& passengers = flight.passengers();
+  for (size_t i = 0; i < flight.plan().items.size(); ++i) {
+    const bool ok = i < passengers.size() && passengers[i].ok;
+    const ReadPlan::Item& item = flight.plan().items[i];
+    const Result<ViewFile> file = files_.Show(item.file);
+    if (!ok || !file.ok()) {
+      (void)planner_.Arrived(item, false);
+    } else if (file->made) {
+      Make(item, *file, std::move(passengers[i].blocks), memories.at(item.file));
+    } else {
+      const Arrival arrival = planner_.Arrived(item, true);
+      const bool copy = arrival.hold && arrival.copy && passengers.size() > 1;
+      // What is kept is copied out of the chunk anyway.
+      if (copy) GiveOwnMemory(passengers[i], means_.memory, means_.cache);
+      Take(*file, std::move(passengers[i].blocks), arrival);
+    }
+  }
+  passengers.clear();
+}
+
+void ReadPipeline::MakeWithoutRecords(const ReadPlan& plan, const Memories& memories) {
+  planner_.NotRead(plan);
+  for (const ReadPlan::Item& item : plan.items) {
+    const Result<ViewFile> file = files_.Show(item.file);
+    if (file.ok()) {
+      Make(item, *file, {}, memories.at(item.file));
+    } else {
+      (void)planner_.Arrived(item, false);
+    }
+  }
+}
+
+void ReadPipeline::Make(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
+                        const std::shared_ptr<SealableBuffer>& memory) {
+  ++makes_;
+  means_.views->MakeAhead(file, std::move(record), memory, [this, item, file, memory](const Status& status) {
+    means_.events.Post([this, item, file, memory, ok = status.ok()] {
+      --makes_;
+      const Arrival arrival = planner_.Arrived(item, ok);
+      if (!ok) return;
+      std::vector<BlockRef> blocks;
+      for (uint64_t block = 0; block < file.block_count(); ++block) {
+        blocks.push_back(std::make_shared<CachedBlock>(memory, block * kBlockBytes, file.BlockBytes(block)));
+      }
+      Take(file, std::move(blocks), arrival);
+    });
+  });
+}
+
+// The bytes of a file are there.
+void ReadPipeline::Take(const ViewFile& file, std::vector<BlockRef> blocks, const Arrival& arrival) {
+  const auto number = static_cast<EntryNumber>(file.entry.number);
+  staged_.Fetched(number);
+  kept_.Keep(file, blocks, arrival.keep);
+  if (arrival.hold) {
+    staged_.Hold(number, std::move(blocks));
+  } else if (!arrival.keep.keep) {
+    staged_.LetGo(number);
+  }
+}
+
+}  // namespace augur

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "cache/buffer_pool.h"
+#include "cache/record_cache.h"
+#include "cache/sealable_buffer.h"
+#include "prefetch/batch_read.h"
+#include "prefetch/event_queue.h"
+#include "prefetch/kept_files.h"
+#include "prefetch/page_stock.h"
+#include "prefetch/planner.h"
+#include "prefetch/staged_files.h"
+#include "prefetch/view_files.h"
+#include "prefetch/view_source.h"
+
+namespace augur {
+
+// ReadPipeline carries out the reads that the planner of a view decides: takes memory, reads records, has files made of
+// them, and brings the files to the staging and the retained cache. Used by the planning thread only. REQUIRES: what it
+// is given outlives it, and it is not busy when it ends.
+class ReadPipeline {
+ public:
+  struct Means {
+    BatchRead::Means batch;
+    RecordCache& cache;
+    BufferPool& memory;
+    ViewSource* views;  // nullptr: no file is made
+    EventQueue& events;
+  };
+  ReadPipeline(const Means& means, const ViewFiles& files, Planner& planner, StagedFiles& staged, KeptFiles& kept,
+               PageStock& pages)
+      : means_(means), files_(files), planner_(planner), staged_(staged), kept_(kept), pages_(pages) {}
+  ReadPipeline(const ReadPipeline&) = delete;
+  ReadPipeline& operator=(const ReadPipeline&) = delete;
+
+  // Begins all reads that the planner wants now and that have memory.
+  void Start();
+  // Some memory was let go.
+  void OnFreed() { refused_ = false; }
+
+  uint64_t batch_reads() const { return batch_reads_; }
+  bool busy() const { return batch_reads_ + makes_ > 0; }
+
+ private:
+  // For files that are made of their records.
+  using Memories = std::unordered_map<EntryNumber, std::shared_ptr<SealableBuffer>>;
+
+  bool Allocate(const ReadPlan& plan, Buffer* chunk, Memories* memories);
+  bool AlreadyKept(const ReadPlan& plan);
+  bool AlreadyMade(const ReadPlan& plan) const;
+  void Read(const ReadPlan& plan, Buffer chunk, const Memories& memories);
+  void OnLanded(BatchRead& flight, const Memories& memories);
+  void MakeWithoutRecords(const ReadPlan& plan, const Memories& memories);
+  void Make(const ReadPlan::Item& item, const ViewFile& file, std::vector<BlockRef> record,
+            const std::shared_ptr<SealableBuffer>& memory);
+  void Take(const ViewFile& file, std::vector<BlockRef> blocks, const Arrival& arrival);
+
+  // Constant after construction.
+  const Means means_;
+  const ViewFiles& files_;
+
+  Planner& planner_;
+  StagedFiles& staged_;
+  KeptFiles& kept_;
+  PageStock& pages_;
+  uint64_t batch_reads_ = 0;
+  uint64_t makes_ = 0;
+  bool refused_ = false;  // no memory for a read: until some is let go
+};
+
+}  // namespace augur

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "prefetch/file_table.h"
+#include "prefetch/view_file.h"
+#include "prefetch/view_source.h"
+
+namespace augur {
+
+// ViewFiles are the files of the store as one view of the mount shows them. Safe from any thread, but for MeanPages and
+// AllPages. REQUIRES: store and views outlive it.
+class ViewFiles {
+ public:
+  // `views` may be nullptr: there are only the original files.
+  ViewFiles(const Store& store, const ViewSource* views, uint32_t view) : store_(store), views_(views), view_(view) {}
+
+  uint32_t view() const { return view_; }
+  // As ViewSource::Show.
+  Result<ViewFile> Show(EntryNumber file) const;
+  // As a FileTable tells it.
+  FilePlace Place(EntryNumber file) const;
+  // What a file takes of the page cache on average, about; and all of them together. One thread at a time.
+  uint64_t MeanPages();
+  uint64_t AllPages() { return store_.summary().file_count * MeanPages(); }
+
+ private:
+  uint64_t MeanBytes() const;
+
+  const Store& store_;
+  const ViewSource* const views_;
+  const uint32_t view_;
+  uint64_t mean_bytes_ = 0;  // 0: not known
+};
+
+}  // namespace augur

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/view_prefetch.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "prefetch/steady_time.h"
+
+namespace augur {
+namespace {
+
+// After so many files the reader is taken to be done with one (ReaderPositionOptions::lag).
+constexpr uint64_t kLagMin = 2;
+constexpr uint64_t kLagMax = 64;
+constexpr uint64_t kRoomEveryUs = 1'000'000;
+
+PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
+  const PrefetcherOptions& options = means.options;
+  const bool pushes = means.mount.sink != nullptr;
+  const KeptShare share = KeptShareNow(options, means.kept, pushes);
+  PlannerLimits limits;
+  limits.kept_bytes_max = share.own_bytes_max;
+  // A chunk is larger than its records by the gaps in it and by what is aligned.
+  limits.staging_bytes_max = options.chunk_bytes / 10 * 8;
+  limits.stock_bytes_max = pushes ? options.stock_bytes_max : 0;
+  limits.lent_bytes_max = share.lent_bytes_max;
+  // What is left is to be known, of each file.
+  const bool all_known = options.order_bytes_max >= ViewPrefetch::OrderBytes(means.store.summary().file_count);
+  if (!options.keeps_read && all_known) limits.data_bytes = files.AllPages();
+  limits.table_bytes_max = options.order_bytes_max;
+  limits.reads_max = options.reads_max;
+  limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.staging_bytes_max / 8);
+  return limits;
+}
+
+}  // namespace
+
+ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
+    : means_(means),
+      files_(files),
+      planner_(std::make_shared<Planner>([&files](EntryNumber number) { return files.Place(number); }, means.disk,
+                                         LimitsOf(means, files), ReaderPositionOptions())),
+      staged_(files, means.statistics),
+      kept_({.options = means.options,
+             .kept = means.kept,
+             .thread = means.keep_thread,
+             .events = means.events,
+             .pushes = means.mount.sink != nullptr},
+            files, planned_, *planner_, staged_),
+      pages_({.statistics = means.statistics,
+              .view = means.mount.view,
+              .pusher = means.pusher,
+              .events = means.events,
+              .pushes = means.mount.sink != nullptr},
+             files, planner_, staged_, kept_),
+      reads_({.batch = {.store = means.store, .source = means.shards, .statistics = means.statistics},
+              .cache = means.cache,
+              .memory = means.memory,
+              .views = means.mount.views,
+              .events = means.events},
+             files, *planner_, staged_, kept_, pages_) {
+  LookAround();
+}
+
+void ViewPrefetch::Append(const Order& order, OrderSource source) {
+  if (planned_.source != OrderSource::kNothing && source != planned_.source) ForgetOrders();
+  planned_.source = source;
+  planner_->Append(order);
+  pages_.BeginOrder();
+  std::vector<EntryNumber> folders;
+  for (const EntryNumber file : order) {
+    if (!planned_.of_orders.insert(file).second) continue;
+    const Result<ViewFile> shown = files_.Show(file);
+    if (!shown.ok()) continue;
+    const auto folder = static_cast<EntryNumber>(shown->entry.parent);
+    if (folders.empty() || folders.back() != folder) folders.push_back(folder);
+    if (kept_.Contains(*shown)) planner_->Keeps(file);
+  }
+  means_.folders.Add(folders);
+  TakeUnplanned(order);
+  kept_.EvictUnknownAhead();
+}
+
+void ViewPrefetch::ForgetOrders() {
+  planner_->Clear();
+  planned_.filling = false;
+  planned_.source = OrderSource::kNothing;
+}
+
+void ViewPrefetch::Fill(std::shared_ptr<const Order> files) {
+  planned_.filling = true;
+  planned_.of_fill = std::move(files);
+  planner_->Fill(*planned_.of_fill);
+  TakeUnplanned(*planned_.of_fill);
+  for (const EntryNumber file : *planned_.of_fill) {
+    const Result<ViewFile> shown = files_.Show(file);
+    if (shown.ok() && kept_.Contains(*shown)) planner_->Keeps(file);
+  }
+}
+
+// What was read before it was known to be read again need not be brought again.
+void ViewPrefetch::TakeUnplanned(const Order& files) {
+  for (const EntryNumber file : means_.unplanned.Take(files)) planner_->WasRead(file);
+}
+
+bool ViewPrefetch::AtEnd() const {
+  const PlannerGauges gauges = planner_->gauges();
+  return gauges.position >= gauges.end;
+}
+
+void ViewPrefetch::Saw(EntryNumber file, bool missed, uint64_t now_us) {
+  const Sight sight = planner_->Saw(file, missed, now_us);
+  staged_.Used(file, missed, now_us);
+  if (!missed || !sight.predicted) return;
+  if (sight.sentinel) {
+    means_.statistics.Add(Stat::kSentinels, 1);
+  } else if (!sight.ready) {
+    means_.statistics.Add(Stat::kStalls, 1);
+  }
+}
+
+void ViewPrefetch::LookIfKept(const ViewFile& file) {
+  if (file.view == files_.view() && kept_.Contains(file)) {
+    planner_->Keeps(static_cast<EntryNumber>(file.entry.number));
+  }
+}
+
+void ViewPrefetch::LookAround() {
+  LookWhatIsSeen();
+  LookForRoom();
+}
+
+// Where opens are seen, no file need be left out of the page cache to learn where the reader is. The view begins a
+// little after us, and may end.
+void ViewPrefetch::LookWhatIsSeen() {
+  const PrefetcherOptions& options = means_.options;
+  const MountView* const view = means_.mount.view;
+  const bool opens = options.opens_asked || (view != nullptr && view->usable() && view->watching());
+  if (opens_seen_ == opens) return;
+  opens_seen_ = opens;
+  pages_.SetOpensSeen(opens);
+  // What the reader is not known to be done with takes a part of the window: an eighth at most, where it is small.
+  const bool pushes = means_.mount.sink != nullptr;
+  const uint64_t window_bytes = pushes ? options.stock_bytes_max : options.chunk_bytes;
+  const auto part =
+      static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / files_.MeanPages() / 8, kLagMin, kLagMax));
+  ReaderPositionOptions progress;
+  progress.lag = part;
+  progress.opens = opens;
+  if (!opens) {
+    // One read in `part` is seen: the first that is tells where the reader is, and what lies between was read.
+    progress.support = 1;
+    progress.unseen_max = 2 * part;
+  }
+  planner_->SetSight(opens || !pushes ? 0 : part, progress);
+  means_.status.SetProgress(opens ? "opens" : pushes ? "sentinels" : "reads");
+}
+
+void ViewPrefetch::LookForRoom() {
+  if (means_.mount.sink == nullptr || !means_.options.left_bytes_max) return;
+  const uint64_t now_us = SteadyNowUs();
+  if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
+  room_asked_us_ = now_us;
+  // What is followed goes before what other views have left there, which then is the kernel's to keep or to take.
+  const uint64_t room = means_.options.left_bytes_max();
+  if (means_.unplanned.BytesBeside(files_.view()) + files_.AllPages() > room) means_.unplanned.ForgetOthers();
+  planner_->SetLeftMax(room - means_.unplanned.BytesBeside(files_.view()));
+}
+
+void ViewPrefetch::CarryOut() {
+  kept_.LookForRoom(SteadyNowUs());
+  for (const EntryNumber file : planner_->TakeReleased()) LetGo(file);
+  reads_.Start();
+  pages_.StartPushes();
+  pages_.StartDrops();
+  pages_.AskStats();
+}
+
+// Out of the staging. What was made goes to the retained cache where that has room: to make it again would cost more.
+void ViewPrefetch::LetGo(EntryNumber file) {
+  const std::vector<BlockRef> blocks = staged_.Take(file);
+  if (blocks.empty()) return;
+  const Result<ViewFile> shown = files_.Show(file);
+  if (!shown.ok() || !shown->made) return;
+  const KeepPlan plan = planner_->KeepWithRoom(file);
+  if (plan.keep) kept_.Keep(*shown, blocks, plan);
+}
+
+uint64_t ViewPrefetch::Drop() {
+  const uint64_t stocked_bytes = planner_->gauges().stock_bytes;
+  pages_.DropAsked(planner_->TakeStocked());
+  // Nor is it filled again before somebody reads.
+  planner_->EndFill();
+  planned_.filling = false;
+  for (const EntryNumber file : planner_->TakeKept()) staged_.LetGo(file);
+  return stocked_bytes;
+}
+
+}  // namespace augur

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "augur/store.h"
+#include "cache/buffer_pool.h"
+#include "cache/record_cache.h"
+#include "control/statistics.h"
+#include "prefetch/event_queue.h"
+#include "prefetch/keep_thread.h"
+#include "prefetch/kept_blocks.h"
+#include "prefetch/kept_files.h"
+#include "prefetch/mount_view.h"
+#include "prefetch/page_sink.h"
+#include "prefetch/page_stock.h"
+#include "prefetch/planned_files.h"
+#include "prefetch/planner.h"
+#include "prefetch/prefetch_status.h"
+#include "prefetch/prefetcher_options.h"
+#include "prefetch/push_queue.h"
+#include "prefetch/read_pipeline.h"
+#include "prefetch/staged_files.h"
+#include "prefetch/unplanned_pages.h"
+#include "prefetch/view_files.h"
+#include "prefetch/view_source.h"
+#include "prefetch/watched_folders.h"
+#include "store/shard_source.h"
+
+namespace augur {
+
+// The ways to a served mount. Each may be nullptr: there is no such way.
+struct PrefetchMount {
+  PageSink* sink = nullptr;
+  MountView* view = nullptr;
+  ViewSource* views = nullptr;
+};
+
+// ViewPrefetch is the prefetch of one view of the mount, from the first order on: the planner, and what carries out its
+// decisions. It ends when another view is followed, or when the planner's tables are full. Used by the planning thread
+// only. REQUIRES: what it is given outlives it, and it is not busy when it ends.
+class ViewPrefetch {
+ public:
+  // Shared by all views, one after the other.
+  struct Means {
+    const Store& store;
+    ShardSource& shards;
+    RecordCache& cache;
+    Statistics& statistics;
+    const PrefetcherOptions& options;
+    const PrefetchMount& mount;
+    BufferPool& memory;       // for files that are read ahead
+    KeptBlocks* kept;         // nullptr: there is no retained cache
+    KeepThread* keep_thread;  // where there is one
+    PushQueue& pusher;
+    DiskModel& disk;
+    EventQueue& events;
+    WatchedFolders& folders;
+    UnplannedPages& unplanned;
+    PrefetchStatus& status;
+  };
+
+  // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
+  static constexpr uint64_t OrderBytes(uint64_t files) {
+    return files * (Planner::kBytesPerFile + Planner::kBytesPerLeft + 8 * Planner::kBytesPerRead);
+  }
+
+  ViewPrefetch(const Means& means, ViewFiles& files);
+  ViewPrefetch(const ViewPrefetch&) = delete;
+  ViewPrefetch& operator=(const ViewPrefetch&) = delete;
+
+  // Queues an epoch behind those of the same source. Those of another source are forgotten.
+  void Append(const Order& order, OrderSource source);
+  // What comes is as unknown as before the first order.
+  void ForgetOrders();
+  // All files of the store are to be brought.
+  void Fill(std::shared_ptr<const Order> files);
+  void EndFill() { planned_.filling = false; }
+
+  OrderSource source() const { return planned_.source; }
+  bool filling() const { return planned_.filling; }
+  // Whether all files of the orders were read.
+  bool AtEnd() const;
+
+  // A file of the view was opened or, when the page cache did not have it, read (`missed`).
+  void Saw(EntryNumber file, bool missed, uint64_t now_us);
+  // The file may have been put into the retained cache after a READ.
+  void LookIfKept(const ViewFile& file);
+
+  // Takes up what has changed around it: whether opens are seen, and how much room the page cache has.
+  void LookAround();
+  // Begins all that the planner wants now.
+  void CarryOut();
+  // For 'augurctl drop': drops the stock and forgets what is kept. Returns the bytes of the stock.
+  uint64_t Drop();
+  void SettleDoubts(uint64_t now_us) { staged_.SettleDoubts(now_us); }
+
+  bool busy() const { return reads_.busy() || pages_.busy() || kept_.busy(); }
+  Planner& planner() { return *planner_; }
+  const Planner& planner() const { return *planner_; }
+  ReadPipeline& reads() { return reads_; }
+  PageStock& pages() { return pages_; }
+  KeptFiles& kept() { return kept_; }
+
+ private:
+  void LookWhatIsSeen();
+  void LookForRoom();
+  void TakeUnplanned(const Order& files);
+  void LetGo(EntryNumber file);
+
+  // Constant after construction.
+  const Means means_;
+
+  ViewFiles& files_;
+  PlannedFiles planned_;
+  // Shared with answers that may come later than the end of this.
+  const std::shared_ptr<Planner> planner_;
+  StagedFiles staged_;
+  KeptFiles kept_;
+  PageStock pages_;
+  ReadPipeline reads_;
+  std::optional<bool> opens_seen_;
+  uint64_t room_asked_us_ = 0;  // when the page cache's room was looked at
+};
+
+}  // namespace augur

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <unordered_set>
+
+#include "datasets/order.h"
+#include "prefetch/mount_view.h"
+
+namespace augur {
+
+// WatchedFolders are the folders in which opens are told: their files are read, and the page cache answers the reads of
+// some of them. Not synchronized.
+//
+// Opens that are told take 30 us of the readers' processors each, so they are told only while somebody uses them: the
+// OrderPredictor, or the planner, which follows an order by them.
+class WatchedFolders {
+ public:
+  // `view` tells the opens, and outlives this; nullptr: no opens are told. Before all others.
+  void SetView(MountView* view) { view_ = view; }
+
+  void Add(std::span<const EntryNumber> folders);
+  // Whether the OrderPredictor needs opens; it does at first. Update follows it.
+  void SetNeeded(bool needed) { needed_ = needed; }
+  // `follows`: there is an order.
+  void Update(bool follows);
+  // Those of another view come.
+  void Clear() { folders_.clear(); }
+
+ private:
+  MountView* view_ = nullptr;
+  std::unordered_set<EntryNumber> folders_;  // or would be watched if opens were needed
+  bool needed_ = true;
+  bool unwatched_ = false;  // no folder is watched
+};
+
+}  // namespace augur
