@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prefetch/staged_files.h"
+
+#include "unit/fs/store_fixture.h"
+
+namespace augur {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000;
+
+// One file of kBytes bytes, and what was read of it for nothing.
+class StagedFilesTest : public StoreFixture {
+ protected:
+  static constexpr uint64_t kBytes = 1000;
+
+  void SetUp() override {
+    Write([](StoreWriter& writer) {
+      ASSERT_TRUE(writer.AddFile("file", {.mode = 0644}, {}, AsBytes(RandomBytes(kBytes, 1))).ok());
+    });
+    auto store = Store::Open(store_path(), {});
+    ASSERT_TRUE(store.ok()) << store.status().text();
+    store_ = *store;
+    files_ = std::make_unique<ViewFiles>(*store_, nullptr, 0);
+    staged_ = std::make_unique<StagedFiles>(*files_, statistics_);
+    const auto entry = store_->Find("file");
+    ASSERT_TRUE(entry.ok()) << entry.status().text();
+    file_ = static_cast<EntryNumber>(entry->number);
+    staged_->Fetched(file_);
+  }
+
+  uint64_t Wasted() const { return statistics_.Get(Stat::kWastedBytes); }
+
+  std::unique_ptr<ViewFiles> files_;
+  std::unique_ptr<StagedFiles> staged_;
+  EntryNumber file_ = 0;
+};
+
+TEST_F(StagedFilesTest, AFileThatIsLetGoUnusedWasReadForNothing) {
+  staged_->Hold(file_, std::vector<BlockRef>(1));
+  EXPECT_EQ(staged_->BlocksOf(file_).size(), 1U);
+  staged_->LetGo(file_);
+  EXPECT_EQ(Wasted(), 0U) << "it is still held";
+  EXPECT_EQ(staged_->Take(file_).size(), 1U);
+  EXPECT_FALSE(staged_->Holds(file_));
+  EXPECT_TRUE(staged_->BlocksOf(file_).empty());
+  EXPECT_TRUE(staged_->Take(file_).empty());
+  staged_->LetGo(file_);
+  staged_->LetGo(file_);
+  EXPECT_EQ(Wasted(), kBytes) << "once";
+}
+
+TEST_F(StagedFilesTest, AUsedFileWasNotReadForNothing) {
+  staged_->Pushed(file_, kSecond);
+  staged_->Used(file_, false, 3 * kSecond);
+  staged_->Dropped(file_, true, 4 * kSecond);
+  staged_->LetGo(file_);
+  staged_->SettleDoubts(9 * kSecond);
+  EXPECT_EQ(Wasted(), 0U);
+}
+
+TEST_F(StagedFilesTest, ADroppedFileIsInDoubtForTwoSeconds) {
+  staged_->Pushed(file_, kSecond);
+  staged_->Dropped(file_, true, 2 * kSecond);
+  staged_->SettleDoubts(4 * kSecond);
+  EXPECT_EQ(Wasted(), 0U);
+  staged_->SettleDoubts(4 * kSecond + 1);
+  EXPECT_EQ(Wasted(), kBytes);
+}
+
+TEST_F(StagedFilesTest, AnOpenThatIsToldLateIsAUse) {
+  staged_->Pushed(file_, kSecond);
+  staged_->Dropped(file_, true, 2 * kSecond);
+  staged_->Used(file_, false, 3 * kSecond);
+  staged_->SettleDoubts(9 * kSecond);
+  EXPECT_EQ(Wasted(), 0U);
+}
+
+TEST_F(StagedFilesTest, WhereOpensAreNotSeenAPushedFileIsTakenForUsed) {
+  staged_->Pushed(file_, kSecond);
+  staged_->Dropped(file_, false, 2 * kSecond);
+  staged_->SettleDoubts(9 * kSecond);
+  EXPECT_EQ(Wasted(), 0U);
+}
+
+}  // namespace
+}  // namespace augur
