@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/prefetcher.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -13,19 +11,6 @@
 #include "prefetch/steady_time.h"
 
 namespace augur {
-namespace {
-
-// A recognised pass is queued in pieces of so many files, when fewer than that are left, and of a long one in larger
-// ones: the planner goes over all files that it has met when some are added.
-constexpr size_t kSequencePiece = 2048;
-constexpr size_t kSequenceGrowth = 8;
-constexpr uint64_t kBytesPerFileAndRead = Planner::kBytesPerFile + Planner::kBytesPerRead;
-// So many reads after the last of all orders end them, whatever of them was not seen to be read.
-constexpr uint64_t kReadsAfterEnd = 64;
-// All of the store is brought when it fits, but not before so many files have been read: a look at a mount is no run.
-constexpr uint64_t kReadsToFill = 8;
-
-}  // namespace
 
 Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache,
                        RetainedCache* retained_cache, Statistics& statistics, const PrefetcherOptions& options)
@@ -35,15 +20,8 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
       options_(options),
       kept_(retained_cache != nullptr ? std::make_unique<KeptBlocks>(*store_, *retained_cache) : nullptr),
       chunks_(options.chunk_bytes),
-      path_order_(store_, options.order_bytes_max),
       events_(options.hints_max),
       status_(statistics),
-      detector_(
-          [this](EntryNumber file, size_t count, Order* files) {
-            const Status status = path_order_.Next(file, TreeOrder::kFilesFirst, count, files);
-            if (!status.ok()) spdlog::debug("what comes next: {}", status.text());
-          },
-          store_->summary().file_count),
       unplanned_(store_->summary().entry_count),
       pusher_(
           kept_.get(),
@@ -68,7 +46,13 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
              .events = events_,
              .folders = folders_,
              .unplanned = unplanned_,
-             .status = status_}) {}
+             .status = status_}),
+      orders_({.store = store_,
+               .statistics = statistics_,
+               .options = options_,
+               .kept = kept_.get(),
+               .mount = mount_,
+               .view = view_}) {}
 
 Prefetcher::~Prefetcher() { Stop(); }
 
@@ -112,11 +96,8 @@ void Prefetcher::Run() {
 }
 
 void Prefetcher::Decide() {
-  view_.LookAhead();
-  if ((full_ || view_.turns().turns()) && !BeginAnew()) return;
-  FollowOrders();
+  if (!orders_.Follow()) return;
   folders_.Update(view_.source() != OrderSource::kNothing);
-  FillWhenAllFits();
   ViewPrefetch* const prefetch = view_.prefetch();
   if (prefetch != nullptr) prefetch->LookAround();
   const bool pages_hold_all = prefetch != nullptr && prefetch->planner().PagesHoldAll();
@@ -134,23 +115,8 @@ void Prefetcher::Publish() {
     now.filling = prefetch->filling();
     now.planner = prefetch->planner().gauges();
   }
-  if (view_.source() == OrderSource::kGiven) {
-    const uint64_t left = now.planner.end - std::min(now.planner.end, now.planner.position);
-    order_files_.store(left, std::memory_order_relaxed);
-  }
+  orders_.CountGiven();
   status_.Publish(now, disk_);
-}
-
-// Another view is followed, or the same one with empty tables. False: not yet, since something is still under way.
-bool Prefetcher::BeginAnew() {
-  const bool given = view_.source() == OrderSource::kGiven;
-  const std::optional<FollowedView::Orders> orders = view_.BeginAnew();
-  if (!orders) return false;
-  full_ = false;
-  for (const auto& [source, order] : *orders) Queue(order, source);
-  // A given order may have ended just now.
-  if (given && view_.source() != OrderSource::kGiven) order_files_.store(0, std::memory_order_relaxed);
-  return true;
 }
 
 // What readers do.
@@ -227,8 +193,7 @@ void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<co
 
 void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us) {
   if (!view_.turns().Saw(view)) return;
-  const bool found = view_.source() == OrderSource::kPredicted && !view_.prefetch()->AtEnd();
-  if (view_.source() != OrderSource::kGiven && !found) detector_.Observe(file);
+  orders_.Saw(file);
   if (missed && access_listener_.read && !options_.opens_asked) {
     // So that the opens of its files are told, of which the page cache answers the reads.
     const Result<Entry> entry = store_->Get(file);
@@ -243,99 +208,16 @@ void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes) {
   if (view_.prefetch() == nullptr || !view_.prefetch()->planner().Knows(file)) unplanned_.Add(file);
 }
 
-// Which order is followed.
+// Which orders are known.
 
-void Prefetcher::Queue(const Order& order, OrderSource source) {
-  // It is not told what is read of an order.
-  if (source != OrderSource::kPass) detector_.Forget();
-  view_.Begin().Append(order, source);
-}
-
-// What comes is as unknown as before the first order.
-void Prefetcher::ForgetOrders() {
-  view_.prefetch()->ForgetOrders();
-  order_files_.store(0, std::memory_order_relaxed);
-}
-
-// Whether a given order was read, or is not read at all. REQUIRES: one is followed.
-bool Prefetcher::GivenHasEnded() {
-  const PlannerGauges gauges = view_.prefetch()->planner().gauges();
-  if (gauges.position < gauges.end) reads_at_end_ = view_.turns().reads_seen();
-  if (gauges.lost && gauges.epochs_queued > 0) {
-    spdlog::warn(
-        "the files are not read as 'augurctl hint --order' has said: its {} epochs are forgotten; give the "
-        "order again when a run begins anew",
-        gauges.epochs_queued);
-    statistics_.Add(Stat::kOrdersLost, gauges.epochs_queued);
-    return true;
-  }
-  // It has ended; or some of it was not seen to be read, and the reader has gone on to something else.
-  return gauges.epochs_queued == 0 || view_.turns().reads_seen() - reads_at_end_ >= kReadsAfterEnd;
-}
-
-// The planner follows a recognised pass where it knows no order.
-void Prefetcher::FollowOrders() {
-  if (view_.source() == OrderSource::kGiven) {
-    if (!GivenHasEnded()) return;
-    ForgetOrders();
-  }
-  if (!detector_.following()) {
-    if (view_.source() == OrderSource::kPass) ForgetOrders();
-    return;
-  }
-  size_t met = 0;
-  uint64_t table_bytes = 0;
-  if (view_.prefetch() != nullptr) {
-    const PlannerGauges gauges = view_.prefetch()->planner().gauges();
-    const uint64_t left = gauges.end - std::min(gauges.end, gauges.position);
-    if (view_.source() == OrderSource::kPass && left >= kSequencePiece) return;
-    met = view_.prefetch()->planner().files_met();
-    table_bytes = view_.prefetch()->planner().TableBytes();
-  }
-  const size_t count = std::max(kSequencePiece, met / kSequenceGrowth);
-  // Of a pass over more files than there is memory for, those at its beginning are forgotten.
-  full_ = met > 2 * kSequencePiece && table_bytes + count * kBytesPerFileAndRead > options_.order_bytes_max;
-  if (full_) return;
-  const Order piece = detector_.Take(count);
-  if (!piece.empty()) Queue(piece, OrderSource::kPass);
-}
-
-void Prefetcher::FillWhenAllFits() {
-  if (!kept_ || view_.turns().reads_seen() < kReadsToFill || view_.source() == OrderSource::kGiven ||
-      view_.source() == OrderSource::kPredicted || (view_.prefetch() != nullptr && view_.prefetch()->filling())) {
-    return;
-  }
-  // What must be made takes the processors that the reader needs, and he will ask for it himself.
-  if (view_.files().view() != 0) return;
-  const StoreSummary& summary = store_->summary();
-  const uint64_t rounding = summary.file_count * RetainedCache::RoomFor(1);
-  if (summary.record_bytes + rounding > KeptShareNow(options_, kept_.get(), mount_.sink != nullptr).own_bytes_max) {
-    return;
-  }
-  if (summary.file_count * Planner::kBytesPerFile > options_.order_bytes_max) return;
-  const Result<std::shared_ptr<const Order>> files = path_order_.Files();
-  if (files.ok()) view_.Begin().Fill(*files);
-}
-
-// What was found out gives way to what was given. What is read in another view, and what comes behind that, waits until
-// that one is followed.
 void Prefetcher::Predict(Order order, uint32_t view, bool anew) {
   events_.Post([this, view, anew, files = std::make_shared<Order>(std::move(order))] {
-    if (view_.source() == OrderSource::kGiven) return;
-    if (anew && view_.prefetch() != nullptr) view_.prefetch()->planner().Clear();
-    if (anew) view_.turns().orders().Clear();
-    if (view_.prefetch() != nullptr) view_.prefetch()->EndFill();
-    if (view != view_.turns().followed() || !view_.turns().orders().empty())
-      return view_.turns().orders().Add(view, std::move(*files));
-    Queue(*files, OrderSource::kPredicted);
+    orders_.Predict(std::move(*files), view, anew);
   });
 }
 
 void Prefetcher::ForgetPredicted() {
-  events_.Post([this] {
-    view_.turns().orders().Clear();
-    if (view_.source() == OrderSource::kPredicted) ForgetOrders();
-  });
+  events_.Post([this] { orders_.ForgetPredicted(); });
 }
 
 void Prefetcher::NeedOpens(bool needed) {
@@ -345,7 +227,7 @@ void Prefetcher::NeedOpens(bool needed) {
 uint64_t Prefetcher::PredictedFilesMax() const {
   // Where not all files of the store have room in the tables, each read may be of another one.
   const uint64_t tables = store_->summary().file_count * Planner::kBytesPerFile;
-  const uint64_t each = options_.order_bytes_max / kBytesPerFileAndRead;
+  const uint64_t each = options_.order_bytes_max / OrderFollower::kBytesPerFileAndRead;
   const uint64_t rest = options_.order_bytes_max - std::min(options_.order_bytes_max, tables);
   return std::max(each, rest / Planner::kBytesPerRead);
 }
@@ -353,7 +235,7 @@ uint64_t Prefetcher::PredictedFilesMax() const {
 uint64_t Prefetcher::OrderFilesMax(Place place) const {
   const uint64_t files_max = PredictedFilesMax();
   if (place == Place::kInstead) return files_max;
-  return files_max - std::min(files_max, order_files_.load(std::memory_order_relaxed));
+  return files_max - std::min(files_max, orders_.given_files());
 }
 
 Status Prefetcher::AddOrder(Order order, Place place) {
@@ -362,14 +244,11 @@ Status Prefetcher::AddOrder(Order order, Place place) {
     return {Code::kNoSpace, std::to_string(order.size()) + " files are more than the memory for orders holds (" +
                                 std::to_string(files_max) + "): raise memory="};
   }
-  if (place == Place::kInstead) order_files_.store(0, std::memory_order_relaxed);
-  order_files_.fetch_add(order.size(), std::memory_order_relaxed);
+  const bool instead = place == Place::kInstead;
+  orders_.Announce(order.size(), instead);
   statistics_.Add(Stat::kOrdersAccepted, 1);
-  events_.Post([this, place, files = std::make_shared<const Order>(std::move(order))] {
-    if (place == Place::kInstead && view_.source() == OrderSource::kGiven) ForgetOrders();
-    view_.turns().orders().Clear();
-    Queue(*files, OrderSource::kGiven);
-  });
+  events_.Post(
+      [this, instead, files = std::make_shared<const Order>(std::move(order))] { orders_.Give(*files, instead); });
   return Status::Ok();
 }
 
@@ -381,8 +260,7 @@ DropReport Prefetcher::Drop() {
     unplanned_.ForgetOthers();
     if (view_.prefetch() != nullptr) {
       stocked_bytes = view_.prefetch()->Drop();
-      view_.turns().ForgetReads();
-      reads_at_end_ = 0;
+      orders_.ForgetReads();
     }
     if (!kept_) return report->set_value({.retained_cache_bytes = 0, .stocked_bytes = stocked_bytes});
     // After what is still to be put in, which the planner has forgotten too.

@@ -18,14 +18,13 @@
 #include "cache/record_cache.h"
 #include "cache/retained_cache.h"
 #include "control/statistics.h"
-#include "datasets/path_order.h"
-#include "datasets/sequence_detector.h"
 #include "prefetch/demand_hooks.h"
 #include "prefetch/disk_model.h"
 #include "prefetch/event_queue.h"
 #include "prefetch/followed_view.h"
 #include "prefetch/keep_thread.h"
 #include "prefetch/kept_blocks.h"
+#include "prefetch/order_follower.h"
 #include "prefetch/predicted_orders.h"
 #include "prefetch/prefetch_control.h"
 #include "prefetch/prefetch_status.h"
@@ -39,10 +38,9 @@
 
 namespace augur {
 
-// Prefetcher is the prefetch of a mount: it is told what readers do and which orders are known, and has a ViewPrefetch
-// read ahead, keep, push and drop. It follows orders that it is given, and passes in path order that it recognises by
-// itself; when all of the store fits in the retained cache, it brings the rest of it as well. PREFETCH.md tells how it
-// decides.
+// Prefetcher is the prefetch of a mount: it is told what readers do and which orders are known, has an OrderFollower
+// decide which of them is followed, and a ViewPrefetch read ahead, keep, push and drop. PREFETCH.md tells how they
+// decide.
 //
 // It follows one view of the mount at a time, at first that of the root: another is taken up when that alone is read.
 // Of a view's images, records are read, made into what the view shows, and that is kept and pushed as any file is.
@@ -92,7 +90,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   void Predict(Order order, uint32_t view, bool anew) override;
   void ForgetPredicted() override;
   void NeedOpens(bool needed) override;
-  bool FollowsGiven() const override { return order_files_.load(std::memory_order_relaxed) > 0; }
+  bool FollowsGiven() const override { return orders_.given_files() > 0; }
   uint64_t PredictedFilesMax() const override;
 
   // DemandHooks.
@@ -113,12 +111,6 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   void Publish();
   void Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us);
   void ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes);
-  void Queue(const Order& order, OrderSource source);
-  void ForgetOrders();
-  bool GivenHasEnded();
-  void FollowOrders();
-  void FillWhenAllFits();
-  bool BeginAnew();
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
@@ -133,20 +125,15 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   // Own synchronization.
   std::unique_ptr<KeptBlocks> kept_;
   BufferPool chunks_;
-  PathOrder path_order_;
   EventQueue events_;
   PrefetchStatus status_;
   std::atomic<bool> keep_demand_ = true;  // what is read on demand is kept as long as there is room
-  std::atomic<uint64_t> order_files_ = 0;
 
   // Used by the planning thread only.
   bool ending_ = false;  // nothing is begun any more
   DiskModel disk_;       // of the shards, whatever view is followed
-  SequenceDetector detector_;
   WatchedFolders folders_;
   UnplannedPages unplanned_;
-  uint64_t reads_at_end_ = 0;  // of those seen, when the front came to the end of the orders
-  bool full_ = false;          // the planner's tables, of files that were read long ago
 
   // Their threads post to this one.
   PushQueue pusher_;
@@ -155,6 +142,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
 
   // Used by the planning thread only, with all of the others.
   FollowedView view_;
+  OrderFollower orders_;
 };
 
 }  // namespace augur
