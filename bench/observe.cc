@@ -249,7 +249,7 @@ class Scenario {
     session_ = Must(Session::Make(mount_point_->TakeDevice(), *file_system_, statistics_, {}));
     AUGUR_CHECK(session_->Start().ok());
     while (session_->state() == SessionState::kStarting) usleep(1000);
-    stocker_ = std::make_unique<PageCachePusher>(session_->notifications());
+    pusher_ = std::make_unique<PageCachePusher>(session_->notifications());
     AUGUR_CHECK(helper_
                     ->AttachTo(mount_point_->path(), mount_point_->device_number(), UniqueFd(),
                                [this](uint32_t, std::span<const EntryNumber> files) { opened_ += files.size(); })
@@ -296,7 +296,7 @@ class Scenario {
           pieces.push_back(rest.first(std::min(rest.size(), way.piece_bytes)));
           rest = rest.subspan(pieces.back().size());
         }
-        AUGUR_CHECK(stocker_->Push(entries_[i], at, pieces) != PushOutcome::kEnded);
+        AUGUR_CHECK(pusher_->Push(entries_[i], at, pieces) != PushOutcome::kEnded);
       }
     }
   }
@@ -331,7 +331,7 @@ class Scenario {
   void DropBehind(Dropped dropped, std::span<const EntryNumber> files) {
     if (dropped == Dropped::kByHelper) helper_->Drop(files, [] {});
     if (dropped == Dropped::kByDaemon) {
-      for (const EntryNumber file : files) (void)stocker_->Drop(file);
+      for (const EntryNumber file : files) (void)pusher_->Drop(file);
     }
   }
 
@@ -349,7 +349,7 @@ class Scenario {
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<MountPoint> mount_point_;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<PageCachePusher> stocker_;
+  std::unique_ptr<PageCachePusher> pusher_;
   std::atomic<uint64_t> opened_ = 0;
   std::vector<EntryNumber> entries_;
   std::vector<std::vector<std::byte>> records_;

@@ -96,14 +96,14 @@ def unknown(args):
 
 
 def cpu(args):
-    """CPU time for a GB that is delivered, order given, cold, with and without stocking."""
+    """CPU time for a GB that is delivered, order given, cold, with and without pushing."""
     _, augurfs = only_augurfs(args)
     table = Table("CPU time, order given, cold, 1 reader thread", "ms a GB")
     for number in range(args.rounds):
         (order,) = given_orders.write_shuffled(args.work, given_orders.listed(args.listing), 1, number)
-        for stock in measure.in_turn(("on", "off"), number):
+        for push in measure.in_turn(("on", "off"), number):
             measure.drop_caches()
-            augurfs.options = [f"stock={stock}"]
+            augurfs.options = [f"push={push}"]
             with augurfs.mounted() as path:
                 before = given_orders.cpu_seconds(augurfs.daemon.pid)
                 given_orders.hint(path, order)
@@ -111,6 +111,6 @@ def cpu(args):
                 after = given_orders.cpu_seconds(augurfs.daemon.pid)
             gigabytes = epoch["bytes"] / 1e9
             for who, seconds in (("daemon", after[0] - before[0]), ("helper", after[1] - before[1]), ("reader", epoch["cpu_seconds"])):
-                table.add(f"stock={stock}, {who}", 1e3 * seconds / gigabytes)
+                table.add(f"push={push}, {who}", 1e3 * seconds / gigabytes)
         say(f"cpu: round {number + 1} of {args.rounds}")
     return [table]

@@ -209,7 +209,7 @@ class Daemon {
         "memory budget {}: {} for reads asked for, {} for reads ahead, {} for kept records, {} for files pushed "
         "ahead; {} threads",
         FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes), FormatSize(settings.chunk_bytes),
-        FormatSize(settings.kept_bytes), FormatSize(settings.stock_bytes), settings.threads);
+        FormatSize(settings.kept_bytes), FormatSize(settings.push_window_bytes), settings.threads);
     spdlog::info("files of views: {}; {} threads decode ahead, {} more what is waited for",
                  FormatSize(settings.rendered_bytes), settings.decode_threads, settings.demand_decode_threads);
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));

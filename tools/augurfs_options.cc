@@ -150,7 +150,7 @@ std::vector<Option> MakeOptions() {
            "cores. The orders of earlier runs it remembers in $XDG_CACHE_HOME/augurfs, or ~/.cache/augurfs. With off "
            "it reads a file when it is asked for, and searches and remembers nothing.",
        .place = OptionPlace::kMount},
-      {.name = "stock",
+      {.name = "push",
        .value = "MODE",
        .kind = OptionKind::kChoice,
        .default_value = "on",
@@ -421,7 +421,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.foreign = values.List("-o foreign");
   options.observe = ReadObserve(values.Text("-o observe"));
   options.predict = values.Text("-o predict") == "on";
-  options.stock = values.Text("-o stock") == "on";
+  options.push = values.Text("-o push") == "on";
   options.cache.place = ReadCachePlace(values.Text("-o cache"));
   options.cache.bytes = values.Number("-o cache-size");
   options.cache.group = values.Text("-o cache-group");

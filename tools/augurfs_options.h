@@ -50,7 +50,7 @@ struct AugurfsOptions {
   Observe observe = Observe::kNone;
   EngineKind io = EngineKind::kAuto;
   bool predict = true;
-  bool stock = true;
+  bool push = true;
   CacheOptions cache;
   std::string run_as;                   // the user as whom root serves; empty: as who started it
   std::string log_path;                 // empty: syslog, or stderr in the foreground

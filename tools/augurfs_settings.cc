@@ -35,10 +35,10 @@ constexpr uint64_t kChunkMax = 96 * kMiB;
 constexpr uint64_t kChunkEnough = 40 * kMiB;
 // Files pushed ahead. A reader at 3 GB/s reads this in a sixth of a second: longer than any wait for a disk that the
 // window is there to bridge.
-constexpr uint64_t kStockMin = 4 * kMiB;
-constexpr uint64_t kStockMax = 512 * kMiB;
+constexpr uint64_t kPushWindowMin = 4 * kMiB;
+constexpr uint64_t kPushWindowMax = 512 * kMiB;
 // Where reads are dear, the reader is no faster than the disk: a third of it is enough, or 100 files and what was read.
-constexpr uint64_t kStockEnough = 16 * kMiB;
+constexpr uint64_t kPushWindowEnough = 16 * kMiB;
 // Files of views. A file goes to the kernel's page cache in one or two requests and is not needed again, so this is
 // what some dozen large photographs take while they are decoded; none of it is touched where no view is used.
 constexpr uint64_t kViewsMax = 512 * kMiB;
@@ -145,7 +145,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
                               (settings.decode_threads + settings.demand_decode_threads) * kDecodeThreadBytes;
   };
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
-  if (!options.predict || bytes < kBufferMin + kChunkMin + kStockMin + kViewsMin) {
+  if (!options.predict || bytes < kBufferMin + kChunkMin + kPushWindowMin + kViewsMin) {
     // Where the root is a view, records are on their way to being decoded, and what is decoded is what there is to
     // keep.
     const uint64_t views = options.view ? bytes - std::clamp(bytes / 4, kBufferMin, kBufferMax)
@@ -157,7 +157,8 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   settings.buffer_bytes = std::clamp(bytes / 16, kBufferMin, kBufferMax);
   settings.chunk_bytes = std::clamp(bytes / 8, kChunkMin, std::max(kChunkEnough, std::min(bytes / 12, kChunkMax)));
   uint64_t rest = bytes - settings.buffer_bytes - settings.chunk_bytes;
-  const uint64_t views = std::min(std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax), rest - kStockMin);
+  const uint64_t views =
+      std::min(std::clamp(rest / 8, std::min(rest / 4, kViewsEnough), kViewsMax), rest - kPushWindowMin);
   give_to_views(views);
   rest = take_index(rest - views);
   if (settings.memory_bytes >= kMemoryToPredict) {
@@ -172,9 +173,9 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   }
   settings.order_bytes_max = std::min(std::max(needs.order_bytes, kOrdersEnough), rest / kOrdersShare);
   rest -= settings.order_bytes_max;
-  const uint64_t stock = options.stock ? std::clamp(rest / 5, std::min(kStockMin, rest), kStockMax) : 0;
+  const uint64_t push_window = options.push ? std::clamp(rest / 5, std::min(kPushWindowMin, rest), kPushWindowMax) : 0;
   if (options.cache.place != CachePlace::kNone) {
-    settings.kept_bytes = rest - stock;
+    settings.kept_bytes = rest - push_window;
     if (options.cache.bytes > settings.kept_bytes) {
       settings.notes.push_back("cache-size: " + FormatSize(settings.kept_bytes) + " instead of " +
                                FormatSize(options.cache.bytes) + ", for the memory budget of " +
@@ -184,11 +185,12 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     }
     if (settings.kept_bytes < kKeptMin) settings.kept_bytes = 0;
   }
-  settings.stock_bytes = options.stock ? rest - settings.kept_bytes : 0;
+  settings.push_window_bytes = options.push ? rest - settings.kept_bytes : 0;
   // The shared cache has one size for all mounts, and a size that was asked for is kept to.
   if (settings.kept_bytes > 0 && options.cache.place == CachePlace::kRam && options.cache.bytes == 0) {
     settings.lent_bytes =
-        settings.stock_bytes - std::min(settings.stock_bytes, std::max(settings.stock_bytes / 3, kStockEnough));
+        settings.push_window_bytes -
+        std::min(settings.push_window_bytes, std::max(settings.push_window_bytes / 3, kPushWindowEnough));
   }
   return settings;
 }

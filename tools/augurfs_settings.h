@@ -42,11 +42,11 @@ struct AugurfsSettings {
   uint64_t prediction_bytes = 0;  // working out orders; 0: they are not
   uint64_t order_bytes_max = 0;   // orders that are followed
   uint64_t kept_bytes = 0;        // kept records
-  uint64_t stock_bytes = 0;       // files in the page cache that were pushed ahead of the reader, and those it read
-  uint64_t lent_bytes = 0;        // of them, what kept records may have on a disk where reads are dear
-  uint64_t rendered_bytes = 0;    // files of views, made and in the making
-  uint64_t recycled_bytes = 0;    // memory of such files that nobody has, for the next
-  uint64_t decoded_index_bytes = 0;    // index of the decoded cache, where there is one
+  uint64_t push_window_bytes = 0;    // files in the page cache that were pushed ahead of the reader, and those it read
+  uint64_t lent_bytes = 0;           // of them, what kept records may have on a disk where reads are dear
+  uint64_t rendered_bytes = 0;       // files of views, made and in the making
+  uint64_t recycled_bytes = 0;       // memory of such files that nobody has, for the next
+  uint64_t decoded_index_bytes = 0;  // index of the decoded cache, where there is one
   uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
   unsigned decode_threads = 1;         // for what is only predicted, too
   unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone; 0: there is no room for one

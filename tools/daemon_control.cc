@@ -164,7 +164,7 @@ Result<ControlReply> DaemonControl::Drop() {
   const DropReport dropped = options_.prefetch->Drop();
   ControlReply reply;
   reply.header["retained_cache_bytes"] = dropped.retained_cache_bytes;
-  reply.header["stocked_bytes"] = dropped.stocked_bytes;
+  reply.header["push_window_bytes"] = dropped.push_window_bytes;
   return reply;
 }
 

@@ -53,7 +53,7 @@ class DaemonControl {
   //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
   //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
   //                                         waits for a walk over the index for each view that is new
-  //   drop                                  {"retained_cache_bytes": N, "stocked_bytes": N}
+  //   drop                                  {"retained_cache_bytes": N, "push_window_bytes": N}
   // hint, hint_sampler and drop are kUnsupported in a mount that does not prefetch.
   std::map<std::string, ControlHandler, std::less<>> Handlers();
   // Handlers that take long end soon, with kStopped: the daemon is about to end.

@@ -143,6 +143,7 @@ void MountStack::OpenRetainedCache() {
   Result<std::unique_ptr<RetainedCache>> retained_cache = RetainedCache::Open(options, settings_.notes);
   if (retained_cache.ok()) {
     retained_cache_ = std::move(retained_cache).value();
+    kept_ = std::make_unique<KeptBlocks>(*store_, *retained_cache_);
   } else {
     settings_.notes.push_back("nothing is kept from epoch to epoch: " + retained_cache.status().text());
   }
@@ -156,10 +157,10 @@ Status MountStack::MakePrefetcher() {
     const Result<MemoryRoom> room = MachineMemory();
     return room.ok() ? PagesToLeave(*room, budget) : 0;
   };
-  prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_shards_, *cache_, retained_cache_.get(), statistics_,
+  prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_shards_, *cache_, kept_.get(), statistics_,
                                              PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
                                                                .chunk_bytes = settings_.chunk_bytes,
-                                                               .stock_bytes_max = settings_.stock_bytes,
+                                                               .push_window_bytes_max = settings_.push_window_bytes,
                                                                .lent_bytes_max = settings_.lent_bytes,
                                                                .order_bytes_max = settings_.order_bytes_max,
                                                                .left_bytes_max = left_bytes_max,
@@ -209,7 +210,8 @@ Status MountStack::MakeFileSystem() {
                         .gid = settings_.gid,
                         .umask = options_.umask,
                         .mount_user = getuid(),
-                        .hooks = prefetcher_.get(),
+                        .kept = kept_.get(),
+                        .observer = prefetcher_.get(),
                         .views = {.pool = decode_pool_.get(),
                                   .bytes_max = settings_.rendered_bytes,
                                   .root = options_.view,
@@ -256,7 +258,7 @@ Status MountStack::Serve(UniqueFd device) {
 
 Status MountStack::StartAhead(UniqueFd clone) {
   if (prefetcher_) {
-    if (options_.stock) pusher_ = std::make_unique<PageCachePusher>(session_->notifications());
+    if (options_.push) pusher_ = std::make_unique<PageCachePusher>(session_->notifications());
     AUGUR_TRY(prefetcher_->Start(pusher_.get(), helper_.get(), file_system_.get()));
     if (predictor_) {
       AUGUR_TRY(predictor_->Start());
@@ -281,7 +283,7 @@ void MountStack::Stop() {
   helper_.reset();
   if (session_) session_->Stop();
   dropper_.reset();
-  if (shards_) shards_->Settle();
+  if (shards_) shards_->Drain();
   engine_.reset();
   ahead_engine_.reset();
   if (decoded_) decoded_->Stop();

@@ -22,6 +22,7 @@
 #include "fuse/session.h"
 #include "io/read_engine.h"
 #include "predict/order_predictor.h"
+#include "prefetch/kept_blocks.h"
 #include "prefetch/prefetcher.h"
 #include "store/shard_source.h"
 #include "tools/augurfs_options.h"
@@ -103,6 +104,7 @@ class MountStack {
   std::unique_ptr<ReadEngine> engine_;
   std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<RetainedCache> retained_cache_;
+  std::unique_ptr<KeptBlocks> kept_;  // of retained_cache_
   std::unique_ptr<ReadEngine> ahead_engine_;
   std::unique_ptr<ShardSource> ahead_shards_;
   std::unique_ptr<PageCachePusher> pusher_;

@@ -60,7 +60,7 @@ DecodedCache::~DecodedCache() {
   }();
   const int64_t now_ns = Now();
   for (const SegmentRef& segment : segments) {
-    if (segment) segment->Settle(now_ns, INT64_MAX);  // the time of use, for those who come later
+    if (segment) segment->FlushUsage(now_ns, INT64_MAX);  // the time of use, for those who come later
   }
 }
 

@@ -123,7 +123,7 @@ void DecodedCache::Look(std::vector<std::string>& notes) {
   for (const auto& [name, number] : numbers) {
     if (there.contains(name)) {
       const SegmentRef segment = Get(number);
-      segment->Settle(looked_ns_, kDecodedRestNs);
+      segment->FlushUsage(looked_ns_, kDecodedRestNs);
       bad += segment->bad_entries();
     } else {
       Drop(number);

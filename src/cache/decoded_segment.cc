@@ -106,7 +106,7 @@ Status DecodedSegment::Kill(const DecodedFolder& folder, const DecodedKey& key, 
                       kDecodedHeaderBytes + *slot * sizeof(DecodedLogSlot));
 }
 
-void DecodedSegment::Settle(int64_t now_ns, int64_t rest_ns) {
+void DecodedSegment::FlushUsage(int64_t now_ns, int64_t rest_ns) {
   const int fd = file_->fd.get();
   if (!used_.exchange(false, std::memory_order_relaxed)) {
     if (locked_ && now_ns - last_used_ns_ > rest_ns) {

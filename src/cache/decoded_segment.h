@@ -39,7 +39,7 @@ class DecodedSegment {
   bool marked() const { return used_.load(std::memory_order_relaxed); }
   // Turns marks into what others see: the time of last use, stamped on the file every ten minutes at most, and the
   // lock that keeps others from removing it, which is let go after `rest_ns` without use.
-  void Settle(int64_t now_ns, int64_t rest_ns);
+  void FlushUsage(int64_t now_ns, int64_t rest_ns);
 
   const std::string& name() const { return name_; }
   uint64_t id() const { return header_.id; }

@@ -92,7 +92,7 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
     {Gauge::kOrderFiles, "order_files", "files",
      "where the last order ends, counted as order_position is: the two are equal when nothing more is predicted",
      "empty files"},
-    {Gauge::kStockedBytes, "stocked_bytes", "bytes",
+    {Gauge::kPushWindowBytes, "push_window_bytes", "bytes",
      "bytes in the page cache that count within memory=: of files that were pushed there, or brought by a READ while "
      "an "
      "order or a pass is known, until their reader is done with them",

@@ -67,7 +67,7 @@ enum class Gauge : size_t {
   kOrdersQueued,
   kOrderPosition,
   kOrderFiles,
-  kStockedBytes,
+  kPushWindowBytes,
   kLeftBytes,
   kOrderBytes,
   kAheadBytes,

@@ -170,7 +170,7 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
   }
   if (screen.predicts) {
     Add(out, "cached",
-        FormatSize(snapshot[Gauge::kStockedBytes]) + " put into the page cache ahead, " +
+        FormatSize(snapshot[Gauge::kPushWindowBytes]) + " put into the page cache ahead, " +
             FormatSize(snapshot[Gauge::kLeftBytes]) + " left there for the next epoch");
     Add(out, "kept",
         FormatSize(snapshot[Gauge::kRetainedCacheBytes]) + " of " +

@@ -9,13 +9,14 @@
 namespace augur {
 
 BlockReader::BlockReader(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache,
-                         Statistics& statistics, DemandHooks* hooks)
+                         Statistics& statistics, KeptBlocks* kept, ReadObserver* observer)
     : store_(std::move(store)),
       source_(source),
       cache_(cache),
       statistics_(statistics),
       failures_(*store_, statistics),
-      hooks_(hooks) {}
+      kept_(kept),
+      observer_(observer) {}
 
 void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done) {
   const size_t buffer_bytes = ShardSource::RoomFor(Store::BlockBytes(file, block));
@@ -30,7 +31,7 @@ void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::D
 }
 
 std::optional<RetainedCache::Pin> BlockReader::FindKept(const ViewFile& file, uint64_t block) const {
-  return hooks_ != nullptr ? hooks_->Find(file, block) : std::nullopt;
+  return kept_ != nullptr ? kept_->Find(file, block) : std::nullopt;
 }
 
 void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded) {
@@ -68,7 +69,7 @@ Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use u
   if (const Status status = store_->Check(file, block, cached.span()); !status.ok()) {
     return failures_.Check(file, block, status);
   }
-  if (hooks_ != nullptr && use == Use::kRead) hooks_->OnLoaded(ViewFile::Original(file), block, cached.span());
+  if (observer_ != nullptr && use == Use::kRead) observer_->OnLoaded(ViewFile::Original(file), block, cached.span());
   return cached;
 }
 

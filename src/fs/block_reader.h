@@ -12,24 +12,26 @@
 #include "cache/retained_cache.h"
 #include "control/statistics.h"
 #include "io/read_engine.h"
-#include "prefetch/demand_hooks.h"
+#include "prefetch/kept_blocks.h"
 #include "prefetch/read_failures.h"
+#include "prefetch/read_observer.h"
 #include "prefetch/view_file.h"
 #include "store/shard_source.h"
 
 namespace augur {
 
 // BlockReader brings blocks of records from the shards into the record cache, each checked against its hash on the way.
-// Safe from any thread; never waits for the disk. REQUIRES: store, source, cache, statistics and hooks outlive it, and
-// every Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants (FileSystem).
+// Safe from any thread; never waits for the disk. REQUIRES: store, source, cache, statistics, kept and observer outlive
+// it, and every Get has ended before it is destroyed. Not for knowing which bytes of which block a read wants
+// (FileSystem).
 class BlockReader {
  public:
   // What a block takes of the pool at most.
   static constexpr size_t kBufferBytesMax = ShardSource::RoomFor(kBlockBytes);
 
-  // `hooks` may be nullptr: nothing is kept beside the record cache.
+  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr: nobody is told.
   BlockReader(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache, Statistics& statistics,
-              DemandHooks* hooks);
+              KeptBlocks* kept, ReadObserver* observer);
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
@@ -41,7 +43,7 @@ class BlockReader {
   // ReadFailures tells of a failed load once, however many asked; not of kNoSpace. REQUIRES: block <
   // Store::BlockCount(file).
   void Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done);
-  // A block of a file of any view, where it is kept beside the record cache, without a copy. Nothing: it is not kept.
+  // A block of a file of any view, where the retained cache has it, without a copy. Nothing: it is not kept.
   std::optional<RetainedCache::Pin> FindKept(const ViewFile& file, uint64_t block) const;
 
   const ReadFailures& failures() const { return failures_; }
@@ -56,7 +58,8 @@ class BlockReader {
   RecordCache& cache_;
   Statistics& statistics_;
   const ReadFailures failures_;
-  DemandHooks* const hooks_;
+  KeptBlocks* const kept_;
+  ReadObserver* const observer_;
 };
 
 }  // namespace augur

@@ -29,13 +29,13 @@ void CountRead(const MadeSegment& segment, bool hit) {
 }  // namespace
 
 FileReader::FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache,
-                       Statistics& statistics, DemandHooks* hooks, const ViewOptions& views)
+                       Statistics& statistics, KeptBlocks* kept, ReadObserver* observer, const ViewOptions& views)
     : waiting_blocks_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
       statistics_(statistics),
-      blocks_(store, source, cache, statistics, hooks),
+      blocks_(store, source, cache, statistics, kept, observer),
       gate_(waiting_blocks_max_) {
   if (views.pool == nullptr) return;
-  rendered_ = std::make_unique<RenderedFiles>(store, blocks_, *views.pool, statistics, hooks, views.decoded,
+  rendered_ = std::make_unique<RenderedFiles>(store, blocks_, *views.pool, statistics, observer, views.decoded,
                                               views.bytes_max, views.in_shared_memory);
 }
 

@@ -24,9 +24,9 @@ namespace augur {
 // REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
 class FileReader {
  public:
-  // `hooks` may be nullptr: nothing is read ahead.
+  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr: nobody is told.
   FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache, Statistics& statistics,
-             DemandHooks* hooks, const ViewOptions& views);
+             KeptBlocks* kept, ReadObserver* observer, const ViewOptions& views);
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 

@@ -25,7 +25,7 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, 
     : store_(std::move(store)),
       options_(options),
       statistics_(statistics),
-      reader_(store_, source, cache, statistics, options.hooks, options.views),
+      reader_(store_, source, cache, statistics, options.kept, options.observer, options.views),
       views_(MakeViews(options)),
       tree_(views_ != nullptr ? std::make_unique<ViewTree>(store_) : nullptr),
       own_({.uid = options.uid, .gid = options.gid, .umask = options.umask}, views_.get()) {}
@@ -225,11 +225,11 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
   if (OwnFolder::Own(node)) return;
   const Result<Shape> shape = ShapeOf(node);
   if (!shape.ok() || shape->entry.type != EntryType::kFile) return;
-  if (options_.hooks == nullptr) return statistics_.Add(Stat::kOpens, 1);
+  if (options_.observer == nullptr) return statistics_.Add(Stat::kOpens, 1);
   const ViewRef& view = shape->view;
   const Result<ViewFile> shown =
       view != nullptr ? ResolveInView(*store_, *view, shape->entry) : ViewFile::Original(shape->entry);
-  if (shown.ok()) options_.hooks->OnOpen(*shown, reader);
+  if (shown.ok()) options_.observer->OnOpen(*shown, reader);
 }
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
@@ -249,9 +249,9 @@ Result<std::vector<FileSegment>> FileSystem::Segments(NodeId node, uint64_t offs
                                          : Result<ViewFile>(ViewFile::Original(shape.entry)));
   if (offset >= file.size || bytes == 0) return std::vector<FileSegment>();
   bytes = std::min<uint64_t>(bytes, file.size - offset);
-  if (options_.hooks != nullptr) {
-    if (offset == 0) options_.hooks->OnRead(file, reader);
-    if (offset + bytes == file.size) options_.hooks->OnReadToEnd(file);
+  if (options_.observer != nullptr) {
+    if (offset == 0) options_.observer->OnRead(file, reader);
+    if (offset + bytes == file.size) options_.observer->OnReadToEnd(file);
   }
   return SegmentsOf(file, view, offset, bytes);
 }

@@ -32,9 +32,10 @@ struct FileSystemCounts {
 struct FileSystemOptions {
   uint32_t uid = 0;
   uint32_t gid = 0;
-  uint32_t umask = 0;            // permission bits taken away from files and folders
-  uint32_t mount_user = 0;       // who mounted: has views beside those of other users
-  DemandHooks* hooks = nullptr;  // of the prefetch, where there is one; outlives the file system
+  uint32_t umask = 0;                // permission bits taken away from files and folders
+  uint32_t mount_user = 0;           // who mounted: has views beside those of other users
+  KeptBlocks* kept = nullptr;        // the retained cache, where there is one; outlives the file system
+  ReadObserver* observer = nullptr;  // the prefetch, where there is one; outlives the file system
   ViewOptions views = {};
 };
 

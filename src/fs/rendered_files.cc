@@ -135,7 +135,7 @@ uint64_t RenderedFiles::BytesToMake(const View& view, const Entry& file) {
 }
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
-                             Statistics& statistics, DemandHooks* hooks, const DecodedSource& decoded,
+                             Statistics& statistics, ReadObserver* observer, const DecodedSource& decoded,
                              uint64_t bytes_max, bool shares)
     : store_(std::move(store)),
       bytes_max_(bytes_max - TableBytes(bytes_max)),
@@ -143,7 +143,7 @@ RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& bl
       blocks_(blocks),
       pool_(pool),
       statistics_(statistics),
-      hooks_(hooks),
+      observer_(observer),
       decoded_(decoded),
       resizer_(TableBytes(bytes_max)),
       cache_(store_->summary().file_count) {}
@@ -183,7 +183,7 @@ bool RenderedFiles::Get(const ViewFile& file, const ViewRef& view, uint64_t byte
     statistics_.Add(Stat::kRenderedHits, 1);
     done(kept.file);
     if (decoded_.files != nullptr) decoded_.files->Keep(file, kept.file);  // the disk may not have followed before
-    if (kept.again && hooks_ != nullptr) hooks_->OnMade(file, kept.file->span(), true);
+    if (kept.again && observer_ != nullptr) observer_->OnMade(file, kept.file->span(), true);
     return true;
   }
   if (refused != nullptr) {
@@ -425,8 +425,8 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
     switch (TakeExactly(job, bytes)) {
       case Grant::kTaken: break;
       case Grant::kLater: return std::nullopt;
-      case Grant::kNeverAhead: return TooLargeAhead();
-      case Grant::kNever:
+      case Grant::kRefusedAhead: return TooLargeAhead();
+      case Grant::kRefused:
         status = TooLarge(bytes, bytes_max_);
         LogOnce(*job, status);
         return status;
@@ -465,9 +465,9 @@ RenderedFiles::Grant RenderedFiles::TakeExactly(const JobRef& job, uint64_t byte
     const MutexLock lock(mu_);
     if (!job->waited_for && bytes > bytes_max_ / kAheadAloneShare) {
       jobs_.erase(job->key);  // who wants to read it is not to be told this
-      return Grant::kNeverAhead;
+      return Grant::kRefusedAhead;
     }
-    if (bytes > bytes_max_) return Grant::kNever;
+    if (bytes > bytes_max_) return Grant::kRefused;
     const bool less = bytes <= job->taken;
     GiveBack(job);
     if (less || Fits(bytes, job->started_ahead)) {
@@ -501,7 +501,7 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
     const MutexLock lock(mu_);
     again = cache_.MadeBefore(job->key);
   }
-  if (kept && hooks_ != nullptr) hooks_->OnMade(job->shown, (*made)->span(), again);
+  if (kept && observer_ != nullptr) observer_->OnMade(job->shown, (*made)->span(), again);
   std::vector<Done> waiters;
   std::vector<JobRef> startable;
   {

@@ -24,7 +24,7 @@
 #include "fs/rendered_cache.h"
 #include "fs/rendered_file.h"
 #include "fs/view_table.h"
-#include "prefetch/demand_hooks.h"
+#include "prefetch/read_observer.h"
 #include "prefetch/view_file.h"
 #include "prefetch/view_source.h"
 
@@ -39,7 +39,7 @@ constexpr uint64_t MemoryForViews(uint64_t bytes) { return 12 * bytes + (uint64_
 // a DecodePool, and keeps of what was made what a RenderedCache keeps, while there is room. A file is made once however
 // many ask for it at the same time. Safe from any thread; nobody waits but in the pool's queue, and `done` is called
 // without a lock, on the caller's thread when the file is there, on one of the pool's when it is made. REQUIRES: store,
-// blocks, pool, statistics and hooks outlive it. Not for files that pass through a view: BlockReader.
+// blocks, pool, statistics and observer outlive it. Not for files that pass through a view: BlockReader.
 //
 // Where there is a decoded cache, a file is looked for there first, and put there when it was made.
 //
@@ -60,12 +60,12 @@ class RenderedFiles {
  public:
   using Done = std::function<void(Result<RenderedRef>)>;
 
-  // `bytes_max`: the budget, of which a small part is for tables that resizing keeps. `hooks` are told what was made
+  // `bytes_max`: the budget, of which a small part is for tables that resizing keeps. `observer` are told what was made
   // because somebody asked for it; nullptr: nobody is. `decoded`: the decoded cache and the engine that reads it.
   // `shares`: who gets what is made shares it with mounts of other stores. Then, and with a decoded cache, a record is
   // held against its identity before anything is made of it.
   RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool, Statistics& statistics,
-                DemandHooks* hooks, const DecodedSource& decoded, uint64_t bytes_max, bool shares);
+                ReadObserver* observer, const DecodedSource& decoded, uint64_t bytes_max, bool shares);
   // Waits for the end of all that is being made.
   ~RenderedFiles();
   RenderedFiles(const RenderedFiles&) = delete;
@@ -105,9 +105,9 @@ class RenderedFiles {
   // What became of asking for more memory, or less.
   enum class Grant {
     kTaken,
-    kLater,       // it waits for its turn, with nothing
-    kNever,       // there is not so much
-    kNeverAhead,  // ... for what nobody waits for
+    kLater,         // it waits for its turn, with nothing
+    kRefused,       // there is not so much
+    kRefusedAhead,  // ... for what nobody waits for
   };
 
   RenderedCache::Found FindKept(const Key& key, uint64_t bytes) AUGUR_REQUIRES(mu_);
@@ -141,7 +141,7 @@ class RenderedFiles {
   BlockReader& blocks_;
   DecodePool& pool_;
   Statistics& statistics_;
-  DemandHooks* const hooks_;
+  ReadObserver* const observer_;
   const DecodedSource decoded_;
   Resizer resizer_;
 

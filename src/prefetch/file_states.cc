@@ -37,7 +37,7 @@ Position FileStates::NextMissing() {
 // Puts the file where it belongs after something about it has changed: among those to push, if its bytes are there and
 // not in the page cache; in the retained cache by the use that the page cache does not serve; back to those to read, if
 // its bytes are nowhere.
-void FileStates::Settle(Slot slot) {
+void FileStates::Reclassify(Slot slot) {
   const bool kept = kept_.Contains(slot);
   const Position use = in_.NextUnread(slot);
   if (!(staging_.Holds(slot) || kept) || !pages_.MayPush(slot)) {
@@ -68,7 +68,7 @@ Position FileStates::KeptKey(Slot slot, Position use, Position served) const {
 void FileStates::Release(Slot slot) {
   if (!staging_.Holds(slot)) return;
   staging_.Release(slot);
-  Settle(slot);
+  Reclassify(slot);
 }
 
 void FileStates::ComputeUsesAnew() {
@@ -78,7 +78,7 @@ void FileStates::ComputeUsesAnew() {
     return KeptKey(slot, use, pages_.Contains(slot) || pages_.IsPushing(slot) ? use : kNever);
   });
   for (Slot slot = 0; slot < in_.schedule.slot_count(); ++slot) {
-    if (pages_.ForgetRefusal(slot)) Settle(slot);
+    if (pages_.ForgetRefusal(slot)) Reclassify(slot);
     if (staging_.Holds(slot) && !pages_.IsPushing(slot) && !in_.fill && in_.NextUnread(slot) == kNever) Release(slot);
   }
 }

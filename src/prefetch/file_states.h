@@ -13,7 +13,7 @@ namespace augur {
 
 // FileStates knows where the bytes of each file are, in several places at a time: in the staging, the page cache and
 // the retained cache. From that and the order follow the files that could be pushed, the eviction order of the retained
-// cache, and the next file to read; Settle puts a file right in these after a change. Not synchronized; no I/O.
+// cache, and the next file to read; Reclassify puts a file right in these after a change. Not synchronized; no I/O.
 class FileStates {
  public:
   // Memory in the tables: for each file that was met, about, for each read that is queued, and for each file that is
@@ -32,7 +32,7 @@ class FileStates {
   void Meet();
   uint64_t TableBytes() const;
 
-  // A caller that changes one of these for a file calls Settle for it.
+  // A caller that changes one of these for a file calls Reclassify for it.
   Staging& staging() { return staging_; }
   const Staging& staging() const { return staging_; }
   PageCacheFiles& pages() { return pages_; }
@@ -53,7 +53,7 @@ class FileStates {
   void LookFrom(Position position) { missing_from_ = position; }
 
   // Something about the file has changed: puts it right in ready(), kept() and NextMissing.
-  void Settle(Slot slot);
+  void Reclassify(Slot slot);
   // Lets a file go from the staging; nothing when it is not held.
   void Release(Slot slot);
   // Next uses are others. REQUIRES: those in pages() are computed anew.

@@ -36,7 +36,7 @@ uint64_t FollowedView::CachedBytes() {
   uint64_t bytes = means_.unplanned.files() * files_->MeanPages();
   if (prefetch_) {
     const PlannerGauges now = prefetch_->planner().gauges();
-    bytes += now.stock_bytes + now.left_bytes;
+    bytes += now.push_window_bytes + now.left_bytes;
   }
   return bytes;
 }
@@ -56,12 +56,12 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
   const OrderSource from = source();
   std::vector<Order> rest;
   if (prefetch_) {
-    const std::vector<EntryNumber> stocked = prefetch_->planner().TakeStocked();
-    if (!stays && !stocked.empty()) {
-      prefetch_->pages().Drop(stocked);
+    const std::vector<EntryNumber> pushed = prefetch_->planner().TakePushed();
+    if (!stays && !pushed.empty()) {
+      prefetch_->pages().Drop(pushed);
       return std::nullopt;
     }
-    for (const EntryNumber file : stocked) means_.unplanned.Add(file);
+    for (const EntryNumber file : pushed) means_.unplanned.Add(file);
     rest = prefetch_->planner().Rest();
   }
   if (stays) means_.unplanned.Leave(left_view, cached_bytes);

@@ -22,7 +22,7 @@ KeptShare KeptShareNow(const PrefetcherOptions& options, KeptBlocks* kept, bool 
   if (kept == nullptr) return {};
   const uint64_t bytes_max = kept->retained_cache().bytes_max();
   const uint64_t own = std::min(options.kept_bytes_max, bytes_max);
-  const uint64_t lent = pushes ? std::min({options.stock_bytes_max, options.lent_bytes_max, bytes_max - own}) : 0;
+  const uint64_t lent = pushes ? std::min({options.push_window_bytes_max, options.lent_bytes_max, bytes_max - own}) : 0;
   return {.own_bytes_max = own, .lent_bytes_max = lent};
 }
 

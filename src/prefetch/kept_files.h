@@ -20,12 +20,12 @@
 
 namespace augur {
 
-// Bytes that the retained cache may take: its own, and those that the stock lends it.
+// Bytes that the retained cache may take: its own, and those that the push window lends it.
 struct KeptShare {
   uint64_t own_bytes_max = 0;
   uint64_t lent_bytes_max = 0;
 };
-// `kept` may be nullptr. `pushes`: there is a stock.
+// `kept` may be nullptr. `pushes`: there is a push window.
 KeptShare KeptShareNow(const PrefetcherOptions& options, KeptBlocks* kept, bool pushes);
 
 // KeptFiles carries out what the planner of a view decides about the retained cache: copies files into it and evicts

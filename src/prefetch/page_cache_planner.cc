@@ -30,14 +30,14 @@ std::pair<Position, Slot> PageCachePlanner::FirstToPush() const {
 }
 
 std::optional<PushPlan> PageCachePlanner::NextPush() {
-  if (in_.limits.stock_bytes_max == 0) return std::nullopt;
+  if (in_.limits.push_window_bytes_max == 0) return std::nullopt;
   const auto [use, slot] = FirstToPush();
   if (slot == kNoSlot) return std::nullopt;
   // Files that readers have brought in since this one was taken up have the place that was left aside for them.
   const uint64_t aside = use == FileStates::kHeldNever ? 0 : window_.bytes_aside();
   if (files_.pages().window_bytes() + in_.PagesOf(slot) > window_.bytes_max() - aside) return std::nullopt;
   files_.pages().BeginPush(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
   return PushPlan{.file = in_.schedule.FileOf(slot), .bytes = in_.schedule.PlaceOf(slot).bytes};
 }
 
@@ -52,7 +52,7 @@ KeepPlan PageCachePlanner::Pushed(Slot slot, PushOutcome outcome) {
     const bool this_use = use == kNever || in_.mode.in_regions();
     plan = retention_.Plan(slot, this_use ? use : in_.schedule.NextUse(slot, use + 1));
   }
-  files_.Settle(slot);
+  files_.Reclassify(slot);
   if (files_.staging().Holds(slot)) {
     if (plan.keep) {
       files_.staging().LetGo(slot);
@@ -79,7 +79,7 @@ KeepPlan PageCachePlanner::Refused(Slot slot, PushOutcome outcome, bool brought)
       files_.Release(slot);
     }
   }
-  files_.Settle(slot);
+  files_.Reclassify(slot);
   return plan;
 }
 
@@ -87,12 +87,12 @@ void PageCachePlanner::PushLost(Slot slot) {
   const bool brought = files_.pages().EndPush(slot);
   files_.kept().Remove(slot);
   if (brought) reader_pages_.TakeBrought(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 void PageCachePlanner::Statted(Slot slot) {
   files_.pages().Statted(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 // The pushed file to drop for another one, if any: the one that is needed last, with its use.
@@ -145,12 +145,12 @@ std::optional<EntryNumber> PageCachePlanner::NextDrop() {
 
 void PageCachePlanner::Drop(Slot slot) {
   files_.pages().BeginDrop(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 void PageCachePlanner::Dropped(Slot slot) {
   files_.pages().EndDrop(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 std::vector<EntryNumber> PageCachePlanner::TakeAll() {

@@ -16,7 +16,7 @@ constexpr Position kPushAheadMin = 128;
 // by page, another copy may take longer than the read. Where a region was read for it, it is no memory to count on.
 bool PageCacheWindow::HoldsAll() const {
   const bool regions = in_.mode.in_regions() && in_.schedule.epoch_count() > 0;
-  return in_.limits.stock_bytes_max > 0 && !regions && reader_pages_.left_bytes_max() >= in_.limits.data_bytes;
+  return in_.limits.push_window_bytes_max > 0 && !regions && reader_pages_.left_bytes_max() >= in_.limits.data_bytes;
 }
 
 // Where the page cache holds everything, it has the bytes of the retained cache as well, which then needs few. In
@@ -24,10 +24,10 @@ bool PageCacheWindow::HoldsAll() const {
 uint64_t PageCacheWindow::bytes_max() const {
   const PlannerLimits& limits = in_.limits;
   const uint64_t kept = files_.kept().bytes();
-  if (HoldsAll()) return limits.stock_bytes_max + limits.kept_bytes_max - std::min(limits.kept_bytes_max, kept);
-  if (in_.mode.in_regions()) return limits.stock_bytes_max - limits.lent_bytes_max;
+  if (HoldsAll()) return limits.push_window_bytes_max + limits.kept_bytes_max - std::min(limits.kept_bytes_max, kept);
+  if (in_.mode.in_regions()) return limits.push_window_bytes_max - limits.lent_bytes_max;
   const uint64_t over = kept - std::min(kept, limits.kept_bytes_max);
-  return limits.stock_bytes_max - std::min(over, limits.lent_bytes_max);
+  return limits.push_window_bytes_max - std::min(over, limits.lent_bytes_max);
 }
 
 uint64_t PageCacheWindow::bytes_aside() const {
@@ -52,7 +52,7 @@ Position PageCacheWindow::PushEnd() const {
 }
 
 bool PageCacheWindow::Takes(Position use, uint64_t bytes) const {
-  if (in_.limits.stock_bytes_max == 0) return false;
+  if (in_.limits.push_window_bytes_max == 0) return false;
   if (use != kNever && use > PushEnd()) return false;
   const Staging& staging = files_.staging();
   const uint64_t coming = staging.held_bytes() + staging.wanted_bytes();

@@ -112,7 +112,7 @@ void Planner::Passed(Slot slot) {
   files_.pages().ForgetRefusal(slot);
   reader_pages_.Leave(slot);
   if (files_.staging().Holds(slot)) files_.staging().Release(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 void Planner::WasRead(EntryNumber file) {
@@ -176,7 +176,7 @@ PlannerGauges Planner::gauges() const {
           .reads_under_way = staging.reads_under_way(),
           .staging_bytes = staging.held_bytes() + staging.reading_bytes(),
           .kept_bytes = files_.kept().bytes(),
-          .stock_bytes = files_.pages().window_bytes(),
+          .push_window_bytes = files_.pages().window_bytes(),
           .left_bytes = files_.pages().left().bytes(),
           .ready_files = files_.ready().count(),
           .sweeping = in_.mode.in_regions(),

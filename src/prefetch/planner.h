@@ -33,9 +33,9 @@ struct PlannerGauges {
   uint64_t reads_under_way = 0;
   uint64_t staging_bytes = 0;
   uint64_t kept_bytes = 0;
-  uint64_t stock_bytes = 0;  // pushed, or brought in by a reader who is not done with it
-  uint64_t left_bytes = 0;   // read, and left in the page cache
-  uint64_t ready_files = 0;  // read, and could be pushed
+  uint64_t push_window_bytes = 0;  // pushed, or brought in by a reader who is not done with it
+  uint64_t left_bytes = 0;         // read, and left in the page cache
+  uint64_t ready_files = 0;        // read, and could be pushed
   bool sweeping = false;
   bool lost = false;  // ReaderPosition::lost
 };
@@ -122,7 +122,7 @@ class Planner {
   // Files to let go from the staging since the last call.
   std::vector<EntryNumber> TakeReleased() { return files_.staging().TakeReleased(); }
   // Everything that was pushed is to be dropped from the page cache, and is forgotten.
-  std::vector<EntryNumber> TakeStocked() { return page_cache_.TakeAll(); }
+  std::vector<EntryNumber> TakePushed() { return page_cache_.TakeAll(); }
   // The retained cache has been emptied; what it had is returned.
   std::vector<EntryNumber> TakeKept() { return retention_.TakeAll(); }
 

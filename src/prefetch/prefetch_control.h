@@ -14,7 +14,7 @@ namespace augur {
 // What 'augurctl drop' has given back.
 struct DropReport {
   uint64_t retained_cache_bytes = 0;  // of records that were kept
-  uint64_t stocked_bytes = 0;         // of files in the page cache, as Gauge::kStockedBytes counts them
+  uint64_t push_window_bytes = 0;     // of files in the page cache, as Gauge::kPushWindowBytes counts them
 };
 
 // PrefetchControl is what an operator may ask of a mount's prefetch. Methods are safe from any thread that answers no
@@ -35,7 +35,7 @@ class PrefetchControl {
   // What the numbers of control/statistics.h cannot say, as names and values for people and programs: "policy",
   // "sweep".
   virtual std::vector<std::pair<std::string, std::string>> Describe() const = 0;
-  // Empties the retained cache and drops what is stocked ahead from the page cache. What readers use stays readable.
+  // Empties the retained cache and drops what was pushed ahead from the page cache. What readers use stays readable.
   virtual DropReport Drop() = 0;
 };
 

@@ -12,26 +12,26 @@
 
 namespace augur {
 
-Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache,
-                       RetainedCache* retained_cache, Statistics& statistics, const PrefetcherOptions& options)
+Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache, KeptBlocks* kept,
+                       Statistics& statistics, const PrefetcherOptions& options)
     : store_(std::move(store)),
       shards_(shards),
       statistics_(statistics),
       options_(options),
-      kept_(retained_cache != nullptr ? std::make_unique<KeptBlocks>(*store_, *retained_cache) : nullptr),
+      kept_(kept),
       chunks_(options.chunk_bytes),
       events_(options.hints_max),
       status_(statistics),
       unplanned_(store_->summary().entry_count),
       pusher_(
-          kept_.get(),
+          kept_,
           [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
             events_.Post([this, push = std::move(push), outcome, lost] {
               view_.prefetch()->pages().OnPushed(push, outcome, lost);
             });
           },
           [this](EntryNumber file) { events_.Post([this, file] { view_.prefetch()->pages().OnDropped(file); }); }),
-      keep_thread_(kept_ ? std::make_unique<KeepThread>(*kept_) : nullptr),
+      keep_thread_(kept_ != nullptr ? std::make_unique<KeepThread>(*kept_) : nullptr),
       view_({.store = *store_,
              .shards = shards,
              .cache = cache,
@@ -39,7 +39,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
              .options = options_,
              .mount = mount_,
              .memory = chunks_,
-             .kept = kept_.get(),
+             .kept = kept_,
              .keep_thread = keep_thread_.get(),
              .pusher = pusher_,
              .disk = disk_,
@@ -50,7 +50,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
       orders_({.store = store_,
                .statistics = statistics_,
                .options = options_,
-               .kept = kept_.get(),
+               .kept = kept_,
                .mount = mount_,
                .view = view_}) {}
 
@@ -78,7 +78,7 @@ void Prefetcher::Stop() {
   events_.Close([this] { ending_ = true; });
   // The planning thread ends when nothing is under way, for which it needs the others.
   if (thread_.joinable()) thread_.join();
-  shards_.Settle();
+  shards_.Drain();
   pusher_.Stop();
   if (keep_thread_) keep_thread_->Stop();
   chunks_.SetFreeHook({});
@@ -159,22 +159,18 @@ void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
       files.size());
 }
 
-std::optional<RetainedCache::Pin> Prefetcher::Find(const ViewFile& file, uint64_t block) {
-  return kept_ ? kept_->Find(file, block) : std::nullopt;
-}
-
 // With no order known, what comes first is kept and nothing is put out for it: whatever fits is then there in every
 // epoch, where least recently used would throw away what is yet to come. Not where the page cache
 // has room for everything.
 void Prefetcher::OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) {
-  if (!kept_ || !keep_demand_.load(std::memory_order_relaxed)) return;
+  if (kept_ == nullptr || !keep_demand_.load(std::memory_order_relaxed)) return;
   KeepWithRoom(file, block, bytes);
 }
 
 // What was made has cost more than a read: where there is room, it is kept. But the reader's page cache has it now, so
 // in memory of our own only when that has lost it.
 void Prefetcher::OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) {
-  if (!kept_ || !(again || options_.keeps_read)) return;
+  if (kept_ == nullptr || !(again || options_.keeps_read)) return;
   for (uint64_t block = 0; block < file.block_count(); ++block) {
     KeepWithRoom(file, block, bytes.subspan(block * kBlockBytes, file.BlockBytes(block)));
   }
@@ -255,18 +251,18 @@ Status Prefetcher::AddOrder(Order order, Place place) {
 DropReport Prefetcher::Drop() {
   auto report = std::make_shared<std::promise<DropReport>>();
   const auto event = [this, report] {
-    uint64_t stocked_bytes = 0;
+    uint64_t push_window_bytes = 0;
     unplanned_.Forget();
     unplanned_.ForgetOthers();
     if (view_.prefetch() != nullptr) {
-      stocked_bytes = view_.prefetch()->Drop();
+      push_window_bytes = view_.prefetch()->Drop();
       orders_.ForgetReads();
     }
-    if (!kept_) return report->set_value({.retained_cache_bytes = 0, .stocked_bytes = stocked_bytes});
+    if (kept_ == nullptr) return report->set_value({.retained_cache_bytes = 0, .push_window_bytes = push_window_bytes});
     // After what is still to be put in, which the planner has forgotten too.
-    const auto clear = [this, report, stocked_bytes] {
+    const auto clear = [this, report, push_window_bytes] {
       const uint64_t bytes = kept_->retained_cache().Clear();
-      report->set_value({.retained_cache_bytes = bytes, .stocked_bytes = stocked_bytes});
+      report->set_value({.retained_cache_bytes = bytes, .push_window_bytes = push_window_bytes});
     };
     if (view_.prefetch() != nullptr) return view_.prefetch()->kept().Run(clear);
     keep_thread_->Add({.evict = {}, .file = {}, .blocks = {}, .work = clear, .done = {}});

@@ -18,7 +18,6 @@
 #include "cache/record_cache.h"
 #include "cache/retained_cache.h"
 #include "control/statistics.h"
-#include "prefetch/demand_hooks.h"
 #include "prefetch/disk_model.h"
 #include "prefetch/event_queue.h"
 #include "prefetch/followed_view.h"
@@ -30,6 +29,7 @@
 #include "prefetch/prefetch_status.h"
 #include "prefetch/prefetcher_options.h"
 #include "prefetch/push_queue.h"
+#include "prefetch/read_observer.h"
 #include "prefetch/unplanned_pages.h"
 #include "prefetch/view_file.h"
 #include "prefetch/view_prefetch.h"
@@ -50,13 +50,13 @@ namespace augur {
 // the planning thread is behind by `hints_max` hints, further hints are dropped and counted (Stat::kHintsDropped).
 // REQUIRES: what it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that
 // somebody waits for: BlockReader.
-class Prefetcher final : public PrefetchControl, public DemandHooks, public PredictedOrders {
+class Prefetcher final : public PrefetchControl, public ReadObserver, public PredictedOrders {
  public:
   // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
   static constexpr uint64_t OrderBytes(uint64_t files) { return ViewPrefetch::OrderBytes(files); }
 
-  // `retained cache` may be nullptr: nothing is kept.
-  Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache, RetainedCache* retained_cache,
+  // `kept` may be nullptr: there is no retained cache.
+  Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, RecordCache& cache, KeptBlocks* kept,
              Statistics& statistics, const PrefetcherOptions& options);
   // Stops.
   ~Prefetcher() override;
@@ -93,11 +93,10 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   bool FollowsGiven() const override { return orders_.given_files() > 0; }
   uint64_t PredictedFilesMax() const override;
 
-  // DemandHooks.
+  // ReadObserver.
   void OnOpen(const ViewFile& file, uint32_t reader) override;
   void OnRead(const ViewFile& file, uint32_t reader) override;
   void OnReadToEnd(const ViewFile& file) override;
-  std::optional<RetainedCache::Pin> Find(const ViewFile& file, uint64_t block) override;
   void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) override;
   void OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) override;
 
@@ -123,7 +122,7 @@ class Prefetcher final : public PrefetchControl, public DemandHooks, public Pred
   PrefetchMount mount_;
 
   // Own synchronization.
-  std::unique_ptr<KeptBlocks> kept_;
+  KeptBlocks* const kept_;  // nullptr: there is no retained cache
   BufferPool chunks_;
   EventQueue events_;
   PrefetchStatus status_;

@@ -7,11 +7,11 @@
 namespace augur {
 
 struct PrefetcherOptions {
-  uint64_t kept_bytes_max = 0;   // of the retained cache
-  uint64_t chunk_bytes = 0;      // memory for what is being read ahead, or read and on its way
-  uint64_t stock_bytes_max = 0;  // of the page cache; 0: nothing is pushed
-  uint64_t lent_bytes_max = 0;   // of those, what the retained cache may have for a time
-  uint64_t order_bytes_max = 0;  // memory for orders
+  uint64_t kept_bytes_max = 0;         // of the retained cache
+  uint64_t chunk_bytes = 0;            // memory for what is being read ahead, or read and on its way
+  uint64_t push_window_bytes_max = 0;  // of the page cache; 0: nothing is pushed
+  uint64_t lent_bytes_max = 0;         // of those, what the retained cache may have for a time
+  uint64_t order_bytes_max = 0;        // memory for orders
   // How much of the page cache there is now for files that were read and will be again; asked once a second while
   // something is followed. None where it is empty.
   std::function<uint64_t()> left_bytes_max;

@@ -17,7 +17,7 @@ Position ReadAdmission::StagingEnd() const {
 
 bool ReadAdmission::Takes(Slot slot, Position use) const {
   // Where nothing is pushed, a held file waits for the reader's own READ.
-  if (in_.limits.stock_bytes_max == 0 && use != kNever && use <= StagingEnd()) return true;
+  if (in_.limits.push_window_bytes_max == 0 && use != kNever && use <= StagingEnd()) return true;
   if (window_.Takes(use, in_.schedule.PlaceOf(slot).bytes)) return true;
   // Where reads are cheap, a file that is not needed soon can as well be read later: a way through the retained cache
   // would cost another copy. It is kept after it was pushed, for the next epoch.
@@ -61,11 +61,11 @@ Arrival ReadAdmission::Arrived(const ReadPlan::Item& item, bool ok) {
   }
   // It waits for its READ: also when its open was told before it came, and it was not read since.
   const bool opened = in_.reader.IsBeingRead(slot) && !pages.Contains(slot);
-  const bool for_read = opened || (in_.limits.stock_bytes_max == 0 && use != kNever);
+  const bool for_read = opened || (in_.limits.push_window_bytes_max == 0 && use != kNever);
   arrival.hold = !arrival.keep.keep && (to_push || sentinel || for_read);
   arrival.copy = arrival.hold && !to_push;
   if (arrival.hold) files_.staging().Hold(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
   return arrival;
 }
 

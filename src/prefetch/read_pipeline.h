@@ -12,8 +12,8 @@
 #include "prefetch/batch_read.h"
 #include "prefetch/event_queue.h"
 #include "prefetch/kept_files.h"
-#include "prefetch/page_stock.h"
 #include "prefetch/planner.h"
+#include "prefetch/pushed_pages.h"
 #include "prefetch/staged_files.h"
 #include "prefetch/view_files.h"
 #include "prefetch/view_source.h"
@@ -33,7 +33,7 @@ class ReadPipeline {
     EventQueue& events;
   };
   ReadPipeline(const Means& means, const ViewFiles& files, Planner& planner, StagedFiles& staged, KeptFiles& kept,
-               PageStock& pages)
+               PushedPages& pages)
       : means_(means), files_(files), planner_(planner), staged_(staged), kept_(kept), pages_(pages) {}
   ReadPipeline(const ReadPipeline&) = delete;
   ReadPipeline& operator=(const ReadPipeline&) = delete;
@@ -67,7 +67,7 @@ class ReadPipeline {
   Planner& planner_;
   StagedFiles& staged_;
   KeptFiles& kept_;
-  PageStock& pages_;
+  PushedPages& pages_;
   uint64_t batch_reads_ = 0;
   uint64_t makes_ = 0;
   bool refused_ = false;  // no memory for a read: until some is let go

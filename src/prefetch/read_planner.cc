@@ -103,7 +103,7 @@ ReadPlan ReadPlanner::MakePlan(std::vector<Slot> files, bool urgent) {
 
 void ReadPlanner::PutBack(const ReadPlan& read) {
   files_.staging().PutBack(read);
-  for (const ReadPlan::Item& item : read.items) files_.Settle(in_.schedule.SlotOf(item.file));
+  for (const ReadPlan::Item& item : read.items) files_.Reclassify(in_.schedule.SlotOf(item.file));
   in_.disk.Withdraw();
   cursor_.LookAgain();  // they are wanted still, and the cursor is past them
 }

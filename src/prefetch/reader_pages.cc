@@ -20,7 +20,7 @@ void ReaderPages::Count() {
     if (!files_.pages().pushed().Contains(slot)) continue;
     Leave(slot);
     // A file that is not left is dropped soon, and the retained cache need not give way for such a short time.
-    if (files_.pages().left().Contains(slot)) files_.Settle(slot);
+    if (files_.pages().left().Contains(slot)) files_.Reclassify(slot);
   }
 }
 
@@ -31,7 +31,7 @@ void ReaderPages::Saw(Slot slot, bool missed, Position here) {
   if (in_.schedule.epoch_count() == 0 && pages.pushed().Contains(slot) && !recent_.Contains(slot)) StillRead(slot);
   if (!missed) return;
   if (pages.IsPushing(slot)) return pages.BringIn(slot);
-  if (in_.limits.stock_bytes_max == 0 || pages.IsDropping(slot) || pages.pushed().Contains(slot)) return;
+  if (in_.limits.push_window_bytes_max == 0 || pages.IsDropping(slot) || pages.pushed().Contains(slot)) return;
   // A reader that is just there keeps the pages until Passed. A file that is read elsewhere, or again, is as good as
   // passed, and is not pushed any more.
   const Position next = in_.NextUnread(slot);
@@ -40,7 +40,7 @@ void ReaderPages::Saw(Slot slot, bool missed, Position here) {
     StillRead(slot);
     if (next == kNever) files_.Release(slot);
   }
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 void ReaderPages::TakeBrought(Slot slot) {
@@ -81,12 +81,12 @@ bool ReaderPages::HasRoomFor(uint64_t bytes) const {
 // Not where sentinels are needed: they are to be missed.
 void ReaderPages::Assume(Slot slot) {
   PageCacheFiles& pages = files_.pages();
-  if (in_.limits.stock_bytes_max == 0 || in_.limits.sentinel_every > 0 || pages.Contains(slot)) return;
+  if (in_.limits.push_window_bytes_max == 0 || in_.limits.sentinel_every > 0 || pages.Contains(slot)) return;
   const uint64_t bytes = in_.PagesOf(slot);
   if (bytes == 0 || !HasRoomFor(bytes)) return;
   pages.left().Add(slot, in_.NextUnread(slot), bytes);
   pages.Assume(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 // The file was left, and is not there.
@@ -105,7 +105,7 @@ void ReaderPages::AssumeNothing() {
   for (Slot slot = 0; slot < in_.schedule.slot_count(); ++slot) {
     if (!files_.pages().TakeAssumed(slot)) continue;
     files_.pages().left().Remove(slot);
-    files_.Settle(slot);
+    files_.Reclassify(slot);
   }
 }
 

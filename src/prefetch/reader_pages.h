@@ -29,7 +29,7 @@ class ReaderPages {
   void Saw(Slot slot, bool missed, Position here);
   // The push of a file has failed, but a READ has brought the file in meanwhile.
   void TakeBrought(Slot slot);
-  // The reader is done with a use of the file. Then Settle.
+  // The reader is done with a use of the file. Then Reclassify.
   void Leave(Slot slot);
   // The file was read before the planner knew it: it counts as left, until many of such files turn out to be gone.
   void Assume(Slot slot);

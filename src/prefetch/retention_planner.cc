@@ -11,11 +11,11 @@ uint64_t RetentionPlanner::bytes_max() const {
   const PlannerLimits& limits = in_.limits;
   const uint64_t pushed = files_.pages().window_bytes();
   if (window_.HoldsAll()) {
-    const uint64_t lent = pushed - std::min(pushed, limits.stock_bytes_max);
+    const uint64_t lent = pushed - std::min(pushed, limits.push_window_bytes_max);
     return limits.kept_bytes_max - std::min(limits.kept_bytes_max, lent);
   }
   if (!in_.mode.in_regions()) return limits.kept_bytes_max;
-  const uint64_t spare = limits.stock_bytes_max - std::min(limits.stock_bytes_max, pushed);
+  const uint64_t spare = limits.push_window_bytes_max - std::min(limits.push_window_bytes_max, pushed);
   return limits.kept_bytes_max + std::min(limits.lent_bytes_max, spare);
 }
 
@@ -56,7 +56,7 @@ KeepPlan RetentionPlanner::Plan(Slot slot, Position use) {
     plan.evict.push_back(in_.schedule.FileOf(last));
     kept.Remove(last);
     files_.deadlines().Shorten(last, last_key);
-    files_.Settle(last);
+    files_.Reclassify(last);
   }
   kept.Add(slot, files_.deadlines().Key(slot, use), bytes);
   plan.keep = true;
@@ -69,20 +69,20 @@ KeepPlan RetentionPlanner::PlanWithRoom(Slot slot) {
   const uint64_t bytes = in_.PagesOf(slot);
   if (kept.bytes() + bytes > in_.limits.kept_bytes_max) return {};
   kept.Add(slot, in_.NextUnread(slot), bytes);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
   return {.keep = true, .evict = {}};
 }
 
 void RetentionPlanner::Keeps(Slot slot) {
   if (files_.kept().Contains(slot)) return;
   files_.kept().Add(slot, kNever, in_.PagesOf(slot));
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 void RetentionPlanner::KeepsNot(Slot slot) {
   if (!files_.kept().Contains(slot)) return;
   files_.kept().Remove(slot);
-  files_.Settle(slot);
+  files_.Reclassify(slot);
 }
 
 std::vector<EntryNumber> RetentionPlanner::TakeAll() {

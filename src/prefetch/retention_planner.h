@@ -23,7 +23,7 @@ class RetentionPlanner {
   uint64_t bytes_max() const;
   // There is room for the file, or another one is needed later.
   bool Takes(Slot slot, Position use) const;
-  // Room for a file that is next used at `use`; files that are needed later have to go. Then Settle.
+  // Room for a file that is next used at `use`; files that are needed later have to go. Then Reclassify.
   KeepPlan Plan(Slot slot, Position use);
   // The same, but no other file has to go.
   KeepPlan PlanWithRoom(Slot slot);

@@ -23,7 +23,7 @@ PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
   limits.kept_bytes_max = share.own_bytes_max;
   // A chunk is larger than its records by the gaps in it and by what is aligned.
   limits.staging_bytes_max = options.chunk_bytes / 10 * 8;
-  limits.stock_bytes_max = pushes ? options.stock_bytes_max : 0;
+  limits.push_window_bytes_max = pushes ? options.push_window_bytes_max : 0;
   limits.lent_bytes_max = share.lent_bytes_max;
   // What is left is to be known, of each file.
   const bool all_known = options.order_bytes_max >= ViewPrefetch::OrderBytes(means.store.summary().file_count);
@@ -142,7 +142,7 @@ void ViewPrefetch::LookWhatIsSeen() {
   pages_.SetOpensSeen(opens);
   // What the reader is not known to be done with takes a part of the window: an eighth at most, where it is small.
   const bool pushes = means_.mount.sink != nullptr;
-  const uint64_t window_bytes = pushes ? options.stock_bytes_max : options.chunk_bytes;
+  const uint64_t window_bytes = pushes ? options.push_window_bytes_max : options.chunk_bytes;
   const auto part =
       static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / files_.MeanPages() / 8, kLagMin, kLagMax));
   ReaderPositionOptions progress;
@@ -188,13 +188,13 @@ void ViewPrefetch::LetGo(EntryNumber file) {
 }
 
 uint64_t ViewPrefetch::Drop() {
-  const uint64_t stocked_bytes = planner_->gauges().stock_bytes;
-  pages_.DropAsked(planner_->TakeStocked());
+  const uint64_t push_window_bytes = planner_->gauges().push_window_bytes;
+  pages_.DropAsked(planner_->TakePushed());
   // Nor is it filled again before somebody reads.
   planner_->EndFill();
   planned_.filling = false;
   for (const EntryNumber file : planner_->TakeKept()) staged_.LetGo(file);
-  return stocked_bytes;
+  return push_window_bytes;
 }
 
 }  // namespace augur

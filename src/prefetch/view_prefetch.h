@@ -15,12 +15,12 @@
 #include "prefetch/kept_files.h"
 #include "prefetch/mount_view.h"
 #include "prefetch/page_sink.h"
-#include "prefetch/page_stock.h"
 #include "prefetch/planned_files.h"
 #include "prefetch/planner.h"
 #include "prefetch/prefetch_status.h"
 #include "prefetch/prefetcher_options.h"
 #include "prefetch/push_queue.h"
+#include "prefetch/pushed_pages.h"
 #include "prefetch/read_pipeline.h"
 #include "prefetch/staged_files.h"
 #include "prefetch/unplanned_pages.h"
@@ -93,7 +93,7 @@ class ViewPrefetch {
   void LookAround();
   // Begins all that the planner wants now.
   void CarryOut();
-  // For 'augurctl drop': drops the stock and forgets what is kept. Returns the bytes of the stock.
+  // For 'augurctl drop': drops the push window and forgets what is kept. Returns the bytes of the push window.
   uint64_t Drop();
   void SettleDoubts(uint64_t now_us) { staged_.SettleDoubts(now_us); }
 
@@ -101,7 +101,7 @@ class ViewPrefetch {
   Planner& planner() { return *planner_; }
   const Planner& planner() const { return *planner_; }
   ReadPipeline& reads() { return reads_; }
-  PageStock& pages() { return pages_; }
+  PushedPages& pages() { return pages_; }
   KeptFiles& kept() { return kept_; }
 
  private:
@@ -119,7 +119,7 @@ class ViewPrefetch {
   const std::shared_ptr<Planner> planner_;
   StagedFiles staged_;
   KeptFiles kept_;
-  PageStock pages_;
+  PushedPages pages_;
   ReadPipeline reads_;
   std::optional<bool> opens_seen_;
   uint64_t room_asked_us_ = 0;  // when the page cache's room was looked at

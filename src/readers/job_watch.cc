@@ -138,7 +138,7 @@ JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
     pass.streams[id].sharp = process.known && pass.new_processes && id != 0;
   }
   // The job's first pass has the first set.
-  if (next_set_ == 0) Settle(pass, std::nullopt);
+  if (next_set_ == 0) AssignDataset(pass, std::nullopt);
   Follow& follow = follows_[id];
   follow.pass = pass.number;
   follow.unattributed = read.unattributed;
@@ -245,7 +245,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
     next->start_us = last.front().time_us;
   }
   next->unattributed = std::min(next->unattributed, follow.unattributed);
-  if (set && !next->settled) Settle(*next, set);
+  if (set && !next->settled) AssignDataset(*next, set);
   if (id != 0) next->scripts.emplace(read.process->Script().serial, read.time_us);
   next->streams[id].sharp = sharp;
   for (const FirstRead& first : reads) Append(*next, id, id == 0 ? nullptr : read.process, first);
@@ -313,7 +313,7 @@ void JobWatch::Judge(Pass& pass, EntryNumber file) {
   const uint32_t set = best != nullptr ? best->id : next_set_;
   const bool sure = best != nullptr && pass.hits[best->id] > 1;
   if (sure || pass.unsettled.size() >= kSetReads) {
-    Settle(pass, best != nullptr ? std::optional(set) : std::nullopt);
+    AssignDataset(pass, best != nullptr ? std::optional(set) : std::nullopt);
   } else if (set != pass.set || pass.unsettled.size() == 1) {
     const bool changed = pass.unsettled.size() > 1;
     pass.set = set;
@@ -322,7 +322,7 @@ void JobWatch::Judge(Pass& pass, EntryNumber file) {
   }
 }
 
-void JobWatch::Settle(Pass& pass, std::optional<uint32_t> id) {
+void JobWatch::AssignDataset(Pass& pass, std::optional<uint32_t> id) {
   const uint32_t old_set = pass.set;
   const uint32_t old_epoch = pass.epoch;
   Set* set = id ? FindSet(*id) : nullptr;

@@ -149,7 +149,7 @@ class JobWatch {
   bool RecentOfOther(EntryNumber file, StreamId id, const Pass& pass) const;
   void Remember(EntryNumber file, StreamId id);
   void Judge(Pass& pass, EntryNumber file);
-  void Settle(Pass& pass, std::optional<uint32_t> set);
+  void AssignDataset(Pass& pass, std::optional<uint32_t> set);
   EpochStart Describe(const Pass& pass) const;
 
   const JobId id_;

@@ -19,7 +19,7 @@ class LocalShards final : public ShardSource {
   LocalShards(std::shared_ptr<const Store> store, ReadEngine& engine) : engine_(engine), opener_(std::move(store)) {}
 
   void Read(ShardRead read) override;
-  void Settle() override { opener_.Settle(); }
+  void Drain() override { opener_.Drain(); }
 
  private:
   void Submit(ShardRead read, std::shared_ptr<const ShardFile> file);

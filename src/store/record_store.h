@@ -37,7 +37,7 @@ class RecordStore {
 
   // The same for a record that was appended to the open shard from `offset` on, as `size` bytes; its blocks are in the
   // BlockSpool from `first_block` on. A duplicate is taken back from both.
-  Result<RecordPlace> Settle(uint64_t offset, uint64_t size, uint64_t first_block, const Hash128& hash);
+  Result<RecordPlace> FinishRecord(uint64_t offset, uint64_t size, uint64_t first_block, const Hash128& hash);
 
   // Makes the record of a spooled entry findable. True: a record in the same place was already.
   Result<bool> Remember(uint64_t entry_number);

@@ -9,7 +9,7 @@
 
 namespace augur {
 
-void ShardOpener::Settle() {
+void ShardOpener::Drain() {
   std::optional<std::thread> thread;
   {
     const MutexLock lock(mu_);

@@ -19,7 +19,7 @@ class ShardOpener {
   using Done = std::function<void(Result<std::shared_ptr<const ShardFile>>)>;
 
   explicit ShardOpener(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
-  ~ShardOpener() { Settle(); }
+  ~ShardOpener() { Drain(); }
   ShardOpener(const ShardOpener&) = delete;
   ShardOpener& operator=(const ShardOpener&) = delete;
 
@@ -28,7 +28,7 @@ class ShardOpener {
   void Open(uint32_t shard, Done done) AUGUR_EXCLUDES(mu_);
 
   // Waits until every `done` was called, and ends the thread: who asks later opens by himself.
-  void Settle() AUGUR_EXCLUDES(mu_);
+  void Drain() AUGUR_EXCLUDES(mu_);
 
  private:
   struct Asked {

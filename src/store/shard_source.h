@@ -44,7 +44,7 @@ class ShardSource {
   // REQUIRES: the shard exists in the store, and the range lies within it, as the index says.
   virtual void Read(ShardRead read) = 0;
   // After the last Read: waits until each has reached the disk or server, or has ended.
-  virtual void Settle() = 0;
+  virtual void Drain() = 0;
 };
 
 }  // namespace augur

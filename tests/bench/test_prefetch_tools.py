@@ -99,7 +99,7 @@ def test_each_measurement_runs(tmp_path, what):
     tables = json.loads(call(sys.executable, BENCH / "prefetch.py", what, "--tree", tmp_path / "tree", "--threads", "1", "--rounds", 1,
                              "--disk-seconds", 0.2, "--throttles", "2000x200", "--throttle-files", 120, "--json", "--no-touch",
                              "--work", work))["tables"]
-    assert any(name.startswith(("augurfs", "stock=on, daemon")) for table in tables for name in table["rounds"]), tables
+    assert any(name.startswith(("augurfs", "push=on, daemon")) for table in tables for name in table["rounds"]), tables
     for table in tables:
         # A helper that was never asked has used no processor.
         assert all(len(values) == 1 and (values[0] > 0 or "helper" in name) for name, values in table["rounds"].items()), table

@@ -49,7 +49,7 @@ def level_of(point):
 
 def test_a_hostile_store_does_not_poison_a_decoded_cache(room, mounts, point, augurpack, ctl):
     """What it has put into the folder is found by itself alone."""
-    options = ["cache=none", "stock=off", f"decoded-cache={room / 'decoded'}"]
+    options = ["cache=none", "push=off", f"decoded-cache={room / 'decoded'}"]
     hostile = store_of(augurpack, room / "hostile", HOSTILE)
     honest = store_of(augurpack, room / "honest", HONEST)
     for store, level, kept in ((hostile, BLACK, 1), (honest, WHITE, 2), (hostile, BLACK, 2), (honest, WHITE, 2)):
@@ -67,7 +67,7 @@ def test_a_hostile_store_does_not_poison_a_decoded_cache(room, mounts, point, au
 @pytest.mark.parametrize("shared", ["decoded-cache", "cache=shm"])
 def test_a_store_that_claims_the_digest_of_anothers_record_decodes_nothing_for_it(room, mounts, point, augurpack, shared_memory, shared):
     """Its index has the SHA-256 of the honest record beside the XXH3-128 of bytes of its own: where stores share what was made, an error."""
-    options = ["memory=256M", shared] if shared == "cache=shm" else ["cache=none", "stock=off", f"decoded-cache={room / 'decoded'}"]
+    options = ["memory=256M", shared] if shared == "cache=shm" else ["cache=none", "push=off", f"decoded-cache={room / 'decoded'}"]
     hostile = store_of(augurpack, room / "hostile", picture(BLACK))
     honest = store_of(augurpack, room / "honest", HONEST)
     index = patch.Index(hostile)

@@ -159,15 +159,15 @@ def test_drop(room, mounts, point, data, ahead):
     ahead.hint(order)
     ahead.follow(data, order[:200])
     dropped = ahead.drop()
-    assert dropped["stocked_bytes"] > 0 or dropped["retained_cache_bytes"] > 0
+    assert dropped["push_window_bytes"] > 0 or dropped["retained_cache_bytes"] > 0
     for path in order[200:]:
         data.check(point, path)
     ahead.wait_for_the_end(data)
 
 
-def test_stock_off(room, mounts, point, data, ahead):
+def test_push_off(room, mounts, point, data, ahead):
     """Every read is a request, and memory answers it."""
-    mounts.mount(data.store, point, SMALL, "stock=off")
+    mounts.mount(data.store, point, SMALL, "push=off")
     ahead.scan()
     order = data.shuffled(8)
     ahead.hint(order)
@@ -192,7 +192,7 @@ def test_listing_order_is_recognised(room, mounts, point, augurpack, ctl):
     wait_until(lambda: ahead.counters()["pushes"] > 100, "the pass is recognised")
     for begin in range(100, len(data.paths), 8):
         rest = sum(data.sizes[path] for path in data.paths[begin:])
-        wait_until(lambda: ahead.gauges()["stocked_bytes"] >= min(1_000_000, rest // 2), "files are there")
+        wait_until(lambda: ahead.gauges()["push_window_bytes"] >= min(1_000_000, rest // 2), "files are there")
         for path in data.paths[begin:begin + 8]:
             data.check(point, path)
     assert ahead.counters()["reads"] <= 0.6 * len(data.paths)

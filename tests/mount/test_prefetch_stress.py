@@ -22,7 +22,7 @@ pytestmark = needs_root
 ROUND_S = 6
 WRONG_BYTES, FAILED = 10, 11  # what a reader ends with
 # In the end, when what is kept has been dropped. (buffer_bytes is what the record cache has; inodes go when the kernel likes.)
-ZERO_GAUGES = ("reads_in_flight", "pushes_waiting", "orders_queued", "stocked_bytes", "ahead_bytes", "rendered_held_bytes",
+ZERO_GAUGES = ("reads_in_flight", "pushes_waiting", "orders_queued", "push_window_bytes", "ahead_bytes", "rendered_held_bytes",
                "retained_cache_bytes", "retained_cache_blocks")
 
 
@@ -124,7 +124,7 @@ def test_stress(room, mounts, point, augurpack, augurctl, shared_memory):
     data = DataSet(augurpack, folder, 700, 100_000, seed)
     ahead = Prediction(augurctl, point)
     for number, (options, kill) in enumerate([(["memory=40M"], False), (["memory=64M", "cache=shm"], True),
-                                              (["memory=64M", "cache=shm"], False), (["memory=48M", "cache=none", "stock=off"], False)]):
+                                              (["memory=64M", "cache=shm"], False), (["memory=48M", "cache=none", "push=off"], False)]):
         pid = mounts.mount(data.store, point, *options)
         order = data.shuffled(number)
         hinted = []

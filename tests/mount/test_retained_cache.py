@@ -46,7 +46,7 @@ def test_warm_restart(room, mounts, point, data, ahead, shared_memory, end):
 @pytest.mark.parametrize("cache", ["ram", "shm"])
 def test_what_nobody_predicts_gives_way(room, mounts, point, data, ahead, shared_memory, cache):
     """The retained cache is full of files that are in no order, read by this run or by the one before: what is hinted has their place."""
-    options = ["memory=96M", f"cache={cache}", "cache-size=8M", "stock=off", *(["cache-outlives"] if cache == "shm" else [])]
+    options = ["memory=96M", f"cache={cache}", "cache-size=8M", "push=off", *(["cache-outlives"] if cache == "shm" else [])]
     pid = mounts.mount(data.store, point, *options)
     paths = data.shuffled(19)
     for path in paths[:400]:  # 12 MB

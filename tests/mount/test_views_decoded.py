@@ -14,7 +14,7 @@ from view_data import LARGE_SPEC, SMALL, SPEC, ViewData, ViewPrediction, place_o
 
 pytestmark = needs_root
 
-WITHOUT = [SMALL, "cache=none", "stock=off"]  # so that all that is found again is in the decoded cache
+WITHOUT = [SMALL, "cache=none", "push=off"]  # so that all that is found again is in the decoded cache
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_large_image_is_kept_too(room, mounts, point, augurpack, ctl):
     store = pack(augurpack, room / "tree", room / "large.augur")
     ahead = ViewPrediction(ctl, point, place_of("npy"))
     for run in range(2):
-        pid = mounts.mount(store, point, "memory=2G", "cache=none", "stock=off", f"decoded-cache={room / 'decoded'}")
+        pid = mounts.mount(store, point, "memory=2G", "cache=none", "push=off", f"decoded-cache={room / 'decoded'}")
         assert numpy.array_equal(numpy.load(point / place_of("npy") / "large.npy"), pixels)
         wait_until(lambda: ahead.gauges()["decoded_cache_files"] == 1, "it is on the disk")
         assert ahead.counters()["images_decoded"] == (1 if run == 0 else 0)

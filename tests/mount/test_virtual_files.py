@@ -40,7 +40,7 @@ def test_found_by_name_and_not_listed(room, mounts, point, small_store):
         (point / "folder" / ".augur").stat()
 
 
-@pytest.mark.parametrize("options", [("stock=off",), ("stock=off", "observe=open")], ids=["open-unseen", "open-seen"])
+@pytest.mark.parametrize("options", [("push=off",), ("push=off", "observe=open")], ids=["open-unseen", "open-seen"])
 def test_each_open_is_fresh(room, mounts, point, small_store, options):
     """V2: the counter is the right one each time, by whatever program it is read."""
     mounts.mount(small_store, point, *options)
@@ -57,7 +57,7 @@ def test_each_open_is_fresh(room, mounts, point, small_store, options):
 
 def test_an_open_file_is_one_snapshot(room, mounts, point, small_store):
     """V2: size and bytes of a descriptor belong together and stay, read in any pieces, also while others look."""
-    mounts.mount(small_store, point, "stock=off")  # what is pushed would be read without a request
+    mounts.mount(small_store, point, "push=off")  # what is pushed would be read without a request
     fd = os.open(point / ".augur" / "stats.json", os.O_RDONLY)
     try:
         size = os.fstat(fd).st_size

@@ -22,13 +22,13 @@ Status RunDrop(const DropOptions& options) {
   const Result<ControlAnswer> answer = AskDaemon(socket, {{"command", "drop"}}, nullptr);
   if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
   const uint64_t retained_cache = Number(answer->header, "retained_cache_bytes");
-  const uint64_t stocked = Number(answer->header, "stocked_bytes");
+  const uint64_t pushed = Number(answer->header, "push_window_bytes");
   if (options.json) {
-    const nlohmann::ordered_json json = {{"retained_cache_bytes", retained_cache}, {"stocked_bytes", stocked}};
+    const nlohmann::ordered_json json = {{"retained_cache_bytes", retained_cache}, {"push_window_bytes", pushed}};
     return WriteOut(json.dump(2) + "\n");
   }
-  return WriteOut("dropped " + FormatSize(retained_cache) + " of the retained cache and " + FormatSize(stocked) +
-                  " that were stocked ahead\n");
+  return WriteOut("dropped " + FormatSize(retained_cache) + " of the retained cache and " + FormatSize(pushed) +
+                  " that were pushed ahead\n");
 }
 
 }  // namespace augur

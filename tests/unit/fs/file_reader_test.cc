@@ -41,7 +41,7 @@ class FileReaderTest : public StoreFixture {
 
   std::unique_ptr<FileReader> MakeReader(RecordCache& cache) {
     Open();
-    return std::make_unique<FileReader>(store_, *shards_, cache, statistics_, nullptr, ViewOptions{});
+    return std::make_unique<FileReader>(store_, *shards_, cache, statistics_, nullptr, nullptr, ViewOptions{});
   }
 
   // The segments of a part of that file.
@@ -90,7 +90,7 @@ TEST_F(FileReaderTest, JoinsBytesOfRecordsAndOfMemoryInOrder) {
     ASSERT_TRUE(read.ok()) << read.status().text();
     ASSERT_TRUE(*read == whole_.substr(offset, bytes)) << offset << "+" << bytes;
   }
-  shards_->Settle();
+  shards_->Drain();
   engine_.reset();
 }
 
@@ -110,7 +110,7 @@ TEST_F(FileReaderTest, ReadsOfManyBlocksEndInASmallPool) {
       ++ended;
     });
   }
-  shards_->Settle();
+  shards_->Drain();
   engine_.reset();
   EXPECT_EQ(ended, kReads);
   EXPECT_EQ(right, kReads);
@@ -126,7 +126,7 @@ TEST_F(FileReaderTest, AReadThatNeedsMoreBlocksThanThereAreIsRefused) {
   const Status status = failed.get_future().get();
   EXPECT_EQ(status.code(), Code::kNoSpace);
   EXPECT_NE(status.text().find("memory="), std::string::npos) << status.text();
-  shards_->Settle();
+  shards_->Drain();
   engine_.reset();
 }
 

@@ -91,7 +91,7 @@ TEST_F(ReadTest, ManyReadersShareOneDiskRead) {
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(statistics_.Get(Stat::kDiskReads), 1u);
-  shards_->Settle();
+  shards_->Drain();
   engine_.reset();  // its thread may still hold what it has delivered
   EXPECT_EQ(cache_.busy_blocks(), 0u);
 }
@@ -177,7 +177,7 @@ TEST_P(EngineTest, ReadsWithinTheBudget) {
       ++ended;
     });
   }
-  shards_->Settle();
+  shards_->Drain();
   engine_.reset();
   EXPECT_EQ(ended, kReads);
   EXPECT_EQ(right, kReads);
@@ -217,7 +217,7 @@ TEST_P(EngineTest, SplitReadsMakeProgressInASmallPool) {
       if (text == bytes.substr(i + kBlockBytes - 500, 1000)) ++right;
     });
   }
-  shards.Settle();
+  shards.Drain();
   engine->reset();
   EXPECT_EQ(ended, kFiles);
   EXPECT_EQ(right, kFiles);

@@ -64,7 +64,7 @@ TEST_F(ShardOpenerTest, AMissingShardIsToldByName) {
   EXPECT_NE(outcome.shard.status().text().find((*shard)->path), std::string::npos) << outcome.shard.status().text();
 }
 
-TEST_F(ShardOpenerTest, SettleWaitsForAllThatWasAsked) {
+TEST_F(ShardOpenerTest, DrainWaitsForAllThatWasAsked) {
   constexpr int kTimes = 200;
   ShardOpener opener(store_);
   std::atomic<int> done = 0;
@@ -75,7 +75,7 @@ TEST_F(ShardOpenerTest, SettleWaitsForAllThatWasAsked) {
       ++done;
     });
   }
-  opener.Settle();
+  opener.Drain();
   EXPECT_EQ(done, kTimes);
 }
 

@@ -80,7 +80,7 @@ class StoreFixture : public ::testing::Test {
   }
 
   void TearDown() override {
-    if (shards_) shards_->Settle();
+    if (shards_) shards_->Drain();
     engine_.reset();  // waits for every read
     fs_.reset();
   }

@@ -61,7 +61,7 @@ class ViewsMemoryTest : public AheadFixture {
     OpenWithViews();
     const ViewFile file = Shown(path);
     const uint64_t bytes = RenderedFiles::BytesToMake(*fs_->Views().front(), file.entry) * quarters / 4;
-    shards_->Settle();
+    shards_->Drain();
     engine_.reset();
     fs_.reset();
     return bytes * 16 / 15 + 16;

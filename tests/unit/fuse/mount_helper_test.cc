@@ -301,7 +301,7 @@ TEST_F(HelperTest, WatchLimitIsSaidWithItsCure) {
   EXPECT_NE(text.find("sysctl"), std::string::npos) << text;
 }
 
-// An ordinary user's mount: made by fusermount3, helper and stocker as for root. In a mount namespace of its own, where
+// An ordinary user's mount: made by fusermount3, helper and pusher as for root. In a mount namespace of its own, where
 // /dev/fuse is open to all. (In a chroot "/" need not be a mount, so only /dev is made private.)
 TEST_F(HelperTest, WorksForAnOrdinaryUser) {
   if (RunProgram({"fusermount3", "--version"}) != 0) GTEST_SKIP() << "needs fusermount3";

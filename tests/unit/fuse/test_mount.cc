@@ -73,7 +73,7 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   if (!Eventually([this] { return session->state() != SessionState::kStarting; })) {
     return {Code::kIo, "the kernel does not start the mount"};
   }
-  stocker = std::make_unique<PageCachePusher>(session->notifications());
+  pusher = std::make_unique<PageCachePusher>(session->notifications());
   if (seen_as.empty()) seen_as = path;
   return helper->AttachTo(seen_as, mounted.device_number, std::move(mounted.clone),
                           [this](uint32_t /*view*/, std::span<const EntryNumber> files) {
@@ -114,7 +114,7 @@ PushOutcome TestMount::Push(EntryNumber file, size_t piece_bytes) {
       pieces.push_back(rest.first(std::min(rest.size(), piece_bytes)));
       rest = rest.subspan(pieces.back().size());
     }
-    const PushOutcome outcome = stocker->Push(file, block * kBlockBytes, pieces);
+    const PushOutcome outcome = pusher->Push(file, block * kBlockBytes, pieces);
     if (outcome != PushOutcome::kPushed) return outcome;
   }
   return PushOutcome::kPushed;

@@ -45,7 +45,7 @@ class HoldingEngine final : public ReadEngine {
   std::vector<ReadRequest> held_ AUGUR_GUARDED_BY(mu_);
 };
 
-// A mount as the daemon makes it, with helper and stocker, in this process. It may be in use by other processes; this
+// A mount as the daemon makes it, with helper and pusher, in this process. It may be in use by other processes; this
 // one must not look into it, unless it can be sure of an answer. Taken away by the destructor.
 class TestMount {
  public:
@@ -81,7 +81,7 @@ class TestMount {
   std::unique_ptr<MountPoint> mount_point;
   std::unique_ptr<Broker> broker;
   std::unique_ptr<Session> session;
-  std::unique_ptr<PageCachePusher> stocker;
+  std::unique_ptr<PageCachePusher> pusher;
 
  private:
   static constexpr uint64_t kMemoryBytes = 64 << 20;

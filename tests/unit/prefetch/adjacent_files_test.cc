@@ -23,7 +23,7 @@ class AdjacentFilesTest : public testing::Test {
   PlannerParts parts_{100,
                       {.kept_bytes_max = 200 * kFile,
                        .staging_bytes_max = 100 * kMiB,
-                       .stock_bytes_max = 400 * kFile,
+                       .push_window_bytes_max = 400 * kFile,
                        .sentinel_every = 0}};
   ReaderPages reader_pages_{parts_.in, parts_.states};
   PageCacheWindow window_{parts_.in, parts_.states, reader_pages_};

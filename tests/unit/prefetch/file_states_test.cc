@@ -12,7 +12,7 @@ class FileStatesTest : public testing::Test {
  protected:
   bool IsReady(Slot slot) const { return parts_.states.ready().Contains(slot); }
 
-  PlannerParts parts_{10, {.kept_bytes_max = 1 << 20, .staging_bytes_max = 8 << 20, .stock_bytes_max = 1 << 20}};
+  PlannerParts parts_{10, {.kept_bytes_max = 1 << 20, .staging_bytes_max = 8 << 20, .push_window_bytes_max = 1 << 20}};
   FileStates& states_ = parts_.states;
 };
 
@@ -24,10 +24,10 @@ TEST_F(FileStatesTest, FindsTheFirstFileThatIsNowhere) {
   parts_.Keep(3);
   EXPECT_EQ(states_.NextMissing(), 4U);
   states_.pages().pushed().Remove(2);
-  states_.Settle(2);
+  states_.Reclassify(2);
   EXPECT_EQ(states_.NextMissing(), 2U) << "a file that is lost is looked for again";
   states_.staging().Arrive(PlannerParts::Read(1).items[0], false);
-  states_.Settle(1);
+  states_.Reclassify(1);
   EXPECT_EQ(states_.NextMissing(), 2U) << "a bad file is not";
 }
 
@@ -36,14 +36,14 @@ TEST_F(FileStatesTest, AFileCanBePushedWhenItsBytesAreThereAndThePageCacheHasNon
   parts_.Hold(5);
   EXPECT_TRUE(IsReady(5));
   states_.pages().BeginPush(5);
-  states_.Settle(5);
+  states_.Reclassify(5);
   EXPECT_FALSE(IsReady(5));
   states_.pages().EndPush(5);
   ASSERT_TRUE(states_.pages().Refuse(5, PushOutcome::kUnknown, false));
-  states_.Settle(5);
+  states_.Reclassify(5);
   EXPECT_FALSE(IsReady(5)) << "before the stat";
   states_.pages().Statted(5);
-  states_.Settle(5);
+  states_.Reclassify(5);
   EXPECT_TRUE(IsReady(5));
   parts_.Push(5);
   EXPECT_FALSE(IsReady(5));

@@ -17,7 +17,7 @@ class PageCacheFilesTest : public testing::Test {
     return pages_.Refuse(0, outcome, once);
   }
 
-  PlannerParts parts_{10, {.staging_bytes_max = 8 << 20, .stock_bytes_max = 1 << 20}};
+  PlannerParts parts_{10, {.staging_bytes_max = 8 << 20, .push_window_bytes_max = 1 << 20}};
   PageCacheFiles& pages_ = parts_.states.pages();
 };
 

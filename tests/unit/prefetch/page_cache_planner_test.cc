@@ -25,7 +25,7 @@ class PageCachePlannerTest : public testing::Test {
   PlannerParts parts_{2000,
                       {.kept_bytes_max = 100 * kFile,
                        .staging_bytes_max = 1000 * kFile,
-                       .stock_bytes_max = kWindowFiles * kFile,
+                       .push_window_bytes_max = kWindowFiles * kFile,
                        .sentinel_every = 64}};
   ReaderPages reader_pages_{parts_.in, parts_.states};
   PageCacheWindow window_{parts_.in, parts_.states, reader_pages_};

@@ -38,7 +38,7 @@ ReadPlan LookOn(Planner* planner) {
 TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   PlannerLimits limits;
   limits.staging_bytes_max = 4 << 20;
-  limits.stock_bytes_max = 1 << 20;
+  limits.push_window_bytes_max = 1 << 20;
   limits.sentinel_every = 0;
   DiskModel disk;
   Planner planner(Place, disk, limits, WithLag());
@@ -58,7 +58,7 @@ TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
     }
   }
   // The others do go: no more is there than may be, but for those.
-  EXPECT_LE(planner.gauges().stock_bytes, limits.stock_bytes_max + (kLag + 1) * kFileBytes);
+  EXPECT_LE(planner.gauges().push_window_bytes, limits.push_window_bytes_max + (kLag + 1) * kFileBytes);
 }
 
 // Of many files one is missing in the retained cache: it is looked for in pieces, to the end, and then no more.

@@ -21,7 +21,7 @@ World WorldThatFits(double share) {
   const double bytes = 1.1e9 * share;
   world.limits = {.kept_bytes_max = static_cast<uint64_t>(bytes * 5 / 6),
                   .staging_bytes_max = 48 * kMiB,
-                  .stock_bytes_max = static_cast<uint64_t>(bytes / 6),
+                  .push_window_bytes_max = static_cast<uint64_t>(bytes / 6),
                   .sentinel_every = 0};
   return world;
 }
@@ -66,7 +66,7 @@ TEST(PlannerGoalsTest, DearReadsAreJoined) {
 TEST(PlannerGoalsTest, WhereReadsAreDearTooWhatIsReadNextHasThePlaceOfWhatIsReadLater) {
   World world = WorldThatFits(1.5);
   world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300};
-  world.limits.stock_bytes_max = 16 * kMiB;  // some 150 files
+  world.limits.push_window_bytes_max = 16 * kMiB;  // some 150 files
   world.reader_us = 1000;
   world.stat_us = 1e6;
   std::set<EntryNumber> unknown;
@@ -87,7 +87,8 @@ TEST(PlannerGoalsTest, WhereReadsAreDearTooWhatIsReadNextHasThePlaceOfWhatIsRead
 }
 
 // The limits of a control group, on a machine whose processors are busy with other things, and the memory that the
-// program has for files of a memory= of half of the data, two thirds of the stock being lent to the retained cache.
+// program has for files of a memory= of half of the data, two thirds of the push window being lent to the retained
+// cache.
 World WorldInAGroup(uint64_t seed, double reads_per_second, double bytes_per_second) {
   World world = WorldThatFits(0.38);
   world.seed = seed;
@@ -96,7 +97,7 @@ World WorldInAGroup(uint64_t seed, double reads_per_second, double bytes_per_sec
                 .latency_us = 300,
                 .slice_us = 100'000};
   world.processor_taken = 0.9;
-  world.limits.lent_bytes_max = world.limits.stock_bytes_max / 3 * 2;
+  world.limits.lent_bytes_max = world.limits.push_window_bytes_max / 3 * 2;
   return world;
 }
 
@@ -114,7 +115,7 @@ TEST(PlannerGoalsTest, DearReadsAreJoinedWhereLimitsAreEnforcedInSlices) {
     later_sum += later;
     EXPECT_TRUE(simulation.planner().gauges().sweeping);
     EXPECT_LE(simulation.kept_bytes() + simulation.page_cache_bytes(),
-              world.limits.kept_bytes_max + world.limits.stock_bytes_max + kMiB);
+              world.limits.kept_bytes_max + world.limits.push_window_bytes_max + kMiB);
   }
   EXPECT_GE(later_sum / kSeeds, 0.93 * 150e6);
 }

@@ -18,7 +18,7 @@ World WorldWithRoom(uint64_t left_bytes_max) {
   world.file_count = 3000;
   world.limits = {.kept_bytes_max = 40 * kMiB,
                   .staging_bytes_max = 16 * kMiB,
-                  .stock_bytes_max = 32 * kMiB,
+                  .push_window_bytes_max = 32 * kMiB,
                   .left_bytes_max = left_bytes_max,
                   .sentinel_every = 0};
   world.reader_us = 500;
@@ -62,7 +62,7 @@ TEST(PlannerLeft, AsMuchStaysAsThereIsRoomFor) {
   simulation.planner().SetLeftMax(0);
   simulation.Settle();
   EXPECT_EQ(simulation.planner().gauges().left_bytes, 0U);
-  EXPECT_LE(simulation.page_cache_bytes(), world.limits.stock_bytes_max);
+  EXPECT_LE(simulation.page_cache_bytes(), world.limits.push_window_bytes_max);
   EXPECT_GE(ReadEpoch(&simulation, 3).from_page_cache, result.files * 98 / 100);
   ExpectNoViolation(&simulation);
 }
@@ -90,7 +90,7 @@ TEST(PlannerLeft, WhereTheKernelTakesItBackItIsPutThereInTime) {
 TEST(PlannerLeft, SentinelsOfTheNextEpochAreNotLeft) {
   World world = WorldWithRoom(kAll);
   world.limits.sentinel_every = 64;
-  world.limits.stock_bytes_max = 16 * kMiB;
+  world.limits.push_window_bytes_max = 16 * kMiB;
   world.opens_seen = false;
   world.progress.support = 1;
   world.progress.unseen_max = 128;

@@ -19,7 +19,7 @@ World WorldThatHoldsAll() {
   world.file_count = 3000;
   world.limits = {.kept_bytes_max = 400 * kMiB,
                   .staging_bytes_max = 16 * kMiB,
-                  .stock_bytes_max = 32 * kMiB,
+                  .push_window_bytes_max = 32 * kMiB,
                   .left_bytes_max = 1024 * kMiB,
                   .data_bytes = 400 * kMiB,
                   .sentinel_every = 0};

@@ -30,15 +30,15 @@ class PlannerParts {
   }
   void Hold(Slot slot) {
     states.staging().Hold(slot);
-    states.Settle(slot);
+    states.Reclassify(slot);
   }
   void Push(Slot slot) {
     states.pages().pushed().Add(slot, in.NextUnread(slot), in.PagesOf(slot));
-    states.Settle(slot);
+    states.Reclassify(slot);
   }
   void Keep(Slot slot) {
     states.kept().Add(slot, in.NextUnread(slot), in.PagesOf(slot));
-    states.Settle(slot);
+    states.Reclassify(slot);
   }
 
   DiskModel disk;

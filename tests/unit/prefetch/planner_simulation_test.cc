@@ -15,13 +15,15 @@ namespace {
 constexpr uint64_t kMiB = 1 << 20;
 
 // Small enough that hundreds of epochs take a second: 1,000 files of 110 KB, a third of which fits. Files are dropped
-// 64 behind the reader, that is 7 MB of the stock.
+// 64 behind the reader, that is 7 MB of the push window.
 World SmallWorld(uint64_t seed) {
   World world;
   world.file_count = 1000;
   world.seed = seed;
-  world.limits = {
-      .kept_bytes_max = 12 * kMiB, .staging_bytes_max = 16 * kMiB, .stock_bytes_max = 24 * kMiB, .sentinel_every = 0};
+  world.limits = {.kept_bytes_max = 12 * kMiB,
+                  .staging_bytes_max = 16 * kMiB,
+                  .push_window_bytes_max = 24 * kMiB,
+                  .sentinel_every = 0};
   return world;
 }
 
@@ -43,7 +45,7 @@ TEST(PlannerSimulationTest, HoldsItsLimitsInAnyWorld) {
                   .latency_us = static_cast<double>(any(2000))};
     world.limits.kept_bytes_max = any(3) == 0 ? 0 : any(60 * kMiB);
     world.limits.staging_bytes_max = 8 * kMiB + any(40 * kMiB);
-    world.limits.stock_bytes_max = any(4) == 0 ? 0 : 2 * kMiB + any(40 * kMiB);
+    world.limits.push_window_bytes_max = any(4) == 0 ? 0 : 2 * kMiB + any(40 * kMiB);
     world.limits.sentinel_every = any(2) == 0 ? 0 : 64;
     world.limits.reads_max = static_cast<uint32_t>(1 + any(64));
     world.opens_seen = world.limits.sentinel_every == 0;
@@ -302,7 +304,8 @@ TEST(PlannerSimulationTest, SentinelsAreNotPushedAndTellWhereTheReaderIs) {
   world.progress.support = 1;
   world.progress.unseen_max = 128;
   world.file_count = 6400;
-  world.limits.stock_bytes_max = 64 * kMiB;  // the front moves 64 files at a time, and files are dropped 128 behind it
+  world.limits.push_window_bytes_max =
+      64 * kMiB;  // the front moves 64 files at a time, and files are dropped 128 behind it
   Simulation simulation(world);
   for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
   for (uint64_t epoch = 0; epoch < 2; ++epoch) {
@@ -314,9 +317,9 @@ TEST(PlannerSimulationTest, SentinelsAreNotPushedAndTellWhereTheReaderIs) {
   ExpectNoViolation(&simulation);
 }
 
-TEST(PlannerSimulationTest, WithoutStockReadersGetTheirFilesFromMemory) {
+TEST(PlannerSimulationTest, WithoutPushesReadersGetTheirFilesFromMemory) {
   World world = SmallWorld(1);
-  world.limits.stock_bytes_max = 0;
+  world.limits.push_window_bytes_max = 0;
   world.reader_us = 300;
   Simulation simulation(world);
   simulation.planner().Append(simulation.Shuffled(1));
@@ -324,7 +327,7 @@ TEST(PlannerSimulationTest, WithoutStockReadersGetTheirFilesFromMemory) {
   const EpochResult result = simulation.Read(order);
   EXPECT_GE(result.from_memory, 950U);
   EXPECT_EQ(result.from_page_cache, 0U);
-  EXPECT_EQ(simulation.planner().gauges().stock_bytes, 0U);
+  EXPECT_EQ(simulation.planner().gauges().push_window_bytes, 0U);
   ExpectNoViolation(&simulation);
 }
 

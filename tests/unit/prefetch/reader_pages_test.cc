@@ -15,7 +15,7 @@ class ReaderPagesTest : public testing::Test {
  protected:
   PlannerParts parts_{1000,
                       {.staging_bytes_max = 100 * kFile,
-                       .stock_bytes_max = 100 * kFile,
+                       .push_window_bytes_max = 100 * kFile,
                        .left_bytes_max = 20 * kFile,
                        .sentinel_every = 0}};
   PageCacheFiles& pages_ = parts_.states.pages();

@@ -68,7 +68,7 @@ TEST_F(RetentionPlannerTest, TakesAllOnce) {
 TEST(RetentionPlannerPagesTest, WhatThePageCacheHoldsIsNotKept) {
   PlannerParts parts(100, {.kept_bytes_max = 25 * kFile,
                            .staging_bytes_max = 64 * kFile,
-                           .stock_bytes_max = 10 * kFile,
+                           .push_window_bytes_max = 10 * kFile,
                            .left_bytes_max = 200 * kFile,
                            .data_bytes = 100 * kFile,
                            .sentinel_every = 0});

@@ -179,10 +179,10 @@ void Simulation::PumpReads() {
 }
 
 // Where the page cache may hold everything, the retained cache lends it what it does not need.
-uint64_t Simulation::StockMost() const {
+uint64_t Simulation::WindowMost() const {
   const PlannerLimits& limits = world_.limits;
   const uint64_t lent = limits.left_bytes_max >= limits.data_bytes ? kept_bytes_max_ - kept_bytes_ : 0;
-  return limits.stock_bytes_max + lent;
+  return limits.push_window_bytes_max + lent;
 }
 
 void Simulation::PumpPushes() {
@@ -190,7 +190,7 @@ void Simulation::PumpPushes() {
   const std::optional<PushPlan> push = planner_->NextPush();
   if (!push) return;
   pushing_ = true;
-  if (planner_->gauges().stock_bytes > StockMost()) violations.push_back("pushes over its limit");
+  if (planner_->gauges().push_window_bytes > WindowMost()) violations.push_back("pushes over its limit");
   if (!held_.contains(push->file) && !kept_.contains(push->file)) violations.push_back("pushes what is not there");
   At(now_us_ + static_cast<double>(push->bytes) * world_.push_us_per_byte, [this, file = push->file] {
     pushing_ = false;
@@ -232,12 +232,12 @@ void Simulation::Check() {
   // What readers bring in by themselves stays until they are past it.
   const uint64_t behind = world_.progress.support + 5 * world_.progress.lag;
   const uint64_t mean = total_bytes_ / places_.size();
-  if (gauges.stock_bytes > StockMost() + readers_ * behind * (mean + 4096) + (1 << 20)) {
-    violations.push_back("stocks over its limit");
+  if (gauges.push_window_bytes > WindowMost() + readers_ * behind * (mean + 4096) + (1 << 20)) {
+    violations.push_back("the push window is over its limit");
   }
   if (gauges.left_bytes > world_.limits.left_bytes_max) violations.push_back("leaves more than there is room for");
   if (gauges.reads_under_way > world_.limits.reads_max) violations.push_back("too many reads under way");
-  if (world_.limits.stock_bytes_max > 0 && page_cache_bytes_ > gauges.stock_bytes + gauges.left_bytes) {
+  if (world_.limits.push_window_bytes_max > 0 && page_cache_bytes_ > gauges.push_window_bytes + gauges.left_bytes) {
     violations.push_back("pages that the planner knows nothing of");
   }
 }
@@ -324,7 +324,7 @@ EpochResult Simulation::Settle() {
 void Simulation::End() {
   planner_->Clear();
   Settle();
-  for (const EntryNumber file : planner_->TakeStocked()) {
+  for (const EntryNumber file : planner_->TakePushed()) {
     OutOfPageCache(file);
     planner_->Dropped(file);
   }
@@ -339,8 +339,8 @@ void Simulation::End() {
   if (left.reads_under_way != 0) violations.push_back("reads are left");
   if (left.staging_bytes != 0 || !held_.empty()) violations.push_back("the staging is not empty");
   if (left.kept_bytes != 0 || kept_bytes_ != 0) violations.push_back("the retained cache is not empty");
-  if (left.stock_bytes != 0 || (page_cache_bytes_ != 0 && world_.limits.stock_bytes_max > 0))
-    violations.push_back("the stock is not empty");
+  if (left.push_window_bytes != 0 || (page_cache_bytes_ != 0 && world_.limits.push_window_bytes_max > 0))
+    violations.push_back("the push window is not empty");
   if (left.ready_files != 0) violations.push_back("files are left to be pushed");
 }
 

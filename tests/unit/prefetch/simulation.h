@@ -123,7 +123,7 @@ class Simulation {
   void Pump();
   void PumpReads();
   void PumpPushes();
-  uint64_t StockMost() const;
+  uint64_t WindowMost() const;
   void Arrive(const ReadPlan& read);
   void Keep(EntryNumber file, const KeepPlan& plan);
   double DiskDone(uint64_t bytes);

@@ -23,7 +23,8 @@ class VisitDeadlinesTest : public testing::Test {
     parts_.in.regions.BeginVisit(parts_.disk);
   }
 
-  PlannerParts parts_{100, {.kept_bytes_max = 1 << 20, .staging_bytes_max = 64 << 20, .stock_bytes_max = 1 << 20}};
+  PlannerParts parts_{100,
+                      {.kept_bytes_max = 1 << 20, .staging_bytes_max = 64 << 20, .push_window_bytes_max = 1 << 20}};
   VisitDeadlines& deadlines_ = parts_.states.deadlines();
 };
 

@@ -36,7 +36,7 @@ class PrefetchEngineTest : public StoreFixture {
 
   struct Parts {
     uint64_t chunk_bytes = 4 << 20;
-    uint64_t stock_bytes = 4 << 20;
+    uint64_t push_window_bytes = 4 << 20;
     uint64_t kept_bytes = 0;  // 0: no retained cache
     uint64_t order_bytes = 4 << 20;
     uint64_t left_bytes = 0;  // that the page cache has room for
@@ -91,12 +91,13 @@ class PrefetchEngineTest : public StoreFixture {
                                                 notes);
       ASSERT_TRUE(retained_cache.ok()) << retained_cache.status().text();
       retained_cache_ = std::move(retained_cache).value();
+      kept_ = std::make_unique<KeptBlocks>(*store_, *retained_cache_);
     }
     prefetcher_ =
-        std::make_unique<Prefetcher>(store_, *ahead_shards_, cache_, retained_cache_.get(), statistics_,
+        std::make_unique<Prefetcher>(store_, *ahead_shards_, cache_, kept_.get(), statistics_,
                                      PrefetcherOptions{.kept_bytes_max = parts.kept_bytes,
                                                        .chunk_bytes = parts.chunk_bytes,
-                                                       .stock_bytes_max = parts.stock_bytes,
+                                                       .push_window_bytes_max = parts.push_window_bytes,
                                                        .order_bytes_max = parts.order_bytes,
                                                        .left_bytes_max = [left = parts.left_bytes] { return left; },
                                                        .keeps_read = parts.keeps_read,
@@ -105,8 +106,9 @@ class PrefetchEngineTest : public StoreFixture {
                                                        .reads_max = 8,
                                                        .push_threads = 1,
                                                        .hints_max = parts.hints_max});
-    fs_ = std::make_unique<FileSystem>(store_, *demand_shards_, cache_, statistics_,
-                                       FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .hooks = prefetcher_.get()});
+    fs_ = std::make_unique<FileSystem>(
+        store_, *demand_shards_, cache_, statistics_,
+        FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .kept = kept_.get(), .observer = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
     opens_asked_ = parts.opens_asked;
     prefetcher_->SetAccessListener(parts.witness);
@@ -121,7 +123,7 @@ class PrefetchEngineTest : public StoreFixture {
     mount_->Release();
     ahead_->Release();
     prefetcher_->Stop();
-    demand_shards_->Settle();
+    demand_shards_->Drain();
     demand_.reset();  // waits for every read
     fs_.reset();
     ahead_.reset();
@@ -216,9 +218,9 @@ class PrefetchEngineTest : public StoreFixture {
   }
 
   // Returns when the planning thread has decided upon all that has happened so far: it answers in order, and what was
-  // asked second after what it decided upon the first. Where nothing is stocked or kept, there is nothing to drop.
+  // asked second after what it decided upon the first. Where nothing is pushed or kept, there is nothing to drop.
   void LetDecide() {
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(prefetcher_->Drop().stocked_bytes, 0U);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(prefetcher_->Drop().push_window_bytes, 0U);
   }
 
   // Waits for something that another thread does.
@@ -265,6 +267,7 @@ class PrefetchEngineTest : public StoreFixture {
   std::unique_ptr<ShardSource> demand_shards_;
   std::unique_ptr<ShardSource> ahead_shards_;
   std::unique_ptr<RetainedCache> retained_cache_;
+  std::unique_ptr<KeptBlocks> kept_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<FakeMount> mount_;
 

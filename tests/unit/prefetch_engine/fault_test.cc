@@ -29,7 +29,7 @@ class PrefetchFaultTest : public PrefetchEngineTest {
 // not come back to it.
 TEST_F(PrefetchFaultTest, CorruptRecordFailsAlone) {
   WriteFiles(200, 60'000);
-  StartEngine({.stock_bytes = 16 << 20});
+  StartEngine({.push_window_bytes = 16 << 20});
   const EntryNumber bad = files_[100];
   Corrupt(bad);
   for (uint64_t epoch = 0; epoch < 2; ++epoch) {
@@ -125,7 +125,7 @@ TEST_F(PrefetchFaultTest, MissingShard) {
 // The mount ends while files are pushed: nothing hangs, and READs that still come are answered.
 TEST_F(PrefetchFaultTest, MountEnds) {
   WriteFiles(200, 60'000);
-  StartEngine({.stock_bytes = 2 << 20});
+  StartEngine({.push_window_bytes = 2 << 20});
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   ASSERT_TRUE(WaitPushed(order[5])) << " " << Told();
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(ProcessDies, PrefetchBlindTest, ::testing::Bool());
 
 TEST_P(PrefetchBlindTest, GoesOn) {
   WriteFiles(400, 40'000);
-  StartEngine({.stock_bytes = 2 << 20});
+  StartEngine({.push_window_bytes = 2 << 20});
   for (const EntryNumber file : files_) mount_->LookUp(file);
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());

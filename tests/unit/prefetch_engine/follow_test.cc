@@ -10,7 +10,7 @@ namespace {
 // exceeds the room for it. What is dropped has been read.
 TEST_F(PrefetchEngineTest, EachFileIsThereBeforeItsReader) {
   WriteFiles(500, 60'000);
-  StartEngine({.stock_bytes = 6 << 20});
+  StartEngine({.push_window_bytes = 6 << 20});
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   constexpr size_t kAhead = 40;
@@ -34,7 +34,7 @@ TEST_F(PrefetchEngineTest, EachFileIsThereBeforeItsReader) {
 // The window is smaller than what a reader is usually given time for.
 TEST_F(PrefetchEngineTest, SmallWindow) {
   WriteFiles(300, 60'000);
-  StartEngine({.stock_bytes = 3 << 19});
+  StartEngine({.push_window_bytes = 3 << 19});
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   EXPECT_TRUE(Follow(order, 3));
@@ -43,7 +43,7 @@ TEST_F(PrefetchEngineTest, SmallWindow) {
 // A second order is a further epoch; what the retained cache has is not read from the disk again.
 TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
   WriteFiles(300, 60'000);
-  StartEngine({.chunk_bytes = 32 << 20, .stock_bytes = 4 << 20, .kept_bytes = 32 << 20});
+  StartEngine({.chunk_bytes = 32 << 20, .push_window_bytes = 4 << 20, .kept_bytes = 32 << 20});
   const std::vector<Order> orders = {ShuffledHalves(1), ShuffledHalves(2), ShuffledHalves(3)};
   for (const Order& order : orders) ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   Order both = orders[0];
@@ -60,7 +60,7 @@ TEST_F(PrefetchEngineTest, KeptFilesArePushedFromMemory) {
 // ever.
 TEST_F(PrefetchEngineTest, WhatNobodyPredictsGivesWayToWhatIsPredicted) {
   WriteFiles(600, 60'000);
-  StartEngine({.chunk_bytes = 32 << 20, .stock_bytes = 2 << 20, .kept_bytes = 8 << 20});
+  StartEngine({.chunk_bytes = 32 << 20, .push_window_bytes = 2 << 20, .kept_bytes = 8 << 20});
   const Order all = Shuffled(1);
   const Order before(all.begin(), all.begin() + 400);
   for (const EntryNumber file : before) ReadAsReader(file);
@@ -92,7 +92,7 @@ TEST_F(PrefetchEngineTest, FilesThatComeTwice) {
     ASSERT_TRUE((*writer)->AddFile(name, {.mode = 0644}, {}, AsBytes(by_name_[name])).ok());
   }
   ASSERT_TRUE((*writer)->Commit().ok());
-  StartEngine({.stock_bytes = 2 << 20, .kept_bytes = 4 << 20});
+  StartEngine({.push_window_bytes = 2 << 20, .kept_bytes = 4 << 20});
   Order order = ShuffledHalves(1);
   const Order again = ShuffledHalves(2);
   order.insert(order.end(), again.begin(), again.end());
@@ -115,7 +115,7 @@ TEST_F(PrefetchEngineTest, GaugesOfAnOrder) {
   ahead_->Release();
   uint64_t bytes = 0;
   for (const EntryNumber file : files_) bytes += RetainedCache::RoomFor(Content(file).size());
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kStockedBytes) == bytes; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == bytes; })) << Told();
   EXPECT_EQ(GaugeNow(Gauge::kReadsInFlight), 0U);
   for (const Order& order : epochs) {
     for (const EntryNumber file : order) ReadAsReader(file);
@@ -123,10 +123,10 @@ TEST_F(PrefetchEngineTest, GaugesOfAnOrder) {
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
   EXPECT_EQ(GaugeNow(Gauge::kOrderPosition), 400U);
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 400U);
-  EXPECT_EQ(GaugeNow(Gauge::kStockedBytes), bytes) << "read ones stay while there is room";
+  EXPECT_EQ(GaugeNow(Gauge::kPushWindowBytes), bytes) << "read ones stay while there is room";
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushesWaiting) == 0; })) << Told();
   prefetcher_->Drop();
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kStockedBytes) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == 0; })) << Told();
 }
 
 // Reads that somebody waits for are under way as those ahead of him are.
@@ -188,7 +188,7 @@ TEST_F(PrefetchEngineTest, WithoutAPageCacheTheReadIsServedFromMemory) {
 // Where opens are not seen, one file in some is left out of the page cache, and its READ tells where the reader is.
 TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
   WriteFiles(1000, 20'000);
-  StartEngine({.stock_bytes = 6 << 20, .see = FakeMount::See::kNothing});
+  StartEngine({.push_window_bytes = 6 << 20, .see = FakeMount::See::kNothing});
   for (const EntryNumber file : files_) mount_->LookUp(file);  // as after a listing
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
@@ -238,7 +238,7 @@ TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {
   WriteFiles(500, 20'000);
   std::mutex mu;
   std::vector<std::pair<EntryNumber, uint32_t>> told;
-  StartEngine({.stock_bytes = 2 << 20,
+  StartEngine({.push_window_bytes = 2 << 20,
                .see = FakeMount::See::kNothing,
                .opens_asked = true,
                .witness = {.read =
@@ -284,7 +284,7 @@ TEST_F(PrefetchEngineTest, SeveralReaders) {
 // Who maps his files touches their pages long after he opened them: they are dropped later for it.
 TEST_F(PrefetchEngineTest, AReaderWhoComesBackToEachFile) {
   WriteFiles(2000, 20'000);
-  StartEngine({.stock_bytes = 6 << 20});  // 600 files
+  StartEngine({.push_window_bytes = 6 << 20});  // 600 files
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
   constexpr size_t kBack = 110;
@@ -374,7 +374,7 @@ TEST_F(PrefetchEngineTest, TinyMemoryAndLargeFiles) {
   for (const uint64_t chunk_bytes : {uint64_t{1} << 20, uint64_t{256} << 10, uint64_t{64} << 10, uint64_t{4096}}) {
     content_.clear();
     files_.clear();
-    StartEngine({.chunk_bytes = chunk_bytes, .stock_bytes = 1 << 20});
+    StartEngine({.chunk_bytes = chunk_bytes, .push_window_bytes = 1 << 20});
     const Order order = Shuffled(chunk_bytes);
     ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
     for (const EntryNumber file : order) {

@@ -87,7 +87,7 @@ TEST_F(HostileTest, SharedAndLargeRecordsAreRetried) {
     for (const auto& [name, bytes] : by_name_)
       ASSERT_TRUE(writer.AddFile(name, {.mode = 0644}, {}, AsBytes(bytes)).ok());
   });
-  StartEngine({.chunk_bytes = 16 << 20, .stock_bytes = 16 << 20});
+  StartEngine({.chunk_bytes = 16 << 20, .push_window_bytes = 16 << 20});
   ASSERT_EQ(OffsetOf(files_[0]), OffsetOf(files_[2])) << "a record is stored once";
   ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
   EXPECT_TRUE(Follow(files_, 2)) << "no file fails by itself";
@@ -124,7 +124,7 @@ class HostileDiskTest : public HostileTest, public ::testing::WithParamInterface
       disks.push_back(disk.get());
       return disk;
     };
-    StartEngine({.stock_bytes = 1 << 20, .kept_bytes = GetParam().kept_bytes});
+    StartEngine({.push_window_bytes = 1 << 20, .kept_bytes = GetParam().kept_bytes});
     for (uint64_t epoch = 0; epoch < 2; ++epoch) {
       EmptyCache();
       const Order order = epoch == 0 ? files_ : Shuffled(seed);  // neighbours in one read, then each by itself

@@ -23,7 +23,7 @@ TEST_F(PrefetchEngineTest, StopWhileReadsAndPushesAreUnderWay) {
   ahead_->Release();
   stop.join();
   (void)prefetcher_->AddOrder({order[0]}, kBehind);  // comes too late, and does no harm
-  EXPECT_EQ(prefetcher_->Drop().stocked_bytes, 0U);
+  EXPECT_EQ(prefetcher_->Drop().push_window_bytes, 0U);
 }
 
 TEST_F(PrefetchEngineTest, StopWithoutWork) {
@@ -93,7 +93,7 @@ TEST_F(PrefetchEngineTest, DropGivesEverythingBack) {
   ASSERT_TRUE(WaitUntil([&] { return retained_cache_->block_count() > 0; }) || Count(Stat::kPushes) > 0);
   ahead_->Hold();
   const DropReport report = prefetcher_->Drop();
-  EXPECT_GT(report.stocked_bytes, 0U);
+  EXPECT_GT(report.push_window_bytes, 0U);
   EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 55; })) << Told();
   ahead_->Release();
   EXPECT_TRUE(Follow(files_, 20));

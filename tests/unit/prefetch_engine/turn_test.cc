@@ -32,7 +32,7 @@ class PlainViews final : public ViewSource {
 TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingPredicted) {
   WriteFiles(1000, 10'000);
   PlainViews views(store_path());
-  StartEngine({.stock_bytes = 2 << 20, .kept_bytes = 4 << 20, .views = &views});
+  StartEngine({.push_window_bytes = 2 << 20, .kept_bytes = 4 << 20, .views = &views});
   for (size_t i = 0; i < 100; ++i) ReadAsReader(files_[i]);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) > 0; })) << Told();
   const Order other = Shuffled(1);
@@ -40,11 +40,11 @@ TEST_F(PrefetchEngineTest, AnotherViewBeginsWithNothingPredicted) {
   EXPECT_TRUE(WaitUntil([&] { return mount_->shown() == 1; })) << Told();
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
   EXPECT_EQ(GaugeNow(Gauge::kOrderFiles), 0U);
-  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kStockedBytes) == 0; })) << Told();
+  EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) == 0; })) << Told();
   retained_cache_->Clear();
   const ViewFile file = *views.Show(1, other.front());
   prefetcher_->OnLoaded(file, 0, std::as_bytes(std::span(Content(other.front()))));
-  EXPECT_TRUE(prefetcher_->Find(file, 0).has_value());
+  EXPECT_TRUE(kept_->Find(file, 0).has_value());
   StopEngine();  // before the views
 }
 
@@ -69,7 +69,7 @@ class TurnsTest : public PrefetchEngineTest {
   void Start(uint64_t left_bytes) {
     WriteFiles(400, 60'000);
     views_ = std::make_unique<PlainViews>(store_path());
-    StartEngine({.stock_bytes = 32 << 20, .left_bytes = left_bytes, .views = views_.get()});
+    StartEngine({.push_window_bytes = 32 << 20, .left_bytes = left_bytes, .views = views_.get()});
   }
   void TearDown() override { StopEngine(); }  // before the views
 

@@ -95,7 +95,7 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
       EXPECT_LE(settings.threads, std::max(2u, cores));
       EXPECT_GE(settings.buffer_bytes, 8 * kMiB);
       EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
-      EXPECT_LE(settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
+      EXPECT_LE(settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
                     settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes +
                     settings.recycled_bytes + settings.threads * kMiB,
                 memory);
@@ -115,7 +115,7 @@ TEST(ResolveAugurfs, TheIndexIsWithinTheBudget) {
     const auto parts = [&](uint64_t index_bytes) {
       const AugurfsSettings settings = Resolved(
           options, MachineWith(8 * kGiB), {.prediction_bytes = 0, .order_bytes = kMiB, .index_bytes = index_bytes});
-      return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
+      return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
              settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes;
     };
     EXPECT_LT(parts(2 * kMiB), parts(0));
@@ -156,7 +156,7 @@ TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
   EXPECT_GT(Resolved(options, MachineWith(8 * kGiB)).kept_bytes, kGiB / 2);
   options.predict = false;
   const AugurfsSettings settings = Resolved(options, MachineWith(8 * kGiB));
-  EXPECT_EQ(settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes, 0u);
+  EXPECT_EQ(settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes, 0u);
   EXPECT_GT(settings.rendered_bytes, 768 * kMiB);
   EXPECT_LE(settings.buffer_bytes + settings.rendered_bytes + settings.recycled_bytes, kGiB);
 }
@@ -178,7 +178,7 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
       EXPECT_GT(with.decoded_writing_bytes, 0u);
       EXPECT_LE(with.decoded_writing_bytes, 16 * kMiB);
       const auto sum = [](const AugurfsSettings& settings) {
-        return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.stock_bytes +
+        return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
                settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes +
                settings.recycled_bytes + settings.decoded_index_bytes + settings.decoded_writing_bytes;
       };

@@ -31,7 +31,7 @@ class FakePrefetch : public PrefetchControl {
     return Status::Ok();
   }
   std::vector<std::pair<std::string, std::string>> Describe() const override { return {{"policy", "sweep"}}; }
-  DropReport Drop() override { return {.retained_cache_bytes = 7, .stocked_bytes = 8}; }
+  DropReport Drop() override { return {.retained_cache_bytes = 7, .push_window_bytes = 8}; }
 
   uint64_t files_max = 100;
   std::vector<Order> orders;
@@ -151,7 +151,7 @@ TEST_F(DaemonControlTest, DropSaysHowMuch) {
   DaemonControl control = Control(&prefetch_);
   const Result<ControlReply> dropped = Ask(control, "drop");
   ASSERT_TRUE(dropped.ok());
-  EXPECT_EQ(dropped->header, json({{"retained_cache_bytes", 7}, {"stocked_bytes", 8}}));
+  EXPECT_EQ(dropped->header, json({{"retained_cache_bytes", 7}, {"push_window_bytes", 8}}));
 }
 
 TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {

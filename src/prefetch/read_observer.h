@@ -3,28 +3,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
-#include "cache/retained_cache.h"
 #include "prefetch/view_file.h"
 
 namespace augur {
 
-// DemandHooks is where the prefetch meets the reads that somebody waits for: it learns of them, and gives what it has
-// kept. Safe from any thread; called on threads that answer requests or end reads, so none may wait. Implemented by the
-// Prefetcher.
-class DemandHooks {
+// ReadObserver is told of the reads that somebody waits for. Safe from any thread; called on threads that answer
+// requests or end reads, so none may wait. Implemented by the Prefetcher.
+class ReadObserver {
  public:
-  virtual ~DemandHooks() = default;
+  virtual ~ReadObserver() = default;
   // A file is opened by this thread (its id in our pid namespace). Told only where the kernel asks for each open.
   virtual void OnOpen(const ViewFile& file, uint32_t reader) = 0;
   // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known).
   virtual void OnRead(const ViewFile& file, uint32_t reader) = 0;
   // ... and its last bytes. Where they are the same, both are told.
   virtual void OnReadToEnd(const ViewFile& file) = 0;
-  // A kept block, checked. Nothing: it is not kept.
-  virtual std::optional<RetainedCache::Pin> Find(const ViewFile& file, uint64_t block) = 0;
   // A block was read from the disk because a READ asked for it; its bytes are right.
   virtual void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;
   // A file was made because a READ asked for it; these are its bytes. `again`: not for the first time by a READ, or it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "prefetch/page_stock.h"
+#include "prefetch/pushed_pages.h"
 
 #include <optional>
 #include <utility>
@@ -17,7 +17,7 @@ constexpr size_t kStatAhead = 256;
 
 }  // namespace
 
-void PageStock::StartPushes() {
+void PushedPages::StartPushes() {
   if (!means_.pushes) return;
   while (pushes_ < kPushesAhead) {
     const std::optional<PushPlan> plan = planner_->NextPush();
@@ -35,7 +35,7 @@ void PageStock::StartPushes() {
   }
 }
 
-void PageStock::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost) {
+void PushedPages::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool lost) {
   --pushes_;
   const auto file = static_cast<EntryNumber>(push.file.entry.number);
   if (lost) return planner_->PushLost(file);
@@ -53,7 +53,7 @@ void PageStock::OnPushed(const PushQueue::Push& push, PushOutcome outcome, bool 
   if (plan.keep) staged_.Release(file);
 }
 
-void PageStock::StartDrops() {
+void PushedPages::StartDrops() {
   std::vector<EntryNumber> files;
   while (true) {
     const std::optional<EntryNumber> file = planner_->NextDrop();
@@ -63,7 +63,7 @@ void PageStock::StartDrops() {
   Drop(files);
 }
 
-void PageStock::Drop(const std::vector<EntryNumber>& files) {
+void PushedPages::Drop(const std::vector<EntryNumber>& files) {
   if (files.empty()) return;
   means_.statistics.Add(Stat::kDroppedFiles, files.size());
   if (means_.view == nullptr || !means_.view->usable()) return DropAsked(files);
@@ -75,28 +75,28 @@ void PageStock::Drop(const std::vector<EntryNumber>& files) {
   });
 }
 
-void PageStock::DropAsked(const std::vector<EntryNumber>& files) {
+void PushedPages::DropAsked(const std::vector<EntryNumber>& files) {
   drops_ += files.size();
   means_.pusher.AddDrops(files);
 }
 
-void PageStock::OnDropped(EntryNumber file) {
+void PushedPages::OnDropped(EntryNumber file) {
   --drops_;
   planner_->Dropped(file);
   staged_.Dropped(file, opens_seen_, SteadyNowUs());
 }
 
-void PageStock::Coming(const ReadPlan& plan) {
+void PushedPages::Coming(const ReadPlan& plan) {
   if (!names_unknown_) return;
   for (const ReadPlan::Item& item : plan.items) StatAhead(item.file);
 }
 
-void PageStock::StatAhead(EntryNumber file) {
+void PushedPages::StatAhead(EntryNumber file) {
   if (statted_.insert(file).second) to_stat_.push_back(file);
 }
 
 // Nobody has looked up the unknown files, so those that come after them will not have been looked up either.
-void PageStock::AskStats() {
+void PushedPages::AskStats() {
   if (unknown_.empty() && to_stat_.empty()) return;
   const std::vector<EntryNumber> unknown = std::exchange(unknown_, {});
   if (!unknown.empty()) {

@@ -7,10 +7,10 @@
 namespace augur {
 namespace {
 
-class StockTest : public MountFixture {};
+class PushTest : public MountFixture {};
 
 // Facts section 1: the kernel takes pages of inodes that it knows, and says so of others.
-TEST_F(StockTest, FilesAreKnownOnceTheHelperHasStattedThem) {
+TEST_F(PushTest, FilesAreKnownOnceTheHelperHasStattedThem) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   for (const auto& [name, bytes] : files_) {
@@ -24,7 +24,7 @@ TEST_F(StockTest, FilesAreKnownOnceTheHelperHasStattedThem) {
 }
 
 // Whole pages, a last page that is not whole, several messages: what is pushed is read without a request.
-TEST_F(StockTest, PushedFilesAreReadWithoutAsking) {
+TEST_F(PushTest, PushedFilesAreReadWithoutAsking) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   EXPECT_EQ(Read("b/empty"), "");  // the first OPEN and FLUSH of a mount are asked, and answered ENOSYS
@@ -41,7 +41,7 @@ TEST_F(StockTest, PushedFilesAreReadWithoutAsking) {
 }
 
 // Pieces of any length, as a retained cache keeps them, up to the 256 of a push.
-TEST_F(StockTest, PiecesMayHaveAnyLength) {
+TEST_F(PushTest, PiecesMayHaveAnyLength) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   for (const size_t piece_bytes : {430U, 1000U, 4096U, 4097U, 109'999U}) {
@@ -57,21 +57,21 @@ TEST_F(StockTest, PiecesMayHaveAnyLength) {
   const std::array pieces = {whole.first(kBlockBytes - 1), whole.subspan(kBlockBytes - 1, 2),
                              whole.subspan(kBlockBytes + 1)};
   mount.StatNow({mount.Find("b/three")});
-  (void)mount.stocker->Push(mount.Find("b/three"), 0, pieces);
+  (void)mount.pusher->Push(mount.Find("b/three"), 0, pieces);
   EXPECT_TRUE(Same(Read("b/three"), bytes));
   if (CachesWereDropped()) GTEST_SKIP() << kDropped;
   EXPECT_EQ(mount.reads(), 0U);
 }
 
 // A part of a file may be pushed; the rest is asked for, and the file keeps its size.
-TEST_F(StockTest, APushedPartIsNotAskedFor) {
+TEST_F(PushTest, APushedPartIsNotAskedFor) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   const EntryNumber file = mount.Find("b/three");
   const auto whole = AsBytes(files_["b/three"]);
   mount.StatNow({file});
   const std::array middle = {whole.subspan(kBlockBytes, kBlockBytes)};
-  (void)mount.stocker->Push(file, kBlockBytes, middle);
+  (void)mount.pusher->Push(file, kBlockBytes, middle);
   EXPECT_TRUE(Same(Read("b/three"), files_["b/three"]));
   if (CachesWereDropped()) GTEST_SKIP() << kDropped;
   // But for single pages that the machine takes back (a virtual one that returns idle memory to its host does so at any
@@ -82,7 +82,7 @@ TEST_F(StockTest, APushedPartIsNotAskedFor) {
 
 // While a READ is unanswered its pages are locked, and a push of them waits. It holds up nothing but itself: other
 // files are pushed and read, and the push ends with the answer.
-TEST_F(StockTest, APushWaitsForAnUnansweredReadAndNothingElseDoes) {
+TEST_F(PushTest, APushWaitsForAnUnansweredReadAndNothingElseDoes) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   const EntryNumber photo = mount.Find("a/photo");
@@ -113,7 +113,7 @@ TEST_F(StockTest, APushWaitsForAnUnansweredReadAndNothingElseDoes) {
 }
 
 // The end of the session: pushes under way end, later ones are refused.
-TEST_F(StockTest, StopWaitsForPushesAndRefusesLaterOnes) {
+TEST_F(PushTest, StopWaitsForPushesAndRefusesLaterOnes) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   const EntryNumber photo = mount.Find("a/photo");
@@ -129,11 +129,11 @@ TEST_F(StockTest, StopWaitsForPushesAndRefusesLaterOnes) {
   pusher.join();
   EXPECT_EQ(reader.Wait(), "read");
   EXPECT_EQ(mount.Push(photo), PushOutcome::kEnded);
-  EXPECT_FALSE(mount.stocker->Drop(photo));
+  EXPECT_FALSE(mount.pusher->Drop(photo));
 }
 
 // Many pushes and reads of the same files at once, and the mount taken away in the middle: everything ends.
-TEST_F(StockTest, TheMountMayEndAmidPushes) {
+TEST_F(PushTest, TheMountMayEndAmidPushes) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   const std::vector<EntryNumber> files = {mount.Find("a/photo"), mount.Find("b/three"), mount.Find("b/block")};
@@ -150,7 +150,7 @@ TEST_F(StockTest, TheMountMayEndAmidPushes) {
     pushers.emplace_back([&, i] {
       while (mount.Push(files[i]) != PushOutcome::kEnded) {
         ++pushes;
-        (void)mount.stocker->Drop(files[i]);
+        (void)mount.pusher->Drop(files[i]);
       }
     });
   }
@@ -161,14 +161,14 @@ TEST_F(StockTest, TheMountMayEndAmidPushes) {
 }
 
 // The fallback where no helper can drop pages: the next read is a READ, and the attributes are asked for again.
-TEST_F(StockTest, DropTakesThePages) {
+TEST_F(PushTest, DropTakesThePages) {
   TestMount mount;
   ASSERT_NO_FATAL_FAILURE(Start(mount));
   const EntryNumber photo = mount.Find("a/photo");
-  EXPECT_TRUE(mount.stocker->Drop(photo));  // not known: nothing to drop
+  EXPECT_TRUE(mount.pusher->Drop(photo));  // not known: nothing to drop
   mount.StatNow({photo});
   (void)mount.Push(photo);
-  EXPECT_TRUE(mount.stocker->Drop(photo));
+  EXPECT_TRUE(mount.pusher->Drop(photo));
   EXPECT_TRUE(Same(Read("a/photo"), files_["a/photo"]));
   EXPECT_GT(mount.reads(), 0U);
 }

@@ -18,10 +18,10 @@
 
 namespace augur {
 
-// PageStock carries out what the planner of a view decides about the page cache: pushes files into it and drops them.
+// PushedPages carries out what the planner of a view decides about the page cache: pushes files into it and drops them.
 // The kernel must know a file before its pages can be pushed: it asks the MountView to look up those that are unknown.
 // Used by the planning thread only. REQUIRES: what it is given outlives it, and it is not busy when it ends.
-class PageStock {
+class PushedPages {
  public:
   struct Means {
     Statistics& statistics;
@@ -31,16 +31,16 @@ class PageStock {
     bool pushes;  // there is a PageSink; else `pusher` has no threads
   };
   // `planner` is shared with answers of the MountView, which may come when this has ended.
-  PageStock(const Means& means, const ViewFiles& files, std::shared_ptr<Planner> planner, StagedFiles& staged,
-            KeptFiles& kept)
+  PushedPages(const Means& means, const ViewFiles& files, std::shared_ptr<Planner> planner, StagedFiles& staged,
+              KeptFiles& kept)
       : means_(means), files_(files), planner_(std::move(planner)), staged_(staged), kept_(kept) {}
-  PageStock(const PageStock&) = delete;
-  PageStock& operator=(const PageStock&) = delete;
+  PushedPages(const PushedPages&) = delete;
+  PushedPages& operator=(const PushedPages&) = delete;
 
   // Begins what the planner wants done now.
   void StartPushes();
   void StartDrops();
-  // Files that TakeStocked gave.
+  // Files that TakePushed gave.
   void Drop(const std::vector<EntryNumber>& files);
   // The same past the MountView, for 'augurctl drop'.
   void DropAsked(const std::vector<EntryNumber>& files);

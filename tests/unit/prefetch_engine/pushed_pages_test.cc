@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "prefetch/page_stock.h"
+#include "prefetch/pushed_pages.h"
 
 namespace augur {
 namespace {
@@ -40,7 +40,7 @@ class SlowView final : public MountView {
 };
 
 // One file that was read, and a kernel that does not know it.
-class PageStockTest : public StoreFixture {
+class PushedPagesTest : public StoreFixture {
  protected:
   static constexpr uint64_t kBytes = 1000;
 
@@ -54,14 +54,14 @@ class PageStockTest : public StoreFixture {
     file_ = static_cast<EntryNumber>(store_->Find("file")->number);
     files_ = std::make_unique<ViewFiles>(*store_, nullptr, 0);
     planner_ = std::make_shared<Planner>([this](EntryNumber file) { return files_->Place(file); }, disk_,
-                                         PlannerLimits{.staging_bytes_max = 1 << 20, .stock_bytes_max = 1 << 20},
+                                         PlannerLimits{.staging_bytes_max = 1 << 20, .push_window_bytes_max = 1 << 20},
                                          ReaderPositionOptions());
     staged_ = std::make_unique<StagedFiles>(*files_, statistics_);
     kept_ = std::make_unique<KeptFiles>(
         KeptFiles::Means{.options = options_, .kept = nullptr, .thread = nullptr, .events = events_, .pushes = true},
         *files_, planned_, *planner_, *staged_);
-    pages_ = std::make_unique<PageStock>(
-        PageStock::Means{
+    pages_ = std::make_unique<PushedPages>(
+        PushedPages::Means{
             .statistics = statistics_, .view = &view_, .pusher = pusher_, .events = events_, .pushes = true},
         *files_, planner_, *staged_, *kept_);
     ASSERT_TRUE(pusher_.Start(&sink_, 1).ok());
@@ -102,7 +102,7 @@ class PageStockTest : public StoreFixture {
   std::shared_ptr<Planner> planner_;
   std::unique_ptr<StagedFiles> staged_;
   std::unique_ptr<KeptFiles> kept_;
-  std::unique_ptr<PageStock> pages_;
+  std::unique_ptr<PushedPages> pages_;
   PushQueue pusher_{
       nullptr,
       [this](PushQueue::Push push, PushOutcome outcome, bool lost) {
@@ -111,7 +111,7 @@ class PageStockTest : public StoreFixture {
       [](EntryNumber) {}};
 };
 
-TEST_F(PageStockTest, AFileThatTheKernelDoesNotKnowIsStattedAndPushedAgain) {
+TEST_F(PushedPagesTest, AFileThatTheKernelDoesNotKnowIsStattedAndPushedAgain) {
   PushRefused();
   pages_->AskStats();
   EXPECT_EQ(std::set<EntryNumber>(view_.statted.begin(), view_.statted.end()), std::set<EntryNumber>{file_});
@@ -126,7 +126,7 @@ TEST_F(PageStockTest, AFileThatTheKernelDoesNotKnowIsStattedAndPushedAgain) {
 }
 
 // Another view is followed meanwhile.
-TEST_F(PageStockTest, AnAnswerAfterTheEndIsForgotten) {
+TEST_F(PushedPagesTest, AnAnswerAfterTheEndIsForgotten) {
   PushRefused();
   pages_->AskStats();
   pages_.reset();
