@@ -8,11 +8,21 @@
 #include <utility>
 
 #include "base/units.h"
+#include "cache/shared_folder.h"
 #include "tools/daemon_privileges.h"
 #include "tools/group_number.h"
 #include "tools/user_account.h"
 
 namespace augur {
+namespace {
+
+Result<std::string> SharedFolder(const AugurfsOptions& options, bool as_other_user, std::optional<gid_t> group) {
+  if (options.cache.place != CachePlace::kShm) return Status(Code::kNotFound, "nothing is shared without cache=shm");
+  if (as_other_user) return std::string(kSharedMemory);
+  return SharedMemoryFolder(group);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& options) {
   std::optional<User> run_as;
@@ -35,7 +45,9 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
                                                    .nosymfollow = options.nosymfollow,
                                                    .owner = run_as ? run_as->uid : getuid(),
                                                    .owner_group = run_as ? run_as->gid : getgid()}));
-  std::unique_ptr<DaemonMount> mount(new DaemonMount(std::move(run_as), cache_group, std::move(mount_point)));
+  Result<std::string> shared_folder = SharedFolder(options, run_as.has_value(), cache_group);
+  std::unique_ptr<DaemonMount> mount(
+      new DaemonMount(std::move(run_as), cache_group, std::move(shared_folder), std::move(mount_point)));
   if (!mount->handed_down()) {
     AUGUR_TRY_ASSIGN(broker, Broker::Fork(mount->mount_point_, {.clone = options.predict}));
     mount->broker_ = std::move(broker);

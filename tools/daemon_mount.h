@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "augur/status.h"
 #include "base/capabilities.h"
@@ -49,6 +50,9 @@ class DaemonMount {
   const std::optional<User>& run_as() const { return run_as_; }
   // Of -o cache-group=.
   const std::optional<gid_t>& cache_group() const { return cache_group_; }
+  // With -o cache=shm: the folder for what mounts share (SharedMemoryFolder), or why there is none. Root's is a mount
+  // of its own, which was made while there was the right to it.
+  const Result<std::string>& shared_folder() const { return shared_folder_; }
   // An environment variable that tells where the user's files are; empty where it is another user's.
   std::string UserVariable(const char* name) const;
   std::string UserHome() const { return run_as_ ? run_as_->home : UserVariable("HOME"); }
@@ -56,11 +60,16 @@ class DaemonMount {
   ProcessSource* processes() const { return processes_.get(); }
 
  private:
-  DaemonMount(std::optional<User> run_as, std::optional<gid_t> cache_group, MountPoint mount_point)
-      : run_as_(std::move(run_as)), cache_group_(cache_group), mount_point_(std::move(mount_point)) {}
+  DaemonMount(std::optional<User> run_as, std::optional<gid_t> cache_group, Result<std::string> shared_folder,
+              MountPoint mount_point)
+      : run_as_(std::move(run_as)),
+        cache_group_(cache_group),
+        shared_folder_(std::move(shared_folder)),
+        mount_point_(std::move(mount_point)) {}
 
   const std::optional<User> run_as_;
   const std::optional<gid_t> cache_group_;
+  const Result<std::string> shared_folder_;
   MountPoint mount_point_;
   std::unique_ptr<Broker> broker_;  // nullptr: the descriptor was handed down
   std::unique_ptr<BrokeredSource> processes_;

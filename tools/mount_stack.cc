@@ -12,7 +12,6 @@
 #include "base/recycled_memory.h"
 #include "base/units.h"
 #include "cache/decoded_index.h"
-#include "cache/shared_folder.h"
 #include "store/local_shards.h"
 #include "store/shard_check.h"
 #include "tools/daemon_privileges.h"
@@ -129,7 +128,7 @@ void MountStack::OpenRetainedCache() {
                                     .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
                                     .memory_available = {}};
   if (options_.cache.place == CachePlace::kShm) {
-    const Result<std::string> folder = SharedMemoryFolder(mount_.cache_group());
+    const Result<std::string>& folder = mount_.shared_folder();
     if (folder.ok()) {
       options.place = RetainedCache::Place::kShm;
       options.folder = *folder;
