@@ -224,7 +224,7 @@ class Daemon {
     }
     mount_->SetReadAhead(options_.read_ahead_bytes);
     if (!mount_->note().empty()) spdlog::info("{}", mount_->note());
-    if (mount_->run_as()) spdlog::info("serving as user {}", mount_->run_as()->name);
+    if (const std::optional<User>& user = mount_->run_as()) spdlog::info("serving as user {}", user->name);
     return background_ ? background_->Ready() : Status::Ok();
   }
 
