@@ -47,8 +47,11 @@ Facts DaemonControl::AllFacts() const {
 }
 
 std::string DaemonControl::Screen() const {
-  StatusScreen screen = {
-      .facts = AllFacts(), .orders = {}, .predicts = options_.prefetch != nullptr, .now = time(nullptr)};
+  StatusScreen screen = {.facts = AllFacts(),
+                         .orders = {},
+                         .predicts = options_.predictor != nullptr,
+                         .prefetches = options_.prefetch != nullptr,
+                         .now = time(nullptr)};
   if (options_.predictor != nullptr) screen.orders = options_.predictor->Reports();
   return RenderStatus(screen, statistics_.Snapshot());
 }

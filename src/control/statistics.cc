@@ -24,7 +24,7 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
     {Stat::kMisses, "misses", "blocks", "blocks that READ requests made be fetched from the disk",
      "fetches ahead; requests that joined a fetch under way"},
     {Stat::kStalls, "stalls", "requests", "READ requests of a predicted file that was not ready yet",
-     "files that were in no order; sentinels that were ready"},
+     "files that were in no order; sentinels"},
     {Stat::kSentinels, "sentinels", "files",
      "files left out of the push on purpose whose READ has told how far the "
      "reader is",

@@ -53,7 +53,7 @@ std::string Gain(const StatisticsSnapshot& snapshot) {
   const uint64_t pushed = snapshot[Stat::kPushes];
   if (pushed == 0) return "no file was read ahead so far";
   std::string text =
-      Files(pushed) + " (" + FormatSize(snapshot[Stat::kPushedBytes]) + ") in memory before they were opened";
+      Files(pushed) + " (" + FormatSize(snapshot[Stat::kPushedBytes]) + ") pushed into memory ahead of their reader";
   const HistogramCounts& lead = snapshot[Histogram::kLeadTimeUs];
   if (lead.total() > 0 && lead.Quantile(0.5) != UINT64_MAX)
     text += ", half of them up to " + FormatDuration(lead.Quantile(0.5)) + " before";
@@ -74,13 +74,13 @@ std::string OrderLine(const OrderReport& order, int64_t now) {
 
 // The line that is read when only one is.
 std::string FirstLine(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
-  if (!screen.predicts) return "order not worked out: this mount does not look ahead, or has too little memory= for it";
   const auto is_known = [](const OrderReport& order) { return order.state == OrderReport::State::kKnown; };
   const auto known = std::ranges::find_if(screen.orders, is_known);
   if (known != screen.orders.end()) return "order " + OrderLine(*known, screen.now) + "; " + Gain(snapshot);
   const std::string policy = FactOf(screen.facts, "policy");
   if (policy == "window" || policy == "regions")
     return "order known: files are read in path order, or as given by 'augurctl hint'; " + Gain(snapshot);
+  if (!screen.predicts) return "order not worked out: this mount does not look ahead, or has too little memory= for it";
   const auto sought = std::ranges::find_if(screen.orders, [](const OrderReport& order) {
     return order.state == OrderReport::State::kSought || order.state == OrderReport::State::kNotSought;
   });
@@ -168,9 +168,9 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
             FormatSize(snapshot[Stat::kRenderedBytes]) + "; " + FormatCount(snapshot[Stat::kDecodeErrors]) +
             " could not be ('augurctl views' has more)");
   }
-  if (screen.predicts) {
+  if (screen.prefetches) {
     Add(out, "cached",
-        FormatSize(snapshot[Gauge::kPushWindowBytes]) + " put into the page cache ahead, " +
+        FormatSize(snapshot[Gauge::kPushWindowBytes]) + " in the page cache until they are read, " +
             FormatSize(snapshot[Gauge::kLeftBytes]) + " left there for the next epoch");
     Add(out, "kept",
         FormatSize(snapshot[Gauge::kRetainedCacheBytes]) + " of " +

@@ -27,7 +27,8 @@ struct OrderReport {
 struct StatusScreen {
   Facts facts;                      // of the mount: names that it does not know are left out
   std::vector<OrderReport> orders;  // running jobs first
-  bool predicts = true;             // false: this mount does not work out orders
+  bool predicts = true;             // false: this mount does not work out orders; it may be given one
+  bool prefetches = true;           // false: nor does it read ahead
   int64_t now = 0;                  // seconds since 1970
 };
 

@@ -359,9 +359,9 @@ std::string JobPredictor::Describe() const {
   } else if (found.guess.sampler && found.continues) {
     epoch = "epoch " + std::to_string(found.guess.epoch);
   }
-  return found.what + (found.list ? " of " + found.list->name() : "") + ", " + found.how + "; " + epoch + ", " +
-         std::to_string(epochs_predicted_) + " predicted so far; " + Percent(hits(), hits() + misses()) +
-         " of the reads so far as predicted";
+  return found.what + (found.list ? " of " + found.list->name() : "") + ", " + found.how + "; " + epoch + "; " +
+         std::to_string(epochs_predicted_) + (epochs_predicted_ == 1 ? " epoch" : " epochs") + " predicted so far; " +
+         Percent(hits(), hits() + misses()) + " of the reads so far as predicted";
 }
 
 }  // namespace augur

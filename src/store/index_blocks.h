@@ -89,8 +89,7 @@ class IndexBlocks {
   void Put(uint64_t block, std::span<const std::byte> bytes) const;
   void MakeRoom() const;
 
-  // Locks the memory of a block against its leaving and its being filled.
-  // What reads a block locks leaves.
+  // Locks the memory of a block against its leaving and its being filled. Blocks are read without it.
   struct BlockLock : Mutex {
     BlockLock() : Mutex(LockRank::kInner) {}
   };

@@ -82,7 +82,8 @@ Result<RecordPlace> RecordStore::Put(std::span<const std::byte> bytes, const Rec
   return place;
 }
 
-Result<RecordPlace> RecordStore::FinishRecord(uint64_t offset, uint64_t size, uint64_t first_block, const Hash128& hash) {
+Result<RecordPlace> RecordStore::FinishRecord(uint64_t offset, uint64_t size, uint64_t first_block,
+                                              const Hash128& hash) {
   const format::Hash wanted{hash.low, hash.high};
   ShardWriter& shard = *series_.current();
   RecordPlace place{shard.number(), offset, size > kBlockBytes ? first_block : 0, false};

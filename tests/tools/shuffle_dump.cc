@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The orders of src/shuffle that no hint can name, for tests that hold them against the real libraries.
+// The orders of src/samplers that no hint can name, for tests that hold them against the real libraries.
 //
 // Usage: shuffle_dump WORD... ; words are those of the table at the end, numbers after them. Prints the numbers of the
 // order, separated by spaces. Exit 2 with a line on stderr: wrong words.

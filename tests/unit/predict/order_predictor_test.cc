@@ -280,7 +280,7 @@ TEST_F(OrderPredictorTest, AnOrderThatIsNotUnderstoodIsKnownTheSecondTime) {
       Play(&simulation);
       ExpectPredicted(0.9, 0.95);
       EXPECT_NE(Told().find("recorded run run-"), std::string::npos) << Told();
-      EXPECT_NE(Told().find("; epoch 1 of it, 2 predicted so far; "), std::string::npos) << Told();
+      EXPECT_NE(Told().find("; epoch 1 of it; 2 epochs predicted so far; "), std::string::npos) << Told();
       EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
     } else {
       PlayToTheUnmount(&simulation, 200);
