@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for the documents. Each check takes a text and returns a list of violations, one line each; an empty list is a pass."""
 
+import functools
 import re
 
 WORDS_MAX = 30  # in a sentence
@@ -54,6 +55,12 @@ def long_lines(text, columns, tables=True):
             if len(line) > columns and (tables or not line.startswith("|"))]
 
 
+@functools.cache
+def source_names(root):
+    """The names of all headers and sources, without their folders."""
+    return {path.name for folder in FOLDERS for path in (root / folder).rglob("*") if path.suffix in (".h", ".cc")}
+
+
 def missing_files(text, folder, root, ignored=()):
     """Links and paths in backticks that name no file or folder. `folder`: where the document is; links are from there. `ignored`: beginnings of paths
     that are of builds or of other projects."""
@@ -68,4 +75,7 @@ def missing_files(text, folder, root, ignored=()):
     for path in re.findall(r"`(\w+/\w+\.(?:h|cc))`", without_blocks):
         if not any((base / path).exists() for base in (root, root / "src", root / "include")):
             missing.append(f"path {path}")
+    for name in re.findall(r"`(\w+\.(?:h|cc))`", without_blocks):
+        if name not in source_names(root):
+            missing.append(f"file {name}")
     return list(dict.fromkeys(missing))

@@ -84,5 +84,6 @@ def test_the_checks_catch_what_they_are_for(tmp_path):
     assert checks.long_lines("x" * 121, 120) and not checks.long_lines("x" * 120, 120)
     assert not checks.long_lines("|" * 121, 120, tables=False)
     assert checks.missing_files("[a](gone.md) and `src/gone.cc`", tmp_path, tmp_path) == ["link to gone.md", "path src/gone.cc"]
+    assert checks.missing_files("`gone.h`", tmp_path, tmp_path) == ["file gone.h"]
     (tmp_path / "here.md").touch()
     assert not checks.missing_files("[a](here.md) [b](https://host/x)", tmp_path, tmp_path)
