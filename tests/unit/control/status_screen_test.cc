@@ -41,7 +41,8 @@ TEST(RenderStatus, TheFirstLineIsAboutTheOrder) {
   const std::string text = RenderStatus(screen, statistics.Snapshot());
   const std::string first = text.substr(0, text.find('\n'));
   EXPECT_THAT(first, StartsWith("order known of job 3 since "));
-  EXPECT_THAT(first, HasSubstr("(4 min 28 s): torch RandomSampler, seed 7; 12,345 files (3.0 MiB) pushed into memory ahead"));
+  EXPECT_THAT(first,
+              HasSubstr("(4 min 28 s): torch RandomSampler, seed 7; 12,345 files (3.0 MiB) pushed into memory ahead"));
   EXPECT_THAT(first, HasSubstr("; 1 read came before the file was there"));
   EXPECT_THAT(text, HasSubstr("\nalso      not known of job 4: not understood after 12 reads\n"));
   EXPECT_THAT(text, HasSubstr("\nended     job that has ended: Keras, seed 1\n"));
