@@ -120,6 +120,7 @@ Result<std::unique_ptr<ArchiveReader>> ArchiveReader::OpenZip(int fd, std::vecto
 }
 
 Result<std::span<const std::byte>> ArchiveReader::NextOfSource() {
+  tail_.LetGo();  // a source's piece is valid until the next
   Result<std::span<const std::byte>> piece = source_();
   if (piece.ok()) tail_.Add(*piece);
   return piece;

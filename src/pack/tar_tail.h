@@ -11,12 +11,15 @@ namespace augur {
 
 // TarTail watches the bytes of a stream as they pass, in order. It knows where the last byte is that is not zero, so
 // that a reader who has met a tar's end mark can tell padding from a lost part, and it has the latest header at hand.
-// One thread. Keeps no byte but those of the latest piece, which must stay valid until the next Add, and 512 before it.
+// One thread. Keeps no byte but the 512 before the latest piece; that stays the caller's, and valid until LetGo.
 class TarTail {
  public:
   static constexpr size_t kBlock = 512;  // of a tar
 
+  // REQUIRES: the piece before it is still valid, or was let go.
   void Add(std::span<const std::byte> piece);
+  // The latest piece is about to become invalid.
+  void LetGo();
 
   // Bytes that have passed.
   uint64_t bytes() const { return before_ + piece_.size(); }
