@@ -161,9 +161,9 @@ Status ArchiveReader::SkipRest() {
 Status ArchiveReader::CheckTarEnd() {
   const uint64_t end = Position();
   const std::string name = Printable(name_);
-  const Status zeros(Code::kCorrupt, name + ": from byte " + std::to_string(members_end_) +
-                                         " on there are only zeros, which is not how a tar ends, so the rest may be "
-                                         "lost: make or fetch it anew, or take what is there with --ignore-zeros");
+  Status zeros(Code::kCorrupt, name + ": from byte " + std::to_string(members_end_) +
+                                   " on there are only zeros, which is not how a tar ends, so the rest may be "
+                                   "lost: make or fetch it anew, or take what is there with --ignore-zeros");
   for (;;) {
     if (tail_.data_end() > end) {
       return {Code::kCorrupt,
