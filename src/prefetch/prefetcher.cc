@@ -139,7 +139,7 @@ void Prefetcher::OnReadToEnd(const ViewFile& file) {
   });
 }
 
-// It says who reads, as a READ does, and is told for each file: the witness needs nothing else.
+// It says who reads, as a READ does, and is told for each file: the listener needs nothing else.
 void Prefetcher::OnOpen(const ViewFile& file, uint32_t reader) {
   if (reader != 0 && reader == options_.own_process) return;
   const auto number = static_cast<EntryNumber>(file.entry.number);

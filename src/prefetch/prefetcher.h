@@ -68,7 +68,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
     std::function<void(uint32_t view, EntryNumber file, uint32_t reader)> read;
     std::function<void(uint32_t view, std::span<const EntryNumber> files)> opened;
   };
-  void SetAccessListener(AccessListener witness) { access_listener_ = std::move(witness); }
+  void SetAccessListener(AccessListener listener) { access_listener_ = std::move(listener); }
 
   // Begins to work, once the mount is served. Each may be nullptr where there is none. kNoSpace: the system gives no
   // thread.

@@ -43,7 +43,7 @@ class PrefetchEngineTest : public StoreFixture {
     bool keeps_read = false;
     FakeMount::See see = FakeMount::See::kOpens;
     bool opens_asked = false;
-    Prefetcher::AccessListener witness = {};
+    Prefetcher::AccessListener listener = {};
     ViewSource* views = nullptr;
     bool sink = true;
     uint64_t hints_max = PrefetcherOptions().hints_max;
@@ -111,7 +111,7 @@ class PrefetchEngineTest : public StoreFixture {
         FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .kept = kept_.get(), .observer = prefetcher_.get()});
     mount_ = std::make_unique<FakeMount>(parts.see);
     opens_asked_ = parts.opens_asked;
-    prefetcher_->SetAccessListener(parts.witness);
+    prefetcher_->SetAccessListener(parts.listener);
     if (!parts.start) return;
     ASSERT_TRUE(prefetcher_->Start(parts.sink ? mount_.get() : nullptr, mount_.get(), parts.views).ok());
   }

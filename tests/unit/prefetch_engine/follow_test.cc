@@ -212,7 +212,7 @@ TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
 // Who works out orders needs no opens for now: no folder is watched, but while an order is followed.
 TEST_F(PrefetchEngineTest, FoldersAreWatchedWhileOpensAreNeeded) {
   WriteFiles(50, 20'000);
-  StartEngine({.witness = {.read = [](uint32_t, EntryNumber, uint32_t) {}, .opened = {}}});
+  StartEngine({.listener = {.read = [](uint32_t, EntryNumber, uint32_t) {}, .opened = {}}});
   const auto watches = [this](uint64_t folders) {
     return WaitUntil([this, folders] { return mount_->counts().watched == folders; });
   };
@@ -241,13 +241,13 @@ TEST_F(PrefetchEngineTest, AskedOpensTellWhereTheReaderIs) {
   StartEngine({.push_window_bytes = 2 << 20,
                .see = FakeMount::See::kNothing,
                .opens_asked = true,
-               .witness = {.read =
-                               [&](uint32_t view, EntryNumber file, uint32_t reader) {
-                                 EXPECT_EQ(view, 0U);
-                                 const std::lock_guard lock(mu);
-                                 told.emplace_back(file, reader);
-                               },
-                           .opened = {}}});
+               .listener = {.read =
+                                [&](uint32_t view, EntryNumber file, uint32_t reader) {
+                                  EXPECT_EQ(view, 0U);
+                                  const std::lock_guard lock(mu);
+                                  told.emplace_back(file, reader);
+                                },
+                            .opened = {}}});
   for (const EntryNumber file : files_) mount_->LookUp(file);
   const Order order = Shuffled(1);
   ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unit/fs/store_fixture.h"
+#include "unit/prefetch_engine/one_file_fixture.h"
 
 #include <cstring>
 #include <set>
@@ -40,23 +40,13 @@ class SlowView final : public MountView {
 };
 
 // One file that was read, and a kernel that does not know it.
-class PushedPagesTest : public StoreFixture {
+class PushedPagesTest : public OneFileFixture {
  protected:
-  static constexpr uint64_t kBytes = 1000;
-
   void SetUp() override {
-    Write([](StoreWriter& writer) {
-      ASSERT_TRUE(writer.AddFile("file", {.mode = 0644}, {}, AsBytes(RandomBytes(kBytes, 1))).ok());
-    });
-    auto store = Store::Open(store_path(), {});
-    ASSERT_TRUE(store.ok()) << store.status().text();
-    store_ = *store;
-    file_ = static_cast<EntryNumber>(store_->Find("file")->number);
-    files_ = std::make_unique<ViewFiles>(*store_, nullptr, 0);
+    ASSERT_NO_FATAL_FAILURE(OneFileFixture::SetUp());
     planner_ = std::make_shared<Planner>([this](EntryNumber file) { return files_->Place(file); }, disk_,
                                          PlannerLimits{.staging_bytes_max = 1 << 20, .push_window_bytes_max = 1 << 20},
                                          ReaderPositionOptions());
-    staged_ = std::make_unique<StagedFiles>(*files_, statistics_);
     kept_ = std::make_unique<KeptFiles>(
         KeptFiles::Means{.options = options_, .kept = nullptr, .thread = nullptr, .events = events_, .pushes = true},
         *files_, planned_, *planner_, *staged_);
@@ -92,15 +82,11 @@ class PushedPagesTest : public StoreFixture {
 
   PrefetcherOptions options_;
   EventQueue events_{100};
-  BufferPool pool_{1 << 20};
   DiskModel disk_;
   PlannedFiles planned_;
   UnknownFiles sink_;
   SlowView view_;
-  EntryNumber file_ = 0;
-  std::unique_ptr<ViewFiles> files_;
   std::shared_ptr<Planner> planner_;
-  std::unique_ptr<StagedFiles> staged_;
   std::unique_ptr<KeptFiles> kept_;
   std::unique_ptr<PushedPages> pages_;
   PushQueue pusher_{

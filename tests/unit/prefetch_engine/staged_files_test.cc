@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/staged_files.h"
 
-#include "unit/fs/store_fixture.h"
+#include "unit/prefetch_engine/one_file_fixture.h"
 
 namespace augur {
 namespace {
@@ -9,30 +9,14 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000;
 
 // One file of kBytes bytes, and what was read of it for nothing.
-class StagedFilesTest : public StoreFixture {
+class StagedFilesTest : public OneFileFixture {
  protected:
-  static constexpr uint64_t kBytes = 1000;
-
   void SetUp() override {
-    Write([](StoreWriter& writer) {
-      ASSERT_TRUE(writer.AddFile("file", {.mode = 0644}, {}, AsBytes(RandomBytes(kBytes, 1))).ok());
-    });
-    auto store = Store::Open(store_path(), {});
-    ASSERT_TRUE(store.ok()) << store.status().text();
-    store_ = *store;
-    files_ = std::make_unique<ViewFiles>(*store_, nullptr, 0);
-    staged_ = std::make_unique<StagedFiles>(*files_, statistics_);
-    const auto entry = store_->Find("file");
-    ASSERT_TRUE(entry.ok()) << entry.status().text();
-    file_ = static_cast<EntryNumber>(entry->number);
+    ASSERT_NO_FATAL_FAILURE(OneFileFixture::SetUp());
     staged_->Fetched(file_);
   }
 
   uint64_t Wasted() const { return statistics_.Get(Stat::kWastedBytes); }
-
-  std::unique_ptr<ViewFiles> files_;
-  std::unique_ptr<StagedFiles> staged_;
-  EntryNumber file_ = 0;
 };
 
 TEST_F(StagedFilesTest, AFileThatIsLetGoUnusedWasReadForNothing) {
