@@ -9,7 +9,8 @@ usage: packaging/test.sh [--quick] [--sanitizers] [--tidy-all] [--no-skips]
 Installs what the tests need (Debian 12, root or sudo), builds the release preset, and runs all tests: the unit tests, the
 tests of the programs and of the mount, the frameworks (PyTorch, TensorFlow, ...) and the style. Leaves nothing mounted.
   --quick       no frameworks, no style: unit tests, programs and mount only
-  --sanitizers  also the unit, program and mount tests under the address+undefined and the thread sanitizer
+  --sanitizers  also the unit, program and mount tests under the address+undefined and the thread sanitizer; images that no
+                run had before (AUGUR_TEST_SEED is drawn)
   --tidy-all    clang-tidy on every source and each header compiled alone, not only those that a change concerns
   --no-skips    fail when a framework could not be installed (else it is reported as skipped, by name)
 END
@@ -166,6 +167,12 @@ check_sources() {
   fi
   [ "${#failed[@]}" -eq 0 ]
 }
+
+# A run without it says something about the commit alone, not about what was drawn.
+if [ -n "$sanitizers" ] && [ -z "${AUGUR_TEST_SEED:-}" ]; then
+  AUGUR_TEST_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+  export AUGUR_TEST_SEED
+fi
 
 step "Packages"
 packaging/deps.sh test

@@ -7,8 +7,9 @@ namespace augur {
 namespace {
 
 constexpr unsigned kCategoryMax = 16;  // a difference of 2^15, which has no further bits
-// As libjpeg-turbo (jdhuff.h, with 64 bits): it looks for more when it has fewer than a short code, and then takes all
-// that have room. A file that ends there is truncated even if its bits are enough.
+// As libjpeg-turbo (jdhuff.h, with 64 bits): it looks for more when it has fewer than a short code, the next bit of a
+// long one, or the bits behind a code; then it takes all bytes that have room. A file that ends there is truncated even
+// if its bits are enough.
 constexpr unsigned kShortCode = 8;
 constexpr unsigned kFull = 57;
 
@@ -67,25 +68,45 @@ bool LosslessBits::Fill() {
   return true;
 }
 
-bool LosslessBits::Next(const LosslessTable& table, int* difference) {
+bool LosslessBits::Take(unsigned count, uint32_t* value) {
+  if (count_ < count && !Fill()) return false;
+  if (count_ < count) return false;
+  *value = count == 0 ? 0 : static_cast<uint32_t>(bits_ >> (64 - count));
+  bits_ <<= count;
+  count_ -= count;
+  return true;
+}
+
+bool LosslessBits::TakeCode(const LosslessTable& table, unsigned* value) {
   if (count_ < kShortCode && !Fill()) return false;
   LosslessTable::Code code = table.Find(static_cast<uint32_t>(bits_ >> 48));
-  if (code.length == 0 || code.length > count_) {
-    if (!Fill()) return false;
-    code = table.Find(static_cast<uint32_t>(bits_ >> 48));
+  uint32_t taken = 0;
+  if (count_ >= kShortCode && code.length > 0 && code.length <= kShortCode) {
+    *value = code.value;
+    return Take(code.length, &taken);
   }
-  const unsigned more = code.value == kCategoryMax ? 0 : code.value;
-  if (code.length + more > count_ && !Fill()) return false;
-  if (code.length == 0 || code.length + more > count_) return false;
-  bits_ <<= code.length;
-  *difference = code.value == kCategoryMax ? 1 << 15 : 0;
-  if (more > 0) {
-    const auto number = static_cast<int>(bits_ >> (64 - more));
-    // The lower half of the numbers of so many bits stands for negative ones.
-    *difference = number >= 1 << (more - 1) ? number : number - (1 << more) + 1;
-    bits_ <<= more;
+  unsigned length = count_ < kShortCode ? 1 : kShortCode + 1;
+  if (!Take(length, &taken)) return false;
+  while (code = table.Find(taken << (LosslessTable::kBitsMax - length)), code.length > length) {
+    uint32_t bit = 0;
+    if (!Take(1, &bit)) return false;
+    taken = taken << 1 | bit;
+    ++length;
   }
-  count_ -= code.length + more;
+  *value = code.value;
+  return code.length == length;
+}
+
+bool LosslessBits::Next(const LosslessTable& table, int* difference) {
+  unsigned more = 0;
+  if (!TakeCode(table, &more)) return false;
+  *difference = 1 << 15;
+  if (more == kCategoryMax) return true;
+  uint32_t number = 0;
+  if (!Take(more, &number)) return false;
+  // The lower half of the numbers of so many bits stands for negative ones.
+  const auto positive = static_cast<int>(number);
+  *difference = more == 0 || number >> (more - 1) != 0 ? positive : positive - (1 << more) + 1;
   return true;
 }
 

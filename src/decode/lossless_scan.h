@@ -24,9 +24,9 @@ class LosslessTable {
     unsigned value = 0;
   };
   Code Find(uint32_t bits) const;
+  static constexpr unsigned kBitsMax = 16;  // of a code
 
  private:
-  static constexpr unsigned kBitsMax = 16;
   // By length: codes below `end` (aligned to 16 bits) have it; the first one's place in values_ and code.
   std::array<uint32_t, kBitsMax + 1> end_ = {};
   std::array<uint32_t, kBitsMax + 1> first_code_ = {};
@@ -52,6 +52,10 @@ class LosslessBits {
  private:
   // Takes bytes up to the marker, as many as have room; zeros behind them. False: the file ends before that.
   bool Fill();
+  // The next `count` bits, up to 16, as a number. False: there are not so many.
+  bool Take(unsigned count, uint32_t* value);
+  // The value of the next code, which is taken.
+  bool TakeCode(const LosslessTable& table, unsigned* value);
 
   std::span<const std::byte> file_;
   size_t at_;

@@ -321,8 +321,9 @@ def case_lossless(dump, photos, rng):
         image = Image.frombytes(image.mode, image.size, rng.randbytes(len(image.tobytes())))
     adobe = lossless_jpeg.segment(0xEE, b"Adobe" + struct.pack(">HHHB", 100, 0, 0, rng.choice((0, 0, 1, 2))))
     head = rng.choice((b"", b"", b"", adobe, JFIF if image.mode == "L" or rng.random() < 0.3 else b""))
+    table = (lossless_jpeg.EVEN, range(17)) if rng.random() < 0.5 else (lossless_jpeg.UNEVEN, rng.sample(range(17), 17))
     file = lossless_jpeg.encode(image, rng.randint(1, 7), rng.choice((0, 0, 0, 1, 3, 7)), rng.choice((0, 0, 1, 2, 7)), rng.random() < 0.3,
-                                rng.choice(((1, 2, 3, 4), (82, 71, 66, 75), (0, 1, 2, 3))), head)
+                                rng.choice(((1, 2, 3, 4), (82, 71, 66, 75), (0, 1, 2, 3))), head, *table)
     tolerant = rng.random() < 0.3
     if rng.random() < 0.2 and not tolerant:  # a tolerant Pillow repairs what is cut, and we do not (PIXELS.md)
         file = file[: rng.randrange(len(file)) if rng.random() < 0.7 else -rng.randint(1, 12)]
