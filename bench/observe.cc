@@ -53,7 +53,7 @@
 #include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
 #include "io/read_engine.h"
-#include "store/local_shards.h"
+#include "store/local_files.h"
 
 namespace augur {
 namespace {
@@ -239,10 +239,11 @@ class Scenario {
   }
 
   void Mount() {
-    store_ = Must(Store::Open(store_path_));
-    helper_ = Must(MountHelper::Fork(*store_));
+    place_ = std::make_unique<LocalPlace>(store_path_, StoreOptions{});
+    store_ = Must(Store::Open(*place_));
+    helper_ = Must(MountHelper::Fork(*place_, store_->summary().generation));
     engine_ = Must(MakeReadEngine(EngineKind::kAuto, 16));
-    shards_ = std::make_unique<LocalShards>(store_, *engine_);
+    shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand);
     file_system_ = std::make_unique<FileSystem>(store_, *shards_, cache_, statistics_, FileSystemOptions{});
     mount_point_ = std::make_unique<MountPoint>(Must(MountPoint::Check({.path = point_, .source = store_path_})));
     AUGUR_CHECK(mount_point_->Mount().ok());
@@ -342,6 +343,7 @@ class Scenario {
   BufferPool pool_{uint64_t{1} << 30};
   RecordCache cache_{pool_};
   Statistics statistics_;
+  std::unique_ptr<LocalPlace> place_;
   std::shared_ptr<const Store> store_;
   std::unique_ptr<MountHelper> helper_;
   std::unique_ptr<ReadEngine> engine_;

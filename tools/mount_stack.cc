@@ -12,7 +12,7 @@
 #include "base/recycled_memory.h"
 #include "base/units.h"
 #include "cache/decoded_index.h"
-#include "store/local_shards.h"
+#include "store/local_files.h"
 #include "store/shard_check.h"
 #include "tools/daemon_privileges.h"
 #include "tools/output.h"
@@ -51,7 +51,8 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   std::unique_ptr<MountStack> stack(new MountStack(options, mount));
   AUGUR_TRY(stack->OpenStore());
   if (stack->ReadsAhead()) {
-    AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->store_));  // before there are threads
+    AUGUR_TRY_ASSIGN(
+        helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));  // before there are threads
     stack->helper_ = std::move(helper);
   }
   AUGUR_TRY(stack->MakeCaches());
@@ -68,12 +69,13 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
 
 Status MountStack::OpenStore() {
   AUGUR_TRY_ASSIGN(memory, MachineMemory());
-  Result<std::shared_ptr<const Store>> store =
-      Store::Open(options_.store, {.direct = true,
-                                   .open_shards_max = RaiseDescriptors() / kShardShare,
-                                   .generation = options_.generation,
-                                   .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
-                                   .root_hash = options_.root_hash});
+  const StoreOptions store_options = {.direct = true,
+                                      .open_shards_max = RaiseDescriptors() / kShardShare,
+                                      .generation = options_.generation,
+                                      .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
+                                      .root_hash = options_.root_hash};
+  place_ = std::make_unique<LocalPlace>(options_.store, store_options);
+  Result<std::shared_ptr<const Store>> store = Store::Open(*place_, store_options);
   const std::optional<User>& user = mount_.run_as();
   if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
   store_ = std::move(store).value();
@@ -106,7 +108,7 @@ Status MountStack::MakeCaches() {
   cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
   engine_ = std::move(engine);
-  shards_ = std::make_unique<LocalShards>(store_, *engine_);
+  shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand);
   RecycledMemory::KeepAtMost(settings_.recycled_bytes);
   return Status::Ok();
 }
@@ -151,7 +153,7 @@ void MountStack::OpenRetainedCache() {
 Status MountStack::MakePrefetcher() {
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
   ahead_engine_ = std::move(engine);
-  ahead_shards_ = std::make_unique<LocalShards>(store_, *ahead_engine_);
+  ahead_shards_ = store_->files().MakeSource(store_, *ahead_engine_, ReadPurpose::kAhead);
   const auto left_bytes_max = [budget = settings_.memory_bytes] {
     const Result<MemoryRoom> room = MachineMemory();
     return room.ok() ? PagesToLeave(*room, budget) : 0;

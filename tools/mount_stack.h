@@ -25,6 +25,7 @@
 #include "prefetch/kept_blocks.h"
 #include "prefetch/prefetcher.h"
 #include "store/shard_source.h"
+#include "store/store_files.h"
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
 #include "tools/daemon_mount.h"
@@ -96,6 +97,7 @@ class MountStack {
   std::vector<std::string> shard_notes_;
 
   // In the order in which they are made.
+  std::unique_ptr<StorePlace> place_;
   Statistics statistics_;
   std::shared_ptr<const Store> store_;
   std::unique_ptr<MountHelper> helper_;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "augur/digest.h"
 #include "augur/entry.h"
@@ -24,19 +25,31 @@ inline constexpr uint64_t kBlockBytes = 1 << 20;
 // cache.
 inline constexpr uint32_t kAlignMax = 4096;
 
-// A shard that is open for reading. Closes its descriptor with the last reference.
-struct ShardFile {
-  ShardFile() = default;
-  ShardFile(const ShardFile&) = delete;
-  ShardFile& operator=(const ShardFile&) = delete;
-  ~ShardFile();
+// A file of a store that is open for reading, wherever it is kept. It is closed with the last reference. Safe from any
+// thread.
+class StoredFile {
+ public:
+  StoredFile(std::string path, uint64_t bytes) : path_(std::move(path)), bytes_(bytes) {}
+  virtual ~StoredFile() = default;
+  StoredFile(const StoredFile&) = delete;
+  StoredFile& operator=(const StoredFile&) = delete;
 
-  std::string path;  // for messages
-  int fd = -1;
-  uint64_t bytes = 0;
-  bool direct = false;  // opened with O_DIRECT: offset, length and memory of a read are multiples of `align`
-  uint32_t align = 1;   // bytes, a power of two, at most kAlignMax; 1 when not direct
+  const std::string& path() const { return path_; }  // for messages
+  uint64_t bytes() const { return bytes_; }
+  // Reads exactly out.size() bytes from `offset` on; waits. Checks no checksum. kCorrupt: the file ends before. kIo: it
+  // cannot be read. Failures name it.
+  virtual Status ReadAt(std::span<std::byte> out, uint64_t offset) const = 0;
+  // The same for bytes that ReadAt gave and whose checksum is wrong: from where they are kept, not from a copy nearer
+  // by.
+  virtual Status ReadAgain(std::span<std::byte> out, uint64_t offset) const { return ReadAt(out, offset); }
+
+ private:
+  const std::string path_;
+  const uint64_t bytes_;
 };
+
+class StoreFiles;
+class StorePlace;
 
 struct StoreOptions {
   bool direct = false;                   // open shards with O_DIRECT where the file system takes it
@@ -92,12 +105,14 @@ class Store {
   // Opens the store in folder `path`. kNotFound: no such folder, or no store in it. kUnsupported: a newer format.
   // kInvalid: it has not the root hash that it must have.
   static Result<std::shared_ptr<const Store>> Open(const std::string& path, const StoreOptions& options = {});
+  // The same for a store that may be kept elsewhere.
+  static Result<std::shared_ptr<const Store>> Open(const StorePlace& place, const StoreOptions& options = {});
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
   const StoreSummary& summary() const;
-  const std::string& path() const;  // of the folder, as given to Open
+  const std::string& path() const;  // of the folder, as given to Open, or of another place
 
   // The entry with this number; the root is 0. kNotFound above the last.
   Result<Entry> Get(uint64_t number) const;
@@ -135,19 +150,20 @@ class Store {
   // version 1, by their XXH3-128. Bytes go into a shared cache only after this check, and are taken from it only with
   // it.
   Status CheckIdentity(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;
-  // The shard, if it is open, else nullptr. Touches no disk.
-  std::shared_ptr<const ShardFile> OpenedShard(uint32_t number) const;
-  // The same, and opens the shard if it is not open, which may wait for the disk. kCorrupt when the shard is missing or
-  // its size is not the one in the index, by name. REQUIRES: number < summary().shard_count.
-  Result<std::shared_ptr<const ShardFile>> OpenShard(uint32_t number) const;
+  // The shard, which is opened if it is not open. Waits. kCorrupt when the shard is missing or its size is not the one
+  // in the index, by name. REQUIRES: number < summary().shard_count.
+  Result<std::shared_ptr<const StoredFile>> OpenShard(uint32_t number) const;
   // kCorrupt "shard-...: record N (path): checksum mismatch" unless `bytes` are those of the block: by its XXH3-128,
   // or, when the store was opened with a root hash, by its SHA-256.
   Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const;
-  // Reads block `block` by pread and checks it; `bytes` has exactly BlockBytes. Waits for the disk.
+  // Reads block `block` and checks it; `bytes` has exactly BlockBytes. Waits.
   Status Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const;
 
   // Row of the shard table. REQUIRES: number < summary().shard_count.
   Result<ShardInfo> Shard(uint32_t number) const;
+
+  // Where shards are read from; lives as long as this.
+  const StoreFiles& files() const;
 
   // Bytes of the index that are in this process's memory now.
   uint64_t HeldIndexBytes() const;
@@ -177,6 +193,11 @@ struct VerifyReport {
 // told the record bytes done; it may be empty. Reads with `threads` threads; memory at most threads * 2 MiB plus 24
 // bytes a file.
 Result<VerifyReport> VerifyStore(const std::string& path, int threads,
+                                 const std::function<void(const Status&)>& on_defect,
+                                 const std::function<void(uint64_t)>& on_progress,
+                                 const std::optional<Digest>& root_hash = std::nullopt);
+// The same for a store that may be kept elsewhere.
+Result<VerifyReport> VerifyStore(const StorePlace& place, int threads,
                                  const std::function<void(const Status&)>& on_defect,
                                  const std::function<void(uint64_t)>& on_progress,
                                  const std::optional<Digest>& root_hash = std::nullopt);

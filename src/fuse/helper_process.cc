@@ -236,10 +236,10 @@ class Helper {
 // of -o uid= may be.
 constexpr auto kKept = std::to_array<int>({CAP_DAC_READ_SEARCH});
 
-Status Work(const UniqueFd& socket, const std::string& store_path, uint64_t generation) {
+Status Work(const UniqueFd& socket, const StorePlace& place, uint64_t generation) {
   AUGUR_TRY(KeepCapabilities(kKept));
   // Opened anew: the one that we inherit ends with its descriptors.
-  AUGUR_TRY_ASSIGN(store, Store::Open(store_path, {.generation = generation}));
+  AUGUR_TRY_ASSIGN(store, Store::Open(place, {.generation = generation}));
   if (chdir("/") != 0) return ErrnoStatus(errno, "/");  // the caller's folder is not ours to keep in use
   Helper(socket, store).Run();
   _exit(0);
@@ -247,9 +247,9 @@ Status Work(const UniqueFd& socket, const std::string& store_path, uint64_t gene
 
 }  // namespace
 
-void RunHelperProcess(UniqueFd inherited, const std::string& store_path, uint64_t generation, pid_t daemon) {
+void RunHelperProcess(UniqueFd inherited, const StorePlace& place, uint64_t generation, pid_t daemon) {
   const UniqueFd socket = BecomeChild("augur-helper", std::move(inherited), daemon, SIGKILL);
-  const Status status = Work(socket, store_path, generation);
+  const Status status = Work(socket, place, generation);
   Say(socket, HelperVerb::kLost, status.text());
   _exit(1);
 }

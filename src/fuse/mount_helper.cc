@@ -49,7 +49,7 @@ std::optional<std::string> WaitForEnd(int process, pid_t pid) {
 
 }  // namespace
 
-Result<std::unique_ptr<MountHelper>> MountHelper::Fork(const Store& store) {
+Result<std::unique_ptr<MountHelper>> MountHelper::Fork(const StorePlace& place, uint64_t generation) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return ErrnoStatus(errno, "socketpair");
   UniqueFd ours(ends[0]);
@@ -59,7 +59,7 @@ Result<std::unique_ptr<MountHelper>> MountHelper::Fork(const Store& store) {
   const pid_t daemon = getpid();
   const pid_t pid = fork();
   if (pid < 0) return ErrnoStatus(errno, "fork");
-  if (pid == 0) RunHelperProcess(std::move(theirs), store.path(), store.summary().generation, daemon);
+  if (pid == 0) RunHelperProcess(std::move(theirs), place, generation, daemon);
   UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process.valid()) {
     const Status status = ErrnoStatus(errno, "pidfd_open");

@@ -17,6 +17,7 @@
 #include "base/unique_fd.h"
 #include "fuse/helper_message.h"
 #include "prefetch/mount_view.h"
+#include "store/store_files.h"
 
 namespace augur {
 
@@ -31,10 +32,10 @@ namespace augur {
 // umount then finds it busy, as it would with any reader.
 class MountHelper final : public MountView {
  public:
-  // Forks. The helper opens the store's generation for itself. REQUIRES: this process has one thread, which lives as
-  // long as the daemon (the helper ends when the thread that forked it does); the store's path does not depend on the
-  // working folder. kIo: the system gives no process.
-  static Result<std::unique_ptr<MountHelper>> Fork(const Store& store);
+  // Forks. The helper opens this generation of the store for itself. REQUIRES: this process has one thread, which lives
+  // as long as the daemon (the helper ends when the thread that forked it does); the store's path does not depend on
+  // the working folder. kIo: the system gives no process.
+  static Result<std::unique_ptr<MountHelper>> Fork(const StorePlace& place, uint64_t generation);
   // Ends the helper. Calls of `done` still outstanding are made; none after it has returned.
   ~MountHelper() override;
   MountHelper(const MountHelper&) = delete;

@@ -89,12 +89,12 @@ Result<bool> FrameReader::Next(CatalogueFrame& frame) {
   if (offset_ == end_) return false;
   format::FrameHeader header{};
   if (end_ - offset_ < sizeof(header)) return Corrupt("past the end");
-  AUGUR_TRY(ReadAt(fd_, path_, std::as_writable_bytes(std::span(&header, 1)), offset_));
+  AUGUR_TRY(read_(std::as_writable_bytes(std::span(&header, 1)), offset_));
   if (header.magic != format::kFrameMagic) return Corrupt("wrong magic");
   if (header.payload_bytes > end_ - offset_ - sizeof(header)) return Corrupt("past the end");
   if (header.reserved_12 != 0) return Corrupt("reserved field is not zero");
   frame.payload.resize(header.payload_bytes);
-  AUGUR_TRY(ReadAt(fd_, path_, frame.payload, offset_ + sizeof(header)));
+  AUGUR_TRY(read_(frame.payload, offset_ + sizeof(header)));
   if (HashBytes64(frame.payload) != header.sum) return Corrupt("checksum mismatch");
   auto items = DecodePayload(frame.payload, header.item_count, version_);
   if (!items.ok()) return Corrupt(items.status().text());

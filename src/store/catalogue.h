@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,14 +45,17 @@ struct CatalogueFrame {
   std::vector<CatalogueItem> items;
 };
 
-// FrameReader reads the frames in a part of a file, one at a time. One thread at a time; the descriptor is the
+// FrameReader reads the frames in a part of a file, one at a time. One thread at a time; the file is the
 // caller's. Memory: what is in the frame that it fills, its bytes and 176 for each item.
 class FrameReader {
  public:
+  // Reads bytes of the file from an offset on, all of them or none.
+  using Read = std::function<Status(std::span<std::byte> out, uint64_t offset)>;
+
   // Frames from byte `begin` to byte `end` of the file, which belongs to a shard of this version. `path` is for
   // messages.
-  FrameReader(int fd, std::string path, uint64_t begin, uint64_t end, uint32_t version)
-      : fd_(fd), path_(std::move(path)), offset_(begin), end_(end), version_(version) {}
+  FrameReader(Read read, std::string path, uint64_t begin, uint64_t end, uint32_t version)
+      : read_(std::move(read)), path_(std::move(path)), offset_(begin), end_(end), version_(version) {}
 
   // Reads the next frame. False at the end. kCorrupt, with file and defect: the frame breaks a rule; offset() is then
   // where it begins.
@@ -63,7 +67,7 @@ class FrameReader {
  private:
   Status Corrupt(const std::string& defect) const;
 
-  int fd_;
+  Read read_;
   std::string path_;
   uint64_t offset_;
   uint64_t end_;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/index_reader.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <utility>
-
-#include "store/file_io.h"
 
 namespace augur {
 namespace {
@@ -28,12 +23,10 @@ IndexBlocks::Range NameBlocks(const SectionTable& sections) {
 
 }  // namespace
 
-Result<std::unique_ptr<IndexReader>> IndexReader::Open(UniqueFd fd, std::string name, uint64_t generation,
+Result<std::unique_ptr<IndexReader>> IndexReader::Open(std::shared_ptr<const StoredFile> file, uint64_t generation,
                                                        const Manifest* manifest, uint64_t bytes_max) {
-  struct stat stat {};
-  if (::fstat(fd.get(), &stat) != 0) return ErrnoStatus(errno, name);
-  if (!S_ISREG(stat.st_mode)) return Status(Code::kCorrupt, name + ": not a regular file");
-  const auto file_bytes = static_cast<uint64_t>(stat.st_size);
+  const std::string& name = file->path();
+  const uint64_t file_bytes = file->bytes();
   if (manifest != nullptr && file_bytes != manifest->index_bytes) {
     return Status(Code::kCorrupt, name + ": " + std::to_string(file_bytes) + " bytes, the manifest says " +
                                       std::to_string(manifest->index_bytes) + ": truncated or replaced");
@@ -41,7 +34,7 @@ Result<std::unique_ptr<IndexReader>> IndexReader::Open(UniqueFd fd, std::string 
   if (file_bytes < kBodyOffset) return Status(Code::kCorrupt, name + ": shorter than a header: truncated");
 
   std::vector<std::byte> bytes(kBodyOffset);
-  AUGUR_TRY(ReadAt(fd.get(), name, bytes, 0));
+  AUGUR_TRY(file->ReadAt(bytes, 0));
   Result<CheckedHeader> header = CheckedHeader::Take(bytes);
   if (!header.ok()) return header.status().In(name);
   if (manifest != nullptr && header->fields().version != manifest->version) {
@@ -54,46 +47,61 @@ Result<std::unique_ptr<IndexReader>> IndexReader::Open(UniqueFd fd, std::string 
   Result<SectionTable> sections = header->CheckSections(file_bytes, generation);
   if (!sections.ok()) return sections.status().In(name);
 
-  std::unique_ptr<IndexReader> index(new IndexReader(std::move(fd), std::move(name), *std::move(header), *sections));
+  std::unique_ptr<IndexReader> index(new IndexReader(std::move(file), *std::move(header), *sections));
   Result<std::unique_ptr<IndexBlocks>> blocks = IndexBlocks::Make(
       index->block_count_, NameBlocks(*sections), bytes_max,
       [reader = index.get()](uint64_t block, std::span<std::byte> to) { return reader->ReadBlock(block, to); });
-  if (!blocks.ok()) return blocks.status().In(index->name_);
+  if (!blocks.ok()) return blocks.status().In(index->name());
   index->blocks_ = std::move(*blocks);
   return index;
 }
 
-IndexReader::IndexReader(UniqueFd fd, std::string name, CheckedHeader header, const SectionTable& sections)
-    : fd_(std::move(fd)),
-      name_(std::move(name)),
+IndexReader::IndexReader(std::shared_ptr<const StoredFile> file, CheckedHeader header, const SectionTable& sections)
+    : file_(std::move(file)),
       header_(std::move(header)),
       sections_(sections),
       block_count_(ItemCount(SectionId::kChecksums)),
       sums_(header_.layout().root_count()) {}
 
+std::span<const std::byte> IndexReader::HeldSums(uint64_t root) const {
+  const MutexLock lock(sums_mu_);
+  return sums_[root];
+}
+
+// Read without the lock, since the file may be on a server.
+Result<std::span<const std::byte>> IndexReader::ReadSums(uint64_t root) const {
+  const format::IndexLayout& layout = header_.layout();
+  const format::Section& section = sections_[SectionId::kChecksums];
+  const uint64_t begin = root * kBodyBlockBytes;
+  std::vector<std::byte> sums(std::min(kBodyBlockBytes, section.bytes - begin));
+  AUGUR_TRY(file_->ReadAt(sums, section.offset + begin));
+  if (!IsSumOf(layout, sums, header_.Root(root))) AUGUR_TRY(file_->ReadAgain(sums, section.offset + begin));
+  if (!IsSumOf(layout, sums, header_.Root(root))) {
+    return Status(Code::kCorrupt, name() + ": root checksum " + std::to_string(root) + ": mismatch");
+  }
+  const MutexLock lock(sums_mu_);
+  if (sums_[root].empty()) sums_[root] = std::move(sums);
+  return std::span<const std::byte>(sums_[root]);
+}
+
 Result<std::span<const std::byte>> IndexReader::SumOf(uint64_t block) const {
   const format::IndexLayout& layout = header_.layout();
   const uint64_t root = block / layout.sums_per_root();
-  const MutexLock lock(sums_mu_);
-  std::vector<std::byte>& held = sums_[root];
-  if (held.empty()) {
-    const format::Section& section = sections_[SectionId::kChecksums];
-    const uint64_t begin = root * kBodyBlockBytes;
-    std::vector<std::byte> sums(std::min(kBodyBlockBytes, section.bytes - begin));
-    AUGUR_TRY(ReadAt(fd_.get(), name_, sums, section.offset + begin));
-    if (!IsSumOf(layout, sums, header_.Root(root))) {
-      return Status(Code::kCorrupt, name_ + ": root checksum " + std::to_string(root) + ": mismatch");
-    }
-    held = std::move(sums);
+  std::span<const std::byte> sums = HeldSums(root);
+  if (sums.empty()) {
+    AUGUR_TRY_ASSIGN(read, ReadSums(root));
+    sums = read;
   }
-  return std::span<const std::byte>(held).subspan(block % layout.sums_per_root() * layout.sum_bytes, layout.sum_bytes);
+  return sums.subspan(block % layout.sums_per_root() * layout.sum_bytes, layout.sum_bytes);
 }
 
 Status IndexReader::ReadBlock(uint64_t block, std::span<std::byte> to) const {
   AUGUR_TRY_ASSIGN(expected, SumOf(block));
-  AUGUR_TRY(ReadAt(fd_.get(), name_, to, kBodyOffset + block * kBodyBlockBytes));
+  AUGUR_TRY(file_->ReadAt(to, kBodyOffset + block * kBodyBlockBytes));
   if (IsSumOf(header_.layout(), to, expected)) return Status::Ok();
-  return {Code::kCorrupt, name_ + ": block " + std::to_string(block) + ": checksum mismatch"};
+  AUGUR_TRY(file_->ReadAgain(to, kBodyOffset + block * kBodyBlockBytes));
+  if (IsSumOf(header_.layout(), to, expected)) return Status::Ok();
+  return {Code::kCorrupt, name() + ": block " + std::to_string(block) + ": checksum mismatch"};
 }
 
 Status IndexReader::CheckBlock(uint64_t block) const {
@@ -103,7 +111,7 @@ Status IndexReader::CheckBlock(uint64_t block) const {
 
 Status IndexReader::NoSuchItem(SectionId id, uint64_t number) const {
   return {Code::kCorrupt,
-          name_ + ": section " + std::to_string(static_cast<uint32_t>(id)) + " has no item " + std::to_string(number)};
+          name() + ": section " + std::to_string(static_cast<uint32_t>(id)) + " has no item " + std::to_string(number)};
 }
 
 }  // namespace augur

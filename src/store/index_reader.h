@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "augur/store.h"
 #include "base/check.h"
 #include "base/mutex.h"
-#include "base/unique_fd.h"
 #include "store/format.h"
 #include "store/index_blocks.h"
 #include "store/index_header.h"
@@ -25,19 +25,19 @@ namespace augur {
 // it hands out lies in the section asked for and in a block that has been checked since it was read from the file, and
 // is a byte of this process's own memory: a file that is changed, made shorter or lost while it is open makes the first
 // use of a block fail, and nothing else.
-// Safe from any thread; waits for the disk at the first use of a block. Owns the descriptor (and so whatever lock is on
+// Safe from any thread; waits for the disk at the first use of a block. Holds the file (and so whatever lock is on
 // it) and the memory; text that it hands out lives as long as it. Knows sections and items, not what they mean: Tree.
 class IndexReader {
  public:
-  // Opens the index that `fd` has open, after checking the header. `manifest` is the one that names this index, or
+  // Opens the index that `file` is, after checking the header. `manifest` is the one that names this index, or
   // nullptr when an older generation is opened. `bytes_max`: of blocks in memory (IndexBlocks; names are kept).
-  // kCorrupt, kUnsupported: the defect, with `name`.
-  static Result<std::unique_ptr<IndexReader>> Open(UniqueFd fd, std::string name, uint64_t generation,
+  // kCorrupt, kUnsupported: the defect, with the name.
+  static Result<std::unique_ptr<IndexReader>> Open(std::shared_ptr<const StoredFile> file, uint64_t generation,
                                                    const Manifest* manifest, uint64_t bytes_max);
   IndexReader(const IndexReader&) = delete;
   IndexReader& operator=(const IndexReader&) = delete;
 
-  const std::string& name() const { return name_; }  // "index-00000003", for messages
+  const std::string& name() const { return file_->path(); }  // "index-00000003", for messages
   const CheckedHeader& header() const { return header_; }
   // REQUIRES: Has(id).
   uint64_t ItemCount(format::SectionId id) const { return sections_[id].bytes / sections_[id].item_bytes; }
@@ -77,16 +77,18 @@ class IndexReader {
   uint64_t held_bytes() const { return blocks_->held_bytes(); }
 
  private:
-  IndexReader(UniqueFd fd, std::string name, CheckedHeader header, const SectionTable& sections);
+  IndexReader(std::shared_ptr<const StoredFile> file, CheckedHeader header, const SectionTable& sections);
 
   Status ReadBlock(uint64_t block, std::span<std::byte> to) const;
   // The item of CHECKSUMS of a block, in memory that stays.
   Result<std::span<const std::byte>> SumOf(uint64_t block) const;
+  // Piece `root` of CHECKSUMS: empty where it was not read yet; and reads it.
+  std::span<const std::byte> HeldSums(uint64_t root) const AUGUR_EXCLUDES(sums_mu_);
+  Result<std::span<const std::byte>> ReadSums(uint64_t root) const AUGUR_EXCLUDES(sums_mu_);
   Status NoSuchItem(format::SectionId id, uint64_t number) const;
 
   // Constant after construction.
-  const UniqueFd fd_;
-  const std::string name_;
+  const std::shared_ptr<const StoredFile> file_;
   const CheckedHeader header_;
   const SectionTable sections_;
   const uint64_t block_count_;

@@ -10,8 +10,9 @@ namespace {
 
 static_assert(kAlignMax <= ShardSource::kMargin);
 
-Status Failure(const ShardFile& file, const ShardRead& read, int64_t result) {
-  const std::string place = file.path + ": " + std::to_string(read.bytes) + " bytes at " + std::to_string(read.offset);
+Status Failure(const LocalFile& file, const ShardRead& read, int64_t result) {
+  const std::string place =
+      file.path() + ": " + std::to_string(read.bytes) + " bytes at " + std::to_string(read.offset);
   if (result < 0) return {Code::kIo, ErrnoStatus(static_cast<int>(-result), place).text()};
   return {Code::kCorrupt, place + ": the shard has been truncated since it was opened"};
 }
@@ -20,19 +21,19 @@ Status Failure(const ShardFile& file, const ShardRead& read, int64_t result) {
 
 void LocalShards::Read(ShardRead read) {
   const uint32_t shard = read.shard;
-  opener_.Open(shard, [this, read = std::move(read)](Result<std::shared_ptr<const ShardFile>> file) mutable {
+  opener_.Open(shard, [this, read = std::move(read)](Result<std::shared_ptr<const LocalFile>> file) mutable {
     if (!file.ok()) return read.done({.status = file.status()});
     Submit(std::move(read), std::move(file).value());
   });
 }
 
-void LocalShards::Submit(ShardRead read, std::shared_ptr<const ShardFile> file) {
-  const uint64_t align = file->align;
+void LocalShards::Submit(ShardRead read, std::shared_ptr<const LocalFile> file) {
+  const uint64_t align = file->align();
   AUGUR_CHECK(align > 0 && align <= kAlignMax);
   const uint64_t begin = read.offset / align * align;
   const uint64_t end = (read.offset + read.bytes + align - 1) / align * align;
   const uint64_t skip = read.offset - begin;
-  ReadRequest request{.fd = file->fd, .offset = begin, .data = read.memory, .bytes = end - begin, .done = {}};
+  ReadRequest request{.fd = file->fd(), .offset = begin, .data = read.memory, .bytes = end - begin, .done = {}};
   request.done = [read = std::move(read), file = std::move(file), skip](int64_t result) {
     ShardReadResult ended{.status = {}, .skip = skip, .reads = 1};
     if (result > 0) ended.read_bytes = static_cast<uint64_t>(result);

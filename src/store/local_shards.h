@@ -6,6 +6,7 @@
 
 #include "augur/store.h"
 #include "io/read_engine.h"
+#include "store/local_files.h"
 #include "store/shard_opener.h"
 #include "store/shard_source.h"
 
@@ -16,13 +17,15 @@ namespace augur {
 // REQUIRES: the engine outlives it.
 class LocalShards final : public ShardSource {
  public:
-  LocalShards(std::shared_ptr<const Store> store, ReadEngine& engine) : engine_(engine), opener_(std::move(store)) {}
+  // `store` has these files.
+  LocalShards(std::shared_ptr<const Store> store, const LocalFiles& files, ReadEngine& engine)
+      : engine_(engine), opener_(std::move(store), files) {}
 
   void Read(ShardRead read) override;
   void Drain() override { opener_.Drain(); }
 
  private:
-  void Submit(ShardRead read, std::shared_ptr<const ShardFile> file);
+  void Submit(ShardRead read, std::shared_ptr<const LocalFile> file);
 
   ReadEngine& engine_;
   ShardOpener opener_;

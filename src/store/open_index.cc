@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/open_index.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
-#include "base/regular_file.h"
 #include "store/sha256.h"
 
 namespace augur {
@@ -22,75 +17,35 @@ namespace {
 constexpr int kTriesMax = 100;
 constexpr auto kTryPause = std::chrono::milliseconds(10);
 
-enum class Lock { kTaken, kRefused };
-
-// A file system without locks has no collector that respects them either: then we go on without one.
-Lock LockShared(int fd) {
-  while (::flock(fd, LOCK_SH | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return Lock::kRefused;
-    if (errno != EINTR) break;
-  }
-  return Lock::kTaken;
-}
-
-// Opens the index and locks it. An invalid descriptor: it has been removed. kBusy: somebody is removing it.
-Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
-  Result<UniqueFd> opened = OpenRegularAt(folder_fd, name, O_RDONLY, Links::kFollow, name);
+// One try. `*manifest_generation` is what the manifest says, as soon as it has been read.
+Result<OpenedIndex> TryOpen(const StorePlace& place, const StoreOptions& options, uint64_t* manifest_generation,
+                            bool* vanished) {
+  Result<StorePlace::Opened> opened = place.Open(options.generation);
   if (!opened.ok()) {
-    if (opened.status().code() == Code::kNotFound) return UniqueFd();
+    *vanished = opened.status().code() == Code::kBusy;
     return opened.status();
   }
-  UniqueFd fd = std::move(opened).value();
-  if (LockShared(fd.get()) == Lock::kRefused) {
-    return Status(Code::kBusy, name + ": locked by a program that removes old generations: try again");
-  }
-  // It may have been removed between open and lock; then the lock protects nothing.
-  struct stat stat {};
-  if (::fstatat(folder_fd, name.c_str(), &stat, 0) != 0 && errno == ENOENT) return UniqueFd();
-  return fd;
-}
-
-// `*manifest_generation` is what the manifest says, as soon as it has been read.
-Result<OpenedIndex> TryOpen(const std::string& folder, const StoreOptions& options, uint64_t* manifest_generation,
-                            bool* vanished) {
-  const uint64_t generation = options.generation;
-  OpenedIndex opened;
-  opened.folder_fd = UniqueFd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.folder_fd.valid()) return ErrnoStatus(errno, "cannot open the store's folder");
-  AUGUR_TRY_ASSIGN(manifest, ReadManifestAt(opened.folder_fd.get()));
+  Manifest& manifest = opened->manifest;
   *manifest_generation = manifest.generation;
-  const uint64_t wanted = generation == 0 ? manifest.generation : generation;
+  const uint64_t wanted = options.generation == 0 ? manifest.generation : options.generation;
   if (wanted > manifest.generation) {
     return Status(Code::kNotFound, "there is no generation " + std::to_string(wanted) + ": the store is at " +
                                        std::to_string(manifest.generation));
   }
   const bool current = wanted == manifest.generation;
-  Result<UniqueFd> fd = OpenAndLock(opened.folder_fd.get(), IndexName(wanted));
-  if (!fd.ok()) {
-    *vanished = fd.status().code() == Code::kBusy;
-    return fd.status();
-  }
-  if (!fd->valid() && !current) {
+  if (opened->files == nullptr && !current) {
     return Status(Code::kNotFound, "generation " + std::to_string(wanted) + " has been removed: the store is at " +
                                        std::to_string(manifest.generation));
   }
-  if (!fd->valid()) {
+  if (opened->files == nullptr) {
     *vanished = true;
     return Status(Code::kCorrupt, IndexName(wanted) +
                                       ": missing, and the manifest names it: copy it back from where "
                                       "the store came from, or pack the store again");
   }
-  AUGUR_TRY_ASSIGN(place, PlaceOf(opened.folder_fd.get(), fd->get()));
-  AUGUR_TRY_ASSIGN(rights,
-                   ShardRights::Make(opened.folder_fd.get(), folder, fd->get(), IndexName(wanted), ForeignFolders()));
-  opened.rights = std::make_unique<const ShardRights>(std::move(rights));
-  Result<std::unique_ptr<IndexReader>> index = IndexReader::Open(
-      std::move(*fd), IndexName(wanted), wanted, current ? &manifest : nullptr, options.index_bytes_max);
-  if (!index.ok()) return index.status();
-  opened.manifest = std::move(manifest);
-  opened.place = place;
-  opened.index = std::move(*index);
-  return opened;
+  AUGUR_TRY_ASSIGN(
+      index, IndexReader::Open(opened->files->index(), wanted, current ? &manifest : nullptr, options.index_bytes_max));
+  return OpenedIndex{.manifest = std::move(manifest), .files = std::move(opened->files), .index = std::move(index)};
 }
 
 Status CheckPin(const CheckedHeader& header, const Digest& pinned) {
@@ -109,20 +64,21 @@ Status CheckPin(const CheckedHeader& header, const Digest& pinned) {
 
 }  // namespace
 
-Result<OpenedIndex> OpenIndex(const std::string& folder, const StoreOptions& options) {
+Result<OpenedIndex> OpenIndex(const StorePlace& place, const StoreOptions& options) {
   uint64_t missing_generation = 0;
   for (int tries = 1;; ++tries) {
     uint64_t manifest_generation = 0;
     bool vanished = false;
-    Result<OpenedIndex> opened = TryOpen(folder, options, &manifest_generation, &vanished);
+    Result<OpenedIndex> opened = TryOpen(place, options, &manifest_generation, &vanished);
     if (opened.ok() && options.root_hash) {
-      if (const Status pin = CheckPin(opened->index->header(), *options.root_hash); !pin.ok()) return pin.In(folder);
+      if (const Status pin = CheckPin(opened->index->header(), *options.root_hash); !pin.ok())
+        return pin.In(place.path());
     }
     if (opened.ok()) return opened;
     const bool busy = opened.status().code() == Code::kBusy;
     // Missing twice under the same manifest: nobody replaced it meanwhile, it is simply not there.
     const bool hopeless = !vanished || (!busy && missing_generation == manifest_generation) || tries == kTriesMax;
-    if (hopeless) return opened.status().In(folder);
+    if (hopeless) return opened.status().In(place.path());
     missing_generation = busy ? 0 : manifest_generation;
     std::this_thread::sleep_for(kTryPause);
   }

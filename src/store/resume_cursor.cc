@@ -48,7 +48,9 @@ bool ResumeCursor::OpenNext() {
     fd_ = std::move(sidecar_fd_);
   }
   const std::string path = folder_->PathOf(name);
-  reader_.emplace_back(fd_.get(), path, shard.catalogue, shard.catalogue_end, format::kVersion);
+  reader_.emplace_back(
+      [fd = fd_.get(), path](std::span<std::byte> out, uint64_t offset) { return ReadAt(fd, path, out, offset); }, path,
+      shard.catalogue, shard.catalogue_end, format::kVersion);
   return true;
 }
 

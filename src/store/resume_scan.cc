@@ -39,7 +39,8 @@ Result<uint64_t> SizeOf(int fd, const std::string& path) {
 // Follows good frames, and those only that name records which are there.
 void FollowFrames(int fd, const std::string& path, uint64_t begin, uint64_t end, uint64_t shard_bytes,
                   ShardProgress& progress) {
-  FrameReader reader(fd, path, begin, end, format::kVersion);
+  FrameReader reader([&](std::span<std::byte> out, uint64_t offset) { return ReadAt(fd, path, out, offset); }, path,
+                     begin, end, format::kVersion);
   CatalogueFrame frame;
   progress.catalogue = begin;
   for (;;) {

@@ -21,7 +21,7 @@ void ShardOpener::Drain() {
 }
 
 void ShardOpener::Open(uint32_t shard, Done done) {
-  if (std::shared_ptr<const ShardFile> opened = store_->OpenedShard(shard)) return done(std::move(opened));
+  if (std::shared_ptr<const LocalFile> opened = files_.OpenedShard(shard)) return done(std::move(opened));
   {
     const MutexLock lock(mu_);
     if (!thread_ && !ending_) {
@@ -37,7 +37,12 @@ void ShardOpener::Open(uint32_t shard, Done done) {
       return;
     }
   }
-  done(store_->OpenShard(shard));
+  done(OpenNow(shard));
+}
+
+Result<std::shared_ptr<const LocalFile>> ShardOpener::OpenNow(uint32_t shard) const {
+  AUGUR_TRY_ASSIGN(info, store_->Shard(shard));
+  return files_.OpenLocalShard(info);
 }
 
 void ShardOpener::Run() {
@@ -50,7 +55,7 @@ void ShardOpener::Run() {
       asked = std::move(asked_.front());
       asked_.pop_front();
     }
-    asked.done(store_->OpenShard(asked.shard));
+    asked.done(OpenNow(asked.shard));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "augur/store.h"
 #include "base/mutex.h"
+#include "store/local_files.h"
 
 namespace augur {
 
@@ -16,15 +17,17 @@ namespace augur {
 // or for a server) on a thread of its own, which begins when it is first needed. Safe from any thread.
 class ShardOpener {
  public:
-  using Done = std::function<void(Result<std::shared_ptr<const ShardFile>>)>;
+  using Done = std::function<void(Result<std::shared_ptr<const LocalFile>>)>;
 
-  explicit ShardOpener(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
+  // `store` has these files.
+  ShardOpener(std::shared_ptr<const Store> store, const LocalFiles& files) : store_(std::move(store)), files_(files) {}
   ~ShardOpener() { Drain(); }
   ShardOpener(const ShardOpener&) = delete;
   ShardOpener& operator=(const ShardOpener&) = delete;
 
-  // Calls `done`, before it returns when the shard is open, and else from the thread, with what Store::OpenShard
-  // gives. Where the system has no thread to give, it is opened here and now. REQUIRES: as Store::OpenShard.
+  // Calls `done`, before it returns when the shard is open, and else from the thread, with what
+  // LocalFiles::OpenLocalShard gives. Where the system has no thread to give, it is opened here and now. REQUIRES: the
+  // store has the shard.
   void Open(uint32_t shard, Done done) AUGUR_EXCLUDES(mu_);
 
   // Waits until every `done` was called, and ends the thread: who asks later opens by himself.
@@ -36,9 +39,11 @@ class ShardOpener {
     Done done;
   };
 
+  Result<std::shared_ptr<const LocalFile>> OpenNow(uint32_t shard) const;
   void Run() AUGUR_EXCLUDES(mu_);
 
   const std::shared_ptr<const Store> store_;
+  const LocalFiles& files_;
 
   Mutex mu_;
   CondVar wake_;

@@ -11,6 +11,7 @@
 #include "augur/status.h"
 #include "augur/store.h"
 #include "base/mutex.h"
+#include "store/local_file.h"
 #include "store/shard_rights.h"
 
 namespace augur {
@@ -18,7 +19,7 @@ namespace augur {
 // Opens the shard of a row and checks it: a regular file of the size in the row, and for an own shard its header
 // (FORMAT.md section 6). ShardRights says which files may be opened, and from where. kCorrupt: missing or not as it
 // should be, or not allowed, by name and with the cure. Another mtime of a foreign file sets `*token_differs`.
-Result<std::shared_ptr<const ShardFile>> OpenShard(const ShardRights& rights, const ShardInfo& info, bool direct,
+Result<std::shared_ptr<const LocalFile>> OpenShard(const ShardRights& rights, const ShardInfo& info, bool direct,
                                                    bool* token_differs);
 
 // ShardSet keeps the shards that are in use open: at most open_max, the least recently used is let go. One that is let
@@ -30,14 +31,14 @@ class ShardSet {
   ShardSet(const ShardRights& rights, bool direct, uint32_t open_max);
 
   // The shard if it is open, else nullptr.
-  std::shared_ptr<const ShardFile> Find(uint32_t number) AUGUR_EXCLUDES(mu_);
+  std::shared_ptr<const LocalFile> Find(uint32_t number) AUGUR_EXCLUDES(mu_);
   // Opens the shard; waits for the disk. A foreign file with another mtime is logged once. Failures: OpenShard.
-  Result<std::shared_ptr<const ShardFile>> Open(const ShardInfo& info) AUGUR_EXCLUDES(mu_);
+  Result<std::shared_ptr<const LocalFile>> Open(const ShardInfo& info) AUGUR_EXCLUDES(mu_);
 
  private:
   struct Opened {
     uint32_t number;
-    std::shared_ptr<const ShardFile> file;
+    std::shared_ptr<const LocalFile> file;
   };
 
   // Constant after construction.

@@ -2,18 +2,15 @@
 #include "augur/store.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/check.h"
-#include "store/file_io.h"
 #include "store/hash.h"
 #include "store/identity.h"
+#include "store/local_files.h"
 #include "store/open_index.h"
 #include "store/sha256.h"
-#include "store/shard_set.h"
 #include "store/shard_table.h"
-#include "store/shard_window.h"
 #include "store/tree.h"
 
 namespace augur {
@@ -24,8 +21,7 @@ struct Store::Parts {
         index_bytes_max(options.index_bytes_max),
         opened(std::move(opened_in)),
         tree(opened.index.get()),
-        is_pinned(options.root_hash.has_value()),
-        shards(*opened.rights, options.direct, options.open_shards_max) {}
+        is_pinned(options.root_hash.has_value()) {}
 
   // Whether `bytes` are the block's, by SHA-256 or by XXH3-128.
   Status Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes, bool by_digest) const;
@@ -35,7 +31,6 @@ struct Store::Parts {
   const OpenedIndex opened;
   const Tree tree;
   const bool is_pinned;
-  mutable ShardSet shards;
   StoreSummary summary;
   StoreIdentity identity;
 };
@@ -82,11 +77,15 @@ Status Store::Parts::Check(const Entry& file, uint64_t block, std::span<const st
 }
 
 Result<std::shared_ptr<const Store>> Store::Open(const std::string& path, const StoreOptions& options) {
-  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, options));
-  auto parts = std::make_unique<Parts>(path, options, std::move(opened));
+  return Open(LocalPlace(path, options), options);
+}
+
+Result<std::shared_ptr<const Store>> Store::Open(const StorePlace& place, const StoreOptions& options) {
+  AUGUR_TRY_ASSIGN(opened, OpenIndex(place, options));
+  auto parts = std::make_unique<Parts>(place.path(), options, std::move(opened));
   parts->summary = Summarize(parts->opened);
-  parts->identity = StoreIdentity(parts->opened.place, parts->summary.index_id);
-  if (const Result<Entry> root = parts->tree.Get(0); !root.ok()) return root.status().In(path);
+  parts->identity = StoreIdentity(parts->opened.files->index_place(), parts->summary.index_id);
+  if (const Result<Entry> root = parts->tree.Get(0); !root.ok()) return root.status().In(place.path());
   return std::shared_ptr<const Store>(new Store(std::move(parts)));
 }
 
@@ -140,12 +139,9 @@ Status Store::CheckIdentity(const Entry& file, uint64_t block, std::span<const s
   return parts_->Check(file, block, bytes, parts_->tree.has_digests());
 }
 
-std::shared_ptr<const ShardFile> Store::OpenedShard(uint32_t number) const { return parts_->shards.Find(number); }
-
-Result<std::shared_ptr<const ShardFile>> Store::OpenShard(uint32_t number) const {
-  if (std::shared_ptr<const ShardFile> opened = OpenedShard(number)) return opened;
+Result<std::shared_ptr<const StoredFile>> Store::OpenShard(uint32_t number) const {
   AUGUR_TRY_ASSIGN(info, Shard(number));
-  return parts_->shards.Open(info);
+  return files().OpenShard(info);
 }
 
 Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte> bytes) const {
@@ -155,14 +151,7 @@ Status Store::Check(const Entry& file, uint64_t block, std::span<const std::byte
 Status Store::Read(const Entry& file, uint64_t block, std::span<std::byte> bytes) const {
   AUGUR_TRY_ASSIGN(shard, OpenShard(file.shard));
   AUGUR_CHECK(bytes.size() == BlockBytes(file, block));
-  const uint64_t offset = file.offset + block * kBlockBytes;
-  if (shard->direct) {
-    ShardWindow window;
-    AUGUR_TRY_ASSIGN(read, window.Get(shard, offset, bytes.size(), 0));
-    std::memcpy(bytes.data(), read.data(), read.size());
-  } else {
-    AUGUR_TRY(ReadAt(shard->fd, shard->path, bytes, offset));
-  }
+  AUGUR_TRY(shard->ReadAt(bytes, file.offset + block * kBlockBytes));
   return Check(file, block, bytes);
 }
 
@@ -170,6 +159,8 @@ Result<ShardInfo> Store::Shard(uint32_t number) const {
   AUGUR_CHECK(number < parts_->summary.shard_count);
   return LoadShard(*parts_->opened.index, parts_->path, number);
 }
+
+const StoreFiles& Store::files() const { return *parts_->opened.files; }
 
 uint64_t Store::HeldIndexBytes() const { return parts_->opened.index->held_bytes(); }
 uint64_t Store::IndexBytesMax() const { return std::min(parts_->index_bytes_max, parts_->summary.index_bytes); }

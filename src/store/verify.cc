@@ -5,10 +5,10 @@
 
 #include "augur/store.h"
 #include "store/defect_sink.h"
+#include "store/local_files.h"
 #include "store/open_index.h"
 #include "store/parallel.h"
 #include "store/record_list.h"
-#include "store/shard_set.h"
 #include "store/tree.h"
 #include "store/verify_records.h"
 #include "store/verify_shards.h"
@@ -32,7 +32,16 @@ Result<VerifyReport> VerifyStore(const std::string& path, int threads,
                                  const std::function<void(const Status&)>& on_defect,
                                  const std::function<void(uint64_t)>& on_progress,
                                  const std::optional<Digest>& root_hash) {
-  AUGUR_TRY_ASSIGN(opened, OpenIndex(path, {.root_hash = root_hash}));
+  // O_DIRECT, so that the disk is checked and not the page cache, and nobody else's pages are pushed out of it.
+  const LocalPlace place(path, {.direct = true, .open_shards_max = static_cast<uint32_t>(std::max(threads, 1))});
+  return VerifyStore(place, threads, on_defect, on_progress, root_hash);
+}
+
+Result<VerifyReport> VerifyStore(const StorePlace& place, int threads,
+                                 const std::function<void(const Status&)>& on_defect,
+                                 const std::function<void(uint64_t)>& on_progress,
+                                 const std::optional<Digest>& root_hash) {
+  AUGUR_TRY_ASSIGN(opened, OpenIndex(place, {.root_hash = root_hash}));
   const IndexReader& index = *opened.index;
   const Tree tree(&index);
   DefectSink sink(on_defect, on_progress);
@@ -40,10 +49,8 @@ Result<VerifyReport> VerifyStore(const std::string& path, int threads,
   VerifyBlocks(index, threads, &sink);
   const TreeCounts counts = VerifyTree(index, tree, threads, &sink);
   RecordList records(tree, counts.full_count, threads);
-  const ShardCounts shard_counts = VerifyShards(index, path, *opened.rights, tree, threads, &records, &sink);
-  // O_DIRECT, so that the disk is checked and not the page cache, and nobody else's pages are pushed out of it.
-  ShardSet shards(*opened.rights, /*direct=*/true, static_cast<uint32_t>(std::max(threads, 1)));
-  const RecordCounts record_counts = VerifyRecords(index, path, tree, records, threads, &shards, &sink);
+  const ShardCounts shard_counts = VerifyShards(index, place.path(), *opened.files, tree, threads, &records, &sink);
+  const RecordCounts record_counts = VerifyRecords(index, place.path(), *opened.files, tree, records, threads, &sink);
   VerifyCounts(index, counts, record_counts.distinct_bytes, &sink);
   return VerifyReport{.index_blocks = index.BlockCount(),
                       .entries = counts.entry_count,

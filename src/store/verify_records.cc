@@ -25,9 +25,9 @@ constexpr uint64_t kGapBytesMax = 64 << 10;
 // Checks one piece of the list. One thread.
 class PieceVerifier {
  public:
-  PieceVerifier(const IndexReader& index, const std::string& folder, const Tree& tree, const RecordList& records,
-                ShardSet* shards, DefectSink* sink)
-      : index_(index), folder_(folder), tree_(tree), records_(records), shards_(shards), sink_(sink) {}
+  PieceVerifier(const IndexReader& index, const std::string& folder, const StoreFiles& files, const Tree& tree,
+                const RecordList& records, DefectSink* sink)
+      : index_(index), folder_(folder), files_(files), tree_(tree), records_(records), sink_(sink) {}
 
   // Checks the records that begin in [begin, end): one that is shared across `end` is checked here for all its files.
   void Check(size_t begin, size_t end) {
@@ -101,11 +101,8 @@ class PieceVerifier {
     if (shard_ != nullptr && shard_number_ == file.shard) return Status::Ok();
     shard_ = nullptr;
     AUGUR_TRY_ASSIGN(info, LoadShard(index_, folder_, file.shard));
-    shard_ = shards_->Find(file.shard);
-    if (shard_ == nullptr) {
-      AUGUR_TRY_ASSIGN(opened, shards_->Open(info));
-      shard_ = std::move(opened);
-    }
+    AUGUR_TRY_ASSIGN(opened, files_.OpenShard(info));
+    shard_ = std::move(opened);
     shard_number_ = file.shard;
     locator_ = info.locator;
     return Status::Ok();
@@ -123,11 +120,11 @@ class PieceVerifier {
 
   const IndexReader& index_;
   const std::string& folder_;
+  const StoreFiles& files_;
   const Tree& tree_;
   const RecordList& records_;
-  ShardSet* const shards_;
   DefectSink* const sink_;
-  std::shared_ptr<const ShardFile> shard_;  // the one in use, or nullptr
+  std::shared_ptr<const StoredFile> shard_;  // the one in use, or nullptr
   uint32_t shard_number_ = 0;
   std::string locator_;
   ShardWindow window_;
@@ -136,12 +133,12 @@ class PieceVerifier {
 
 }  // namespace
 
-RecordCounts VerifyRecords(const IndexReader& index, const std::string& folder, const Tree& tree,
-                           const RecordList& records, int threads, ShardSet* shards, DefectSink* sink) {
+RecordCounts VerifyRecords(const IndexReader& index, const std::string& folder, const StoreFiles& files,
+                           const Tree& tree, const RecordList& records, int threads, DefectSink* sink) {
   Mutex mu;
   RecordCounts sum;  // guarded by mu
   ForEachPiece(threads, records.keys().size(), kPieceKeys, [&](uint64_t begin, uint64_t end) {
-    PieceVerifier verifier(index, folder, tree, records, shards, sink);
+    PieceVerifier verifier(index, folder, files, tree, records, sink);
     verifier.Check(begin, end);
     const MutexLock lock(mu);
     sum.distinct_bytes += verifier.counts().distinct_bytes;

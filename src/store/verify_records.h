@@ -7,7 +7,7 @@
 #include "store/defect_sink.h"
 #include "store/index_reader.h"
 #include "store/record_list.h"
-#include "store/shard_set.h"
+#include "store/store_files.h"
 #include "store/tree.h"
 
 namespace augur {
@@ -20,7 +20,7 @@ struct RecordCounts {
 
 // Reads every record once, in the order of the shards, and compares it and each of its blocks with the hashes of every
 // file that has it. A shard that cannot be opened is one defect, not one for each record.
-RecordCounts VerifyRecords(const IndexReader& index, const std::string& folder, const Tree& tree,
-                           const RecordList& records, int threads, ShardSet* shards, DefectSink* sink);
+RecordCounts VerifyRecords(const IndexReader& index, const std::string& folder, const StoreFiles& files,
+                           const Tree& tree, const RecordList& records, int threads, DefectSink* sink);
 
 }  // namespace augur

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/verify_shards.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -17,11 +14,9 @@
 #include "base/units.h"
 #include "store/catalogue.h"
 #include "store/entry_check.h"
-#include "store/file_io.h"
 #include "store/hash.h"
 #include "store/parallel.h"
 #include "store/sha256.h"
-#include "store/shard_set.h"
 #include "store/shard_table.h"
 #include "store/shard_window.h"
 #include "store/tree_path.h"
@@ -79,13 +74,13 @@ const char* ItemDigestDefect(const CatalogueItem& item) {
 // Finds shards of one generation that name different base generations. Safe from any thread.
 class BaseGenerations {
  public:
-  Status Check(const ShardInfo& info, const ShardFile& file) AUGUR_EXCLUDES(mu_) {
+  Status Check(const ShardInfo& info, const StoredFile& file) AUGUR_EXCLUDES(mu_) {
     format::ShardHeader header;
-    AUGUR_TRY(ReadAt(file.fd, file.path, std::as_writable_bytes(std::span(&header, 1)), 0));
+    AUGUR_TRY(file.ReadAt(std::as_writable_bytes(std::span(&header, 1)), 0));
     const MutexLock lock(mu_);
     const auto [seen, added] = seen_.try_emplace(info.generation, Seen{header.base_generation, info.number});
     if (added || seen->second.base == header.base_generation) return Status::Ok();
-    return {Code::kCorrupt, file.path + ": shard header: base generation " + std::to_string(header.base_generation) +
+    return {Code::kCorrupt, file.path() + ": shard header: base generation " + std::to_string(header.base_generation) +
                                 ", but " + std::to_string(seen->second.base) + " in shard " +
                                 std::to_string(seen->second.shard) + " of the same generation"};
   }
@@ -104,15 +99,16 @@ class BaseGenerations {
 class CatalogueVerifier {
  public:
   CatalogueVerifier(const IndexReader& index, const Tree& tree, const ShardInfo& info,
-                    std::shared_ptr<const ShardFile> file, RecordList* records, DefectSink* sink)
+                    std::shared_ptr<const StoredFile> file, RecordList* records, DefectSink* sink)
       : index_(index), tree_(tree), info_(info), file_(std::move(file)), records_(records), sink_(sink) {}
 
   // Stops at the first defect of the catalogue itself; what the index says otherwise is reported on the way.
   Status Check() {
     AUGUR_TRY(CheckTrailer());
     AUGUR_TRY(CheckSum());
-    FrameReader reader(file_->fd, file_->path, trailer_.catalogue_offset,
-                       trailer_.catalogue_offset + trailer_.catalogue_bytes, trailer_.version);
+    FrameReader reader([this](std::span<std::byte> out, uint64_t offset) { return file_->ReadAt(out, offset); },
+                       file_->path(), trailer_.catalogue_offset, trailer_.catalogue_offset + trailer_.catalogue_bytes,
+                       trailer_.version);
     CatalogueFrame frame;
     while (true) {
       AUGUR_TRY_ASSIGN(more, reader.Next(frame));
@@ -128,18 +124,18 @@ class CatalogueVerifier {
   uint64_t item_count() const { return item_count_; }
 
  private:
-  Status Corrupt(const std::string& defect) const { return {Code::kCorrupt, file_->path + ": " + defect}; }
+  Status Corrupt(const std::string& defect) const { return {Code::kCorrupt, file_->path() + ": " + defect}; }
 
   Status CheckTrailer() {
     format::ShardHeader header;
-    if (file_->bytes < sizeof(header) + sizeof(trailer_)) return Corrupt("trailer: no room for it: truncated");
-    const uint64_t end = file_->bytes - sizeof(trailer_);
+    if (file_->bytes() < sizeof(header) + sizeof(trailer_)) return Corrupt("trailer: no room for it: truncated");
+    const uint64_t end = file_->bytes() - sizeof(trailer_);
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&trailer_, 1));
-    AUGUR_TRY(ReadAt(file_->fd, file_->path, std::as_writable_bytes(std::span(&header, 1)), 0));
-    AUGUR_TRY(ReadAt(file_->fd, file_->path, bytes, end));
+    AUGUR_TRY(file_->ReadAt(std::as_writable_bytes(std::span(&header, 1)), 0));
+    AUGUR_TRY(file_->ReadAt(bytes, end));
     if (trailer_.magic != format::kTrailerMagic) return Corrupt("trailer: wrong magic");
     if (!format::IsKnownVersion(trailer_.version)) {
-      return {Code::kUnsupported, file_->path + ": trailer: version " + std::to_string(trailer_.version) +
+      return {Code::kUnsupported, file_->path() + ": trailer: version " + std::to_string(trailer_.version) +
                                       ", this program reads versions 1 and 2: use a newer AugurFS"};
     }
     if (trailer_.sum != HashBytes64(bytes.first(offsetof(format::ShardTrailer, sum)))) {
@@ -236,7 +232,7 @@ class CatalogueVerifier {
   const IndexReader& index_;
   const Tree& tree_;
   const ShardInfo& info_;
-  const std::shared_ptr<const ShardFile> file_;
+  const std::shared_ptr<const StoredFile> file_;
   RecordList* const records_;
   DefectSink* const sink_;
   ShardWindow window_;
@@ -244,23 +240,17 @@ class CatalogueVerifier {
   uint64_t item_count_ = 0;
 };
 
-// Whether the store's folder has a file of this name, whatever it is.
-bool IsMissing(int folder_fd, const ShardInfo& info) {
-  return ::faccessat(folder_fd, info.locator.c_str(), F_OK, 0) != 0 && errno == ENOENT;
-}
-
 }  // namespace
 
-ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, const ShardRights& rights,
-                         const Tree& tree, int threads, RecordList* records, DefectSink* sink) {
+ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, const StoreFiles& files, const Tree& tree,
+                         int threads, RecordList* records, DefectSink* sink) {
   std::atomic<uint64_t> item_count = 0;
   BaseGenerations bases;
   const auto check = [&](uint32_t number) -> Status {
     AUGUR_TRY_ASSIGN(info, LoadShard(index, folder, number));
     const auto [begin, end] = records->OfShard(number);
-    if (begin == end && IsMissing(rights.folder_fd(), info)) return Status::Ok();
-    bool token_differs = false;
-    AUGUR_TRY_ASSIGN(file, OpenShard(rights, info, /*direct=*/false, &token_differs));
+    if (begin == end && files.LookAtShard(info).code() == Code::kNotFound) return Status::Ok();
+    AUGUR_TRY_ASSIGN(file, files.OpenShard(info));
     if (info.foreign) return Status::Ok();
     sink->Passes(bases.Check(info, *file));
     CatalogueVerifier verifier(index, tree, info, file, records, sink);

@@ -7,7 +7,7 @@
 #include "store/defect_sink.h"
 #include "store/index_reader.h"
 #include "store/record_list.h"
-#include "store/shard_rights.h"
+#include "store/store_files.h"
 #include "store/tree.h"
 
 namespace augur {
@@ -22,7 +22,7 @@ struct ShardCounts {
 // which both know, that the catalogue lists every record of the index in its shard, that records end before it, and
 // that the shards of a generation have one base generation. A shard that no entry needs may be missing. Reads no
 // record. Memory: one frame a thread.
-ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, const ShardRights& rights,
-                         const Tree& tree, int threads, RecordList* records, DefectSink* sink);
+ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, const StoreFiles& files, const Tree& tree,
+                         int threads, RecordList* records, DefectSink* sink);
 
 }  // namespace augur

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "augur/store.h"
-#include "base/regular_file.h"
-#include "base/unique_fd.h"
 #include "base/units.h"
 #include "store/format.h"
 #include "tools/commands/commands.h"
@@ -28,23 +25,23 @@ struct Info {
 };
 
 // Bytes of records in an own shard, dead or alive, from its trailer; nothing when the shard cannot be read.
-std::optional<uint64_t> StoredBytes(const ShardInfo& shard) {
-  const Result<UniqueFd> fd = OpenRegularAt(AT_FDCWD, shard.path, O_RDONLY, Links::kFollow, shard.path);
+std::optional<uint64_t> StoredBytes(const Store& store, const ShardInfo& shard) {
+  const Result<std::shared_ptr<const StoredFile>> file = store.OpenShard(shard.number);
   format::ShardTrailer trailer{};
-  if (!fd.ok() || shard.bytes < sizeof(format::ShardHeader) + sizeof(trailer)) return std::nullopt;
-  const auto end = static_cast<off_t>(shard.bytes - sizeof(trailer));
-  if (::pread(fd->get(), &trailer, sizeof(trailer), end) != ssize_t{sizeof(trailer)}) return std::nullopt;
-  const bool sane = trailer.magic == format::kTrailerMagic && trailer.catalogue_offset <= static_cast<uint64_t>(end) &&
+  if (!file.ok() || shard.bytes < sizeof(format::ShardHeader) + sizeof(trailer)) return std::nullopt;
+  const uint64_t end = shard.bytes - sizeof(trailer);
+  if (!(*file)->ReadAt(std::as_writable_bytes(std::span(&trailer, 1)), end).ok()) return std::nullopt;
+  const bool sane = trailer.magic == format::kTrailerMagic && trailer.catalogue_offset <= end &&
                     trailer.catalogue_offset >= sizeof(format::ShardHeader);
   if (!sane) return std::nullopt;
   return trailer.catalogue_offset - sizeof(format::ShardHeader);
 }
 
 // Stored less referenced. Where there are foreign shards the header's sum covers their records too, so nothing is said.
-std::optional<uint64_t> DeadBytes(const Info& info) {
+std::optional<uint64_t> DeadBytes(const Store& store, const Info& info) {
   uint64_t stored = 0;
   for (const ShardInfo& shard : info.shards) {
-    const std::optional<uint64_t> bytes = shard.foreign ? std::nullopt : StoredBytes(shard);
+    const std::optional<uint64_t> bytes = shard.foreign ? std::nullopt : StoredBytes(store, shard);
     if (!bytes) return std::nullopt;
     stored += *bytes;
   }
@@ -61,7 +58,7 @@ Result<Info> ReadInfo(const InfoOptions& options) {
     if (!shard.foreign) info.shard_bytes += shard.bytes;
     info.shards.push_back(std::move(shard));
   }
-  info.dead_bytes = DeadBytes(info);
+  info.dead_bytes = DeadBytes(*store, info);
   return info;
 }
 

@@ -68,12 +68,12 @@ TEST_F(LocalShardsTest, ReadsAnyRange) {
 TEST_F(LocalShardsTest, AShardThatEndsTooSoonNamesThePlace) {
   const auto shard = store_->OpenShard(large_.shard);
   ASSERT_TRUE(shard.ok());
-  std::filesystem::resize_file((*shard)->path, large_.offset + 1'000'000);
+  std::filesystem::resize_file((*shard)->path(), large_.offset + 1'000'000);
   EXPECT_TRUE(ReadNow(0, 900'000).second.status.ok());
   const ShardReadResult read = ReadNow(900'000, 200'000).second;
   EXPECT_EQ(read.status.code(), Code::kCorrupt);
   EXPECT_TRUE(read.retryable) << "a smaller part of it is there";
-  EXPECT_NE(read.status.text().find((*shard)->path), std::string::npos) << read.status.text();
+  EXPECT_NE(read.status.text().find((*shard)->path()), std::string::npos) << read.status.text();
   EXPECT_NE(read.status.text().find(std::to_string(large_.offset + 900'000)), std::string::npos) << read.status.text();
 }
 
@@ -82,7 +82,7 @@ TEST_F(LocalShardsTest, AMissingShardIsNotTriedAgain) {
   {
     const auto shard = store_->OpenShard(large_.shard);
     ASSERT_TRUE(shard.ok());
-    path = (*shard)->path;
+    path = (*shard)->path();
   }
   fs_.reset();
   std::filesystem::remove(path);

@@ -38,7 +38,7 @@ class ReadTest : public StoreFixture {
     ASSERT_TRUE(entry.ok());
     const auto shard = (*store)->OpenShard(entry->shard);
     ASSERT_TRUE(shard.ok());
-    const int fd = ::open((*shard)->path.c_str(), O_RDWR);
+    const int fd = ::open((*shard)->path().c_str(), O_RDWR);
     ASSERT_GE(fd, 0);
     char byte = 0;
     const auto position = static_cast<off_t>(entry->offset + at);
@@ -202,8 +202,8 @@ TEST_P(EngineTest, SplitReadsMakeProgressInASmallPool) {
   RecordCache cache(pool);
   auto store = Store::Open(store_path(), {.direct = true});
   ASSERT_TRUE(store.ok());
-  LocalShards shards(*store, **engine);
-  FileSystem fs(*store, shards, cache, statistics_, {});
+  const std::unique_ptr<ShardSource> shards = (*store)->files().MakeSource(*store, **engine, ReadPurpose::kDemand);
+  FileSystem fs(*store, *shards, cache, statistics_, {});
   std::atomic<int> right = 0;
   std::atomic<int> ended = 0;
   for (int i = 0; i < kFiles; ++i) {
@@ -217,7 +217,7 @@ TEST_P(EngineTest, SplitReadsMakeProgressInASmallPool) {
       if (text == bytes.substr(i + kBlockBytes - 500, 1000)) ++right;
     });
   }
-  shards.Drain();
+  shards->Drain();
   engine->reset();
   EXPECT_EQ(ended, kFiles);
   EXPECT_EQ(right, kFiles);

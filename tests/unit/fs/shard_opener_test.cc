@@ -14,7 +14,7 @@ namespace {
 class ShardOpenerTest : public StoreFixture {
  protected:
   struct Outcome {
-    Result<std::shared_ptr<const ShardFile>> shard;
+    Result<std::shared_ptr<const LocalFile>> shard;
     std::thread::id thread;
   };
 
@@ -30,9 +30,11 @@ class ShardOpenerTest : public StoreFixture {
     photo_ = *photo;
   }
 
+  static const LocalFiles& FilesOf(const Store& store) { return dynamic_cast<const LocalFiles&>(store.files()); }
+
   static Outcome Open(ShardOpener& opener, const Entry& file) {
     std::promise<Outcome> promise;
-    opener.Open(file.shard, [&](Result<std::shared_ptr<const ShardFile>> shard) {
+    opener.Open(file.shard, [&](Result<std::shared_ptr<const LocalFile>> shard) {
       promise.set_value({.shard = std::move(shard), .thread = std::this_thread::get_id()});
     });
     return promise.get_future().get();
@@ -42,7 +44,7 @@ class ShardOpenerTest : public StoreFixture {
 };
 
 TEST_F(ShardOpenerTest, WhoAsksDoesNotOpen) {
-  ShardOpener opener(store_);
+  ShardOpener opener(store_, FilesOf(*store_));
   const Outcome first = Open(opener, photo_);
   ASSERT_TRUE(first.shard.ok()) << first.shard.status().text();
   EXPECT_NE(first.thread, std::this_thread::get_id());
@@ -55,21 +57,21 @@ TEST_F(ShardOpenerTest, WhoAsksDoesNotOpen) {
 TEST_F(ShardOpenerTest, AMissingShardIsToldByName) {
   const auto shard = store_->OpenShard(photo_.shard);
   ASSERT_TRUE(shard.ok());
-  std::filesystem::remove((*shard)->path);
+  std::filesystem::remove((*shard)->path());
   const auto again = Store::Open(store_path());
   ASSERT_TRUE(again.ok());
-  ShardOpener opener(*again);
+  ShardOpener opener(*again, FilesOf(**again));
   const Outcome outcome = Open(opener, photo_);
   EXPECT_EQ(outcome.shard.status().code(), Code::kCorrupt);
-  EXPECT_NE(outcome.shard.status().text().find((*shard)->path), std::string::npos) << outcome.shard.status().text();
+  EXPECT_NE(outcome.shard.status().text().find((*shard)->path()), std::string::npos) << outcome.shard.status().text();
 }
 
 TEST_F(ShardOpenerTest, DrainWaitsForAllThatWasAsked) {
   constexpr int kTimes = 200;
-  ShardOpener opener(store_);
+  ShardOpener opener(store_, FilesOf(*store_));
   std::atomic<int> done = 0;
   for (int i = 0; i < kTimes; ++i) {
-    opener.Open(photo_.shard, [&](const Result<std::shared_ptr<const ShardFile>>& shard) {
+    opener.Open(photo_.shard, [&](const Result<std::shared_ptr<const LocalFile>>& shard) {
       EXPECT_TRUE(shard.ok());
       std::this_thread::yield();
       ++done;

@@ -18,7 +18,7 @@
 #include "control/statistics.h"
 #include "fs/file_system.h"
 #include "io/read_engine.h"
-#include "store/local_shards.h"
+#include "store/store_files.h"
 
 namespace augur {
 
@@ -75,7 +75,7 @@ class StoreFixture : public ::testing::Test {
     }
     engine_ = std::move(engine);
     options.views.decoded.engine = engine_.get();
-    shards_ = std::make_unique<LocalShards>(store_, *engine_);
+    shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand);
     fs_ = std::make_unique<FileSystem>(store_, *shards_, cache_, statistics_, options);
   }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "store/local_files.h"
 
 namespace augur {
 
@@ -52,15 +53,16 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   mount_point = std::make_unique<MountPoint>(std::move(checked));
   AUGUR_TRY_ASSIGN(forked_broker, Broker::Fork(*mount_point, {.clone = by == By::kClone}));
   broker = std::move(forked_broker);
-  AUGUR_TRY_ASSIGN(opened, Store::Open(store_path, {.direct = true}));
+  const LocalPlace place(store_path, {.direct = true});
+  AUGUR_TRY_ASSIGN(opened, Store::Open(place));
   store = std::move(opened);
-  AUGUR_TRY_ASSIGN(forked, MountHelper::Fork(*store));
+  AUGUR_TRY_ASSIGN(forked, MountHelper::Fork(place, store->summary().generation));
   helper = std::move(forked);
   AUGUR_TRY_ASSIGN(real, MakeReadEngine(EngineKind::kAuto, 16));
   auto holding = std::make_unique<HoldingEngine>(std::move(real));
   engine = holding.get();
   engine_ = std::move(holding);
-  shards_ = std::make_unique<LocalShards>(store, *engine_);
+  shards_ = store->files().MakeSource(store, *engine_, ReadPurpose::kDemand);
   file_system_ = std::make_unique<FileSystem>(store, *shards_, cache_, statistics,
                                               FileSystemOptions{.uid = getuid(), .gid = getgid()});
   AUGUR_TRY_ASSIGN(mounted, broker->Mount());

@@ -76,8 +76,8 @@ class PrefetchEngineTest : public StoreFixture {
     }
     demand_ = MakeEngine();
     ahead_ = MakeEngine();
-    demand_shards_ = std::make_unique<LocalShards>(store_, *demand_);
-    ahead_shards_ = std::make_unique<LocalShards>(store_, *ahead_);
+    demand_shards_ = store_->files().MakeSource(store_, *demand_, ReadPurpose::kDemand);
+    ahead_shards_ = store_->files().MakeSource(store_, *ahead_, ReadPurpose::kAhead);
     if (parts.kept_bytes > 0) {
       std::vector<std::string> notes;
       auto retained_cache = RetainedCache::Open({.place = RetainedCache::Place::kRam,

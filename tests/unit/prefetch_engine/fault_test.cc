@@ -17,7 +17,7 @@ class PrefetchFaultTest : public PrefetchEngineTest {
     ASSERT_TRUE(entry.ok());
     const auto shard = store_->OpenShard(entry->shard);
     ASSERT_TRUE(shard.ok());
-    const int fd = ::open((*shard)->path.c_str(), O_RDWR);
+    const int fd = ::open((*shard)->path().c_str(), O_RDWR);
     ASSERT_GE(fd, 0);
     const char wrong = static_cast<char>(Content(file)[entry->size / 2] ^ 0x20);
     EXPECT_EQ(::pwrite(fd, &wrong, 1, static_cast<off_t>(entry->offset + entry->size / 2)), 1);

@@ -68,7 +68,7 @@ TEST_F(ShardSetTest, LetsTheLeastRecentlyUsedGo) {
   ShardSet set(*rights_, false, 3);
   for (const uint32_t number : {0, 1, 2}) ASSERT_TRUE(set.Open(Info(number)).ok());
   EXPECT_NE(set.Find(0), nullptr);
-  std::shared_ptr<const ShardFile> held = set.Find(1);
+  std::shared_ptr<const LocalFile> held = set.Find(1);
   EXPECT_NE(set.Find(0), nullptr);
   ASSERT_TRUE(set.Open(Info(3)).ok());
   EXPECT_EQ(set.Find(2), nullptr);
@@ -79,8 +79,8 @@ TEST_F(ShardSetTest, LetsTheLeastRecentlyUsedGo) {
   EXPECT_NE(set.Find(4), nullptr);
   // Who still holds a shard can still read it.
   char byte = 0;
-  EXPECT_EQ(::pread(held->fd, &byte, 1, 0), 1);
-  const int fd = held->fd;
+  EXPECT_EQ(::pread(held->fd(), &byte, 1, 0), 1);
+  const int fd = held->fd();
   held.reset();
   EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
 }
@@ -93,13 +93,13 @@ TEST_F(ShardSetTest, ManyThreadsOpenAndFind) {
     threads.emplace_back([&, t] {
       for (uint32_t i = 0; i < 300; ++i) {
         const uint32_t number = (i * 7 + t) % kCount;
-        std::shared_ptr<const ShardFile> file = set.Find(number);
+        std::shared_ptr<const LocalFile> file = set.Find(number);
         if (file == nullptr) {
-          Result<std::shared_ptr<const ShardFile>> opened = set.Open(Info(number));
+          Result<std::shared_ptr<const LocalFile>> opened = set.Open(Info(number));
           if (opened.ok()) file = *opened;
         }
         char byte = 0;
-        const bool good = file != nullptr && ::pread(file->fd, &byte, 1, 17) == 1 && byte == Noise(18, number)[17];
+        const bool good = file != nullptr && ::pread(file->fd(), &byte, 1, 17) == 1 && byte == Noise(18, number)[17];
         wrong += good ? 0 : 1;
       }
     });
@@ -155,7 +155,7 @@ TEST_P(WindowTest, HandsOutTheBytesOfTheFile) {
   ShardInfo info = Info(9);
   info.bytes = kLarge;
   bool differs = false;
-  const Result<std::shared_ptr<const ShardFile>> file = OpenShard(*rights_, info, GetParam(), &differs);
+  const Result<std::shared_ptr<const LocalFile>> file = OpenShard(*rights_, info, GetParam(), &differs);
   ASSERT_TRUE(file.ok()) << file.status().text();
   ShardWindow window;
   struct Piece {
@@ -181,7 +181,7 @@ TEST_P(WindowTest, HandsOutTheBytesOfTheFile) {
 
 TEST_P(WindowTest, ATruncatedFileIsCorrupt) {
   bool differs = false;
-  const Result<std::shared_ptr<const ShardFile>> file = OpenShard(*rights_, Info(0), GetParam(), &differs);
+  const Result<std::shared_ptr<const LocalFile>> file = OpenShard(*rights_, Info(0), GetParam(), &differs);
   ASSERT_TRUE(file.ok());
   std::filesystem::resize_file(folder_.path() + "/0", 6000);
   ShardWindow window;

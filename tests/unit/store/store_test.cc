@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "store/local_files.h"
 #include "unit/store/test_store.h"
 
 namespace augur {
@@ -152,19 +153,22 @@ TEST_F(SmallStoreTest, ReadsTheSameWithDirectIo) {
   EXPECT_EQ(*ReadWhole(*direct, *direct->Get(kTar)), TarBytes());
   const auto shard = direct->OpenShard(direct->Get(kOne)->shard);
   ASSERT_TRUE(shard.ok());
-  EXPECT_LE((*shard)->align, 4096U);
-  EXPECT_EQ((*shard)->direct, (*shard)->align > 1);
+  const auto* const file = dynamic_cast<const LocalFile*>(shard->get());
+  ASSERT_NE(file, nullptr);
+  EXPECT_LE(file->align(), 4096U);
+  EXPECT_EQ(file->direct(), file->align() > 1);
 }
 
 TEST_F(SmallStoreTest, OpensTheShardOfARecord) {
   const Result<Entry> big = store_->Get(kBig);
   EXPECT_EQ(big->offset, 64U);
-  EXPECT_EQ(store_->OpenedShard(big->shard), nullptr);
+  const auto& files = dynamic_cast<const LocalFiles&>(store_->files());
+  EXPECT_EQ(files.OpenedShard(big->shard), nullptr);
   const auto shard = store_->OpenShard(big->shard);
   ASSERT_TRUE(shard.ok()) << shard.status().text();
-  EXPECT_EQ(store_->OpenedShard(big->shard), *shard);
-  EXPECT_EQ((*shard)->path, folder_.path() + "/shard-00000001-00000");
-  EXPECT_EQ((*shard)->bytes, ReadFile((*shard)->path).size());
+  EXPECT_EQ(files.OpenedShard(big->shard), *shard);
+  EXPECT_EQ((*shard)->path(), folder_.path() + "/shard-00000001-00000");
+  EXPECT_EQ((*shard)->bytes(), ReadFile((*shard)->path()).size());
 }
 
 TEST_F(SmallStoreTest, CheckComparesWithTheHashOfTheBlock) {

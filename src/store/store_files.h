@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "io/read_engine.h"
+#include "store/identity.h"
+#include "store/manifest.h"
+#include "store/shard_source.h"
+
+namespace augur {
+
+// What shards are read for. A server is asked first for what readers wait for.
+enum class ReadPurpose { kDemand, kAhead };
+
+// StoreFiles are the files of one generation of a store, wherever they are kept: in a folder (LocalFiles), or on a
+// server. Safe from any thread.
+class StoreFiles {
+ public:
+  virtual ~StoreFiles() = default;
+  // The index, open. In a folder it is locked against removal as long as somebody holds it.
+  virtual const std::shared_ptr<const StoredFile>& index() const = 0;
+  // What tells this index from every other one.
+  virtual const IndexPlace& index_place() const = 0;
+  // Opens the shard of a row and checks its size and, of an own shard, its header. Waits. kCorrupt: missing, or not as
+  // it should be, or not allowed, by name and with the cure.
+  virtual Result<std::shared_ptr<const StoredFile>> OpenShard(const ShardInfo& info) const = 0;
+  // Whether the shard is there and has its size, without opening it. kNotFound: it is not there. Waits.
+  virtual Status LookAtShard(const ShardInfo& info) const = 0;
+  // A reader of all shards that does not wait. `store` has these files; `engine` reads those that are files of this
+  // system, and outlives the source. May wait for the index.
+  virtual std::unique_ptr<ShardSource> MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine,
+                                                  ReadPurpose purpose) const = 0;
+  // Brings what is missing of the index into memory's or the disk's reach, on threads of its own, until all is there.
+  // Nothing to do for files of this system.
+  virtual void FetchIndex() const {}
+};
+
+// StorePlace is where a store is kept. Safe from any thread; calls wait.
+class StorePlace {
+ public:
+  virtual ~StorePlace() = default;
+  // As the user gave it, without secrets; for messages, and in front of relative locators.
+  virtual const std::string& path() const = 0;
+
+  struct Opened {
+    Manifest manifest;
+    std::unique_ptr<StoreFiles> files;  // nullptr: the index of that generation is not there
+  };
+  // Reads the manifest and opens the files of a generation; 0: of the one that the manifest names. kNotFound: no store.
+  // kBusy: somebody is removing the index. Failures do not name the place.
+  virtual Result<Opened> Open(uint64_t generation) const = 0;
+  // Ends its threads until it or its files are used again, so that the process can fork. REQUIRES: nobody uses it now.
+  virtual void Rest() const {}
+};
+
+}  // namespace augur
