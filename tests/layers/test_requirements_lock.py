@@ -44,8 +44,9 @@ def test_every_requirement_has_its_part():
         assert locked[canonical(name)] == version
 
 
-def test_other_requirements_have_hashes():
-    for line in requirements("requirements-other-pillow.txt"):
+@pytest.mark.parametrize("name", ["requirements-other-pillow.txt", "requirements-servers.txt"])
+def test_other_requirements_have_hashes(name):
+    for line in requirements(name):
         assert ROW.fullmatch(line), line
 
 
