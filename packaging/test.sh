@@ -192,8 +192,8 @@ start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
 [ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks
-step "Programs, format, mount"
-try "programs and mount" pytests build/release tests/format tests/cli tests/mount
+step "Programs, format, mount, remote stores"
+try "programs and mount" pytests build/release tests/format tests/cli tests/mount tests/remote
 step "Benchmarks run tiny"
 try "benchmarks run tiny" pytests build/release tests/bench
 await
@@ -215,7 +215,7 @@ if [ -n "$sanitizers" ]; then
     export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
     try "$preset: unit tests" setarch -R ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" --timeout 600
     AUGUR_SANITIZER=$preset try "$preset: programs and mount" setarch -R bash -c "$(declare -f pytests); $(declare -p root venv)
-      pytests build/$preset tests/format tests/cli tests/mount"
+      pytests build/$preset tests/format tests/cli tests/mount tests/remote"
   done
 fi
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Object stores for the tests of remote stores: real servers, and a proxy in front of them that plays faults. All of it is gone
+after the tests, also when they fail."""
+
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "remote"), str(ROOT / "tests" / "remote")]
+import object_servers  # noqa: E402
+from fault_proxy import FaultProxy  # noqa: E402
+from https_server import HttpsServer  # noqa: E402
+
+buckets = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def certificate():
+    with tempfile.TemporaryDirectory(prefix="augur-certificate-") as folder:
+        yield object_servers.Certificate.make(folder, "127.0.0.1")
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    """An object_servers.ObjectServer that all tests share; $AUGUR_S3_SERVER chooses its kind."""
+    try:
+        kind = object_servers.default_server()
+    except subprocess.CalledProcessError:
+        (pytest.fail if "CI" in os.environ else pytest.skip)("no S3 server could be installed: packaging/servers.sh s3 says why")
+    with object_servers.in_new_folder(kind) as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(s3_server):
+    """An S3Client of a new bucket."""
+    client = s3_server.client(f"augur-test-{next(buckets)}")
+    client.create_bucket()
+    try:
+        yield client
+    finally:
+        for key in client.keys():
+            client.delete(key)
+        client.must("DELETE")
+        client.close()
+
+
+@pytest.fixture
+def proxy(s3_server):
+    """A FaultProxy in front of the S3 server, without a fault as yet."""
+    with FaultProxy(s3_server.endpoint, s3_server.credentials, s3_server.region) as running:
+        yield running
+
+
+@pytest.fixture
+def tls_proxy(s3_server, certificate):
+    """The same, and clients speak TLS with it."""
+    with FaultProxy(s3_server.endpoint, s3_server.credentials, s3_server.region, certificate=certificate) as running:
+        yield running
+
+
+@pytest.fixture
+def https_server(folder, certificate):
+    """A plain web server of an empty folder, which a test fills (`https_server.folder`)."""
+    with HttpsServer(folder, certificate) as server:
+        yield server
