@@ -2,11 +2,22 @@
 """A server behind a slow line: the namespaces and the delay that netlag makes, for as long as the context lasts."""
 
 import contextlib
+import ctypes
 import json
+import os
 import signal
 import subprocess
 
 import mounts
+
+
+libc = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
+
+
+def _enter(namespace):
+    if libc.setns(namespace.fileno(), CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), f"setns: {os.strerror(ctypes.get_errno())}")
 
 
 class Host:
@@ -19,6 +30,16 @@ class Host:
     def prefix(self):
         """The words that run a command there. Its mounts are seen everywhere, unlike those of 'ip netns exec'."""
         return ["nsenter", f"--net={self.namespace}"]
+
+    @contextlib.contextmanager
+    def entered(self):
+        """The calling thread is there, and so are the connections, processes and threads that it makes; afterwards it is back."""
+        with open("/proc/thread-self/ns/net", "rb") as back, open(self.namespace, "rb") as there:
+            _enter(there)
+            try:
+                yield
+            finally:
+                _enter(back)
 
     def received_bytes(self):
         """All that came over the line until now, headers included."""
