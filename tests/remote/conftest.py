@@ -2,9 +2,11 @@
 """Object stores for the tests of remote stores: real servers, and a proxy in front of them that plays faults. All of it is gone
 after the tests, also when they fail."""
 
+import dataclasses
 import itertools
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -13,11 +15,33 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "remote"), str(ROOT / "tests" / "remote")]
+import mounts  # noqa: E402
 import object_servers  # noqa: E402
 from fault_proxy import FaultProxy  # noqa: E402
 from https_server import HttpsServer  # noqa: E402
 
 buckets = itertools.count()
+
+
+@dataclasses.dataclass(frozen=True)
+class RemoteStore:
+    """A packed store in a bucket."""
+
+    bucket: object  # an S3Client
+    prefix: str
+    tree: pathlib.Path   # what was packed
+    store: pathlib.Path  # the same store on the disk
+
+    @property
+    def url(self):
+        return f"s3://{self.bucket.bucket}/{self.prefix}"
+
+
+def put_folder(bucket, folder, prefix):
+    """All files of a folder, under keys that begin with the prefix."""
+    for path in sorted(pathlib.Path(folder).rglob("*")):
+        if path.is_file():
+            bucket.put(f"{prefix}/{path.relative_to(folder).as_posix()}", path.read_bytes())
 
 
 @pytest.fixture(scope="session")
@@ -70,3 +94,26 @@ def https_server(folder, certificate):
     """A plain web server of an empty folder, which a test fills (`https_server.folder`)."""
     with HttpsServer(folder, certificate) as server:
         yield server
+
+
+@pytest.fixture
+def remote_store(bucket, augurpack, folder):
+    """A RemoteStore of 120 files, 4 MB."""
+    tree, store = pathlib.Path(folder) / "tree", pathlib.Path(folder) / "store"
+    for number in range(120):
+        path = tree / f"class-{number % 4}" / f"{number:03} photo.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(random.Random(number).randbytes(500 * number + 1))
+    mounts.run(augurpack, "create", "--quiet", tree, store)
+    put_folder(bucket, store, "data/train.augur")
+    return RemoteStore(bucket, "data/train.augur", tree, store)
+
+
+@pytest.fixture
+def aws_environment(s3_server, monkeypatch):
+    """The variables of a user who has credentials for the S3 server, and nothing else that concerns AWS or proxies."""
+    for name in list(os.environ):
+        if name.startswith("AWS_") or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    for name, value in s3_server.environment().items():
+        monkeypatch.setenv(name, value)

@@ -2,7 +2,11 @@
 """The servers of these tests are what the tests of remote stores need: they check signatures, ranges, conditions. So is their client."""
 
 import datetime
+import pathlib
+import shutil
 
+import faults
+import mounts
 import pytest
 import s3_client
 from curl import curl, s3_curl
@@ -91,3 +95,30 @@ def test_what_some_web_servers_want_or_lack(folder, options, words, status):
         done = curl(f"{server.url}/object", *words)
         assert done.status == status and ("accept-ranges" in done.headers) == (status in (200, 206) and options.get("ranges", True))
         assert "query" not in options or curl(f"{server.url}/object?{options['query']}").body == BODY
+
+
+def test_a_store_in_a_bucket_is_the_packed_one(remote_store, augurpack, folder):
+    """What the tests of mounts begin with; each object comes back through the server."""
+    back = pathlib.Path(folder) / "back"
+    for key in remote_store.bucket.keys(remote_store.prefix + "/"):
+        path = back / key.removeprefix(remote_store.prefix + "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(remote_store.bucket.get(key))
+    mounts.run(augurpack, "verify", back)
+    mounts.run(augurpack, "extract", back, pathlib.Path(folder) / "files")
+    mounts.run("diff", "-r", remote_store.tree, pathlib.Path(folder) / "files")
+
+
+def test_rclone_is_a_client_too(remote_store, proxy, aws_environment):
+    """By the variables that a user has; through the proxy, which refuses some requests and breaks some answers."""
+    if not shutil.which("rclone"):
+        pytest.skip("rclone is not installed")
+    remote = f":s3,provider=Other,env_auth=true,endpoint='{proxy.endpoint}':{remote_store.bucket.bucket}"
+    proxy.faults.add(faults.slow_down(share=0.1))
+    reset = proxy.faults.add(faults.ResetInBody(times=3, after=1000, only=lambda request: request.method == "GET" and "shard" in request.path))
+    mounts.run("rclone", "--config", "/dev/null", "check", "--download", remote_store.store, f"{remote}/{remote_store.prefix}")
+    assert reset.count > 0
+    mounts.run("rclone", "--config", "/dev/null", "copy", remote_store.tree, f"{remote}/copied")
+    names = [path.relative_to(remote_store.tree).as_posix() for path in remote_store.tree.rglob("*.jpg")]
+    assert remote_store.bucket.keys("copied/") == sorted("copied/" + name for name in names)
+    assert all(remote_store.bucket.get("copied/" + name) == (remote_store.tree / name).read_bytes() for name in names)
