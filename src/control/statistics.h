@@ -33,7 +33,7 @@ enum class Stat : size_t {
   // The disk.
   kDiskReads,
   kDiskBytes,
-  kJoinedBytes,
+  kGapBytes,
   kWastedBytes,
   kCorruptBlocks,
   kDiskErrors,
@@ -54,8 +54,8 @@ enum class Stat : size_t {
   kOrdersAccepted,
   kOrdersFound,
   kOrdersLost,
-  // What was seen of readers, and not told on because a queue was full.
-  kHintsDropped,
+  // Accesses of readers that a full queue did not take.
+  kPrefetchAccessesDropped,
   kAccessesDropped,
   kStatCount,  // not a counter
 };
@@ -68,9 +68,9 @@ enum class Gauge : size_t {
   kOrderPosition,
   kOrderFiles,
   kPushWindowBytes,
-  kLeftBytes,
+  kPageCacheLeftBytes,
   kOrderBytes,
-  kAheadBytes,
+  kStagingBytes,
   kRenderedHeldBytes,
   kDecodedCacheFiles,
   kDecodedCacheBytes,

@@ -169,9 +169,9 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
             " could not be ('augurctl views' has more)");
   }
   if (screen.prefetches) {
-    Add(out, "cached",
+    Add(out, "pages",
         FormatSize(snapshot[Gauge::kPushWindowBytes]) + " in the page cache until they are read, " +
-            FormatSize(snapshot[Gauge::kLeftBytes]) + " left there for the next epoch");
+            FormatSize(snapshot[Gauge::kPageCacheLeftBytes]) + " left there for the next epoch");
     Add(out, "kept",
         FormatSize(snapshot[Gauge::kRetainedCacheBytes]) + " of " +
             FormatSize(snapshot[Gauge::kRetainedCacheBytesMax]) + " for records that are used again" +

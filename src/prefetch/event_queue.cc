@@ -15,11 +15,11 @@ void EventQueue::Post(Event event) {
   Push(std::move(event));
 }
 
-bool EventQueue::PostHint(Event hint, uint64_t count) {
+bool EventQueue::PostAccesses(Event event, uint64_t count) {
   const MutexLock lock(mu_);
-  if (hints_ >= hints_max_) return false;
-  hints_ += count;
-  Push(std::move(hint));
+  if (accesses_ >= accesses_max_) return false;
+  accesses_ += count;
+  Push(std::move(event));
   return true;
 }
 
@@ -45,7 +45,7 @@ std::deque<EventQueue::Event> EventQueue::Take() {
   const MutexLock lock(mu_);
   while (events_.empty()) posted_.Wait(mu_);
   taken.swap(events_);
-  hints_ = 0;
+  accesses_ = 0;
   return taken;
 }
 

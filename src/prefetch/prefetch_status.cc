@@ -17,13 +17,13 @@ void PrefetchStatus::Publish(const Now& now, const DiskModel& disk) {
   // Beside those that somebody waits for; a difference below zero wraps, and so does the sum.
   statistics_.Raise(Gauge::kReadsInFlight, now.batch_reads - std::exchange(batch_reads_told_, now.batch_reads));
   statistics_.Set(Gauge::kPushesWaiting, now.pushes);
-  statistics_.Set(Gauge::kAheadBytes, now.ahead_bytes);
+  statistics_.Set(Gauge::kStagingBytes, now.staging_bytes);
   const PlannerGauges& planner = now.planner;
   statistics_.Set(Gauge::kOrdersQueued, planner.epochs_queued);
   statistics_.Set(Gauge::kOrderPosition, planner.position);
   statistics_.Set(Gauge::kOrderFiles, planner.end);
   statistics_.Set(Gauge::kPushWindowBytes, planner.push_window_bytes);
-  statistics_.Set(Gauge::kLeftBytes, planner.left_bytes);
+  statistics_.Set(Gauge::kPageCacheLeftBytes, planner.left_bytes);
   statistics_.Set(Gauge::kOrderBytes, now.table_bytes);
   const MutexLock lock(mu_);
   if (disk.known()) {

@@ -20,8 +20,8 @@ class PrefetchStatus {
   struct Now {
     uint64_t batch_reads = 0;
     uint64_t pushes = 0;
-    uint64_t ahead_bytes = 0;  // memory of files that are read ahead
-    uint64_t table_bytes = 0;  // of the planner
+    uint64_t staging_bytes = 0;  // memory of files that are read ahead
+    uint64_t table_bytes = 0;    // of the planner
     bool filling = false;
     PlannerGauges planner = {};
   };

@@ -20,7 +20,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
       options_(options),
       kept_(kept),
       chunks_(options.chunk_bytes),
-      events_(options.hints_max),
+      events_(options.accesses_max),
       status_(statistics),
       unplanned_(store_->summary().entry_count),
       pusher_(
@@ -106,7 +106,7 @@ void Prefetcher::Decide() {
 }
 
 void Prefetcher::Publish() {
-  PrefetchStatus::Now now{.ahead_bytes = chunks_.used_bytes()};
+  PrefetchStatus::Now now{.staging_bytes = chunks_.used_bytes()};
   ViewPrefetch* const prefetch = view_.prefetch();
   if (prefetch != nullptr) {
     now.batch_reads = prefetch->reads().batch_reads();
@@ -121,20 +121,20 @@ void Prefetcher::Publish() {
 
 // What readers do.
 
-void Prefetcher::PostHint(EventQueue::Event hint, uint64_t count) {
-  if (!events_.PostHint(std::move(hint), count)) statistics_.Add(Stat::kHintsDropped, count);
+void Prefetcher::PostAccesses(EventQueue::Event event, uint64_t count) {
+  if (!events_.PostAccesses(std::move(event), count)) statistics_.Add(Stat::kPrefetchAccessesDropped, count);
 }
 
 void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   // Who opened it was told already.
   if (access_listener_.read && !options_.opens_asked) access_listener_.read(file.view, number, reader);
-  PostHint([this, view = file.view, number] { Saw(view, number, true, SteadyNowUs()); });
+  PostAccesses([this, view = file.view, number] { Saw(view, number, true, SteadyNowUs()); });
 }
 
 void Prefetcher::OnReadToEnd(const ViewFile& file) {
   if (mount_.sink == nullptr) return;
-  PostHint([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
+  PostAccesses([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
     ReadToEnd(view, number, bytes);
   });
 }
@@ -145,13 +145,13 @@ void Prefetcher::OnOpen(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
   statistics_.Add(Stat::kOpens, 1);
   if (access_listener_.read) access_listener_.read(file.view, number, reader);
-  PostHint([this, view = file.view, number] { Saw(view, number, false, SteadyNowUs()); });
+  PostAccesses([this, view = file.view, number] { Saw(view, number, false, SteadyNowUs()); });
 }
 
 void Prefetcher::OnOpened(uint32_t view, std::span<const EntryNumber> files) {
   statistics_.Add(Stat::kOpens, files.size());
   if (access_listener_.opened) access_listener_.opened(view, files);
-  PostHint(
+  PostAccesses(
       [this, view, list = std::vector<EntryNumber>(files.begin(), files.end())] {
         const uint64_t now_us = SteadyNowUs();
         for (const EntryNumber file : list) Saw(view, file, false, now_us);
@@ -182,7 +182,7 @@ void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<co
   if (options_.lent_bytes_max > 0 && kept_->retained_cache().used_bytes() + room > options_.kept_bytes_max) return;
   kept_->InsertBlock(file, block, bytes);
   if (file.size > kBlockBytes) return;
-  PostHint([this, file] {
+  PostAccesses([this, file] {
     if (view_.prefetch() != nullptr) view_.prefetch()->LookIfKept(file);
   });
 }

@@ -45,11 +45,11 @@ namespace augur {
 // It follows one view of the mount at a time, at first that of the root: another is taken up when that alone is read.
 // Of a view's images, records are read, made into what the view shows, and that is kept and pushed as any file is.
 //
-// Safe from any thread. All planning is done by one thread of its own, to which everything that happens is posted, so
-// the planner needs no lock and nobody waits for it; further threads only push, and copy to the retained cache. When
-// the planning thread is behind by `hints_max` hints, further hints are dropped and counted (Stat::kHintsDropped).
-// REQUIRES: what it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that
-// somebody waits for: BlockReader.
+// Safe from any thread. One thread does all planning, and every event is posted to it. So the planner needs no lock,
+// and no reader waits for it. Further threads only push, and copy to the retained cache. When `accesses_max` accesses
+// wait for the planning thread, further ones are dropped and counted (Stat::kPrefetchAccessesDropped). REQUIRES: what
+// it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that somebody waits
+// for: BlockReader.
 class Prefetcher final : public PrefetchControl, public ReadObserver, public PredictedOrders {
  public:
   // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
@@ -101,7 +101,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   void OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) override;
 
  private:
-  void PostHint(EventQueue::Event hint, uint64_t count = 1);
+  void PostAccesses(EventQueue::Event event, uint64_t count = 1);
   void KeepWithRoom(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes);
 
   // The planning thread's:

@@ -21,7 +21,8 @@ struct PrefetcherOptions {
   uint32_t own_process = 0;  // whose opens are our own, of the MountView; 0: there is none
   unsigned reads_max = 32;
   unsigned push_threads = 1;
-  uint64_t hints_max = 32'768;  // that wait for the planning thread: half a second of 65,000 reads and opens a second
+  uint64_t accesses_max =
+      32'768;  // that wait for the planning thread: half a second of 65,000 reads and opens a second
 };
 
 }  // namespace augur

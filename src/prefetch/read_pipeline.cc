@@ -88,7 +88,7 @@ void ReadPipeline::Read(const ReadPlan& plan, Buffer chunk, const Memories& memo
   ++batch_reads_;
   uint64_t wanted = 0;
   for (const ReadPlan::Item& item : plan.items) wanted += item.place.record_bytes;
-  means_.batch.statistics.Add(Stat::kJoinedBytes, plan.bytes - std::min(plan.bytes, wanted));
+  means_.batch.statistics.Add(Stat::kGapBytes, plan.bytes - std::min(plan.bytes, wanted));
   const auto flight = std::make_shared<BatchRead>(means_.batch, plan, std::move(chunk));
   flight->Begin(means_.cache, [this, memories](const std::shared_ptr<BatchRead>& landed) {
     means_.events.Post([this, landed, memories] { OnLanded(*landed, memories); });

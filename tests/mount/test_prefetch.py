@@ -29,7 +29,7 @@ def test_hinted_reads_make_no_requests(room, mounts, point, data, ahead, options
     ahead.wait_for_the_end(data)
     now = ahead.counters()
     # What lies between two files may be read with them where the disk seems slow, as it does on a busy machine.
-    assert now["disk_bytes"] - now["joined_bytes"] <= 3 * data.bytes * now["orders_accepted"], now
+    assert now["disk_bytes"] - now["gap_bytes"] <= 3 * data.bytes * now["orders_accepted"], now
 
 
 def test_without_a_scan(room, mounts, point, data, ahead):
@@ -85,7 +85,7 @@ def test_what_was_read_stays_in_the_page_cache(room, mounts, point, data, ahead)
     told = f"{shares}: {ahead.status()}"
     assert ahead.counters()["dropped_files"] == 0, told
     assert shares[-1] < 1 / 4, told
-    assert ahead.gauges()["left_bytes"] > data.bytes / 2, told
+    assert ahead.gauges()["page_cache_left_bytes"] > data.bytes / 2, told
 
 
 def test_order_by_index(room, mounts, point, data, ahead):

@@ -22,7 +22,7 @@ pytestmark = needs_root
 ROUND_S = 6
 WRONG_BYTES, FAILED = 10, 11  # what a reader ends with
 # In the end, when what is kept has been dropped. (buffer_bytes is what the record cache has; inodes go when the kernel likes.)
-ZERO_GAUGES = ("reads_in_flight", "pushes_waiting", "orders_queued", "push_window_bytes", "ahead_bytes", "rendered_held_bytes",
+ZERO_GAUGES = ("reads_in_flight", "pushes_waiting", "orders_queued", "push_window_bytes", "staging_bytes", "rendered_held_bytes",
                "retained_cache_bytes", "retained_cache_blocks")
 
 

@@ -24,21 +24,21 @@ class EventQueueTest : public ::testing::Test {
 
 TEST_F(EventQueueTest, AllEventsAreTakenAtOnceInTheirOrder) {
   queue_.Post(Note(1));
-  EXPECT_TRUE(queue_.PostHint(Note(2), 1));
+  EXPECT_TRUE(queue_.PostAccesses(Note(2), 1));
   queue_.Post(Note(3));
   TakeAndRun();
   EXPECT_EQ(seen_, (std::vector<int>{1, 2, 3}));
 }
 
 // The last list of hints is taken as a whole. What is no hint has no maximum here.
-TEST_F(EventQueueTest, HintsBeyondTheMaximumAreDroppedUntilSomeAreTaken) {
-  EXPECT_TRUE(queue_.PostHint(Note(1), 9));
-  EXPECT_TRUE(queue_.PostHint(Note(2), 20));
-  EXPECT_FALSE(queue_.PostHint(Note(3), 1));
+TEST_F(EventQueueTest, AccessesBeyondTheMaximumAreDroppedUntilSomeAreTaken) {
+  EXPECT_TRUE(queue_.PostAccesses(Note(1), 9));
+  EXPECT_TRUE(queue_.PostAccesses(Note(2), 20));
+  EXPECT_FALSE(queue_.PostAccesses(Note(3), 1));
   queue_.Post(Note(4));
   TakeAndRun();
   EXPECT_EQ(seen_, (std::vector<int>{1, 2, 4}));
-  EXPECT_TRUE(queue_.PostHint(Note(5), 1));
+  EXPECT_TRUE(queue_.PostAccesses(Note(5), 1));
 }
 
 TEST_F(EventQueueTest, WhoWaitsForAnEventIsRefusedBeforeTheBeginningAndAfterTheEnd) {

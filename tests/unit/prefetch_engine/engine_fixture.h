@@ -46,7 +46,7 @@ class PrefetchEngineTest : public StoreFixture {
     Prefetcher::AccessListener listener = {};
     ViewSource* views = nullptr;
     bool sink = true;
-    uint64_t hints_max = PrefetcherOptions().hints_max;
+    uint64_t accesses_max = PrefetcherOptions().accesses_max;
     bool start = true;  // the planning thread
   };
 
@@ -105,7 +105,7 @@ class PrefetchEngineTest : public StoreFixture {
                                                        .own_process = kOwnProcess,
                                                        .reads_max = 8,
                                                        .push_threads = 1,
-                                                       .hints_max = parts.hints_max});
+                                                       .accesses_max = parts.accesses_max});
     fs_ = std::make_unique<FileSystem>(
         store_, *demand_shards_, cache_, statistics_,
         FileSystemOptions{.uid = 0, .gid = 0, .umask = 0, .kept = kept_.get(), .observer = prefetcher_.get()});

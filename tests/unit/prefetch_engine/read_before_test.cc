@@ -29,7 +29,7 @@ TEST_F(ReadBeforeTest, IsNotReadAndPushedAgain) {
   StartEngine({.left_bytes = kAll});
   const Order order = ReadOneAndPredict();
   Predict(order);
-  EXPECT_GE(GaugeNow(Gauge::kLeftBytes), ContentBytes());
+  EXPECT_GE(GaugeNow(Gauge::kPageCacheLeftBytes), ContentBytes());
   for (const EntryNumber file : order) EXPECT_TRUE(ReadAsReader(file)) << file;
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();
   EXPECT_TRUE(ahead_->seen().empty()) << ahead_->seen().size();
@@ -42,7 +42,7 @@ TEST_F(ReadBeforeTest, AsFarAsThereIsRoomForIt) {
   StartEngine({.left_bytes = 3 << 20});
   const Order order = ReadOneAndPredict();
   Predict(order);
-  const uint64_t left = GaugeNow(Gauge::kLeftBytes);
+  const uint64_t left = GaugeNow(Gauge::kPageCacheLeftBytes);
   EXPECT_LE(left, uint64_t{3} << 20);
   EXPECT_GE(left, uint64_t{2} << 20);
   for (size_t i = 0; i < 100; ++i) EXPECT_TRUE(ReadAsReader(order[i])) << i;

@@ -122,7 +122,7 @@ TEST_F(TurnsTest, WhereThereIsRoomForOneOnlyItGoes) {
   Start(16 << 20);  // of 12 MB
   ReadAll(0, 1);
   prefetcher_->Predict(FilesOf(0, 2), 0, true);
-  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kLeftBytes) > 0; })) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPageCacheLeftBytes) > 0; })) << Told();
   ReadAll(1, 3);
   EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 200; })) << Told();
 }
