@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
 
+#include "base/aligned_memory.h"
 #include "cache/decoded_sum.h"
 
 namespace augur {
@@ -97,8 +96,7 @@ void TryDecodedDirect(DecodedFile* file) {
   const int flags = ::fcntl(file->fd.get(), F_GETFL);
   if (flags < 0 || ::fcntl(file->fd.get(), F_SETFL, flags | O_DIRECT) != 0) return;
   // The header's page, which is there: some file systems take the flag and refuse the read.
-  const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(kDecodedPageBytes, kDecodedPageBytes),
-                                                           &std::free);
+  const AlignedMemory memory = AllocateAligned(kDecodedPageBytes, kDecodedPageBytes);
   if (memory == nullptr || ::pread(file->fd.get(), memory.get(), kDecodedPageBytes, 0) < 0) {
     ::fcntl(file->fd.get(), F_SETFL, flags);
     return;

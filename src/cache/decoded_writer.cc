@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -46,8 +45,6 @@ class Gatherer {
 };
 
 }  // namespace
-
-void DecodedWriter::FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
 
 DecodedWriter::DecodedWriter(const DecodedFolder& folder, std::string name)
     : folder_(folder.fd()), folder_path_(folder.path()), name_(std::move(name)) {}
@@ -110,7 +107,7 @@ Result<std::unique_ptr<DecodedWriter>> DecodedWriter::Adopt(const DecodedFolder&
 
 Status DecodedWriter::Start(UniqueFd fd, bool direct) {
   fd_ = std::move(fd);
-  buffer_.reset(static_cast<std::byte*>(std::aligned_alloc(kDecodedPageBytes, kDecodedBlockBytes)));
+  buffer_ = AllocateAligned(kDecodedPageBytes, kDecodedBlockBytes);
   if (buffer_ == nullptr) return ErrnoStatus(ENOMEM, "a buffer for decoded files");
   if (!direct) return Status::Ok();
   // By name, as flags belong to an open(); it may have been removed, and then the page cache does as well.

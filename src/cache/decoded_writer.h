@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "base/aligned_memory.h"
 #include "cache/decoded_folder.h"
 #include "cache/decoded_segment.h"
 
@@ -52,15 +53,12 @@ class DecodedWriter {
   Status WriteBlock(std::span<const std::byte> block, uint64_t offset);
   std::string path() const { return folder_path_ + "/" + name_; }
 
-  struct FreeMemory {
-    void operator()(std::byte* memory) const;
-  };
   int folder_;  // the DecodedFolder's, which outlives this
   std::string folder_path_;
   std::string name_;
-  UniqueFd fd_;      // has the lock; the log is written through the page cache
-  UniqueFd direct_;  // files are not, where the file system takes O_DIRECT: they would push out what is in use
-  std::unique_ptr<std::byte[], FreeMemory> buffer_;  // a block, aligned
+  UniqueFd fd_;           // has the lock; the log is written through the page cache
+  UniqueFd direct_;       // files are not, where the file system takes O_DIRECT: they would push out what is in use
+  AlignedMemory buffer_;  // a block
   uint64_t id_ = 0;
   uint64_t log_slots_ = 0;
   uint64_t next_slot_ = 0;

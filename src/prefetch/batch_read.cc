@@ -73,8 +73,7 @@ void BatchRead::ReadAlone(size_t record, uint64_t block) {
       const uint64_t bytes = Store::BlockBytes(one.entry, block);
       if (chunk_->Unsealed(PlaceOf(one, block), bytes).empty()) continue;
       if (alone_ == nullptr) {
-        alone_.reset(
-            static_cast<std::byte*>(std::aligned_alloc(ShardSource::kMargin, ShardSource::RoomFor(kBlockBytes))));
+        alone_ = AllocateAligned(ShardSource::kMargin, ShardSource::RoomFor(kBlockBytes));
         AUGUR_CHECK(alone_ != nullptr);
       }
       return means_.source.Read({.shard = one.item.place.shard,

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "augur/store.h"
+#include "base/aligned_memory.h"
 #include "cache/record_cache.h"
 #include "cache/sealable_buffer.h"
 #include "control/statistics.h"
@@ -58,10 +58,6 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
   std::vector<RecordRead>& passengers() { return records_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-
   void ReadWhole(uint32_t shard);
   void WholeRead(const ShardReadResult& read);
   void ReadAlone(size_t record, uint64_t block);
@@ -83,7 +79,7 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
   std::vector<RecordRead> records_;
   uint64_t skip_ = 0;                               // plan_.offset is so far in the chunk
   std::optional<SealableBuffer::Writing> writing_;  // of the whole, under way
-  std::unique_ptr<std::byte, Free> alone_;          // for one block, where the whole could not be read
+  AlignedMemory alone_;                             // for one block, where the whole could not be read
 };
 
 // Gives the file of a record that is ok memory of its own, out of `pool`, so that it does not hold its neighbours'.

@@ -8,28 +8,16 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <optional>
 
+#include "base/aligned_memory.h"
 #include "base/check.h"
 #include "base/regular_file.h"
 #include "store/file_io.h"
 
 namespace augur {
 namespace {
-
-struct Free {
-  void operator()(std::byte* memory) const { std::free(memory); }
-};
-using AlignedMemory = std::unique_ptr<std::byte[], Free>;
-
-AlignedMemory Allocate(uint64_t bytes) {
-  AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(kAlignMax, bytes)));
-  AUGUR_CHECK(memory != nullptr);
-  return memory;
-}
 
 // Bytes that are copied at once.
 constexpr uint64_t kPieceBytes = kBlockBytes;
@@ -49,8 +37,8 @@ std::optional<uint32_t> StatedAlign(int fd) {
 }
 
 bool ProbeRead(int fd) {
-  const AlignedMemory memory = Allocate(kAlignMax);
-  return ::pread(fd, memory.get(), kAlignMax, 0) >= 0;
+  const AlignedMemory memory = AllocateAligned(kAlignMax, kAlignMax);
+  return memory != nullptr && ::pread(fd, memory.get(), kAlignMax, 0) >= 0;
 }
 
 bool IsMultiple(uint64_t number, uint64_t align) { return number % align == 0; }
@@ -107,7 +95,8 @@ Status LocalFile::ReadAt(std::span<std::byte> out, uint64_t offset) const {
     if (out.empty()) return Status::Ok();
   }
   const AlignedMemory memory =
-      Allocate(std::min<uint64_t>(out.size(), kPieceBytes) / kAlignMax * kAlignMax + 2 * kAlignMax);
+      AllocateAligned(kAlignMax, std::min<uint64_t>(out.size(), kPieceBytes) / kAlignMax * kAlignMax + 2 * kAlignMax);
+  AUGUR_CHECK(memory != nullptr);
   while (!out.empty()) {
     const auto piece = out.first(std::min<uint64_t>(out.size(), kPieceBytes));
     const uint64_t begin = offset / align_ * align_;

@@ -2,7 +2,6 @@
 #include "store/shard_window.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/check.h"
 
@@ -13,8 +12,6 @@ namespace {
 constexpr uint64_t kMemoryBytes = ShardWindow::kBytesMax + 2 * uint64_t{kAlignMax};
 
 }  // namespace
-
-void ShardWindow::Free::operator()(std::byte* memory) const { std::free(memory); }
 
 Result<std::span<const std::byte>> ShardWindow::Get(const std::shared_ptr<const StoredFile>& file, uint64_t offset,
                                                     uint64_t bytes, uint64_t read_ahead_end) {
@@ -33,7 +30,7 @@ Result<std::span<const std::byte>> ShardWindow::Get(const std::shared_ptr<const 
 
 Status ShardWindow::Fill(uint64_t begin, uint64_t end) {
   if (memory_ == nullptr) {
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignMax, kMemoryBytes)));
+    memory_ = AllocateAligned(kAlignMax, kMemoryBytes);
     AUGUR_CHECK(memory_ != nullptr);
   }
   begin_ = begin / kAlignMax * kAlignMax;

@@ -8,6 +8,7 @@
 
 #include "augur/status.h"
 #include "augur/store.h"
+#include "base/aligned_memory.h"
 
 namespace augur {
 
@@ -29,15 +30,11 @@ class ShardWindow {
                                          uint64_t read_ahead_end);
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-
   // Makes the window [begin, end), which may begin up to kAlignMax earlier.
   Status Fill(uint64_t begin, uint64_t end);
 
   std::shared_ptr<const StoredFile> file_;
-  std::unique_ptr<std::byte[], Free> memory_;
+  AlignedMemory memory_;
   uint64_t begin_ = 0;  // of the window in the file
   uint64_t end_ = 0;
 };
