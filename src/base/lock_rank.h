@@ -12,7 +12,6 @@ namespace augur {
 enum class LockRank : uint8_t {
   kOuter,
   kMiddle,
-  kInner,
   kLeaf,  // nothing is locked while it is held: nearly all mutexes
 };
 

@@ -14,9 +14,9 @@
 
 namespace augur {
 
-// IndexBlocks holds blocks of an index in memory of this process. A block is read and checked once, into memory that
-// nobody else can write to, and then put here: whatever happens to the file afterwards, a later use sees the bytes that
-// were checked. A mapping of the file could not promise that (the kernel may drop a page and read it again).
+// IndexBlocks holds blocks of an index in memory of this process. A block is read and checked once, into memory that no
+// other process can write to, and then put here. Whatever happens to the file afterwards, a later use sees the bytes
+// that were checked. A mapping of the file could not promise that (the kernel may drop a page and read it again).
 //
 // At most `bytes_max` bytes are held; beyond that a block that was not used lately leaves (CLOCK: F. J. Corbato, A
 // Paging Experiment with the Multics System, 1968) and is read and checked anew at its next use. The blocks of `kept`
@@ -89,11 +89,7 @@ class IndexBlocks {
   void Put(uint64_t block, std::span<const std::byte> bytes) const;
   void MakeRoom() const;
 
-  // Locks the memory of a block against its leaving and its being filled. Blocks are read without it.
-  struct BlockLock : Mutex {
-    BlockLock() : Mutex(LockRank::kInner) {}
-  };
-
+  // The lock of a block's memory: held while the block is filled, evicted, or copied where it could be evicted.
   Mutex& LockOf(uint64_t block) const { return locks_[block % locks_.size()]; }
 
   // Constant after construction.
@@ -110,7 +106,7 @@ class IndexBlocks {
   const std::unique_ptr<BitSet> used_;             // since the hand passed; only where blocks may leave
   mutable std::atomic<uint64_t> kept_count_ = 0;   // held blocks of kept_
   mutable std::atomic<uint64_t> other_count_ = 0;  // held blocks that may leave
-  mutable std::array<BlockLock, 64> locks_;        // no two at once
+  mutable std::array<Mutex, 64> locks_;            // no two at once
 
   mutable Mutex hand_mu_{LockRank::kMiddle};
   mutable uint64_t hand_ AUGUR_GUARDED_BY(hand_mu_) = 0;
