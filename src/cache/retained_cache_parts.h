@@ -79,7 +79,7 @@ struct RetainedCache::Parts {
   std::atomic<bool> lost_told = false;
 
   // Held by who asks for room, for no more than some file reads.
-  Mutex room_mu{LockRank::kOuter};
+  Mutex room_mu;
 
   // mu, and within it the lock of the file, shut out everyone else from the tables. Nobody holds mu while he waits for
   // the lock of the file: another process has that, and may be stopped.
