@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "prefetch/shard_read_count.h"
 
 namespace augur {
 
@@ -62,8 +63,7 @@ void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer
 
 Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use use, const ShardReadResult& read,
                                         Buffer buffer) {
-  statistics_.Add(Stat::kDiskReads, read.reads);
-  statistics_.Add(Stat::kDiskBytes, read.read_bytes);
+  CountShardRead(read, statistics_);
   if (!read.status.ok()) return failures_.Shard(file, read.status);
   CachedBlock cached(std::move(buffer), read.skip, Store::BlockBytes(file, block));
   if (const Status status = store_->Check(file, block, cached.span()); !status.ok()) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "prefetch/shard_read_count.h"
 
 namespace augur {
 
@@ -50,7 +51,7 @@ void BatchRead::ReadWhole(uint32_t shard) {
 
 void BatchRead::WholeRead(const ShardReadResult& read) {
   writing_.reset();
-  Count(read);
+  CountShardRead(read, means_.statistics);
   if (!read.status.ok() && read.retryable && records_.size() > 1) return ReadAlone(0, 0);
   skip_ = read.skip;
   for (RecordRead& record : records_) {
@@ -91,7 +92,7 @@ void BatchRead::ReadAlone(size_t record, uint64_t block) {
 
 // Bytes that were handed out with a neighbour stay as they are.
 void BatchRead::BlockRead(size_t record, uint64_t block, const ShardReadResult& read) {
-  Count(read);
+  CountShardRead(read, means_.statistics);
   RecordRead& one = records_[record];
   if (!read.status.ok()) {
     FailOne(one, failures_.Shard(one.entry, read.status));
@@ -102,11 +103,6 @@ void BatchRead::BlockRead(size_t record, uint64_t block, const ShardReadResult& 
     std::memcpy(chunk_->Write(begin, end - begin).data(), alone_.get() + read.skip + (begin - place), end - begin);
   }
   ReadAlone(record, block + 1);
-}
-
-void BatchRead::Count(const ShardReadResult& read) {
-  means_.statistics.Add(Stat::kDiskReads, read.reads);
-  means_.statistics.Add(Stat::kDiskBytes, read.read_bytes);
 }
 
 size_t BatchRead::PlaceOf(const RecordRead& record, uint64_t block) const {

@@ -24,7 +24,7 @@ namespace augur {
 struct RecordRead {
   ReadPlan::Item item;
   Entry entry;
-  std::vector<RecordCache::Loaded> claims;  // by block; empty where somebody else was loading it
+  std::vector<RecordCache::Loaded> claims;  // by block; empty where another thread loads it
   std::vector<BlockRef> blocks;             // by block, when ok; none where the index has no such file
   bool ok = false;
 };
@@ -61,7 +61,6 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
   void ReadWhole(uint32_t shard);
   void WholeRead(const ShardReadResult& read);
   void ReadAlone(size_t record, uint64_t block);
-  void Count(const ShardReadResult& read);
   void BlockRead(size_t record, uint64_t block, const ShardReadResult& read);
   // Of a block of a record, in the chunk.
   size_t PlaceOf(const RecordRead& record, uint64_t block) const;
