@@ -17,6 +17,7 @@ import subprocess
 ARROWS = {
     "base": set(),
     "io": {"base"},
+    "http": {"base"},
     "store": {"base", "io"},
     "cache": {"base"},
     "decode": {"base"},

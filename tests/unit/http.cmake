@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# The server of the tests speaks TLS, too.
+augur_dependency(ssl libssl 3.0.0 libssl-dev)
+augur_test(http
+  unit/http/fault_server.cc unit/http/http_engine_test.cc unit/http/http_request_test.cc unit/http/http_tls_test.cc
+  LAYERS http LIBS PkgConfig::ssl)
