@@ -16,4 +16,12 @@ HttpResponse FetchNow(HttpEngine& engine, HttpRequest request) {
   return promise.get_future().get();
 }
 
+HttpResponse FetchNow(RetryingClient& client, HttpOperation operation) {
+  AUGUR_CHECK(operation.done == nullptr && !client.OnThread());
+  std::promise<HttpResponse> promise;
+  operation.done = [&promise](HttpResponse response) { promise.set_value(std::move(response)); };
+  client.Submit(std::move(operation));
+  return promise.get_future().get();
+}
+
 }  // namespace augur
