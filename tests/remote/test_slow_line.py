@@ -56,7 +56,7 @@ def test_a_limited_line_takes_longer(site, tmp_path):
         try:
             done = subprocess.run([*line.clients[0].prefix, "curl", "--silent", "--noproxy", "*", "--output", tmp_path / "got", "--write-out", "%{time_total}",
                                    f"http://{line.server.address}:8000/object"], stdout=subprocess.PIPE, text=True, check=True)
-            assert float(done.stdout) > len(BODY) * 8 / 80e6 * 0.99 - 256 * 1024 * 8 / 80e6  # what the queue had sent before is less
+            assert float(done.stdout) >= len(BODY) * 8 / 80e6
             assert (tmp_path / "got").read_bytes() == BODY
         finally:
             process.terminate()
