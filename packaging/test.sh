@@ -182,9 +182,10 @@ echo "$venv"
 # Python keeps compiled modules here. Without that each of some hundred scripts compiles PyTorch again, ten seconds each.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=${venv%/*}/bytecode
-# Without it its tests are skipped, and say so.
+# Without one of them its tests are skipped, and say so.
 AUGUR_OTHER_PILLOW=$(packaging/venv.sh other-pillow) || AUGUR_OTHER_PILLOW=
-export AUGUR_OTHER_PILLOW
+AUGUR_BOTOCORE=$(packaging/venv.sh botocore) || AUGUR_BOTOCORE=
+export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE
 
 step "Build"
 build release
@@ -193,7 +194,7 @@ step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
 [ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks
 step "Programs, format, mount"
-try "programs and mount" pytests build/release tests/format tests/cli tests/mount
+try "programs and mount" pytests build/release tests/format tests/cli tests/s3 tests/mount
 step "Remote stores"
 try "remote stores" pytests build/release tests/remote
 step "Benchmarks run tiny"
@@ -217,7 +218,7 @@ if [ -n "$sanitizers" ]; then
     export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
     try "$preset: unit tests" setarch -R ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" --timeout 600
     # Two runs: each of these folders has a conftest.py, from which its tests import.
-    for folders in "tests/format tests/cli tests/mount" tests/remote; do
+    for folders in "tests/format tests/cli tests/s3 tests/mount" tests/remote; do
       AUGUR_SANITIZER=$preset try "$preset: $folders" setarch -R bash -c "$(declare -f pytests); $(declare -p root venv)
         pytests build/$preset $folders"
     done
@@ -232,6 +233,10 @@ fi
 if [ -z "$AUGUR_OTHER_PILLOW" ]; then
   echo "Skipped, because it could not be installed: the second Pillow (tests/requirements-other-pillow.txt)"
   [ -z "$no_skips" ] || failed+=("skipped second Pillow")
+fi
+if [ -z "$AUGUR_BOTOCORE" ]; then
+  echo "Skipped, because it could not be installed: botocore (tests/requirements-botocore.txt)"
+  [ -z "$no_skips" ] || failed+=("skipped botocore")
 fi
 if [ ${#failed[@]} -ne 0 ]; then
   printf 'failed: %s\n' "${failed[@]}" >&2

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the virtual environment of the tests, or finds it, and prints its path (on standard output; progress goes to stderr).
 # `venv.sh other-pillow` does the same for a folder with the packages of tests/requirements-other-pillow.txt, for PYTHONPATH in
-# front of the environment: two versions of one package do not fit into it.
+# front of the environment: two versions of one package do not fit into it. `venv.sh botocore` does it for
+# tests/requirements-botocore.txt, which no other test needs.
 #
 # It lies in ~/.cache/augurfs/venv-<hash of tests/requirements.txt and of the Python version>, so it is kept between runs and
 # clones and made anew when a requirement changes. It is built beside its place and renamed: one that was cut short never
@@ -23,12 +24,13 @@ hash_of() { { "$python" --version; cat "$1"; } | sha256sum | cut -c1-16; }
 hash=$(hash_of "$requirements")
 venv=$cache/venv-$hash
 
-if [ "${1:-}" = other-pillow ]; then
-  others=$PWD/tests/requirements-other-pillow.txt
-  folder=$cache/other-pillow-$(hash_of "$others")
+if [ $# -gt 0 ]; then
+  others=$PWD/tests/requirements-$1.txt
+  [ -f "$others" ] || { echo "venv.sh: no $others" >&2; exit 2; }
+  folder=$cache/$1-$(hash_of "$others")
   if [ ! -d "$folder" ]; then
     venv=$("$self")
-    partial=$(mktemp -d "$cache/partial-other-pillow.XXXXXX")
+    partial=$(mktemp -d "$cache/partial-$1.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
     echo "venv.sh: making $folder" >&2
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile --no-deps --require-hashes \

@@ -18,6 +18,7 @@ ARROWS = {
     "base": set(),
     "io": {"base"},
     "http": {"base"},
+    "s3": {"base"},
     "store": {"base", "io"},
     "cache": {"base"},
     "decode": {"base"},

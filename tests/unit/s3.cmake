@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+augur_test(s3
+  unit/s3/request_signer_test.cc
+  unit/s3/utc_time_test.cc
+  LAYERS s3)
+
+# For tests/s3/test_signer.py.
+add_executable(sign_dump tools/sign_dump.cc)
+target_link_libraries(sign_dump PRIVATE augur_s3 nlohmann_json::nlohmann_json)
+set_target_properties(sign_dump PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
