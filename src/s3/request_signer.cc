@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "s3/ascii_case.h"
 
 namespace augur {
 namespace {
@@ -75,14 +76,6 @@ std::string Hex(const Sum& sum) {
     hex += kDigits[byte & 15];
   }
   return hex;
-}
-
-std::string LowerCase(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 // Without blanks at its ends, and with one space for each run of them.

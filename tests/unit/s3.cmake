@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(s3
+  unit/s3/aws_home.cc
+  unit/s3/ini_file_test.cc
+  unit/s3/object_url_test.cc
+  unit/s3/profile_files_test.cc
   unit/s3/request_signer_test.cc
+  unit/s3/s3_endpoint_test.cc
+  unit/s3/s3_options_test.cc
   unit/s3/utc_time_test.cc
   LAYERS s3)
 
