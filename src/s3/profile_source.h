@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "s3/credential_source.h"
+#include "s3/profile_files.h"
+
+namespace augur {
+
+// The user's profile in ~/.aws/config and ~/.aws/credentials, read anew each time. What a profile has, the first that
+// is there:
+//   1. role_arn with source_profile or credential_source: the role, by STS
+//   2. role_arn with web_identity_token_file: the role, by STS
+//   3. aws_access_key_id, aws_secret_access_key, aws_session_token
+//   4. credential_process: what this program writes
+// A profile with single sign-on alone is refused, with the credential_process that makes it work.
+class ProfileSource : public CredentialSource {
+ public:
+  explicit ProfileSource(CredentialContext context) : context_(std::move(context)) {}
+
+  std::string Name() const override { return "profile files"; }
+  // kNotFound: there is no such profile, or it has nothing of the above, and nobody has asked for it by name.
+  Result<Credentials> Fetch() override;
+
+ private:
+  using Profiles = std::vector<std::string>;
+
+  // `way` is the profiles that led to this one, and this one.
+  Result<Credentials> OfProfile(const ProfileFiles& files, const Profiles& way);
+  Result<Credentials> OfRole(const ProfileFiles& files, const Profiles& way);
+  // The credentials that ask for the role.
+  Result<Credentials> CallerOf(const ProfileFiles& files, const Profiles& way);
+  Result<Credentials> OfNamedSource(const std::string& name);
+
+  const CredentialContext context_;
+};
+
+}  // namespace augur
