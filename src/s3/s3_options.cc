@@ -155,8 +155,12 @@ Result<S3Settings> ResolveS3Settings(const S3Options& options, const Environment
   }
   if (settings.force_path_style) settings.endpoint.ForcePathStyle();
   const Setting sts = around.Endpoint("sts", "AWS_ENDPOINT_URL_STS");
-  settings.sts_endpoint =
-      sts.value.empty() ? "https://sts." + settings.region + "." + AwsDomain(settings.region) : sts.value;
+  settings.sts_endpoint = "https://sts." + settings.region + "." + AwsDomain(settings.region);
+  if (!sts.value.empty()) {
+    const Result<S3Endpoint> parsed = S3Endpoint::Parse(sts.value);
+    if (!parsed.ok()) return parsed.status().In(sts.source);
+    settings.sts_endpoint = parsed->ForLog();
+  }
   return settings;
 }
 

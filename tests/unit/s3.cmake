@@ -11,6 +11,7 @@ augur_test(s3
   unit/s3/renewal_schedule_test.cc
   unit/s3/renewing_credentials_test.cc
   unit/s3/request_signer_test.cc
+  unit/s3/s3_access_test.cc
   unit/s3/s3_endpoint_test.cc
   unit/s3/s3_options_test.cc
   unit/s3/utc_time_test.cc

@@ -152,6 +152,10 @@ TEST_F(S3OptionsTest, RefuseWrongValuesBySource) {
   home_.Set("AWS_ENDPOINT_URL", "127.0.0.1:7070");
   EXPECT_THAT(Error(), HasSubstr("AWS_ENDPOINT_URL: "));
   home_.Set("AWS_ENDPOINT_URL", "");
+  home_.Set("AWS_ENDPOINT_URL_STS", "sts.example.org");
+  EXPECT_THAT(Error(), HasSubstr("AWS_ENDPOINT_URL_STS: "));
+  home_.Set("AWS_ENDPOINT_URL_STS", "https://sts.example.org:443/");
+  EXPECT_EQ(Settings().sts_endpoint, "https://sts.example.org");
   options_.expected_bucket_owner = "me";
   EXPECT_THAT(Error(), HasSubstr("expected-bucket-owner: 'me': an account of AWS has 12 digits"));
 }
