@@ -34,6 +34,7 @@
 #include "tools/log_place.h"
 #include "tools/mount_stack.h"
 #include "tools/output.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -270,7 +271,7 @@ Status Main(int argc, char** argv) {
   IgnoreBrokenPipe();
   AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc, argv));
   if (!options.print.empty()) return WriteOut(options.print);
-  AUGUR_TRY(MakeAbsolute(options.store));
+  if (!IsFarAway(options.store)) AUGUR_TRY(MakeAbsolute(options.store));
   AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
   AUGUR_TRY(MakeNewPathAbsolute(options.decoded_folder));
   for (std::string& folder : options.foreign) AUGUR_TRY(MakeNewPathAbsolute(folder));

@@ -3,9 +3,11 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/units.h"
 #include "cache/decoded_cache.h"
+#include "tools/remote_options.h"
 #include "tools/root_hash_option.h"
 #include "tools/view_option.h"
 
@@ -310,9 +312,10 @@ Program MakeAugurfs() {
       "The command returns when the mount is usable. 'umount MOUNTPOINT' as root, or 'fusermount3 -u MOUNTPOINT', ends "
       "it. An ordinary user may mount where fusermount3 is installed. In fstab the type is fuse.augurfs.";
   Command command;
-  command.arguments = {{.name = "STORE", .brief = "folder of the store"},
+  command.arguments = {{.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH or https://HOST/PATH"},
                        {.name = "MOUNTPOINT", .brief = "folder where the tree appears"}};
   command.options = MakeOptions();
+  for (Option& option : RemoteOptionRows(OptionPlace::kMount)) command.options.push_back(std::move(option));
   program.commands = {std::move(command)};
   program.ignored_mount_options = {"ro",
                                    "rw",
@@ -371,6 +374,8 @@ Program MakeAugurfs() {
       "comment=, fsname= and subtype=. A comma within a value is written \\, and a backslash \\\\.";
   program.examples = {
       {.command = "augurfs /data/train.augur /mnt/train", .what = "Mount a store, then unmount it with umount(8):"},
+      {.command = "augurfs s3://bucket/train.augur /mnt/train",
+       .what = "Mount a store that lies in a bucket, with the credentials of the AWS programs:"},
       {.command = "augurfs -f -o memory=4G,allow_other /data/train.augur /mnt/train",
        .what = "In the foreground, for all users, with 4 GiB of memory:"},
       {.command = "/data/train.augur /train fuse.augurfs allow_other,run-as=trainer 0 0", .what = "A line of fstab:"}};
@@ -409,6 +414,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   if (!options.print.empty()) return options;
   const Values& values = parsed.values;
   options.store = values.Text("STORE");
+  options.remote = ReadRemoteOptions(values, OptionPlace::kMount);
   options.mountpoint = values.Text("MOUNTPOINT");
   options.foreground = values.Given("foreground");
   options.memory_bytes = values.Number("-o memory");

@@ -9,6 +9,7 @@
 #include "augur/status.h"
 #include "io/read_engine.h"
 #include "tools/options.h"
+#include "tools/remote_options.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -35,7 +36,8 @@ struct CacheOptions {
 struct AugurfsOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is nothing to mount
 
-  std::string store;
+  std::string store;  // a folder, or an address of S3 or HTTPS
+  RemoteOptions remote;
   std::string mountpoint;
   bool foreground = false;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "tools/remote_options.h"
 #include "tools/root_hash_option.h"
 #include "tools/view_option.h"
 
@@ -13,6 +14,12 @@ namespace {
 // The largest file of ext4 with blocks of 4 KiB: 2^32 blocks.
 constexpr uint64_t kShardMax = uint64_t{16} * 1024 * kGiB;
 
+Argument ReadStoreArgument() {
+  return {.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH or https://HOST/PATH"};
+}
+void AddRemoteOptions(Command& command) {
+  for (Option& option : RemoteOptionRows(OptionPlace::kCommand)) command.options.push_back(std::move(option));
+}
 Argument StoreArgument() { return {.name = "STORE", .brief = "folder of the store"}; }
 
 Option Quiet() {
@@ -261,8 +268,9 @@ Command InfoCommand() {
       "the "
       "shards with their kind. Also the bytes of its own shards that no file of this generation uses (stored, but not "
       "part of a record). Reads the index only.";
-  command.arguments = {StoreArgument()};
+  command.arguments = {ReadStoreArgument()};
   command.options = {RootHash(), JsonOption("Sizes are in bytes.")};
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -273,13 +281,14 @@ Command LsCommand() {
   command.text =
       "Lists the folder PATH of the store, or the file, by paths from the store's root. Control characters, "
       "backslashes, and bytes that are not UTF-8 are shown as \\xHH.";
-  command.arguments = {StoreArgument(),
+  command.arguments = {ReadStoreArgument(),
                        {.name = "PATH", .brief = "path in the store; default: its root", .optional = true}};
   command.options = {
       {.name = "long", .short_name = 'l', .brief = "also mode, size, time (UTC) and link target"},
       {.name = "recursive", .short_name = 'R', .brief = "everything below PATH, in path order"},
       RootHash(),
   };
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -290,8 +299,9 @@ Command VerifyCommand() {
   command.text =
       "Checks the manifest, the index, every entry, the shards and both hashes of every record. Prints each defect "
       "and the numbers of all that it checked. Exit status 1 when there are defects.";
-  command.arguments = {StoreArgument()};
+  command.arguments = {ReadStoreArgument()};
   command.options = {RootHash(), Threads(), Quiet(), JsonOption("The numbers and the defects, on stdout.")};
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -305,7 +315,7 @@ Command ExtractCommand() {
       "that were packed, and each block is checked against its checksum. Never writes through a symbolic link, so "
       "nothing "
       "lands outside DEST. Set-user-ID and set-group-ID bits are left out.";
-  command.arguments = {StoreArgument(),
+  command.arguments = {ReadStoreArgument(),
                        {.name = "DEST", .brief = "folder to write to, made if it is not there"},
                        {.name = "PATH", .brief = "paths in the store; default: all", .optional = true, .many = true}};
   command.options = {{.name = "force",
@@ -318,6 +328,7 @@ Command ExtractCommand() {
                               "that user's rights. For stores whose every program is trusted."},
                      Threads(),
                      Quiet()};
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -407,33 +418,25 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
         UpgradeOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet"), .json = values.Given("json")});
   }
   AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("--", values.Text("root-hash")));
+  const ReadOptions read = {.store = values.Text("STORE"),
+                            .root_hash = root_hash,
+                            .remote = ReadRemoteOptions(values, OptionPlace::kCommand)};
   if (name == "ls") {
-    return AugurpackCommand(LsOptions{.store = values.Text("STORE"),
-                                      .root_hash = root_hash,
-                                      .path = values.Text("PATH"),
-                                      .long_format = values.Given("long"),
-                                      .recursive = values.Given("recursive")});
+    return AugurpackCommand(LsOptions{read, values.Text("PATH"), values.Given("long"), values.Given("recursive")});
   }
-  if (name == "info") {
-    return AugurpackCommand(
-        InfoOptions{.store = values.Text("STORE"), .root_hash = root_hash, .json = values.Given("json")});
-  }
+  if (name == "info") return AugurpackCommand(InfoOptions{read, values.Given("json")});
   const auto threads = static_cast<unsigned>(values.Number("threads"));
   if (name == "verify") {
-    return AugurpackCommand(VerifyOptions{.store = values.Text("STORE"),
-                                          .root_hash = root_hash,
-                                          .quiet = values.Given("quiet"),
-                                          .json = values.Given("json"),
-                                          .threads = threads});
+    return AugurpackCommand(VerifyOptions{read, values.Given("quiet"), values.Given("json"), threads});
   }
-  return AugurpackCommand(ExtractOptions{.store = values.Text("STORE"),
-                                         .root_hash = root_hash,
-                                         .destination = values.Text("DEST"),
-                                         .paths = values.List("PATH"),
-                                         .force = values.Given("force"),
-                                         .special_modes = values.Given("special-modes"),
-                                         .quiet = values.Given("quiet"),
-                                         .threads = threads});
+  ExtractOptions extract{read};
+  extract.destination = values.Text("DEST");
+  extract.paths = values.List("PATH");
+  extract.force = values.Given("force");
+  extract.special_modes = values.Given("special-modes");
+  extract.quiet = values.Given("quiet");
+  extract.threads = threads;
+  return AugurpackCommand(std::move(extract));
 }
 
 }  // namespace

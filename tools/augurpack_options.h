@@ -12,6 +12,7 @@
 #include "augur/status.h"
 #include "augur/store_writer.h"
 #include "tools/options.h"
+#include "tools/remote_options.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -78,31 +79,30 @@ struct UpgradeOptions {
   bool json = false;  // the summary, on stdout
 };
 
-struct InfoOptions {
-  std::string store;
+// What the commands that read a store have in common.
+struct ReadOptions {
+  std::string store;                // a folder, or an address of S3 or HTTPS
   std::optional<Digest> root_hash;  // that it must have
+  RemoteOptions remote;
+};
+
+struct InfoOptions : ReadOptions {
   bool json = false;
 };
 
-struct LsOptions {
-  std::string store;
-  std::optional<Digest> root_hash;  // that it must have
-  std::string path;                 // empty: the root
-  bool long_format = false;         // -l
-  bool recursive = false;           // -R
+struct LsOptions : ReadOptions {
+  std::string path;          // empty: the root
+  bool long_format = false;  // -l
+  bool recursive = false;    // -R
 };
 
-struct VerifyOptions {
-  std::string store;
-  std::optional<Digest> root_hash;  // that it must have
-  bool quiet = false;               // no progress and no report, defects only
+struct VerifyOptions : ReadOptions {
+  bool quiet = false;  // no progress and no report, defects only
   bool json = false;
   unsigned threads = 0;  // 0: as many as cores, at least 2
 };
 
-struct ExtractOptions {
-  std::string store;
-  std::optional<Digest> root_hash;  // that it must have
+struct ExtractOptions : ReadOptions {
   std::string destination;
   std::vector<std::string> paths;  // empty: everything
   bool force = false;              // files that are there are replaced

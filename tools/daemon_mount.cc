@@ -11,6 +11,7 @@
 #include "cache/shared_folder.h"
 #include "tools/daemon_privileges.h"
 #include "tools/group_number.h"
+#include "tools/store_place.h"
 #include "tools/user_account.h"
 
 namespace augur {
@@ -39,7 +40,7 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
     cache_group = number;
   }
   AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options.mountpoint,
-                                                   .source = options.store,
+                                                   .source = StoreForLog(options.store),
                                                    .allow_other = options.allow_other,
                                                    .noexec = options.noexec,
                                                    .nosymfollow = options.nosymfollow,

@@ -12,10 +12,11 @@
 #include "base/recycled_memory.h"
 #include "base/units.h"
 #include "cache/decoded_index.h"
-#include "store/local_files.h"
 #include "store/shard_check.h"
+#include "store/store_files.h"
 #include "tools/daemon_privileges.h"
 #include "tools/output.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -51,10 +52,11 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   std::unique_ptr<MountStack> stack(new MountStack(options, mount));
   AUGUR_TRY(stack->OpenStore());
   if (stack->ReadsAhead()) {
-    AUGUR_TRY_ASSIGN(
-        helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));  // before there are threads
+    stack->place_->Rest();  // there are no other threads yet
+    AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));
     stack->helper_ = std::move(helper);
   }
+  stack->store_->files().FetchIndex();
   AUGUR_TRY(stack->MakeCaches());
   if (stack->ReadsAhead()) {
     stack->OpenRetainedCache();
@@ -74,13 +76,19 @@ Status MountStack::OpenStore() {
                                       .generation = options_.generation,
                                       .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
                                       .root_hash = options_.root_hash};
-  place_ = std::make_unique<LocalPlace>(options_.store, store_options);
+  AUGUR_TRY_ASSIGN(place,
+                   MakeStorePlace(options_.store, store_options, options_.remote,
+                                  {.home = mount_.UserHome(),
+                                   .copies = CacheFolder(mount_.UserVariable("XDG_CACHE_HOME"), mount_.UserHome())}));
+  place_ = std::move(place);
   Result<std::shared_ptr<const Store>> store = Store::Open(*place_, store_options);
   const std::optional<User>& user = mount_.run_as();
   if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
   store_ = std::move(store).value();
-  if (user) AUGUR_TRY(CheckReadable(*store_, *user));
-  FindMissingShards();
+  if (!IsFarAway(options_.store)) {
+    if (user) AUGUR_TRY(CheckReadable(*store_, *user));
+    FindMissingShards();
+  }
   const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
   const uint64_t files = store_->summary().file_count;
   AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
@@ -122,8 +130,8 @@ void MountStack::OpenRetainedCache() {
   if (settings_.kept_bytes == 0) return;
   RetainedCache::Options options = {.place = RetainedCache::Place::kRam,
                                     .folder = {},
-                                    .identity = options_.store,
-                                    .store_path = options_.store,
+                                    .identity = store_->path(),
+                                    .store_path = IsFarAway(options_.store) ? std::string() : store_->path(),
                                     .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
                                     .group = mount_.cache_group(),
                                     .outlives = options_.cache.outlives,
@@ -158,18 +166,19 @@ Status MountStack::MakePrefetcher() {
     const Result<MemoryRoom> room = MachineMemory();
     return room.ok() ? PagesToLeave(*room, budget) : 0;
   };
-  prefetcher_ = std::make_unique<Prefetcher>(store_, *ahead_shards_, *cache_, kept_.get(), statistics_,
-                                             PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
-                                                               .chunk_bytes = settings_.chunk_bytes,
-                                                               .push_window_bytes_max = settings_.push_window_bytes,
-                                                               .lent_bytes_max = settings_.lent_bytes,
-                                                               .order_bytes_max = settings_.order_bytes_max,
-                                                               .left_bytes_max = left_bytes_max,
-                                                               .keeps_read = options_.cache.place == CachePlace::kShm,
-                                                               .opens_asked = options_.observe == Observe::kOpen,
-                                                               .own_process = static_cast<uint32_t>(helper_->pid()),
-                                                               .reads_max = kReadsInFlight,
-                                                               .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+  prefetcher_ = std::make_unique<Prefetcher>(
+      store_, *ahead_shards_, *cache_, kept_.get(), statistics_,
+      PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
+                        .chunk_bytes = settings_.chunk_bytes,
+                        .push_window_bytes_max = settings_.push_window_bytes,
+                        .lent_bytes_max = settings_.lent_bytes,
+                        .order_bytes_max = settings_.order_bytes_max,
+                        .left_bytes_max = left_bytes_max,
+                        .keeps_read = options_.cache.place == CachePlace::kShm,
+                        .opens_asked = options_.observe == Observe::kOpen,
+                        .own_process = static_cast<uint32_t>(helper_->pid()),
+                        .reads_max = IsFarAway(options_.store) ? options_.remote.requests_max : kReadsInFlight,
+                        .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
   return Status::Ok();
 }
 
@@ -243,6 +252,21 @@ void MountStack::PublishGauges() {
   statistics_.Set(Gauge::kMemoryBytesMax, settings_.memory_bytes);
   statistics_.ReadFrom(Gauge::kIndexBytes, [this] { return store_->HeldIndexBytes(); });
   statistics_.Set(Gauge::kIndexBytesMax, store_->IndexBytesMax());
+  if (place_->Traffic()) PublishTraffic();
+}
+
+void MountStack::PublishTraffic() {
+  const auto publish = [this](Gauge gauge, auto field) {
+    statistics_.ReadFrom(gauge, [this, field] { return uint64_t{place_->Traffic().value_or(ServerTraffic{}).*field}; });
+  };
+  publish(Gauge::kServerRequests, &ServerTraffic::requests);
+  publish(Gauge::kServerBytes, &ServerTraffic::bytes);
+  publish(Gauge::kServerRetries, &ServerTraffic::retries);
+  publish(Gauge::kServerHedges, &ServerTraffic::hedges);
+  publish(Gauge::kServerSlowDowns, &ServerTraffic::slow_downs);
+  publish(Gauge::kServerRequestsMax, &ServerTraffic::requests_max);
+  publish(Gauge::kServerDown, &ServerTraffic::down);
+  statistics_.ReadFrom(Gauge::kIndexMissingBytes, [this] { return store_->files().MissingIndexBytes(); });
 }
 
 Status MountStack::Serve(UniqueFd device) {

@@ -90,6 +90,7 @@ class MountStack {
   void OpenDecodedCache();
   Status MakeFileSystem();
   void PublishGauges();
+  void PublishTraffic();
 
   const AugurfsOptions& options_;
   const DaemonMount& mount_;

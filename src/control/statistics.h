@@ -85,6 +85,15 @@ enum class Gauge : size_t {
   kMemoryBytesMax,
   kIndexBytes,
   kIndexBytesMax,
+  // Of a store on a server.
+  kIndexMissingBytes,
+  kServerRequests,
+  kServerBytes,
+  kServerRetries,
+  kServerHedges,
+  kServerSlowDowns,
+  kServerRequestsMax,
+  kServerDown,
   // Beside it: the kernel's memory on our account, which it takes back when it needs to.
   kKernelInodes,
   kGaugeCount,  // not a gauge

@@ -107,6 +107,22 @@ std::string Reads(const StatisticsSnapshot& snapshot) {
   return text + "; " + FormatCount(snapshot[Stat::kReadFailures]) + " failed";
 }
 
+// Of a store on a server.
+std::string Server(const StatisticsSnapshot& snapshot) {
+  std::string text = Count(snapshot[Gauge::kServerRequests], "request", "requests") + " (" +
+                     FormatSize(snapshot[Gauge::kServerBytes]) + ")";
+  if (snapshot[Gauge::kServerRetries] > 0)
+    text += ", " + FormatCount(snapshot[Gauge::kServerRetries]) + " after a failure";
+  if (snapshot[Gauge::kServerHedges] > 0)
+    text += ", " + FormatCount(snapshot[Gauge::kServerHedges]) + " because the first byte was late";
+  if (snapshot[Gauge::kServerSlowDowns] > 0)
+    text += "; asked " + Count(snapshot[Gauge::kServerSlowDowns], "time", "times") + " to slow down";
+  if (snapshot[Gauge::kIndexMissingBytes] > 0)
+    text += "; " + FormatSize(snapshot[Gauge::kIndexMissingBytes]) + " of the index to come";
+  if (snapshot[Gauge::kServerDown] > 0) text += "; cannot be reached now: reads wait for it";
+  return text;
+}
+
 // Its size, as ls(1) shows it, is that of its address space, and says nothing.
 std::string SharedFile(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
   const std::string path = FactOf(screen.facts, "shared_file");
@@ -162,6 +178,7 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
   Add(out, "disk",
       Count(snapshot[Stat::kDiskReads], "read", "reads") + " (" + FormatSize(snapshot[Stat::kDiskBytes]) + "); " +
           Count(snapshot[Stat::kCorruptBlocks], "record was", "records were") + " damaged");
+  if (snapshot[Gauge::kServerRequests] > 0) Add(out, "server", Server(snapshot));
   if (snapshot[Stat::kImagesDecoded] + snapshot[Stat::kDecodeErrors] > 0) {
     Add(out, "views",
         Count(snapshot[Stat::kImagesDecoded], "image", "images") + " decoded to " +

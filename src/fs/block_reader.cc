@@ -20,57 +20,87 @@ BlockReader::BlockReader(std::shared_ptr<const Store> store, ShardSource& source
       observer_(observer) {}
 
 void BlockReader::Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done) {
-  const size_t buffer_bytes = ShardSource::RoomFor(Store::BlockBytes(file, block));
-  const RecordCache::Found found = cache_.Get(
-      BlockKey::Of(file, block), buffer_bytes,
-      [this, file, block, use](Buffer buffer, RecordCache::Loaded loaded) {
-        Load(file, block, use, std::move(buffer), std::move(loaded));
-      },
-      std::move(done));
+  const auto own = std::make_shared<bool>(false);
+  RecordCache::Done answer = std::move(done);
+  if (source_.may_differ()) {
+    // The prefetch, which tries nothing again, may have got wrong bytes: then this reader reads for himself.
+    answer = [this, file, block, use, own, done = std::move(answer)](Result<BlockRef> loaded) {
+      if (*own || loaded.ok() || loaded.status().code() != Code::kCorrupt) return done(std::move(loaded));
+      Ask(file, block, use, own, done);
+    };
+  }
+  const RecordCache::Found found = Ask(file, block, use, own, std::move(answer));
   if (found == RecordCache::Found::kPresent) statistics_.Add(Stat::kRecordCacheHits, 1);
   if (found == RecordCache::Found::kLoading) statistics_.Add(Stat::kRecordCacheJoins, 1);
+}
+
+// Sets `*own` where this is who loads.
+RecordCache::Found BlockReader::Ask(const Entry& file, uint64_t block, Use use, const std::shared_ptr<bool>& own,
+                                    RecordCache::Done done) {
+  const size_t buffer_bytes = ShardSource::RoomFor(Store::BlockBytes(file, block));
+  return cache_.Get(
+      BlockKey::Of(file, block), buffer_bytes,
+      [this, file, block, use, own](Buffer buffer, RecordCache::Loaded loaded) {
+        *own = true;
+        Load(std::make_shared<Loading>(Loading{
+            .file = file, .block = block, .use = use, .buffer = std::move(buffer), .loaded = std::move(loaded)}));
+      },
+      std::move(done));
 }
 
 std::optional<RetainedCache::Pin> BlockReader::FindKept(const ViewFile& file, uint64_t block) const {
   return kept_ != nullptr ? kept_->Find(file, block) : std::nullopt;
 }
 
-void BlockReader::Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded) {
-  const uint64_t block_bytes = Store::BlockBytes(file, block);
-  if (const std::optional<RetainedCache::Pin> pin = FindKept(ViewFile::Original(file), block)) {
+void BlockReader::Load(std::shared_ptr<Loading> loading) {
+  const uint64_t block_bytes = Store::BlockBytes(loading->file, loading->block);
+  if (const std::optional<RetainedCache::Pin> pin = FindKept(ViewFile::Original(loading->file), loading->block)) {
     statistics_.Add(Stat::kRetainedCacheHits, 1);
     AUGUR_CHECK(pin->bytes() == block_bytes);
-    std::byte* to = buffer.data();
+    std::byte* to = loading->buffer.data();
     for (const std::span<const std::byte> piece : pin->pieces()) to = std::ranges::copy(piece, to).out;
-    loaded(CachedBlock(std::move(buffer), 0, block_bytes));
+    loading->loaded(CachedBlock(std::move(loading->buffer), 0, block_bytes));
     return;
   }
   statistics_.Add(Stat::kMisses, 1);
-  // std::function must be copyable, so the buffer travels in a shared_ptr.
-  auto shared = std::make_shared<Buffer>(std::move(buffer));
-  std::byte* const memory = shared->data();
   statistics_.Raise(Gauge::kReadsInFlight, 1);
-  source_.Read({.shard = file.shard,
-                .offset = file.offset + block * kBlockBytes,
-                .bytes = block_bytes,
-                .memory = memory,
-                .done = [this, file, block, use, shared = std::move(shared),
-                         loaded = std::move(loaded)](const ShardReadResult& read) {
-                  statistics_.Lower(Gauge::kReadsInFlight, 1);
-                  loaded(Finish(file, block, use, read, std::move(*shared)));
-                }});
+  Read(std::move(loading), /*again=*/false);
 }
 
-Result<CachedBlock> BlockReader::Finish(const Entry& file, uint64_t block, Use use, const ShardReadResult& read,
-                                        Buffer buffer) {
+void BlockReader::Read(std::shared_ptr<Loading> loading, bool again) {
+  const Entry& file = loading->file;
+  ShardRead read{.shard = file.shard,
+                 .offset = file.offset + loading->block * kBlockBytes,
+                 .bytes = Store::BlockBytes(file, loading->block),
+                 .memory = loading->buffer.data(),
+                 .again = again,
+                 .done = {}};
+  read.done = [this, loading = std::move(loading), again](const ShardReadResult& result) {
+    Finish(loading, result, again);
+  };
+  source_.Read(std::move(read));
+}
+
+void BlockReader::Finish(const std::shared_ptr<Loading>& loading, const ShardReadResult& read, bool again) {
+  const Entry& file = loading->file;
+  const uint64_t block = loading->block;
   CountShardRead(read, statistics_);
-  if (!read.status.ok()) return failures_.Shard(file, read.status);
-  CachedBlock cached(std::move(buffer), read.skip, Store::BlockBytes(file, block));
-  if (const Status status = store_->Check(file, block, cached.span()); !status.ok()) {
-    return failures_.Check(file, block, status);
+  const uint64_t block_bytes = Store::BlockBytes(file, block);
+  Status status = read.status;
+  if (status.ok()) {
+    status = store_->Check(file, block, {loading->buffer.data() + read.skip, block_bytes});
+    if (!status.ok() && !again && source_.may_differ()) return Read(loading, /*again=*/true);
+    if (!status.ok()) status = failures_.Check(file, block, status);
+  } else {
+    status = failures_.Shard(file, status);
   }
-  if (observer_ != nullptr && use == Use::kRead) observer_->OnLoaded(ViewFile::Original(file), block, cached.span());
-  return cached;
+  statistics_.Lower(Gauge::kReadsInFlight, 1);
+  if (!status.ok()) return loading->loaded(status);
+  CachedBlock cached(std::move(loading->buffer), read.skip, block_bytes);
+  if (observer_ != nullptr && loading->use == Use::kRead) {
+    observer_->OnLoaded(ViewFile::Original(file), block, cached.span());
+  }
+  loading->loaded(std::move(cached));
 }
 
 }  // namespace augur

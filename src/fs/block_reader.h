@@ -40,8 +40,8 @@ class BlockReader {
 
   // Hands over block `block` of `file`, from the cache or from the disk. Failures: kCorrupt (the bytes are not those
   // that were packed, or the shard is missing or has another size), kIo, kNoSpace (the budget cannot hold one block).
-  // ReadFailures tells of a failed load once, however many asked; not of kNoSpace. REQUIRES: block <
-  // Store::BlockCount(file).
+  // ReadFailures tells of a failed load once, however many asked; not of kNoSpace. Wrong bytes of a server are read
+  // once more before they are a failure. REQUIRES: block < Store::BlockCount(file).
   void Get(const Entry& file, uint64_t block, Use use, RecordCache::Done done);
   // A block of a file of any view, where the retained cache has it, without a copy. Nothing: it is not kept.
   std::optional<RetainedCache::Pin> FindKept(const ViewFile& file, uint64_t block) const;
@@ -49,8 +49,20 @@ class BlockReader {
   const ReadFailures& failures() const { return failures_; }
 
  private:
-  void Load(const Entry& file, uint64_t block, Use use, Buffer buffer, RecordCache::Loaded loaded);
-  Result<CachedBlock> Finish(const Entry& file, uint64_t block, Use use, const ShardReadResult& read, Buffer buffer);
+  // A block on its way from the shard to those who wait for it.
+  struct Loading {
+    Entry file;
+    uint64_t block = 0;
+    Use use = Use::kRead;
+    Buffer buffer;
+    RecordCache::Loaded loaded;
+  };
+
+  RecordCache::Found Ask(const Entry& file, uint64_t block, Use use, const std::shared_ptr<bool>& own,
+                         RecordCache::Done done);
+  void Load(std::shared_ptr<Loading> loading);
+  void Read(std::shared_ptr<Loading> loading, bool again);
+  void Finish(const std::shared_ptr<Loading>& loading, const ShardReadResult& read, bool again);
 
   // Constant after construction; each has its own synchronization.
   const std::shared_ptr<const Store> store_;

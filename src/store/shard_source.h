@@ -27,6 +27,7 @@ struct ShardRead {
   uint64_t offset = 0;  // in the shard
   uint64_t bytes = 0;
   std::byte* memory = nullptr;  // ShardSource::RoomFor(bytes), at a multiple of ShardSource::kMargin
+  bool again = false;           // the same read brought bytes whose checksum is wrong: by another way, if there is one
   std::function<void(const ShardReadResult&)> done;
 };
 
@@ -43,6 +44,8 @@ class ShardSource {
   virtual ~ShardSource() = default;
   // REQUIRES: the shard exists in the store, and the range lies within it, as the index says.
   virtual void Read(ShardRead read) = 0;
+  // Whether the same read may bring other bytes the next time, because they come from a server.
+  virtual bool may_differ() const { return false; }
   // After the last Read: waits until each has reached the disk or server, or has ended.
   virtual void Drain() = 0;
 };

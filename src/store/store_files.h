@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "augur/status.h"
@@ -38,6 +39,19 @@ class StoreFiles {
   // Brings what is missing of the index into memory's or the disk's reach, on threads of its own, until all is there.
   // Nothing to do for files of this system.
   virtual void FetchIndex() const {}
+  // Bytes of the index that FetchIndex has not brought yet.
+  virtual uint64_t MissingIndexBytes() const { return 0; }
+};
+
+// What was asked of the server of a store, since the start, and how it is.
+struct ServerTraffic {
+  uint64_t requests = 0;      // sent, with retries and hedges
+  uint64_t bytes = 0;         // of the bodies of all answers
+  uint64_t retries = 0;       // requests after a failed one
+  uint64_t hedges = 0;        // requests sent again because the first byte was late
+  uint64_t slow_downs = 0;    // answers that asked to slow down
+  uint64_t requests_max = 0;  // in flight, of those that no reader waits for
+  bool down = false;          // it cannot be reached
 };
 
 // StorePlace is where a store is kept. Safe from any thread; calls wait.
@@ -56,6 +70,8 @@ class StorePlace {
   virtual Result<Opened> Open(uint64_t generation) const = 0;
   // Ends its threads until it or its files are used again, so that the process can fork. REQUIRES: nobody uses it now.
   virtual void Rest() const {}
+  // Nothing: the place is no server.
+  virtual std::optional<ServerTraffic> Traffic() const { return std::nullopt; }
 };
 
 }  // namespace augur

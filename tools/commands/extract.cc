@@ -20,6 +20,7 @@
 #include "tools/commands/tree_walk.h"
 #include "tools/output.h"
 #include "tools/progress_bar.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -262,7 +263,7 @@ void RaiseDescriptorLimit() {
 }
 
 Result<Extracted> Extract(const ExtractOptions& options) {
-  AUGUR_TRY_ASSIGN(store, Store::Open(options.store, {.root_hash = options.root_hash}));
+  AUGUR_TRY_ASSIGN(store, OpenStore(options.store, {.root_hash = options.root_hash}, options.remote));
   AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, options.paths));
   RaiseDescriptorLimit();
   AUGUR_TRY_ASSIGN(top, TargetFolder::OpenTop(options.destination));

@@ -13,6 +13,7 @@
 #include "store/format.h"
 #include "tools/commands/commands.h"
 #include "tools/output.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -50,7 +51,7 @@ std::optional<uint64_t> DeadBytes(const Store& store, const Info& info) {
 }
 
 Result<Info> ReadInfo(const InfoOptions& options) {
-  AUGUR_TRY_ASSIGN(store, Store::Open(options.store, {.root_hash = options.root_hash}));
+  AUGUR_TRY_ASSIGN(store, OpenStore(options.store, {.root_hash = options.root_hash}, options.remote));
   Info info;
   info.summary = store->summary();
   for (uint32_t number = 0; number < info.summary.shard_count; ++number) {

@@ -9,6 +9,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/tree_walk.h"
 #include "tools/output.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -102,7 +103,7 @@ Status ListFolder(const Store& store, const Entry& folder, const std::string& pa
 }
 
 Status List(const LsOptions& options) {
-  AUGUR_TRY_ASSIGN(store, Store::Open(options.store, {.root_hash = options.root_hash}));
+  AUGUR_TRY_ASSIGN(store, OpenStore(options.store, {.root_hash = options.root_hash}, options.remote));
   AUGUR_TRY_ASSIGN(top, FindPath(*store, options.path));
   Listing listing(*store, options.long_format);
   if (options.recursive) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "tools/commands/commands.h"
 #include "tools/output.h"
 #include "tools/progress_bar.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -65,15 +67,20 @@ std::string Json(const std::string& store, const VerifyReport& report, const std
 
 int RunVerify(const VerifyOptions& options) {
   ProgressBar progress("verifying", ProgressBar::Choose(options.quiet));
+  const auto threads = static_cast<int>(ResolveThreads(options.threads));
+  // O_DIRECT, so that the disk is checked and not the page cache, and nobody else's pages are pushed out of it.
+  const StoreOptions open = {
+      .direct = true, .open_shards_max = static_cast<uint32_t>(threads), .root_hash = options.root_hash};
+  const Result<std::unique_ptr<StorePlace>> place = MakeStorePlace(options.store, open, options.remote, ThisUser());
+  if (!place.ok()) return Fail(kAugurpack, place.status());
   // The header says how many bytes are ahead. When the store cannot be opened, VerifyStore says why.
-  if (const auto store = Store::Open(options.store, {.root_hash = options.root_hash}); store.ok()) {
+  if (const auto store = Store::Open(**place, open); store.ok()) {
     progress.SetTotal(0, (*store)->summary().record_bytes);
   }
   Defects defects(progress);
   Result<VerifyReport> report = VerifyStore(
-      options.store, static_cast<int>(ResolveThreads(options.threads)),
-      [&](const Status& defect) { defects.Add(defect); }, [&](uint64_t bytes) { progress.Set(0, bytes); },
-      options.root_hash);
+      **place, threads, [&](const Status& defect) { defects.Add(defect); },
+      [&](uint64_t bytes) { progress.Set(0, bytes); }, options.root_hash);
   progress.Finish();
   if (!report.ok()) {
     // A store too broken to open is as clear an answer as one that opens and is broken.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/object_client.h"
+
+#include <utility>
+
+#include "http/fetch_now.h"
+#include "s3/profile_files.h"
+
+namespace augur {
+namespace {
+
+// A reader does not wait as long as read-ahead for an answer that stands still; its attempts go on.
+constexpr std::chrono::seconds kUrgentStallMax{5};
+
+}  // namespace
+
+ObjectClient::ObjectClient(ObjectUrl place, ObjectClientOptions options)
+    : place_(std::move(place)), options_(std::move(options)) {}
+
+Result<S3Access> ObjectClient::Access() const {
+  if (place_.is_s3()) return OpenS3Access(options_.s3, options_.environment, options_.home);
+  // Of a web server: its certificates and attempts.
+  AUGUR_TRY_ASSIGN(files, ProfileFiles::Load(options_.environment, options_.home));
+  const auto no_region = [] { return Result<std::string>(Status(Code::kNotFound, "no region is needed")); };
+  AUGUR_TRY_ASSIGN(settings, ResolveS3Settings(options_.s3, options_.environment, files, no_region));
+  return S3Access{.settings = std::move(settings), .credentials = nullptr};
+}
+
+Result<ObjectClient::Running*> ObjectClient::Start() {
+  const MutexLock lock(mu_);
+  if (running_) return running_.get();
+  AUGUR_TRY_ASSIGN(access, Access());
+  const S3Settings& settings = access.settings;
+  auto running = std::make_unique<Running>();
+  running->session = std::make_unique<ObjectSession>(place_, settings, std::move(access.credentials));
+  // Room for what is urgent and for second requests beside those that are read ahead.
+  AUGUR_TRY_ASSIGN(engine,
+                   HttpEngine::Make({.in_flight_max = 2 * options_.requests_max, .ca_bundle = settings.ca_bundle}));
+  running->engine = std::move(engine);
+  RetryOptions retry;
+  retry.attempts_max = settings.attempts_max;
+  retry.time_max = options_.io_timeout;
+  retry.in_flight_max = static_cast<int>(options_.requests_max);
+  running->client = std::make_unique<RetryingClient>(*running->engine, retry);
+  running_ = std::move(running);
+  return running_.get();
+}
+
+void ObjectClient::Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent,
+                        Done done) {
+  const Result<Running*> running = Start();
+  if (!running.ok()) return done({.status = running.status()});
+  HttpOperation operation =
+      (*running)->session->MakeRead({.object = std::move(object), .offset = offset, .bytes = out.size()});
+  operation.into = out;
+  operation.urgent = urgent;
+  if (urgent) operation.stall_max = kUrgentStallMax;
+  operation.done = [done = std::move(done)](const HttpResponse& response) {
+    done({.status = response.status, .requests = 1});
+  };
+  (*running)->client->Submit(std::move(operation));
+}
+
+Status ObjectClient::ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out) {
+  AUGUR_TRY_ASSIGN(running, Start());
+  HttpOperation operation = running->session->MakeRead({.object = object, .offset = offset, .bytes = out.size()});
+  operation.into = out;
+  operation.urgent = true;
+  operation.stall_max = kUrgentStallMax;
+  return FetchNow(*running->client, std::move(operation)).status;
+}
+
+Result<std::string> ObjectClient::FetchText(const std::shared_ptr<StoredObject>& object) {
+  AUGUR_TRY_ASSIGN(running, Start());
+  HttpOperation operation = running->session->MakeRead({.object = object});
+  operation.urgent = true;
+  operation.stall_max = kUrgentStallMax;
+  HttpResponse response = FetchNow(*running->client, std::move(operation));
+  if (!response.status.ok()) return response.status;
+  return std::move(response.body);
+}
+
+void ObjectClient::Rest() {
+  std::unique_ptr<Running> running;
+  {
+    const MutexLock lock(mu_);
+    running = std::move(running_);
+  }
+  if (!running) return;
+  running->client.reset();
+  running->engine.reset();
+}
+
+ServerTraffic ObjectClient::Traffic() const {
+  const MutexLock lock(mu_);
+  if (!running_) return {};
+  const HttpCounters& counters = running_->client->counters();
+  return {.requests = counters.requests.load(),
+          .bytes = counters.bytes.load(),
+          .retries = counters.retries.load(),
+          .hedges = counters.hedges.load(),
+          .slow_downs = counters.throttled.load(),
+          .requests_max = counters.in_flight_limit.load(),
+          .down = counters.link_down.load()};
+}
+
+}  // namespace augur

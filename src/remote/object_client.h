@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "augur/status.h"
+#include "base/mutex.h"
+#include "http/http_engine.h"
+#include "http/retrying_client.h"
+#include "remote/object_session.h"
+#include "remote/stored_object.h"
+#include "s3/environment.h"
+#include "s3/object_url.h"
+#include "s3/s3_access.h"
+#include "s3/s3_options.h"
+#include "store/store_files.h"
+
+namespace augur {
+
+struct ObjectClientOptions {
+  S3Options s3;
+  Environment environment;  // of the user whose credentials are used
+  std::string home;         // that user's home, for the profile files
+  unsigned requests_max = 64;
+  std::chrono::milliseconds io_timeout{60'000};
+};
+
+// ObjectClient reads the objects of one store: it has the connection, the credentials and the attempts. Its threads
+// begin with the first read, and may rest in between. A wrong option or variable is the failure of the first read. Safe
+// from any thread.
+class ObjectClient {
+ public:
+  ObjectClient(ObjectUrl place, ObjectClientOptions options);
+
+  // The place, or a file in it, for messages.
+  std::string ForLog(const std::string& name = {}) const { return place_.ForLog(name); }
+  const ObjectUrl& place() const { return place_; }
+
+  // What became of a read.
+  struct Outcome {
+    Status status;
+    uint32_t requests = 0;
+  };
+  using Done = std::function<void(const Outcome&)>;
+  // Reads out.size() bytes of the object, into memory that stays until `done` is called, on the client's thread or
+  // before this returns. `urgent`: a reader waits.
+  void Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent, Done done);
+  // The same, and waits. Not on the client's thread.
+  Status ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out);
+  // All of a small object, up to 64 KiB.
+  Result<std::string> FetchText(const std::shared_ptr<StoredObject>& object);
+
+  // Ends the threads until the next read, so that the process can fork. REQUIRES: no read is under way.
+  void Rest() AUGUR_EXCLUDES(mu_);
+  // Since the threads began.
+  ServerTraffic Traffic() const AUGUR_EXCLUDES(mu_);
+
+ private:
+  // What has threads. In the order in which it is made.
+  struct Running {
+    std::unique_ptr<ObjectSession> session;
+    std::unique_ptr<HttpEngine> engine;
+    std::unique_ptr<RetryingClient> client;
+  };
+
+  Result<Running*> Start() AUGUR_EXCLUDES(mu_);
+  Result<S3Access> Access() const;
+
+  // Constant after construction.
+  const ObjectUrl place_;
+  const ObjectClientOptions options_;
+
+  mutable Mutex mu_;
+  std::unique_ptr<Running> running_ AUGUR_GUARDED_BY(mu_);
+};
+
+}  // namespace augur

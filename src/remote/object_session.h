@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "augur/status.h"
+#include "base/mutex.h"
+#include "http/http_operation.h"
+#include "http/http_request.h"
+#include "remote/stored_object.h"
+#include "s3/credentials_provider.h"
+#include "s3/object_url.h"
+#include "s3/request_signer.h"
+#include "s3/s3_options.h"
+
+namespace augur {
+
+// A read of a part of an object, or, where nothing says which part, of all of it.
+struct ObjectRead {
+  std::shared_ptr<StoredObject> object;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;  // 0: all
+};
+
+// ObjectSession makes the requests for the objects of one store and tells what the answers mean: which bucket or
+// server, in which region, signed with which credentials, by which clock. What an answer teaches (another region, a
+// clock that is wrong, credentials that have ended) is used from then on. It sends nothing. Safe from any thread; the
+// functions that it makes wait for nothing.
+class ObjectSession {
+ public:
+  // `credentials`: of S3, nullptr for plain HTTP.
+  ObjectSession(ObjectUrl place, S3Settings settings, std::shared_ptr<CredentialsProvider> credentials);
+
+  // The place, or a file in it, for messages: without secrets.
+  std::string ForLog(const std::string& name = {}) const { return place_.ForLog(name); }
+
+  // An operation that reads and is judged; memory, urgency and `done` are for the caller to add. Failures name the
+  // object, the cause and the cure. The session outlives it.
+  HttpOperation MakeRead(ObjectRead read);
+
+ private:
+  // What follows from the region. Constant.
+  struct Target {
+    explicit Target(S3Settings s) : settings(std::move(s)), signer(settings.region, "s3") {}
+    const S3Settings settings;
+    const RequestSigner signer;
+  };
+  // What one operation keeps from attempt to attempt.
+  struct Sent {
+    CredentialsPtr credentials = std::make_shared<const Credentials>();
+  };
+
+  Result<HttpAttempt> Prepare(const ObjectRead& read, Sent& sent) const;
+  Result<HttpAttempt> PrepareS3(const StoredObject& object, HttpHeaders headers, Sent& sent) const;
+  HttpVerdict Judge(const ObjectRead& read, const Sent& sent, const HttpResponse& response);
+  HttpVerdict JudgeSuccess(const ObjectRead& read, const HttpResponse& response) const;
+  HttpVerdict JudgeRefusal(const ObjectRead& read, const Sent& sent, const HttpResponse& response);
+  std::optional<HttpVerdict> Learn(const Sent& sent, const HttpResponse& response, const std::string& code,
+                                   const std::string& region, const std::string& shown);
+  std::shared_ptr<const Target> target() const AUGUR_EXCLUDES(mu_);
+
+  // Constant after construction.
+  const ObjectUrl place_;
+  const std::shared_ptr<CredentialsProvider> credentials_;
+
+  // Own synchronization.
+  std::atomic<int64_t> clock_offset_s_ = 0;  // the server's clock less ours
+
+  mutable Mutex mu_;
+  std::shared_ptr<const Target> target_ AUGUR_GUARDED_BY(mu_);
+};
+
+}  // namespace augur

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "augur/status.h"
+#include "base/mutex.h"
+
+namespace augur {
+
+// StoredObject is one file of a store on a server. The first answer pins it: from then on every answer must have the
+// same ETag and the same size, so that bytes of two versions are never mixed. Safe from any thread.
+class StoredObject {
+ public:
+  // `name`: in the store's folder, where '/' and ".." lead elsewhere. `bytes`: as the index or the manifest has them;
+  // nothing where they are not known yet.
+  explicit StoredObject(std::string name, std::optional<uint64_t> bytes = {}) : name_(std::move(name)), bytes_(bytes) {}
+
+  const std::string& name() const { return name_; }
+  std::optional<uint64_t> bytes() const AUGUR_EXCLUDES(mu_);
+  // Empty: not pinned yet, or the server has none.
+  std::string etag() const AUGUR_EXCLUDES(mu_);
+  // Takes what an answer says, which is all empty or nothing where it says nothing. kCorrupt: it is another object than
+  // before, or has another size; the text has both.
+  Status Take(const std::string& etag, std::optional<uint64_t> bytes) AUGUR_EXCLUDES(mu_);
+
+ private:
+  const std::string name_;
+  mutable Mutex mu_;
+  std::optional<uint64_t> bytes_ AUGUR_GUARDED_BY(mu_);
+  std::string etag_ AUGUR_GUARDED_BY(mu_);
+};
+
+}  // namespace augur

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A store in a bucket or on a web server, mounted: it is the tree that was packed, whatever happens on the way to it."""
+
+import concurrent.futures
+import datetime
+import errno
+import filecmp
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import faults
+import mounts
+import pytest
+import s3_client
+
+pytestmark = pytest.mark.usefixtures("aws_environment")
+
+
+@pytest.fixture
+def point(folder):
+    path = pathlib.Path(folder) / "mount"
+    path.mkdir()
+    return path
+
+
+def files(tree):
+    return {path.relative_to(tree): path for path in sorted(pathlib.Path(tree).rglob("*")) if path.is_file()}
+
+
+def assert_same_tree(point, tree):
+    wanted = files(tree)
+    assert files(point).keys() == wanted.keys()
+    for name, path in wanted.items():
+        assert (point / name).read_bytes() == path.read_bytes(), name
+        assert (point / name).stat().st_mtime_ns == path.stat().st_mtime_ns
+
+
+def mounted(store, point, endpoint, *options):
+    return mounts.augurfs(store.url, point, f"endpoint-url={endpoint}", *options)
+
+
+def refusal(store, point, *options):
+    """What augurfs says when it does not mount."""
+    words = mounts.augurfs_words(mounts.program("augurfs"), store, point, options)
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 2, done
+    return done.stderr
+
+
+# ---- what stands on a healthy server ----
+
+
+def test_it_is_the_tree_that_was_packed(remote_store, point, s3_server):
+    with mounted(remote_store, point, s3_server.endpoint):
+        assert_same_tree(point, remote_store.tree)
+        rows = mounts.mount_rows(point)
+        assert rows and remote_store.url in str(rows)
+
+
+def test_over_tls(remote_store, point, tls_proxy, certificate):
+    with mounted(remote_store, point, tls_proxy.endpoint, f"ca-bundle={certificate.file}"):
+        assert_same_tree(point, remote_store.tree)
+    assert "certificate" in refusal(remote_store.url, point, f"endpoint-url={tls_proxy.endpoint}")
+
+
+def test_from_a_web_server(remote_store, point, https_server, certificate):
+    shutil.copytree(remote_store.store, pathlib.Path(https_server.folder) / "train store")
+    url = f"{https_server.url}/train%20store?signature=secret"
+    with mounts.augurfs(url, point, f"ca-bundle={certificate.file}"):
+        assert_same_tree(point, remote_store.tree)
+        assert "secret" not in pathlib.Path("/proc/self/mounts").read_text()
+
+
+def test_the_order_is_found_and_read_ahead(remote_store, point, proxy, augurctl):
+    """With the order known there are fewer requests than files."""
+    names = sorted(files(remote_store.tree))
+    order = [names[(number * 37) % len(names)] for number in range(len(names))]
+    with mounted(remote_store, point, proxy.endpoint):
+        hint = pathlib.Path(point).parent / "order.txt"
+        hint.write_text("".join(f"{name}\n" for name in order))
+        subprocess.run([augurctl, "hint", point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
+        proxy.forget()
+        for name in order:
+            assert (point / name).read_bytes() == (remote_store.tree / name).read_bytes()
+        shards = proxy.requests("GET", "shard-")
+        assert shards and len(shards) < len(names) / 2
+
+
+def test_many_readers_at_once(remote_store, point, s3_server):
+    with mounted(remote_store, point, s3_server.endpoint), concurrent.futures.ThreadPoolExecutor(16) as pool:
+        names = sorted(files(remote_store.tree)) * 3
+        for name, same in zip(names, pool.map(lambda name: filecmp.cmp(point / name, remote_store.tree / name, shallow=False), names)):
+            assert same, name
+
+
+def test_the_index_is_kept_for_the_next_mount(remote_store, point, proxy, folder, monkeypatch):
+    words = [*mounts.augurfs_words(mounts.program("augurfs"), remote_store.url, point, [f"endpoint-url={proxy.endpoint}"]), "-f"]
+    environment = dict(os.environ, XDG_CACHE_HOME=str(pathlib.Path(folder) / "cache"))
+    with mounts.fuse(words, point, env=environment):
+        assert_same_tree(point, remote_store.tree)
+        assert proxy.requests("GET", "index-")
+    proxy.forget()
+    with mounts.fuse(words, point, env=environment):
+        assert_same_tree(point, remote_store.tree)
+    assert not proxy.requests("GET", "index-")
+    # A copy that was damaged is not believed.
+    copy, = (pathlib.Path(folder) / "cache" / "augurfs").glob("index-*")
+    content = bytearray(copy.read_bytes())
+    content[5000:6000] = bytes(1000)
+    copy.write_bytes(content)
+    with mounts.fuse(words, point, env=environment):
+        assert_same_tree(point, remote_store.tree)
+
+
+def test_augurpack_reads_addresses(remote_store, augurpack, s3_server, folder):
+    far = [remote_store.url, f"--endpoint-url={s3_server.endpoint}"]
+    for command in (["ls", "-R"], ["info", "--json"], ["verify", "--quiet"]):
+        texts = [mounts.run(augurpack, *command, *where) for where in (far, [remote_store.store])]
+        assert len(set(str(text).replace(remote_store.url, str(remote_store.store)) for text in texts)) == 1 or command[0] == "info"
+    mounts.run(augurpack, "extract", "--quiet", *far, pathlib.Path(folder) / "out")
+    assert_same_tree(pathlib.Path(folder) / "out", remote_store.tree)
+
+
+def test_verify_names_a_damaged_object(remote_store, augurpack, s3_server):
+    key = f"{remote_store.prefix}/shard-00000001-00000"
+    content = bytearray(remote_store.bucket.get(key))
+    content[len(content) // 2] ^= 1
+    remote_store.bucket.put(key, bytes(content))
+    done = subprocess.run([augurpack, "verify", remote_store.url, f"--endpoint-url={s3_server.endpoint}"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and "checksum mismatch" in done.stderr
+
+
+# ---- faults that nobody must notice ----
+
+
+@pytest.mark.parametrize("fault", [
+    faults.slow_down(share=0.2), faults.Refused(status=500, code="InternalError", share=0.2), faults.ResetInBody(share=0.2, after=200),
+    faults.ShortBody(share=0.2, missing=10), faults.WrongBytes(share=0.2, at=100), faults.Stall(times=1, after=10),
+    faults.SlowFirstByte(share=0.3, seconds=1), faults.ClockSkew(ahead=datetime.timedelta(minutes=21)),
+    faults.OtherRegion(region="eu-central-9", status=301), faults.OtherRegion(region="eu-central-9", status=400),
+], ids=lambda fault: type(fault).__name__ + str(getattr(fault, "status", "")))
+def test_a_fault_that_passes_is_not_seen(remote_store, point, proxy, fault, monkeypatch):
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    with mounted(remote_store, point, proxy.endpoint), proxy.playing(fault):
+        assert_same_tree(point, remote_store.tree)
+    assert fault.count or isinstance(fault, faults.OtherRegion)
+
+
+def test_a_line_that_is_cut_for_a_while(remote_store, point, proxy):
+    with mounted(remote_store, point, proxy.endpoint, "io-timeout=60"):
+        proxy.cut_for(4)
+        begin = time.monotonic()
+        assert_same_tree(point, remote_store.tree)
+        assert time.monotonic() - begin > 3  # it was cut: the files came after that
+
+
+def test_a_line_that_stays_cut_is_an_error_and_then_well_again(remote_store, point, proxy):
+    names = sorted(files(remote_store.tree))
+    with mounted(remote_store, point, proxy.endpoint, "io-timeout=3", "predict=off"):
+        proxy.refuse_connections()
+        with pytest.raises(OSError) as failed:
+            (point / names[-1]).read_bytes()
+        assert failed.value.errno == errno.EIO
+        proxy.accept_connections()
+        assert_same_tree(point, remote_store.tree)
+
+
+def test_credentials_that_expire_are_renewed(remote_store, point, proxy, s3_server, folder, monkeypatch):
+    old, new = s3_client.Credentials("OLDKEY", "old"), s3_client.Credentials("NEWKEY", "new-secret")
+    fault = faults.ExpiredToken(access_key=old.access_key, renewed=new)
+    script = pathlib.Path(folder) / "credentials"
+    keys = pathlib.Path(folder) / "keys.json"
+    text = '{"Version": 1, "AccessKeyId": "%s", "SecretAccessKey": "%s"}'
+    keys.write_text(text % (s3_server.credentials.access_key, s3_server.credentials.secret_key))
+    script.write_text(f"#!/bin/sh\ncat {keys}\n")
+    script.chmod(0o755)
+    home = pathlib.Path(folder) / "home" / ".aws"
+    home.mkdir(parents=True)
+    (home / "config").write_text(f"[default]\ncredential_process = {script}\nregion = {s3_server.region}\n")
+    monkeypatch.setenv("HOME", str(home.parent))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    keys.write_text((text % (old.access_key, old.secret_key)))
+    with proxy.playing(fault):
+        # The first question is refused, and the program is asked again: it has others by then.
+        process = subprocess.Popen(["sh", "-c", f"sleep 1; printf '%s' '{text % (new.access_key, new.secret_key)}' > {keys}.new && mv {keys}.new {keys}"])
+        try:
+            with mounted(remote_store, point, proxy.endpoint):
+                assert_same_tree(point, remote_store.tree)
+        finally:
+            process.wait()
+    assert fault.count
+
+
+# ---- faults that are told ----
+
+
+def test_an_object_that_was_replaced_is_an_error_by_name(remote_store, point, s3_server, folder):
+    log = pathlib.Path(folder) / "log"
+    name = sorted(files(remote_store.tree))[-1]
+    with mounted(remote_store, point, s3_server.endpoint, f"log={log}", "predict=off"):
+        (point / sorted(files(remote_store.tree))[0]).read_bytes()
+        key = f"{remote_store.prefix}/shard-00000001-00000"
+        remote_store.bucket.put(key, remote_store.bucket.get(key)[::-1])
+        with pytest.raises(OSError) as failed:
+            (point / name).read_bytes()
+        assert failed.value.errno == errno.EIO
+    assert "was replaced while it was in use" in log.read_text()
+
+
+def test_a_shard_that_is_gone_is_an_error_by_name(remote_store, point, s3_server, folder):
+    log = pathlib.Path(folder) / "log"
+    with mounted(remote_store, point, s3_server.endpoint, f"log={log}", "predict=off"):
+        remote_store.bucket.delete(f"{remote_store.prefix}/shard-00000001-00000")
+        with pytest.raises(OSError) as failed:
+            (point / sorted(files(remote_store.tree))[-1]).read_bytes()
+        assert failed.value.errno == errno.EIO
+    assert "there is no such object" in log.read_text() and "shard-00000001-00000" in log.read_text()
+
+
+def test_wrong_bytes_again_and_again_are_an_error(remote_store, point, proxy, folder):
+    log = pathlib.Path(folder) / "log"
+    fault = faults.WrongBytes(at=3, only=lambda request: "shard-" in request.path)
+    with mounted(remote_store, point, proxy.endpoint, f"log={log}", "predict=off"), proxy.playing(fault):
+        with pytest.raises(OSError) as failed:
+            (point / sorted(files(remote_store.tree))[-1]).read_bytes()
+        assert failed.value.errno == errno.EIO
+        assert fault.count >= 2  # read again before it is believed
+    assert "checksum mismatch" in log.read_text()
+
+
+def test_a_server_without_ranges(remote_store, point, proxy, folder):
+    log = pathlib.Path(folder) / "log"
+    fault = faults.WholeObject(only=lambda request: "shard-" in request.path)
+    with mounted(remote_store, point, proxy.endpoint, f"log={log}", "predict=off"), proxy.playing(fault):
+        with pytest.raises(OSError) as failed:
+            (point / sorted(files(remote_store.tree))[-1]).read_bytes()
+        assert failed.value.errno == errno.EIO
+    assert "a store needs a server that does ranges" in log.read_text()
+
+
+@pytest.mark.parametrize("fault, sentence", [
+    (faults.access_denied(), "is s3:GetObject allowed on it?"),
+    (faults.Refused(status=403, code="SignatureDoesNotMatch"), "the secret key is wrong, or a proxy changes requests"),
+    (faults.Refused(status=403, code="InvalidAccessKeyId"), "does not know the access key"),
+    (faults.Refused(status=404, code="NoSuchBucket"), "there is no such bucket"),
+    (faults.no_such_key("data/train.augur/manifest"), "there is no store (or no right to list the bucket"),
+    (faults.Refused(status=307, code="TemporaryRedirect", headers={"location": "http://elsewhere/x?secret=1"}), "the server sends elsewhere"),
+    (faults.invalid_range(only=lambda request: "index-" in request.path), "the object ends before"),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_what_is_said_at_the_mount(remote_store, point, proxy, fault, sentence):
+    with proxy.playing(fault):
+        text = refusal(remote_store.url, point, f"endpoint-url={proxy.endpoint}")
+    assert sentence in text and "secret=1" not in text
+    assert remote_store.url in text
+
+
+def test_a_region_that_was_given_and_is_wrong(remote_store, point, proxy):
+    with proxy.playing(faults.OtherRegion(region="eu-central-9")):
+        text = refusal(remote_store.url, point, f"endpoint-url={proxy.endpoint}", "region=us-west-7")
+    assert "the bucket is in region eu-central-9" in text and "us-west-7" in text
+
+
+def test_a_server_that_is_not_there(remote_store, point):
+    text = refusal(remote_store.url, point, "endpoint-url=http://127.0.0.1:9", "io-timeout=2")
+    assert "Failed to connect to 127.0.0.1 port 9" in text
+
+
+@pytest.mark.parametrize("address, sentence", [("s3://", "bucket"), ("gs://bucket/x", "gs://"), ("https://", "host")])
+def test_wrong_addresses(point, address, sentence):
+    assert sentence in refusal(address, point)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/stored_object.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace augur {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(StoredObject, TheFirstAnswerPinsIt) {
+  StoredObject object("shard-00000001-00000", 100);
+  EXPECT_EQ(object.etag(), "");
+  EXPECT_TRUE(object.Take("\"a\"", 100).ok());
+  EXPECT_EQ(object.etag(), "\"a\"");
+  EXPECT_TRUE(object.Take("\"a\"", 100).ok());
+  const Status replaced = object.Take("\"b\"", 100);
+  EXPECT_EQ(replaced.code(), Code::kCorrupt);
+  EXPECT_THAT(replaced.text(), HasSubstr("\"a\""));
+  EXPECT_THAT(replaced.text(), HasSubstr("\"b\""));
+  EXPECT_EQ(object.etag(), "\"a\"");
+}
+
+TEST(StoredObject, AnotherSizeIsRefusedBeforeItIsPinned) {
+  StoredObject object("shard-00000001-00000", 100);
+  const Status status = object.Take("\"a\"", 99);
+  EXPECT_EQ(status.code(), Code::kCorrupt);
+  EXPECT_THAT(status.text(), HasSubstr("99 bytes"));
+  EXPECT_EQ(object.etag(), "");
+}
+
+TEST(StoredObject, AServerWithoutETagsPinsTheSize) {
+  StoredObject object("index-00000001");
+  EXPECT_FALSE(object.bytes().has_value());
+  EXPECT_TRUE(object.Take("", std::nullopt).ok());
+  EXPECT_TRUE(object.Take("", 7).ok());
+  EXPECT_EQ(object.bytes(), 7U);
+  EXPECT_FALSE(object.Take("", 8).ok());
+}
+
+}  // namespace
+}  // namespace augur

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "augur/status.h"
+#include "s3/s3_options.h"
+#include "tools/options.h"
+
+namespace augur {
+
+// How a store in a bucket or on a web server is read, as the user has said it.
+struct RemoteOptions {
+  S3Options s3;
+  std::chrono::seconds io_timeout{60};  // after so long without an answer a read fails
+  unsigned requests_max = 64;           // in flight, of those that no reader waits for
+};
+
+// The options of stores far away, for a program (--region) or a mount (-o region=). Names are those of mountpoint-s3
+// where it has them.
+std::vector<Option> RemoteOptionRows(OptionPlace place);
+
+// The values that such options have.
+RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place);
+
+}  // namespace augur

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "store/store_files.h"
+#include "tools/remote_options.h"
+
+namespace augur {
+
+// Whose credentials and folders are used.
+struct StoreUser {
+  std::string home;    // empty: there is none
+  std::string copies;  // folder for what is kept of stores far away; empty: nothing is kept
+};
+// The user that runs this program.
+StoreUser ThisUser();
+// The folder augurfs in a user's folder for caches (XDG Base Directory Specification); empty: there is none.
+std::string CacheFolder(const std::string& xdg_cache_home, const std::string& home);
+
+// The place that the user's text names: a folder, or an address of S3 or HTTPS. kInvalid: an address or an option is
+// wrong, with the cure. Touches nothing but the user's files of credentials.
+Result<std::unique_ptr<StorePlace>> MakeStorePlace(const std::string& text, const StoreOptions& options,
+                                                   const RemoteOptions& remote, const StoreUser& user);
+// Whether it is an address, and not a folder.
+bool IsFarAway(const std::string& text);
+// The place for messages and for /proc/mounts: an address without its secrets.
+std::string StoreForLog(const std::string& text);
+
+// Opens the store that the user's text names. Failures as MakeStorePlace and Store::Open.
+Result<std::shared_ptr<const Store>> OpenStore(const std::string& text, const StoreOptions& options,
+                                               const RemoteOptions& remote);
+
+}  // namespace augur
