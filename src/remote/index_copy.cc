@@ -133,7 +133,7 @@ Status IndexCopy::ReadAt(std::span<std::byte> out, uint64_t offset) const {
       ++unit;
       continue;
     }
-    const Status status = FetchPiece(unit, kDemandBytes / kUnitBytes);
+    Status status = FetchPiece(unit, kDemandBytes / kUnitBytes);
     // Without room for the copy the bytes come from the server each time.
     if (status.code() == Code::kNoSpace) return fetch_(out, offset);
     if (!status.ok()) return status;

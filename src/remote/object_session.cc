@@ -55,7 +55,7 @@ std::shared_ptr<const ObjectSession::Target> ObjectSession::target() const {
   return target_;
 }
 
-HttpOperation ObjectSession::MakeRead(ObjectRead read) {
+HttpOperation ObjectSession::MakeRead(const ObjectRead& read) {
   const auto sent = std::make_shared<Sent>();
   HttpOperation operation;
   operation.prepare = [this, read, sent](int /*attempt*/) { return Prepare(read, *sent); };

@@ -43,7 +43,7 @@ class ObjectSession {
 
   // An operation that reads and is judged; memory, urgency and `done` are for the caller to add. Failures name the
   // object, the cause and the cure. The session outlives it.
-  HttpOperation MakeRead(ObjectRead read);
+  HttpOperation MakeRead(const ObjectRead& read);
 
  private:
   // What follows from the region. Constant.

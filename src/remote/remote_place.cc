@@ -50,12 +50,13 @@ Result<StorePlace::Opened> RemotePlace::Open(uint64_t generation) const {
   const std::string name = IndexName(current ? opened.manifest.generation : generation);
   const auto index = std::make_shared<StoredObject>(
       name, current ? std::optional<uint64_t>(opened.manifest.index_bytes) : std::nullopt);
+  uint64_t bytes = opened.manifest.index_bytes;
   if (!current) {
-    const Result<uint64_t> bytes = SizeOf(*client_, index);
-    if (!bytes.ok() && bytes.status().code() == Code::kNotFound) return opened;
-    if (!bytes.ok()) return bytes.status();
+    const Result<uint64_t> asked = SizeOf(*client_, index);
+    if (!asked.ok() && asked.status().code() == Code::kNotFound) return opened;
+    if (!asked.ok()) return asked.status();
+    bytes = *asked;
   }
-  const uint64_t bytes = *index->bytes();
   // A generation that is not the manifest's has no id before it is read, so its copy is not kept.
   const std::string path = copies_.empty() || !current ? std::string() : copies_ + "/index-" + opened.manifest.index_id;
   const auto fetch = [client = client_, index](std::span<std::byte> out, uint64_t offset) {

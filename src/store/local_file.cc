@@ -94,8 +94,8 @@ Status LocalFile::ReadAt(std::span<std::byte> out, uint64_t offset) const {
     offset += whole;
     if (out.empty()) return Status::Ok();
   }
-  const AlignedMemory memory =
-      AllocateAligned(kAlignMax, std::min<uint64_t>(out.size(), kPieceBytes) / kAlignMax * kAlignMax + 2 * kAlignMax);
+  const AlignedMemory memory = AllocateAligned(
+      kAlignMax, std::min<uint64_t>(out.size(), kPieceBytes) / kAlignMax * kAlignMax + 2 * uint64_t{kAlignMax});
   AUGUR_CHECK(memory != nullptr);
   while (!out.empty()) {
     const auto piece = out.first(std::min<uint64_t>(out.size(), kPieceBytes));
