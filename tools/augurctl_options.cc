@@ -54,28 +54,28 @@ std::vector<Option> SamplerOptions() {
   return {
       SamplerText("seed", "N", "seed of the sampler",
                   "As the script gives it; a negative one as --seed=-1. Some samplers have one of their own."),
-      SamplerNumber(
-          "epoch-from", 0, SamplerHint::kEpochFromMax, "the epoch that is read next, 0 unless given",
-          "Counted from 0, as set_epoch has it. For a run that was resumed. Refused where a generator would have to "
-          "be stepped for seconds to get there."),
+      SamplerNumber("epoch-from", 0, SamplerHint::kEpochFromMax, "the epoch that is read next, 0 unless given",
+                    "Counted from 0, as set_epoch has it. For a run that was resumed. Refused if the daemon would take "
+                    "seconds to bring a generator to that epoch."),
       SamplerNumber("world-size", 1, SamplerHint::kWorldSizeMax, "ranks of the whole run, on all hosts; 1 unless given",
                     {}),
       SamplerText("ranks", "LIST", "the ranks that read from this mount, such as 0-3 or 0,2,4",
                   "All of them unless given."),
-      SamplerFlag("drop-last", "what does not fill all ranks is left out, not padded", {}),
-      SamplerFlag("same-epoch", "every epoch is drawn as epoch 0 is", "Where set_epoch is not called."),
+      SamplerFlag("drop-last", "leave out the samples that do not fill all ranks, and do not pad", {}),
+      SamplerFlag("same-epoch", "every epoch is drawn as epoch 0 is", "For a script that does not call set_epoch."),
       SamplerNumber("batch-size", 1, UINT32_MAX, "samples of a batch of one rank",
                     "Needed where ranks take whole batches in turn (accelerate, transformers)."),
       SamplerFlag("split-batches", "--batch-size is of all ranks, and each takes its slice",
                   "As split_batches of accelerate."),
-      SamplerNumber("position", 0, SamplerHint::kPositionMax, "which output of the generator the first epoch's seed is",
-                    "Counted from 0 after manual_seed. Where it is not given, and nothing agrees with 3, which it is "
-                    "if nothing else was drawn, it is searched for."),
+      SamplerNumber("position", 0, SamplerHint::kPositionMax,
+                    "the output of the generator that is the first epoch's seed, 3 unless given",
+                    "Counted from 0 after manual_seed. It is 3 if the script draws nothing before the loader. If it is "
+                    "not given, and the reads do not agree with 3, the daemon searches for it."),
       SamplerNumber("stride", 0, SamplerHint::kStrideMax,
                     "outputs of the generator from epoch to epoch, 4 unless given",
                     "2 with persistent workers, and 2 more for each further loader that is run in an epoch."),
       SamplerNumber("draws", 1, UINT32_MAX, "samples of an epoch: num_samples of a RandomSampler",
-                    "As many as there are unless given."),
+                    "Default: the size of the dataset."),
       SamplerText("split-seed", "N", "seed of the generator that random_split was given", {}),
       SamplerNumber("split-from", 0, UINT32_MAX, "samples in the parts of the split before the one that is read", {}),
       SamplerNumber("split-size", 1, UINT32_MAX, "samples in the part of the split that is read", {}),
@@ -88,11 +88,12 @@ Command HintCommand() {
   command.name = "hint";
   command.brief = "tell the mount in which order files will be read";
   command.text =
-      "By --order, as a list: it is queued as one epoch, behind those that were given before and are not read yet. "
-      "Returns once the whole order is accepted; a wrong line, named by its number, refuses all of it.\n"
-      "By --sampler, as what draws it: the order of every epoch is made by the daemon, and believed as soon as the "
-      "first "
-      "few reads of one agree. May be given before an epoch or in its midst, and once for each of several jobs.";
+      "With --order you give the list of one epoch. The daemon queues it behind the orders that were given before and "
+      "are not read yet. The command returns when the whole order is accepted. If a line is wrong, the command names "
+      "it, and the daemon takes none of the order.\n"
+      "With --sampler you name the sampler that draws the order. The daemon computes the order of every epoch, and "
+      "uses it as soon as the first few reads agree. You may give it before or during an epoch, and once for each of "
+      "several jobs.";
   command.arguments = {MountpointArgument()};
   command.options = {
       {.name = "order",
@@ -107,9 +108,9 @@ Command HintCommand() {
       {.name = "replace",
        .kind = OptionKind::kFlag,
        .brief = "forget the orders that were given before",
-       .text = "For a run that begins anew, when orders of the one before may be left. Without it they "
-               "are left out when the new run's reads follow a later one, and forgotten when of 2,048 "
-               "reads none follows any of them. Goes with --order."},
+       .text = "Give it when a run begins again, and orders of the run before may be left. Without it the daemon skips "
+               "old orders when the reads follow a later one. It forgets all orders when 2,048 reads follow none of "
+               "them. Goes with --order."},
       SamplerOption()};
   for (Option& option : SamplerOptions()) command.options.push_back(std::move(option));
   return command;
@@ -161,8 +162,8 @@ Command StatusCommand() {
   command.brief = "show what the mount does";
   command.text =
       "Shows one screen. Its first line says whether the order of the reads is known, of which job, since when, and "
-      "what "
-      "that gave. What the kernel's page cache serves makes no request to the daemon and cannot be counted. Every "
+      "what reading ahead has gained. Reads that the kernel's page cache serves make no request to the daemon, and are "
+      "not counted. Every "
       "number "
       "is in the mount itself, too: .augur/stats.json, and .augur/metrics in the text format of Prometheus.";
   command.arguments = {MountpointArgument()};
@@ -180,7 +181,8 @@ Command DropCommand() {
   command.brief = "give back the memory that holds records";
   command.text =
       "Empties the retained cache of the store, also for other mounts that share it. Drops files from the page cache "
-      "that were put there ahead of their use. Says how much. Files stay readable; they come from the disk again.";
+      "that were put there ahead of their use. Prints the number of bytes. Files stay readable; they come from the "
+      "disk again.";
   command.arguments = {MountpointArgument()};
   command.options = {JsonOption("Sizes are in bytes.")};
   return command;
@@ -192,9 +194,9 @@ Command ViewsCommand() {
   command.brief = "list the views of the mount and how large they are";
   command.text =
       "Lists the view that is the root (-o view=), and those in .augur/views that were used since the mount began. For "
-      "each: the number of its images and the size of all its files together. Where that is more than the daemon's "
-      "memory for views, files are decoded again when the kernel has dropped them from its page cache. Of a view that "
-      "was read, also how often its files were asked for and found made, how many images were decoded for it, and "
+      "each: the number of its images and the size of all its files together. If that is more than the daemon's memory "
+      "for views, a file is decoded again after the kernel has dropped it from its page cache. For a view that was "
+      "read, also: how often its files were asked for, and were in memory; how many images were decoded for it, and "
       "how long that took.\n"
       "With SPEC, checks it: names the mistake, or says where the view is, with its numbers. A wrong SPEC is "
       "'No such file or directory' to the program that looks it up; the daemon's log says why, too.";
@@ -216,7 +218,7 @@ Program MakeAugurctl() {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
       {.command = "augurctl hint /mnt --sampler distributed --world-size 8 --ranks 0-3",
-       .what = "Of a DistributedSampler, of whose eight ranks the first four run here:"},
+       .what = "Name a DistributedSampler with eight ranks, of which the first four run here:"},
       {.command = "augurctl status /mnt/train", .what = "See what the mount does:"}};
   program.exit_status =
       "0: done. 2: an error; stderr says what and why. A reader of stdout that goes away early is no error.";

@@ -122,9 +122,10 @@ std::vector<Option> MakeOptions() {
        .kind = OptionKind::kList,
        .category = "Mount options",
        .brief = "folder of shards outside the store's; may be given again",
-       .text = "A store made by 'augurpack adopt' names files outside its folder. Default: the files that the owner of "
-               "the index may read. With this option: the files below DIR, whoever owns the index, and no others. For "
-               "tars that the owner of the index may not read, and to hold a store to one folder.",
+       .text =
+           "A store made by 'augurpack adopt' names files outside its folder. Default: the files that the owner of "
+           "the index may read. With this option: the files below DIR, whoever owns the index, and no others. Give it "
+           "for tars that the owner of the index may not read, or to allow a store the files of one folder only.",
        .place = OptionPlace::kMount},
       {.name = "observe",
        .value = "MODE",
@@ -134,8 +135,8 @@ std::vector<Option> MakeOptions() {
        .category = "Mount options",
        .brief = "whether the daemon is told of each open",
        .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
-               "daemon learns of files by the reads that reach it and, with predict=on, by inotify(7), which "
-               "tells it of opens without a request. With open each open(2) is a request to the daemon, about 40 "
+               "daemon learns of files by the reads that reach it and, with predict=on, by inotify(7), which reports "
+               "opens without a request. With open each open(2) is a request to the daemon, about 40 "
                "microseconds, and it sees every file that is opened.",
        .place = OptionPlace::kMount},
       {.name = "predict",
@@ -145,12 +146,12 @@ std::vector<Option> MakeOptions() {
        .choices = {"on", "off"},
        .category = "Mount options",
        .brief = "read ahead of the script",
-       .text =
-           "With on, the daemon follows orders that it is given (augurctl hint), passes in listing order, and shuffles "
-           "that it works out from the first reads of an epoch: it reads ahead, checks, keeps, and pushes files into "
-           "the kernel's page cache before they are opened. A seed that it does not know it searches for on idle "
-           "cores. The orders of earlier runs it remembers in $XDG_CACHE_HOME/augurfs, or ~/.cache/augurfs. With off "
-           "it reads a file when it is asked for, and searches and remembers nothing.",
+       .text = "With on, the daemon knows the order of the reads in three cases: it was given (augurctl hint), files "
+               "are read in listing order, or the daemon works out the shuffle from the first reads of an epoch. It "
+               "then reads ahead, checks, keeps, and pushes files into the kernel's page cache before they are opened. "
+               "It searches for an unknown seed on idle cores. It remembers the orders of earlier runs in "
+               "$XDG_CACHE_HOME/augurfs, or ~/.cache/augurfs. With off the daemon reads a file only when a program "
+               "reads it, and searches and remembers nothing.",
        .place = OptionPlace::kMount},
       {.name = "push",
        .value = "MODE",
@@ -181,7 +182,7 @@ std::vector<Option> MakeOptions() {
        .max = uint64_t{1} << 50,
        .category = "Mount options",
        .brief = "part of memory= that is for kept records",
-       .text = "Default: what reads in flight and the files pushed ahead of the reader leave.",
+       .text = "Default: the memory that reads in flight, orders, views and pushed files leave.",
        .place = OptionPlace::kMount},
       {.name = "cache-outlives",
        .category = "Mount options",
@@ -294,9 +295,8 @@ std::vector<Option> MakeOptions() {
        .max = 1024,
        .category = "Mount options",
        .brief = "threads that decode images for views ahead of the reader",
-       .text =
-           "0: a quarter of the cores, at least 1: the training script needs the others. What a reader waits for is "
-           "decoded at once, by as many threads more as there are cores left, at least 1.",
+       .text = "0: a quarter of the cores, at least 1: the training script needs the others. Images that a reader "
+               "waits for have further threads, as many as there are cores left, at least 1.",
        .place = OptionPlace::kMount},
   };
 }
@@ -308,7 +308,7 @@ Program MakeAugurfs() {
   program.text =
       "Mounts STORE, made by augurpack(1), at the folder MOUNTPOINT: the same tree that was packed, with the same "
       "names, sizes, modes, times and bytes. Every byte is checked against its checksum when it comes from the disk; "
-      "a file with a wrong one gives an input/output error and a message in the log, and nothing else suffers.\n"
+      "a file with a wrong one gives an input/output error and a message in the log. All other files stay readable.\n"
       "The command returns when the mount is usable. 'umount MOUNTPOINT' as root, or 'fusermount3 -u MOUNTPOINT', ends "
       "it. An ordinary user may mount where fusermount3 is installed. In fstab the type is fuse.augurfs.";
   Command command;
@@ -433,10 +433,10 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.cache.group = values.Text("-o cache-group");
   options.cache.outlives = values.Given("-o cache-outlives");
   if (options.cache.outlives && options.cache.place != CachePlace::kShm) {
-    return Status(Code::kInvalid, "-o cache-outlives: only what is kept in /dev/shm outlives a mount: add cache=shm");
+    return Status(Code::kInvalid, "-o cache-outlives: only a cache in shared memory outlives a mount: add cache=shm");
   }
   if (values.Given("-o cache-group") && options.cache.place != CachePlace::kShm) {
-    return Status(Code::kInvalid, "-o cache-group: only what is kept in /dev/shm is shared: add cache=shm");
+    return Status(Code::kInvalid, "-o cache-group: only a cache in shared memory is shared: add cache=shm");
   }
   options.io = ReadEngineKind(values.Text("-o io"));
   options.run_as = values.Text("-o run-as");

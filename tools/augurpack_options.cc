@@ -73,10 +73,10 @@ Option ReadThreads() {
 std::string_view DecodeText() {
   static const std::string text =
       "The store has the tree that 'augurfs -o view=SPEC' would show of SRC: images as ready arrays or plain "
-      "pixels, other files left out of npy and as they are in pixels. SRC may be a store, too. Of anything else a "
-      "store is packed first, in STORE/.augurpack-work, and removed at the end: it needs as much disk space as "
-      "the files of SRC. An image that cannot be decoded is a file that cannot be read (--on-error); +tolerant "
-      "takes truncated ones. --include and --exclude go by the names in SRC. --threads also says how many images "
+      "pixels, other files left out of npy and as they are in pixels. SRC may be a store, too. Any other SRC is first "
+      "packed into a store in STORE/.augurpack-work, which needs as much disk space as the files of SRC and is removed "
+      "at the end. An image that cannot be decoded counts as a file that cannot be read (--on-error); +tolerant takes "
+      "truncated ones. --include and --exclude go by the names in SRC. --threads also says how many images "
       "are decoded at once, 0: as many as cores. --resume goes on only with the same SPEC, SRC and patterns, else "
       "it starts anew; once SRC is packed, it is not read again.\n" +
       std::string(ViewGrammar());
@@ -127,7 +127,7 @@ std::vector<Option> PackRows() {
        .value = "GLOB",
        .kind = OptionKind::kList,
        .brief = "leave out what matches; may be repeated",
-       .text = "Patterns as for --include. A folder that matches is left out with all that is in it."},
+       .text = "Patterns as for --include. A folder that matches is left out with its whole content."},
       {.name = "resume",
        .brief = "go on where a killed run stopped",
        .text = "With nothing to resume it starts anew. Without it, what a killed run left is removed with a message."},
@@ -142,7 +142,7 @@ std::vector<Option> PackRows() {
        .kind = OptionKind::kChoice,
        .default_value = "stop",
        .choices = {"stop", "skip"},
-       .brief = "what a file that cannot be read does",
+       .brief = "what to do with a file that cannot be read",
        .text = "Also a file that changes or vanishes while it is read. stop: end with exit status 2; --resume goes on "
                "from there. skip: name the file, leave it out, and end with exit "
                "status 1. It is never packed half."},
@@ -160,9 +160,9 @@ Command CreateCommand() {
       "Packs all files, folders and symbolic links below SRC, with names, modes and times, into the new store STORE. "
       "Files with the same bytes are stored once; hard links become files of their own. Killed at any point, it "
       "leaves either the old store or none. A tar may be compressed, by gzip, bzip2, xz, lzip, zstd, lz4, lzma or "
-      "compress. Checksums are checked: a tar that is damaged makes no store, a damaged file within a zip is one that "
-      "cannot be read. A plain tar has none of its files' bytes, nor have lzma and compress, nor zstd and lz4 when "
-      "they were told to leave them out.";
+      "compress. If a compressed tar has a wrong checksum, no store is made. A file in a zip with a wrong checksum "
+      "counts as a file that cannot be read. Plain tars have no checksums of their files' bytes. Neither have lzma and "
+      "compress, nor zstd and lz4 that were written without them.";
   command.arguments = {
       {.name = "SRC", .brief = "a folder, tar or zip file, or - for stdin; with --decode also a store"},
       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
@@ -221,7 +221,7 @@ Command AdoptCommand() {
        .kind = OptionKind::kChoice,
        .default_value = "error",
        .choices = {"first", "last", "error"},
-       .brief = "which file holds when a path comes twice",
+       .brief = "which file to take when a path comes twice",
        .text = "error: end with exit status 2 and name both."},
       {.name = "absolute",
        .brief = "refer to the tar files by absolute paths",

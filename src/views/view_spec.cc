@@ -308,7 +308,7 @@ std::string BuildGrammar() {
     if (word.of != Of::kBoth) line += word.of == Of::kNpy ? "npy: " : "pixels: ";
     text.append(line).append(word.meaning).append("\n");
   }
-  return text + "Of each list the first is so anyway; size=WxH is fit=squash.\n";
+  return text + "The first word of each list is the default; size=WxH implies fit=squash.\n";
 }
 
 }  // namespace
