@@ -110,7 +110,7 @@ class Daemon {
     constexpr unsigned kPatienceSeconds = 2;
     alarm(kPatienceSeconds);  // the log may lie on the same disk
     spdlog::error(
-        "what is under way has not ended within {} s, as a disk does not answer: ending without it; files still open "
+        "requests have not ended within {} s, because a disk does not answer: ending without them; files still open "
         "fail",
         kEndMax.count());
     _exit(kExitError);
@@ -207,12 +207,13 @@ class Daemon {
     const AugurfsSettings& settings = stack_->settings();
     spdlog::info("reading by {}", stack_->engine().Description());
     spdlog::info(
-        "memory budget {}: {} for reads asked for, {} for reads ahead, {} for kept records, {} for files pushed "
-        "ahead; {} threads",
+        "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files; {} "
+        "threads",
         FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes), FormatSize(settings.chunk_bytes),
         FormatSize(settings.kept_bytes), FormatSize(settings.push_window_bytes), settings.threads);
-    spdlog::info("files of views: {}; {} threads decode ahead, {} more what is waited for",
-                 FormatSize(settings.rendered_bytes), settings.decode_threads, settings.demand_decode_threads);
+    spdlog::info(
+        "memory for files of views: {}; {} threads decode ahead of readers, {} more only for readers that wait",
+        FormatSize(settings.rendered_bytes), settings.decode_threads, settings.demand_decode_threads);
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
     if (background_) {
       for (const std::string& note : stack_->shard_notes()) spdlog::warn("{}", note);
@@ -220,7 +221,7 @@ class Daemon {
     for (const std::string& note : stack_->notes()) spdlog::warn("{}", note);
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
     if (stack_->file_system().HidesOwnFolder()) {
-      spdlog::warn("{}: the store has a '{}' of its own in its root: the mount shows its own in its place",
+      spdlog::warn("{}: the root of the store has a '{}': the mount hides it, and shows its own in that place",
                    Printable(stack_->store()->path()), VirtualFolder::kName);
     }
     mount_->SetReadAhead(options_.read_ahead_bytes);

@@ -165,7 +165,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     settings.prediction_bytes = std::min(rest / kPredictionShare, needs.prediction_bytes);
     if (settings.prediction_bytes < needs.prediction_bytes) {
       settings.notes.push_back(
-          "orders are worked out of smaller folders only, not of all files of the store: that takes " +
+          "orders are predicted for smaller folders only, not for all files of the store: that takes " +
           FormatSize(needs.prediction_bytes) +
           ", and memory=" + FormatSize((kPredictionShare + 1) * needs.prediction_bytes + kMemoryToPredict) + " has it");
     }

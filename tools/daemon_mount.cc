@@ -82,7 +82,7 @@ void DaemonMount::SetReadAhead(uint64_t bytes) {
   const bool by_root = processes_ != nullptr;
   if (!by_root || mounted_.device_number.empty()) return;
   const Status status = broker_->SetReadAhead(bytes);
-  if (!status.ok()) spdlog::info("the kernel reads ahead as it likes: {}", status.text());
+  if (!status.ok()) spdlog::info("the kernel's read-ahead stays as it is: {}", status.text());
 }
 
 std::string DaemonMount::UserVariable(const char* name) const {

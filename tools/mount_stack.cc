@@ -146,7 +146,8 @@ void MountStack::OpenRetainedCache() {
         settings_.notes.push_back(path + ": removed: the store whose records it held is gone");
       }
     } else {
-      settings_.notes.push_back("the cache is in memory of this process, and goes with it: " + folder.status().text());
+      settings_.notes.push_back("cache=shm is not used, and the cache ends with this daemon: " +
+                                folder.status().text());
     }
   }
   Result<std::unique_ptr<RetainedCache>> retained_cache = RetainedCache::Open(options, settings_.notes);
@@ -154,7 +155,7 @@ void MountStack::OpenRetainedCache() {
     retained_cache_ = std::move(retained_cache).value();
     kept_ = std::make_unique<KeptBlocks>(*store_, *retained_cache_);
   } else {
-    settings_.notes.push_back("nothing is kept from epoch to epoch: " + retained_cache.status().text());
+    settings_.notes.push_back("no record is kept from epoch to epoch: " + retained_cache.status().text());
   }
 }
 
@@ -207,7 +208,7 @@ void MountStack::OpenDecodedCache() {
   if (decoded.ok()) {
     decoded_ = std::move(decoded).value();
   } else {
-    settings_.notes.push_back("nothing that is decoded is kept on the disk: decoded-cache: " + decoded.status().text());
+    settings_.notes.push_back("decoded images are not kept on the disk: decoded-cache: " + decoded.status().text());
   }
 }
 
@@ -288,8 +289,9 @@ Status MountStack::StartAhead(UniqueFd clone) {
     if (predictor_) {
       AUGUR_TRY(predictor_->Start());
     } else {
-      spdlog::info("orders are not worked out, only given ones are followed: that takes memory={} or more",
-                   FormatSize(kMemoryToPredict));
+      spdlog::info(
+          "orders are not predicted, because that takes memory={} or more; only orders of 'augurctl hint' are followed",
+          FormatSize(kMemoryToPredict));
     }
     AUGUR_TRY(helper_->AttachTo(
         mount_.path(), mount_.device_number(), std::move(clone),

@@ -109,7 +109,7 @@ Result<UniqueFd> OpenRetainedCacheFile(const std::string& path, std::optional<gi
     }
     if (errno != EEXIST) return ErrnoStatus(errno, path);
   }
-  return Status(Code::kBusy, path + ": is made and removed all the time by somebody");
+  return Status(Code::kBusy, path + ": another program makes and removes it again and again: end that program");
 }
 
 bool StillNamed(const std::string& path, int fd) {

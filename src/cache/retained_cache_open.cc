@@ -98,7 +98,7 @@ Result<Attached> Attach(const std::string& path, const RetainedCache::Options& o
     if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, path + ": cannot be replaced");
     notes.push_back("the cache in " + path + " was thrown away: " + geometry.status().text());
   }
-  return Status(Code::kBusy, path + ": is made and removed all the time by somebody");
+  return Status(Code::kBusy, path + ": another program makes and removes it again and again: end that program");
 }
 
 // Makes sure that everything the tables speak of has memory; slabs that cannot have any are dropped. kCorrupt: the
@@ -110,7 +110,7 @@ Status CommitAll(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint6
   for (uint32_t slab = 0; slab < geometry.slab_count; ++slab) {
     if (tables.pages().slab_present(slab)) claimed += kSlabBytes;
   }
-  if (claimed > held_bytes) return {Code::kCorrupt, "it speaks of more memory than it has"};
+  if (claimed > held_bytes) return {Code::kCorrupt, "its tables claim more memory than it has"};
   // A hole is looked for once for all slabs before it, as that takes as long as there is memory up to it.
   uint64_t committed_until = memory.CommittedUntil(geometry.items_offset());
   if (committed_until < geometry.items_offset() + item_bytes) {
@@ -132,7 +132,7 @@ Status Shrink(RetainedCacheMemory& memory, RetainedCacheTables& tables, uint64_t
   const RetainedCacheGeometry& geometry = tables.geometry();
   const uint64_t slabs_max = tables.pages_max() / kSlabDataPages;
   if (slabs_max * kSlabBytes < limit_bytes / 2) {
-    return {Code::kCorrupt, "it was made for more memory, and its tables would take most of what it may have now"};
+    return {Code::kCorrupt, "it was made for more memory, and its tables would take most of the new limit"};
   }
   // Fetched before they are compared: a sort of numbers that change has no bounds.
   struct Slab {
@@ -297,7 +297,7 @@ Result<std::unique_ptr<RetainedCache>> RetainedCache::Open(const Options& option
   if (options.identity.empty() || options.identity.size() > kRetainedCacheIdentityMax ||
       options.store_path.size() > kRetainedCachePathMax) {
     return Status(Code::kInvalid,
-                  "the cache of a store with so long a name, or none: " + Printable(options.store_path));
+                  "the path of the store is empty, or too long for the cache: " + Printable(options.store_path));
   }
   if (options.place == Place::kShm) {
     Result<std::shared_ptr<Parts>> parts = Opener::Shared(options, notes);

@@ -167,8 +167,8 @@ void RetainedCache::Parts::LetItems() {
 void RetainedCache::Parts::TellIfLost() {
   if (!memory.lost() || lost_told.exchange(true) || !on_lost) return;
   on_lost(path +
-          ": was made shorter by another process, or its file system is full: what is kept there is not used any "
-          "more; mount again to begin a new one");
+          ": was made shorter by another process, or its file system is full: its records are not used any more; mount "
+          "again to begin a new cache");
 }
 
 void RetainedCache::Parts::Discard(uint32_t item, uint64_t sequence) {

@@ -104,7 +104,7 @@ Result<EntryNumber> OrderFileParser::TakePath(std::string_view line) const {
     return Status(Code::kInvalid, status.text() + ": write paths of files, relative to the mount's root");
   }
   if (file->number > std::numeric_limits<EntryNumber>::max()) {
-    return Status(Code::kUnsupported, "one of more than 2^32 entries: orders are known for so many at most");
+    return Status(Code::kUnsupported, "a store of more than 2^32 entries: no order can be given for it");
   }
   return static_cast<EntryNumber>(file->number);
 }

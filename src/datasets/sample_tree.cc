@@ -34,7 +34,7 @@ Status SampleTree::ReadFolders(uint64_t bytes_max) {
       AUGUR_TRY(ReadChildren(index, entry));
       if (memory_bytes() > bytes_max) {
         return {Code::kNoSpace, store_->path() + ": its folders take more than " + FormatSize(bytes_max) +
-                                    " to list: orders are not predicted for so many"};
+                                    " to list: orders are not predicted for a store with this number of folders"};
       }
     }
     AUGUR_TRY(FollowLinks());  // may add folders

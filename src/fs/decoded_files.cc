@@ -138,7 +138,7 @@ void DecodedFiles::Write(const Task& task) {
   if (inserted == DecodedCache::Inserted::kYes) statistics_.Add(Stat::kDecodedKept, 1);
   if (inserted == DecodedCache::Inserted::kFailed && !failure_told_) {
     failure_told_ = true;
-    spdlog::warn("decoded-cache: {}; what is decoded is not kept on the disk", cache_->failure().text());
+    spdlog::warn("decoded-cache: {}; decoded images are no longer kept on the disk", cache_->failure().text());
   }
   const MutexLock lock(mu_);
   waiting_.erase(KeyOf(task.file));

@@ -84,7 +84,8 @@ void FileSystem::MakeAhead(const ViewFile& file, std::vector<BlockRef> record, s
                            Made made) {
   AUGUR_CHECK(views_ != nullptr && file.made);
   const ViewRef view = views_->Get(file.view);
-  if (view == nullptr) return made(Status(Code::kNotFound, "the view is gone: nobody uses it"));
+  if (view == nullptr)
+    return made(Status(Code::kNotFound, "the view was forgotten, because no program used it: look it up again"));
   reader_.rendered()->GetAhead(file, view, std::move(record), std::move(memory), std::move(made));
 }
 

@@ -38,7 +38,7 @@ constexpr uint64_t kDemandShare = 2;
 constexpr uint64_t kAheadShare = 4;
 constexpr uint64_t kAheadAloneShare = 2;
 
-Status TooLargeAhead() { return {Code::kNoSpace, "too large to be made ahead: it is made when it is read"}; }
+Status TooLargeAhead() { return {Code::kNoSpace, "too large to be rendered ahead: it is rendered when it is read"}; }
 
 uint64_t MicrosecondsSince(std::chrono::steady_clock::time_point begin) {
   const auto passed = std::chrono::steady_clock::now() - begin;

@@ -162,7 +162,7 @@ Result<UniqueFd> MountByFusermount(const std::string& path, const std::string& o
   const std::string complaint = ReadComplaint(complaint_read.get());
   WaitFor(pid);
   if (!device.valid()) {
-    return Status(Code::kPermission, complaint.empty() ? "fusermount3 failed without a word" : complaint);
+    return Status(Code::kPermission, complaint.empty() ? "fusermount3 failed and gave no reason" : complaint);
   }
   return device;
 }

@@ -74,7 +74,7 @@ Status ClearTheDead(const std::string& path) {
     spdlog::warn("{}: cleared the mount point of an augurfs that had died (store {})", Printable(path),
                  Printable(mounted->source));
   }
-  return {Code::kBusy, Printable(path) + ": dead mounts keep coming back"};
+  return {Code::kBusy, Printable(path) + ": another program mounts here again and again, and dies: end it"};
 }
 
 // OK when `fd` is a descriptor of /dev/fuse.

@@ -60,7 +60,9 @@ void ResumeCursor::Load(Window& window) {
     if (reader_.empty() && !OpenNext()) return;
     const Result<bool> more = reader_.front().Next(window.frame);
     if (more.ok() && *more) break;
-    if (!more.ok()) spdlog::warn("cannot resume from here on: {}", more.status().text());
+    if (!more.ok())
+      spdlog::warn("the rest of what a killed run packed cannot be used, and is packed again: {}",
+                   more.status().text());
     reader_.clear();
   }
   window.loaded = true;

@@ -28,7 +28,7 @@ void ShardOpener::Open(uint32_t shard, Done done) {
       if (Result<std::thread> thread = StartThread("augur-open", [this] { Run(); }); thread.ok()) {
         thread_ = std::move(thread).value();
       } else {
-        spdlog::warn("shards are opened by who reads: {}", thread.status().text());
+        spdlog::warn("no thread for opening shards, so readers open them and may wait: {}", thread.status().text());
       }
     }
     if (thread_) {

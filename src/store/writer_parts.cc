@@ -47,7 +47,7 @@ void StoreWriter::Parts::RemoveTraces() {
   }
   Status removed = RemoveStoreFiles(*start.folder, traces, nullptr, nullptr);
   if (removed.ok() && list->has_work) removed = RemoveWorkFolder(*start.folder, nullptr, nullptr);
-  if (!removed.ok()) spdlog::warn("cannot remove what was begun: {}", removed.text());
+  if (!removed.ok()) spdlog::warn("cannot remove the unfinished files of this run: {}", removed.text());
   if (start.has_store) return;
   start.lock.Unlink();
   if (start.made_folder) ::rmdir(folder.c_str());
@@ -153,7 +153,7 @@ Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   // The store is there, whatever becomes of this: what stays is cleared by the next writer, and by gc.
   if (!options.recipe.empty()) {
     const Status removed = RemoveWorkFolder(*start.folder, nullptr, nullptr);
-    if (!removed.ok()) spdlog::warn("cannot remove what the records were made of: {}", removed.text());
+    if (!removed.ok()) spdlog::warn("cannot remove the temporary files in .augurpack-work: {}", removed.text());
   }
   summary.file_count = header.file_count;
   summary.directory_count = header.directory_count;

@@ -119,7 +119,7 @@ Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& 
   if (++start.generation > kGenerationMax) return Status(Code::kInvalid, path + ": no generation number is left");
   const bool goes_on = options.resume && HasRecipe(opened, options.recipe);
   if (options.resume && !goes_on && folder.has_work) {
-    spdlog::info("{}: a killed writer made something else: starting anew", path);
+    spdlog::info("{}: a killed run packed something else, or with other options: starting anew", path);
   }
   if (goes_on) {
     AUGUR_TRY_ASSIGN(progress, FindProgress(opened, start.generation, start.base_generation, first_shard));

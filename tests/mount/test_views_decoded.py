@@ -143,7 +143,7 @@ def test_a_folder_that_cannot_be_used_is_said(room, mounts, point, data, ctl, wr
     for path in data.shuffled(1)[:20]:
         data.check(point, path)
     log = (room / "log").read_text(encoding="utf-8")
-    assert "nothing that is decoded is kept on the disk" in log and str(folder) in log
+    assert "decoded images are not kept on the disk" in log and str(folder) in log
     assert wrong != "link" or not any((room / "elsewhere").iterdir())
 
 

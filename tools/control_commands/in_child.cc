@@ -55,7 +55,9 @@ Result<std::string> InChild(const std::function<Result<std::string>()>& body, st
   }
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
-  if (message.empty()) return Status(Code::kIo, "the process that looks at the mount was killed");
+  if (message.empty()) {
+    return Status(Code::kIo, "the process that reads the mount's .augur/control was killed: try again");
+  }
   const auto code = static_cast<Code>(message[0]);
   message.erase(0, 1);
   if (code != Code::kOk) return Status(code, std::move(message));
