@@ -37,19 +37,19 @@ struct AugurfsSettings {
   unsigned threads = 2;
   uint64_t memory_bytes = 0;  // the whole budget
   // Its parts:
-  uint64_t buffer_bytes = 0;      // records that somebody asked for, on their way
-  uint64_t chunk_bytes = 0;       // records that are read ahead, on their way; 0 without prediction, as all that follow
-  uint64_t prediction_bytes = 0;  // working out orders; 0: they are not
-  uint64_t order_bytes_max = 0;   // orders that are followed
-  uint64_t kept_bytes = 0;        // kept records
+  uint64_t buffer_bytes = 0;         // records that requests read, on their way
+  uint64_t chunk_bytes = 0;          // staging: files that are read ahead; 0 without prediction, as all that follow
+  uint64_t prediction_bytes = 0;     // working out orders; 0: they are not
+  uint64_t order_bytes_max = 0;      // orders that are followed
+  uint64_t kept_bytes = 0;           // the retained cache
   uint64_t push_window_bytes = 0;    // files in the page cache that were pushed ahead of the reader, and those it read
-  uint64_t lent_bytes = 0;           // of them, what kept records may have on a disk where reads are dear
+  uint64_t lent_bytes = 0;           // of them, what the retained cache may have on a seek-bound disk
   uint64_t rendered_bytes = 0;       // files of views, made and in the making
-  uint64_t recycled_bytes = 0;       // memory of such files that nobody has, for the next
+  uint64_t recycled_bytes = 0;       // memory that files of views gave back, for the next
   uint64_t decoded_index_bytes = 0;  // index of the decoded cache, where there is one
   uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
-  unsigned decode_threads = 1;         // for what is only predicted, too
-  unsigned demand_decode_threads = 0;  // more, for what somebody waits for alone; 0: there is no room for one
+  unsigned decode_threads = 1;         // for readers and ahead of them
+  unsigned demand_decode_threads = 0;  // more, for readers only; 0: there is no room for one
   std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
 };
 

@@ -23,8 +23,8 @@ class Background {
   // that is empty, for what the C library and assertions write).
   static Status Leave(const std::string& error_path);
 
-  // Lets the parent end, and with it what the caller waits for. kStopped: the parent is gone already, so nobody wants
-  // what we do any more.
+  // Lets the parent end, and with it what the caller waits for. kStopped: the parent is gone already, so no caller
+  // wants what we do any more.
   Status Ready();
 
  private:

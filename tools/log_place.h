@@ -9,7 +9,7 @@
 
 namespace augur {
 
-// Where a daemon logs once nobody looks at its stderr any more.
+// Where a daemon logs when its stderr is closed.
 struct LogPlace {
   LogTarget target = LogTarget::kSyslog;
   std::string path;    // of LogTarget::kFile

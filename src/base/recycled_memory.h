@@ -13,7 +13,7 @@ namespace augur {
 // from any thread.
 class RecycledMemory {
  public:
-  // Pieces that nobody has are kept up to so many bytes in all, 0 at the beginning. Beyond, those that were given back
+  // Free pieces are kept up to this number of bytes in all, 0 at the beginning. Beyond, those that were given back
   // first go to the system. The budget of who sets it.
   static void KeepAtMost(size_t bytes);
   static size_t idle_bytes();
@@ -22,7 +22,7 @@ class RecycledMemory {
   // std::bad_alloc.
   struct GiveBack {
     size_t bytes = 0;       // of the piece
-    bool borrowed = false;  // it is somebody else's, and stays there
+    bool borrowed = false;  // it belongs to another object, and stays there
     void operator()(void* piece) const;
   };
   template <typename Byte>
@@ -35,7 +35,7 @@ class RecycledMemory {
     return Piece<Byte>(piece, GiveBack{.bytes = piece_bytes});
   }
 
-  // Somebody else's memory in the place of a piece; it must outlive that.
+  // Memory of another object in the place of a piece; it must outlive that.
   template <typename Byte>
   static Piece<Byte> Borrow(Byte* memory, size_t bytes) {
     return Piece<Byte>(memory, GiveBack{.bytes = bytes, .borrowed = true});

@@ -15,8 +15,8 @@ namespace augur {
 // XDG_RUNTIME_DIR (empty: not set). A client needs no such list: the mount tells the path (.augur/control).
 std::vector<std::string> ControlFolders(uid_t uid, const std::string& runtime_folder);
 
-// Makes the folder or enters it. It is this user's and closed to others, or that is the failure: so nobody else can put
-// a link into it.
+// Makes the folder or enters it. It is this user's and closed to others, or that is the failure: so no other user can
+// put a link into it.
 Status TakeRuntimeFolder(const std::string& folder);
 
 // ControlSocket is a listening Unix socket with a name of its own in a folder that only its user can enter. Movable;

@@ -30,7 +30,7 @@ class PathOrder {
   PathOrder& operator=(const PathOrder&) = delete;
 
   // All files, by index: 4 bytes a file and one walk of the tree (0.2 us a file once the index is in memory). Those who
-  // ask while somebody still holds the array get the same one; it goes away with the last of them. kNoSpace: it would
+  // ask while the array is still held get the same one; it goes away with the last of them. kNoSpace: it would
   // be larger than `array_bytes_max`.
   Result<std::shared_ptr<const Order>> Files() AUGUR_EXCLUDES(mu_);
 

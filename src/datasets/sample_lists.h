@@ -38,9 +38,9 @@ class SampleLists {
   // Up to `count_max` lists that have all of `seen`: of the folder that they have in common first, by rule as in the
   // table, then of the folders above it (for files of one folder, the folder above it comes first, since it is likelier
   // that a reader began with one class than that a data set is one folder). Behind them, for half of the places at
-  // most, lists that lack up to one in eight: somebody else's files, or such as are read once before the samples. Lists
-  // of under two files do not count. A list that cannot be made (circles of links, limits) is left out. Empty: no list
-  // has so many, or `seen` is empty.
+  // most, lists that lack up to one in eight: files of another program, or files that are read once before the samples.
+  // Lists of under two files do not count. A list that cannot be made (circles of links, limits) is left out. Empty: no
+  // list has so many, or `seen` is empty.
   Result<std::vector<std::shared_ptr<const SampleList>>> Candidates(std::span<const EntryNumber> seen,
                                                                     size_t count_max = 64);
 

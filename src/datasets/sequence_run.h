@@ -17,7 +17,7 @@ using NextFiles = std::function<void(EntryNumber file, size_t count, Order* file
 // SequenceRun is one pass over files in the order of a NextFiles, from a first file on: which of them have been read,
 // which have been handed out, which come next. Readers of a pass may be apart, because a DataLoader's workers read its
 // batches side by side. Where they are is the front: the second foremost of the last kFrontReads reads, because a
-// single one may be somebody else's. The run knows the files from kBehindFiles behind the front to kReachFiles before
+// single one may be another program's. The run knows the files from kBehindFiles behind the front to kReachFiles before
 // it, or to the last that was handed out. Memory: 60 bytes for each of these. One thread at a time. Does not find out
 // whether there is a pass: SequenceDetector.
 class SequenceRun {
@@ -42,7 +42,7 @@ class SequenceRun {
   // The readers of this pass are at these files, however far apart: those that the run knows count as read.
   void Adopt(const Order& files, uint64_t number);
   // Counts the file as read if the run knows it and it is near, as Observe does, but does not believe that the pass has
-  // come so far: somebody else may have read it. Returns whether it counts.
+  // come so far: another program may have read it. Returns whether it counts.
   bool Mark(EntryNumber file, uint64_t number);
   // Whether the file is one of those that the run knows, read or not; not yet read.
   bool Knows(EntryNumber file) const { return ranks_.contains(file); }

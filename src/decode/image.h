@@ -9,7 +9,7 @@
 
 namespace augur {
 
-// Decoded pixels of 8 bits, in memory of their own or in somebody else's. Rows from top to bottom, the channels of a
+// Decoded pixels of 8 bits, in memory of their own or of another object. Rows from top to bottom, the channels of a
 // pixel side by side, no padding: [height][width][channels].
 struct Image {
   uint32_t width = 0;

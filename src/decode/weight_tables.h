@@ -12,7 +12,7 @@
 namespace augur {
 
 // WeightTables keeps the tables of weights that were asked for last: photographs come in few sizes, and a table takes
-// as long as a tenth of a small image's resize. Any thread. A table lives as long as somebody holds it, also after it
+// as long as a tenth of a small image's resize. Any thread. A table lives as long as it is held, also after it
 // was dropped here.
 class WeightTables {
  public:

@@ -29,7 +29,7 @@ class BlockReader {
   // What a block takes of the pool at most.
   static constexpr size_t kBufferBytesMax = ShardSource::RoomFor(kBlockBytes);
 
-  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr: nobody is told.
+  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr.
   BlockReader(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache, Statistics& statistics,
               KeptBlocks* kept, ReadObserver* observer);
   BlockReader(const BlockReader&) = delete;

@@ -14,16 +14,16 @@
 
 namespace augur {
 
-// DecodePool runs what takes a processor for milliseconds, so that no thread that answers requests or completes reads
-// does. What somebody waits for goes before what is only predicted, and has threads of its own beside, so that it never
-// waits for that; within each, first come, first served. Safe from any thread. Not a place to wait: work that waited
-// for other work could wait for ever.
+// DecodePool runs work that takes milliseconds of processor time, so that threads that answer requests or complete
+// reads need not. Work for readers goes before work that is only predicted. It also has threads of its own, so that it
+// never waits for the latter. Within each class, first come, first served. Safe from any thread. Work must not wait for
+// other work: that could last for ever.
 class DecodePool {
  public:
   enum class Urgency : size_t { kDemand, kAhead };
 
-  // `ahead` threads run either, `demand` more run what somebody waits for alone. kNoSpace: the system gives no such
-  // thread. REQUIRES: ahead > 0.
+  // `ahead` threads run both classes, `demand` further threads only work for readers. kNoSpace: the system gives no
+  // such thread. REQUIRES: ahead > 0.
   static Result<std::unique_ptr<DecodePool>> Start(unsigned ahead, unsigned demand);
   // Runs all that was given, then ends the threads.
   ~DecodePool();

@@ -24,7 +24,7 @@ namespace augur {
 // REQUIRES: what it is given outlives it, and every Read has ended before it is destroyed.
 class FileReader {
  public:
-  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr: nobody is told.
+  // `kept`: the retained cache; nullptr: there is none. `observer` may be nullptr.
   FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache, Statistics& statistics,
              KeptBlocks* kept, ReadObserver* observer, const ViewOptions& views);
   FileReader(const FileReader&) = delete;

@@ -29,7 +29,7 @@ struct RenderedKey {
   };
 };
 
-// RenderedCache holds files of views that were made because somebody asked for them; least recently used go first.
+// RenderedCache holds files of views that were rendered for a reader; the least recently used is evicted first.
 //
 // What was read to its end lies in the kernel's page cache, and a second copy of it is of use only when the kernel has
 // let it go. So of files that were made for the first time the last few are held here, so that who reads beside the

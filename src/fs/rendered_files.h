@@ -35,35 +35,36 @@ namespace augur {
 // against ResolveAugurfs.)
 constexpr uint64_t MemoryForViews(uint64_t bytes) { return 12 * bytes + (uint64_t{64} << 20); }
 
-// RenderedFiles makes the files of views when they are asked for: it reads the whole record, decodes and renders it on
-// a DecodePool, and keeps of what was made what a RenderedCache keeps, while there is room. A file is made once however
-// many ask for it at the same time. Safe from any thread; nobody waits but in the pool's queue, and `done` is called
-// without a lock, on the caller's thread when the file is there, on one of the pool's when it is made. REQUIRES: store,
-// blocks, pool, statistics and observer outlive it. Not for files that pass through a view: BlockReader.
+// RenderedFiles renders the files of views when they are asked for. It reads the whole record, decodes and renders it
+// on a DecodePool, and keeps the result in a RenderedCache while there is room. A file is rendered once, however many
+// readers ask for it at the same time. Safe from any thread; no caller waits. `done` is called without a lock held: on
+// the caller's thread if the file is there, else on a thread of the pool. REQUIRES: store, blocks, pool, statistics and
+// observer outlive it. Not for files that a view shows unchanged: BlockReader.
 //
-// Where there is a decoded cache, a file is looked for there first, and put there when it was made.
+// Where there is a decoded cache, a file is looked up there first, and written there after it was rendered.
 //
-// What is only predicted is made behind what somebody waits for, into memory of its owner, who keeps it. When somebody
-// comes to wait for it, it goes before the others; and as long as the owner has the memory, it is found there.
+// A file that is only predicted is rendered after those that readers wait for, into memory of its owner, who keeps it.
+// When a reader comes to wait for it, it goes before the others. While the owner has the memory, readers find it there.
 //
-// Memory: all that a file needs (the record where it is more than one block, what decoding and resizing allocate, the
-// result) is taken from one budget before it is read, in the order of asking, and what is kept makes room for it. How
-// much that is, its header says; until that is there, it is what most images of its size take (of one scan, not
-// interlaced), and one that turns out to need more, where there is no more, gives all back, waits in front of the
-// others and is read again. So nothing that has memory waits for memory, and each that waits gets its turn. Those in
-// the making that somebody waits for have half of the budget, or if there is just one, all that those ahead do not
-// have; those ahead have a quarter, or if there is just one, half: so a reader waits for other readers only, unless
-// what he wants takes more than half of all. The rest keeps what was made until its last piece has been read. What
-// would take more than half ahead is made when it is read. A record of a single block lies in the record cache's own
-// buffers. What was put out while a reply is being written from it lives until that is done.
+// Memory: one budget, from which a job takes everything that its file needs before it starts: the record if it is more
+// than one block, the memory of decoding and resizing, and the result. Jobs take memory in the order of asking, and
+// evict kept files for it. How much a job needs is in the image's header. Until that is read, it takes what most images
+// of its size need (one scan, not interlaced). A job that turns out to need more, while there is no more, gives all
+// back, waits in front of the others, and reads its record again. So no job that has memory waits for memory.
+//
+// Jobs for readers have half of the budget. If there is one such job, it may have all that jobs ahead do not have. Jobs
+// ahead have a quarter, or half if there is one. So a reader waits for other readers only, unless its file takes more
+// than half of the budget. A file that takes more than half is not rendered ahead. The rest of the budget keeps
+// rendered files until their last piece was read. A record of one block lies in the record cache's buffers. A file that
+// is evicted while a reply is written from it lives until the reply is written.
 class RenderedFiles {
  public:
   using Done = std::function<void(Result<RenderedRef>)>;
 
-  // `bytes_max`: the budget, of which a small part is for tables that resizing keeps. `observer` are told what was made
-  // because somebody asked for it; nullptr: nobody is. `decoded`: the decoded cache and the engine that reads it.
-  // `shares`: who gets what is made shares it with mounts of other stores. Then, and with a decoded cache, a record is
-  // held against its identity before anything is made of it.
+  // `bytes_max`: the budget, of which a small part is for tables that resizing keeps. `observer` is told of files that
+  // were rendered for a reader; it may be nullptr. `decoded`: the decoded cache and the engine that reads it. `shares`:
+  // rendered files are shared with mounts of other stores. Then, and with a decoded cache, a record is checked against
+  // its identity before it is rendered.
   RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool, Statistics& statistics,
                 ReadObserver* observer, const DecodedSource& decoded, uint64_t bytes_max, bool shares);
   // Waits for the end of all that is being made.
@@ -107,7 +108,7 @@ class RenderedFiles {
     kTaken,
     kLater,         // it waits for its turn, with nothing
     kRefused,       // there is not so much
-    kRefusedAhead,  // ... for what nobody waits for
+    kRefusedAhead,  // ... for a file for which no reader waits
   };
 
   RenderedCache::Found FindKept(const Key& key, uint64_t bytes) AUGUR_REQUIRES(mu_);
@@ -150,14 +151,14 @@ class RenderedFiles {
   CondVar idle_;
   std::unordered_map<Key, JobRef, HashOfKey> jobs_ AUGUR_GUARDED_BY(mu_);  // asked for and not made yet
   std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);                       // of these, those without memory yet
-  std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);                 // ... that nobody waits for
-  unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started, and nobody waited for them then
-  // Made ahead, as long as somebody has the memory; and some where nobody has any more.
+  std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);                 // ... for which no reader waits
+  unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started when no reader waited for them
+  // Rendered ahead, as long as their owners have the memory; and some whose memory is gone.
   std::unordered_map<Key, MadeAhead, HashOfKey> ahead_ AUGUR_GUARDED_BY(mu_);
   size_t sweep_at_ AUGUR_GUARDED_BY(mu_) = 0;  // entries of it
   RenderedCache cache_ AUGUR_GUARDED_BY(mu_);
   uint64_t taken_bytes_ AUGUR_GUARDED_BY(mu_) = 0;        // by jobs
-  uint64_t taken_ahead_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // of them, by those that nobody waited for at their start
+  uint64_t taken_ahead_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // of them, by jobs for which no reader waited at their start
   uint64_t running_ AUGUR_GUARDED_BY(mu_) = 0;            // jobs whose callbacks have not returned yet
   std::unordered_set<Key, HashOfKey> logged_ AUGUR_GUARDED_BY(mu_);
 };

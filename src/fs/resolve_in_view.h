@@ -10,7 +10,7 @@ namespace augur {
 
 // The file of the view, with what names its bytes: of an image 128 bits of a SHA-256 over the identity of each block of
 // the record (Store::BlockIdentity), the view, and the versions of what decodes and renders. So bytes that an earlier
-// version has made are found by nobody, and no other store can name them. Failures: as BlockIdentity. REQUIRES: not
+// version has made are never found, and no other store can name them. Failures: as BlockIdentity. REQUIRES: not
 // absent.
 Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry);
 

@@ -22,10 +22,10 @@ struct MountRequest {
 };
 
 // MountPoint gets a /dev/fuse descriptor, which is all it has to do with FUSE: serving it is Session's. As root it
-// calls mount(2); an ordinary user's mount is made by fusermount3; a path /dev/fd/N is a descriptor that somebody else
-// has mounted and hands down (mount.fuse3, container drivers), and is served as it is. One thread at a time. Owns the
-// descriptor until TakeDevice; destroying it does not unmount. It never looks into the mount once it is made: that
-// would be a request to ourselves.
+// calls mount(2); an ordinary user's mount is made by fusermount3; a path /dev/fd/N is a descriptor that another
+// program has mounted and hands down (mount.fuse3, container drivers), and is served as it is. One thread at a time.
+// Owns the descriptor until TakeDevice; destroying it does not unmount. It never looks into the mount once it is made:
+// that would be a request to ourselves.
 class MountPoint {
  public:
   // Checks the path without mounting, so that a wrong one is told before the store is opened. A mount point of a daemon
@@ -43,7 +43,7 @@ class MountPoint {
   Status Mount();
 
   // Takes the mount away, at once also when it is in use (files open then fail once the daemon is gone). Returns
-  // whether it was. OK also when somebody else has unmounted it already, or the descriptor was handed down.
+  // whether it was. OK also when it is unmounted already, or the descriptor was handed down.
   Result<bool> Unmount();
 
   // The folder that is mounted on, for the process that mounts; nothing to do with it in any other.

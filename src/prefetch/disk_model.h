@@ -7,48 +7,48 @@
 
 namespace augur {
 
-// DiskModel learns what a read costs on this disk: so much for each read, and so much for each byte. Their quotient
-// says how many bytes may be read for nothing rather than begin another read. Times are handed in; not synchronized.
+// DiskModel learns the cost of a read on this disk: a time for each read, and a time for each byte. The quotient of the
+// two is the number of unwanted bytes that cost no more than another read. Times are passed in; not synchronized.
 //
-// Two opinions of the disk are held beside each other, and the one that has predicted the times of late windows better
-// is believed. A disk that seeks: while it is kept busy, time goes by at `read_us` * reads + `byte_us` * bytes, a line
-// through windows of some reads each, found by least squares; older windows count less and less, because a disk is
-// shared and its speed changes. And a disk with two limits (LimitFit), through whose windows no line goes: where the
-// reads bind, bytes seem to be free, where the bytes bind, reads do, and a line wanders between the two.
+// Two models are fitted to windows of some reads each. The one that predicted the times of late windows better is used.
+// - A line, for a disk that seeks: `read_us` * reads + `byte_us` * bytes, by least squares. Older windows count less,
+//   because a disk is shared and its speed changes.
+// - Two limits (LimitFit), for a control group or a cloud disk. No line fits these: where the limit of reads binds,
+//   bytes seem to be free; where that of bytes binds, reads do; and a line wanders between the two.
 //
-// A control group enforces its limits in slices of a tenth of a second: what a slice allows may be had at its
-// beginning, and then nothing until it ends. Windows that begin or end anywhere in that say anything; so as soon as
-// pauses are seen, a window goes from the end of one to the end of another.
+// A control group enforces its limits in slices of a tenth of a second: reads pass at the beginning of a slice, and
+// none after that. A window that begins or ends anywhere in a slice means nothing. So as soon as such pauses are seen,
+// a window lasts from the end of one pause to the end of another.
 class DiskModel {
  public:
   // A read has begun or ended. Time counts while at least one is under way.
   void Begin(uint64_t now_us);
   void End(uint64_t now_us, uint64_t bytes);
-  // The read that was begun last was not begun after all.
+  // Takes back the last Begin: the read was not made.
   void Withdraw();
   // The disk could have done more than it was asked for: nothing is learned from the time around now.
   void Spare(uint64_t now_us);
 
-  // What so many reads of so many bytes together take.
+  // The time that this number of reads takes, of this number of bytes in all.
   double CostUs(uint64_t reads, uint64_t bytes) const;
   // Microseconds for one more read, and for one more byte, where nothing else holds it up.
   double read_us() const { return limits_ ? limit_fit_.read_us() : read_us_; }
   double byte_us() const { return limits_ ? limit_fit_.byte_us() : byte_us_; }
-  // As many bytes as are read in the time that another read costs.
+  // The bytes that are read in the time that another read costs.
   uint64_t free_gap_bytes() const;
-  // The same, but a byte never costs less than the machine takes to read it into memory, check and copy it: where reads
-  // come one by one beside busy readers, the model may take bytes for free.
+  // The same, but a byte costs at least the time in which the machine reads, checks and copies it. The model itself may
+  // take bytes to be free, where reads come one by one beside busy readers.
   uint64_t worth_gap_bytes() const;
-  // As many bytes as long reads have brought in the time of the shortest, whatever opinion is believed: what was seen,
-  // nothing that was reckoned from it. Once long reads were tried, it is the gap; before, about the length of a read.
+  // The bytes that long reads have brought in the time of the shortest read, as measured, whichever model is used. Once
+  // long reads were tried, it is the gap; before, about the length of a read.
   uint64_t tried_gap_bytes() const;
-  // The same as free_gap_bytes, but not much more than reads were already seen to take along for nothing: a line that
-  // has seen no long reads takes bytes for free. Whoever reads as long as this shows what longer reads cost.
+  // The same as free_gap_bytes, but at most 1.6 times tried_gap_bytes: a line that has seen no long reads takes bytes
+  // to be free. Reads of this length show the cost of longer ones.
   uint64_t shown_gap_bytes() const;
   // Bytes a second when they are read in large pieces.
   double bytes_per_second() const { return 1e6 / byte_us(); }
   bool known() const { return windows_ >= kWindowsToKnow; }
-  // So many windows were learned from, ever.
+  // The number of windows that it has learned from.
   int windows() const { return windows_; }
 
  private:

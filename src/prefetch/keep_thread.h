@@ -16,12 +16,12 @@
 
 namespace augur {
 
-// KeepThread has the thread that copies files into the retained cache and puts others out, in the order in which it was
-// asked to: a copy of 100 KB takes 10 us, and ten times that where the memory is touched for the first time, so nobody
-// else should wait for it. Safe from any thread. REQUIRES: kept outlives it.
+// KeepThread has the thread that copies files into the retained cache and evicts others, in the order of asking. A copy
+// of 100 KB takes 10 us, and ten times that if the memory is touched for the first time, so no other thread should wait
+// for it. Safe from any thread. REQUIRES: kept outlives it.
 class KeepThread {
  public:
-  // First some files are put out, then one is taken in.
+  // First some files are evicted, then one is taken in.
   struct Task {
     std::vector<ViewFile> evict;
     std::optional<ViewFile> file;

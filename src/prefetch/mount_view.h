@@ -16,8 +16,8 @@ namespace augur {
 // own); in tests by a fake.
 class MountView {
  public:
-  // Called for each open of a watched file by somebody else than this view; an entry may be left out when it is opened
-  // again at once.
+  // Called for each open of a watched file by a process other than this view's; an entry may be left out when it is
+  // opened again at once.
   using Opened = std::function<void(uint32_t view, std::span<const EntryNumber>)>;
   using Done = std::function<void()>;
 

@@ -12,24 +12,24 @@
 
 namespace augur {
 
-// NeighbourReads is the last files that were read, whoever read them, and tells whether they follow an epoch, and
-// which: who reads an epoch in its order reads neighbours of it, also when workers take turns, and files of any other
-// order are neighbours by chance only. So it tells epochs apart that are no longer than the spread of a loader's
-// workers. Not synchronized.
+// NeighbourReads keeps the last files that were read, by any reader, and tells which epoch they follow, if any. A
+// reader of an epoch reads neighbours of it: files that follow each other in its order, also when workers take turns.
+// Files in another order are neighbours by chance only. So it can tell epochs apart even if they are shorter than the
+// distance between a loader's workers. Not synchronized.
 class NeighbourReads {
  public:
   // The file was read; `epoch`: where in the schedule the reader is thought to be, [begin, end). One that is among the
   // last already does not count again. Returns true when it is time to look for the reader (FindIn).
   bool Add(const ReadSchedule& schedule, Slot slot, std::pair<Position, Position> epoch);
-  // The reader is elsewhere now: what he read before is no trail. What was counted stays.
+  // The reader is elsewhere now: forgets the files that were read before. The counts for lost() stay.
   void Forget();
   void Clear();
 
   // Where in the epoch with this index the last files were read from: their positions there that are neighbours of each
   // other, sorted; empty: there are no more of them than chance may give.
   std::vector<Position> FindIn(const ReadSchedule& schedule, size_t epoch) const;
-  // Nobody reads the epoch that the files were added with: of the last 2,048 no more were neighbours there of any that
-  // were read shortly before them than chance may give.
+  // No reader follows the epoch that the files were added with: among the last 2,048 reads there were no more
+  // neighbours of that epoch than chance may give.
   bool lost() const { return lost_; }
 
  private:

@@ -7,8 +7,8 @@
 
 namespace augur {
 
-// PredictedOrders takes orders that were found out, not given by somebody who must know. Safe from any thread; nothing
-// waits. Implemented by the Prefetcher; in tests by a fake.
+// PredictedOrders takes orders that the daemon has found, as opposed to those that a user gives. Safe from any thread;
+// nothing waits. Implemented by the Prefetcher; in tests by a fake.
 class PredictedOrders {
  public:
   virtual ~PredictedOrders() = default;

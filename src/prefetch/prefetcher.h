@@ -48,8 +48,8 @@ namespace augur {
 // Safe from any thread. One thread does all planning, and every event is posted to it. So the planner needs no lock,
 // and no reader waits for it. Further threads only push, and copy to the retained cache. When `accesses_max` accesses
 // wait for the planning thread, further ones are dropped and counted (Stat::kPrefetchAccessesDropped). REQUIRES: what
-// it is given outlives it, and no READ is answered any more when it is destroyed. Not for reads that somebody waits
-// for: BlockReader.
+// it is given outlives it, and no READ is answered any more when it is destroyed. Not for READs of readers:
+// BlockReader.
 class Prefetcher final : public PrefetchControl, public ReadObserver, public PredictedOrders {
  public:
   // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.

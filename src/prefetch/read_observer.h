@@ -9,8 +9,8 @@
 
 namespace augur {
 
-// ReadObserver is told of the reads that somebody waits for. Safe from any thread; called on threads that answer
-// requests or end reads, so none may wait. Implemented by the Prefetcher.
+// ReadObserver is told of opens and READs of the mount's readers. Safe from any thread. Its methods are called on
+// threads that answer requests or end reads, so they must not wait. Implemented by the Prefetcher.
 class ReadObserver {
  public:
   virtual ~ReadObserver() = default;

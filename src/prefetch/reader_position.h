@@ -24,8 +24,8 @@ struct ReaderPositionOptions {
   uint32_t unseen_max = 1024;
   // A file that was seen counts as read when the reader is this many further: it may still be reading it.
   uint32_t lag = 64;
-  // The front follows when this many reads were seen at or after it, so that a stranger who happens to read what is
-  // soon to come does not move it. 1 where only few reads are seen at all.
+  // The front moves when this many reads were seen at or after it, so that another program that happens to read files
+  // ahead of it does not move it. 1 where only few reads are seen at all.
   uint32_t support = 4;
   // Opens are seen. Then a READ elsewhere does not say that the reader is there: who maps his files touches pages of
   // files that he opened long ago.
@@ -69,7 +69,7 @@ class ReaderPosition {
   std::vector<Position> TakePassed() { return std::exchange(passed_, {}); }
   // True for positions before the tail, and for those seen.
   bool WasRead(Position position) const;
-  // The schedule's files are read, but nobody follows it. Never, where only few reads are seen at all (`support` is 1):
+  // The schedule's files are read, but not in its order. Never, where only few reads are seen at all (`support` is 1):
   // of them none are neighbours.
   bool lost() const { return options_.support > 1 && trail_.lost(); }
   // True for a file that was seen and not yet passed: TakePassed will tell it.

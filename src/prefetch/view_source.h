@@ -32,10 +32,10 @@ class ViewSource {
   // Whether MakeAhead has it without the record: it was made before and lies on a disk. REQUIRES: file.made.
   virtual bool HasMade(const ViewFile& file) const = 0;
   // Makes the file out of its record, whose blocks are checked, into the first `size` bytes of `memory`, and seals
-  // them. REQUIRES: nothing of `memory` is sealed. Who reads the file meanwhile waits for this, before others that
-  // nobody waits for; after it he gets these bytes as long as somebody has `memory`. Fails as the file's READ does, and
-  // is logged as that. REQUIRES: file.made; `made` has been called before this object ends. Where HasMade said so,
-  // `record` may be empty: it is read when it is needed after all.
+  // them. REQUIRES: nothing of `memory` is sealed. A reader who asks for the file meanwhile waits for this rendering,
+  // which then goes before those for which no reader waits. Later readers get these bytes as long as `memory` is owned.
+  // Fails as the file's READ does, and is logged like it. REQUIRES: file.made; `made` has been called before this
+  // object ends. Where HasMade said so, `record` may be empty: it is read when it is needed after all.
   virtual void MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
                          Made made) = 0;
 };

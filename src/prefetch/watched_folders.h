@@ -9,11 +9,11 @@
 
 namespace augur {
 
-// WatchedFolders are the folders in which opens are told: their files are read, and the page cache answers the reads of
-// some of them. Not synchronized.
+// WatchedFolders are the folders that inotify watches for opens: their files are read, and the page cache answers the
+// reads of some of them. Not synchronized.
 //
-// Opens that are told take 30 us of the readers' processors each, so they are told only while somebody uses them: the
-// OrderPredictor, or the planner, which follows an order by them.
+// Each reported open takes 30 us of the reader's processor. So opens are watched only while they are used: by the
+// OrderPredictor, or by the planner, which follows an order by them.
 class WatchedFolders {
  public:
   // `view` tells the opens, and outlives this; nullptr: no opens are told. Before all others.

@@ -19,7 +19,7 @@ struct FirstRead {
   static constexpr uint32_t kUnknown = 0xFFFFFFFF;
 
   EntryNumber file = 0;
-  // How many reads of this epoch that nobody could be named for came before it: so many at most are this stream's, or
+  // The number of unattributed reads of this epoch before it: at most that many are this stream's, or
   // that of any other. kUnknown where opens are not told, or this one's not yet.
   uint32_t unattributed_before = kUnknown;
 };
@@ -121,8 +121,8 @@ class EpochWatch {
   void ForgetAll();
   // What has happened since the last call, in order. To be called after each few reads: they are kept until then.
   std::vector<Event> TakeEvents();
-  // A copy of the running epoch; none for a job that is not there (any more). Job 0 is there once something of nobody
-  // was read.
+  // A copy of the running epoch; none for a job that is not there (any more). Job 0 is there once an unattributed
+  // access was read.
   std::optional<EpochStart> Running(JobId job) const;
   // How many first reads Running would give, and of which pass, without a copy of them.
   struct Kept {

@@ -30,7 +30,7 @@ struct JobWatchShared {
 // and up to 4 KB a stream while it may be going on into another pass.
 class JobWatch {
  public:
-  // A read that nobody could be named for.
+  // An unattributed read.
   struct Unnamed {
     EntryNumber file = 0;
     uint64_t time_us = 0;

@@ -70,7 +70,7 @@ class ProcessTable {
   // REQUIRES: `source` outlives the table.
   explicit ProcessTable(ProcessSource* source) : source_(*source) {}
 
-  // The process of a thread that reads now. nullptr: thread 0, nobody knows whose.
+  // The process of a thread that reads now. nullptr: thread 0, which is not known.
   std::shared_ptr<const Process> Of(uint32_t thread, uint64_t now_us);
   // Whether the process is there no more; its pid may be another's. Asks the source. An unknown one is taken for gone.
   bool Gone(const Process& process);

@@ -30,7 +30,7 @@ struct StreamRead {
   std::shared_ptr<const Process> process;  // of the stream; nullptr for stream 0
   bool again = false;                      // the same stream read it just now
   bool pool = false;                       // by another thread of the process than its first
-  // The file was told as an open that nobody could be named for, a read of stream 0 in this job; now it is known whose.
+  // The file was told as an unattributed open, a read of stream 0 in this job; now its process is known.
   bool named = false;
   JobId named_job = 0;
   uint64_t unattributed = 0;  // reads that were told of stream 0 before this, in all jobs
@@ -42,7 +42,7 @@ struct StreamOpen {
   EntryNumber file = 0;
   JobId job = 0;
   StreamId stream = 0;
-  uint64_t unattributed = 0;  // opens that were told before this one and that nobody could be named for, in all jobs
+  uint64_t unattributed = 0;  // unattributed opens that were told before this one, in all jobs
 };
 
 // Streams says who read what: it groups accesses by process, and processes into jobs.
@@ -75,7 +75,7 @@ class Streams {
   explicit Streams(ProcessTable* processes) : processes_(*processes) {}
 
   Told Take(const Access& access);
-  // So many accesses were lost before the next one. They count as reads that nobody could be named for, so that no
+  // So many accesses were lost before the next one. They count as unattributed reads, so that no
   // stream's first read behind them is taken for the first that its process made.
   void Missed(uint64_t accesses, uint64_t now_us);
   // The jobs whose processes have all gone since the last call; they will not come again. Asks the process table for
@@ -86,9 +86,9 @@ class Streams {
   // All jobs, and reads that wait for their other half, are forgotten: the same processes that read again are other
   // jobs.
   void ForgetAll();
-  // The job to which opens go that nobody can be named for.
+  // The job to which unattributed opens go.
   JobId OnlyJob(uint64_t now_us) const;
-  // How many opens that nobody could be named for were told of a time before this. Counts those older than the last
+  // The number of unattributed opens of a time before this. Counts those older than the last
   // kUnnamedMax as later.
   uint64_t UnnamedBefore(uint64_t time_us) const;
 

@@ -12,7 +12,7 @@
 
 namespace augur {
 
-// What was read first, by somebody whose list was shuffled from its end.
+// The files that were read first, by a reader whose list was shuffled from its end.
 struct FirstReads {
   ListShuffler shuffler = ListShuffler::kNumpyRandomState;
   uint64_t samples = 0;

@@ -13,7 +13,7 @@ namespace augur {
 // A sampler with a seed that many runs have, to be held against the first reads before anything is searched.
 struct KnownSampler {
   enum class Likelihood {
-    kDefault,  // what a framework does when nobody says anything
+    kDefault,  // what a framework does by default
     kCustom,   // a seed that people like to give
     kVariant,  // the same where a library has many ways for each seed: nine tenths of all that is tried at once
     kDistant,  // a run that has gone on for long, or a seed of little fame

@@ -16,7 +16,7 @@ namespace augur {
 // Of a seed of torch.manual_seed only the low 32 bits reach the state; a negative one is taken modulo 2^64 before.
 inline Mt19937 TorchEngine(uint64_t seed) { return Mt19937(static_cast<uint32_t>(seed)); }
 
-// The seed of a torch.Generator() that nobody seeded (c10::detail::default_rng_seed_val).
+// The seed of a torch.Generator() that was not seeded (c10::detail::default_rng_seed_val).
 inline constexpr uint64_t kTorchDefaultSeed = 67280421310721;
 
 // How lists of kTorchWideSamples and more are shuffled; shorter ones are the same in all versions.

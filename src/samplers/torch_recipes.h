@@ -37,7 +37,7 @@ inline TorchRecipe DrawnSeedRecipe(std::string name, uint64_t seed, uint64_t pos
           .shape = {}};
 }
 
-// RandomSampler(generator=g) of torch 1.11 and later, g read by nobody else.
+// RandomSampler(generator=g) of torch 1.11 and later, g used for nothing else.
 inline TorchRecipe SamplerGeneratorRecipe(std::string name, uint64_t seed) {
   return {.name = std::move(name), .generator = RunStream{.seed = seed, .trailing = true}, .shape = {}};
 }

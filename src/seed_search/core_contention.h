@@ -10,15 +10,15 @@
 
 namespace augur {
 
-// CoreContention keeps an idle worker off a core that somebody else wants, where its scheduling class alone does not:
+// CoreContention keeps an idle worker off a core that another thread wants, where its scheduling class alone does not:
 // with autogroups (sched_autogroup_enabled, the default of most distributions; kernel/sched/autogroup.c) and between
 // control groups the class weighs within a group only, and a daemon has one of its own. Measured: beside busy processes
 // of another session a thread of the idle class has as much of a core as they have.
 //
 // There are two signs of that. The worker had to wait for its core: half of the time, where another group keeps it
 // busy, and less beside one that sleeps now and then, who has enough of the core all the same. And more threads of the
-// machine want a core than there are: somebody waits, if not this worker. For the kernel takes a core with a worker on
-// it for one with a load like another, and may put two loaders on the next one (load_balance, kernel/sched/fair.c).
+// machine want a core than there are: some thread waits, if not this worker. For the kernel takes a core with a worker
+// on it for one with a load like another, and may put two loaders on the next one (load_balance, kernel/sched/fair.c).
 //
 // Who has come last goes first; among those who are there for longer, chance decides, so that not all of them go for
 // one thread too many. Who went stays away, twice as long each time, and is back when neither sign is seen; not all at
@@ -85,7 +85,7 @@ class RunDelay {
 class RunQueueLength {
  public:
   RunQueueLength();
-  // At least 0; 0 where nobody says.
+  // At least 0; 0 if the kernel does not tell.
   int Now() const;
 
  private:

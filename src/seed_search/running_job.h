@@ -56,7 +56,7 @@ class RunningJob {
   // The coordinator's.
   std::chrono::steady_clock::time_point begun_{};
   // Own synchronization.
-  std::atomic<uint64_t> next_{0};  // the first unit that nobody has taken
+  std::atomic<uint64_t> next_{0};  // the first unit that no worker has taken
   std::atomic<uint64_t> done_{0};  // units of ranges that were searched
   std::atomic<uint64_t> stop_{kGoOn};
   std::atomic<int64_t> time_ns_{0};

@@ -25,7 +25,7 @@ namespace augur {
 // workers their jobs and tells the ends of the jobs.
 //
 // Safe from any thread. One job at a time, further ones wait in their order of submission. A worker may lose its core
-// for seconds at any instruction, so workers share nothing but atomics with the others: nobody waits for a lock that
+// for seconds at any instruction, so workers share nothing but atomics with the others: no thread waits for a lock that
 // one of them holds. Only the destructor waits for the ends of their ranges, each a millisecond of processor time.
 class Searcher {
  public:

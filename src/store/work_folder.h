@@ -22,7 +22,7 @@ Status MakeWorkFolder(const WriteFolder& folder, const std::string& recipe);
 // Whether there is more in it than the recipe.
 bool IsWorkFolderUsed(const WriteFolder& folder);
 
-// Removes it with all that is in it, the recipe first: what is left by a kill is gone on with by nobody. Its files
+// Removes it with all that is in it, the recipe first: so that no run resumes what is left by a kill. Its files
 // count into *removed_files and *removed_bytes, which may be nullptr. OK when it is not there.
 Status RemoveWorkFolder(const WriteFolder& folder, uint64_t* removed_files, uint64_t* removed_bytes);
 
