@@ -7,7 +7,9 @@ import re
 WORDS_MAX = 30  # in a sentence
 # Words that stand for a thing without naming it, and idiom that a reader whose English is plain does not know.
 BANNED = ("nobody", "somebody", "so many", "so much", "as far as", "for the sake of", "held against", "bear out", "what is",
-          "what was", "who is", "who was", "thereof", "hitherto")
+          "what was", "who is", "who was", "thereof", "hitherto", "put out", "puts out", "dear", "of its own accord")
+# In a message, "what is" is no subject: "unmount what is there".
+BANNED_IN_MESSAGES = tuple(phrase for phrase in BANNED if not phrase.startswith("what "))
 FOLDERS = ("src", "include", "tools", "tests", "bench", "packaging", "cmake")
 CODE_BLOCK = re.compile(r"^```.*?^```\s*$", re.MULTILINE | re.DOTALL)
 
@@ -41,12 +43,19 @@ def long_sentences(text):
     return [f"{len(sentence.split())} words: {sentence}" for sentence in prose(text) if len(sentence.split()) > WORDS_MAX]
 
 
-def banned_words(text):
+def banned_words(text, banned=BANNED):
     found = []
     for sentence in prose(text):
         plain = re.sub(r'"[^"]*"', "", sentence)
-        found += [f"{phrase!r}: {sentence}" for phrase in BANNED if re.search(rf"\b{phrase}\b", plain, re.IGNORECASE)]
+        found += [f"{phrase!r}: {sentence}" for phrase in banned if re.search(rf"\b{phrase}\b", plain, re.IGNORECASE)]
     return found
+
+
+def messages(source):
+    """The string literals of a C++ source, without its comments; those that follow each other are one."""
+    lines = [re.sub(r"\s//\s.*", "", line) for line in source.splitlines() if not re.match(r"\s*(//|#include)", line)]
+    joined = re.sub(r'"\s*\n\s*"', "", "\n".join(lines))
+    return re.findall(r'"((?:[^"\\\n]|\\.)*)"', joined)
 
 
 def long_lines(text, columns, tables=True):

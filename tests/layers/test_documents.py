@@ -58,6 +58,16 @@ def test_help_is_plain_english(words):
     assert not checks.banned_words(text)
 
 
+def test_messages_are_plain_english():
+    """Errors, log lines, and the descriptions of statistics."""
+    listed = subprocess.run(["git", "ls-files", "src/*.cc", "src/*.h", "tools/*.cc", "tools/*.h"], cwd=ROOT, capture_output=True,
+                            text=True, check=True).stdout.splitlines()
+    texts = [(name, text) for name in listed if (ROOT / name).is_file() for text in checks.messages(read(name))]
+    assert len(texts) > 1000
+    assert not [(name, found) for name, text in texts
+                if (found := checks.long_sentences(text) + checks.banned_words(text, checks.BANNED_IN_MESSAGES))]
+
+
 def test_the_readmes_are_short():
     assert len(read("README.md").splitlines()) < README_LINES_MAX
     assert not checks.long_lines(read("README.md"), README_COLUMNS_MAX)
@@ -81,6 +91,9 @@ def test_the_checks_catch_what_they_are_for(tmp_path):
     assert checks.long_sentences("one " * (checks.WORDS_MAX + 1) + "end.")
     assert not checks.long_sentences("one " * (checks.WORDS_MAX - 1) + "end. " + "two " * 20)
     assert checks.banned_words("A file that nobody reads.") and not checks.banned_words("A `nobody` user.\n| nobody |")
+    assert checks.messages('#include "a.h"\n// "no"\nf("one "  // "no"\n  "two", "\\"");') == ["one two", '\\"']
+    assert checks.banned_words("read by nobody", checks.BANNED_IN_MESSAGES)
+    assert not checks.banned_words("what is there", checks.BANNED_IN_MESSAGES)
     assert checks.long_lines("x" * 121, 120) and not checks.long_lines("x" * 120, 120)
     assert not checks.long_lines("|" * 121, 120, tables=False)
     assert checks.missing_files("[a](gone.md) and `src/gone.cc`", tmp_path, tmp_path) == ["link to gone.md", "path src/gone.cc"]
