@@ -31,9 +31,9 @@ class ProgressBar {
 
   // The whole, once it is known; 0: not known. Until then no time left is shown.
   void SetTotal(uint64_t files, uint64_t bytes) AUGUR_EXCLUDES(mu_);
-  // So much more is done.
+  // This much more is done.
   void Add(uint64_t files, uint64_t bytes) AUGUR_EXCLUDES(mu_);
-  // So much is done in all.
+  // This much is done in all.
   void Set(uint64_t files, uint64_t bytes) AUGUR_EXCLUDES(mu_);
   // Writes a line to stderr, above the bar.
   void Print(std::string_view line) AUGUR_EXCLUDES(mu_);

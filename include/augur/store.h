@@ -56,8 +56,8 @@ struct StoreOptions {
   uint32_t open_shards_max = 64;         // descriptors kept open; the least recently used is closed
   uint64_t generation = 0;               // 0: what the manifest names; else that one, if its index is still there
   uint64_t index_bytes_max = 256 << 20;  // of the index in memory, in bytes; names stay even where they exceed it
-  // The root hash that the store must have. With it, what is read is checked by SHA-256: nobody who can write to index
-  // or shards can change a byte unseen.
+  // The root hash that the store must have. With it, index and records are checked by SHA-256: a person who can
+  // write to them cannot change a byte unseen.
   std::optional<Digest> root_hash = std::nullopt;
 };
 
@@ -142,8 +142,8 @@ class Store {
   Result<Digest> BlockDigest(const Entry& file, uint64_t block) const;
   // The digest of the whole record. kUnsupported: the store is of version 1.
   Result<Digest> RecordDigest(const Entry& file) const;
-  // Names block `block` of `file` and its bytes for a cache that other stores or users share: nobody can make
-  // a store that names other bytes alike (StoreIdentity). BlockHash is no such name, as XXH3 can be forged. REQUIRES:
+  // Names block `block` of `file` and its bytes for a cache that other stores or users share: no store can
+  // name other bytes alike (StoreIdentity). BlockHash is no such name, as XXH3 can be forged. REQUIRES:
   // as BlockHash.
   Result<Hash128> BlockIdentity(const Entry& file, uint64_t block) const;
   // kCorrupt, as Check says it, unless `bytes` are what BlockIdentity names: by their SHA-256, or, in a store of

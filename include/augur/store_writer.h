@@ -141,7 +141,7 @@ struct CollectReport {
 };
 
 // Removes every generation but the current one, and the debris of killed writers. Keeps a generation whose index
-// somebody has locked (a mount on this host), and the shards that it names. kBusy: a writer holds the store.
+// a program has locked (a mount on this host), and the shards that it names. kBusy: a writer holds the store.
 Result<CollectReport> RemoveOldGenerations(const std::string& path);
 
 }  // namespace augur

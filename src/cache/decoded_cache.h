@@ -41,7 +41,7 @@ struct DecodedCounters {
 
 // DecodedCache keeps the bytes of files that were rendered out of images (pixels, tensors) in a folder on a local disk,
 // so that later runs decode nothing. Any number of daemons of one user and host share a folder, for any stores and
-// views (DECODED.md has its layout, its locks, what a crash leaves, and what is put out when it is full). Nothing in it
+// views (DECODED.md has its layout, its locks, what a crash leaves, and what is evicted when it is full). Nothing in it
 // needs to be trusted: what is read is checked, and a folder that cannot be used costs no more than decoding again.
 // Safe from any thread. Find, Contains, Check and Forget do no I/O; Insert, Refresh, Open and the destructor may wait
 // for the disk. A Place may outlive the cache. Who forks must close all descriptors in the child, or call nothing but
@@ -64,11 +64,11 @@ class DecodedCache {
     // Below: for tests; the defaults are right.
     uint64_t segment_bytes = 0;         // 0: SegmentBytes(bytes_max)
     uint32_t look_ms = 5000;            // between two looks at the folder: by Refresh, and after there was no room
-    uint32_t lookups_per_segment = 32;  // before anything is put out (DECODED.md)
+    uint32_t lookups_per_segment = 32;  // before a segment is evicted (DECODED.md)
     std::function<int64_t()> now_ns;    // since 1970; empty: the system's clock
   };
 
-  // A sixteenth of the bound, so that what is put out is a small part; 256 MiB at most, as more makes no difference to
+  // A sixteenth of the bound, so that an eviction takes a small part; 256 MiB at most, as more makes no difference to
   // the disk; above 256 GiB a 1,024th of the bound, as each segment takes a descriptor. Of the descriptors that the
   // process may have, half at most are taken: a daemon with a large cache must raise its limit (3,000 are enough).
   static uint64_t SegmentBytes(uint64_t bytes_max);
@@ -88,7 +88,7 @@ class DecodedCache {
   // belongs to it too, so that O_DIRECT reads can be rounded up.
   struct Place {
     DecodedKey key;
-    std::shared_ptr<const DecodedFile> file;  // to read from; keeps the bytes, even if the segment is put out
+    std::shared_ptr<const DecodedFile> file;  // to read from; keeps the bytes, even if the segment is evicted
     uint64_t offset = 0;
     std::vector<uint64_t> sums;  // of each block
     uint32_t segment = 0;        // the cache's own number
@@ -113,7 +113,7 @@ class DecodedCache {
   enum class Inserted {
     kYes,
     kPresent,  // it is there already
-    kNoRoom,  // the bound is reached and nothing may be put out, the disk or the index is full, it is larger than 1 GiB
+    kNoRoom,  // the bound is reached and nothing may be evicted, the disk or the index is full, it is larger than 1 GiB
               // or than the bound, has no bytes, or the folder is read-only
     kFailed,  // the disk refuses it: failure() says why. It will be tried again after look_ms.
   };
@@ -123,9 +123,9 @@ class DecodedCache {
   // Why an insertion failed last; OK when none did.
   Status failure() const;
 
-  // Looks what others have added, put out and removed, and tells them what is used here. To be called about every
-  // second by a thread that may wait. False: the last look was less than look_ms ago, and nothing was done. `notes`: as
-  // with Open, each once.
+  // Looks what other daemons have added, evicted and removed, and tells them what is used here. To be called about
+  // every second by a thread that may wait. False: the last look was less than look_ms ago, and nothing was done.
+  // `notes`: as with Open, each once.
   bool Refresh(std::vector<std::string>& notes);
 
   DecodedCounters counters() const;

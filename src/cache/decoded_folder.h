@@ -36,8 +36,8 @@ class DecodedFolder {
   // All files named like segments; whose they are is not looked at.
   Result<std::vector<Segment>> List() const;
 
-  // Keeps others from making, adopting and removing segments, for a scope. kBusy: somebody has held it for a second
-  // (nobody needs more than some ms, but a process may be stopped).
+  // Keeps others from making, adopting and removing segments, for a scope. kBusy: another process has held it for a
+  // second (some ms are enough, but a process may be stopped).
   class Lock {
    public:
     explicit Lock(const DecodedFolder& folder);
@@ -51,7 +51,7 @@ class DecodedFolder {
     Status status_;
   };
 
-  // Removes a segment that nobody writes or has read in these days. False: somebody does, it is not one of this
+  // Removes a segment that no daemon writes or has read in these days. False: one does, or the segment is of another
   // version, or not to be trusted. REQUIRES: the lock is held.
   bool Remove(const Segment& segment) const;
   // Removes it if its writer died before it had a header. REQUIRES: the lock is held.

@@ -56,7 +56,7 @@ class DecodedIndex {
   bool HasRoom(const DecodedKey& key) const;
 
   uint64_t file_count() const;
-  // Files that Insert did not take for want of room.
+  // Files that Insert did not take because there was no room.
   uint64_t left_out() const { return left_out_.load(std::memory_order_relaxed); }
   // Of items and buckets; about.
   uint64_t memory_bytes() const;

@@ -6,7 +6,7 @@
 
 namespace augur {
 
-// What may be put out of a full decoded cache (DECODED.md has the reasons). Pure; safe from any thread.
+// What may be evicted from a full decoded cache (DECODED.md has the reasons). Pure; safe from any thread.
 
 // A segment that was not used for so long is not of what runs now: an epoch in shuffled order comes to every segment
 // within a small part of it, and one in the order of the files is seldom longer than a day.

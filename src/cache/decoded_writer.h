@@ -27,7 +27,7 @@ class DecodedWriter {
   static Result<std::unique_ptr<DecodedWriter>> Create(const DecodedFolder& folder, uint64_t segment_bytes,
                                                        uint64_t log_bytes, bool direct);
   // Goes on with a segment that another run has left; its log is read on first, each file that is new is handed to
-  // `on_file`. It may grow to `segment_bytes`, or to what it is, if that is more. kBusy: somebody writes to it.
+  // `on_file`. It may grow to `segment_bytes`, or to what it is, if that is more. kBusy: another daemon writes to it.
   static Result<std::unique_ptr<DecodedWriter>> Adopt(const DecodedFolder& folder, DecodedSegment* segment,
                                                       uint64_t segment_bytes, bool direct,
                                                       const DecodedSegment::OnFile& on_file);

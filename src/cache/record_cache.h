@@ -17,7 +17,7 @@ struct CacheCounters {
   uint64_t hits = 0;      // found, or joined a load under way
   uint64_t misses = 0;    // loads started
   uint64_t failures = 0;  // loads that ended with a failure
-  uint64_t evicted = 0;   // blocks put out to make room
+  uint64_t evicted = 0;   // blocks that left to make room
   uint64_t waits = 0;     // loads that had to wait for memory
 };
 
@@ -41,7 +41,7 @@ class RecordCache {
   // Where Get found the block.
   enum class Found { kPresent, kLoading, kAbsent };
 
-  // Keeps at most `idle_bytes_max` of buffers that nobody uses. What has been read is in the kernel's page cache, so
+  // Keeps at most `idle_bytes_max` of buffers that are not in use. What has been read is in the kernel's page cache, so
   // little is needed: a block of a large file must stay until the kernel's next pieces of it have been asked for.
   // Memory that is used again soon is also in the processor's cache, and not touched for the first time.
   explicit RecordCache(BufferPool& pool, uint64_t idle_bytes_max = UINT64_MAX);

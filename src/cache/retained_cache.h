@@ -51,7 +51,7 @@ class RetainedCache {
     // those attached one that asks is enough; a daemon that comes alone says anew.
     bool outlives = true;
     // Told once, when the shared memory cannot be used any more: its file was made shorter by another process. From
-    // then on nothing is found and nothing is kept. On any thread, without a lock held. Empty: nobody is told.
+    // then on nothing is found and nothing is kept. On any thread, without a lock held. May be empty.
     std::function<void(const std::string& what)> on_lost;
     // Bytes that could be used now without an end by the kernel; asked while it grows. Empty: MachineMemory().
     std::function<uint64_t()> memory_available;
@@ -76,7 +76,7 @@ class RetainedCache {
   using Pieces = std::span<const std::span<const std::byte>>;
   using Check = std::function<bool(Pieces)>;
 
-  // Keeps the bytes of a block: nobody, in any process, frees or changes them before it is destroyed. In memory of this
+  // Keeps the bytes of a block: no process frees or changes them before it is destroyed. In memory of this
   // process they stay where they are; shared ones are a copy, since another process could change them there after the
   // check. Movable; may be destroyed on any thread.
   class Pin {
@@ -130,7 +130,7 @@ class RetainedCache {
   // Frees the block. False: there is none, or it is pinned or being inserted by a process that lives.
   bool Erase(const RetainedCacheKey& key);
 
-  // Frees blocks that are not `known` until their room comes to so many bytes, or there are none: what a former run has
+  // Frees blocks that are not `known` until their room comes to `bytes`, or there are none: what a former run has
   // left, or this process has put in for something else. What was put in since another daemon came that is attached,
   // and not by this process, may be that one's and stays. `known` is called under the lock, so it must be quick.
   // Returns the room that was freed.

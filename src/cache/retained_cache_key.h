@@ -7,8 +7,8 @@
 
 namespace augur {
 
-// Names the bytes of one block in a RetainedCache for good. Where the memory is shared, nobody may be able to make
-// other bytes that have the identity: Store::BlockIdentity has such ones, hashes of records are none.
+// Names the bytes of one block in a RetainedCache for good. Where the memory is shared, it must be impossible to
+// make other bytes with the same identity: Store::BlockIdentity is such an identity, the XXH3 of a record is none.
 struct RetainedCacheKey {
   Hash128 identity;
   uint64_t bytes = 0;  // of the block, below 4 GiB

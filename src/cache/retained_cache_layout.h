@@ -25,7 +25,7 @@ inline constexpr uint32_t kSlabDataPages = kSlabPages - 1;  // the first page ho
 inline constexpr uint32_t kSlabAbsent = 0xFFFFFFFF;         // in the slab table: no memory there
 inline constexpr uint32_t kNoPage = 0;                      // page 0 is a slab's table, so it is no block's
 inline constexpr uint32_t kNoItem = 0xFFFFFFFF;
-inline constexpr uint32_t kItemStep = 1024;           // items are taken from the machine so many at a time: 64 KiB
+inline constexpr uint32_t kItemStep = 1024;           // items for which memory is taken at a time: 64 KiB
 inline constexpr uint32_t kSlabCountMax = 8'388'000;  // 16 TiB: page and item numbers have 32 bits
 
 inline constexpr uint64_t kSequenceMax = uint64_t{1} << 62;  // 100,000 years of a million blocks a second
@@ -102,7 +102,7 @@ struct RetainedCacheHeader {
   Shared<uint32_t> slabs_present;
   Shared<uint32_t> item_high;    // items below have memory
   Shared<uint32_t> item_free;    // first of the unused ones, or kNoItem
-  Shared<uint32_t> doomed;       // items whose bytes were wrong while somebody had them pinned
+  Shared<uint32_t> doomed;       // items whose bytes were wrong while they were pinned
   Shared<uint32_t> slab_cursor;  // where the search for room begins
   // next_sequence when the daemon in this slot came: what it has put in is not older.
   std::array<Shared<uint64_t>, kRetainedCacheSlots> attached_at;
@@ -119,7 +119,7 @@ static_assert(offsetof(RetainedCacheHeader, store_path) == 16 &&
 inline constexpr uint32_t kItemFree = 0;
 inline constexpr uint32_t kItemWriting = 1;  // its bytes are being copied by the process that has it pinned
 inline constexpr uint32_t kItemReady = 2;
-inline constexpr uint32_t kItemDoomed = 3;  // cannot be found any more; freed when nobody has it pinned
+inline constexpr uint32_t kItemDoomed = 3;  // cannot be found any more; freed when it is not pinned
 
 // One block. Its key is the identity and the bytes.
 struct RetainedCacheItem {

@@ -17,7 +17,7 @@ class RetainedCacheLock {
  public:
   static constexpr unsigned kSlots = kRetainedCacheSlots;
 
-  explicit RetainedCacheLock(int fd = -1) : fd_(fd) {}  // -1: nobody to shut out; every call is granted
+  explicit RetainedCacheLock(int fd = -1) : fd_(fd) {}  // -1: memory of one process; every call is granted
 
   // How long, and how often, one caller tries. A holder needs a few us, so that others first try again at once (0.2 us
   // a try), and sleep only when it seems to have lost the processor, or to be rebuilding.
@@ -34,16 +34,16 @@ class RetainedCacheLock {
     std::chrono::steady_clock::time_point end_;
   };
 
-  // One try, which waits for nobody. After one whose patience has ended, others wait 1 ms only until one is granted.
+  // One try, without a wait. After one whose patience has ended, others wait 1 ms only until one is granted.
   bool TryLock(Patience& patience);
   // Tells that it has ended.
   void GiveUp() { refused_ = true; }
-  // Tries until the patience ends, wait_ms at most. False: somebody has held the lock that long (nobody does so for
-  // more than some ms, but a process may be stopped), or this file cannot be locked.
+  // Tries until the patience ends, wait_ms at most. False: another process has held the lock that long (some
+  // ms are enough, but a process may be stopped), or this file cannot be locked.
   bool Lock(unsigned wait_ms);
   void Unlock();
 
-  // A slot that nobody has, now this one's; kSlots when there is none.
+  // A free slot, now this one's; kSlots when there is none.
   unsigned TakeSlot();
   // Whether another open file has slot `slot`.
   bool SlotTaken(unsigned slot) const;

@@ -58,8 +58,8 @@ class RetainedCacheRoom {
 
   // What could be taken now: leaves some for others.
   uint64_t bytes();
-  // May so many be taken now? Asks the file system each time, and for memory when what the last answer allowed has been
-  // used up.
+  // May this number of bytes be taken now? Asks the file system each time, and for memory when what the last answer
+  // allowed has been used up.
   bool Grant(uint64_t bytes);
   // What it leaves in the file system, what is free there, and how large that is; for messages. 0 without one.
   uint64_t left_in_folder() const { return folder_reserve_; }

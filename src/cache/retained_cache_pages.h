@@ -32,7 +32,7 @@ class RetainedCachePages {
   }
   Shared<uint32_t>& NextOf(uint32_t page) const { return Table(page / kSlabPages).next[page % kSlabPages]; }
 
-  // So many pages, chained, few runs if it can be. False: there are not so many, whatever the counts say.
+  // Takes this number of pages as a chain, in few runs if possible. False: there are fewer, whatever the counts say.
   bool Take(uint64_t pages, std::vector<Run>& runs);
   // Gives back a chain, as far as it is one.
   void Free(uint32_t first, uint64_t pages);

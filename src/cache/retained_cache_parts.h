@@ -45,13 +45,13 @@ struct RetainedCache::Parts {
       AUGUR_REQUIRES(mu);
   // Lets the tables have the items that the header speaks of, as far as the file has memory for them.
   void LetItems() AUGUR_REQUIRES(mu);
-  // This daemon is done: removes the file if nobody else has it and it is not to stay.
+  // This daemon is done: removes the file if no other daemon has it and it is not to stay.
   void Leave() AUGUR_EXCLUDES(mu);
   // Tells on_lost, once, when the memory is lost.
   void TellIfLost() AUGUR_EXCLUDES(mu);
   // Throws away an item whose bytes are wrong, and this process's pin on it.
   void Discard(uint32_t item, uint64_t sequence) AUGUR_EXCLUDES(mu);
-  // Frees what nobody has pinned, of the items from `item` on, a number of them; their bytes are added to `freed`.
+  // Frees those that are not pinned, of a number of items from `item` on; their bytes are added to `freed`.
   // Returns the item to go on with, or kNoItem at the end.
   uint32_t ClearSome(uint32_t item, uint64_t& freed) AUGUR_EXCLUDES(mu);
   // Of the items from `item` on, a number of them: frees those that EvictUnknown should, and adds their room to
@@ -81,7 +81,7 @@ struct RetainedCache::Parts {
   // Held by who asks for room, for no more than some file reads.
   Mutex room_mu;
 
-  // mu, and within it the lock of the file, shut out everyone else from the tables. Nobody holds mu while he waits for
+  // mu, and within it the lock of the file, shut out all others from the tables. No thread holds mu while it waits for
   // the lock of the file: another process has that, and may be stopped.
   mutable Mutex mu;
   RetainedCacheTables tables AUGUR_GUARDED_BY(mu);

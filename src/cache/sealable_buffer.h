@@ -18,7 +18,7 @@ namespace augur {
 // were checked are the bytes that are delivered.
 //
 // One thread at a time writes and seals; any thread may read sealed bytes. Not for a buffer that holds one block: a
-// CachedBlock takes that as a whole, and gives nobody a writable address of it.
+// CachedBlock takes that as a whole, and gives out no writable address of it.
 class SealableBuffer {
  public:
   // In bytes of the buffer.

@@ -45,7 +45,7 @@ enum class Stat : size_t {
   kRenderedHits,
   kDecodedHits,
   kDecodedKept,
-  // The page cache, as far as it is our doing.
+  // The page cache: what the daemon pushes and drops.
   kPushes,
   kPushedBytes,
   kPushesUnknown,

@@ -53,7 +53,7 @@ class DiskModel {
 
  private:
   static constexpr int kWindowsToKnow = 4;
-  // A window ends after so many reads and so much time: shorter ones say more of the timer than of the disk.
+  // A window ends after these reads and this time: shorter ones say more of the timer than of the disk.
   // Longer ones say it with less noise, when there is time for that.
   static constexpr uint64_t kWindowReads = 8;
   static constexpr uint64_t kLaterWindowReads = 16;

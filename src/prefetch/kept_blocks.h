@@ -37,7 +37,7 @@ class KeptBlocks {
   std::optional<RetainedCache::Pin> Find(const ViewFile& file, uint64_t block);
   // Stands for a block in a list of many: two have the same by an accident of 2^-64. Nothing: the index cannot be read.
   std::optional<uint64_t> MarkOf(const ViewFile& file, uint64_t block) const;
-  // Puts out blocks whose mark is not in `known`, as RetainedCache::EvictUnknown does. Returns the room that was freed.
+  // Evicts blocks whose mark is not in `known`, as RetainedCache::EvictUnknown does. Returns the room that was freed.
   uint64_t EvictUnknown(uint64_t bytes, std::vector<uint64_t> known);
   // Puts one block in, if there is room.
   void InsertBlock(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes);

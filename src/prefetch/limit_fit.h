@@ -5,8 +5,8 @@
 
 namespace augur {
 
-// LimitFit takes the disk for one with two limits: so many reads a second, and so many bytes a second, whichever takes
-// longer. That is what a control group and most cloud disks are. Both costs come down to what a window shows to be
+// LimitFit takes the disk for one with two limits, of reads a second and of bytes a second: whichever takes longer
+// binds. That is what a control group and most cloud disks are. Both costs come down to what a window shows to be
 // possible, and only that one goes up, slowly, which held a window up that took longer. Not synchronized.
 class LimitFit {
  public:

@@ -37,8 +37,8 @@ class OrderFollower {
   OrderFollower(const OrderFollower&) = delete;
   OrderFollower& operator=(const OrderFollower&) = delete;
 
-  // An order of so many files will be given, behind those that were given before or in place of them. Safe from any
-  // thread.
+  // An order of this number of files will be given, behind those that were given before or in place of them. Safe from
+  // any thread.
   void Announce(uint64_t files, bool instead);
   // Files of given orders that are not read yet. Safe from any thread.
   uint64_t given_files() const { return given_files_.load(std::memory_order_relaxed); }

@@ -77,7 +77,7 @@ class Planner {
   void Keeps(EntryNumber file);
   // ... or has it no longer, or could not take it.
   void KeepsNot(EntryNumber file);
-  // Whether to keep a file that was let go, nothing being put out for it.
+  // Whether to keep a file that was let go. No other file is evicted for it.
   KeepPlan KeepWithRoom(EntryNumber file);
   // The retained cache takes less, or more, than was thought: of its own, and lent.
   void SetKeptMax(uint64_t bytes, uint64_t lent_bytes) {

@@ -29,7 +29,8 @@ struct PlannerLimits {
   uint64_t chunk_bytes_max = 4 << 20;
   // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the staging.
   uint64_t file_bytes_max = 0;
-  // One read in so many is not pushed, so that its READ tells where the reader is; 0: opens are seen, none is needed.
+  // One read in this number is not pushed, so that its READ tells where the reader is; 0: opens are seen, none is
+  // needed.
   uint32_t sentinel_every = 64;
 };
 

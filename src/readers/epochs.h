@@ -114,7 +114,7 @@ class EpochWatch {
   std::optional<Seen> See(const Access& access);
   // To be called now and then, once a second say: finds the jobs that have ended.
   void Tick(uint64_t now_us);
-  // So many accesses were lost before the next one: reads or opens of anybody.
+  // This number of accesses was lost before the next one: reads or opens of any process.
   void Missed(uint64_t accesses, uint64_t now_us) { streams_.Missed(accesses, now_us); }
   // Ends all jobs, without an event: reads will not be told for a while. A process that reads after that is of a new
   // job, and in its first pass.

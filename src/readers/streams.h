@@ -52,8 +52,8 @@ struct StreamOpen {
 // those that a shell started are not. Readers whose ids are not visible here (another pid namespace) are job 0.
 //
 // A READ and the open of the file are one read: each READ takes at most one open for its own, told up to kPairUs after
-// it (a busy machine tells opens late) or kNameUs before. An open without a READ was served by the page cache; nobody
-// knows whose it is. It is given to the only job that has read in the last kActiveUs, if there is just one, to its
+// it (a busy machine tells opens late) or kNameUs before. An open without a READ was served by the page cache; its
+// process is not known. It is given to the only job that has read in the last kActiveUs, if there is just one, to its
 // stream 0; else to job 0.
 //
 // One thread at a time. Memory: kPairsMax files that wait for their other half, kJobsMax jobs, below 4 MB in all.
@@ -75,7 +75,7 @@ class Streams {
   explicit Streams(ProcessTable* processes) : processes_(*processes) {}
 
   Told Take(const Access& access);
-  // So many accesses were lost before the next one. They count as unattributed reads, so that no
+  // This number of accesses was lost before the next one. They count as unattributed reads, so that no
   // stream's first read behind them is taken for the first that its process made.
   void Missed(uint64_t accesses, uint64_t now_us);
   // The jobs whose processes have all gone since the last call; they will not come again. Asks the process table for

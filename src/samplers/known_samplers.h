@@ -10,7 +10,7 @@
 
 namespace augur {
 
-// A sampler with a seed that many runs have, to be held against the first reads before anything is searched.
+// A sampler with a seed that many runs have, to be compared with the first reads before anything is searched.
 struct KnownSampler {
   enum class Likelihood {
     kDefault,  // what a framework does by default

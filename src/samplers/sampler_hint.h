@@ -14,8 +14,8 @@ namespace augur {
 // What a user says about the sampler of a run: the words of `augurctl hint`, read but not yet understood. A value.
 struct SamplerHint {
   static constexpr uint64_t kWorldSizeMax = uint64_t{1} << 20;
-  // Nobody means more; what is too far into a generator's stream for the samples that there are, SamplerDescription
-  // refuses. A stride is at most what a few random numbers for each sample of an epoch add.
+  // More is a mistake. SamplerDescription refuses a place that is too far into a generator's stream for the samples
+  // that there are. A stride is at most what a few random numbers for each sample of an epoch add.
   static constexpr uint64_t kEpochFromMax = 100'000;
   static constexpr uint64_t kPositionMax = uint64_t{1} << 36;
   static constexpr uint64_t kStrideMax = uint64_t{1} << 32;

@@ -22,7 +22,7 @@ const std::vector<std::string>& ForeignFolders();
 std::string ShardCure(const ShardInfo& info);
 
 // ShardRights decides which files a store may make this program read (FORMAT.md section 4). Whoever wrote the index
-// chose the locators, so a store gives nobody's bytes but those that its owner could read himself:
+// chose the locators, so a store gives only bytes that its owner may read:
 // - A shard in the store's folder, or below it, is opened with this program's rights.
 // - One that is reached by an absolute locator, "..", a symbolic link or a hard link of another user's file lies
 //   outside. It is opened with the rights of the index's owner; or, where folders were named (-o foreign=), from them

@@ -11,7 +11,7 @@ namespace augur {
 
 // What became of a read.
 struct ShardReadResult {
-  // OK: the bytes are there, not yet held against any checksum. kIo: it failed. Others: as Store::OpenShard; or
+  // OK: the bytes are there, not yet checked. kIo: it failed. Others: as Store::OpenShard; or
   // kCorrupt, when the shard ends before the bytes do. The text names the shard, the place and the cause.
   Status status;
   bool retryable = false;   // of a failure: a smaller read, or the same one later, may succeed
@@ -33,10 +33,10 @@ struct ShardRead {
 
 // ShardSource brings ranges of shards from where they are kept, many at a time. Where that is, by what calls, and what
 // these want of offsets and memory, is known to its bodies alone (LocalShards). Safe from any thread; Read never waits
-// for the disk or for a server. It checks nothing: who asks holds the bytes against the index.
+// for the disk or for a server. It checks nothing: the caller compares the bytes with the index.
 class ShardSource {
  public:
-  // A body may read so much more on each side of a range: the coarsest alignment of an O_DIRECT read (kAlignMax).
+  // A body may read this much more on each side of a range: the coarsest alignment of an O_DIRECT read (kAlignMax).
   static constexpr uint64_t kMargin = 4096;
   // The memory that a read takes.
   static constexpr uint64_t RoomFor(uint64_t bytes) { return bytes + 2 * kMargin; }
