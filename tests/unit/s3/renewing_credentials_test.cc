@@ -59,7 +59,8 @@ class WorldSource : public CredentialSource {
     Credentials credentials = {.access_key_id = "key-" + std::to_string(world_->same ? 1 : world_->fetched),
                                .secret_access_key = "s",
                                .source = "the test"};
-    if (world_->life) credentials.expiration = world_->Now() + *world_->life;
+    const std::optional<seconds> life = world_->life;
+    if (life) credentials.expiration = world_->Now() + *life;
     return credentials;
   }
 
