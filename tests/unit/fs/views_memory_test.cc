@@ -140,7 +140,7 @@ TEST_F(ViewsMemoryTest, WhatIsTooLargeAheadIsMadeWhenItIsRead) {
     const ViewFile file = Shown(path);
     const Status status = MakeNow(file, Memory(file));
     EXPECT_EQ(status.code(), Code::kNoSpace);
-    EXPECT_THAT(status.text(), HasSubstr("made when it is read"));
+    EXPECT_THAT(status.text(), HasSubstr("rendered when it is read"));
     EXPECT_EQ(fs_->rendered_bytes_used(), 0u);
     EXPECT_TRUE(ReadNow(NodeOf(path), 0, kReadBytesMax).ok()) << name;
     EXPECT_EQ(statistics_.Get(Stat::kDecodeErrors), 0u);
