@@ -34,11 +34,11 @@ std::optional<BestGuess> BestOf(const SearchRequest& request, const std::vector<
   }
   if (best.bits <= 0) return std::nullopt;
   BestGuess answer = {
-      .finding = MakeFinding(request.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
+      .identified = MakeIdentifiedOrder(request.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
       .test = first % tests};
-  answer.finding.bits = best.bits - std::log2(tried);
-  answer.finding.begin = best.begin;
-  for (const uint64_t unit : equal) answer.finding.others.push_back(guess_of(unit / tests));
+  answer.identified.bits = best.bits - std::log2(tried);
+  answer.identified.begin = best.begin;
+  for (const uint64_t unit : equal) answer.identified.others.push_back(guess_of(unit / tests));
   return answer;
 }
 

@@ -21,7 +21,7 @@ bool Believed(double bits, double tried);
 CandidateScorer::Midst TryGuess(const SearchRequest& request, size_t test, const Guess& guess, bool anywhere);
 
 struct BestGuess {
-  IdentifiedOrder finding;
+  IdentifiedOrder identified;
   size_t test = 0;  // the number of its list
 };
 

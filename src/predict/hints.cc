@@ -115,7 +115,7 @@ std::optional<IdentifiedOrder> Hints::Answer(std::vector<CandidateScorer> tests,
       if (draws > kMidstDraws && draws > test.samples()) return std::nullopt;
       const CandidateScorer::Midst midst = test.TryAnywhere(*guess.sampler, guess.epoch);
       if (midst.bits < price) continue;
-      IdentifiedOrder found = MakeFinding(test.shared_list(), guess);
+      IdentifiedOrder found = MakeIdentifiedOrder(test.shared_list(), guess);
       found.begin = midst.begin;
       found.bits = midst.bits - price + CandidateScorer::kBelievedBits;
       found.how = "as hinted, found in mid-epoch after " + std::to_string(test.reads().count) + " reads";

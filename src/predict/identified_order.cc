@@ -8,7 +8,7 @@
 
 namespace augur {
 
-IdentifiedOrder MakeFinding(std::shared_ptr<const SampleList> list, const Guess& guess) {
+IdentifiedOrder MakeIdentifiedOrder(std::shared_ptr<const SampleList> list, const Guess& guess) {
   IdentifiedOrder made;
   IndexOrder indices;
   guess.sampler->Take(list->size(), guess.epoch, std::numeric_limits<size_t>::max(), &indices);
@@ -25,7 +25,7 @@ IdentifiedOrder MakeFinding(std::shared_ptr<const SampleList> list, const Guess&
 }
 
 IdentifiedOrder Continue(const IdentifiedOrder& identified, const Guess& guess) {
-  IdentifiedOrder next = MakeFinding(identified.list, guess);
+  IdentifiedOrder next = MakeIdentifiedOrder(identified.list, guess);
   next.nth = identified.nth + 1;
   next.bits = identified.bits;
   next.how = identified.how;

@@ -56,7 +56,7 @@ struct IdentifiedOrder {
 };
 
 // The order of a guess that is believed. Takes the whole order: 0.1 s for a million samples.
-IdentifiedOrder MakeFinding(std::shared_ptr<const SampleList> list, const Guess& guess);
+IdentifiedOrder MakeIdentifiedOrder(std::shared_ptr<const SampleList> list, const Guess& guess);
 
 // The order of the epoch after `identified`, which is this guess of the same list; or the next of a recorded run.
 IdentifiedOrder Continue(const IdentifiedOrder& identified, const Guess& guess);

@@ -26,7 +26,7 @@ IdentifiedOrder BestOrder(const CandidateScorer& test, const std::vector<std::sh
   bits.reserve(samplers.size());
   for (const auto& sampler : samplers) bits.push_back(test.Try(*sampler, 0));
   const auto best = static_cast<size_t>(std::ranges::max_element(bits) - bits.begin());
-  IdentifiedOrder found = MakeFinding(test.shared_list(), {.sampler = samplers[best]});
+  IdentifiedOrder found = MakeIdentifiedOrder(test.shared_list(), {.sampler = samplers[best]});
   for (size_t i = best + 1; i < samplers.size(); ++i) {
     if (bits[i] == bits[best]) found.others.push_back({.sampler = samplers[i]});
   }

@@ -194,8 +194,8 @@ void OrderSearch::AddGuessStage(std::string name, uint64_t count, const std::fun
   job.on_done = [self, guess_of, hits, anywhere, tried](const SearchOutcome& outcome) {
     if (outcome.end != SearchEnd::kCancelled) {
       if (auto best = BestOf(self->request_, hits->Take(), guess_of, anywhere, tried)) {
-        best->finding.how = self->HowFound("known", best->test);
-        self->Found(std::move(best->finding));
+        best->identified.how = self->HowFound("known", best->test);
+        self->Found(std::move(best->identified));
       }
     }
     self->Next();
@@ -253,8 +253,8 @@ void OrderSearch::AddSeedStages() {
             TorchRecipe recipe = {.name = "torch RandomSampler",
                                   .generator = RunStream{.seed = hit.seed, .offset = hit.offset},
                                   .shape = {}};
-            IdentifiedOrder found =
-                MakeFinding(self->request_.tests[test].shared_list(), {.sampler = MakeTorchSampler(std::move(recipe))});
+            IdentifiedOrder found = MakeIdentifiedOrder(self->request_.tests[test].shared_list(),
+                                                        {.sampler = MakeTorchSampler(std::move(recipe))});
             found.bits = bits_of(hit.seed, hit.offset) - std::log2(tried);
             found.continues = false;
             found.seed = hit.seed;

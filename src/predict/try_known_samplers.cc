@@ -44,8 +44,8 @@ std::optional<IdentifiedOrder> BestAtOnce(const SearchRequest& question, const s
   std::optional<BestGuess> best = BestOf(
       question, believed, [&](uint64_t guess) { return guesses[guess]; }, false, tried);
   if (!best) return std::nullopt;
-  best->finding.how = "known after " + std::to_string(question.tests[best->test].reads().count) + " reads";
-  return std::move(best->finding);
+  best->identified.how = "known after " + std::to_string(question.tests[best->test].reads().count) + " reads";
+  return std::move(best->identified);
 }
 
 struct FirstOfStream {
@@ -90,8 +90,8 @@ std::optional<IdentifiedOrder> TryKnownSamplers(const SearchRequest& question, c
     }
   }
   constexpr double kSets = 2;
-  std::optional<IdentifiedOrder> finding = BestAtOnce(question, likely, kSets, false);
-  return finding ? std::move(finding) : BestAtOnce(question, variants, kSets, true);
+  std::optional<IdentifiedOrder> identified = BestAtOnce(question, likely, kSets, false);
+  return identified ? std::move(identified) : BestAtOnce(question, variants, kSets, true);
 }
 
 // A seed is worth a look when its permutation begins with the first read of a stream.
@@ -114,10 +114,10 @@ std::optional<IdentifiedOrder> AnswerFromStreams(const SearchRequest& question) 
             .drawn = DrawnSeed{.stream_seed = stream.stream_seed, .position = position, .stride = kLoopStride}};
         const double bits = test.Try(*guess.sampler, 0);
         if (!Believed(bits, tried)) continue;
-        IdentifiedOrder finding = MakeFinding(test.shared_list(), Settled(guess));
-        finding.bits = bits - std::log2(tried);
-        finding.how = "known after " + std::to_string(test.reads().count) + " reads";
-        return finding;
+        IdentifiedOrder identified = MakeIdentifiedOrder(test.shared_list(), Settled(guess));
+        identified.bits = bits - std::log2(tried);
+        identified.how = "known after " + std::to_string(test.reads().count) + " reads";
+        return identified;
       }
     }
   }

@@ -157,7 +157,7 @@ TEST(FalseLockTest, AWrongOrderIsGivenUp) {
       }
       const LoaderPlan plan = {.workers = 1 + random() % 4, .batch = 32, .named = random() % 3 != 0};
       AskedJob job(list, none);
-      job.Lock(MakeFinding(list, {.sampler = MakeTorchSampler(FreshSeedRecipe("wrong", random()))}));
+      job.Lock(MakeIdentifiedOrder(list, {.sampler = MakeTorchSampler(FreshSeedRecipe("wrong", random()))}));
       for (const auto& [file, stream] : Trace(files, plan, size / 2, random)) job.Read(file, stream);
       EXPECT_EQ(job.lost(), 1U) << "trace " << trace << ", of " << size;
       EXPECT_FALSE(job.job().locked()) << "trace " << trace << ", of " << size;

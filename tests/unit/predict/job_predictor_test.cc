@@ -70,7 +70,7 @@ class JobPredictorTest : public testing::Test {
 TEST_F(JobPredictorTest, RollsFromEpochToEpoch) {
   for (const LoaderPlan& plan :
        {LoaderPlan{.workers = 1}, LoaderPlan{.workers = 4}, LoaderPlan{.workers = 8, .batch = 64}}) {
-    job_.Lock(MakeFinding(list_, Distributed(5)));
+    job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
     ASSERT_EQ(job_.Coming().size(), 1 + JobPredictor::kAhead);
     for (uint64_t epoch = 0; epoch < 5; ++epoch) {
       const std::vector<Told> told = Read(EpochFiles(*list_, Distributed(5, epoch)), plan);
@@ -85,7 +85,7 @@ TEST_F(JobPredictorTest, RollsFromEpochToEpoch) {
 }
 
 TEST_F(JobPredictorTest, PartsKeepTheirNumbers) {
-  job_.Lock(MakeFinding(list_, Distributed(5)));
+  job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
   const std::vector<JobPredictor::Part> before = job_.Coming();
   (void)Read(EpochFiles(*list_, Distributed(5)));
   (void)Read(EpochFiles(*list_, Distributed(5, 1)));
@@ -100,7 +100,7 @@ TEST_F(JobPredictorTest, PartsKeepTheirNumbers) {
 
 // Workers that live on begin the next epoch while the last batches of this one are still read.
 TEST_F(JobPredictorTest, TheNextEpochBeginsBeforeThisOneEnds) {
-  job_.Lock(MakeFinding(list_, Distributed(5)));
+  job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
   Order run;
   for (uint64_t epoch = 0; epoch < 4; ++epoch) {
     const Order files = EpochFiles(*list_, Distributed(5, epoch));
@@ -117,7 +117,7 @@ TEST_F(JobPredictorTest, TheNextEpochBeginsBeforeThisOneEnds) {
 TEST_F(JobPredictorTest, TheLastBatchesAreFilledUp) {
   for (const size_t filled : {1U, 32U, 150U}) {
     JobPredictor job(1);
-    job.Lock(MakeFinding(list_, Distributed(5)));
+    job.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
     Order run;
     for (uint64_t epoch = 0; epoch < 4; ++epoch) {
       const Order files = EpochFiles(*list_, Distributed(5, epoch));
@@ -143,7 +143,7 @@ TEST_F(JobPredictorTest, TheLastBatchIsDropped) {
     for (const uint32_t dropped : {40U, 63U, 500U}) {
       if (dropped * 16 > samples) continue;
       const auto list = ListOf(samples);
-      job_.Lock(MakeFinding(list, Distributed(6)));
+      job_.Lock(MakeIdentifiedOrder(list, Distributed(6)));
       for (uint64_t epoch = 0; epoch < 4; ++epoch) {
         Order files = EpochFiles(*list, Distributed(6, epoch));
         files.resize(files.size() - dropped);
@@ -220,19 +220,19 @@ TEST_F(JobPredictorTest, EachSetIsPredictedInTheViewInWhichItWasRead) {
 // Of the data set that comes next; that the seed of another one was searched for says nothing.
 TEST_F(JobPredictorTest, ADrawnSeedIsOfItsDataSet) {
   const auto val = ListOf(500, 50'000, "val");
-  IdentifiedOrder searched = MakeFinding(val, Distributed(3));
+  IdentifiedOrder searched = MakeIdentifiedOrder(val, Distributed(3));
   searched.seed = 3;
   job_.Lock(searched);
   EXPECT_TRUE(job_.Drawn());
-  job_.Lock(MakeFinding(list_, Distributed(5)));
+  job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
   EXPECT_FALSE(job_.Drawn());
-  job_.Lock(MakeFinding(list_, Distributed(6)));
+  job_.Lock(MakeIdentifiedOrder(list_, Distributed(6)));
   EXPECT_FALSE(job_.Drawn());
 }
 
 // The order after the epoch is not known: it is looked for by the reads behind the epoch, and not by its last ones.
 TEST_F(JobPredictorTest, AnEpochThatNothingFollows) {
-  IdentifiedOrder found = MakeFinding(list_, Distributed(5));
+  IdentifiedOrder found = MakeIdentifiedOrder(list_, Distributed(5));
   found.continues = false;
   found.seed = 5;
   job_.Lock(found);
@@ -257,7 +257,7 @@ TEST_F(JobPredictorTest, ASamplerThatChangesIsLostAndFoundAgain) {
     const auto list = ListOf(samples);
     // Between two epochs, and in the middle of one.
     for (const double part : {1.0, 0.4}) {
-      job_.Lock(MakeFinding(list, Distributed(5)));
+      job_.Lock(MakeIdentifiedOrder(list, Distributed(5)));
       tests_.clear();
       Order files = EpochFiles(*list, Distributed(5));
       files.resize(static_cast<size_t>(part * samples));
@@ -275,7 +275,7 @@ TEST_F(JobPredictorTest, ASamplerThatChangesIsLostAndFoundAgain) {
 }
 
 TEST_F(JobPredictorTest, OtherFilesAreLost) {
-  job_.Lock(MakeFinding(list_, Distributed(5)));
+  job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
   Order files = EpochFiles(*list_, Distributed(5));
   files.resize(3000);
   (void)Read(files);
@@ -306,7 +306,7 @@ TEST_F(JobPredictorTest, ARecordedRun) {
 }
 
 TEST_F(JobPredictorTest, ARunResumedInMidEpoch) {
-  IdentifiedOrder found = MakeFinding(list_, Distributed(5, 3));
+  IdentifiedOrder found = MakeIdentifiedOrder(list_, Distributed(5, 3));
   found.begin = 6000;
   job_.Lock(found);
   const Order all = EpochFiles(*list_, Distributed(5, 3));
@@ -323,14 +323,14 @@ TEST_F(JobPredictorTest, ReadsBeforeTheLockAreOfTheEpoch) {
   EXPECT_EQ(job_.reads().size(), 100U);
   for (size_t i = 1000; i < 1050; ++i) (void)job_.Saw(files[i], 1);
   EXPECT_EQ(job_.reads().size(), 150U);
-  job_.Lock(MakeFinding(list_, Distributed(5)));
+  job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
   EXPECT_EQ(job_.hits(), 150U);
   EXPECT_EQ(job_.Rest().size(), 10'000 - 150U);
 }
 
 TEST_F(JobPredictorTest, ReadsThatAreNotSeenAndStrangers) {
   for (const bool cached : {false, true}) {
-    job_.Lock(MakeFinding(list_, Distributed(5)));
+    job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
     size_t lost = 0;
     for (uint64_t epoch = 0; epoch < 4; ++epoch) {
       const Order files = EpochFiles(*list_, Distributed(5, epoch));
@@ -349,7 +349,7 @@ TEST_F(JobPredictorTest, ReadsThatAreNotSeenAndStrangers) {
 
 TEST_F(JobPredictorTest, SaysWhatItKnows) {
   EXPECT_EQ(job_.Describe(), "");
-  IdentifiedOrder found = MakeFinding(list_, Distributed(5));
+  IdentifiedOrder found = MakeIdentifiedOrder(list_, Distributed(5));
   found.how = "known after 6 reads";
   job_.Lock(found);
   (void)Read(EpochFiles(*list_, Distributed(5)));

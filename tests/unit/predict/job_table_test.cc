@@ -16,7 +16,7 @@ namespace {
 class JobTableTest : public testing::Test {
  protected:
   IdentifiedOrder OrderOf(uint64_t seed) const {
-    return MakeFinding(list_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", seed))});
+    return MakeIdentifiedOrder(list_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", seed))});
   }
   // The file that the job, whose order is known, reads at this place.
   EntryNumber FileAt(JobId job, size_t place) const {

@@ -24,7 +24,7 @@ class NextEpochsTest : public testing::Test {
   IdentifiedOrder Searched(uint32_t seed, uint32_t offset = 0) const {
     TorchRecipe recipe = {
         .name = "torch RandomSampler", .generator = RunStream{.seed = seed, .offset = offset}, .shape = {}};
-    IdentifiedOrder found = MakeFinding(list_, {.sampler = MakeTorchSampler(std::move(recipe))});
+    IdentifiedOrder found = MakeIdentifiedOrder(list_, {.sampler = MakeTorchSampler(std::move(recipe))});
     found.continues = false;
     found.seed = seed;
     found.offset = offset;
@@ -151,7 +151,7 @@ TEST_F(NextEpochsTest, AKnownSamplerGoesOn) {
   };
   for (const auto& sampler : samplers) {
     for (const uint64_t epoch : {0U, 2U}) {
-      ExpectFound(MakeFinding(list_, {.sampler = sampler, .epoch = epoch}), *sampler, epoch);
+      ExpectFound(MakeIdentifiedOrder(list_, {.sampler = sampler, .epoch = epoch}), *sampler, epoch);
     }
   }
 }
@@ -161,7 +161,7 @@ TEST_F(NextEpochsTest, OthersThatAgreedSoFar) {
   const auto plain = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 8));
   const auto other = MakeTorchSampler(SamplerGeneratorRecipe("generator", 8));
   ASSERT_EQ(EpochOf(*plain, kSamples, 0), EpochOf(*other, kSamples, 0));
-  IdentifiedOrder first = MakeFinding(list_, {.sampler = plain});
+  IdentifiedOrder first = MakeIdentifiedOrder(list_, {.sampler = plain});
   first.others.push_back({.sampler = other});
   ExpectFound(first, *other, 0);
   ExpectFound(first, *plain, 0);
@@ -169,7 +169,7 @@ TEST_F(NextEpochsTest, OthersThatAgreedSoFar) {
 
 TEST_F(NextEpochsTest, SetEpochWasNotCalledOrSkipsOrBeginsAnew) {
   const auto sampler = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 8));
-  const IdentifiedOrder third = MakeFinding(list_, {.sampler = sampler, .epoch = 3});
+  const IdentifiedOrder third = MakeIdentifiedOrder(list_, {.sampler = sampler, .epoch = 3});
   struct Case {
     uint64_t next;
     uint64_t after;
@@ -197,12 +197,12 @@ TEST_F(NextEpochsTest, TheLoopDrawsTwiceAsMuchAsWasThought) {
     const DrawnSeed seed = {.stream_seed = 42, .position = position, .stride = stride};
     return MakeTorchSampler({.name = "torch RandomSampler", .generator = seed, .shape = {}});
   };
-  ExpectFound(MakeFinding(list_, {.sampler = drawn(3, 2), .epoch = 1}), *drawn(5, 4), 0);
+  ExpectFound(MakeIdentifiedOrder(list_, {.sampler = drawn(3, 2), .epoch = 1}), *drawn(5, 4), 0);
   const auto run = [](bool trailing) {
     return MakeTorchSampler(
         {.name = "generator", .generator = RunStream{.seed = 5, .offset = 2, .trailing = trailing}, .shape = {}});
   };
-  ExpectFound(MakeFinding(list_, {.sampler = run(false)}), *run(true), 0);
+  ExpectFound(MakeIdentifiedOrder(list_, {.sampler = run(false)}), *run(true), 0);
 }
 
 // Also of a loop that draws its seeds, by whatever the sampler makes of them.
@@ -212,7 +212,7 @@ TEST_F(NextEpochsTest, ADrawnSamplerWithReplacementInTwos) {
                         .shape = {},
                         .draw = TorchRecipe::Draw::kReplacement};
   const auto sampler = MakeTorchSampler(std::move(recipe));
-  ExpectFound(MakeFinding(list_, {.sampler = sampler}), *sampler, 0, {}, 2);
+  ExpectFound(MakeIdentifiedOrder(list_, {.sampler = sampler}), *sampler, 0, {}, 2);
 }
 
 // The share of the ranks that are on this host is kept from epoch to epoch.
@@ -220,11 +220,11 @@ TEST_F(NextEpochsTest, TheShareIsKept) {
   const Guess guess = {.sampler = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 8)),
                        .epoch = 1,
                        .share = {.world_size = 4, .ranks = {1, 2}}};
-  for (const Guess& next : GuessesAfter(MakeFinding(list_, guess), {})) {
+  for (const Guess& next : GuessesAfter(MakeIdentifiedOrder(list_, guess), {})) {
     EXPECT_EQ(next.share.world_size, 4U);
     EXPECT_EQ(next.share.ranks, guess.share.ranks);
   }
-  EXPECT_EQ(MakeFinding(list_, guess).order->size(), kSamples / 2);
+  EXPECT_EQ(MakeIdentifiedOrder(list_, guess).order->size(), kSamples / 2);
 }
 
 TEST_F(NextEpochsTest, StreamSeedsBeginWithWhatTheUserSaid) {

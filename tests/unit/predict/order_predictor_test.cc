@@ -18,7 +18,7 @@ TEST_F(OrderPredictorTest, ALoopAfterManualSeed) {
 }
 
 // Who looks at the status after the run is told what was found, until something else is.
-TEST_F(OrderPredictorTest, AFindingIsToldUntilTheNextOne) {
+TEST_F(OrderPredictorTest, AnIdentifiedOrderIsToldUntilTheNextOne) {
   TraceSimulation simulation(22, false);
   for (const uint64_t seed : {42U, 7U}) {
     JobPlan plan = PlanOf(MakeTorchSampler(FreshSeedRecipe("truth", seed)));

@@ -95,7 +95,7 @@ TEST_F(RunRecorderTest, NothingIsRecordedBehindAGap) {
 
 // A known seed needs no record. A seed that was searched for does, and the epochs after it.
 TEST_F(RunRecorderTest, OnlyAnOrderThatWasSearchedForIsRecorded) {
-  IdentifiedOrder known = MakeFinding(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", 5))});
+  IdentifiedOrder known = MakeIdentifiedOrder(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", 5))});
   RunRecorder first = Recorder();
   first.RecordKnown(known);
   EXPECT_EQ(Recorded(), std::vector<uint64_t>{});
@@ -109,7 +109,7 @@ TEST_F(RunRecorderTest, OnlyAnOrderThatWasSearchedForIsRecorded) {
 
 // What would not be loaded again is not recorded.
 TEST_F(RunRecorderTest, ARecordHasAMaximum) {
-  IdentifiedOrder known = MakeFinding(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", 5))});
+  IdentifiedOrder known = MakeIdentifiedOrder(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", 5))});
   known.seed = 5;
   RunRecorder recorder = Recorder(kSamples / 4);
   for (int epoch = 0; epoch < 6; ++epoch) recorder.RecordKnown(known);
@@ -124,7 +124,7 @@ TEST_F(RunRecorderTest, WithoutAFolderNothingIsKept) {
   RunRecorder recorder({});
   for (const EntryNumber file : Shuffled(1)) recorder.Saw(file);
   recorder.RecordSeen(nullptr);
-  recorder.RecordKnown(MakeFinding(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", 5))}));
+  recorder.RecordKnown(MakeIdentifiedOrder(train_, {.sampler = MakeTorchSampler(FreshSeedRecipe("torch", 5))}));
   EXPECT_EQ(Recorded(), std::vector<uint64_t>{});
 }
 
