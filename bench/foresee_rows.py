@@ -29,6 +29,15 @@ def image_folder(name, title, *words, **options):
     return row(name, title, "image_folder", *words, **options)
 
 
+def ranks_of(world_size, first_rank, count=1, workers=2):
+    """A host that has `count` of the ranks. Its epochs are short, so it reads slowly, and many ranks have no workers: these would read
+    the whole epoch ahead."""
+    ranks = f"rank {first_rank}" if count == 1 else f"ranks {first_rank} to {first_rank + count - 1}"
+    return row(f"ranks-{count}-of-{world_size}", f"DistributedSampler, set_epoch, {ranks} of {world_size}, {workers} workers", "distributed",
+               "--world-size", str(world_size), "--first-rank", str(first_rank), "--workers", str(workers), processes=count,
+               rate_part=max(1 / 8, count / world_size))
+
+
 SHUFFLE = "ImageFolder, DataLoader(shuffle=True)"
 
 ROWS = [
@@ -49,6 +58,13 @@ ROWS = [
     row("distributed-4", "DistributedSampler, set_epoch, 4 ranks of 2 workers", "distributed", processes=4),
     row("distributed-2-same", "DistributedSampler, no set_epoch, 2 ranks of 2 workers", "distributed", "--no-set-epoch", processes=2),
     row("distributed-4-same", "DistributedSampler, no set_epoch, 4 ranks without workers", "distributed", "--no-set-epoch", "--workers", "0", processes=4),
+    ranks_of(2, 1),
+    ranks_of(4, 2),
+    ranks_of(8, 5),
+    ranks_of(64, 40),
+    ranks_of(8, 2, 2),
+    ranks_of(64, 16, 8, workers=0),
+    ranks_of(512, 301, workers=0),
     row("timm", "timm create_loader, seed 42 as in its train.py, 2 workers", "timm_loader"),
     row("lightning", "Lightning, seed_everything(42), 2 workers", "lightning_trainer", "--seed", "42"),
     row("lightning-unseeded", "Lightning, unseeded, 2 workers", "lightning_trainer", search=True),
@@ -83,7 +99,11 @@ ROWS = [
     row("keras-seed", "keras image_dataset_from_directory, seed 123", "keras_directory", "--seed", "123"),
     row("tf-seed", "tf.data list_files(shuffle=True, seed=42)", "tf_files", "--seed", "42"),
     row("tf", "tf.data list_files(shuffle=True), unseeded", "tf_files", search=True),
+    row("tf-shard", "tf.data list_files(shuffle=True, seed=42).shard(4, 1)", "tf_files", "--seed", "42", "--shards", "4", "--shard", "1", rate_part=1 / 4),
     row("dali", "DALI readers.file(random_shuffle=True)", "dali_reader"),
+    row("dali-shard", "DALI readers.file(random_shuffle=True), shard 1 of 4, which goes on to the next one", "dali_reader", "--shards", "4", "--shard", "1",
+        rate_part=1 / 4),
+    row("dali-shard-stuck", "the same, stick_to_shard=True", "dali_reader", "--shards", "4", "--shard", "1", "--stick", rate_part=1 / 4),
     image_folder("again", f"{SHUFFLE}, manual_seed(907251), 2 workers: the second run", "--seed", "907251", "--workers", "2", runs=2, search=True),
     row("again-weighted", "WeightedRandomSampler, manual_seed(5), 2 workers: the second run", "subsets", "weighted", "--seed", "5", runs=2),
 ]

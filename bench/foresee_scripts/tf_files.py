@@ -11,9 +11,12 @@ from reading import BATCH, EPOCHS, Pace, note, say  # noqa: E402
 parser = argparse.ArgumentParser()
 parser.add_argument("root")
 parser.add_argument("--seed", type=int)
+parser.add_argument("--shards", type=int, default=1)
+parser.add_argument("--shard", type=int, default=0)
 args = parser.parse_args()
 
 paths = tf.data.Dataset.list_files(os.path.join(args.root, "*", "*"), shuffle=True, seed=args.seed)
+paths = paths.shard(args.shards, args.shard)
 data = paths.map(lambda path: tf.strings.length(tf.io.read_file(path)), num_parallel_calls=tf.data.AUTOTUNE).batch(BATCH)
 epochs = []
 for _ in range(EPOCHS):

@@ -15,6 +15,19 @@ CandidateScorer::Midst TryGuess(const SearchRequest& request, size_t test, const
   return {.bits = held.Try(*guess.sampler, guess.epoch), .begin = 0};
 }
 
+HostOrder IdentifyForHost(const CandidateScorer& test, const Guess& guess, const CandidateScorer::Midst& found,
+                          bool from_start) {
+  IndexOrder whole = WholeOrder(test.list(), guess);
+  HostShare part;
+  if (!guess.share_given) part = FindHostShare(test.PlacesIn(whole, from_start), whole.size(), guess.share);
+  Guess own = guess;
+  own.share = part.share;
+  HostOrder made = {.identified = MakeIdentifiedOrder(test.shared_list(), own, std::move(whole)), .open = part.open};
+  made.identified.bits = found.bits + part.bits;
+  made.identified.begin = static_cast<uint32_t>(part.share.KeptBefore(found.begin));
+  return made;
+}
+
 std::optional<BestGuess> BestOf(const SearchRequest& request, const std::vector<uint64_t>& units,
                                 const std::function<Guess(uint64_t)>& guess_of, bool anywhere, double tried) {
   constexpr double kSame = 1e-6;
@@ -33,12 +46,13 @@ std::optional<BestGuess> BestOf(const SearchRequest& request, const std::vector<
     }
   }
   if (best.bits <= 0) return std::nullopt;
-  BestGuess answer = {
-      .identified = MakeIdentifiedOrder(request.tests[first % tests].shared_list(), Settled(guess_of(first / tests))),
-      .test = first % tests};
-  answer.identified.bits = best.bits - std::log2(tried);
-  answer.identified.begin = best.begin;
-  for (const uint64_t unit : equal) answer.identified.others.push_back(guess_of(unit / tests));
+  HostOrder made = IdentifyForHost(request.tests[first % tests], Settled(guess_of(first / tests)), best, !anywhere);
+  BestGuess answer = {.identified = std::move(made.identified), .test = first % tests, .open = made.open};
+  answer.identified.bits -= std::log2(tried);
+  for (const uint64_t unit : equal) {
+    answer.identified.others.push_back(guess_of(unit / tests));
+    answer.identified.others.back().share = answer.identified.guess.share;
+  }
   return answer;
 }
 

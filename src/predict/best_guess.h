@@ -20,9 +20,19 @@ bool Believed(double bits, double tried);
 // anywhere, from wherever in the epoch it agrees best.
 CandidateScorer::Midst TryGuess(const SearchRequest& request, size_t test, const Guess& guess, bool anywhere);
 
+// The order of a guess that is believed, as far as this host reads it by the reads of the list's test. `found`: how
+// well the whole order agrees with them; `from_start`: it begins with them.
+struct HostOrder {
+  IdentifiedOrder identified;
+  bool open = false;  // the reads are too few to tell which part this host reads; this is the likelier one
+};
+HostOrder IdentifyForHost(const CandidateScorer& test, const Guess& guess, const CandidateScorer::Midst& found,
+                          bool from_start);
+
 struct BestGuess {
   IdentifiedOrder identified;
-  size_t test = 0;  // the number of its list
+  size_t test = 0;    // the number of its list
+  bool open = false;  // as HostOrder's
 };
 
 // Of the units (guesses times lists) that are believed, the one that agrees best, the first of several; the order

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/sample_list.h"
+#include "predict/host_share.h"
 #include "readers/epochs.h"
 #include "samplers/sampler.h"
 
@@ -17,6 +18,7 @@ struct IndexReads {
   struct Stream {
     uint32_t id = 0;    // StreamId; 0: nobody could be named for these
     bool sure = false;  // nothing was, or can have been, read before the first of them
+    LaunchFacts launch;
     IndexOrder indices;
   };
   std::vector<Stream> streams;  // in the order of their numbers
@@ -61,18 +63,21 @@ class CandidateScorer {
     uint32_t begin = 0;  // place of the first read
   };
   Midst TryAnywhere(const Sampler& sampler, uint64_t epoch) const;
+  // Where in the whole order of an epoch the reads are, from its beginning or from its midst.
+  std::vector<PlacedReads> PlacesIn(const IndexOrder& whole, bool from_start) const;
 
  private:
   static constexpr size_t kGlance = 256;  // of an order, to see whether more of it is worth the time
 
   bool Glance(const IndexOrder& prefix) const;
-  Midst Weigh(const IndexOrder& order, uint64_t length, bool from_start) const;
+  Midst Weigh(const IndexOrder& order, uint64_t length, bool from_start, std::vector<PlacedReads>* placed) const;
 
   // Constant after construction.
   const std::shared_ptr<const SampleList> list_;
   IndexReads reads_;
   IndexOrder wanted_;            // all of reads_, ascending, each once
   std::vector<bool> is_wanted_;  // by index
+  size_t glance_ = kGlance;
   size_t prefix_ = 0;
   double bits_expected_ = 0;
   double bits_max_ = 0;

@@ -144,6 +144,14 @@ void EpochFollower::Advance(uint32_t place) {
   MoveTail(front_ - std::min(front_, 2 * reach_));
 }
 
+Order EpochFollower::Done() const {
+  Order done;
+  for (size_t place = 0; place < read_.size(); ++place) {
+    if (read_[place]) done.push_back(order_->files()[place]);
+  }
+  return done;
+}
+
 Order EpochFollower::Rest() const {
   Order rest;
   const Order& files = order_->files();

@@ -85,6 +85,8 @@ class EpochFollower {
   uint32_t front() const { return front_; }
   uint32_t tail() const { return tail_; }
   const EpochOrder& order() const { return *order_; }
+  // What was read of it, in order.
+  Order Done() const;
   // What is still to be read, in order; nothing before the begin.
   Order Rest() const;
 

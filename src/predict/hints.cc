@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "predict/best_guess.h"
 #include "predict/next_epochs.h"
 #include "predict/try_known_samplers.h"
 #include "samplers/torch_recipes.h"
@@ -79,7 +80,10 @@ std::vector<Guess> Hints::Guesses() const {
     for (const uint64_t epoch : {hint.last_epoch, hint.last_epoch + 1}) {
       if (std::ranges::find(epochs, epoch) == epochs.end()) epochs.push_back(epoch);
     }
-    for (const uint64_t epoch : epochs) guesses.push_back({.sampler = hint.sampler, .epoch = epoch});
+    const bool given = hint.spec.share.world_size > 1;
+    for (const uint64_t epoch : epochs) {
+      guesses.push_back({.sampler = hint.sampler, .epoch = epoch, .share_given = given});
+    }
   }
   return guesses;
 }
@@ -115,9 +119,8 @@ std::optional<IdentifiedOrder> Hints::Answer(std::vector<CandidateScorer> tests,
       if (draws > kMidstDraws && draws > test.samples()) return std::nullopt;
       const CandidateScorer::Midst midst = test.TryAnywhere(*guess.sampler, guess.epoch);
       if (midst.bits < price) continue;
-      IdentifiedOrder found = MakeIdentifiedOrder(test.shared_list(), guess);
-      found.begin = midst.begin;
-      found.bits = midst.bits - price + CandidateScorer::kBelievedBits;
+      IdentifiedOrder found = IdentifyForHost(test, guess, midst, false).identified;
+      found.bits += CandidateScorer::kBelievedBits - price;
       found.how = "as hinted, found in mid-epoch after " + std::to_string(test.reads().count) + " reads";
       return found;
     }

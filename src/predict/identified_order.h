@@ -23,7 +23,8 @@ struct Guess {
   // Where `sampler` is only the seed of this one epoch, and that seed was taken from a stream: which place of it, and
   // how far behind that of the epoch before. Settled makes the sampler of all epochs of it.
   std::optional<DrawnSeed> drawn = {};
-  RankSubset share = {};  // the places of it that this host reads
+  RankSubset share = {};     // the places of it that this host reads
+  bool share_given = false;  // the user has named the ranks, and `sampler` takes theirs alone
 };
 
 // The order of an epoch, found out. A value; what it points to is immutable.
@@ -55,8 +56,19 @@ struct IdentifiedOrder {
   std::string how;   // "found by search in 21 s after 6 reads"
 };
 
-// The order of a guess that is believed. Takes the whole order: 0.1 s for a million samples.
+// All indices of the guess's epoch, those of all ranks: 0.1 s for a million samples.
+IndexOrder WholeOrder(const SampleList& list, const Guess& guess);
+
+// The order of a guess that is believed, as far as this host reads it, padded as DistributedSampler does: where the
+// world size does not divide it, it begins again until it does. `whole`: WholeOrder of it.
+IdentifiedOrder MakeIdentifiedOrder(std::shared_ptr<const SampleList> list, const Guess& guess, IndexOrder whole);
 IdentifiedOrder MakeIdentifiedOrder(std::shared_ptr<const SampleList> list, const Guess& guess);
+
+// ", rank 1 of 4", to be put behind the name of a sampler; empty: all ranks.
+std::string DescribeShare(const RankSubset& share);
+
+// The same epoch, of which this host reads another share.
+IdentifiedOrder WithShare(const IdentifiedOrder& identified, RankSubset share);
 
 // The order of the epoch after `identified`, which is this guess of the same list; or the next of a recorded run.
 IdentifiedOrder Continue(const IdentifiedOrder& identified, const Guess& guess);

@@ -98,6 +98,7 @@ void JobPredictor::Lock(IdentifiedOrder identified) {
   views_[ViewKey(identified)] = view_;
   Append(std::move(identified));
   fit_.reset();
+  arrivals_.reset();
   BeginFit();
   for (const Read& read : reads_) {
     fits_ = Fits(read.file, read.stream);
@@ -112,6 +113,7 @@ void JobPredictor::Lock(IdentifiedOrder identified) {
 // After the running epoch, or the one after it, is another.
 void JobPredictor::BeginFit() {
   const IdentifiedOrder& now = running();
+  if (!arrivals_ && now.list && !now.guess.share.IsAll()) arrivals_.emplace(now);
   if (!fit_ && now.order->size() <= OrderFit::kReadsMax) fit_.emplace(now.order, now.begin);
   if (fit_ && epochs_.size() > 1) fit_->SetNext(epochs_[1].identified.order);
 }
@@ -123,6 +125,42 @@ bool JobPredictor::Fits(EntryNumber file, StreamId stream) {
   weighed_.push_back(file);
   if (weighed_.size() > kPiecesWithin) weighed_.pop_front();
   return fit_->Saw(file, static_cast<uint32_t>(stream), follower().front());
+}
+
+std::optional<JobPredictor::Told> JobPredictor::SawOtherRank(EntryNumber file, StreamId stream) {
+  if (!arrivals_ || !follower().order().PlacesOf(file).empty()) return std::nullopt;
+  if (before_ && before_->Expects(file)) return std::nullopt;
+  if (epochs_.size() > 1 && follower().NearEnd() && epochs_[1].follower->Expects(file)) return std::nullopt;
+  RankArrivals::Verdict verdict = arrivals_->SawOther(file, stream);
+  if (!verdict.agrees) return std::nullopt;
+  Note(file, stream, false);
+  if (!verdict.share) return Told::kNothing;
+  Widen(std::move(*verdict.share));
+  return Told::kTurned;
+}
+
+// The running epoch goes on with the places of more ranks, and so do those that follow from it. What was read is done.
+void JobPredictor::Widen(RankSubset share) {
+  Epoch before = std::move(epochs_.front());
+  epochs_.clear();
+  next_hits_ = 0;
+  next_doubt_ = 0;
+  const RankSubset& old = before.identified.guess.share;
+  IdentifiedOrder wider = WithShare(before.identified, std::move(share));
+  wider.begin = static_cast<uint32_t>(uint64_t{wider.begin} * wider.guess.share.ranks.size() / old.ranks.size());
+  last_[set_] = wider;
+  Append(std::move(wider));
+  EpochFollower& follower = *epochs_.front().follower;
+  for (const EntryNumber file : before.follower->Done()) (void)follower.Saw(file);
+  for (const Read& read : reads_) {
+    if (!follower.ReadLately(read.file)) (void)follower.Saw(read.file);
+  }
+  reads_.clear();
+  doubt_ = 0;
+  fit_.reset();
+  arrivals_.reset();
+  LookAhead();
+  BeginFit();
 }
 
 // The epochs after the last that is known, as far as they follow from it: of the data set that came after this one
@@ -183,6 +221,7 @@ JobPredictor::Told JobPredictor::Saw(EntryNumber file, StreamId stream, bool ope
     Note(file, stream, false);
     return Told::kNothing;
   }
+  if (const std::optional<Told> told = SawOtherRank(file, stream)) return *told;
   fits_ = Fits(file, stream);
   if (fit_ && fit_->lost()) {
     Note(file, stream, false);
@@ -202,6 +241,7 @@ JobPredictor::Told JobPredictor::Saw(EntryNumber file, StreamId stream, bool ope
   const bool hit = now.Saw(file, open) == EpochFollower::Kind::kHit;
   Note(file, stream, hit);
   if (hit) {
+    if (arrivals_) arrivals_->SawExpected(stream);
     ForgiveNext();
     if (before_) before_->MakeUp();
     comes_back_ = comes_back_ || now.ComesBack();
@@ -279,6 +319,7 @@ JobPredictor::Told JobPredictor::End(Told told) {
     if (fit_) before_.reset();
   }
   fit_.reset();
+  arrivals_.reset();
   epochs_.clear();
   return told;
 }
@@ -288,6 +329,7 @@ JobPredictor::Told JobPredictor::Roll() {
   misses_ = misses();
   before_ = std::move(epochs_.front().follower);
   epochs_.pop_front();
+  arrivals_.reset();
   if (fit_) fit_->Roll();
   if (running().order->size() > OrderFit::kReadsMax) fit_.reset();
   next_hits_ = 0;

@@ -13,6 +13,7 @@
 #include "predict/identified_order.h"
 #include "predict/next_epochs.h"
 #include "predict/order_fit.h"
+#include "predict/rank_arrivals.h"
 #include "readers/epochs.h"
 
 namespace augur {
@@ -36,7 +37,7 @@ class JobPredictor {
 
   enum class Told {
     kNothing,
-    kTurned,  // an epoch is read in another view than was thought
+    kTurned,  // an epoch is read in another view than was thought, or by more ranks of this host
     kRolled,  // the next epoch has begun, as predicted
     kLost,    // the reads do not agree any more: nothing is predicted
     kEnded,   // the epoch, and what comes after it is not known
@@ -107,6 +108,9 @@ class JobPredictor {
   void Note(EntryNumber file, StreamId stream, bool agrees);
   bool Fits(EntryNumber file, StreamId stream);
   void BeginFit();
+  // What is to be told of a file that the share which is followed does not have; none: it may be of no other rank.
+  std::optional<Told> SawOtherRank(EntryNumber file, StreamId stream);
+  void Widen(RankSubset share);
   void ForgiveNext();
   bool NextBegun() const;
   bool FillsUp(EntryNumber file);
@@ -131,6 +135,8 @@ class JobPredictor {
   std::optional<OrderFit> fit_;      // of the running epoch, if it is small
   bool fits_ = true;                 // the last read, by fit_
   std::deque<EntryNumber> weighed_;  // the last reads that fit_ saw
+  // Of the running epoch, if a share of it is followed that the reads have told.
+  std::optional<RankArrivals> arrivals_;
   std::vector<Read> reads_;
   int doubt_ = 0;  // whether the last of them still follow the order: Page's sum
   std::unordered_map<std::string, IdentifiedOrder> last_;  // of each set of samples, the last order

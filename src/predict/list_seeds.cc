@@ -26,9 +26,9 @@ IdentifiedOrder BestOrder(const CandidateScorer& test, const std::vector<std::sh
   bits.reserve(samplers.size());
   for (const auto& sampler : samplers) bits.push_back(test.Try(*sampler, 0));
   const auto best = static_cast<size_t>(std::ranges::max_element(bits) - bits.begin());
-  IdentifiedOrder found = MakeIdentifiedOrder(test.shared_list(), {.sampler = samplers[best]});
+  IdentifiedOrder found = IdentifyForHost(test, {.sampler = samplers[best]}, {.bits = bits[best]}, true).identified;
   for (size_t i = best + 1; i < samplers.size(); ++i) {
-    if (bits[i] == bits[best]) found.others.push_back({.sampler = samplers[i]});
+    if (bits[i] == bits[best]) found.others.push_back({.sampler = samplers[i], .share = found.guess.share});
   }
   return found;
 }

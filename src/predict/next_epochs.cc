@@ -20,8 +20,7 @@ constexpr uint64_t kStrideMax = 8192;
 Guess Stepped(const Guess& guess, uint64_t step) {
   const uint64_t next = guess.epoch + 1;
   return {.sampler = std::make_shared<const SteppedSampler>(guess.sampler, step, next, guess.epoch + step),
-          .epoch = next,
-          .share = guess.share};
+          .epoch = next};
 }
 
 Guess Fresh(uint32_t seed, uint64_t step) {
@@ -50,25 +49,13 @@ void AddChained(const StreamPosition& place, uint32_t epochs, std::vector<Guess>
   }
 }
 
-}  // namespace
-
-std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted) {
-  std::vector<uint32_t> seeds;
-  const auto add = [&](uint32_t seed) {
-    if (std::ranges::find(seeds, seed) == seeds.end()) seeds.push_back(seed);
-  };
-  std::ranges::for_each(hinted, add);
-  std::ranges::for_each(kCommonSeeds, add);
-  return seeds;
-}
-
-std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
-                                uint32_t epochs) {
-  AUGUR_CHECK(epochs > 0);
+// By all ranks together.
+std::vector<Guess> WholeGuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
+                                     uint32_t epochs) {
   std::vector<Guess> guesses;
   if (identified.guess.sampler != nullptr && !identified.seed) {
     const auto add = [&](const Guess& guess) {
-      guesses.push_back({.sampler = guess.sampler, .epoch = guess.epoch + 1, .share = guess.share});
+      guesses.push_back({.sampler = guess.sampler, .epoch = guess.epoch + 1});
     };
     add(identified.guess);
     for (const Guess& other : identified.others) add(other);
@@ -76,7 +63,7 @@ std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::ve
     if (last.sampler != identified.guess.sampler) add(last);
     // set_epoch was not called; the run began anew.
     guesses.push_back(Stepped(last, 0));
-    guesses.push_back({.sampler = last.sampler, .epoch = 0, .share = last.share});
+    guesses.push_back({.sampler = last.sampler, .epoch = 0});
     const auto* torch = dynamic_cast<const TorchSampler*>(last.sampler.get());
     const auto* drawn = torch != nullptr ? std::get_if<DrawnSeed>(&torch->recipe().generator) : nullptr;
     if (drawn != nullptr) {
@@ -100,22 +87,53 @@ std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::ve
   return guesses;
 }
 
+}  // namespace
+
+std::vector<uint32_t> StreamSeeds(const std::vector<uint32_t>& hinted) {
+  std::vector<uint32_t> seeds;
+  const auto add = [&](uint32_t seed) {
+    if (std::ranges::find(seeds, seed) == seeds.end()) seeds.push_back(seed);
+  };
+  std::ranges::for_each(hinted, add);
+  std::ranges::for_each(kCommonSeeds, add);
+  return seeds;
+}
+
+std::vector<Guess> GuessesAfter(const IdentifiedOrder& identified, const std::vector<StreamPosition>& places,
+                                uint32_t epochs) {
+  AUGUR_CHECK(epochs > 0);
+  std::vector<Guess> guesses = WholeGuessesAfter(identified, places, epochs);
+  // The ranks of a host stay what they are.
+  for (Guess& guess : guesses) {
+    guess.share = identified.guess.share;
+    guess.share_given = identified.guess.share_given;
+  }
+  return guesses;
+}
+
 Guess Unstepped(const Guess& guess) {
   const auto* stepped = dynamic_cast<const SteppedSampler*>(guess.sampler.get());
   if (stepped == nullptr) return guess;
-  return {.sampler = stepped->sampler(), .epoch = stepped->Inner(guess.epoch), .share = guess.share};
+  Guess inner = guess;
+  inner.sampler = stepped->sampler();
+  inner.epoch = stepped->Inner(guess.epoch);
+  return inner;
 }
 
 Guess Settled(const Guess& guess) {
   if (!guess.drawn) return guess;
   TorchRecipe recipe{.name = "torch RandomSampler", .generator = *guess.drawn, .shape = {}};
-  return {.sampler = MakeTorchSampler(std::move(recipe)), .epoch = guess.epoch, .drawn = {}};
+  Guess settled = guess;
+  settled.sampler = MakeTorchSampler(std::move(recipe));
+  settled.drawn.reset();
+  return settled;
 }
 
 std::optional<Guess> PredictedAfter(const IdentifiedOrder& identified) {
   if (!identified.continues || identified.guess.sampler == nullptr) return std::nullopt;
-  return Guess{
-      .sampler = identified.guess.sampler, .epoch = identified.guess.epoch + 1, .share = identified.guess.share};
+  Guess next = identified.guess;
+  ++next.epoch;
+  return next;
 }
 
 }  // namespace augur

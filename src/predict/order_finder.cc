@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/thread.h"
+#include "predict/best_guess.h"
 #include "predict/epoch_reads.h"
 #include "predict/order_search.h"
 #include "predict/recognize_run.h"
@@ -31,12 +32,16 @@ double ThreadSeconds() { return std::chrono::duration<double>(ThreadTime()).coun
 
 // The known order, if the epoch is that one, from wherever in it, but not before `begin`.
 std::optional<IdentifiedOrder> FindKnown(const IdentifiedOrder& known, const EpochStart& epoch, uint32_t begin) {
-  if (!known.guess.sampler || !known.guess.share.IsAll()) return std::nullopt;
+  if (!known.guess.sampler) return std::nullopt;
   const CandidateScorer test(known.list, epoch);
   const CandidateScorer::Midst midst = test.TryAnywhere(*known.guess.sampler, known.guess.epoch);
-  if (midst.bits < CandidateScorer::kBelievedBits || midst.begin < begin) return std::nullopt;
+  if (midst.bits < CandidateScorer::kBelievedBits) return std::nullopt;
+  HostOrder made = IdentifyForHost(test, known.guess, midst, false);
+  if (made.open || made.identified.begin < begin) return std::nullopt;
   IdentifiedOrder found = known;
-  found.begin = midst.begin;
+  found.order = std::move(made.identified.order);
+  found.guess = std::move(made.identified.guess);
+  found.begin = made.identified.begin;
   found.bits = midst.bits;
   return found;
 }

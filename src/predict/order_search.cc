@@ -20,6 +20,8 @@ constexpr uint64_t kGuessesARange = 64;
 // For the search of all seeds: clues are taken from so many streams at most, and of each from its first places.
 constexpr size_t kClueStreams = 8;
 constexpr uint32_t kUnsurePlaces = 4;
+// Behind at most two outputs.
+constexpr uint32_t kCluePositionMax = kSeedOutputMax - 2;
 constexpr double kSeedBits = 32;
 
 std::string Hex(uint32_t value) {
@@ -29,17 +31,34 @@ std::string Hex(uint32_t value) {
   return text;
 }
 
+void AddClue(uint32_t position, uint32_t index, const SeedQuery& query, std::vector<SeedClue>* clues) {
+  if (position < query.samples && index >= position) clues->push_back({.position = position, .index = index});
+}
+
+// A rank that does not begin at the first place, as its launcher has told it.
+void AddRankClues(const IndexReads::Stream& stream, uint32_t places, SeedQuery* query) {
+  if (stream.launch.world_size < 2) return;
+  for (uint32_t nth = 0; nth <= places; ++nth) {
+    const uint64_t position = stream.launch.rank + uint64_t{nth} * stream.launch.world_size;
+    if (position > kCluePositionMax) return;
+    const auto place = static_cast<uint32_t>(position);
+    if (nth < places) AddClue(place, stream.indices[0], *query, &query->any_of);
+    if (nth > 0) AddClue(place, stream.indices[1], *query, &query->and_any_of);
+  }
+}
+
 // What the streams' reads say about the first places of a permutation.
 SeedQuery QueryOf(const CandidateScorer& test, uint64_t ranks) {
   SeedQuery query{.samples = static_cast<uint32_t>(test.samples()), .offsets = {0, 2}, .any_of = {}, .and_any_of = {}};
   const auto add = [&](std::vector<SeedClue>& clues, uint32_t position, uint32_t index) {
-    if (position < query.samples && index >= position) clues.push_back({.position = position, .index = index});
+    AddClue(position, index, query, &clues);
   };
   size_t taken = 0;
   for (const IndexReads::Stream& stream : test.reads().streams) {
     if (stream.indices.size() < 2 || taken++ == kClueStreams) continue;
     // Where earlier reads may not have been seen, the first that was may be at any of the first places.
     const uint32_t places = stream.id != 0 && stream.sure ? 1 : kUnsurePlaces;
+    AddRankClues(stream, places, &query);
     for (uint32_t place = 0; place < places; ++place) {
       const size_t reads = stream.id == 0 ? std::min<size_t>(stream.indices.size(), 2 * size_t{kUnsurePlaces}) : 1;
       for (size_t i = 0; i < reads; ++i) add(query.any_of, place, stream.indices[i]);
@@ -253,13 +272,13 @@ void OrderSearch::AddSeedStages() {
             TorchRecipe recipe = {.name = "torch RandomSampler",
                                   .generator = RunStream{.seed = hit.seed, .offset = hit.offset},
                                   .shape = {}};
-            IdentifiedOrder found = MakeIdentifiedOrder(self->request_.tests[test].shared_list(),
-                                                        {.sampler = MakeTorchSampler(std::move(recipe))});
-            found.bits = bits_of(hit.seed, hit.offset) - std::log2(tried);
+            const Guess guess = {.sampler = MakeTorchSampler(std::move(recipe))};
+            const double bits = bits_of(hit.seed, hit.offset) - std::log2(tried);
+            IdentifiedOrder found = IdentifyForHost(self->request_.tests[test], guess, {.bits = bits}, true).identified;
             found.continues = false;
             found.seed = hit.seed;
             found.offset = hit.offset;
-            found.what = "torch RandomSampler, seed " + Hex(hit.seed);
+            found.what = "torch RandomSampler, seed " + Hex(hit.seed) + DescribeShare(found.guess.share);
             found.how = self->HowFound("found by search", test);
             self->Found(std::move(found));
           }

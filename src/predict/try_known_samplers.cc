@@ -43,7 +43,8 @@ std::optional<IdentifiedOrder> BestAtOnce(const SearchRequest& question, const s
   std::ranges::sort(believed);
   std::optional<BestGuess> best = BestOf(
       question, believed, [&](uint64_t guess) { return guesses[guess]; }, false, tried);
-  if (!best) return std::nullopt;
+  // Where more reads will tell which part of it this host reads, they are waited for.
+  if (!best || best->open || best->identified.bits < CandidateScorer::kBelievedBits) return std::nullopt;
   best->identified.how = "known after " + std::to_string(question.tests[best->test].reads().count) + " reads";
   return std::move(best->identified);
 }
@@ -114,10 +115,12 @@ std::optional<IdentifiedOrder> AnswerFromStreams(const SearchRequest& question) 
             .drawn = DrawnSeed{.stream_seed = stream.stream_seed, .position = position, .stride = kLoopStride}};
         const double bits = test.Try(*guess.sampler, 0);
         if (!Believed(bits, tried)) continue;
-        IdentifiedOrder identified = MakeIdentifiedOrder(test.shared_list(), Settled(guess));
-        identified.bits = bits - std::log2(tried);
+        HostOrder made = IdentifyForHost(test, Settled(guess), {.bits = bits}, true);
+        IdentifiedOrder& identified = made.identified;
+        identified.bits -= std::log2(tried);
+        if (made.open || identified.bits < CandidateScorer::kBelievedBits) return std::nullopt;
         identified.how = "known after " + std::to_string(test.reads().count) + " reads";
-        return identified;
+        return std::move(identified);
       }
     }
   }

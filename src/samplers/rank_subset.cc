@@ -39,6 +39,13 @@ uint64_t RankSubset::PlacesFor(uint64_t count) const {
   return (count + here - 1) / here * round;
 }
 
+uint64_t RankSubset::KeptBefore(uint64_t places) const {
+  if (IsAll()) return places;
+  uint64_t kept = 0;
+  for (uint64_t place = 0; place < places; ++place) kept += std::ranges::count(ranks, RankOf(place)) > 0 ? 1 : 0;
+  return kept;
+}
+
 std::string RankSubset::Describe() const {
   if (IsAll()) return "all ranks";
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";

@@ -37,6 +37,9 @@ struct RankSubset {
   // How many places from 0 on have `count` of this host's among them, at most: so much must be taken for a prefix.
   uint64_t PlacesFor(uint64_t count) const;
 
+  // How many of the first `places` places are this host's.
+  uint64_t KeptBefore(uint64_t places) const;
+
   // For people: "ranks 0-3 of 8"; "all ranks" where there is nothing to say.
   std::string Describe() const;
 };

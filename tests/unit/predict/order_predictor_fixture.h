@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -60,6 +61,7 @@ class FakeOrders final : public PredictedOrders {
   void Predict(Order order, uint32_t /*view*/, bool anew) override {
     const MutexLock lock(mu_);
     ++told_;
+    files_told_.insert(order.begin(), order.end());
     if (anew) coming_.clear();
     coming_.insert(coming_.end(), order.begin(), order.end());
   }
@@ -80,6 +82,11 @@ class FakeOrders final : public PredictedOrders {
     coming_.erase(found);
     return true;
   }
+  // All files that were ever to be read ahead.
+  std::set<EntryNumber> files_told() const {
+    const MutexLock lock(mu_);
+    return files_told_;
+  }
   uint64_t told() const {
     const MutexLock lock(mu_);
     return told_;
@@ -89,6 +96,7 @@ class FakeOrders final : public PredictedOrders {
   mutable Mutex mu_;
   std::deque<EntryNumber> coming_ AUGUR_GUARDED_BY(mu_);
   uint64_t told_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::set<EntryNumber> files_told_ AUGUR_GUARDED_BY(mu_);
   std::atomic<bool> opens_needed_ = true;
 };
 

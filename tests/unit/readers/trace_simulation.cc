@@ -123,8 +123,13 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
     uint32_t script = 0;
     std::vector<uint32_t> workers;
   };
+  std::vector<uint32_t> local = plan.local_ranks;
+  if (local.empty()) {
+    local.resize(plan.ranks);
+    std::iota(local.begin(), local.end(), 0U);
+  }
   std::vector<Rank> ranks(plan.ranks);
-  for (uint32_t r = 0; r < plan.ranks; r++) {
+  for (const uint32_t r : local) {
     ranks[r].script = processes_.Spawn(parent, "python " + name, plan.start_us + uint64_t{1000} * r);
     if (plan.ranks > 1) {
       processes_.SetLaunch(ranks[r].script, {.launch = 77, .rank = r, .world_size = plan.ranks});
@@ -135,7 +140,7 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
   for (uint64_t epoch = 0; epoch < plan.epochs; epoch++) {
     const uint64_t last = plan.overlapping ? plan.epochs : epoch + 1;
     uint64_t end_us = now_us;
-    for (uint32_t r = 0; r < plan.ranks; r++) {
+    for (const uint32_t r : local) {
       std::vector<Batch> batches;
       for (uint64_t e = epoch; e < last; e++) {
         const Order order = plan.order(e);
@@ -168,8 +173,9 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
         if (i % plan.batch == 0) batches.emplace_back();
         batches.back().push_back({plan.validation[i], epoch, i});
       }
-      Loader loader{.job = job, .validation = true, .readers = {ranks[0].script}, .threads = plan.threads};
-      if (plan.validation_workers > 0) loader.readers = ForkWorkers(ranks[0].script, plan.validation_workers, &now_us);
+      Loader loader{.job = job, .validation = true, .readers = {ranks[local[0]].script}, .threads = plan.threads};
+      if (plan.validation_workers > 0)
+        loader.readers = ForkWorkers(ranks[local[0]].script, plan.validation_workers, &now_us);
       JobPlan reading = plan;
       if (plan.validation_workers == 0) reading.prefetch = 1;
       now_us = Load(reading, loader, batches, now_us);
@@ -180,11 +186,11 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
     }
     if (plan.overlapping) break;
   }
-  for (const Rank& rank : ranks) {
-    for (const uint32_t worker : rank.workers) {
+  for (const uint32_t r : local) {
+    for (const uint32_t worker : ranks[r].workers) {
       if (plan.persistent) processes_.End(worker, now_us + 10'000);
     }
-    processes_.End(rank.script, now_us + 20'000);
+    processes_.End(ranks[r].script, now_us + 20'000);
   }
   if (parent != shell_) processes_.End(parent, now_us + 30'000);
   return job;

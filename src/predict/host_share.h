@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "samplers/rank_subset.h"
+
+namespace augur {
+
+// The reads of one stream as places of the whole order of an epoch, that of all ranks; reads that it does not have are
+// left out.
+struct PlacedReads {
+  uint32_t stream = 0;  // StreamId; 0: the process is not known
+  std::vector<uint32_t> places;
+};
+
+// HostShare is the part of an epoch's order that the ranks of this host read, as far as its reads tell. A value.
+//
+// One process reads for one rank. So with a world size of w, rank r reads places r, r + w, r + 2w, ..., and all places
+// of one stream leave the same remainder by w. A reader without ranks leaves each remainder once in w reads. For each w
+// the likelihood ratio of the two is summed, with the share of wrong reads as in Evidence:
+//   a stream of m reads, c of which leave the commonest remainder:
+//   -log2(w) + c * log2(0.97 * w + 0.03) + (m - c) * log2(0.03) bits
+// The candidates for w are the distances of consecutive reads, and what two such distances have in common: a worker
+// reads its batch in steps of w.
+//
+// A world size costs its price as a candidate, log2(w) + 2 * log2(1 + log2(w)) + 1 bits: over all w the powers 2^-price
+// sum to less than 1, so that all of them together are one candidate (Rissanen, A Universal Prior for Integers, 1983).
+//
+// The ranks are those whose reads were seen. Other ranks of this host may still begin: RankArrivals.
+struct HostShare {
+  // Larger world sizes are not looked for.
+  static constexpr uint64_t kWorldMax = 4096;
+
+  RankSubset share;   // all ranks, where the reads show no stride
+  double bits = 0;    // for the share, after its price; may be below 0, and is 0 for all ranks
+  bool open = false;  // the share is likelier than all ranks, but the reads are too few to tell
+};
+
+// `places`: of the whole order. `expected`: the share of the epoch before. It is kept where the reads agree with it,
+// with ranks that were not in it before.
+HostShare FindHostShare(std::span<const PlacedReads> streams, uint64_t places, const RankSubset& expected);
+
+}  // namespace augur

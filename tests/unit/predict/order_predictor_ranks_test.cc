@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <string>
+#include <vector>
+
+#include "samplers/torch_recipes.h"
+#include "unit/predict/order_predictor_fixture.h"
+
+namespace augur {
+namespace {
+
+// Jobs of several hosts, of which this one sees its own ranks.
+class OrderPredictorRanksTest : public OrderPredictorTest {
+ protected:
+  OrderPredictorRanksTest() { samples_ = 6400; }
+
+  static constexpr uint64_t kSeed = 0;
+  static constexpr uint64_t kEpochs = 3;
+
+  JobPlan PlanOfRanks(uint32_t world_size, const std::vector<uint32_t>& ranks) const {
+    JobPlan plan = PlanOf(sampler_);
+    plan.epochs = kEpochs;
+    plan.ranks = world_size;
+    plan.local_ranks = ranks;
+    plan.workers = 2;
+    plan.batch = 16;
+    return plan;
+  }
+  // What the ranks read in all epochs that may have been computed.
+  std::set<EntryNumber> FilesOfRanks(uint32_t world_size, const std::vector<uint32_t>& ranks) const {
+    std::set<EntryNumber> files;
+    for (uint64_t epoch = 0; epoch <= kEpochs + JobPredictor::kAhead; ++epoch) {
+      const Order order = FilesOf(*train_, EpochOf(*sampler_, samples_, epoch));
+      const size_t padded = (order.size() + world_size - 1) / world_size * world_size;
+      for (size_t place = 0; place < padded; ++place) {
+        if (std::ranges::count(ranks, place % world_size) > 0) files.insert(order[place % order.size()]);
+      }
+    }
+    return files;
+  }
+  void ExpectNothingElseRead(uint32_t world_size, const std::vector<uint32_t>& ranks) const {
+    const std::set<EntryNumber> files = FilesOfRanks(world_size, ranks);
+    const std::set<EntryNumber> told = orders_.files_told();
+    EXPECT_TRUE(std::ranges::includes(files, told))
+        << told.size() << " files told, " << files.size() << " are of these ranks" << Told();
+  }
+
+  const std::shared_ptr<const Sampler> sampler_ = MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", kSeed));
+};
+
+struct HostRanks {
+  uint32_t world_size;
+  std::vector<uint32_t> ranks;
+  const char* text;
+};
+
+class OrderPredictorOneHostTest : public OrderPredictorRanksTest, public testing::WithParamInterface<HostRanks> {};
+
+// Only the files of this host's ranks are read ahead, from the first epoch on, and no epoch is lost.
+TEST_P(OrderPredictorOneHostTest, OnlyItsRanksAreReadAhead) {
+  const HostRanks& host = GetParam();
+  for (const bool persistent : {false, true}) {
+    TraceSimulation simulation(host.world_size + (persistent ? 100 : 0), false);
+    JobPlan plan = PlanOfRanks(host.world_size, host.ranks);
+    plan.persistent = persistent;
+    simulation.AddJob(plan);
+    Start(&simulation);
+    Play(&simulation);
+    ExpectPredicted(0.6, 0.97);
+    EXPECT_NE(Told().find(host.text), std::string::npos) << Told();
+    EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+  }
+  ExpectNothingElseRead(host.world_size, host.ranks);
+}
+
+INSTANTIATE_TEST_SUITE_P(Hosts, OrderPredictorOneHostTest,
+                         testing::Values(HostRanks{2, {1}, "rank 1 of 2"}, HostRanks{4, {2}, "rank 2 of 4"},
+                                         HostRanks{8, {0}, "rank 0 of 8"}, HostRanks{64, {40}, "rank 40 of 64"},
+                                         HostRanks{8, {2, 3}, "ranks 2-3 of 8"},
+                                         HostRanks{64, {16, 17, 18, 19, 20, 21, 22, 23}, "ranks 16-23 of 64"},
+                                         HostRanks{6, {1, 4}, "ranks 1,4 of 6"}));
+
+// A host of a large fleet reads few files in an epoch.
+TEST_F(OrderPredictorRanksTest, OneOf512) {
+  TraceSimulation simulation(512, false);
+  JobPlan plan = PlanOfRanks(512, {301});
+  plan.workers = 0;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  EXPECT_NE(Told().find("rank 301 of 512"), std::string::npos) << Told();
+  ExpectNothingElseRead(512, {301});
+}
+
+// Where set_epoch is not called, each epoch is the first one.
+TEST_F(OrderPredictorRanksTest, ARankWithoutSetEpoch) {
+  TraceSimulation simulation(41, false);
+  JobPlan plan = PlanOfRanks(4, {3});
+  plan.epochs = 4;
+  plan.order = [first = plan.order](uint64_t) { return first(0); };
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  EXPECT_GE(share(2), 0.98) << Told();
+  EXPECT_GE(share(3), 0.98) << Told();
+  ExpectNothingElseRead(4, {3});
+}
+
+// All ranks are here, and begin one after the other: all of them are read ahead.
+TEST_F(OrderPredictorRanksTest, AllRanksOfOneHost) {
+  TraceSimulation simulation(42, false);
+  simulation.AddJob(PlanOfRanks(8, {}));
+  Start(&simulation);
+  Play(&simulation);
+  ExpectPredicted(0.9, 0.97);
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+}
+
+// The daemon sees no process, and one rank is here.
+TEST_F(OrderPredictorRanksTest, ARankWhoseProcessesAreNotSeen) {
+  TraceSimulation simulation(43, false);
+  JobPlan plan = PlanOfRanks(4, {1});
+  plan.visible = false;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  ExpectPredicted(0.8, 0.97);
+  EXPECT_NE(Told().find("rank 1 of 4"), std::string::npos) << Told();
+  ExpectNothingElseRead(4, {1});
+}
+
+}  // namespace
+}  // namespace augur
