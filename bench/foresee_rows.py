@@ -16,6 +16,7 @@ class Row:
     # How often the same is run, each time with a new mount and cold caches, and one folder for what the daemon remembers; the last counts.
     runs: int = 1
     half_cached: bool = False   # every second file is read by somebody else before
+    environment: tuple = ()     # (name, value) pairs, as a launcher gives them
     blind_daemon: bool = False  # the daemon is in a process id namespace of its own, in which it sees none of the readers
     # The seed is to be found among all 2^32.
     search: bool = False
@@ -29,13 +30,13 @@ def image_folder(name, title, *words, **options):
     return row(name, title, "image_folder", *words, **options)
 
 
-def ranks_of(world_size, first_rank, count=1, workers=2):
+def ranks_of(world_size, first_rank, count=1, workers=2, **options):
     """A host that has `count` of the ranks. Its epochs are short, so it reads slowly, and many ranks have no workers: these would read
     the whole epoch ahead."""
     ranks = f"rank {first_rank}" if count == 1 else f"ranks {first_rank} to {first_rank + count - 1}"
     return row(f"ranks-{count}-of-{world_size}", f"DistributedSampler, set_epoch, {ranks} of {world_size}, {workers} workers", "distributed",
                "--world-size", str(world_size), "--first-rank", str(first_rank), "--workers", str(workers), processes=count,
-               rate_part=max(1 / 8, count / world_size))
+               rate_part=max(1 / 8, count / world_size), **options)
 
 
 SHUFFLE = "ImageFolder, DataLoader(shuffle=True)"
@@ -64,7 +65,8 @@ ROWS = [
     ranks_of(64, 40),
     ranks_of(8, 2, 2),
     ranks_of(64, 16, 8, workers=0),
-    ranks_of(512, 301, workers=0),
+    # Its rank is beyond what the daemon looks at unless the launcher names it.
+    ranks_of(512, 301, workers=0, environment=(("RANK", "301"), ("WORLD_SIZE", "512"), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "29500"))),
     row("timm", "timm create_loader, seed 42 as in its train.py, 2 workers", "timm_loader"),
     row("lightning", "Lightning, seed_everything(42), 2 workers", "lightning_trainer", "--seed", "42"),
     row("lightning-unseeded", "Lightning, unseeded, 2 workers", "lightning_trainer", search=True),
