@@ -10,13 +10,16 @@ import datetime
 import hashlib
 import json
 import os
+import pathlib
 import random
 import subprocess
 import sys
 import urllib.parse
 
 import pytest
-from conftest import find_program
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import mounts  # noqa: E402
 
 REQUESTS = 200
 HEADERS = ["range", "if-match", "x-amz-server-side-encryption", "x-amz-server-side-encryption-aws-kms-key-id", "x-amz-meta-a",
@@ -105,7 +108,7 @@ def signed_by_botocore(botocore, row):
 def test_signatures_are_those_of_botocore(botocore, rng):
     rows = [request(rng) for _ in range(REQUESTS)]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
-    run = subprocess.run([find_program("sign_dump")], input=lines, capture_output=True, text=True, check=True)
+    run = subprocess.run([mounts.program("sign_dump")], input=lines, capture_output=True, text=True, check=True)
     ours = [tuple(line.split("\t")) for line in run.stdout.splitlines()]
     assert len(ours) == REQUESTS
     for row, mine in zip(rows, ours):
