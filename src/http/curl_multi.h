@@ -8,12 +8,16 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "base/unique_fd.h"
 
 namespace augur {
 
 // CurlMulti is the set of libcurl transfers that run on one thread: their connections, which are kept, the looked-up
 // names and the TLS sessions. Its thread alone may use it, except Wake. Transfers are the caller's and must be removed
 // before it ends.
+//
+// It watches the sockets by epoll(7) and tells libcurl of those that have something. curl_multi_perform would look at
+// every transfer at each turn, with one system call each.
 class CurlMulti {
  public:
   struct Ended {
@@ -33,18 +37,25 @@ class CurlMulti {
   void Add(CURL* transfer);
   // Closes its connection if it has not ended.
   void Remove(CURL* transfer);
-  // Moves the bytes that can be moved, and adds those that have ended. They still must be removed.
-  void Perform(std::vector<Ended>& ended);
-  // Waits until there are bytes to move, Wake was called, or the time is over.
-  void Wait(std::chrono::milliseconds time_max);
-  // From any thread. Ends a Wait, also the next one.
+  // Waits until there are bytes to move, Wake was called, or the time is over. Moves the bytes, and adds the transfers
+  // that have ended. They still must be removed.
+  void Run(std::chrono::milliseconds time_max, std::vector<Ended>& ended);
+  // From any thread. Ends a wait, also the next one.
   void Wake();
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   CurlMulti() = default;
+  // Called by libcurl.
+  void Watch(curl_socket_t socket, int what, bool is_known);
+  void SetTimer(long milliseconds);
 
   CURLM* multi_ = nullptr;
   CURLSH* share_ = nullptr;
+  UniqueFd epoll_;
+  UniqueFd wake_;                                       // an eventfd
+  Clock::time_point timer_ = Clock::time_point::max();  // when libcurl wants to be called at the latest
 };
 
 }  // namespace augur

@@ -99,11 +99,11 @@ void HttpEngine::Run() {
   while (TakeInbox()) {
     RunDueTasks();
     StartWaiting();
-    multi_->Perform(ended_);
+    CallDone();  // of those that were cancelled or refused
+    multi_->Run(MaySleep() ? WaitTime() : std::chrono::milliseconds(0), ended_);
     CollectEnded();
     EndStalled();
     CallDone();
-    if (MaySleep()) multi_->Wait(WaitTime());
   }
   EndAll();
 }
@@ -184,7 +184,7 @@ void HttpEngine::CollectEnded() {
 }
 
 void HttpEngine::EndStalled() {
-  // After Perform: bytes that came while callbacks ran have been taken.
+  // After Run: bytes that came while callbacks ran have been taken.
   const Clock::time_point now = Clock::now();
   if (now < next_stall_) return;
   next_stall_ = Clock::time_point::max();
