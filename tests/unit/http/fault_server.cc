@@ -190,8 +190,8 @@ void FaultServer::Serve(int fd, size_t connection) {
         changed_.NotifyAll();
       }
       const Answer answer = handler_(request);
-      if (answer.code == 0 && answer.end == End::kHang) {
-        while (bytes.Receive()) continue;
+      if (answer.code == 0) {
+        while (answer.end == End::kHang && bytes.Receive()) continue;
         break;
       }
       const size_t length = answer.length == kSame ? answer.body.size() + answer.rest.size() : answer.length;

@@ -36,7 +36,7 @@ class FaultServer {
     kHang,   // nothing more comes
   };
   struct Answer {
-    int code = 200;
+    int code = 200;       // 0: no answer comes
     std::string headers;  // complete lines, with \r\n
     std::string body;
     size_t length = kSame;  // what Content-Length says
