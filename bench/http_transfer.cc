@@ -27,6 +27,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <functional>
 #include <future>
@@ -290,4 +291,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace augur
 
-int main(int argc, char** argv) { return augur::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return augur::Main(argc, argv);
+  } catch (const std::exception& failure) {  // of CLI11 or the threads
+    std::fprintf(stderr, "http_transfer_bench: %s\n", failure.what());
+    return 2;
+  }
+}
