@@ -145,7 +145,7 @@ def test_the_stores_own_is_hidden(room, mounts, point, augurpack):
     with pytest.raises(FileNotFoundError):
         (point / ".augur" / "own").stat()
     assert (point / "folder" / ".augur" / "own").read_text(encoding="ascii") == "kept"
-    assert re.search(r"warning: .*'\.augur' of its own", log.read_text(encoding="utf-8"))
+    assert re.search(r"warning: .* has a '\.augur': the mount hides it", log.read_text(encoding="utf-8"))
 
 
 def test_a_usual_store_gives_no_warning(room, mounts, point, small_store):
