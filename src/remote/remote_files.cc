@@ -58,8 +58,14 @@ void RemoteFiles::FetchIndex() const {
 Result<std::shared_ptr<StoredObject>> RemoteFiles::ObjectOf(const ShardInfo& info) const {
   if (info.absolute) {
     return Status(Code::kUnsupported, Printable(info.path) +
-                                          ": the shard is a file of the machine on which the store was made: adopt "
-                                          "the archive from where all machines can read it");
+                                          ": the shard is a file of the machine on which the store was made: mount the "
+                                          "store there");
+  }
+  // Whoever made the store must not choose what else of the server the mount's credentials are used for.
+  if (("/" + info.locator + "/").find("/../") != std::string::npos) {
+    return Status(Code::kUnsupported, Printable(info.path) +
+                                          ": the shard lies outside the store's folder: a store that 'augurpack adopt' "
+                                          "made of archives elsewhere is mounted from a folder");
   }
   const MutexLock lock(mu_);
   std::shared_ptr<StoredObject>& object = objects_[info.number];
