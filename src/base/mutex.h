@@ -34,8 +34,9 @@ class AUGUR_CAPABILITY("mutex") Mutex {
     mu_.lock();
   }
   void Unlock() AUGUR_RELEASE() {
+    const LockRank rank = rank_;
     mu_.unlock();
-    NoteUnlocked(rank_);
+    NoteUnlocked(rank);  // who waited for the mutex may have destroyed it
   }
 #else
   explicit Mutex(LockRank /*rank*/ = LockRank::kLeaf) {}
