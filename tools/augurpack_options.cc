@@ -147,6 +147,12 @@ std::vector<Option> PackRows() {
                "from there. skip: name the file, leave it out, and end with exit "
                "status 1. It is never packed half."},
       ReadThreads(),
+      {.name = "work-dir",
+       .value = "DIR",
+       .kind = OptionKind::kText,
+       .brief = "where shards are written before they are sent to a bucket",
+       .text = "For a STORE in a bucket. A new folder is made there, and removed at the end. It needs room for three "
+               "shards and the index. Default: $TMPDIR, or /tmp. Give it where that is small, or in memory."},
       Quiet(),
       Summary(),
   };
@@ -162,12 +168,18 @@ Command CreateCommand() {
       "leaves either the old store or none. A tar may be compressed, by gzip, bzip2, xz, lzip, zstd, lz4, lzma or "
       "compress. If a compressed tar has a wrong checksum, no store is made. A file in a zip with a wrong checksum "
       "counts as a file that cannot be read. Plain tars have no checksums of their files' bytes. Neither have lzma and "
-      "compress, nor zstd and lz4 that were written without them.";
+      "compress, nor zstd and lz4 that were written without them.\n"
+      "STORE may be in a bucket of S3. Shards go there as soon as they are complete. Readers see the store when its "
+      "manifest is written, which is last, and takes effect only if no other packer was faster: the slower one is "
+      "told. The server must heed If-None-Match and If-Match for PUT; one that does not is refused. Needed rights: "
+      "s3:PutObject, s3:GetObject, s3:ListBucket, s3:DeleteObject, s3:AbortMultipartUpload. A run that fails or is "
+      "stopped removes what it has sent. --resume and --decode are for folders only.";
   command.arguments = {
       {.name = "SRC", .brief = "a folder, tar or zip file, or - for stdin; with --decode also a store"},
-      {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
+      {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {ReplaceTree(), Decode(), ListingOrder()});
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -181,11 +193,12 @@ Command AppendCommand() {
       "store. Where STORE was created with --order=listing, a folder lists added names behind its old ones, in the "
       "order of SRC's own listing.";
   command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
-                       StoreArgument()};
+                       {.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {.name = "replace",
                                                    .brief = "let new files take the place of old ones",
                                                    .text = "Without it a path that is there already is refused."});
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -347,6 +360,7 @@ Program MakeAugurpack() {
       {.command = "augurpack create --decode npy+size=224x224 train.augur npy.augur",
        .what = "Pack a store, or a folder, with its images decoded, as ready arrays:"},
       {.command = "augurpack create - /data/imagenet.augur < imagenet.tar", .what = "Pack from a pipe:"},
+      {.command = "augurpack create /data/imagenet s3://bucket/imagenet.augur", .what = "Pack into a bucket:"},
       {.command = "augurpack adopt --nested ILSVRC2012_img_train.tar /data/train.augur",
        .what = "Make a store over ImageNet's tar file, without a copy:"},
       {.command = "augurpack verify /data/imagenet.augur", .what = "Check every byte:"}};
@@ -370,6 +384,8 @@ void FillPack(const Values& values, PackOptions& options) {
   options.threads = static_cast<unsigned>(values.Number("threads"));
   options.quiet = values.Given("quiet");
   options.json = values.Given("json");
+  options.work_dir = values.Text("work-dir");
+  options.remote = ReadRemoteOptions(values, OptionPlace::kCommand);
 }
 
 Result<AugurpackCommand> ReadCreate(const Values& values) {

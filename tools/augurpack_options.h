@@ -29,7 +29,7 @@ enum class OnError {
 // What create and append have in common.
 struct PackOptions {
   std::string source;  // a folder, a tar or zip file, or "-": tar or zip from stdin
-  std::string store;
+  std::string store;   // a folder, or an address of S3
   uint64_t shard_bytes = 0;
   // Globs: one with a '/' is matched against the whole path below the source, one without against the last component;
   // '*' and '?' stop at '/', "**" does not. With `include`, only files and links that match one of them are packed, and
@@ -44,6 +44,8 @@ struct PackOptions {
   bool listing = false;  // folders list as those of the source do, not by name
   bool json = false;     // the summary, on stdout
   unsigned threads = 0;  // files read at once, and images decoded; 0: what the packer finds good
+  std::string work_dir;  // of a store in a bucket: where shards are written; empty: $TMPDIR
+  RemoteOptions remote;
 };
 
 struct CreateOptions : PackOptions {

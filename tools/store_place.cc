@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "remote/object_client.h"
 #include "remote/remote_place.h"
 #include "s3/environment.h"
 #include "s3/object_url.h"
@@ -35,17 +34,21 @@ StoreUser ThisUser() {
   return {.home = home, .copies = CacheFolder(environment.Get("XDG_CACHE_HOME"), home)};
 }
 
+Result<std::shared_ptr<ObjectClient>> MakeObjectClient(const std::string& text, const RemoteOptions& remote,
+                                                       const StoreUser& user) {
+  AUGUR_TRY_ASSIGN(url, ObjectUrl::Parse(text));
+  if (!url.warning().empty()) spdlog::warn("{}", url.warning());
+  return std::make_shared<ObjectClient>(std::move(url), ObjectClientOptions{.s3 = remote.s3,
+                                                                            .environment = Environment::OfProcess(),
+                                                                            .home = user.home,
+                                                                            .requests_max = remote.requests_max,
+                                                                            .io_timeout = remote.io_timeout});
+}
+
 Result<std::unique_ptr<StorePlace>> MakeStorePlace(const std::string& text, const StoreOptions& options,
                                                    const RemoteOptions& remote, const StoreUser& user) {
   if (!IsFarAway(text)) return std::unique_ptr<StorePlace>(std::make_unique<LocalPlace>(text, options));
-  AUGUR_TRY_ASSIGN(url, ObjectUrl::Parse(text));
-  if (!url.warning().empty()) spdlog::warn("{}", url.warning());
-  auto client =
-      std::make_shared<ObjectClient>(std::move(url), ObjectClientOptions{.s3 = remote.s3,
-                                                                         .environment = Environment::OfProcess(),
-                                                                         .home = user.home,
-                                                                         .requests_max = remote.requests_max,
-                                                                         .io_timeout = remote.io_timeout});
+  AUGUR_TRY_ASSIGN(client, MakeObjectClient(text, remote, user));
   std::string copies = user.copies;
   std::error_code error;
   if (!copies.empty()) std::filesystem::create_directories(copies, error);

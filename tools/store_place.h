@@ -6,6 +6,7 @@
 
 #include "augur/status.h"
 #include "augur/store.h"
+#include "remote/object_client.h"
 #include "store/store_files.h"
 #include "tools/remote_options.h"
 
@@ -20,6 +21,10 @@ struct StoreUser {
 StoreUser ThisUser();
 // The folder augurfs in a user's folder for caches (XDG Base Directory Specification); empty: there is none.
 std::string CacheFolder(const std::string& xdg_cache_home, const std::string& home);
+
+// A client of the address that the text is. kInvalid: as MakeStorePlace.
+Result<std::shared_ptr<ObjectClient>> MakeObjectClient(const std::string& text, const RemoteOptions& remote,
+                                                       const StoreUser& user);
 
 // The place that the user's text names: a folder, or an address of S3 or HTTPS. kInvalid: an address or an option is
 // wrong, with the cure. Touches nothing but the user's files of credentials.

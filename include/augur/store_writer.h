@@ -23,6 +23,8 @@ enum class WriteMode {
 // What happens when a path is added that the tree has already.
 enum class OnDuplicate { kRefuse, kFirst, kLast };
 
+class GenerationUpload;
+
 struct WriterOptions {
   WriteMode mode = WriteMode::kCreate;
   OnDuplicate on_duplicate = OnDuplicate::kRefuse;
@@ -35,6 +37,10 @@ struct WriterOptions {
   // What makes the records, where they are more than the files' own bytes: any text. A resume takes over only what a
   // writer with the same one left. Where there is one, the caller has WorkFolder() until Commit.
   std::string recipe = {};
+  // Where the store is, when it is not in the folder: then the folder is an empty one of the caller, in which a shard
+  // stays only until it is complete, and `mode` says nothing of what is in it. Must outlive the writer. Not with
+  // `resume` or a recipe.
+  GenerationUpload* upload = nullptr;
 };
 
 // The folder in the store's folder for what the records are made of. A writer with a recipe makes it at Begin, empty or

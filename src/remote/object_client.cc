@@ -80,6 +80,21 @@ Result<std::string> ObjectClient::FetchText(const std::shared_ptr<StoredObject>&
   return std::move(response.body);
 }
 
+Result<uint64_t> ObjectClient::Send(ObjectRequest request, SendOptions options,
+                                    std::function<void(HttpResponse)> done) {
+  AUGUR_TRY_ASSIGN(running, Start());
+  HttpOperation operation = running->session->MakeRequest(std::move(request));
+  operation.body_max = options.answer_bytes_max;
+  operation.stall_max = options.stall_max;
+  operation.done = std::move(done);
+  return running->client->Submit(std::move(operation));
+}
+
+void ObjectClient::Cancel(uint64_t number) {
+  const MutexLock lock(mu_);
+  if (running_) running_->client->Cancel(number);
+}
+
 void ObjectClient::Rest() {
   std::unique_ptr<Running> running;
   {

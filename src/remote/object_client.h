@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "base/mutex.h"
 #include "http/http_engine.h"
 #include "http/retrying_client.h"
+#include "remote/object_request.h"
 #include "remote/object_session.h"
 #include "remote/stored_object.h"
 #include "s3/environment.h"
@@ -47,6 +49,12 @@ class ObjectClient {
     uint32_t requests = 0;
   };
   using Done = std::function<void(const Outcome&)>;
+  // How a request is sent that is no read.
+  struct SendOptions {
+    size_t answer_bytes_max = 64 << 10;
+    std::chrono::milliseconds stall_max{30'000};  // without a byte of request or answer
+  };
+
   // Reads out.size() bytes of the object, into memory that stays until `done` is called, on the client's thread or
   // before this returns. `urgent`: a reader waits.
   void Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent, Done done);
@@ -54,6 +62,12 @@ class ObjectClient {
   Status ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out);
   // All of a small object, up to 64 KiB.
   Result<std::string> FetchText(const std::shared_ptr<StoredObject>& object);
+
+  // Any other request. `done` is called on the client's thread, which it must not block. Returns the request's number
+  // for Cancel. A failure: `done` is never called. REQUIRES: a bucket of S3.
+  Result<uint64_t> Send(ObjectRequest request, SendOptions options, std::function<void(HttpResponse)> done);
+  // Ends a request: its `done` is called with kStopped. No effect if it has ended.
+  void Cancel(uint64_t number) AUGUR_EXCLUDES(mu_);
 
   // Ends the threads until the next read, so that the process can fork. REQUIRES: no read is under way.
   void Rest() AUGUR_EXCLUDES(mu_);

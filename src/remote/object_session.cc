@@ -7,6 +7,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/check.h"
 #include "base/excerpt.h"
 #include "base/units.h"
 #include "remote/content_range.h"
@@ -67,25 +68,59 @@ Result<HttpAttempt> ObjectSession::Prepare(const ObjectRead& read, Sent& sent) c
   HttpHeaders headers;
   if (read.bytes > 0) headers.emplace_back("range", RangeHeader(read.offset, read.bytes));
   if (const std::string etag = read.object->etag(); !etag.empty()) headers.emplace_back("if-match", etag);
-  if (place_.is_s3()) return PrepareS3(*read.object, std::move(headers), sent);
+  if (place_.is_s3()) return PrepareS3({.name = read.object->name(), .headers = std::move(headers)}, sent);
   return HttpAttempt{.url = place_.UrlOf(read.object->name()), .headers = std::move(headers)};
 }
 
-Result<HttpAttempt> ObjectSession::PrepareS3(const StoredObject& object, HttpHeaders headers, Sent& sent) const {
+HttpOperation ObjectSession::MakeRequest(ObjectRequest request) {
+  AUGUR_CHECK(place_.is_s3());
+  const auto sent = std::make_shared<Sent>();
+  const auto shared = std::make_shared<const ObjectRequest>(std::move(request));
+  HttpOperation operation;
+  operation.body = shared->body;
+  operation.prepare = [this, shared, sent](int /*attempt*/) { return PrepareS3(*shared, *sent); };
+  operation.judge = [this, shared, sent](const HttpResponse& response) {
+    return JudgeRequest(*shared, *sent, response);
+  };
+  return operation;
+}
+
+Result<HttpAttempt> ObjectSession::PrepareS3(const ObjectRequest& request, Sent& sent) const {
   CredentialsPtr credentials = credentials_->Current();
   if (credentials == nullptr) {
     credentials_->Renew(nullptr, [](const Result<CredentialsPtr>& /*renewed*/) {});
-    return Status(Code::kBusy, ForLog(object.name()) + ": the credentials have expired, and are being renewed");
+    return Status(Code::kBusy, ForLog(request.name) + ": the credentials have expired, and are being renewed");
   }
   sent.credentials = std::move(credentials);
   const std::shared_ptr<const Target> to = target();
+  HttpHeaders headers = request.headers;
   for (const auto& header : to->settings.headers) headers.push_back(header);
-  const S3Target place = to->settings.endpoint.Object(place_.bucket(), place_.KeyOf(object.name()));
-  const SignableRequest signable{
-      .method = "GET", .host = place.host, .path = place.path, .query = {}, .headers = headers};
+  const S3Endpoint& endpoint = to->settings.endpoint;
+  const S3Target place =
+      request.bucket ? endpoint.Bucket(place_.bucket()) : endpoint.Object(place_.bucket(), place_.KeyOf(request.name));
+  const SignableRequest signable{.method = request.method,
+                                 .host = place.host,
+                                 .path = place.path,
+                                 .query = request.query,
+                                 .headers = headers,
+                                 .payload_hash = request.payload_hash};
   const UtcTime time = UtcNow() + std::chrono::seconds(clock_offset_s_.load(std::memory_order_relaxed));
   for (auto& header : to->signer.Sign(signable, *sent.credentials, time)) headers.push_back(std::move(header));
-  return HttpAttempt{.url = place.Url(), .headers = std::move(headers)};
+  return HttpAttempt{.method = request.method, .url = place.Url(request.query), .headers = std::move(headers)};
+}
+
+HttpVerdict ObjectSession::JudgeRequest(const ObjectRequest& request, const Sent& sent, const HttpResponse& response) {
+  if (!response.status.ok()) return {Kind::kFailed, response.status};
+  // A multipart upload that is completed is answered before it is: the body may still be an error.
+  const std::string code = ReadS3Error(response.body).code;
+  if (response.succeeded() && code.empty()) return {};
+  HttpVerdict verdict = JudgeRefusal(request.name, request.right, sent, response);
+  if (response.succeeded() || code == "BadDigest" || code == "XAmzContentSHA256Mismatch" || code == "RequestTimeout" ||
+      code == "ConditionalRequestConflict") {
+    verdict.kind = Kind::kAgain;
+  }
+  if (verdict.status.ok()) verdict.status = {Code::kIo, ForLog(request.name) + ": the server failed: " + Excerpt(code)};
+  return verdict;
 }
 
 HttpVerdict ObjectSession::Judge(const ObjectRead& read, const Sent& sent, const HttpResponse& response) {
@@ -96,7 +131,17 @@ HttpVerdict ObjectSession::Judge(const ObjectRead& read, const Sent& sent, const
                                         "206): a store needs a server that does ranges");
   }
   if (!response.status.ok()) return {Kind::kFailed, response.status};
-  return response.succeeded() ? JudgeSuccess(read, response) : JudgeRefusal(read, sent, response);
+  if (response.succeeded()) return JudgeSuccess(read, response);
+  const std::string shown = ForLog(read.object->name());
+  if (response.code == 412) {
+    return Fail(Code::kCorrupt, shown + ": the object was replaced while it was in use (it had ETag " +
+                                    read.object->etag() + "): put the old one back, or mount the store anew");
+  }
+  if (response.code == 416) {
+    return Fail(Code::kCorrupt,
+                shown + ": the object ends before " + PartOf(read) + ": it was replaced, or not uploaded whole");
+  }
+  return JudgeRefusal(read.object->name(), "s3:GetObject", sent, response);
 }
 
 HttpVerdict ObjectSession::JudgeSuccess(const ObjectRead& read, const HttpResponse& response) const {
@@ -159,8 +204,9 @@ std::optional<HttpVerdict> ObjectSession::Learn(const Sent& sent, const HttpResp
   return std::nullopt;
 }
 
-HttpVerdict ObjectSession::JudgeRefusal(const ObjectRead& read, const Sent& sent, const HttpResponse& response) {
-  const std::string shown = ForLog(read.object->name());
+HttpVerdict ObjectSession::JudgeRefusal(const std::string& name, std::string_view right, const Sent& sent,
+                                        const HttpResponse& response) {
+  const std::string shown = ForLog(name);
   const S3Error error = ReadS3Error(response.body);
   const std::string told = error.code.empty() ? ""
                                               : " (" + Excerpt(error.code) +
@@ -189,16 +235,11 @@ HttpVerdict ObjectSession::JudgeRefusal(const ObjectRead& read, const Sent& sent
       if (error.code == "InvalidAccessKeyId") {
         return Fail(Code::kPermission, shown + ": the server does not know the access key " + who + told);
       }
-      return Fail(Code::kPermission, shown + ": access denied " + who + ": is s3:GetObject allowed on it?" + told);
+      return Fail(Code::kPermission,
+                  shown + ": access denied " + who + ": is " + std::string(right) + " allowed on it?" + told);
     case 404:
       if (error.code == "NoSuchBucket") return Fail(Code::kNotFound, shown + ": there is no such bucket" + told);
       return Fail(Code::kNotFound, shown + ": there is no such object" + told);
-    case 412:
-      return Fail(Code::kCorrupt, shown + ": the object was replaced while it was in use (it had ETag " +
-                                      read.object->etag() + "): put the old one back, or mount the store anew");
-    case 416:
-      return Fail(Code::kCorrupt,
-                  shown + ": the object ends before " + PartOf(read) + ": it was replaced, or not uploaded whole");
     default: break;
   }
   if (IsRedirect(response.code)) {

@@ -8,12 +8,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "augur/status.h"
 #include "base/mutex.h"
 #include "http/http_operation.h"
 #include "http/http_request.h"
+#include "remote/object_request.h"
 #include "remote/stored_object.h"
 #include "s3/credentials_provider.h"
 #include "s3/object_url.h"
@@ -44,6 +46,9 @@ class ObjectSession {
   // An operation that reads and is judged; memory, urgency and `done` are for the caller to add. Failures name the
   // object, the cause and the cure. The session outlives it.
   HttpOperation MakeRead(const ObjectRead& read);
+  // The same for any other request. An answer that is no success is a failure with its code in HttpResponse::code.
+  // REQUIRES: a bucket of S3.
+  HttpOperation MakeRequest(ObjectRequest request);
 
  private:
   // What follows from the region. Constant.
@@ -58,10 +63,13 @@ class ObjectSession {
   };
 
   Result<HttpAttempt> Prepare(const ObjectRead& read, Sent& sent) const;
-  Result<HttpAttempt> PrepareS3(const StoredObject& object, HttpHeaders headers, Sent& sent) const;
+  Result<HttpAttempt> PrepareS3(const ObjectRequest& request, Sent& sent) const;
   HttpVerdict Judge(const ObjectRead& read, const Sent& sent, const HttpResponse& response);
   HttpVerdict JudgeSuccess(const ObjectRead& read, const HttpResponse& response) const;
-  HttpVerdict JudgeRefusal(const ObjectRead& read, const Sent& sent, const HttpResponse& response);
+  HttpVerdict JudgeRequest(const ObjectRequest& request, const Sent& sent, const HttpResponse& response);
+  // Of the object `name`, about which the user needs this right.
+  HttpVerdict JudgeRefusal(const std::string& name, std::string_view right, const Sent& sent,
+                           const HttpResponse& response);
   std::optional<HttpVerdict> Learn(const Sent& sent, const HttpResponse& response, const std::string& code,
                                    const std::string& region, const std::string& shown);
   std::shared_ptr<const Target> target() const AUGUR_EXCLUDES(mu_);

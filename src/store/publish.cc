@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/publish.h"
 
+#include <fcntl.h>
+
 #include <span>
 #include <string>
+#include <utility>
 
 #include "store/file_io.h"
 #include "store/store_folder.h"
@@ -31,6 +34,12 @@ Status PublishManifest(const WriteFolder& folder, const Manifest& manifest) {
     return status;
   }
   return folder.Sync();
+}
+
+Status TakeAway(const WriteFolder& folder, const std::string& name, uint64_t bytes, GenerationUpload& upload) {
+  AUGUR_TRY_ASSIGN(file, folder.OpenFile(name, O_RDONLY));
+  AUGUR_TRY(folder.Remove(name));
+  return upload.Take(name, std::move(file), bytes);
 }
 
 }  // namespace augur

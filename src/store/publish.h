@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "augur/status.h"
+#include "store/generation_upload.h"
 #include "store/manifest.h"
 #include "store/write_folder.h"
 
@@ -12,5 +16,9 @@ namespace augur {
 // the old manifest stands, or (when only the last sync failed) either may after a crash. REQUIRES: the writer lock is
 // held.
 Status PublishManifest(const WriteFolder& folder, const Manifest& manifest);
+
+// Gives a complete file of the folder to an upload. It has no name in the folder any more then, so that its bytes are
+// free as soon as they are sent, and a kill leaves nothing of it.
+Status TakeAway(const WriteFolder& folder, const std::string& name, uint64_t bytes, GenerationUpload& upload);
 
 }  // namespace augur

@@ -65,7 +65,8 @@ Result<RecordPlace> RecordStore::Put(std::span<const std::byte> bytes, const Rec
   RecordPlace place;
   table_.Find(Fingerprint(wanted, bytes.size()), [&](uint64_t number) {
     const SpoolEntry& entry = entries_.At(number);
-    if (entry.size != bytes.size() || !SameHash(entry.hash, wanted) || !Holds(entry, bytes)) return false;
+    if (entry.size != bytes.size() || !SameHash(entry.hash, wanted)) return false;
+    if (series_.IsAway(entry.shard) ? entry.digest != hashes.whole.digest : !Holds(entry, bytes)) return false;
     place = {entry.shard, entry.offset, entry.first_block, true};
     return true;
   });
@@ -83,8 +84,8 @@ Result<RecordPlace> RecordStore::Put(std::span<const std::byte> bytes, const Rec
 }
 
 Result<RecordPlace> RecordStore::FinishRecord(uint64_t offset, uint64_t size, uint64_t first_block,
-                                              const Hash128& hash) {
-  const format::Hash wanted{hash.low, hash.high};
+                                              const HashPair& hashes) {
+  const format::Hash wanted{hashes.hash.low, hashes.hash.high};
   ShardWriter& shard = *series_.current();
   RecordPlace place{shard.number(), offset, size > kBlockBytes ? first_block : 0, false};
   const auto same_bytes = [&](const SpoolEntry& entry) {
@@ -100,7 +101,8 @@ Result<RecordPlace> RecordStore::FinishRecord(uint64_t offset, uint64_t size, ui
   };
   table_.Find(Fingerprint(wanted, size), [&](uint64_t number) {
     const SpoolEntry& entry = entries_.At(number);
-    if (entry.size != size || !SameHash(entry.hash, wanted) || !same_bytes(entry)) return false;
+    if (entry.size != size || !SameHash(entry.hash, wanted)) return false;
+    if (series_.IsAway(entry.shard) ? entry.digest != hashes.digest : !same_bytes(entry)) return false;
     place = {entry.shard, entry.offset, entry.first_block, true};
     return true;
   });

@@ -26,7 +26,9 @@ struct RecordPlace {
 };
 
 // RecordStore puts records into the series of own shards, each distinct one once: hash and size find a candidate, the
-// stored bytes decide. One thread at a time; series, spools and table of shards are the caller's.
+// stored bytes decide. Of a shard that was sent away, which cannot be read back at the speed of packing, the SHA-256
+// decides: the same records are found as in a folder. One thread at a time; series, spools and table of shards are the
+// caller's.
 class RecordStore {
  public:
   RecordStore(ShardSeries& series, const ShardRows& shards, const EntrySpool& entries, BlockSpool& blocks)
@@ -37,7 +39,7 @@ class RecordStore {
 
   // The same for a record that was appended to the open shard from `offset` on, as `size` bytes; its blocks are in the
   // BlockSpool from `first_block` on. A duplicate is taken back from both.
-  Result<RecordPlace> FinishRecord(uint64_t offset, uint64_t size, uint64_t first_block, const Hash128& hash);
+  Result<RecordPlace> FinishRecord(uint64_t offset, uint64_t size, uint64_t first_block, const HashPair& hashes);
 
   // Makes the record of a spooled entry findable. True: a record in the same place was already.
   Result<bool> Remember(uint64_t entry_number);

@@ -84,7 +84,7 @@ Result<RecordPlace> RecordStream::End() {
   if (size_ <= kBlockBytes) blocks_.Truncate(first_block_);
   active_ = false;
   if (size_ == 0) return RecordPlace{};
-  return records_.FinishRecord(offset_, size_, first_block_, hashes_.hash);
+  return records_.FinishRecord(offset_, size_, first_block_, hashes_);
 }
 
 Status RecordStream::Abandon() {

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "store/format.h"
 #include "store/manifest.h"
+#include "store/publish.h"
 
 namespace augur {
 namespace {
@@ -117,9 +118,10 @@ Status ShardSeries::Flush() {
 Status ShardSeries::Close() {
   AUGUR_TRY(CutFrame());
   AUGUR_TRY_ASSIGN(bytes, current_->Finish());
-  shards_[current_->number()].bytes = bytes;
+  const ShardInfo& row = shards_[current_->number()];
+  shards_[row.number].bytes = bytes;
   current_.reset();
-  return Status::Ok();
+  return upload_ == nullptr ? Status::Ok() : TakeAway(folder_, row.locator, bytes, *upload_);
 }
 
 Status ShardSeries::Finish() {

@@ -10,6 +10,7 @@
 
 #include "augur/status.h"
 #include "store/catalogue.h"
+#include "store/generation_upload.h"
 #include "store/shard_rows.h"
 #include "store/shard_writer.h"
 #include "store/write_pump.h"
@@ -21,14 +22,16 @@ namespace augur {
 // Not for finding duplicates: RecordStore.
 class ShardSeries {
  public:
-  // `base_generation` is what the headers of the shards say.
+  // `base_generation` is what the headers of the shards say. `upload` gets each shard that is complete; nullptr: they
+  // stay in the folder.
   ShardSeries(const WriteFolder& folder, uint64_t generation, uint64_t base_generation, uint64_t shard_bytes,
-              ShardRows& shards)
+              ShardRows& shards, GenerationUpload* upload)
       : folder_(folder),
         generation_(generation),
         base_generation_(base_generation),
         shard_bytes_(shard_bytes),
-        shards_(shards) {}
+        shards_(shards),
+        upload_(upload) {}
 
   // Enters a shard that a killed writer left: complete, or to go on with. REQUIRES: numbers come in order, and one that
   // is not complete comes last.
@@ -38,6 +41,10 @@ class ShardSeries {
   Status BeginRecord();
   // The open shard, or nullptr.
   ShardWriter* current() { return current_.get(); }
+  // Whether a shard is where this process cannot read it back.
+  bool IsAway(uint32_t shard) const {
+    return upload_ != nullptr && (current_ == nullptr || current_->number() != shard);
+  }
 
   // Lists an entry in the catalogue. Its record, if it has one, must be complete.
   Status AddItem(const CatalogueItem& item);
@@ -62,6 +69,7 @@ class ShardSeries {
   const uint64_t base_generation_;
   const uint64_t shard_bytes_;
   ShardRows& shards_;
+  GenerationUpload* const upload_;
   std::unique_ptr<WritePump> pump_;  // from the first shard on; before current_, which must not outlive it
   std::unique_ptr<ShardWriter> current_;
   bool resumable_ = false;

@@ -35,8 +35,10 @@ std::optional<uint64_t> TakeNumber(std::string_view& text) {
   return value;
 }
 
+}  // namespace
+
 // A name is ours only when it is spelled as we spell it.
-std::optional<StoreFile> Classify(const std::string& name) {
+std::optional<StoreFile> ClassifyStoreFile(const std::string& name) {
   StoreFile file{.name = name};
   std::string_view rest = name;
   if (name == kNewManifestName || name == kEntrySpoolName || name == kBlockSpoolName) return file;
@@ -62,8 +64,6 @@ std::optional<StoreFile> Classify(const std::string& name) {
       rest.empty() ? ShardName(file.generation, file.number) : SidecarName(file.generation, file.number);
   return spelled == name ? std::optional(file) : std::nullopt;
 }
-
-}  // namespace
 
 Result<StoreFolder> ListStoreFolder(const std::string& path) {
   AUGUR_TRY_ASSIGN(folder, WriteFolder::Open(path));
@@ -92,7 +92,7 @@ Result<StoreFolder> ListStoreFolder(const WriteFolder& opened) {
       folder.has_lock = true;
     } else if (name == kWorkFolderName) {
       folder.has_work = true;
-    } else if (auto file = Classify(name)) {
+    } else if (auto file = ClassifyStoreFile(name)) {
       folder.files.push_back(std::move(*file));
     } else if (folder.stranger.empty()) {
       folder.stranger = name;

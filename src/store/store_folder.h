@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct StoreFile {
   uint64_t generation = 0;  // of kIndex, kShard and kSidecar
   uint32_t number = 0;      // of kShard and kSidecar
 };
+
+// What a name stands for. Nothing: it is not ours, or the manifest, lock or work folder.
+std::optional<StoreFile> ClassifyStoreFile(const std::string& name);
 
 // What lies in a folder that is, or may become, a store.
 struct StoreFolder {

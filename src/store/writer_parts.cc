@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "store/entry_check.h"
 #include "store/entry_item.h"
+#include "store/generation_upload.h"
 #include "store/index_writer.h"
 #include "store/old_tree.h"
 #include "store/publish.h"
@@ -23,8 +24,12 @@
 namespace augur {
 
 Status StoreWriter::Parts::LoadOld() {
-  AUGUR_TRY_ASSIGN(store, Store::Open(folder));
-  old = std::move(store);
+  if (options.upload != nullptr) {
+    old = options.upload->old();
+  } else {
+    AUGUR_TRY_ASSIGN(store, Store::Open(folder));
+    old = std::move(store);
+  }
   with_listing = old->summary().has_listing;
   AUGUR_TRY(LoadOldShards(*old, shards));
   return LoadOldTree(*old, shards, entries, blocks, records);
@@ -148,7 +153,12 @@ Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   manifest.index_bytes = header.file_bytes;
   manifest.index_id = HexOf(index->root_hash);
   manifest.writer = options.writer;
-  AUGUR_TRY(PublishManifest(*start.folder, manifest));
+  if (options.upload != nullptr) {
+    AUGUR_TRY(TakeAway(*start.folder, name, header.file_bytes, *options.upload));
+    AUGUR_TRY(options.upload->Publish(manifest));
+  } else {
+    AUGUR_TRY(PublishManifest(*start.folder, manifest));
+  }
   committed = true;
   // The store is there, whatever becomes of this: what stays is cleared by the next writer, and by gc.
   if (!options.recipe.empty()) {

@@ -31,7 +31,7 @@ struct StoreWriter::Parts {
         start(std::move(start_in)),
         entries(std::move(entries_in)),
         blocks(std::move(blocks_in)),
-        series(*start.folder, start.generation, start.base_generation, options.shard_bytes, shards),
+        series(*start.folder, start.generation, start.base_generation, options.shard_bytes, shards, options.upload),
         records(series, shards, entries, blocks),
         stream(series, records, blocks) {
     summary.generation = start.generation;

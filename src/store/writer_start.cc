@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "augur/store.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "store/generation_upload.h"
 #include "store/manifest.h"
 #include "store/resume_scan.h"
 #include "store/store_folder.h"
@@ -91,6 +93,22 @@ Result<uint64_t> NewestOwnGeneration(const Store& store) {
   return newest;
 }
 
+// In a folder that is empty: what there is of the store is elsewhere.
+Result<WriterStart> StartForUpload(const std::string& path, const WriterOptions& options) {
+  AUGUR_CHECK(!options.resume && options.recipe.empty());
+  WriterStart start;
+  AUGUR_TRY_ASSIGN(held, WriteFolder::Open(path));
+  start.folder = std::make_unique<WriteFolder>(std::move(held));
+  AUGUR_TRY_ASSIGN(lock, StoreLock::Take(*start.folder, options.writer));
+  start.lock = std::move(lock);
+  start.generation = options.upload->generation();
+  if (const std::shared_ptr<const Store> old = options.upload->old()) {
+    AUGUR_TRY_ASSIGN(base, NewestOwnGeneration(*old));
+    start.base_generation = base;
+  }
+  return start;
+}
+
 Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& options) {
   WriterStart start;
   AUGUR_TRY_ASSIGN(held, WriteFolder::Open(path));
@@ -133,6 +151,7 @@ Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& 
 }  // namespace
 
 Result<WriterStart> StartWriter(const std::string& path, const WriterOptions& options) {
+  if (options.upload != nullptr) return StartForUpload(path, options);
   AUGUR_TRY_ASSIGN(made, MakeFolder(path, options.mode));
   Result<WriterStart> start = StartInFolder(path, options);
   if (start.ok()) {

@@ -21,11 +21,11 @@ import threading
 import urllib.parse
 
 import s3_client
-from faults import ClockSkew, ExpiredToken, Faults, OtherRegion, Request, ServerAnswer, WholeObject, error
+from faults import ClockSkew, ExpiredToken, Faults, HeaderIgnored, Hold, OtherRegion, Request, ServerAnswer, WholeObject, error
 
 PIECE_BYTES = 256 << 10
 NOT_PASSED_ON = {"connection", "keep-alive", "proxy-connection", "expect"}
-RESIGNED_BY = (ClockSkew, ExpiredToken, OtherRegion, WholeObject)
+RESIGNED_BY = (ClockSkew, ExpiredToken, HeaderIgnored, OtherRegion, WholeObject)
 
 
 class ConnectionEnded(Exception):
@@ -238,6 +238,8 @@ class FaultProxy:
         due = next((fault for fault in on if fault.is_due(request)), None)
         if due is not None:
             request.fault = type(due).__name__
+        while isinstance(due, Hold) and not due.released.is_set():
+            await asyncio.sleep(0.02)
         body = self._request_body(reader, writer, headers)
         refusal = due and due.refuse(request, self)
         if refusal is None and any(isinstance(fault, RESIGNED_BY) for fault in on) and self.credentials:
@@ -280,6 +282,9 @@ class FaultProxy:
         headers = {name: value for name, value in request.headers.items() if name not in NOT_PASSED_ON}
         if isinstance(due, WholeObject):
             headers.pop("range")
+        for fault in on:
+            if isinstance(fault, HeaderIgnored):
+                headers.pop(fault.header, None)
         claim = s3_client.Claim.of(request.headers)
         if claim is None or not self.credentials or not any(isinstance(fault, RESIGNED_BY) for fault in on):
             return headers
@@ -321,6 +326,9 @@ class FaultProxy:
             await asyncio.sleep(due.first_byte_delay_s())
             due.spoil(answer)
         await self.flowing.wait()
+        if answer.is_lost:
+            self._reset(writer)
+            raise ConnectionEnded
         server_closes = answer.headers.get("connection", "").lower() == "close"
         to_client = {name: value for name, value in answer.headers.items() if name not in NOT_PASSED_ON}
         chunked = has_body and answer.body_bytes is None

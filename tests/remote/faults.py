@@ -99,6 +99,7 @@ class ServerAnswer:
     stop_after: int | None = None  # bytes of the body, then `stop`
     stop: str = "reset"            # or "close": an orderly end; "stall": silence until the client gives up
     flip_at: int | None = None     # the byte at this offset of the body is another
+    is_lost: bool = False          # nothing of it is passed on: the connection is reset
 
     @property
     def is_data(self):
@@ -158,6 +159,31 @@ class Stall(Fault):
     def spoil(self, answer):
         if answer.is_data:
             answer.stop_after, answer.stop = min(self.after, answer.body_bytes - 1), "stall"
+
+
+@dataclasses.dataclass(kw_only=True)
+class LostAnswer(Fault):
+    """The server does what it is asked for, and the client does not hear of it."""
+
+    def spoil(self, answer):
+        answer.is_lost = True
+
+
+@dataclasses.dataclass(kw_only=True)
+class Hold(Fault):
+    """The request does not reach the server before `release` is called."""
+
+    released: threading.Event = dataclasses.field(default_factory=threading.Event, init=False)
+
+    def release(self):
+        self.released.set()
+
+
+@dataclasses.dataclass(kw_only=True)
+class HeaderIgnored(Fault):
+    """The server does as if this header were not there."""
+
+    header: str
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -7,32 +7,52 @@
 #include "tools/commands/decode_pack.h"
 #include "tools/commands/pack_session.h"
 #include "tools/commands/pack_source.h"
+#include "tools/commands/pack_target.h"
 #include "tools/output.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
 
-int RunPack(const PackOptions& options, std::string_view verb, WriterOptions writer_options) {
+// Packs into the folder of the target, with the options of the store.
+int PackInto(const PackTarget& target, const PackOptions& options, bool folder, const PathFilter& filter,
+             std::string_view verb, WriterOptions writer_options) {
+  PackOptions in_folder = options;
+  in_folder.store = target.folder();
+  // Of a store in a bucket the folder has only a part at a time.
+  in_folder.check_room = options.check_room && target.upload() == nullptr;
+  writer_options = WithPackOptions(options, writer_options);
+  writer_options.upload = target.upload();
+  Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(target.folder(), writer_options);
+  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
+  PackSession session(verb, options.quiet, options.json, options.on_error);
+  const Status packed = PackSource(in_folder, folder, filter, **writer, session);
+  if (!packed.ok()) return session.Fail(packed, target.Cure(packed));
+  const Result<WriterSummary> summary = (*writer)->Commit();
+  if (!summary.ok()) return session.Fail(summary.status(), target.Cure(summary.status()));
+  return session.Finish(StoreForLog(options.store), *summary);
+}
+
+int RunPack(const PackOptions& options, std::string_view verb, const WriterOptions& writer_options) {
   const StopSignals signals;
   const Result<bool> folder = IsFolder(options.source);
   if (!folder.ok()) return Fail(kAugurpack, folder.status());
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
   if (!filter.ok()) return Fail(kAugurpack, filter.status());
   if (const Status listing = CheckListing(options, *folder); !listing.ok()) return Fail(kAugurpack, listing);
-  writer_options = WithPackOptions(options, writer_options);
-  Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
-  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
-  PackSession session(verb, options.quiet, options.json, options.on_error);
-  const Status packed = PackSource(options, *folder, *filter, **writer, session);
-  if (!packed.ok()) return session.Fail(packed, kResumeCure);
-  const Result<WriterSummary> summary = (*writer)->Commit();
-  if (!summary.ok()) return session.Fail(summary.status(), kResumeCure);
-  return session.Finish(options.store, *summary);
+  const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(options, writer_options.mode);
+  if (!target.ok()) return Fail(kAugurpack, WithCure(target.status(), writer_options.mode));
+  return PackInto(**target, options, *folder, *filter, verb, writer_options);
 }
 
 }  // namespace
 
 int RunCreate(const CreateOptions& options) {
+  if (options.decode && IsFarAway(options.store)) {
+    return Fail(kAugurpack, {Code::kInvalid, StoreForLog(options.store) +
+                                                 ": --decode packs into a folder: do that, and copy the folder "
+                                                 "into the bucket"});
+  }
   // A tar may hold a path twice; as when it is unpacked, the later one counts.
   const WriterOptions writer = {.mode = options.force ? WriteMode::kReplace : WriteMode::kCreate,
                                 .on_duplicate = OnDuplicate::kLast};

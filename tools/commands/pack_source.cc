@@ -29,7 +29,7 @@ WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer) 
   writer.resume = options.resume;
   writer.listing = options.listing;
   writer.shard_bytes = options.shard_bytes;
-  writer.writer = "augurpack " AUGUR_VERSION;
+  writer.writer = kPackWriter;
   return writer;
 }
 

@@ -21,6 +21,9 @@ Status PackSource(const PackOptions& options, bool folder, const PathFilter& fil
 // What all packing says to a run that ended before it was done.
 inline constexpr std::string_view kResumeCure = ": the same command with --resume goes on from here";
 
+// The program and its version, for the manifest.
+inline constexpr std::string_view kPackWriter = "augurpack " AUGUR_VERSION;
+
 // The writer's options with what the command line says of them.
 WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer);
 

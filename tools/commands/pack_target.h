@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "augur/status.h"
+#include "augur/store_writer.h"
+#include "remote/remote_generation.h"
+#include "tools/augurpack_options.h"
+
+namespace augur {
+
+// PackTarget is where a command packs to: the store's folder, or, for a store in a bucket, a work folder that is empty,
+// with what sends its files away. It must outlive the writer. Its end removes the work folder.
+class PackTarget {
+ public:
+  // Claims a generation in a bucket. kInvalid: an option or an address does not fit. Failures as
+  // RemoteGeneration::Begin where the store is in a bucket, else none.
+  static Result<std::unique_ptr<PackTarget>> Make(const PackOptions& options, WriteMode mode);
+  ~PackTarget();
+  PackTarget(const PackTarget&) = delete;
+  PackTarget& operator=(const PackTarget&) = delete;
+
+  // That the writer writes to.
+  const std::string& folder() const { return folder_; }
+  // nullptr: the store is in the folder.
+  GenerationUpload* upload() const { return generation_.get(); }
+  // What to do after a failure.
+  std::string_view Cure(const Status& status) const;
+
+ private:
+  PackTarget() = default;
+  static Result<std::unique_ptr<PackTarget>> MakeFar(const PackOptions& options, WriteMode mode);
+
+  std::string folder_;
+  bool owns_folder_ = false;
+  std::unique_ptr<RemoteGeneration> generation_;
+};
+
+}  // namespace augur
