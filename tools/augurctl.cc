@@ -11,18 +11,24 @@ namespace {
 
 using namespace augur;  // NOLINT(google-build-using-namespace)
 
+Result<int> ExitOf(const Status& status) {
+  if (!status.ok()) return status;
+  return kExitDone;
+}
+
 struct Run {
-  Status operator()(const HintOptions& options) const { return RunHint(options); }
-  Status operator()(const StatusOptions& options) const { return RunStatus(options); }
-  Status operator()(const DropOptions& options) const { return RunDrop(options); }
-  Status operator()(const ViewsOptions& options) const { return RunViews(options); }
+  Result<int> operator()(const HintOptions& options) const { return ExitOf(RunHint(options)); }
+  Result<int> operator()(const StatusOptions& options) const { return ExitOf(RunStatus(options)); }
+  Result<int> operator()(const DropOptions& options) const { return ExitOf(RunDrop(options)); }
+  Result<int> operator()(const ViewsOptions& options) const { return ExitOf(RunViews(options)); }
+  Result<int> operator()(const WarmOptions& options) const { return RunWarm(options); }
 };
 
 constexpr std::string_view kProgram = "augurctl";
 
-Status Main(int argc, const char* const* argv) {
+Result<int> Main(int argc, const char* const* argv) {
   AUGUR_TRY_ASSIGN(options, ParseAugurctl(argc, argv));
-  if (!options.print.empty()) return WriteOut(options.print);
+  if (!options.print.empty()) return ExitOf(WriteOut(options.print));
   return std::visit(Run{}, options.command);
 }
 
@@ -31,8 +37,8 @@ Status Main(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   IgnoreBrokenPipe();
   try {
-    const Status status = Main(argc, argv);
-    return status.ok() ? kExitDone : Fail(kProgram, status);
+    const Result<int> status = Main(argc, argv);
+    return status.ok() ? *status : Fail(kProgram, status.status());
   } catch (const std::exception& error) {
     // Ours throws nothing: this is the library telling us that memory is used up.
     PrintError(kProgram, error.what());

@@ -188,6 +188,43 @@ Command DropCommand() {
   return command;
 }
 
+Command WarmCommand() {
+  Command command;
+  command.name = "warm";
+  command.brief = "fetch files before they are read";
+  command.text =
+      "Brings files into the retained cache, where the mount keeps what it will read again (-o cache=), in memory or "
+      "in "
+      "/dev/shm. It takes the first files of the order, as many as the cache has room for, and reads them in the order "
+      "in which they lie in the store. Readers go first. Files that a reader is known to need stay. If the root of the "
+      "mount is a view, its files are made and kept.\n"
+      "On a terminal it shows how far it is, the rate, and the time left. At the end it says how many files are kept "
+      "now, and how many did not fit. Ctrl-C ends it; what has come by then is kept. One such command can run at a "
+      "time. Exit status 1 when not all is kept.";
+  command.arguments = {MountpointArgument()};
+  command.options = {
+      {.name = "order",
+       .value = "FILE",
+       .kind = OptionKind::kText,
+       .brief = "file with the files to fetch, or - for stdin",
+       .text = "As for hint --order. The first files are those that are read first. A file that comes more than once "
+               "is fetched once."},
+      {.name = "all",
+       .kind = OptionKind::kFlag,
+       .brief = "all files of the store, in path order; the default",
+       .text = {}},
+      JsonOption("Sizes are in bytes.")};
+  return command;
+}
+
+Result<WarmOptions> ReadWarm(const Values& values) {
+  if (values.Given("order") && values.Given("all")) {
+    return Status(Code::kInvalid, "warm: both --order and --all: give one of them");
+  }
+  return WarmOptions{
+      .mountpoint = values.Text("MOUNTPOINT"), .order = values.Text("order"), .json = values.Given("json")};
+}
+
 Command ViewsCommand() {
   Command command;
   command.name = "views";
@@ -213,15 +250,17 @@ Program MakeAugurctl() {
   program.text =
       "Asks the daemon of the mount at MOUNTPOINT, over a socket that only root and the user who mounted may use. The "
       "mount names the socket in its file .augur/control.";
-  program.commands = {HintCommand(), StatusCommand(), DropCommand(), ViewsCommand()};
+  program.commands = {HintCommand(), StatusCommand(), WarmCommand(), DropCommand(), ViewsCommand()};
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
       {.command = "augurctl hint /mnt --sampler distributed --world-size 8 --ranks 0-3",
        .what = "Name a DistributedSampler with eight ranks, of which the first four run here:"},
-      {.command = "augurctl status /mnt/train", .what = "See what the mount does:"}};
+      {.command = "augurctl status /mnt/train", .what = "See what the mount does:"},
+      {.command = "augurctl warm /mnt/train", .what = "Fetch the store before the job begins:"}};
   program.exit_status =
-      "0: done. 2: an error; stderr says what and why. A reader of stdout that goes away early is no error.";
+      "0: done. 1: not all that was to be fetched is kept (warm). 2: an error, or stopped by a signal; stderr says "
+      "what and why. A reader of stdout that goes away early is no error.";
   program.see_also = "augurfs(1), augurpack(1)";
   return program;
 }
@@ -245,6 +284,9 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
     options.command = std::move(hint);
   } else if (parsed.command->name == "status") {
     options.command = StatusOptions{.mountpoint = mountpoint, .all = values.Given("all"), .json = values.Given("json")};
+  } else if (parsed.command->name == "warm") {
+    AUGUR_TRY_ASSIGN(warm, ReadWarm(values));
+    options.command = std::move(warm);
   } else if (parsed.command->name == "views") {
     options.command = ViewsOptions{.mountpoint = mountpoint, .spec = values.Text("SPEC"), .json = values.Given("json")};
   } else {

@@ -35,7 +35,13 @@ struct ViewsOptions {
   bool json = false;
 };
 
-using AugurctlCommand = std::variant<HintOptions, StatusOptions, DropOptions, ViewsOptions>;
+struct WarmOptions {
+  std::string mountpoint;
+  std::string order;  // a file, or "-": stdin; empty: all files
+  bool json = false;
+};
+
+using AugurctlCommand = std::variant<HintOptions, StatusOptions, DropOptions, ViewsOptions, WarmOptions>;
 
 struct AugurctlOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run

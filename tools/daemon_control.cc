@@ -22,6 +22,11 @@ Status NoPrefetch() {
           "that option"};
 }
 
+bool IsTrue(const nlohmann::json& request, const char* name) {
+  const auto found = request.find(name);
+  return found != request.end() && *found == true;
+}
+
 }  // namespace
 
 DaemonControl::DaemonControl(std::shared_ptr<const Store> store, const Statistics& statistics,
@@ -68,6 +73,8 @@ std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
       {"hint", [this](const nlohmann::json& request, const ControlBody& body) { return Hint(request, body); }},
       {"hint_sampler", [this](const nlohmann::json& request, const ControlBody&) { return HintSampler(request); }},
       {"views", [this](const nlohmann::json&, const ControlBody&) { return Views(); }},
+      {"warm", [this](const nlohmann::json& request, const ControlBody& body) { return Warm(request, body); }},
+      {"warm_progress", [this](const nlohmann::json& request, const ControlBody&) { return WarmProgress(request); }},
       {"drop", [this](const nlohmann::json&, const ControlBody&) { return Drop(); }},
   };
 }
@@ -83,37 +90,38 @@ Result<ControlReply> DaemonControl::Report(const nlohmann::json& request) const 
 
 Result<ControlReply> DaemonControl::Hint(const nlohmann::json& request, const ControlBody& body) {
   if (options_.prefetch == nullptr) return NoPrefetch();
-  const auto replace = request.find("replace");
-  const bool instead = replace != request.end() && *replace == true;
-  if (reading_order_.exchange(true)) {
-    return Status(Code::kBusy, "another 'augurctl hint' is still sending its order: wait for it, or end it");
-  }
-  Result<ControlReply> reply =
-      ReadOrder(instead ? PrefetchControl::Place::kInstead : PrefetchControl::Place::kBehind, body);
-  reading_order_ = false;
+  const auto place = IsTrue(request, "replace") ? PrefetchControl::Place::kInstead : PrefetchControl::Place::kBehind;
+  AUGUR_TRY_ASSIGN(order, ReadOrder(options_.prefetch->OrderFilesMax(place), body));
+  ControlReply reply;
+  reply.header["files"] = order.size();
+  AUGUR_TRY(options_.prefetch->AddOrder(std::move(order), place));
   return reply;
 }
 
-Result<ControlReply> DaemonControl::ReadOrder(PrefetchControl::Place place, const ControlBody& body) {
+Result<Order> DaemonControl::ReadOrder(uint64_t lines_max, const ControlBody& body) {
+  if (reading_order_.exchange(true)) {
+    return Status(Code::kBusy,
+                  "another 'augurctl hint' or 'augurctl warm' is still sending its order: wait for it, or end it");
+  }
+  Result<Order> order = ParseOrder(lines_max, body);
+  reading_order_ = false;
+  return order;
+}
+
+Result<Order> DaemonControl::ParseOrder(uint64_t lines_max, const ControlBody& body) {
   std::function<Result<Entry>(std::string_view path)> find;
   if (options_.file_system != nullptr) {
     find = [this](std::string_view path) { return options_.file_system->FindByPath(path); };
   }
   OrderFileParser parser(store_, &path_order_,
-                         {.find = std::move(find),
-                          .mount_point = options_.order_prefix,
-                          .lines_max = options_.prefetch->OrderFilesMax(place)});
+                         {.find = std::move(find), .mount_point = options_.order_prefix, .lines_max = lines_max});
   std::string piece;
   while (true) {
     AUGUR_TRY_ASSIGN(more, body(piece));
     if (!more) break;
     AUGUR_TRY(parser.Feed(piece));
   }
-  AUGUR_TRY_ASSIGN(order, parser.Finish());
-  ControlReply reply;
-  reply.header["files"] = order.size();
-  AUGUR_TRY(options_.prefetch->AddOrder(std::move(order), place));
-  return reply;
+  return parser.Finish();
 }
 
 Result<ControlReply> DaemonControl::HintSampler(const nlohmann::json& request) {
@@ -169,6 +177,39 @@ Result<ControlReply> DaemonControl::Drop() {
   reply.header["retained_cache_bytes"] = dropped.retained_cache_bytes;
   reply.header["push_window_bytes"] = dropped.push_window_bytes;
   return reply;
+}
+
+Result<ControlReply> DaemonControl::Warm(const nlohmann::json& request, const ControlBody& body) {
+  if (options_.prefetch == nullptr) return NoPrefetch();
+  std::shared_ptr<const Order> files;
+  if (IsTrue(request, "all")) {
+    AUGUR_TRY_ASSIGN(all, path_order_.Files());
+    files = std::move(all);
+  } else {
+    AUGUR_TRY_ASSIGN(order, ReadOrder(options_.prefetch->OrderFilesMax(PrefetchControl::Place::kInstead), body));
+    files = std::make_shared<const Order>(std::move(order));
+  }
+  AUGUR_TRY_ASSIGN(run, options_.prefetch->BeginWarm(std::move(files)));
+  return ControlReply{.header = {{"run", run}}, .body = {}};
+}
+
+Result<ControlReply> DaemonControl::WarmProgress(const nlohmann::json& request) {
+  if (options_.prefetch == nullptr) return NoPrefetch();
+  const auto run = request.find("run");
+  if (run == request.end() || !run->is_number_unsigned()) {
+    return Status(Code::kInvalid, "the request names no run: ask by an 'augurctl' of this version");
+  }
+  AUGUR_TRY_ASSIGN(report, options_.prefetch->Warmed(run->get<uint64_t>(), IsTrue(request, "end")));
+  return ControlReply{.header = {{"files", report.files},
+                                 {"bytes", report.bytes},
+                                 {"planned_files", report.planned_files},
+                                 {"planned_bytes", report.planned_bytes},
+                                 {"kept_files", report.kept_files},
+                                 {"kept_bytes", report.kept_bytes},
+                                 {"unreadable_files", report.unreadable_files},
+                                 {"too_long_files", report.too_long_files},
+                                 {"running", report.running}},
+                      .body = {}};
 }
 
 }  // namespace augur

@@ -53,8 +53,12 @@ class DaemonControl {
   //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
   //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
   //                                         waits for a walk over the index for each view that is new
+  //   warm {"all": bool}, else an order file as body
+  //                                         {"run": N}; kInvalid, kNoSpace, kBusy: as hint; kBusy: another run is not
+  //                                         done
+  //   warm_progress {"run": N, "end": bool} the fields of WarmReport; kStopped: it has ended before its time
   //   drop                                  {"retained_cache_bytes": N, "push_window_bytes": N}
-  // hint, hint_sampler and drop are kUnsupported in a mount that does not prefetch.
+  // hint, hint_sampler, warm and drop are kUnsupported in a mount that does not prefetch.
   std::map<std::string, ControlHandler, std::less<>> Handlers();
   // Handlers that take long end soon, with kStopped: the daemon is about to end.
   void GiveUp() { totals_.GiveUp(); }
@@ -63,9 +67,13 @@ class DaemonControl {
   Facts AllFacts() const;
   Result<ControlReply> Report(const nlohmann::json& request) const;
   Result<ControlReply> Hint(const nlohmann::json& request, const ControlBody& body);
-  Result<ControlReply> ReadOrder(PrefetchControl::Place place, const ControlBody& body);
+  // One order at a time.
+  Result<Order> ReadOrder(uint64_t lines_max, const ControlBody& body);
+  Result<Order> ParseOrder(uint64_t lines_max, const ControlBody& body);
   Result<ControlReply> HintSampler(const nlohmann::json& request);
   Result<ControlReply> Drop();
+  Result<ControlReply> Warm(const nlohmann::json& request, const ControlBody& body);
+  Result<ControlReply> WarmProgress(const nlohmann::json& request);
   Result<ControlReply> Views();
 
   // Constant after construction.

@@ -2,6 +2,7 @@
 #include "prefetch/kept_files.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "prefetch/steady_time.h"
@@ -62,6 +63,10 @@ std::vector<BlockRef> KeptFiles::BlocksOf(EntryNumber file) const {
   return copying != copying_.end() ? copying->second : std::vector<BlockRef>();
 }
 
+bool KeptFiles::IsCopyingWarm() const {
+  return std::ranges::any_of(copying_, [this](const auto& copy) { return planner_.HasWarmed(copy.first); });
+}
+
 void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
   --tasks_;
   if (!file) return;
@@ -71,6 +76,7 @@ void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
   if (kept) return EvictUnknownAhead();
   EvictUnknown(file->size);
   planner_.KeepsNot(number);
+  if (!evicting_unknown_) planner_.EndWarm();  // it would be read again and again
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
   const PlannerGauges gauges = planner_.gauges();
   const uint64_t lent_max = ShareNow().lent_bytes_max;
@@ -113,9 +119,9 @@ void KeptFiles::EvictUnknown(uint64_t bytes) {
   if (all_known_us_ != 0 && SteadyNowUs() - all_known_us_ < kLookAgainUs) return;
   evicting_unknown_ = true;
   bytes += ShareNow().own_bytes_max / kEvictedPart;
-  std::vector<EntryNumber> files(planned_.of_orders.begin(), planned_.of_orders.end());
-  auto work = [this, bytes, files = std::move(files), filled = planned_.of_fill] {
-    const uint64_t freed = EvictBeside(files, filled.get(), bytes);
+  const auto of_orders = std::make_shared<const Order>(planned_.of_orders.begin(), planned_.of_orders.end());
+  auto work = [this, bytes, known = std::array{of_orders, planned_.of_fill, planned_.of_warm}] {
+    const uint64_t freed = EvictBeside(known, bytes);
     means_.events.Post([this, freed] { OnUnknownEvicted(freed); });
   };
   // Before what is to be put in already.
@@ -123,7 +129,7 @@ void KeptFiles::EvictUnknown(uint64_t bytes) {
 }
 
 // On the other thread. Returns the room that was freed.
-uint64_t KeptFiles::EvictBeside(std::span<const EntryNumber> files, const Order* filled, uint64_t bytes) const {
+uint64_t KeptFiles::EvictBeside(std::span<const std::shared_ptr<const Order>> known_files, uint64_t bytes) const {
   std::vector<uint64_t> known;
   const auto know = [&](EntryNumber file) {
     const Result<ViewFile> shown = files_.Show(file);
@@ -132,15 +138,17 @@ uint64_t KeptFiles::EvictBeside(std::span<const EntryNumber> files, const Order*
       if (const auto mark = means_.kept->MarkOf(*shown, block)) known.push_back(*mark);
     }
   };
-  std::ranges::for_each(files, know);
-  if (filled != nullptr) std::ranges::for_each(*filled, know);
+  for (const std::shared_ptr<const Order>& files : known_files) {
+    if (files != nullptr) std::ranges::for_each(*files, know);
+  }
   return means_.kept->EvictUnknown(bytes, std::move(known));
 }
 
 void KeptFiles::OnUnknownEvicted(uint64_t freed_bytes) {
   evicting_unknown_ = false;
   all_known_us_ = freed_bytes == 0 ? SteadyNowUs() : 0;
-  if (freed_bytes > 0) TakeAll();
+  if (freed_bytes > 0) return TakeAll();
+  if (short_since_us_ != 0) planner_.EndWarm();  // it has no more room for it
 }
 
 }  // namespace augur

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -48,6 +49,8 @@ class KeptFiles {
 
   // Whether the retained cache has all of it.
   bool Contains(const ViewFile& file) const { return exists() && means_.kept->Contains(file); }
+  // Whether a file of 'augurctl warm' is being copied.
+  bool IsCopyingWarm() const;
   // Evicts and copies as the plan says. The planner counts the file as kept from now on; until it is there, its blocks
   // stay at hand. When the thread is behind, the planner is told that the file is not kept.
   void Keep(const ViewFile& file, std::span<const BlockRef> blocks, const KeepPlan& plan);
@@ -62,6 +65,8 @@ class KeptFiles {
 
   bool exists() const { return means_.kept != nullptr; }
   bool busy() const { return tasks_ > 0; }
+  // Room is being made.
+  bool evicting() const { return evicting_unknown_; }
 
  private:
   KeptShare ShareNow() const { return KeptShareNow(means_.options, means_.kept, means_.pushes); }
@@ -69,7 +74,7 @@ class KeptFiles {
   void OnKept(const std::optional<ViewFile>& file, bool kept);
   void TakeAll();
   void EvictUnknown(uint64_t bytes);
-  uint64_t EvictBeside(std::span<const EntryNumber> files, const Order* filled, uint64_t bytes) const;
+  uint64_t EvictBeside(std::span<const std::shared_ptr<const Order>> known_files, uint64_t bytes) const;
   void OnUnknownEvicted(uint64_t freed_bytes);
 
   // Constant after construction.

@@ -26,8 +26,7 @@ bool PlannerInput::IsSentinel(Position position) const {
   return limits.sentinel_every > 0 && position % limits.sentinel_every == limits.sentinel_every - 1;
 }
 
-bool PlannerInput::IsTooLong(Slot slot) const {
-  const FilePlace& place = schedule.PlaceOf(slot);
+bool PlannerInput::IsTooLong(const FilePlace& place) const {
   return std::max(place.bytes, place.record_bytes) > limits.file_bytes_max;
 }
 

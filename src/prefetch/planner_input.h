@@ -11,6 +11,7 @@
 #include "prefetch/read_schedule.h"
 #include "prefetch/reader_position.h"
 #include "prefetch/reader_speed.h"
+#include "prefetch/warm_files.h"
 
 namespace augur {
 
@@ -58,7 +59,8 @@ struct PlannerInput {
   // The file that is read there is not pushed, so that its READ tells where the reader is.
   bool IsSentinel(Position position) const;
   // The file is left to the kernel's readahead.
-  bool IsTooLong(Slot slot) const;
+  bool IsTooLong(const FilePlace& place) const;
+  bool IsTooLong(Slot slot) const { return IsTooLong(schedule.PlaceOf(slot)); }
 
   PlannerLimits limits;
   ReadSchedule schedule;
@@ -68,6 +70,7 @@ struct PlannerInput {
   DiskRegions regions;
   ReadMode mode;
   bool fill = false;  // all files are read in the order of the disk when nothing is predicted
+  WarmFiles warm;     // so are these, also while the files of the order have no place
 };
 
 }  // namespace augur

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,19 @@ namespace augur {
 struct DropReport {
   uint64_t retained_cache_bytes = 0;  // of records that were kept
   uint64_t push_window_bytes = 0;     // of files in the page cache, as Gauge::kPushWindowBytes counts them
+};
+
+// How far 'augurctl warm' is. Each file counts once.
+struct WarmReport {
+  uint64_t files = 0;  // that were asked for
+  uint64_t bytes = 0;
+  uint64_t planned_files = 0;  // of those, the first ones, for which the retained cache has room
+  uint64_t planned_bytes = 0;
+  uint64_t kept_files = 0;  // of those, the ones that it has now
+  uint64_t kept_bytes = 0;
+  uint64_t unreadable_files = 0;  // of the planned ones
+  uint64_t too_long_files = 0;    // of those that were asked for: the kernel reads them ahead
+  bool running = false;
 };
 
 // PrefetchControl is what an operator may ask of a mount's prefetch. Methods are safe from any thread that answers no
@@ -37,6 +51,14 @@ class PrefetchControl {
   virtual std::vector<std::pair<std::string, std::string>> Describe() const = 0;
   // Empties the retained cache and drops what was pushed ahead from the page cache. What readers use stays readable.
   virtual DropReport Drop() = 0;
+
+  // Begins to bring these files of the view that is followed into the retained cache, and returns the number of the
+  // run, by which it is asked about. kBusy: another run is not done; kUnsupported: there is no retained cache;
+  // kStopped: the mount is ending. REQUIRES: entries are files of the store.
+  virtual Result<uint64_t> BeginWarm(std::shared_ptr<const Order> files) = 0;
+  // How far the run is; a run that is not asked about for ten seconds ends. `end`: it is to end now. What it has
+  // brought stays. kStopped: the run has ended before its time, by Drop or because readers went to another view.
+  virtual Result<WarmReport> Warmed(uint64_t run, bool end) = 0;
 };
 
 }  // namespace augur

@@ -30,7 +30,8 @@ void PrefetchStatus::Publish(const Now& now, const DiskModel& disk) {
     disk_read_us_ = disk.read_us();
     disk_bytes_per_second_ = disk.bytes_per_second();
   }
-  policy_ = planner.epochs_queued == 0 ? (now.filling ? "fill" : "idle") : planner.sweeping ? "regions" : "window";
+  const char* const unpredicted = now.warming ? "warm" : now.filling ? "fill" : "idle";
+  policy_ = planner.epochs_queued == 0 ? unpredicted : planner.sweeping ? "regions" : "window";
 }
 
 std::vector<std::pair<std::string, std::string>> PrefetchStatus::Facts() const {

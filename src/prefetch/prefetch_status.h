@@ -23,6 +23,7 @@ class PrefetchStatus {
     uint64_t staging_bytes = 0;  // memory of files that are read ahead
     uint64_t table_bytes = 0;    // of the planner
     bool filling = false;
+    bool warming = false;
     PlannerGauges planner = {};
   };
 

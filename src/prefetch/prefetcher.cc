@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <future>
+#include <optional>
 #include <utility>
 
 #include "base/thread.h"
@@ -113,6 +114,7 @@ void Prefetcher::Publish() {
     now.pushes = prefetch->pages().pushes();
     now.table_bytes = prefetch->planner().TableBytes();
     now.filling = prefetch->filling();
+    now.warming = prefetch->warming().running();
     now.planner = prefetch->planner().gauges();
   }
   orders_.CountGiven();
@@ -269,6 +271,48 @@ DropReport Prefetcher::Drop() {
   };
   if (!events_.PostIfOpen(event)) return {};
   return report->get_future().get();
+}
+
+Result<uint64_t> Prefetcher::BeginWarm(std::shared_ptr<const Order> files) {
+  if (kept_ == nullptr) {
+    return Status(Code::kUnsupported,
+                  "this mount keeps nothing for its next use (-o cache=none): unmount it, and mount it with cache=ram "
+                  "or cache=shm");
+  }
+  const auto begun = std::make_shared<std::promise<Result<uint64_t>>>();
+  const auto event = [this, begun, files] {
+    Warming& warming = view_.Begin().warming();
+    const uint64_t now_us = SteadyNowUs();
+    warming.LookIfAsked(now_us);
+    if (warming.running()) {
+      return begun->set_value(
+          Status(Code::kBusy, "another 'augurctl warm' is not done: wait for it, or end it by Ctrl-C"));
+    }
+    warming.Begin(++warm_runs_, *files, now_us);
+    begun->set_value(warm_runs_);
+  };
+  if (!events_.PostIfOpen(event)) return Status(Code::kStopped, "the mount is ending");
+  return begun->get_future().get();
+}
+
+Result<WarmReport> Prefetcher::Warmed(uint64_t run, bool end) {
+  const auto told = std::make_shared<std::promise<std::optional<WarmReport>>>();
+  const auto event = [this, told, run, end] {
+    if (view_.prefetch() == nullptr) return told->set_value(std::nullopt);
+    Warming& warming = view_.prefetch()->warming();
+    std::optional<WarmReport> report = warming.Report(run, SteadyNowUs());
+    if (report && end) {
+      warming.End();
+      report->running = false;
+    }
+    told->set_value(report);
+  };
+  if (!events_.PostIfOpen(event)) return Status(Code::kStopped, "the mount is ending");
+  const std::optional<WarmReport> report = told->get_future().get();
+  if (report) return *report;
+  return Status(Code::kStopped,
+                "it was ended: by 'augurctl drop', because readers went to another view, or because no client "
+                "asked about it for ten seconds. What it has brought stays, but for a drop");
 }
 
 }  // namespace augur

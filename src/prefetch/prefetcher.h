@@ -85,6 +85,8 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   Status AddOrder(Order order, Place place) override;
   std::vector<std::pair<std::string, std::string>> Describe() const override { return status_.Facts(); }
   DropReport Drop() override;
+  Result<uint64_t> BeginWarm(std::shared_ptr<const Order> files) override;
+  Result<WarmReport> Warmed(uint64_t run, bool end) override;
 
   // PredictedOrders.
   void Predict(Order order, uint32_t view, bool anew) override;
@@ -129,8 +131,9 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   std::atomic<bool> keep_demand_ = true;  // what is read on demand is kept as long as there is room
 
   // Used by the planning thread only.
-  bool ending_ = false;  // nothing is begun any more
-  DiskModel disk_;       // of the shards, whatever view is followed
+  bool ending_ = false;     // nothing is begun any more
+  uint64_t warm_runs_ = 0;  // so far
+  DiskModel disk_;          // of the shards, whatever view is followed
   WatchedFolders folders_;
   UnplannedPages unplanned_;
 

@@ -24,9 +24,18 @@ bool ReadAdmission::Takes(Slot slot, Position use) const {
   return (in_.mode.in_regions() || use == kNever) && retention_.Takes(slot, use);
 }
 
+// A file of WarmFiles is read for the retained cache, whatever the page cache has.
+bool ReadAdmission::WantsWarm(Slot slot) const {
+  const Staging& staging = files_.staging();
+  if (!in_.warm.Contains(slot) || staging.IsBad(slot) || in_.IsTooLong(slot)) return false;
+  const bool comes = staging.IsReading(slot) || staging.Holds(slot) || files_.pages().IsPushing(slot);
+  return !comes && !files_.kept().Contains(slot) && in_.PagesOf(slot) <= retention_.room();
+}
+
 bool ReadAdmission::Wants(Slot slot) const {
   if (in_.schedule.PlaceOf(slot).bytes == 0) return false;  // an empty file has nothing to read
   if (files_.staging().IsBad(slot) || in_.IsTooLong(slot)) return false;
+  if (WantsWarm(slot)) return true;
   const Position use = in_.NextUnread(slot);
   if (files_.IsResident(slot)) {
     // A file that only the page cache has may be gone from there unseen: a fill brings it too.
@@ -48,13 +57,16 @@ Arrival ReadAdmission::Arrived(const ReadPlan::Item& item, bool ok) {
   const Position use = in_.NextUnread(slot);
   const bool sentinel = use != kNever && in_.IsSentinel(use);
   Arrival arrival;
+  // One that is kept is pushed from there.
+  if (in_.warm.Contains(slot)) arrival.keep = retention_.PlanWithRoom(slot);
+  const bool warm = arrival.keep.keep;
   // A file that can go to the page cache at once waits for that in the staging; Pushed decides whether to keep it.
-  const bool to_push = !sentinel && !pages.Contains(slot) &&
+  const bool to_push = !warm && !sentinel && !pages.Contains(slot) &&
                        (use != kNever || (in_.fill && !pages.IsUnpushable(slot))) &&
                        window_.Takes(use, item.place.bytes);
-  if (!to_push) {
+  if (!to_push && !warm) {
     arrival.keep = retention_.Plan(slot, use);
-  } else if (in_.mode.in_regions() && use != kNever) {
+  } else if (to_push && in_.mode.in_regions() && use != kNever) {
     // Its reader may be waiting for it, and take it before it is pushed: then no Pushed asks again.
     const Position second = in_.schedule.NextUse(slot, use + 1);
     if (second != kNever && files_.deadlines().Covers(slot, second)) arrival.keep = retention_.Plan(slot, second);

@@ -19,8 +19,10 @@ class ReadAdmission {
 
   // A file that is read for this use has a place.
   bool Takes(Slot slot, Position use) const;
-  // The file is worth reading for its next use, or for a fill, and has a place.
+  // The file is worth reading for its next use, for a fill, or for WarmFiles, and has a place.
   bool Wants(Slot slot) const;
+  // ... for WarmFiles.
+  bool WantsWarm(Slot slot) const;
   // The place of a file whose bytes have come, or have not (`ok`): see Planner::Arrived.
   Arrival Arrived(const ReadPlan::Item& item, bool ok);
 

@@ -51,8 +51,11 @@ std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
   Position missing = files_.NextMissing();
   // A region is visited no sooner than its missing file is needed: until then, others need the room.
   if (in_regions && missing != kNever && missing > front + visits_.Lead()) missing = kNever;
-  const bool filling = missing == kNever;
-  if (filling && !in_.fill) return NothingToRead(now_us);
+  // Where the disk would else rest, since the next file has no place yet.
+  const bool warms =
+      in_.warm.active() && missing != kNever && !in_regions && !admission_.Takes(in_.schedule.At(missing), missing);
+  const bool filling = missing == kNever || warms;
+  if (filling && !in_.fill && !in_.warm.active()) return NothingToRead(now_us);
   const Position soon = std::max(PlannerInput::kUrgentFiles, in_.speed.FilesIn(kUrgentSeconds));
   const bool urgent = !filling && missing < front + soon;
   if (IsDiskBusy(urgent)) return std::nullopt;

@@ -63,9 +63,15 @@ KeepPlan RetentionPlanner::Plan(Slot slot, Position use) {
   return plan;
 }
 
+uint64_t RetentionPlanner::room() const {
+  const uint64_t taken = files_.kept().bytes() + files_.staging().coming_bytes();
+  const uint64_t most = std::min(bytes_max(), in_.limits.kept_bytes_max);
+  return most - std::min(most, taken);
+}
+
 KeepPlan RetentionPlanner::PlanWithRoom(Slot slot) {
   UseQueue& kept = files_.kept();
-  if (kept.Contains(slot) || window_.Serves(slot)) return {};
+  if (kept.Contains(slot) || (window_.Serves(slot) && !in_.warm.Contains(slot))) return {};
   const uint64_t bytes = in_.PagesOf(slot);
   if (kept.bytes() + bytes > in_.limits.kept_bytes_max) return {};
   kept.Add(slot, in_.NextUnread(slot), bytes);

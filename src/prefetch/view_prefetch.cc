@@ -59,7 +59,9 @@ ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
               .memory = means.memory,
               .views = means.mount.views,
               .events = means.events},
-             files, *planner_, staged_, kept_, pages_) {
+             files, *planner_, staged_, kept_, pages_),
+      warming_({.store = means.store, .order_bytes_max = means.options.order_bytes_max}, files, planned_, *planner_,
+               staged_, kept_) {
   LookAround();
 }
 
@@ -170,6 +172,7 @@ void ViewPrefetch::LookForRoom() {
 
 void ViewPrefetch::CarryOut() {
   kept_.LookForRoom(SteadyNowUs());
+  warming_.LookIfAsked(SteadyNowUs());
   for (const EntryNumber file : planner_->TakeReleased()) LetGo(file);
   reads_.Start();
   pages_.StartPushes();
@@ -193,6 +196,7 @@ uint64_t ViewPrefetch::Drop() {
   // Nor is it filled again before somebody reads.
   planner_->EndFill();
   planned_.filling = false;
+  warming_.Abandon();
   for (const EntryNumber file : planner_->TakeKept()) staged_.LetGo(file);
   return push_window_bytes;
 }

@@ -26,6 +26,7 @@
 #include "prefetch/unplanned_pages.h"
 #include "prefetch/view_files.h"
 #include "prefetch/view_source.h"
+#include "prefetch/warming.h"
 #include "prefetch/watched_folders.h"
 #include "store/shard_source.h"
 
@@ -93,7 +94,8 @@ class ViewPrefetch {
   void LookAround();
   // Begins all that the planner wants now.
   void CarryOut();
-  // For 'augurctl drop': drops the push window and forgets what is kept. Returns the bytes of the push window.
+  // For 'augurctl drop': ends a warming, drops the push window and forgets what is kept. Returns the bytes of the push
+  // window.
   uint64_t Drop();
   void SettleDoubts(uint64_t now_us) { staged_.SettleDoubts(now_us); }
 
@@ -103,6 +105,7 @@ class ViewPrefetch {
   ReadPipeline& reads() { return reads_; }
   PushedPages& pages() { return pages_; }
   KeptFiles& kept() { return kept_; }
+  Warming& warming() { return warming_; }
 
  private:
   void LookWhatIsSeen();
@@ -121,6 +124,7 @@ class ViewPrefetch {
   KeptFiles kept_;
   PushedPages pages_;
   ReadPipeline reads_;
+  Warming warming_;
   std::optional<bool> opens_seen_;
   uint64_t room_asked_us_ = 0;  // when the page cache's room was looked at
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/commands/pack_session.h"
 
-#include <atomic>
-#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -15,29 +13,11 @@ constexpr std::string_view kLinePrefix = "augurpack: ";
 // Texts kept for --json; the counts are always whole.
 constexpr size_t kListedMax = 1000;
 
-// All that a signal handler may touch.
-std::atomic<int> caught_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
-
-void OnSignal(int number) { caught_signal = number; }
-
 std::string Plural(uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
 }  // namespace
-
-StopSignals::StopSignals() {
-  struct sigaction action = {};
-  action.sa_handler = OnSignal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
-
-int StopSignals::Caught() { return caught_signal; }
-
-std::string_view StopSignals::CaughtName() { return Caught() == SIGTERM ? "SIGTERM" : "SIGINT"; }
 
 PackSession::PackSession(std::string_view verb, bool quiet, bool json, OnError on_error)
     : quiet_(quiet), json_(json), on_error_(on_error), start_(std::chrono::steady_clock::now()) {

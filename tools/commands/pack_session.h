@@ -13,19 +13,9 @@
 #include "pack/pack_observer.h"
 #include "tools/augurpack_options.h"
 #include "tools/progress_bar.h"
+#include "tools/stop_signals.h"
 
 namespace augur {
-
-// Catches SIGINT and SIGTERM from construction on, for commands that can end tidily. The first one is remembered; the
-// second ends the process at once, which the store survives. One at a time, for the rest of the process.
-class StopSignals {
- public:
-  StopSignals();
-  // The signal's number; 0: none came. Any thread.
-  static int Caught();
-  // "SIGINT", "SIGTERM".
-  static std::string_view CaughtName();
-};
 
 // PackSession is what create, append and adopt have in common around the packing itself: progress, messages, the policy
 // for problems, and the summary. One thread, but for stopped().

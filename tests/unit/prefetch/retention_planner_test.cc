@@ -58,6 +58,15 @@ TEST_F(RetentionPlannerTest, WithRoomOnlyNoFileGoes) {
   EXPECT_FALSE(retention_.PlanWithRoom(1).keep) << "it is kept";
 }
 
+TEST_F(RetentionPlannerTest, RoomIsWhatIsFreeBesideTheReads) {
+  EXPECT_EQ(retention_.room(), 0U);
+  retention_.KeepsNot(300);
+  retention_.KeepsNot(400);
+  EXPECT_EQ(retention_.room(), 2 * kFile);
+  parts_.states.staging().Begin(PlannerParts::Read(5));
+  EXPECT_EQ(retention_.room(), kFile);
+}
+
 TEST_F(RetentionPlannerTest, TakesAllOnce) {
   EXPECT_EQ(retention_.TakeAll().size(), 4U);
   EXPECT_TRUE(retention_.TakeAll().empty());
@@ -79,6 +88,11 @@ TEST(RetentionPlannerPagesTest, WhatThePageCacheHoldsIsNotKept) {
   EXPECT_EQ(window.bytes_max(), 35 * kFile) << "with the retained cache's";
   parts.Push(1);
   EXPECT_FALSE(retention.Plan(1, 1).keep);
+  EXPECT_FALSE(retention.PlanWithRoom(1).keep);
+  parts.in.warm.Begin({1}, 100);
+  EXPECT_TRUE(retention.PlanWithRoom(1).keep) << "it is to be warmed";
+  retention.KeepsNot(1);
+  parts.in.warm.End();
   EXPECT_TRUE(retention.Plan(2, 2).keep) << "the page cache does not have it";
   EXPECT_EQ(window.bytes_max(), 34 * kFile);
   for (Slot slot = 3; slot < 23; ++slot) parts.Push(slot);

@@ -50,6 +50,20 @@ TEST(AugurctlOptionsTest, ReadsHint) {
   EXPECT_EQ(std::get<HintOptions>(from_stdin->command).order, "-");
 }
 
+TEST(AugurctlOptionsTest, ReadsWarm) {
+  const auto all = Parse({"warm", "/mnt", "--all", "--json"});
+  ASSERT_TRUE(all.ok()) << all.status().text();
+  EXPECT_EQ(std::get<WarmOptions>(all->command).order, "");
+  EXPECT_TRUE(std::get<WarmOptions>(all->command).json);
+  const auto some = Parse({"warm", "/mnt", "--order", "-"});
+  ASSERT_TRUE(some.ok()) << some.status().text();
+  EXPECT_EQ(std::get<WarmOptions>(some->command).order, "-");
+  EXPECT_FALSE(std::get<WarmOptions>(some->command).json);
+  EXPECT_TRUE(Parse({"warm", "/mnt"}).ok());
+  EXPECT_THAT(ErrorOf({"warm", "/mnt", "--order", "file", "--all"}), HasSubstr("give one of them"));
+  EXPECT_THAT(ErrorOf({"warm", "/mnt", "--order="}), HasSubstr("the value is empty"));
+}
+
 TEST(AugurctlOptionsTest, ReadsHintOfASampler) {
   const Result<AugurctlOptions> options =
       Parse({"hint", "/mnt", "--sampler", "distributed", "--seed=-42", "--epoch-from", "2", "--world-size", "8",

@@ -32,9 +32,28 @@ class FakePrefetch : public PrefetchControl {
   }
   std::vector<std::pair<std::string, std::string>> Describe() const override { return {{"policy", "sweep"}}; }
   DropReport Drop() override { return {.retained_cache_bytes = 7, .push_window_bytes = 8}; }
+  Result<uint64_t> BeginWarm(std::shared_ptr<const Order> files) override {
+    if (!warms) return Status(Code::kUnsupported, "nothing is kept");
+    warmed.push_back(*files);
+    return warmed.size();
+  }
+  Result<WarmReport> Warmed(uint64_t run, bool end) override {
+    if (run != warmed.size()) return Status(Code::kStopped, "another run");
+    return WarmReport{.files = 9,
+                      .bytes = 8,
+                      .planned_files = 7,
+                      .planned_bytes = 6,
+                      .kept_files = 5,
+                      .kept_bytes = 4,
+                      .unreadable_files = 3,
+                      .too_long_files = 2,
+                      .running = !end};
+  }
 
   uint64_t files_max = 100;
   std::vector<Order> orders;
+  bool warms = true;
+  std::vector<Order> warmed;
 };
 
 // Takes orders that were predicted; nothing reads, so none comes.
@@ -154,6 +173,33 @@ TEST_F(DaemonControlTest, DropSaysHowMuch) {
   EXPECT_EQ(dropped->header, json({{"retained_cache_bytes", 7}, {"push_window_bytes", 8}}));
 }
 
+TEST_F(DaemonControlTest, WarmsAllOrTheFilesOfAnOrder) {
+  DaemonControl control = Control(&prefetch_);
+  const Result<ControlReply> all = Ask(control, "warm", {{"all", true}});
+  ASSERT_TRUE(all.ok()) << all.status().text();
+  EXPECT_EQ(all->header, json({{"run", 1}}));
+  EXPECT_EQ(Ask(control, "warm", {}, {"b/c\n"})->header, json({{"run", 2}}));
+  EXPECT_THAT(prefetch_.warmed, ElementsAre(ElementsAre(EntryOf("a"), EntryOf("b/c")), ElementsAre(EntryOf("b/c"))));
+  const Result<ControlReply> wrong = Ask(control, "warm", {}, {"a\nmissing\n"});
+  EXPECT_EQ(wrong.status().code(), Code::kInvalid);
+  EXPECT_THAT(wrong.status().text(), HasSubstr("line 2"));
+  prefetch_.warms = false;
+  EXPECT_EQ(Ask(control, "warm", {{"all", true}}).status().code(), Code::kUnsupported);
+}
+
+TEST_F(DaemonControlTest, TellsHowFarAWarmingIs) {
+  DaemonControl control = Control(&prefetch_);
+  ASSERT_TRUE(Ask(control, "warm", {{"all", true}}).ok());
+  json expected = {{"files", 9},         {"bytes", 8},      {"planned_files", 7}, {"planned_bytes", 6},
+                   {"kept_files", 5},    {"kept_bytes", 4}, {"running", true},    {"unreadable_files", 3},
+                   {"too_long_files", 2}};
+  EXPECT_EQ(Ask(control, "warm_progress", {{"run", 1U}})->header, expected);
+  expected["running"] = false;
+  EXPECT_EQ(Ask(control, "warm_progress", {{"run", 1U}, {"end", true}})->header, expected);
+  EXPECT_EQ(Ask(control, "warm_progress", {{"run", 2U}}).status().code(), Code::kStopped);
+  EXPECT_EQ(Ask(control, "warm_progress", {{"run", "1"}}).status().code(), Code::kInvalid);
+}
+
 TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {
   NoOrders orders;
   OrderPredictor predictor(store_, orders, statistics_, {.search_threads = 1, .replay_folder = {}});
@@ -196,7 +242,7 @@ TEST_F(DaemonControlTest, HintsOfSamplersAreUnderstoodOrRefused) {
 
 TEST_F(DaemonControlTest, WithoutPrefetchTheCureIsSaid) {
   DaemonControl control = Control(nullptr);
-  for (const char* command : {"hint", "hint_sampler", "drop"}) {
+  for (const char* command : {"hint", "hint_sampler", "warm", "warm_progress", "drop"}) {
     const Result<ControlReply> refused = Ask(control, command, {}, {"a\n"});
     EXPECT_EQ(refused.status().code(), Code::kUnsupported);
     EXPECT_THAT(refused.status().text(), HasSubstr("-o predict=off"));

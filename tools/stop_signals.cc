@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/stop_signals.h"
+
+#include <atomic>
+#include <csignal>
+
+namespace augur {
+namespace {
+
+// All that a signal handler may touch.
+std::atomic<int> caught_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void OnSignal(int number) { caught_signal = number; }
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  struct sigaction action = {};
+  action.sa_handler = OnSignal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+int StopSignals::Caught() { return caught_signal; }
+
+std::string_view StopSignals::CaughtName() { return Caught() == SIGTERM ? "SIGTERM" : "SIGINT"; }
+
+}  // namespace augur

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace augur {
+
+// Catches SIGINT and SIGTERM from construction on, for commands that can end tidily. The first one is remembered; the
+// second ends the process at once. One at a time, for the rest of the process.
+class StopSignals {
+ public:
+  StopSignals();
+  // The signal's number; 0: none came. Any thread.
+  static int Caught();
+  // "SIGINT", "SIGTERM".
+  static std::string_view CaughtName();
+};
+
+}  // namespace augur
