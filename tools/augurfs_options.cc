@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/units.h"
-#include "cache/decoded_cache.h"
+#include "cache/disk_cache.h"
 #include "tools/remote_options.h"
 #include "tools/root_hash_option.h"
 #include "tools/view_option.h"
@@ -282,7 +282,7 @@ std::vector<Option> MakeOptions() {
       {.name = "decoded-cache-size",
        .value = "SIZE",
        .kind = OptionKind::kSize,
-       .min = DecodedCache::kBytesMin,
+       .min = DiskCache::kBytesMin,
        .max = uint64_t{1} << 50,
        .category = "Mount options",
        .brief = "what decoded-cache= may take",

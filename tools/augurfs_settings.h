@@ -26,7 +26,7 @@ struct Machine {
 struct StoreNeeds {
   uint64_t prediction_bytes = 0;     // for working out orders (PredictionBytes)
   uint64_t order_bytes = 0;          // for the orders of the epochs that are known ahead
-  uint64_t decoded_index_bytes = 0;  // for finding its files in a decoded cache (DecodedIndex::kBytesPerFile)
+  uint64_t decoded_index_bytes = 0;  // for finding its files in a decoded cache (DiskCacheIndex::kBytesPerFile)
   uint64_t index_bytes = 0;          // of its index in memory, at most (Store::IndexBytesMax)
 };
 

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/recycled_memory.h"
 #include "base/units.h"
-#include "cache/decoded_index.h"
+#include "cache/disk_cache_index.h"
 #include "store/shard_check.h"
 #include "store/store_files.h"
 #include "tools/daemon_privileges.h"
@@ -94,7 +94,7 @@ Status MountStack::OpenStore() {
   AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
                                             {.prediction_bytes = PredictionBytes(files),
                                              .order_bytes = Prefetcher::OrderBytes(files),
-                                             .decoded_index_bytes = files * DecodedIndex::kBytesPerFile,
+                                             .decoded_index_bytes = files * DiskCacheIndex::kBytesPerFile,
                                              .index_bytes = store_->IndexBytesMax()}));
   settings_ = std::move(settings);
   return Status::Ok();

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
-#include <unordered_set>
 #include <vector>
 
 #include "augur/status.h"
-#include "base/mutex.h"
-#include "cache/decoded_cache.h"
-#include "cache/decoded_layout.h"
+#include "cache/disk_cache.h"
+#include "cache/disk_cache_layout.h"
+#include "cache/write_behind.h"
 #include "control/statistics.h"
 #include "fs/rendered_file.h"
 #include "io/read_engine.h"
@@ -31,27 +27,23 @@ struct DecodedFilesOptions {
 };
 
 // DecodedFiles is the decoded cache of a mount: it brings files of views that were made before, by whatever daemon of
-// this host, and puts there what is made. It has a thread that writes, and looks at what others have written. Safe from
+// this host, and puts there what is made. A WriteBehind writes. Safe from
 // any thread; nothing but Open, Start and the destructor waits. Not for deciding what to make: RenderedFiles.
 class DecodedFiles {
  public:
-  // Opens the cache; see DecodedCache::Open, also for `notes`. REQUIRES: statistics outlive it.
+  // Opens the cache; see DiskCache::Open, also for `notes`. REQUIRES: statistics outlive it.
   static Result<std::unique_ptr<DecodedFiles>> Open(DecodedFilesOptions options, Statistics& statistics,
                                                     std::vector<std::string>& notes);
-  // Stops.
-  ~DecodedFiles();
   DecodedFiles(const DecodedFiles&) = delete;
   DecodedFiles& operator=(const DecodedFiles&) = delete;
 
-  // Begins to write what is given to Keep. kNoSpace: the system gives no thread. REQUIRES: no other thread of this
-  // process will fork.
-  Status Start();
-  // Ends the thread. What is not written yet is left out: it will be made again.
-  void Stop();
+  // Begins and ends to write what is given to Keep, as WriteBehind does.
+  Status Start() { return writer_.Start(); }
+  void Stop() { writer_.Stop(); }
 
   // Whether Read would find it.
   bool Has(const ViewFile& file) const;
-  // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kDecodedPageBytes on, and calls
+  // Reads the file into `to`, which has RoomFor(file.size) bytes from a multiple of kDiskCachePageBytes on, and calls
   // `done` once the bytes are there and checked, or are not; on a thread of the engine. False: it is not in the cache,
   // and `done` is not called. REQUIRES: the engine has ended all reads before this object ends.
   bool Read(const ViewFile& file, ReadEngine& engine, std::byte* to, const std::function<void(bool right)>& done);
@@ -61,44 +53,22 @@ class DecodedFiles {
   // alive while it is written, as it is while it is read.
   void Keep(const ViewFile& file, const RenderedRef& made);
 
-  DecodedCounters counters() const { return cache_->counters(); }
-  uint64_t bytes_max() const { return options_.bytes_max; }
+  DiskCacheCounters counters() const { return cache_->counters(); }
+  uint64_t bytes_max() const { return bytes_max_; }
 
-  static uint64_t RoomFor(uint64_t bytes) { return UpToDecodedPage(bytes); }
+  static uint64_t RoomFor(uint64_t bytes) { return UpToDiskCachePage(bytes); }
 
  private:
-  struct Task {
-    ViewFile file;
-    RenderedRef made;
-  };
-  struct HashOfKey {
-    size_t operator()(const DecodedKey& key) const { return key.hash.low; }
-  };
-  static DecodedKey KeyOf(const ViewFile& file) { return {.hash = file.hash, .size = file.size}; }
+  static DiskCacheKey KeyOf(const ViewFile& file) { return {.hash = file.hash, .size = file.size}; }
 
-  DecodedFiles(std::unique_ptr<DecodedCache> cache, DecodedFilesOptions options, Statistics& statistics)
-      : options_(std::move(options)), cache_(std::move(cache)), statistics_(statistics) {}
-  void Run();
-  void Write(const Task& task);
+  DecodedFiles(std::unique_ptr<DiskCache> cache, const DecodedFilesOptions& options, Statistics& statistics);
 
-  // Constant after construction.
-  const DecodedFilesOptions options_;
+  const uint64_t bytes_max_;  // constant after construction
 
   // Own synchronization.
-  const std::unique_ptr<DecodedCache> cache_;
+  const std::unique_ptr<DiskCache> cache_;
   Statistics& statistics_;
-
-  Mutex mu_;
-  CondVar added_;
-  std::deque<Task> tasks_ AUGUR_GUARDED_BY(mu_);
-  // Of tasks_, and of the one that is being written.
-  std::unordered_set<DecodedKey, HashOfKey> waiting_ AUGUR_GUARDED_BY(mu_);
-  uint64_t waiting_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
-  bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
-
-  bool failure_told_ = false;  // used by the thread only
-
-  std::thread thread_;
+  WriteBehind writer_;
 };
 
 // A decoded cache, and what reads it; both nullptr: there is none.

@@ -16,7 +16,7 @@ COLUMNS_MAX = 140
 PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THREADS.md",
          "src/predict/FORESEE.md", "src/prefetch/PREFETCH.md", "SECURITY.md", "src/samplers/SHUFFLES.md", "CHANGELOG.md",
          "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
-         "src/fuse/OBSERVATION.md", "src/cache/DECODED.md", "src/cache/RETAINED_CACHE.md",
+         "src/fuse/OBSERVATION.md", "src/cache/DISK_CACHE.md", "src/cache/RETAINED_CACHE.md",
          "src/store/FORMAT.md", "src/fs/SEMANTICS.md", "bench/README.md", "bench/remote/README.md")
 BENCH_README_LINES_MAX = 200
 HELP = [(program, *command) for program, commands in (("augurfs", ""), ("augurpack", "create append adopt info ls verify extract gc upgrade"),

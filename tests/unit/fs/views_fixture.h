@@ -77,7 +77,7 @@ class ViewsFixture : public StoreFixture {
     decode_ = std::move(pool).value();
     std::vector<std::string> notes;
     auto decoded = DecodedFiles::Open({.folder = folder_ / "decoded",
-                                       .bytes_max = DecodedCache::kBytesMin,
+                                       .bytes_max = DiskCache::kBytesMin,
                                        .index_bytes_max = 1 << 20,
                                        .writing_bytes_max = writing_bytes_max},
                                       statistics_, notes);

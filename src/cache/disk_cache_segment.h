@@ -8,29 +8,29 @@
 #include <string>
 
 #include "augur/status.h"
-#include "cache/decoded_file.h"
-#include "cache/decoded_folder.h"
-#include "cache/decoded_log.h"
+#include "cache/disk_cache_file.h"
+#include "cache/disk_cache_folder.h"
+#include "cache/disk_cache_log.h"
 
 namespace augur {
 
-// DecodedSegment is a segment that is read: its descriptor, and how far its log is known. `file` and MarkUsed from any
-// thread; the rest by one at a time (the cache's mutex for looking). A segment that is removed while it is open can be
-// read until the last reference to `file` is gone. Not for writing files: DecodedWriter.
-class DecodedSegment {
+// DiskCacheSegment is a segment that is read: its descriptor, and how far its log is known. `file` and MarkUsed from
+// any thread; the rest by one at a time (the cache's mutex for looking). A segment that is removed while it is open can
+// be read until the last reference to `file` is gone. Not for writing files: DiskCacheWriter.
+class DiskCacheSegment {
  public:
-  // kNotFound: it is gone. kBusy: it has no header yet. Else what OpenDecodedFile and ReadDecodedHeader say.
-  static Result<std::shared_ptr<DecodedSegment>> Open(const DecodedFolder& folder, const std::string& name,
-                                                      bool direct);
+  // kNotFound: it is gone. kBusy: it has no header yet. Else what OpenDiskCacheFile and ReadDiskCacheHeader say.
+  static Result<std::shared_ptr<DiskCacheSegment>> Open(const DiskCacheFolder& folder, const std::string& name,
+                                                        bool direct);
 
-  using OnFile = std::function<void(const DecodedLogFile&)>;
+  using OnFile = std::function<void(const DiskCacheLogFile&)>;
   // Reads what was appended to the log since, and hands over each file that lies within the segment. `fd`: the file,
   // without O_DIRECT. kIo: it cannot be read.
   Status ReadLog(int fd, const OnFile& on_file);
   // The same by name. kNotFound: this name is not its any more.
-  Status ReadLog(const DecodedFolder& folder, const OnFile& on_file);
+  Status ReadLog(const DiskCacheFolder& folder, const OnFile& on_file);
   // Makes the log forget the file, so that no later run finds it. kNotFound: it is not in it.
-  Status Kill(const DecodedFolder& folder, const DecodedKey& key, uint32_t first_page) const;
+  Status Kill(const DiskCacheFolder& folder, const DiskCacheKey& key, uint32_t first_page) const;
 
   // Found something in it: no more than a store to memory.
   void MarkUsed() {
@@ -44,21 +44,21 @@ class DecodedSegment {
   const std::string& name() const { return name_; }
   uint64_t id() const { return header_.id; }
   uint64_t inode() const { return inode_; }
-  const std::shared_ptr<const DecodedFile>& file() const { return file_; }
-  uint64_t log_slots() const { return header_.log_bytes / sizeof(DecodedLogSlot); }
-  uint64_t data_begin() const { return kDecodedHeaderBytes + header_.log_bytes; }
+  const std::shared_ptr<const DiskCacheFile>& file() const { return file_; }
+  uint64_t log_slots() const { return header_.log_bytes / sizeof(DiskCacheLogSlot); }
+  uint64_t data_begin() const { return kDiskCacheHeaderBytes + header_.log_bytes; }
   uint64_t data_end() const { return data_end_; }     // of the files known, up to a page
   uint64_t next_slot() const { return used_slots_; }  // of the log
   uint64_t bad_entries() const { return bad_ + bad_tail_; }
   int64_t last_used_ns() const { return last_used_ns_; }  // in this run; 0: never
 
-  int64_t seen_changed_ns = 0;  // DecodedFolder::Segment::changed_ns when the log was read last
+  int64_t seen_changed_ns = 0;  // DiskCacheFolder::Segment::changed_ns when the log was read last
 
  private:
   std::string name_;
-  DecodedHeader header_{};
+  DiskCacheHeader header_{};
   uint64_t inode_ = 0;
-  std::shared_ptr<const DecodedFile> file_;
+  std::shared_ptr<const DiskCacheFile> file_;
   std::atomic<bool> used_ = false;
 
   uint64_t known_slots_ = 0;  // the log is read on from here

@@ -15,25 +15,25 @@
 
 namespace augur {
 
-// Names the rendered bytes of a file for good: made out of the record's hash, what its image is and the view, so that
-// whatever makes other bytes has another key.
-struct DecodedKey {
+// Names a value for good, by what cannot be forged: of a rendered file, the record's identity, what its image is and
+// the view; of a block of a record, its identity. So other bytes have another key.
+struct DiskCacheKey {
   Hash128 hash;
-  uint64_t size = 0;  // of the rendered file, bytes
-  bool operator==(const DecodedKey&) const = default;
+  uint64_t size = 0;  // of the value, bytes
+  bool operator==(const DiskCacheKey&) const = default;
 };
 
-// DecodedIndex tells where each file of the decoded cache lies. Safe from any thread; no I/O; a call waits for no more
+// DiskCacheIndex tells where each file of the disk cache lies. Safe from any thread; no I/O; a call waits for no more
 // than the growth of one of its 64 parts (some ms when there are a million files). Memory: 42 bytes a file and 4 to 8
 // for the buckets; files of more than one block take some 80 more, and 8 for each block. When a part has its share of
 // the bound, it takes no more. Not for deciding whether a place is still good.
-class DecodedIndex {
+class DiskCacheIndex {
  public:
   // Of a file of one block.
   static constexpr uint64_t kBytesPerFile = 50;
 
   // `bytes_max`: of items and buckets.
-  explicit DecodedIndex(uint64_t bytes_max = UINT64_MAX) : part_bytes_max_(bytes_max / kParts) {}
+  explicit DiskCacheIndex(uint64_t bytes_max = UINT64_MAX) : part_bytes_max_(bytes_max / kParts) {}
 
   struct Where {
     uint32_t segment = 0;  // a number of the caller's
@@ -43,17 +43,17 @@ class DecodedIndex {
 
   // False: a file of this key is there already, and stays where it is; or there is no room for it. REQUIRES: key.size <
   // 4 GiB, a sum at least.
-  bool Insert(const DecodedKey& key, uint32_t segment, uint32_t first_page, std::span<const uint64_t> sums);
+  bool Insert(const DiskCacheKey& key, uint32_t segment, uint32_t first_page, std::span<const uint64_t> sums);
   // Nothing when it is absent.
-  std::optional<Where> Find(const DecodedKey& key) const;
-  bool Contains(const DecodedKey& key) const;
+  std::optional<Where> Find(const DiskCacheKey& key) const;
+  bool Contains(const DiskCacheKey& key) const;
   // False: it is not there, or it lies elsewhere by now.
-  bool Erase(const DecodedKey& key, uint32_t segment, uint32_t first_page);
+  bool Erase(const DiskCacheKey& key, uint32_t segment, uint32_t first_page);
   // Takes out all files of the segment; looks at every file. Returns how many it were.
   uint64_t EraseSegment(uint32_t segment);
 
   // Whether there is room for one more file of this key.
-  bool HasRoom(const DecodedKey& key) const;
+  bool HasRoom(const DiskCacheKey& key) const;
 
   uint64_t file_count() const;
   // Files that Insert did not take because there was no room.
@@ -83,8 +83,8 @@ class DecodedIndex {
     uint32_t count AUGUR_GUARDED_BY(mu) = 0;
     uint64_t many_bytes AUGUR_GUARDED_BY(mu) = 0;  // of `many`
   };
-  static uint64_t Mixed(const DecodedKey& key);
-  static uint32_t Lookup(const Part& part, const DecodedKey& key, uint64_t mixed) AUGUR_REQUIRES(part.mu);
+  static uint64_t Mixed(const DiskCacheKey& key);
+  static uint32_t Lookup(const Part& part, const DiskCacheKey& key, uint64_t mixed) AUGUR_REQUIRES(part.mu);
   static void Grow(Part* part) AUGUR_REQUIRES(part->mu);
   static void Free(Part* part, uint32_t* link) AUGUR_REQUIRES(part->mu);
   static uint64_t BytesOf(const Part& part) AUGUR_REQUIRES(part.mu);

@@ -15,15 +15,15 @@
 
 #include "augur/status.h"
 #include "base/mutex.h"
-#include "cache/decoded_folder.h"
-#include "cache/decoded_index.h"
-#include "cache/decoded_segment.h"
-#include "cache/decoded_writer.h"
+#include "cache/disk_cache_folder.h"
+#include "cache/disk_cache_index.h"
+#include "cache/disk_cache_segment.h"
+#include "cache/disk_cache_writer.h"
 
 namespace augur {
 
-// What a decoded cache has done since it was opened, and what it holds.
-struct DecodedCounters {
+// What a disk cache has done since it was opened, and what it holds.
+struct DiskCacheCounters {
   uint64_t files = 0;         // that Find finds
   uint64_t bytes = 0;         // that all segments of the folder take, or may grow to; when it was looked at last
   uint64_t segments = 0;      // that are open
@@ -39,15 +39,16 @@ struct DecodedCounters {
   uint64_t bad_entries = 0;  // of logs, skipped
 };
 
-// DecodedCache keeps the bytes of files that were rendered out of images (pixels, tensors) in a folder on a local disk,
-// so that later runs decode nothing. Any number of daemons of one user and host share a folder, for any stores and
-// views (DECODED.md has its layout, its locks, what a crash leaves, and what is evicted when it is full). Nothing in it
-// needs to be trusted: what is read is checked, and a folder that cannot be used costs no more than decoding again.
-// Safe from any thread. Find, Contains, Check and Forget do no I/O; Insert, Refresh, Open and the destructor may wait
-// for the disk. A Place may outlive the cache. Who forks must close all descriptors in the child, or call nothing but
-// exec: a copy of a descriptor keeps the locks of a daemon that has died.
-// Not for network file systems, and not for reading: the caller reads, with its ReadEngine, where a Place says.
-class DecodedCache {
+// DiskCache keeps values that are expensive to get in a folder on a local disk, so that later runs find them: files
+// that were rendered out of images (DecodedFiles), records that came from a server (DiskCopy). The kinds may share a
+// folder. Any number of daemons of one user and host share it, for any stores and views (DISK_CACHE.md has its layout,
+// its locks, what a crash leaves, and what is evicted when it is full). A value is called a file here. Nothing in it
+// needs to be trusted: what is read is checked, and a folder that cannot be used costs no more than getting the values
+// again. Safe from any thread. Find, Contains, Check and Forget do no I/O; Insert, Refresh, Open and the destructor may
+// wait for the disk. A Place may outlive the cache. Who forks must close all descriptors in the child, or call nothing
+// but exec: a copy of a descriptor keeps the locks of a daemon that has died. Not for network file systems, and not for
+// reading: the caller reads, with its ReadEngine, where a Place says.
+class DiskCache {
  public:
   static constexpr uint64_t kBytesMin = 16 << 20;
 
@@ -64,7 +65,7 @@ class DecodedCache {
     // Below: for tests; the defaults are right.
     uint64_t segment_bytes = 0;         // 0: SegmentBytes(bytes_max)
     uint32_t look_ms = 5000;            // between two looks at the folder: by Refresh, and after there was no room
-    uint32_t lookups_per_segment = 32;  // before a segment is evicted (DECODED.md)
+    uint32_t lookups_per_segment = 32;  // before a segment is evicted (DISK_CACHE.md)
     std::function<int64_t()> now_ns;    // since 1970; empty: the system's clock
   };
 
@@ -79,35 +80,35 @@ class DecodedCache {
   // `bytes_max`. Failures have cause and cure, and the caller goes on without: kPermission: a symbolic link, another
   // user's folder, or one that others can write to. kInvalid: no folder, or a bound below 16 MiB. kNotFound: what the
   // folder should be made in is missing. Others: as the system says.
-  static Result<std::unique_ptr<DecodedCache>> Open(const Options& options, std::vector<std::string>& notes);
-  ~DecodedCache();
-  DecodedCache(const DecodedCache&) = delete;
-  DecodedCache& operator=(const DecodedCache&) = delete;
+  static Result<std::unique_ptr<DiskCache>> Open(const Options& options, std::vector<std::string>& notes);
+  ~DiskCache();
+  DiskCache(const DiskCache&) = delete;
+  DiskCache& operator=(const DiskCache&) = delete;
 
   // Where a file lies: in one piece from `offset` on, a multiple of 4,096; the room after it up to the next multiple
   // belongs to it too, so that O_DIRECT reads can be rounded up.
   struct Place {
-    DecodedKey key;
-    std::shared_ptr<const DecodedFile> file;  // to read from; keeps the bytes, even if the segment is evicted
+    DiskCacheKey key;
+    std::shared_ptr<const DiskCacheFile> file;  // to read from; keeps the bytes, even if the segment is evicted
     uint64_t offset = 0;
     std::vector<uint64_t> sums;  // of each block
     uint32_t segment = 0;        // the cache's own number
 
     size_t block_count() const { return sums.size(); }
-    uint64_t BlockOffset(size_t block) const { return offset + block * kDecodedBlockBytes; }  // in the file
+    uint64_t BlockOffset(size_t block) const { return offset + block * kDiskCacheBlockBytes; }  // in the file
     uint64_t BlockBytes(size_t block) const;  // REQUIRES: block < block_count()
   };
   // Nothing: it is not there, or was put there by another daemon since the last Refresh.
-  std::optional<Place> Find(const DecodedKey& key);
+  std::optional<Place> Find(const DiskCacheKey& key);
   // Whether Find would find it. Does not count as use.
-  bool Contains(const DecodedKey& key) const { return index_.Contains(key); }
+  bool Contains(const DiskCacheKey& key) const { return index_.Contains(key); }
 
   // Whether `bytes`, as read, are those of the block; a read that came short is not. Nothing else may be handed out.
   // Otherwise: Forget(place). REQUIRES: block < place.block_count().
   static bool Check(const Place& place, size_t block, std::span<const std::byte> bytes);
 
   // After a failed check, or a failed read: finds it no more, in this run and in later ones (the next Refresh writes
-  // that down), unless it was put elsewhere meanwhile. The caller decodes it again and may insert it again.
+  // that down), unless it was put elsewhere meanwhile. The caller gets it anew and may insert it again.
   void Forget(const Place& place);
 
   enum class Inserted {
@@ -119,7 +120,7 @@ class DecodedCache {
   };
   // Writes the file; waits for the disk, and for others that insert. `pieces` follow each other and have key.size bytes
   // together. After kYes, Find finds it at once here, and in other daemons after a Refresh.
-  Inserted Insert(const DecodedKey& key, DecodedWriter::Pieces pieces);
+  Inserted Insert(const DiskCacheKey& key, DiskCacheWriter::Pieces pieces);
   // Why an insertion failed last; OK when none did.
   Status failure() const;
 
@@ -128,52 +129,52 @@ class DecodedCache {
   // `notes`: as with Open, each once.
   bool Refresh(std::vector<std::string>& notes);
 
-  DecodedCounters counters() const;
+  DiskCacheCounters counters() const;
   const std::string& folder() const { return folder_.path(); }
 
  private:
-  using Listing = std::vector<DecodedFolder::Segment>;
-  using SegmentRef = std::shared_ptr<DecodedSegment>;
+  using Listing = std::vector<DiskCacheFolder::Segment>;
+  using SegmentRef = std::shared_ptr<DiskCacheSegment>;
 
-  DecodedCache(Options options, DecodedFolder folder);
+  DiskCache(Options options, DiskCacheFolder folder);
   int64_t Now() const;
   SegmentRef Get(uint32_t number) const AUGUR_EXCLUDES(segments_mu_);
 
-  // Keeping up with the folder (decoded_look.cc).
+  // Keeping up with the folder (disk_cache_look.cc).
   void Look(std::vector<std::string>& notes) AUGUR_REQUIRES(look_mu_);
-  void LookAt(const DecodedFolder::Segment& found, int64_t now_ns, std::vector<std::string>& notes)
+  void LookAt(const DiskCacheFolder::Segment& found, int64_t now_ns, std::vector<std::string>& notes)
       AUGUR_REQUIRES(look_mu_);
   uint32_t Add(const SegmentRef& segment) AUGUR_REQUIRES(look_mu_) AUGUR_EXCLUDES(segments_mu_);
   void Drop(uint32_t number) AUGUR_REQUIRES(look_mu_) AUGUR_EXCLUDES(segments_mu_);
-  DecodedSegment::OnFile Indexer(uint32_t number);
+  DiskCacheSegment::OnFile Indexer(uint32_t number);
   void KillForgotten() AUGUR_REQUIRES(look_mu_) AUGUR_EXCLUDES(forgotten_mu_);
   void NoteOnce(const std::string& name, const std::string& text, std::vector<std::string>& notes)
       AUGUR_REQUIRES(look_mu_);
 
-  // IdentifiedOrder room for what is inserted (decoded_room.cc).
+  // Finding room for what is inserted (disk_cache_room.cc).
   Status NextSegment(uint64_t file_bytes) AUGUR_REQUIRES(write_mu_) AUGUR_EXCLUDES(look_mu_);
   bool AdoptSegment(uint64_t file_bytes, const Listing& listing, uint64_t room) AUGUR_REQUIRES(write_mu_, look_mu_);
   Status MakeSegment(uint64_t file_bytes, Listing* listing, uint64_t* total) AUGUR_REQUIRES(write_mu_, look_mu_);
   // The oldest segment that may go, removed. Its bytes; 0: there is none.
   uint64_t PutOutOldest(Listing* listing, bool any_age) AUGUR_REQUIRES(look_mu_);
-  bool MayGo(const DecodedFolder::Segment& found, int64_t now_ns) const AUGUR_REQUIRES(look_mu_);
+  bool MayGo(const DiskCacheFolder::Segment& found, int64_t now_ns) const AUGUR_REQUIRES(look_mu_);
   void HoldToBound(std::vector<std::string>& notes) AUGUR_REQUIRES(look_mu_);
 
   // Constant after construction.
   const Options options_;
   const uint64_t segment_bytes_;
   const int64_t opened_ns_;
-  DecodedFolder folder_;
+  DiskCacheFolder folder_;
 
   // Own synchronization.
-  DecodedIndex index_;
+  DiskCacheIndex index_;
   std::atomic<bool> index_full_ = false;  // a file was not inserted for that
   std::atomic<uint64_t> found_ = 0;
   std::atomic<uint64_t> missed_ = 0;
   std::atomic<uint64_t> forgotten_count_ = 0;
 
   mutable Mutex write_mu_{LockRank::kOuter};
-  std::unique_ptr<DecodedWriter> writer_ AUGUR_GUARDED_BY(write_mu_);
+  std::unique_ptr<DiskCacheWriter> writer_ AUGUR_GUARDED_BY(write_mu_);
   uint32_t writer_number_ AUGUR_GUARDED_BY(write_mu_) = 0;  // of its segment
   int64_t refused_ns_ AUGUR_GUARDED_BY(write_mu_) = 0;      // when there was no room, or a failure, last; 0: never
   uint64_t refused_bytes_ AUGUR_GUARDED_BY(write_mu_) = 0;  // the file that it was for: smaller ones may fit
@@ -190,7 +191,7 @@ class DecodedCache {
   std::vector<Place> forgotten_ AUGUR_GUARDED_BY(forgotten_mu_);
 
   mutable Mutex counters_mu_;
-  DecodedCounters counters_ AUGUR_GUARDED_BY(counters_mu_);  // those that are not counted elsewhere
+  DiskCacheCounters counters_ AUGUR_GUARDED_BY(counters_mu_);  // those that are not counted elsewhere
   Status failure_ AUGUR_GUARDED_BY(counters_mu_);
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/decoded_index.h"
+#include "cache/disk_cache_index.h"
 
 #include <algorithm>
 
 #include "base/check.h"
-#include "cache/decoded_layout.h"
+#include "cache/disk_cache_layout.h"
 
 namespace augur {
 namespace {
@@ -16,19 +16,19 @@ constexpr size_t kBucketsMin = 16;
 
 // Of a file's sums beside its item.
 uint64_t ManyBytes(uint64_t size) {
-  return size > kDecodedBlockBytes ? kNodeBytes + DecodedBlocks(size) * sizeof(uint64_t) : 0;
+  return size > kDiskCacheBlockBytes ? kNodeBytes + DiskCacheBlocks(size) * sizeof(uint64_t) : 0;
 }
 
 }  // namespace
 
 // The hash is a good one; this only brings its halves and the size together (the constant is 2^64 / golden ratio).
-uint64_t DecodedIndex::Mixed(const DecodedKey& key) {
+uint64_t DiskCacheIndex::Mixed(const DiskCacheKey& key) {
   constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
   const uint64_t mixed = (key.hash.low ^ (key.hash.high * kGolden) ^ key.size) * kGolden;
   return mixed ^ (mixed >> 29);
 }
 
-uint32_t DecodedIndex::Lookup(const Part& part, const DecodedKey& key, uint64_t mixed) {
+uint32_t DiskCacheIndex::Lookup(const Part& part, const DiskCacheKey& key, uint64_t mixed) {
   if (part.buckets.empty()) return kNone;
   uint32_t at = part.buckets[(mixed / kParts) & (part.buckets.size() - 1)];
   while (at != kNone && !(part.items[at].hash == key.hash && part.items[at].size == key.size)) at = part.items[at].next;
@@ -36,7 +36,7 @@ uint32_t DecodedIndex::Lookup(const Part& part, const DecodedKey& key, uint64_t 
 }
 
 // Twice the buckets, so that there is one for each item or more.
-void DecodedIndex::Grow(Part* part) {
+void DiskCacheIndex::Grow(Part* part) {
   std::vector<uint32_t> buckets(part->buckets.empty() ? kBucketsMin : part->buckets.size() * 2, kNone);
   for (const uint32_t first : part->buckets) {
     for (uint32_t at = first; at != kNone;) {
@@ -52,10 +52,10 @@ void DecodedIndex::Grow(Part* part) {
 }
 
 // Takes the item that `link` points to out of its bucket.
-void DecodedIndex::Free(Part* part, uint32_t* link) {
+void DiskCacheIndex::Free(Part* part, uint32_t* link) {
   const uint32_t at = *link;
   Item& item = part->items[at];
-  if (item.size > kDecodedBlockBytes) part->many.erase(at);
+  if (item.size > kDiskCacheBlockBytes) part->many.erase(at);
   part->many_bytes -= ManyBytes(item.size);
   *link = item.next;
   item.next = part->free;
@@ -63,27 +63,27 @@ void DecodedIndex::Free(Part* part, uint32_t* link) {
   --part->count;
 }
 
-uint64_t DecodedIndex::BytesOf(const Part& part) {
+uint64_t DiskCacheIndex::BytesOf(const Part& part) {
   return part.items.size() * (sizeof(Item) + kDequeBytes) + part.buckets.size() * sizeof(uint32_t) + part.many_bytes;
 }
 
 // For one more file. While it grows, a part has its buckets once as they were and once doubled.
-bool DecodedIndex::PartHasRoom(const Part& part, uint64_t size) const {
+bool DiskCacheIndex::PartHasRoom(const Part& part, uint64_t size) const {
   uint64_t more = ManyBytes(size);
   if (part.free == kNone) more += sizeof(Item) + kDequeBytes;
   if (part.count >= part.buckets.size()) more += std::max(2 * part.buckets.size(), kBucketsMin) * sizeof(uint32_t);
   return BytesOf(part) + more <= part_bytes_max_;
 }
 
-bool DecodedIndex::HasRoom(const DecodedKey& key) const {
+bool DiskCacheIndex::HasRoom(const DiskCacheKey& key) const {
   const Part& part = parts_[Mixed(key) % kParts];
   const MutexLock lock(part.mu);
   return PartHasRoom(part, key.size);
 }
 
-bool DecodedIndex::Insert(const DecodedKey& key, uint32_t segment, uint32_t first_page,
-                          std::span<const uint64_t> sums) {
-  AUGUR_CHECK(key.size > 0 && key.size <= kDecodedFileBytesMax && sums.size() == DecodedBlocks(key.size));
+bool DiskCacheIndex::Insert(const DiskCacheKey& key, uint32_t segment, uint32_t first_page,
+                            std::span<const uint64_t> sums) {
+  AUGUR_CHECK(key.size > 0 && key.size <= kDiskCacheFileBytesMax && sums.size() == DiskCacheBlocks(key.size));
   const uint64_t mixed = Mixed(key);
   Part& part = parts_[mixed % kParts];
   const MutexLock lock(part.mu);
@@ -114,7 +114,7 @@ bool DecodedIndex::Insert(const DecodedKey& key, uint32_t segment, uint32_t firs
   return true;
 }
 
-std::optional<DecodedIndex::Where> DecodedIndex::Find(const DecodedKey& key) const {
+std::optional<DiskCacheIndex::Where> DiskCacheIndex::Find(const DiskCacheKey& key) const {
   const uint64_t mixed = Mixed(key);
   const Part& part = parts_[mixed % kParts];
   const MutexLock lock(part.mu);
@@ -122,7 +122,7 @@ std::optional<DecodedIndex::Where> DecodedIndex::Find(const DecodedKey& key) con
   if (at == kNone) return std::nullopt;
   const Item& item = part.items[at];
   Where where{.segment = item.segment, .first_page = item.first_page, .sums = {}};
-  if (key.size > kDecodedBlockBytes) {
+  if (key.size > kDiskCacheBlockBytes) {
     where.sums = part.many.at(at);
   } else {
     where.sums.push_back(item.sum);
@@ -130,14 +130,14 @@ std::optional<DecodedIndex::Where> DecodedIndex::Find(const DecodedKey& key) con
   return where;
 }
 
-bool DecodedIndex::Contains(const DecodedKey& key) const {
+bool DiskCacheIndex::Contains(const DiskCacheKey& key) const {
   const uint64_t mixed = Mixed(key);
   const Part& part = parts_[mixed % kParts];
   const MutexLock lock(part.mu);
   return Lookup(part, key, mixed) != kNone;
 }
 
-bool DecodedIndex::Erase(const DecodedKey& key, uint32_t segment, uint32_t first_page) {
+bool DiskCacheIndex::Erase(const DiskCacheKey& key, uint32_t segment, uint32_t first_page) {
   const uint64_t mixed = Mixed(key);
   Part& part = parts_[mixed % kParts];
   const MutexLock lock(part.mu);
@@ -151,7 +151,7 @@ bool DecodedIndex::Erase(const DecodedKey& key, uint32_t segment, uint32_t first
   return true;
 }
 
-uint64_t DecodedIndex::EraseSegment(uint32_t segment) {
+uint64_t DiskCacheIndex::EraseSegment(uint32_t segment) {
   uint64_t erased = 0;
   for (Part& part : parts_) {
     const MutexLock lock(part.mu);
@@ -170,7 +170,7 @@ uint64_t DecodedIndex::EraseSegment(uint32_t segment) {
   return erased;
 }
 
-uint64_t DecodedIndex::file_count() const {
+uint64_t DiskCacheIndex::file_count() const {
   uint64_t count = 0;
   for (const Part& part : parts_) {
     const MutexLock lock(part.mu);
@@ -179,7 +179,7 @@ uint64_t DecodedIndex::file_count() const {
   return count;
 }
 
-uint64_t DecodedIndex::memory_bytes() const {
+uint64_t DiskCacheIndex::memory_bytes() const {
   uint64_t bytes = sizeof(*this);
   for (const Part& part : parts_) {
     const MutexLock lock(part.mu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/decoded_cache.h"
+#include "cache/disk_cache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "base/units.h"
-#include "cache/decoded_layout.h"
-#include "cache/decoded_sum.h"
+#include "cache/disk_cache_layout.h"
+#include "cache/disk_cache_sum.h"
 
 namespace augur {
 namespace {
@@ -18,32 +18,32 @@ constexpr size_t kForgottenMax = 4096;
 
 }  // namespace
 
-uint64_t DecodedCache::SegmentBytes(uint64_t bytes_max) {
+uint64_t DiskCache::SegmentBytes(uint64_t bytes_max) {
   constexpr uint64_t kUsual = 256 * kMiB;
   constexpr uint64_t kParts = 16;
   constexpr uint64_t kCountMax = 1024;
   const uint64_t bytes = std::max(std::min(bytes_max / kParts, kUsual), bytes_max / kCountMax);
-  return bytes / kDecodedPageBytes * kDecodedPageBytes;
+  return bytes / kDiskCachePageBytes * kDiskCachePageBytes;
 }
 
-DecodedCache::DecodedCache(Options options, DecodedFolder folder)
+DiskCache::DiskCache(Options options, DiskCacheFolder folder)
     : options_(std::move(options)),
       segment_bytes_(options_.segment_bytes != 0 ? options_.segment_bytes : SegmentBytes(options_.bytes_max)),
       opened_ns_(Now()),
       folder_(std::move(folder)),
       index_(options_.index_bytes_max) {}
 
-Result<std::unique_ptr<DecodedCache>> DecodedCache::Open(const Options& options, std::vector<std::string>& notes) {
-  if (options.folder.empty()) return Status(Code::kInvalid, "no folder for decoded files: name one");
+Result<std::unique_ptr<DiskCache>> DiskCache::Open(const Options& options, std::vector<std::string>& notes) {
+  if (options.folder.empty()) return Status(Code::kInvalid, "no folder for cached files: name one");
   if (options.bytes_max < kBytesMin) {
-    return Status(Code::kInvalid, "a cache of decoded files of " + FormatSize(options.bytes_max) +
+    return Status(Code::kInvalid, "a cache of cached files of " + FormatSize(options.bytes_max) +
                                       " is too small: give it " + FormatSize(kBytesMin) + " or more");
   }
-  AUGUR_TRY_ASSIGN(folder, DecodedFolder::Open(options.folder));
-  std::unique_ptr<DecodedCache> cache(new DecodedCache(options, std::move(folder)));
+  AUGUR_TRY_ASSIGN(folder, DiskCacheFolder::Open(options.folder));
+  std::unique_ptr<DiskCache> cache(new DiskCache(options, std::move(folder)));
   const MutexLock lock(cache->look_mu_);
   if (!cache->folder_.writable().ok()) {
-    notes.push_back("nothing is added to the decoded files: " + cache->folder_.writable().text());
+    notes.push_back("nothing is added to the cached files: " + cache->folder_.writable().text());
   } else {
     cache->HoldToBound(notes);
   }
@@ -51,7 +51,7 @@ Result<std::unique_ptr<DecodedCache>> DecodedCache::Open(const Options& options,
   return cache;
 }
 
-DecodedCache::~DecodedCache() {
+DiskCache::~DiskCache() {
   const MutexLock lock(look_mu_);
   KillForgotten();
   const std::vector<SegmentRef> segments = [this] {
@@ -64,30 +64,30 @@ DecodedCache::~DecodedCache() {
   }
 }
 
-int64_t DecodedCache::Now() const {
+int64_t DiskCache::Now() const {
   if (options_.now_ns) return options_.now_ns();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
-uint64_t DecodedCache::Place::BlockBytes(size_t block) const {
+uint64_t DiskCache::Place::BlockBytes(size_t block) const {
   AUGUR_CHECK(block < sums.size());
-  return std::min(key.size - block * kDecodedBlockBytes, kDecodedBlockBytes);
+  return std::min(key.size - block * kDiskCacheBlockBytes, kDiskCacheBlockBytes);
 }
 
-DecodedCache::SegmentRef DecodedCache::Get(uint32_t number) const {
+DiskCache::SegmentRef DiskCache::Get(uint32_t number) const {
   const MutexLock lock(segments_mu_);
   return segments_[number];
 }
 
-std::optional<DecodedCache::Place> DecodedCache::Find(const DecodedKey& key) {
-  if (std::optional<DecodedIndex::Where> where = index_.Find(key)) {
+std::optional<DiskCache::Place> DiskCache::Find(const DiskCacheKey& key) {
+  if (std::optional<DiskCacheIndex::Where> where = index_.Find(key)) {
     if (const SegmentRef segment = Get(where->segment)) {
       segment->MarkUsed();
       found_.fetch_add(1, std::memory_order_relaxed);
       return Place{.key = key,
                    .file = segment->file(),
-                   .offset = uint64_t{where->first_page} * kDecodedPageBytes,
+                   .offset = uint64_t{where->first_page} * kDiskCachePageBytes,
                    .sums = std::move(where->sums),
                    .segment = where->segment};
     }
@@ -98,18 +98,18 @@ std::optional<DecodedCache::Place> DecodedCache::Find(const DecodedKey& key) {
   return std::nullopt;
 }
 
-bool DecodedCache::Check(const Place& place, size_t block, std::span<const std::byte> bytes) {
-  return bytes.size() == place.BlockBytes(block) && DecodedSum(bytes) == place.sums[block];
+bool DiskCache::Check(const Place& place, size_t block, std::span<const std::byte> bytes) {
+  return bytes.size() == place.BlockBytes(block) && DiskCacheSum(bytes) == place.sums[block];
 }
 
-void DecodedCache::Forget(const Place& place) {
-  if (!index_.Erase(place.key, place.segment, static_cast<uint32_t>(place.offset / kDecodedPageBytes))) return;
+void DiskCache::Forget(const Place& place) {
+  if (!index_.Erase(place.key, place.segment, static_cast<uint32_t>(place.offset / kDiskCachePageBytes))) return;
   forgotten_count_.fetch_add(1, std::memory_order_relaxed);
   const MutexLock lock(forgotten_mu_);
   if (forgotten_.size() < kForgottenMax) forgotten_.push_back(place);
 }
 
-DecodedCache::Inserted DecodedCache::Insert(const DecodedKey& key, DecodedWriter::Pieces pieces) {
+DiskCache::Inserted DiskCache::Insert(const DiskCacheKey& key, DiskCacheWriter::Pieces pieces) {
   uint64_t bytes = 0;
   for (const std::span<const std::byte> piece : pieces) bytes += piece.size();
   AUGUR_CHECK(bytes == key.size);
@@ -131,7 +131,7 @@ DecodedCache::Inserted DecodedCache::Insert(const DecodedKey& key, DecodedWriter
   const int64_t now_ns = Now();
   const int64_t pace_ns = int64_t{options_.look_ms} * 1'000'000;
   const bool too_soon = refused_ns_ != 0 && now_ns >= refused_ns_ && now_ns - refused_ns_ < pace_ns;
-  bool fits = bytes > 0 && bytes <= kDecodedFileBytesMax;
+  bool fits = bytes > 0 && bytes <= kDiskCacheFileBytesMax;
   if (fits && !index_.HasRoom(key)) {
     index_full_ = true;
     fits = false;
@@ -145,7 +145,7 @@ DecodedCache::Inserted DecodedCache::Insert(const DecodedKey& key, DecodedWriter
   if (!writer_ || !writer_->Fits(bytes)) {
     if (const Status status = NextSegment(bytes); !status.ok()) return refuse(status, now_ns, bytes);
   }
-  const Result<DecodedWriter::Written> written = writer_->Append(key, pieces);
+  const Result<DiskCacheWriter::Written> written = writer_->Append(key, pieces);
   if (!written.ok()) {
     writer_.reset();
     return refuse(written.status(), now_ns, 0);
@@ -158,13 +158,13 @@ DecodedCache::Inserted DecodedCache::Insert(const DecodedKey& key, DecodedWriter
   return Inserted::kYes;
 }
 
-Status DecodedCache::failure() const {
+Status DiskCache::failure() const {
   const MutexLock lock(counters_mu_);
   return failure_;
 }
 
-DecodedCounters DecodedCache::counters() const {
-  DecodedCounters counters;
+DiskCacheCounters DiskCache::counters() const {
+  DiskCacheCounters counters;
   {
     const MutexLock lock(counters_mu_);
     counters = counters_;

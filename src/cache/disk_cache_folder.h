@@ -10,13 +10,13 @@
 
 namespace augur {
 
-// DecodedFolder is the folder of a decoded cache: its segments by name, size and age, and the lock under which daemons
+// DiskCacheFolder is the folder of a disk cache: its segments by name, size and age, and the lock under which daemons
 // make and remove them. One thread at a time. Each call may wait for the disk. Not for what is in a segment.
-class DecodedFolder {
+class DiskCacheFolder {
  public:
   // Opens the folder, or makes it with mode 0700 when only it is missing. kNotFound: what it should be in is missing.
   // kPermission: it is a symbolic link, another user's, or open for writing to others. kInvalid: not a folder.
-  static Result<DecodedFolder> Open(const std::string& path);
+  static Result<DiskCacheFolder> Open(const std::string& path);
 
   int fd() const { return fd_.get(); }
   const std::string& path() const { return path_; }
@@ -30,17 +30,27 @@ class DecodedFolder {
     int64_t modified_ns = 0;  // when it was written or used last, since 1970
     int64_t changed_ns = 0;   // when anything in it or about it changed last
   };
+  // On disk; the name is from when the cache had decoded files alone.
   static constexpr const char* kPrefix = "augurfs-decoded-";
   // FOLDER/augurfs-decoded-ID, id in 16 hex digits.
   static std::string NameOf(uint64_t id);
   // All files named like segments; whose they are is not looked at.
   Result<std::vector<Segment>> List() const;
 
-  // Keeps others from making, adopting and removing segments, for a scope. kBusy: another process has held it for a
-  // second (some ms are enough, but a process may be stopped).
+  // The room of the folder's disk, bytes.
+  struct Room {
+    uint64_t held = 0;       // by segments of the folder
+    uint64_t available = 0;  // free, for this user
+    uint64_t total = 0;
+  };
+  // Of a folder that need not be there yet. kNotFound: what it should be made in is missing.
+  static Result<Room> RoomOf(const std::string& path);
+
+  // Keeps others from making, adopting and removing segments, for a scope. kBusy: another process has held it for a second
+  // (some ms are enough, but a process may be stopped).
   class Lock {
    public:
-    explicit Lock(const DecodedFolder& folder);
+    explicit Lock(const DiskCacheFolder& folder);
     ~Lock();
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/decoded_sum.h"
+#include "cache/disk_cache_sum.h"
 
 #include <xxhash.h>
 #if defined(__x86_64__)
@@ -9,7 +9,7 @@
 
 namespace augur {
 
-uint64_t DecodedSum(std::span<const std::byte> bytes, uint64_t seed) {
+uint64_t DiskCacheSum(std::span<const std::byte> bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/decoded_file.h"
+#include "cache/disk_cache_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "base/aligned_memory.h"
-#include "cache/decoded_sum.h"
+#include "cache/disk_cache_sum.h"
 
 namespace augur {
 namespace {
@@ -18,8 +18,8 @@ Status Refused(const std::string& path, const char* cause, const char* cure) {
   return {Code::kPermission, path + ": " + cause + ": not used: " + cure};
 }
 
-uint64_t HeaderSum(const DecodedHeader& header) {
-  return DecodedSum(std::as_bytes(std::span(&header, 1)).first(offsetof(DecodedHeader, sum)));
+uint64_t HeaderSum(const DiskCacheHeader& header) {
+  return DiskCacheSum(std::as_bytes(std::span(&header, 1)).first(offsetof(DiskCacheHeader, sum)));
 }
 
 // Alignment that O_DIRECT wants; 0 when the file system refuses it.
@@ -32,12 +32,12 @@ uint32_t DirectAlign(int fd) {
 #else
   static_cast<void>(fd);
 #endif
-  return kDecodedPageBytes;  // not told (before Linux 6.1, and by many file systems): a read will show
+  return kDiskCachePageBytes;  // not told (before Linux 6.1, and by many file systems): a read will show
 }
 
 }  // namespace
 
-Status CheckDecodedOwner(const struct stat& info, const std::string& path) {
+Status CheckDiskCacheOwner(const struct stat& info, const std::string& path) {
   if (info.st_uid != ::geteuid()) return Refused(path, "belongs to another user", "name a folder of your own");
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return Refused(path, "can be written by others", "chmod go-w it if its content can be trusted");
@@ -45,7 +45,7 @@ Status CheckDecodedOwner(const struct stat& info, const std::string& path) {
   return Status::Ok();
 }
 
-Result<UniqueFd> OpenDecodedFile(int folder, const std::string& folder_path, const std::string& name, int flags) {
+Result<UniqueFd> OpenDiskCacheFile(int folder, const std::string& folder_path, const std::string& name, int flags) {
   const std::string path = folder_path + "/" + name;
   // O_NONBLOCK: nothing waits for the other end of a pipe of that name; it means nothing to a regular file.
   UniqueFd fd(::openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -54,50 +54,54 @@ Result<UniqueFd> OpenDecodedFile(int folder, const std::string& folder_path, con
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, path);
   if (!S_ISREG(info.st_mode)) return Refused(path, "is not a regular file", "remove it");
-  AUGUR_TRY(CheckDecodedOwner(info, path));
+  AUGUR_TRY(CheckDiskCacheOwner(info, path));
   if (info.st_nlink > 1) return Refused(path, "has a second name", "remove it");
   return fd;
 }
 
-Result<DecodedHeader> ReadDecodedHeader(int fd, const std::string& path) {
-  DecodedHeader header{};
-  AUGUR_TRY_ASSIGN(bytes, ReadDecoded(fd, path, std::as_writable_bytes(std::span(&header, 1)), 0));
+Result<DiskCacheHeader> ReadDiskCacheHeader(int fd, const std::string& path) {
+  DiskCacheHeader header{};
+  AUGUR_TRY_ASSIGN(bytes, ReadDiskCache(fd, path, std::as_writable_bytes(std::span(&header, 1)), 0));
   const auto all = std::as_bytes(std::span(&header, 1));
   if (std::all_of(all.begin(), all.end(), [](std::byte b) { return b == std::byte{0}; })) {
     return Status(Code::kBusy, path + ": has no header yet");
   }
   const auto damaged = [&] {
     return Status(Code::kCorrupt,
-                  path + ": is not a segment of decoded files, or its header is damaged: left alone; remove it");
+                  path + ": is not a segment of cached files, or its header is damaged: left alone; remove it");
   };
-  if (bytes < sizeof(header) || header.magic != kDecodedMagic) return damaged();
-  if (header.version != kDecodedVersion) {
+  if (bytes < sizeof(header) || header.magic != kDiskCacheMagic) return damaged();
+  if (header.version != kDiskCacheVersion) {
     return Status(Code::kUnsupported, path +
                                           ": was made by another version of augurfs: left alone, though its size "
                                           "counts; remove it when that version is not used any more");
   }
-  if (header.sum != HeaderSum(header) || header.log_bytes == 0 || header.log_bytes % kDecodedPageBytes != 0 ||
-      header.log_bytes > kDecodedPageBytes * UINT32_MAX) {
+  if (header.sum != HeaderSum(header) || header.log_bytes == 0 || header.log_bytes % kDiskCachePageBytes != 0 ||
+      header.log_bytes > kDiskCachePageBytes * UINT32_MAX) {
     return damaged();
   }
   return header;
 }
 
-DecodedHeader MakeDecodedHeader(uint64_t id, uint64_t log_bytes) {
-  DecodedHeader header{
-      .magic = kDecodedMagic, .version = kDecodedVersion, .reserved = 0, .id = id, .log_bytes = log_bytes, .sum = 0};
+DiskCacheHeader MakeDiskCacheHeader(uint64_t id, uint64_t log_bytes) {
+  DiskCacheHeader header{.magic = kDiskCacheMagic,
+                         .version = kDiskCacheVersion,
+                         .reserved = 0,
+                         .id = id,
+                         .log_bytes = log_bytes,
+                         .sum = 0};
   header.sum = HeaderSum(header);
   return header;
 }
 
-void TryDecodedDirect(DecodedFile* file) {
+void TryDiskCacheDirect(DiskCacheFile* file) {
   const uint32_t align = DirectAlign(file->fd.get());
-  if (!std::has_single_bit(align) || align > kDecodedPageBytes) return;
+  if (!std::has_single_bit(align) || align > kDiskCachePageBytes) return;
   const int flags = ::fcntl(file->fd.get(), F_GETFL);
   if (flags < 0 || ::fcntl(file->fd.get(), F_SETFL, flags | O_DIRECT) != 0) return;
   // The header's page, which is there: some file systems take the flag and refuse the read.
-  const AlignedMemory memory = AllocateAligned(kDecodedPageBytes, kDecodedPageBytes);
-  if (memory == nullptr || ::pread(file->fd.get(), memory.get(), kDecodedPageBytes, 0) < 0) {
+  const AlignedMemory memory = AllocateAligned(kDiskCachePageBytes, kDiskCachePageBytes);
+  if (memory == nullptr || ::pread(file->fd.get(), memory.get(), kDiskCachePageBytes, 0) < 0) {
     ::fcntl(file->fd.get(), F_SETFL, flags);
     return;
   }
@@ -105,7 +109,7 @@ void TryDecodedDirect(DecodedFile* file) {
   file->align = align;
 }
 
-bool LockDecodedBytes(int fd, int type, int64_t first, int64_t count) {
+bool LockDiskCacheBytes(int fd, int type, int64_t first, int64_t count) {
   struct flock lock {};
   lock.l_type = static_cast<short>(type);  // NOLINT(google-runtime-int): the field's type
   lock.l_whence = SEEK_SET;
@@ -118,7 +122,7 @@ bool LockDecodedBytes(int fd, int type, int64_t first, int64_t count) {
   return done == 0;
 }
 
-Status WriteDecoded(int fd, const std::string& path, std::span<const std::byte> bytes, uint64_t offset) {
+Status WriteDiskCache(int fd, const std::string& path, std::span<const std::byte> bytes, uint64_t offset) {
   while (!bytes.empty()) {
     const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
@@ -129,7 +133,7 @@ Status WriteDecoded(int fd, const std::string& path, std::span<const std::byte> 
   return Status::Ok();
 }
 
-Result<size_t> ReadDecoded(int fd, const std::string& path, std::span<std::byte> bytes, uint64_t offset) {
+Result<size_t> ReadDiskCache(int fd, const std::string& path, std::span<std::byte> bytes, uint64_t offset) {
   size_t read = 0;
   while (read < bytes.size()) {
     const ssize_t done = ::pread(fd, bytes.data() + read, bytes.size() - read, static_cast<off_t>(offset + read));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unit/cache/decoded_support.h"
+#include "unit/cache/disk_cache_support.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,16 +17,16 @@
 
 namespace augur {
 
-uint64_t DecodedTestBytes(uint64_t id) {
+uint64_t DiskCacheTestBytes(uint64_t id) {
   constexpr uint64_t kLarge = 3 << 20;
   return id % 16 == 0 ? kLarge + 1 + Mix(id) % (2 << 20) : 1 + Mix(id) % 60'000;
 }
 
-DecodedKey DecodedTestKey(uint64_t id, uint64_t bytes) {
+DiskCacheKey DiskCacheTestKey(uint64_t id, uint64_t bytes) {
   return {.hash = {.low = Mix(id), .high = Mix(id + 1)}, .size = bytes};
 }
 
-std::vector<std::byte> DecodedTestFile(uint64_t id, uint64_t bytes) {
+std::vector<std::byte> DiskCacheTestFile(uint64_t id, uint64_t bytes) {
   std::vector<std::byte> file(bytes);
   std::mt19937_64 random(id * 1'000'003 + bytes);
   for (size_t at = 0; at < file.size(); at += 8) {
@@ -36,8 +36,8 @@ std::vector<std::byte> DecodedTestFile(uint64_t id, uint64_t bytes) {
   return file;
 }
 
-DecodedCache::Inserted InsertDecoded(DecodedCache& cache, uint64_t id, uint64_t bytes) {
-  const std::vector<std::byte> file = DecodedTestFile(id, bytes);
+DiskCache::Inserted InsertIntoDiskCache(DiskCache& cache, uint64_t id, uint64_t bytes) {
+  const std::vector<std::byte> file = DiskCacheTestFile(id, bytes);
   std::vector<std::span<const std::byte>> pieces;
   size_t length = 1 + id % 5000;
   for (size_t at = 0; at < file.size();) {
@@ -47,25 +47,25 @@ DecodedCache::Inserted InsertDecoded(DecodedCache& cache, uint64_t id, uint64_t 
     length = length * 3 + 1;
   }
   pieces.emplace_back();
-  return cache.Insert(DecodedTestKey(id, bytes), pieces);
+  return cache.Insert(DiskCacheTestKey(id, bytes), pieces);
 }
 
-DecodedCache::Inserted InsertDecoded(DecodedCache& cache, uint64_t id) {
-  return InsertDecoded(cache, id, DecodedTestBytes(id));
+DiskCache::Inserted InsertIntoDiskCache(DiskCache& cache, uint64_t id) {
+  return InsertIntoDiskCache(cache, id, DiskCacheTestBytes(id));
 }
 
-DecodedCache::Place PlaceOf(DecodedCache& cache, uint64_t id, uint64_t bytes) {
-  std::optional<DecodedCache::Place> place = cache.Find(DecodedTestKey(id, bytes));
+DiskCache::Place PlaceOf(DiskCache& cache, uint64_t id, uint64_t bytes) {
+  std::optional<DiskCache::Place> place = cache.Find(DiskCacheTestKey(id, bytes));
   EXPECT_TRUE(place) << id;
-  return place ? *std::move(place) : DecodedCache::Place{};
+  return place ? *std::move(place) : DiskCache::Place{};
 }
 
-DecodedCache::Place PlaceOf(DecodedCache& cache, uint64_t id) { return PlaceOf(cache, id, DecodedTestBytes(id)); }
+DiskCache::Place PlaceOf(DiskCache& cache, uint64_t id) { return PlaceOf(cache, id, DiskCacheTestBytes(id)); }
 
-Found ReadDecodedPlace(const DecodedCache::Place& place, uint64_t id) {
-  const std::vector<std::byte> wanted = DecodedTestFile(id, place.key.size);
-  const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(kDecodedPageBytes, kDecodedBlockBytes),
-                                                           &std::free);
+Found ReadDiskCachePlace(const DiskCache::Place& place, uint64_t id) {
+  const std::vector<std::byte> wanted = DiskCacheTestFile(id, place.key.size);
+  const std::unique_ptr<void, decltype(&std::free)> memory(
+      std::aligned_alloc(kDiskCachePageBytes, kDiskCacheBlockBytes), &std::free);
   auto* const bytes = static_cast<std::byte*>(memory.get());
   for (size_t block = 0; block < place.block_count(); ++block) {
     const uint64_t count = place.BlockBytes(block);
@@ -73,45 +73,45 @@ Found ReadDecodedPlace(const DecodedCache::Place& place, uint64_t id) {
     const auto offset = static_cast<off_t>(place.BlockOffset(block));
     const ssize_t read = ::pread(place.file->fd.get(), bytes, rounded, offset);
     if (read < 0 || static_cast<uint64_t>(read) < count) return Found::kRefused;
-    if (!DecodedCache::Check(place, block, {bytes, count})) return Found::kRefused;
-    if (std::memcmp(bytes, wanted.data() + block * kDecodedBlockBytes, count) != 0) return Found::kWrong;
+    if (!DiskCache::Check(place, block, {bytes, count})) return Found::kRefused;
+    if (std::memcmp(bytes, wanted.data() + block * kDiskCacheBlockBytes, count) != 0) return Found::kWrong;
   }
   return Found::kRight;
 }
 
-Found FindDecoded(DecodedCache& cache, uint64_t id, uint64_t bytes) {
-  const auto place = cache.Find(DecodedTestKey(id, bytes));
+Found FindInDiskCache(DiskCache& cache, uint64_t id, uint64_t bytes) {
+  const auto place = cache.Find(DiskCacheTestKey(id, bytes));
   if (!place) return Found::kAbsent;
-  const Found found = ReadDecodedPlace(*place, id);
+  const Found found = ReadDiskCachePlace(*place, id);
   if (found == Found::kRefused) cache.Forget(*place);
   return found;
 }
 
-Found FindDecoded(DecodedCache& cache, uint64_t id) { return FindDecoded(cache, id, DecodedTestBytes(id)); }
+Found FindInDiskCache(DiskCache& cache, uint64_t id) { return FindInDiskCache(cache, id, DiskCacheTestBytes(id)); }
 
 TestClock::TestClock()
     : ns(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
              .count()) {}
 
-DecodedTestFolder::DecodedTestFolder() {
-  std::string name = std::filesystem::temp_directory_path().string() + "/augur_decoded_test_XXXXXX";
+DiskCacheTestFolder::DiskCacheTestFolder() {
+  std::string name = std::filesystem::temp_directory_path().string() + "/augur_disk_cache_test_XXXXXX";
   EXPECT_NE(::mkdtemp(name.data()), nullptr);
   root_ = name;
 }
 
-DecodedTestFolder::~DecodedTestFolder() {
+DiskCacheTestFolder::~DiskCacheTestFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(root_, ignored);
 }
 
-std::vector<std::string> DecodedTestFolder::files() const {
+std::vector<std::string> DiskCacheTestFolder::files() const {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(path())) paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-uint64_t DecodedTestFolder::bytes() const {
+uint64_t DiskCacheTestFolder::bytes() const {
   uint64_t total = 0;
   for (const std::string& file : files()) {
     struct stat info {};
@@ -120,8 +120,8 @@ uint64_t DecodedTestFolder::bytes() const {
   return total;
 }
 
-DecodedCache::Options DecodedTestFolder::options(uint64_t bytes_max) const {
-  DecodedCache::Options options;
+DiskCache::Options DiskCacheTestFolder::options(uint64_t bytes_max) const {
+  DiskCache::Options options;
   options.folder = path();
   options.bytes_max = bytes_max;
   options.look_ms = 0;
@@ -129,15 +129,15 @@ DecodedCache::Options DecodedTestFolder::options(uint64_t bytes_max) const {
   return options;
 }
 
-std::unique_ptr<DecodedCache> DecodedTestFolder::Open(const DecodedCache::Options& options) {
+std::unique_ptr<DiskCache> DiskCacheTestFolder::Open(const DiskCache::Options& options) {
   std::vector<std::string> notes;
-  auto cache = DecodedCache::Open(options, notes);
+  auto cache = DiskCache::Open(options, notes);
   EXPECT_TRUE(cache.ok()) << cache.status().text();
   EXPECT_TRUE(notes.empty()) << notes[0];
   return cache.ok() ? *std::move(cache) : nullptr;
 }
 
-void DecodedTestFolder::Age(int64_t hours) const {
+void DiskCacheTestFolder::Age(int64_t hours) const {
   for (const std::string& file : files()) {
     const timespec old = {.tv_sec = std::time(nullptr) - hours * 3600, .tv_nsec = 0};
     const timespec times[2] = {old, old};
@@ -145,7 +145,7 @@ void DecodedTestFolder::Age(int64_t hours) const {
   }
 }
 
-void RefreshDecoded(DecodedCache& cache) {
+void RefreshDiskCache(DiskCache& cache) {
   std::vector<std::string> notes;
   EXPECT_TRUE(cache.Refresh(notes));
   EXPECT_TRUE(notes.empty()) << notes[0];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a decoded cache keeps up with what is in its folder.
+// How a disk cache keeps up with what is in its folder.
 #include <sys/resource.h>
 
 #include <ctime>
 #include <utility>
 
 #include "base/units.h"
-#include "cache/decoded_cache.h"
-#include "cache/decoded_policy.h"
+#include "cache/disk_cache.h"
+#include "cache/disk_cache_policy.h"
 
 namespace augur {
 namespace {
@@ -30,7 +30,7 @@ int64_t SystemNow() {
 
 }  // namespace
 
-uint32_t DecodedCache::Add(const SegmentRef& segment) {
+uint32_t DiskCache::Add(const SegmentRef& segment) {
   const MutexLock lock(segments_mu_);
   const auto number = static_cast<uint32_t>(segments_.size());
   segments_.push_back(segment);
@@ -38,7 +38,7 @@ uint32_t DecodedCache::Add(const SegmentRef& segment) {
   return number;
 }
 
-void DecodedCache::Drop(uint32_t number) {
+void DiskCache::Drop(uint32_t number) {
   SegmentRef segment;
   {
     const MutexLock lock(segments_mu_);
@@ -48,15 +48,15 @@ void DecodedCache::Drop(uint32_t number) {
   index_.EraseSegment(number);
 }
 
-DecodedSegment::OnFile DecodedCache::Indexer(uint32_t number) {
-  return [this, number](const DecodedLogFile& file) { index_.Insert(file.key, number, file.first_page, file.sums); };
+DiskCacheSegment::OnFile DiskCache::Indexer(uint32_t number) {
+  return [this, number](const DiskCacheLogFile& file) { index_.Insert(file.key, number, file.first_page, file.sums); };
 }
 
-void DecodedCache::NoteOnce(const std::string& name, const std::string& text, std::vector<std::string>& notes) {
+void DiskCache::NoteOnce(const std::string& name, const std::string& text, std::vector<std::string>& notes) {
   if (noted_.insert(name).second) notes.push_back(text);
 }
 
-void DecodedCache::LookAt(const DecodedFolder::Segment& found, int64_t now_ns, std::vector<std::string>& notes) {
+void DiskCache::LookAt(const DiskCacheFolder::Segment& found, int64_t now_ns, std::vector<std::string>& notes) {
   const auto known = numbers_.find(found.name);
   SegmentRef segment;
   uint32_t number = 0;
@@ -73,13 +73,13 @@ void DecodedCache::LookAt(const DecodedFolder::Segment& found, int64_t now_ns, s
   if (!segment) {
     if (numbers_.size() >= SegmentsMax()) {
       NoteOnce("descriptors",
-               folder_.path() + ": not all decoded files are used, they are in more than " +
+               folder_.path() + ": not all cached files are used, they are in more than " +
                    std::to_string(SegmentsMax()) +
                    " files, half of what may be open: raise the limit (ulimit -n, LimitNOFILE)",
                notes);
       return;
     }
-    Result<SegmentRef> opened = DecodedSegment::Open(folder_, found.name, options_.direct);
+    Result<SegmentRef> opened = DiskCacheSegment::Open(folder_, found.name, options_.direct);
     if (!opened.ok()) {
       // Gone again, or being made, is as usual.
       if (opened.status().code() != Code::kNotFound && opened.status().code() != Code::kBusy) {
@@ -103,7 +103,7 @@ void DecodedCache::LookAt(const DecodedFolder::Segment& found, int64_t now_ns, s
   }
 }
 
-void DecodedCache::Look(std::vector<std::string>& notes) {
+void DiskCache::Look(std::vector<std::string>& notes) {
   looked_ns_ = Now();
   const int64_t now_ns = SystemNow();
   const Result<Listing> listing = folder_.List();
@@ -113,7 +113,7 @@ void DecodedCache::Look(std::vector<std::string>& notes) {
   }
   uint64_t total = 0;
   std::set<std::string> there;
-  for (const DecodedFolder::Segment& found : *listing) {
+  for (const DiskCacheFolder::Segment& found : *listing) {
     total += found.bytes;
     there.insert(found.name);
     LookAt(found, now_ns, notes);
@@ -123,7 +123,7 @@ void DecodedCache::Look(std::vector<std::string>& notes) {
   for (const auto& [name, number] : numbers) {
     if (there.contains(name)) {
       const SegmentRef segment = Get(number);
-      segment->FlushUsage(looked_ns_, kDecodedRestNs);
+      segment->FlushUsage(looked_ns_, kDiskCacheRestNs);
       bad += segment->bad_entries();
     } else {
       Drop(number);
@@ -131,7 +131,7 @@ void DecodedCache::Look(std::vector<std::string>& notes) {
   }
   if (index_full_ || index_.left_out() > 0) {
     NoteOnce("index",
-             folder_.path() + ": not all decoded files are used or kept: " + FormatSize(options_.index_bytes_max) +
+             folder_.path() + ": not all cached files are used or kept: " + FormatSize(options_.index_bytes_max) +
                  " of memory= have room for the index of " + std::to_string(index_.file_count()) +
                  " files: raise memory=",
              notes);
@@ -141,7 +141,7 @@ void DecodedCache::Look(std::vector<std::string>& notes) {
   counters_.bad_entries = bad;
 }
 
-void DecodedCache::KillForgotten() {
+void DiskCache::KillForgotten() {
   std::vector<Place> forgotten;
   {
     const MutexLock lock(forgotten_mu_);
@@ -151,12 +151,12 @@ void DecodedCache::KillForgotten() {
   for (const Place& place : forgotten) {
     if (const SegmentRef segment = Get(place.segment)) {
       // It failed, or it is gone already: then the next run finds it, and finds out.
-      (void)segment->Kill(folder_, place.key, static_cast<uint32_t>(place.offset / kDecodedPageBytes));
+      (void)segment->Kill(folder_, place.key, static_cast<uint32_t>(place.offset / kDiskCachePageBytes));
     }
   }
 }
 
-bool DecodedCache::Refresh(std::vector<std::string>& notes) {
+bool DiskCache::Refresh(std::vector<std::string>& notes) {
   const MutexLock lock(look_mu_);
   const int64_t now_ns = Now();
   if (now_ns >= looked_ns_ && now_ns - looked_ns_ < int64_t{options_.look_ms} * 1'000'000) return false;
