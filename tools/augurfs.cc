@@ -275,6 +275,7 @@ Status Main(int argc, char** argv) {
   if (!IsFarAway(options.store)) AUGUR_TRY(MakeAbsolute(options.store));
   AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
   AUGUR_TRY(MakeNewPathAbsolute(options.decoded_folder));
+  AUGUR_TRY(MakeNewPathAbsolute(options.disk_cache.folder));
   for (std::string& folder : options.foreign) AUGUR_TRY(MakeNewPathAbsolute(folder));
   SetForeignFolders(options.foreign);
   std::optional<Background> background;

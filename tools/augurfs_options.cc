@@ -288,6 +288,25 @@ std::vector<Option> MakeOptions() {
        .brief = "what decoded-cache= may take",
        .text = "All mounts that share the folder together. Default: half of what its disk has free.",
        .place = OptionPlace::kMount},
+      {.name = "disk-cache",
+       .value = "DIR",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "keep records of a store on a server in this folder",
+       .text =
+           "On a local disk, so that later runs do not ask the server for them. Mounts of any stores share it; it may "
+           "be the folder of decoded-cache=. It is made, for this user alone, when only the last part of the path is "
+           "missing. Default: records are in memory only.",
+       .place = OptionPlace::kMount},
+      {.name = "disk-cache-size",
+       .value = "SIZE",
+       .kind = OptionKind::kSize,
+       .min = DiskCache::kBytesMin,
+       .max = uint64_t{1} << 50,
+       .category = "Mount options",
+       .brief = "what disk-cache= may take",
+       .text = "All mounts that share the folder together. Default: what leaves 5 % of its disk free.",
+       .place = OptionPlace::kMount},
       {.name = "decode-threads",
        .value = "N",
        .kind = OptionKind::kCount,
@@ -453,6 +472,8 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   }
   options.decoded_folder = values.Text("-o decoded-cache");
   options.decoded_bytes = values.Number("-o decoded-cache-size");
+  options.disk_cache.folder = values.Text("-o disk-cache");
+  options.disk_cache.bytes = values.Number("-o disk-cache-size");
   options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
   return options;
 }

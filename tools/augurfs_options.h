@@ -31,6 +31,11 @@ struct CacheOptions {
   std::string group;      // whose users share what is in /dev/shm; empty: this user alone
 };
 
+struct DiskCacheOption {
+  std::string folder;  // empty: there is none
+  uint64_t bytes = 0;  // 0: what leaves 5 % of its disk free
+};
+
 // A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
 // holds 0 or nothing.
 struct AugurfsOptions {
@@ -63,6 +68,7 @@ struct AugurfsOptions {
   std::optional<ViewSpec> view;         // what the root shows; absent: the original files
   std::string decoded_folder;           // of the decoded cache; empty: there is none
   uint64_t decoded_bytes = 0;           // 0: half of what is free there
+  DiskCacheOption disk_cache;           // of records of a server
   unsigned decode_threads = 0;          // 0: a quarter of the cores, at least 1
   unsigned background_requests_max = 64;
 };

@@ -64,6 +64,10 @@ constexpr uint64_t kStoreIndexShare = 8;
 constexpr uint64_t kIndexedViews = 2;
 constexpr uint64_t kIndexBytesMin = 4 * kMiB;
 constexpr uint64_t kIndexShare = 8;
+// A disk cache: its index, and blocks that wait to be written. A local disk is faster than the link; it gets behind
+// only while it is busy with others, for a sixth of a second at 200 MB/s.
+constexpr uint64_t kCopyShare = 16;
+constexpr uint64_t kCopyWritingMax = 32 * kMiB;
 // What works out orders has at most a third of what the parts above leave.
 constexpr uint64_t kPredictionShare = 3;
 // Orders that are followed: what the store's take, but of a small one a hint may queue hundreds of epochs.
@@ -115,7 +119,13 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
     settings.threads = threads_max;
   }
   const uint64_t records = settings.memory_bytes - kHeapBytes - index_bytes - settings.threads * kThreadBytes;
-  const uint64_t bytes = records - records / kBookkeepingShare;
+  uint64_t bytes = records - records / kBookkeepingShare;
+  if (!options.disk_cache.folder.empty() && needs.copy_index_bytes > 0) {
+    const uint64_t share = (bytes - std::min(bytes, kBufferMin + kViewsMin)) / kCopyShare;
+    settings.copy_index_bytes = std::min(std::max(needs.copy_index_bytes, kIndexBytesMin), share);
+    settings.copy_writing_bytes = std::min(kCopyWritingMax, share);
+    bytes -= settings.copy_index_bytes + settings.copy_writing_bytes;
+  }
   settings.decode_threads = options.decode_threads != 0 ? options.decode_threads : std::max(1U, machine.cores / 4);
   const bool decodes_to_disk = !options.decoded_folder.empty();
   const auto take_index = [&settings, &needs, decodes_to_disk](uint64_t from) {

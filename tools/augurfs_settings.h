@@ -27,6 +27,7 @@ struct StoreNeeds {
   uint64_t prediction_bytes = 0;     // for working out orders (PredictionBytes)
   uint64_t order_bytes = 0;          // for the orders of the epochs that are known ahead
   uint64_t decoded_index_bytes = 0;  // for finding its files in a decoded cache (DiskCacheIndex::kBytesPerFile)
+  uint64_t copy_index_bytes = 0;     // for finding its blocks in a disk cache; 0: it needs none
   uint64_t index_bytes = 0;          // of its index in memory, at most (Store::IndexBytesMax)
 };
 
@@ -48,6 +49,8 @@ struct AugurfsSettings {
   uint64_t recycled_bytes = 0;       // memory that files of views gave back, for the next
   uint64_t decoded_index_bytes = 0;  // index of the decoded cache, where there is one
   uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
+  uint64_t copy_index_bytes = 0;       // index of the disk cache, where there is one
+  uint64_t copy_writing_bytes = 0;     // blocks of records that wait to be written to it
   unsigned decode_threads = 1;         // for readers and ahead of them
   unsigned demand_decode_threads = 0;  // more, for readers only; 0: there is no room for one
   std::vector<std::string> notes;      // where less is used than was asked, and why; for the log

@@ -12,6 +12,7 @@
 #include "base/recycled_memory.h"
 #include "base/units.h"
 #include "cache/disk_cache_index.h"
+#include "remote/copied_shards.h"
 #include "store/shard_check.h"
 #include "store/store_files.h"
 #include "tools/daemon_privileges.h"
@@ -25,8 +26,8 @@ namespace {
 // each costs a buffer of up to 1 MiB and a bit while it lasts.
 constexpr unsigned kReadsInFlight = 32;
 
-// Enough for the shards, the segments of the largest decoded cache (1,024), and all else. Of it, for shards: a store of
-// 1 TiB has as many.
+// Enough for the shards, the segments of the largest caches on disk (1,024 each), and all else. Of it, for shards: a
+// store of 1 TiB has as many.
 constexpr rlim_t kDescriptorsMax = 8192;
 constexpr rlim_t kDescriptorsMin = 1024;  // as many as every system gives
 constexpr uint32_t kShardShare = 8;
@@ -35,7 +36,7 @@ constexpr uint32_t kShardShare = 8;
 // large files as the kernel's queue holds (max-background, 64) find their block again.
 constexpr uint64_t kIdleBytesMax = 64 * (kBlockBytes + BufferPool::kGranuleBytes);
 
-// A shard takes a descriptor, and a segment of the decoded cache too. Returns how many there may be.
+// A shard takes a descriptor, and a segment of a cache on disk too. Returns how many there may be.
 uint32_t RaiseDescriptors() {
   rlimit descriptors{};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return kDescriptorsMin;
@@ -91,10 +92,13 @@ Status MountStack::OpenStore() {
   }
   const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
   const uint64_t files = store_->summary().file_count;
+  const uint64_t blocks = files + store_->summary().record_bytes / kBlockBytes;
   AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
                                             {.prediction_bytes = PredictionBytes(files),
                                              .order_bytes = Prefetcher::OrderBytes(files),
                                              .decoded_index_bytes = files * DiskCacheIndex::kBytesPerFile,
+                                             .copy_index_bytes =
+                                                 IsFarAway(options_.store) ? blocks * DiskCacheIndex::kBytesPerFile : 0,
                                              .index_bytes = store_->IndexBytesMax()}));
   settings_ = std::move(settings);
   return Status::Ok();
@@ -116,9 +120,35 @@ Status MountStack::MakeCaches() {
   cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
   engine_ = std::move(engine);
-  shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand);
+  OpenDiskCopy();
+  shards_ = MakeShards(*engine_, ReadPurpose::kDemand);
   RecycledMemory::KeepAtMost(settings_.recycled_bytes);
   return Status::Ok();
+}
+
+// Without it the mount is as good, but asks the server again.
+void MountStack::OpenDiskCopy() {
+  if (options_.disk_cache.folder.empty()) return;
+  if (!IsFarAway(options_.store)) {
+    settings_.notes.push_back("disk-cache: not used: the store is in a folder, and not on a server");
+    return;
+  }
+  Result<std::unique_ptr<DiskCopy>> copy = DiskCopy::Open({.folder = options_.disk_cache.folder,
+                                                           .bytes_max = options_.disk_cache.bytes,
+                                                           .index_bytes_max = settings_.copy_index_bytes,
+                                                           .writing_bytes_max = settings_.copy_writing_bytes},
+                                                          store_, statistics_, settings_.notes);
+  if (copy.ok()) {
+    disk_copy_ = std::move(copy).value();
+  } else {
+    settings_.notes.push_back("no records are kept on the disk: disk-cache: " + copy.status().text());
+  }
+}
+
+std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurpose purpose) {
+  std::unique_ptr<ShardSource> shards = store_->files().MakeSource(store_, engine, purpose);
+  if (!disk_copy_) return shards;
+  return std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
 }
 
 bool MountStack::SharesMemory() const {
@@ -162,7 +192,7 @@ void MountStack::OpenRetainedCache() {
 Status MountStack::MakePrefetcher() {
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
   ahead_engine_ = std::move(engine);
-  ahead_shards_ = store_->files().MakeSource(store_, *ahead_engine_, ReadPurpose::kAhead);
+  ahead_shards_ = MakeShards(*ahead_engine_, ReadPurpose::kAhead);
   const auto left_bytes_max = [budget = settings_.memory_bytes] {
     const Result<MemoryRoom> room = MachineMemory();
     return room.ok() ? PagesToLeave(*room, budget) : 0;
@@ -239,6 +269,11 @@ void MountStack::PublishGauges() {
     statistics_.ReadFrom(Gauge::kDecodedCacheBytes, [this] { return decoded_->counters().bytes; });
     statistics_.Set(Gauge::kDecodedCacheBytesMax, decoded_->bytes_max());
   }
+  if (disk_copy_) {
+    statistics_.ReadFrom(Gauge::kDiskCacheBlocks, [this] { return disk_copy_->counters().files; });
+    statistics_.ReadFrom(Gauge::kDiskCacheBytes, [this] { return disk_copy_->counters().bytes; });
+    statistics_.Set(Gauge::kDiskCacheBytesMax, disk_copy_->bytes_max());
+  }
   statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
   if (retained_cache_) {
     statistics_.ReadFrom(Gauge::kRetainedCacheBytes, [this] { return retained_cache_->used_bytes(); });
@@ -297,7 +332,8 @@ Status MountStack::StartAhead(UniqueFd clone) {
         mount_.path(), mount_.device_number(), std::move(clone),
         [this](uint32_t view, std::span<const EntryNumber> files) { prefetcher_->OnOpened(view, files); }));
   }
-  return decoded_ ? decoded_->Start() : Status::Ok();
+  if (decoded_) AUGUR_TRY(decoded_->Start());
+  return disk_copy_ ? disk_copy_->Start() : Status::Ok();
 }
 
 void MountStack::EndHelper() {
@@ -314,6 +350,7 @@ void MountStack::Stop() {
   engine_.reset();
   ahead_engine_.reset();
   if (decoded_) decoded_->Stop();
+  if (disk_copy_) disk_copy_->Stop();
 }
 
 void MountStack::LogStatistics() const {

@@ -24,6 +24,7 @@
 #include "predict/order_predictor.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/prefetcher.h"
+#include "remote/disk_copy.h"
 #include "store/shard_source.h"
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
@@ -88,6 +89,8 @@ class MountStack {
   Status MakePrefetcher();
   void MakePredictor();
   void OpenDecodedCache();
+  void OpenDiskCopy();
+  std::unique_ptr<ShardSource> MakeShards(ReadEngine& engine, ReadPurpose purpose);
   Status MakeFileSystem();
   void PublishGauges();
   void PublishTraffic();
@@ -104,6 +107,7 @@ class MountStack {
   std::unique_ptr<MountHelper> helper_;
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<RecordCache> cache_;
+  std::unique_ptr<DiskCopy> disk_copy_;
   std::unique_ptr<ReadEngine> engine_;
   std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<RetainedCache> retained_cache_;

@@ -45,6 +45,9 @@ enum class Stat : size_t {
   kRenderedHits,
   kDecodedHits,
   kDecodedKept,
+  // The copy of records of a server on the local disk.
+  kDiskCacheHits,
+  kDiskCacheKept,
   // The page cache: what the daemon pushes and drops.
   kPushes,
   kPushedBytes,
@@ -75,6 +78,9 @@ enum class Gauge : size_t {
   kDecodedCacheFiles,
   kDecodedCacheBytes,
   kDecodedCacheBytesMax,
+  kDiskCacheBlocks,
+  kDiskCacheBytes,
+  kDiskCacheBytesMax,
   kRetainedCacheBytes,
   kRetainedCacheBytesMax,
   kRetainedCacheBlocks,

@@ -42,8 +42,10 @@ RecordCache::Found BlockReader::Ask(const Entry& file, uint64_t block, Use use, 
       BlockKey::Of(file, block), buffer_bytes,
       [this, file, block, use, own](Buffer buffer, RecordCache::Loaded loaded) {
         *own = true;
-        Load(std::make_shared<Loading>(Loading{
-            .file = file, .block = block, .use = use, .buffer = std::move(buffer), .loaded = std::move(loaded)}));
+        Load(std::make_shared<Loading>(Loading{.wanted = {.file = file, .block = block},
+                                               .use = use,
+                                               .buffer = std::move(buffer),
+                                               .loaded = std::move(loaded)}));
       },
       std::move(done));
 }
@@ -53,8 +55,9 @@ std::optional<RetainedCache::Pin> BlockReader::FindKept(const ViewFile& file, ui
 }
 
 void BlockReader::Load(std::shared_ptr<Loading> loading) {
-  const uint64_t block_bytes = Store::BlockBytes(loading->file, loading->block);
-  if (const std::optional<RetainedCache::Pin> pin = FindKept(ViewFile::Original(loading->file), loading->block)) {
+  const auto& [file, block] = loading->wanted;
+  const uint64_t block_bytes = Store::BlockBytes(file, block);
+  if (const std::optional<RetainedCache::Pin> pin = FindKept(ViewFile::Original(file), block)) {
     statistics_.Add(Stat::kRetainedCacheHits, 1);
     AUGUR_CHECK(pin->bytes() == block_bytes);
     std::byte* to = loading->buffer.data();
@@ -68,10 +71,11 @@ void BlockReader::Load(std::shared_ptr<Loading> loading) {
 }
 
 void BlockReader::Read(std::shared_ptr<Loading> loading, bool again) {
-  const Entry& file = loading->file;
+  const auto& [file, block] = loading->wanted;
   ShardRead read{.shard = file.shard,
-                 .offset = file.offset + loading->block * kBlockBytes,
-                 .bytes = Store::BlockBytes(file, loading->block),
+                 .offset = file.offset + block * kBlockBytes,
+                 .bytes = Store::BlockBytes(file, block),
+                 .blocks = {&loading->wanted, 1},
                  .memory = loading->buffer.data(),
                  .again = again,
                  .done = {}};
@@ -82,8 +86,7 @@ void BlockReader::Read(std::shared_ptr<Loading> loading, bool again) {
 }
 
 void BlockReader::Finish(const std::shared_ptr<Loading>& loading, const ShardReadResult& read, bool again) {
-  const Entry& file = loading->file;
-  const uint64_t block = loading->block;
+  const auto& [file, block] = loading->wanted;
   CountShardRead(read, statistics_);
   const uint64_t block_bytes = Store::BlockBytes(file, block);
   Status status = read.status;

@@ -51,8 +51,7 @@ class BlockReader {
  private:
   // A block on its way from the shard to those who wait for it.
   struct Loading {
-    Entry file;
-    uint64_t block = 0;
+    WantedBlock wanted;
     Use use = Use::kRead;
     Buffer buffer;
     RecordCache::Loaded loaded;

@@ -37,6 +37,11 @@ void BatchRead::Begin(RecordCache& cache, Landed landed) {
   }
   const auto known = std::ranges::find_if(records_, [](const RecordRead& one) { return !one.blocks.empty(); });
   if (known == records_.end()) return done_(shared_from_this());
+  for (const RecordRead& record : records_) {
+    for (uint64_t block = 0; block < record.blocks.size(); ++block) {
+      wanted_.push_back({.file = record.entry, .block = block});
+    }
+  }
   ReadWhole(plan_.shard);
 }
 
@@ -45,6 +50,7 @@ void BatchRead::ReadWhole(uint32_t shard) {
   means_.source.Read({.shard = shard,
                       .offset = plan_.offset,
                       .bytes = plan_.bytes,
+                      .blocks = wanted_,
                       .memory = writing_->data(),
                       .done = [self = shared_from_this()](const ShardReadResult& read) { self->WholeRead(read); }});
 }

@@ -76,6 +76,7 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
 
   // Used by one thread at a time.
   std::vector<RecordRead> records_;
+  std::vector<WantedBlock> wanted_;                 // of all records, in the order of their places
   uint64_t skip_ = 0;                               // plan_.offset is so far in the chunk
   std::optional<SealableBuffer::Writing> writing_;  // of the whole, under way
   AlignedMemory alone_;                             // for one block, where the whole could not be read

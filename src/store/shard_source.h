@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
+#include "augur/entry.h"
 #include "augur/status.h"
 
 namespace augur {
@@ -20,12 +22,21 @@ struct ShardReadResult {
   uint64_t read_bytes = 0;  // what they brought
 };
 
+// A block of a record.
+struct WantedBlock {
+  Entry file;
+  uint64_t block = 0;
+};
+
 // One read of a range of a shard. `done` is called exactly once, on a thread of the source or before Read returns; it
 // must not block and may begin further reads. `memory` is the caller's and must stay until then.
 struct ShardRead {
   uint32_t shard = 0;
   uint64_t offset = 0;  // in the shard
   uint64_t bytes = 0;
+  // The blocks in the range that are wanted, in the order of their offsets, and of no other bytes. They stay until
+  // `done` is called. Empty: all of the range is wanted.
+  std::span<const WantedBlock> blocks = {};
   std::byte* memory = nullptr;  // ShardSource::RoomFor(bytes), at a multiple of ShardSource::kMargin
   bool again = false;           // the same read brought bytes whose checksum is wrong: by another way, if there is one
   std::function<void(const ShardReadResult&)> done;

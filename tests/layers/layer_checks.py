@@ -19,7 +19,7 @@ ARROWS = {
     "io": {"base"},
     "http": {"base"},
     "s3": {"base"},
-    "remote": {"base", "io", "store", "http", "s3"},
+    "remote": {"base", "io", "store", "http", "s3", "cache", "control"},
     "store": {"base", "io"},
     "cache": {"base"},
     "decode": {"base"},

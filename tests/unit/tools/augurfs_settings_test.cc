@@ -192,6 +192,32 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
   EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).decoded_index_bytes, 128 * kMiB) << "of two views";
 }
 
+// So has a disk cache, for a store that is on a server; at the smallest budget, what readers need comes first.
+TEST(ResolveAugurfs, ADiskCacheHasItsPart) {
+  const auto sum = [](const AugurfsSettings& settings) {
+    return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
+           settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes +
+           settings.copy_index_bytes + settings.copy_writing_bytes;
+  };
+  const StoreNeeds needs = {.prediction_bytes = 8 * kMiB, .order_bytes = kMiB, .copy_index_bytes = 64 * kMiB};
+  for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
+    for (const bool predict : {false, true}) {
+      AugurfsOptions options;
+      options.memory_bytes = memory;
+      options.predict = predict;
+      EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).copy_index_bytes, 0u);
+      options.disk_cache.folder = "/var/cache/copy";
+      EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {}).copy_writing_bytes, 0u) << "a store in a folder";
+      const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), needs);
+      EXPECT_GT(with.copy_index_bytes, 0u);
+      EXPECT_LE(with.copy_index_bytes, needs.copy_index_bytes);
+      EXPECT_GT(with.copy_writing_bytes, 0u);
+      EXPECT_LE(with.copy_writing_bytes, 32 * kMiB);
+      EXPECT_LE(sum(with), memory);
+    }
+  }
+}
+
 // What the log says of an image that is too large: memory= of MemoryForViews() has room for it.
 TEST(ResolveAugurfs, MemoryForViewsHasRoom) {
   for (const uint64_t bytes : {20 * kMiB, 64 * kMiB, 140 * kMiB, 400 * kMiB}) {

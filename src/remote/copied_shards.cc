@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/copied_shards.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "augur/store.h"
+
+namespace augur {
+namespace {
+
+uint64_t OffsetOf(const WantedBlock& wanted) { return wanted.file.offset + wanted.block * kBlockBytes; }
+uint64_t BytesOf(const WantedBlock& wanted) { return Store::BlockBytes(wanted.file, wanted.block); }
+
+}  // namespace
+
+void CopiedShards::Read(ShardRead read) {
+  {
+    const MutexLock lock(mu_);
+    ++under_way_;
+  }
+  const auto job = std::make_shared<Job>();
+  job->read = std::move(read);
+  job->places.resize(job->read.blocks.size());
+  // Wrong bytes that were not wrong for the copy: it must not bring them again.
+  if (!job->read.again) {
+    for (size_t i = 0; i < job->places.size(); ++i) job->places[i] = copy_.Find(job->read.blocks[i]);
+  }
+  ReadCopy(job);
+}
+
+// Reads the blocks that the copy has, one after the other; then the others.
+void CopiedShards::ReadCopy(const JobRef& job) {
+  const auto found = std::find_if(job->places.begin() + static_cast<ptrdiff_t>(job->next), job->places.end(),
+                                  [](const auto& place) { return place.has_value(); });
+  if (found == job->places.end()) return ReadServer(job);
+  job->next = static_cast<size_t>(found - job->places.begin());
+  const DiskCache::Place& place = **found;
+  const ShardRead& read = job->read;
+  std::byte* into = read.memory;
+  if (read.blocks.size() > 1 || OffsetOf(read.blocks[0]) != read.offset) {
+    if (job->memory == nullptr) {
+      job->memory = AllocateAligned(kDiskCachePageBytes, DiskCopy::RoomFor(kBlockBytes));
+      if (job->memory == nullptr) {
+        std::fill(job->places.begin(), job->places.end(), std::nullopt);
+        return ReadServer(job);
+      }
+    }
+    into = job->memory.get();
+  }
+  engine_.Submit({.fd = place.file->fd.get(),
+                  .offset = place.offset,
+                  .data = into,
+                  .bytes = DiskCopy::RoomFor(place.key.size),
+                  .done = [this, job, into, size = place.key.size](int64_t result) {
+                    CopyRead(job, {into, result < 0 ? 0 : std::min(static_cast<uint64_t>(result), size)});
+                  }});
+}
+
+void CopiedShards::CopyRead(const JobRef& job, std::span<const std::byte> bytes) {
+  std::optional<DiskCache::Place>& place = job->places[job->next];
+  if (!copy_.Check(*place, bytes)) {
+    place.reset();
+  } else if (job->memory != nullptr) {
+    const uint64_t at = OffsetOf(job->read.blocks[job->next]) - job->read.offset;
+    std::memcpy(job->read.memory + at, bytes.data(), bytes.size());
+  }
+  ++job->next;
+  ReadCopy(job);
+}
+
+void CopiedShards::ReadServer(const JobRef& job) {
+  job->memory.reset();
+  const ShardRead& read = job->read;
+  uint64_t begin = read.blocks.empty() ? read.offset : read.offset + read.bytes;
+  uint64_t end = read.blocks.empty() ? read.offset + read.bytes : read.offset;
+  uint64_t found = 0;
+  for (size_t i = 0; i < read.blocks.size(); ++i) {
+    if (job->places[i]) {
+      ++found;
+      continue;
+    }
+    begin = std::min(begin, OffsetOf(read.blocks[i]));
+    end = std::max(end, OffsetOf(read.blocks[i]) + BytesOf(read.blocks[i]));
+  }
+  copy_.statistics().Add(Stat::kDiskCacheHits, found);
+  if (begin >= end) return End(job, {.status = Status::Ok()});
+  server_->Read({.shard = read.shard,
+                 .offset = begin,
+                 .bytes = end - begin,
+                 .memory = read.memory + (begin - read.offset),
+                 .again = read.again,
+                 .done = [this, job](const ShardReadResult& result) {
+                   if (result.status.ok()) Keep(*job);
+                   End(job, result);
+                 }});
+}
+
+void CopiedShards::Keep(const Job& job) const {
+  for (size_t i = 0; i < job.places.size(); ++i) {
+    if (job.places[i]) continue;
+    const WantedBlock& wanted = job.read.blocks[i];
+    copy_.Keep(wanted, {job.read.memory + (OffsetOf(wanted) - job.read.offset), BytesOf(wanted)});
+  }
+}
+
+void CopiedShards::End(const JobRef& job, const ShardReadResult& result) {
+  job->read.done(result);
+  job->read.done = nullptr;
+  const MutexLock lock(mu_);
+  if (--under_way_ == 0) ended_.NotifyAll();
+}
+
+void CopiedShards::Drain() {
+  {
+    const MutexLock lock(mu_);
+    while (under_way_ > 0) ended_.Wait(mu_);
+  }
+  server_->Drain();
+}
+
+}  // namespace augur
