@@ -32,11 +32,13 @@ void CopiedShards::Read(ShardRead read) {
 
 // Reads the blocks that the copy has, one after the other; then the others.
 void CopiedShards::ReadCopy(const JobRef& job) {
-  const auto found = std::find_if(job->places.begin() + static_cast<ptrdiff_t>(job->next), job->places.end(),
-                                  [](const auto& place) { return place.has_value(); });
-  if (found == job->places.end()) return ReadServer(job);
-  job->next = static_cast<size_t>(found - job->places.begin());
-  const DiskCache::Place& place = **found;
+  for (; job->next < job->places.size(); ++job->next) {
+    if (const std::optional<DiskCache::Place>& place = job->places[job->next]) return ReadPlace(job, *place);
+  }
+  ReadServer(job);
+}
+
+void CopiedShards::ReadPlace(const JobRef& job, const DiskCache::Place& place) {
   const ShardRead& read = job->read;
   std::byte* into = read.memory;
   if (read.blocks.size() > 1 || OffsetOf(read.blocks[0]) != read.offset) {
@@ -60,7 +62,7 @@ void CopiedShards::ReadCopy(const JobRef& job) {
 
 void CopiedShards::CopyRead(const JobRef& job, std::span<const std::byte> bytes) {
   std::optional<DiskCache::Place>& place = job->places[job->next];
-  if (!copy_.Check(*place, bytes)) {
+  if (!place || !copy_.Check(*place, bytes)) {
     place.reset();
   } else if (job->memory != nullptr) {
     const uint64_t at = OffsetOf(job->read.blocks[job->next]) - job->read.offset;

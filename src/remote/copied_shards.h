@@ -42,6 +42,7 @@ class CopiedShards final : public ShardSource {
   using JobRef = std::shared_ptr<Job>;
 
   void ReadCopy(const JobRef& job);
+  void ReadPlace(const JobRef& job, const DiskCache::Place& place);
   void CopyRead(const JobRef& job, std::span<const std::byte> bytes);
   void ReadServer(const JobRef& job);
   void Keep(const Job& job) const;
