@@ -46,8 +46,8 @@ class DiskCacheFolder {
   // Of a folder that need not be there yet. kNotFound: what it should be made in is missing.
   static Result<Room> RoomOf(const std::string& path);
 
-  // Keeps others from making, adopting and removing segments, for a scope. kBusy: another process has held it for a second
-  // (some ms are enough, but a process may be stopped).
+  // Keeps others from making, adopting and removing segments, for a scope. kBusy: another process has held it for a
+  // second (some ms are enough, but a process may be stopped).
   class Lock {
    public:
     explicit Lock(const DiskCacheFolder& folder);
