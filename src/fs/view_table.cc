@@ -41,32 +41,35 @@ Result<ViewRef> ViewTable::Find(std::string_view spec, uint64_t nodes, uint32_t 
     LogLimited(spdlog::level::warn, kLogSource, spec, "no such view: " + parsed.status().text());
     return Status(Code::kNotFound, parsed.status().text());
   }
-  std::string text = CanonicalSpec(*parsed);
-  ViewRef view;
   std::vector<std::string> forget;
-  {
-    const MutexLock lock(mu_);
-    auto found = by_text_.find(text);
-    if (found == by_text_.end()) {
-      AUGUR_TRY(MakeRoomFor(user, text));
-      const uint32_t number = next_number_++;
-      views_.emplace(number, Held{.view = MakeView(number, *parsed, text), .user = user, .name = {}});
-      ++owned_[user];
-      ++new_since_asked_;
-      found = by_text_.emplace(std::move(text), number).first;
-    }
-    Held& held = views_.at(found->second);
-    held.last_use = ++uses_;
-    held.nodes += nodes;
-    if (nodes > 0) {
-      held.name = spec;
-      held.asked = false;
-    }
-    view = held.view;
-    forget = NamesToForget(user);
-  }
+  Result<ViewRef> view = Hold(*parsed, spec, nodes, user, forget);
+  if (!view.ok()) LogLimited(spdlog::level::warn, kLogSource, std::to_string(user), view.status().text());
   for (const std::string& name : forget) ask_(name);
   return view;
+}
+
+Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, uint64_t nodes, uint32_t user,
+                                std::vector<std::string>& forget) {
+  std::string text = CanonicalSpec(parsed);
+  const MutexLock lock(mu_);
+  auto found = by_text_.find(text);
+  if (found == by_text_.end()) {
+    AUGUR_TRY(MakeRoomFor(user, text));
+    const uint32_t number = next_number_++;
+    views_.emplace(number, Held{.view = MakeView(number, parsed, text), .user = user, .name = {}});
+    ++owned_[user];
+    ++new_since_asked_;
+    found = by_text_.emplace(std::move(text), number).first;
+  }
+  Held& held = views_.at(found->second);
+  held.last_use = ++uses_;
+  held.nodes += nodes;
+  if (nodes > 0) {
+    held.name = spec;
+    held.asked = false;
+  }
+  forget = NamesToForget(user);
+  return held.view;
 }
 
 // So that `user` may own one more. kBusy: what he owns is in use, or all places are.
@@ -74,11 +77,8 @@ Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text) {
   const auto owned = owned_.find(user);
   const bool share_is_used = owned != owned_.end() && owned->second >= ViewsMaxOf(user);
   if (share_is_used && !DropUnused(&user)) {
-    Status full(Code::kBusy, "view " + text + ": user " + std::to_string(user) + " has " +
-                                 std::to_string(owned->second) +
-                                 " views in use, as many as one user may: close files of some, or try again");
-    LogLimited(spdlog::level::warn, kLogSource, std::to_string(user), full.text());
-    return full;
+    return {Code::kBusy, "view " + text + ": user " + std::to_string(user) + " has " + std::to_string(owned->second) +
+                             " views in use, as many as one user may: close files of some, or try again"};
   }
   // Of all places, and of those that users who are not trusted may take.
   const auto is_full = [](size_t all, size_t untrusted, bool trusted) {
@@ -87,10 +87,8 @@ Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text) {
   bool full = is_full(views_.size(), Untrusted(owned_, trusted_user_), IsTrusted(user));
   if (full && DropUnused(nullptr)) full = is_full(views_.size(), Untrusted(owned_, trusted_user_), IsTrusted(user));
   if (full || next_number_ == kRootNumber) {
-    Status busy(Code::kBusy, "view " + text + ": the mount has " + std::to_string(views_.size()) +
-                                 " views in use, as many as it may: close files of some, or try again");
-    LogLimited(spdlog::level::err, kLogSource, "all", busy.text());
-    return busy;
+    return {Code::kBusy, "view " + text + ": the mount has " + std::to_string(views_.size()) +
+                             " views in use, as many as it may: close files of some, or try again"};
   }
   return Status::Ok();
 }
