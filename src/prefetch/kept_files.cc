@@ -64,7 +64,7 @@ std::vector<BlockRef> KeptFiles::BlocksOf(EntryNumber file) const {
 }
 
 bool KeptFiles::IsCopyingWarm() const {
-  return std::ranges::any_of(copying_, [this](const auto& copy) { return planner_.HasWarmed(copy.first); });
+  return std::ranges::any_of(copying_, [this](const auto& copy) { return planner_.warm().Has(copy.first); });
 }
 
 void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
@@ -76,7 +76,7 @@ void KeptFiles::OnKept(const std::optional<ViewFile>& file, bool kept) {
   if (kept) return EvictUnknownAhead();
   EvictUnknown(file->size);
   planner_.KeepsNot(number);
-  if (!evicting_unknown_) planner_.EndWarm();  // it would be read again and again
+  if (!evicting_unknown_) planner_.warm().End();  // it would be read again and again
   // It holds less than was thought: others use it too, or the machine has no more memory to give now.
   const PlannerGauges gauges = planner_.gauges();
   const uint64_t lent_max = ShareNow().lent_bytes_max;
@@ -148,7 +148,7 @@ void KeptFiles::OnUnknownEvicted(uint64_t freed_bytes) {
   evicting_unknown_ = false;
   all_known_us_ = freed_bytes == 0 ? SteadyNowUs() : 0;
   if (freed_bytes > 0) return TakeAll();
-  if (short_since_us_ != 0) planner_.EndWarm();  // it has no more room for it
+  if (short_since_us_ != 0) planner_.warm().End();  // it has no more room for it
 }
 
 }  // namespace augur

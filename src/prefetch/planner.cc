@@ -43,33 +43,6 @@ void Planner::EndFill() {
   ComputeUsesAnew();
 }
 
-void Planner::Warm(const Order& files) {
-  in_.schedule.Meet(files);
-  files_.Meet();
-  std::vector<Slot> slots;
-  slots.reserve(files.size());
-  for (const EntryNumber file : files) slots.push_back(SlotOf(file));
-  in_.warm.Begin(std::move(slots), in_.schedule.slot_count());
-  reads_.LookAgain();
-}
-
-WarmCount Planner::CountWarm() const {
-  WarmCount count;
-  for (const Slot slot : in_.warm.files()) {
-    if (files_.kept().Contains(slot)) {
-      ++count.kept_files;
-      count.kept_bytes += in_.schedule.PlaceOf(slot).bytes;
-    } else if (files_.staging().IsBad(slot)) {
-      ++count.unreadable_files;
-    } else if (!in_.warm.active()) {
-      continue;
-    } else if (files_.staging().IsReading(slot) || files_.pages().IsPushing(slot) || admission_.WantsWarm(slot)) {
-      count.running = true;
-    }
-  }
-  return count;
-}
-
 std::vector<Order> Planner::Rest() const {
   const ReadSchedule& schedule = in_.schedule;
   std::vector<Order> orders;

@@ -16,6 +16,7 @@
 #include "prefetch/read_planner.h"
 #include "prefetch/reader_pages.h"
 #include "prefetch/retention_planner.h"
+#include "prefetch/warm_planner.h"
 
 namespace augur {
 
@@ -66,17 +67,8 @@ class Planner {
   void Fill(const Order& files);
   void EndFill();
 
-  // Reads these files for the retained cache, in the order of the disk, as far as it has room: after what readers are
-  // predicted to need. In place of those before. REQUIRES: each once, and no empty ones.
-  void Warm(const Order& files);
-  void EndWarm() { in_.warm.End(); }
-  // Of the files to be warmed; takes 50 ns a file, or so.
-  WarmCount CountWarm() const;
-  bool HasWarmed(EntryNumber file) const { return Knows(file) && in_.warm.Has(SlotOf(file)); }
-  // What the retained cache has room for, without evicting a file.
-  uint64_t KeptRoom() const { return retention_.room(); }
-  bool IsKept(EntryNumber file) const { return Knows(file) && files_.kept().Contains(SlotOf(file)); }
-  bool IsTooLong(const FilePlace& place) const { return in_.IsTooLong(place); }
+  // For 'augurctl warm'.
+  WarmPlanner& warm() { return warm_; }
 
   // A file was read to its end before it was known here, so the page cache should have it: it is taken for left there,
   // until many of such files turn out not to be.
@@ -157,6 +149,7 @@ class Planner {
   PageCachePlanner page_cache_{in_, files_, reader_pages_, window_, retention_};
   ReadAdmission admission_{in_, files_, window_, retention_};
   ReadPlanner reads_{in_, files_, window_, retention_, admission_};
+  WarmPlanner warm_{in_, files_, retention_, admission_, reads_};
 };
 
 }  // namespace augur

@@ -11,7 +11,7 @@ namespace augur {
 // The first ones that have room together. Counts all.
 Order Warming::Choose(const Order& files) {
   begun_ = {};
-  uint64_t room = planner_.KeptRoom();
+  uint64_t room = planner_.warm().KeptRoom();
   // The other half is for orders that come meanwhile.
   const uint64_t table_bytes_max = means_.order_bytes_max / 2;
   uint64_t tables = table_bytes_max - std::min(table_bytes_max, planner_.TableBytes());
@@ -29,12 +29,12 @@ Order Warming::Choose(const Order& files) {
       ++begun_.kept_files;
       continue;
     }
-    if (planner_.IsTooLong(place)) {
+    if (planner_.warm().IsTooLong(place)) {
       ++begun_.too_long_files;
       continue;
     }
     const bool known = planner_.Knows(file);
-    const uint64_t bytes = planner_.IsKept(file) ? 0 : PlannerInput::Pages(place.bytes);
+    const uint64_t bytes = planner_.warm().IsKept(file) ? 0 : PlannerInput::Pages(place.bytes);
     const uint64_t table = known ? 0 : Planner::kBytesPerFile;
     full = full || bytes > room || table > tables;
     if (full) continue;
@@ -66,14 +66,14 @@ void Warming::Begin(uint64_t run, const Order& files, uint64_t now_us) {
   asked_us_ = now_us;
   planned_.of_warm = std::make_shared<const Order>(Choose(files));
   planned_.warming = true;
-  planner_.Warm(*planned_.of_warm);
+  planner_.warm().Begin(*planned_.of_warm);
   TakeWhatIsThere();
 }
 
 std::optional<WarmReport> Warming::Report(uint64_t run, uint64_t now_us) {
   if (run_ != run) return std::nullopt;
   asked_us_ = now_us;
-  const WarmCount count = planner_.CountWarm();
+  const WarmCount count = planner_.warm().Count();
   WarmReport report = begun_;
   report.kept_files += count.kept_files;
   report.kept_bytes += count.kept_bytes;
@@ -84,7 +84,7 @@ std::optional<WarmReport> Warming::Report(uint64_t run, uint64_t now_us) {
 }
 
 void Warming::End() {
-  planner_.EndWarm();
+  planner_.warm().End();
   planned_.warming = false;
 }
 
