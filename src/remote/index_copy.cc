@@ -63,7 +63,8 @@ IndexCopy::IndexCopy(UniqueFd fd, std::string name, uint64_t bytes, Fetch fetch)
       fd_(std::move(fd)),
       fetch_(std::move(fetch)),
       unit_count_((bytes + kUnitBytes - 1) / kUnitBytes),
-      here_(std::make_unique<std::atomic<uint8_t>[]>(unit_count_)) {}
+      here_(std::make_unique<std::atomic<uint8_t>[]>(unit_count_)),
+      missing_bytes_(bytes) {}
 
 uint64_t IndexCopy::UnitEnd(uint64_t unit) const { return std::min((unit + 1) * kUnitBytes, bytes()); }
 
@@ -77,17 +78,15 @@ void IndexCopy::FindWhatIsHere() {
     const auto end = static_cast<uint64_t>(hole);
     for (uint64_t unit = (static_cast<uint64_t>(data) + kUnitBytes - 1) / kUnitBytes;
          unit < unit_count_ && UnitEnd(unit) <= end; ++unit) {
-      here_[unit].store(1, std::memory_order_release);
+      SetHere(unit);
     }
     at = hole;
   }
 }
 
-bool IndexCopy::IsHere(uint64_t begin_unit, uint64_t end_unit) const {
-  for (uint64_t unit = begin_unit; unit < end_unit; ++unit) {
-    if (here_[unit].load(std::memory_order_acquire) == 0) return false;
-  }
-  return true;
+void IndexCopy::SetHere(uint64_t unit) const {
+  if (here_[unit].exchange(1, std::memory_order_release) != 0) return;
+  missing_bytes_.fetch_sub(UnitEnd(unit) - UnitBegin(unit), std::memory_order_release);
 }
 
 // Fetches the units around `unit` that are neither here nor on their way, of one piece; when `unit` itself is on its
@@ -97,7 +96,7 @@ Status IndexCopy::FetchPiece(uint64_t unit, uint64_t piece_units) const {
   uint64_t end = unit + 1;
   {
     const MutexLock lock(mu_);
-    if (IsHere(unit, unit + 1)) return Status::Ok();
+    if (IsHere(unit)) return Status::Ok();
     if (fetching_.contains(unit)) {
       fetched_.Wait(mu_);
       return Status::Ok();
@@ -105,7 +104,7 @@ Status IndexCopy::FetchPiece(uint64_t unit, uint64_t piece_units) const {
     const uint64_t first = unit / piece_units * piece_units;
     const uint64_t last = std::min(first + piece_units, unit_count_);
     const auto is_free = [&](uint64_t other)
-                             AUGUR_REQUIRES(mu_) { return !IsHere(other, other + 1) && !fetching_.contains(other); };
+                             AUGUR_REQUIRES(mu_) { return !IsHere(other) && !fetching_.contains(other); };
     while (begin > first && is_free(begin - 1)) --begin;
     while (end < last && is_free(end)) ++end;
     for (uint64_t claimed = begin; claimed < end; ++claimed) fetching_.insert(claimed);
@@ -115,7 +114,7 @@ Status IndexCopy::FetchPiece(uint64_t unit, uint64_t piece_units) const {
   if (status.ok()) status = WriteAt(fd_.get(), path() + " (its copy)", bytes, UnitBegin(begin));
   const MutexLock lock(mu_);
   for (uint64_t claimed = begin; claimed < end; ++claimed) {
-    if (status.ok()) here_[claimed].store(1, std::memory_order_release);
+    if (status.ok()) SetHere(claimed);
     fetching_.erase(claimed);
   }
   fetched_.NotifyAll();
@@ -129,7 +128,7 @@ Status IndexCopy::ReadAt(std::span<std::byte> out, uint64_t offset) const {
   }
   const uint64_t end_unit = (offset + out.size() - 1) / kUnitBytes + 1;
   for (uint64_t unit = offset / kUnitBytes; unit < end_unit;) {
-    if (IsHere(unit, unit + 1)) {
+    if (IsHere(unit)) {
       ++unit;
       continue;
     }
@@ -151,19 +150,11 @@ Status IndexCopy::Fill(const std::atomic<bool>& ending) const {
   for (uint64_t unit = 0; unit < unit_count_ && !ending; ++unit) {
     const auto is_free = [&] {
       const MutexLock lock(mu_);
-      return !IsHere(unit, unit + 1) && !fetching_.contains(unit);
+      return !IsHere(unit) && !fetching_.contains(unit);
     };
     if (is_free()) AUGUR_TRY(FetchPiece(unit, kFillBytes / kUnitBytes));
   }
   return Status::Ok();
-}
-
-uint64_t IndexCopy::missing_bytes() const {
-  uint64_t missing = 0;
-  for (uint64_t unit = 0; unit < unit_count_; ++unit) {
-    if (!IsHere(unit, unit + 1)) missing += UnitEnd(unit) - UnitBegin(unit);
-  }
-  return missing;
 }
 
 }  // namespace augur

@@ -40,7 +40,7 @@ class IndexCopy final : public StoredFile {
   // once; each takes other pieces. The first failure ends it.
   Status Fill(const std::atomic<bool>& ending) const;
   // Bytes that are not here yet.
-  uint64_t missing_bytes() const;
+  uint64_t missing_bytes() const { return missing_bytes_.load(std::memory_order_acquire); }
 
  private:
   // A bit of the copy is of so many bytes, all of which are here or are not.
@@ -55,7 +55,8 @@ class IndexCopy final : public StoredFile {
   void FindWhatIsHere();
   uint64_t UnitBegin(uint64_t unit) const { return unit * kUnitBytes; }
   uint64_t UnitEnd(uint64_t unit) const;
-  bool IsHere(uint64_t begin_unit, uint64_t end_unit) const;
+  bool IsHere(uint64_t unit) const { return here_[unit].load(std::memory_order_acquire) != 0; }
+  void SetHere(uint64_t unit) const;
   Status FetchPiece(uint64_t unit, uint64_t piece_units) const AUGUR_EXCLUDES(mu_);
 
   // Constant after construction.
@@ -65,6 +66,7 @@ class IndexCopy final : public StoredFile {
 
   // A unit turns 1 once its bytes are in the file, and stays so.
   const std::unique_ptr<std::atomic<uint8_t>[]> here_;
+  mutable std::atomic<uint64_t> missing_bytes_;
 
   mutable Mutex mu_;
   mutable CondVar fetched_;
