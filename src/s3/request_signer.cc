@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/sha256_algorithm.h"
 #include "s3/ascii_case.h"
 
 namespace augur {
@@ -20,17 +21,6 @@ namespace {
 using Sum = std::array<unsigned char, 32>;
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
-
-// Fetched once, because a look-up by name takes longer than the sum. No configuration is read for them.
-const EVP_MD* Sha256Algorithm() {
-  static const EVP_MD* const algorithm = [] {
-    OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-    const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-    AUGUR_CHECK(fetched != nullptr);
-    return fetched;
-  }();
-  return algorithm;
-}
 
 // A context of HMAC-SHA-256 to copy from: to make one looks the digest up by its name.
 EVP_MAC_CTX* HmacModel() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sha256.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "augur/store.h"
 #include "base/check.h"
+#include "base/sha256_algorithm.h"
 #include "store/hash.h"
 
 namespace augur {
@@ -17,18 +17,6 @@ namespace {
 // Before the digests of the blocks, so that the digest of a large record is that of no list of digests alone.
 constexpr std::string_view kRecordPrefix = "AUGURREC";
 
-// Fetched once, because a look-up by name takes longer than a small file's hash. No configuration is read: neither
-// /etc/ssl/openssl.cnf nor what the environment names belongs to the trusted input of a mount.
-const EVP_MD* Algorithm() {
-  static const EVP_MD* const algorithm = [] {
-    OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-    const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-    AUGUR_CHECK(fetched != nullptr);
-    return fetched;
-  }();
-  return algorithm;
-}
-
 }  // namespace
 
 Sha256Hasher::Sha256Hasher() : context_(EVP_MD_CTX_new()) {
@@ -36,7 +24,7 @@ Sha256Hasher::Sha256Hasher() : context_(EVP_MD_CTX_new()) {
   Reset();
 }
 Sha256Hasher::~Sha256Hasher() { EVP_MD_CTX_free(context_); }
-void Sha256Hasher::Reset() { AUGUR_CHECK(EVP_DigestInit_ex2(context_, Algorithm(), nullptr) == 1); }
+void Sha256Hasher::Reset() { AUGUR_CHECK(EVP_DigestInit_ex2(context_, Sha256Algorithm(), nullptr) == 1); }
 void Sha256Hasher::Add(std::span<const std::byte> bytes) {
   AUGUR_CHECK(EVP_DigestUpdate(context_, bytes.data(), bytes.size()) == 1);
 }
