@@ -42,19 +42,24 @@ Result<ViewRef> ViewTable::Find(std::string_view spec, uint64_t nodes, uint32_t 
     return Status(Code::kNotFound, parsed.status().text());
   }
   std::vector<std::string> forget;
-  Result<ViewRef> view = Hold(*parsed, spec, nodes, user, forget);
-  if (!view.ok()) LogLimited(spdlog::level::warn, kLogSource, std::to_string(user), view.status().text());
+  bool share_is_used = false;
+  Result<ViewRef> view = Hold(*parsed, spec, nodes, user, forget, &share_is_used);
+  if (!view.ok()) {
+    // One line for each user whose share is used, and one for all when the mount is full.
+    LogLimited(share_is_used ? spdlog::level::warn : spdlog::level::err, kLogSource,
+               share_is_used ? std::to_string(user) : "all", view.status().text());
+  }
   for (const std::string& name : forget) ask_(name);
   return view;
 }
 
 Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, uint64_t nodes, uint32_t user,
-                                std::vector<std::string>& forget) {
+                                std::vector<std::string>& forget, bool* share_is_used) {
   std::string text = CanonicalSpec(parsed);
   const MutexLock lock(mu_);
   auto found = by_text_.find(text);
   if (found == by_text_.end()) {
-    AUGUR_TRY(MakeRoomFor(user, text));
+    AUGUR_TRY(MakeRoomFor(user, text, share_is_used));
     const uint32_t number = next_number_++;
     views_.emplace(number, Held{.view = MakeView(number, parsed, text), .user = user, .name = {}});
     ++owned_[user];
@@ -73,10 +78,10 @@ Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, u
 }
 
 // So that `user` may own one more. kBusy: what he owns is in use, or all places are.
-Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text) {
+Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text, bool* share_is_used) {
   const auto owned = owned_.find(user);
-  const bool share_is_used = owned != owned_.end() && owned->second >= ViewsMaxOf(user);
-  if (share_is_used && !DropUnused(&user)) {
+  *share_is_used = owned != owned_.end() && owned->second >= ViewsMaxOf(user) && !DropUnused(&user);
+  if (*share_is_used) {
     return {Code::kBusy, "view " + text + ": user " + std::to_string(user) + " has " + std::to_string(owned->second) +
                              " views in use, as many as one user may: close files of some, or try again"};
   }

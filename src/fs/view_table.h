@@ -103,10 +103,10 @@ class ViewTable {
 
   bool IsTrusted(uint32_t user) const { return user == 0 || user == trusted_user_; }
   size_t ViewsMaxOf(uint32_t user) const { return IsTrusted(user) ? kViewsMax : kUserViewsMax; }
-  // Find, of a view that is one. `forget`: names that the kernel is to forget.
+  // Find, of a view that is one. `forget`: names that the kernel is to forget. `share_is_used`: what the failure is.
   Result<ViewRef> Hold(const ViewSpec& parsed, std::string_view spec, uint64_t nodes, uint32_t user,
-                       std::vector<std::string>& forget) AUGUR_EXCLUDES(mu_);
-  Status MakeRoomFor(uint32_t user, const std::string& text) AUGUR_REQUIRES(mu_);
+                       std::vector<std::string>& forget, bool* share_is_used) AUGUR_EXCLUDES(mu_);
+  Status MakeRoomFor(uint32_t user, const std::string& text, bool* share_is_used) AUGUR_REQUIRES(mu_);
   bool DropUnused(const uint32_t* user) AUGUR_REQUIRES(mu_);
   std::vector<std::string> NamesToForget(uint32_t user) AUGUR_REQUIRES(mu_);
 
