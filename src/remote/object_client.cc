@@ -46,36 +46,34 @@ Result<ObjectClient::Running*> ObjectClient::Start() {
   return running_.get();
 }
 
-void ObjectClient::Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent,
-                        Done done) {
-  const Result<Running*> running = Start();
-  if (!running.ok()) return done({.status = running.status()});
-  HttpOperation operation =
-      (*running)->session->MakeRead({.object = std::move(object), .offset = offset, .bytes = out.size()});
+HttpOperation ObjectClient::MakeRead(const Running& running, const ObjectRead& read, std::span<std::byte> out,
+                                     bool urgent) {
+  HttpOperation operation = running.session->MakeRead(read);
   operation.into = out;
   operation.urgent = urgent;
   if (urgent) operation.stall_max = kUrgentStallMax;
-  operation.done = [done = std::move(done)](const HttpResponse& response) {
-    done({.status = response.status, .requests = 1});
-  };
+  return operation;
+}
+
+void ObjectClient::Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent,
+                        Done done) {
+  const Result<Running*> running = Start();
+  if (!running.ok()) return done(running.status());
+  HttpOperation operation =
+      MakeRead(**running, {.object = std::move(object), .offset = offset, .bytes = out.size()}, out, urgent);
+  operation.done = [done = std::move(done)](const HttpResponse& response) { done(response.status); };
   (*running)->client->Submit(std::move(operation));
 }
 
 Status ObjectClient::ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out) {
   AUGUR_TRY_ASSIGN(running, Start());
-  HttpOperation operation = running->session->MakeRead({.object = object, .offset = offset, .bytes = out.size()});
-  operation.into = out;
-  operation.urgent = true;
-  operation.stall_max = kUrgentStallMax;
-  return FetchNow(*running->client, std::move(operation)).status;
+  const ObjectRead read = {.object = object, .offset = offset, .bytes = out.size()};
+  return FetchNow(*running->client, MakeRead(*running, read, out, /*urgent=*/true)).status;
 }
 
 Result<std::string> ObjectClient::FetchText(const std::shared_ptr<StoredObject>& object) {
   AUGUR_TRY_ASSIGN(running, Start());
-  HttpOperation operation = running->session->MakeRead({.object = object});
-  operation.urgent = true;
-  operation.stall_max = kUrgentStallMax;
-  HttpResponse response = FetchNow(*running->client, std::move(operation));
+  HttpResponse response = FetchNow(*running->client, MakeRead(*running, {.object = object}, {}, /*urgent=*/true));
   if (!response.status.ok()) return response.status;
   return std::move(response.body);
 }

@@ -43,12 +43,7 @@ class ObjectClient {
   std::string ForLog(const std::string& name = {}) const { return place_.ForLog(name); }
   const ObjectUrl& place() const { return place_; }
 
-  // What became of a read.
-  struct Outcome {
-    Status status;
-    uint32_t requests = 0;
-  };
-  using Done = std::function<void(const Outcome&)>;
+  using Done = std::function<void(const Status&)>;
   // How a request is sent that is no read.
   struct SendOptions {
     size_t answer_bytes_max = 64 << 10;
@@ -83,6 +78,8 @@ class ObjectClient {
   };
 
   Result<Running*> Start() AUGUR_EXCLUDES(mu_);
+  // A read without its `done`.
+  static HttpOperation MakeRead(const Running& running, const ObjectRead& read, std::span<std::byte> out, bool urgent);
   Result<S3Access> Access() const;
 
   // Constant after construction.

@@ -22,13 +22,12 @@ void RemoteShards::Read(ShardRead read) {
   }
   const std::span<std::byte> into(read.memory, read.bytes);
   const uint64_t offset = read.offset;
-  files_.client().Read(
-      *object, offset, into, urgent_,
-      [this, done = std::move(read.done), bytes = read.bytes](const ObjectClient::Outcome& outcome) {
-        done({.status = outcome.status, .reads = outcome.requests, .read_bytes = outcome.status.ok() ? bytes : 0});
-        const MutexLock lock(mu_);
-        if (--under_way_ == 0) ended_.NotifyAll();
-      });
+  files_.client().Read(*object, offset, into, urgent_,
+                       [this, done = std::move(read.done), bytes = read.bytes](const Status& status) {
+                         done({.status = status, .reads = 1, .read_bytes = status.ok() ? bytes : 0});
+                         const MutexLock lock(mu_);
+                         if (--under_way_ == 0) ended_.NotifyAll();
+                       });
 }
 
 void RemoteShards::Drain() {
