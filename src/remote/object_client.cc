@@ -7,12 +7,6 @@
 #include "s3/profile_files.h"
 
 namespace augur {
-namespace {
-
-// A reader does not wait as long as read-ahead for an answer that stands still; its attempts go on.
-constexpr std::chrono::seconds kUrgentStallMax{5};
-
-}  // namespace
 
 ObjectClient::ObjectClient(ObjectUrl place, ObjectClientOptions options)
     : place_(std::move(place)), options_(std::move(options)) {}
@@ -51,7 +45,7 @@ HttpOperation ObjectClient::MakeRead(const Running& running, const ObjectRead& r
   HttpOperation operation = running.session->MakeRead(read);
   operation.into = out;
   operation.urgent = urgent;
-  if (urgent) operation.stall_max = kUrgentStallMax;
+  if (urgent) operation.stall_max = HttpOperation::kUrgentStallMax;
   return operation;
 }
 

@@ -179,18 +179,20 @@ def test_two_mounts_share_it(copied, folder):
 
 
 def damage(copied):
-    """A bit of each file's bytes in the copy."""
+    """A bit of each file's bytes in the copy. Not of the file of one byte: that byte is also in a segment's header by chance, without
+    which the whole segment is left alone."""
+    records = [record for path in copied.paths if len(record := (copied.store.tree / path).read_bytes()) > 1]
     found = 0
     for segment in copied.segments():
         content = bytearray(segment.read_bytes())
-        for path in copied.paths:
-            at = content.find((copied.store.tree / path).read_bytes())
+        for record in records:
+            at = content.find(record)
             if at >= 0:
                 content[at] ^= 1
                 found += 1
         with open(segment, "r+b") as file:
             file.write(content)
-    assert found >= len(copied.paths)
+    assert found >= len(records)
 
 
 @pytest.mark.parametrize("options", [[], ["predict=off"]], ids=["predict", "demand"])
