@@ -139,7 +139,7 @@ class Daemon {
                              .order_prefix = mount_->handed_down() ? "" : mount_->path(),
                              .facts = std::move(facts),
                              .prefetch = stack_->prefetcher(),
-                             .order_bytes_max = stack_->settings().order_bytes_max,
+                             .order_bytes_max = stack_->settings().prefetch.order_bytes_max,
                              .predictor = stack_->predictor(),
                              .file_system = &file_system});
     file_system.AddVirtualFile("stats.json", [this] { return control_->Json(); });
@@ -209,11 +209,12 @@ class Daemon {
     spdlog::info(
         "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files; {} "
         "threads",
-        FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes), FormatSize(settings.chunk_bytes),
-        FormatSize(settings.kept_bytes), FormatSize(settings.push_window_bytes), settings.threads);
+        FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes),
+        FormatSize(settings.prefetch.staging_bytes), FormatSize(settings.prefetch.kept_bytes),
+        FormatSize(settings.prefetch.push_window_bytes), settings.threads);
     spdlog::info(
         "memory for files of views: {}; {} threads decode ahead of readers, {} more only for readers that wait",
-        FormatSize(settings.rendered_bytes), settings.decode_threads, settings.demand_decode_threads);
+        FormatSize(settings.views.rendered_bytes), settings.views.decode_threads, settings.views.demand_decode_threads);
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
     if (background_) {
       for (const std::string& note : stack_->shard_notes()) spdlog::warn("{}", note);

@@ -8,11 +8,11 @@
 #include "augur/status.h"
 #include "base/memory.h"
 #include "tools/augurfs_options.h"
+#include "tools/copy_memory.h"
+#include "tools/prefetch_memory.h"
+#include "tools/view_memory.h"
 
 namespace augur {
-
-// With less, orders are not worked out.
-inline constexpr uint64_t kMemoryToPredict = uint64_t{64} << 20;
 
 // What this machine and this user are: the facts on which defaults depend.
 struct Machine {
@@ -37,23 +37,12 @@ struct AugurfsSettings {
   uint32_t gid = 0;
   unsigned threads = 2;
   uint64_t memory_bytes = 0;  // the whole budget
-  // Its parts:
-  uint64_t buffer_bytes = 0;         // records that requests read, on their way
-  uint64_t chunk_bytes = 0;          // staging: files that are read ahead; 0 without prediction, as all that follow
-  uint64_t prediction_bytes = 0;     // working out orders; 0: they are not
-  uint64_t order_bytes_max = 0;      // orders that are followed
-  uint64_t kept_bytes = 0;           // the retained cache
-  uint64_t push_window_bytes = 0;    // files in the page cache that were pushed ahead of the reader, and those it read
-  uint64_t lent_bytes = 0;           // of them, what the retained cache may have on a seek-bound disk
-  uint64_t rendered_bytes = 0;       // files of views, made and in the making
-  uint64_t recycled_bytes = 0;       // memory that files of views gave back, for the next
-  uint64_t decoded_index_bytes = 0;  // index of the decoded cache, where there is one
-  uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
-  uint64_t copy_index_bytes = 0;       // index of the disk cache, where there is one
-  uint64_t copy_writing_bytes = 0;     // blocks of records that wait to be written to it
-  unsigned decode_threads = 1;         // for readers and ahead of them
-  unsigned demand_decode_threads = 0;  // more, for readers only; 0: there is no room for one
-  std::vector<std::string> notes;      // where less is used than was asked, and why; for the log
+  // Four parts share the rest beside threads and the store's index:
+  uint64_t buffer_bytes = 0;  // records that requests read, on their way
+  ViewMemory views;
+  PrefetchMemory prefetch;
+  CopyMemory copy;
+  std::vector<std::string> notes;  // where less is used than was asked, and why; for the log
 };
 
 // The whole budget on a machine with this memory: what was asked for, else a default, never more than there is.

@@ -122,7 +122,7 @@ Status MountStack::MakeCaches() {
   engine_ = std::move(engine);
   OpenDiskCopy();
   shards_ = MakeShards(*engine_, ReadPurpose::kDemand);
-  RecycledMemory::KeepAtMost(settings_.recycled_bytes);
+  RecycledMemory::KeepAtMost(settings_.views.recycled_bytes);
   return Status::Ok();
 }
 
@@ -135,8 +135,8 @@ void MountStack::OpenDiskCopy() {
   }
   Result<std::unique_ptr<DiskCopy>> copy = DiskCopy::Open({.folder = options_.disk_cache.folder,
                                                            .bytes_max = options_.disk_cache.bytes,
-                                                           .index_bytes_max = settings_.copy_index_bytes,
-                                                           .writing_bytes_max = settings_.copy_writing_bytes},
+                                                           .index_bytes_max = settings_.copy.index_bytes,
+                                                           .writing_bytes_max = settings_.copy.writing_bytes},
                                                           store_, statistics_, settings_.notes);
   if (copy.ok()) {
     disk_copy_ = std::move(copy).value();
@@ -157,12 +157,12 @@ bool MountStack::SharesMemory() const {
 
 // Without it the mount is as good, but reads again in each epoch.
 void MountStack::OpenRetainedCache() {
-  if (settings_.kept_bytes == 0) return;
+  if (settings_.prefetch.kept_bytes == 0) return;
   RetainedCache::Options options = {.place = RetainedCache::Place::kRam,
                                     .folder = {},
                                     .identity = store_->path(),
                                     .store_path = IsFarAway(options_.store) ? std::string() : store_->path(),
-                                    .bytes_max = settings_.kept_bytes + settings_.lent_bytes,
+                                    .bytes_max = settings_.prefetch.kept_bytes + settings_.prefetch.lent_bytes,
                                     .group = mount_.cache_group(),
                                     .outlives = options_.cache.outlives,
                                     .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
@@ -199,11 +199,11 @@ Status MountStack::MakePrefetcher() {
   };
   prefetcher_ = std::make_unique<Prefetcher>(
       store_, *ahead_shards_, *cache_, kept_.get(), statistics_,
-      PrefetcherOptions{.kept_bytes_max = settings_.kept_bytes,
-                        .chunk_bytes = settings_.chunk_bytes,
-                        .push_window_bytes_max = settings_.push_window_bytes,
-                        .lent_bytes_max = settings_.lent_bytes,
-                        .order_bytes_max = settings_.order_bytes_max,
+      PrefetcherOptions{.kept_bytes_max = settings_.prefetch.kept_bytes,
+                        .chunk_bytes = settings_.prefetch.staging_bytes,
+                        .push_window_bytes_max = settings_.prefetch.push_window_bytes,
+                        .lent_bytes_max = settings_.prefetch.lent_bytes,
+                        .order_bytes_max = settings_.prefetch.order_bytes_max,
                         .left_bytes_max = left_bytes_max,
                         .keeps_read = options_.cache.place == CachePlace::kShm,
                         .opens_asked = options_.observe == Observe::kOpen,
@@ -214,9 +214,9 @@ Status MountStack::MakePrefetcher() {
 }
 
 void MountStack::MakePredictor() {
-  if (settings_.prediction_bytes == 0) return;
+  if (settings_.prefetch.prediction_bytes == 0) return;
   OrderPredictorOptions prediction;
-  prediction.memory_bytes = settings_.prediction_bytes;
+  prediction.memory_bytes = settings_.prefetch.prediction_bytes;
   prediction.replay_folder =
       ReplayFolderPath(mount_.UserVariable("XDG_CACHE_HOME").c_str(), mount_.UserHome().c_str(), store_->path());
   prediction.processes = mount_.processes();
@@ -232,8 +232,8 @@ void MountStack::OpenDecodedCache() {
   Result<std::unique_ptr<DecodedFiles>> decoded =
       DecodedFiles::Open({.folder = options_.decoded_folder,
                           .bytes_max = options_.decoded_bytes,
-                          .index_bytes_max = settings_.decoded_index_bytes,
-                          .writing_bytes_max = settings_.decoded_writing_bytes},
+                          .index_bytes_max = settings_.views.decoded_index_bytes,
+                          .writing_bytes_max = settings_.views.decoded_writing_bytes},
                          statistics_, settings_.notes);
   if (decoded.ok()) {
     decoded_ = std::move(decoded).value();
@@ -243,7 +243,8 @@ void MountStack::OpenDecodedCache() {
 }
 
 Status MountStack::MakeFileSystem() {
-  AUGUR_TRY_ASSIGN(decode_pool, DecodePool::Start(settings_.decode_threads, settings_.demand_decode_threads));
+  AUGUR_TRY_ASSIGN(decode_pool,
+                   DecodePool::Start(settings_.views.decode_threads, settings_.views.demand_decode_threads));
   decode_pool_ = std::move(decode_pool);
   file_system_ = std::make_unique<FileSystem>(
       store_, *shards_, *cache_, statistics_,
@@ -254,7 +255,7 @@ Status MountStack::MakeFileSystem() {
                         .kept = kept_.get(),
                         .observer = prefetcher_.get(),
                         .views = {.pool = decode_pool_.get(),
-                                  .bytes_max = settings_.rendered_bytes,
+                                  .bytes_max = settings_.views.rendered_bytes,
                                   .root = options_.view,
                                   .decoded = {.files = decoded_.get(), .engine = engine_.get()},
                                   .in_shared_memory = SharesMemory()}});

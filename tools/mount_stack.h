@@ -83,7 +83,7 @@ class MountStack {
   Status OpenStore();
   void FindMissingShards();
   Status MakeCaches();
-  bool ReadsAhead() const { return settings_.chunk_bytes > 0; }
+  bool ReadsAhead() const { return settings_.prefetch.staging_bytes > 0; }
   bool SharesMemory() const;
   void OpenRetainedCache();
   Status MakePrefetcher();

@@ -95,12 +95,14 @@ TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
       EXPECT_LE(settings.threads, std::max(2u, cores));
       EXPECT_GE(settings.buffer_bytes, 8 * kMiB);
       EXPECT_LE(settings.buffer_bytes + settings.threads * kMiB, memory);
-      EXPECT_LE(settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
-                    settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes +
-                    settings.recycled_bytes + settings.threads * kMiB,
+      EXPECT_LE(settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+                    settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
+                    settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
+                    settings.threads * kMiB,
                 memory);
-      EXPECT_GT(settings.rendered_bytes, 0u);
-      const bool predicts_all = settings.prediction_bytes == 0 || settings.prediction_bytes == 8 * kMiB;
+      EXPECT_GT(settings.views.rendered_bytes, 0u);
+      const bool predicts_all =
+          settings.prefetch.prediction_bytes == 0 || settings.prefetch.prediction_bytes == 8 * kMiB;
       EXPECT_EQ(settings.notes.empty(), settings.threads == std::max(2u, cores) && predicts_all);
     }
   }
@@ -115,8 +117,9 @@ TEST(ResolveAugurfs, TheIndexIsWithinTheBudget) {
     const auto parts = [&](uint64_t index_bytes) {
       const AugurfsSettings settings = Resolved(
           options, MachineWith(8 * kGiB), {.prediction_bytes = 0, .order_bytes = kMiB, .index_bytes = index_bytes});
-      return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
-             settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes;
+      return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+             settings.prefetch.push_window_bytes + settings.prefetch.order_bytes_max + settings.views.rendered_bytes +
+             settings.views.recycled_bytes;
     };
     EXPECT_LT(parts(2 * kMiB), parts(0));
     EXPECT_LT(parts(memory), parts(2 * kMiB));
@@ -131,20 +134,20 @@ TEST(ResolveAugurfs, PredictionAndOrdersHaveWhatTheyTake) {
   options.memory_bytes = 4 * kGiB;
   const AugurfsSettings large =
       Resolved(options, MachineWith(8 * kGiB), {.prediction_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
-  EXPECT_EQ(large.prediction_bytes, 300 * kMiB);
-  EXPECT_EQ(large.order_bytes_max, 400 * kMiB);
+  EXPECT_EQ(large.prefetch.prediction_bytes, 300 * kMiB);
+  EXPECT_EQ(large.prefetch.order_bytes_max, 400 * kMiB);
   EXPECT_THAT(large.notes, IsEmpty());
   options.memory_bytes = 256 * kMiB;
   const AugurfsSettings small =
       Resolved(options, MachineWith(8 * kGiB), {.prediction_bytes = 300 * kMiB, .order_bytes = 400 * kMiB});
-  EXPECT_LT(small.prediction_bytes, 80 * kMiB);
-  EXPECT_GT(small.prediction_bytes, 40 * kMiB);
-  EXPECT_LT(small.order_bytes_max, 48 * kMiB);
-  EXPECT_GT(small.kept_bytes, 64 * kMiB);
+  EXPECT_LT(small.prefetch.prediction_bytes, 80 * kMiB);
+  EXPECT_GT(small.prefetch.prediction_bytes, 40 * kMiB);
+  EXPECT_LT(small.prefetch.order_bytes_max, 48 * kMiB);
+  EXPECT_GT(small.prefetch.kept_bytes, 64 * kMiB);
   EXPECT_THAT(small.notes, ElementsAre(HasSubstr("that takes 300.0 MiB")));
   options.memory_bytes = 48 * kMiB;
   EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.prediction_bytes = 8 * kMiB, .order_bytes = 400 * kMiB})
-                .prediction_bytes,
+                .prefetch.prediction_bytes,
             0u);
 }
 
@@ -153,12 +156,12 @@ TEST(ResolveAugurfs, AViewAsTheRootHasTheMemory) {
   AugurfsOptions options;
   options.memory_bytes = kGiB;
   options.view = *ParseViewSpec("npy");
-  EXPECT_GT(Resolved(options, MachineWith(8 * kGiB)).kept_bytes, kGiB / 2);
+  EXPECT_GT(Resolved(options, MachineWith(8 * kGiB)).prefetch.kept_bytes, kGiB / 2);
   options.predict = false;
   const AugurfsSettings settings = Resolved(options, MachineWith(8 * kGiB));
-  EXPECT_EQ(settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes, 0u);
-  EXPECT_GT(settings.rendered_bytes, 768 * kMiB);
-  EXPECT_LE(settings.buffer_bytes + settings.rendered_bytes + settings.recycled_bytes, kGiB);
+  EXPECT_EQ(settings.prefetch.staging_bytes + settings.prefetch.kept_bytes + settings.prefetch.push_window_bytes, 0u);
+  EXPECT_GT(settings.views.rendered_bytes, 768 * kMiB);
+  EXPECT_LE(settings.buffer_bytes + settings.views.rendered_bytes + settings.views.recycled_bytes, kGiB);
 }
 
 // A decoded cache has its part of the memory, and without one there is no such part.
@@ -170,17 +173,18 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
       options.memory_bytes = memory;
       options.predict = predict;
       const AugurfsSettings without = Resolved(options, MachineWith(8 * kGiB), needs);
-      EXPECT_EQ(without.decoded_index_bytes + without.decoded_writing_bytes, 0u);
+      EXPECT_EQ(without.views.decoded_index_bytes + without.views.decoded_writing_bytes, 0u);
       options.decoded_folder = "/var/cache/decoded";
       const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), needs);
-      EXPECT_GT(with.decoded_index_bytes, 0u);
-      EXPECT_LE(with.decoded_index_bytes, 128 * kMiB);
-      EXPECT_GT(with.decoded_writing_bytes, 0u);
-      EXPECT_LE(with.decoded_writing_bytes, 16 * kMiB);
+      EXPECT_GT(with.views.decoded_index_bytes, 0u);
+      EXPECT_LE(with.views.decoded_index_bytes, 128 * kMiB);
+      EXPECT_GT(with.views.decoded_writing_bytes, 0u);
+      EXPECT_LE(with.views.decoded_writing_bytes, 16 * kMiB);
       const auto sum = [](const AugurfsSettings& settings) {
-        return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
-               settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes +
-               settings.recycled_bytes + settings.decoded_index_bytes + settings.decoded_writing_bytes;
+        return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+               settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
+               settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
+               settings.views.decoded_index_bytes + settings.views.decoded_writing_bytes;
       };
       EXPECT_LE(sum(with), memory);
       EXPECT_LE(sum(with), sum(without));
@@ -189,15 +193,16 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
   AugurfsOptions options;
   options.memory_bytes = 4 * kGiB;
   options.decoded_folder = "/var/cache/decoded";
-  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).decoded_index_bytes, 128 * kMiB) << "of two views";
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).views.decoded_index_bytes, 128 * kMiB) << "of two views";
 }
 
 // So has a disk cache, for a store that is on a server; at the smallest budget, what readers need comes first.
 TEST(ResolveAugurfs, ADiskCacheHasItsPart) {
   const auto sum = [](const AugurfsSettings& settings) {
-    return settings.buffer_bytes + settings.chunk_bytes + settings.kept_bytes + settings.push_window_bytes +
-           settings.prediction_bytes + settings.order_bytes_max + settings.rendered_bytes + settings.recycled_bytes +
-           settings.copy_index_bytes + settings.copy_writing_bytes;
+    return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+           settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
+           settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
+           settings.copy.index_bytes + settings.copy.writing_bytes;
   };
   const StoreNeeds needs = {.prediction_bytes = 8 * kMiB, .order_bytes = kMiB, .copy_index_bytes = 64 * kMiB};
   for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
@@ -205,14 +210,14 @@ TEST(ResolveAugurfs, ADiskCacheHasItsPart) {
       AugurfsOptions options;
       options.memory_bytes = memory;
       options.predict = predict;
-      EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).copy_index_bytes, 0u);
+      EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).copy.index_bytes, 0u);
       options.disk_cache.folder = "/var/cache/copy";
-      EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {}).copy_writing_bytes, 0u) << "a store in a folder";
+      EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {}).copy.writing_bytes, 0u) << "a store in a folder";
       const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), needs);
-      EXPECT_GT(with.copy_index_bytes, 0u);
-      EXPECT_LE(with.copy_index_bytes, needs.copy_index_bytes);
-      EXPECT_GT(with.copy_writing_bytes, 0u);
-      EXPECT_LE(with.copy_writing_bytes, 32 * kMiB);
+      EXPECT_GT(with.copy.index_bytes, 0u);
+      EXPECT_LE(with.copy.index_bytes, needs.copy_index_bytes);
+      EXPECT_GT(with.copy.writing_bytes, 0u);
+      EXPECT_LE(with.copy.writing_bytes, 32 * kMiB);
       EXPECT_LE(sum(with), memory);
     }
   }
@@ -225,22 +230,22 @@ TEST(ResolveAugurfs, MemoryForViewsHasRoom) {
       AugurfsOptions options;
       options.memory_bytes = MemoryForViews(bytes);
       options.decoded_folder = decoded;
-      EXPECT_GE(Resolved(options, MachineWith(64 * kGiB, 4)).rendered_bytes * 15 / 16, bytes) << bytes << decoded;
+      EXPECT_GE(Resolved(options, MachineWith(64 * kGiB, 4)).views.rendered_bytes * 15 / 16, bytes) << bytes << decoded;
     }
   }
 }
 
 TEST(ResolveAugurfs, DecodesOnAQuarterOfTheCores) {
-  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).decode_threads, 1u);
-  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).decode_threads, 4u);
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).views.decode_threads, 1u);
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).views.decode_threads, 4u);
   AugurfsOptions options;
   options.decode_threads = 7;
-  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).decode_threads, 7u);
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).views.decode_threads, 7u);
   // What is waited for has one always: it never waits for what is decoded ahead.
-  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).demand_decode_threads, 1u);
-  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).demand_decode_threads, 1u);
+  EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 2)).views.demand_decode_threads, 1u);
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).views.demand_decode_threads, 1u);
   // ... and with the others as many as there are cores.
-  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).demand_decode_threads, 12u);
+  EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).views.demand_decode_threads, 12u);
 }
 
 }  // namespace
