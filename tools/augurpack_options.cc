@@ -445,7 +445,8 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
   if (name == "verify") {
     return AugurpackCommand(VerifyOptions{read, values.Given("quiet"), values.Given("json"), threads});
   }
-  ExtractOptions extract{read};
+  ExtractOptions extract;
+  static_cast<ReadOptions&>(extract) = read;
   extract.destination = values.Text("DEST");
   extract.paths = values.List("PATH");
   extract.force = values.Given("force");
