@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what a retained cache in shared memory takes, beside LMDB on the same tmpfs, and prints microseconds as one
-// JSON object: a list for each contender and measure, with one number a round. Rounds are interleaved.
+// Measures what a retained cache in shared memory takes, beside LMDB and a disk cache on the same tmpfs, and prints
+// microseconds as one JSON object: a list for each contender and measure, with one number a round. Rounds are
+// interleaved. A disk cache erases no single block, so it has no measure of replacement and no usable part.
 //
 //   retained_cache_bench [--folder /dev/shm] [--size 1G] [--rounds 3] [--steps 5000] [--seed 1]
 //
@@ -33,6 +34,8 @@
 #include <vector>
 
 #include "base/units.h"
+#include "cache/disk_cache.h"
+#include "cache/disk_cache_layout.h"
 #include "cache/retained_cache.h"
 
 namespace augur {
@@ -60,6 +63,7 @@ class Contender {
   virtual ~Contender() = default;
   virtual bool Insert(uint64_t id, std::span<const std::byte> bytes) = 0;
   virtual bool Erase(uint64_t id) = 0;
+  virtual bool CanErase() const { return true; }
   // Copies the block to `out`.
   virtual bool Read(uint64_t id, std::byte* out) = 0;
 };
@@ -161,6 +165,38 @@ class Lmdb : public Contender {
   MDB_txn* reader_ = nullptr;
 };
 
+// Bytes are read as the daemon reads them from a folder on a tmpfs: into memory of the reader, then checked.
+class Segments : public Contender {
+ public:
+  static std::unique_ptr<Contender> Open(const std::string& folder, uint64_t size) {
+    std::vector<std::string> notes;
+    auto cache = DiskCache::Open({.folder = folder, .bytes_max = size, .direct = false, .now_ns = {}}, notes);
+    for (const std::string& note : notes) std::fprintf(stderr, "retained_cache_bench: %s\n", note.c_str());
+    if (!cache.ok() || !notes.empty()) return nullptr;
+    return std::make_unique<Segments>(*std::move(cache));
+  }
+  explicit Segments(std::unique_ptr<DiskCache> cache) : cache_(std::move(cache)) {}
+  bool Insert(uint64_t id, std::span<const std::byte> bytes) override {
+    return cache_->Insert(Key(id), {&bytes, 1}) == DiskCache::Inserted::kYes;
+  }
+  bool Erase(uint64_t /*id*/) override { return false; }
+  bool CanErase() const override { return false; }
+  bool Read(uint64_t id, std::byte* out) override {
+    const auto place = cache_->Find(Key(id));
+    if (!place) return false;
+    const ssize_t read =
+        ::pread(place->file->fd.get(), out, UpToDiskCachePage(place->key.size), static_cast<off_t>(place->offset));
+    return read >= static_cast<ssize_t>(place->key.size) && DiskCache::Check(*place, 0, {out, place->key.size});
+  }
+
+ private:
+  static DiskCacheKey Key(uint64_t id) {
+    const RetainedCacheKey key = KeyOf(id);
+    return {.hash = {.low = key.identity.low, .high = key.identity.high}, .size = key.bytes};
+  }
+  std::unique_ptr<DiskCache> cache_;
+};
+
 using Opener = std::unique_ptr<Contender> (*)(const std::string& folder, uint64_t size);
 
 constexpr int kErasesMax = 100;
@@ -211,7 +247,7 @@ class Workload {
   uint64_t next_id_ = 1;
   uint64_t used_ = 0;
   std::vector<std::byte> bytes_ = std::vector<std::byte>(kBlockBytesMax);
-  std::vector<std::byte> out_ = std::vector<std::byte>(kBlockBytesMax);
+  std::vector<std::byte> out_ = std::vector<std::byte>(UpToDiskCachePage(kBlockBytesMax));
 };
 
 struct Settings {
@@ -278,7 +314,7 @@ class SecondReader {
     const auto contender = open(folder, settings.size);
     if (!contender) return -1;
     std::mt19937_64 random(settings.seed + 99);
-    std::vector<std::byte> out(kBlockBytesMax);
+    std::vector<std::byte> out(UpToDiskCachePage(kBlockBytesMax));
     int found = 0;
     double us = 0;
     // Blocks that have been replaced are not found; only those that are read count.
@@ -315,6 +351,7 @@ bool Round(Opener open, const Settings& settings, Measures& measures) {
   measures["read_us"].push_back(MicrosecondsSince(start) / settings.steps);
 
   const auto replace = [&](const char* name) {
+    if (!contender->CanErase()) return;
     int refused = filled ? 0 : 1;
     start = Clock::now();
     for (int step = 0; step < settings.steps; ++step) refused += work.Replace(bytes) ? 0 : 1;
@@ -334,7 +371,7 @@ double Usable(Opener open, const Settings& settings) {
   for (const double part : {0.99, 0.97, 0.95, 0.925, 0.9, 0.875, 0.85, 0.825, 0.8, 0.75, 0.7, 0.6, 0.5}) {
     const RoundFolder folder(settings.folder);
     const auto contender = open(folder.path(), settings.size);
-    if (!contender) return 0;
+    if (!contender || !contender->CanErase()) return 0;
     const auto bytes = static_cast<uint64_t>(static_cast<double>(settings.size) * part);
     Workload work(*contender, settings.seed);
     bool taken = work.Fill(bytes);
@@ -345,7 +382,7 @@ double Usable(Opener open, const Settings& settings) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Measures the retained cache in shared memory beside LMDB, as JSON");
+  CLI::App app("Measures the retained cache in shared memory beside LMDB and a disk cache, as JSON");
   Settings settings;
   std::string size = "1G";
   app.add_option("--folder", settings.folder, "on a tmpfs");
@@ -361,7 +398,8 @@ int Main(int argc, char** argv) {
     return 2;
   }
   settings.size = *bytes;
-  const std::map<std::string, Opener> contenders = {{"arena", Arena::Open}, {"lmdb", Lmdb::Open}};
+  const std::map<std::string, Opener> contenders = {
+      {"arena", Arena::Open}, {"lmdb", Lmdb::Open}, {"segments", Segments::Open}};
   nlohmann::json out;
   std::map<std::string, Measures> measures;
   for (int round = 0; round < settings.rounds; ++round, ++settings.seed) {
