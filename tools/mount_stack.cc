@@ -209,6 +209,7 @@ Status MountStack::MakePrefetcher() {
                         .opens_asked = options_.observe == Observe::kOpen,
                         .own_process = static_cast<uint32_t>(helper_->pid()),
                         .reads_max = IsFarAway(options_.store) ? options_.remote.requests_max : kReadsInFlight,
+                        .far = IsFarAway(options_.store),
                         .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
   return Status::Ok();
 }

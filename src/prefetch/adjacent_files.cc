@@ -6,10 +6,10 @@
 namespace augur {
 
 std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& admission, Slot slot, uint64_t bytes_max,
-                                uint64_t room) {
+                                uint64_t room, uint64_t piece_bytes) {
   const std::vector<Slot>& files = in.schedule.by_address();
   const FilePlace& place = in.schedule.PlaceOf(slot);
-  const uint64_t gap_max = in.disk.worth_gap_bytes();
+  const uint64_t gap_max = std::min(in.disk.worth_gap_bytes(), in.limits.gap_bytes_max);
   uint64_t begin = place.offset;
   uint64_t end = place.offset + place.record_bytes;
   uint64_t making = place.making_bytes();
@@ -18,6 +18,7 @@ std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& adm
   const auto pass = [&](Slot file) {
     const FilePlace& other = in.schedule.PlaceOf(file);
     if (other.shard != place.shard) return false;
+    if (piece_bytes > 0 && other.offset / piece_bytes != place.offset / piece_bytes) return false;
     const uint64_t other_end = other.offset + other.record_bytes;
     const uint64_t gap = other.offset > end ? other.offset - end : other_end < begin ? begin - other_end : 0;
     const uint64_t span = std::max(end, other_end) - std::min(begin, other.offset);

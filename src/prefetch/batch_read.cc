@@ -52,6 +52,7 @@ void BatchRead::ReadWhole(uint32_t shard) {
                       .bytes = plan_.bytes,
                       .blocks = wanted_,
                       .memory = writing_->data(),
+                      .tag = this,
                       .done = [self = shared_from_this()](const ShardReadResult& read) { self->WholeRead(read); }});
 }
 

@@ -21,6 +21,11 @@ namespace augur {
 // a window lasts from the end of one pause to the end of another.
 class DiskModel {
  public:
+  // Of a disk. Until it is known it is a cheap SSD, on which neighbours are joined but no gap is worth reading.
+  DiskModel() = default;
+  // Of a line to a server. Until it is known it brings 100 MB/s.
+  static DiskModel Far();
+
   // A read has begun or ended. Time counts while at least one is under way.
   void Begin(uint64_t now_us);
   void End(uint64_t now_us, uint64_t bytes);
@@ -90,7 +95,6 @@ class DiskModel {
   // Sums over windows of products of reads, bytes (in MB, so that the numbers are of a size) and time.
   double rr_ = 0, rb_ = 0, bb_ = 0, rt_ = 0, bt_ = 0;
 
-  // Until it is known: a cheap SSD, on which neighbours are joined but no gap is worth reading.
   double read_us_ = 30;
   double byte_us_ = 0.001;
 

@@ -142,7 +142,8 @@ void Planner::SetSight(uint32_t sentinel_every, const ReaderPositionOptions& pro
 
 void Planner::Ended(const ReadPlan& read, uint64_t now_us) {
   reads_.Ended(read, now_us);
-  if (in_.limits.kept_bytes_max > 0 && in_.mode.Choose(in_.schedule.mean_bytes())) ComputeUsesAnew();
+  const bool may_choose = in_.limits.regions && in_.limits.kept_bytes_max > 0;
+  if (may_choose && in_.mode.Choose(in_.schedule.mean_bytes())) ComputeUsesAnew();
 }
 
 KeepPlan Planner::Pushed(EntryNumber file, PushOutcome outcome) {

@@ -27,6 +27,21 @@ struct PlannerLimits {
   uint64_t data_bytes = UINT64_MAX;
   uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
   uint32_t reads_max = 32;                // under way
+  // Reads that are not urgent are under way for this time of the disk's work, so that a demand read that comes now
+  // waits no longer for them: the kernel takes reads in their order. With an urgent one, for twice as long.
+  double under_way_us = 50'000;
+  // An urgent read takes along so much, whatever the model says of its cost.
+  uint64_t urgent_bytes_min = 0;
+  // Of unwanted bytes between two files of one read; the model may say less.
+  uint64_t gap_bytes_max = UINT64_MAX;
+  // A read begins and ends where a file does that is the first of a piece of the shard, as long as the read. So what
+  // was read before leaves no rests that take a read each.
+  bool aligned = false;
+  bool sweeps = false;  // where the retained cache has room for all files, those that are not needed soon are read too
+  bool regions = true;  // where the model says that reads are dear, regions of the disk may be read (ReadMode)
+
+  // Reads are requests to a server far away: slow, but as many as wanted at once.
+  void SetFar();
   uint64_t chunk_bytes_max = 4 << 20;
   // Longer files are left to the kernel's readahead, which is good at them; 0: an eighth of the staging.
   uint64_t file_bytes_max = 0;
@@ -54,6 +69,9 @@ struct PlannerInput {
   uint64_t PagesOf(Slot slot) const { return Pages(schedule.PlaceOf(slot).bytes); }
   uint64_t MeanPages() const { return MeanPages(schedule.mean_bytes()); }
 
+  // All files that are known are read as they lie, beside those that are needed soon: there is room for all, with a
+  // quarter to spare for what pages take beyond bytes.
+  bool SweepsAll() const { return limits.sweeps && schedule.file_bytes() / 4 * 5 <= limits.kept_bytes_max; }
   // The next use of the file that no reader was seen to make; kNever when there is none.
   Position NextUnread(Slot slot) const;
   // The file that is read there is not pushed, so that its READ tells where the reader is.

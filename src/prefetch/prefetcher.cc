@@ -23,6 +23,7 @@ Prefetcher::Prefetcher(std::shared_ptr<const Store> store, ShardSource& shards, 
       chunks_(options.chunk_bytes),
       events_(options.accesses_max),
       status_(statistics),
+      disk_(options.far ? DiskModel::Far() : DiskModel()),
       unplanned_(store_->summary().entry_count),
       pusher_(
           kept_,

@@ -85,18 +85,26 @@ bool ReadPipeline::AlreadyMade(const ReadPlan& plan) const {
 }
 
 void ReadPipeline::Read(const ReadPlan& plan, Buffer chunk, const Memories& memories) {
-  ++batch_reads_;
   uint64_t wanted = 0;
   for (const ReadPlan::Item& item : plan.items) wanted += item.place.record_bytes;
   means_.batch.statistics.Add(Stat::kGapBytes, plan.bytes - std::min(plan.bytes, wanted));
   const auto flight = std::make_shared<BatchRead>(means_.batch, plan, std::move(chunk));
+  under_way_.insert(flight.get());
   flight->Begin(means_.cache, [this, memories](const std::shared_ptr<BatchRead>& landed) {
     means_.events.Post([this, landed, memories] { OnLanded(*landed, memories); });
   });
 }
 
+void ReadPipeline::Hurry(EntryNumber file) const {
+  for (const BatchRead* const read : under_way_) {
+    const std::vector<ReadPlan::Item>& items = read->plan().items;
+    const bool brings = std::ranges::any_of(items, [file](const ReadPlan::Item& item) { return item.file == file; });
+    if (brings) means_.batch.source.Hurry(read);
+  }
+}
+
 void ReadPipeline::OnLanded(BatchRead& flight, const Memories& memories) {
-  --batch_reads_;
+  under_way_.erase(&flight);
   planner_.Ended(flight.plan(), SteadyNowUs());
   std::vector<RecordRead>& passengers = flight.passengers();
   for (size_t i = 0; i < flight.plan().items.size(); ++i) {

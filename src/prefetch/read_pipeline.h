@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cache/buffer_pool.h"
@@ -40,11 +41,13 @@ class ReadPipeline {
 
   // Begins all reads that the planner wants now and that have memory.
   void Start();
+  // A reader waits for this file: if a read under way brings it, that one goes first.
+  void Hurry(EntryNumber file) const;
   // Some memory was let go.
   void OnFreed() { refused_ = false; }
 
-  uint64_t batch_reads() const { return batch_reads_; }
-  bool busy() const { return batch_reads_ + makes_ > 0; }
+  uint64_t batch_reads() const { return under_way_.size(); }
+  bool busy() const { return !under_way_.empty() || makes_ > 0; }
 
  private:
   // For files that are made of their records.
@@ -68,7 +71,7 @@ class ReadPipeline {
   StagedFiles& staged_;
   KeptFiles& kept_;
   PushedPages& pages_;
-  uint64_t batch_reads_ = 0;
+  std::unordered_set<const BatchRead*> under_way_;
   uint64_t makes_ = 0;
   bool refused_ = false;  // no memory for a read: until some is let go
 };

@@ -9,9 +9,6 @@
 namespace augur {
 namespace {
 
-// Reads that are not urgent are under way for this time of the disk's work, so that a demand read that comes now waits
-// no longer for them: the kernel takes reads in their order.
-constexpr double kUnderWayUs = 50'000;
 // Where regions are read the limits of a control group are the usual reason, and they are enforced in steps of a tenth
 // of a second: with less than that under way, some of them have nothing to let through.
 constexpr double kUnderWayRegionsUs = 150'000;
@@ -34,7 +31,8 @@ bool ReadPlanner::IsDiskBusy(bool urgent) const {
   const Staging& staging = files_.staging();
   const uint32_t reads = staging.reads_under_way();
   if (reads >= in_.limits.reads_max) return true;
-  const double enough_us = in_.mode.in_regions() ? kUnderWayRegionsUs : (urgent ? 2 : 1) * kUnderWayUs;
+  const double enough_us = in_.mode.in_regions() ? std::max(kUnderWayRegionsUs, in_.limits.under_way_us)
+                                                 : (urgent ? 2 : 1) * in_.limits.under_way_us;
   return reads >= 2 && in_.disk.CostUs(reads, staging.reading_bytes()) >= enough_us;
 }
 
@@ -73,12 +71,16 @@ std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
   // A visit that is cut short for want of room costs as much as a whole one.
   const uint64_t whole = std::min(in_.regions.bytes(), in_.limits.staging_bytes_max / 4);
   if (visit && !alone && files_.staging().reads_under_way() >= 2 && room() < whole) return std::nullopt;
-  uint64_t bytes_max = urgent ? std::min(in_.disk.worth_gap_bytes(), kUrgentChunkMax) : in_.limits.chunk_bytes_max;
+  uint64_t bytes_max = urgent ? std::clamp(in_.disk.worth_gap_bytes(), in_.limits.urgent_bytes_min, kUrgentChunkMax)
+                              : in_.limits.chunk_bytes_max;
+  // The last file of a piece ends in the next one.
+  const uint64_t piece_bytes = in_.limits.aligned ? bytes_max : 0;
+  if (in_.limits.aligned) bytes_max += in_.limits.file_bytes_max;
   if (alone) bytes_max = 0;
   bytes_max = std::max(record, std::min(bytes_max, room() - making));
   const uint64_t room_for_it = alone ? record + making : room();
-  std::vector<Slot> files =
-      visit ? visits_.Visit(slot, missing, room_for_it) : AdjacentFiles(in_, admission_, slot, bytes_max, room_for_it);
+  std::vector<Slot> files = visit ? visits_.Visit(slot, missing, room_for_it)
+                                  : AdjacentFiles(in_, admission_, slot, bytes_max, room_for_it, piece_bytes);
   if (files.empty()) return NothingToRead(now_us);
   ReadPlan plan = MakePlan(std::move(files), urgent);
   if (filling) cursor_.MoveBehind(in_.schedule.SlotOf(plan.items.back().file));

@@ -63,6 +63,8 @@ class ReadSchedule {
   const std::vector<Slot>& by_address() const { return by_address_; }
   uint32_t RankOf(Slot slot) const { return records_[slot].rank; }
 
+  // Of all files that it has met.
+  uint64_t file_bytes() const { return file_bytes_; }
   // Of the files that have bytes; 1 when there are none.
   uint64_t mean_bytes() const { return file_bytes_ / std::max<uint64_t>(1, files_with_bytes_) + 1; }
 

@@ -31,6 +31,7 @@ PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
   limits.table_bytes_max = options.order_bytes_max;
   limits.reads_max = options.reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.staging_bytes_max / 8);
+  if (options.far) limits.SetFar();
   return limits;
 }
 
@@ -119,6 +120,7 @@ void ViewPrefetch::Saw(EntryNumber file, bool missed, uint64_t now_us) {
     means_.statistics.Add(Stat::kSentinels, 1);
   } else if (!sight.ready) {
     means_.statistics.Add(Stat::kStalls, 1);
+    reads_.Hurry(file);
   }
 }
 

@@ -93,6 +93,7 @@ void CopiedShards::ReadServer(const JobRef& job) {
                  .bytes = end - begin,
                  .memory = read.memory + (begin - read.offset),
                  .again = read.again,
+                 .tag = read.tag,
                  .done = [this, job](const ShardReadResult& result) {
                    if (result.status.ok()) Keep(*job);
                    End(job, result);

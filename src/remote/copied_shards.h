@@ -28,6 +28,7 @@ class CopiedShards final : public ShardSource {
 
   // A result counts what was asked of the server alone.
   void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
+  void Hurry(const void* tag) override { server_->Hurry(tag); }
   bool may_differ() const override { return true; }
   void Drain() override AUGUR_EXCLUDES(mu_);
 

@@ -49,14 +49,22 @@ HttpOperation ObjectClient::MakeRead(const Running& running, const ObjectRead& r
   return operation;
 }
 
-void ObjectClient::Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent,
-                        Done done) {
+uint64_t ObjectClient::Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out,
+                            bool urgent, Done done) {
   const Result<Running*> running = Start();
-  if (!running.ok()) return done(running.status());
+  if (!running.ok()) {
+    done(running.status());
+    return 0;
+  }
   HttpOperation operation =
       MakeRead(**running, {.object = std::move(object), .offset = offset, .bytes = out.size()}, out, urgent);
   operation.done = [done = std::move(done)](const HttpResponse& response) { done(response.status); };
-  (*running)->client->Submit(std::move(operation));
+  return (*running)->client->Submit(std::move(operation));
+}
+
+void ObjectClient::Expedite(uint64_t number) {
+  const MutexLock lock(mu_);
+  if (running_) running_->client->Expedite(number);
 }
 
 Status ObjectClient::ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out) {

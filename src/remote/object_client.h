@@ -51,8 +51,9 @@ class ObjectClient {
   };
 
   // Reads out.size() bytes of the object, into memory that stays until `done` is called, on the client's thread or
-  // before this returns. `urgent`: a reader waits.
-  void Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent, Done done);
+  // before this returns. `urgent`: a reader waits. Returns the request's number for Expedite; 0: it has failed already.
+  uint64_t Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent,
+                Done done);
   // The same, and waits. Not on the client's thread.
   Status ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out);
   // All of a small object, up to 64 KiB.
@@ -61,6 +62,8 @@ class ObjectClient {
   // Any other request. `done` is called on the client's thread, which it must not block. Returns the request's number
   // for Cancel. A failure: `done` is never called. REQUIRES: a bucket of S3.
   Result<uint64_t> Send(ObjectRequest request, SendOptions options, std::function<void(HttpResponse)> done);
+  // A reader waits for this read from now on. No effect if it has ended.
+  void Expedite(uint64_t number) AUGUR_EXCLUDES(mu_);
   // Ends a request: its `done` is called with kStopped. No effect if it has ended.
   void Cancel(uint64_t number) AUGUR_EXCLUDES(mu_);
 

@@ -19,15 +19,33 @@ void RemoteShards::Read(ShardRead read) {
   {
     const MutexLock lock(mu_);
     ++under_way_;
+    if (read.tag != nullptr) numbers_[read.tag] = 0;
   }
   const std::span<std::byte> into(read.memory, read.bytes);
   const uint64_t offset = read.offset;
-  files_.client().Read(*object, offset, into, urgent_,
-                       [this, done = std::move(read.done), bytes = read.bytes](const Status& status) {
-                         done({.status = status, .reads = 1, .read_bytes = status.ok() ? bytes : 0});
-                         const MutexLock lock(mu_);
-                         if (--under_way_ == 0) ended_.NotifyAll();
-                       });
+  const void* const tag = read.tag;
+  const uint64_t number =
+      files_.client().Read(*object, offset, into, urgent_,
+                           [this, tag, done = std::move(read.done), bytes = read.bytes](const Status& status) {
+                             {
+                               const MutexLock lock(mu_);
+                               numbers_.erase(tag);
+                             }
+                             done({.status = status, .reads = 1, .read_bytes = status.ok() ? bytes : 0});
+                             const MutexLock lock(mu_);
+                             if (--under_way_ == 0) ended_.NotifyAll();
+                           });
+  const MutexLock lock(mu_);
+  if (const auto pending = numbers_.find(tag); pending != numbers_.end()) pending->second = number;
+}
+
+void RemoteShards::Hurry(const void* tag) {
+  uint64_t number = 0;
+  {
+    const MutexLock lock(mu_);
+    if (const auto pending = numbers_.find(tag); pending != numbers_.end()) number = pending->second;
+  }
+  if (number != 0) files_.client().Expedite(number);
 }
 
 void RemoteShards::Drain() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "augur/store.h"
@@ -20,6 +22,7 @@ class RemoteShards final : public ShardSource {
   RemoteShards(std::shared_ptr<const Store> store, const RemoteFiles& files, ReadPurpose purpose);
 
   void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
+  void Hurry(const void* tag) override AUGUR_EXCLUDES(mu_);
   bool may_differ() const override { return true; }
   void Drain() override AUGUR_EXCLUDES(mu_);
 
@@ -32,6 +35,8 @@ class RemoteShards final : public ShardSource {
   Mutex mu_;
   CondVar ended_;
   uint64_t under_way_ AUGUR_GUARDED_BY(mu_) = 0;
+  // Of reads with a tag that are under way, the client's numbers; 0 until it has told.
+  std::unordered_map<const void*, uint64_t> numbers_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

@@ -39,6 +39,7 @@ struct ShardRead {
   std::span<const WantedBlock> blocks = {};
   std::byte* memory = nullptr;  // ShardSource::RoomFor(bytes), at a multiple of ShardSource::kMargin
   bool again = false;           // the same read brought bytes whose checksum is wrong: by another way, if there is one
+  const void* tag = nullptr;    // names the read to Hurry; no other that is under way has it
   std::function<void(const ShardReadResult&)> done;
 };
 
@@ -55,6 +56,9 @@ class ShardSource {
   virtual ~ShardSource() = default;
   // REQUIRES: the shard exists in the store, and the range lies within it, as the index says.
   virtual void Read(ShardRead read) = 0;
+  // A reader waits from now on for the read with this tag. Without effect if it has ended, and where it would not end
+  // sooner.
+  virtual void Hurry(const void* /*tag*/) {}
   // Whether the same read may bring other bytes the next time, because they come from a server.
   virtual bool may_differ() const { return false; }
   // After the last Read: waits until each has reached the disk or server, or has ended.

@@ -171,6 +171,39 @@ TEST(PlannerGoalsTest, FastDisksAreNotReadInTiles) {
   EXPECT_FALSE(simulation.planner().gauges().sweeping);
 }
 
+// A server at 30 ms and 200 MB/s, in memory for all, and for a quarter.
+TEST(PlannerGoalsTest, ALineToAServerIsFilledWithWhatIsWanted) {
+  for (const double part : {1.2, 0.25}) {
+    SCOPED_TRACE(part);
+    World world = WorldThatFits(part);
+    world.disk = {.reads_per_second = 5000, .bytes_per_second = 200e6, .latency_us = 30'000};
+    world.disk_model = DiskModel::Far();
+    world.limits.reads_max = 64;
+    world.limits.SetFar();
+    Simulation simulation(world);
+    for (const EpochResult& epoch : ThreeEpochs(&simulation)) {
+      EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.05 * static_cast<double>(epoch.delivered_bytes));
+      EXPECT_GE(epoch.bytes_per_second(), 0.85 * 200e6);
+    }
+    EXPECT_FALSE(simulation.planner().gauges().sweeping);
+    EXPECT_EQ(simulation.ViolationText(), "");
+  }
+}
+
+// Where memory takes all, a MB comes with each file that a reader waits for: it takes no longer.
+TEST(PlannerGoalsTest, AFewRequestsToAServerBringAll) {
+  World world = WorldThatFits(2);
+  world.disk = {.reads_per_second = 5000, .bytes_per_second = 200e6, .latency_us = 30'000};
+  world.disk_model = DiskModel::Far();
+  world.limits.reads_max = 64;
+  world.limits.SetFar();
+  Simulation simulation(world);
+  simulation.planner().Append(simulation.Shuffled(1));
+  const EpochResult epoch = simulation.Read(simulation.Shuffled(1));
+  EXPECT_LT(static_cast<double>(epoch.disk_reads), 0.15 * static_cast<double>(epoch.files));
+  EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.01 * static_cast<double>(epoch.delivered_bytes));
+}
+
 TEST(PlannerGoalsTest, BandwidthIsReachedWhereReadsAreCheap) {
   World world = WorldThatFits(0.5);
   world.disk = {.reads_per_second = 3000, .bytes_per_second = 125e6, .latency_us = 300};

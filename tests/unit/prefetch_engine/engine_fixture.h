@@ -48,6 +48,8 @@ class PrefetchEngineTest : public StoreFixture {
     bool sink = true;
     uint64_t accesses_max = PrefetcherOptions().accesses_max;
     bool start = true;  // the planning thread
+    // Puts something between the prefetch and the shards.
+    std::function<std::unique_ptr<ShardSource>(std::unique_ptr<ShardSource>)> wrap_ahead = {};
   };
 
   // A store of `count` files of 1 to `bytes_max` bytes, which lie on the disk in the order of their names.
@@ -78,6 +80,7 @@ class PrefetchEngineTest : public StoreFixture {
     ahead_ = MakeEngine();
     demand_shards_ = store_->files().MakeSource(store_, *demand_, ReadPurpose::kDemand);
     ahead_shards_ = store_->files().MakeSource(store_, *ahead_, ReadPurpose::kAhead);
+    if (parts.wrap_ahead) ahead_shards_ = parts.wrap_ahead(std::move(ahead_shards_));
     if (parts.kept_bytes > 0) {
       std::vector<std::string> notes;
       auto retained_cache = RetainedCache::Open({.place = RetainedCache::Place::kRam,
