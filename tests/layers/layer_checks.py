@@ -18,6 +18,7 @@ ARROWS = {
     "base": set(),
     "io": {"base"},
     "http": {"base"},
+    "fleet": {"base"},
     "s3": {"base"},
     "remote": {"base", "io", "store", "http", "s3", "cache", "control"},
     "store": {"base", "io"},
