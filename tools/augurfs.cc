@@ -277,6 +277,9 @@ Status Main(int argc, char** argv) {
   AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
   AUGUR_TRY(MakeNewPathAbsolute(options.decoded_folder));
   AUGUR_TRY(MakeNewPathAbsolute(options.disk_cache.folder));
+  std::string fleet_file = options.remote.fleet.file();
+  AUGUR_TRY(MakeNewPathAbsolute(fleet_file));
+  options.remote.fleet.set_file(fleet_file);
   for (std::string& folder : options.foreign) AUGUR_TRY(MakeNewPathAbsolute(folder));
   SetForeignFolders(options.foreign);
   std::optional<Background> background;

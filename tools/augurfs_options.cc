@@ -307,6 +307,19 @@ std::vector<Option> MakeOptions() {
        .brief = "what disk-cache= may take",
        .text = "All mounts that share the folder together. Default: what leaves 5 % of its disk free.",
        .place = OptionPlace::kMount},
+      {.name = "fleet-cache",
+       .value = "LIST",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "share records of a store on a server with other machines",
+       .text =
+           "LIST names memcached servers, the same on all machines: HOST:PORT_HOST:PORT, or @FILE with one on a line, "
+           "which is read again every minute. A record is asked of the server that it belongs to before the store's "
+           "server is asked. Run each as 'memcached -M -I 2m -m MEGABYTES'. They have no encryption and no password: "
+           "use a private network. Every record is checked by its SHA-256. A server that is slow, full or gone costs "
+           "its "
+           "share of the records. Default: no fleet.",
+       .place = OptionPlace::kMount},
       {.name = "decode-threads",
        .value = "N",
        .kind = OptionKind::kCount,
@@ -474,6 +487,11 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.decoded_bytes = values.Number("-o decoded-cache-size");
   options.disk_cache.folder = values.Text("-o disk-cache");
   options.disk_cache.bytes = values.Number("-o disk-cache-size");
+  if (values.Given("-o fleet-cache")) {
+    Result<FleetList> fleet = FleetList::Parse(values.Text("-o fleet-cache"));
+    if (!fleet.ok()) return fleet.status().In("-o fleet-cache");
+    options.remote.fleet = *std::move(fleet);
+  }
   options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
   return options;
 }

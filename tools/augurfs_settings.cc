@@ -78,11 +78,11 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   }
   const uint64_t records = settings.memory_bytes - kHeapBytes - index_bytes - settings.threads * kThreadBytes;
   uint64_t bytes = records - records / kBookkeepingShare;
-  if (!options.disk_cache.folder.empty() && needs.copy_index_bytes > 0) {
-    settings.copy =
-        DivideCopyMemory(bytes - std::min(bytes, kBufferMin + ViewMemory::kBytesMin), needs.copy_index_bytes);
-    bytes -= settings.copy.bytes();
-  }
+  settings.copy = DivideCopyMemory({.has_disk_cache = !options.disk_cache.folder.empty() && needs.copy_index_bytes > 0,
+                                    .index_bytes = needs.copy_index_bytes,
+                                    .has_fleet_cache = !options.remote.fleet.empty() && needs.far_away},
+                                   bytes - std::min(bytes, kBufferMin + ViewMemory::kBytesMin));
+  bytes -= settings.copy.bytes();
   const ViewMemoryOptions views = {.cores = machine.cores,
                                    .decode_threads = options.decode_threads,
                                    .has_decoded_cache = !options.decoded_folder.empty(),

@@ -28,6 +28,7 @@ struct StoreNeeds {
   uint64_t order_bytes = 0;          // for the orders of the epochs that are known ahead
   uint64_t decoded_index_bytes = 0;  // for finding its files in a decoded cache (DiskCacheIndex::kBytesPerFile)
   uint64_t copy_index_bytes = 0;     // for finding its blocks in a disk cache; 0: it needs none
+  bool far_away = false;             // it is on a server, so that a fleet may be used
   uint64_t index_bytes = 0;          // of its index in memory, at most (Store::IndexBytesMax)
 };
 

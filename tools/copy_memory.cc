@@ -8,18 +8,28 @@
 namespace augur {
 namespace {
 
-constexpr uint64_t kShare = 16;  // for each of both
+// Of the disk cache, for each of both. A local disk is faster than the link; it gets behind only while it is busy with
+// others, for a sixth of a second at 200 MB/s.
+constexpr uint64_t kDiskShare = 16;
 constexpr uint64_t kIndexBytesMin = 4 * kMiB;
-// A local disk is faster than the link; it gets behind only while it is busy with others, for a sixth of a second at
-// 200 MB/s.
 constexpr uint64_t kWritingMax = 32 * kMiB;
+// Of the fleet's cache: blocks that wait to be sent there, and as much for those that are being received and checked,
+// 1 MiB for each server that answers.
+constexpr uint64_t kFleetShare = 32;
+constexpr uint64_t kFleetWaitingMax = 32 * kMiB;
 
 }  // namespace
 
-CopyMemory DivideCopyMemory(uint64_t bytes, uint64_t index_bytes) {
-  const uint64_t share = bytes / kShare;
-  return {.index_bytes = std::min(std::max(index_bytes, kIndexBytesMin), share),
-          .writing_bytes = std::min(kWritingMax, share)};
+CopyMemory DivideCopyMemory(const CopyMemoryOptions& options, uint64_t bytes) {
+  CopyMemory memory;
+  if (options.has_disk_cache) {
+    memory.index_bytes = std::min(std::max(options.index_bytes, kIndexBytesMin), bytes / kDiskShare);
+    memory.writing_bytes = std::min(kWritingMax, bytes / kDiskShare);
+  }
+  if (options.has_fleet_cache) {
+    memory.fleet_waiting_bytes = std::min(kFleetWaitingMax, (bytes - memory.bytes()) / kFleetShare);
+  }
+  return memory;
 }
 
 }  // namespace augur

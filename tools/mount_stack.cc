@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cache/disk_cache_index.h"
 #include "remote/copied_shards.h"
+#include "remote/fleet_shards.h"
 #include "store/shard_check.h"
 #include "store/store_files.h"
 #include "tools/daemon_privileges.h"
@@ -99,6 +100,7 @@ Status MountStack::OpenStore() {
                                              .decoded_index_bytes = files * DiskCacheIndex::kBytesPerFile,
                                              .copy_index_bytes =
                                                  IsFarAway(options_.store) ? blocks * DiskCacheIndex::kBytesPerFile : 0,
+                                             .far_away = IsFarAway(options_.store),
                                              .index_bytes = store_->IndexBytesMax()}));
   settings_ = std::move(settings);
   return Status::Ok();
@@ -121,6 +123,7 @@ Status MountStack::MakeCaches() {
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
   engine_ = std::move(engine);
   OpenDiskCopy();
+  AUGUR_TRY(OpenFleetCopy());
   shards_ = MakeShards(*engine_, ReadPurpose::kDemand);
   RecycledMemory::KeepAtMost(settings_.views.recycled_bytes);
   return Status::Ok();
@@ -145,8 +148,28 @@ void MountStack::OpenDiskCopy() {
   }
 }
 
+// A wrong list is the user's mistake. Without a fleet the mount is as good, but asks the server for what others have.
+Status MountStack::OpenFleetCopy() {
+  if (options_.remote.fleet.empty()) return Status::Ok();
+  if (!IsFarAway(options_.store)) {
+    settings_.notes.push_back("fleet-cache: not used: the store is in a folder, and not on a server");
+    return Status::Ok();
+  }
+  Result<std::unique_ptr<FleetCopy>> copy = FleetCopy::Open(
+      {.list = options_.remote.fleet, .waiting_bytes_max = settings_.copy.fleet_waiting_bytes}, store_, statistics_);
+  if (copy.ok()) {
+    fleet_copy_ = std::move(copy).value();
+  } else if (copy.status().code() == Code::kUnsupported) {
+    settings_.notes.push_back("fleet-cache: not used: " + copy.status().text());
+  } else {
+    return copy.status().In("-o fleet-cache");
+  }
+  return Status::Ok();
+}
+
 std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurpose purpose) {
   std::unique_ptr<ShardSource> shards = store_->files().MakeSource(store_, engine, purpose);
+  if (fleet_copy_) shards = std::make_unique<FleetShards>(*fleet_copy_, purpose, std::move(shards));
   if (!disk_copy_) return shards;
   return std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
 }
@@ -276,6 +299,10 @@ void MountStack::PublishGauges() {
     statistics_.ReadFrom(Gauge::kDiskCacheBytes, [this] { return disk_copy_->counters().bytes; });
     statistics_.Set(Gauge::kDiskCacheBytesMax, disk_copy_->bytes_max());
   }
+  if (fleet_copy_) {
+    statistics_.ReadFrom(Gauge::kFleetMembers, [this] { return fleet_copy_->counts().members; });
+    statistics_.ReadFrom(Gauge::kFleetMembersOut, [this] { return fleet_copy_->counts().out; });
+  }
   statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
   if (retained_cache_) {
     statistics_.ReadFrom(Gauge::kRetainedCacheBytes, [this] { return retained_cache_->used_bytes(); });
@@ -308,6 +335,7 @@ void MountStack::PublishTraffic() {
 }
 
 Status MountStack::Serve(UniqueFd device) {
+  if (fleet_copy_) AUGUR_TRY(fleet_copy_->Start());
   const SessionOptions options = {.threads = settings_.threads,
                                   .operations = {.observe_open = options_.observe == Observe::kOpen,
                                                  .background_requests_max = options_.background_requests_max}};
@@ -349,10 +377,12 @@ void MountStack::Stop() {
   if (session_) session_->Stop();
   dropper_.reset();
   if (shards_) shards_->Drain();
+  if (ahead_shards_) ahead_shards_->Drain();
   engine_.reset();
   ahead_engine_.reset();
   if (decoded_) decoded_->Stop();
   if (disk_copy_) disk_copy_->Stop();
+  if (fleet_copy_) fleet_copy_->Stop();
 }
 
 void MountStack::LogStatistics() const {

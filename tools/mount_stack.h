@@ -25,6 +25,7 @@
 #include "prefetch/kept_blocks.h"
 #include "prefetch/prefetcher.h"
 #include "remote/disk_copy.h"
+#include "remote/fleet_copy.h"
 #include "store/shard_source.h"
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
@@ -90,6 +91,7 @@ class MountStack {
   void MakePredictor();
   void OpenDecodedCache();
   void OpenDiskCopy();
+  Status OpenFleetCopy();
   std::unique_ptr<ShardSource> MakeShards(ReadEngine& engine, ReadPurpose purpose);
   Status MakeFileSystem();
   void PublishGauges();
@@ -108,6 +110,7 @@ class MountStack {
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<RecordCache> cache_;
   std::unique_ptr<DiskCopy> disk_copy_;
+  std::unique_ptr<FleetCopy> fleet_copy_;
   std::unique_ptr<ReadEngine> engine_;
   std::unique_ptr<ShardSource> shards_;
   std::unique_ptr<RetainedCache> retained_cache_;

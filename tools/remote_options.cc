@@ -75,7 +75,8 @@ RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place) {
                  .force_path_style = given("force-path-style"),
                  .requester_pays = given("requester-pays")},
           .io_timeout = std::chrono::seconds(values.Number(prefix + "io-timeout")),
-          .requests_max = static_cast<unsigned>(values.Number(prefix + "max-requests"))};
+          .requests_max = static_cast<unsigned>(values.Number(prefix + "max-requests")),
+          .fleet = {}};
 }
 
 }  // namespace augur

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "fleet/fleet_list.h"
 #include "s3/s3_options.h"
 #include "tools/options.h"
 
@@ -16,6 +17,7 @@ struct RemoteOptions {
   S3Options s3;
   std::chrono::seconds io_timeout{60};  // after so long without an answer a read fails
   unsigned requests_max = 64;           // in flight, of those that no reader waits for
+  FleetList fleet;                      // of a mount: whose cache has records of the store; empty: there is none
 };
 
 // The options of stores far away, for a program (--region) or a mount (-o region=). Names are those of mountpoint-s3

@@ -48,6 +48,12 @@ enum class Stat : size_t {
   // The copy of records of a server on the local disk.
   kDiskCacheHits,
   kDiskCacheKept,
+  // The fleet's cache of records of a server.
+  kFleetHits,
+  kFleetMisses,
+  kFleetKept,
+  kFleetRefused,
+  kFleetWrong,
   // The page cache: what the daemon pushes and drops.
   kPushes,
   kPushedBytes,
@@ -100,6 +106,8 @@ enum class Gauge : size_t {
   kServerSlowDowns,
   kServerRequestsMax,
   kServerDown,
+  kFleetMembers,
+  kFleetMembersOut,
   // Beside it: the kernel's memory on our account, which it takes back when it needs to.
   kKernelInodes,
   kGaugeCount,  // not a gauge

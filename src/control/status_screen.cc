@@ -123,6 +123,19 @@ std::string Server(const StatisticsSnapshot& snapshot) {
   return text;
 }
 
+// Of the memcached servers that several machines share.
+std::string Fleet(const StatisticsSnapshot& snapshot) {
+  std::string text = Count(snapshot[Stat::kFleetHits], "record", "records") + " from " +
+                     Count(snapshot[Gauge::kFleetMembers], "server", "servers") + " of the fleet, " +
+                     FormatCount(snapshot[Stat::kFleetMisses]) + " not there, " +
+                     FormatCount(snapshot[Stat::kFleetKept]) + " given to it";
+  if (snapshot[Stat::kFleetRefused] > 0) text += ", " + FormatCount(snapshot[Stat::kFleetRefused]) + " refused";
+  if (snapshot[Stat::kFleetWrong] > 0) text += ", " + FormatCount(snapshot[Stat::kFleetWrong]) + " with wrong bytes";
+  if (snapshot[Gauge::kFleetMembersOut] > 0)
+    text += "; " + Count(snapshot[Gauge::kFleetMembersOut], "server does", "servers do") + " not answer";
+  return text;
+}
+
 // Its size, as ls(1) shows it, is that of its address space, and says nothing.
 std::string SharedFile(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
   const std::string path = FactOf(screen.facts, "shared_file");
@@ -179,6 +192,7 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
       Count(snapshot[Stat::kDiskReads], "read", "reads") + " (" + FormatSize(snapshot[Stat::kDiskBytes]) + "); " +
           Count(snapshot[Stat::kCorruptBlocks], "record was", "records were") + " damaged");
   if (snapshot[Gauge::kServerRequests] > 0) Add(out, "server", Server(snapshot));
+  if (snapshot[Gauge::kFleetMembers] > 0) Add(out, "fleet", Fleet(snapshot));
   if (snapshot[Stat::kImagesDecoded] + snapshot[Stat::kDecodeErrors] > 0) {
     Add(out, "views",
         Count(snapshot[Stat::kImagesDecoded], "image", "images") + " decoded to " +

@@ -58,7 +58,7 @@ std::optional<FleetMember::Clock::time_point> FleetMember::Ask(const std::shared
   if (!running_ || (queue.bytes > 0 && queue.bytes + bytes > kQueueBytesMax) || !breaker_.MayAsk(now)) {
     return std::nullopt;
   }
-  queue.questions.push_back({.read = read, .part = part, .bytes = bytes});
+  queue.questions.push_back({.read = read, .part = part, .bytes = bytes, .asked = now});
   queue.bytes += bytes;
   changed_.NotifyOne();
   return now + deadline_.For(urgent ? urgent_.bytes : urgent_.bytes + ahead_.bytes);
@@ -133,17 +133,15 @@ bool FleetMember::Answer(Question& question) {
     question.bytes -= key.size;
     keys.push_back(key.text());
   }
-  const Clock::time_point sent = Clock::now();
-  const Clock::time_point until = sent + Patience(bytes_before - question.bytes);
+  const Clock::time_point until = Clock::now() + Patience(bytes_before - question.bytes);
   std::optional<Clock::time_point> replied;
   const Status status = connection_.Get(keys, until, [&](size_t key, std::span<const std::byte> value) {
     if (!replied) replied = Clock::now();
     read.Take(question.part, values[begin + key], value);
   });
-  const auto time = duration_cast<ReplyDeadline::Duration>(replied.value_or(Clock::now()) - sent);
-  {
+  if (begin == 0) {
     const MutexLock lock(mu_);
-    deadline_.OnReply(time);
+    deadline_.OnReply(duration_cast<ReplyDeadline::Duration>(replied.value_or(Clock::now()) - question.asked));
   }
   if (!status.ok()) {
     if (read.End(question.part)) OnFailure(status.text());

@@ -100,6 +100,7 @@ class FleetMember {
     size_t part = 0;
     size_t next = 0;     // of the part's values: the first that was not asked for
     uint64_t bytes = 0;  // of those that were not
+    Clock::time_point asked;
   };
   struct Keep {
     FleetKey key;

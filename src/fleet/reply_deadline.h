@@ -16,13 +16,15 @@ namespace augur {
 class ReplyDeadline {
  public:
   using Duration = std::chrono::microseconds;
-  static constexpr Duration kMin{20'000};
-  static constexpr Duration kMax{250'000};      // as long as some requests to the object store take
-  static constexpr Duration kUnknown{100'000};  // until kSamplesMin answers have come: the connection is opened then
+  // Less is a thread that waits for a core where data loaders use all of them. A server that hangs costs three
+  // deadlines in 30 s: 1 % of the time.
+  static constexpr Duration kMin{100'000};
+  static constexpr Duration kMax{1'000'000};
+  static constexpr Duration kUnknown{500'000};  // until kSamplesMin answers have come: the connection is opened then
   static constexpr uint64_t kSlowestRate = 25'000'000;  // bytes a second: a fifth of 1 Gbit/s
   static constexpr size_t kSamplesMin = 64;
 
-  // The first bytes of an answer came after so long, or none came and the server was given up.
+  // The first bytes of an answer came so long after they were wanted, or none came and the server was given up.
   void OnReply(Duration time);
   // How long to wait for the first bytes.
   Duration first_byte() const { return first_byte_; }

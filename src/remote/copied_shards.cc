@@ -6,14 +6,9 @@
 #include <utility>
 
 #include "augur/store.h"
+#include "remote/wanted_range.h"
 
 namespace augur {
-namespace {
-
-uint64_t OffsetOf(const WantedBlock& wanted) { return wanted.file.offset + wanted.block * kBlockBytes; }
-uint64_t BytesOf(const WantedBlock& wanted) { return Store::BlockBytes(wanted.file, wanted.block); }
-
-}  // namespace
 
 void CopiedShards::Read(ShardRead read) {
   {
@@ -75,26 +70,19 @@ void CopiedShards::CopyRead(const JobRef& job, std::span<const std::byte> bytes)
 void CopiedShards::ReadServer(const JobRef& job) {
   job->memory.reset();
   const ShardRead& read = job->read;
-  uint64_t begin = read.blocks.empty() ? read.offset : read.offset + read.bytes;
-  uint64_t end = read.blocks.empty() ? read.offset + read.bytes : read.offset;
-  uint64_t found = 0;
-  for (size_t i = 0; i < read.blocks.size(); ++i) {
-    if (job->places[i]) {
-      ++found;
-      continue;
-    }
-    begin = std::min(begin, OffsetOf(read.blocks[i]));
-    end = std::max(end, OffsetOf(read.blocks[i]) + BytesOf(read.blocks[i]));
-  }
-  copy_.statistics().Add(Stat::kDiskCacheHits, found);
-  if (begin >= end) return End(job, {.status = Status::Ok()});
+  copy_.statistics().Add(Stat::kDiskCacheHits, static_cast<uint64_t>(std::ranges::count_if(
+                                                   job->places, [](const auto& place) { return place.has_value(); })));
+  const auto range = std::make_shared<const WantedRange>(
+      WantedRange::Missing(read, [&](size_t block) { return job->places[block].has_value(); }));
+  if (range->begin >= range->end) return End(job, {.status = Status::Ok()});
   server_->Read({.shard = read.shard,
-                 .offset = begin,
-                 .bytes = end - begin,
-                 .memory = read.memory + (begin - read.offset),
+                 .offset = range->begin,
+                 .bytes = range->end - range->begin,
+                 .blocks = range->blocks,
+                 .memory = read.memory + (range->begin - read.offset),
                  .again = read.again,
                  .tag = read.tag,
-                 .done = [this, job](const ShardReadResult& result) {
+                 .done = [this, job, range](const ShardReadResult& result) {
                    if (result.status.ok()) Keep(*job);
                    End(job, result);
                  }});

@@ -19,7 +19,7 @@ namespace augur {
 // has all blocks that are not in the copy, and offers them to the copy when they have come. A block of the copy whose
 // bytes are wrong is asked of the server. Safe from any thread. REQUIRES: copy and engine outlive it, and the engine
 // ends its reads first. The server's source begins each range at the memory it is given, and needs no alignment
-// (RemoteShards).
+// (RemoteShards, FleetShards).
 class CopiedShards final : public ShardSource {
  public:
   // `engine` reads the disk.

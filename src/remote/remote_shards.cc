@@ -19,33 +19,36 @@ void RemoteShards::Read(ShardRead read) {
   {
     const MutexLock lock(mu_);
     ++under_way_;
-    if (read.tag != nullptr) numbers_[read.tag] = 0;
+    if (read.tag != nullptr) numbers_[{read.tag, read.memory}] = 0;
   }
   const std::span<std::byte> into(read.memory, read.bytes);
   const uint64_t offset = read.offset;
-  const void* const tag = read.tag;
+  const std::pair<const void*, const std::byte*> place(read.tag, read.memory);
   const uint64_t number =
       files_.client().Read(*object, offset, into, urgent_,
-                           [this, tag, done = std::move(read.done), bytes = read.bytes](const Status& status) {
+                           [this, place, done = std::move(read.done), bytes = read.bytes](const Status& status) {
                              {
                                const MutexLock lock(mu_);
-                               numbers_.erase(tag);
+                               numbers_.erase(place);
                              }
                              done({.status = status, .reads = 1, .read_bytes = status.ok() ? bytes : 0});
                              const MutexLock lock(mu_);
                              if (--under_way_ == 0) ended_.NotifyAll();
                            });
   const MutexLock lock(mu_);
-  if (const auto pending = numbers_.find(tag); pending != numbers_.end()) pending->second = number;
+  if (const auto pending = numbers_.find(place); pending != numbers_.end()) pending->second = number;
 }
 
 void RemoteShards::Hurry(const void* tag) {
-  uint64_t number = 0;
+  std::vector<uint64_t> numbers;
   {
     const MutexLock lock(mu_);
-    if (const auto pending = numbers_.find(tag); pending != numbers_.end()) number = pending->second;
+    for (auto pending = numbers_.lower_bound({tag, nullptr}); pending != numbers_.end(); ++pending) {
+      if (pending->first.first != tag) break;
+      if (pending->second != 0) numbers.push_back(pending->second);
+    }
   }
-  if (number != 0) files_.client().Expedite(number);
+  for (const uint64_t number : numbers) files_.client().Expedite(number);
 }
 
 void RemoteShards::Drain() {

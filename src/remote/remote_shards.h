@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "augur/store.h"
@@ -35,8 +37,8 @@ class RemoteShards final : public ShardSource {
   Mutex mu_;
   CondVar ended_;
   uint64_t under_way_ AUGUR_GUARDED_BY(mu_) = 0;
-  // Of reads with a tag that are under way, the client's numbers; 0 until it has told.
-  std::unordered_map<const void*, uint64_t> numbers_ AUGUR_GUARDED_BY(mu_);
+  // By tag and memory, the client's numbers of the reads with a tag that are under way; 0 until it has told.
+  std::map<std::pair<const void*, const std::byte*>, uint64_t> numbers_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

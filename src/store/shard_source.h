@@ -39,7 +39,7 @@ struct ShardRead {
   std::span<const WantedBlock> blocks = {};
   std::byte* memory = nullptr;  // ShardSource::RoomFor(bytes), at a multiple of ShardSource::kMargin
   bool again = false;           // the same read brought bytes whose checksum is wrong: by another way, if there is one
-  const void* tag = nullptr;    // names the read to Hurry; no other that is under way has it
+  const void* tag = nullptr;    // names the read to Hurry, with its parts; no other that is under way has it
   std::function<void(const ShardReadResult&)> done;
 };
 

@@ -20,7 +20,7 @@ ARROWS = {
     "http": {"base"},
     "fleet": {"base"},
     "s3": {"base"},
-    "remote": {"base", "io", "store", "http", "s3", "cache", "control"},
+    "remote": {"base", "io", "store", "http", "s3", "fleet", "cache", "control"},
     "store": {"base", "io"},
     "cache": {"base"},
     "decode": {"base"},

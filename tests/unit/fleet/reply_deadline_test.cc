@@ -16,25 +16,25 @@ ReplyDeadline After(microseconds time, int count = 512) {
 }
 
 TEST(ReplyDeadline, IsTwiceThe99thPercentileWithinItsBounds) {
-  EXPECT_EQ(After(milliseconds(30)).first_byte(), milliseconds(60));
-  EXPECT_EQ(After(microseconds(200)).first_byte(), milliseconds(20));
-  EXPECT_EQ(After(milliseconds(300)).first_byte(), milliseconds(250));
+  EXPECT_EQ(After(milliseconds(90)).first_byte(), milliseconds(180));
+  EXPECT_EQ(After(microseconds(200)).first_byte(), milliseconds(100));
+  EXPECT_EQ(After(milliseconds(600)).first_byte(), milliseconds(1000));
 }
 
 TEST(ReplyDeadline, FourLateOnesOf512DoNotMoveItAndSixDo) {
   for (const int late : {4, 6}) {
-    ReplyDeadline deadline = After(milliseconds(15), 512 - late);
-    for (int i = 0; i < late; ++i) deadline.OnReply(milliseconds(100));
-    EXPECT_EQ(deadline.first_byte(), late == 4 ? milliseconds(30) : milliseconds(200));
+    ReplyDeadline deadline = After(milliseconds(60), 512 - late);
+    for (int i = 0; i < late; ++i) deadline.OnReply(milliseconds(300));
+    EXPECT_EQ(deadline.first_byte(), late == 4 ? milliseconds(120) : milliseconds(600));
   }
 }
 
-TEST(ReplyDeadline, IsATenthOfASecondWhileLittleIsKnown) {
-  EXPECT_EQ(After(milliseconds(1), 63).first_byte(), milliseconds(100));
-  EXPECT_EQ(After(milliseconds(1), 64).first_byte(), milliseconds(20));
+TEST(ReplyDeadline, IsHalfASecondWhileLittleIsKnown) {
+  EXPECT_EQ(After(milliseconds(1), 63).first_byte(), milliseconds(500));
+  EXPECT_EQ(After(milliseconds(1), 64).first_byte(), milliseconds(100));
 }
 
-TEST(ReplyDeadline, ManyBytesTakeLonger) { EXPECT_EQ(After(milliseconds(10)).For(2'500'000), milliseconds(20 + 100)); }
+TEST(ReplyDeadline, ManyBytesTakeLonger) { EXPECT_EQ(After(milliseconds(10)).For(2'500'000), milliseconds(100 + 100)); }
 
 }  // namespace
 }  // namespace augur

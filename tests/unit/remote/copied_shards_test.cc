@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -15,38 +14,13 @@
 #include <vector>
 
 #include "augur/store_writer.h"
+#include "unit/remote/memory_server.h"
 #include "unit/store/test_store.h"
 
 namespace augur {
 namespace {
 
-// A server with one shard.
-class MemoryServer final : public ShardSource {
- public:
-  struct Asked {
-    uint64_t offset = 0;
-    uint64_t bytes = 0;
-    bool operator==(const Asked&) const = default;
-  };
-
-  explicit MemoryServer(std::string shard) : shard_(std::move(shard)) {}
-
-  void Read(ShardRead read) override {
-    asked.push_back({read.offset, read.bytes});
-    std::memcpy(read.memory, shard_.data() + read.offset, read.bytes);
-    if (wrong) *read.memory ^= std::byte{1};
-    read.done({.status = down ? Status(Code::kIo, "away") : Status::Ok(), .reads = 1, .read_bytes = read.bytes});
-  }
-  bool may_differ() const override { return true; }
-  void Drain() override {}
-
-  std::vector<Asked> asked;
-  bool wrong = false;
-  bool down = false;
-
- private:
-  const std::string shard_;
-};
+using testing::MemoryServer;
 
 class CopiedShardsTest : public ::testing::Test {
  protected:

@@ -223,6 +223,25 @@ TEST(ResolveAugurfs, ADiskCacheHasItsPart) {
   }
 }
 
+TEST(ResolveAugurfs, AFleetHasItsPart) {
+  const auto sum = [](const AugurfsSettings& settings) {
+    return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
+           settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
+           settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
+           2 * settings.copy.fleet_waiting_bytes;
+  };
+  for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
+    AugurfsOptions options;
+    options.memory_bytes = memory;
+    EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.far_away = true}).copy.fleet_waiting_bytes, 0u);
+    options.remote.fleet = *FleetList::Parse("node7:11211");
+    EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {}).copy.fleet_waiting_bytes, 0u) << "a store in a folder";
+    const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), {.far_away = true});
+    EXPECT_GT(with.copy.fleet_waiting_bytes, 0u);
+    EXPECT_LE(sum(with), memory);
+  }
+}
+
 // What the log says of an image that is too large: memory= of MemoryForViews() has room for it.
 TEST(ResolveAugurfs, MemoryForViewsHasRoom) {
   for (const uint64_t bytes : {20 * kMiB, 64 * kMiB, 140 * kMiB, 400 * kMiB}) {
