@@ -21,7 +21,8 @@ while no order is known) the daemon's own statistics are read from the mount, an
   jobs at once, each file counts by the part of the jobs whose order is known.
 - as predicted: the least share of the reads that the daemon itself calls as predicted, at the end of an order that it followed.
 - rates (in --results only): files a second of each epoch while its order was not known, and while it was.
-- wasted: bytes that the daemon read ahead and nobody read, until the script ended.
+- wasted: bytes that the daemon read ahead and dropped unread, until the last file was opened, and their part of the bytes opened. Later
+  ones were read ahead for an epoch that never comes.
 
 Results are put into --results (JSON, one entry a row, a row that is run again replaces its entry), and the whole file is printed as
 Markdown at the end. bench/requirements.txt says what --python needs.
@@ -65,7 +66,7 @@ class Watch(threading.Thread):
     def __init__(self, point):
         super().__init__(daemon=True)
         self.path = os.path.join(point, ".augur", "stats.json")
-        self.looks = []  # (time, lines of jobs whose order is known, all lines, orders given up so far)
+        self.looks = []  # (time, lines of jobs whose order is known, all lines, orders given up so far, bytes wasted so far)
         self.counters = {}
         self.ending = threading.Event()
 
@@ -74,7 +75,7 @@ class Watch(threading.Thread):
             statistics = json.load(file)
         lines = [text for name, text in statistics["mount"].items() if name.startswith("predicted")]
         self.counters = {name: statistics["counters"][name] for name in COUNTERS}
-        self.looks.append((time.monotonic(), [line for line in lines if is_known(line)], lines, self.counters["orders_lost"]))
+        self.looks.append((time.monotonic(), [line for line in lines if is_known(line)], lines, self.counters["orders_lost"], self.counters["wasted_bytes"]))
 
     def run(self):
         while not self.ending.wait(LOOK_EVERY_S if self.known() else LOOK_EVERY_UNTIL_KNOWN_S):
@@ -116,7 +117,7 @@ def rates(looks, moments):
 def least_predicted(looks):
     """Of the orders that were followed, the least share of reads as predicted, when each was looked at last."""
     shares = []
-    for (_, now, _, _), following in zip(looks, [*looks[1:], None]):
+    for (_, now, *_), following in zip(looks, [*looks[1:], None]):
         if now and (following is None or len(following[1]) < len(now)):
             shares += [float(found.group(1)) for line in now for found in [PREDICTED.search(line)] if found]
     return min(shares, default=None)
@@ -130,11 +131,12 @@ def what_was_seen(row, jobs, watch, log):
     found = next((look for look in looks if look[1]), None)
     # By the last job: how long it took until all were known.
     locked = next((look for look in looks if len(look[1]) >= len(jobs)), None)
+    wasted_bytes = next((look[4] for look in looks if look[0] >= opened[-1]), watch.counters["wasted_bytes"])
     count = min(map(len, epochs))
     parts = [[known_part(looks, len(jobs), job[number]) for job in epochs] for number in range(count)]
     return {"how": found[1][0].split(";")[0] if found else None,
             "reads": bisect.bisect(opened, locked[0]) if locked else None, "seconds": locked[0] - opened[0] if locked else None,
-            "foreseen": [sum(part) / len(part) for part in parts], "predicted": least_predicted(looks), "opened": len(opened),
+            "foreseen": [sum(part) / len(part) for part in parts], "predicted": least_predicted(looks), "opened": len(opened), "wasted_bytes": wasted_bytes,
             "rates": [rates(looks, moments) for moments in epochs[0]],
             "epoch_seconds": [epochs[0][number][-1] - epochs[0][number][0] for number in range(count)],
             "lines": max(len(look[2]) for look in looks), "last": looks[-1][2], "counters": watch.counters, "log": log}
@@ -178,7 +180,12 @@ def measured(args, row):
     """All runs of a row; the figures of the last."""
     with tempfile.TemporaryDirectory(prefix=f"augur-foresee-{row.name}.", dir=args.work) as work:
         runs = [run_once(args, row, work, number, os.path.join(work, "mnt")) for number in range(row.runs)]
-    return {**runs[-1], "before": runs[:-1], "machine": measure.machine(), "rate": args.rate, "files": args.file_count}
+    return {**runs[-1], "before": runs[:-1], "machine": measure.machine(), "rate": args.rate, "files": args.file_count, "bytes": args.tree_bytes}
+
+
+def wasted(figures):
+    opened_bytes = figures["opened"] * figures["bytes"] / figures["files"]
+    return f"{figures['wasted_bytes'] / 1e6:,.1f} MB, {100 * figures['wasted_bytes'] / opened_bytes:.2f} %"
 
 
 def per_cent(part):
@@ -197,7 +204,7 @@ def markdown(results):
         locked = figures["seconds"] is not None
         lines.append(" | ".join([f"| {row.title}", figures["how"] or "not found", f"{figures['reads']:,}" if locked else "", f"{figures['seconds']:.1f}" if locked else "",
                                  ", ".join(map(per_cent, figures["foreseen"])), "" if figures["predicted"] is None else f"{figures['predicted']:.1f}",
-                                 f"{figures['counters']['wasted_bytes'] / 1e6:,.1f} MB |"]))
+                                 f"{wasted(figures)} |"]))
     return "\n".join(lines)
 
 
