@@ -100,21 +100,38 @@ void JobPredictor::Lock(IdentifiedOrder identified) {
   fit_.reset();
   arrivals_.reset();
   BeginFit();
-  for (const Read& read : reads_) {
-    fits_ = Fits(read.file, read.stream);
-    (void)epochs_.front().follower->Saw(read.file);
-  }
-  reads_ = {};
+  std::optional<RankSubset> wider = TakeReads();
   doubt_ = 0;
+  if (wider) return Widen(*std::move(wider));
+  reads_ = {};
   LookAhead();
   BeginFit();
+}
+
+// The reads that were made until the order was known. Those that stay in reads_ are of ranks that the share lacks;
+// returns the share with them, if they are believed.
+std::optional<RankSubset> JobPredictor::TakeReads() {
+  std::optional<RankSubset> wider;
+  std::erase_if(reads_, [&](const Read& read) {
+    if (arrivals_ && follower().order().PlacesOf(read.file).empty()) {
+      RankArrivals::Verdict verdict = arrivals_->SawOther(read.file, read.stream);
+      if (verdict.share) wider = std::move(verdict.share);
+      if (verdict.agrees) return false;
+    }
+    fits_ = Fits(read.file, read.stream);
+    const bool hit = epochs_.front().follower->Saw(read.file) == EpochFollower::Kind::kHit;
+    if (hit && arrivals_) arrivals_->SawExpected(read.stream);
+    return true;
+  });
+  return wider;
 }
 
 // After the running epoch, or the one after it, is another.
 void JobPredictor::BeginFit() {
   const IdentifiedOrder& now = running();
   if (!arrivals_ && now.list && !now.guess.share.IsAll()) arrivals_.emplace(now);
-  if (!fit_ && now.order->size() <= OrderFit::kReadsMax) fit_.emplace(now.order, now.begin);
+  if (!fit_ && now.order->size() <= OrderFit::kReadsMax)
+    fit_.emplace(now.order, now.begin == 0 && follower().hits() == 0);
   if (fit_ && epochs_.size() > 1) fit_->SetNext(epochs_[1].identified.order);
 }
 

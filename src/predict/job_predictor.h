@@ -110,6 +110,7 @@ class JobPredictor {
   void BeginFit();
   // What is to be told of a file that the share which is followed does not have; none: it may be of no other rank.
   std::optional<Told> SawOtherRank(EntryNumber file, StreamId stream);
+  std::optional<RankSubset> TakeReads();
   void Widen(RankSubset share);
   void ForgiveNext();
   bool NextBegun() const;

@@ -34,8 +34,8 @@ std::optional<double> Distance(const EpochOrder& order, EntryNumber file, double
 
 }  // namespace
 
-OrderFit::OrderFit(std::shared_ptr<const EpochOrder> order, uint32_t begin)
-    : order_(std::move(order)), evidence_(std::make_unique<Evidence>(order_->size(), begin == 0)) {}
+OrderFit::OrderFit(std::shared_ptr<const EpochOrder> order, bool from_start)
+    : order_(std::move(order)), evidence_(std::make_unique<Evidence>(order_->size(), from_start)) {}
 
 void OrderFit::SetNext(std::shared_ptr<const EpochOrder> next) {
   next_ = std::move(next);

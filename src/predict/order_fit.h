@@ -30,8 +30,9 @@ class OrderFit {
   static constexpr double kBitsMax = 40;
   static constexpr double kLostBits = -12;
 
-  // `begin`: the first place that is read.
-  explicit OrderFit(std::shared_ptr<const EpochOrder> order, uint32_t begin = 0);
+  // `from_start`: the first read of each stream is seen. Without, it may be anywhere in the order: the epoch was begun
+  // in its midst, or is followed from there.
+  explicit OrderFit(std::shared_ptr<const EpochOrder> order, bool from_start = true);
 
   // The order of the epoch that follows. Reads near the end of this epoch may be of that one.
   void SetNext(std::shared_ptr<const EpochOrder> next);

@@ -84,6 +84,32 @@ TEST_F(JobPredictorTest, RollsFromEpochToEpoch) {
   }
 }
 
+// An order was looked for by the reads of one rank, and meanwhile others have begun: their reads are no sign against
+// it.
+TEST_F(JobPredictorTest, RanksThatBeginWhileTheOrderIsLookedFor) {
+  constexpr uint64_t kWorld = 8;
+  constexpr size_t kReadsBefore = 20;
+  const auto list = ListOf(2000);
+  Guess guess = Distributed(5);
+  const Order whole = EpochFiles(*list, guess);
+  EpochStart epoch;
+  for (const uint64_t rank : {2U, 3U, 5U}) {
+    EpochStream& stream = epoch.streams.emplace_back();
+    stream.id = static_cast<StreamId>(rank);
+    for (size_t i = 0; i < kReadsBefore; ++i) stream.reads.push_back({.file = whole[rank + i * kWorld]});
+  }
+  job_.Begin(epoch);
+  guess.share = {.world_size = kWorld, .ranks = {2}};
+  job_.Lock(MakeIdentifiedOrder(list, guess));
+  EXPECT_EQ(job_.running().guess.share.Describe(), "ranks 2-3,5 of 8");
+  for (size_t i = kReadsBefore; i < 2000 / kWorld; ++i) {
+    for (const uint64_t rank : {2U, 3U, 5U}) {
+      EXPECT_EQ(job_.Saw(whole[rank + i * kWorld], static_cast<StreamId>(rank)), Told::kNothing);
+    }
+  }
+  EXPECT_EQ(job_.misses(), 0U);
+}
+
 TEST_F(JobPredictorTest, PartsKeepTheirNumbers) {
   job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
   const std::vector<JobPredictor::Part> before = job_.Coming();
