@@ -164,7 +164,7 @@ def run_once(args, row, work, number, point):
         jobs = []
         for job, words in enumerate(row.jobs):
             rate = args.rate * row.rate_part / row.processes
-            jobs.append(Job(args.python, words, f"{number}.{job}", work, point, args.epochs, rate, row.processes, variables=row.environment))
+            jobs.append(Job(args.python, words, f"{number}.{job}", work, point, args.epochs, rate, row.processes))
             stack.callback(jobs[-1].end)
         try:
             for job in jobs:

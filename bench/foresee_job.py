@@ -17,15 +17,14 @@ NOTE = struct.Struct("<dI")  # as in foresee_scripts/reading.py
 
 class Job:
     """A script that runs, as one process or as the ranks of torchrun; its notes, and what it prints. `words` are the script and its
-    options, `rate` is files a second of each process (0: as fast as they come), `prefix` are words that run it in a control group, `variables` are further ones of its environment."""
+    options, `rate` is files a second of each process (0: as fast as they come), `prefix` are words that run it in a control group."""
 
-    def __init__(self, python, words, number, work, point, epochs, rate=0, processes=1, prefix=(), variables=()):
+    def __init__(self, python, words, number, work, point, epochs, rate=0, processes=1, prefix=()):
         self.notes = os.path.join(work, f"notes{number}")
         # Worker processes hang where the names of their sockets are longer than 107 bytes, so it is not below `work`.
         self.temporary = tempfile.TemporaryDirectory(prefix="augur-job.")
         environment = dict(os.environ, FORESEE_NOTES=self.notes, FORESEE_EPOCHS=str(epochs), TMPDIR=self.temporary.name, HF_HOME=work, HF_HUB_OFFLINE="1",
-                           FORESEE_RATE=str(rate), CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1",
-                           **dict(variables))
+                           FORESEE_RATE=str(rate), CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
         launcher = [] if processes == 1 else ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
         script, *options = words
         self.output = open(os.path.join(work, f"output{number}"), "w+", encoding="utf-8", errors="replace")

@@ -16,7 +16,6 @@ class Row:
     # How often the same is run, each time with a new mount and cold caches, and one folder for what the daemon remembers; the last counts.
     runs: int = 1
     half_cached: bool = False   # every second file is read by somebody else before
-    environment: tuple = ()     # (name, value) pairs, as a launcher gives them
     blind_daemon: bool = False  # the daemon is in a process id namespace of its own, in which it sees none of the readers
     # The seed is to be found among all 2^32.
     search: bool = False
@@ -65,8 +64,7 @@ ROWS = [
     ranks_of(64, 40),
     ranks_of(8, 2, 2),
     ranks_of(64, 16, 8, workers=0),
-    # Its rank is beyond what the daemon looks at unless the launcher names it.
-    ranks_of(512, 301, workers=0, environment=(("RANK", "301"), ("WORLD_SIZE", "512"), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "29500"))),
+    ranks_of(512, 301, workers=0),
     row("timm", "timm create_loader, seed 42 as in its train.py, 2 workers", "timm_loader"),
     row("lightning", "Lightning, seed_everything(42), 2 workers", "lightning_trainer", "--seed", "42"),
     row("lightning-unseeded", "Lightning, unseeded, 2 workers", "lightning_trainer", search=True),
@@ -79,6 +77,8 @@ ROWS = [
     row("subset-shuffled", "SubsetRandomSampler over nine tenths drawn by NumPy, manual_seed(42), 2 workers", "subsets", "subset-shuffled", "--seed", "42"),
     row("random-split", "random_split by a generator of seed 42, DataLoader(shuffle=True) of nine tenths, manual_seed(42), 2 workers",
         "subsets", "split", "--seed", "42"),
+    row("piece", "the list as it is, rank 1 of 4 of shard(contiguous=True), 2 workers", "subsets", "piece", "--world-size", "4", "--rank", "1", rate_part=1 / 4),
+    row("piece-first", "the same, rank 0 of 4", "subsets", "piece", "--world-size", "4", "--rank", "0", rate_part=1 / 4),
     row("weighted", "WeightedRandomSampler, unseeded, 2 workers", "subsets", "weighted"),
     row("stateful-0", "StatefulDataLoader(shuffle=True), unseeded, 0 workers", "stateful", "--workers", "0", search=True),
     row("stateful", "StatefulDataLoader(shuffle=True), unseeded, 2 workers", "stateful", search=True),

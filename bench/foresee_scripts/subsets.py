@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loaders of a part of a folder, and of a weighted choice."""
+"""Loaders of a part of a folder, and of a weighted choice. "piece" is one rank's part of the list, as numpy.array_split and Hugging Face
+datasets' shard(contiguous=True) cut it."""
 
 import argparse
 import collections
@@ -7,11 +8,13 @@ import collections
 import numpy
 import torch
 from reading import BATCH, EPOCHS, folder, say, use_up
-from torch.utils.data import DataLoader, SubsetRandomSampler, WeightedRandomSampler, random_split
+from torch.utils.data import DataLoader, Subset, SubsetRandomSampler, WeightedRandomSampler, random_split
 
 parser = argparse.ArgumentParser()
 parser.add_argument("root")
-parser.add_argument("what", choices=["subset", "subset-shuffled", "split", "weighted"])
+parser.add_argument("what", choices=["subset", "subset-shuffled", "split", "weighted", "piece"])
+parser.add_argument("--world-size", type=int, default=1)
+parser.add_argument("--rank", type=int, default=0)
 parser.add_argument("--seed", type=int)
 args = parser.parse_args()
 
@@ -30,6 +33,9 @@ elif args.what == "subset-shuffled":
 elif args.what == "split":
     train, _ = random_split(data, [count, len(data) - count], generator=torch.Generator().manual_seed(42))
     loader = DataLoader(train, BATCH, shuffle=True, num_workers=2)
+elif args.what == "piece":
+    piece = numpy.array_split(numpy.arange(len(data)), args.world_size)[args.rank]
+    loader = DataLoader(Subset(data, piece.tolist()), BATCH, num_workers=2)
 else:
     files = collections.Counter(data.targets)
     sampler = WeightedRandomSampler([1 / files[target] for target in data.targets], len(data))

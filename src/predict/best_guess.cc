@@ -24,6 +24,7 @@ HostOrder IdentifyForHost(const CandidateScorer& test, const Guess& guess, const
   own.share = part.share;
   HostOrder made = {.identified = MakeIdentifiedOrder(test.shared_list(), own, std::move(whole)), .open = part.open};
   made.identified.bits = found.bits + part.bits;
+  made.identified.piece_guessed = part.guessed;
   made.identified.begin = static_cast<uint32_t>(part.share.KeptBefore(found.begin));
   return made;
 }

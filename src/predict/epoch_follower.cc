@@ -23,10 +23,12 @@ constexpr uint8_t kSightsOfARead = 2;
 
 }  // namespace
 
-EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin, uint32_t reach)
+EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin, uint32_t reach, uint64_t files)
     : order_(std::move(order)),
       begin_(begin),
-      reach_max_(static_cast<uint32_t>(std::clamp<uint64_t>(order_->size() / 4, kReachOfAny, kReachMax))),
+      files_(std::max<uint64_t>(files, order_->size())),
+      reach_max_(static_cast<uint32_t>(
+          std::clamp<uint64_t>(std::max<uint64_t>(order_->size() / 4, files_ / 8), kReachOfAny, kReachMax))),
       read_(order_->size(), false),
       filled_up_(std::min<uint64_t>(order_->size() / kFilledUpPart, kFilledUpMax), 0),
       front_(begin),
@@ -111,10 +113,11 @@ void EpochFollower::Miss() {
 double EpochFollower::ChanceOfHit() const {
   const auto size = static_cast<double>(order_->size());
   const double window = std::min(size, static_cast<double>(front_) + reach_) - tail_ - static_cast<double>(read_ahead_);
-  const double unread = std::max(1.0, size - static_cast<double>(hits_));
+  const auto files = static_cast<double>(files_);
+  const double unread = std::max(1.0, files - static_cast<double>(hits_));
   // By a reader who takes any file that is left, and by one who takes any at all, who begins anew: each half. Where all
   // that is left is near, the first would hit always, and say nothing.
-  return std::clamp(window, 1.0, unread) * (0.5 / unread + 0.5 / size);
+  return std::clamp(window, 1.0, unread) * (0.5 / unread + 0.5 / files);
 }
 
 // Not back.
@@ -142,6 +145,12 @@ void EpochFollower::Advance(uint32_t place) {
   reach_ = std::clamp(std::max(4 * apart, reach_ - (reach_ + kReachDecay - 1) / kReachDecay),
                       std::min(kReachMin, reach_max_), reach_max_);
   MoveTail(front_ - std::min(front_, 2 * reach_));
+}
+
+uint32_t EpochFollower::ReadUpTo() const {
+  uint32_t place = front_;
+  while (place < read_.size() && read_[place]) ++place;
+  return place;
 }
 
 Order EpochFollower::Done() const {

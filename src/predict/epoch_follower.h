@@ -21,7 +21,8 @@ namespace augur {
 // 0.03), a miss log2(0.03 / (1 - p)). So wherever the readers have come so far apart that everything is a hit, a hit
 // says nothing; and whoever reads something else loses bits on the average. The reach is at most a quarter of the
 // epoch, since whoever reads the same files in another order is apart by all of it: were everything in reach, nothing
-// would ever be a miss. (In epochs of under 500 reads everything is, and another order is hardly ever lost.)
+// would ever be a miss. (In epochs of under 500 reads everything is, and another order is hardly ever lost.) It may be
+// an eighth of all files, too: that is more where the epoch is a rank's share, of which a loader may read all at once.
 class EpochFollower {
  public:
   // What was gained is forgotten beyond this, so that a reader who has gone elsewhere is soon found out: after ten
@@ -36,8 +37,10 @@ class EpochFollower {
   static constexpr uint32_t kAgainsMax = 256;  // a batch of such a reader
 
   // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: as far as is
-  // known of these readers.
-  explicit EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin = 0, uint32_t reach = kReachFirst);
+  // known of these readers. `files`: of the set of which a reader without an order takes any; 0: those of the order.
+  // The share of one rank is a small part of the set, so that each hit says much, however far the readers are apart.
+  explicit EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin = 0, uint32_t reach = kReachFirst,
+                         uint64_t files = 0);
 
   enum class Kind {
     kHit,
@@ -85,6 +88,8 @@ class EpochFollower {
   uint32_t front() const { return front_; }
   uint32_t tail() const { return tail_; }
   const EpochOrder& order() const { return *order_; }
+  // The place behind the last one up to which the foremost readers have read everything.
+  uint32_t ReadUpTo() const;
   // What was read of it, in order.
   Order Done() const;
   // What is still to be read, in order; nothing before the begin.
@@ -103,6 +108,7 @@ class EpochFollower {
 
   const std::shared_ptr<const EpochOrder> order_;
   const uint32_t begin_;
+  const uint64_t files_;
   const uint32_t reach_max_;
   std::vector<bool> read_;
   std::vector<uint8_t> filled_up_;  // how often, of the first places

@@ -25,6 +25,8 @@ constexpr size_t kReadsOfARank = 2;
 constexpr size_t kOutsidePart = 8;
 // An epoch has so many reads of each rank, or its world size says little.
 constexpr uint64_t kPlacesARank = 4;
+// Of a piece's begin: n * r / w, the longer pieces first, and all of ceil(n / w).
+constexpr uint64_t kPieceRules = 3;
 
 struct Commonest {
   uint64_t remainder = 0;
@@ -106,8 +108,53 @@ std::vector<uint64_t> RanksOf(std::span<const PlacedReads> streams, uint64_t wor
   return {ranks.begin(), ranks.end()};
 }
 
+// The piece, from where its readers begin; all: they have gone on behind it.
+RankSubset KeptPiece(std::span<const PlacedReads> streams, const RankSubset& piece) {
+  size_t reads = 0;
+  size_t behind = 0;
+  uint64_t begin = piece.begin;
+  for (const PlacedReads& stream : streams) {
+    for (const uint32_t place : stream.places) {
+      ++reads;
+      behind += place >= piece.end ? 1 : 0;
+      begin = std::min<uint64_t>(begin, place);
+    }
+  }
+  return behind * kOutsidePart > reads ? RankSubset() : RankSubset::Piece(begin, piece.end);
+}
+
+// The place at which a rank's piece begins, by one of the rules.
+uint64_t PieceBegin(uint64_t rule, uint64_t places, uint64_t world_size, uint64_t rank) {
+  if (rule == 0) return places * rank / world_size;
+  if (rule == 1) return places / world_size * rank + std::min(rank, places % world_size);
+  return std::min(places, (places + world_size - 1) / world_size * rank);
+}
+
+// The piece that begins where the first of the reads is.
+HostShare PieceFrom(std::span<const PlacedReads> streams, uint64_t places) {
+  uint64_t begin = places;
+  for (const PlacedReads& stream : streams) {
+    for (const uint32_t place : stream.places) begin = std::min<uint64_t>(begin, place);
+  }
+  if (begin == 0 || begin == places) return {};
+  for (uint64_t size = 2; size <= HostShare::kWorldMax; ++size) {
+    const double price = std::log2(static_cast<double>(size)) + PriceOf(size) + std::log2(kPieceRules);
+    if (std::log2(static_cast<double>(places)) <= price) return {};
+    for (uint64_t rule = 0; rule < kPieceRules; ++rule) {
+      // A begin is less than w places from places * rank / w.
+      const uint64_t near = begin * size / places;
+      for (uint64_t rank = std::max<uint64_t>(near, 1); rank < std::min(near + 2, size); ++rank) {
+        if (PieceBegin(rule, places, size, rank) != begin) continue;
+        return {.share = RankSubset::Piece(begin, PieceBegin(rule, places, size, rank + 1)), .guessed = true};
+      }
+    }
+  }
+  return {};
+}
+
 // The share that was expected, with ranks that have begun since; all ranks: the reads deny it.
 RankSubset Kept(std::span<const PlacedReads> streams, const RankSubset& expected) {
+  if (expected.kind == RankSubset::Kind::kPiece) return KeptPiece(streams, expected);
   if (expected.kind != RankSubset::Kind::kStrided) return expected;
   std::set<uint64_t> ranks(expected.ranks.begin(), expected.ranks.end());
   std::vector<const PlacedReads*> named;
@@ -150,7 +197,9 @@ HostShare FindHostShare(std::span<const PlacedReads> streams, uint64_t places, c
     best = size;
     best_bits = bits;
   }
-  if (best == 0) return {};
+  // A reader that has left a piece goes on.
+  const bool left_piece = expected.kind == RankSubset::Kind::kPiece;
+  if (best == 0) return left_piece ? HostShare() : PieceFrom(streams, places);
   size_t reads = 0;
   for (const PlacedReads* stream : telling) reads += stream->places.size();
   const bool open = best_bits < kDecidedBits;

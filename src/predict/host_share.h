@@ -29,14 +29,22 @@ struct PlacedReads {
 // A world size costs its price as a candidate, log2(w) + 2 * log2(1 + log2(w)) + 1 bits: over all w the powers 2^-price
 // sum to less than 1, so that all of them together are one candidate (Rissanen, A Universal Prior for Integers, 1983).
 //
+// Without such a world size, one rank may read a contiguous piece of the order. Rank r of w begins at place n * r / w,
+// as DALI's shards, Hugging Face datasets' shard and numpy.array_split do, or at ceil(n / w) * r, as torch's
+// documentation has it for IterableDataset. A resumed run begins at any of the n places: log2(n) bits against log2(w)
+// for the rank, the price of w, and log2(3) for the three ways to round. The least w with such a begin is the
+// likeliest. The end of the piece stays a guess, because a reader may also go on behind it (DALI does so unless
+// stick_to_shard is set). The first piece cannot be told from the whole order; JobPredictor finds it when it is left.
+//
 // The ranks are those whose reads were seen. Other ranks of this host may still begin: RankArrivals.
 struct HostShare {
   // Larger world sizes are not looked for.
   static constexpr uint64_t kWorldMax = 4096;
 
-  RankSubset share;   // all ranks, where the reads show no stride
-  double bits = 0;    // for the share, after its price; may be below 0, and is 0 for all ranks
-  bool open = false;  // the share is likelier than all ranks, but the reads are too few to tell
+  RankSubset share;      // all ranks, where the reads show no stride
+  double bits = 0;       // for the share, after its price; may be below 0, and is 0 for all ranks
+  bool open = false;     // the share is likelier than all ranks, but the reads are too few to tell
+  bool guessed = false;  // the share is a piece, by its begin alone
 };
 
 // `places`: of the whole order. `expected`: the share of the epoch before. It is kept where the reads agree with it,

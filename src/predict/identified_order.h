@@ -43,6 +43,10 @@ struct IdentifiedOrder {
   uint64_t run_epoch = 0;                              // which one of the record
   std::vector<std::shared_ptr<const Order>> recorded;  // the epochs after this one
 
+  // This host's share is a piece whose end is a guess (HostShare). Nothing is predicted behind it, until its readers
+  // have come back to its begin, or have gone on.
+  bool piece_guessed = false;
+
   // What comes after this epoch is known by itself, not only how this one was drawn: a seed that was found by search is
   // good for one epoch, until the next one has shown how it follows.
   bool continues = false;

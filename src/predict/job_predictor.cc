@@ -20,12 +20,30 @@ constexpr int kMissWeight = 2;
 constexpr size_t kFirstReads = 256;
 // One after the other: somebody may have a look at a file in another view.
 constexpr uint32_t kHitsToTurn = 4;
+// An order that is left after so many reads, before so many of its end, with so much of it read, was read in a piece.
+constexpr uint32_t kPieceMin = 256;
+constexpr uint32_t kPieceEnd = 64;
+constexpr double kPieceRead = 0.9;
 // A file comes again as its further pieces, and as its open beside its READ: within so many reads.
 constexpr size_t kPiecesWithin = 64;
 
 std::string Percent(uint64_t part, uint64_t whole) {
   const uint64_t tenths = whole == 0 ? 1000 : part * 1000 / whole;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
+std::unique_ptr<EpochFollower> FollowerOf(const IdentifiedOrder& identified, uint32_t reach) {
+  const bool part = identified.list && !identified.guess.share.IsAll();
+  return std::make_unique<EpochFollower>(identified.order, identified.begin, reach, part ? identified.list->size() : 0);
+}
+
+// The piece that was read of an order which its readers have left; none: too little of it.
+std::optional<RankSubset> LeftPiece(const IdentifiedOrder& left, const EpochFollower& follower) {
+  const uint32_t end = follower.ReadUpTo();
+  if (!left.list || left.guess.share.world_size > 1 || left.guess.share_given) return std::nullopt;
+  if (end < left.begin + kPieceMin || end + kPieceEnd > left.order->size()) return std::nullopt;
+  if (static_cast<double>(follower.hits()) < kPieceRead * (end - left.begin)) return std::nullopt;
+  return RankSubset::Piece(left.begin, end);
 }
 
 }  // namespace
@@ -72,7 +90,7 @@ void JobPredictor::Append(IdentifiedOrder identified) {
   const EpochFollower* last = epochs_.empty() ? before_.get() : epochs_.front().follower.get();
   const uint32_t reach =
       last != nullptr && last->hits() > kHitsToKnowReach ? last->reach() : EpochFollower::kReachFirst;
-  auto follower = std::make_unique<EpochFollower>(identified.order, identified.begin, reach);
+  auto follower = FollowerOf(identified, reach);
   const auto known = views_.find(ViewKey(identified));
   const uint32_t view = known != views_.end() ? known->second : epochs_.empty() ? view_ : epochs_.back().view;
   epochs_.push_back(
@@ -130,8 +148,11 @@ std::optional<RankSubset> JobPredictor::TakeReads() {
 void JobPredictor::BeginFit() {
   const IdentifiedOrder& now = running();
   if (!arrivals_ && now.list && !now.guess.share.IsAll()) arrivals_.emplace(now);
-  if (!fit_ && now.order->size() <= OrderFit::kReadsMax)
+  // DALI opens the files of its shard a thousand files before it reads them, so that these readers are at two places.
+  const bool is_piece = now.guess.share.kind == RankSubset::Kind::kPiece;
+  if (!fit_ && !is_piece && now.order->size() <= OrderFit::kReadsMax) {
     fit_.emplace(now.order, now.begin == 0 && follower().hits() == 0);
+  }
   if (fit_ && epochs_.size() > 1) fit_->SetNext(epochs_[1].identified.order);
 }
 
@@ -164,7 +185,12 @@ void JobPredictor::Widen(RankSubset share) {
   next_doubt_ = 0;
   const RankSubset& old = before.identified.guess.share;
   IdentifiedOrder wider = WithShare(before.identified, std::move(share));
-  wider.begin = static_cast<uint32_t>(uint64_t{wider.begin} * wider.guess.share.ranks.size() / old.ranks.size());
+  if (old.kind == RankSubset::Kind::kPiece) {
+    wider.begin += static_cast<uint32_t>(old.begin);
+  } else {
+    wider.begin = static_cast<uint32_t>(uint64_t{wider.begin} * wider.guess.share.ranks.size() / old.ranks.size());
+  }
+  wider.piece_guessed = false;
   last_[set_] = wider;
   Append(std::move(wider));
   EpochFollower& follower = *epochs_.front().follower;
@@ -186,6 +212,8 @@ void JobPredictor::LookAhead() {
   std::unordered_map<std::string, IdentifiedOrder> last = last_;
   for (const Epoch& epoch : epochs_) last[SetOf(epoch.identified)] = epoch.identified;
   while (epochs_.size() <= kAhead) {
+    // Its readers come back to its begin, or go on behind its end.
+    if (epochs_.back().identified.piece_guessed) return;
     const std::string set = SetOf(epochs_.back().identified);
     const auto after = after_.find(set);
     const auto from = last.find(after != after_.end() ? after->second : set);
@@ -286,7 +314,7 @@ void JobPredictor::ForgiveNext() {
   Epoch& next = epochs_[1];
   if (next.follower->bits() >= next_doubt_) return;
   next_doubt_ = 0;
-  next.follower = std::make_unique<EpochFollower>(next.identified.order, next.identified.begin, next.follower->reach());
+  next.follower = FollowerOf(next.identified, next.follower->reach());
 }
 
 bool JobPredictor::NextBegun() const { return epochs_[1].follower->bits() - next_doubt_ >= kBitsToRoll; }
@@ -329,9 +357,14 @@ JobPredictor::Told JobPredictor::End(Told told) {
   hits_ = hits();
   misses_ = misses();
   before_ = std::move(epochs_.front().follower);
-  if (told == Told::kLost) {
+  if (told == Told::kLost || epochs_.front().identified.piece_guessed) {
     lost_ = std::move(epochs_.front().identified);
+    const std::optional<RankSubset> piece = LeftPiece(*lost_, *before_);
     lost_->begin = before_->front() - std::min(before_->front(), before_->reach());
+    if (piece) {
+      lost_->begin -= std::min<uint32_t>(lost_->begin, static_cast<uint32_t>(piece->begin));
+      lost_->guess.share = last_[set_].guess.share = *piece;
+    }
     // In a small epoch it expects nearly every file, so it cannot tell stragglers from another order.
     if (fit_) before_.reset();
   }

@@ -42,6 +42,7 @@ std::optional<IdentifiedOrder> FindKnown(const IdentifiedOrder& known, const Epo
   found.order = std::move(made.identified.order);
   found.guess = std::move(made.identified.guess);
   found.begin = made.identified.begin;
+  found.piece_guessed = known.piece_guessed && !found.guess.share.IsAll();
   found.bits = midst.bits;
   return found;
 }
@@ -124,6 +125,7 @@ std::optional<IdentifiedOrder> OrderFinder::FindByReads(TrackedJob& job, const E
   request.variants = job.search.TriesVariants(epoch, compared, decidable);
   std::optional<IdentifiedOrder> found = TryKnownSamplers(request, *known_);
   if (!found && request.variants && decidable) found = AnswerFromStreams(request);
+  if (!found) found = TryKnownSamplersInMidst(request, *known_);
   if (found || job.search.running() || !decidable) return found;
   if (job.search.allowance()->spent()) {
     Fail(job, ReadsOf(epoch));

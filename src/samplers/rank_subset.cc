@@ -13,8 +13,13 @@ uint64_t RankSubset::RankOf(uint64_t place) const {
     case Kind::kBatches: return place / batch % world_size;
     // accelerate refuses a batch that the world size does not divide.
     case Kind::kSlices: return place % batch / (batch / world_size);
+    case Kind::kPiece: return place >= begin && place < end ? 0 : 1;
   }
   return 0;
+}
+
+RankSubset RankSubset::Piece(uint64_t begin, uint64_t end) {
+  return {.kind = Kind::kPiece, .world_size = 2, .begin = begin, .end = end};
 }
 
 bool RankSubset::IsAll() const { return ranks.size() == world_size; }
@@ -33,6 +38,7 @@ void RankSubset::Keep(uint64_t first_place, IndexOrder* indices) const {
 uint64_t RankSubset::PlacesFor(uint64_t count) const {
   AUGUR_CHECK(!ranks.empty());
   if (IsAll()) return count;
+  if (kind == Kind::kPiece) return begin + count;
   // Places after which the ranks come in the same order again, and how many of them are here.
   const uint64_t round = kind == Kind::kBatches ? batch * world_size : kind == Kind::kSlices ? batch : world_size;
   const uint64_t here = round / world_size * ranks.size();
@@ -48,6 +54,7 @@ uint64_t RankSubset::KeptBefore(uint64_t places) const {
 
 std::string RankSubset::Describe() const {
   if (IsAll()) return "all ranks";
+  if (kind == Kind::kPiece) return "places " + std::to_string(begin) + " to " + std::to_string(end - 1);
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (size_t i = 0; i < ranks.size(); ++i) {
     size_t last = i;

@@ -17,12 +17,18 @@ struct RankSubset {
     kStrided,  // place p is rank p mod world_size's: DistributedSampler and all that follow it
     kBatches,  // batch b is rank b mod world_size's: BatchSamplerShard of accelerate, transformers
     kSlices,   // each batch is cut into equal slices, one a rank: the same with split_batches
+    kPiece,    // one contiguous piece of the order: a shard of DALI's, Hugging Face datasets' shard
   };
 
   Kind kind = Kind::kStrided;
   uint64_t world_size = 1;
   std::vector<uint64_t> ranks = {0};  // those of this host
   uint64_t batch = 1;                 // kBatches: samples of a batch of one rank; kSlices: of all ranks together
+  uint64_t begin = 0;                 // kPiece: its first place,
+  uint64_t end = 0;                   // and the one behind its last. Rank 0 reads it, and rank 1 all the rest.
+
+  // That of a host that reads one piece.
+  static RankSubset Piece(uint64_t begin, uint64_t end);
 
   // The rank that reads a place. Where a sampler never ends and its ranks stride on over the ends of the epochs
   // (detectron2, mmengine's InfiniteSampler) places are counted from the beginning of the run: epoch * samples + place.
@@ -40,7 +46,7 @@ struct RankSubset {
   // How many of the first `places` places are this host's.
   uint64_t KeptBefore(uint64_t places) const;
 
-  // For people: "ranks 0-3 of 8"; "all ranks" where there is nothing to say.
+  // For people: "ranks 0-3 of 8", "places 0 to 99"; "all ranks" where there is nothing to say.
   std::string Describe() const;
 };
 

@@ -124,6 +124,53 @@ TEST(HostShareTest, ARankWhoseProcessesAreNotKnown) {
   EXPECT_EQ(found.share.Describe(), "rank 3 of 4");
 }
 
+std::vector<PlacedReads> ReadsFrom(uint64_t begin, size_t reads) {
+  std::vector<PlacedReads> streams(1);
+  streams[0].stream = 1;
+  for (size_t i = 0; i < reads; ++i) streams[0].places.push_back(static_cast<uint32_t>(begin + i));
+  return streams;
+}
+
+// The begins of DALI's shards, of numpy.array_split's parts, and of torch's example of an IterableDataset.
+TEST(HostShareTest, APieceIsGuessedByItsBegin) {
+  struct Case {
+    uint64_t places;
+    uint64_t begin;
+    const char* text;
+  };
+  for (const Case& one : {Case{12'000, 3000, "places 3000 to 5999"}, Case{12'000, 6000, "places 6000 to 11999"},
+                          Case{12'002, 3000, "places 3000 to 6000"},  // 12,002 / 4, and 2 * 12,002 / 4
+                          Case{12'002, 3001, "places 3001 to 6001"},  // 3001, 3001, 3000, 3000 of array_split
+                          Case{12'001, 6002, "places 6002 to 9002"},  // 3001, 3001, 3001, 2998 of torch's example
+                          Case{1'281'167, 320'291, "places 320291 to 640582"}}) {
+    const HostShare found = FindHostShare(ReadsFrom(one.begin, 16), one.places, {});
+    EXPECT_EQ(found.share.Describe(), one.text);
+    EXPECT_TRUE(found.guessed);
+    EXPECT_FALSE(found.open);
+  }
+}
+
+// A run that was resumed begins anywhere.
+TEST(HostShareTest, AnyOtherBeginIsOfNoPiece) {
+  std::mt19937_64 random(4);
+  int pieces = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    if (!FindHostShare(ReadsFrom(RandomPlace(random) / 2, 16), kPlaces, {}).share.IsAll()) ++pieces;
+  }
+  EXPECT_LE(pieces, 20);
+  EXPECT_TRUE(FindHostShare(ReadsFrom(0, 16), kPlaces, {}).share.IsAll());
+}
+
+TEST(HostShareTest, APieceIsKeptUntilItIsLeft) {
+  const RankSubset piece = RankSubset::Piece(3000, 6000);
+  const HostShare again = FindHostShare(ReadsFrom(3000, 8), kPlaces, piece);
+  EXPECT_EQ(again.share.Describe(), "places 3000 to 5999");
+  EXPECT_FALSE(again.guessed);
+  EXPECT_TRUE(FindHostShare(ReadsFrom(6000, 8), kPlaces, piece).share.IsAll());
+  // It was found in its midst, and now is read from its begin.
+  EXPECT_EQ(FindHostShare(ReadsFrom(2500, 8), kPlaces, piece).share.Describe(), "places 2500 to 5999");
+}
+
 TEST(HostShareTest, TheShareOfTheEpochBeforeIsKept) {
   const RankSubset before = {.world_size = 8, .ranks = {2, 3}};
   // One read tells no stride.

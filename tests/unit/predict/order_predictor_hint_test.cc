@@ -86,12 +86,12 @@ TEST_F(OrderPredictorHintTest, InItsMidstAnEpochIsNotTakenForOneThatComesAgainAn
   midst.job = 1;
   EpochStream& stream = midst.streams.emplace_back();
   stream.id = 1;
-  for (size_t i = 600; i < 640; ++i) stream.reads.push_back({.file = files[i]});
+  for (size_t i = 610; i < 650; ++i) stream.reads.push_back({.file = files[i]});
   stream.read_count = stream.reads.size();
   std::vector<CandidateScorer> tests;
   tests.emplace_back(train_, midst);
   const IdentifiedOrder again = hints.Answer(std::move(tests), GuessesAfter(found, {})).value_or(IdentifiedOrder());
-  EXPECT_EQ(again.begin, 600U);
+  EXPECT_EQ(again.begin, 610U);
   EXPECT_EQ(again.guess.sampler, guess.sampler);
   EXPECT_EQ(again.guess.epoch, guess.epoch);
 }

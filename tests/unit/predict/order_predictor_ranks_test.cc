@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "samplers/dali_sampler.h"
 #include "samplers/torch_recipes.h"
 #include "unit/predict/order_predictor_fixture.h"
 
@@ -92,6 +93,21 @@ TEST_F(OrderPredictorRanksTest, OneOf512) {
   ExpectNothingElseRead(512, {301});
 }
 
+// Its launcher has not named the rank, which begins behind the places at which all guesses are looked for.
+TEST_F(OrderPredictorRanksTest, OneOf512ThatIsNotNamed) {
+  TraceSimulation simulation(513, false);
+  JobPlan plan = PlanOfRanks(512, {301});
+  plan.workers = 0;
+  plan.launch_told = false;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  EXPECT_NE(Told().find("rank 301 of 512"), std::string::npos) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << Told();
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+  ExpectNothingElseRead(512, {301});
+}
+
 // Where set_epoch is not called, each epoch is the first one.
 TEST_F(OrderPredictorRanksTest, ARankWithoutSetEpoch) {
   TraceSimulation simulation(41, false);
@@ -114,6 +130,90 @@ TEST_F(OrderPredictorRanksTest, AllRanksOfOneHost) {
   Play(&simulation);
   ExpectPredicted(0.9, 0.97);
   EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], 0U) << Told();
+}
+
+// A job of one process that reads the places from `begin` to `end` of each epoch's order.
+JobPlan PieceOf(const JobPlan& whole, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  JobPlan plan = whole;
+  plan.order = [order = whole.order, begin, end](uint64_t epoch) {
+    const Order files = order(epoch);
+    return Order(files.begin() + begin, files.begin() + end);
+  };
+  plan.workers = 0;
+  plan.epochs = 4;
+  return plan;
+}
+
+// Readers of DALI, which shuffles once.
+class OrderPredictorShardsTest : public OrderPredictorRanksTest {
+ protected:
+  void SetUp() override {
+    OrderPredictorRanksTest::SetUp();
+    auto known = std::make_shared<std::vector<KnownSampler>>(*known_);
+    const size_t others = known->size();
+    kDaliFamily.add_known(known.get());
+    dali_ = known->at(others).sampler;
+    known_ = std::move(known);
+  }
+
+  std::shared_ptr<const Sampler> dali_;
+};
+
+// A shard that is read again and again. Its end is found as the readers come to it.
+TEST_F(OrderPredictorRanksTest, APieceThatIsReadAgainAndAgain) {
+  TraceSimulation simulation(44, false);
+  JobPlan plan = PieceOf(PlanOf(sampler_), 1600, 3200);
+  plan.order = [order = plan.order](uint64_t) { return order(0); };
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  EXPECT_GE(share(0), 0.97) << Told();
+  EXPECT_GE(share(1), 0.97) << Told();
+  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
+  EXPECT_NE(Told().find("places 1600 to 3199"), std::string::npos) << Told();
+  const std::set<EntryNumber> told = orders_.files_told();
+  const Order files = plan.order(0);
+  EXPECT_TRUE(std::ranges::includes(std::set<EntryNumber>(files.begin(), files.end()), told)) << told.size();
+}
+
+// The same with set_epoch: another order in each epoch, and the same places of it.
+TEST_F(OrderPredictorRanksTest, APieceOfEachEpoch) {
+  TraceSimulation simulation(45, false);
+  simulation.AddJob(PieceOf(PlanOf(sampler_), 1600, 3200));
+  Start(&simulation);
+  Play(&simulation);
+  EXPECT_GE(share(0), 0.97) << Told();
+  EXPECT_GE(share(1), 0.97) << Told();
+  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
+  EXPECT_NE(Told().find("places 1600 to 3199"), std::string::npos) << Told();
+}
+
+// A reader that goes on to the next shard in each epoch. Only at the end of the first one it is not known what follows.
+TEST_F(OrderPredictorShardsTest, AReaderThatGoesOnToTheNextShard) {
+  TraceSimulation simulation(46, false);
+  JobPlan plan = PlanOf(dali_);
+  plan.order = [order = plan.order](uint64_t epoch) {
+    Order files = order(0);
+    const auto begin = static_cast<std::ptrdiff_t>((epoch + 1) % 4 * 1600);
+    return Order(files.begin() + begin, files.begin() + begin + 1600);
+  };
+  plan.workers = 0;
+  plan.epochs = 6;
+  simulation.AddJob(plan);
+  Start(&simulation);
+  Play(&simulation);
+  for (const size_t epoch : {0, 1, 2, 3, 4, 5}) EXPECT_GE(share(epoch), 0.95) << "epoch " << epoch << Told();
+}
+
+// The first piece begins as all do: its end is known once it was left.
+TEST_F(OrderPredictorRanksTest, TheFirstPiece) {
+  TraceSimulation simulation(47, false);
+  simulation.AddJob(PieceOf(PlanOf(sampler_), 0, 2200));
+  Start(&simulation);
+  Play(&simulation);
+  EXPECT_GE(share(0), 0.97) << Told();
+  for (const size_t epoch : {2, 3}) EXPECT_GE(share(epoch), 0.99) << "epoch " << epoch << Told();
+  EXPECT_NE(Told().find("places 0 to 2199"), std::string::npos) << Told();
 }
 
 // The daemon sees no process, and one rank is here.

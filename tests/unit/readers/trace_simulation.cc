@@ -131,7 +131,7 @@ uint32_t TraceSimulation::AddJob(const JobPlan& plan) {
   std::vector<Rank> ranks(plan.ranks);
   for (const uint32_t r : local) {
     ranks[r].script = processes_.Spawn(parent, "python " + name, plan.start_us + uint64_t{1000} * r);
-    if (plan.ranks > 1) {
+    if (plan.ranks > 1 && plan.launch_told) {
       processes_.SetLaunch(ranks[r].script, {.launch = 77, .rank = r, .world_size = plan.ranks});
     }
   }

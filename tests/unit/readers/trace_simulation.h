@@ -27,6 +27,7 @@ struct JobPlan {
   bool overlapping = false;  // begins the next epoch's batches before the epoch ends (persistent only)
   uint32_t ranks = 1;        // rank r reads places r, r + ranks, ... as DistributedSampler does, padding included
   std::vector<uint32_t> local_ranks;  // those of this host, whose reads are seen; all if empty
+  bool launch_told = true;            // the launcher names rank and world size in the environment
   uint32_t threads = 0;               // tf.data: so many threads of the script read, instead of workers
   uint64_t resume_batch = 0;          // the first epoch begins here
   // Read in order after each epoch by processes of its own, or by the script when it has no workers; none if empty.

@@ -49,6 +49,14 @@ TEST(RankSubsetTest, SlicesOfEachBatch) {
   EXPECT_THAT(Kept(share, 8), ElementsAre(2, 3, 6, 7));
 }
 
+TEST(RankSubsetTest, OnePieceOfTheOrder) {
+  const RankSubset share = RankSubset::Piece(3, 7);
+  EXPECT_THAT(Kept(share, 10), ElementsAre(3, 4, 5, 6));
+  EXPECT_EQ(share.PlacesFor(2), 5U);
+  EXPECT_EQ(share.KeptBefore(5), 2U);
+  EXPECT_EQ(share.Describe(), "places 3 to 6");
+}
+
 TEST(RankSubsetTest, EnoughPlacesForAPrefix) {
   for (const RankSubset::Kind kind :
        {RankSubset::Kind::kStrided, RankSubset::Kind::kBatches, RankSubset::Kind::kSlices}) {
