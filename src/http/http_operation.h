@@ -53,6 +53,8 @@ struct HttpOperation {
   std::chrono::milliseconds stall_max{30'000};  // kUrgentStallMax where a reader waits
   // A reader waits: sent at once, however many requests are in flight and whether the link is up or down.
   bool urgent = false;
+  // Not on a kept connection, the first attempt neither: an answer on one was wrong.
+  bool new_connection = false;
   // Needed soon: hedged before others that are not urgent.
   bool hedge_first = false;
   // Exactly once. The status is OK only if the answer was judged done and is whole. Else its text ends with the number

@@ -28,11 +28,12 @@ Result<HttpRequest> RunningOperation::Prepare(Which which) {
   request.body = operation_.body;
   request.stall_max = operation_.stall_max;
   request.urgent = operation_.urgent || which == Which::kHedge;
+  request.new_connection = operation_.new_connection;
   if (which == Which::kHedge) {
     hedge_memory_.reset(new std::byte[operation_.into.size()]);  // not cleared: the body overwrites it
     request.into = {hedge_memory_.get(), operation_.into.size()};
   } else {
-    request.new_connection = connection_failed_;
+    request.new_connection |= connection_failed_;
     repeatable_ = request.method == "GET" || request.method == "HEAD";
   }
   return request;

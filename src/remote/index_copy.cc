@@ -110,7 +110,7 @@ Status IndexCopy::FetchPiece(uint64_t unit, uint64_t piece_units) const {
     for (uint64_t claimed = begin; claimed < end; ++claimed) fetching_.insert(claimed);
   }
   std::vector<std::byte> bytes(UnitEnd(end - 1) - UnitBegin(begin));
-  Status status = fetch_(bytes, UnitBegin(begin));
+  Status status = fetch_(bytes, UnitBegin(begin), /*again=*/false);
   if (status.ok()) status = WriteAt(fd_.get(), path() + " (its copy)", bytes, UnitBegin(begin));
   const MutexLock lock(mu_);
   for (uint64_t claimed = begin; claimed < end; ++claimed) {
@@ -134,14 +134,14 @@ Status IndexCopy::ReadAt(std::span<std::byte> out, uint64_t offset) const {
     }
     Status status = FetchPiece(unit, kDemandBytes / kUnitBytes);
     // Without room for the copy the bytes come from the server each time.
-    if (status.code() == Code::kNoSpace) return fetch_(out, offset);
+    if (status.code() == Code::kNoSpace) return fetch_(out, offset, /*again=*/false);
     if (!status.ok()) return status;
   }
   return augur::ReadAt(fd_.get(), path(), out, offset);
 }
 
 Status IndexCopy::ReadAgain(std::span<std::byte> out, uint64_t offset) const {
-  AUGUR_TRY(fetch_(out, offset));
+  AUGUR_TRY(fetch_(out, offset, /*again=*/true));
   (void)WriteAt(fd_.get(), path(), out, offset);
   return Status::Ok();
 }

@@ -25,8 +25,9 @@ namespace augur {
 // wait for the disk, and for the server where bytes are missing.
 class IndexCopy final : public StoredFile {
  public:
-  // Fetches all of these bytes of the index; waits. Called by several threads at once.
-  using Fetch = std::function<Status(std::span<std::byte> out, uint64_t offset)>;
+  // Fetches all of these bytes of the index; waits. Called by several threads at once. `again`: they were wrong, and
+  // are to come by another connection.
+  using Fetch = std::function<Status(std::span<std::byte> out, uint64_t offset, bool again)>;
 
   // The copy is the file `path`, which is made where it is missing; with an empty path a file without a name. `name` is
   // the index's, for messages. kIo, kNoSpace, kPermission: the file cannot be made.

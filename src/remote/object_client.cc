@@ -41,23 +41,24 @@ Result<ObjectClient::Running*> ObjectClient::Start() {
 }
 
 HttpOperation ObjectClient::MakeRead(const Running& running, const ObjectRead& read, std::span<std::byte> out,
-                                     bool urgent) {
+                                     ReadManner manner) {
   HttpOperation operation = running.session->MakeRead(read);
   operation.into = out;
-  operation.urgent = urgent;
-  if (urgent) operation.stall_max = HttpOperation::kUrgentStallMax;
+  operation.urgent = manner.urgent;
+  operation.new_connection = manner.new_connection;
+  if (manner.urgent) operation.stall_max = HttpOperation::kUrgentStallMax;
   return operation;
 }
 
 uint64_t ObjectClient::Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out,
-                            bool urgent, Done done) {
+                            ReadManner manner, Done done) {
   const Result<Running*> running = Start();
   if (!running.ok()) {
     done(running.status());
     return 0;
   }
   HttpOperation operation =
-      MakeRead(**running, {.object = std::move(object), .offset = offset, .bytes = out.size()}, out, urgent);
+      MakeRead(**running, {.object = std::move(object), .offset = offset, .bytes = out.size()}, out, manner);
   operation.done = [done = std::move(done)](const HttpResponse& response) { done(response.status); };
   return (*running)->client->Submit(std::move(operation));
 }
@@ -67,15 +68,17 @@ void ObjectClient::Expedite(uint64_t number) {
   if (running_) running_->client->Expedite(number);
 }
 
-Status ObjectClient::ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out) {
+Status ObjectClient::ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out,
+                             bool new_connection) {
   AUGUR_TRY_ASSIGN(running, Start());
   const ObjectRead read = {.object = object, .offset = offset, .bytes = out.size()};
-  return FetchNow(*running->client, MakeRead(*running, read, out, /*urgent=*/true)).status;
+  return FetchNow(*running->client, MakeRead(*running, read, out, {.urgent = true, .new_connection = new_connection}))
+      .status;
 }
 
 Result<std::string> ObjectClient::FetchText(const std::shared_ptr<StoredObject>& object) {
   AUGUR_TRY_ASSIGN(running, Start());
-  HttpResponse response = FetchNow(*running->client, MakeRead(*running, {.object = object}, {}, /*urgent=*/true));
+  HttpResponse response = FetchNow(*running->client, MakeRead(*running, {.object = object}, {}, {.urgent = true}));
   if (!response.status.ok()) return response.status;
   return std::move(response.body);
 }

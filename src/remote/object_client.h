@@ -44,6 +44,11 @@ class ObjectClient {
   const ObjectUrl& place() const { return place_; }
 
   using Done = std::function<void(const Status&)>;
+  // How a part of an object is read.
+  struct ReadManner {
+    bool urgent = false;          // a reader waits
+    bool new_connection = false;  // an answer on a kept one had wrong bytes
+  };
   // How a request is sent that is no read.
   struct SendOptions {
     size_t answer_bytes_max = 64 << 10;
@@ -51,11 +56,12 @@ class ObjectClient {
   };
 
   // Reads out.size() bytes of the object, into memory that stays until `done` is called, on the client's thread or
-  // before this returns. `urgent`: a reader waits. Returns the request's number for Expedite; 0: it has failed already.
-  uint64_t Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, bool urgent,
+  // before this returns. Returns the request's number for Expedite; 0: it has failed already.
+  uint64_t Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, ReadManner manner,
                 Done done);
   // The same, and waits. Not on the client's thread.
-  Status ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out);
+  Status ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out,
+                 bool new_connection = false);
   // All of a small object, up to 64 KiB.
   Result<std::string> FetchText(const std::shared_ptr<StoredObject>& object);
 
@@ -82,7 +88,8 @@ class ObjectClient {
 
   Result<Running*> Start() AUGUR_EXCLUDES(mu_);
   // A read without its `done`.
-  static HttpOperation MakeRead(const Running& running, const ObjectRead& read, std::span<std::byte> out, bool urgent);
+  static HttpOperation MakeRead(const Running& running, const ObjectRead& read, std::span<std::byte> out,
+                                ReadManner manner);
   Result<S3Access> Access() const;
 
   // Constant after construction.

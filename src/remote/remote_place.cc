@@ -59,8 +59,8 @@ Result<StorePlace::Opened> RemotePlace::Open(uint64_t generation) const {
   }
   // A generation that is not the manifest's has no id before it is read, so its copy is not kept.
   const std::string path = copies_.empty() || !current ? std::string() : copies_ + "/index-" + opened.manifest.index_id;
-  const auto fetch = [client = client_, index](std::span<std::byte> out, uint64_t offset) {
-    return client->ReadNow(index, offset, out);
+  const auto fetch = [client = client_, index](std::span<std::byte> out, uint64_t offset, bool again) {
+    return client->ReadNow(index, offset, out, again);
   };
   Result<std::shared_ptr<IndexCopy>> copy = IndexCopy::Open(name, bytes, path, fetch);
   if (!copy.ok() && !path.empty()) {

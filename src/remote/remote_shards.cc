@@ -25,7 +25,7 @@ void RemoteShards::Read(ShardRead read) {
   const uint64_t offset = read.offset;
   const std::pair<const void*, const std::byte*> place(read.tag, read.memory);
   const uint64_t number =
-      files_.client().Read(*object, offset, into, urgent_,
+      files_.client().Read(*object, offset, into, {.urgent = urgent_, .new_connection = read.again},
                            [this, place, done = std::move(read.done), bytes = read.bytes](const Status& status) {
                              {
                                const MutexLock lock(mu_);

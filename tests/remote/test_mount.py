@@ -235,6 +235,19 @@ def test_wrong_bytes_again_and_again_are_an_error(remote_store, point, proxy, fo
     assert "checksum mismatch" in log.read_text()
 
 
+def test_wrong_bytes_are_asked_for_again_on_a_new_connection(remote_store, point, proxy):
+    """What spoils them may be a proxy or a network card on the way of that connection."""
+    name = sorted(files(remote_store.tree))[-1]
+    fault = faults.WrongBytes(at=3, times=1, only=lambda request: "shard-" in request.path)
+    with mounted(remote_store, point, proxy.endpoint, "predict=off"), proxy.playing(fault):
+        before = {request.connection for request in proxy.requests()}
+        assert (point / name).read_bytes() == (remote_store.tree / name).read_bytes()
+        wrong, right = proxy.requests("GET", "shard-")
+    assert wrong.range == right.range
+    assert wrong.connection in before, "the first request had no kept connection"
+    assert right.connection not in before
+
+
 def test_a_server_without_ranges(remote_store, point, proxy, folder):
     log = pathlib.Path(folder) / "log"
     fault = faults.WholeObject(only=lambda request: "shard-" in request.path)

@@ -31,14 +31,16 @@ class IndexCopyTest : public ::testing::Test {
   }
 
   std::shared_ptr<IndexCopy> Open(const std::string& path) {
-    auto copy = IndexCopy::Open("index-00000001", kBytes, path, [this](std::span<std::byte> out, uint64_t offset) {
+    const auto fetch = [this](std::span<std::byte> out, uint64_t offset, bool again) {
       if (down_) return Status(Code::kIo, "the server is away");
       EXPECT_LE(offset + out.size(), kBytes);
       std::memcpy(out.data(), index_.data() + offset, out.size());
       fetched_ += out.size();
       ++requests_;
+      fetched_again_ += again ? out.size() : 0;
       return Status::Ok();
-    });
+    };
+    auto copy = IndexCopy::Open("index-00000001", kBytes, path, fetch);
     EXPECT_TRUE(copy.ok()) << copy.status().text();
     return *copy;
   }
@@ -53,6 +55,7 @@ class IndexCopyTest : public ::testing::Test {
   testing::TempFolder folder_;
   std::vector<std::byte> index_;
   std::atomic<uint64_t> fetched_ = 0;
+  std::atomic<uint64_t> fetched_again_ = 0;  // of them, by another connection
   std::atomic<int> requests_ = 0;
   std::atomic<bool> down_ = false;
 };
@@ -105,7 +108,9 @@ TEST_F(IndexCopyTest, WhatIsWrongInTheCopyIsFetchedAgain) {
   std::vector<std::byte> got(100);
   ASSERT_TRUE(copy->ReadAt(got, 69'990).ok());
   EXPECT_NE(std::memcmp(got.data(), index_.data() + 69'990, got.size()), 0);
+  EXPECT_EQ(fetched_again_, 0U);
   ASSERT_TRUE(copy->ReadAgain(got, 69'990).ok());
+  EXPECT_EQ(fetched_again_, got.size());
   EXPECT_EQ(std::memcmp(got.data(), index_.data() + 69'990, got.size()), 0);
   ExpectRight(*copy, 69'990, 100);
 }
