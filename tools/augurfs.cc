@@ -23,6 +23,7 @@
 #include "control/control_server.h"
 #include "control/control_socket.h"
 #include "fuse/session.h"
+#include "store/store_files.h"
 #include "tools/augurfs_options.h"
 #include "tools/background.h"
 #include "tools/control_commands/find_daemon.h"
@@ -172,6 +173,8 @@ class Daemon {
         serving = true;
         AUGUR_TRY(stack_->StartAhead(mount_->TakeClone()));
         AUGUR_TRY(Announce());
+        // Not before: it takes the whole line, and what the mount needs would wait for it.
+        stack_->store()->files().FetchIndex();
       }
       if (session.state() == SessionState::kEnded) {
         if (!serving) return {Code::kIo, mount_->path() + ": the mount ended before it answered"};

@@ -12,6 +12,7 @@
 #include "base/recycled_memory.h"
 #include "base/units.h"
 #include "cache/disk_cache_index.h"
+#include "fs/virtual_folder.h"
 #include "remote/copied_shards.h"
 #include "remote/fleet_shards.h"
 #include "store/shard_check.h"
@@ -58,7 +59,6 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
     AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));
     stack->helper_ = std::move(helper);
   }
-  stack->store_->files().FetchIndex();
   AUGUR_TRY(stack->MakeCaches());
   if (stack->ReadsAhead()) {
     stack->OpenRetainedCache();
@@ -87,7 +87,11 @@ Status MountStack::OpenStore() {
   const std::optional<User>& user = mount_.run_as();
   if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
   store_ = std::move(store).value();
-  if (!IsFarAway(options_.store)) {
+  if (IsFarAway(options_.store)) {
+    // Brings the part of the index that the first question of the kernel needs, while the connection is there: it ends
+    // when the helper process is forked.
+    (void)store_->Find(VirtualFolder::kName);
+  } else {
     if (user) AUGUR_TRY(CheckReadable(*store_, *user));
     FindMissingShards();
   }
