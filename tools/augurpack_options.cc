@@ -253,9 +253,20 @@ Command GcCommand() {
   command.brief = "remove earlier generations and what killed writers left";
   command.text =
       "Keeps the current generation, and every earlier one that a mount or another program on this machine has open. "
-      "Mounts on other machines are not seen: unmount there first.";
+      "Mounts on other machines are seen only where the file system carries locks (flock) between them. Else unmount "
+      "there first, or use --older-than.";
   command.arguments = {StoreArgument()};
-  command.options = {Quiet()};
+  command.options = {
+      {.name = "older-than",
+       .value = "DAYS",
+       .kind = OptionKind::kCount,
+       .default_value = "0",
+       .max = 36'500,
+       .brief = "keep generations that were current in the last DAYS days",
+       .text = "Keeps each earlier generation until it has not been the current one for DAYS days, whether or not a "
+               "mount is seen to use it. Set it for stores on shared file systems without locks, to more than the "
+               "longest job."},
+      Quiet()};
   return command;
 }
 
@@ -428,7 +439,10 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
   if (name == "create") return ReadCreate(values);
   if (name == "append") return AugurpackCommand(ReadAppend(values));
   if (name == "adopt") return AugurpackCommand(ReadAdopt(values));
-  if (name == "gc") return AugurpackCommand(GcOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet")});
+  if (name == "gc")
+    return AugurpackCommand(GcOptions{.store = values.Text("STORE"),
+                                      .older_than = std::chrono::days(values.Number("older-than")),
+                                      .quiet = values.Given("quiet")});
   if (name == "upgrade") {
     return AugurpackCommand(
         UpgradeOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet"), .json = values.Given("json")});

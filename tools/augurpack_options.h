@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,6 +73,7 @@ struct AdoptOptions {
 
 struct GcOptions {
   std::string store;
+  std::chrono::days older_than{};
   bool quiet = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -143,11 +144,13 @@ class StoreWriter {
 struct CollectReport {
   uint64_t removed_files = 0;
   uint64_t removed_bytes = 0;
-  uint64_t kept_generations = 0;  // older ones that a mount still uses
+  uint64_t kept_generations = 0;  // older ones that a mount still uses, or that are not old enough
 };
 
 // Removes every generation but the current one, and the debris of killed writers. Keeps a generation whose index
-// a program has locked (a mount on this host), and the shards that it names. kBusy: a writer holds the store.
-Result<CollectReport> RemoveOldGenerations(const std::string& path);
+// a program has locked (a mount on this host, or where the file system carries locks), and one that was the current one
+// less than `grace` ago, by the clock of the file system; and the shards that they name. kBusy: a writer holds the
+// store.
+Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono::seconds grace = {});
 
 }  // namespace augur

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -50,9 +54,35 @@ Result<UniqueFd> LockIndex(const WriteFolder& folder, const std::string& name) {
   return fd;
 }
 
+// When a file was last written; a name that is no file has no time. Both by the clock of the file system, which a
+// server keeps.
+time_t WrittenAt(const WriteFolder& folder, const std::string& name) {
+  struct stat info {};
+  return ::fstatat(folder.fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 ? info.st_mtim.tv_sec : 0;
+}
+
+// The old generations that were the current one less than `grace` ago: each was so until the index of the next one was
+// written. REQUIRES: the lock was taken now, which has written its file.
+std::set<uint64_t> YoungGenerations(const WriteFolder& folder, const std::vector<StoreFile>& files,
+                                    uint64_t current_generation, std::chrono::seconds grace) {
+  std::map<uint64_t, std::string> indexes;
+  for (const StoreFile& file : files) {
+    if (file.kind == StoreFileKind::kIndex && file.generation <= current_generation) {
+      indexes[file.generation] = file.name;
+    }
+  }
+  std::set<uint64_t> young;
+  const time_t now = WrittenAt(folder, kLockName);
+  for (auto next = indexes.begin(); next != indexes.end();) {
+    const auto old = next++;
+    if (next != indexes.end() && now - WrittenAt(folder, next->second) < grace.count()) young.insert(old->first);
+  }
+  return young;
+}
+
 }  // namespace
 
-Result<CollectReport> RemoveOldGenerations(const std::string& path) {
+Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono::seconds grace) {
   AUGUR_TRY_ASSIGN(held, WriteFolder::Open(path));
   AUGUR_TRY_ASSIGN(before,
                    ReadManifest(path));  // before the lock, so that nothing is
@@ -63,10 +93,15 @@ Result<CollectReport> RemoveOldGenerations(const std::string& path) {
   CollectReport report;
   std::set<std::string> needed;
   AUGUR_TRY(AddShardNames(path, manifest.generation, needed));
+  const std::set<uint64_t> young = YoungGenerations(held, folder.files, manifest.generation, grace);
   uint64_t unreadable = 0;  // the latest kept generation whose index does not say what it needs
   for (const StoreFile& file : folder.files) {
     if (file.kind != StoreFileKind::kIndex || file.generation == manifest.generation) continue;
-    AUGUR_TRY_ASSIGN(fd, LockIndex(held, file.name));
+    UniqueFd fd;
+    if (!young.contains(file.generation)) {
+      AUGUR_TRY_ASSIGN(locked, LockIndex(held, file.name));
+      fd = std::move(locked);
+    }
     if (fd.valid()) {
       // An index that has no name any more cannot be opened, so its lock need not be held until the shards are gone.
       AUGUR_TRY(RemoveStoreFiles(held, {file}, &report.removed_files, &report.removed_bytes));

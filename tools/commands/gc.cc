@@ -9,7 +9,7 @@
 namespace augur {
 
 int RunGc(const GcOptions& options) {
-  const Result<CollectReport> report = RemoveOldGenerations(options.store);
+  const Result<CollectReport> report = RemoveOldGenerations(options.store, options.older_than);
   if (!report.ok()) return Fail(kAugurpack, report.status());
   if (options.quiet) return kExitDone;
   std::string text = "removed " + std::to_string(report->removed_files) +
@@ -17,7 +17,7 @@ int RunGc(const GcOptions& options) {
   if (report->kept_generations > 0) {
     text += "; " + std::to_string(report->kept_generations) +
             (report->kept_generations == 1 ? " earlier generation is" : " earlier generations are") +
-            " still in use and kept";
+            (options.older_than.count() > 0 ? " still in use, or too young, and kept" : " still in use and kept");
   }
   const Status written = WriteOut(text + "\n");
   return written.ok() ? kExitDone : Fail(kAugurpack, written);

@@ -45,6 +45,23 @@ TEST_F(StoreWriterTest, AfterTheReaderIsGoneItsGenerationGoesToo) {
   EXPECT_THAT(Files(), ElementsAre("index-00000002", "shard-00000002-00000"));
 }
 
+TEST_F(StoreWriterTest, AGenerationIsKeptForItsGrace) {
+  using std::chrono::hours;
+  Create({{"a", "one"}});
+  Create({{"a", "two"}}, {.mode = WriteMode::kReplace});
+  Create({{"a", "three"}}, {.mode = WriteMode::kReplace});
+  // The first was the current one until a week ago, the second until now.
+  const auto path = std::filesystem::path(store_) / "index-00000002";
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - hours(24 * 7));
+  EXPECT_EQ(RemoveOldGenerations(store_, hours(24 * 8))->kept_generations, 2u);
+  const auto report = RemoveOldGenerations(store_, hours(24 * 6));
+  ASSERT_TRUE(report.ok()) << report.status().text();
+  EXPECT_EQ(report->kept_generations, 1u);
+  EXPECT_THAT(Files(), ElementsAre("index-00000002", "index-00000003", "shard-00000002-00000", "shard-00000003-00000"));
+  EXPECT_EQ(Defects(), "");
+  EXPECT_EQ(RemoveOldGenerations(store_)->kept_generations, 0u);
+}
+
 TEST_F(StoreWriterTest, RemovalWaitsForNoWriter) {
   Create({{"a", "one"}});
   const auto writer = Begin({.mode = WriteMode::kAppend});
