@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "tools/augurpack_options.h"
+#include "tools/bus_error.h"
 #include "tools/commands/commands.h"
 #include "tools/output.h"
 
@@ -40,6 +41,7 @@ int Main(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   IgnoreBrokenPipe();
+  EndOnBusError();
   try {
     return Main(argc, argv);
   } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 augur_test(tools
   unit/tools/augurctl_options_test.cc
+  unit/tools/bus_error_test.cc
   unit/tools/augurfs_options_test.cc
   unit/tools/augurpack_options_test.cc
   unit/tools/group_number_test.cc
