@@ -34,6 +34,11 @@ def augurctl():
     return find_program("augurctl")
 
 
+@pytest.fixture(scope="session")
+def far_folder():
+    return find_program("far_folder")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_home():
     """What daemons remember of their stores for later runs goes to a place that is gone afterwards, and which the user may have

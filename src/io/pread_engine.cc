@@ -28,43 +28,56 @@ int64_t ReadWhole(const ReadRequest& request) {
 }  // namespace
 
 Result<std::unique_ptr<ReadEngine>> PreadEngine::Make(unsigned depth, const std::string& why) {
-  std::unique_ptr<PreadEngine> engine(new PreadEngine);
-  const unsigned wanted = std::clamp(depth, 1u, kThreadsMax);
-  for (unsigned i = 0; i < wanted; ++i) {
-    Result<std::thread> thread = StartThread("augur-pread", [raw = engine.get()] { raw->Run(); });
-    if (!thread.ok()) {
-      if (engine->threads_.empty()) return thread.status().In("pread pool");
-      spdlog::warn("pread pool: {} of {} threads: {}", i, wanted, thread.status().text());
-      break;
-    }
-    engine->threads_.push_back(std::move(thread).value());
+  const unsigned threads_max = std::clamp(depth, 1u, kThreadsMax);
+  std::unique_ptr<PreadEngine> engine(
+      new PreadEngine(threads_max, "pread pool: up to " + std::to_string(threads_max) + " threads; " + why));
+  {
+    const MutexLock lock(engine->mu_);
+    if (const Status started = engine->StartOne(); !started.ok()) return started.In("pread pool");
   }
-  engine->description_ = "pread pool: " + std::to_string(engine->threads_.size()) + " threads; " + why;
   return std::unique_ptr<ReadEngine>(std::move(engine));
 }
 
 PreadEngine::~PreadEngine() {
+  std::vector<std::thread> threads;
   {
     const MutexLock lock(mu_);
     stop_ = true;
+    threads = std::move(threads_);
+    threads_max_ = 0;
   }
   work_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads) thread.join();
+}
+
+Status PreadEngine::StartOne() {
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-pread", [this] { Run(); }));
+  threads_.push_back(std::move(thread));
+  return Status::Ok();
 }
 
 void PreadEngine::Submit(ReadRequest request) {
   AUGUR_CHECK(request.done != nullptr);
+  Status started;
+  size_t threads = 0;
   {
     const MutexLock lock(mu_);
     queue_.push_back(std::move(request));
+    if (queue_.size() > idle_ && threads_.size() < threads_max_) {
+      started = StartOne();
+      if (!started.ok()) threads = threads_max_ = threads_.size();
+    }
   }
   work_.NotifyOne();
+  if (!started.ok()) spdlog::warn("pread pool: no more than {} threads: {}", threads, started.text());
 }
 
 void PreadEngine::Run() {
   mu_.Lock();
   for (;;) {
+    ++idle_;
     while (queue_.empty() && !(stop_ && active_ == 0)) work_.Wait(mu_);
+    --idle_;
     if (queue_.empty()) break;
     ReadRequest request = std::move(queue_.front());
     queue_.pop_front();

@@ -43,6 +43,7 @@ DiskModel DiskModel::Far() {
 }
 
 void DiskModel::Begin(uint64_t now_us) {
+  round_trip_.Begin(now_us, reads_under_way_);
   if (reads_under_way_++ == 0) Spare(now_us);
 }
 
@@ -61,7 +62,8 @@ void DiskModel::BeginWindow(uint64_t now_us) {
 void DiskModel::End(uint64_t now_us, uint64_t bytes) {
   AUGUR_CHECK(reads_under_way_ > 0);
   --reads_under_way_;
-  if (now_us - last_end_us_ >= kPauseUs) SeePause(now_us);
+  round_trip_.End(now_us);
+  if (now_us - last_end_us_ >= std::max(kPauseUs, kPauseRoundTrips * round_trip_us())) SeePause(now_us);
   last_end_us_ = now_us;
   ++window_reads_;
   window_bytes_ += bytes;
@@ -104,6 +106,7 @@ void DiskModel::SeePause(uint64_t now_us) {
 
 void DiskModel::Withdraw() {
   AUGUR_CHECK(reads_under_way_ > 0);
+  round_trip_.Withdraw();
   --reads_under_way_;
 }
 

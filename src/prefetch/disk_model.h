@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "prefetch/limit_fit.h"
+#include "prefetch/round_trip.h"
 
 namespace augur {
 
@@ -53,6 +54,8 @@ class DiskModel {
   // Bytes a second when they are read in large pieces.
   double bytes_per_second() const { return 1e6 / byte_us(); }
   bool known() const { return windows_ >= kWindowsToKnow; }
+  // The time of a read that waits for no other one; 0: not known.
+  uint64_t round_trip_us() const { return round_trip_.us(); }
   // The number of windows that it has learned from.
   int windows() const { return windows_; }
 
@@ -70,7 +73,9 @@ class DiskModel {
   // The first are of one step, so that something is soon known.
   static constexpr int kFirstWindows = 8;
   // No read has ended for so long, though some were under way: longer than a read of a MB takes on any disk that seeks.
+  // Reads of a disk that is far away may come in bursts, one a round trip: there, twice that.
   static constexpr uint64_t kPauseUs = 25'000;
+  static constexpr uint64_t kPauseRoundTrips = 2;
   // Two pauses within this time are not a busy machine's, but a limit's. Without another for so long, it was one.
   static constexpr uint64_t kPausesUs = 300'000;
   static constexpr uint64_t kNoPausesUs = 1'000'000;
@@ -82,6 +87,7 @@ class DiskModel {
   void Fit();
   void Compare(double reads, double bytes, double us);
 
+  RoundTrip round_trip_;
   uint64_t reads_under_way_ = 0;
   uint64_t window_begin_us_ = 0;
   uint64_t window_reads_ = 0;

@@ -26,7 +26,8 @@ struct PlannerLimits {
   // as well. UINT64_MAX: it is, whatever the page cache has room for.
   uint64_t data_bytes = UINT64_MAX;
   uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
-  uint32_t reads_max = 32;                // under way
+  uint32_t reads_max = 32;                // under way, however far away the disk is
+  uint32_t near_reads_max = 32;           // ... where it is near
   // Reads that are not urgent are under way for this time of the disk's work, so that a demand read that comes now
   // waits no longer for them: the kernel takes reads in their order. With an urgent one, for twice as long.
   double under_way_us = 50'000;

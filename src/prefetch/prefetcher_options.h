@@ -17,10 +17,11 @@ struct PrefetcherOptions {
   std::function<uint64_t()> left_bytes_max;
   // What the page cache has room for is kept as well: another mount may need it, or the next run.
   bool keeps_read = false;
-  bool opens_asked = false;  // the kernel asks for each open (ReadObserver::OnOpen), so no folder is watched
-  uint32_t own_process = 0;  // whose opens are our own, of the MountView; 0: there is none
-  unsigned reads_max = 32;
-  bool far = false;  // the store is on a server: a read takes as long for a MB as for a byte
+  bool opens_asked = false;      // the kernel asks for each open (ReadObserver::OnOpen), so no folder is watched
+  uint32_t own_process = 0;      // whose opens are our own, of the MountView; 0: there is none
+  unsigned reads_max = 32;       // under way, however far away the disk is
+  unsigned near_reads_max = 32;  // ... where it is near
+  bool far = false;              // the store is on a server: a read takes as long for a MB as for a byte
   unsigned push_threads = 1;
   uint64_t accesses_max =
       32'768;  // that wait for the planning thread: half a second of 65,000 reads and opens a second

@@ -30,6 +30,7 @@ PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
   if (!options.keeps_read && all_known) limits.data_bytes = files.AllPages();
   limits.table_bytes_max = options.order_bytes_max;
   limits.reads_max = options.reads_max;
+  limits.near_reads_max = options.near_reads_max;
   limits.chunk_bytes_max = std::min<uint64_t>(4 << 20, limits.staging_bytes_max / 8);
   if (options.far) limits.SetFar();
   return limits;

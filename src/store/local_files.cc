@@ -2,53 +2,39 @@
 #include "store/local_files.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/regular_file.h"
 #include "base/units.h"
+#include "store/local_index.h"
 #include "store/local_shards.h"
 
 namespace augur {
-namespace {
-
-enum class Lock { kTaken, kRefused };
-
-// A file system without locks has no collector that respects them either: then we go on without one.
-Lock LockShared(int fd) {
-  while (::flock(fd, LOCK_SH | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return Lock::kRefused;
-    if (errno != EINTR) break;
-  }
-  return Lock::kTaken;
-}
-
-// Opens the index and locks it. An invalid descriptor: it has been removed. kBusy: somebody is removing it.
-Result<UniqueFd> OpenAndLock(int folder_fd, const std::string& name) {
-  Result<UniqueFd> opened = OpenRegularAt(folder_fd, name, O_RDONLY, Links::kFollow, name);
-  if (!opened.ok()) {
-    if (opened.status().code() == Code::kNotFound) return UniqueFd();
-    return opened.status();
-  }
-  UniqueFd fd = std::move(opened).value();
-  if (LockShared(fd.get()) == Lock::kRefused) {
-    return Status(Code::kBusy, name + ": locked by a program that removes old generations: try again");
-  }
-  // It may have been removed between open and lock; then the lock protects nothing.
-  struct stat stat {};
-  if (::fstatat(folder_fd, name.c_str(), &stat, 0) != 0 && errno == ENOENT) return UniqueFd();
-  return fd;
-}
-
-}  // namespace
+LocalFiles::LocalFiles(std::shared_ptr<const LocalFolder> folder, const IndexPlace& place, const StoreOptions& options)
+    : folder_(std::move(folder)),
+      index_(std::make_shared<LocalIndex>(folder_)),
+      place_(place),
+      shards_(options.direct, options.open_shards_max) {}
 
 Result<std::shared_ptr<const LocalFile>> LocalFiles::OpenLocalShard(const ShardInfo& info) const {
   if (std::shared_ptr<const LocalFile> opened = OpenedShard(info.number)) return opened;
-  return shards_.Open(info);
+  const LocalFolder::HandlesRef handles = folder_->handles();
+  Result<std::shared_ptr<const LocalFile>> opened = shards_.Open(handles->rights, info);
+  if (opened.ok() || !LocalFolder::IsLost(*handles)) return opened;
+  AUGUR_TRY_ASSIGN(reopened, folder_->Reopen(handles));
+  return shards_.Open(reopened->rights, info);
+}
+
+Result<std::shared_ptr<const LocalFile>> LocalFiles::ReopenLocalShard(const ShardInfo& info,
+                                                                      const LocalFile& lost) const {
+  shards_.LetGo(info.number, lost);
+  return OpenLocalShard(info);
 }
 
 Result<std::shared_ptr<const StoredFile>> LocalFiles::OpenShard(const ShardInfo& info) const {
@@ -58,8 +44,9 @@ Result<std::shared_ptr<const StoredFile>> LocalFiles::OpenShard(const ShardInfo&
 
 Status LocalFiles::LookAtShard(const ShardInfo& info) const {
   const std::string shown = Printable(info.path);
+  const LocalFolder::HandlesRef handles = folder_->handles();
   struct stat found {};
-  if (::fstatat(info.absolute ? AT_FDCWD : folder_fd_.get(), info.locator.c_str(), &found, 0) != 0) {
+  if (::fstatat(info.absolute ? AT_FDCWD : handles->fd.get(), info.locator.c_str(), &found, 0) != 0) {
     const int error = errno;
     if (error == EACCES) return Status::Ok();  // its folder may be closed to us, and open to the index's owner
     Status status = ErrnoStatus(error, shown);
@@ -84,13 +71,15 @@ Result<StorePlace::Opened> LocalPlace::Open(uint64_t generation) const {
   AUGUR_TRY_ASSIGN(manifest, ReadManifestAt(folder_fd.get()));
   Opened opened{.manifest = std::move(manifest), .files = nullptr};
   const std::string name = IndexName(generation == 0 ? opened.manifest.generation : generation);
-  AUGUR_TRY_ASSIGN(fd, OpenAndLock(folder_fd.get(), name));
-  if (!fd.valid()) return opened;
-  AUGUR_TRY_ASSIGN(place, PlaceOf(folder_fd.get(), fd.get()));
-  AUGUR_TRY_ASSIGN(rights, ShardRights::Make(folder_fd.get(), folder_, fd.get(), name, ForeignFolders()));
-  AUGUR_TRY_ASSIGN(index, LocalFile::Of(std::move(fd), name));
-  opened.files =
-      std::make_unique<LocalFiles>(std::move(folder_fd), std::move(index), place, std::move(rights), options_);
+  // Opened anew by this path perhaps, when the working folder is another.
+  std::error_code error;
+  const std::string path = std::filesystem::absolute(folder_, error).string();
+  if (error) return ErrnoStatus(error.value(), "cannot tell the working folder");
+  AUGUR_TRY_ASSIGN(folder, LocalFolder::Open(path, std::move(folder_fd), name));
+  if (folder == nullptr) return opened;
+  const LocalFolder::HandlesRef handles = folder->handles();
+  AUGUR_TRY_ASSIGN(place, PlaceOf(handles->fd.get(), handles->index->fd()));
+  opened.files = std::make_unique<LocalFiles>(std::move(folder), place, options_);
   return opened;
 }
 

@@ -6,26 +6,19 @@
 #include <string>
 #include <utility>
 
-#include "base/unique_fd.h"
 #include "store/local_file.h"
-#include "store/shard_rights.h"
+#include "store/local_folder.h"
 #include "store/shard_set.h"
 #include "store/store_files.h"
 
 namespace augur {
 
 // LocalFiles are the files of a store that is a folder of this system. They open what ShardRights allows, and keep as
-// many shards open as they are told. Safe from any thread.
+// many shards open as they are told. What a network file system has lost is opened anew (LocalFolder). Safe from any
+// thread.
 class LocalFiles final : public StoreFiles {
  public:
-  // The folder is open, O_PATH; the index is open and locked.
-  LocalFiles(UniqueFd folder_fd, std::shared_ptr<const StoredFile> index, const IndexPlace& place, ShardRights rights,
-             const StoreOptions& options)
-      : folder_fd_(std::move(folder_fd)),
-        index_(std::move(index)),
-        place_(place),
-        rights_(std::move(rights)),
-        shards_(rights_, options.direct, options.open_shards_max) {}
+  LocalFiles(std::shared_ptr<const LocalFolder> folder, const IndexPlace& place, const StoreOptions& options);
 
   const std::shared_ptr<const StoredFile>& index() const override { return index_; }
   const IndexPlace& index_place() const override { return place_; }
@@ -38,12 +31,13 @@ class LocalFiles final : public StoreFiles {
   std::shared_ptr<const LocalFile> OpenedShard(uint32_t number) const { return shards_.Find(number); }
   // As OpenShard.
   Result<std::shared_ptr<const LocalFile>> OpenLocalShard(const ShardInfo& info) const;
+  // The same after a read of `lost` failed by LocalFile::IsLost: what was opened since, else it is opened anew.
+  Result<std::shared_ptr<const LocalFile>> ReopenLocalShard(const ShardInfo& info, const LocalFile& lost) const;
 
  private:
-  const UniqueFd folder_fd_;
+  const std::shared_ptr<const LocalFolder> folder_;
   const std::shared_ptr<const StoredFile> index_;
   const IndexPlace place_;
-  const ShardRights rights_;
   mutable ShardSet shards_;
 };
 

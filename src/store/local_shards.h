@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "augur/store.h"
+#include "base/mutex.h"
 #include "io/read_engine.h"
 #include "store/local_files.h"
 #include "store/shard_opener.h"
@@ -13,7 +15,8 @@
 namespace augur {
 
 // LocalShards reads shards that are files of this system. A shard is opened when it is first read, on a thread of its
-// own (ShardOpener); a read is widened to the alignment that O_DIRECT wants. Reads end on threads of the engine.
+// own (ShardOpener); a read is widened to the alignment that O_DIRECT wants. Reads end on threads of the engine. Where
+// the file system has lost an open shard, it is opened anew, once for all its readers, and the read is made once more.
 // REQUIRES: the engine outlives it.
 class LocalShards final : public ShardSource {
  public:
@@ -21,14 +24,27 @@ class LocalShards final : public ShardSource {
   LocalShards(std::shared_ptr<const Store> store, const LocalFiles& files, ReadEngine& engine)
       : engine_(engine), opener_(std::move(store), files) {}
 
-  void Read(ShardRead read) override;
-  void Drain() override { opener_.Drain(); }
+  ~LocalShards() override { Drain(); }
+  LocalShards(const LocalShards&) = delete;
+  LocalShards& operator=(const LocalShards&) = delete;
+
+  void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
+  // Waits until all reads have ended.
+  void Drain() override AUGUR_EXCLUDES(mu_);
 
  private:
-  void Submit(ShardRead read, std::shared_ptr<const LocalFile> file);
+  enum class Attempt { kFirst, kAfterReopening };
+
+  void Submit(ShardRead read, std::shared_ptr<const LocalFile> file, Attempt attempt);
+  void Reopen(ShardRead read, const std::shared_ptr<const LocalFile>& lost, int64_t result);
+  void End(const ShardRead& read, const ShardReadResult& result) AUGUR_EXCLUDES(mu_);
 
   ReadEngine& engine_;
   ShardOpener opener_;
+
+  Mutex mu_;
+  CondVar ended_;
+  uint64_t under_way_ AUGUR_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace augur

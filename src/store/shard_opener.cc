@@ -22,6 +22,14 @@ void ShardOpener::Drain() {
 
 void ShardOpener::Open(uint32_t shard, Done done) {
   if (std::shared_ptr<const LocalFile> opened = files_.OpenedShard(shard)) return done(std::move(opened));
+  Ask({.shard = shard, .lost = nullptr, .done = std::move(done)});
+}
+
+void ShardOpener::Reopen(uint32_t shard, std::shared_ptr<const LocalFile> lost, Done done) {
+  Ask({.shard = shard, .lost = std::move(lost), .done = std::move(done)});
+}
+
+void ShardOpener::Ask(Asked asked) {
   {
     const MutexLock lock(mu_);
     if (!thread_ && !ending_) {
@@ -32,16 +40,17 @@ void ShardOpener::Open(uint32_t shard, Done done) {
       }
     }
     if (thread_) {
-      asked_.push_back({.shard = shard, .done = std::move(done)});
+      asked_.push_back(std::move(asked));
       wake_.NotifyOne();
       return;
     }
   }
-  done(OpenNow(shard));
+  asked.done(OpenNow(asked));
 }
 
-Result<std::shared_ptr<const LocalFile>> ShardOpener::OpenNow(uint32_t shard) const {
-  AUGUR_TRY_ASSIGN(info, store_->Shard(shard));
+Result<std::shared_ptr<const LocalFile>> ShardOpener::OpenNow(const Asked& asked) const {
+  AUGUR_TRY_ASSIGN(info, store_->Shard(asked.shard));
+  if (asked.lost != nullptr) return files_.ReopenLocalShard(info, *asked.lost);
   return files_.OpenLocalShard(info);
 }
 
@@ -55,7 +64,7 @@ void ShardOpener::Run() {
       asked = std::move(asked_.front());
       asked_.pop_front();
     }
-    asked.done(OpenNow(asked.shard));
+    asked.done(OpenNow(asked));
   }
 }
 

@@ -29,6 +29,8 @@ class ShardOpener {
   // LocalFiles::OpenLocalShard gives. Where the system has no thread to give, it is opened here and now. REQUIRES: the
   // store has the shard.
   void Open(uint32_t shard, Done done) AUGUR_EXCLUDES(mu_);
+  // The same as LocalFiles::ReopenLocalShard, and always from the thread if there is one.
+  void Reopen(uint32_t shard, std::shared_ptr<const LocalFile> lost, Done done) AUGUR_EXCLUDES(mu_);
 
   // Waits until every `done` was called, and ends the thread: who asks later opens by himself.
   void Drain() AUGUR_EXCLUDES(mu_);
@@ -36,10 +38,12 @@ class ShardOpener {
  private:
   struct Asked {
     uint32_t shard = 0;
+    std::shared_ptr<const LocalFile> lost;  // of Reopen
     Done done;
   };
 
-  Result<std::shared_ptr<const LocalFile>> OpenNow(uint32_t shard) const;
+  void Ask(Asked asked) AUGUR_EXCLUDES(mu_);
+  Result<std::shared_ptr<const LocalFile>> OpenNow(const Asked& asked) const;
   void Run() AUGUR_EXCLUDES(mu_);
 
   const std::shared_ptr<const Store> store_;

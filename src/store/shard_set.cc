@@ -23,8 +23,7 @@ Result<std::shared_ptr<const LocalFile>> OpenShard(const ShardRights& rights, co
   return std::shared_ptr<const LocalFile>(std::move(file));
 }
 
-ShardSet::ShardSet(const ShardRights& rights, bool direct, uint32_t open_max)
-    : rights_(rights), direct_(direct), open_max_(std::max<size_t>(open_max, 1)) {}
+ShardSet::ShardSet(bool direct, uint32_t open_max) : direct_(direct), open_max_(std::max<size_t>(open_max, 1)) {}
 
 std::shared_ptr<const LocalFile> ShardSet::Find(uint32_t number) {
   const MutexLock lock(mu_);
@@ -34,9 +33,9 @@ std::shared_ptr<const LocalFile> ShardSet::Find(uint32_t number) {
   return recent_.front().file;
 }
 
-Result<std::shared_ptr<const LocalFile>> ShardSet::Open(const ShardInfo& info) {
+Result<std::shared_ptr<const LocalFile>> ShardSet::Open(const ShardRights& rights, const ShardInfo& info) {
   bool token_differs = false;
-  AUGUR_TRY_ASSIGN(file, OpenShard(rights_, info, direct_, &token_differs));
+  AUGUR_TRY_ASSIGN(file, OpenShard(rights, info, direct_, &token_differs));
   std::shared_ptr<const LocalFile> let_go;  // closed after the lock is released
   bool warn = false;
   {
@@ -56,6 +55,16 @@ Result<std::shared_ptr<const LocalFile>> ShardSet::Open(const ShardInfo& info) {
                  file->path());
   }
   return file;
+}
+
+void ShardSet::LetGo(uint32_t number, const LocalFile& file) {
+  std::shared_ptr<const LocalFile> let_go;  // closed after the lock is released
+  const MutexLock lock(mu_);
+  const auto found = by_number_.find(number);
+  if (found == by_number_.end() || found->second->file.get() != &file) return;
+  let_go = std::move(found->second->file);
+  recent_.erase(found->second);
+  by_number_.erase(found);
 }
 
 }  // namespace augur

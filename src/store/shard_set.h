@@ -27,13 +27,15 @@ Result<std::shared_ptr<const LocalFile>> OpenShard(const ShardRights& rights, co
 // Safe from any thread. Two threads that need a closed shard at once may both open it; one of the two wins.
 class ShardSet {
  public:
-  // `rights` stay the caller's and must outlive the set. At least one shard is kept, whatever open_max.
-  ShardSet(const ShardRights& rights, bool direct, uint32_t open_max);
+  // At least one shard is kept, whatever open_max.
+  ShardSet(bool direct, uint32_t open_max);
 
   // The shard if it is open, else nullptr.
   std::shared_ptr<const LocalFile> Find(uint32_t number) AUGUR_EXCLUDES(mu_);
   // Opens the shard; waits for the disk. A foreign file with another mtime is logged once. Failures: OpenShard.
-  Result<std::shared_ptr<const LocalFile>> Open(const ShardInfo& info) AUGUR_EXCLUDES(mu_);
+  Result<std::shared_ptr<const LocalFile>> Open(const ShardRights& rights, const ShardInfo& info) AUGUR_EXCLUDES(mu_);
+  // Lets this open file of the shard go, if it is still the one that Find gives.
+  void LetGo(uint32_t number, const LocalFile& file) AUGUR_EXCLUDES(mu_);
 
  private:
   struct Opened {
@@ -42,7 +44,6 @@ class ShardSet {
   };
 
   // Constant after construction.
-  const ShardRights& rights_;
   const bool direct_;
   const size_t open_max_;
 

@@ -76,7 +76,10 @@ Result<StoreLock> StoreLock::Take(const WriteFolder& folder, const std::string& 
         return Status(Code::kBusy, folder.path() + ": another writer is at work: " + ReadHolder(fd.get()) +
                                        ": wait until it has ended, or stop it");
       }
-      return ErrnoStatus(errno, path + ": cannot lock: a store can only be written where flock(2) works");
+      return ErrnoStatus(errno,
+                         path +
+                             ": cannot lock: a store can only be written where flock(2) works: pack into a folder "
+                             "of another file system, and copy the folder here");
     }
     if (!SameFile(folder, fd.get())) continue;
     const std::string text = Holder(writer);

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/local_shards.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "unit/fs/store_fixture.h"
 
@@ -29,15 +36,18 @@ class LocalShardsTest : public StoreFixture {
 
   // A part of the record, and what was said of it.
   std::pair<std::string, ShardReadResult> ReadNow(uint64_t offset, uint64_t bytes) {
+    return ReadFrom(*shards_, offset, bytes);
+  }
+  std::pair<std::string, ShardReadResult> ReadFrom(ShardSource& shards, uint64_t offset, uint64_t bytes) const {
     const std::unique_ptr<std::byte, decltype(&std::free)> memory(
         static_cast<std::byte*>(std::aligned_alloc(ShardSource::kMargin, UpToMargin(ShardSource::RoomFor(bytes)))),
         &std::free);
     std::promise<ShardReadResult> ended;
-    shards_->Read({.shard = large_.shard,
-                   .offset = large_.offset + offset,
-                   .bytes = bytes,
-                   .memory = memory.get(),
-                   .done = [&](const ShardReadResult& read) { ended.set_value(read); }});
+    shards.Read({.shard = large_.shard,
+                 .offset = large_.offset + offset,
+                 .bytes = bytes,
+                 .memory = memory.get(),
+                 .done = [&](const ShardReadResult& read) { ended.set_value(read); }});
     const ShardReadResult read = ended.get_future().get();
     if (!read.status.ok()) return {"", read};
     return {std::string(reinterpret_cast<const char*>(memory.get()) + read.skip, bytes), read};
@@ -92,6 +102,90 @@ TEST_F(LocalShardsTest, AMissingShardIsNotTriedAgain) {
   EXPECT_FALSE(read.retryable);
   EXPECT_EQ(read.reads, 0U);
   EXPECT_NE(read.status.text().find(path), std::string::npos) << read.status.text();
+}
+
+// An engine for a file system that loses its handles.
+class LosingEngine final : public ReadEngine {
+ public:
+  explicit LosingEngine(std::unique_ptr<ReadEngine> base) : base_(std::move(base)) {}
+
+  void Submit(ReadRequest request) override {
+    if (IsLost(request.fd)) return request.done(-ESTALE);
+    base_->Submit(std::move(request));
+  }
+  std::string Description() const override { return base_->Description(); }
+
+  void Lose(int fd) {
+    const MutexLock lock(mu_);
+    lost_.insert(fd);
+  }
+
+ private:
+  bool IsLost(int fd) {
+    const MutexLock lock(mu_);
+    return lost_.contains(fd);
+  }
+
+  const std::unique_ptr<ReadEngine> base_;
+  Mutex mu_;
+  std::set<int> lost_ AUGUR_GUARDED_BY(mu_);
+};
+
+class LostShardTest : public LocalShardsTest {
+ protected:
+  void SetUp() override {
+    LocalShardsTest::SetUp();
+    auto base = MakeReadEngine(EngineKind::kPread, 8);
+    ASSERT_TRUE(base.ok());
+    losing_ = std::make_unique<LosingEngine>(*std::move(base));
+    source_ = std::make_unique<LocalShards>(store_, files(), *losing_);
+    ASSERT_TRUE(ReadNow(0, 1000).second.status.ok());
+    first_ = files().OpenedShard(large_.shard);
+    ASSERT_NE(first_, nullptr);
+    losing_->Lose(first_->fd());
+  }
+  void TearDown() override {
+    source_.reset();
+    losing_.reset();
+    LocalShardsTest::TearDown();
+  }
+
+  const LocalFiles& files() const { return dynamic_cast<const LocalFiles&>(store_->files()); }
+
+  std::pair<std::string, ShardReadResult> ReadNow(uint64_t offset, uint64_t bytes) {
+    return ReadFrom(*source_, offset, bytes);
+  }
+
+  std::unique_ptr<LosingEngine> losing_;
+  std::unique_ptr<LocalShards> source_;
+  std::shared_ptr<const LocalFile> first_;
+};
+
+TEST_F(LostShardTest, IsOpenedAnewOnceForAllReaders) {
+  std::vector<std::thread> readers;
+  std::atomic<int> right = 0;
+  for (uint64_t i = 0; i < 8; ++i) {
+    readers.emplace_back([&, i] { right += ReadNow(i * 1000, 5000).first == bytes_.substr(i * 1000, 5000) ? 1 : 0; });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(right, 8);
+  const auto second = files().OpenedShard(large_.shard);
+  ASSERT_NE(second, nullptr);
+  EXPECT_NE(second, first_);
+  // Not again for those who come later.
+  EXPECT_TRUE(ReadNow(77, 10).second.status.ok());
+  EXPECT_EQ(files().OpenedShard(large_.shard), second);
+}
+
+TEST_F(LostShardTest, ThatIsGoneIsAnErrorWithBothCauses) {
+  std::filesystem::rename(first_->path(), first_->path() + ".kept");
+  const ShardReadResult read = ReadNow(0, 1000).second;
+  EXPECT_EQ(read.status.code(), Code::kIo);
+  EXPECT_FALSE(read.retryable);
+  EXPECT_THAT(read.status.text(), testing::HasSubstr("Stale file handle, and it cannot be opened anew: " +
+                                                     first_->path() + ": the shard is missing"));
+  std::filesystem::rename(first_->path() + ".kept", first_->path());
+  EXPECT_TRUE(ReadNow(0, 1000).second.status.ok());
 }
 
 }  // namespace

@@ -65,14 +65,14 @@ class ShardSetTest : public ::testing::Test {
 };
 
 TEST_F(ShardSetTest, LetsTheLeastRecentlyUsedGo) {
-  ShardSet set(*rights_, false, 3);
-  for (const uint32_t number : {0, 1, 2}) ASSERT_TRUE(set.Open(Info(number)).ok());
+  ShardSet set(false, 3);
+  for (const uint32_t number : {0, 1, 2}) ASSERT_TRUE(set.Open(*rights_, Info(number)).ok());
   EXPECT_NE(set.Find(0), nullptr);
   std::shared_ptr<const LocalFile> held = set.Find(1);
   EXPECT_NE(set.Find(0), nullptr);
-  ASSERT_TRUE(set.Open(Info(3)).ok());
+  ASSERT_TRUE(set.Open(*rights_, Info(3)).ok());
   EXPECT_EQ(set.Find(2), nullptr);
-  ASSERT_TRUE(set.Open(Info(4)).ok());
+  ASSERT_TRUE(set.Open(*rights_, Info(4)).ok());
   EXPECT_EQ(set.Find(1), nullptr);
   EXPECT_NE(set.Find(0), nullptr);
   EXPECT_NE(set.Find(3), nullptr);
@@ -86,7 +86,7 @@ TEST_F(ShardSetTest, LetsTheLeastRecentlyUsedGo) {
 }
 
 TEST_F(ShardSetTest, ManyThreadsOpenAndFind) {
-  ShardSet set(*rights_, false, 2);
+  ShardSet set(false, 2);
   std::atomic<uint32_t> wrong = 0;
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < 4; ++t) {
@@ -95,7 +95,7 @@ TEST_F(ShardSetTest, ManyThreadsOpenAndFind) {
         const uint32_t number = (i * 7 + t) % kCount;
         std::shared_ptr<const LocalFile> file = set.Find(number);
         if (file == nullptr) {
-          Result<std::shared_ptr<const LocalFile>> opened = set.Open(Info(number));
+          Result<std::shared_ptr<const LocalFile>> opened = set.Open(*rights_, Info(number));
           if (opened.ok()) file = *opened;
         }
         char byte = 0;
@@ -113,12 +113,12 @@ TEST_F(ShardSetTest, AnotherTimeIsLoggedOnce) {
   const std::shared_ptr<spdlog::logger> before = spdlog::default_logger();
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
-  ShardSet set(*rights_, false, 1);
+  ShardSet set(false, 1);
   ShardInfo other = Info(0);
   other.token_nsec ^= 1;
-  EXPECT_TRUE(set.Open(other).ok());
-  EXPECT_TRUE(set.Open(Info(1)).ok());
-  EXPECT_TRUE(set.Open(other).ok());
+  EXPECT_TRUE(set.Open(*rights_, other).ok());
+  EXPECT_TRUE(set.Open(*rights_, Info(1)).ok());
+  EXPECT_TRUE(set.Open(*rights_, other).ok());
   spdlog::set_default_logger(before);
   const std::string log = text.str();
   EXPECT_THAT(log, HasSubstr(other.path + ": its time has changed"));
@@ -126,10 +126,10 @@ TEST_F(ShardSetTest, AnotherTimeIsLoggedOnce) {
 }
 
 TEST_F(ShardSetTest, AnotherSizeIsRefusedWithTheCure) {
-  ShardSet set(*rights_, false, 1);
+  ShardSet set(false, 1);
   ShardInfo other = Info(0);
   other.bytes = 10'001;
-  const Status status = set.Open(other).status();
+  const Status status = set.Open(*rights_, other).status();
   EXPECT_EQ(status.code(), Code::kCorrupt);
   EXPECT_EQ(status.text(), other.path +
                                ": the shard has 10000 bytes, the index says 10001: put the file back as it "
@@ -138,12 +138,12 @@ TEST_F(ShardSetTest, AnotherSizeIsRefusedWithTheCure) {
 
 TEST_F(ShardSetTest, OnlyRegularFilesAreShards) {
   ASSERT_EQ(::mkfifo((folder_.path() + "/pipe").c_str(), 0600), 0);
-  ShardSet set(*rights_, false, 1);
+  ShardSet set(false, 1);
   ShardInfo info = Info(0);
   info.locator = "pipe";
-  EXPECT_THAT(set.Open(info).status().text(), HasSubstr("not a regular file"));
+  EXPECT_THAT(set.Open(*rights_, info).status().text(), HasSubstr("not a regular file"));
   info.locator = ".";
-  EXPECT_THAT(set.Open(info).status().text(), HasSubstr("not a regular file"));
+  EXPECT_THAT(set.Open(*rights_, info).status().text(), HasSubstr("not a regular file"));
 }
 
 class WindowTest : public ShardSetTest, public ::testing::WithParamInterface<bool> {};
