@@ -10,7 +10,7 @@ Installs what the tests need (Debian 12, root or sudo), builds the release prese
 tests of the programs and of the mount, the frameworks (PyTorch, TensorFlow, ...) and the style. Leaves nothing mounted.
   --quick       no frameworks, no style: unit tests, programs and mount only
   --sanitizers  also the unit, program and mount tests under the address+undefined and the thread sanitizer; images that no
-                run had before (AUGUR_TEST_SEED is drawn)
+                run had before (AUGUR_TEST_SEED is drawn), and the tests that take minutes (AUGUR_TEST_LONG)
   --tidy-all    clang-tidy on every source and each header compiled alone, not only those that a change concerns
   --no-skips    fail when a framework could not be installed (else it is reported as skipped, by name)
 END
@@ -173,6 +173,8 @@ if [ -n "$sanitizers" ] && [ -z "${AUGUR_TEST_SEED:-}" ]; then
   AUGUR_TEST_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
   export AUGUR_TEST_SEED
 fi
+
+[ -z "$sanitizers" ] || export AUGUR_TEST_LONG=1
 
 step "Packages"
 packaging/deps.sh test

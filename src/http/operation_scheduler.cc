@@ -236,7 +236,11 @@ void OperationScheduler::Retry(RunningOperation& operation, bool no_answer) {
   // While the link is down an attempt tells nothing of the request.
   if (!(no_answer && link_.down())) ++operation.failures;
   const Clock::time_point now = Clock::now();
-  if (operation.failures >= options_.attempts_max || IsOverdue(operation, now)) {
+  // Where the server has been away for as long as a reader waits, another wait tells nothing: a second attempt, which
+  // is on a new connection, decides. (The kernel asks twice for a page that it did not get.)
+  const bool long_down = no_answer && operation.urgent() && operation.requests() > 1 && link_.down() &&
+                         now - link_.down_since() >= options_.time_max;
+  if (operation.failures >= options_.attempts_max || long_down || IsOverdue(operation, now)) {
     GiveUp(operation);
     return;
   }

@@ -24,7 +24,8 @@ namespace augur {
 //   number    Requests in flight that are not urgent are limited by what makes the rate grow and by 503
 //             (ConcurrencyLimit). Urgent ones are sent at once.
 //   link      While the server cannot be reached (LinkState) attempts do not count. Urgent operations try on until
-//             time_max. Of the others one is tried in 5 s, and the rest waits, up to time_max each.
+//             time_max; once it has been away for that long, they are tried twice. Of the others one is tried in 5 s,
+//             and the rest waits, up to time_max each.
 // So each operation ends: an attempt with bytes is limited by stall_max, and all others by time_max.
 //
 // Threads: all methods are safe from any thread, and none waits but the destructor. Callbacks run on the engine's

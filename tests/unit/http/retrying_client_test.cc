@@ -413,6 +413,19 @@ TEST_F(RetryingClientTest, FailsWhenTheLinkStaysDown) {
   EXPECT_EQ(counters().failed, 4u);
 }
 
+TEST_F(RetryingClientTest, DoesNotWaitAgainForALinkThatIsDownForLong) {
+  RetryOptions options = Fast();
+  options.time_max = milliseconds(200);
+  Start([](const Request&) { return std::nullopt; }, options);
+  const int port = server_->port();
+  server_.reset();
+  // The first two wait, until the link has been down for as long as one of them may.
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(FetchNow(*client_, Operation()).succeeded());
+  EXPECT_THAT(FetchNow(*client_, Operation()).status.text(), HasSubstr("given up after 2 requests"));
+  Start([](const Request&) { return std::nullopt; }, options, port);
+  EXPECT_TRUE(FetchNow(*client_, Operation()).succeeded());
+}
+
 TEST_F(RetryingClientTest, GivesUpAServerThatNeverAnswers) {
   RetryOptions options = Fast();
   options.time_max = milliseconds(100);
