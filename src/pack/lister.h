@@ -13,22 +13,21 @@
 #include "pack/glob.h"
 #include "pack/listing.h"
 #include "pack/source_folder.h"
+#include "pack/tree_source.h"
 
 namespace augur {
 
-// Lister reads one folder after the other into a Listing: names by getdents64, attributes by fstatat in the order of
-// the inode numbers, which is that of the disk. One thread. `source` and `filter` must outlive it.
-class Lister {
+// Lister reads folders of this system: names by getdents64, attributes by fstatat in the order of the inode numbers,
+// which is that of the disk. One thread. `source` and `filter` must outlive it.
+class Lister final : public FolderLister {
  public:
+  // The folder with these numbers is the store, which is not packed into itself.
   Lister(const SourceFolder& source, const PathFilter& filter, dev_t store_device, ino_t store_inode);
 
-  // Adds what is in the folder `path` to `listing`. What cannot be read becomes an item of kProblem there, with the
-  // folder's own failure under the empty name. Fails only with `listing`.
-  Status List(const std::string& path, Listing& listing);
-
-  // Of the last List.
-  uint64_t files() const { return files_; }
-  uint64_t bytes() const { return bytes_; }
+  // Fails only with `listing`.
+  Status List(const std::string& path, Listing& listing) override;
+  uint64_t files() const override { return files_; }
+  uint64_t bytes() const override { return bytes_; }
 
  private:
   struct Name {

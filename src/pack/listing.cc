@@ -25,6 +25,11 @@ std::string_view NameAt(std::span<const std::byte> items, uint64_t offset) {
   return {reinterpret_cast<const char*>(items.data() + offset + sizeof item), item.name_bytes};
 }
 
+// The place of an item among those of its name.
+int FilesFirst(std::span<const std::byte> items, uint64_t offset) {
+  return HeaderAt(items, offset).kind == FoundKind::kFile ? 0 : 1;
+}
+
 // Maps a file for reading until it goes out of scope.
 class Mapping {
  public:
@@ -80,8 +85,10 @@ Result<ListingPlace> Listing::WriteSorted(SpoolFile& spool,
     if (!mapping->valid()) return ErrnoStatus(errno, "mapping the list of a large folder");
     items = mapping->bytes();
   }
-  std::sort(offsets_.begin(), offsets_.end(),
-            [items](uint64_t a, uint64_t b) { return NameAt(items, a) < NameAt(items, b); });
+  std::sort(offsets_.begin(), offsets_.end(), [items](uint64_t a, uint64_t b) {
+    const int order = NameAt(items, a).compare(NameAt(items, b));
+    return order < 0 || (order == 0 && FilesFirst(items, a) < FilesFirst(items, b));
+  });
 
   uint64_t bytes = 0;
   for (const uint64_t offset : offsets_) bytes += HeaderAt(items, offset).item_bytes;
@@ -89,9 +96,13 @@ Result<ListingPlace> Listing::WriteSorted(SpoolFile& spool,
   std::vector<std::byte> sorted;
   sorted.reserve(std::min<uint64_t>(bytes, kMemoryBytes));
   uint64_t written = 0;
+  std::string_view file;  // the name of the last one
   for (const uint64_t offset : offsets_) {
     FoundItem item = HeaderAt(items, offset);
-    if (item.kind == FoundKind::kFolder) number_folder(item, NameAt(items, offset));
+    const std::string_view name = NameAt(items, offset);
+    if (item.kind == FoundKind::kFolder && name == file) item.kind = FoundKind::kTwice;
+    if (item.kind == FoundKind::kFolder) number_folder(item, name);
+    if (item.kind == FoundKind::kFile) file = name;
     if (sorted.size() + item.item_bytes > kMemoryBytes) {
       AUGUR_TRY(spool.Write(place + written, sorted));
       written += sorted.size();

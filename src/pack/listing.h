@@ -21,6 +21,7 @@ enum class FoundKind : uint8_t {
   kSymlink,
   kSpecial,  // a device, socket or fifo: not packed
   kStore,    // the store that is being written
+  kTwice,    // a folder with the name of a file, which only a source that is no file system has
   kProblem,  // it could not be looked at
 };
 
@@ -34,7 +35,7 @@ struct FoundItem {
   uint32_t mtime_nsec = 0;
   int64_t mtime_sec = 0;
   uint64_t size = 0;        // of a folder: its number in the walk
-  uint32_t text_bytes = 0;  // target of a symbolic link; text of a problem
+  uint32_t text_bytes = 0;  // of Found::text, or of a problem
   uint32_t code = 0;        // of a problem
   uint64_t place = 0;       // among what the system listed of the folder
 };
@@ -57,7 +58,8 @@ class Listing {
   Status Add(FoundItem item, std::string_view name, std::string_view text);
 
   // Writes all items to `spool`, one behind the other, in the order of their names as unsigned bytes, and forgets
-  // them. Each folder's item is handed to `number_folder` in that order, which sets its size field.
+  // them. Each folder's item is handed to `number_folder` in that order, which sets its size field. A folder with the
+  // name of a file becomes kTwice.
   Result<ListingPlace> WriteSorted(SpoolFile& spool,
                                    const std::function<void(FoundItem&, std::string_view name)>& number_folder);
 

@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/pack_tree.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <memory>
 #include <utility>
 
-#include "base/units.h"
 #include "pack/held_folders.h"
 #include "pack/read_window.h"
 #include "pack/room.h"
-#include "pack/source_folder.h"
 #include "pack/walk.h"
 
 namespace augur {
 namespace {
 
 constexpr unsigned kWalkThreads = 8;
-constexpr unsigned kReadThreads = 16;
 
 // The packing thread: moves what the walk finds into the window, and what comes out of the window into the writer.
 class TreePacker {
  public:
-  TreePacker(const TreeOptions& options, Room room, const SourceFolder& source, Walk& walk, ReadWindow& window,
+  TreePacker(const TreeOptions& options, Room room, const TreeSource& source, Walk& walk, ReadWindow& window,
              StoreWriter& writer, PackObserver& observer)
       : options_(options),
         room_(std::move(room)),
@@ -82,6 +76,11 @@ class TreePacker {
   // A failure to add one thing is the source's when its path breaks a rule, else the writer's.
   Status Judge(const Status& status) { return status.code() == Code::kInvalid ? observer_.OnProblem(status) : status; }
 
+  // Something of the source cannot be packed.
+  Status OnProblem(const Status& problem) {
+    return source_.IsFailureOfAll(problem) ? problem : observer_.OnProblem(problem);
+  }
+
   Status Take(const WindowSlot& slot) {
     const Found& found = slot.found;
     switch (found.kind) {
@@ -90,19 +89,24 @@ class TreePacker {
       case FoundKind::kSymlink:
         AUGUR_TRY(Judge(folders_.Release(found.path)));
         return Judge(writer_.AddSymlink(found.path, found.attributes, found.text));
-      case FoundKind::kProblem: return observer_.OnProblem(found.problem);
+      case FoundKind::kProblem: return OnProblem(found.problem);
       case FoundKind::kSpecial:
         observer_.OnLeftOut(source_.Describe(found.path) + ": a fifo, socket or device: left out");
         return {};
       case FoundKind::kStore:
         observer_.OnLeftOut(source_.Describe(found.path) + ": the store itself: left out");
         return {};
+      case FoundKind::kTwice:
+        return OnProblem(
+            {Code::kInvalid, source_.Describe(found.path) +
+                                 ": is a file, and the folder of others: rename one of them; --on-error=skip "
+                                 "keeps the file"});
     }
     return {};
   }
 
   Status TakeFile(const WindowSlot& slot) {
-    if (!slot.status.ok()) return observer_.OnProblem(slot.status);
+    if (!slot.status.ok()) return OnProblem(slot.status);
     const Found& found = slot.found;
     AUGUR_TRY(Judge(folders_.Release(found.path)));
     if (slot.resumed) {
@@ -132,7 +136,7 @@ class TreePacker {
       dropped_ = true;
       streaming_ = false;
       AUGUR_TRY(writer_.AbandonFile());
-      return observer_.OnProblem(slot.status);
+      return OnProblem(slot.status);
     }
     AUGUR_TRY(writer_.Write(slot.bytes, slot.hashes.blocks));
     observer_.OnPacked(slot.last ? 1 : 0, slot.bytes.size());
@@ -144,7 +148,7 @@ class TreePacker {
   const TreeOptions& options_;
   const Room room_;
   const bool resume_;
-  const SourceFolder& source_;
+  const TreeSource& source_;
   Walk& walk_;
   ReadWindow& window_;
   StoreWriter& writer_;
@@ -165,23 +169,13 @@ class TreePacker {
 
 }  // namespace
 
-Status PackTree(const TreeOptions& options, StoreWriter& writer, PackObserver& observer) {
-  AUGUR_TRY_ASSIGN(source, SourceFolder::Open(options.source));
-  struct stat store = {};
-  if (::stat(options.store.c_str(), &store) != 0) return ErrnoStatus(errno, Printable(options.store));
-  const struct stat& root = source->info();
-  if (root.st_dev == store.st_dev && root.st_ino == store.st_ino) {
-    return Status(Code::kInvalid, Printable(options.source) + ": is the store itself");
-  }
-  AUGUR_TRY(writer.AddDirectory("", AttributesOf(root)));
-  AUGUR_TRY_ASSIGN(walk, Walk::Start(*source, options.filter,
-                                     {.threads = kWalkThreads,
-                                      .scratch_folder = options.store,
-                                      .store_device = store.st_dev,
-                                      .store_inode = store.st_ino}));
-  AUGUR_TRY_ASSIGN(window, ReadWindow::Make(*source, options.read_threads == 0 ? kReadThreads : options.read_threads));
+Status PackTree(const TreeSource& source, const TreeOptions& options, StoreWriter& writer, PackObserver& observer) {
+  AUGUR_TRY(writer.AddDirectory("", source.attributes()));
+  AUGUR_TRY_ASSIGN(walk,
+                   Walk::Start(source, options.filter, {.threads = kWalkThreads, .scratch_folder = options.store}));
+  AUGUR_TRY_ASSIGN(window, ReadWindow::Make(source, options.read_threads));
   AUGUR_TRY_ASSIGN(room, Room::Of(options.store, !options.check_room));
-  return TreePacker(options, std::move(room), *source, *walk, *window, writer, observer).Run();
+  return TreePacker(options, std::move(room), source, *walk, *window, writer, observer).Run();
 }
 
 }  // namespace augur

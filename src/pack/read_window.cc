@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/read_window.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "base/check.h"
@@ -16,27 +12,12 @@
 namespace augur {
 namespace {
 
-// Reads up to `bytes` from `offset` on; less only at the end of the file. -errno on failure.
-int64_t ReadFully(int fd, std::span<std::byte> bytes, uint64_t offset) {
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return -errno;
-    if (n == 0) break;
-    done += static_cast<size_t>(n);
-  }
-  return static_cast<int64_t>(done);
-}
-
 // Of a header that its first piece does not hold.
 constexpr uint64_t kProbeStepBytes = uint64_t{1} << 20;
 
-bool SameTime(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
-
 }  // namespace
 
-Result<std::unique_ptr<ReadWindow>> ReadWindow::Make(const SourceFolder& source, unsigned threads) {
+Result<std::unique_ptr<ReadWindow>> ReadWindow::Make(const TreeSource& source, unsigned threads) {
   AUGUR_TRY_ASSIGN(arena, RingArena::Make(kWindowBytes));
   std::unique_ptr<ReadWindow> window(new ReadWindow(source, std::move(arena)));
   for (unsigned i = 0; i < threads; ++i) window->threads_.emplace_back([&window = *window] { window.Work(); });
@@ -76,25 +57,22 @@ bool ReadWindow::OfferResumed(const Found& found) {
 
 bool ReadWindow::OfferPieces(const Found& found) {
   if (offered_ == nullptr) {
-    auto large = std::make_shared<LargeFile>();
-    Result<UniqueFd> fd = source_.OpenFile(found.path, &large->info);
-    if (!fd.ok()) {
-      PushReady(found, fd.status(), false);
+    Result<std::unique_ptr<SourceFile>> file = source_.OpenFile(found);
+    if (!file.ok()) {
+      PushReady(found, file.status(), false);
       return true;
     }
-    large->fd = std::move(fd).value();
-    ::posix_fadvise(large->fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
-    offered_ = std::move(large);
+    offered_ = std::move(file).value();
     offered_bytes_ = 0;
   }
-  const auto size = static_cast<uint64_t>(offered_->info.st_size);
+  const uint64_t size = offered_->bytes();
   while (slots_.size() < kWindowSlotsMax) {
     const auto bytes = static_cast<size_t>(std::min<uint64_t>(size - offered_bytes_, kPieceBytes));
     WindowSlot slot;
     slot.room = arena_.Take(bytes + 1);
     if (slot.room.empty()) return false;
     slot.found = found;
-    slot.attributes = AttributesOf(offered_->info);
+    slot.attributes = offered_->attributes();
     slot.attributes.place = found.attributes.place;
     slot.large = offered_;
     slot.offset = offered_bytes_;
@@ -160,16 +138,13 @@ void ReadWindow::Work() {
 }
 
 Status ReadWindow::ReadWhole(WindowSlot& slot) const {
-  const std::string& path = slot.found.path;
-  struct stat info = {};
-  AUGUR_TRY_ASSIGN(fd, source_.OpenFile(path, &info));
-  const int64_t n = ReadFully(fd.get(), slot.room, 0);
-  if (n < 0) return ErrnoStatus(static_cast<int>(-n), source_.Describe(path));
+  AUGUR_TRY_ASSIGN(file, source_.OpenFile(slot.found));
+  AUGUR_TRY_ASSIGN(n, file->ReadAt(slot.room, 0));
   // A file that grew since the walk does not fit into its room.
-  if (n != info.st_size) return Status(Code::kChanged, source_.Describe(path) + ": changed while it was read");
-  AUGUR_TRY(CheckUnchanged(fd.get(), info, path));
-  slot.bytes = slot.room.first(static_cast<size_t>(n));
-  slot.attributes = AttributesOf(info);
+  if (n != file->bytes()) return Changed(slot);
+  AUGUR_TRY(file->CheckUnchanged());
+  slot.bytes = slot.room.first(n);
+  slot.attributes = file->attributes();
   slot.attributes.place = slot.found.attributes.place;
   slot.hashes = HashRecord(slot.bytes);
   slot.image = ProbeImage(slot.bytes);
@@ -177,16 +152,11 @@ Status ReadWindow::ReadWhole(WindowSlot& slot) const {
 }
 
 Status ReadWindow::ReadPiece(WindowSlot& slot) const {
-  const std::string& path = slot.found.path;
-  const int fd = slot.large->fd.get();
   const size_t wanted = slot.room.size() - 1;
-  const int64_t n = ReadFully(fd, slot.last ? slot.room : slot.room.first(wanted), slot.offset);
-  if (n < 0) return ErrnoStatus(static_cast<int>(-n), source_.Describe(path));
-  if (n != static_cast<int64_t>(wanted)) {
-    return Status(Code::kChanged, source_.Describe(path) + ": changed while it was read");
-  }
+  AUGUR_TRY_ASSIGN(n, slot.large->ReadAt(slot.last ? slot.room : slot.room.first(wanted), slot.offset));
+  if (n != wanted) return Changed(slot);
   // Each piece looks again, so that a change is known with the first piece that may have seen it.
-  AUGUR_TRY(CheckUnchanged(fd, slot.large->info, path));
+  AUGUR_TRY(slot.large->CheckUnchanged());
   slot.bytes = slot.room.first(wanted);
   slot.hashes.blocks = HashBlocks(slot.bytes);
   if (!slot.first) return {};
@@ -199,28 +169,19 @@ Status ReadWindow::ReadPiece(WindowSlot& slot) const {
 Result<ImageInfo> ReadWindow::ProbeHead(const WindowSlot& slot) const {
   HeadProbe probe;
   probe.Add(slot.bytes);
-  const auto size = static_cast<uint64_t>(slot.large->info.st_size);
+  const uint64_t size = slot.large->bytes();
   std::vector<std::byte> more;
   for (uint64_t offset = slot.bytes.size(); !probe.done() && offset < size; offset += more.size()) {
     more.resize(std::min(size - offset, kProbeStepBytes));
-    const int64_t n = ReadFully(slot.large->fd.get(), more, offset);
-    if (n < 0) return ErrnoStatus(static_cast<int>(-n), source_.Describe(slot.found.path));
-    if (n != static_cast<int64_t>(more.size())) {
-      return Status(Code::kChanged, source_.Describe(slot.found.path) + ": changed while it was read");
-    }
+    AUGUR_TRY_ASSIGN(n, slot.large->ReadAt(more, offset));
+    if (n != more.size()) return Changed(slot);
     probe.Add(more);
   }
   return probe.Finish();
 }
 
-Status ReadWindow::CheckUnchanged(int fd, const struct stat& before, const std::string& path) const {
-  struct stat after = {};
-  if (::fstat(fd, &after) != 0) return ErrnoStatus(errno, source_.Describe(path));
-  if (after.st_size != before.st_size || !SameTime(after.st_mtim, before.st_mtim) ||
-      !SameTime(after.st_ctim, before.st_ctim)) {
-    return Status(Code::kChanged, source_.Describe(path) + ": changed while it was read");
-  }
-  return {};
+Status ReadWindow::Changed(const WindowSlot& slot) const {
+  return {Code::kChanged, source_.Describe(slot.found.path) + ": changed while it was read"};
 }
 
 }  // namespace augur

@@ -15,16 +15,9 @@
 #include "augur/store_writer.h"
 #include "base/mutex.h"
 #include "pack/ring_arena.h"
-#include "pack/source_folder.h"
-#include "pack/walk.h"
+#include "pack/tree_source.h"
 
 namespace augur {
-
-// A large file while it is read in pieces.
-struct LargeFile {
-  UniqueFd fd;
-  struct stat info = {};  // as it was opened
-};
 
 // One place in the window: something found, and for a file its bytes or the reason why there are none.
 struct WindowSlot {
@@ -35,8 +28,8 @@ struct WindowSlot {
   ImageInfo image;                   // of a whole file, or with its first piece
   RecordHashes hashes;               // of a whole file; of a piece, its blocks alone
   Status status;
-  std::shared_ptr<LargeFile> large;  // when this is a piece
-  uint64_t offset = 0;               // of the piece
+  std::shared_ptr<const SourceFile> large;  // when this is a piece
+  uint64_t offset = 0;                      // of the piece
   bool first = true;
   bool last = true;
   bool resumed = false;  // the store has the file already
@@ -45,8 +38,8 @@ struct WindowSlot {
 
 // ReadWindow reads files with many threads and hands them out in the order in which they were offered. Files up to
 // kWholeFileBytesMax are read whole, larger ones in pieces; both come hashed. Everything that was found goes through
-// it, so that the order holds. A file is read between two fstats, and what changed between them is kChanged.
-// One thread offers and takes; its own threads read. Memory: kWindowBytes and kWindowSlotsMax slots. Descriptors: one a
+// it, so that the order holds. A file that changed since it was opened is kChanged.
+// One thread offers and takes; its own threads read. Memory: kWindowBytes and kWindowSlotsMax slots. Open files: one a
 // thread and one for each large file in the window, of which there are at most kWindowBytes / kPieceBytes.
 class ReadWindow {
  public:
@@ -57,7 +50,7 @@ class ReadWindow {
   static constexpr size_t kWindowBytes = size_t{64} << 20;
   static constexpr size_t kWindowSlotsMax = 4096;
 
-  static Result<std::unique_ptr<ReadWindow>> Make(const SourceFolder& source, unsigned threads);
+  static Result<std::unique_ptr<ReadWindow>> Make(const TreeSource& source, unsigned threads);
   // Waits for the reads that have begun.
   ~ReadWindow();
   ReadWindow(const ReadWindow&) = delete;
@@ -75,7 +68,7 @@ class ReadWindow {
   void Pop();
 
  private:
-  ReadWindow(const SourceFolder& source, RingArena arena) : source_(source), arena_(std::move(arena)) {}
+  ReadWindow(const TreeSource& source, RingArena arena) : source_(source), arena_(std::move(arena)) {}
   bool OfferPieces(const Found& found) AUGUR_EXCLUDES(mu_);
   void PushReady(const Found& found, Status status, bool resumed);
   void PushRead(WindowSlot slot) AUGUR_EXCLUDES(mu_);
@@ -83,17 +76,17 @@ class ReadWindow {
   Status ReadWhole(WindowSlot& slot) const;
   Status ReadPiece(WindowSlot& slot) const;
   Result<ImageInfo> ProbeHead(const WindowSlot& slot) const;
-  Status CheckUnchanged(int fd, const struct stat& before, const std::string& path) const;
+  Status Changed(const WindowSlot& slot) const;
 
   // Constant after construction.
-  const SourceFolder& source_;
+  const TreeSource& source_;
   std::vector<std::thread> threads_;
 
   // Of the thread that offers and takes; a slot's content is its reader's until it is ready.
   RingArena arena_;
   std::deque<WindowSlot> slots_;
-  std::shared_ptr<LargeFile> offered_;  // the large file that has been taken in part
-  uint64_t offered_bytes_ = 0;          // of it
+  std::shared_ptr<const SourceFile> offered_;  // the large file that has been taken in part
+  uint64_t offered_bytes_ = 0;                 // of it
 
   // Guarded by mu_.
   Mutex mu_;

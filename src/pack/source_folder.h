@@ -10,25 +10,27 @@
 #include "augur/status.h"
 #include "augur/store_writer.h"
 #include "base/unique_fd.h"
+#include "pack/tree_source.h"
 
 namespace augur {
 
 // SourceFolder opens what lies below the folder that is packed, by relative path, and follows no symbolic link on the
 // way, not even one that takes a folder's place meanwhile. Safe from any thread.
-class SourceFolder {
+class SourceFolder final : public TreeSource {
  public:
   // kNotFound, kPermission, kIo; kInvalid: not a folder.
   static Result<std::unique_ptr<SourceFolder>> Open(const std::string& path);
 
-  // Opens the folder at `path` ("" is the source itself) or the regular file. ErrnoStatus with the path.
+  // The folder of the store that is written. It is not packed into itself. REQUIRES: no lister is made yet. kInvalid:
+  // it is the source.
+  Status LeaveOut(const std::string& store);
+
+  std::string Describe(const std::string& path) const override;
+  Attributes attributes() const override;
+  std::unique_ptr<FolderLister> MakeLister(const PathFilter& filter) const override;
+  Result<std::unique_ptr<SourceFile>> OpenFile(const Found& found) const override;
+  // Opens the folder at `path` ("" is the source itself). ErrnoStatus with the path.
   Result<UniqueFd> OpenFolder(const std::string& path) const;
-  // kChanged: it is no regular file any more. `info` is filled by fstat.
-  Result<UniqueFd> OpenFile(const std::string& path, struct stat* info) const;
-
-  const struct stat& info() const { return info_; }
-
-  // "SRC/path", printable.
-  std::string Describe(const std::string& path) const;
 
  private:
   SourceFolder(std::string path, UniqueFd fd, const struct stat& info)
@@ -38,6 +40,8 @@ class SourceFolder {
   const std::string path_;
   const UniqueFd fd_;
   const struct stat info_;
+  dev_t store_device_ = 0;
+  ino_t store_inode_ = 0;
   mutable std::atomic<bool> noatime_ = true;  // whether the system lets us read without a trace
 };
 

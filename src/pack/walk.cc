@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "pack/lister.h"
 
 namespace augur {
 namespace {
@@ -19,7 +18,7 @@ constexpr uint64_t kNotPlaced = UINT64_MAX;
 
 }  // namespace
 
-Walk::Walk(const SourceFolder& source, const PathFilter& filter, WalkOptions options, std::unique_ptr<SpoolFile> spool)
+Walk::Walk(const TreeSource& source, const PathFilter& filter, WalkOptions options, std::unique_ptr<SpoolFile> spool)
     : source_(source), filter_(filter), options_(std::move(options)), spool_(std::move(spool)), buffer_(kBufferBytes) {
   frames_.push_back({.path_bytes = 0, .number = 0});
   const MutexLock lock(mu_);
@@ -27,7 +26,7 @@ Walk::Walk(const SourceFolder& source, const PathFilter& filter, WalkOptions opt
   pending_.push_back({.number = 0, .path = {}});
 }
 
-Result<std::unique_ptr<Walk>> Walk::Start(const SourceFolder& source, const PathFilter& filter,
+Result<std::unique_ptr<Walk>> Walk::Start(const TreeSource& source, const PathFilter& filter,
                                           const WalkOptions& options) {
   AUGUR_TRY_ASSIGN(spool, SpoolFile::Make(options.scratch_folder));
   std::unique_ptr<Walk> walk(new Walk(source, filter, options, std::move(spool)));
@@ -45,7 +44,7 @@ Walk::~Walk() {
 }
 
 void Walk::Work() {
-  Lister lister(source_, filter_, options_.store_device, options_.store_inode);
+  const std::unique_ptr<FolderLister> lister = source_.MakeLister(filter_);
   Listing listing(options_.scratch_folder);
   std::vector<Pending> below;  // folders of the one that is listed
   for (;;) {
@@ -59,7 +58,7 @@ void Walk::Work() {
       ++busy_;
     }
     below.clear();
-    Status status = lister.List(folder.path, listing);
+    Status status = lister->List(folder.path, listing);
     ListingPlace place;
     if (status.ok()) {
       Result<ListingPlace> sorted =
@@ -73,8 +72,8 @@ void Walk::Work() {
       status = sorted.status();
       if (sorted.ok()) place = *sorted;
     }
-    files_ += lister.files();
-    bytes_ += lister.bytes();
+    files_ += lister->files();
+    bytes_ += lister->bytes();
     const MutexLock lock(mu_);
     --busy_;
     places_[folder.number] = place;

@@ -14,40 +14,28 @@
 #include "base/mutex.h"
 #include "pack/glob.h"
 #include "pack/listing.h"
-#include "pack/source_folder.h"
 #include "pack/spool_file.h"
+#include "pack/tree_source.h"
 
 namespace augur {
-
-// One thing below the source.
-struct Found {
-  std::string path;  // relative to the source
-  FoundKind kind = FoundKind::kFile;
-  Attributes attributes;
-  uint64_t size = 0;  // of a file
-  std::string text;   // target of a symbolic link
-  Status problem;     // of kProblem
-};
 
 struct WalkOptions {
   unsigned threads = 1;
   std::string scratch_folder;  // for temporary files
-  dev_t store_device = 0;      // the store's folder, which is not packed into itself
-  ino_t store_inode = 0;
 };
 
-// Walk lists a folder with several threads and hands out what is in it in path order (FORMAT.md section 5), beginning
+// Walk lists a source with several threads and hands out what is in it in path order (FORMAT.md section 5), beginning
 // before it has seen everything. Symbolic links are not followed. Its own threads list and stat; Next is for one
 // other thread.
-// Holds one descriptor a thread. Memory: 2 MiB a thread, 8 bytes an item of the folders being listed, 16 bytes a folder
-// and the paths of the folders still to be listed; the rest is in a temporary file. `source` and `filter` must outlive
-// it.
+// Of a folder of this system it holds one descriptor a thread. Memory: 2 MiB a thread, 8 bytes an item of the folders
+// being listed, 16 bytes a folder and the paths of the folders still to be listed; the rest is in a temporary file.
+// `source` and `filter` must outlive it.
 class Walk {
  public:
   enum class Step { kFound, kNotYet, kEnd };
 
-  // A failure of the scratch folder only; what cannot be read below the source is a Found of kProblem.
-  static Result<std::unique_ptr<Walk>> Start(const SourceFolder& source, const PathFilter& filter,
+  // A failure of the scratch folder.
+  static Result<std::unique_ptr<Walk>> Start(const TreeSource& source, const PathFilter& filter,
                                              const WalkOptions& options);
   // Stops the threads at the next folder and waits for them.
   ~Walk();
@@ -56,7 +44,7 @@ class Walk {
 
   // kFound: `found` is the next thing; a folder comes before what is in it, the source itself does not come. kNotYet,
   // only when `wait` is false: it has not been listed yet. kEnd: that was all. A failure is one of the scratch folder
-  // and final.
+  // or of FolderLister::List, and final.
   Result<Step> Next(bool wait, Found* found) AUGUR_EXCLUDES(mu_);
 
   // Whether everything has been seen; files() and bytes() are the whole then.
@@ -77,13 +65,13 @@ class Walk {
     uint64_t end = 0;
   };
 
-  Walk(const SourceFolder& source, const PathFilter& filter, WalkOptions options, std::unique_ptr<SpoolFile> spool);
+  Walk(const TreeSource& source, const PathFilter& filter, WalkOptions options, std::unique_ptr<SpoolFile> spool);
   void Work() AUGUR_EXCLUDES(mu_);
   Result<Step> Enter(Frame& frame, bool wait) AUGUR_EXCLUDES(mu_);
   Status ReadItem(uint64_t at, FoundItem* item, std::string_view* name, std::string_view* text);
 
   // Constant after construction.
-  const SourceFolder& source_;
+  const TreeSource& source_;
   const PathFilter& filter_;
   const WalkOptions options_;
   const std::unique_ptr<SpoolFile> spool_;  // own synchronization

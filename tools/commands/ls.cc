@@ -45,9 +45,9 @@ std::string TimeText(int64_t seconds) {
 }
 
 // Writes lines to stdout. One thread.
-class Listing {
+class EntryPrinter {
  public:
-  Listing(const Store& store, bool long_format) : store_(store), long_format_(long_format) {}
+  EntryPrinter(const Store& store, bool long_format) : store_(store), long_format_(long_format) {}
 
   Status Add(const Entry& entry, const std::string& path) {
     if (long_format_) {
@@ -80,7 +80,7 @@ class Listing {
 // Lists all that is below the selected folder; the folder itself and those on the way to it are not listed.
 class RecursiveListing : public TreeVisitor {
  public:
-  RecursiveListing(Listing& listing, uint64_t top) : listing_(listing), top_(top) {}
+  RecursiveListing(EntryPrinter& listing, uint64_t top) : listing_(listing), top_(top) {}
   Status EnterFolder(const Entry& folder, const std::string& path, bool whole) override {
     return whole && folder.number != top_ ? listing_.Add(folder, path) : Status::Ok();
   }
@@ -90,11 +90,11 @@ class RecursiveListing : public TreeVisitor {
   Status Leaf(const Entry& entry, const std::string& path) override { return listing_.Add(entry, path); }
 
  private:
-  Listing& listing_;
+  EntryPrinter& listing_;
   const uint64_t top_;
 };
 
-Status ListFolder(const Store& store, const Entry& folder, const std::string& path, Listing& listing) {
+Status ListFolder(const Store& store, const Entry& folder, const std::string& path, EntryPrinter& listing) {
   for (uint64_t position = 0; position < folder.size; ++position) {
     AUGUR_TRY_ASSIGN(child, store.Child(folder, position));
     AUGUR_TRY(listing.Add(child, JoinPath(path, child.name)));
@@ -105,7 +105,7 @@ Status ListFolder(const Store& store, const Entry& folder, const std::string& pa
 Status List(const LsOptions& options) {
   AUGUR_TRY_ASSIGN(store, OpenStore(options.store, {.root_hash = options.root_hash}, options.remote));
   AUGUR_TRY_ASSIGN(top, FindPath(*store, options.path));
-  Listing listing(*store, options.long_format);
+  EntryPrinter listing(*store, options.long_format);
   if (options.recursive) {
     AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, {options.path}));
     RecursiveListing visitor(listing, top.number);

@@ -9,12 +9,23 @@
 #include "base/units.h"
 #include "pack/pack_archive.h"
 #include "pack/pack_tree.h"
+#include "pack/source_folder.h"
 
 namespace augur {
 namespace {
 
 // A reader holds a descriptor: with those of the walk and the writer they stay below 256.
 constexpr unsigned kReadThreadsMax = 128;
+constexpr unsigned kReadThreads = 16;
+
+TreeOptions OfTree(const PackOptions& options, const PathFilter& filter, unsigned read_threads) {
+  return {.source = options.source,
+          .store = options.store,
+          .filter = filter,
+          .resume = options.resume,
+          .check_room = options.check_room,
+          .read_threads = options.threads == 0 ? read_threads : std::min(options.threads, kReadThreadsMax)};
+}
 
 }  // namespace
 
@@ -56,13 +67,9 @@ Status PackSource(const PackOptions& options, bool folder, const PathFilter& fil
                         .ignore_zeros = options.ignore_zeros},
                        writer, observer);
   }
-  return PackTree({.source = options.source,
-                   .store = options.store,
-                   .filter = filter,
-                   .resume = options.resume,
-                   .check_room = options.check_room,
-                   .read_threads = std::min(options.threads, kReadThreadsMax)},
-                  writer, observer);
+  AUGUR_TRY_ASSIGN(source, SourceFolder::Open(options.source));
+  AUGUR_TRY(source->LeaveOut(options.store));
+  return PackTree(*source, OfTree(options, filter, kReadThreads), writer, observer);
 }
 
 }  // namespace augur

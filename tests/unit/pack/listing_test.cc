@@ -77,5 +77,32 @@ TEST(Listing, ALargeFolderGoesThroughAFileAndKeepsEverything) {
   }
 }
 
+TEST(Listing, AFolderWithTheNameOfAFileIsTold) {
+  const Scratch scratch;
+  auto spool = SpoolFile::Make(scratch.path());
+  ASSERT_TRUE(spool.ok());
+  Listing listing(scratch.path());
+  const auto add = [&listing](const char* name, FoundKind kind) {
+    FoundItem item;
+    item.kind = kind;
+    ASSERT_TRUE(listing.Add(item, name, "").ok());
+  };
+  add("a", FoundKind::kFolder);
+  add("a-", FoundKind::kFile);
+  add("a", FoundKind::kFile);
+  add("b", FoundKind::kFolder);
+  std::vector<std::string> folders;
+  const auto place =
+      listing.WriteSorted(**spool, [&](FoundItem&, std::string_view name) { folders.emplace_back(name); });
+  ASSERT_TRUE(place.ok());
+  std::vector<std::pair<std::string, FoundKind>> all;
+  for (const auto& [item, name] : ReadBack(**spool, *place)) all.emplace_back(name, item.kind);
+  EXPECT_EQ(
+      all,
+      (std::vector<std::pair<std::string, FoundKind>>{
+          {"a", FoundKind::kFile}, {"a", FoundKind::kTwice}, {"a-", FoundKind::kFile}, {"b", FoundKind::kFolder}}));
+  EXPECT_EQ(folders, std::vector<std::string>{"b"});
+}
+
 }  // namespace
 }  // namespace augur

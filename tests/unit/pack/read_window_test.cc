@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pack/source_folder.h"
 #include "store/sha256.h"
 #include "unit/pack/scratch.h"
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "pack/source_folder.h"
 #include "unit/pack/scratch.h"
 
 namespace augur {
@@ -20,11 +21,9 @@ std::vector<std::string> WalkAll(const std::string& path, const PathFilter& filt
   const Scratch spool;
   const auto source = SourceFolder::Open(path);
   EXPECT_TRUE(source.ok());
-  WalkOptions options = {.threads = threads, .scratch_folder = spool.path()};
-  struct stat info = {};
-  if (!store.empty() && ::stat(store.c_str(), &info) == 0) {
-    options.store_device = info.st_dev;
-    options.store_inode = info.st_ino;
+  const WalkOptions options = {.threads = threads, .scratch_folder = spool.path()};
+  if (!store.empty()) {
+    EXPECT_TRUE((*source)->LeaveOut(store).ok());
   }
   auto walk = Walk::Start(**source, filter, options);
   EXPECT_TRUE(walk.ok());
@@ -47,6 +46,7 @@ std::vector<std::string> WalkAll(const std::string& path, const PathFilter& filt
       case FoundKind::kSymlink: all.push_back("l " + found.path + " -> " + found.text); break;
       case FoundKind::kSpecial: all.push_back("s " + found.path); break;
       case FoundKind::kStore: all.push_back("S " + found.path); break;
+      case FoundKind::kTwice: all.push_back("2 " + found.path); break;
       case FoundKind::kProblem: all.push_back("! " + found.path + ": " + found.problem.text()); break;
     }
   }
