@@ -66,7 +66,7 @@ Option Threads() {
 Option ReadThreads() {
   Option threads = Threads();
   threads.brief = "files read at once";
-  threads.text = "0: 16. Over 128 are not used.";
+  threads.text = "0: 16, of a bucket 64. Over 128 are not used.";
   return threads;
 }
 
@@ -173,9 +173,14 @@ Command CreateCommand() {
       "manifest is written, which is last, and takes effect only if no other packer was faster: the slower one is "
       "told. The server must heed If-None-Match and If-Match for PUT; one that does not is refused. Needed rights: "
       "s3:PutObject, s3:GetObject, s3:ListBucket, s3:DeleteObject, s3:AbortMultipartUpload. A run that fails or is "
-      "stopped removes what it has sent. --resume and --decode are for folders only.";
+      "stopped removes what it has sent. --resume and --decode are for folders only.\n"
+      "SRC may be the objects of a bucket below an address. Each becomes a file, and a '/' in a key begins a folder. "
+      "The "
+      "server and the credentials are those of STORE, if that is in a bucket, too. An object that is not the one any "
+      "more that was listed counts as a file that cannot be read.";
   command.arguments = {
-      {.name = "SRC", .brief = "a folder, tar or zip file, or - for stdin; with --decode also a store"},
+      {.name = "SRC",
+       .brief = "a folder, tar or zip file, - for stdin, or s3://BUCKET/PATH/; with --decode also a store"},
       {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {ReplaceTree(), Decode(), ListingOrder()});
@@ -192,7 +197,7 @@ Command AppendCommand() {
       "one. Earlier generations stay until 'augurpack gc'. One writer at a time; the second is told who holds the "
       "store. Where STORE was created with --order=listing, a folder lists added names behind its old ones, in the "
       "order of SRC's own listing.";
-  command.arguments = {{.name = "SRC", .brief = "a folder, a tar or zip file, or - for a tar or zip from stdin"},
+  command.arguments = {{.name = "SRC", .brief = "a folder, tar or zip file, - for stdin, or s3://BUCKET/PATH/"},
                        {.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {.name = "replace",
@@ -372,6 +377,7 @@ Program MakeAugurpack() {
        .what = "Pack a store, or a folder, with its images decoded, as ready arrays:"},
       {.command = "augurpack create - /data/imagenet.augur < imagenet.tar", .what = "Pack from a pipe:"},
       {.command = "augurpack create /data/imagenet s3://bucket/imagenet.augur", .what = "Pack into a bucket:"},
+      {.command = "augurpack create s3://bucket/photos/ /data/photos.augur", .what = "Pack the objects of a bucket:"},
       {.command = "augurpack adopt --nested ILSVRC2012_img_train.tar /data/train.augur",
        .what = "Make a store over ImageNet's tar file, without a copy:"},
       {.command = "augurpack verify /data/imagenet.augur", .what = "Check every byte:"}};

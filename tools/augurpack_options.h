@@ -29,7 +29,7 @@ enum class OnError {
 
 // What create and append have in common.
 struct PackOptions {
-  std::string source;  // a folder, a tar or zip file, or "-": tar or zip from stdin
+  std::string source;  // a folder, a tar or zip file, an address of S3, or "-": tar or zip from stdin
   std::string store;   // a folder, or an address of S3
   uint64_t shard_bytes = 0;
   // Globs: one with a '/' is matched against the whole path below the source, one without against the last component;

@@ -16,18 +16,9 @@ namespace augur {
 namespace {
 
 constexpr size_t kDirentBytes = size_t{64} << 10;
-// Of the text of a problem: enough for any path but one of thousands of unprintable bytes.
-constexpr size_t kProblemBytesMax = 8000;
 // Names that are sorted by inode together. ext4 reads inodes in groups of 512 (inode_readahead_blks), so a batch of
 // some thousand leaves hardly a group that is read twice; with names of 255 bytes it is 2 MiB.
 constexpr size_t kBatchNames = 8192;
-
-Status AddProblem(Listing& listing, std::string_view name, const Status& problem) {
-  FoundItem item;
-  item.kind = FoundKind::kProblem;
-  item.code = static_cast<uint32_t>(problem.code());
-  return listing.Add(item, name, std::string_view(problem.text()).substr(0, kProblemBytesMax));
-}
 
 std::string Join(const std::string& folder, std::string_view name) {
   return folder.empty() ? std::string(name) : folder + "/" + std::string(name);
@@ -47,7 +38,7 @@ Status Lister::List(const std::string& path, Listing& listing) {
   bytes_ = 0;
   place_ = 0;
   Result<UniqueFd> fd = source_.OpenFolder(path);
-  if (!fd.ok()) return AddProblem(listing, "", fd.status());
+  if (!fd.ok()) return listing.AddProblem("", fd.status());
   return ReadNames(fd->get(), path, listing);
 }
 
@@ -55,7 +46,7 @@ Status Lister::ReadNames(int fd, const std::string& path, Listing& listing) {
   for (;;) {
     const ssize_t n = ::getdents64(fd, dirents_.data(), dirents_.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) AUGUR_TRY(AddProblem(listing, "", ErrnoStatus(errno, source_.Describe(path))));
+    if (n < 0) AUGUR_TRY(listing.AddProblem("", ErrnoStatus(errno, source_.Describe(path))));
     if (n <= 0) return AddBatch(fd, path, listing);
     for (ssize_t at = 0; at < n;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(dirents_.data() + at);
@@ -85,12 +76,12 @@ Status Lister::AddBatch(int fd, const std::string& path, Listing& listing) {
 Status Lister::AddOne(int fd, const std::string& path, const Name& entry, Listing& listing) {
   const std::string_view name(names_.data() + entry.offset, entry.bytes);
   if (path.size() + 1 + name.size() > format::kPathBytesMax) {
-    return AddProblem(listing, name,
-                      Status(Code::kInvalid, source_.Describe(Join(path, name)) + ": the path is over 4,095 bytes"));
+    return listing.AddProblem(
+        name, Status(Code::kInvalid, source_.Describe(Join(path, name)) + ": the path is over 4,095 bytes"));
   }
   struct stat info = {};
   if (::fstatat(fd, name.data(), &info, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
-    return AddProblem(listing, name, ErrnoStatus(errno, source_.Describe(Join(path, name))));
+    return listing.AddProblem(name, ErrnoStatus(errno, source_.Describe(Join(path, name))));
   }
   const bool folder = S_ISDIR(info.st_mode);
   if (entry.type == DT_UNKNOWN && !Takes(path, name, folder)) return {};
@@ -117,7 +108,7 @@ Status Lister::AddOne(int fd, const std::string& path, const Name& entry, Listin
   }
   std::array<char, format::kPathBytesMax + 1> target;
   const ssize_t n = ::readlinkat(fd, name.data(), target.data(), target.size());
-  if (n < 0) return AddProblem(listing, name, ErrnoStatus(errno, source_.Describe(Join(path, name))));
+  if (n < 0) return listing.AddProblem(name, ErrnoStatus(errno, source_.Describe(Join(path, name))));
   item.kind = FoundKind::kSymlink;
   return listing.Add(item, name, {target.data(), static_cast<size_t>(n)});
 }

@@ -13,6 +13,8 @@ namespace augur {
 namespace {
 
 constexpr size_t kMemoryBytes = size_t{1} << 20;
+// Of the text of a problem: enough for any path but one of thousands of unprintable bytes.
+constexpr size_t kProblemBytesMax = 8000;
 
 FoundItem HeaderAt(std::span<const std::byte> items, uint64_t offset) {
   FoundItem item;
@@ -63,6 +65,13 @@ Status Listing::Add(FoundItem item, std::string_view name, std::string_view text
   append(name.data(), name.size());
   append(text.data(), text.size());
   return {};
+}
+
+Status Listing::AddProblem(std::string_view name, const Status& problem) {
+  FoundItem item;
+  item.kind = FoundKind::kProblem;
+  item.code = static_cast<uint32_t>(problem.code());
+  return Add(item, name, std::string_view(problem.text()).substr(0, kProblemBytesMax));
 }
 
 Status Listing::Spill() {

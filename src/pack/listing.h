@@ -56,6 +56,8 @@ class Listing {
   explicit Listing(std::string scratch_folder) : scratch_folder_(std::move(scratch_folder)) {}
 
   Status Add(FoundItem item, std::string_view name, std::string_view text);
+  // Adds what cannot be looked at. The empty name: the folder itself.
+  Status AddProblem(std::string_view name, const Status& problem);
 
   // Writes all items to `spool`, one behind the other, in the order of their names as unsigned bytes, and forgets
   // them. Each folder's item is handed to `number_folder` in that order, which sets its size field. A folder with the

@@ -71,7 +71,7 @@ Status FileUploads::WaitForFiles(size_t left) {
     if (stopped) {
       Fail({Code::kStopped, "stopped"});
     } else {
-      sent_.WaitFor(mu_, ObjectWriter::kStopInterval);
+      sent_.WaitFor(mu_, BucketClient::kStopInterval);
     }
   }
 }

@@ -56,7 +56,7 @@ class ObjectClient {
   };
 
   // Reads out.size() bytes of the object, into memory that stays until `done` is called, on the client's thread or
-  // before this returns. Returns the request's number for Expedite; 0: it has failed already.
+  // before this returns. Returns the request's number for Expedite and Cancel; 0: it has failed already.
   uint64_t Read(std::shared_ptr<StoredObject> object, uint64_t offset, std::span<std::byte> out, ReadManner manner,
                 Done done);
   // The same, and waits. Not on the client's thread.

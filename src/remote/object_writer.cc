@@ -2,9 +2,8 @@
 #include "remote/object_writer.h"
 
 #include <chrono>
-#include <future>
-#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "remote/s3_error.h"
 #include "s3/request_signer.h"
@@ -13,8 +12,8 @@
 namespace augur {
 namespace {
 
-// A list has up to 1,000 keys of up to 1,024 bytes, each as long again in its other elements.
-constexpr size_t kListBytesMax = 8 << 20;
+// A list has up to 1,000 uploads of up to 1,024 bytes, each as long again in its other elements.
+constexpr size_t kUploadListBytesMax = 8 << 20;
 // The server puts the parts together, which takes it minutes for the largest objects.
 constexpr std::chrono::minutes kCompletionMax{5};
 
@@ -23,7 +22,6 @@ constexpr int kNotFoundCode = 404;
 constexpr int kNotImplemented = 501;
 
 constexpr std::string_view kPutRight = "s3:PutObject";
-constexpr std::string_view kListRight = "s3:ListBucket";
 
 std::string HashOf(std::span<const std::byte> bytes) {
   return PayloadHash({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -32,33 +30,11 @@ std::string HashOf(std::span<const std::byte> bytes) {
 }  // namespace
 
 ObjectWriter::ObjectWriter(std::shared_ptr<ObjectClient> client, std::function<bool()> stopped)
-    : client_(std::move(client)), stopped_(std::move(stopped)) {}
+    : stopped_(std::move(stopped)), client_(std::move(client), [this] { return this->stopped(); }) {}
 
 bool ObjectWriter::stopped() const {
   const Mode mode = mode_;
   return mode == Mode::kGivenUp || (mode == Mode::kNormal && stopped_());
-}
-
-HttpResponse ObjectWriter::SendNow(ObjectRequest request, ObjectClient::SendOptions options) const {
-  HttpResponse response;
-  if (stopped()) {
-    response.status = {Code::kStopped, "stopped"};
-    return response;
-  }
-  std::promise<HttpResponse> promise;
-  std::future<HttpResponse> future = promise.get_future();
-  const Result<uint64_t> number = client_->Send(
-      std::move(request), options, [&promise](HttpResponse answer) { promise.set_value(std::move(answer)); });
-  if (!number.ok()) {
-    response.status = number.status();
-    return response;
-  }
-  while (future.wait_for(kStopInterval) != std::future_status::ready) {
-    if (!stopped()) continue;
-    client_->Cancel(*number);
-    break;
-  }
-  return future.get();
 }
 
 Status ObjectWriter::Put(const std::string& name, std::span<const std::byte> bytes,
@@ -66,7 +42,7 @@ Status ObjectWriter::Put(const std::string& name, std::span<const std::byte> byt
   ObjectRequest request{
       .method = "PUT", .name = name, .payload_hash = HashOf(bytes), .body = bytes, .right = kPutRight};
   if (!condition.header.empty()) request.headers.emplace_back(condition.header, condition.value);
-  const HttpResponse response = SendNow(std::move(request));
+  const HttpResponse response = client_.Send(std::move(request));
   if (response.status.ok() || condition.header.empty()) return response.status;
   // S3 also says that there is nothing that could be the same.
   const bool gone = response.code == kNotFoundCode && ReadS3Error(response.body).code == "NoSuchKey";
@@ -76,7 +52,7 @@ Status ObjectWriter::Put(const std::string& name, std::span<const std::byte> byt
 }
 
 Result<std::string> ObjectWriter::Get(const std::string& name, std::string* etag) const {
-  HttpResponse response = SendNow({.name = name});
+  HttpResponse response = client_.Send({.name = name});
   if (!response.status.ok()) return response.status;
   if (etag != nullptr) *etag = response.Header("etag");
   return std::move(response.body);
@@ -84,16 +60,16 @@ Result<std::string> ObjectWriter::Get(const std::string& name, std::string* etag
 
 Status ObjectWriter::Remove(const std::string& name) const {
   const HttpResponse response =
-      SendNow({.method = "DELETE", .name = name, .payload_hash = PayloadHash({}), .right = "s3:DeleteObject"});
+      client_.Send({.method = "DELETE", .name = name, .payload_hash = PayloadHash({}), .right = "s3:DeleteObject"});
   return response.code == kNotFoundCode ? Status::Ok() : response.status;
 }
 
 Result<std::string> ObjectWriter::StartUpload(const std::string& name) const {
-  const HttpResponse response = SendNow({.method = "POST",
-                                         .name = name,
-                                         .query = {{"uploads", ""}},
-                                         .payload_hash = PayloadHash({}),
-                                         .right = kPutRight});
+  const HttpResponse response = client_.Send({.method = "POST",
+                                              .name = name,
+                                              .query = {{"uploads", ""}},
+                                              .payload_hash = PayloadHash({}),
+                                              .right = kPutRight});
   if (!response.status.ok()) return response.status;
   Result<std::string> upload = ReadUploadId(response.body);
   if (!upload.ok()) return upload.status().In(ForLog(name));
@@ -102,12 +78,12 @@ Result<std::string> ObjectWriter::StartUpload(const std::string& name) const {
 
 Result<std::string> ObjectWriter::PutPart(const std::string& name, const std::string& upload, size_t number,
                                           std::span<const std::byte> bytes) const {
-  const HttpResponse response = SendNow({.method = "PUT",
-                                         .name = name,
-                                         .query = {{"partNumber", std::to_string(number)}, {"uploadId", upload}},
-                                         .payload_hash = HashOf(bytes),
-                                         .body = bytes,
-                                         .right = kPutRight});
+  const HttpResponse response = client_.Send({.method = "PUT",
+                                              .name = name,
+                                              .query = {{"partNumber", std::to_string(number)}, {"uploadId", upload}},
+                                              .payload_hash = HashOf(bytes),
+                                              .body = bytes,
+                                              .right = kPutRight});
   if (!response.status.ok()) return response.status;
   std::string etag(response.Header("etag"));
   if (etag.empty()) return Status(Code::kUnsupported, ForLog(name) + ": the server gives a part no ETag");
@@ -117,74 +93,63 @@ Result<std::string> ObjectWriter::PutPart(const std::string& name, const std::st
 Status ObjectWriter::CompleteUpload(const std::string& name, const std::string& upload,
                                     const std::vector<std::string>& etags, uint64_t bytes) const {
   const std::string text = CompletionText(etags);
-  const HttpResponse response = SendNow({.method = "POST",
-                                         .name = name,
-                                         .query = {{"uploadId", upload}},
-                                         .payload_hash = PayloadHash(text),
-                                         .body = std::as_bytes(std::span(text)),
-                                         .right = kPutRight},
-                                        {.stall_max = kCompletionMax});
+  const HttpResponse response = client_.Send({.method = "POST",
+                                              .name = name,
+                                              .query = {{"uploadId", upload}},
+                                              .payload_hash = PayloadHash(text),
+                                              .body = std::as_bytes(std::span(text)),
+                                              .right = kPutRight},
+                                             {.stall_max = kCompletionMax});
   if (response.code != kNotFoundCode) return response.status;
   // An attempt before may have done it, and its answer been lost.
-  const HttpResponse head = SendNow({.method = "HEAD", .name = name});
+  const HttpResponse head = client_.Send({.method = "HEAD", .name = name});
   const bool whole = head.status.ok() && head.Header("content-length") == std::to_string(bytes);
   return whole || head.status.code() == Code::kStopped ? head.status : response.status;
 }
 
 Status ObjectWriter::AbortUpload(const std::string& name, const std::string& upload) const {
-  const HttpResponse response = SendNow({.method = "DELETE",
-                                         .name = name,
-                                         .query = {{"uploadId", upload}},
-                                         .payload_hash = PayloadHash({}),
-                                         .right = "s3:AbortMultipartUpload"});
+  const HttpResponse response = client_.Send({.method = "DELETE",
+                                              .name = name,
+                                              .query = {{"uploadId", upload}},
+                                              .payload_hash = PayloadHash({}),
+                                              .right = "s3:AbortMultipartUpload"});
   return response.code == kNotFoundCode ? Status::Ok() : response.status;
 }
 
 std::string ObjectWriter::KeyPrefix() const {
-  std::string key = client_->place().KeyOf(kManifestName);
+  std::string key = client_.place().KeyOf(kManifestName);
   key.resize(key.size() - std::string_view(kManifestName).size());
   return key;
 }
 
-void ObjectWriter::KeepNames(const ObjectPage& page, std::vector<ListedObject>& names) const {
-  const std::string prefix = KeyPrefix();
-  for (const ListedObject& object : page.objects) {
-    if (!object.key.starts_with(prefix)) continue;
-    names.push_back({.key = object.key.substr(prefix.size()), .upload_id = object.upload_id});
-  }
-}
-
 Result<std::vector<ListedObject>> ObjectWriter::List() const {
   std::vector<ListedObject> names;
-  std::string next;
-  do {
-    NameValues query = {{"list-type", "2"}, {"prefix", KeyPrefix()}, {"delimiter", "/"}};
-    if (!next.empty()) query.emplace_back("continuation-token", next);
-    const HttpResponse response =
-        SendNow({.bucket = true, .query = std::move(query), .right = kListRight}, {.answer_bytes_max = kListBytesMax});
-    if (!response.status.ok()) return response.status;
-    const Result<ObjectPage> page = ReadObjectList(response.body);
-    if (!page.ok()) return page.status().In(ForLog());
-    KeepNames(*page, names);
-    next = page->next;
-  } while (!next.empty());
+  AUGUR_TRY(client_.List(KeyPrefix(), ListDepth::kFolder, [&names](const ObjectPage& page) -> Result<bool> {
+    names.insert(names.end(), page.objects.begin(), page.objects.end());
+    return true;
+  }));
   return names;
 }
 
 Result<std::vector<ListedObject>> ObjectWriter::ListUploads() const {
+  const std::string prefix = KeyPrefix();
   std::vector<ListedObject> names;
   ObjectPage last;
   do {
-    NameValues query = {{"uploads", ""}, {"prefix", KeyPrefix()}};
+    NameValues query = {{"uploads", ""}, {"prefix", prefix}};
     if (!last.next.empty()) query.emplace_back("key-marker", last.next);
     if (!last.next_upload.empty()) query.emplace_back("upload-id-marker", last.next_upload);
     const HttpResponse response =
-        SendNow({.bucket = true, .query = std::move(query), .right = "s3:ListBucketMultipartUploads"},
-                {.answer_bytes_max = kListBytesMax});
+        client_.Send({.bucket = true, .query = std::move(query), .right = "s3:ListBucketMultipartUploads"},
+                     {.answer_bytes_max = kUploadListBytesMax});
     if (!response.status.ok()) return response.status;
     Result<ObjectPage> page = ReadUploadList(response.body);
     if (!page.ok()) return page.status().In(ForLog());
-    KeepNames(*page, names);
+    for (ListedObject& upload : page->objects) {
+      if (!upload.key.starts_with(prefix)) continue;
+      upload.key.erase(0, prefix.size());
+      names.push_back(upload);
+    }
     last = *std::move(page);
   } while (!last.next.empty());
   return names;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "remote/bucket_client.h"
 #include "remote/object_client.h"
 #include "remote/s3_answers.h"
 
@@ -36,13 +36,10 @@ struct PutCondition {
 // Failures name the object and the cause; kStopped: the run is to end.
 class ObjectWriter {
  public:
-  // How soon what waits is ended when the run is.
-  static constexpr std::chrono::milliseconds kStopInterval{100};
-
-  // `stopped`: whether the user has ended the run; asked each kStopInterval while a request is under way.
+  // `stopped`: as for BucketClient.
   ObjectWriter(std::shared_ptr<ObjectClient> client, std::function<bool()> stopped);
 
-  std::string ForLog(const std::string& name = {}) const { return client_->ForLog(name); }
+  std::string ForLog(const std::string& name = {}) const { return client_.ForLog(name); }
 
   // Ends the requests under way, and all later ones, with kStopped.
   void GiveUp() { mode_ = Mode::kGivenUp; }
@@ -77,14 +74,12 @@ class ObjectWriter {
  private:
   enum class Mode { kNormal, kGivenUp, kLast };
 
-  HttpResponse SendNow(ObjectRequest request, ObjectClient::SendOptions options = {}) const;
   // Of the objects of the folder: what their keys begin with.
   std::string KeyPrefix() const;
-  void KeepNames(const ObjectPage& page, std::vector<ListedObject>& names) const;
 
-  const std::shared_ptr<ObjectClient> client_;
   const std::function<bool()> stopped_;
   std::atomic<Mode> mode_ = Mode::kNormal;
+  const BucketClient client_;  // ends what is under way by the mode
 };
 
 }  // namespace augur

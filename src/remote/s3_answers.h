@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "augur/status.h"
+#include "s3/utc_time.h"
 
 namespace augur {
 
@@ -16,18 +19,23 @@ namespace augur {
 struct ListedObject {
   std::string key;
   std::string upload_id = {};  // of an upload
+  // Of an object, where the server says so.
+  std::optional<uint64_t> bytes = {};
+  std::string etag = {};              // with its quotation marks
+  std::optional<UtcTime> since = {};  // when it was written; of an upload, when it was begun
 };
 
 // One page of a list.
 struct ObjectPage {
-  std::vector<ListedObject> objects;
+  std::vector<ListedObject> objects = {};
+  std::vector<std::string> folders = {};  // the keys up to a delimiter, of objects that are not listed one by one
   // Where the next page begins; empty: this is the last. For a list of uploads it is a key, and next_upload goes with
   // it.
   std::string next = {};
   std::string next_upload = {};
 };
 
-// The answer to ListObjectsV2.
+// The answer to ListObjectsV2. Keys are decoded where the server has encoded them (encoding-type=url).
 Result<ObjectPage> ReadObjectList(std::string_view body);
 // The answer to ListMultipartUploads.
 Result<ObjectPage> ReadUploadList(std::string_view body);

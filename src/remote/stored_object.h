@@ -16,8 +16,9 @@ namespace augur {
 class StoredObject {
  public:
   // `name`: in the store's folder, where '/' and ".." lead elsewhere. `bytes`: as the index or the manifest has them;
-  // nothing where they are not known yet.
-  explicit StoredObject(std::string name, std::optional<uint64_t> bytes = {}) : name_(std::move(name)), bytes_(bytes) {}
+  // nothing where they are not known yet. `etag`: as a list has it, to pin the object before the first answer.
+  explicit StoredObject(std::string name, std::optional<uint64_t> bytes = {}, std::string etag = {})
+      : name_(std::move(name)), bytes_(bytes), etag_(std::move(etag)) {}
 
   const std::string& name() const { return name_; }
   std::optional<uint64_t> bytes() const AUGUR_EXCLUDES(mu_);

@@ -2,6 +2,7 @@
 #include "s3/uri_encoding.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace augur {
 namespace {
@@ -28,6 +29,24 @@ std::string UriEncode(std::string_view text, Slashes slashes) {
     encoded += kDigits[byte & 15];
   }
   return encoded;
+}
+
+std::optional<std::string> FormDecode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i] == '+' ? ' ' : text[i];
+      continue;
+    }
+    unsigned byte = 0;
+    if (i + 2 >= text.size()) return std::nullopt;
+    const char* const end = text.data() + i + 3;
+    if (std::from_chars(text.data() + i + 1, end, byte, 16).ptr != end) return std::nullopt;
+    decoded += static_cast<char>(byte);
+    i += 2;
+  }
+  return decoded;
 }
 
 std::string CanonicalQuery(const NameValues& parameters) {

@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "remote"), str(ROOT / "tests" / "remote")]
 import mounts  # noqa: E402
 import object_servers  # noqa: E402
+from bucket_support import put_folder  # noqa: E402
 from fault_proxy import FaultProxy  # noqa: E402
 from https_server import HttpsServer  # noqa: E402
 
@@ -35,13 +36,6 @@ class RemoteStore:
     @property
     def url(self):
         return f"s3://{self.bucket.bucket}/{self.prefix}"
-
-
-def put_folder(bucket, folder, prefix):
-    """All files of a folder, under keys that begin with the prefix."""
-    for path in sorted(pathlib.Path(folder).rglob("*")):
-        if path.is_file():
-            bucket.put(f"{prefix}/{path.relative_to(folder).as_posix()}", path.read_bytes())
 
 
 @pytest.fixture(scope="session")

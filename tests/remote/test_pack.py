@@ -15,6 +15,7 @@ import time
 import faults
 import mounts
 import pytest
+from bucket_support import wait_until
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -308,10 +309,3 @@ def test_a_bucket_that_is_not_there(augurpack, tree, work, s3_server):
     done = pack(augurpack, "create", tree, "s3://no-such-bucket-here/x", s3_server.endpoint, work)
     assert done.returncode == 2 and "there is no such bucket" in done.stderr
     assert not list(work.iterdir())
-
-
-def wait_until(is_so, patience_s=60):
-    end = time.monotonic() + patience_s
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(pack
+  unit/http/fault_server.cc
+  unit/pack/bucket_source_test.cc
   unit/pack/glob_test.cc
   unit/pack/gzip_stream_test.cc
   unit/pack/listing_test.cc
@@ -10,4 +12,4 @@ augur_test(pack
   unit/pack/ring_arena_test.cc unit/pack/tar_tail_test.cc
   unit/pack/view_walk_test.cc
   unit/pack/walk_test.cc
-  LAYERS pack store decode views)
+  LAYERS pack store decode views s3 http LIBS PkgConfig::ssl)

@@ -15,7 +15,7 @@ namespace augur {
 namespace {
 
 // Packs into the folder of the target, with the options of the store.
-int PackInto(const PackTarget& target, const PackOptions& options, bool folder, const PathFilter& filter,
+int PackInto(const PackTarget& target, const PackOptions& options, SourceKind kind, const PathFilter& filter,
              std::string_view verb, WriterOptions writer_options) {
   PackOptions in_folder = options;
   in_folder.store = target.folder();
@@ -26,7 +26,7 @@ int PackInto(const PackTarget& target, const PackOptions& options, bool folder, 
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(target.folder(), writer_options);
   if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
   PackSession session(verb, options.quiet, options.json, options.on_error);
-  const Status packed = PackSource(in_folder, folder, filter, **writer, session);
+  const Status packed = PackSource(in_folder, kind, options.store, filter, **writer, session);
   if (!packed.ok()) return session.Fail(packed, target.Cure(packed));
   const Result<WriterSummary> summary = (*writer)->Commit();
   if (!summary.ok()) return session.Fail(summary.status(), target.Cure(summary.status()));
@@ -35,14 +35,15 @@ int PackInto(const PackTarget& target, const PackOptions& options, bool folder, 
 
 int RunPack(const PackOptions& options, std::string_view verb, const WriterOptions& writer_options) {
   const StopSignals signals;
-  const Result<bool> folder = IsFolder(options.source);
-  if (!folder.ok()) return Fail(kAugurpack, folder.status());
+  const Result<SourceKind> kind = KindOfSource(options.source);
+  if (!kind.ok()) return Fail(kAugurpack, kind.status());
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
   if (!filter.ok()) return Fail(kAugurpack, filter.status());
-  if (const Status listing = CheckListing(options, *folder); !listing.ok()) return Fail(kAugurpack, listing);
+  if (const Status listing = CheckListing(options, *kind == SourceKind::kFolder); !listing.ok())
+    return Fail(kAugurpack, listing);
   const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(options, writer_options.mode);
   if (!target.ok()) return Fail(kAugurpack, WithCure(target.status(), writer_options.mode));
-  return PackInto(**target, options, *folder, *filter, verb, writer_options);
+  return PackInto(**target, options, *kind, *filter, verb, writer_options);
 }
 
 }  // namespace

@@ -12,11 +12,13 @@
 #include "pack/decode_source.h"
 #include "pack/glob.h"
 #include "pack/pack_view.h"
+#include "store/hash.h"
 #include "tools/commands/pack_session.h"
 #include "tools/commands/pack_source.h"
 #include "tools/commands/problem_log.h"
 #include "tools/heap.h"
 #include "tools/output.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -37,6 +39,17 @@ std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const Dec
   return recipe;
 }
 
+// As FindDecodeSource, also for an address.
+Result<DecodeSource> FindSource(const CreateOptions& options) {
+  if (!IsFarAway(options.source)) return FindDecodeSource(options.source, options.store);
+  const Result<std::shared_ptr<const Store>> opened = OpenStore(options.source, {}, options.remote);
+  if (opened.ok()) {
+    return DecodeSource{.store = *opened, .identity = "store " + HexOf((*opened)->summary().index_id)};
+  }
+  if (opened.status().code() != Code::kNotFound) return opened.status();
+  return DecodeSource{.store = nullptr, .identity = "bucket " + StoreForLog(options.source)};
+}
+
 // The source as a store: packed now, or taken as a killed run had packed it.
 Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, const PathFilter& filter,
                                                PackSession& session) {
@@ -51,10 +64,10 @@ Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, con
     }
   }
   session.BeginPass("packing");
-  AUGUR_TRY_ASSIGN(folder, IsFolder(options.source));
+  AUGUR_TRY_ASSIGN(kind, KindOfSource(options.source));
   AUGUR_TRY_ASSIGN(writer, StoreWriter::Begin(place, WithPackOptions(options, {.on_duplicate = OnDuplicate::kLast})));
   ProblemLog log(problems, session);
-  AUGUR_TRY(PackSource(options, folder, filter, *writer, log));
+  AUGUR_TRY(PackSource(options, kind, options.store, filter, *writer, log));
   AUGUR_TRY(writer->Commit().status());
   writer.reset();  // its lock and its memory
   return Store::Open(place);
@@ -69,7 +82,7 @@ Result<WriterSummary> Decode(const CreateOptions& options, const ViewSpec& spec,
   }
   session.BeginPass("decoding");
   AUGUR_TRY(PackView(*source.store,
-                     {.source = options.source == "-" ? "standard input" : options.source,
+                     {.source = SourceForLog(options.source),
                       .spec = spec,
                       .filter = packs_first ? PathFilter() : filter,
                       .store = options.store,
@@ -89,14 +102,15 @@ int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOpti
   const StopSignals signals;
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
   if (!filter.ok()) return Fail(kAugurpack, filter.status());
-  Result<DecodeSource> source = FindDecodeSource(options.source, options.store);
+  Result<DecodeSource> source = FindSource(options);
   if (!source.ok()) return Fail(kAugurpack, source.status());
   const bool of_store = source->store != nullptr;
   const bool store_has_listing = of_store && source->store->summary().has_listing;
   if (options.listing && !store_has_listing) {
-    const Result<bool> folder = of_store ? Result<bool>(false) : IsFolder(options.source);
-    if (!folder.ok()) return Fail(kAugurpack, folder.status());
-    if (const Status listing = CheckListing(options, *folder); !listing.ok()) return Fail(kAugurpack, listing);
+    const Result<SourceKind> kind = of_store ? Result<SourceKind>(SourceKind::kArchive) : KindOfSource(options.source);
+    if (!kind.ok()) return Fail(kAugurpack, kind.status());
+    const Status listing = CheckListing(options, *kind == SourceKind::kFolder);
+    if (!listing.ok()) return Fail(kAugurpack, listing);
   }
   writer_options = WithPackOptions(options, writer_options);
   writer_options.listing = writer_options.listing || store_has_listing;

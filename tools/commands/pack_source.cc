@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/units.h"
+#include "pack/bucket_source.h"
 #include "pack/pack_archive.h"
 #include "pack/pack_tree.h"
 #include "pack/source_folder.h"
+#include "s3/object_url.h"
+#include "tools/store_place.h"
 
 namespace augur {
 namespace {
@@ -18,8 +22,11 @@ namespace {
 constexpr unsigned kReadThreadsMax = 128;
 constexpr unsigned kReadThreads = 16;
 
+// Of a bucket: each waits for the server, and most of the time for a round trip.
+constexpr unsigned kRequestThreads = 64;
+
 TreeOptions OfTree(const PackOptions& options, const PathFilter& filter, unsigned read_threads) {
-  return {.source = options.source,
+  return {.source = SourceForLog(options.source),
           .store = options.store,
           .filter = filter,
           .resume = options.resume,
@@ -27,13 +34,29 @@ TreeOptions OfTree(const PackOptions& options, const PathFilter& filter, unsigne
           .read_threads = options.threads == 0 ? read_threads : std::min(options.threads, kReadThreadsMax)};
 }
 
+Status PackBucket(const PackOptions& options, const std::string& store, const PathFilter& filter, StoreWriter& writer,
+                  PackObserver& observer) {
+  AUGUR_TRY_ASSIGN(client, MakeObjectClient(options.source, options.remote, ThisUser()));
+  AUGUR_TRY_ASSIGN(source, BucketSource::Open(std::move(client), [&observer] { return observer.stopped(); }));
+  if (IsFarAway(store)) {
+    AUGUR_TRY_ASSIGN(url, ObjectUrl::Parse(store));
+    AUGUR_TRY(source->LeaveOut(url));
+  }
+  return PackTree(*source, OfTree(options, filter, kRequestThreads), writer, observer);
+}
+
 }  // namespace
 
-Result<bool> IsFolder(const std::string& source) {
-  if (source == "-") return false;
+Result<SourceKind> KindOfSource(const std::string& source) {
+  if (source == "-") return SourceKind::kArchive;
+  if (IsFarAway(source)) return SourceKind::kBucket;
   struct stat info = {};
   if (::stat(source.c_str(), &info) != 0) return ErrnoStatus(errno, Printable(source));
-  return S_ISDIR(info.st_mode);
+  return S_ISDIR(info.st_mode) ? SourceKind::kFolder : SourceKind::kArchive;
+}
+
+std::string SourceForLog(const std::string& source) {
+  return source == "-" ? "standard input" : IsFarAway(source) ? StoreForLog(source) : source;
 }
 
 WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer) {
@@ -46,7 +69,7 @@ WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer) 
 
 Status CheckListing(const PackOptions& options, bool has_listing) {
   if (!options.listing || has_listing) return {};
-  return {Code::kInvalid, (options.source == "-" ? "standard input" : Printable(options.source)) +
+  return {Code::kInvalid, Printable(SourceForLog(options.source)) +
                               ": has no listing that --order=listing could keep: give a folder, or leave the option "
                               "out"};
 }
@@ -56,9 +79,10 @@ Status WithCure(const Status& status, WriteMode mode) {
   return {Code::kExists, status.text() + ": add to it with 'augurpack append', or replace its tree with --force"};
 }
 
-Status PackSource(const PackOptions& options, bool folder, const PathFilter& filter, StoreWriter& writer,
-                  PackObserver& observer) {
-  if (!folder) {
+Status PackSource(const PackOptions& options, SourceKind kind, const std::string& store, const PathFilter& filter,
+                  StoreWriter& writer, PackObserver& observer) {
+  if (kind == SourceKind::kBucket) return PackBucket(options, store, filter, writer, observer);
+  if (kind == SourceKind::kArchive) {
     return PackArchive({.source = options.source,
                         .store = options.store,
                         .filter = filter,

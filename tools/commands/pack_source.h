@@ -11,12 +11,15 @@
 
 namespace augur {
 
-// Whether the source is a folder, and not an archive. Before the store is touched. Fails when it is not there.
-Result<bool> IsFolder(const std::string& source);
+enum class SourceKind { kFolder, kArchive, kBucket };
 
-// Adds the source of `options`, a folder, tar or zip, to `writer`. Fails as PackTree and PackArchive do.
-Status PackSource(const PackOptions& options, bool folder, const PathFilter& filter, StoreWriter& writer,
-                  PackObserver& observer);
+// What the source is. Before the store is touched. Fails when it is not there; of a bucket that is seen later.
+Result<SourceKind> KindOfSource(const std::string& source);
+
+// Adds the source of `options`, a folder, tar, zip or the objects of a bucket, to `writer`. `store` is the user's,
+// where options.store is the folder that is written to. Fails as PackTree, PackArchive and BucketSource::Open do.
+Status PackSource(const PackOptions& options, SourceKind kind, const std::string& store, const PathFilter& filter,
+                  StoreWriter& writer, PackObserver& observer);
 
 // What all packing says to a run that ended before it was done.
 inline constexpr std::string_view kResumeCure = ": the same command with --resume goes on from here";
@@ -29,6 +32,8 @@ WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer);
 
 // kInvalid: the order of a listing is asked for, and the source has none.
 Status CheckListing(const PackOptions& options, bool has_listing);
+// The name of the source, not yet Printable: an address without its secrets.
+std::string SourceForLog(const std::string& source);
 
 // Why a writer could not begin, with what to do when there is a store already.
 Status WithCure(const Status& status, WriteMode mode);

@@ -23,6 +23,44 @@ TEST(S3Answers, AListOfObjects) {
   EXPECT_EQ(page->next, "1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J/wm36Hy4vbOwM=");
 }
 
+TEST(S3Answers, AListSaysWhatEachObjectIs) {
+  const Result<ObjectPage> page = ReadObjectList(
+      "<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>"
+      "<Contents><Key>p/a+b%2B%0A</Key><LastModified>2009-10-12T17:50:30.000Z</LastModified>"
+      "<ETag>&quot;fba9dede5f27731c9771645a39863328&quot;</ETag><Size>434234</Size></Contents>"
+      "<Contents><Key>p/b</Key><ETag>1</ETag><Size>-1</Size><LastModified>now</LastModified></Contents>"
+      "<CommonPrefixes><Prefix>p/%C3%A9/</Prefix></CommonPrefixes></ListBucketResult>");
+  ASSERT_TRUE(page.ok()) << page.status().text();
+  ASSERT_EQ(page->objects.size(), 2U);
+  EXPECT_EQ(page->objects[0].key, "p/a b+\n");
+  EXPECT_EQ(page->objects[0].bytes, 434'234U);
+  EXPECT_EQ(page->objects[0].etag, "\"fba9dede5f27731c9771645a39863328\"");
+  EXPECT_EQ(page->objects[0].since, UtcTime(std::chrono::seconds(1'255'369'830)));  // date -u -d ... +%s
+  EXPECT_EQ(page->objects[1].etag, "\"1\"");
+  EXPECT_FALSE(page->objects[1].bytes.has_value());
+  EXPECT_FALSE(page->objects[1].since.has_value());
+  EXPECT_EQ(page->folders, std::vector<std::string>{"p/\u00e9/"});
+}
+
+TEST(S3Answers, AKeyOfSpacesAndOneThatIsNotEncoded) {
+  const Result<ObjectPage> page = ReadObjectList(
+      "<ListBucketResult><EncodingType></EncodingType><Contents><Key>  </Key></Contents>"
+      "<Contents><Key>100%+</Key></Contents></ListBucketResult>");
+  ASSERT_TRUE(page.ok()) << page.status().text();
+  EXPECT_EQ(page->objects[0].key, "  ");
+  EXPECT_EQ(page->objects[1].key, "100%+");
+}
+
+TEST(S3Answers, AListThatIsCutIsRefused) {
+  EXPECT_EQ(ReadObjectList("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>").status().code(),
+            Code::kInvalid);
+  EXPECT_EQ(ReadObjectList("<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%2</Key></Contents>"
+                           "</ListBucketResult>")
+                .status()
+                .code(),
+            Code::kInvalid);
+}
+
 TEST(S3Answers, TheLastPageHasNoNext) {
   const Result<ObjectPage> page = ReadObjectList(
       "<ListBucketResult><IsTruncated>false</IsTruncated><NextContinuationToken>x</NextContinuationToken>"

@@ -365,6 +365,14 @@ TEST(PayloadHash, IsTheSha256) {  // FIPS 180-4, the example "abc"
   EXPECT_EQ(PayloadHash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(FormDecode, UndoesTheEncodingOfAForm) {
+  EXPECT_EQ(FormDecode("p/a+b%2Bc%25%c3%A9"), "p/a b+c%\u00e9");
+  EXPECT_EQ(FormDecode("%00"), std::string(1, '\0'));
+  EXPECT_EQ(FormDecode(""), "");
+  for (const char* const text : {"%", "a%2", "%g0", "%0g", "%-1", "% 1"})
+    EXPECT_EQ(FormDecode(text), std::nullopt) << text;
+}
+
 TEST(UriEncode, FollowsTheRuleOfS3) {
   EXPECT_EQ(UriEncode(kUnreserved, Slashes::kKeep), kUnreserved);
   EXPECT_EQ(UriEncode("d=1/a b+c%&$@:,;=?~!*'()\u00fc.jpg", Slashes::kKeep),
