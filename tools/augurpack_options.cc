@@ -259,19 +259,25 @@ Command GcCommand() {
   command.text =
       "Keeps the current generation, and every earlier one that a mount or another program on this machine has open. "
       "Mounts on other machines are seen only where the file system carries locks (flock) between them. Else unmount "
-      "there first, or use --older-than.";
-  command.arguments = {StoreArgument()};
-  command.options = {
-      {.name = "older-than",
-       .value = "DAYS",
-       .kind = OptionKind::kCount,
-       .default_value = "0",
-       .max = 36'500,
-       .brief = "keep generations that were current in the last DAYS days",
-       .text = "Keeps each earlier generation until it has not been the current one for DAYS days, whether or not a "
-               "mount is seen to use it. Set it for stores on shared file systems without locks, to more than the "
-               "longest job."},
-      Quiet()};
+      "there first, or use --older-than.\n"
+      "STORE may be in a bucket. No mount is seen there: each earlier generation is removed, and a mount of it then "
+      "fails to read. Also multipart uploads that are not complete are ended. Objects that are none of a store stay. A "
+      "packer that is at work looks like one that was killed, so what it wrote is kept for a day, and named. Needed "
+      "rights: those of 'augurpack create' and s3:ListBucketMultipartUploads.";
+  command.arguments = {{.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
+  command.options = {{.name = "older-than",
+                      .value = "DAYS",
+                      .kind = OptionKind::kCount,
+                      .max = 36'500,
+                      .brief = "keep what was in use in the last DAYS days",
+                      .text = "In a folder: keeps each earlier generation until it has not been the current one for "
+                              "DAYS days, whether or not a mount is seen to use it. Set it for stores on shared file "
+                              "systems without locks, to more than the longest job. Default: 0.\n"
+                              "In a bucket: a packer that has not published counts as killed DAYS days after its last "
+                              "object. Default: 1. 0: at once; a packer that is still at work then fails when it would "
+                              "publish."},
+                     Quiet()};
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -405,6 +411,15 @@ void FillPack(const Values& values, PackOptions& options) {
   options.remote = ReadRemoteOptions(values, OptionPlace::kCommand);
 }
 
+Result<AugurpackCommand> ReadGc(const Values& values) {
+  GcOptions options;
+  options.store = values.Text("STORE");
+  options.quiet = values.Given("quiet");
+  if (values.Given("older-than")) options.older_than = std::chrono::days(values.Number("older-than"));
+  options.remote = ReadRemoteOptions(values, OptionPlace::kCommand);
+  return AugurpackCommand(options);
+}
+
 Result<AugurpackCommand> ReadCreate(const Values& values) {
   CreateOptions options;
   FillPack(values, options);
@@ -445,10 +460,7 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
   if (name == "create") return ReadCreate(values);
   if (name == "append") return AugurpackCommand(ReadAppend(values));
   if (name == "adopt") return AugurpackCommand(ReadAdopt(values));
-  if (name == "gc")
-    return AugurpackCommand(GcOptions{.store = values.Text("STORE"),
-                                      .older_than = std::chrono::days(values.Number("older-than")),
-                                      .quiet = values.Given("quiet")});
+  if (name == "gc") return ReadGc(values);
   if (name == "upgrade") {
     return AugurpackCommand(
         UpgradeOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet"), .json = values.Given("json")});

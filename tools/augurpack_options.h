@@ -72,9 +72,11 @@ struct AdoptOptions {
 };
 
 struct GcOptions {
-  std::string store;
-  std::chrono::days older_than{};
+  std::string store;  // a folder, or an address of S3
+  // In a folder, generations that were current within that time are kept; in a bucket, what packers wrote within it.
+  std::optional<std::chrono::days> older_than;
   bool quiet = false;
+  RemoteOptions remote;
 };
 
 struct UpgradeOptions {

@@ -1,77 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/remote_generation.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <random>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/log.h"
 #include "base/units.h"
 #include "remote/remote_place.h"
-#include "s3/utc_time.h"
 #include "store/manifest.h"
-#include "store/store_folder.h"
 
 namespace augur {
 namespace {
 
-constexpr std::string_view kClaimPrefix = "writer-";
-// Each attempt that fails is another packer that began in the same second.
-constexpr int kClaimsMax = 100;
-// No object has it: an ETag of S3 is an MD5, or ends in the number of parts.
-constexpr const char* kWrongETag = "\"augurpack-probe\"";
-
-std::string ClaimText(const std::string& writer) {
-  std::random_device random;
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  std::array<char, 33> id{};
-  std::snprintf(id.data(), id.size(), "%08x%08x%08x%08x", random(), random(), random(), random());
-  return writer + " on " + host.data() + ", process " + std::to_string(::getpid()) + ", since " + IsoTime(UtcNow()) +
-         ", " + id.data() + "\n";
-}
-
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-uint64_t NewestOf(const std::vector<ListedObject>& objects) {
-  uint64_t newest = 0;
-  for (const ListedObject& object : objects) newest = std::max(newest, GenerationOfObject(object.key).value_or(0));
-  return newest;
-}
-
 }  // namespace
-
-std::string ClaimName(uint64_t generation) {
-  return std::string(kClaimPrefix) + IndexName(generation).substr(std::string_view("index-").size());
-}
-
-std::optional<uint64_t> GenerationOfObject(const std::string& name) {
-  std::string known = name;
-  // A claim has the digits of an index.
-  if (name.starts_with(kClaimPrefix)) known.replace(0, kClaimPrefix.size(), "index-");
-  const std::optional<StoreFile> file = ClassifyStoreFile(known);
-  if (!file || file->generation == 0) return std::nullopt;
-  return file->generation;
-}
 
 RemoteGeneration::RemoteGeneration(std::shared_ptr<ObjectClient> client, Options options)
     : client_(std::move(client)),
       options_(std::move(options)),
-      claim_(ClaimText(options_.writer)),
-      writer_(client_, options_.stopped) {}
+      writer_(client_, options_.stopped),
+      claim_(writer_, options_.writer) {}
 
 Result<std::unique_ptr<RemoteGeneration>> RemoteGeneration::Begin(std::shared_ptr<ObjectClient> client,
                                                                   Options options) {
   std::unique_ptr<RemoteGeneration> made(new RemoteGeneration(std::move(client), std::move(options)));
   AUGUR_TRY(made->ReadManifest());
   if (made->options_.mode == WriteMode::kAppend) AUGUR_TRY(made->OpenOld());
-  AUGUR_TRY(made->Claim());
-  AUGUR_TRY(made->Probe());
+  AUGUR_TRY(made->claim_.Take(made->old_generation_));
+  AUGUR_TRY(made->claim_.Probe(/*replaces=*/!made->old_etag_.empty()));
   AUGUR_TRY_ASSIGN(uploads, FileUploads::Start(made->writer_));
   made->uploads_ = std::move(uploads);
   return made;
@@ -79,7 +37,7 @@ Result<std::unique_ptr<RemoteGeneration>> RemoteGeneration::Begin(std::shared_pt
 
 RemoteGeneration::~RemoteGeneration() {
   old_.reset();
-  if (generation_ > 0 && !keeps_objects_) RemoveTraces();
+  if (generation() > 0 && !keeps_objects_) RemoveTraces();
 }
 
 Status RemoteGeneration::ReadManifest() {
@@ -113,57 +71,6 @@ Status RemoteGeneration::OpenOld() {
   return Status::Ok();
 }
 
-Status RemoteGeneration::TryClaim(uint64_t generation, bool* mine) {
-  const std::string name = ClaimName(generation);
-  Status put = writer_.Put(name, Bytes(claim_), PutCondition::IfNew());
-  *mine = put.ok();
-  if (put.code() != Code::kExists) return put;
-  // It may be ours, when the answer to an earlier attempt was lost.
-  const Result<std::string> there = writer_.Get(name, nullptr);
-  *mine = there.ok() && *there == claim_;
-  return there.ok() || there.status().code() == Code::kNotFound ? Status::Ok() : there.status();
-}
-
-Status RemoteGeneration::Claim() {
-  for (int attempt = 0; attempt < kClaimsMax; ++attempt) {
-    AUGUR_TRY_ASSIGN(before, writer_.List());
-    const uint64_t next = std::max(NewestOf(before), old_generation_) + 1;
-    if (next > kGenerationMax) return {Code::kInvalid, writer_.ForLog() + ": no generation number is left"};
-    bool mine = false;
-    if (Status status = TryClaim(next, &mine); !status.ok()) {
-      // The request may have had its effect all the same.
-      writer_.IgnoreStop();
-      const Result<std::string> there = writer_.Get(ClaimName(next), nullptr);
-      if (there.ok() && *there == claim_) (void)writer_.Remove(ClaimName(next));
-      return status;
-    }
-    if (!mine) continue;
-    // A packer that had this generation may have published it, and given up its claim, since the list.
-    const Result<std::vector<ListedObject>> after = writer_.List();
-    const bool taken = after.ok() && std::any_of(after->begin(), after->end(), [next](const ListedObject& object) {
-                         return object.key != ClaimName(next) && GenerationOfObject(object.key) == next;
-                       });
-    if (after.ok() && !taken) {
-      generation_ = next;
-      return Status::Ok();
-    }
-    AUGUR_TRY(writer_.Remove(ClaimName(next)));
-    if (!after.ok()) return after.status();
-  }
-  return {Code::kBusy, writer_.ForLog() + ": other packers claim each generation: try again later"};
-}
-
-Status RemoteGeneration::Probe() const {
-  const bool replaces = !old_etag_.empty();
-  const PutCondition condition = replaces ? PutCondition::IfSame(kWrongETag) : PutCondition::IfNew();
-  Status put = writer_.Put(ClaimName(generation_), Bytes(claim_), condition);
-  if (put.code() == Code::kExists) return Status::Ok();
-  if (!put.ok() && put.code() != Code::kUnsupported) return put;
-  return {Code::kUnsupported,
-          writer_.ForLog() + ": this server ignores conditions (" + (replaces ? "If-Match" : "If-None-Match") +
-              "), so two packers could destroy each other's store: pack into a folder, and copy that into the bucket"};
-}
-
 Status RemoteGeneration::Take(const std::string& name, UniqueFd file, uint64_t bytes) {
   const Status added = uploads_->Add(name, std::move(file), bytes);
   return added.code() == Code::kNotFound ? Status(Code::kIo, added.text()) : added;
@@ -186,14 +93,14 @@ Status RemoteGeneration::Publish(const Manifest& manifest) {
   if (!published.ok()) {
     const Result<std::string> there = writer_.Get(kManifestName, nullptr);
     if (!there.ok() || *there != text) {
-      return {published.code(), published.text() + ": whether generation " + std::to_string(generation_) +
+      return {published.code(), published.text() + ": whether generation " + std::to_string(generation()) +
                                     " was published is not known: see 'augurpack info', and run the same command again "
                                     "if it was not"};
     }
   }
-  Status removed = writer_.Remove(ClaimName(generation_));
-  if (generation_ > old_generation_ + 1) {
-    const Status others = RemoveObjects(old_generation_ + 1, generation_ - 1);
+  Status removed = claim_.Remove();
+  if (generation() > old_generation_ + 1) {
+    const Status others = RemoveObjects(old_generation_ + 1, generation() - 1);
     if (removed.ok()) removed = others;
   }
   if (!removed.ok()) spdlog::warn("the store is there, but what other packers left is not removed: {}", removed.text());
@@ -207,6 +114,11 @@ Status RemoteGeneration::WhoWon(const std::string& ours) const {
   std::string who = "the manifest was removed";
   if (there.ok()) {
     const Result<Manifest> manifest = ParseManifest(*there);
+    const bool cleared = manifest.ok() && manifest->generation == old_generation_;
+    if (cleared)
+      return {Code::kExists, shown +
+                                 ": 'augurpack gc' took this run for a killed one, because it had written nothing for "
+                                 "long, so what it has sent is removed again: run it anew"};
     who = "another packer has published " + (manifest.ok() ? "generation " + std::to_string(manifest->generation) +
                                                                  " (" + Printable(manifest->writer) + ")"
                                                            : std::string("something else"));
@@ -234,9 +146,7 @@ Status RemoteGeneration::RemoveObjects(uint64_t first, uint64_t last) const {
     }
   }
   AUGUR_TRY_ASSIGN(objects, writer_.List());
-  // The claims last: while they stand, no packer takes the generation.
-  std::stable_partition(objects.begin(), objects.end(),
-                        [](const ListedObject& object) { return !object.key.starts_with(kClaimPrefix); });
+  ClaimsLast(objects);
   for (const ListedObject& object : objects) {
     if (!is_in(object)) continue;
     const Status status = writer_.Remove(object.key);
@@ -250,11 +160,11 @@ void RemoteGeneration::RemoveTraces() {
   if (uploads_) removed = uploads_->Abort();
   uploads_.reset();
   writer_.IgnoreStop();
-  const Status objects = RemoveObjects(generation_, generation_);
+  const Status objects = RemoveObjects(generation(), generation());
   if (removed.ok()) removed = objects;
   if (removed.ok()) return;
   spdlog::warn("what was sent is not removed, which costs room, and which no reader sees (generation {}): {}",
-               generation_, removed.text());
+               generation(), removed.text());
 }
 
 }  // namespace augur

@@ -4,26 +4,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "augur/status.h"
 #include "augur/store.h"
 #include "augur/store_writer.h"
 #include "remote/file_uploads.h"
+#include "remote/generation_claim.h"
 #include "remote/object_client.h"
 #include "remote/object_writer.h"
-#include "remote/s3_answers.h"
 #include "store/generation_upload.h"
 
 namespace augur {
-
-// "writer-00000003": the object with which a packer claims a generation. REQUIRES: as IndexName.
-std::string ClaimName(uint64_t generation);
-// The generation that an object of a store belongs to. Nothing: it is the manifest, or none of ours.
-std::optional<uint64_t> GenerationOfObject(const std::string& name);
 
 // RemoteGeneration is a generation of a store in a bucket, while it is packed. A bucket has no locks, so:
 //   1. A packer claims a generation that has no object yet, by a PUT that takes effect only where there is no such
@@ -48,7 +40,7 @@ class RemoteGeneration final : public GenerationUpload {
   static Result<std::unique_ptr<RemoteGeneration>> Begin(std::shared_ptr<ObjectClient> client, Options options);
   ~RemoteGeneration() override;
 
-  uint64_t generation() const override { return generation_; }
+  uint64_t generation() const override { return claim_.generation(); }
   std::shared_ptr<const Store> old() const override { return old_; }
   Status Take(const std::string& name, UniqueFd file, uint64_t bytes) override;
   Status Publish(const Manifest& manifest) override;
@@ -58,9 +50,6 @@ class RemoteGeneration final : public GenerationUpload {
 
   Status ReadManifest();
   Status OpenOld();
-  Status Claim();
-  Status TryClaim(uint64_t generation, bool* mine);
-  Status Probe() const;
   // Another has published: what the manifest says now. OK: it is ours, as the answer to an earlier attempt was lost.
   Status WhoWon(const std::string& ours) const;
   // Of all generations from `first` to `last`, and what is on its way there.
@@ -70,14 +59,13 @@ class RemoteGeneration final : public GenerationUpload {
   // Constant after construction.
   const std::shared_ptr<ObjectClient> client_;
   const Options options_;
-  const std::string claim_;  // the text of the claim, which no other packer has
 
   ObjectWriter writer_;
-  std::unique_ptr<FileUploads> uploads_;  // after the writer, which must outlive it
+  GenerationClaim claim_;  // after the writer, as all below
+  std::unique_ptr<FileUploads> uploads_;
   std::shared_ptr<const Store> old_;
   std::string old_etag_;         // of the manifest; empty: there is none
   uint64_t old_generation_ = 0;  // 0: there is no store
-  uint64_t generation_ = 0;      // 0: none is claimed
   bool keeps_objects_ = false;   // readers may see them
 };
 

@@ -43,7 +43,7 @@ std::optional<UtcTime> TimeOf(std::string_view text) {
 }
 
 // Some servers leave the quotation marks out, without which no header may have an ETag.
-std::string ETagOf(std::string text) { return text.empty() || text.ends_with('"') ? text : "\"" + text + "\""; }
+std::string ETagOf(const std::string& text) { return text.empty() || text.ends_with('"') ? text : "\"" + text + "\""; }
 
 bool IsTrue(const pugi::xml_node& node) { return std::string_view(node.text().get()) == "true"; }
 

@@ -135,6 +135,7 @@ std::string RenderManifest(const Manifest& manifest) {
   text += "index-bytes " + std::to_string(manifest.index_bytes) + "\n";
   text += "index-id " + manifest.index_id + "\n";
   text += "writer " + manifest.writer + "\n";
+  if (!manifest.note.empty()) text += manifest.note + "\n";
   text += std::string(kChecksumKey) + HexOf(SumOf(text)) + "\n";
   AUGUR_CHECK(text.size() <= format::kManifestBytesMax);
   return text;

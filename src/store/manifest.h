@@ -19,6 +19,8 @@ struct Manifest {
   // Lower-case hex digits: in version 1 the XXH3-128 of the index header, in version 2 its SHA-256, the root hash.
   std::string index_id;
   std::string writer;  // "augurpack 0.1.0"
+  // A line that readers ignore, "x-KEY VALUE"; not read. Empty: none.
+  std::string note = {};
 };
 
 // "index-00000003": REQUIRES: 1 <= generation <= 99,999,999.
