@@ -106,6 +106,16 @@ Option ListingOrder() {
               "a file. 'augurpack append' and views keep the order; 'augurpack ls' lists by name."};
 }
 
+Option WorkDir() {
+  return {.name = "work-dir",
+          .value = "DIR",
+          .kind = OptionKind::kText,
+          .brief = "where files are written before they are sent to a bucket",
+          .text =
+              "For a STORE in a bucket. A new folder is made there, and removed at the end. It needs room for three "
+              "shards and the index. Default: $TMPDIR, or /tmp. Give it where that is small, or in memory."};
+}
+
 std::vector<Option> PackRows() {
   return {
       {.name = "shard-size",
@@ -147,12 +157,7 @@ std::vector<Option> PackRows() {
                "from there. skip: name the file, leave it out, and end with exit "
                "status 1. It is never packed half."},
       ReadThreads(),
-      {.name = "work-dir",
-       .value = "DIR",
-       .kind = OptionKind::kText,
-       .brief = "where shards are written before they are sent to a bucket",
-       .text = "For a STORE in a bucket. A new folder is made there, and removed at the end. It needs room for three "
-               "shards and the index. Default: $TMPDIR, or /tmp. Give it where that is small, or in memory."},
+      WorkDir(),
       Quiet(),
       Summary(),
   };
@@ -216,9 +221,13 @@ Command AdoptCommand() {
       "where they lie; they must stay there and not change. Several tar files make one tree. Members become files "
       "under "
       "their own names, for scripts that read files. A script that reads tar files with a WebDataset loader needs no "
-      "store.";
-  command.arguments = {{.name = "TAR", .brief = "uncompressed tar files, at least one", .many = true},
-                       {.name = "STORE", .brief = "folder of the store, made if it is not there"}};
+      "store.\n"
+      "Tar files and STORE may be in one bucket of S3: adopt 's3://BUCKET/PATH/*.tar' s3://BUCKET/STORE. '*' and [a-z] "
+      "in a key match within its part, ** across parts. The tar files are read as streams, and the index alone is "
+      "written, as 'augurpack create' does it.";
+  command.arguments = {
+      {.name = "TAR", .brief = "uncompressed tar files, at least one, or s3://BUCKET/PATTERN", .many = true},
+      {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = {
       {.name = "nested",
        .brief = "open tar files within the tar files",
@@ -247,8 +256,10 @@ Command AdoptCommand() {
       IgnoreZeros(),
       ReplaceTree(),
       Quiet(),
+      WorkDir(),
       Summary(),
   };
+  AddRemoteOptions(command);
   return command;
 }
 
@@ -453,6 +464,8 @@ AdoptOptions ReadAdopt(const Values& values) {
   if (duplicate == "last") options.on_duplicate = OnDuplicate::kLast;
   options.quiet = values.Given("quiet");
   options.json = values.Given("json");
+  options.work_dir = values.Text("work-dir");
+  options.remote = ReadRemoteOptions(values, OptionPlace::kCommand);
   return options;
 }
 

@@ -59,16 +59,18 @@ struct AppendOptions : PackOptions {
 };
 
 struct AdoptOptions {
-  std::vector<std::string> tars;
-  std::string store;
-  bool nested = false;    // x.tar within a tar becomes folder x/
-  bool classes = false;   // samples of WebDataset become folders of classes
-  bool absolute = false;  // the store names the tars by absolute paths
+  std::vector<std::string> tars;  // files, or addresses of S3, which may be patterns
+  std::string store;              // a folder, or in the bucket of the tars
+  bool nested = false;            // x.tar within a tar becomes folder x/
+  bool classes = false;           // samples of WebDataset become folders of classes
+  bool absolute = false;          // the store names the tars by absolute paths
   bool ignore_zeros = false;
   bool force = false;
   OnDuplicate on_duplicate = OnDuplicate::kRefuse;
   bool quiet = false;
   bool json = false;
+  std::string work_dir;  // as for PackOptions
+  RemoteOptions remote;
 };
 
 struct GcOptions {

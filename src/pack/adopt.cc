@@ -12,6 +12,7 @@
 #include "base/regular_file.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
+#include "pack/file_stream.h"
 #include "pack/image_folder.h"
 #include "pack/tar_pass.h"
 
@@ -45,17 +46,8 @@ Status AdoptOne(const std::string& tar, const AdoptTarsOptions& options, StoreWr
   AUGUR_TRY_ASSIGN(locator, LocatorOf(tar, options));
   AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, static_cast<uint64_t>(before.st_size), before.st_mtim.tv_sec,
                                                  static_cast<uint32_t>(before.st_mtim.tv_nsec)));
-  const auto tar_end = options.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark;
-  TarPass pass(fd.get(), tar, shard, options.nested, tar_end, writer, observer);
-  if (options.classes) {
-    const std::string stem = std::filesystem::path(tar).stem().string();
-    ImageFolder classes(writer, observer, tar, options.tars.size() > 1 ? stem + "-" : "");
-    pass.Into(classes);
-    AUGUR_TRY(pass.Run());
-    AUGUR_TRY(classes.Finish());
-  } else {
-    AUGUR_TRY(pass.Run());
-  }
+  FileStream input(fd.get(), tar, [&observer] { return observer.stopped(); });
+  AUGUR_TRY(AdoptTar(input, tar, shard, options.layout, options.tars.size(), writer, observer));
   struct stat after = {};
   if (::fstat(fd.get(), &after) != 0) return ErrnoStatus(errno, Printable(tar));
   if (!SameFile(before, after)) return Status(Code::kChanged, Printable(tar) + ": changed while it was read");
@@ -63,6 +55,18 @@ Status AdoptOne(const std::string& tar, const AdoptTarsOptions& options, StoreWr
 }
 
 }  // namespace
+
+Status AdoptTar(TarInput& input, const std::string& name, uint32_t shard, const TarLayout& layout, size_t tar_count,
+                StoreWriter& writer, PackObserver& observer) {
+  const auto tar_end = layout.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark;
+  TarPass pass(input, name, shard, layout.nested, tar_end, writer, observer);
+  if (!layout.classes) return pass.Run();
+  const std::string stem = std::filesystem::path(name).stem().string();
+  ImageFolder classes(writer, observer, name, tar_count > 1 ? stem + "-" : "");
+  pass.Into(classes);
+  AUGUR_TRY(pass.Run());
+  return classes.Finish();
+}
 
 Status AdoptTars(const AdoptTarsOptions& options, StoreWriter& writer, PackObserver& observer) {
   uint64_t bytes = 0;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/tar_pass.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -21,6 +18,8 @@ namespace {
 // Each level holds a libarchive reader. ImageNet has two.
 constexpr int kDepthMax = 8;
 constexpr std::string_view kTarSuffix = ".tar";
+// Of bytes that were handed out so late that they have to be read once more.
+constexpr size_t kAgainBytesMax = size_t{4} << 20;
 
 bool IsTarName(const std::string& path) {
   return path.size() > kTarSuffix.size() && path.ends_with(kTarSuffix) &&
@@ -39,16 +38,15 @@ Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, c
 
 }  // namespace
 
-TarPass::TarPass(int fd, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end,
+TarPass::TarPass(TarInput& input, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end,
                  StoreWriter& writer, PackObserver& observer)
-    : fd_(fd),
+    : input_(input),
       name_(std::move(name)),
       shard_(shard),
       nested_(nested),
       tar_end_(tar_end),
       writer_(writer),
-      observer_(observer),
-      input_(fd, name_, [&observer] { return observer.stopped(); }) {}
+      observer_(observer) {}
 
 Status TarPass::Run() {
   AUGUR_TRY_ASSIGN(reader, OpenPlain([this] { return NextPiece(); }, name_, tar_end_));
@@ -152,11 +150,11 @@ Status TarPass::CheckPlace(uint64_t offset, std::span<const std::byte> bytes) co
       break;
     }
     if (n == 0) {  // handed out so late that the piece is gone
-      n = std::min(bytes.size(), ReadAhead::kPieceBytes);
+      n = std::min(bytes.size(), kAgainBytesMax);
       again.resize(n);
-      const ssize_t got = ::pread(fd_, again.data(), n, static_cast<off_t>(offset));
-      if (got < 0) return ErrnoStatus(errno, "reading again");
-      same = static_cast<size_t>(got) == n && std::memcmp(again.data(), bytes.data(), n) == 0;
+      const Status read = input_.ReadAgain(offset, again);
+      if (!read.ok() && read.code() != Code::kChanged) return read;
+      same = read.ok() && std::memcmp(again.data(), bytes.data(), n) == 0;
     }
     if (!same) return {Code::kUnsupported, "does not lie in the tar where it should: pack it with 'augurpack create'"};
     bytes = bytes.subspan(n);

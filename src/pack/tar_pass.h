@@ -15,7 +15,7 @@
 #include "pack/archive_reader.h"
 #include "pack/image_folder.h"
 #include "pack/pack_observer.h"
-#include "pack/read_ahead.h"
+#include "pack/tar_input.h"
 #include "store/hash.h"
 #include "store/sha256.h"
 
@@ -24,12 +24,12 @@ namespace augur {
 // TarPass reads one uncompressed tar from beginning to end and adds its members to the writer as records that lie in
 // it. Where a member lies is computed from libarchive's position, and what libarchive hands out is compared with what
 // was read at that place, byte for byte, so that a layout which we misunderstand is a failure and never a wrong index.
-// One thread, one Run. Memory: the read-ahead's 16 MiB, and 8 MiB.
+// One thread, one Run. Memory: 8 MiB, and the input's.
 class TarPass {
  public:
-  // `fd` stands at the beginning of the tar, of which `name` is for messages and `shard` the number in the writer.
-  TarPass(int fd, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end, StoreWriter& writer,
-          PackObserver& observer);
+  // `input` stands at the beginning of the tar, of which `name` is for messages and `shard` the number in the writer.
+  TarPass(TarInput& input, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end,
+          StoreWriter& writer, PackObserver& observer);
   // From now on files go into folders of classes.
   void Into(ImageFolder& classes) { classes_ = &classes; }
   Status Run();
@@ -59,7 +59,7 @@ class TarPass {
                          std::span<const std::byte>* bytes);
   Status CheckPlace(uint64_t offset, std::span<const std::byte> bytes) const;
 
-  const int fd_;
+  TarInput& input_;
   const std::string name_;
   const uint32_t shard_;
   const bool nested_;
@@ -67,7 +67,6 @@ class TarPass {
   StoreWriter& writer_;
   PackObserver& observer_;
 
-  ReadAhead input_;
   std::array<Piece, 2> pieces_;  // the one being used and the one before it
   uint64_t read_bytes_ = 0;
   ImageFolder* classes_ = nullptr;  // nullptr: each member under its own name

@@ -168,6 +168,7 @@ Result<ObjectUrl> ObjectUrl::ParseHttp(std::string_view text) {
 
 std::string ObjectUrl::KeyOf(std::string_view name) const {
   AUGUR_CHECK(is_s3());
+  if (name.starts_with('/')) return std::string(name.substr(1));
   if (folder_.empty() || name.empty()) return folder_ + std::string(name);
   return folder_ + "/" + std::string(name);
 }
@@ -178,6 +179,7 @@ std::string ObjectUrl::UrlOf(std::string_view name) const {
 }
 
 std::string ObjectUrl::ForLog(std::string_view name) const {
+  if (is_s3() && name.starts_with('/')) return "s3://" + bucket_ + Excerpt(name);
   return for_log_ + (name.empty() ? "" : "/") + Excerpt(name);
 }
 

@@ -26,7 +26,8 @@ class ObjectUrl {
   bool is_s3() const { return !bucket_.empty(); }
   // REQUIRES: is_s3().
   const std::string& bucket() const { return bucket_; }
-  // The key of the file `name` in the folder; of the address itself, for the empty name. REQUIRES: is_s3().
+  // The key of the file `name` in the folder; of the address itself, for the empty name. A name that begins with '/' is
+  // a key of the bucket, wherever the folder is. REQUIRES: is_s3().
   std::string KeyOf(std::string_view name) const;
   // The complete URL of the file `name`, or of the address itself, query included: a secret. REQUIRES: !is_s3().
   std::string UrlOf(std::string_view name) const;

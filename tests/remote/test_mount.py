@@ -317,21 +317,21 @@ def test_wrong_addresses(point, address, sentence):
 
 
 def test_an_adopted_store_says_where_it_can_be_mounted(bucket, augurpack, point, s3_server, folder):
-    """Whoever made a store does not choose what else in the bucket the mount's credentials are used for."""
+    """Whoever made a store does not choose in which other places the mount's credentials are used."""
     tree, tar, store = (pathlib.Path(folder) / name for name in ("tree", "x.tar", "adopted"))
     tree.mkdir()
     (tree / "file").write_bytes(b"content")
     mounts.run("tar", "cf", tar, "-C", tree, ".")
     mounts.run(augurpack, "adopt", "--quiet", tar, store)
-    for path in [tar, *store.iterdir()]:
-        bucket.put(f"data/{path.relative_to(folder).as_posix()}", path.read_bytes())
+    for path in store.iterdir():
+        bucket.put(path.name, path.read_bytes())
     log = pathlib.Path(folder) / "log"
-    with mounts.augurfs(f"s3://{bucket.bucket}/data/adopted", point, f"endpoint-url={s3_server.endpoint}", f"log={log}"):
+    with mounts.augurfs(f"s3://{bucket.bucket}", point, f"endpoint-url={s3_server.endpoint}", f"log={log}"):
         assert os.listdir(point) == ["file"]
         with pytest.raises(OSError) as failed:
             (point / "file").read_bytes()
         assert failed.value.errno == errno.EIO
-    assert "lies outside the store's folder" in log.read_text()
+    assert "lies outside the store's bucket" in log.read_text()
 
 
 # ---- augurctl warm ----

@@ -6,6 +6,7 @@ augur_test(pack
   unit/pack/gzip_stream_test.cc
   unit/pack/listing_test.cc
   unit/pack/member_path_test.cc
+  unit/pack/object_stream_test.cc
   unit/pack/read_ahead_test.cc
   unit/pack/read_window_test.cc
   unit/pack/render_window_test.cc

@@ -37,7 +37,9 @@ TEST(ObjectUrl, HasBucketAndKeyOfS3) {
   EXPECT_EQ(url.bucket(), "my-bucket");
   EXPECT_EQ(url.KeyOf(""), "data sets/train=1.augur");
   EXPECT_EQ(url.KeyOf("manifest"), "data sets/train=1.augur/manifest");
+  EXPECT_EQ(url.KeyOf("/other/a.tar"), "other/a.tar");
   EXPECT_EQ(url.ForLog("manifest"), "s3://my-bucket/data sets/train=1.augur/manifest");
+  EXPECT_EQ(url.ForLog("/other/a.tar"), "s3://my-bucket/other/a.tar");
   EXPECT_THAT(url.warning(), IsEmpty());
 }
 

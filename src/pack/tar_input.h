@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// TarInput is the bytes of a tar, from its beginning to its end. One thread.
+class TarInput {
+ public:
+  virtual ~TarInput() = default;
+  // The next bytes, empty at the end; valid until the call after the next one. kStopped: the run is to end.
+  virtual Result<std::span<const std::byte>> Next() = 0;
+  // Fills `out` with bytes from `offset` on, once more. kChanged: there are no such bytes any more.
+  virtual Status ReadAgain(uint64_t offset, std::span<std::byte> out) = 0;
+};
+
+}  // namespace augur
