@@ -51,9 +51,10 @@ Status AdoptObject(const ListedObject& object, size_t tar_count, const AdoptObje
   const std::string name = "s3://" + client.place().bucket() + "/" + object.key;
   AUGUR_TRY(CheckKey(object.key, client));
   const std::string locator = std::filesystem::path("/" + object.key).lexically_relative("/" + options.store).string();
+  const uint64_t bytes = object.bytes.value_or(0);  // AdoptObjects has refused one without
   const int64_t since = object.since ? object.since->time_since_epoch().count() : 0;
-  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, *object.bytes, since, 0));
-  ObjectStream input(client, std::make_shared<StoredObject>("/" + object.key, *object.bytes, object.etag));
+  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, bytes, since, 0));
+  ObjectStream input(client, std::make_shared<StoredObject>("/" + object.key, bytes, object.etag));
   return AdoptTar(input, name, shard, options.layout, tar_count, writer, observer);
 }
 
