@@ -283,8 +283,12 @@ Status Main(int argc, char** argv) {
   std::string fleet_file = options.remote.fleet.file();
   AUGUR_TRY(MakeNewPathAbsolute(fleet_file));
   options.remote.fleet.set_file(fleet_file);
-  for (std::string& folder : options.foreign) AUGUR_TRY(MakeNewPathAbsolute(folder));
-  SetForeignFolders(options.foreign);
+  if (IsFarAway(options.store)) {
+    options.remote.foreign = options.foreign;
+  } else {
+    for (std::string& folder : options.foreign) AUGUR_TRY(MakeNewPathAbsolute(folder));
+    SetForeignFolders(options.foreign);
+  }
   std::optional<Background> background;
   if (!options.foreground) {
     AUGUR_TRY_ASSIGN(forked, Background::Fork(MountPoint::HandedDownFd(options.mountpoint)));

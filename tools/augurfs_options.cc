@@ -125,7 +125,10 @@ std::vector<Option> MakeOptions() {
        .text =
            "A store made by 'augurpack adopt' names files outside its folder. Default: the files that the owner of "
            "the index may read. With this option: the files below DIR, whoever owns the index, and no others. Give it "
-           "for tars that the owner of the index may not read, or to allow a store the files of one folder only.",
+           "for tars that the owner of the index may not read, or to allow a store the files of one folder only. For a "
+           "store in a bucket, s3://BUCKET/FOLDER: objects of the same bucket. Without it none outside the store's "
+           "folder "
+           "is read there, as a bucket does not say who made the store.",
        .place = OptionPlace::kMount},
       {.name = "observe",
        .value = "MODE",

@@ -76,6 +76,7 @@ RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place) {
                  .requester_pays = given("requester-pays")},
           .io_timeout = std::chrono::seconds(values.Number(prefix + "io-timeout")),
           .requests_max = static_cast<unsigned>(values.Number(prefix + "max-requests")),
+          .foreign = {},
           .fleet = {}};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct RemoteOptions {
   S3Options s3;
   std::chrono::seconds io_timeout{60};  // after so long without an answer a read fails
   unsigned requests_max = 64;           // in flight, of those that no reader waits for
-  FleetList fleet;                      // of a mount: whose cache has records of the store; empty: there is none
+  // Of a mount of a store in a bucket: addresses of folders where shards outside the store's may lie (-o foreign=).
+  std::optional<std::vector<std::string>> foreign;
+  FleetList fleet;  // of a mount: whose cache has records of the store; empty: there is none
 };
 
 // The options of stores far away, for a program (--region) or a mount (-o region=). Names are those of mountpoint-s3

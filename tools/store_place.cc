@@ -34,15 +34,41 @@ StoreUser ThisUser() {
   return {.home = home, .copies = CacheFolder(environment.Get("XDG_CACHE_HOME"), home)};
 }
 
+namespace {
+
+// The keys of the store's bucket below which shards may lie that are outside the store's folder.
+Result<std::vector<std::string>> ForeignPrefixes(const ObjectUrl& store, const std::vector<std::string>& addresses) {
+  std::vector<std::string> prefixes;
+  for (const std::string& address : addresses) {
+    const Result<ObjectUrl> url = ObjectUrl::Parse(address);
+    if (!url.ok()) return url.status().In("-o foreign");
+    if (!store.is_s3() || !url->is_s3() || url->bucket() != store.bucket()) {
+      return Status(Code::kInvalid, "-o foreign=" + url->ForLog() + ": only the store's own bucket can have shards: " +
+                                        "s3://BUCKET/FOLDER is the form");
+    }
+    const std::string folder = url->KeyOf("");
+    prefixes.push_back(folder.empty() ? folder : folder + "/");
+  }
+  return prefixes;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<ObjectClient>> MakeObjectClient(const std::string& text, const RemoteOptions& remote,
                                                        const StoreUser& user) {
   AUGUR_TRY_ASSIGN(url, ObjectUrl::Parse(text));
   if (!url.warning().empty()) spdlog::warn("{}", url.warning());
-  return std::make_shared<ObjectClient>(std::move(url), ObjectClientOptions{.s3 = remote.s3,
-                                                                            .environment = Environment::OfProcess(),
-                                                                            .home = user.home,
-                                                                            .requests_max = remote.requests_max,
-                                                                            .io_timeout = remote.io_timeout});
+  ObjectClientOptions options = {.s3 = remote.s3,
+                                 .environment = Environment::OfProcess(),
+                                 .home = user.home,
+                                 .foreign = {},
+                                 .requests_max = remote.requests_max,
+                                 .io_timeout = remote.io_timeout};
+  if (remote.foreign) {
+    AUGUR_TRY_ASSIGN(prefixes, ForeignPrefixes(url, *remote.foreign));
+    options.foreign = std::move(prefixes);
+  }
+  return std::make_shared<ObjectClient>(std::move(url), std::move(options));
 }
 
 Result<std::unique_ptr<StorePlace>> MakeStorePlace(const std::string& text, const StoreOptions& options,

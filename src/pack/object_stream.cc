@@ -45,14 +45,13 @@ void ObjectStream::Ask() {
     piece.state = State::kAsked;
     memory = piece.memory;
   }
-  const uint64_t request =
-      client_.client()->Read(object_, offset, memory, /*urgent=*/false, [this, slot](const Status& status) {
-        const MutexLock lock(mu_);
-        Piece& piece = pieces_.at(slot);
-        piece.state = State::kHere;
-        piece.status = status;
-        came_.NotifyAll();
-      });
+  const uint64_t request = client_.client()->Read(object_, offset, memory, {}, [this, slot](const Status& status) {
+    const MutexLock lock(mu_);
+    Piece& piece = pieces_.at(slot);
+    piece.state = State::kHere;
+    piece.status = status;
+    came_.NotifyAll();
+  });
   const MutexLock lock(mu_);
   pieces_.at(slot).request = request;
 }

@@ -66,8 +66,8 @@ Status BucketClient::Read(const std::shared_ptr<StoredObject>& object, uint64_t 
   if (stopped()) return StoppedRequest();
   std::promise<Status> promise;
   std::future<Status> future = promise.get_future();
-  const uint64_t number = client_->Read(object, offset, out, /*urgent=*/false,
-                                        [&promise](const Status& status) { promise.set_value(status); });
+  const uint64_t number =
+      client_->Read(object, offset, out, {}, [&promise](const Status& status) { promise.set_value(status); });
   while (future.wait_for(kStopInterval) != std::future_status::ready) {
     if (!stopped()) continue;
     client_->Cancel(number);

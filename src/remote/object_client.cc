@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/object_client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "http/fetch_now.h"
@@ -38,6 +39,11 @@ Result<ObjectClient::Running*> ObjectClient::Start() {
   running->client = std::make_unique<RetryingClient>(*running->engine, retry);
   running_ = std::move(running);
   return running_.get();
+}
+
+bool ObjectClient::MayBeForeignShard(const std::string& key) const {
+  return !options_.foreign ||
+         std::ranges::any_of(*options_.foreign, [&key](const std::string& prefix) { return key.starts_with(prefix); });
 }
 
 HttpOperation ObjectClient::MakeRead(const Running& running, const ObjectRead& read, std::span<std::byte> out,

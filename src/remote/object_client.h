@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "augur/status.h"
 #include "base/mutex.h"
@@ -28,6 +30,9 @@ struct ObjectClientOptions {
   S3Options s3;
   Environment environment;  // of the user whose credentials are used
   std::string home;         // that user's home, for the profile files
+  // Keys of the bucket below which shards may lie that are outside the store's folder. Nothing: anywhere in the bucket,
+  // for programs that show a user what his own credentials let him read.
+  std::optional<std::vector<std::string>> foreign;
   unsigned requests_max = 64;
   std::chrono::milliseconds io_timeout{60'000};
 };
@@ -42,6 +47,8 @@ class ObjectClient {
   // The place, or a file in it, for messages.
   std::string ForLog(const std::string& name = {}) const { return place_.ForLog(name); }
   const ObjectUrl& place() const { return place_; }
+  // Whether an object with this key may be a shard although it is outside the store's folder.
+  bool MayBeForeignShard(const std::string& key) const;
 
   using Done = std::function<void(const Status&)>;
   // How a part of an object is read.

@@ -88,6 +88,12 @@ Result<std::shared_ptr<StoredObject>> RemoteFiles::ObjectOf(const ShardInfo& inf
                                           "store there");
   }
   AUGUR_TRY_ASSIGN(name, NameOfObject(client_->place(), info));
+  // Whoever made the store must not choose what else of the bucket the mount's credentials are used for.
+  if (name.starts_with('/') && !client_->MayBeForeignShard(name.substr(1))) {
+    return Status(Code::kPermission, client_->ForLog(name) +
+                                         ": the shard lies outside the store's folder: name its folder with -o "
+                                         "foreign=s3://BUCKET/FOLDER");
+  }
   const MutexLock lock(mu_);
   std::shared_ptr<StoredObject>& object = objects_[info.number];
   if (object == nullptr) object = std::make_shared<StoredObject>(std::move(name), info.bytes);

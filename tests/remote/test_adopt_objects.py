@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """augurpack adopt of tar files in a bucket: the index alone is made, and a mount reads the records where they lie."""
 
+import errno
 import io
 import pathlib
 import random
@@ -87,8 +88,32 @@ def test_a_mount_reads_it(augurpack, bucket, url, tars, tree, folder, s3_server)
     must_adopt(augurpack, tars, url, endpoint=s3_server.endpoint)
     point = pathlib.Path(folder) / "mount"
     point.mkdir()
-    with mounts.augurfs(url, point, f"endpoint-url={s3_server.endpoint}"):
+    with mounts.augurfs(url, point, f"endpoint-url={s3_server.endpoint}", f"foreign=s3://{bucket.bucket}/data/tars"):
         assert {name: data for name, data in files(point).items() if not name.startswith(".augur/")} == tree
+
+
+@pytest.mark.parametrize("named", [None, "data/tar", "data/tars/x", "other"])
+def test_a_mount_reads_no_object_elsewhere_that_was_not_allowed(augurpack, bucket, url, tars, tree, folder, s3_server, named):
+    """Whoever made the store must not choose what else the mount's credentials are used for."""
+    must_adopt(augurpack, tars, url, endpoint=s3_server.endpoint)
+    point, log = pathlib.Path(folder) / "mount", pathlib.Path(folder) / "log"
+    point.mkdir()
+    allowed = [f"foreign=s3://{bucket.bucket}/{named}"] if named else []
+    with mounts.augurfs(url, point, f"endpoint-url={s3_server.endpoint}", f"log={log}", *allowed):
+        for path in (name for name, data in tree.items() if data):
+            with pytest.raises(OSError) as failed:
+                (point / path).read_bytes()
+            assert failed.value.errno == errno.EIO
+    assert "the shard lies outside the store's folder" in log.read_text() and "-o foreign=s3://BUCKET/FOLDER" in log.read_text()
+
+
+@pytest.mark.parametrize("address, sentence", [("s3://other/x", "only the store's own bucket"), ("/folder", "-o foreign")])
+def test_what_cannot_be_allowed(bucket, folder, address, sentence):
+    point = pathlib.Path(folder) / "mount"
+    point.mkdir()
+    done = subprocess.run([mounts.program("augurfs"), f"s3://{bucket.bucket}/x", point, "-o", f"foreign={address}"],
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2 and sentence in done.stderr, done.stderr
 
 
 def test_gc_and_force_leave_the_tars_alone(augurpack, bucket, url, tars, tree, folder, s3_server):
