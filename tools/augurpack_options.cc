@@ -280,7 +280,7 @@ Command GcCommand() {
                       .value = "DAYS",
                       .kind = OptionKind::kCount,
                       .max = 36'500,
-                      .brief = "keep what was in use in the last DAYS days",
+                      .brief = "keep generations that were in use in the last DAYS days",
                       .text = "In a folder: keeps each earlier generation until it has not been the current one for "
                               "DAYS days, whether or not a mount is seen to use it. Set it for stores on shared file "
                               "systems without locks, to more than the longest job. Default: 0.\n"
