@@ -11,10 +11,7 @@
 namespace augur {
 
 void CopiedShards::Read(ShardRead read) {
-  {
-    const MutexLock lock(mu_);
-    ++under_way_;
-  }
+  under_way_.Begin();
   const auto job = std::make_shared<Job>();
   job->read = std::move(read);
   job->places.resize(job->read.blocks.size());
@@ -99,15 +96,11 @@ void CopiedShards::Keep(const Job& job) const {
 void CopiedShards::End(const JobRef& job, const ShardReadResult& result) {
   job->read.done(result);
   job->read.done = nullptr;
-  const MutexLock lock(mu_);
-  if (--under_way_ == 0) ended_.NotifyAll();
+  under_way_.End();
 }
 
 void CopiedShards::Drain() {
-  {
-    const MutexLock lock(mu_);
-    while (under_way_ > 0) ended_.Wait(mu_);
-  }
+  under_way_.WaitForAll();
   server_->Drain();
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/aligned_memory.h"
-#include "base/mutex.h"
 #include "io/read_engine.h"
 #include "remote/disk_copy.h"
+#include "store/reads_under_way.h"
 #include "store/shard_source.h"
 
 namespace augur {
@@ -27,10 +27,10 @@ class CopiedShards final : public ShardSource {
       : copy_(copy), engine_(engine), server_(std::move(server)) {}
 
   // A result counts what was asked of the server alone.
-  void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
+  void Read(ShardRead read) override;
   void Hurry(const void* tag) override { server_->Hurry(tag); }
   bool may_differ() const override { return true; }
-  void Drain() override AUGUR_EXCLUDES(mu_);
+  void Drain() override;
 
  private:
   // A read on its way. One thread at a time has it.
@@ -47,16 +47,14 @@ class CopiedShards final : public ShardSource {
   void CopyRead(const JobRef& job, std::span<const std::byte> bytes);
   void ReadServer(const JobRef& job);
   void Keep(const Job& job) const;
-  void End(const JobRef& job, const ShardReadResult& result) AUGUR_EXCLUDES(mu_);
+  void End(const JobRef& job, const ShardReadResult& result);
 
   // Own synchronization.
   DiskCopy& copy_;
   ReadEngine& engine_;
   const std::unique_ptr<ShardSource> server_;
 
-  Mutex mu_;
-  CondVar ended_;
-  uint64_t under_way_ AUGUR_GUARDED_BY(mu_) = 0;  // jobs
+  ReadsUnderWay under_way_;
 };
 
 }  // namespace augur

@@ -13,10 +13,7 @@ constexpr uint64_t kBytesForGap = 20;
 }  // namespace
 
 void FleetShards::Read(ShardRead read) {
-  {
-    const MutexLock lock(mu_);
-    ++under_way_;
-  }
+  under_way_.Begin();
   const auto job = std::make_shared<Job>();
   job->read = std::move(read);
   const ShardRead& asked = job->read;
@@ -83,15 +80,11 @@ void FleetShards::Keep(const ShardRead& read, const WantedRange& range) const {
 void FleetShards::End(const JobRef& job, const ShardReadResult& result) {
   job->read.done(result);
   job->read.done = nullptr;
-  const MutexLock lock(mu_);
-  if (--under_way_ == 0) ended_.NotifyAll();
+  under_way_.End();
 }
 
 void FleetShards::Drain() {
-  {
-    const MutexLock lock(mu_);
-    while (under_way_ > 0) ended_.Wait(mu_);
-  }
+  under_way_.WaitForAll();
   server_->Drain();
 }
 

@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "remote/fleet_copy.h"
 #include "remote/wanted_range.h"
+#include "store/reads_under_way.h"
 #include "store/shard_source.h"
 #include "store/store_files.h"
 
@@ -25,10 +26,10 @@ class FleetShards final : public ShardSource {
       : copy_(copy), urgent_(purpose == ReadPurpose::kDemand), server_(std::move(server)) {}
 
   // A result counts what was asked of the server alone.
-  void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
+  void Read(ShardRead read) override;
   void Hurry(const void* tag) override { server_->Hurry(tag); }
   bool may_differ() const override { return true; }
-  void Drain() override AUGUR_EXCLUDES(mu_);
+  void Drain() override;
 
  private:
   // A read on its way. One thread at a time has it, but for the ends of its ranges.
@@ -46,16 +47,14 @@ class FleetShards final : public ShardSource {
   void ReadServer(const JobRef& job);
   void RangeRead(const JobRef& job, const WantedRange& range, const ShardReadResult& result);
   void Keep(const ShardRead& read, const WantedRange& range) const;
-  void End(const JobRef& job, const ShardReadResult& result) AUGUR_EXCLUDES(mu_);
+  void End(const JobRef& job, const ShardReadResult& result);
 
   // Own synchronization.
   FleetCopy& copy_;
   const bool urgent_;
   const std::unique_ptr<ShardSource> server_;
 
-  Mutex mu_;
-  CondVar ended_;
-  uint64_t under_way_ AUGUR_GUARDED_BY(mu_) = 0;  // jobs
+  ReadsUnderWay under_way_;
 };
 
 }  // namespace augur

@@ -16,10 +16,10 @@ RemoteShards::RemoteShards(std::shared_ptr<const Store> store, const RemoteFiles
 void RemoteShards::Read(ShardRead read) {
   const Result<std::shared_ptr<StoredObject>>& object = objects_[read.shard];
   if (!object.ok()) return read.done({.status = object.status()});
-  {
+  under_way_.Begin();
+  if (read.tag != nullptr) {
     const MutexLock lock(mu_);
-    ++under_way_;
-    if (read.tag != nullptr) numbers_[{read.tag, read.memory}] = 0;
+    numbers_[{read.tag, read.memory}] = 0;
   }
   const std::span<std::byte> into(read.memory, read.bytes);
   const uint64_t offset = read.offset;
@@ -27,14 +27,14 @@ void RemoteShards::Read(ShardRead read) {
   const uint64_t number =
       files_.client().Read(*object, offset, into, {.urgent = urgent_, .new_connection = read.again},
                            [this, place, done = std::move(read.done), bytes = read.bytes](const Status& status) {
-                             {
+                             if (place.first != nullptr) {
                                const MutexLock lock(mu_);
                                numbers_.erase(place);
                              }
                              done({.status = status, .reads = 1, .read_bytes = status.ok() ? bytes : 0});
-                             const MutexLock lock(mu_);
-                             if (--under_way_ == 0) ended_.NotifyAll();
+                             under_way_.End();
                            });
+  if (place.first == nullptr) return;
   const MutexLock lock(mu_);
   if (const auto pending = numbers_.find(place); pending != numbers_.end()) pending->second = number;
 }
@@ -49,11 +49,6 @@ void RemoteShards::Hurry(const void* tag) {
     }
   }
   for (const uint64_t number : numbers) files_.client().Expedite(number);
-}
-
-void RemoteShards::Drain() {
-  const MutexLock lock(mu_);
-  while (under_way_ > 0) ended_.Wait(mu_);
 }
 
 }  // namespace augur

@@ -11,6 +11,7 @@
 #include "augur/store.h"
 #include "base/mutex.h"
 #include "remote/remote_files.h"
+#include "store/reads_under_way.h"
 #include "store/shard_source.h"
 #include "store/store_files.h"
 
@@ -26,7 +27,7 @@ class RemoteShards final : public ShardSource {
   void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
   void Hurry(const void* tag) override AUGUR_EXCLUDES(mu_);
   bool may_differ() const override { return true; }
-  void Drain() override AUGUR_EXCLUDES(mu_);
+  void Drain() override { under_way_.WaitForAll(); }
 
  private:
   const std::shared_ptr<const Store> store_;
@@ -34,9 +35,9 @@ class RemoteShards final : public ShardSource {
   const bool urgent_;
   std::vector<Result<std::shared_ptr<StoredObject>>> objects_;  // by shard; constant after construction
 
+  ReadsUnderWay under_way_;
+
   Mutex mu_;
-  CondVar ended_;
-  uint64_t under_way_ AUGUR_GUARDED_BY(mu_) = 0;
   // By tag and memory, the client's numbers of the reads with a tag that are under way; 0 until it has told.
   std::map<std::pair<const void*, const std::byte*>, uint64_t> numbers_ AUGUR_GUARDED_BY(mu_);
 };

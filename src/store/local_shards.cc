@@ -20,10 +20,7 @@ Status Failure(const LocalFile& file, const ShardRead& read, int64_t result) {
 }  // namespace
 
 void LocalShards::Read(ShardRead read) {
-  {
-    const MutexLock lock(mu_);
-    ++under_way_;
-  }
+  under_way_.Begin();
   const uint32_t shard = read.shard;
   opener_.Open(shard, [this, read = std::move(read)](Result<std::shared_ptr<const LocalFile>> file) mutable {
     if (!file.ok()) return End(read, {.status = file.status()});
@@ -66,15 +63,11 @@ void LocalShards::Reopen(ShardRead read, const std::shared_ptr<const LocalFile>&
 
 void LocalShards::End(const ShardRead& read, const ShardReadResult& result) {
   read.done(result);
-  const MutexLock lock(mu_);
-  if (--under_way_ == 0) ended_.NotifyAll();
+  under_way_.End();
 }
 
 void LocalShards::Drain() {
-  {
-    const MutexLock lock(mu_);
-    while (under_way_ > 0) ended_.Wait(mu_);
-  }
+  under_way_.WaitForAll();
   opener_.Drain();
 }
 

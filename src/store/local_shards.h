@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "augur/store.h"
-#include "base/mutex.h"
 #include "io/read_engine.h"
 #include "store/local_files.h"
+#include "store/reads_under_way.h"
 #include "store/shard_opener.h"
 #include "store/shard_source.h"
 
@@ -28,23 +28,21 @@ class LocalShards final : public ShardSource {
   LocalShards(const LocalShards&) = delete;
   LocalShards& operator=(const LocalShards&) = delete;
 
-  void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
+  void Read(ShardRead read) override;
   // Waits until all reads have ended.
-  void Drain() override AUGUR_EXCLUDES(mu_);
+  void Drain() override;
 
  private:
   enum class Attempt { kFirst, kAfterReopening };
 
   void Submit(ShardRead read, std::shared_ptr<const LocalFile> file, Attempt attempt);
   void Reopen(ShardRead read, const std::shared_ptr<const LocalFile>& lost, int64_t result);
-  void End(const ShardRead& read, const ShardReadResult& result) AUGUR_EXCLUDES(mu_);
+  void End(const ShardRead& read, const ShardReadResult& result);
 
   ReadEngine& engine_;
   ShardOpener opener_;
 
-  Mutex mu_;
-  CondVar ended_;
-  uint64_t under_way_ AUGUR_GUARDED_BY(mu_) = 0;
+  ReadsUnderWay under_way_;
 };
 
 }  // namespace augur
