@@ -8,7 +8,7 @@
 
 #include "base/limited_log.h"
 #include "base/units.h"
-#include "store/store_files.h"
+#include "remote/block_identity.h"
 
 namespace augur {
 namespace {
@@ -53,9 +53,8 @@ DiskCopy::DiskCopy(std::unique_ptr<DiskCache> cache, const DiskCopyOptions& opti
                         .on_notice = [](const std::string& note) { spdlog::warn("{}", note); }}) {}
 
 std::optional<DiskCacheKey> DiskCopy::KeyOf(const WantedBlock& wanted) const {
-  if (store_->files().MissingIndexBytes() > 0) return std::nullopt;
-  const Result<Hash128> identity = store_->BlockIdentity(wanted.file, wanted.block);
-  if (!identity.ok()) return std::nullopt;
+  const std::optional<Hash128> identity = BlockIdentityNow(*store_, wanted);
+  if (!identity) return std::nullopt;
   return DiskCacheKey{.hash = {.low = identity->low, .high = identity->high ^ kRecordMark},
                       .size = Store::BlockBytes(wanted.file, wanted.block)};
 }

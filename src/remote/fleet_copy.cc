@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/limited_log.h"
-#include "store/store_files.h"
+#include "remote/block_identity.h"
 
 namespace augur {
 namespace {
@@ -35,9 +35,8 @@ FleetCopy::FleetCopy(std::unique_ptr<FleetClient> client, std::shared_ptr<const 
     : store_(std::move(store)), statistics_(statistics), client_(std::move(client)) {}
 
 std::optional<FleetKey> FleetCopy::KeyOf(const WantedBlock& wanted) const {
-  if (store_->files().MissingIndexBytes() > 0) return std::nullopt;
-  const Result<Hash128> identity = store_->BlockIdentity(wanted.file, wanted.block);
-  if (!identity.ok()) return std::nullopt;
+  const std::optional<Hash128> identity = BlockIdentityNow(*store_, wanted);
+  if (!identity) return std::nullopt;
   return FleetKey{.hash = *identity, .size = Store::BlockBytes(wanted.file, wanted.block)};
 }
 
