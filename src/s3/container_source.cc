@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/excerpt.h"
+#include "base/text_file.h"
 #include "s3/blocking_fetch.h"
 #include "s3/credential_document.h"
-#include "s3/text_file.h"
 
 namespace augur {
 namespace {

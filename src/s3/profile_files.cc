@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "base/text_file.h"
 #include "base/units.h"
-#include "s3/text_file.h"
 
 namespace augur {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/excerpt.h"
+#include "base/text_file.h"
 #include "base/units.h"
-#include "s3/text_file.h"
 
 namespace augur {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/web_identity_source.h"
 
-#include "s3/text_file.h"
+#include "base/text_file.h"
 
 namespace augur {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "s3/text_file.h"
+#include "base/text_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

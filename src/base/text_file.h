@@ -8,7 +8,7 @@
 
 namespace augur {
 
-// Of the files that are read here: profiles, tokens.
+// Of small files of settings: profiles, tokens, lists of servers.
 inline constexpr size_t kTextFileBytesMax = 1 << 20;
 
 // The bytes of a regular file; links are followed. kNotFound; kInvalid: no regular file, or over kTextFileBytesMax;
