@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests do with buckets and with programs that use them."""
 
+import contextlib
 import pathlib
+import subprocess
 import time
 
 
@@ -17,3 +19,27 @@ def wait_until(is_so, patience_s=60):
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def run(words):
+    """A program to its end, whatever that is."""
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+
+
+def must_run(words):
+    """The same, and it must do what it was told. What it has written."""
+    done = run(words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextlib.contextmanager
+def while_held(proxy, held, words):
+    """A program, once it waits for the request that `held` holds; ended afterwards, whatever happens."""
+    with proxy.playing(held), subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_until(lambda: held.count)
+            yield process
+        finally:
+            held.release()
+            process.kill()

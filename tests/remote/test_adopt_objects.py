@@ -12,7 +12,7 @@ import tarfile
 import faults
 import mounts
 import pytest
-from bucket_support import put_folder, wait_until
+from bucket_support import must_run, put_folder, run, while_held
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -55,12 +55,11 @@ def words(augurpack, *rest, endpoint):
 
 
 def adopt(*arguments, **options):
-    return subprocess.run(words(*arguments, **options), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    return run(words(*arguments, **options))
 
 
 def must_adopt(*arguments, **options):
-    done = adopt(*arguments, **options)
-    assert done.returncode == 0, done.stderr
+    must_run(words(*arguments, **options))
 
 
 def files(root):
@@ -152,33 +151,21 @@ def test_a_fault_that_passes_is_not_seen(augurpack, url, tars, tree, folder, pro
 
 def test_a_tar_that_is_replaced_meanwhile(augurpack, bucket, url, tars, proxy):
     held = faults.Hold(only=lambda request: request.method == "GET" and request.path.endswith("x-b.tar"))
-    with proxy.playing(held), subprocess.Popen(words(augurpack, tars, url, endpoint=proxy.endpoint), stdin=subprocess.DEVNULL,
-                                               stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: held.count)
-            bucket.put("data/tars/x-b.tar", bucket.get("data/tars/x-a.tar"))
-            held.release()
-            text = process.stderr.read()
-            assert process.wait() == 2
-        finally:
-            held.release()
-            process.kill()
+    with while_held(proxy, held, words(augurpack, tars, url, endpoint=proxy.endpoint)) as process:
+        bucket.put("data/tars/x-b.tar", bucket.get("data/tars/x-a.tar"))
+        held.release()
+        text = process.stderr.read()
+        assert process.wait() == 2
     assert "data/tars/x-b.tar: changed while it was read" in text
     assert not bucket.keys("data/train.augur/")
 
 
 def test_ctrl_c(augurpack, bucket, url, tars, proxy):
     held = faults.Hold(only=lambda request: request.method == "GET" and request.path.endswith("x-c.tar"))
-    with proxy.playing(held), subprocess.Popen(words(augurpack, tars, url, endpoint=proxy.endpoint), stdin=subprocess.DEVNULL,
-                                               stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: held.count)
-            process.send_signal(signal.SIGINT)
-            assert "stopped by SIGINT" in process.stderr.read()
-            assert process.wait() == 2
-        finally:
-            held.release()
-            process.kill()
+    with while_held(proxy, held, words(augurpack, tars, url, endpoint=proxy.endpoint)) as process:
+        process.send_signal(signal.SIGINT)
+        assert "stopped by SIGINT" in process.stderr.read()
+        assert process.wait() == 2
     assert not bucket.keys("data/train.augur/")
 
 

@@ -10,7 +10,7 @@ import subprocess
 import faults
 import mounts
 import pytest
-from bucket_support import put_folder, wait_until
+from bucket_support import must_run, put_folder, run, wait_until, while_held
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -44,12 +44,11 @@ def words(augurpack, source, store, endpoint, *options, command="create"):
 
 
 def pack(*arguments, **options):
-    return subprocess.run(words(*arguments, **options), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    return run(words(*arguments, **options))
 
 
 def must_pack(*arguments, **options):
-    done = pack(*arguments, **options)
-    assert done.returncode == 0, done.stderr
+    must_run(words(*arguments, **options))
 
 
 def content(root):
@@ -188,16 +187,10 @@ def test_a_server_that_goes_away_ends_the_run(augurpack, raw, folder, proxy):
 def test_ctrl_c_and_resume(augurpack, raw, tree, folder, proxy):
     store = pathlib.Path(folder) / "store"
     held = faults.Hold(only=lambda request: request.method == "GET" and "class%203" in request.path)
-    with proxy.playing(held), subprocess.Popen(words(augurpack, raw, store, proxy.endpoint, "--shard-size=64K"), stdin=subprocess.DEVNULL,
-                                               stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: held.count)
-            process.send_signal(signal.SIGINT)
-            assert "stopped by SIGINT" in process.stderr.read()
-            assert process.wait() == 2
-        finally:
-            held.release()
-            process.kill()
+    with while_held(proxy, held, words(augurpack, raw, store, proxy.endpoint, "--shard-size=64K")) as process:
+        process.send_signal(signal.SIGINT)
+        assert "stopped by SIGINT" in process.stderr.read()
+        assert process.wait() == 2
     before = len(proxy.requests("GET", "a/b/large"))
     must_pack(augurpack, raw, store, proxy.endpoint, "--shard-size=64K", "--resume")
     assert len(proxy.requests("GET", "a/b/large")) == before

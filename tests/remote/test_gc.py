@@ -6,10 +6,11 @@ import random
 import re
 import subprocess
 
+import bucket_support
 import faults
 import mounts
 import pytest
-from bucket_support import wait_until
+from bucket_support import wait_until, while_held
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -49,13 +50,11 @@ def words(augurpack, command, *rest, endpoint, options=()):
 
 
 def run(*arguments, **options):
-    return subprocess.run(words(*arguments, **options), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    return bucket_support.run(words(*arguments, **options))
 
 
 def must(*arguments, **options):
-    done = run(*arguments, **options)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return bucket_support.must_run(words(*arguments, **options))
 
 
 def names(bucket):
@@ -133,18 +132,12 @@ def test_a_packer_that_is_at_work_never_publishes_what_was_removed(augurpack, bu
     one, two = trees
     must(augurpack, "create", one, url, endpoint=proxy.endpoint)
     held = faults.Hold(only=lambda request: request.method == "PUT" and "index-00000002" in request.path)
-    with proxy.playing(held), subprocess.Popen(words(augurpack, "append", two, url, endpoint=proxy.endpoint), stdin=subprocess.DEVNULL,
-                                               stderr=subprocess.PIPE, text=True) as packer:
-        try:
-            wait_until(lambda: held.count)
-            must(augurpack, "gc", url, endpoint=proxy.endpoint, options=["--older-than=0"])
-            assert not of_generation(bucket, 2)
-            held.release()
-            text = packer.stderr.read()
-            assert packer.wait() == 2
-        finally:
-            held.release()
-            packer.kill()
+    with while_held(proxy, held, words(augurpack, "append", two, url, endpoint=proxy.endpoint)) as packer:
+        must(augurpack, "gc", url, endpoint=proxy.endpoint, options=["--older-than=0"])
+        assert not of_generation(bucket, 2)
+        held.release()
+        text = packer.stderr.read()
+        assert packer.wait() == 2
     assert "'augurpack gc' took this run for a killed one" in text
     assert names(bucket) == {"manifest", *of_generation(bucket, 1)}
     assert_holds(augurpack, url, proxy.endpoint, one, pathlib.Path(folder) / "out")
