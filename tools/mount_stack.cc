@@ -60,6 +60,7 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
     stack->place_->Rest();  // there are no other threads yet
     AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));
     stack->helper_ = std::move(helper);
+    stack->place_->Resume();
   }
   AUGUR_TRY(stack->MakeCaches());
   if (stack->ReadsAhead()) {

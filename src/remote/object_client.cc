@@ -26,7 +26,7 @@ Result<ObjectClient::Running*> ObjectClient::Start() {
   if (running_) return running_.get();
   AUGUR_TRY_ASSIGN(access, Access());
   const S3Settings& settings = access.settings;
-  auto running = std::make_unique<Running>();
+  auto running = std::make_shared<Running>();
   running->session = std::make_unique<ObjectSession>(place_, settings, std::move(access.credentials));
   // Room for what is urgent and for second requests beside those that are read ahead.
   AUGUR_TRY_ASSIGN(engine,
@@ -69,9 +69,13 @@ uint64_t ObjectClient::Read(std::shared_ptr<StoredObject> object, uint64_t offse
   return (*running)->client->Submit(std::move(operation));
 }
 
-void ObjectClient::Expedite(uint64_t number) {
+std::shared_ptr<ObjectClient::Running> ObjectClient::Begun() const {
   const MutexLock lock(mu_);
-  if (running_) running_->client->Expedite(number);
+  return running_;
+}
+
+void ObjectClient::Expedite(uint64_t number) {
+  if (const auto running = Begun()) running->client->Expedite(number);
 }
 
 Status ObjectClient::ReadNow(const std::shared_ptr<StoredObject>& object, uint64_t offset, std::span<std::byte> out,
@@ -100,12 +104,11 @@ Result<uint64_t> ObjectClient::Send(ObjectRequest request, SendOptions options,
 }
 
 void ObjectClient::Cancel(uint64_t number) {
-  const MutexLock lock(mu_);
-  if (running_) running_->client->Cancel(number);
+  if (const auto running = Begun()) running->client->Cancel(number);
 }
 
 void ObjectClient::Rest() {
-  std::unique_ptr<Running> running;
+  std::shared_ptr<Running> running;
   {
     const MutexLock lock(mu_);
     running = std::move(running_);
@@ -116,9 +119,9 @@ void ObjectClient::Rest() {
 }
 
 ServerTraffic ObjectClient::Traffic() const {
-  const MutexLock lock(mu_);
-  if (!running_) return {};
-  const HttpCounters& counters = running_->client->counters();
+  const auto running = Begun();
+  if (!running) return {};
+  const HttpCounters& counters = running->client->counters();
   return {.requests = counters.requests.load(),
           .bytes = counters.bytes.load(),
           .retries = counters.retries.load(),

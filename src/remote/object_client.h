@@ -80,8 +80,10 @@ class ObjectClient {
   // Ends a request: its `done` is called with kStopped. No effect if it has ended.
   void Cancel(uint64_t number) AUGUR_EXCLUDES(mu_);
 
-  // Ends the threads until the next read, so that the process can fork. REQUIRES: no read is under way.
+  // Ends the threads until the next read, so that the process can fork. REQUIRES: no other call is under way.
   void Rest() AUGUR_EXCLUDES(mu_);
+  // Begins them again and waits for the credentials, so that no read has to. A failure is that of the first read.
+  void Resume() AUGUR_EXCLUDES(mu_) { (void)Start(); }
   // Since the threads began.
   ServerTraffic Traffic() const AUGUR_EXCLUDES(mu_);
 
@@ -94,6 +96,8 @@ class ObjectClient {
   };
 
   Result<Running*> Start() AUGUR_EXCLUDES(mu_);
+  // Nothing: the threads have not begun. Its calls are made without the lock, as they take that of the engine.
+  std::shared_ptr<Running> Begun() const AUGUR_EXCLUDES(mu_);
   // A read without its `done`.
   static HttpOperation MakeRead(const Running& running, const ObjectRead& read, std::span<std::byte> out,
                                 ReadManner manner);
@@ -104,7 +108,7 @@ class ObjectClient {
   const ObjectClientOptions options_;
 
   mutable Mutex mu_;
-  std::unique_ptr<Running> running_ AUGUR_GUARDED_BY(mu_);
+  std::shared_ptr<Running> running_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

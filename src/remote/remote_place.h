@@ -22,6 +22,7 @@ class RemotePlace final : public StorePlace {
   Result<Opened> Open(uint64_t generation) const override;
 
   void Rest() const override { client_->Rest(); }
+  void Resume() const override { client_->Resume(); }
   std::optional<ServerTraffic> Traffic() const override { return client_->Traffic(); }
 
  private:

@@ -70,6 +70,8 @@ class StorePlace {
   virtual Result<Opened> Open(uint64_t generation) const = 0;
   // Ends its threads until it or its files are used again, so that the process can fork. REQUIRES: nobody uses it now.
   virtual void Rest() const {}
+  // Begins them again, and waits for what they need first, so that no read has to.
+  virtual void Resume() const {}
   // Nothing: the place is no server.
   virtual std::optional<ServerTraffic> Traffic() const { return std::nullopt; }
 };
