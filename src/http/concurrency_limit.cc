@@ -2,6 +2,7 @@
 #include "http/concurrency_limit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -30,6 +31,8 @@ void ConcurrencyLimit::OnThrottled() {
 }
 
 void ConcurrencyLimit::OnFastInterval(double bytes) {
+  if (bytes > kSettled * std::exchange(last_bytes_, bytes)) return;
+  last_bytes_ = 0;
   if (base_ != 0 && !Paid(bytes)) {
     SetValue(base_);
     BeginSteady(base_bytes_, static_cast<int>(kHold / kInterval));

@@ -10,8 +10,9 @@ namespace augur {
 // 4 MiB: 16 in flight brought 584 MB/s with a first byte after 57 ms, 64 in flight 441 MB/s after 151 ms).
 //
 // The bet: a larger limit pays when the rate grows by at least a quarter of what the limit grew by.
-//   1. At the start the limit grows by half in each interval in which it was reached, as long as that pays. A step that
-//      did not pay is taken back. (16 to 64 takes four intervals, 2 s.)
+//   1. At the start the limit grows by half whenever it was reached and the rate has settled, as long as that pays. A
+//      step that did not pay is taken back. (16 to 64 takes eight intervals, 4 s.) Until the rate has settled it grows
+//      by itself, as connections begin slowly, and would make any step seem to pay.
 //   2. Then it grows by 1 a second. When it has grown by a quarter it is judged: if that paid, it goes on from there;
 //   if
 //      not, it goes back, and the next attempt comes kHold later.
@@ -37,6 +38,8 @@ class ConcurrencyLimit {
  private:
   static constexpr int kIntervalsPerSecond = 2;
   static constexpr double kPays = 0.25;  // of the limit's growth
+  // The rate has settled in an interval that brought no more than this, to the interval before.
+  static constexpr double kSettled = 1.1;
 
   void OnFastInterval(double bytes);
   void OnSteadyInterval(double bytes);
@@ -51,6 +54,7 @@ class ConcurrencyLimit {
 
   int value_;
   bool fast_ = true;
+  double last_bytes_ = 0;  // of the interval before, with the same limit; 0: there was none
   int base_ = 0;           // the limit that a growth is compared with; 0: none yet
   double base_bytes_ = 0;  // what came in an interval with it
   int hold_ = 0;           // intervals until the next growth

@@ -2,14 +2,27 @@
 #include "http/hedge_policy.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace augur {
 
+namespace {
+
+constexpr double kMib = 1 << 20;
+
+std::chrono::milliseconds Milliseconds(double ms) { return std::chrono::milliseconds(static_cast<int64_t>(ms)); }
+
+}  // namespace
+
 std::chrono::milliseconds HedgePolicy::Threshold() const {
-  const std::chrono::milliseconds threshold = sample_count_ < kSamplesMin
-                                                  ? rule_.threshold_unknown
-                                                  : std::max(rule_.threshold_min, rule_.median_factor * Median());
-  return threshold * (1 << doublings_);
+  if (!first_bytes_.known()) return Doubled(rule_.threshold_unknown);
+  return Doubled(std::max(rule_.threshold_min, Milliseconds(rule_.median_factor * first_bytes_.MedianMs())));
+}
+
+std::chrono::milliseconds HedgePolicy::WholeThreshold(size_t bytes) const {
+  if (!whole_mib_.known()) return Doubled(rule_.whole_unknown);
+  const double mib = static_cast<double>(std::max(bytes, kWholeBytesMin)) / kMib;
+  return Doubled(std::max(rule_.threshold_min, Milliseconds(rule_.whole_factor * whole_mib_.MedianMs() * mib)));
 }
 
 void HedgePolicy::OnRequest() {
@@ -20,7 +33,12 @@ void HedgePolicy::OnRequest() {
   }
 }
 
-void HedgePolicy::OnFirstByte(std::chrono::milliseconds time) { samples_[sample_count_++ % kSamples] = time; }
+void HedgePolicy::OnFirstByte(std::chrono::milliseconds time) { first_bytes_.Add(static_cast<double>(time.count())); }
+
+void HedgePolicy::OnWhole(std::chrono::milliseconds time, size_t bytes) {
+  if (bytes < kWholeBytesMin) return;
+  whole_mib_.Add(static_cast<double>(time.count()) / (static_cast<double>(bytes) / kMib));
+}
 
 bool HedgePolicy::TryHedge(bool preferred) {
   if (budget_ < 1 + (preferred ? 0 : kReserve)) {
@@ -34,11 +52,11 @@ bool HedgePolicy::TryHedge(bool preferred) {
   return true;
 }
 
-std::chrono::milliseconds HedgePolicy::Median() const {
-  std::array<std::chrono::milliseconds, kSamples> sorted = samples_;
-  const size_t count = std::min(sample_count_, kSamples);
-  const auto middle = sorted.begin() + count / 2;
-  std::nth_element(sorted.begin(), middle, sorted.begin() + count);
+double HedgePolicy::Times::MedianMs() const {
+  std::array<double, kSamples> sorted = samples_;
+  const size_t count = std::min(count_, kSamples);
+  const auto middle = sorted.begin() + static_cast<ptrdiff_t>(count / 2);
+  std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<ptrdiff_t>(count));
   return *middle;
 }
 

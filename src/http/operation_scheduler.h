@@ -65,7 +65,8 @@ class OperationScheduler : public std::enable_shared_from_this<OperationSchedule
 
   void OnBegan(uint64_t number, Which which);
   void OnDone(uint64_t number, Which which, HttpResponse response);
-  void OnHedgeDue(uint64_t number, uint64_t request);
+  // The first byte of the first request (`began`: the last one) has not come in time.
+  void OnHedgeDue(uint64_t number, uint64_t request, bool began);
   void ArmHedge(RunningOperation& operation);
 
   void Retry(RunningOperation& operation, bool no_answer);
@@ -96,7 +97,7 @@ class OperationScheduler : public std::enable_shared_from_this<OperationSchedule
   HedgePolicy hedges_;
   LinkState link_;
   std::minstd_rand random_{std::random_device{}()};
-  int counted_ = 0;       // requests that the limit holds back, in flight
+  int counted_ = 0;       // slots of the requests in flight that the limit holds back
   bool limited_ = false;  // requests waited for the limit after the last tick
   size_t hedge_bytes_ = 0;
   uint64_t tick_bytes_ = 0;  // of the engine at the last tick

@@ -18,9 +18,9 @@ namespace augur {
 //             (Backoff). 429, 500, 502, 503 and 504 are tried again, and failures of connect, TLS and reset, a short
 //             body, and a request without a byte for stall_max. After a failure of the connection the next attempt
 //             opens a new one. Other codes end the operation, unless its judge says otherwise.
-//   hedging   A request without a first byte for some time is sent once more, on another connection (HedgePolicy). The
-//             first whole answer is taken and the other request is cancelled. Urgent operations and those of
-//             hedge_first come before others.
+//   hedging   A request without a first byte for some time, or not whole some time after it, is sent once more, on
+//             another connection (HedgePolicy). The first whole answer is taken and the other request is cancelled.
+//             Urgent operations and those of hedge_first come before others.
 //   number    Requests in flight that are not urgent are limited by what makes the rate grow and by 503
 //             (ConcurrencyLimit). Urgent ones are sent at once.
 //   link      While the server cannot be reached (LinkState) attempts do not count. Urgent operations try on until

@@ -44,7 +44,7 @@ std::string RunningOperation::Description() const {
 }
 
 void RunningOperation::OnSent(Which which, uint64_t request, Time now) {
-  sent(which) = {.request = request, .at = now, .began = false};
+  sent(which) = {.request = request, .at = now, .began = false, .began_at = {}};
 }
 
 RunningOperation::Outcome RunningOperation::OnResponse(Which which, HttpResponse response) {

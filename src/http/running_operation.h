@@ -35,6 +35,7 @@ class RunningOperation {
     uint64_t request = 0;  // 0: not in flight
     Time at;
     bool began = false;
+    Time began_at;  // if it has
   };
 
   RunningOperation(uint64_t number, HttpOperation operation, Time now);
@@ -80,9 +81,9 @@ class RunningOperation {
   void Expedite(Time now);
 
   State state = State::kWaiting;
-  bool counted = false;  // among the requests that the concurrency limit holds back
-  int failures = 0;      // attempts that count
-  Time clock_start;      // of the time that the operation may take: of the first attempt
+  int counted = 0;   // slots of the concurrency limit that it takes
+  int failures = 0;  // attempts that count
+  Time clock_start;  // of the time that the operation may take: of the first attempt
   int requests() const { return requests_; }
   // Of the last request, for people: "GET https://host/path".
   std::string Description() const;

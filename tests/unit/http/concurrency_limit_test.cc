@@ -14,11 +14,24 @@ double Bytes(int in_flight, double each, double link) { return std::min(in_fligh
 TEST(ConcurrencyLimit, GrowsFastWhileTheRateGrows) {
   // 110 KB in 47 ms on a link of 200 MB/s: 85 in flight fill it.
   ConcurrencyLimit limit(4, 16, 256);
-  for (int i = 0; i < 5; ++i) limit.OnInterval(true, Bytes(limit.value(), 1.17e6, 1e8));
+  for (int i = 0; i < 10; ++i) limit.OnInterval(true, Bytes(limit.value(), 1.17e6, 1e8));
   EXPECT_GE(limit.value(), 85);
   for (int i = 0; i < 100; ++i) limit.OnInterval(true, Bytes(limit.value(), 1.17e6, 1e8));
   EXPECT_GE(limit.value(), 81);
   EXPECT_LE(limit.value(), 128);  // what a step of a half overshoots at most
+}
+
+// The rate of connections that have just begun grows by itself.
+TEST(ConcurrencyLimit, WaitsUntilTheRateHasSettled) {
+  ConcurrencyLimit limit(4, 16, 64);
+  for (const double bytes : {1e6, 5e6, 2e7, 6e7, 1e8}) {
+    limit.OnInterval(true, bytes);
+    EXPECT_EQ(limit.value(), 16);
+  }
+  limit.OnInterval(true, 1e8);
+  EXPECT_EQ(limit.value(), 24);
+  for (int i = 0; i < 2; ++i) limit.OnInterval(true, 1e8);
+  EXPECT_EQ(limit.value(), 16);  // it did not pay
 }
 
 TEST(ConcurrencyLimit, StaysWhereFewRequestsFillTheLink) {

@@ -33,6 +33,20 @@ TEST(HedgePolicy, WaitsASecondWhileNothingIsKnown) {
   EXPECT_EQ(WithFirstBytes(milliseconds(1), 8).Threshold(), milliseconds(150));
 }
 
+TEST(HedgePolicy, AWholeAnswerHasThreeTimesTheUsualTimeForItsBytes) {
+  constexpr size_t kMib = 1 << 20;
+  HedgePolicy policy({});
+  EXPECT_EQ(policy.WholeThreshold(kMib), milliseconds(1000));
+  for (int i = 0; i < 40; ++i) policy.OnWhole(milliseconds(80), kMib);
+  for (int i = 0; i < 20; ++i) policy.OnWhole(milliseconds(9000), 4 * kMib);
+  EXPECT_EQ(policy.WholeThreshold(kMib), milliseconds(240));
+  EXPECT_EQ(policy.WholeThreshold(4 * kMib), milliseconds(960));
+  EXPECT_EQ(policy.WholeThreshold(1), milliseconds(150));
+  // A short answer tells nothing of the time for a long one.
+  for (int i = 0; i < 63; ++i) policy.OnWhole(milliseconds(1), 1000);
+  EXPECT_EQ(policy.WholeThreshold(kMib), milliseconds(240));
+}
+
 TEST(HedgePolicy, HedgesAtMostOneRequestInTwenty) {
   HedgePolicy policy({});
   int hedges = 0;

@@ -228,6 +228,26 @@ TEST_F(RetryingClientTest, TakesTheHedgeWhereTheFirstRequestIsSlow) {
   EXPECT_EQ(server_->connections(), 2u);
 }
 
+TEST_F(RetryingClientTest, TakesTheHedgeWhereTheFirstAnswerStopsHalfWay) {
+  RetryOptions options = Hedging();
+  options.hedge.threshold_unknown = std::chrono::hours(1);
+  options.hedge.whole_unknown = milliseconds(1);
+  Start(
+      [this](const Request& request) -> std::optional<Answer> {
+        if (!IsFirst(request)) return std::nullopt;
+        Answer answer = FaultServer::Range(request, object_);
+        answer.sent = kBytes / 2;
+        answer.end = End::kHang;
+        return answer;
+      },
+      options);
+  EXPECT_TRUE(FetchNow(*client_, Operation()).succeeded());
+  EXPECT_EQ(memory_.text(), Wanted());
+  EXPECT_EQ(counters().hedges, 1u);
+  EXPECT_EQ(counters().hedges_won, 1u);
+  EXPECT_EQ(counters().retries, 0u);
+}
+
 TEST_F(RetryingClientTest, TakesTheFirstRequestWhereItIsWholeFirst) {
   Start(
       [this](const Request& request) -> std::optional<Answer> {
