@@ -91,6 +91,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
   const bool passed = (seen.kind == Kind::kOld || seen.kind == Kind::kForeign) && seen.position < tail_before &&
                       seen.position >= schedule.begin();
   if (missed && passed && !cached) page_cache_.ReadAfterDrop();
+  if (seen.first_miss) reader_pages_.Missed(slot, seen.position);
   const bool here = near && seen.position >= tail_before && reader.front() < schedule.end() &&
                     seen.position + reader.options().lag >= reader.front();
   reader_pages_.Saw(slot, missed, here ? seen.position : kNever);

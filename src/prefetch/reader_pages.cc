@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/reader_pages.h"
 
+#include <vector>
+
 namespace augur {
 namespace {
 
@@ -41,6 +43,20 @@ void ReaderPages::Saw(Slot slot, bool missed, Position here) {
     if (next == kNever) files_.Release(slot);
   }
   files_.Reclassify(slot);
+}
+
+// Without this each file would be read when its reader waits for it: on a disk a seek each, from a server a round trip.
+void ReaderPages::Missed(Slot slot, Position use) {
+  UseQueue& pushed = files_.pages().pushed();
+  if (!pushed.Contains(slot) || pushed.UseOf(slot) != use || !evidence_.PushedIsGone(use)) return;
+  std::vector<Slot> ahead;
+  for (const auto& [next, file] : pushed.in_order()) {
+    if (next > use && next != kNever) ahead.push_back(file);
+  }
+  for (const Slot file : ahead) {
+    pushed.Remove(file);
+    files_.Reclassify(file);
+  }
 }
 
 void ReaderPages::TakeBrought(Slot slot) {

@@ -82,8 +82,9 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
     if (!told || position + options_.lag >= front_ || next >= front_ + options_.spread_max) {
       // What the tail has passed may as well be read again by a reader who has gone back there: Stray finds out.
       if (position < tail_ && told) return Stray(slot, missed);
+      const bool first_miss = missed && position >= base_ && (HowSeen(position) & kByRead) == 0;
       if (position >= base_) Mark(position, how);
-      return {.kind = Kind::kOld, .position = position};
+      return {.kind = Kind::kOld, .position = position, .first_miss = first_miss};
     }
     position = next;
   }
@@ -96,7 +97,7 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
   // One that is far behind the others is being read now too, and waits as long.
   recent_.emplace(std::max(position, front_), position);
   Advance();
-  return {.kind = Kind::kNew, .position = position};
+  return {.kind = Kind::kNew, .position = position, .first_miss = missed};
 }
 
 void ReaderPosition::FollowReads() {

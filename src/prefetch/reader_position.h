@@ -47,6 +47,7 @@ class ReaderPosition {
   struct Seen {
     Kind kind = Kind::kForeign;
     Position position = kNever;  // of the read, when kNew or kJump
+    bool first_miss = false;     // it is the first one of this use that was `missed`
   };
 
   ReaderPosition(const ReadSchedule& schedule, Options options) : schedule_(schedule), options_(options) {}

@@ -19,6 +19,10 @@ class ReclaimEvidence {
   // True while the kernel takes files that are left: no more should be left.
   bool Reclaims(uint64_t reads) const { return reads < leave_from_; }
 
+  // The page cache had lost a file that was pushed for the read at this place. True: so it did with every other one of
+  // late, and none that was pushed is to be counted on.
+  bool PushedIsGone(uint64_t place) { return pushed_gone_.Count(place); }
+
   // The reader was done with a file that was only assumed to be there, and it was.
   void AssumedIsThere() { ++assumed_there_; }
   // Such a file was gone. True: half of them are, so none should be assumed any more; the count begins anew.
@@ -35,7 +39,12 @@ class ReclaimEvidence {
   static constexpr uint64_t kReadsWithoutLeaving = 4;
   static constexpr uint64_t kAssumedGoneMax = 16;
 
+  // Half of them: then to read again what is still there costs no more than what is not.
+  static constexpr uint64_t kPushedGoneMax = 16;
+  static constexpr uint64_t kPushedGonePlaces = 32;
+
   BurstCounter gone_{kGoneMax, kGonePlaces};
+  BurstCounter pushed_gone_{kPushedGoneMax, kPushedGonePlaces};
   uint64_t leave_from_ = 0;  // reads seen
   uint64_t assumed_there_ = 0;
   uint64_t assumed_gone_ = 0;

@@ -69,6 +69,21 @@ TEST(PlannerPages, WhatIsLostThereIsKept) {
   ExpectNoViolation(&simulation);
 }
 
+// What was pushed ahead of the reader is gone in the middle of an epoch: it is read ahead once more.
+TEST(PlannerPages, WhatIsLostAheadOfTheReaderIsReadAheadAgain) {
+  Simulation simulation(WorldThatHoldsAll());
+  const Order order = simulation.Shuffled(1);
+  simulation.planner().Append(order);
+  simulation.Read({order.begin(), order.begin() + 500});
+  simulation.Settle();
+  ASSERT_GE(simulation.page_cache_bytes(), simulation.total_bytes() * 9 / 10);
+  ReclaimAll(&simulation);
+  const EpochResult rest = simulation.Read({order.begin() + 500, order.end()});
+  EXPECT_LE(rest.demand_reads, 64U);
+  EXPECT_LE(rest.disk_bytes, simulation.total_bytes());
+  ExpectNoViolation(&simulation);
+}
+
 // Though nobody has looked the files up before: a stat is less than another copy.
 TEST(PlannerPages, AFillGoesThere) {
   World world = WorldThatHoldsAll();
