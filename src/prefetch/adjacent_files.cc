@@ -9,7 +9,7 @@ std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& adm
                                 uint64_t room, uint64_t piece_bytes) {
   const std::vector<Slot>& files = in.schedule.by_address();
   const FilePlace& place = in.schedule.PlaceOf(slot);
-  const uint64_t gap_max = std::min(in.disk.worth_gap_bytes(), in.limits.gap_bytes_max);
+  const uint64_t gap_max = in.disk.worth_gap_bytes();
   uint64_t begin = place.offset;
   uint64_t end = place.offset + place.record_bytes;
   uint64_t making = place.making_bytes();

@@ -29,14 +29,15 @@ constexpr double kBeyondShown = 1.6;
 constexpr int kWindowsOfBursts = 16;
 // What a byte more costs the machine at least, whatever the disk does.
 constexpr double kMachineByteUs = 0.002;
-// With these 20 MB are asked for at first, in requests of 1 MiB: enough for 100 MB/s at 200 ms, or for 600 at 30.
-constexpr double kFarReadUs = 500;
+// A request costs both ends 0.1 to 0.2 ms of the processor, and its headers: 60 KB at 200 MB/s are worth it.
+constexpr double kFarReadUs = 300;
 constexpr double kFarByteUs = 0.01;
 
 }  // namespace
 
 DiskModel DiskModel::Far() {
   DiskModel model;
+  model.far_ = true;
   model.read_us_ = kFarReadUs;
   model.byte_us_ = kFarByteUs;
   return model;
@@ -77,7 +78,9 @@ void DiskModel::End(uint64_t now_us, uint64_t bytes) {
   const auto dear_us = static_cast<double>(window_reads_ * kDearReadUs);
   const bool dear = windows_ >= kFirstWindows &&
                     (static_cast<double>(passed_us) > dear_us || CostUs(window_reads_, window_bytes_) > dear_us);
-  if (window_reads_ >= reads && passed_us >= (dear ? kDearWindowUs : kWindowUs)) CloseWindow(now_us);
+  const uint64_t trips_us = far_ ? kWindowRoundTrips * round_trip_us() : 0;
+  const uint64_t enough_us = std::max(dear ? kDearWindowUs : kWindowUs, trips_us);
+  if (window_reads_ >= reads && passed_us >= enough_us) CloseWindow(now_us);
 }
 
 // The read that ends now is the first of those that are let through: it belongs to the time that begins.
@@ -103,6 +106,8 @@ void DiskModel::SeePause(uint64_t now_us) {
   }
   aligned_ = true;
 }
+
+void DiskModel::Took(uint64_t us) { quickest_us_ = quickest_us_ == 0 ? us : std::min(quickest_us_, us); }
 
 void DiskModel::Withdraw() {
   AUGUR_CHECK(reads_under_way_ > 0);
@@ -137,7 +142,7 @@ void DiskModel::Compare(double reads, double bytes, double us) {
     const double relative = std::min((predicted - us) / us, kErrorMax);
     return relative * relative;
   };
-  if (known()) {
+  if (known() && !far_) {
     line_error_ = kErrorForget * line_error_ + error(read_us_ * reads + byte_us_ * bytes);
     // What is quicker than a limit was thought to allow was not tried before, and is no error.
     const double predicted = limit_fit_.CostUs(reads, bytes);
@@ -156,6 +161,10 @@ double DiskModel::CostUs(uint64_t reads, uint64_t bytes) const {
 }
 
 void DiskModel::Fit() {
+  if (far_) {
+    byte_us_ = std::clamp(std::max(0.0, bt_ - read_us_ * rb_) / bb_ / kMegabyte, kByteUsMin, kByteUsMax);
+    return;
+  }
   // Windows of reads that all have one size lie on a line through the origin and cannot tell reads from bytes. A little
   // of the last answer is mixed in as if it had been seen, so that what is known stays until something else is.
   constexpr double kTrust = 0.02;

@@ -24,12 +24,15 @@ class DiskModel {
  public:
   // Of a disk. Until it is known it is a cheap SSD, on which neighbours are joined but no gap is worth reading.
   DiskModel() = default;
-  // Of a line to a server. Until it is known it brings 100 MB/s.
+  // Of a line to a server: many requests are under way at once, so that another one costs a full line its headers, and
+  // both ends some processor time. That is not learned, only what the line brings. Until it is known, 100 MB/s.
   static DiskModel Far();
 
   // A read has begun or ended. Time counts while at least one is under way.
   void Begin(uint64_t now_us);
   void End(uint64_t now_us, uint64_t bytes);
+  // A read that has ended took so long.
+  void Took(uint64_t us);
   // Takes back the last Begin: the read was not made.
   void Withdraw();
   // The disk could have done more than it was asked for: nothing is learned from the time around now.
@@ -54,8 +57,9 @@ class DiskModel {
   // Bytes a second when they are read in large pieces.
   double bytes_per_second() const { return 1e6 / byte_us(); }
   bool known() const { return windows_ >= kWindowsToKnow; }
-  // The time of a read that waits for no other one; 0: not known.
-  uint64_t round_trip_us() const { return round_trip_.us(); }
+  // The time of a read that waits for no other one; 0: not known. From a server it is the quickest of all: the first
+  // ones, which alone wait for no other, open connections.
+  uint64_t round_trip_us() const { return far_ ? quickest_us_ : round_trip_.us(); }
   // The number of windows that it has learned from.
   int windows() const { return windows_; }
 
@@ -66,6 +70,8 @@ class DiskModel {
   static constexpr uint64_t kWindowReads = 8;
   static constexpr uint64_t kLaterWindowReads = 16;
   static constexpr uint64_t kWindowUs = 20'000;
+  // Requests to a server end in bursts, one a round trip: a window of one burst has more than the line gives.
+  static constexpr uint64_t kWindowRoundTrips = 4;
   // Where reads take longer than this, limits that are enforced in steps of a tenth of a second are the usual reason. A
   // window of one step has half of the reads, or twice as many, that the limit allows: four steps are enough.
   static constexpr uint64_t kDearReadUs = 4'000;
@@ -87,7 +93,9 @@ class DiskModel {
   void Fit();
   void Compare(double reads, double bytes, double us);
 
+  bool far_ = false;
   RoundTrip round_trip_;
+  uint64_t quickest_us_ = 0;
   uint64_t reads_under_way_ = 0;
   uint64_t window_begin_us_ = 0;
   uint64_t window_reads_ = 0;

@@ -28,13 +28,13 @@ struct PlannerLimits {
   uint64_t table_bytes_max = UINT64_MAX;  // of TableBytes, beyond which nothing more is left
   uint32_t reads_max = 32;                // under way, however far away the disk is
   uint32_t near_reads_max = 32;           // ... where it is near
-  // Reads that are not urgent are under way for this time of the disk's work, so that a demand read that comes now
-  // waits no longer for them: the kernel takes reads in their order. With an urgent one, for twice as long.
+  // Reads are under way for this time of the disk's work, beyond the round trip, so that a demand read that comes now
+  // waits no longer for them: the kernel takes reads in their order. With an urgent one, for longer.
   double under_way_us = 50'000;
+  double urgent_under_way_us = 100'000;
+  uint64_t under_way_bytes_min = 0;  // whatever the model says of their cost
   // An urgent read takes along so much, whatever the model says of its cost.
   uint64_t urgent_bytes_min = 0;
-  // Of unwanted bytes between two files of one read; the model may say less.
-  uint64_t gap_bytes_max = UINT64_MAX;
   // A read begins and ends where a file does that is the first of a piece of the shard, as long as the read. So what
   // was read before leaves no rests that take a read each.
   bool aligned = false;

@@ -28,6 +28,7 @@ struct ReadPlan {
   uint64_t bytes = 0;
   std::vector<Item> items;  // by offset; what lies between them is read for nothing
   bool urgent = false;
+  uint64_t begun_us = 0;
 };
 
 struct Arrival {

@@ -38,9 +38,11 @@ bool ReadPlanner::IsDiskBusy(bool urgent) const {
   const uint64_t far_reads = std::max<uint64_t>(in_.limits.near_reads_max, round_trip_us / kReadEveryUs);
   if (reads >= std::min<uint64_t>(in_.limits.reads_max, far_reads)) return true;
   // The reads of a round trip are on their way, and wait for nothing.
-  const double enough_us = static_cast<double>(round_trip_us) +
-                           (in_.mode.in_regions() ? kUnderWayRegionsUs : (urgent ? 2 : 1) * in_.limits.under_way_us);
-  return reads >= 2 && in_.disk.CostUs(reads, staging.reading_bytes()) >= enough_us;
+  const double enough_us = static_cast<double>(round_trip_us) + (in_.mode.in_regions() ? kUnderWayRegionsUs
+                                                                 : urgent              ? in_.limits.urgent_under_way_us
+                                                                                       : in_.limits.under_way_us);
+  const uint64_t bytes = staging.reading_bytes();
+  return reads >= 2 && bytes >= in_.limits.under_way_bytes_min && in_.disk.CostUs(reads, bytes) >= enough_us;
 }
 
 // The disk could do more than it is asked for. But where a visit takes milliseconds, two under way keep it busy.
@@ -84,6 +86,9 @@ std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
   const uint64_t piece_bytes = in_.limits.aligned ? bytes_max : 0;
   if (in_.limits.aligned) bytes_max += in_.limits.file_bytes_max;
   if (alone) bytes_max = 0;
+  // What is cut short for want of room leaves a rest, which takes a request of its own.
+  if (in_.limits.aligned && !alone && files_.staging().reads_under_way() >= 2 && room() < bytes_max)
+    return std::nullopt;
   bytes_max = std::max(record, std::min(bytes_max, room() - making));
   const uint64_t room_for_it = alone ? record + making : room();
   std::vector<Slot> files = visit ? visits_.Visit(slot, missing, room_for_it)
@@ -93,6 +98,7 @@ std::optional<ReadPlan> ReadPlanner::NextRead(uint64_t now_us, bool alone) {
   if (filling) cursor_.MoveBehind(in_.schedule.SlotOf(plan.items.back().file));
   files_.staging().Begin(plan);
   in_.disk.Begin(now_us);
+  plan.begun_us = now_us;
   return plan;
 }
 
@@ -127,6 +133,7 @@ void ReadPlanner::NotRead(const ReadPlan& read) {
 
 void ReadPlanner::Ended(const ReadPlan& read, uint64_t now_us) {
   in_.disk.End(now_us, read.bytes);
+  in_.disk.Took(now_us - read.begun_us);
   files_.staging().End(read);
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <queue>
 #include <random>
@@ -220,6 +222,39 @@ TEST(DiskModelTest, AGapThatIsFreeForTheDiskIsWorthItForTheMachineToo) {
   BusyDisk disk(&model, 4);
   disk.Run(500, Mixed(&random), [](uint64_t bytes) { return 6000 + 0.0067 * static_cast<double>(bytes); });
   EXPECT_EQ(model.worth_gap_bytes(), model.free_gap_bytes()) << "where the disk takes longer, the disk decides";
+}
+
+// A line of 200 MB/s, 30 ms long, with 16 requests of 1 MB under way: the first ones come together, when their
+// connections are open.
+TEST(DiskModel, LearnsWhatALineBringsAndItsRoundTrip) {
+  constexpr uint64_t kBytes = 1'000'000;
+  constexpr uint64_t kEachUs = 5'000;
+  DiskModel model = DiskModel::Far();
+  std::deque<uint64_t> begun;
+  uint64_t now = 1000;
+  const auto begin = [&] {
+    model.Begin(now);
+    begun.push_back(now);
+  };
+  const auto end = [&] {
+    model.End(now, kBytes);
+    model.Took(now - begun.front());
+    begun.pop_front();
+  };
+  for (int i = 0; i < 16; ++i) begin();
+  now += 200'000;
+  for (int i = 0; i < 16; ++i) end();
+  for (int i = 0; i < 16; ++i) begin();
+  now += 35'000;
+  for (int i = 0; i < 400; ++i) {
+    end();
+    begin();
+    now += kEachUs;
+  }
+  EXPECT_EQ(model.round_trip_us(), 35'000U);
+  EXPECT_NEAR(model.bytes_per_second(), 200e6, 20e6);
+  // What the processors do for a request meanwhile.
+  EXPECT_NEAR(static_cast<double>(model.worth_gap_bytes()), 60e3, 6e3);
 }
 
 }  // namespace
