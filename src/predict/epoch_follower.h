@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "readers/epoch_order.h"
+#include "datasets/epoch_order.h"
 
 namespace augur {
 

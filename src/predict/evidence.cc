@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "readers/epoch_order.h"
+#include "datasets/epoch_order.h"
 
 namespace augur {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "datasets/epoch_order.h"
 #include "datasets/sample_list.h"
-#include "readers/epoch_order.h"
 #include "samplers/rank_subset.h"
 #include "samplers/sampler.h"
 #include "samplers/torch_generator.h"

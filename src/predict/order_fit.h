@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "datasets/epoch_order.h"
 #include "predict/evidence.h"
-#include "readers/epoch_order.h"
 
 namespace augur {
 

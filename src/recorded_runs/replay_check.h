@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "datasets/epoch_order.h"
 #include "datasets/order.h"
-#include "readers/epoch_order.h"
 #include "readers/epochs.h"
 
 namespace augur {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(datasets
+  unit/datasets/epoch_order_test.cc
   unit/datasets/file_path_test.cc
   unit/datasets/order_file_test.cc
   unit/datasets/path_order_test.cc

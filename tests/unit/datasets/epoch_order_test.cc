@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "readers/epoch_order.h"
+#include "datasets/epoch_order.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,6 @@
 #include <map>
 #include <random>
 #include <vector>
-
-#include "unit/predict_evidence/loader_reads.h"
 
 namespace augur {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "readers/epoch_order.h"
+#include "datasets/epoch_order.h"
 
 #include <algorithm>
 #include <utility>
