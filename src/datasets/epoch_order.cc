@@ -22,4 +22,17 @@ std::span<const uint64_t> EpochOrder::PlacesOf(EntryNumber file) const {
   return {first, last};
 }
 
+std::optional<uint32_t> EpochOrder::PlaceFrom(EntryNumber file, uint32_t first) const {
+  const auto item = std::ranges::lower_bound(by_file_, uint64_t{file} << 32 | first);
+  if (item == by_file_.end() || *item >> 32 != file) return std::nullopt;
+  return PlaceOf(*item);
+}
+
+SharedOrder PartOf(const SharedOrder& order, uint64_t first, uint64_t count) {
+  if (first == 0 && count >= order->size()) return order;
+  const std::span<const EntryNumber> files = std::span(order->files()).subspan(first);
+  const auto part = files.first(std::min(files.size(), count));
+  return std::make_shared<const EpochOrder>(Order(part.begin(), part.end()));
+}
+
 }  // namespace augur

@@ -23,7 +23,7 @@ constexpr uint8_t kSightsOfARead = 2;
 
 }  // namespace
 
-EpochFollower::EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin, uint32_t reach, uint64_t files)
+EpochFollower::EpochFollower(SharedOrder order, uint32_t begin, uint32_t reach, uint64_t files)
     : order_(std::move(order)),
       begin_(begin),
       files_(std::max<uint64_t>(files, order_->size())),

@@ -39,8 +39,7 @@ class EpochFollower {
   // `begin`: the first place that is known to be read, of a run that was resumed in mid-epoch. `reach`: as far as is
   // known of these readers. `files`: of the set of which a reader without an order takes any; 0: those of the order.
   // The share of one rank is a small part of the set, so that each hit says much, however far the readers are apart.
-  explicit EpochFollower(std::shared_ptr<const EpochOrder> order, uint32_t begin = 0, uint32_t reach = kReachFirst,
-                         uint64_t files = 0);
+  explicit EpochFollower(SharedOrder order, uint32_t begin = 0, uint32_t reach = kReachFirst, uint64_t files = 0);
 
   enum class Kind {
     kHit,
@@ -106,7 +105,7 @@ class EpochFollower {
   void Advance(uint32_t place);
   void MoveTail(uint32_t place);
 
-  const std::shared_ptr<const EpochOrder> order_;
+  const SharedOrder order_;
   const uint32_t begin_;
   const uint64_t files_;
   const uint32_t reach_max_;

@@ -35,9 +35,7 @@ uint32_t ForecastPublisher::ViewOf(const std::vector<const JobPredictor*>& jobs)
 void ForecastPublisher::TellOne(const JobPredictor& job, bool anew) {
   const uint64_t files_max = orders_.PredictedFilesMax();
   const std::vector<JobPredictor::Part> coming = job.Coming();
-  const auto told = [&](size_t i) {
-    return std::ranges::find(parts_, std::pair(job.id(), coming[i].number)) != parts_.end();
-  };
+  const auto told = [&](size_t i) { return std::ranges::find(parts_, coming[i].order) != parts_.end(); };
   uint64_t files = 0;
   // After a merged order nothing of it can be gone on with.
   const bool first_told = told(0);
@@ -46,14 +44,14 @@ void ForecastPublisher::TellOne(const JobPredictor& job, bool anew) {
       files += coming[i].order->size();
       continue;
     }
-    Order order = i == 0 ? job.Rest() : coming[i].order->files();
-    if (files + order.size() > files_max) order.resize(files_max - std::min(files_max, files));
-    files += order.size();
-    if (order.empty()) break;
-    orders_.Predict(std::move(order), coming[i].view, i == 0 && (anew || !first_told));
+    const SharedOrder whole = i == 0 ? std::make_shared<const EpochOrder>(job.Rest()) : coming[i].order;
+    const SharedOrder order = PartOf(whole, 0, files_max - std::min(files_max, files));
+    files += order->size();
+    if (order->size() == 0) break;
+    orders_.Predict(order, coming[i].view, i == 0 && (anew || !first_told));
   }
   parts_.clear();
-  for (const JobPredictor::Part& part : coming) parts_.emplace_back(job.id(), part.number);
+  for (const JobPredictor::Part& part : coming) parts_.push_back(part.order);
 }
 
 void ForecastPublisher::TellMerged(const std::vector<const JobPredictor*>& jobs, uint64_t now_us) {
@@ -91,7 +89,7 @@ void ForecastPublisher::TellMerged(const std::vector<const JobPredictor*>& jobs,
   merged_ = order.size();
   lanes_ = std::move(lanes);
   lanes_us_ = now_us;
-  orders_.Predict(std::move(order), view, true);
+  orders_.Predict(std::make_shared<const EpochOrder>(std::move(order)), view, true);
 }
 
 bool ForecastPublisher::IsStale(const std::vector<const JobPredictor*>& jobs) const {

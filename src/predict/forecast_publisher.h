@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "predict/job_predictor.h"
@@ -47,8 +46,8 @@ class ForecastPublisher {
   void TellMerged(const std::vector<const JobPredictor*>& jobs, uint64_t now_us);
 
   PredictedOrders& orders_;
-  std::vector<std::pair<JobId, uint64_t>> parts_;  // that the prefetch has, of one job
-  std::unordered_map<JobId, LaneTold> lanes_;      // of several
+  std::vector<SharedOrder> parts_;             // that the prefetch has, of one job
+  std::unordered_map<JobId, LaneTold> lanes_;  // of several
   uint64_t lanes_us_ = 0;
   uint64_t merged_ = 0;  // files
   bool held_back_ = false;

@@ -29,7 +29,7 @@ struct Guess {
 
 // The order of an epoch, found out. A value; what it points to is immutable.
 struct IdentifiedOrder {
-  std::shared_ptr<const EpochOrder> order;
+  SharedOrder order;
   uint32_t begin = 0;  // the first place that is read, in a run that was resumed in mid-epoch
   uint32_t nth =
       0;  // passes of the job over this set of files before it, as far as it was asked for (EpochStart::epoch)

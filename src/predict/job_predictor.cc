@@ -93,8 +93,7 @@ void JobPredictor::Append(IdentifiedOrder identified) {
   auto follower = FollowerOf(identified, reach);
   const auto known = views_.find(ViewKey(identified));
   const uint32_t view = known != views_.end() ? known->second : epochs_.empty() ? view_ : epochs_.back().view;
-  epochs_.push_back(
-      {.number = ++numbers_, .identified = std::move(identified), .follower = std::move(follower), .view = view});
+  epochs_.push_back({.identified = std::move(identified), .follower = std::move(follower), .view = view});
 }
 
 void JobPredictor::Lock(IdentifiedOrder identified) {
@@ -437,7 +436,7 @@ std::vector<JobPredictor::Part> JobPredictor::Coming() const {
   std::vector<Part> parts;
   parts.reserve(epochs_.size());
   for (const Epoch& epoch : epochs_) {
-    parts.push_back({.number = epoch.number, .order = epoch.identified.order, .view = epoch.view});
+    parts.push_back({.order = epoch.identified.order, .view = epoch.view});
   }
   return parts;
 }

@@ -78,10 +78,9 @@ class JobPredictor {
   // Where in the streams of known seeds the script's own stream may be.
   void SetStreamPlaces(std::vector<StreamPosition> places) { places_ = std::move(places); }
 
-  // What comes, in order: the rest of the running epoch first. Each part has a number that it keeps.
+  // What comes, in order: the running epoch first. A part keeps its order, the same object, until it has been read.
   struct Part {
-    uint64_t number = 0;
-    std::shared_ptr<const EpochOrder> order;
+    SharedOrder order;
     uint32_t view = 0;  // in which it is read, as its set was last time; else as the epoch before it
   };
   std::vector<Part> Coming() const;
@@ -98,7 +97,6 @@ class JobPredictor {
   std::string Likeliest() const;
 
   struct Epoch {
-    uint64_t number = 0;
     IdentifiedOrder identified;
     std::unique_ptr<EpochFollower> follower;
     uint32_t view = 0;
@@ -129,9 +127,8 @@ class JobPredictor {
   const JobId id_;
   std::deque<Epoch> epochs_;               // the running one first; empty: nothing is predicted
   std::unique_ptr<EpochFollower> before_;  // the one before it, of which stragglers may come
-  uint64_t numbers_ = 0;
-  uint64_t next_hits_ = 0;  // of the next epoch since the last one of the running epoch
-  double next_doubt_ = 0;   // bits against the next epoch, which its follower does not know
+  uint64_t next_hits_ = 0;                 // of the next epoch since the last one of the running epoch
+  double next_doubt_ = 0;                  // bits against the next epoch, which its follower does not know
   bool comes_back_ = false;
   std::optional<OrderFit> fit_;      // of the running epoch, if it is small
   bool fits_ = true;                 // the last read, by fit_

@@ -34,10 +34,10 @@ std::optional<double> Distance(const EpochOrder& order, EntryNumber file, double
 
 }  // namespace
 
-OrderFit::OrderFit(std::shared_ptr<const EpochOrder> order, bool from_start)
+OrderFit::OrderFit(SharedOrder order, bool from_start)
     : order_(std::move(order)), evidence_(std::make_unique<Evidence>(order_->size(), from_start)) {}
 
-void OrderFit::SetNext(std::shared_ptr<const EpochOrder> next) {
+void OrderFit::SetNext(SharedOrder next) {
   next_ = std::move(next);
   next_evidence_ = std::make_unique<Evidence>(next_->size());
 }

@@ -32,10 +32,10 @@ class OrderFit {
 
   // `from_start`: the first read of each stream is seen. Without, it may be anywhere in the order: the epoch was begun
   // in its midst, or is followed from there.
-  explicit OrderFit(std::shared_ptr<const EpochOrder> order, bool from_start = true);
+  explicit OrderFit(SharedOrder order, bool from_start = true);
 
   // The order of the epoch that follows. Reads near the end of this epoch may be of that one.
-  void SetNext(std::shared_ptr<const EpochOrder> next);
+  void SetNext(SharedOrder next);
   // The next epoch has begun, and its own next is not known yet. The counts begin anew. REQUIRES: SetNext.
   void Roll();
 
@@ -60,8 +60,8 @@ class OrderFit {
   double PositionBits(EntryNumber file, uint32_t front, double scale, bool near_end) const;
   void Add(Page& page, double bits);
 
-  std::shared_ptr<const EpochOrder> order_;
-  std::shared_ptr<const EpochOrder> next_;  // may be empty
+  SharedOrder order_;
+  SharedOrder next_;  // may be empty
   std::unique_ptr<Evidence> evidence_;
   std::unique_ptr<Evidence> next_evidence_;
   std::array<Page, kModels> pages_;

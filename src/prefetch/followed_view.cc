@@ -54,7 +54,7 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
   const uint64_t cached_bytes = CachedBytes();
   const bool stays = turns_.turns() && cached_bytes > 0 && HasRoomBeside(cached_bytes);
   const OrderSource from = source();
-  std::vector<Order> rest;
+  std::vector<SharedOrder> rest;
   if (prefetch_) {
     const std::vector<EntryNumber> pushed = prefetch_->planner().TakePushed();
     if (!stays && !pushed.empty()) {
@@ -70,12 +70,12 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
   prefetch_.reset();
 
   Orders orders;
-  const auto add = [&orders](OrderSource source, std::vector<Order> files) {
-    for (Order& order : files) orders.emplace_back(source, std::move(order));
+  const auto add = [&orders](OrderSource source, const std::vector<SharedOrder>& of_source) {
+    for (const auto& order : of_source) orders.emplace_back(source, order);
   };
   if (!turns_.turns()) {
     turns_.Begin(left_view);
-    add(from, std::move(rest));
+    add(from, rest);
     return orders;
   }
   Show(turns_.wanted());
@@ -84,7 +84,7 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
   if (from == OrderSource::kPredicted) {
     turns_.orders().AddInFront(left_view, std::move(rest));
   } else if (from == OrderSource::kGiven) {
-    add(from, std::move(rest));
+    add(from, rest);
   }
   add(OrderSource::kPredicted, turns_.orders().Take(turns_.followed()));
   return orders;

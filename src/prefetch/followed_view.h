@@ -18,7 +18,7 @@ namespace augur {
 // so, and when nothing is under way. Used by the planning thread only. REQUIRES: what it is given outlives it.
 class FollowedView {
  public:
-  using Orders = std::vector<std::pair<OrderSource, Order>>;
+  using Orders = std::vector<std::pair<OrderSource, SharedOrder>>;
 
   explicit FollowedView(const ViewPrefetch::Means& means) : means_(means) {}
   FollowedView(const FollowedView&) = delete;

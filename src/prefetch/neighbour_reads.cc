@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
 
 namespace augur {
 namespace {
@@ -16,7 +18,7 @@ constexpr uint64_t kReadsToLook = 32;
 constexpr size_t kNeighboursMin = 16;
 // And most of the very last, or they are what was read before the reader went elsewhere.
 constexpr ptrdiff_t kLatest = 8;
-constexpr size_t kLatestMin = 6;
+constexpr ptrdiff_t kLatestMin = 6;
 // Those shortly before: a part of the epoch that holds a file by chance seldom, but no fewer than workers are many.
 constexpr uint64_t kKnownPart = 16;
 constexpr uint64_t kKnownMax = 1024;
@@ -28,27 +30,26 @@ constexpr double kFollowersMin = 32;
 
 }  // namespace
 
-bool NeighbourReads::Add(const ReadSchedule& schedule, Slot slot, std::pair<Position, Position> epoch) {
-  if (known_.contains(slot)) return false;
-  Count(schedule, slot, epoch);
-  slots_.push_back(slot);
-  known_.insert(slot);
-  const uint64_t most = std::clamp<uint64_t>((epoch.second - epoch.first) / kKnownPart, kLooked, kKnownMax);
-  while (slots_.size() > most) {
-    known_.erase(slots_.front());
-    slots_.pop_front();
+bool NeighbourReads::Add(EntryNumber file, const EpochOrder& order) {
+  if (known_.contains(file)) return false;
+  Count(file, order);
+  files_.push_back(file);
+  known_.insert(file);
+  const uint64_t most = std::clamp<uint64_t>(order.size() / kKnownPart, kLooked, kKnownMax);
+  while (files_.size() > most) {
+    known_.erase(files_.front());
+    files_.pop_front();
   }
   return reads_ % kReadsToLook == 0;
 }
 
-void NeighbourReads::Count(const ReadSchedule& schedule, Slot slot, std::pair<Position, Position> epoch) {
-  const auto [begin, end] = epoch;
-  const Position at = schedule.NextUse(slot, begin);
-  const bool within = at < end;
-  const bool follows = within && at > begin && known_.contains(schedule.At(at - 1));
-  const bool leads = within && at + 1 < end && known_.contains(schedule.At(at + 1));
+void NeighbourReads::Count(EntryNumber file, const EpochOrder& order) {
+  const Order& files = order.files();
+  const std::optional<uint32_t> place = order.PlaceFrom(file, 0);
+  const bool follows = place && *place > 0 && known_.contains(files[*place - 1]);
+  const bool leads = place && *place + 1 < files.size() && known_.contains(files[*place + 1]);
   if (follows || leads) ++neighbours_;
-  by_chance_ += 2 * static_cast<double>(known_.size()) / static_cast<double>(end - begin);
+  by_chance_ += 2 * static_cast<double>(known_.size()) / static_cast<double>(files.size());
   if (++reads_ < kReadsToJudge) return;
   lost_ = neighbours_ < by_chance_ + kDeviations * std::sqrt(by_chance_) + kFollowersMin;
   // In an epoch so short everything is near everything.
@@ -58,36 +59,33 @@ void NeighbourReads::Count(const ReadSchedule& schedule, Slot slot, std::pair<Po
 }
 
 void NeighbourReads::Forget() {
-  slots_.clear();
+  files_.clear();
   known_.clear();
 }
 
 void NeighbourReads::Clear() { *this = {}; }
 
-std::vector<Position> NeighbourReads::FindIn(const ReadSchedule& schedule, size_t epoch) const {
-  const size_t looked = std::min(slots_.size(), kLooked);
-  std::vector<Position> positions;
-  for (auto slot = slots_.end() - static_cast<ptrdiff_t>(looked); slot != slots_.end(); ++slot) {
-    const Position position = schedule.UseIn(*slot, epoch);
-    if (position != kNever) positions.push_back(position);
+std::vector<uint32_t> NeighbourReads::FindIn(const EpochOrder& order) const {
+  const size_t looked = std::min(files_.size(), kLooked);
+  std::vector<uint32_t> places;
+  for (auto file = files_.end() - static_cast<ptrdiff_t>(looked); file != files_.end(); ++file) {
+    if (const std::optional<uint32_t> place = order.PlaceFrom(*file, 0)) places.push_back(*place);
   }
-  std::sort(positions.begin(), positions.end());
-  std::vector<Position> found;
+  std::sort(places.begin(), places.end());
+  std::vector<uint32_t> found;
   size_t neighbours = 0;
-  for (size_t i = 0; i < positions.size(); ++i) {
-    const bool follows = i > 0 && positions[i] == positions[i - 1] + 1;
-    const bool leads = i + 1 < positions.size() && positions[i + 1] == positions[i] + 1;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const bool follows = i > 0 && places[i] == places[i - 1] + 1;
+    const bool leads = i + 1 < places.size() && places[i + 1] == places[i] + 1;
     if (follows) ++neighbours;
-    if (follows || leads) found.push_back(positions[i]);
+    if (follows || leads) found.push_back(places[i]);
   }
-  const auto [begin, end] = schedule.EpochAt(epoch);
-  const size_t by_chance = looked * looked / static_cast<size_t>(end - begin);
-  if (neighbours < kNeighboursMin + 2 * by_chance) return {};
-  size_t latest = 0;
-  for (auto slot = slots_.end() - kLatest; slot != slots_.end(); ++slot) {
-    if (std::binary_search(found.begin(), found.end(), schedule.UseIn(*slot, epoch))) ++latest;
-  }
-  if (latest < kLatestMin) return {};
+  if (neighbours < kNeighboursMin + 2 * (looked * looked / order.size())) return {};
+  const auto is_found = [&](EntryNumber file) {
+    const std::optional<uint32_t> place = order.PlaceFrom(file, 0);
+    return place && std::ranges::binary_search(found, *place);
+  };
+  if (std::count_if(files_.end() - kLatest, files_.end(), is_found) < kLatestMin) return {};
   return found;
 }
 

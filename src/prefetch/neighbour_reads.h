@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
-#include "prefetch/read_schedule.h"
+#include "datasets/epoch_order.h"
 
 namespace augur {
 
@@ -18,28 +16,28 @@ namespace augur {
 // distance between a loader's workers. Not synchronized.
 class NeighbourReads {
  public:
-  // The file was read; `epoch`: where in the schedule the reader is thought to be, [begin, end). One that is among the
-  // last already does not count again. Returns true when it is time to look for the reader (FindIn).
-  bool Add(const ReadSchedule& schedule, Slot slot, std::pair<Position, Position> epoch);
+  // The file was read; `order`: of the epoch in which the reader is thought to be. A file that is among the last
+  // already does not count again. Returns true when it is time to look for the reader (FindIn).
+  bool Add(EntryNumber file, const EpochOrder& order);
   // The reader is elsewhere now: forgets the files that were read before. The counts for lost() stay.
   void Forget();
   void Clear();
 
-  // Where in the epoch with this index the last files were read from: their positions there that are neighbours of each
-  // other, sorted; empty: there are no more of them than chance may give.
-  std::vector<Position> FindIn(const ReadSchedule& schedule, size_t epoch) const;
+  // Where in this order the last files were read from: their places that are neighbours of each other, sorted; empty:
+  // there are no more of them than chance may give.
+  std::vector<uint32_t> FindIn(const EpochOrder& order) const;
   // No reader follows the epoch that the files were added with: among the last 2,048 reads there were no more
   // neighbours of that epoch than chance may give.
   bool lost() const { return lost_; }
 
  private:
-  void Count(const ReadSchedule& schedule, Slot slot, std::pair<Position, Position> epoch);
+  void Count(EntryNumber file, const EpochOrder& order);
 
-  std::deque<Slot> slots_;
-  std::unordered_set<Slot> known_;  // the same
-  uint64_t reads_ = 0;              // since lost_ was found out
-  double neighbours_ = 0;           // of those
-  double by_chance_ = 0;            // would be
+  std::deque<EntryNumber> files_;
+  std::unordered_set<EntryNumber> known_;  // the same
+  uint64_t reads_ = 0;                     // since lost_ was found out
+  double neighbours_ = 0;                  // of those
+  double by_chance_ = 0;                   // would be
   bool lost_ = false;
 };
 

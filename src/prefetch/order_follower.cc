@@ -36,20 +36,20 @@ void OrderFollower::Announce(uint64_t files, bool instead) {
   given_files_.fetch_add(files, std::memory_order_relaxed);
 }
 
-void OrderFollower::Give(const Order& order, bool instead) {
+void OrderFollower::Give(const SharedOrder& order, bool instead) {
   if (instead && means_.view.source() == OrderSource::kGiven) ForgetOrders();
   means_.view.turns().orders().Clear();
   Queue(order, OrderSource::kGiven);
 }
 
-void OrderFollower::Predict(Order order, uint32_t view, bool anew) {
+void OrderFollower::Predict(const SharedOrder& order, uint32_t view, bool anew) {
   if (means_.view.source() == OrderSource::kGiven) return;
   ViewPrefetch* const prefetch = means_.view.prefetch();
   ViewOrders& elsewhere = means_.view.turns().orders();
   if (anew && prefetch != nullptr) prefetch->planner().Clear();
   if (anew) elsewhere.Clear();
   if (prefetch != nullptr) prefetch->EndFill();
-  if (view != means_.view.turns().followed() || !elsewhere.empty()) return elsewhere.Add(view, std::move(order));
+  if (view != means_.view.turns().followed() || !elsewhere.empty()) return elsewhere.Add(view, order);
   Queue(order, OrderSource::kPredicted);
 }
 
@@ -84,7 +84,7 @@ void OrderFollower::CountGiven() {
   given_files_.store(gauges.end - std::min(gauges.end, gauges.position), std::memory_order_relaxed);
 }
 
-void OrderFollower::Queue(const Order& order, OrderSource source) {
+void OrderFollower::Queue(const SharedOrder& order, OrderSource source) {
   // It is not told what is read of an order.
   if (source != OrderSource::kPass) detector_.Forget();
   means_.view.Begin().Append(order, source);
@@ -144,8 +144,8 @@ void OrderFollower::FollowPass() {
   // Of a pass over more files than there is memory for, those at its beginning are forgotten.
   full_ = met > 2 * kSequencePiece && table_bytes + count * kBytesPerFileAndRead > means_.options.order_bytes_max;
   if (full_) return;
-  const Order piece = detector_.Take(count);
-  if (!piece.empty()) Queue(piece, OrderSource::kPass);
+  Order piece = detector_.Take(count);
+  if (!piece.empty()) Queue(std::make_shared<const EpochOrder>(std::move(piece)), OrderSource::kPass);
 }
 
 void OrderFollower::FillWhenAllFits() {

@@ -23,7 +23,7 @@ namespace augur {
 class OrderFollower {
  public:
   // In the planner's tables, for a file that is read once.
-  static constexpr uint64_t kBytesPerFileAndRead = Planner::kBytesPerFile + Planner::kBytesPerRead;
+  static constexpr uint64_t kBytesPerFileAndRead = Planner::kBytesPerFile + EpochOrder::kBytesPerRead;
 
   struct Means {
     std::shared_ptr<const Store> store;
@@ -44,9 +44,9 @@ class OrderFollower {
   uint64_t given_files() const { return given_files_.load(std::memory_order_relaxed); }
 
   // PrefetchControl::AddOrder. Predicted orders give way to it.
-  void Give(const Order& order, bool instead);
+  void Give(const SharedOrder& order, bool instead);
   // PredictedOrders. Orders of another view wait until that one is followed, and so do those that come behind them.
-  void Predict(Order order, uint32_t view, bool anew);
+  void Predict(const SharedOrder& order, uint32_t view, bool anew);
   void ForgetPredicted();
 
   // A file of the view that is followed was read or opened.
@@ -60,7 +60,7 @@ class OrderFollower {
   void CountGiven();
 
  private:
-  void Queue(const Order& order, OrderSource source);
+  void Queue(const SharedOrder& order, OrderSource source);
   void ForgetOrders();
   bool BeginAnew();
   bool GivenHasEnded();

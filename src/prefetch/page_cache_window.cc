@@ -15,7 +15,7 @@ constexpr Position kPushAheadMin = 128;
 // A file is there once, and need not be in our memory too: on a virtual machine that gets its memory from the host page
 // by page, another copy may take longer than the read. Where a region was read for it, it is no memory to count on.
 bool PageCacheWindow::HoldsAll() const {
-  const bool regions = in_.mode.in_regions() && in_.schedule.epoch_count() > 0;
+  const bool regions = in_.mode.in_regions() && !in_.schedule.epochs().empty();
   return in_.limits.push_window_bytes_max > 0 && !regions && reader_pages_.left_bytes_max() >= in_.limits.data_bytes;
 }
 

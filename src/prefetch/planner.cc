@@ -11,10 +11,10 @@ namespace augur {
 Planner::Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ReaderPositionOptions& progress)
     : in_(std::move(files), disk, limits, progress) {}
 
-void Planner::Append(const Order& order) {
+void Planner::Append(SharedOrder order) {
   const bool idle = in_.reader.front() >= in_.schedule.end();
   const Position begin = in_.schedule.end();
-  in_.schedule.Append(order);
+  in_.schedule.Append(std::move(order));
   files_.Meet();
   if (idle) {
     in_.reader.Restart(begin);
@@ -41,18 +41,6 @@ void Planner::Fill(const Order& files) {
 void Planner::EndFill() {
   in_.fill = false;
   ComputeUsesAnew();
-}
-
-std::vector<Order> Planner::Rest() const {
-  const ReadSchedule& schedule = in_.schedule;
-  std::vector<Order> orders;
-  for (Position position = std::max(in_.reader.front(), schedule.begin()); position < schedule.end();) {
-    Order& order = orders.emplace_back();
-    for (const Position end = schedule.EpochAround(position).second; position < end; ++position) {
-      order.push_back(schedule.FileOf(schedule.At(position)));
-    }
-  }
-  return orders;
 }
 
 std::vector<EntryNumber> Planner::Upcoming(size_t count) const {
@@ -172,7 +160,7 @@ void Planner::Dropped(EntryNumber file) {
 
 PlannerGauges Planner::gauges() const {
   const Staging& staging = files_.staging();
-  return {.epochs_queued = in_.schedule.epoch_count(),
+  return {.epochs_queued = in_.schedule.epochs().size(),
           .position = in_.reader.front(),
           .end = in_.schedule.end(),
           .reads_under_way = staging.reads_under_way(),

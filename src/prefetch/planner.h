@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "datasets/epoch_order.h"
 #include "prefetch/file_states.h"
 #include "prefetch/page_cache_planner.h"
 #include "prefetch/page_cache_window.h"
@@ -48,7 +49,6 @@ struct PlannerGauges {
 class Planner {
  public:
   static constexpr uint64_t kBytesPerFile = FileStates::kBytesPerFile;
-  static constexpr uint64_t kBytesPerRead = FileStates::kBytesPerRead;
   static constexpr uint64_t kBytesPerLeft = FileStates::kBytesPerLeft;
   static uint64_t MeanPages(uint64_t mean_bytes) { return PlannerInput::MeanPages(mean_bytes); }
 
@@ -57,9 +57,9 @@ class Planner {
   Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ReaderPositionOptions& progress);
 
   // Queues an epoch behind those that are there.
-  void Append(const Order& order);
+  void Append(SharedOrder order);
   // What is queued and not yet passed, epoch by epoch.
-  std::vector<Order> Rest() const;
+  std::vector<SharedOrder> Rest() const { return in_.schedule.RestFrom(in_.reader.front()); }
   // Forgets all epochs: nothing more is predicted. What is kept stays, what is held is released.
   void Clear();
   // All files of the store, which fit: reads them in the order of the disk when nothing is predicted. The page cache

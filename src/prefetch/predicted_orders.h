@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "datasets/order.h"
+#include "datasets/epoch_order.h"
 
 namespace augur {
 
@@ -14,7 +14,7 @@ class PredictedOrders {
   virtual ~PredictedOrders() = default;
   // These files are read from now on, in this order, in this view of the mount. `anew`: instead of what was predicted
   // before; else behind it. While an order that was given is queued, that one is followed and this is forgotten.
-  virtual void Predict(Order order, uint32_t view, bool anew) = 0;
+  virtual void Predict(SharedOrder order, uint32_t view, bool anew) = 0;
   // Nothing is predicted any more.
   virtual void ForgetPredicted() = 0;
   // Whether the OrderPredictor has to know of opens. Where it need not, and no order is followed, folders need not be

@@ -209,10 +209,8 @@ void Prefetcher::ReadToEnd(uint32_t view, EntryNumber file, uint64_t bytes) {
 
 // Which orders are known.
 
-void Prefetcher::Predict(Order order, uint32_t view, bool anew) {
-  events_.Post([this, view, anew, files = std::make_shared<Order>(std::move(order))] {
-    orders_.Predict(std::move(*files), view, anew);
-  });
+void Prefetcher::Predict(SharedOrder order, uint32_t view, bool anew) {
+  events_.Post([this, view, anew, order = std::move(order)] { orders_.Predict(order, view, anew); });
 }
 
 void Prefetcher::ForgetPredicted() {
@@ -228,7 +226,7 @@ uint64_t Prefetcher::PredictedFilesMax() const {
   const uint64_t tables = store_->summary().file_count * Planner::kBytesPerFile;
   const uint64_t each = options_.order_bytes_max / OrderFollower::kBytesPerFileAndRead;
   const uint64_t rest = options_.order_bytes_max - std::min(options_.order_bytes_max, tables);
-  return std::max(each, rest / Planner::kBytesPerRead);
+  return std::max(each, rest / EpochOrder::kBytesPerRead);
 }
 
 uint64_t Prefetcher::OrderFilesMax(Place place) const {
@@ -247,7 +245,7 @@ Status Prefetcher::AddOrder(Order order, Place place) {
   orders_.Announce(order.size(), instead);
   statistics_.Add(Stat::kOrdersAccepted, 1);
   events_.Post(
-      [this, instead, files = std::make_shared<const Order>(std::move(order))] { orders_.Give(*files, instead); });
+      [this, instead, given = std::make_shared<const EpochOrder>(std::move(order))] { orders_.Give(given, instead); });
   return Status::Ok();
 }
 

@@ -89,7 +89,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   Result<WarmReport> Warmed(uint64_t run, bool end) override;
 
   // PredictedOrders.
-  void Predict(Order order, uint32_t view, bool anew) override;
+  void Predict(SharedOrder order, uint32_t view, bool anew) override;
   void ForgetPredicted() override;
   void NeedOpens(bool needed) override;
   bool FollowsGiven() const override { return orders_.given_files() > 0; }

@@ -2,6 +2,7 @@
 #include "prefetch/read_schedule.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "base/check.h"
@@ -23,22 +24,18 @@ void ReadSchedule::Meet(const Order& files) {
   SortByAddress();
 }
 
-void ReadSchedule::Append(const Order& order) {
+void ReadSchedule::Append(SharedOrder order) {
   const uint32_t known = slot_count();
-  Epoch epoch;
-  epoch.begin = end_;
-  epoch.reads.reserve(order.size());
-  for (const EntryNumber file : order) {
-    const Slot slot = MeetOne(file);
-    if (records_[slot].place.bytes > 0) epoch.reads.push_back(slot);
+  Order readable;
+  readable.reserve(order->size());
+  for (const EntryNumber file : order->files()) {
+    if (records_[MeetOne(file)].place.bytes > 0) readable.push_back(file);
   }
+  if (readable.size() < order->size()) order = std::make_shared<const EpochOrder>(std::move(readable));
   if (slot_count() != known) SortByAddress();
-  if (epoch.reads.empty()) return;
-  epoch.uses.reserve(epoch.reads.size());
-  for (uint32_t i = 0; i < epoch.reads.size(); ++i) epoch.uses.emplace_back(epoch.reads[i], i);
-  std::sort(epoch.uses.begin(), epoch.uses.end());
-  end_ = epoch.end();
-  epochs_.push_back(std::move(epoch));
+  if (order->size() == 0) return;
+  epochs_.push_back({.begin = end_, .order = std::move(order)});
+  end_ = epochs_.back().end();
 }
 
 void ReadSchedule::PopBefore(Position position) {
@@ -56,26 +53,27 @@ const ReadSchedule::Epoch& ReadSchedule::EpochOf(Position position) const {
   return epoch;
 }
 
-std::pair<Position, Position> ReadSchedule::EpochAround(Position position) const {
-  const Epoch& epoch = EpochOf(position);
-  return {epoch.begin, epoch.end()};
+std::vector<SharedOrder> ReadSchedule::RestFrom(Position from) const {
+  std::vector<SharedOrder> rest;
+  for (const Epoch& epoch : epochs_) {
+    if (from < epoch.end()) rest.push_back(PartOf(epoch.order, from - std::min(from, epoch.begin)));
+  }
+  return rest;
 }
 
 Slot ReadSchedule::At(Position position) const {
   const Epoch& epoch = EpochOf(position);
-  return epoch.reads[position - epoch.begin];
+  return SlotOf(epoch.order->files()[position - epoch.begin]);
 }
 
-Position ReadSchedule::Epoch::UseOf(Slot slot, uint32_t first) const {
-  const auto use = std::lower_bound(uses.begin(), uses.end(), std::pair(slot, first));
-  return use != uses.end() && use->first == slot ? begin + use->second : kNever;
+Position ReadSchedule::Epoch::UseOf(EntryNumber file, Position from) const {
+  const std::optional<uint32_t> place = order->PlaceFrom(file, static_cast<uint32_t>(from - std::min(from, begin)));
+  return place ? begin + *place : kNever;
 }
 
 Position ReadSchedule::NextUse(Slot slot, Position from) const {
   for (const Epoch& epoch : epochs_) {
-    if (epoch.end() <= from) continue;
-    const auto first = static_cast<uint32_t>(from > epoch.begin ? from - epoch.begin : 0);
-    const Position use = epoch.UseOf(slot, first);
+    const Position use = from < epoch.end() ? epoch.UseOf(FileOf(slot), from) : kNever;
     if (use != kNever) return use;
   }
   return kNever;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/epoch_order.h"
 #include "datasets/order.h"
 #include "prefetch/file_table.h"
 
@@ -23,14 +24,24 @@ using Slot = uint32_t;
 inline constexpr Slot kNoSlot = UINT32_MAX;
 
 // ReadSchedule is the queue of epochs that are predicted: which file is read at which position, and where each file is
-// read next. Not synchronized. Takes 12 bytes a read that is queued and about 80 a file. Not for knowing where the
-// reader is (ReaderPosition).
+// read next. It shares the orders with whoever found them. Not synchronized. Takes about 80 bytes a file beside the
+// orders. Not for knowing where the reader is (ReaderPosition).
 class ReadSchedule {
  public:
+  struct Epoch {
+    Position begin = 0;
+    SharedOrder order;
+
+    Position end() const { return begin + order->size(); }
+    // The first position at or after `from` that reads the file, or kNever. REQUIRES: from < end().
+    Position UseOf(EntryNumber file, Position from) const;
+  };
+
   explicit ReadSchedule(FileTable files) : files_(std::move(files)) {}
 
-  // Queues an epoch behind those that are there. Files without bytes are left out: they have no pages.
-  void Append(const Order& order);
+  // Queues an epoch behind those that are there. Files without bytes are left out, of an order of its own: they have no
+  // pages.
+  void Append(SharedOrder order);
   // Makes files known without queueing a read of them.
   void Meet(const Order& files);
   // Forgets the epochs that end at or before `position`.
@@ -40,18 +51,16 @@ class ReadSchedule {
 
   Position begin() const { return epochs_.empty() ? end_ : epochs_.front().begin; }
   Position end() const { return end_; }
-  uint64_t epoch_count() const { return epochs_.size(); }
-  // The positions [begin, end) of the epoch that holds `position`. REQUIRES: begin() <= position < end().
-  std::pair<Position, Position> EpochAround(Position position) const;
-  // The same of the epoch with this index. REQUIRES: index < epoch_count().
-  std::pair<Position, Position> EpochAt(size_t index) const { return {epochs_[index].begin, epochs_[index].end()}; }
+  const std::deque<Epoch>& epochs() const { return epochs_; }
+  // The epoch that holds `position`. REQUIRES: begin() <= position < end().
+  const Epoch& EpochOf(Position position) const;
+  // The orders of the queued epochs, without what lies before `from`.
+  std::vector<SharedOrder> RestFrom(Position from) const;
 
   // REQUIRES: begin() <= position < end().
   Slot At(Position position) const;
   // The first position at or after `from` that reads the file, or kNever.
   Position NextUse(Slot slot, Position from) const;
-  // The first position that reads the file in the epoch with this index, or kNever. REQUIRES: index < epoch_count().
-  Position UseIn(Slot slot, size_t index) const { return epochs_[index].UseOf(slot, 0); }
 
   // kNoSlot: the schedule has never met this file.
   Slot SlotOf(EntryNumber file) const;
@@ -74,15 +83,6 @@ class ReadSchedule {
     EntryNumber file = 0;
     uint32_t rank = 0;
   };
-  struct Epoch {
-    Position begin = 0;
-    std::vector<Slot> reads;
-    std::vector<std::pair<Slot, uint32_t>> uses;  // (file, index in `reads`), sorted
-    Position end() const { return begin + reads.size(); }
-    // The first position at or after `first`, an index in `reads`, that reads the file, or kNever.
-    Position UseOf(Slot slot, uint32_t first) const;
-  };
-  const Epoch& EpochOf(Position position) const;
   Slot MeetOne(EntryNumber file);
   void SortByAddress();
 

@@ -30,7 +30,7 @@ void ReaderPages::Saw(Slot slot, bool missed, Position here) {
   PageCacheFiles& pages = files_.pages();
   if (missed && pages.left().Contains(slot)) FoundGone(slot);
   // It was pushed though no order was known, and is as good as passed.
-  if (in_.schedule.epoch_count() == 0 && pages.pushed().Contains(slot) && !recent_.Contains(slot)) StillRead(slot);
+  if (in_.schedule.epochs().empty() && pages.pushed().Contains(slot) && !recent_.Contains(slot)) StillRead(slot);
   if (!missed) return;
   if (pages.IsPushing(slot)) return pages.BringIn(slot);
   if (in_.limits.push_window_bytes_max == 0 || pages.IsDropping(slot) || pages.pushed().Contains(slot)) return;
@@ -112,7 +112,7 @@ void ReaderPages::FoundGone(Slot slot) {
     if (evidence_.AssumedIsGone()) AssumeNothing();
     return;
   }
-  const uint64_t place = in_.schedule.epoch_count() > 0 ? in_.reader.front() : recent_.seen();
+  const uint64_t place = !in_.schedule.epochs().empty() ? in_.reader.front() : recent_.seen();
   evidence_.LeftIsGone(place, recent_.seen(), in_.schedule.slot_count());
 }
 

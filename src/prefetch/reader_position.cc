@@ -43,8 +43,8 @@ ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
   if (missed && options_.opens) return seen;
   if (schedule_.NextUse(slot, schedule_.begin()) == kNever) return seen;
   const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
-  if (!trail_.Add(schedule_, slot, schedule_.EpochAround(here))) return seen;
-  const std::vector<Position> near = FindReader(slot);
+  if (!trail_.Add(schedule_.FileOf(slot), *schedule_.EpochOf(here).order)) return seen;
+  const std::vector<Position> near = FindReader(schedule_.FileOf(slot));
   if (near.empty()) return seen;
   JumpTo(near, missed);
   trail_.Clear();
@@ -54,13 +54,13 @@ ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
 // Where the last reads follow an epoch far from the front, one behind it rather than one before it: of a run that was
 // begun anew the epochs stand behind those that are left of the one before. Empty: they follow none, or where the front
 // is.
-std::vector<Position> ReaderPosition::FindReader(Slot last) const {
+std::vector<Position> ReaderPosition::FindReader(EntryNumber last) const {
   std::vector<Position> found;
-  for (size_t epoch = 0; epoch < schedule_.epoch_count(); ++epoch) {
-    std::vector<Position> read = trail_.FindIn(schedule_, epoch);
-    if (read.empty()) continue;
-    const Position here = schedule_.UseIn(last, epoch);
-    if (here == kNever) continue;
+  for (const ReadSchedule::Epoch& epoch : schedule_.epochs()) {
+    std::vector<Position> read;
+    for (const uint32_t place : trail_.FindIn(*epoch.order)) read.push_back(epoch.begin + place);
+    const Position here = epoch.UseOf(last, epoch.begin);
+    if (read.empty() || here == kNever) continue;
     const auto apart = [here](Position position) { return std::max(position, here) - std::min(position, here); };
     if (apart(front_) < options_.spread_max) return {};  // though another epoch may be the same
     if (!found.empty() && found.back() > front_) continue;
@@ -149,8 +149,8 @@ ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
   // broken off.
   if (schedule_.begin() == schedule_.end()) return {};
   const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
-  const auto [begin, end] = schedule_.EpochAround(here);
-  const Position in_this = schedule_.NextUse(slot, begin);
+  const ReadSchedule::Epoch& epoch = schedule_.EpochOf(here);
+  const Position in_this = schedule_.NextUse(slot, epoch.begin);
   if (in_this == kNever) return {};
   if (in_this < tail_ && in_this + options_.unseen_max >= tail_) return {.kind = Kind::kOld, .position = in_this};
   if (missed && options_.opens) return {.kind = Kind::kForeign, .position = in_this};
@@ -158,8 +158,8 @@ ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
   for (size_t i = 0; i < std::min(stray_count_, kStrays); ++i) {
     if (strays_[i][0] == in_this) return {.kind = Kind::kForeign, .position = in_this};
   }
-  ForgetChance(end - begin);
-  strays_[stray_count_++ % kStrays] = {in_this, in_this < end ? schedule_.NextUse(slot, end) : kNever};
+  ForgetChance(epoch.order->size());
+  strays_[stray_count_++ % kStrays] = {in_this, in_this < epoch.end() ? schedule_.NextUse(slot, epoch.end()) : kNever};
   for (const Position position : strays_[(stray_count_ - 1) % kStrays]) {
     if (position != kNever && JumpNear(position, missed)) return {.kind = Kind::kJump, .position = position};
   }

@@ -93,7 +93,7 @@ class ReaderPosition {
   Seen Stray(Slot slot, bool missed);
   bool JumpNear(Position position, bool missed);
   void JumpTo(const std::vector<Position>& read, bool missed);
-  std::vector<Position> FindReader(Slot last) const;
+  std::vector<Position> FindReader(EntryNumber last) const;
 
   const ReadSchedule& schedule_;
   Options options_;

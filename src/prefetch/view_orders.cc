@@ -5,12 +5,12 @@
 
 namespace augur {
 
-void ViewOrders::AddInFront(uint32_t view, std::vector<Order> orders) {
+void ViewOrders::AddInFront(uint32_t view, std::vector<SharedOrder> orders) {
   for (auto order = orders.rbegin(); order != orders.rend(); ++order) orders_.emplace_front(view, std::move(*order));
 }
 
-std::vector<Order> ViewOrders::Take(uint32_t view) {
-  std::vector<Order> taken;
+std::vector<SharedOrder> ViewOrders::Take(uint32_t view) {
+  std::vector<SharedOrder> taken;
   const auto is_of_view = [view](const auto& item) { return item.first == view; };
   const auto begin = std::ranges::find_if(orders_, is_of_view);
   const auto end = std::find_if_not(begin, orders_.end(), is_of_view);

@@ -7,19 +7,19 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/order.h"
+#include "datasets/epoch_order.h"
 
 namespace augur {
 
 // ViewOrders are orders that are predicted of views of the mount that are not followed now, in the sequence in which
-// they will be read. Not synchronized. Memory: 4 bytes a file.
+// they will be read. Not synchronized.
 class ViewOrders {
  public:
   // Behind all others, or before them.
-  void Add(uint32_t view, Order order) { orders_.emplace_back(view, std::move(order)); }
-  void AddInFront(uint32_t view, std::vector<Order> orders);
+  void Add(uint32_t view, SharedOrder order) { orders_.emplace_back(view, std::move(order)); }
+  void AddInFront(uint32_t view, std::vector<SharedOrder> orders);
   // Takes out the first orders of the view, up to one of another view that comes between; none: there is none.
-  std::vector<Order> Take(uint32_t view);
+  std::vector<SharedOrder> Take(uint32_t view);
   void Clear() { orders_.clear(); }
 
   bool empty() const { return orders_.empty(); }
@@ -27,7 +27,7 @@ class ViewOrders {
   uint32_t next_view() const { return orders_.front().first; }
 
  private:
-  std::deque<std::pair<uint32_t, Order>> orders_;
+  std::deque<std::pair<uint32_t, SharedOrder>> orders_;
 };
 
 }  // namespace augur

@@ -67,13 +67,13 @@ ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
   LookAround();
 }
 
-void ViewPrefetch::Append(const Order& order, OrderSource source) {
+void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
   if (planned_.source != OrderSource::kNothing && source != planned_.source) ForgetOrders();
   planned_.source = source;
   planner_->Append(order);
   pages_.BeginOrder();
   std::vector<EntryNumber> folders;
-  for (const EntryNumber file : order) {
+  for (const EntryNumber file : order->files()) {
     if (!planned_.of_orders.insert(file).second) continue;
     const Result<ViewFile> shown = files_.Show(file);
     if (!shown.ok()) continue;
@@ -82,7 +82,7 @@ void ViewPrefetch::Append(const Order& order, OrderSource source) {
     if (kept_.Contains(*shown)) planner_->Keeps(file);
   }
   means_.folders.Add(folders);
-  TakeUnplanned(order);
+  TakeUnplanned(order->files());
   kept_.EvictUnknownAhead();
 }
 

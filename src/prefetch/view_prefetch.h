@@ -65,7 +65,7 @@ class ViewPrefetch {
 
   // Memory in the planner's tables for a store of `files` files, all of them left in the page cache, and eight epochs.
   static constexpr uint64_t OrderBytes(uint64_t files) {
-    return files * (Planner::kBytesPerFile + Planner::kBytesPerLeft + 8 * Planner::kBytesPerRead);
+    return files * (Planner::kBytesPerFile + Planner::kBytesPerLeft + 8 * EpochOrder::kBytesPerRead);
   }
 
   ViewPrefetch(const Means& means, ViewFiles& files);
@@ -73,7 +73,7 @@ class ViewPrefetch {
   ViewPrefetch& operator=(const ViewPrefetch&) = delete;
 
   // Queues an epoch behind those of the same source. Those of another source are forgotten.
-  void Append(const Order& order, OrderSource source);
+  void Append(const SharedOrder& order, OrderSource source);
   // What comes is as unknown as before the first order.
   void ForgetOrders();
   // All files of the store are to be brought.

@@ -30,8 +30,7 @@ template <typename Items, typename ToFile = std::identity>
 std::vector<uint32_t> PlacesOf(const EpochOrder& recorded, const Items& items, ToFile to_file = {}) {
   std::vector<uint32_t> places;
   for (const auto& item : items) {
-    const std::span<const uint64_t> found = recorded.PlacesOf(std::invoke(to_file, item));
-    if (!found.empty()) places.push_back(EpochOrder::PlaceOf(found[0]));
+    if (const auto place = recorded.PlaceFrom(std::invoke(to_file, item), 0)) places.push_back(*place);
   }
   return places;
 }

@@ -4,10 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <random>
 #include <vector>
+
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -46,6 +50,18 @@ TEST(EpochOrderTest, AnEmptyEpochHasNoFile) {
   EXPECT_THAT(Places(order, 0), IsEmpty());
 }
 
+TEST(EpochOrderTest, APartHasItsReadsAlone) {
+  const SharedOrder whole = Shared({7, 3, 9, 3});
+  EXPECT_EQ(PartOf(whole, 0), whole) << "shared, not copied";
+  EXPECT_EQ(PartOf(whole, 0, 4), whole);
+  EXPECT_THAT(PartOf(whole, 0, 2)->files(), ElementsAre(7, 3));
+  EXPECT_THAT(PartOf(whole, 1)->files(), ElementsAre(3, 9, 3));
+  EXPECT_THAT(Places(*PartOf(whole, 1), 3), ElementsAre(0, 2));
+  EXPECT_THAT(PartOf(whole, 1, 2)->files(), ElementsAre(3, 9));
+  EXPECT_THAT(PartOf(whole, 4)->files(), IsEmpty());
+  EXPECT_THAT(PartOf(whole, 0, 0)->files(), IsEmpty());
+}
+
 TEST(EpochOrderTest, AgreesWithASearchOfTheOrder) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 50; ++round) {
@@ -57,7 +73,11 @@ TEST(EpochOrderTest, AgreesWithASearchOfTheOrder) {
     EXPECT_EQ(order.files(), files);
     for (uint64_t i = 0; i < 300; ++i) {
       const auto file = static_cast<EntryNumber>(i * 1'000'003);
-      EXPECT_EQ(Places(order, file), expected[file]);
+      const std::vector<uint32_t>& places = expected[file];
+      EXPECT_EQ(Places(order, file), places);
+      const auto from = static_cast<uint32_t>(random() % (files.size() + 2));
+      const auto next = std::ranges::lower_bound(places, from);
+      EXPECT_EQ(order.PlaceFrom(file, from), next == places.end() ? std::nullopt : std::optional(*next));
     }
   }
 }

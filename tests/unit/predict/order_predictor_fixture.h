@@ -58,12 +58,13 @@ class SharedProcesses final : public ProcessSource {
 // What a prefetch would have of what it is told: a file that is read was there when it was among the next ones.
 class FakeOrders final : public PredictedOrders {
  public:
-  void Predict(Order order, uint32_t /*view*/, bool anew) override {
+  void Predict(SharedOrder order, uint32_t /*view*/, bool anew) override {
     const MutexLock lock(mu_);
     ++told_;
-    files_told_.insert(order.begin(), order.end());
+    const Order& files = order->files();
+    files_told_.insert(files.begin(), files.end());
     if (anew) coming_.clear();
-    coming_.insert(coming_.end(), order.begin(), order.end());
+    coming_.insert(coming_.end(), files.begin(), files.end());
   }
   void ForgetPredicted() override {
     const MutexLock lock(mu_);

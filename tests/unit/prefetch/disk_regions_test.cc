@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -18,7 +19,7 @@ class DiskRegionsTest : public testing::Test {
   DiskRegionsTest() {
     Order order;
     for (EntryNumber file = 0; file < kFiles; ++file) order.push_back(file);
-    schedule_.Append(order);
+    schedule_.Append(Shared(order));
   }
   // Reads that take so long, one after the other while another is always under way, for so many windows at least.
   void Windows(int count, uint64_t read_us, uint64_t bytes) {

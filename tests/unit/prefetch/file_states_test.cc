@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "planner_parts.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -63,7 +64,7 @@ TEST_F(FileStatesTest, AReleasedFileIsToldOnceAndMissing) {
 
 // The retained cache has a file for the use after that which the page cache serves.
 TEST_F(FileStatesTest, AFileThatIsCachedIsKeptForTheUseAfterTheNext) {
-  parts_.in.schedule.Append({3, 2, 1, 0});
+  parts_.in.schedule.Append(Shared({3, 2, 1, 0}));
   parts_.Keep(0);
   EXPECT_EQ(states_.kept().UseOf(0), 0U);
   parts_.Push(0);

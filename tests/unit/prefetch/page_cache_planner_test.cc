@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "planner_parts.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -58,7 +59,7 @@ TEST_F(PageCachePlannerTest, NoFileIsPushedThatTheWindowDoesNotReach) {
 }
 
 TEST_F(PageCachePlannerTest, AFileIsKeptForALaterUse) {
-  parts_.in.schedule.Append({5, 4});
+  parts_.in.schedule.Append(Shared({5, 4}));
   parts_.Hold(5);
   ASSERT_TRUE(page_cache_.NextPush().has_value());
   EXPECT_TRUE(page_cache_.Pushed(5, PushOutcome::kPushed).keep);

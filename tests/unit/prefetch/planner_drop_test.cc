@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "prefetch/planner.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -45,7 +46,7 @@ TEST(PlannerDrop, WhatWasJustAskedForStaysUntilItsReaderHasIt) {
   // All that is predicted was read before.
   Order order;
   for (EntryNumber file = 0; file < 100; ++file) order.push_back(file);
-  planner.Append(order);
+  planner.Append(Shared(order));
   planner.Clear();
   uint64_t now_us = 0;
   for (EntryNumber file = 0; file < 20; ++file) {

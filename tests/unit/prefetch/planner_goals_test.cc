@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulation.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur::sim {
 namespace {
@@ -29,7 +30,7 @@ World WorldThatFits(double share) {
 // Three shuffled epochs that are known beforehand.
 std::vector<EpochResult> ThreeEpochs(Simulation* simulation) {
   std::vector<EpochResult> results;
-  for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation->planner().Append(simulation->Shuffled(100 + epoch));
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation->planner().Append(Shared(simulation->Shuffled(100 + epoch)));
   for (uint64_t epoch = 0; epoch < 3; ++epoch) results.push_back(simulation->Read(simulation->Shuffled(100 + epoch)));
   EXPECT_EQ(simulation->ViolationText(), "");
   return results;
@@ -79,7 +80,7 @@ TEST(PlannerGoalsTest, WhereReadsAreDearTooWhatIsReadNextHasThePlaceOfWhatIsRead
   const Order order = simulation.Shuffled(200);
   const Order late(order.begin() + 10, order.begin() + 20);
   unknown.insert(late.begin(), late.end());
-  simulation.planner().Append(order);
+  simulation.planner().Append(Shared(order));
   (void)simulation.Settle();
   EXPECT_TRUE(unknown.empty());
   for (const EntryNumber file : late) EXPECT_TRUE(simulation.InPageCache(file));
@@ -127,7 +128,7 @@ TEST(PlannerGoalsTest, WhatADiskCostsIsKnownToTheNextPlanner) {
   world.disk = {.reads_per_second = 150, .bytes_per_second = 150e6, .latency_us = 300};
   const auto read_the_beginning = [](Simulation* simulation) {
     const Order epoch = simulation->Shuffled(100);
-    simulation->planner().Append(epoch);
+    simulation->planner().Append(Shared(epoch));
     return simulation->Read(Order(epoch.begin(), epoch.begin() + 200));
   };
   Simulation first(world);
@@ -198,7 +199,7 @@ TEST(PlannerGoalsTest, AFewRequestsToAServerBringAll) {
   world.limits.reads_max = 64;
   world.limits.SetFar();
   Simulation simulation(world);
-  simulation.planner().Append(simulation.Shuffled(1));
+  simulation.planner().Append(Shared(simulation.Shuffled(1)));
   const EpochResult epoch = simulation.Read(simulation.Shuffled(1));
   EXPECT_LT(static_cast<double>(epoch.disk_reads), 0.15 * static_cast<double>(epoch.files));
   EXPECT_LE(static_cast<double>(epoch.disk_bytes), 1.01 * static_cast<double>(epoch.delivered_bytes));
@@ -223,7 +224,7 @@ TEST(PlannerGoalsTest, AReaderAtHalfTheDisksSpeedFindsItsFilesInThePageCache) {
       world.progress.unseen_max = 128;
     }
     Simulation simulation(world);
-    for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+    for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
     const Order first = simulation.Shuffled(0);
     const EpochResult start = simulation.Read(Order(first.begin(), first.begin() + 200));
     const EpochResult rest = simulation.Read(Order(first.begin() + 200, first.end()));
@@ -242,7 +243,7 @@ TEST(PlannerGoalsTest, AReaderAtHalfTheDisksSpeedFindsItsFilesInThePageCache) {
 TEST(PlannerGoalsTest, ListingOrderIsReadAtTheDisksSpeed) {
   World world = WorldThatFits(0.25);
   Simulation simulation(world);
-  simulation.planner().Append(simulation.Listing());
+  simulation.planner().Append(Shared(simulation.Listing()));
   const EpochResult result = simulation.Read(simulation.Listing());
   EXPECT_GE(result.bytes_per_second(), 0.95 * 2e9);
   EXPECT_LE(static_cast<double>(result.disk_bytes), 1.01 * static_cast<double>(simulation.total_bytes()));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "simulation.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur::sim {
 namespace {
@@ -41,7 +42,7 @@ TEST(PlannerLeft, AllThatFitsIsReadFromTheDiskOnce) {
 // Read by hand before any order is known, as in the first epoch of a run.
 TEST(PlannerLeft, AlsoWhatWasReadInNoKnownOrder) {
   Simulation simulation(WorldWithRoom(kAll));
-  simulation.planner().Append(simulation.Shuffled(1));
+  simulation.planner().Append(Shared(simulation.Shuffled(1)));
   simulation.planner().Clear();
   simulation.Read(simulation.Shuffled(2));
   simulation.Settle();
@@ -95,7 +96,7 @@ TEST(PlannerLeft, SentinelsOfTheNextEpochAreNotLeft) {
   world.progress.support = 1;
   world.progress.unseen_max = 128;
   Simulation simulation(world);
-  for (uint64_t epoch = 1; epoch <= 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+  for (uint64_t epoch = 1; epoch <= 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
   simulation.Read(simulation.Shuffled(1));
   simulation.Settle();
   const EpochResult second = simulation.Read(simulation.Shuffled(2));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "simulation.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur::sim {
 namespace {
@@ -48,7 +49,7 @@ TEST(PlannerPages, WithoutRoomForAllItIsKept) {
   World world = WorldThatHoldsAll();
   world.limits.left_bytes_max = world.limits.data_bytes - kMiB;
   Simulation simulation(world);
-  for (uint64_t epoch = 1; epoch <= 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+  for (uint64_t epoch = 1; epoch <= 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
   simulation.Read(simulation.Shuffled(1));
   EXPECT_GE(simulation.kept_bytes(), simulation.total_bytes() * 9 / 10);
   ExpectNoViolation(&simulation);
@@ -57,7 +58,7 @@ TEST(PlannerPages, WithoutRoomForAllItIsKept) {
 // All of it is gone each time: it is read from the disk once more, and then the retained cache has it.
 TEST(PlannerPages, WhatIsLostThereIsKept) {
   Simulation simulation(WorldThatHoldsAll());
-  for (uint64_t epoch = 1; epoch <= 4; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+  for (uint64_t epoch = 1; epoch <= 4; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
   simulation.Read(simulation.Shuffled(1));
   ReclaimAll(&simulation);
   simulation.Read(simulation.Shuffled(2));
@@ -73,7 +74,7 @@ TEST(PlannerPages, WhatIsLostThereIsKept) {
 TEST(PlannerPages, WhatIsLostAheadOfTheReaderIsReadAheadAgain) {
   Simulation simulation(WorldThatHoldsAll());
   const Order order = simulation.Shuffled(1);
-  simulation.planner().Append(order);
+  simulation.planner().Append(Shared(order));
   simulation.Read({order.begin(), order.begin() + 500});
   simulation.Settle();
   ASSERT_GE(simulation.page_cache_bytes(), simulation.total_bytes() * 9 / 10);

@@ -6,6 +6,7 @@
 
 #include "prefetch/file_states.h"
 #include "prefetch/planner_input.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 
@@ -18,7 +19,7 @@ class PlannerParts {
   PlannerParts(uint32_t files, const PlannerLimits& limits) : in(Place, disk, limits, {}) {
     Order order(files);
     std::iota(order.begin(), order.end(), 0U);
-    in.schedule.Append(order);
+    in.schedule.Append(Shared(order));
     states.Meet();
   }
   static FilePlace Place(EntryNumber file) {

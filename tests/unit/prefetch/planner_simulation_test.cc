@@ -8,6 +8,7 @@
 #include <random>
 
 #include "simulation.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur::sim {
 namespace {
@@ -56,7 +57,7 @@ TEST(PlannerSimulationTest, HoldsItsLimitsInAnyWorld) {
     world.reader_us = static_cast<double>(any(3) == 0 ? 20 : any(3000));
     world.limits.left_bytes_max = any(2) == 0 ? 0 : any(100 * kMiB);
     Simulation simulation(world);
-    for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+    for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
     for (uint64_t epoch = 0; epoch < 3; ++epoch) {
       const EpochResult result = simulation.Read(simulation.Shuffled(epoch));
       EXPECT_EQ(result.files, world.file_count);
@@ -72,12 +73,12 @@ TEST(PlannerSimulationTest, ReadersOfAllSortsDoNoHarm) {
     World world = SmallWorld(seed);
     if (seed % 2 == 0) world = SlowDisk(world);
     Simulation simulation(world);
-    simulation.planner().Append(simulation.Shuffled(0));
+    simulation.planner().Append(Shared(simulation.Shuffled(0)));
     for (int step = 0; step < 12; ++step) {
       Order order = simulation.Shuffled(random() % 3);
       order.resize(1 + random() % order.size());
       switch (random() % 5) {
-        case 0: simulation.planner().Append(simulation.Shuffled(random() % 3)); break;
+        case 0: simulation.planner().Append(Shared(simulation.Shuffled(random() % 3))); break;
         case 1: simulation.planner().Clear(); break;
         case 2: simulation.ReadSideBySide({order, simulation.Shuffled(random())}); break;
         case 3:
@@ -94,7 +95,7 @@ TEST(PlannerSimulationTest, AReaderOutsideOfTheOrderGetsItsFiles) {
   World world = SmallWorld(1);
   world.file_count = 20'000;
   Simulation simulation(world);
-  simulation.planner().Append(simulation.Shuffled(1));
+  simulation.planner().Append(Shared(simulation.Shuffled(1)));
   const EpochResult alone = simulation.Read(simulation.Shuffled(2));
   EXPECT_EQ(alone.files, 20'000U);
   // What was read for the order that nobody follows is what memory holds, and what a stranger's hits move it by.
@@ -107,7 +108,7 @@ TEST(PlannerSimulationTest, AReaderBesideAStrangerIsServed) {
   world.file_count = 20'000;
   world.reader_us = 300;
   Simulation simulation(world);
-  simulation.planner().Append(simulation.Shuffled(1));
+  simulation.planner().Append(Shared(simulation.Shuffled(1)));
   Order stranger = simulation.Shuffled(2);
   stranger.resize(10'000);
   const EpochResult both = simulation.ReadSideBySide({simulation.Shuffled(1), stranger});
@@ -121,7 +122,7 @@ TEST(PlannerSimulationTest, ARestartIsFollowed) {
   world.reader_us = 300;
   Simulation simulation(world);
   const Order order = simulation.Shuffled(1);
-  simulation.planner().Append(order);
+  simulation.planner().Append(Shared(order));
   simulation.Read(Order(order.begin(), order.begin() + 6000));
   const EpochResult again = simulation.Read(order);
   EXPECT_GE(again.from_page_cache, 9800U);
@@ -134,7 +135,7 @@ TEST(PlannerSimulationTest, AJumpIsFollowed) {
   world.reader_us = 300;
   Simulation simulation(world);
   const Order order = simulation.Shuffled(1);
-  simulation.planner().Append(order);
+  simulation.planner().Append(Shared(order));
   simulation.Read(Order(order.begin(), order.begin() + 1000));
   const EpochResult rest = simulation.Read(Order(order.begin() + 7000, order.end()));
   EXPECT_GE(rest.from_page_cache, 2800U) << "of 3,000";
@@ -147,7 +148,7 @@ TEST(PlannerSimulationTest, TwoReadersSideBySideOfOneOrderShareItsReads) {
   world.reader_us = 300;
   Simulation simulation(world);
   const Order order = simulation.Shuffled(1);
-  simulation.planner().Append(order);
+  simulation.planner().Append(Shared(order));
   const EpochResult both = simulation.ReadSideBySide({order, order});
   EXPECT_EQ(both.files, 10'000U);
   EXPECT_GE(both.from_page_cache, 9700U);
@@ -160,7 +161,7 @@ TEST(PlannerSimulationTest, WhatCannotBeReadIsNotAskedForAgain) {
     World world = slow ? SlowDisk(SmallWorld(1)) : SmallWorld(1);
     world.reads_fail = [](EntryNumber file) { return file % 7 == 0; };
     Simulation simulation(world);
-    for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+    for (uint64_t epoch = 0; epoch < 3; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
     for (uint64_t epoch = 0; epoch < 3; ++epoch) {
       EXPECT_EQ(simulation.Read(simulation.Shuffled(epoch)).files, 1000U);
     }
@@ -176,7 +177,7 @@ TEST(PlannerSimulationTest, ReadsForWhichThereIsNoMemoryAreAskedForAgain) {
     world.reader_us = 1000;
     world.no_memory = [](uint64_t id) { return id % 3 == 0; };
     Simulation simulation(world);
-    simulation.planner().Append(simulation.Shuffled(1));
+    simulation.planner().Append(Shared(simulation.Shuffled(1)));
     const EpochResult result = simulation.Read(simulation.Shuffled(1));
     EXPECT_GE(result.from_page_cache, slow ? 600U : 950U);
     ExpectNoViolation(&simulation);
@@ -191,7 +192,7 @@ TEST(PlannerSimulationTest, AFileThatTheKernelDoesNotKnowIsStattedOnceAndPushed)
     return known.insert(file).second ? PushOutcome::kUnknown : PushOutcome::kPushed;
   };
   Simulation simulation(world);
-  simulation.planner().Append(simulation.Shuffled(1));
+  simulation.planner().Append(Shared(simulation.Shuffled(1)));
   const EpochResult result = simulation.Read(simulation.Shuffled(1));
   EXPECT_GE(result.from_page_cache, 950U);
   for (const auto& [file, times] : simulation.stats()) EXPECT_EQ(times, 1) << file;
@@ -208,7 +209,7 @@ TEST(PlannerSimulationTest, AFileThatStaysUnknownIsServedFromMemory) {
       return outcome;
     };
     Simulation simulation(world);
-    simulation.planner().Append(simulation.Shuffled(1));
+    simulation.planner().Append(Shared(simulation.Shuffled(1)));
     const EpochResult result = simulation.Read(simulation.Shuffled(1));
     EXPECT_EQ(result.from_page_cache, 0U);
     EXPECT_GE(result.from_memory, 900U);
@@ -222,7 +223,7 @@ TEST(PlannerSimulationTest, ARetainedCacheThatRefusesIsBelieved) {
     World world = slow ? SlowDisk(SmallWorld(1)) : SmallWorld(1);
     world.retained_cache_takes_bytes = 5 * kMiB;
     Simulation simulation(world);
-    for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+    for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
     for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.Read(simulation.Shuffled(epoch));
     EXPECT_GE(simulation.kept_bytes(), 3 * kMiB) << "what it takes is used";
     ExpectNoViolation(&simulation);
@@ -282,7 +283,7 @@ TEST(PlannerSimulationTest, AFillGivesWayToDemandAndToAnOrder) {
       world.push_outcome = [&](EntryNumber) { return outcome; };
       Simulation simulation(world);
       simulation.planner().Fill(simulation.Listing());
-      simulation.planner().Append(simulation.Shuffled(1));
+      simulation.planner().Append(Shared(simulation.Shuffled(1)));
       const EpochResult read = simulation.Read(simulation.Shuffled(1));
       const EpochResult rest = simulation.Settle();
       const EpochResult again = simulation.Read(simulation.Shuffled(2));
@@ -307,7 +308,7 @@ TEST(PlannerSimulationTest, SentinelsAreNotPushedAndTellWhereTheReaderIs) {
   world.limits.push_window_bytes_max =
       64 * kMiB;  // the front moves 64 files at a time, and files are dropped 128 behind it
   Simulation simulation(world);
-  for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(simulation.Shuffled(epoch));
+  for (uint64_t epoch = 0; epoch < 2; ++epoch) simulation.planner().Append(Shared(simulation.Shuffled(epoch)));
   for (uint64_t epoch = 0; epoch < 2; ++epoch) {
     const EpochResult result = simulation.Read(simulation.Shuffled(epoch));
     EXPECT_GE(result.from_memory, 90U) << "of 100 sentinels";
@@ -322,7 +323,7 @@ TEST(PlannerSimulationTest, WithoutPushesReadersGetTheirFilesFromMemory) {
   world.limits.push_window_bytes_max = 0;
   world.reader_us = 300;
   Simulation simulation(world);
-  simulation.planner().Append(simulation.Shuffled(1));
+  simulation.planner().Append(Shared(simulation.Shuffled(1)));
   Order order = simulation.Shuffled(1);
   const EpochResult result = simulation.Read(order);
   EXPECT_GE(result.from_memory, 950U);
@@ -336,7 +337,7 @@ TEST(PlannerSimulationTest, WithoutARetainedCacheThePageCacheHoldsTheWindow) {
   world.limits.kept_bytes_max = 0;
   world.reader_us = 300;
   Simulation simulation(world);
-  simulation.planner().Append(simulation.Shuffled(1));
+  simulation.planner().Append(Shared(simulation.Shuffled(1)));
   const EpochResult result = simulation.Read(simulation.Shuffled(1));
   EXPECT_GE(result.from_page_cache, 950U);
   EXPECT_EQ(simulation.kept_bytes(), 0U);

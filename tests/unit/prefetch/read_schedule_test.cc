@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 #include <vector>
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -29,7 +30,7 @@ std::vector<EntryNumber> Files(const ReadSchedule& schedule) {
 TEST(ReadScheduleTest, EmptyTrackHasNoPositions) {
   const ReadSchedule schedule(Place);
   EXPECT_EQ(schedule.begin(), schedule.end());
-  EXPECT_EQ(schedule.epoch_count(), 0U);
+  EXPECT_EQ(schedule.epochs().size(), 0U);
   EXPECT_EQ(schedule.slot_count(), 0U);
   EXPECT_EQ(schedule.SlotOf(1), kNoSlot);
   EXPECT_GE(schedule.mean_bytes(), 1U) << "is divided by";
@@ -37,28 +38,45 @@ TEST(ReadScheduleTest, EmptyTrackHasNoPositions) {
 
 TEST(ReadScheduleTest, PositionsGoOnFromEpochToEpoch) {
   ReadSchedule schedule(Place);
-  schedule.Append({5, 3, 4});
-  schedule.Append({4, 5});
-  EXPECT_EQ(schedule.epoch_count(), 2U);
+  schedule.Append(Shared({5, 3, 4}));
+  schedule.Append(Shared({4, 5}));
+  EXPECT_EQ(schedule.epochs().size(), 2U);
   EXPECT_EQ(schedule.end(), 5U);
   EXPECT_THAT(Files(schedule), testing::ElementsAre(5, 3, 4, 4, 5));
-  EXPECT_EQ(schedule.EpochAround(0), std::pair(Position{0}, Position{3}));
-  EXPECT_EQ(schedule.EpochAround(2), std::pair(Position{0}, Position{3}));
-  EXPECT_EQ(schedule.EpochAround(3), std::pair(Position{3}, Position{5}));
+  EXPECT_EQ(schedule.EpochOf(2).begin, 0U);
+  EXPECT_EQ(schedule.EpochOf(2).end(), 3U);
+  EXPECT_EQ(schedule.EpochOf(3).begin, 3U);
+  EXPECT_EQ(schedule.EpochOf(3).end(), 5U);
 }
 
 TEST(ReadScheduleTest, FilesWithoutBytesHaveNoPosition) {
   ReadSchedule schedule(Place);
-  schedule.Append({10, 11, 20, 12, 30});
+  schedule.Append(Shared({10, 11, 20, 12, 30}));
   EXPECT_THAT(Files(schedule), testing::ElementsAre(11, 12));
-  schedule.Append({40, 50});
-  EXPECT_EQ(schedule.epoch_count(), 1U) << "an epoch of which nothing is left";
+  schedule.Append(Shared({40, 50}));
+  EXPECT_EQ(schedule.epochs().size(), 1U) << "an epoch of which nothing is left";
   EXPECT_EQ(schedule.end(), 2U);
+}
+
+TEST(ReadScheduleTest, AnOrderIsSharedButForOneWithFilesWithoutBytes) {
+  const SharedOrder first = Shared({5, 3, 4});
+  const SharedOrder second = Shared({6, 10, 7});
+  ReadSchedule schedule(Place);
+  schedule.Append(first);
+  schedule.Append(first);
+  schedule.Append(second);
+  EXPECT_THAT(schedule.RestFrom(0), testing::ElementsAre(first, first, testing::Ne(second)));
+  const std::vector<SharedOrder> rest = schedule.RestFrom(4);
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_THAT(rest[0]->files(), testing::ElementsAre(3, 4));
+  EXPECT_THAT(rest[1]->files(), testing::ElementsAre(6, 7));
+  EXPECT_THAT(schedule.RestFrom(6), testing::SizeIs(1));
+  EXPECT_THAT(schedule.RestFrom(8), testing::IsEmpty());
 }
 
 TEST(ReadScheduleTest, AFileCanComeAgainInOneEpoch) {
   ReadSchedule schedule(Place);
-  schedule.Append({7, 8, 7, 9, 7});
+  schedule.Append(Shared({7, 8, 7, 9, 7}));
   const Slot slot = schedule.SlotOf(7);
   EXPECT_EQ(schedule.NextUse(slot, 0), 0U);
   EXPECT_EQ(schedule.NextUse(slot, 1), 2U);
@@ -73,15 +91,15 @@ TEST(ReadScheduleTest, MetFilesHaveNoUse) {
   EXPECT_EQ(schedule.slot_count(), 3U);
   EXPECT_EQ(schedule.end(), 0U);
   EXPECT_EQ(schedule.NextUse(schedule.SlotOf(2), 0), kNever);
-  schedule.Append({2});
+  schedule.Append(Shared({2}));
   EXPECT_EQ(schedule.slot_count(), 3U) << "is the same file";
   EXPECT_EQ(schedule.NextUse(schedule.SlotOf(2), 0), 0U);
 }
 
 TEST(ReadScheduleTest, PopBeforeForgetsWholeEpochsOnly) {
   ReadSchedule schedule(Place);
-  schedule.Append({1, 2, 3});
-  schedule.Append({3, 2, 1});
+  schedule.Append(Shared({1, 2, 3}));
+  schedule.Append(Shared({3, 2, 1}));
   schedule.PopBefore(2);
   EXPECT_EQ(schedule.begin(), 0U);
   schedule.PopBefore(3);
@@ -90,27 +108,27 @@ TEST(ReadScheduleTest, PopBeforeForgetsWholeEpochsOnly) {
   schedule.PopBefore(6);
   EXPECT_EQ(schedule.begin(), 6U);
   EXPECT_EQ(schedule.end(), 6U);
-  schedule.Append({2});
+  schedule.Append(Shared({2}));
   EXPECT_EQ(schedule.NextUse(schedule.SlotOf(2), 0), 6U) << "positions are never used twice";
 }
 
 TEST(ReadScheduleTest, ClearKeepsFilesAndPositions) {
   ReadSchedule schedule(Place);
-  schedule.Append({1, 2, 3});
+  schedule.Append(Shared({1, 2, 3}));
   const Slot slot = schedule.SlotOf(2);
   schedule.Clear();
   EXPECT_EQ(schedule.begin(), 3U);
   EXPECT_EQ(schedule.end(), 3U);
   EXPECT_EQ(schedule.NextUse(slot, 0), kNever);
   EXPECT_EQ(schedule.SlotOf(2), slot);
-  schedule.Append({2, 1});
+  schedule.Append(Shared({2, 1}));
   EXPECT_EQ(schedule.NextUse(slot, 0), 3U);
 }
 
 TEST(ReadScheduleTest, AddressesAreByShardAndOffset) {
   ReadSchedule schedule(Place);
-  schedule.Append({205, 17, 101});
-  schedule.Append({3, 199});
+  schedule.Append(Shared({205, 17, 101}));
+  schedule.Append(Shared({3, 199}));
   std::vector<EntryNumber> files;
   for (const Slot slot : schedule.by_address()) files.push_back(schedule.FileOf(slot));
   EXPECT_THAT(files, testing::ElementsAre(3, 17, 101, 199, 205));
@@ -120,7 +138,7 @@ TEST(ReadScheduleTest, AddressesAreByShardAndOffset) {
 TEST(ReadScheduleTest, FilesOfTheSameBytesAreFilesOfTheirOwn) {
   ReadSchedule schedule(
       [](EntryNumber) { return FilePlace{.shard = 0, .offset = 4096, .record_bytes = 10, .bytes = 10}; });
-  schedule.Append({1, 2, 1});
+  schedule.Append(Shared({1, 2, 1}));
   EXPECT_EQ(schedule.slot_count(), 2U);
   EXPECT_EQ(schedule.by_address().size(), 2U);
   EXPECT_EQ(schedule.NextUse(schedule.SlotOf(2), 0), 1U);
@@ -128,9 +146,9 @@ TEST(ReadScheduleTest, FilesOfTheSameBytesAreFilesOfTheirOwn) {
 
 TEST(ReadScheduleTest, MeanIsOfFilesThatHaveBytes) {
   ReadSchedule schedule(Place);
-  schedule.Append({1, 2, 3});
+  schedule.Append(Shared({1, 2, 3}));
   EXPECT_NEAR(static_cast<double>(schedule.mean_bytes()), 1000, 1);
-  schedule.Append({10, 20, 30, 40, 50, 60});
+  schedule.Append(Shared({10, 20, 30, 40, 50, 60}));
   EXPECT_NEAR(static_cast<double>(schedule.mean_bytes()), 1000, 1);
 }
 
@@ -155,7 +173,7 @@ TEST(ReadScheduleTest, AgreesWithALookAtEveryRead) {
       if (any(3) == 0) {
         Order order(any(40));
         for (EntryNumber& file : order) file = any(50);
-        schedule.Append(order);
+        schedule.Append(Shared(order));
         const Position begin = end;
         for (const EntryNumber file : order) {
           if (Place(file).bytes > 0) reads.emplace_back(end++, file);
@@ -170,7 +188,7 @@ TEST(ReadScheduleTest, AgreesWithALookAtEveryRead) {
       }
       ASSERT_EQ(schedule.end(), end);
       ASSERT_EQ(schedule.begin(), epochs.empty() ? end : epochs.front().first);
-      ASSERT_EQ(schedule.epoch_count(), epochs.size());
+      ASSERT_EQ(schedule.epochs().size(), epochs.size());
       for (const auto& [position, file] : reads) ASSERT_EQ(schedule.FileOf(schedule.At(position)), file);
       for (EntryNumber file = 0; file < 50; ++file) {
         const Slot slot = schedule.SlotOf(file);
@@ -188,9 +206,9 @@ TEST(ReadScheduleTest, AgreesWithALookAtEveryRead) {
 
 TEST(TrackDeathTest, PositionsOutsideOfItAreOurBug) {
   ReadSchedule schedule(Place);
-  schedule.Append({1, 2});
+  schedule.Append(Shared({1, 2}));
   schedule.PopBefore(2);
-  schedule.Append({1, 2});
+  schedule.Append(Shared({1, 2}));
   EXPECT_DEATH(static_cast<void>(schedule.At(1)), "CHECK|check");
   EXPECT_DEATH(static_cast<void>(schedule.At(4)), "CHECK|check");
 }

@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <vector>
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -53,7 +54,7 @@ class ReaderPositionTest : public testing::Test {
   void Epochs(uint32_t files, int count) {
     for (int i = 0; i < count; ++i) {
       epochs_.push_back(Shuffled(files, 10 + static_cast<uint64_t>(i)));
-      schedule_.Append(epochs_.back());
+      schedule_.Append(Shared(epochs_.back()));
     }
   }
   ReaderPosition::Seen See(EntryNumber file) { return reader_.See(schedule_.SlotOf(file)); }
@@ -195,7 +196,7 @@ TEST_F(ReaderPositionTest, AnOpenAndItsReadAreOneRead) {
 TEST_F(ReaderPositionTest, AFileTwiceInAnEpochIsReadTwice) {
   Order order = Shuffled(1000, 1);
   order.insert(order.begin() + 600, order[100]);
-  schedule_.Append(order);
+  schedule_.Append(Shared(order));
   for (Position i = 0; i < order.size(); ++i) {
     const ReaderPosition::Seen seen = See(order[i]);
     ASSERT_EQ(seen.kind, ReaderPosition::Kind::kNew) << i;
@@ -205,7 +206,7 @@ TEST_F(ReaderPositionTest, AFileTwiceInAnEpochIsReadTwice) {
 
 TEST_F(ReaderPositionTest, TheSameFileInTheNextEpochAtOnceIsARead) {
   Epochs(300, 1);
-  schedule_.Append(epochs_[0]);
+  schedule_.Append(Shared(epochs_[0]));
   ReadInOrder(epochs_[0], 0, 300);
   for (Position i = 0; i < 300; ++i) {
     const ReaderPosition::Seen seen = See(epochs_[0][i]);
@@ -282,7 +283,7 @@ TEST_F(ReaderPositionTest, ARunThatBeginsAnewIsFoundBehindWhatTheLastOneLeft) {
         std::vector<Order> runs;
         for (uint64_t epoch = 0; epoch < 20; ++epoch) {
           runs.push_back(Shuffled(files, same ? epoch % 10 : epoch));
-          if (epoch < 10) schedule.Append(runs.back());
+          if (epoch < 10) schedule.Append(Shared(runs.back()));
         }
         const auto read = [&](const Order& order, size_t count) {
           const std::vector<Position> reads = AsWorkersRead(files, workers, files);
@@ -294,7 +295,7 @@ TEST_F(ReaderPositionTest, ARunThatBeginsAnewIsFoundBehindWhatTheLastOneLeft) {
         read(runs[0], files);
         read(runs[1], files / 2);
         ASSERT_LT(progress.front(), size_t{2} * files);
-        for (size_t epoch = 10; epoch < 20; ++epoch) schedule.Append(runs[epoch]);
+        for (size_t epoch = 10; epoch < 20; ++epoch) schedule.Append(Shared(runs[epoch]));
         read(runs[10], 300);
         EXPECT_GE(progress.front(), size_t{10} * files + 200);
         EXPECT_LE(progress.front(), size_t{10} * files + 300 + 64 * workers);
@@ -306,7 +307,7 @@ TEST_F(ReaderPositionTest, ARunThatBeginsAnewIsFoundBehindWhatTheLastOneLeft) {
 
 // As a validation pass is.
 TEST_F(ReaderPositionTest, EpochsThatAreAllTheSameAreReadOneAfterTheOther) {
-  for (int epoch = 0; epoch < 4; ++epoch) schedule_.Append(Shuffled(3000, 1));
+  for (int epoch = 0; epoch < 4; ++epoch) schedule_.Append(Shared(Shuffled(3000, 1)));
   for (Position i = 0; i < 12'000; ++i) {
     ASSERT_NE(See(schedule_.FileOf(schedule_.At(i))).kind, ReaderPosition::Kind::kJump) << i;
     ASSERT_LE(reader_.front(), i + 1);
@@ -321,7 +322,7 @@ TEST_F(ReaderPositionTest, AFileOfAnEpochThatIsOverIsInNoneThatComes) {
   for (EntryNumber epoch = 0; epoch < 3; ++epoch) {
     Order order;
     for (const EntryNumber file : Shuffled(kFiles, epoch)) order.push_back(epoch * kFiles + file);
-    schedule_.Append(order);
+    schedule_.Append(Shared(order));
   }
   for (Position i = 0; i < 2 * kFiles + 300; ++i) See(schedule_.FileOf(schedule_.At(i)));
   schedule_.PopBefore(kFiles);
@@ -334,7 +335,7 @@ TEST_F(ReaderPositionTest, WhatNobodyReadsIsLost) {
     SCOPED_TRACE(files);
     ReadSchedule schedule(Place);
     ReaderPosition progress(schedule, options_);
-    for (uint64_t epoch = 0; epoch < 5; ++epoch) schedule.Append(Shuffled(files, epoch));
+    for (uint64_t epoch = 0; epoch < 5; ++epoch) schedule.Append(Shared(Shuffled(files, epoch)));
     bool lost = false;
     uint64_t reads = 0;
     for (uint64_t seed = 100; !lost && reads < 20'000; ++seed) {
@@ -430,7 +431,7 @@ TEST_F(ReaderPositionTest, ShortEpochsAreReadToTheirEnd) {
     ReadSchedule schedule(Place);
     ReaderPosition progress(schedule, options_);
     const Order order = Shuffled(files, files);
-    schedule.Append(order);
+    schedule.Append(Shared(order));
     for (const EntryNumber file : order) progress.See(schedule.SlotOf(file));
     EXPECT_EQ(progress.front(), files);
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include "unit/datasets/shared_order.h"
 
 namespace augur::sim {
 namespace {
@@ -353,7 +354,7 @@ std::string Simulation::ViolationText() const {
 }
 
 EpochResult ReadEpoch(Simulation* simulation, uint64_t epoch) {
-  simulation->planner().Append(simulation->Shuffled(epoch));
+  simulation->planner().Append(Shared(simulation->Shuffled(epoch)));
   return simulation->Read(simulation->Shuffled(epoch));
 }
 

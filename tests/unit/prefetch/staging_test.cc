@@ -2,6 +2,7 @@
 #include "prefetch/staging.h"
 
 #include <gtest/gtest.h>
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -21,7 +22,7 @@ FilePlace Place(EntryNumber file) {
 class StagingTest : public testing::Test {
  protected:
   StagingTest() {
-    schedule_.Append({0, 1, 2, 3});
+    schedule_.Append(Shared({0, 1, 2, 3}));
     staging_.Meet();
   }
   static ReadPlan Read() {

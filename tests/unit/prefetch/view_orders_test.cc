@@ -5,30 +5,36 @@
 
 #include <vector>
 
+#include "unit/datasets/shared_order.h"
+
 namespace augur {
 namespace {
 
+using Orders = std::vector<SharedOrder>;
+
 TEST(ViewOrdersTest, OfAViewThoseThatAreReadNextAreTaken) {
+  const Orders given = {Shared({10}), Shared({11}), Shared({12}), Shared({20})};
   ViewOrders orders;
-  orders.Add(1, {10});
-  orders.Add(1, {11});
-  orders.Add(2, {20});
-  orders.Add(1, {12});
+  orders.Add(1, given[0]);
+  orders.Add(1, given[1]);
+  orders.Add(2, given[3]);
+  orders.Add(1, given[2]);
   EXPECT_EQ(orders.next_view(), 1U);
-  EXPECT_EQ(orders.Take(2), (std::vector<Order>{{20}}));
-  EXPECT_EQ(orders.Take(2), std::vector<Order>());
-  EXPECT_EQ(orders.Take(1), (std::vector<Order>{{10}, {11}, {12}}));
+  EXPECT_EQ(orders.Take(2), Orders{given[3]});
+  EXPECT_EQ(orders.Take(2), Orders());
+  EXPECT_EQ(orders.Take(1), (Orders{given[0], given[1], given[2]}));
   EXPECT_TRUE(orders.empty());
 }
 
 TEST(ViewOrdersTest, WhatIsLeftOfAnOrderComesBeforeTheNext) {
+  const Orders given = {Shared({10}), Shared({11}), Shared({12}), Shared({20})};
   ViewOrders orders;
-  orders.Add(2, {20});
-  orders.Add(1, {12});
-  orders.AddInFront(1, {{10}, {11}});
+  orders.Add(2, given[3]);
+  orders.Add(1, given[2]);
+  orders.AddInFront(1, {given[0], given[1]});
   EXPECT_EQ(orders.next_view(), 1U);
-  EXPECT_EQ(orders.Take(2), (std::vector<Order>{{20}}));
-  EXPECT_EQ(orders.Take(1), (std::vector<Order>{{10}, {11}, {12}}));
+  EXPECT_EQ(orders.Take(2), Orders{given[3]});
+  EXPECT_EQ(orders.Take(1), (Orders{given[0], given[1], given[2]}));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/datasets/shared_order.h"
+
 namespace augur {
 namespace {
 
@@ -53,7 +55,7 @@ TEST_F(ViewTurnsTest, ADropForgetsReads) {
 }
 
 TEST_F(ViewTurnsTest, ThePredictedViewIsWantedAtTheEndOfAnOrder) {
-  turns_.orders().Add(1, {10});
+  turns_.orders().Add(1, Shared({10}));
   turns_.LookAhead(false, true, false);
   EXPECT_FALSE(turns_.turns());
   turns_.LookAhead(true, false, false);  // a given order, or a pass
@@ -63,7 +65,7 @@ TEST_F(ViewTurnsTest, ThePredictedViewIsWantedAtTheEndOfAnOrder) {
 }
 
 TEST_F(ViewTurnsTest, WithoutAnOrderAReadOfAnotherViewIsNeeded) {
-  turns_.orders().Add(1, {10});
+  turns_.orders().Add(1, Shared({10}));
   turns_.LookAhead(true, false, true);
   EXPECT_FALSE(turns_.turns());
   EXPECT_TRUE(turns_.Saw(0));
@@ -73,8 +75,8 @@ TEST_F(ViewTurnsTest, WithoutAnOrderAReadOfAnotherViewIsNeeded) {
 }
 
 TEST_F(ViewTurnsTest, AnOrderOfTheFollowedViewChangesNothing) {
-  turns_.orders().Add(0, {10});
-  turns_.orders().Add(1, {10});
+  turns_.orders().Add(0, Shared({10}));
+  turns_.orders().Add(1, Shared({10}));
   turns_.LookAhead(true, true, false);
   EXPECT_FALSE(turns_.turns());
 }

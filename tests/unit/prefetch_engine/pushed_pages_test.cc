@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "prefetch/pushed_pages.h"
+#include "unit/datasets/shared_order.h"
 
 namespace augur {
 namespace {
@@ -59,7 +60,7 @@ class PushedPagesTest : public OneFileFixture {
 
   // Reads the file, and pushes it, which the kernel refuses.
   void PushRefused() {
-    planner_->Append({file_});
+    planner_->Append(Shared({file_}));
     const ReadPlan plan = planner_->NextRead(1).value_or(ReadPlan());
     ASSERT_EQ(plan.items.size(), 1U);
     planner_->Ended(plan, 2);

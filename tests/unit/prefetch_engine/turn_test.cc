@@ -3,6 +3,7 @@
 #include <memory>
 #include <random>
 
+#include "unit/datasets/shared_order.h"
 #include "unit/prefetch_engine/engine_fixture.h"
 
 namespace augur {
@@ -109,7 +110,7 @@ TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth)
       // Its first reads have made it the one that is followed; what is predicted of it is there already.
       ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == view; })) << Told();
       const Order next = FilesOf(view, 10 + round);
-      prefetcher_->Predict(next, view, true);
+      prefetcher_->Predict(Shared(next), view, true);
       EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
       for (const EntryNumber file : next) EXPECT_TRUE(Read(view, file)) << view << ' ' << file;
     }
@@ -121,7 +122,7 @@ TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth)
 TEST_F(TurnsTest, WhereThereIsRoomForOneOnlyItGoes) {
   Start(16 << 20);  // of 12 MB
   ReadAll(0, 1);
-  prefetcher_->Predict(FilesOf(0, 2), 0, true);
+  prefetcher_->Predict(Shared(FilesOf(0, 2)), 0, true);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPageCacheLeftBytes) > 0; })) << Told();
   ReadAll(1, 3);
   EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 200; })) << Told();
@@ -134,9 +135,9 @@ TEST_F(TurnsTest, WhatIsPredictedOfAnotherViewComesWhenItsTurnHasCome) {
   const Order second = FilesOf(1, 2);
   const Order third = FilesOf(0, 3);
   for (const EntryNumber file : files_) mount_->LookUp(file);
-  prefetcher_->Predict(first, 0, true);
-  prefetcher_->Predict(second, 1, false);
-  prefetcher_->Predict(third, 0, false);
+  prefetcher_->Predict(Shared(first), 0, true);
+  prefetcher_->Predict(Shared(second), 1, false);
+  prefetcher_->Predict(Shared(third), 0, false);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
   for (const EntryNumber file : first) (void)Read(0, file);
   ASSERT_TRUE(WaitUntil([&] { return mount_->shown() == 1; })) << Told();
@@ -151,9 +152,9 @@ TEST_F(TurnsTest, WhatIsPredictedNoLongerDoesNotCome) {
   Start(64 << 20);
   const Order first = FilesOf(0, 1);
   for (const EntryNumber file : files_) mount_->LookUp(file);
-  prefetcher_->Predict(first, 0, true);
-  prefetcher_->Predict(FilesOf(1, 2), 1, false);
-  prefetcher_->Predict(first, 0, true);
+  prefetcher_->Predict(Shared(first), 0, true);
+  prefetcher_->Predict(Shared(FilesOf(1, 2)), 1, false);
+  prefetcher_->Predict(Shared(first), 0, true);
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
   for (const EntryNumber file : first) (void)Read(0, file);
   EXPECT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 0; })) << Told();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "unit/datasets/shared_order.h"
 #include "unit/prefetch_engine/engine_fixture.h"
 
 namespace augur {
@@ -15,7 +16,7 @@ TEST_F(PrefetchEngineTest, PathOrderIsFollowedWithoutAHint) {
 // What a pass was over is forgotten when there is no memory for more files, and the pass goes on.
 TEST_F(PrefetchEngineTest, APassOverMoreFilesThanMemoryHolds) {
   WriteFiles(11'000, 6000);
-  constexpr uint64_t kOrderBytes = 7000 * (Planner::kBytesPerFile + Planner::kBytesPerRead);
+  constexpr uint64_t kOrderBytes = 7000 * (Planner::kBytesPerFile + EpochOrder::kBytesPerRead);
   StartEngine({.order_bytes = kOrderBytes});
   const size_t end = files_.size() - 500;
   for (size_t i = 0; i < end; ++i) {
@@ -50,7 +51,7 @@ TEST_F(PrefetchEngineTest, AFoundOrderIsFollowedInPlaceOfARecognisedPass) {
   ASSERT_TRUE(WaitUntil([&] { return Count(Stat::kPushes) > 0; })) << Told();
   Order order(files_.begin() + 3000, files_.end());
   std::shuffle(order.begin(), order.end(), std::mt19937_64(1));
-  prefetcher_->Predict(order, 0, true);
+  prefetcher_->Predict(Shared(order), 0, true);
   // A reader of such small files overtakes the pushes on a busy machine, and then reads them itself.
   EXPECT_TRUE(Follow(Order(order.begin(), order.begin() + 500), 40, std::chrono::milliseconds(1)));
 }

@@ -59,7 +59,7 @@ class FakePrefetch : public PrefetchControl {
 // Takes orders that were predicted; nothing reads, so none comes.
 class NoOrders : public PredictedOrders {
  public:
-  void Predict(Order /*order*/, uint32_t /*view*/, bool /*anew*/) override {}
+  void Predict(SharedOrder /*order*/, uint32_t /*view*/, bool /*anew*/) override {}
   void ForgetPredicted() override {}
   void NeedOpens(bool /*needed*/) override {}
   bool FollowsGiven() const override { return false; }
