@@ -2,7 +2,6 @@
 #include "readers/job_watch.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace augur {
@@ -24,7 +23,6 @@ constexpr double kCompleteRanksBits = 9;
 constexpr double kRenewedBits = 512;
 // A file that another stream read just now is read by both: ranks without a distributed sampler, RepeatAugSampler.
 constexpr uint64_t kRecentReadsMin = 512;
-constexpr uint64_t kRecentReadsMax = 4096;
 // So many reads in a row below one folder, and then so many below another, are a change of data sets. Where the folders
 // are classes, shuffled reads do so by chance once in 2^39 reads of two classes of equal size.
 constexpr uint32_t kFolderReads = 32;
@@ -32,13 +30,7 @@ constexpr uint32_t kAwayReads = 8;
 
 }  // namespace
 
-JobWatch::~JobWatch() {
-  for (const auto& pass : passes_) {
-    for (const auto& [id, stream] : pass->streams) shared_.first_reads_left += stream.reads.size();
-  }
-}
-
-JobWatch::Pass* JobWatch::Find(uint32_t number) {
+JobPass* JobWatch::Find(uint32_t number) {
   for (const auto& pass : passes_) {
     if (pass->number == number) return pass.get();
   }
@@ -52,10 +44,10 @@ JobWatch::Set* JobWatch::FindSet(uint32_t id) {
   return nullptr;
 }
 
-JobWatch::Pass& JobWatch::Begin(uint64_t unattributed) {
+JobPass& JobWatch::Begin(uint64_t unattributed) {
   if (passes_.size() >= kPassesMax) Retire();
-  passes_.push_back(std::make_unique<Pass>(next_pass_++, &shared_.budget));
-  Pass& pass = *passes_.back();
+  passes_.push_back(std::make_unique<JobPass>(next_pass_++, &shared_.budget, &shared_.first_reads_left));
+  JobPass& pass = *passes_.back();
   pass.unattributed = unattributed;
   pass.last_read = number_;
   pass.set = next_set_;
@@ -63,16 +55,16 @@ JobWatch::Pass& JobWatch::Begin(uint64_t unattributed) {
   return pass;
 }
 
-JobWatch::Pass& JobWatch::BeginByProcess(const StreamRead& read) {
+JobPass& JobWatch::BeginByProcess(const StreamRead& read) {
   const uint64_t start_us = read.process->facts.start_us;
-  Pass* newest = passes_.empty() ? nullptr : passes_.back().get();
+  JobPass* newest = passes_.empty() ? nullptr : passes_.back().get();
   if (newest != nullptr && newest->from && !newest->new_processes && newest->start_us >= start_us) {
     // Reads that nobody could be named for have told of the epoch already.
     if (Set* const set = newest->settled ? FindSet(newest->set) : nullptr) set->process_passes++;
   } else {
     newest = &Begin(shared_.streams.UnnamedBefore(start_us));
   }
-  Pass& pass = *newest;
+  JobPass& pass = *newest;
   pass.unattributed = std::min(pass.unattributed, shared_.streams.UnnamedBefore(start_us));
   pass.new_processes = true;
   pass.start_us = start_us;
@@ -90,12 +82,11 @@ void JobWatch::Retire() {
   const auto last = std::prev(passes_.end());
   const auto pass =
       std::min_element(passes_.begin(), last, [](const auto& a, const auto& b) { return a->last_read < b->last_read; });
-  for (const auto& [id, stream] : (*pass)->streams) shared_.first_reads_left += stream.reads.size();
   std::erase_if(follows_, [&](const auto& item) { return item.second.pass == (*pass)->number; });
   passes_.erase(pass);
 }
 
-JobWatch::Pass& JobWatch::PassFor(const StreamRead& read) {
+JobPass& JobWatch::PassFor(const StreamRead& read) {
   if (!read.process) return passes_.empty() ? Begin(read.unattributed) : *passes_.back();
   if (passes_.empty()) return BeginByProcess(read);
 
@@ -111,7 +102,7 @@ JobWatch::Pass& JobWatch::PassFor(const StreamRead& read) {
   // All workers are started before one of them begins to read.
   if (start_us <= (*last)->scripts.at(script)) return **last;
   // Another rank may have begun the pass: the one whose processes were started about then.
-  Pass* begun = nullptr;
+  JobPass* begun = nullptr;
   uint64_t apart_min = 0;
   for (auto next = last.base(); next != passes_.end(); ++next) {
     if (!(*next)->new_processes) continue;
@@ -128,7 +119,7 @@ JobWatch::Follow& JobWatch::Start(StreamId id, const StreamRead& read) {
   while (id != 0 && follows_.size() >= shared_.options.streams_max && passes_.size() > 1) Retire();
   if (follows_.size() >= shared_.options.streams_max) id = 0;
   if (const auto nobody = follows_.find(id); nobody != follows_.end()) return nobody->second;
-  Pass& pass = PassFor(read);
+  JobPass& pass = PassFor(read);
   if (read.process) {
     const Process& process = *read.process;
     if (pass.new_processes) {
@@ -150,12 +141,13 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   const auto found = follows_.find(read.stream);
   Follow& follow = found != follows_.end() ? found->second : Start(read.stream, read);
   const StreamId id = follows_.contains(read.stream) ? read.stream : 0;
-  Pass& pass = *Find(follow.pass);
+  JobPass& pass = *Find(follow.pass);
   pass.last_read = number_;
   if (read.again) return pass.number;
 
-  const bool beside = RecentOfOther(read.file, id, pass);
-  Remember(read.file, id);
+  const uint64_t recent = std::clamp(pass.files.count() / 4, kRecentReadsMin, LastReaders::kReadsMax);
+  const bool beside = last_readers_.IsOfOther(read.file, id, number_ - std::min(number_, recent));
+  last_readers_.Add(read.file, id, number_);
   const Added added = Append(pass, id, id == 0 ? nullptr : read.process, {.file = read.file});
   if (id != 0 && read.pool) pass.streams[id].pool = true;
   const bool known = added.to_pass || pass.files.Has(read.file);
@@ -182,22 +174,16 @@ uint32_t JobWatch::Read(const StreamRead& read) {
   return follow.pass;
 }
 
-double JobWatch::BitsNeeded(const Pass& pass) const {
+double JobWatch::BitsNeeded(const JobPass& pass) const {
   for (const auto& set : sets_) {
     if (set->id != pass.set || !pass.settled) continue;
     if (set->process_passes > 1 && pass.new_processes) return kRenewedBits;
   }
   if (!Complete(pass)) return kGoneOnBits;
-  return OfRanks(pass) ? kCompleteRanksBits : kCompleteBits;
+  return pass.OfRanks() ? kCompleteRanksBits : kCompleteBits;
 }
 
-bool JobWatch::OfRanks(const Pass& pass) {
-  return std::any_of(pass.streams.begin(), pass.streams.end(), [](const auto& item) {
-    return item.second.process && item.second.process->Script().launch.launch != 0;
-  });
-}
-
-bool JobWatch::Complete(const Pass& pass) const {
+bool JobWatch::Complete(const JobPass& pass) const {
   for (const auto& set : sets_) {
     if (set->id == pass.set && pass.settled)
       return set->pass_files_max > 0 && pass.files.count() >= set->pass_files_max;
@@ -225,13 +211,13 @@ bool JobWatch::FollowFolder(Follow& follow, SinceRead read) const {
 }
 
 void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by_folder) {
-  Pass& old = *Find(follow.pass);
+  JobPass& old = *Find(follow.pass);
   const std::vector<SinceRead> last = by_folder ? std::move(follow.away) : std::move(follow.since);
   const std::vector<FirstRead> reads = TakeBack(old, id, last);
   // A rank's padding comes again as well, so its first read of the next pass is not sure to be one.
-  const bool sharp = id != 0 && (by_folder || (Complete(old) && !OfRanks(old)));
+  const bool sharp = id != 0 && (by_folder || (Complete(old) && !old.OfRanks()));
 
-  Pass* next = nullptr;  // where others of its streams have gone
+  JobPass* next = nullptr;  // where others of its streams have gone
   for (const auto& pass : passes_) {
     if (pass->from == old.number && pass->by_folder == by_folder) next = pass.get();
   }
@@ -264,8 +250,7 @@ void JobWatch::GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by
   follow = std::move(gone_on);
 }
 
-std::vector<FirstRead> JobWatch::TakeBack(Pass& pass, StreamId id, const std::vector<SinceRead>& last) {
-  PassStream& stream = pass.streams[id];
+std::vector<FirstRead> JobWatch::TakeBack(JobPass& pass, StreamId id, const std::vector<SinceRead>& last) {
   Set* const set = pass.settled ? FindSet(pass.set) : nullptr;
   std::vector<FirstRead> taken;
   taken.reserve(last.size());
@@ -274,27 +259,13 @@ std::vector<FirstRead> JobWatch::TakeBack(Pass& pass, StreamId id, const std::ve
     if (read.added.to_pass) pass.files.Remove(read.file);
     if (set != nullptr && read.added.to_set) set->files.Remove(read.file);
   }
-  for (size_t i = last.size(); i-- > 0 && stream.read_count > 0; stream.read_count--, pass.read_count--) {
-    if (stream.reads.size() != stream.read_count) continue;  // it is not one of the first reads
-    taken[i] = stream.reads.back();
-    stream.reads.pop_back();
-    shared_.first_reads_left++;
-  }
+  pass.TakeBack(id, &taken);
   return taken;
 }
 
-JobWatch::Added JobWatch::Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process,
+JobWatch::Added JobWatch::Append(JobPass& pass, StreamId id, const std::shared_ptr<const Process>& process,
                                  FirstRead read) {
-  PassStream& stream = pass.streams[id];
-  if (!stream.process) stream.process = process;
-  if (stream.reads.size() == stream.read_count && stream.reads.size() < shared_.options.first_reads_max &&
-      shared_.first_reads_left > 0) {
-    stream.reads.push_back(read);
-    shared_.first_reads_left--;
-  }
-  stream.read_count++;
-  pass.read_count++;
-  Added added{.to_pass = pass.files.Add(read.file) == FileSet::Added::kNew, .to_set = false};
+  Added added{.to_pass = pass.Add(id, process, read, shared_.options.first_reads_max), .to_set = false};
   if (pass.settled) {
     if (Set* const set = FindSet(pass.set)) added.to_set = set->files.Add(read.file) == FileSet::Added::kNew;
   } else {
@@ -303,7 +274,7 @@ JobWatch::Added JobWatch::Append(Pass& pass, StreamId id, const std::shared_ptr<
   return added;
 }
 
-void JobWatch::Judge(Pass& pass, EntryNumber file) {
+void JobWatch::Judge(JobPass& pass, EntryNumber file) {
   pass.unsettled.push_back(file);
   const Set* best = nullptr;
   for (const auto& set : sets_) {
@@ -322,7 +293,7 @@ void JobWatch::Judge(Pass& pass, EntryNumber file) {
   }
 }
 
-void JobWatch::AssignDataset(Pass& pass, std::optional<uint32_t> id) {
+void JobWatch::AssignDataset(JobPass& pass, std::optional<uint32_t> id) {
   const uint32_t old_set = pass.set;
   const uint32_t old_epoch = pass.epoch;
   Set* set = id ? FindSet(*id) : nullptr;
@@ -357,54 +328,15 @@ void JobWatch::AssignDataset(Pass& pass, std::optional<uint32_t> id) {
   }
 }
 
-bool JobWatch::RecentOfOther(EntryNumber file, StreamId id, const Pass& pass) const {
-  const auto it = recent_.find(file);
-  if (it == recent_.end() || it->second.stream == id) return false;
-  return number_ - it->second.number <= std::clamp(pass.files.count() / 4, kRecentReadsMin, kRecentReadsMax);
-}
-
-void JobWatch::Remember(EntryNumber file, StreamId id) {
-  recent_.insert_or_assign(file, Recent{.number = number_, .stream = id});
-  recent_since_.emplace_back(file, number_);
-  if (recent_since_.size() > kRecentReadsMax) {
-    const auto [oldest, number] = recent_since_.front();
-    recent_since_.pop_front();
-    if (const auto it = recent_.find(oldest); it != recent_.end() && it->second.number == number) recent_.erase(it);
-  }
-}
-
 void JobWatch::Open(const StreamOpen& open) {
   const auto follow = follows_.find(open.stream);
-  if (follow == follows_.end()) return;
-  Pass* const pass = Find(follow->second.pass);
-  const auto stream = pass->streams.find(open.stream);
-  if (stream == pass->streams.end()) return;
-  std::vector<FirstRead>& reads = stream->second.reads;
-  // The open is told a few milliseconds after the read.
-  const size_t look_max = std::min<size_t>(reads.size(), 256);
-  for (size_t i = 0; i < look_max; i++) {
-    FirstRead& read = reads[reads.size() - 1 - i];
-    if (read.file != open.file || read.unattributed_before != FirstRead::kUnknown) continue;
-    read.unattributed_before = static_cast<uint32_t>(open.unattributed);
-    return;
-  }
+  if (follow != follows_.end()) Find(follow->second.pass)->Open(open);
 }
 
 void JobWatch::Withdraw(EntryNumber file) {
   for (size_t i = unattributed_.size(); i-- > 0;) {
     if (unattributed_[i].file != file) continue;
-    if (Pass* const pass = Find(unattributed_[i].pass)) {
-      PassStream& stream = pass->streams[0];
-      const auto read = std::find_if(stream.reads.rbegin(), stream.reads.rend(),
-                                     [file](const FirstRead& first) { return first.file == file; });
-      if (stream.reads.size() == stream.read_count && read != stream.reads.rend()) {
-        stream.reads.erase(std::next(read).base());
-        shared_.first_reads_left++;
-      }
-      if (stream.read_count > stream.reads.size()) stream.read_count--;
-      if (pass->read_count > 0) pass->read_count--;
-      if (unattributed_[i].added) pass->files.Remove(file);
-    }
+    if (JobPass* const pass = Find(unattributed_[i].pass)) pass->Withdraw(file, unattributed_[i].added);
     unattributed_.erase(unattributed_.begin() + static_cast<ptrdiff_t>(i));
     return;
   }
@@ -423,7 +355,7 @@ std::vector<JobWatch::Unnamed> JobWatch::TakeUnnamedSince(uint64_t time_us) {
 
 void JobWatch::Adopt(const std::vector<Unnamed>& reads) {
   if (reads.empty() || passes_.empty()) return;
-  Pass& pass = *passes_.back();
+  JobPass& pass = *passes_.back();
   follows_[0].pass = pass.number;
   for (const Unnamed& read : reads) {
     const bool added = Append(pass, 0, nullptr, {.file = read.file}).to_pass;
@@ -443,48 +375,13 @@ std::optional<EpochStart> JobWatch::Get(std::optional<uint32_t> number) const {
 
 std::optional<EpochWatch::Kept> JobWatch::KeptReads() const {
   if (passes_.empty()) return std::nullopt;
-  const Pass& pass = *passes_.back();
-  EpochWatch::Kept kept{.pass = pass.number, .reads = 0};
-  for (const auto& [id, stream] : pass.streams) {
-    if (stream.read_count > 0) kept.reads += stream.reads.size();
-  }
-  return kept;
+  const JobPass& pass = *passes_.back();
+  return EpochWatch::Kept{.pass = pass.number, .reads = pass.FirstReads()};
 }
 
-EpochStart JobWatch::Describe(const Pass& pass) const {
-  EpochStart epoch{.job = id_,
-                   .pass = pass.number,
-                   .set = pass.set,
-                   .epoch = pass.epoch,
-                   .new_processes = pass.new_processes,
-                   .files = pass.files.count(),
-                   .set_files = 0,
-                   .streams = {}};
-  for (const auto& set : sets_) {
-    if (set->id == pass.set) epoch.set_files = set->pass_files_max;
-  }
-  for (const auto& [id, from] : pass.streams) {
-    if (from.read_count == 0) continue;
-    EpochStream stream{.id = id, .launch = {}, .pool = from.pool, .reads = from.reads, .read_count = from.read_count};
-    if (from.process) {
-      stream.pid = from.process->facts.pid;
-      stream.start_us = from.process->facts.start_us;
-      stream.script_pid = from.process->Script().facts.pid;
-      stream.launch = from.process->Script().launch;
-    }
-    for (FirstRead& read : stream.reads) {
-      if (read.unattributed_before != FirstRead::kUnknown)
-        read.unattributed_before -= static_cast<uint32_t>(pass.unattributed);
-    }
-    stream.sure = from.sharp && !stream.reads.empty() && stream.reads.front().unattributed_before == 0;
-    epoch.streams.push_back(std::move(stream));
-  }
-  const auto place = [](const EpochStream& stream) {
-    return std::tuple(stream.id == 0, stream.launch.rank, stream.start_us, stream.pid, stream.id);
-  };
-  std::sort(epoch.streams.begin(), epoch.streams.end(),
-            [&](const EpochStream& a, const EpochStream& b) { return place(a) < place(b); });
-  return epoch;
+EpochStart JobWatch::Describe(const JobPass& pass) const {
+  const auto set = std::ranges::find(sets_, pass.set, [](const auto& one) { return one->id; });
+  return pass.Describe(id_, set != sets_.end() ? (*set)->pass_files_max : 0);
 }
 
 }  // namespace augur

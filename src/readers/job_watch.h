@@ -12,6 +12,8 @@
 
 #include "readers/epochs.h"
 #include "readers/file_set.h"
+#include "readers/job_pass.h"
+#include "readers/last_readers.h"
 #include "readers/streams.h"
 
 namespace augur {
@@ -39,7 +41,6 @@ class JobWatch {
   };
 
   JobWatch(JobId id, const JobWatchShared& shared) : id_(id), shared_(shared) {}
-  ~JobWatch();
   JobWatch(const JobWatch&) = delete;
   JobWatch& operator=(const JobWatch&) = delete;
 
@@ -65,33 +66,6 @@ class JobWatch {
   static constexpr size_t kSinceMax = 256;
   static constexpr size_t kUnnamedMax = 4096;
 
-  // What one stream read in one pass.
-  struct PassStream {
-    std::shared_ptr<const Process> process;
-    bool sharp = false;            // no read of it in this pass can have been before the first, if all are told
-    bool pool = false;             // some of it was read by another thread than the process's first
-    std::vector<FirstRead> reads;  // unattributed_before counts from the beginning of the program
-    uint64_t read_count = 0;
-  };
-  struct Pass {
-    Pass(uint32_t number_in, FileSetBudget* budget) : number(number_in), files(budget) {}
-    const uint32_t number;
-    std::optional<uint32_t> from;  // streams went on into this one from that pass
-    bool by_folder = false;        // as they went to another folder
-    bool new_processes = false;
-    uint64_t start_us = 0;   // of the first process; without, when the first read was told
-    uint64_t last_read = 0;  // number_ then
-    bool settled = false;    // its set is known
-    uint32_t set = 0;
-    uint32_t epoch = 0;
-    FileSet files;
-    uint64_t read_count = 0;
-    uint64_t unattributed = 0;  // how many reads were told without a name, in all jobs, before it began
-    std::unordered_map<StreamId, PassStream> streams;
-    std::unordered_map<uint32_t, uint64_t> scripts;  // when the first reader for it came, by serial
-    Order unsettled;                                 // files read while the set is not known
-    std::unordered_map<uint32_t, uint32_t> hits;     // of these, by set
-  };
   // Files that passes go over.
   struct Set {
     Set(uint32_t id_in, FileSetBudget* budget) : id(id_in), files(budget) {}
@@ -122,47 +96,38 @@ class JobWatch {
     std::vector<SinceRead> away;
     uint64_t unattributed = 0;  // told before its last read that was surely of `pass`
   };
-  struct Recent {
-    uint64_t number = 0;
-    StreamId stream = 0;
-  };
-
-  Pass* Find(uint32_t number);
+  JobPass* Find(uint32_t number);
   Set* FindSet(uint32_t id);
-  Pass& Begin(uint64_t unattributed);
+  JobPass& Begin(uint64_t unattributed);
   // The pass that a new stream begins to read in.
-  Pass& PassFor(const StreamRead& read);
+  JobPass& PassFor(const StreamRead& read);
   Follow& Start(StreamId id, const StreamRead& read);
-  Pass& BeginByProcess(const StreamRead& read);
+  JobPass& BeginByProcess(const StreamRead& read);
   // Forgets the pass that was read in longest ago, and the streams that are in it.
   void Retire();
-  Added Append(Pass& pass, StreamId id, const std::shared_ptr<const Process>& process, FirstRead read);
+  Added Append(JobPass& pass, StreamId id, const std::shared_ptr<const Process>& process, FirstRead read);
   // Takes the stream's last reads in the pass back; returns them as first reads.
-  std::vector<FirstRead> TakeBack(Pass& pass, StreamId id, const std::vector<SinceRead>& last);
+  std::vector<FirstRead> TakeBack(JobPass& pass, StreamId id, const std::vector<SinceRead>& last);
   // The stream goes on into the next pass, to which its last reads belong.
   void GoOn(Follow& follow, StreamId id, const StreamRead& read, bool by_folder);
   // Whether the stream has gone over to another folder.
   bool FollowFolder(Follow& follow, SinceRead read) const;
-  double BitsNeeded(const Pass& pass) const;
-  bool Complete(const Pass& pass) const;
-  static bool OfRanks(const Pass& pass);
-  bool RecentOfOther(EntryNumber file, StreamId id, const Pass& pass) const;
-  void Remember(EntryNumber file, StreamId id);
-  void Judge(Pass& pass, EntryNumber file);
-  void AssignDataset(Pass& pass, std::optional<uint32_t> set);
-  EpochStart Describe(const Pass& pass) const;
+  double BitsNeeded(const JobPass& pass) const;
+  bool Complete(const JobPass& pass) const;
+  void Judge(JobPass& pass, EntryNumber file);
+  void AssignDataset(JobPass& pass, std::optional<uint32_t> set);
+  EpochStart Describe(const JobPass& pass) const;
 
   const JobId id_;
   const JobWatchShared shared_;
-  std::list<std::unique_ptr<Pass>> passes_;  // the newest last
-  std::list<std::unique_ptr<Set>> sets_;     // the last one used last
+  std::list<std::unique_ptr<JobPass>> passes_;  // the newest last
+  std::list<std::unique_ptr<Set>> sets_;        // the last one used last
   uint32_t next_pass_ = 0;
   uint32_t next_set_ = 0;
   std::unordered_map<StreamId, Follow> follows_;
-  std::unordered_map<EntryNumber, Recent> recent_;
-  std::deque<std::pair<EntryNumber, uint64_t>> recent_since_;  // file and Recent::number
-  uint64_t number_ = 0;                                        // reads so far
-  std::deque<Unnamed> unattributed_;                           // the last of stream 0
+  LastReaders last_readers_;
+  uint64_t number_ = 0;               // reads so far
+  std::deque<Unnamed> unattributed_;  // the last of stream 0
 };
 
 }  // namespace augur

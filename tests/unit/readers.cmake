@@ -3,6 +3,8 @@ augur_test(readers
   unit/readers/epochs_test.cc
   unit/readers/fake_processes.cc
   unit/readers/file_set_test.cc
+  unit/readers/job_pass_test.cc
+  unit/readers/last_readers_test.cc
   unit/readers/proc_source_test.cc
   unit/readers/process_table_test.cc
   unit/readers/streams_test.cc
