@@ -33,6 +33,7 @@ void BatchRead::Begin(RecordCache& cache, Landed landed) {
       record.claims.push_back(cache.Claim(BlockKey::Of(record.entry, block), [&record, block](Result<BlockRef> loaded) {
         if (loaded.ok()) record.blocks[block] = std::move(loaded).value();
       }));
+      if (!record.claims.back()) record.claimed = false;
     }
   }
   const auto known = std::ranges::find_if(records_, [](const RecordRead& one) { return !one.blocks.empty(); });

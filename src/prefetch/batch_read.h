@@ -26,6 +26,7 @@ struct RecordRead {
   Entry entry;
   std::vector<RecordCache::Loaded> claims;  // by block; empty where another thread loads it
   std::vector<BlockRef> blocks;             // by block, when ok; none where the index has no such file
+  bool claimed = true;                      // no other thread loads any of them
   bool ok = false;
 };
 

@@ -20,8 +20,17 @@ namespace augur {
 // told is in doubt for a while.
 class FetchedFiles {
  public:
-  // Its bytes have come.
-  void Fetched(EntryNumber file) { unread_.insert(file); }
+  // A read that brings its bytes has begun. A READ that comes from now on waits for it, and makes none of its own.
+  void Begun(EntryNumber file) { joined_[file] = false; }
+  // But this one does not: the read has failed, or another one was there before it.
+  void Unjoined(EntryNumber file) { joined_.erase(file); }
+  // Its bytes have come. If a READ has waited for them, they are used.
+  void Fetched(EntryNumber file) {
+    const auto joined = joined_.find(file);
+    const bool used = joined != joined_.end() && joined->second;
+    if (joined != joined_.end()) joined_.erase(joined);
+    if (!used) unread_.insert(file);
+  }
   // It is in the page cache from now on.
   void Pushed(EntryNumber file, uint64_t now_us) { pushed_us_[file] = now_us; }
   // It was opened or, when the page cache did not have it, read from us (`missed`). Returns since when it was in the
@@ -29,6 +38,7 @@ class FetchedFiles {
   std::optional<uint64_t> Used(EntryNumber file, bool missed) {
     unread_.erase(file);
     if (!missed) doubted_.erase(file);
+    if (const auto joined = joined_.find(file); missed && joined != joined_.end()) joined->second = true;
     const auto pushed = pushed_us_.find(file);
     if (pushed == pushed_us_.end()) return std::nullopt;
     const uint64_t since_us = pushed->second;
@@ -60,6 +70,7 @@ class FetchedFiles {
   }
 
  private:
+  std::unordered_map<EntryNumber, bool> joined_;         // on its way; whether a READ waits for it
   std::unordered_set<EntryNumber> unread_;               // fetched, and not used since
   std::unordered_map<EntryNumber, uint64_t> pushed_us_;  // and not used since
   std::unordered_map<EntryNumber, uint64_t> doubted_;    // since when

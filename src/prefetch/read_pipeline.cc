@@ -90,6 +90,7 @@ void ReadPipeline::Read(const ReadPlan& plan, Buffer chunk, const Memories& memo
   means_.batch.statistics.Add(Stat::kGapBytes, plan.bytes - std::min(plan.bytes, wanted));
   const auto flight = std::make_shared<BatchRead>(means_.batch, plan, std::move(chunk));
   under_way_.insert(flight.get());
+  for (const ReadPlan::Item& item : plan.items) staged_.Begun(item.file);
   flight->Begin(means_.cache, [this, memories](const std::shared_ptr<BatchRead>& landed) {
     means_.events.Post([this, landed, memories] { OnLanded(*landed, memories); });
   });
@@ -111,6 +112,7 @@ void ReadPipeline::OnLanded(BatchRead& flight, const Memories& memories) {
     const bool ok = i < passengers.size() && passengers[i].ok;
     const ReadPlan::Item& item = flight.plan().items[i];
     const Result<ViewFile> file = files_.Show(item.file);
+    if (!ok || !file.ok() || !passengers[i].claimed) staged_.Unjoined(item.file);
     if (!ok || !file.ok()) {
       (void)planner_.Arrived(item, false);
     } else if (file->made) {
@@ -129,10 +131,12 @@ void ReadPipeline::OnLanded(BatchRead& flight, const Memories& memories) {
 void ReadPipeline::MakeWithoutRecords(const ReadPlan& plan, const Memories& memories) {
   planner_.NotRead(plan);
   for (const ReadPlan::Item& item : plan.items) {
+    staged_.Begun(item.file);
     const Result<ViewFile> file = files_.Show(item.file);
     if (file.ok()) {
       Make(item, *file, {}, memories.at(item.file));
     } else {
+      staged_.Unjoined(item.file);
       (void)planner_.Arrived(item, false);
     }
   }
@@ -145,7 +149,7 @@ void ReadPipeline::Make(const ReadPlan::Item& item, const ViewFile& file, std::v
     means_.events.Post([this, item, file, memory, ok = status.ok()] {
       --makes_;
       const Arrival arrival = planner_.Arrived(item, ok);
-      if (!ok) return;
+      if (!ok) return staged_.Unjoined(item.file);
       std::vector<BlockRef> blocks;
       for (uint64_t block = 0; block < file.block_count(); ++block) {
         blocks.push_back(std::make_shared<CachedBlock>(memory, block * kBlockBytes, file.BlockBytes(block)));

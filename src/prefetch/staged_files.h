@@ -27,6 +27,10 @@ class StagedFiles {
   std::vector<BlockRef> Take(EntryNumber file);
   void Release(EntryNumber file) { held_.erase(file); }
 
+  // A read for the file has begun, which a READ joins; or it has not, as another one was there before it
+  // (FetchedFiles).
+  void Begun(EntryNumber file) { fetched_.Begun(file); }
+  void Unjoined(EntryNumber file) { fetched_.Unjoined(file); }
   // The bytes of the file have come.
   void Fetched(EntryNumber file) { fetched_.Fetched(file); }
   void Pushed(EntryNumber file, uint64_t now_us) { fetched_.Pushed(file, now_us); }

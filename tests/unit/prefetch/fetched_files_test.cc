@@ -57,6 +57,32 @@ TEST(FetchedFilesTest, AReadThatThePageCacheDidNotHaveIsNone) {
   EXPECT_EQ(files.TakeWasted(1000), kFile);
 }
 
+TEST(FetchedFilesTest, BytesThatAReadWaitedForAreUsed) {
+  FetchedFiles files;
+  files.Begun(kFile);
+  EXPECT_EQ(files.Used(kFile, true), std::nullopt);
+  files.Fetched(kFile);
+  EXPECT_FALSE(files.LetGo(kFile));
+}
+
+// An open alone takes no bytes, and a READ before the read has got its own.
+TEST(FetchedFilesTest, BytesThatNoReadWaitedForAreNot) {
+  FetchedFiles files;
+  files.Begun(kFile);
+  EXPECT_EQ(files.Used(kFile, false), std::nullopt);
+  files.Fetched(kFile);
+  EXPECT_TRUE(files.LetGo(kFile)) << "only opened";
+  EXPECT_EQ(files.Used(kFile, true), std::nullopt);
+  files.Begun(kFile);
+  files.Fetched(kFile);
+  EXPECT_TRUE(files.LetGo(kFile)) << "read before";
+  files.Begun(kFile);
+  EXPECT_EQ(files.Used(kFile, true), std::nullopt);
+  files.Unjoined(kFile);
+  files.Fetched(kFile);
+  EXPECT_TRUE(files.LetGo(kFile)) << "another thread was reading it";
+}
+
 TEST(FetchedFilesTest, EachDoubtHasItsOwnTime) {
   FetchedFiles files = Dropped();
   files.Doubt(kFile, 50);

@@ -75,5 +75,24 @@ TEST_F(PrefetchEngineTest, TheSourceHearsThatAReaderWaits) {
   EXPECT_TRUE(*got == Content(order[0]));
 }
 
+// The READ takes the bytes that the prefetch has asked for. They are not pushed any more, and not wasted either.
+TEST_F(PrefetchEngineTest, AReadThatAReaderWaitsForIsNotWasted) {
+  WriteFiles(60, 40'000);
+  StartEngine({});
+  const Order order = Shuffled(1);
+  ahead_->Hold();
+  ASSERT_TRUE(prefetcher_->AddOrder(order, kBehind).ok());
+  ASSERT_TRUE(WaitUntilHeld(*ahead_, order[0]));
+  auto bytes = std::async(std::launch::async, [&] { return ReadThrough(order[0]); });
+  EXPECT_TRUE(WaitUntil([&] { return Count(Stat::kStalls) == 1; })) << Told();
+  ahead_->Release();
+  const Result<std::string> got = bytes.get();
+  ASSERT_TRUE(got.ok()) << got.status().text();
+  EXPECT_TRUE(*got == Content(order[0]));
+  ASSERT_TRUE(WaitPushed(order.back())) << Told();
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kReadsInFlight) == 0; })) << Told();
+  EXPECT_EQ(Count(Stat::kWastedBytes), 0U) << Told();
+}
+
 }  // namespace
 }  // namespace augur
