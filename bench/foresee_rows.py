@@ -29,12 +29,15 @@ def image_folder(name, title, *words, **options):
     return row(name, title, "image_folder", *words, **options)
 
 
-def ranks_of(world_size, first_rank, count=1, workers=2, **options):
-    """A host that has `count` of the ranks. Its epochs are short, so it reads slowly, and many ranks have no workers: these would read
-    the whole epoch ahead."""
+def ranks_of(world_size, first_rank, count=1, workers=2, batch=None, **options):
+    """A host that has `count` of the ranks. Its epochs are short, so it reads slowly, and many ranks have no workers or small batches: else
+    they would read the whole epoch ahead."""
     ranks = f"rank {first_rank}" if count == 1 else f"ranks {first_rank} to {first_rank + count - 1}"
-    return row(f"ranks-{count}-of-{world_size}", f"DistributedSampler, set_epoch, {ranks} of {world_size}, {workers} workers", "distributed",
-               "--world-size", str(world_size), "--first-rank", str(first_rank), "--workers", str(workers), processes=count,
+    batches = f", batches of {batch}" if batch else ""
+    return row(f"ranks-{count}-of-{world_size}" + ("-workers" if batch else ""),
+               f"DistributedSampler, set_epoch, {ranks} of {world_size}, {workers} workers{batches}", "distributed",
+               "--world-size", str(world_size), "--first-rank", str(first_rank), "--workers", str(workers), *(("--batch", str(batch)) if batch else ()),
+               processes=count,
                rate_part=max(1 / 8, count / world_size), **options)
 
 
@@ -64,6 +67,7 @@ ROWS = [
     ranks_of(64, 40),
     ranks_of(8, 2, 2),
     ranks_of(64, 16, 8, workers=0),
+    ranks_of(64, 16, 8, batch=8),
     ranks_of(512, 301, workers=0),
     row("timm", "timm create_loader, seed 42 as in its train.py, 2 workers", "timm_loader"),
     row("lightning", "Lightning, seed_everything(42), 2 workers", "lightning_trainer", "--seed", "42"),

@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, DistributedSampler
 parser = argparse.ArgumentParser()
 parser.add_argument("root")
 parser.add_argument("--workers", type=int, default=2)
+parser.add_argument("--batch", type=int, default=BATCH)
 parser.add_argument("--no-set-epoch", action="store_true")
 parser.add_argument("--world-size", type=int)
 parser.add_argument("--first-rank", type=int, default=0)
@@ -29,7 +30,7 @@ if args.world_size:
     sampler = DistributedSampler(data, args.world_size, args.first_rank + int(os.environ.get("LOCAL_RANK", "0")))
 else:
     sampler = DistributedSampler(data)
-loader = DataLoader(data, BATCH, sampler=sampler, num_workers=args.workers)
+loader = DataLoader(data, args.batch, sampler=sampler, num_workers=args.workers)
 
 
 def exchange():

@@ -199,7 +199,12 @@ void JobPredictor::Widen(RankSubset share) {
   }
   reads_.clear();
   doubt_ = 0;
-  fit_.reset();
+  const SharedOrder& order = running().order;
+  if (fit_ && order->size() <= OrderFit::kReadsMax) {
+    fit_->Widen(order);
+  } else {
+    fit_.reset();
+  }
   arrivals_.reset();
   LookAhead();
   BeginFit();

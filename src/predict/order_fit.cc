@@ -42,6 +42,13 @@ void OrderFit::SetNext(SharedOrder next) {
   next_evidence_ = std::make_unique<Evidence>(next_->size());
 }
 
+void OrderFit::Widen(SharedOrder order) {
+  order_ = std::move(order);
+  evidence_ = std::make_unique<Evidence>(order_->size(), false);
+  next_.reset();
+  next_evidence_.reset();
+}
+
 void OrderFit::Roll() {
   AUGUR_CHECK(next_ != nullptr);
   order_ = std::move(next_);

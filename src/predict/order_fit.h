@@ -36,6 +36,9 @@ class OrderFit {
 
   // The order of the epoch that follows. Reads near the end of this epoch may be of that one.
   void SetNext(SharedOrder next);
+  // More ranks than were known read the same epoch, in their places of this order. What the reads have said for it so
+  // far still holds; each stream may go on anywhere. The next epoch is not known yet.
+  void Widen(SharedOrder order);
   // The next epoch has begun, and its own next is not known yet. The counts begin anew. REQUIRES: SetNext.
   void Roll();
 

@@ -216,6 +216,26 @@ TEST_F(OrderPredictorRanksTest, TheFirstPiece) {
   EXPECT_NE(Told().find("places 0 to 2199"), std::string::npos) << Told();
 }
 
+// Ranks of workers that read a third of an epoch at once, and begin one after the other. No order is lost when ranks
+// are added.
+TEST_F(OrderPredictorRanksTest, RanksOfManyWorkersInAShortEpoch) {
+  const std::vector<uint32_t> ranks = {16, 17, 18, 19, 20, 21, 22, 23};
+  for (uint64_t seed = 48; seed < 56; ++seed) {
+    TraceSimulation simulation(seed, seed % 2 == 0);
+    JobPlan plan = PlanOfRanks(64, ranks);
+    plan.batch = 8;
+    plan.file_us = 1000;
+    simulation.AddJob(plan);
+    Start(&simulation);
+    const uint64_t lost_before = statistics_.Snapshot()[Stat::kOrdersLost];
+    Play(&simulation);
+    EXPECT_NE(Told().find("ranks 16-23 of 64"), std::string::npos) << "seed " << seed << Told();
+    EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersLost], lost_before) << "seed " << seed << Told();
+    for (const size_t epoch : {1, 2}) EXPECT_GE(share(epoch), 0.97) << "seed " << seed << ", epoch " << epoch << Told();
+  }
+  ExpectNothingElseRead(64, ranks);
+}
+
 // The daemon sees no process, and one rank is here.
 TEST_F(OrderPredictorRanksTest, ARankWhoseProcessesAreNotSeen) {
   TraceSimulation simulation(43, false);

@@ -54,6 +54,31 @@ TEST(OrderFitTest, TheReadsOfALoaderFit) {
   }
 }
 
+// The reads of a quarter of the ranks have spoken for the order; then the others begin, anywhere in it, and near the
+// end of an epoch a stream's first read speaks against it.
+TEST(OrderFitTest, WhatWasSeenHoldsWhenRanksAreAdded) {
+  constexpr uint32_t kCount = 800;
+  constexpr uint32_t kRanks = 24;
+  std::mt19937_64 random(4);
+  const auto all = Epoch(RandomOrder(kCount, random));
+  const auto next = Epoch(RandomOrder(kCount, random));
+  Order quarter;
+  for (uint32_t place = 0; place < kCount; place += 4) quarter.push_back(all->files()[place]);
+  Watched watched(quarter);
+  for (const EntryNumber file : quarter) watched.Saw(file, 1);
+  const uint64_t fitted = watched.fit.fitted();
+  EXPECT_GE(fitted, quarter.size() * 9 / 10);
+  OrderFit anew(all, false);
+  for (OrderFit* fit : {&watched.fit, &anew}) {
+    if (fit == &watched.fit) fit->Widen(all);
+    fit->SetNext(next);
+    for (uint32_t rank = 0; rank < kRanks; ++rank) fit->Saw(all->files()[rank * 12 + 1], 2 + rank, kCount - 100);
+  }
+  EXPECT_FALSE(watched.fit.lost());
+  EXPECT_GE(watched.fit.fitted(), fitted);
+  EXPECT_TRUE(anew.lost()) << "else the test shows nothing";
+}
+
 // tf.data: threads that take the next file in turn, each a stream of its own.
 TEST(OrderFitTest, TheReadsOfThreadsFit) {
   std::mt19937_64 random(2);
