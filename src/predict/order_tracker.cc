@@ -64,7 +64,8 @@ void OrderTracker::Take(const AccessQueue::Batch& batch) {
   const uint64_t now_us = NowUs();
   if (batch.accesses.empty() || now_us - looked_us_ > kLookEveryUs) Look();
   LookAtHeat(now_us);
-  if (!IsHot()) finder_.TryAll();
+  LookAtGiven();
+  if (!IsHot() && !given_) finder_.TryAll();
   if (jobs_.EraseDouble()) Tell(true);
 }
 
@@ -203,6 +204,14 @@ void OrderTracker::LookAtHeat(uint64_t now_us) {
   for (const auto& [id, job] : jobs_.all()) job->search.Cancel();
   // A known order is followed on, by the opens of its files.
   if (jobs_.Known().empty()) Pause();
+}
+
+// While the prefetch follows an order that was given, one that is found would be of no use. It drops the order when the
+// reads do not agree, or at its end. Then the reads so far tell what is read.
+void OrderTracker::LookAtGiven() {
+  if (given_ == orders_.FollowsGiven()) return;
+  given_ = !given_;
+  for (const auto& [id, job] : jobs_.all()) given_ ? job->search.Cancel() : job->search.Restart();
 }
 
 // Ends all jobs: their opens are not seen from now on.

@@ -62,6 +62,7 @@ class OrderTracker {
   void Look();
   bool IsHot() const;
   void LookAtHeat(uint64_t now_us);
+  void LookAtGiven();
   void Pause();
   void Resume(uint64_t now_us);
 
@@ -78,6 +79,7 @@ class OrderTracker {
   Hints hints_;
   OrderFinder finder_;
   std::string ended_;   // what was known of the last job that has ended, until another order is found
+  bool given_ = false;  // the prefetch follows an order of the user's: none is looked for
   HotDataPause pause_;  // while data is hot and no order is known: there are no jobs
   ForecastPublisher forecast_;
   uint64_t looked_us_ = 0;

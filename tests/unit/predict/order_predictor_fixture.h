@@ -72,7 +72,8 @@ class FakeOrders final : public PredictedOrders {
   }
   void NeedOpens(bool needed) override { opens_needed_ = needed; }
   bool opens_needed() const { return opens_needed_; }
-  bool FollowsGiven() const override { return false; }
+  void SetFollowsGiven(bool given) { follows_given_ = given; }
+  bool FollowsGiven() const override { return follows_given_; }
   uint64_t PredictedFilesMax() const override { return 1'000'000; }
 
   bool Read(EntryNumber file) {
@@ -99,6 +100,7 @@ class FakeOrders final : public PredictedOrders {
   uint64_t told_ AUGUR_GUARDED_BY(mu_) = 0;
   std::set<EntryNumber> files_told_ AUGUR_GUARDED_BY(mu_);
   std::atomic<bool> opens_needed_ = true;
+  std::atomic<bool> follows_given_ = false;
 };
 
 // A OrderPredictor of a store with a training and a validation set, which is shown what a simulation's jobs read.

@@ -38,6 +38,26 @@ TEST_F(OrderPredictorHintTest, ARightHint) {
   EXPECT_NE(Told().find("as hinted"), std::string::npos) << Told();
 }
 
+// The prefetch follows an order that the user gave, and gives it up: no processor time is spent until then, and the
+// reads that were made meanwhile tell the order.
+TEST_F(OrderPredictorHintTest, NoOrderIsLookedForWhileAGivenOneIsFollowed) {
+  TraceSimulation simulation(12, false);
+  simulation.AddJob(PlanOf(MakeTorchSampler(FreshSeedRecipe("torch DistributedSampler", 0))));
+  price_ = 1e-6;
+  orders_.SetFollowsGiven(true);
+  Start(&simulation);
+  Begin(&simulation);
+  PlayUntil(accesses_[accesses_.size() / 6].time_us);
+  EXPECT_EQ(seconds_.load(), 0);
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 0U);
+  orders_.SetFollowsGiven(false);
+  PlayUntil(TraceEnd());
+  EXPECT_GT(seconds_.load(), 0);
+  EXPECT_EQ(statistics_.Snapshot()[Stat::kOrdersFound], 1U) << Told();
+  ASSERT_GE(share_.size(), 2U);
+  EXPECT_GE(share(1), 0.99) << Told();
+}
+
 TEST_F(OrderPredictorHintTest, ARightHintWhoseEpochsAreTakenInTwosIsKept) {
   TraceSimulation simulation(10, false);
   const auto sampler = MakeTorchSampler(FreshSeedRecipe("truth", 987'654));
