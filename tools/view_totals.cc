@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "fs/rendered_files.h"
+#include "fs/render_job.h"
 #include "views/shown_as.h"
 
 namespace augur {
@@ -19,7 +19,7 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
     if (RoleInView(view.spec, entry) != Shown::kRendered) continue;
     ++total.images;
     total.bytes += ShownSize(view.spec, entry);
-    total.largest_bytes = std::max(total.largest_bytes, RenderedFiles::BytesToMake(view, entry));
+    total.largest_bytes = std::max(total.largest_bytes, RenderJob::BytesToMake(view, entry));
   }
   if (known_.size() == 2 * ViewTable::kViewsMax) known_.clear();
   known_.emplace(view.text, total);

@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <iterator>
 #include <string>
@@ -25,32 +24,14 @@ constexpr uint64_t kTablesShare = 16;
 
 size_t TableBytes(uint64_t bytes_max) { return std::min<uint64_t>(bytes_max / kTablesShare, WeightTables::kBytesMax); }
 
-// Files made ahead that are remembered before those are looked for that nobody has any more.
-constexpr size_t kSweepMin = 1024;
-
 // Files whose failure was logged; beyond, the oldest knowledge is given up and a failure may be logged again.
 constexpr size_t kLoggedMax = 4096;
-
-// The shares of the budget that jobs may have. What somebody waits for never finds its half taken by what is made
-// ahead; the quarter that is left keeps what was made until it is read. One that is made ahead and takes more than
-// its quarter has the half that is not for readers.
-constexpr uint64_t kDemandShare = 2;
-constexpr uint64_t kAheadShare = 4;
-constexpr uint64_t kAheadAloneShare = 2;
 
 Status TooLargeAhead() { return {Code::kNoSpace, "too large to be rendered ahead: it is rendered when it is read"}; }
 
 uint64_t MicrosecondsSince(std::chrono::steady_clock::time_point begin) {
   const auto passed = std::chrono::steady_clock::now() - begin;
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(passed).count());
-}
-
-// Of a record that is copied together.
-uint64_t RecordBytes(const Entry& file) { return Store::BlockCount(file) > 1 ? file.size : 0; }
-
-// What rendering it takes beside its record and its bytes, as most images are coded.
-uint64_t ExpectedMemory(const ViewSpec& spec, const ImageInfo& info) {
-  return RenderFileMemory(spec, info, ExpectNeeds(info, DecodeOptionsOf(spec, info)));
 }
 
 Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
@@ -61,78 +42,7 @@ Status TooLarge(uint64_t bytes, uint64_t bytes_max) {
                               "where they have nearly all of it"};
 }
 
-// Whether the record is what its identity says. Where it is not, an index names another store's record for bytes of its
-// own, and what is made of them would be found as if it were made of that one.
-Status CheckIdentities(const Store& store, const Entry& file, std::span<const std::byte> record) {
-  for (uint64_t block = 0; block < Store::BlockCount(file); ++block) {
-    AUGUR_TRY(store.CheckIdentity(file, block, record.subspan(block * kBlockBytes, Store::BlockBytes(file, block))));
-  }
-  return Status::Ok();
-}
-
 }  // namespace
-
-// A file that is being made. Guarded by mu_: waiters, read_bytes, wants, taken, waited_for, started, ready,
-// started_ahead, attempt; all else belongs to the stage that it is in.
-struct RenderedFiles::Job {
-  Job(const ViewFile& view_file, ViewRef its_view, std::shared_ptr<SealableBuffer> its_memory)
-      : shown(view_file),
-        key(Key::Of(shown)),
-        file(shown.entry),
-        view(std::move(its_view)),
-        memory(std::move(its_memory)),
-        record_bytes(RecordBytes(file)),
-        waited_for(memory == nullptr) {}
-
-  const ViewFile shown;
-  const Key key;
-  const Entry& file;
-  const ViewRef view;
-  const std::shared_ptr<SealableBuffer> memory;  // for the result; nullptr: it is allocated here
-  const uint64_t record_bytes;                   // of `record`
-  bool waited_for;                               // by a reader
-  bool started = false;
-  std::shared_ptr<RenderedFile> result;            // once it has memory
-  std::optional<SealableBuffer::Writing> writing;  // to `memory`, until the result is there
-  bool was_made = false;                           // before, and is there
-  bool ready = false;                              // its record is there
-  bool started_ahead = false;                      // counts in running_ahead_, and what it has in taken_ahead_bytes_
-  unsigned attempt = 0;                            // that is under way: the others ended for want of memory
-  std::atomic<unsigned> taken_up = 0;              // attempts that the pool has begun with
-  std::vector<Done> waiters;
-  uint64_t read_bytes = 0;  // that they take, in all
-  uint64_t wants = 0;       // of the budget
-  uint64_t taken = 0;       // of the budget
-
-  // The record: in its block where there is one, else copied together, since who held blocks while he waits for others
-  // would wait for memory that he takes himself.
-  std::vector<BlockRef> given;  // by who asked; else it is read
-  BlockRef block;
-  RecycledMemory::Piece<std::byte> record;
-  std::atomic<uint64_t> pending = 0;  // blocks
-  std::atomic<bool> failed = false;   // the first failure is in `failure`
-  Status failure;
-
-  // Of the budget; where the result has memory already, without it.
-  uint64_t AtLeast() const { return record_bytes + (memory != nullptr ? 0 : shown.size); }
-  std::span<const std::byte> source() const {
-    return block != nullptr ? block->span() : std::span<const std::byte>(record.get(), record_bytes);
-  }
-  std::byte* Allocate();
-  RenderedRef Finished();
-  void DropSource() {
-    block.reset();
-    record.reset();
-  }
-  void DropResult() {
-    writing.reset();
-    result.reset();
-  }
-};
-
-uint64_t RenderedFiles::BytesToMake(const View& view, const Entry& file) {
-  return RecordBytes(file) + RenderedSize(view.spec, file.image) + ExpectedMemory(view.spec, file.image);
-}
 
 RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& blocks, DecodePool& pool,
                              Statistics& statistics, ReadObserver* observer, const DecodedSource& decoded,
@@ -146,6 +56,7 @@ RenderedFiles::RenderedFiles(std::shared_ptr<const Store> store, BlockReader& bl
       observer_(observer),
       decoded_(decoded),
       resizer_(TableBytes(bytes_max)),
+      budget_(bytes_max_),
       cache_(store_->summary().file_count) {}
 
 RenderedFiles::~RenderedFiles() {
@@ -168,12 +79,12 @@ bool RenderedFiles::Get(const ViewFile& file, const ViewRef& view, uint64_t byte
       Hurry(under_way->second);
       startable = TakeStartable();
     } else if (kept.file == nullptr) {
-      const auto job = std::make_shared<Job>(file, view, nullptr);
+      const auto job = std::make_shared<RenderJob>(file, view, nullptr);
       if (job->AtLeast() > bytes_max_) {
         refused = job;
       } else {
         job->read_bytes = bytes;
-        job->wants = std::min(bytes_max_, job->AtLeast() + ExpectedMemory(view->spec, file.entry.image));
+        job->wants = std::min(bytes_max_, job->Expects());
         Enter(job, done);
         startable = TakeStartable();
       }
@@ -198,9 +109,9 @@ bool RenderedFiles::Get(const ViewFile& file, const ViewRef& view, uint64_t byte
 
 void RenderedFiles::GetAhead(const ViewFile& file, const ViewRef& view, std::vector<BlockRef> record,
                              std::shared_ptr<SealableBuffer> memory, ViewSource::Made made) {
-  const auto job = std::make_shared<Job>(file, view, memory);
+  const auto job = std::make_shared<RenderJob>(file, view, memory);
   // What lies on a disk takes nothing but its own memory. (Should it be damaged there, more is asked for later.)
-  job->wants = HasMade(file) ? 0 : job->AtLeast() + ExpectedMemory(view->spec, file.entry.image);
+  job->wants = HasMade(file) ? 0 : job->Expects();
   const Done done = [memory = std::move(memory), made = std::move(made)](const Result<RenderedRef>& rendered) {
     // Somebody else had it made, or had it already.
     if (rendered.ok() && (*rendered)->memory != memory) {
@@ -219,7 +130,7 @@ void RenderedFiles::GetAhead(const ViewFile& file, const ViewRef& view, std::vec
     const auto under_way = kept == nullptr ? jobs_.find(job->key) : jobs_.end();
     if (under_way != jobs_.end()) {
       under_way->second->waiters.push_back(done);
-    } else if (kept == nullptr && job->wants > bytes_max_ / kAheadAloneShare) {
+    } else if (kept == nullptr && job->wants > budget_.ahead_bytes_max()) {
       refused = true;
     } else if (kept == nullptr) {
       job->given = std::move(record);
@@ -252,53 +163,20 @@ void RenderedFiles::Hurry(const JobRef& job) {
   }
 }
 
-RenderedRef RenderedFiles::FindAhead(const Key& key) {
-  const auto found = ahead_.find(key);
-  if (found == ahead_.end()) return nullptr;
-  std::shared_ptr<const SealableBuffer> memory = found->second.memory.lock();
-  if (memory == nullptr) {
-    ahead_.erase(found);
-    return nullptr;
-  }
-  return std::make_shared<const RenderedFile>(
-      RenderedFile{.data = {}, .memory = std::move(memory), .bytes = found->second.bytes});
-}
-
-void RenderedFiles::RememberAhead(const Job& job) {
-  if (ahead_.size() >= sweep_at_) {
-    std::erase_if(ahead_, [](const auto& one) { return one.second.memory.expired(); });
-    sweep_at_ = std::max(kSweepMin, 2 * ahead_.size());
-  }
-  ahead_[job.key] = {.memory = job.memory, .bytes = job.shown.size};
-}
-
 RenderedCache::Found RenderedFiles::FindKept(const Key& key, uint64_t bytes) {
   RenderedCache::Found found = cache_.Find(key, bytes);
-  if (found.file == nullptr) found.file = FindAhead(key);
+  if (found.file == nullptr) found.file = ahead_.Find(key);
   return found;
-}
-
-// Whether there is room for so many bytes more, of a file that somebody waits for or of one that is made ahead.
-bool RenderedFiles::Fits(uint64_t bytes, bool ahead) const {
-  if (taken_bytes_ + bytes > bytes_max_) return false;
-  if (ahead) {
-    return taken_ahead_bytes_ + bytes <= bytes_max_ / kAheadShare ||
-           (taken_ahead_bytes_ == 0 && bytes <= bytes_max_ / kAheadAloneShare);
-  }
-  const uint64_t taken = taken_bytes_ - taken_ahead_bytes_;
-  return taken == 0 || taken + bytes <= bytes_max_ / kDemandShare;
 }
 
 void RenderedFiles::Take(const JobRef& job, uint64_t bytes) {
   MakeRoom(bytes);
-  taken_bytes_ += bytes;
-  if (job->started_ahead) taken_ahead_bytes_ += bytes;
+  budget_.Take(bytes, job->started_ahead);
   job->taken = bytes;
 }
 
 void RenderedFiles::GiveBack(const JobRef& job) {
-  taken_bytes_ -= job->taken;
-  if (job->started_ahead) taken_ahead_bytes_ -= job->taken;
+  budget_.GiveBack(job->taken, job->started_ahead);
   job->taken = 0;
 }
 
@@ -311,7 +189,7 @@ std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
     std::deque<JobRef>& queue = ahead ? waiting_ahead_ : waiting_;
     if (queue.empty() || (ahead && running_ahead_ > pool_.ahead())) break;
     const JobRef job = queue.front();
-    if (!Fits(job->wants, ahead)) break;
+    if (!budget_.Fits(job->wants, ahead)) break;
     queue.pop_front();
     job->started = true;
     job->started_ahead = ahead;
@@ -323,37 +201,13 @@ std::vector<RenderedFiles::JobRef> RenderedFiles::TakeStartable() {
 }
 
 void RenderedFiles::MakeRoom(uint64_t bytes) {
-  while (!cache_.empty() && cache_.bytes() + taken_bytes_ + bytes > bytes_max_) cache_.DropOne();
+  while (!cache_.empty() && cache_.bytes() + budget_.taken_bytes() + bytes > bytes_max_) cache_.DropOne();
 }
 
 void RenderedFiles::Start(const std::vector<JobRef>& jobs) {
   for (const JobRef& job : jobs) {
     if (!FetchMade(job)) Fetch(job);
   }
-}
-
-// Memory of the result.
-std::byte* RenderedFiles::Job::Allocate() {
-  if (result == nullptr) {
-    result = std::make_shared<RenderedFile>();
-    result->bytes = shown.size;
-    if (memory == nullptr) {
-      result->data = RecycledMemory::Take<std::byte>(DecodedFiles::RoomFor(shown.size));
-    } else {
-      writing.emplace(memory->Write(0, DecodedFiles::RoomFor(shown.size)));
-    }
-  }
-  return writing ? writing->data() : result->data.get();
-}
-
-// The result, to which nothing can be written any more.
-RenderedRef RenderedFiles::Job::Finished() {
-  if (memory != nullptr) {
-    writing.reset();
-    memory->Seal(0, shown.size);
-    result->memory = memory;
-  }
-  return std::move(result);
 }
 
 // Out of the decoded cache. False: it is not there.
@@ -370,28 +224,18 @@ bool RenderedFiles::FetchMade(const JobRef& job) {
 void RenderedFiles::Fetch(const JobRef& job) {
   const uint64_t blocks = Store::BlockCount(job->file);
   AUGUR_CHECK(blocks > 0);
-  if (job->record_bytes > 0) job->record = RecycledMemory::Take<std::byte>(job->record_bytes);
-  job->pending = blocks;
-  if (!job->given.empty()) {
-    const std::vector<BlockRef> given = std::move(job->given);
-    for (uint64_t block = 0; block < blocks; ++block) Arrived(job, block, given[block]);
-    return;
-  }
+  job->BeginRecord(blocks);
+  const std::vector<BlockRef> given = std::move(job->given);
   for (uint64_t block = 0; block < blocks; ++block) {
-    blocks_.Get(job->file, block, BlockReader::Use::kMake,
-                [this, job, block](const Result<BlockRef>& bytes) { Arrived(job, block, bytes); });
+    const auto arrived = [this, job, block](const Result<BlockRef>& bytes) {
+      if (job->AddBlock(block, bytes)) Ready(job);
+    };
+    if (given.empty()) {
+      blocks_.Get(job->file, block, BlockReader::Use::kMake, arrived);
+    } else {
+      arrived(given[block]);
+    }
   }
-}
-
-void RenderedFiles::Arrived(const JobRef& job, uint64_t block, const Result<BlockRef>& bytes) {
-  if (!bytes.ok()) {
-    if (!job->failed.exchange(true)) job->failure = bytes.status();
-  } else if (job->record == nullptr) {
-    job->block = *bytes;
-  } else {
-    std::ranges::copy((*bytes)->span(), job->record.get() + block * kBlockBytes);
-  }
-  if (job->pending.fetch_sub(1, std::memory_order_acq_rel) == 1) Ready(job);
 }
 
 // What comes now is for the pool. Failures, too: what is started next must not stand on this thread's stack.
@@ -419,7 +263,7 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
   const ImageInfo& info = job->file.image;
   const Result<DecodeNeeds> needs = MeasureImage(job->source(), DecodeOptionsOf(spec, info));
   Status status = needs.status();
-  if (status.ok() && shares_) status = CheckIdentities(*store_, job->file, job->source());
+  if (status.ok() && shares_) status = job->CheckIdentities(*store_);
   if (status.ok()) {
     const uint64_t bytes = job->AtLeast() + RenderFileMemory(spec, info, *needs);
     switch (TakeExactly(job, bytes)) {
@@ -446,7 +290,7 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
   return made;
 }
 
-void RenderedFiles::CountDecoded(const Job& job, uint64_t decode_us) {
+void RenderedFiles::CountDecoded(const RenderJob& job, uint64_t decode_us) {
   statistics_.Record(Histogram::kDecodeTimeUs, decode_us);
   statistics_.Add(Stat::kImagesDecoded, 1);
   statistics_.Add(Stat::kRenderedBytes, job.shown.size);
@@ -463,14 +307,14 @@ RenderedFiles::Grant RenderedFiles::TakeExactly(const JobRef& job, uint64_t byte
   std::vector<JobRef> startable;
   {
     const MutexLock lock(mu_);
-    if (!job->waited_for && bytes > bytes_max_ / kAheadAloneShare) {
+    if (!job->waited_for && bytes > budget_.ahead_bytes_max()) {
       jobs_.erase(job->key);  // who wants to read it is not to be told this
       return Grant::kRefusedAhead;
     }
     if (bytes > bytes_max_) return Grant::kRefused;
     const bool less = bytes <= job->taken;
     GiveBack(job);
-    if (less || Fits(bytes, job->started_ahead)) {
+    if (less || budget_.Fits(bytes, job->started_ahead)) {
       Take(job, bytes);
     } else {
       grant = Grant::kLater;
@@ -515,7 +359,7 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
       MakeRoom((*made)->memory_bytes());
       cache_.Add(job->key, *made, job->read_bytes, again);
     } else if (made.ok()) {
-      RememberAhead(*job);
+      ahead_.Add(job->key, job->memory, job->shown.size);
     }
     startable = TakeStartable();
   }
@@ -527,7 +371,7 @@ void RenderedFiles::Finish(const JobRef& job, Result<RenderedRef> made) {
   if (--running_ == 0) idle_.NotifyAll();
 }
 
-void RenderedFiles::LogOnce(const Job& job, const Status& status) {
+void RenderedFiles::LogOnce(const RenderJob& job, const Status& status) {
   {
     const MutexLock lock(mu_);
     if (logged_.size() == kLoggedMax) logged_.clear();
@@ -542,7 +386,7 @@ void RenderedFiles::LogOnce(const Job& job, const Status& status) {
 
 uint64_t RenderedFiles::used_bytes() const {
   const MutexLock lock(mu_);
-  return cache_.bytes() + taken_bytes_;
+  return cache_.bytes() + budget_.taken_bytes();
 }
 
 }  // namespace augur

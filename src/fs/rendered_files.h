@@ -21,6 +21,9 @@
 #include "fs/block_reader.h"
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
+#include "fs/render_budget.h"
+#include "fs/render_job.h"
+#include "fs/rendered_ahead.h"
 #include "fs/rendered_cache.h"
 #include "fs/rendered_file.h"
 #include "fs/view_table.h"
@@ -52,11 +55,10 @@ constexpr uint64_t MemoryForViews(uint64_t bytes) { return 12 * bytes + (uint64_
 // of its size need (one scan, not interlaced). A job that turns out to need more, while there is no more, gives all
 // back, waits in front of the others, and reads its record again. So no job that has memory waits for memory.
 //
-// Jobs for readers have half of the budget. If there is one such job, it may have all that jobs ahead do not have. Jobs
-// ahead have a quarter, or half if there is one. So a reader waits for other readers only, unless its file takes more
-// than half of the budget. A file that takes more than half is not rendered ahead. The rest of the budget keeps
-// rendered files until their last piece was read. A record of one block lies in the record cache's buffers. A file that
-// is evicted while a reply is written from it lives until the reply is written.
+// RenderBudget says which share jobs for readers have, and which jobs ahead. So a reader waits for other readers only,
+// unless its file takes more than half of the budget. A file that takes more than half is not rendered ahead. The rest
+// of the budget keeps rendered files until their last piece was read. A record of one block lies in the record cache's
+// buffers. A file that is evicted while a reply is written from it lives until the reply is written.
 class RenderedFiles {
  public:
   using Done = std::function<void(Result<RenderedRef>)>;
@@ -85,9 +87,6 @@ class RenderedFiles {
   void GetAhead(const ViewFile& file, const ViewRef& view, std::vector<BlockRef> record,
                 std::shared_ptr<SealableBuffer> memory, ViewSource::Made made);
 
-  // What making the file takes of the budget, as most images are coded. REQUIRES: the view renders it.
-  static uint64_t BytesToMake(const View& view, const Entry& file);
-
   // The budget without that part.
   uint64_t bytes_max() const { return bytes_max_; }
   // What is kept and what is taken by files in the making; for tests.
@@ -96,12 +95,7 @@ class RenderedFiles {
  private:
   using Key = RenderedKey;
   using HashOfKey = RenderedKey::Hash;
-  struct MadeAhead {
-    std::weak_ptr<const SealableBuffer> memory;
-    size_t bytes = 0;
-  };
-  struct Job;
-  using JobRef = std::shared_ptr<Job>;
+  using JobRef = std::shared_ptr<RenderJob>;
 
   // What became of asking for more memory, or less.
   enum class Grant {
@@ -112,11 +106,8 @@ class RenderedFiles {
   };
 
   RenderedCache::Found FindKept(const Key& key, uint64_t bytes) AUGUR_REQUIRES(mu_);
-  RenderedRef FindAhead(const Key& key) AUGUR_REQUIRES(mu_);
-  void RememberAhead(const Job& job) AUGUR_REQUIRES(mu_);
   void Enter(const JobRef& job, const Done& done) AUGUR_REQUIRES(mu_);
   void Hurry(const JobRef& job) AUGUR_REQUIRES(mu_);
-  bool Fits(uint64_t bytes, bool ahead) const AUGUR_REQUIRES(mu_);
   void Take(const JobRef& job, uint64_t bytes) AUGUR_REQUIRES(mu_);
   void GiveBack(const JobRef& job) AUGUR_REQUIRES(mu_);
   std::vector<JobRef> TakeStartable() AUGUR_REQUIRES(mu_);
@@ -126,12 +117,11 @@ class RenderedFiles {
   void Fetch(const JobRef& job);
   void Ready(const JobRef& job);
   void RunInPool(const JobRef& job, DecodePool::Urgency urgency) AUGUR_REQUIRES(mu_);
-  void Arrived(const JobRef& job, uint64_t block, const Result<BlockRef>& bytes);
   std::optional<Result<RenderedRef>> Make(const JobRef& job);
-  void CountDecoded(const Job& job, uint64_t decode_us);
+  void CountDecoded(const RenderJob& job, uint64_t decode_us);
   Grant TakeExactly(const JobRef& job, uint64_t bytes);
   void Finish(const JobRef& job, Result<RenderedRef> made);
-  void LogOnce(const Job& job, const Status& status);
+  void LogOnce(const RenderJob& job, const Status& status);
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
@@ -153,13 +143,10 @@ class RenderedFiles {
   std::deque<JobRef> waiting_ AUGUR_GUARDED_BY(mu_);                       // of these, those without memory yet
   std::deque<JobRef> waiting_ahead_ AUGUR_GUARDED_BY(mu_);                 // ... for which no reader waits
   unsigned running_ahead_ AUGUR_GUARDED_BY(mu_) = 0;                       // started when no reader waited for them
-  // Rendered ahead, as long as their owners have the memory; and some whose memory is gone.
-  std::unordered_map<Key, MadeAhead, HashOfKey> ahead_ AUGUR_GUARDED_BY(mu_);
-  size_t sweep_at_ AUGUR_GUARDED_BY(mu_) = 0;  // entries of it
+  RenderedAhead ahead_ AUGUR_GUARDED_BY(mu_);
+  RenderBudget budget_ AUGUR_GUARDED_BY(mu_);
   RenderedCache cache_ AUGUR_GUARDED_BY(mu_);
-  uint64_t taken_bytes_ AUGUR_GUARDED_BY(mu_) = 0;        // by jobs
-  uint64_t taken_ahead_bytes_ AUGUR_GUARDED_BY(mu_) = 0;  // of them, by jobs for which no reader waited at their start
-  uint64_t running_ AUGUR_GUARDED_BY(mu_) = 0;            // jobs whose callbacks have not returned yet
+  uint64_t running_ AUGUR_GUARDED_BY(mu_) = 0;  // jobs whose callbacks have not returned yet
   std::unordered_set<Key, HashOfKey> logged_ AUGUR_GUARDED_BY(mu_);
 };
 

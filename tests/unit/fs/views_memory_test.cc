@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "decode/image_decoder.h"
+#include "fs/render_job.h"
 #include "unit/decode_pixels/files.h"
 #include "unit/fs/ahead_fixture.h"
 
@@ -60,7 +61,7 @@ class ViewsMemoryTest : public AheadFixture {
   uint64_t Budget(const std::string& path, uint64_t quarters) {
     OpenWithViews();
     const ViewFile file = Shown(path);
-    const uint64_t bytes = RenderedFiles::BytesToMake(*fs_->Views().front(), file.entry) * quarters / 4;
+    const uint64_t bytes = RenderJob::BytesToMake(*fs_->Views().front(), file.entry) * quarters / 4;
     shards_->Drain();
     engine_.reset();
     fs_.reset();
@@ -153,7 +154,7 @@ TEST_F(ViewsMemoryTest, APlainImageTakesItsPixelsOnce) {
   const std::string path = In("npy", "plain.npy");
   OpenWithViews(Budget(path, 4));
   const ViewFile file = Shown(path);
-  const uint64_t bytes = RenderedFiles::BytesToMake(*fs_->Views().front(), file.entry);
+  const uint64_t bytes = RenderJob::BytesToMake(*fs_->Views().front(), file.entry);
   EXPECT_GE(bytes, file.size);
   EXPECT_LE(bytes, file.size + uint64_t{64} * kLarge * 3) << "and the rows that libjpeg holds";
   EXPECT_TRUE(ReadNow(NodeOf(path), 0, kReadBytesMax).ok()) << "and that is enough";
