@@ -41,6 +41,25 @@ def write_shuffled(folder, paths, epochs, seed):
     return files
 
 
+def torch_permutation(count, seed):
+    """torch.randperm(count) of a generator with this seed, without torch: what a DistributedSampler of one rank reads."""
+    words = [seed & 0xFFFFFFFF]  # of MT19937, as its authors initialise it
+    for number in range(1, 624):
+        words.append((1812433253 * (words[-1] ^ words[-1] >> 30) + number) & 0xFFFFFFFF)
+    twister = random.Random()
+    twister.setstate((3, (*words, len(words)), None))
+    order = list(range(count))
+    for place in range(count - 1):
+        other = place + twister.getrandbits(32) % (count - place)
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
+def write_sampled(folder, paths, seed):
+    """The order file of an epoch as a DistributedSampler of one rank reads it, whose seed and epoch add up to this one."""
+    return write_order(os.path.join(folder, f"sampled-{seed}"), [paths[index] for index in torch_permutation(len(paths), seed)])
+
+
 def hint(point, file):
     """Queues an order; returns when it is accepted."""
     mounts.run(mounts.program("augurctl"), "hint", point, "--order", file)

@@ -49,6 +49,8 @@ class Far:
         server = server or object_servers.default_server()
         self.counts_requests = server is object_servers.versitygw
         options = {"access_log": self.access_log} if self.counts_requests else {}
+        if args.tls:
+            options["certificate"] = object_servers.Certificate.make(args.work, self.line.server.address)
         with self.line.server.entered():
             self.server = stack.enter_context(server(os.path.join(args.work, "server"), self.line.server.address, **options))
         with tempfile.TemporaryDirectory(dir=args.work) as folder:
@@ -132,26 +134,38 @@ def read_epoch(args, far, one, order, readers):
             "processor time of the daemon, s/GB": cpu_s / result["bytes"] * 1e9, "all names before, ms": names_ms}
 
 
-def write_orders(args, far, number):
-    """A shuffle of this round, and the first part of it for those who would take minutes for all."""
-    paths = given_orders.listed(args.listing)
-    (whole,) = given_orders.write_shuffled(far.work, paths, 1, args.seed + number)
-    parts = {}
-    for readers in args.readers:
-        count = min(len(paths), args.peer_files * readers)
-        parts[readers] = given_orders.write_order(os.path.join(far.work, f"part-{readers}"), given_orders.listed(whole, count))
-    return whole, parts
+class Orders:
+    """The orders of a round: one of a sampler that augurfs knows, one that it cannot know, and the first part of the one for those who
+    would take minutes for all."""
+
+    def __init__(self, args, far, number):
+        paths = given_orders.listed(args.listing)
+        self.sampled = given_orders.write_sampled(far.work, paths, args.seed + number)
+        (self.unknown,) = given_orders.write_shuffled(far.work, paths, 1, args.seed + number)
+        self.parts = self._write_parts(args, far)
+
+    def whole_of(self, one):
+        return self.unknown if one.order_is_unknown else self.sampled
+
+    def read_by(self, one, readers):
+        return self.parts[readers] if one.is_peer else self.whole_of(one)
+
+    def _write_parts(self, args, far):
+        parts = {}
+        for readers in args.readers:
+            paths = given_orders.listed(self.sampled, args.peer_files * readers)
+            parts[readers] = given_orders.write_order(os.path.join(far.work, f"part-{readers}"), paths)
+        return parts
 
 
 def epoch(args, far, people):
     """Random order, each file once, cold, by one and more reader threads."""
     tables = {}
     for number in range(args.rounds):
-        whole, parts = write_orders(args, far, number)
+        orders = Orders(args, far, number)
         for readers in args.readers:
             for one in measure.in_turn(people, number):
-                order = parts[readers] if one.is_peer else whole
-                for what, figure in read_epoch(args, far, one, order, readers).items():
+                for what, figure in read_epoch(args, far, one, orders.read_by(one, readers), readers).items():
                     title = f"random epoch, {readers} reader{'s' if readers > 1 else ''}: {what.rpartition(', ')[0]}"
                     unit = what.rpartition(", ")[2]
                     tables.setdefault((readers, what), Table(title, unit, people[0].name if unit == "files/s" else None)).add(one.name, figure)
@@ -164,9 +178,10 @@ def first(args, far, people):
     count = min(FIRST_FILES, args.file_count)
     table = Table(f"first {count} files after the mount command, 1 reader", "s", people[0].name)
     for number in range(args.rounds):
-        whole, _ = write_orders(args, far, number)
-        order = given_orders.write_order(os.path.join(far.work, "first"), given_orders.listed(whole, count))
+        orders = Orders(args, far, number)
         for one in measure.in_turn(people, number):
+            whole = orders.whole_of(one)
+            order = given_orders.write_order(os.path.join(far.work, "first"), given_orders.listed(whole, count))
             start = time.perf_counter()
             with one.mounted() as (path, _):
                 one.before(whole)
@@ -204,6 +219,7 @@ def arguments():
     parser.add_argument("--rtt-ms", type=float, default=30, metavar="MS", help="of the line, there and back (30)")
     parser.add_argument("--rate-mbit", type=float, default=1_600, metavar="N", help="of the line (1600: 200 MB/s); 0: no limit")
     parser.add_argument("--server", choices=["versitygw", "seaweedfs", "default"], default="versitygw", help="(versitygw); default: that of the tests")
+    parser.add_argument("--tls", action="store_true", help="by HTTPS, with versitygw; for augurfs alone")
     parser.add_argument("--readers", type=numbers, default=[1, 8], metavar="N,N", help="reader threads (1,8)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="(3)")
     parser.add_argument("--peer-files", type=int, default=200, metavar="N", help="files that others than augurfs read, for each reader (200)")

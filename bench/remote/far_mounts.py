@@ -21,6 +21,7 @@ class FarMount:
     name = ""
     program = ""
     is_peer = True  # one that reads few files a second, so that a run gives it fewer
+    order_is_unknown = False  # it reads in an order that no sampler makes
 
     def __init__(self, far):
         self.far = far
@@ -188,6 +189,10 @@ class AugurFS(FarMount):
     is_peer = False
     options = ()
 
+    def environment(self):
+        ca_file = self.far.server.ca_file
+        return {**super().environment(), **({"AWS_CA_BUNDLE": ca_file} if ca_file else {})}
+
     def missing(self):
         if "endpoint-url" not in mounts.run(mounts.program("augurfs"), "--help"):
             return "this build of augurfs mounts no s3:// address"
@@ -209,10 +214,18 @@ class AugurFSOrderGiven(AugurFS):
         given_orders.hint(self.point, order)
 
 
+class AugurFSOrderUnknown(AugurFS):
+    """The same as AugurFS, but the order is of no sampler that it knows."""
+
+    name = "augurfs order unknown"
+    order_is_unknown = True
+
+
 class AugurFSNothingPredicted(AugurFS):
-    """The order is not known, and not looked for."""
+    """No order is looked for, and nothing is read ahead."""
 
     name = "augurfs predict=off"
+    is_peer = True
     options = ("predict=off",)
 
 
@@ -235,4 +248,4 @@ class AugurFSOverRclone(Rclone):
 
 
 ALL = (Rclone, RcloneTuned, RcloneFull, S3fs, S3fsTuned, Goofys, MountpointS3, MountpointS3Tuned, JuiceFS, AugurFSOverRclone, AugurFS,
-       AugurFSOrderGiven, AugurFSNothingPredicted)
+       AugurFSOrderGiven, AugurFSOrderUnknown, AugurFSNothingPredicted)

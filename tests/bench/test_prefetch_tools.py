@@ -47,6 +47,12 @@ def test_orders_are_shuffles_of_the_files_and_differ(tree, tmp_path):
     assert given_orders.size_of(tree, paths) == sum(1000 + number for number in range(20))
 
 
+def test_permutations_are_those_of_torch():
+    # torch.randperm(10, generator=torch.Generator().manual_seed(seed))
+    assert given_orders.torch_permutation(10, 0) == [4, 1, 7, 5, 3, 9, 0, 8, 6, 2]
+    assert given_orders.torch_permutation(10, 42) == [2, 6, 1, 8, 4, 5, 0, 9, 3, 7]
+
+
 def test_readfiles_reads_epochs_one_by_one(tree, tmp_path):
     paths = files_of(tree)
     epochs = [given_orders.write_order(tmp_path / "one", paths), given_orders.write_order(tmp_path / "two", paths[:5][::-1])]
