@@ -243,7 +243,7 @@ class Scenario {
     store_ = Must(Store::Open(*place_));
     helper_ = Must(MountHelper::Fork(*place_, store_->summary().generation));
     engine_ = Must(MakeReadEngine(EngineKind::kAuto, 16));
-    shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand);
+    shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand, StoreFiles::NothingBefore);
     file_system_ = std::make_unique<FileSystem>(store_, *shards_, cache_, statistics_, FileSystemOptions{});
     mount_point_ = std::make_unique<MountPoint>(Must(MountPoint::Check({.path = point_, .source = store_path_})));
     AUGUR_CHECK(mount_point_->Mount().ok());

@@ -271,6 +271,23 @@ Status MakeNewPathAbsolute(std::string& path) {
   return Status::Ok();
 }
 
+// What -o foreign= allows: addresses, and of a store in a folder, folders.
+Status SetForeign(AugurfsOptions& options) {
+  const bool far = IsFarAway(options.store);
+  options.remote.own_bucket = false;
+  std::vector<std::string> folders;
+  for (std::string& place : options.foreign) {
+    if (far || IsFarAway(place)) {
+      options.remote.foreign.push_back(place);
+    } else {
+      AUGUR_TRY(MakeNewPathAbsolute(place));
+      folders.push_back(place);
+    }
+  }
+  SetForeignFolders(std::move(folders));
+  return Status::Ok();
+}
+
 Status Main(int argc, char** argv) {
   KeepHeapSmall();
   IgnoreBrokenPipe();
@@ -283,12 +300,7 @@ Status Main(int argc, char** argv) {
   std::string fleet_file = options.remote.fleet.file();
   AUGUR_TRY(MakeNewPathAbsolute(fleet_file));
   options.remote.fleet.set_file(fleet_file);
-  if (IsFarAway(options.store)) {
-    options.remote.foreign = options.foreign;
-  } else {
-    for (std::string& folder : options.foreign) AUGUR_TRY(MakeNewPathAbsolute(folder));
-    SetForeignFolders(options.foreign);
-  }
+  AUGUR_TRY(SetForeign(options));
   std::optional<Background> background;
   if (!options.foreground) {
     AUGUR_TRY_ASSIGN(forked, Background::Fork(MountPoint::HandedDownFd(options.mountpoint)));

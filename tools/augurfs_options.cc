@@ -118,17 +118,18 @@ std::vector<Option> MakeOptions() {
                "shows its target. As root from Linux 5.10 on; for other users where fusermount3 knows the word.",
        .place = OptionPlace::kMount},
       {.name = "foreign",
-       .value = "DIR",
+       .value = "PLACE",
        .kind = OptionKind::kList,
        .category = "Mount options",
-       .brief = "folder of shards outside the store's; may be given again",
+       .brief = "folder or address of shards outside the store's; may be given again",
        .text =
            "A store made by 'augurpack adopt' names files outside its folder. Default: the files that the owner of "
-           "the index may read. With this option: the files below DIR, whoever owns the index, and no others. Give it "
-           "for tars that the owner of the index may not read, or to allow a store the files of one folder only. For a "
-           "store in a bucket, s3://BUCKET/FOLDER: objects of the same bucket. Without it none outside the store's "
-           "folder "
-           "is read there, as a bucket does not say who made the store.",
+           "the index may read. With a folder: the files below it, whoever owns the index, and no others. Give it "
+           "for tars that the owner of the index may not read, or to allow a store the files of one folder only. With "
+           "an address, s3://BUCKET/FOLDER or https://HOST/FOLDER: the objects below it. Without it no request is made "
+           "to an "
+           "address that a store names. Nor is anything read outside the folder of a store in a bucket, as a bucket "
+           "does not say who made the store.",
        .place = OptionPlace::kMount},
       {.name = "observe",
        .value = "MODE",

@@ -53,7 +53,7 @@ struct AugurfsOptions {
   bool allow_other = false;
   bool noexec = false;  // nosuid and nodev hold always
   bool nosymfollow = false;
-  std::vector<std::string> foreign;  // folders of shards outside the store's; empty: what the index's owner may read
+  std::vector<std::string> foreign;  // folders and addresses where shards outside the store's may lie
   Observe observe = Observe::kNone;
   EngineKind io = EngineKind::kAuto;
   bool predict = true;

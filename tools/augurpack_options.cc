@@ -36,6 +36,17 @@ Option ReplaceTree() {
               "store is refused."};
 }
 
+Option Foreign() {
+  return {
+      .name = "foreign",
+      .value = "ADDRESS",
+      .kind = OptionKind::kList,
+      .brief = "address of shards outside the store; may be given again",
+      .text =
+          "s3://BUCKET/FOLDER or https://HOST/FOLDER. A store that 'augurpack adopt' made may name objects on other "
+          "servers. Without this option no request is made to them."};
+}
+
 Option RootHash() {
   return RootHashOption(
       "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused. "
@@ -222,11 +233,13 @@ Command AdoptCommand() {
       "under "
       "their own names, for scripts that read files. A script that reads tar files with a WebDataset loader needs no "
       "store.\n"
-      "Tar files and STORE may be in one bucket of S3: adopt 's3://BUCKET/PATH/*.tar' s3://BUCKET/STORE. '*' and [a-z] "
-      "in a key match within its part, ** across parts. The tar files are read as streams, and the index alone is "
-      "written, as 'augurpack create' does it.";
+      "Tar files may be objects: adopt 's3://BUCKET/PATH/*.tar' STORE, where STORE is a folder or in a bucket. '*' and "
+      "[a-z] in a key match within its part, ** across parts. A tar on a web server is named whole, https://HOST/PATH; "
+      "a query of the address is used to read it and not kept. Tar files of the store's own bucket are named by a "
+      "path, "
+      "others by their address. Mounting, verifying and extracting such a store then takes the option foreign.";
   command.arguments = {
-      {.name = "TAR", .brief = "uncompressed tar files, at least one, or s3://BUCKET/PATTERN", .many = true},
+      {.name = "TAR", .brief = "uncompressed tar files, at least one, or addresses of such", .many = true},
       {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = {
       {.name = "nested",
@@ -346,7 +359,7 @@ Command VerifyCommand() {
       "Checks the manifest, the index, every entry, the shards and both hashes of every record. Prints each defect "
       "and the numbers of all that it checked. Exit status 1 when there are defects.";
   command.arguments = {ReadStoreArgument()};
-  command.options = {RootHash(), Threads(), Quiet(), JsonOption("The numbers and the defects, on stdout.")};
+  command.options = {RootHash(), Foreign(), Threads(), Quiet(), JsonOption("The numbers and the defects, on stdout.")};
   AddRemoteOptions(command);
   return command;
 }
@@ -368,6 +381,7 @@ Command ExtractCommand() {
                       .brief = "replace files that are there",
                       .text = "Without it the first one that is there ends the run, before anything is written over."},
                      RootHash(),
+                     Foreign(),
                      {.name = "special-modes",
                       .brief = "keep set-user-ID and set-group-ID bits",
                       .text = "Files are made as the user who extracts, so these bits let everybody run a program with "
@@ -479,13 +493,14 @@ Result<AugurpackCommand> ReadCommand(std::string_view name, const Values& values
         UpgradeOptions{.store = values.Text("STORE"), .quiet = values.Given("quiet"), .json = values.Given("json")});
   }
   AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("--", values.Text("root-hash")));
-  const ReadOptions read = {.store = values.Text("STORE"),
-                            .root_hash = root_hash,
-                            .remote = ReadRemoteOptions(values, OptionPlace::kCommand)};
+  ReadOptions read = {.store = values.Text("STORE"),
+                      .root_hash = root_hash,
+                      .remote = ReadRemoteOptions(values, OptionPlace::kCommand)};
   if (name == "ls") {
     return AugurpackCommand(LsOptions{read, values.Text("PATH"), values.Given("long"), values.Given("recursive")});
   }
   if (name == "info") return AugurpackCommand(InfoOptions{read, values.Given("json")});
+  read.remote.foreign = values.List("foreign");
   const auto threads = static_cast<unsigned>(values.Number("threads"));
   if (name == "verify") {
     return AugurpackCommand(VerifyOptions{read, values.Given("quiet"), values.Given("json"), threads});

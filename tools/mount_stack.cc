@@ -51,6 +51,14 @@ uint32_t RaiseDescriptors() {
   return static_cast<uint32_t>(std::min(descriptors.rlim_cur, kDescriptorsMax));
 }
 
+bool NamesAddresses(const Store& store) {
+  for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
+    const Result<ShardInfo> info = store.Shard(number);
+    if (info.ok() && info->address) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount) {
@@ -90,6 +98,8 @@ Status MountStack::OpenStore() {
   const std::optional<User>& user = mount_.run_as();
   if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
   store_ = std::move(store).value();
+  AUGUR_TRY(CheckAddresses(*store_, *place_, "-o foreign="));
+  reads_server_ = IsFarAway(options_.store) || NamesAddresses(*store_);
   if (IsFarAway(options_.store)) {
     // Brings the part of the index that the first question of the kernel needs, while the connection is there: it ends
     // when the helper process is forked.
@@ -101,14 +111,14 @@ Status MountStack::OpenStore() {
   const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
   const uint64_t files = store_->summary().file_count;
   const uint64_t blocks = files + store_->summary().record_bytes / kBlockBytes;
-  AUGUR_TRY_ASSIGN(settings, ResolveAugurfs(options_, machine,
-                                            {.prediction_bytes = PredictionBytes(files),
-                                             .order_bytes = Prefetcher::OrderBytes(files),
-                                             .decoded_index_bytes = files * DiskCacheIndex::kBytesPerFile,
-                                             .copy_index_bytes =
-                                                 IsFarAway(options_.store) ? blocks * DiskCacheIndex::kBytesPerFile : 0,
-                                             .far_away = IsFarAway(options_.store),
-                                             .index_bytes = store_->IndexBytesMax()}));
+  AUGUR_TRY_ASSIGN(settings,
+                   ResolveAugurfs(options_, machine,
+                                  {.prediction_bytes = PredictionBytes(files),
+                                   .order_bytes = Prefetcher::OrderBytes(files),
+                                   .decoded_index_bytes = files * DiskCacheIndex::kBytesPerFile,
+                                   .copy_index_bytes = reads_server_ ? blocks * DiskCacheIndex::kBytesPerFile : 0,
+                                   .far_away = reads_server_,
+                                   .index_bytes = store_->IndexBytesMax()}));
   settings_ = std::move(settings);
   return Status::Ok();
 }
@@ -139,8 +149,8 @@ Status MountStack::MakeCaches() {
 // Without it the mount is as good, but asks the server again.
 void MountStack::OpenDiskCopy() {
   if (options_.disk_cache.folder.empty()) return;
-  if (!IsFarAway(options_.store)) {
-    settings_.notes.push_back("disk-cache: not used: the store is in a folder, and not on a server");
+  if (!reads_server_) {
+    settings_.notes.push_back("disk-cache: not used: nothing of the store is on a server");
     return;
   }
   Result<std::unique_ptr<DiskCopy>> copy = DiskCopy::Open({.folder = options_.disk_cache.folder,
@@ -158,8 +168,8 @@ void MountStack::OpenDiskCopy() {
 // A wrong list is the user's mistake. Without a fleet the mount is as good, but asks the server for what others have.
 Status MountStack::OpenFleetCopy() {
   if (options_.remote.fleet.empty()) return Status::Ok();
-  if (!IsFarAway(options_.store)) {
-    settings_.notes.push_back("fleet-cache: not used: the store is in a folder, and not on a server");
+  if (!reads_server_) {
+    settings_.notes.push_back("fleet-cache: not used: nothing of the store is on a server");
     return Status::Ok();
   }
   Result<std::unique_ptr<FleetCopy>> copy = FleetCopy::Open(
@@ -175,10 +185,11 @@ Status MountStack::OpenFleetCopy() {
 }
 
 std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurpose purpose) {
-  std::unique_ptr<ShardSource> shards = store_->files().MakeSource(store_, engine, purpose);
-  if (fleet_copy_) shards = std::make_unique<FleetShards>(*fleet_copy_, purpose, std::move(shards));
-  if (!disk_copy_) return shards;
-  return std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
+  return store_->files().MakeSource(store_, engine, purpose, [&](std::unique_ptr<ShardSource> shards) {
+    if (fleet_copy_) shards = std::make_unique<FleetShards>(*fleet_copy_, purpose, std::move(shards));
+    if (disk_copy_) shards = std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
+    return shards;
+  });
 }
 
 bool MountStack::SharesMemory() const {
@@ -227,22 +238,22 @@ Status MountStack::MakePrefetcher() {
     const Result<MemoryRoom> room = MachineMemory();
     return room.ok() ? PagesToLeave(*room, budget) : 0;
   };
-  const unsigned reads_max = IsFarAway(options_.store) ? options_.remote.requests_max : kReadsInFlight;
-  prefetcher_ = std::make_unique<Prefetcher>(
-      store_, *ahead_shards_, *cache_, kept_.get(), statistics_,
-      PrefetcherOptions{.kept_bytes_max = settings_.prefetch.kept_bytes,
-                        .chunk_bytes = settings_.prefetch.staging_bytes,
-                        .push_window_bytes_max = settings_.prefetch.push_window_bytes,
-                        .lent_bytes_max = settings_.prefetch.lent_bytes,
-                        .order_bytes_max = settings_.prefetch.order_bytes_max,
-                        .left_bytes_max = left_bytes_max,
-                        .keeps_read = options_.cache.place == CachePlace::kShm,
-                        .opens_asked = options_.observe == Observe::kOpen,
-                        .own_process = static_cast<uint32_t>(helper_->pid()),
-                        .reads_max = reads_max,
-                        .near_reads_max = IsFarAway(options_.store) ? reads_max : kReadsInFlightNear,
-                        .far = IsFarAway(options_.store),
-                        .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+  const unsigned reads_max = reads_server_ ? options_.remote.requests_max : kReadsInFlight;
+  prefetcher_ =
+      std::make_unique<Prefetcher>(store_, *ahead_shards_, *cache_, kept_.get(), statistics_,
+                                   PrefetcherOptions{.kept_bytes_max = settings_.prefetch.kept_bytes,
+                                                     .chunk_bytes = settings_.prefetch.staging_bytes,
+                                                     .push_window_bytes_max = settings_.prefetch.push_window_bytes,
+                                                     .lent_bytes_max = settings_.prefetch.lent_bytes,
+                                                     .order_bytes_max = settings_.prefetch.order_bytes_max,
+                                                     .left_bytes_max = left_bytes_max,
+                                                     .keeps_read = options_.cache.place == CachePlace::kShm,
+                                                     .opens_asked = options_.observe == Observe::kOpen,
+                                                     .own_process = static_cast<uint32_t>(helper_->pid()),
+                                                     .reads_max = reads_max,
+                                                     .near_reads_max = reads_server_ ? reads_max : kReadsInFlightNear,
+                                                     .far = reads_server_,
+                                                     .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
   return Status::Ok();
 }
 

@@ -101,6 +101,7 @@ class MountStack {
   const DaemonMount& mount_;
   AugurfsSettings settings_;
   std::vector<std::string> shard_notes_;
+  bool reads_server_ = false;  // the store, or a shard that it names by address, is on a server
 
   // In the order in which they are made.
   std::unique_ptr<StorePlace> place_;

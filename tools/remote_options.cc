@@ -77,6 +77,7 @@ RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place) {
           .io_timeout = std::chrono::seconds(values.Number(prefix + "io-timeout")),
           .requests_max = static_cast<unsigned>(values.Number(prefix + "max-requests")),
           .foreign = {},
+          .own_bucket = true,
           .fleet = {}};
 }
 

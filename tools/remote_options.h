@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,11 @@ struct RemoteOptions {
   S3Options s3;
   std::chrono::seconds io_timeout{60};  // after so long without an answer a read fails
   unsigned requests_max = 64;           // in flight, of those that no reader waits for
-  // Of a mount of a store in a bucket: addresses of folders where shards outside the store's may lie (-o foreign=).
-  std::optional<std::vector<std::string>> foreign;
+  // Addresses of objects, or of their folders, that may be shards although they lie outside the store's folder.
+  std::vector<std::string> foreign;
+  // Of a store in a bucket, also all objects of that bucket: for programs that show a user what his own credentials let
+  // him read.
+  bool own_bucket = true;
   FleetList fleet;  // of a mount: whose cache has records of the store; empty: there is none
 };
 

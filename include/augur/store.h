@@ -85,9 +85,10 @@ struct StoreSummary {
 struct ShardInfo {
   uint32_t number = 0;
   bool foreign = false;
-  bool absolute = false;
-  std::string locator;  // as stored
-  std::string path;     // resolved
+  bool absolute = false;  // the locator is a path from the root
+  bool address = false;   // the locator is an address of S3 or HTTPS, wherever the store is
+  std::string locator;    // as stored
+  std::string path;       // resolved
   uint64_t bytes = 0;
   int64_t token_sec = 0;
   uint32_t token_nsec = 0;

@@ -117,7 +117,8 @@ class StoreWriter {
   // A file that has the bytes of another path added before or after it (a hard link in a tar); resolved at Commit.
   Status AddHardLink(std::string_view path, std::string_view target);
 
-  // A foreign shard: `locator` is stored as it is (relative to the store's folder, or absolute); returns its number.
+  // A foreign shard: `locator` is stored as it is (relative to the store's folder, absolute, or an address as FORMAT.md
+  // section 6 has them); returns its number. kInvalid: an address that a reader would refuse.
   Result<uint32_t> AddForeignShard(const std::string& locator, uint64_t bytes, int64_t mtime_sec, uint32_t mtime_nsec);
   // A file whose record lies in a foreign shard. `hashes` has those of each block when size > kBlockBytes, else none.
   Status AddForeignFile(std::string_view path, const Attributes& attributes, const ImageInfo& image, uint32_t shard,

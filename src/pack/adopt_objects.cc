@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack/adopt_objects.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <list>
 #include <memory>
+#include <utility>
 
 #include "base/units.h"
 #include "pack/glob.h"
 #include "pack/object_stream.h"
+#include "remote/bucket_client.h"
 
 namespace augur {
 namespace {
@@ -25,14 +30,24 @@ Status CheckKey(const std::string& key, const BucketClient& client) {
   return Status::Ok();
 }
 
-// Adds the objects that the pattern matches, by their keys.
+// A tar as it was found.
+struct TarObject {
+  const BucketClient* client = nullptr;
+  std::string name;     // for the client
+  std::string locator;  // for the store
+  std::string shown;    // for messages
+  uint64_t bytes = 0;
+  std::string etag;
+  int64_t since = 0;
+};
+
+// Adds the objects of a bucket that the pattern matches, by their keys.
 Status FindObjects(const std::string& pattern, const BucketClient& client, std::vector<ListedObject>& found) {
   const size_t wildcard = pattern.find_first_of(kWildcards);
   const std::string prefix = pattern.substr(0, wildcard);
   AUGUR_TRY_ASSIGN(glob, Glob::Parse("/" + pattern));
   const bool in_one_folder = wildcard == std::string::npos || (pattern.find('/', wildcard) == std::string::npos &&
                                                                pattern.find("**", wildcard) == std::string::npos);
-  const size_t before = found.size();
   AUGUR_TRY(client.List(
       prefix, in_one_folder ? ListDepth::kFolder : ListDepth::kAll, [&](const ObjectPage& page) -> Result<bool> {
         for (ListedObject object : page.objects) {
@@ -42,40 +57,75 @@ Status FindObjects(const std::string& pattern, const BucketClient& client, std::
         }
         return true;
       }));
-  if (found.size() > before) return Status::Ok();
+  if (!found.empty()) return Status::Ok();
   return {Code::kNotFound, client.ForLog("/" + pattern) + ": there is no such object"};
 }
 
-Status AdoptObject(const ListedObject& object, size_t tar_count, const AdoptObjectsOptions& options,
-                   const BucketClient& client, StoreWriter& writer, PackObserver& observer) {
-  const std::string name = "s3://" + client.place().bucket() + "/" + object.key;
-  AUGUR_TRY(CheckKey(object.key, client));
-  const std::string locator = std::filesystem::path("/" + object.key).lexically_relative("/" + options.store).string();
-  const uint64_t bytes = object.bytes.value_or(0);  // AdoptObjects has refused one without
-  const int64_t since = object.since ? object.since->time_since_epoch().count() : 0;
-  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, bytes, since, 0));
-  ObjectStream input(client, std::make_shared<StoredObject>("/" + object.key, bytes, object.etag));
-  return AdoptTar(input, name, shard, options.layout, tar_count, writer, observer);
+Status FindInBucket(const TarAddress& tar, const BucketClient& client, const std::optional<ObjectUrl>& store,
+                    std::vector<TarObject>& tars) {
+  if (tar.url.KeyOf("").empty()) {
+    return {Code::kInvalid, client.ForLog() + ": the address names no tar: s3://BUCKET/PATH/*.tar is the form"};
+  }
+  std::vector<ListedObject> objects;
+  AUGUR_TRY(FindObjects(tar.url.KeyOf(""), client, objects));
+  const bool in_own_bucket = store && store->is_s3() && store->bucket() == tar.url.bucket();
+  if (in_own_bucket) AUGUR_TRY(CheckKey(store->KeyOf(""), client));
+  for (const ListedObject& object : objects) {
+    AUGUR_TRY(CheckKey(object.key, client));
+    const std::string name = "/" + object.key;
+    if (!object.bytes) {
+      return {Code::kInvalid, client.ForLog(name) + ": the server's list does not say how long it is"};
+    }
+    const std::string address = "s3://" + tar.url.bucket() + name;
+    const std::string relative =
+        in_own_bucket ? std::filesystem::path(name).lexically_relative("/" + store->KeyOf("")).string() : "";
+    tars.push_back({.client = &client,
+                    .name = name,
+                    .locator = in_own_bucket ? relative : address,
+                    .shown = address,
+                    .bytes = *object.bytes,
+                    .etag = object.etag,
+                    .since = object.since ? object.since->time_since_epoch().count() : 0});
+  }
+  return Status::Ok();
+}
+
+// A web server has no list: the object itself says how long it is.
+Status FindOnWebServer(const TarAddress& tar, const BucketClient& client, std::vector<TarObject>& tars) {
+  const auto object = std::make_shared<StoredObject>("");
+  std::array<std::byte, 1> byte{};
+  AUGUR_TRY(client.Read(object, 0, byte));
+  const std::optional<uint64_t> bytes = object->bytes();
+  if (!bytes) return {Code::kUnsupported, client.ForLog() + ": the server does not say how long it is"};
+  tars.push_back({.client = &client,
+                  .name = "",
+                  .locator = tar.url.WithoutSecrets(),
+                  .shown = client.ForLog(),
+                  .bytes = *bytes,
+                  .etag = object->etag()});
+  return Status::Ok();
+}
+
+Status AdoptObject(const TarObject& tar, size_t tar_count, const AdoptObjectsOptions& options, StoreWriter& writer,
+                   PackObserver& observer) {
+  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(tar.locator, tar.bytes, tar.since, 0));
+  ObjectStream input(*tar.client, std::make_shared<StoredObject>(tar.name, tar.bytes, tar.etag));
+  return AdoptTar(input, tar.shown, shard, options.layout, tar_count, writer, observer);
 }
 
 }  // namespace
 
-Status AdoptObjects(const AdoptObjectsOptions& options, const BucketClient& client, StoreWriter& writer,
-                    PackObserver& observer) {
-  AUGUR_TRY(CheckKey(options.store, client));
-  std::vector<ListedObject> objects;
-  for (const std::string& pattern : options.patterns) AUGUR_TRY(FindObjects(pattern, client, objects));
+Status AdoptObjects(const AdoptObjectsOptions& options, StoreWriter& writer, PackObserver& observer) {
+  std::list<BucketClient> clients;
+  std::vector<TarObject> tars;
+  for (const TarAddress& tar : options.tars) {
+    const BucketClient& client = clients.emplace_back(tar.client, options.stopped);
+    AUGUR_TRY(tar.url.is_s3() ? FindInBucket(tar, client, options.store, tars) : FindOnWebServer(tar, client, tars));
+  }
   uint64_t bytes = 0;
-  for (const ListedObject& object : objects) {
-    if (!object.bytes) {
-      return {Code::kInvalid, client.ForLog("/" + object.key) + ": the server's list does not say how long it is"};
-    }
-    bytes += *object.bytes;
-  }
+  for (const TarObject& tar : tars) bytes += tar.bytes;
   observer.OnTotal(0, bytes);
-  for (const ListedObject& object : objects) {
-    AUGUR_TRY(AdoptObject(object, objects.size(), options, client, writer, observer));
-  }
+  for (const TarObject& tar : tars) AUGUR_TRY(AdoptObject(tar, tars.size(), options, writer, observer));
   return Status::Ok();
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,22 +11,29 @@
 #include "augur/store_writer.h"
 #include "pack/adopt.h"
 #include "pack/pack_observer.h"
-#include "remote/bucket_client.h"
+#include "remote/object_client.h"
+#include "s3/object_url.h"
 
 namespace augur {
 
-struct AdoptObjectsOptions {
-  // Keys of uncompressed tars, or patterns of them: '*' and '[...]' match within a part of a key, "**" across parts.
-  std::vector<std::string> patterns;
-  std::string store;  // key of the store's folder
-  TarLayout layout;
+// Tars that are objects: one address, or a pattern of addresses in a bucket, where '*' and '[...]' match within a part
+// of a key and "**" across parts. The client is that of the address.
+struct TarAddress {
+  ObjectUrl url;
+  std::shared_ptr<ObjectClient> client;
 };
 
-// Adds what is in tars that are objects of the client's bucket to `writer`, as AdoptTars does: each is read once, as a
-// stream, and named by a path relative to the store's folder. Tars of a pattern come in the order of their keys.
-// Memory: 72 MiB. kNotFound: a pattern matches no object. kInvalid: a key that is no path. Others as AdoptTars and
-// BucketClient.
-Status AdoptObjects(const AdoptObjectsOptions& options, const BucketClient& client, StoreWriter& writer,
-                    PackObserver& observer);
+struct AdoptObjectsOptions {
+  std::vector<TarAddress> tars;
+  std::optional<ObjectUrl> store;  // nothing: it is in a folder
+  TarLayout layout;
+  std::function<bool()> stopped;  // whether the user has ended the run; any thread
+};
+
+// Adds what is in tars that are objects to `writer`, as AdoptTars does: each is read once, as a stream. Tars of the
+// store's bucket are named by a path relative to the store's folder, others by their address without query and
+// password. Tars of a pattern come in the order of their keys. Memory: 72 MiB. kNotFound: there is no such object.
+// kInvalid: a key or an address that no store can name. Others as AdoptTars and BucketClient.
+Status AdoptObjects(const AdoptObjectsOptions& options, StoreWriter& writer, PackObserver& observer);
 
 }  // namespace augur

@@ -27,7 +27,7 @@ class BucketClient {
   static constexpr std::chrono::milliseconds kStopInterval{100};
 
   // `stopped`: whether the run is to end; asked by any thread, each kStopInterval while a request is under way.
-  // REQUIRES: a bucket of S3.
+  // REQUIRES: for Send and List, a bucket of S3.
   BucketClient(std::shared_ptr<ObjectClient> client, std::function<bool()> stopped);
 
   std::string ForLog(const std::string& name = {}) const { return client_->ForLog(name); }

@@ -3,17 +3,15 @@
 
 #include <spdlog/spdlog.h>
 
-#include <array>
-#include <cstddef>
-#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/thread.h"
 #include "base/units.h"
+#include "remote/remote_file.h"
 #include "remote/remote_shards.h"
-#include "store/shard_header.h"
-#include "store/shard_rights.h"
+#include "store/shard_address.h"
 
 namespace augur {
 namespace {
@@ -45,22 +43,6 @@ Result<std::string> NameOfObject(const ObjectUrl& place, const ShardInfo& info) 
   return folder + "/" + std::string(rest);
 }
 
-// A shard that is an object, for those who may wait.
-class RemoteFile final : public StoredFile {
- public:
-  RemoteFile(std::shared_ptr<ObjectClient> client, std::shared_ptr<StoredObject> object, std::string path,
-             uint64_t bytes)
-      : StoredFile(std::move(path), bytes), client_(std::move(client)), object_(std::move(object)) {}
-
-  Status ReadAt(std::span<std::byte> out, uint64_t offset) const override {
-    return out.empty() ? Status::Ok() : client_->ReadNow(object_, offset, out);
-  }
-
- private:
-  const std::shared_ptr<ObjectClient> client_;
-  const std::shared_ptr<StoredObject> object_;
-};
-
 }  // namespace
 
 RemoteFiles::~RemoteFiles() {
@@ -82,6 +64,7 @@ void RemoteFiles::FetchIndex() const {
 }
 
 Result<std::shared_ptr<StoredObject>> RemoteFiles::ObjectOf(const ShardInfo& info) const {
+  if (info.address) return AddressNotAllowed(info);
   if (info.absolute) {
     return Status(Code::kUnsupported, Printable(info.path) +
                                           ": the shard is a file of the machine on which the store was made: mount the "
@@ -102,21 +85,27 @@ Result<std::shared_ptr<StoredObject>> RemoteFiles::ObjectOf(const ShardInfo& inf
 
 Result<std::shared_ptr<const StoredFile>> RemoteFiles::OpenShard(const ShardInfo& info) const {
   AUGUR_TRY_ASSIGN(object, ObjectOf(info));
-  auto file = std::make_shared<const RemoteFile>(client_, std::move(object), Printable(info.path), info.bytes);
-  AUGUR_TRY(CheckShard(*file, info));
-  return std::shared_ptr<const StoredFile>(std::move(file));
+  return RemoteFile::Open({.client = client_, .object = std::move(object)}, info);
 }
 
 Status RemoteFiles::LookAtShard(const ShardInfo& info) const {
   AUGUR_TRY_ASSIGN(object, ObjectOf(info));
-  if (info.bytes == 0) return Status::Ok();
-  std::array<std::byte, 1> byte{};
-  return client_->ReadNow(object, 0, byte);
+  return RemoteFile::LookAt({.client = client_, .object = std::move(object)}, info);
 }
 
 std::unique_ptr<ShardSource> RemoteFiles::MakeSource(std::shared_ptr<const Store> store, ReadEngine& /*engine*/,
-                                                     ReadPurpose purpose) const {
-  return std::make_unique<RemoteShards>(std::move(store), *this, purpose);
+                                                     ReadPurpose purpose, const BeforeServer& before_server) const {
+  std::vector<Result<ShardObject>> objects;
+  for (uint32_t number = 0; number < store->summary().shard_count; ++number) {
+    const Result<ShardInfo> info = store->Shard(number);
+    Result<std::shared_ptr<StoredObject>> object = info.ok() ? ObjectOf(*info) : info.status();
+    if (object.ok()) {
+      objects.emplace_back(ShardObject{.client = client_, .object = *std::move(object)});
+    } else {
+      objects.emplace_back(object.status());
+    }
+  }
+  return before_server(std::make_unique<RemoteShards>(std::move(objects), purpose));
 }
 
 }  // namespace augur

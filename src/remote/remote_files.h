@@ -30,17 +30,16 @@ class RemoteFiles final : public StoreFiles {
   const IndexPlace& index_place() const override { return place_; }
   Result<std::shared_ptr<const StoredFile>> OpenShard(const ShardInfo& info) const override;
   Status LookAtShard(const ShardInfo& info) const override;
-  std::unique_ptr<ShardSource> MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine,
-                                          ReadPurpose purpose) const override;
+  std::unique_ptr<ShardSource> MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine, ReadPurpose purpose,
+                                          const BeforeServer& before_server) const override;
 
   void FetchIndex() const override;
   uint64_t MissingIndexBytes() const override { return copy_->missing_bytes(); }
 
+ private:
   // The object of a shard, the same one for all who ask. kUnsupported: the shard is a file of another machine.
   Result<std::shared_ptr<StoredObject>> ObjectOf(const ShardInfo& info) const AUGUR_EXCLUDES(mu_);
-  ObjectClient& client() const { return *client_; }
 
- private:
   const std::shared_ptr<ObjectClient> client_;
   const std::shared_ptr<const IndexCopy> copy_;
   const std::shared_ptr<const StoredFile> index_;  // the same

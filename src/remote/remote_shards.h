@@ -4,25 +4,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "augur/store.h"
+#include "augur/status.h"
 #include "base/mutex.h"
-#include "remote/remote_files.h"
+#include "remote/shard_object.h"
 #include "store/reads_under_way.h"
 #include "store/shard_source.h"
 #include "store/store_files.h"
 
 namespace augur {
 
-// RemoteShards reads shards that are objects of a server. Reads end on the client's thread. What readers wait for goes
+// RemoteShards reads shards that are objects of a server. Reads end on a client's thread. What readers wait for goes
 // before what is read ahead.
 class RemoteShards final : public ShardSource {
  public:
-  // Reads the whole shard table, which may wait for the index. `store` has these files.
-  RemoteShards(std::shared_ptr<const Store> store, const RemoteFiles& files, ReadPurpose purpose);
+  // `objects`: by shard. The failure of one is that of its reads.
+  RemoteShards(std::vector<Result<ShardObject>> objects, ReadPurpose purpose)
+      : urgent_(purpose == ReadPurpose::kDemand), objects_(std::move(objects)) {}
 
   void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
   void Hurry(const void* tag) override AUGUR_EXCLUDES(mu_);
@@ -30,16 +30,20 @@ class RemoteShards final : public ShardSource {
   void Drain() override { under_way_.WaitForAll(); }
 
  private:
-  const std::shared_ptr<const Store> store_;
-  const RemoteFiles& files_;
+  // Of a read with a tag: its tag and memory, and the client's number for it; 0 until the client has told.
+  using Place = std::pair<const void*, const std::byte*>;
+  struct Number {
+    ObjectClient* client = nullptr;
+    uint64_t number = 0;
+  };
+
   const bool urgent_;
-  std::vector<Result<std::shared_ptr<StoredObject>>> objects_;  // by shard; constant after construction
+  const std::vector<Result<ShardObject>> objects_;
 
   ReadsUnderWay under_way_;
 
   Mutex mu_;
-  // By tag and memory, the client's numbers of the reads with a tag that are under way; 0 until it has told.
-  std::map<std::pair<const void*, const std::byte*>, uint64_t> numbers_ AUGUR_GUARDED_BY(mu_);
+  std::map<Place, Number> numbers_ AUGUR_GUARDED_BY(mu_);  // of the reads with a tag that are under way
 };
 
 }  // namespace augur

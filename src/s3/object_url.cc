@@ -65,10 +65,10 @@ std::string CureOfScheme(const std::string& scheme) {
 
 using UrlParts = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
 
-// A part as it was typed; empty where there is none.
-std::string PartOf(const UrlParts& url, CURLUPart part) {
+// A part as it was typed, or decoded; empty where there is none, or where it has a control character.
+std::string PartOf(const UrlParts& url, CURLUPart part, unsigned flags = 0) {
   char* text = nullptr;
-  if (curl_url_get(url.get(), part, &text, 0) != CURLUE_OK) return {};
+  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK) return {};
   const std::unique_ptr<char, decltype(&curl_free)> owned(text, &curl_free);
   return text;
 }
@@ -119,6 +119,11 @@ Result<ObjectUrl> ObjectUrl::ParseS3(std::string_view rest) {
     return Status(Code::kInvalid, "s3://" + Excerpt(rest.substr(0, question)) +
                                       "?...: an s3:// address has no query; a presigned address begins with https://");
   }
+  if (bucket.find('@') != std::string_view::npos) {
+    return Status(
+        Code::kInvalid,
+        "s3://...@...: an s3:// address has no user and no password: keys come from the environment or a profile");
+  }
   if (const std::string defect = BucketDefect(bucket); !defect.empty())
     return Status(Code::kInvalid, "s3://" + Excerpt(rest) + ": " + defect);
   if (key.size() > 1024) return Status(Code::kInvalid, "s3://" + Excerpt(rest) + ": a key has at most 1,024 bytes");
@@ -156,6 +161,9 @@ Result<ObjectUrl> ObjectUrl::ParseHttp(std::string_view text) {
   if (!user.empty() || !password.empty()) url.folder_ += user + ":" + password + "@";
   url.folder_ += place;
   if (!query.empty()) url.query_ = "?" + query;
+  url.public_ = prefix + place;
+  url.server_ = LowerCase(prefix + host + (port.empty() ? "" : ":" + port));
+  url.path_ = WithoutSlashesAtEnd(PartOf(parts, CURLUPART_PATH, CURLU_URLDECODE));
   url.for_log_ = Excerpt(prefix + place, 2048);
   if (prefix == "http://" && !IsOwnMachine(host)) {
     const bool secret = !query.empty() || !password.empty();
@@ -176,6 +184,17 @@ std::string ObjectUrl::KeyOf(std::string_view name) const {
 std::string ObjectUrl::UrlOf(std::string_view name) const {
   AUGUR_CHECK(!is_s3());
   return folder_ + (name.empty() ? "" : "/") + UriEncode(name, Slashes::kKeep) + query_;
+}
+
+std::optional<std::string> ObjectUrl::NameOf(const ObjectUrl& object) const {
+  if (object.bucket_ != bucket_ || object.server_ != server_) return std::nullopt;
+  const std::string& folder = is_s3() ? folder_ : path_;
+  const std::string& path = is_s3() ? object.folder_ : object.path_;
+  const bool is_clear = is_s3() || (object.query_.empty() && object.folder_.find('@') == std::string::npos);
+  const bool is_in = folder.empty() || path == folder || path.starts_with(folder + "/");
+  if (!is_clear || !is_in) return std::nullopt;
+  if (is_s3()) return "/" + path;
+  return path == folder ? std::string() : path.substr(folder.size() + 1);
 }
 
 std::string ObjectUrl::ForLog(std::string_view name) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,12 @@ class ObjectUrl {
   // The complete URL of the file `name`, or of the address itself, query included: a secret. REQUIRES: !is_s3().
   std::string UrlOf(std::string_view name) const;
 
+  // The name for KeyOf or UrlOf of the object at another address, if that is this address or lies in its folder, and
+  // has no query and no password. Nothing: it is elsewhere. Hosts are compared as they are written, but for upper case.
+  std::optional<std::string> NameOf(const ObjectUrl& object) const;
+
+  // The complete address for all to see: without query, user and password.
+  std::string WithoutSecrets() const { return is_s3() ? "s3://" + bucket_ + "/" + folder_ : public_; }
   // The address, or that of the file `name` in it, without query and password: for logs and messages.
   std::string ForLog(std::string_view name = {}) const;
   // What the user should know of this address, with the cure. Empty: nothing.
@@ -45,6 +52,9 @@ class ObjectUrl {
   std::string bucket_;   // empty: plain HTTP
   std::string folder_;   // S3: the key, else the URL without its query; neither ends in '/'
   std::string query_;    // with its '?'
+  std::string public_;   // plain HTTP: folder_ without user and password
+  std::string server_;   // plain HTTP: scheme, host and port, in lower case; and
+  std::string path_;     // its path, decoded, which does not end in '/'
   std::string for_log_;  // without its query
   std::string warning_;
 };

@@ -221,7 +221,7 @@ static_assert(kLayout2.header_bytes == kBodyOffset);
 
 // Section 6: an item of SHARDS. On disk, never renumber.
 enum class ShardKind : uint16_t { kOwn = 1, kForeign = 2 };
-enum class LocatorKind : uint16_t { kRelative = 1, kAbsolute = 2 };
+enum class LocatorKind : uint16_t { kRelative = 1, kAbsolute = 2, kAddress = 3 };
 
 struct Shard {
   uint16_t kind;

@@ -231,8 +231,9 @@ void IndexWriter::PlaceShards(MappedFile& file) const {
   for (const ShardInfo& shard : shards_) {
     format::Shard row{};
     row.kind = static_cast<uint16_t>(shard.foreign ? format::ShardKind::kForeign : format::ShardKind::kOwn);
-    row.locator_kind =
-        static_cast<uint16_t>(shard.absolute ? format::LocatorKind::kAbsolute : format::LocatorKind::kRelative);
+    row.locator_kind = static_cast<uint16_t>(shard.address    ? format::LocatorKind::kAddress
+                                             : shard.absolute ? format::LocatorKind::kAbsolute
+                                                              : format::LocatorKind::kRelative);
     row.locator_bytes = static_cast<uint32_t>(shard.locator.size());
     row.locator_offset = names_end;
     row.file_bytes = shard.bytes;

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "store/local_index.h"
 #include "store/local_shards.h"
+#include "store/shard_address.h"
 
 namespace augur {
 LocalFiles::LocalFiles(std::shared_ptr<const LocalFolder> folder, const IndexPlace& place, const StoreOptions& options)
@@ -23,6 +24,7 @@ LocalFiles::LocalFiles(std::shared_ptr<const LocalFolder> folder, const IndexPla
       shards_(options.direct, options.open_shards_max) {}
 
 Result<std::shared_ptr<const LocalFile>> LocalFiles::OpenLocalShard(const ShardInfo& info) const {
+  if (info.address) return AddressNotAllowed(info);
   if (std::shared_ptr<const LocalFile> opened = OpenedShard(info.number)) return opened;
   const LocalFolder::HandlesRef handles = folder_->handles();
   Result<std::shared_ptr<const LocalFile>> opened = shards_.Open(handles->rights, info);
@@ -43,6 +45,7 @@ Result<std::shared_ptr<const StoredFile>> LocalFiles::OpenShard(const ShardInfo&
 }
 
 Status LocalFiles::LookAtShard(const ShardInfo& info) const {
+  if (info.address) return AddressNotAllowed(info);
   const std::string shown = Printable(info.path);
   const LocalFolder::HandlesRef handles = folder_->handles();
   struct stat found {};
@@ -61,7 +64,8 @@ Status LocalFiles::LookAtShard(const ShardInfo& info) const {
 }
 
 std::unique_ptr<ShardSource> LocalFiles::MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine,
-                                                    ReadPurpose /*purpose*/) const {
+                                                    ReadPurpose /*purpose*/,
+                                                    const BeforeServer& /*before_server*/) const {
   return std::make_unique<LocalShards>(std::move(store), *this, engine);
 }
 

@@ -24,8 +24,8 @@ class LocalFiles final : public StoreFiles {
   const IndexPlace& index_place() const override { return place_; }
   Result<std::shared_ptr<const StoredFile>> OpenShard(const ShardInfo& info) const override;
   Status LookAtShard(const ShardInfo& info) const override;
-  std::unique_ptr<ShardSource> MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine,
-                                          ReadPurpose purpose) const override;
+  std::unique_ptr<ShardSource> MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine, ReadPurpose purpose,
+                                          const BeforeServer& before_server) const override;
 
   // The shard if it is open, else nullptr. Touches no disk.
   std::shared_ptr<const LocalFile> OpenedShard(uint32_t number) const { return shards_.Find(number); }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "store/shard_address.h"
+
 namespace augur {
 namespace {
 
@@ -13,10 +15,13 @@ using format::ShardKind;
 // What can be told without the locator's bytes; nullptr when all is well.
 const char* RowDefect(const format::Shard& row, uint64_t generation) {
   const bool own = row.kind == static_cast<uint16_t>(ShardKind::kOwn);
-  const bool absolute = row.locator_kind == static_cast<uint16_t>(LocatorKind::kAbsolute);
+  const bool relative = row.locator_kind == static_cast<uint16_t>(LocatorKind::kRelative);
   if (!own && row.kind != static_cast<uint16_t>(ShardKind::kForeign)) return "an unknown kind";
-  if (!absolute && row.locator_kind != static_cast<uint16_t>(LocatorKind::kRelative)) return "an unknown locator kind";
-  if (own && absolute) return "an own shard with an absolute path";
+  if (row.locator_kind < static_cast<uint16_t>(LocatorKind::kRelative) ||
+      row.locator_kind > static_cast<uint16_t>(LocatorKind::kAddress)) {
+    return "an unknown locator kind";
+  }
+  if (own && !relative) return "an own shard with an absolute path or an address";
   if (row.locator_bytes == 0) return "no locator";
   if (row.locator_bytes > format::kPathBytesMax) return "a locator over 4,095 bytes";
   if (row.file_bytes > format::kFileBytesMax) return "file bytes over 2^63 - 1";
@@ -30,8 +35,10 @@ const char* RowDefect(const format::Shard& row, uint64_t generation) {
   return row.generation > generation ? "a generation above the index's" : nullptr;
 }
 
-const char* LocatorDefect(std::string_view locator, bool own, bool absolute) {
+const char* LocatorDefect(std::string_view locator, bool own, LocatorKind kind) {
   if (locator.find('\0') != std::string_view::npos) return "a NUL in the locator";
+  if (kind == LocatorKind::kAddress) return AddressDefect(locator);
+  const bool absolute = kind == LocatorKind::kAbsolute;
   if (own && locator.find('/') != std::string_view::npos) return "a '/' in the locator of an own shard";
   if (absolute == locator.starts_with('/')) return nullptr;
   return absolute ? "an absolute locator that does not begin with '/'" : "a relative locator that begins with '/'";
@@ -50,13 +57,15 @@ Result<ShardInfo> LoadShard(const IndexReader& index, const std::string& folder,
   std::string_view locator;
   AUGUR_TRY(index.LoadText(row.locator_offset, row.locator_bytes, &locator));
   const bool own = row.kind == static_cast<uint16_t>(ShardKind::kOwn);
-  const bool absolute = row.locator_kind == static_cast<uint16_t>(LocatorKind::kAbsolute);
-  if (const char* defect = LocatorDefect(locator, own, absolute)) return corrupt(defect);
+  const auto kind = static_cast<LocatorKind>(row.locator_kind);
+  if (const char* defect = LocatorDefect(locator, own, kind)) return corrupt(defect);
+  const bool relative = kind == LocatorKind::kRelative;
   return ShardInfo{.number = number,
                    .foreign = !own,
-                   .absolute = absolute,
+                   .absolute = kind == LocatorKind::kAbsolute,
+                   .address = kind == LocatorKind::kAddress,
                    .locator = std::string(locator),
-                   .path = absolute ? std::string(locator) : folder + "/" + std::string(locator),
+                   .path = relative ? folder + "/" + std::string(locator) : std::string(locator),
                    .bytes = row.file_bytes,
                    .token_sec = row.token_sec,
                    .token_nsec = row.token_nsec,

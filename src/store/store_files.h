@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "io/read_engine.h"
 #include "store/identity.h"
 #include "store/manifest.h"
+#include "store/shard_address.h"
 #include "store/shard_source.h"
 
 namespace augur {
@@ -32,10 +34,13 @@ class StoreFiles {
   virtual Result<std::shared_ptr<const StoredFile>> OpenShard(const ShardInfo& info) const = 0;
   // Whether the shard is there and has its size, without opening it. kNotFound: it is not there. Waits.
   virtual Status LookAtShard(const ShardInfo& info) const = 0;
+  // Makes the source that is asked before the server, such as a copy of records on the local disk, out of the server's.
+  using BeforeServer = std::function<std::unique_ptr<ShardSource>(std::unique_ptr<ShardSource>)>;
+  static std::unique_ptr<ShardSource> NothingBefore(std::unique_ptr<ShardSource> server) { return server; }
   // A reader of all shards that does not wait. `store` has these files; `engine` reads those that are files of this
-  // system, and outlives the source. May wait for the index.
+  // system, and outlives the source. Where shards are on a server, `before_server` is called. May wait for the index.
   virtual std::unique_ptr<ShardSource> MakeSource(std::shared_ptr<const Store> store, ReadEngine& engine,
-                                                  ReadPurpose purpose) const = 0;
+                                                  ReadPurpose purpose, const BeforeServer& before_server) const = 0;
   // Brings what is missing of the index into memory's or the disk's reach, on threads of its own, until all is there.
   // Nothing to do for files of this system.
   virtual void FetchIndex() const {}
@@ -68,6 +73,9 @@ class StorePlace {
   // Reads the manifest and opens the files of a generation; 0: of the one that the manifest names. kNotFound: no store.
   // kBusy: somebody is removing the index. Failures do not name the place.
   virtual Result<Opened> Open(uint64_t generation) const = 0;
+  // Whether the shard may be looked at, without a look at it. kPermission: it is named by an address that the user has
+  // not allowed, with the option that allows it.
+  virtual Status Allows(const ShardInfo& info) const { return info.address ? AddressNotAllowed(info) : Status::Ok(); }
   // Ends its threads until it or its files are used again, so that the process can fork. REQUIRES: nobody uses it now.
   virtual void Rest() const {}
   // Begins them again, and waits for what they need first, so that no read has to.

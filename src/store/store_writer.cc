@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "store/entry_item.h"
 #include "store/sha256.h"
+#include "store/shard_address.h"
 #include "store/tree_path.h"
 #include "store/tree_sorter.h"
 #include "store/writer_entry.h"
@@ -155,11 +156,16 @@ Result<uint32_t> StoreWriter::AddForeignShard(const std::string& locator, uint64
   ShardRows& shards = parts_->shards;
   if (shards.size() >= format::kShardCountMax) return BadInput(locator, "too many shards");
   const bool absolute = locator.starts_with('/');
+  const bool address = !absolute && IsAddress(locator);
+  if (address) {
+    if (const char* defect = AddressDefect(locator)) return BadInput(locator, defect);
+  }
   shards.push_back({.number = static_cast<uint32_t>(shards.size()),
                     .foreign = true,
                     .absolute = absolute,
+                    .address = address,
                     .locator = locator,
-                    .path = absolute ? locator : parts_->folder + "/" + locator,
+                    .path = absolute || address ? locator : parts_->folder + "/" + locator,
                     .bytes = bytes,
                     .token_sec = mtime_sec,
                     .token_nsec = mtime_nsec,

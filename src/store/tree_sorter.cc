@@ -20,7 +20,9 @@ constexpr uint32_t kParentMode = 0755;  // of a folder that was never added itse
 std::string Quote(std::string_view key) { return "'" + Printable(PathOfKey(key)) + "'"; }
 
 // The path of a foreign shard from the root: the store has it relative to itself, where nobody looks for it.
-std::string WhereIs(const std::string& path) {
+std::string WhereIs(const ShardInfo& shard) {
+  const std::string& path = shard.path;
+  if (shard.address) return Printable(path);
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
   return Printable(error ? path : whole.string());
@@ -58,9 +60,9 @@ Result<std::vector<uint64_t>> TreeSorter::Sort() {
 std::string TreeSorter::Describe(uint64_t entry) const {
   const SpoolEntry& e = spool_.At(entry);
   const bool has_record = e.kind == SpoolKind::kFile && e.size > 0;
-  if (has_record && e.foreign) return "in " + WhereIs(shards_[e.shard].path);
+  if (has_record && e.foreign) return "in " + WhereIs(shards_[e.shard]);
   if (e.old) return "in the store already";
-  return has_record || e.shard == kNoShard ? "among what was added" : "in " + WhereIs(shards_[e.shard].path);
+  return has_record || e.shard == kNoShard ? "among what was added" : "in " + WhereIs(shards_[e.shard]);
 }
 
 void TreeSorter::TakeLinksToThemselvesAway() {

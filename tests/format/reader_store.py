@@ -5,8 +5,10 @@ import errno
 import fcntl
 import mmap
 import os
+import re
 import stat
 import struct
+import urllib.parse
 
 from reader_catalogue import parse_shard_header, pread_all
 from reader_entry import IMAGE_FORMAT, NO_IMAGE, NO_SHARD, Entry, Image, good_name, image_defect, known_type
@@ -35,7 +37,36 @@ from reader_header import (
 from reader_manifest import read_manifest
 
 OWN, FOREIGN = 1, 2
-RELATIVE, ABSOLUTE = 1, 2
+RELATIVE, ABSOLUTE, ADDRESS = 1, 2, 3
+
+
+def address_defect(locator):
+    """What FORMAT.md section 6 refuses of an address; None: nothing."""
+    matched = re.fullmatch(rb"(s3|https|http)://([^/]*)(?:/(.*))?", locator, re.DOTALL)
+    if not matched:
+        return "an unknown scheme"
+    scheme, place, path = matched.groups(default=b"")
+    if b"@" in place:
+        return "a user or a password"
+    if b"?" in path:
+        return "a query"
+    if scheme == b"s3":
+        if not re.fullmatch(rb"[a-z0-9.-]+", place):
+            return "no bucket's name"
+        if len(path) > 1024:
+            return "a key over 1,024 bytes"
+    else:
+        host = re.fullmatch(rb"(?:[A-Za-z0-9._-]+|\[[A-Za-z0-9._:-]+\])(?::([0-9]+))?", place)
+        if not host or host[1] and not 0 < int(host[1]) < 65_536:
+            return "no host"
+        if not re.fullmatch(rb"[!-~]*", path) or b"#" in path:
+            return "a byte that must be encoded"
+        if re.search(rb"%(?![0-9A-Fa-f]{2})|%00|%2[Ff]", path):
+            return "a '%' that encodes nothing, or a '/'"
+        path = urllib.parse.unquote_to_bytes(path)
+    if any(part in (b"", b".", b"..") for part in path.split(b"/")):
+        return "no object, or an empty part, '.' or '..'"
+    return None
 
 
 class Shard:
@@ -64,9 +95,9 @@ class Shard:
         ) = struct.unpack("<HHIQQqIIQ16s", raw)
         check(kind not in (OWN, FOREIGN), "shard_kind", f"kind {kind}: not own or foreign")
         check(
-            locator_kind not in (RELATIVE, ABSOLUTE),
+            locator_kind not in (RELATIVE, ABSOLUTE, ADDRESS),
             "shard_locator_kind",
-            f"locator kind {locator_kind}: not relative or absolute",
+            f"locator kind {locator_kind}: not relative, absolute or an address",
         )
         check(
             kind == OWN and locator_kind != RELATIVE,
@@ -81,8 +112,10 @@ class Shard:
         locator = store.section_bytes(NAMES, locator_offset, locator_bytes)
         check(b"\0" in locator, "shard_locator", "NUL in the locator")
         check(kind == OWN and b"/" in locator, "shard_locator", f"'/' in the locator {show(locator)!r} of an own shard")
+        defect = address_defect(locator) if locator_kind == ADDRESS else None
+        check(defect is not None, "shard_locator", f"locator {show(locator)!r}: {defect}")
         check(
-            (locator_kind == ABSOLUTE) != locator.startswith(b"/"),
+            locator_kind != ADDRESS and (locator_kind == ABSOLUTE) != locator.startswith(b"/"),
             "shard_locator",
             f"locator {show(locator)!r}: relative with a '/' at the beginning, or absolute without",
         )
@@ -101,6 +134,9 @@ class Shard:
         self.bytes = file_bytes
         self.name = show(locator)
         self.fd = -1
+        if locator_kind == ADDRESS:
+            # This reader's user has named no folder of a server.
+            raise StoreError("shard_address", f"{self.name}: requests to it are not allowed")
         try:
             self.fd = os.open(os.path.join(store.folder, locator), os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:

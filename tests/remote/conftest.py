@@ -2,6 +2,7 @@
 """Object stores for the tests of remote stores: real servers, and a proxy in front of them that plays faults. All of it is gone
 after the tests, also when they fail."""
 
+import contextlib
 import dataclasses
 import itertools
 import os
@@ -55,9 +56,8 @@ def s3_server():
         yield server
 
 
-@pytest.fixture
-def bucket(s3_server):
-    """An S3Client of a new bucket."""
+@contextlib.contextmanager
+def new_bucket(s3_server):
     client = s3_server.client(f"augur-test-{next(buckets)}")
     client.create_bucket()
     try:
@@ -67,6 +67,20 @@ def bucket(s3_server):
             client.delete(key)
         client.must("DELETE")
         client.close()
+
+
+@pytest.fixture
+def bucket(s3_server):
+    """An S3Client of a new bucket."""
+    with new_bucket(s3_server) as client:
+        yield client
+
+
+@pytest.fixture
+def other_bucket(s3_server):
+    """The same, of another one."""
+    with new_bucket(s3_server) as client:
+        yield client
 
 
 @pytest.fixture

@@ -313,4 +313,4 @@ def test_a_store_in_a_folder_needs_none(copied, folder):
     log = pathlib.Path(folder) / "log"
     with mounts.augurfs(copied.store.store, copied.point, f"disk-cache={copied.cache}", f"log={log}"):
         copied.read_all()
-    assert "disk-cache: not used: the store is in a folder" in log.read_text() and not copied.cache.exists()
+    assert "disk-cache: not used: nothing of the store is on a server" in log.read_text() and not copied.cache.exists()

@@ -271,7 +271,7 @@ def test_a_store_in_a_folder_needs_none(fleet):
     log, point = fleet.folder / "log", fleet.folder / "machine-0"
     with mounts.augurfs(fleet.store.store, point, f"fleet-cache={fleet.list}", f"log={log}"):
         fleet.read_all(point)
-    assert "fleet-cache: not used: the store is in a folder" in log.read_text()
+    assert "fleet-cache: not used: nothing of the store is on a server" in log.read_text()
     assert not any(member.keys() for member in fleet.members)
 
 

@@ -2,9 +2,12 @@
 #include "pack/adopt.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/units.h"
 #include "pack/adopt_objects.h"
@@ -18,6 +21,8 @@
 
 namespace augur {
 namespace {
+
+constexpr std::string_view kNothingLeft = ": nothing is left of this run";
 
 // What to do about a path that comes twice.
 Status WithDuplicateCure(const Status& status, OnDuplicate policy) {
@@ -36,32 +41,49 @@ TarLayout LayoutOf(const AdoptOptions& options) {
   return {.nested = options.nested, .classes = options.classes, .ignore_zeros = options.ignore_zeros};
 }
 
-// The tars and the store as addresses of one bucket. kInvalid: they are not, with what to do.
-Result<AdoptObjectsOptions> KeysOf(const AdoptOptions& options) {
-  const Status not_one(Code::kInvalid, StoreForLog(options.store) +
-                                           ": the tar files and the store must be in one bucket: a store names others "
-                                           "of its bucket alone. Copy the store there, or the tar files here");
+// The tars as addresses, each with who reads it. kInvalid: one is none, with what to do.
+Result<std::vector<TarAddress>> AddressesOf(const AdoptOptions& options) {
   if (options.absolute) return Status(Code::kInvalid, "--absolute is for tar files and stores in folders");
-  if (!IsFarAway(options.store)) return not_one;
-  AUGUR_TRY_ASSIGN(store, ObjectUrl::Parse(options.store));
-  AdoptObjectsOptions keys{.patterns = {}, .store = {}, .layout = LayoutOf(options)};
+  std::vector<TarAddress> tars;
+  std::map<std::string, std::shared_ptr<ObjectClient>> of_bucket;
   for (const std::string& tar : options.tars) {
-    if (!IsFarAway(tar)) return not_one;
+    if (!IsFarAway(tar)) {
+      return Status(Code::kInvalid,
+                    Printable(tar) + (IsFarAway(options.store)
+                                          ? ": a store in a bucket cannot name a file of this machine: copy the tar "
+                                            "file to a bucket, or make the store in a folder"
+                                          : ": one store takes tar files of folders, or those of servers: make two "
+                                            "stores, or give an address for each"));
+    }
     AUGUR_TRY_ASSIGN(url, ObjectUrl::Parse(tar));
-    if (!url.is_s3() || !store.is_s3() || url.bucket() != store.bucket()) return not_one;
-    keys.patterns.push_back(url.KeyOf(""));
+    std::shared_ptr<ObjectClient> client = url.is_s3() ? of_bucket[url.bucket()] : nullptr;
+    if (client == nullptr) {
+      AUGUR_TRY_ASSIGN(made, MakeObjectClient(tar, options.remote, ThisUser()));
+      client = std::move(made);
+      if (url.is_s3()) of_bucket[url.bucket()] = client;
+    }
+    tars.push_back({.url = std::move(url), .client = std::move(client)});
   }
-  keys.store = store.KeyOf("");
-  return keys;
+  return tars;
 }
 
-// In a bucket.
+Result<AdoptObjectsOptions> ObjectsOf(const AdoptOptions& options) {
+  AUGUR_TRY_ASSIGN(tars, AddressesOf(options));
+  AdoptObjectsOptions objects{.tars = std::move(tars), .store = {}, .layout = LayoutOf(options), .stopped = [] {
+                                return StopSignals::Caught() != 0;
+                              }};
+  if (IsFarAway(options.store)) {
+    AUGUR_TRY_ASSIGN(store, ObjectUrl::Parse(options.store));
+    objects.store = std::move(store);
+  }
+  return objects;
+}
+
+// Of tars that are objects, or into a bucket.
 int RunFarAdopt(const AdoptOptions& options) {
   const StopSignals signals;
-  const Result<AdoptObjectsOptions> keys = KeysOf(options);
-  if (!keys.ok()) return Fail(kAugurpack, keys.status());
-  const Result<std::shared_ptr<ObjectClient>> client = MakeObjectClient(options.store, options.remote, ThisUser());
-  if (!client.ok()) return Fail(kAugurpack, client.status());
+  const Result<AdoptObjectsOptions> objects = ObjectsOf(options);
+  if (!objects.ok()) return Fail(kAugurpack, objects.status());
   PackOptions pack;
   pack.store = options.store;
   pack.work_dir = options.work_dir;
@@ -71,14 +93,16 @@ int RunFarAdopt(const AdoptOptions& options) {
   if (!target.ok()) return Fail(kAugurpack, WithCure(target.status(), writer_options.mode));
   writer_options.upload = (*target)->upload();
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin((*target)->folder(), writer_options);
-  if (!writer.ok()) return Fail(kAugurpack, writer.status());
+  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
-  const BucketClient bucket(*client, [] { return StopSignals::Caught() != 0; });
-  const Status adopted = AdoptObjects(*keys, bucket, **writer, session);
-  if (!adopted.ok()) return session.Fail(adopted, (*target)->Cure(adopted));
+  const auto cure = [&](const Status& status) {
+    return writer_options.upload != nullptr ? (*target)->Cure(status) : kNothingLeft;
+  };
+  const Status adopted = AdoptObjects(*objects, **writer, session);
+  if (!adopted.ok()) return session.Fail(adopted, cure(adopted));
   const Result<WriterSummary> summary = (*writer)->Commit();
   if (!summary.ok()) {
-    return session.Fail(WithDuplicateCure(summary.status(), options.on_duplicate), (*target)->Cure(summary.status()));
+    return session.Fail(WithDuplicateCure(summary.status(), options.on_duplicate), cure(summary.status()));
   }
   return session.Finish(StoreForLog(options.store), *summary);
 }
@@ -106,13 +130,12 @@ int RunAdopt(const AdoptOptions& options) {
                                 : writer.status());
   }
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
-  const std::string_view cure = ": nothing is left of this run";
   const Status adopted = AdoptTars(
       {.tars = options.tars, .store = options.store, .absolute = options.absolute, .layout = LayoutOf(options)},
       **writer, session);
-  if (!adopted.ok()) return session.Fail(adopted, cure);
+  if (!adopted.ok()) return session.Fail(adopted, kNothingLeft);
   const Result<WriterSummary> summary = (*writer)->Commit();
-  if (!summary.ok()) return session.Fail(WithDuplicateCure(summary.status(), options.on_duplicate), cure);
+  if (!summary.ok()) return session.Fail(WithDuplicateCure(summary.status(), options.on_duplicate), kNothingLeft);
   return session.Finish(options.store, *summary);
 }
 

@@ -202,7 +202,8 @@ TEST_P(EngineTest, SplitReadsMakeProgressInASmallPool) {
   RecordCache cache(pool);
   auto store = Store::Open(store_path(), {.direct = true});
   ASSERT_TRUE(store.ok());
-  const std::unique_ptr<ShardSource> shards = (*store)->files().MakeSource(*store, **engine, ReadPurpose::kDemand);
+  const std::unique_ptr<ShardSource> shards =
+      (*store)->files().MakeSource(*store, **engine, ReadPurpose::kDemand, StoreFiles::NothingBefore);
   FileSystem fs(*store, *shards, cache, statistics_, {});
   std::atomic<int> right = 0;
   std::atomic<int> ended = 0;

@@ -75,7 +75,7 @@ class StoreFixture : public ::testing::Test {
     }
     engine_ = std::move(engine);
     options.views.decoded.engine = engine_.get();
-    shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand);
+    shards_ = store_->files().MakeSource(store_, *engine_, ReadPurpose::kDemand, StoreFiles::NothingBefore);
     fs_ = std::make_unique<FileSystem>(store_, *shards_, cache_, statistics_, options);
   }
 

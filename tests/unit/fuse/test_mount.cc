@@ -62,7 +62,7 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   auto holding = std::make_unique<HoldingEngine>(std::move(real));
   engine = holding.get();
   engine_ = std::move(holding);
-  shards_ = store->files().MakeSource(store, *engine_, ReadPurpose::kDemand);
+  shards_ = store->files().MakeSource(store, *engine_, ReadPurpose::kDemand, StoreFiles::NothingBefore);
   file_system_ = std::make_unique<FileSystem>(store, *shards_, cache_, statistics,
                                               FileSystemOptions{.uid = getuid(), .gid = getgid()});
   AUGUR_TRY_ASSIGN(mounted, broker->Mount());

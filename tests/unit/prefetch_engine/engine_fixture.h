@@ -78,8 +78,8 @@ class PrefetchEngineTest : public StoreFixture {
     }
     demand_ = MakeEngine();
     ahead_ = MakeEngine();
-    demand_shards_ = store_->files().MakeSource(store_, *demand_, ReadPurpose::kDemand);
-    ahead_shards_ = store_->files().MakeSource(store_, *ahead_, ReadPurpose::kAhead);
+    demand_shards_ = store_->files().MakeSource(store_, *demand_, ReadPurpose::kDemand, StoreFiles::NothingBefore);
+    ahead_shards_ = store_->files().MakeSource(store_, *ahead_, ReadPurpose::kAhead, StoreFiles::NothingBefore);
     if (parts.wrap_ahead) ahead_shards_ = parts.wrap_ahead(std::move(ahead_shards_));
     if (parts.kept_bytes > 0) {
       std::vector<std::string> notes;

@@ -31,6 +31,39 @@ TEST(ObjectUrl, KnowsAddressesFromPaths) {
     EXPECT_FALSE(ObjectUrl::IsUrl(path)) << path;
 }
 
+// What the object's name in the folder is; "-": it is elsewhere.
+std::string NameIn(const std::string& folder, const std::string& object) {
+  return Parsed(folder).NameOf(Parsed(object)).value_or("-");
+}
+
+TEST(ObjectUrl, NamesObjectsBelowIt) {
+  EXPECT_EQ(NameIn("s3://bucket/tars", "s3://bucket/tars/a b.tar"), "/tars/a b.tar");
+  EXPECT_EQ(NameIn("s3://bucket", "s3://bucket/a.tar"), "/a.tar");
+  EXPECT_EQ(NameIn("s3://bucket/tars/a.tar", "s3://bucket/tars/a.tar"), "/tars/a.tar");
+  EXPECT_EQ(NameIn("https://Host/my tars?token=1", "https://host/my%20tars/x/a+b.tar"), "x/a+b.tar");
+  EXPECT_EQ(NameIn("https://me:word@host:8443/t", "https://host:8443/t/a.tar"), "a.tar");
+  EXPECT_EQ(NameIn("https://host", "https://host/a.tar"), "a.tar");
+  EXPECT_EQ(NameIn("https://host/a.tar?token=1", "https://host/a.tar"), "");
+}
+
+TEST(ObjectUrl, NamesNoObjectElsewhere) {
+  EXPECT_EQ(NameIn("s3://bucket/tars", "s3://bucket/tars2/a.tar"), "-");
+  EXPECT_EQ(NameIn("s3://bucket/tars", "s3://bucket-2/tars/a.tar"), "-");
+  EXPECT_EQ(NameIn("s3://bucket/tars", "https://bucket/tars/a.tar"), "-");
+  EXPECT_EQ(NameIn("https://host/t", "http://host/t/a.tar"), "-");
+  EXPECT_EQ(NameIn("https://host/t", "https://host:444/t/a.tar"), "-");
+  EXPECT_EQ(NameIn("https://host/t", "https://host.elsewhere/t/a.tar"), "-");
+  EXPECT_EQ(NameIn("https://host/t", "https://you:word@host/t/a.tar"), "-");
+  EXPECT_EQ(NameIn("https://host/t", "https://host/t/a.tar?token=2"), "-");
+}
+
+TEST(ObjectUrl, IsCompleteWithoutItsSecrets) {
+  EXPECT_EQ(Parsed("https://me:word@Host:8443/my%20tars/a+b.tar?token=1").WithoutSecrets(),
+            "https://Host:8443/my%20tars/a+b.tar");
+  EXPECT_EQ(Parsed("s3://bucket/a b.tar").WithoutSecrets(), "s3://bucket/a b.tar");
+  EXPECT_THAT(ErrorOf("s3://key:secret@bucket/a.tar"), Not(HasSubstr("secret")));
+}
+
 TEST(ObjectUrl, HasBucketAndKeyOfS3) {
   const ObjectUrl url = Parsed("s3://my-bucket/data sets/train=1.augur/");
   EXPECT_TRUE(url.is_s3());

@@ -460,7 +460,11 @@ std::vector<Defect> ShardDefects() {
       Row(
           "locator_kind_0", 1, [](S& s) { s.locator_kind = 0; }, "unknown locator kind"),
       Row(
-          "locator_kind_3", 1, [](S& s) { s.locator_kind = 3; }, "unknown locator kind"),
+          "locator_kind_4", 1, [](S& s) { s.locator_kind = 4; }, "unknown locator kind"),
+      Row(
+          "address_without_scheme", 1, [](S& s) { s.locator_kind = 3; }, "an address without a scheme"),
+      Row(
+          "own_address", 0, [](S& s) { s.locator_kind = 3; }, "own shard with an absolute path or an address"),
       Row(
           "own_absolute", 0, [](S& s) { s.locator_kind = 2; }, "own shard with an absolute path"),
       Row(
