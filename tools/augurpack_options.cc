@@ -151,7 +151,9 @@ std::vector<Option> PackRows() {
        .text = "Patterns as for --include. A folder that matches is left out with its whole content."},
       {.name = "resume",
        .brief = "go on where a killed run stopped",
-       .text = "With nothing to resume it starts anew. Without it, what a killed run left is removed with a message."},
+       .text =
+           "With nothing to resume it starts anew. Without it, what a killed run left is removed with a message. For a "
+           "store in a bucket give the same --work-dir on the same machine."},
       {.name = "no-room-check",
        .brief = "begin even where SRC is larger than the free disk space",
        .text = "Without it a folder or a file that does not fit is refused, at the latest when the walk through the "
@@ -189,7 +191,7 @@ Command CreateCommand() {
       "manifest is written, which is last, and takes effect only if no other packer was faster: the slower one is "
       "told. The server must heed If-None-Match and If-Match for PUT; one that does not is refused. Needed rights: "
       "s3:PutObject, s3:GetObject, s3:ListBucket, s3:DeleteObject, s3:AbortMultipartUpload. A run that fails or is "
-      "stopped removes what it has sent. --resume and --decode are for folders only.\n"
+      "stopped removes what it has sent. With --resume complete shards stay there.\n"
       "SRC may be the objects of a bucket below an address. Each becomes a file, and a '/' in a key begins a folder. "
       "The "
       "server and the credentials are those of STORE, if that is in a bucket, too. An object that is not the one any "

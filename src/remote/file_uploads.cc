@@ -22,8 +22,8 @@ uint64_t UploadPartBytes(uint64_t object_bytes) {
   return std::max(kPartBytes, (parts_of + (1 << 20) - 1) >> 20 << 20);
 }
 
-Result<std::unique_ptr<FileUploads>> FileUploads::Start(ObjectWriter& writer) {
-  std::unique_ptr<FileUploads> uploads(new FileUploads(writer));
+Result<std::unique_ptr<FileUploads>> FileUploads::Start(ObjectWriter& writer, OnObject on_object) {
+  std::unique_ptr<FileUploads> uploads(new FileUploads(writer, std::move(on_object)));
   for (size_t index = 0; index < kThreads; ++index) {
     AUGUR_TRY_ASSIGN(thread, StartThread("augur-upload", [raw = uploads.get()] { raw->Run(); }));
     uploads->threads_.push_back(std::move(thread));
@@ -134,8 +134,9 @@ void FileUploads::OnSent(const Part& part, Result<std::string> etag) {
     if (++file.sent_parts < file.etags.size()) return;
   }
   // The last part: this thread alone has the file now.
-  const Status status =
+  Status status =
       file.upload.empty() ? Status::Ok() : writer_.CompleteUpload(file.name, file.upload, file.etags, file.bytes);
+  if (status.ok()) status = on_object_(file.name, file.bytes);
   const MutexLock lock(mu_);
   if (!status.ok()) return Fail(status);
   files_.remove_if([&file](const File& one) { return &one == &file; });

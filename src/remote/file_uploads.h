@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "augur/status.h"
@@ -29,8 +31,11 @@ class FileUploads {
   // Files that were added and are not sent yet. With the one that is being written, three are on the disk.
   static constexpr size_t kFilesMax = 2;
 
+  // Told of each object that is there; its failure is that of the upload. Called by any of the threads.
+  using OnObject = std::function<Status(const std::string& name, uint64_t bytes)>;
+
   // kNoSpace: no threads.
-  static Result<std::unique_ptr<FileUploads>> Start(ObjectWriter& writer);
+  static Result<std::unique_ptr<FileUploads>> Start(ObjectWriter& writer, OnObject on_object);
   // Ends what is under way; uploads that are not complete stay on the server without Abort.
   ~FileUploads();
   FileUploads(const FileUploads&) = delete;
@@ -61,7 +66,7 @@ class FileUploads {
     size_t index = 0;
   };
 
-  explicit FileUploads(ObjectWriter& writer) : writer_(writer) {}
+  FileUploads(ObjectWriter& writer, OnObject on_object) : writer_(writer), on_object_(std::move(on_object)) {}
   void Run() AUGUR_EXCLUDES(mu_);
   // The next part to send; waits for one. Nothing: the end.
   Part TakePart() AUGUR_EXCLUDES(mu_);
@@ -73,6 +78,7 @@ class FileUploads {
   void EndThreads() AUGUR_EXCLUDES(mu_);
 
   ObjectWriter& writer_;
+  const OnObject on_object_;
   std::vector<std::thread> threads_;
 
   Mutex mu_;

@@ -104,6 +104,16 @@ Status GenerationClaim::Take(uint64_t published) {
   return {Code::kBusy, writer_.ForLog() + ": other packers claim each generation: try again later"};
 }
 
+Status GenerationClaim::GoOn(uint64_t generation, const std::string& text) {
+  const std::string name = ClaimName(generation);
+  const Result<std::string> there = writer_.Get(name, nullptr);
+  if (!there.ok() && there.status().code() != Code::kNotFound) return there.status();
+  if (!there.ok() || *there != text) return {Code::kExists, writer_.ForLog(name) + ": is not the claim that was made"};
+  generation_ = generation;
+  text_ = text;
+  return Status::Ok();
+}
+
 Status GenerationClaim::Probe(bool replaces) const {
   const PutCondition condition = replaces ? PutCondition::IfSame(kWrongETag) : PutCondition::IfNew();
   Status put = writer_.Put(ClaimName(generation_), BytesOfText(text_), condition);

@@ -30,6 +30,9 @@ class GenerationClaim {
 
   // Claims a generation above `published` that has no object. kBusy: other packers claim each.
   Status Take(uint64_t published);
+  // Goes on with a claim that an earlier process of this user made and noted. kExists: the claim is not there any more,
+  // or is another one.
+  Status GoOn(uint64_t generation, const std::string& text);
   // kUnsupported: the server ignores the condition by which a manifest is replaced, or, where there is none, made.
   // REQUIRES: Take has succeeded.
   Status Probe(bool replaces) const;
@@ -44,7 +47,7 @@ class GenerationClaim {
   Status TryGeneration(uint64_t generation, bool* mine) const;
 
   ObjectWriter& writer_;
-  const std::string text_;
+  std::string text_;
   uint64_t generation_ = 0;
 };
 

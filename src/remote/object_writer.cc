@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/object_writer.h"
 
+#include <charconv>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -56,6 +57,19 @@ Result<std::string> ObjectWriter::Get(const std::string& name, std::string* etag
   if (!response.status.ok()) return response.status;
   if (etag != nullptr) *etag = response.Header("etag");
   return std::move(response.body);
+}
+
+Result<SentObject> ObjectWriter::Look(const std::string& name) const {
+  const HttpResponse response = client_.Send({.method = "HEAD", .name = name});
+  if (response.code == kNotFoundCode) return Status(Code::kNotFound, ForLog(name) + ": there is no such object");
+  if (!response.status.ok()) return response.status;
+  SentObject object{.name = name, .bytes = 0, .etag = std::string(response.Header("etag"))};
+  const std::string_view length = response.Header("content-length");
+  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), object.bytes);
+  if (error != std::errc() || end != length.data() + length.size()) {
+    return Status(Code::kUnsupported, ForLog(name) + ": the server does not say how long it is");
+  }
+  return object;
 }
 
 Status ObjectWriter::Remove(const std::string& name) const {

@@ -15,6 +15,7 @@
 #include "remote/bucket_client.h"
 #include "remote/object_client.h"
 #include "remote/s3_answers.h"
+#include "remote/send_journal.h"
 
 namespace augur {
 
@@ -52,6 +53,8 @@ class ObjectWriter {
   Status Put(const std::string& name, std::span<const std::byte> bytes, const PutCondition& condition) const;
   // kNotFound.
   Result<std::string> Get(const std::string& name, std::string* etag) const;
+  // How large it is, and which version. kNotFound.
+  Result<SentObject> Look(const std::string& name) const;
   // OK when it is not there.
   Status Remove(const std::string& name) const;
 

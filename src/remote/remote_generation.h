@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "augur/status.h"
@@ -13,6 +16,7 @@
 #include "remote/generation_claim.h"
 #include "remote/object_client.h"
 #include "remote/object_writer.h"
+#include "remote/send_journal.h"
 #include "store/generation_upload.h"
 
 namespace augur {
@@ -26,13 +30,20 @@ namespace augur {
 //   4. The winner removes the objects of the generations between the old one and its own: what killed packers have
 //      left, and what losers would remove themselves.
 // A server that ignores such conditions is found by PUTs that must fail, and refused. One thread. Without Publish, or
-// when that fails, the destructor removes what was sent. It must not run on the client's thread.
+// when that fails, the destructor removes what was sent, or with `resume` only ends the uploads. It must not run on the
+// client's thread.
+//
+// What was sent is noted in the folder (SendJournal). A later run goes on with it if the claim still stands and the
+// manifest is the one of then. It believes in an object if the server still has it with the size and the ETag that it
+// had when it was sent, by requests whose SHA-256 the server compared. It reads the catalogue of such a shard back.
 class RemoteGeneration final : public GenerationUpload {
  public:
   struct Options {
     WriteMode mode = WriteMode::kCreate;
     std::string writer;             // program and version
     std::string copies;             // as for RemotePlace, for the store that is appended to
+    std::string folder;             // where the files are made; this process alone has it
+    bool resume = false;            // go on with what the folder has, and leave what was sent when this run fails, too
     std::function<bool()> stopped;  // whether the user has ended the run; any thread
   };
   // Claims a generation. kExists, kNotFound: as StoreWriter::Begin. kUnsupported: the server has no conditions; kBusy:
@@ -42,14 +53,25 @@ class RemoteGeneration final : public GenerationUpload {
 
   uint64_t generation() const override { return claim_.generation(); }
   std::shared_ptr<const Store> old() const override { return old_; }
+  bool goes_on() const override { return goes_on_; }
   Status Take(const std::string& name, UniqueFd file, uint64_t bytes) override;
+  Status TakeLeft(const std::string& name, UniqueFd file, uint64_t bytes) override;
   Status Publish(const Manifest& manifest) override;
+  // Whether a later run can go on with what there is. REQUIRES: this run has failed.
+  bool can_go_on() const { return options_.resume && !lost_ && !keeps_objects_; }
 
  private:
   RemoteGeneration(std::shared_ptr<ObjectClient> client, Options options);
 
   Status ReadManifest();
   Status OpenOld();
+  Status Claim();
+  // Takes over what a killed run has sent. False: there is nothing to go on with.
+  Result<bool> GoOn();
+  // Puts the header and the catalogue of a shard that was sent into the folder. kCorrupt: it is no shard of ours.
+  Status BringCatalogue(const SentObject& object) const;
+  Status OnObject(const std::string& name, uint64_t bytes) const;
+  Status AbortUploads() const;
   // Another has published: what the manifest says now. OK: it is ours, as the answer to an earlier attempt was lost.
   Status WhoWon(const std::string& ours) const;
   // Of all generations from `first` to `last`, and what is on its way there.
@@ -62,11 +84,16 @@ class RemoteGeneration final : public GenerationUpload {
 
   ObjectWriter writer_;
   GenerationClaim claim_;  // after the writer, as all below
+  std::optional<SendJournal> journal_;
+  std::map<std::string, SentObject> left_;  // objects of the killed run that this one does not use yet
+  std::set<std::string> kept_;              // files of the folder that stay until the end; constant once uploads begin
   std::unique_ptr<FileUploads> uploads_;
   std::shared_ptr<const Store> old_;
   std::string old_etag_;         // of the manifest; empty: there is none
   uint64_t old_generation_ = 0;  // 0: there is no store
   bool keeps_objects_ = false;   // readers may see them
+  bool goes_on_ = false;
+  bool lost_ = false;  // another packer has published, so that nothing can go on with this generation
 };
 
 }  // namespace augur

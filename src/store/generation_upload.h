@@ -22,9 +22,15 @@ class GenerationUpload {
   virtual uint64_t generation() const = 0;
   // The store that is appended to; nullptr where the tree starts anew.
   virtual std::shared_ptr<const Store> old() const = 0;
-  // Takes over a file that is complete, and has no name in the folder any more. May wait until earlier files are sent,
-  // so that the folder stays small. A failure may be that of an earlier file. kStopped: the user has ended the run.
+  // Whether this run goes on with the generation of a killed one, whose shards are in the folder. Of those that were
+  // sent, the folder has headers and catalogues, and holes for the records.
+  virtual bool goes_on() const = 0;
+  // Takes over a file of the folder that is complete, and removes its name there once it is sent. May wait until
+  // earlier files are sent, so that the folder stays small. A failure may be that of an earlier file. kStopped: the
+  // user has ended the run.
   virtual Status Take(const std::string& name, UniqueFd file, uint64_t bytes) = 0;
+  // The same for a shard of the killed run, which stays in the folder until the end. Nothing to do where it was sent.
+  virtual Status TakeLeft(const std::string& name, UniqueFd file, uint64_t bytes) = 0;
   // Waits until all files are there, then makes this generation the one that readers see. kExists: another writer has
   // published a generation meanwhile, and this one is seen by nobody.
   virtual Status Publish(const Manifest& manifest) = 0;

@@ -38,7 +38,6 @@ Status PublishManifest(const WriteFolder& folder, const Manifest& manifest) {
 
 Status TakeAway(const WriteFolder& folder, const std::string& name, uint64_t bytes, GenerationUpload& upload) {
   AUGUR_TRY_ASSIGN(file, folder.OpenFile(name, O_RDONLY));
-  AUGUR_TRY(folder.Remove(name));
   return upload.Take(name, std::move(file), bytes);
 }
 

@@ -17,8 +17,7 @@ namespace augur {
 // held.
 Status PublishManifest(const WriteFolder& folder, const Manifest& manifest);
 
-// Gives a complete file of the folder to an upload. It has no name in the folder any more then, so that its bytes are
-// free as soon as they are sent, and a kill leaves nothing of it.
+// Gives a complete file of the folder to an upload, which removes its name once it is sent.
 Status TakeAway(const WriteFolder& folder, const std::string& name, uint64_t bytes, GenerationUpload& upload);
 
 }  // namespace augur

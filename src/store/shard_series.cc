@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/shard_series.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -60,9 +61,12 @@ Status ShardSeries::Resume(const ShardProgress& progress) {
     framed_end_ = shard->end();
     current_ = std::move(shard);
   }
+  const std::string name = row.locator;
   shards_.push_back(std::move(row));
   resumable_ = true;
-  return Status::Ok();
+  if (!progress.complete || upload_ == nullptr) return Status::Ok();
+  AUGUR_TRY_ASSIGN(file, folder_.OpenFile(name, O_RDONLY));
+  return upload_->TakeLeft(name, std::move(file), progress.file_bytes);
 }
 
 Status ShardSeries::BeginRecord() {

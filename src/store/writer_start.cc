@@ -93,19 +93,29 @@ Result<uint64_t> NewestOwnGeneration(const Store& store) {
   return newest;
 }
 
-// In a folder that is empty: what there is of the store is elsewhere.
+// In a folder that is empty, or has what a killed run left: what there is of the store is elsewhere.
 Result<WriterStart> StartForUpload(const std::string& path, const WriterOptions& options) {
-  AUGUR_CHECK(!options.resume && options.recipe.empty());
   WriterStart start;
   AUGUR_TRY_ASSIGN(held, WriteFolder::Open(path));
   start.folder = std::make_unique<WriteFolder>(std::move(held));
   AUGUR_TRY_ASSIGN(lock, StoreLock::Take(*start.folder, options.writer));
   start.lock = std::move(lock);
   start.generation = options.upload->generation();
+  uint32_t first_shard = 0;
   if (const std::shared_ptr<const Store> old = options.upload->old()) {
+    first_shard = old->summary().shard_count;
     AUGUR_TRY_ASSIGN(base, NewestOwnGeneration(*old));
     start.base_generation = base;
   }
+  const WriteFolder& opened = *start.folder;
+  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(opened));
+  const bool goes_on = options.resume && options.upload->goes_on() && HasRecipe(opened, options.recipe);
+  if (goes_on) {
+    AUGUR_TRY_ASSIGN(progress, FindProgress(opened, start.generation, start.base_generation, first_shard));
+    start.progress = std::move(progress);
+  }
+  AUGUR_TRY(ClearDebris(opened, folder, start.generation, start.progress, goes_on));
+  if (!options.recipe.empty()) AUGUR_TRY(MakeWorkFolder(opened, options.recipe));
   return start;
 }
 

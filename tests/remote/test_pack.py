@@ -293,8 +293,6 @@ def test_a_server_that_ignores_conditions_is_refused(augurpack, bucket, url, tre
 
 
 @pytest.mark.parametrize("command, options, store, sentence", [
-    ("create", ["--resume"], "s3://bucket/x", "--resume is not for stores in a bucket"),
-    ("create", ["--decode=npy"], "s3://bucket/x", "--decode packs into a folder"),
     ("create", ["--work-dir=/nonexistent"], "s3://bucket/x", "no work folder can be made there"),
     ("create", ["--work-dir=/tmp"], "store", "--work-dir is for stores in a bucket"),
     ("append", [], "https://host/x", "a web server takes no files"),

@@ -49,11 +49,6 @@ int RunPack(const PackOptions& options, std::string_view verb, const WriterOptio
 }  // namespace
 
 int RunCreate(const CreateOptions& options) {
-  if (options.decode && IsFarAway(options.store)) {
-    return Fail(kAugurpack, {Code::kInvalid, StoreForLog(options.store) +
-                                                 ": --decode packs into a folder: do that, and copy the folder "
-                                                 "into the bucket"});
-  }
   // A tar may hold a path twice; as when it is unpacked, the later one counts.
   const WriterOptions writer = {.mode = options.force ? WriteMode::kReplace : WriteMode::kCreate,
                                 .on_duplicate = OnDuplicate::kLast};

@@ -15,6 +15,7 @@
 #include "store/hash.h"
 #include "tools/commands/pack_session.h"
 #include "tools/commands/pack_source.h"
+#include "tools/commands/pack_target.h"
 #include "tools/commands/problem_log.h"
 #include "tools/heap.h"
 #include "tools/output.h"
@@ -51,8 +52,8 @@ Result<DecodeSource> FindSource(const CreateOptions& options) {
 }
 
 // The source as a store: packed now, or taken as a killed run had packed it.
-Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, const PathFilter& filter,
-                                               PackSession& session) {
+Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, const std::string& store,
+                                               const PathFilter& filter, PackSession& session) {
   const std::string place = WorkFolder(options.store) + "/source";
   const std::string problems = WorkFolder(options.store) + "/problems";
   if (options.resume) {
@@ -67,17 +68,19 @@ Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, con
   AUGUR_TRY_ASSIGN(kind, KindOfSource(options.source));
   AUGUR_TRY_ASSIGN(writer, StoreWriter::Begin(place, WithPackOptions(options, {.on_duplicate = OnDuplicate::kLast})));
   ProblemLog log(problems, session);
-  AUGUR_TRY(PackSource(options, kind, options.store, filter, *writer, log));
+  AUGUR_TRY(PackSource(options, kind, store, filter, *writer, log));
   AUGUR_TRY(writer->Commit().status());
   writer.reset();  // its lock and its memory
   return Store::Open(place);
 }
 
-Result<WriterSummary> Decode(const CreateOptions& options, const ViewSpec& spec, const PathFilter& filter,
-                             DecodeSource& source, StoreWriter& writer, PackSession& session) {
+// `store`: as the user named it; that of the options is the folder that is written to.
+Result<WriterSummary> Decode(const CreateOptions& options, const std::string& store, const ViewSpec& spec,
+                             const PathFilter& filter, DecodeSource& source, StoreWriter& writer,
+                             PackSession& session) {
   const bool packs_first = source.store == nullptr;
   if (packs_first) {
-    AUGUR_TRY_ASSIGN(packed, PackFirst(options, filter, session));
+    AUGUR_TRY_ASSIGN(packed, PackFirst(options, store, filter, session));
     source.store = packed;
   }
   session.BeginPass("decoding");
@@ -96,34 +99,43 @@ Result<WriterSummary> Decode(const CreateOptions& options, const ViewSpec& spec,
 
 }  // namespace
 
-int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOptions writer_options) {
+int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOptions writer_options) {
   KeepHeapSmall();
   RecycledMemory::KeepAtMost(16 * kMiB);
   const StopSignals signals;
-  const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
+  const Result<PathFilter> filter = PathFilter::Make(given.include, given.exclude);
   if (!filter.ok()) return Fail(kAugurpack, filter.status());
-  Result<DecodeSource> source = FindSource(options);
+  Result<DecodeSource> source = FindSource(given);
   if (!source.ok()) return Fail(kAugurpack, source.status());
   const bool of_store = source->store != nullptr;
   const bool store_has_listing = of_store && source->store->summary().has_listing;
-  if (options.listing && !store_has_listing) {
-    const Result<SourceKind> kind = of_store ? Result<SourceKind>(SourceKind::kArchive) : KindOfSource(options.source);
+  if (given.listing && !store_has_listing) {
+    const Result<SourceKind> kind = of_store ? Result<SourceKind>(SourceKind::kArchive) : KindOfSource(given.source);
     if (!kind.ok()) return Fail(kAugurpack, kind.status());
-    const Status listing = CheckListing(options, *kind == SourceKind::kFolder);
+    const Status listing = CheckListing(given, *kind == SourceKind::kFolder);
     if (!listing.ok()) return Fail(kAugurpack, listing);
   }
+  const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(given, writer_options.mode);
+  if (!target.ok()) return Fail(kAugurpack, WithCure(target.status(), writer_options.mode));
+  CreateOptions options = given;
+  options.store = (*target)->folder();
+  const bool in_folder = (*target)->upload() == nullptr;
+  // Of a store in a bucket the folder has only a part at a time.
+  options.check_room = given.check_room && in_folder;
   writer_options = WithPackOptions(options, writer_options);
   writer_options.listing = writer_options.listing || store_has_listing;
+  writer_options.upload = (*target)->upload();
   writer_options.recipe = Recipe(options, spec, *source);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
   if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
   PackSession session("decoding", options.quiet, options.json, options.on_error);
   const bool packs_first = source->store == nullptr;
-  const Result<WriterSummary> summary = Decode(options, spec, *filter, *source, **writer, session);
+  const Result<WriterSummary> summary = Decode(options, given.store, spec, *filter, *source, **writer, session);
   if (!summary.ok()) {
-    return session.Fail(summary.status(), packs_first && source->store != nullptr ? kPackedCure : kResumeCure);
+    const bool is_packed = in_folder && packs_first && source->store != nullptr;
+    return session.Fail(summary.status(), is_packed ? kPackedCure : (*target)->Cure(summary.status()));
   }
-  return session.Finish(options.store, *summary);
+  return session.Finish(StoreForLog(given.store), *summary);
 }
 
 }  // namespace augur

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/commands/pack_target.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "base/units.h"
 #include "s3/environment.h"
+#include "store/hash.h"
+#include "store/sha256.h"
 #include "tools/commands/pack_session.h"
 #include "tools/commands/pack_source.h"
 #include "tools/store_place.h"
@@ -20,25 +27,60 @@ namespace {
 
 constexpr std::string_view kAnewCure =
     ": what was sent is removed, and readers see the store as it was; the same command starts anew";
+constexpr std::string_view kFarResumeCure =
+    ": what was sent stays, and readers see the store as it was; the same command goes on from here";
 constexpr std::string_view kRoomCure =
     ": the work folder needs room for three shards and the index: give --work-dir=DIR on a larger disk, or a smaller "
-    "--shard-size; without --resume, which is not for stores in a bucket, the command starts anew";
+    "--shard-size, and run it anew without --resume";
 
-// A new folder that only this user may enter.
-Result<std::string> MakeShardFolder(std::string parent) {
-  if (parent.empty()) parent = Environment::OfProcess().Get("TMPDIR");
-  if (parent.empty()) parent = "/tmp";
-  std::string path = parent + "/augurpack-XXXXXX";
-  if (::mkdtemp(path.data()) != nullptr) return path;
-  const Status status = ErrnoStatus(errno, Printable(parent));
-  return Status(status.code(), status.text() + ": no work folder can be made there: give another --work-dir");
+std::string ParentFolder(const PackOptions& options) {
+  if (!options.work_dir.empty()) return options.work_dir;
+  const std::string temporary = Environment::OfProcess().Get("TMPDIR");
+  return temporary.empty() ? "/tmp" : temporary;
 }
 
-Status CheckOptions(const PackOptions& options) {
-  if (!options.resume) return Status::Ok();
-  return {Code::kInvalid,
-          StoreForLog(options.store) +
-              ": --resume is not for stores in a bucket: a run that ends early removes what it has sent"};
+Status NoWorkFolder(int error, const std::string& parent) {
+  const Status status = ErrnoStatus(error, Printable(parent));
+  return {status.code(), status.text() + ": no work folder can be made there: give another --work-dir"};
+}
+
+// A new folder that only this user may enter.
+Result<std::string> MakeNewFolder(const std::string& parent) {
+  std::string path = parent + "/augurpack-XXXXXX";
+  if (::mkdtemp(path.data()) != nullptr) return path;
+  return NoWorkFolder(errno, parent);
+}
+
+// The folder in `parent` that all runs for this store share, one at a time. kBusy: a run has it; kPermission: it is not
+// this user's alone.
+Result<UniqueFd> LockStoresFolder(const std::string& path, const std::string& parent) {
+  while (true) {
+    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return NoWorkFolder(errno, parent);
+    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd.valid() && errno == ENOENT) continue;  // the run before has just removed it
+    struct stat held {};
+    if (!fd.valid() || ::fstat(fd.get(), &held) != 0) return NoWorkFolder(errno, parent);
+    if (held.st_uid != ::geteuid() || (held.st_mode & 0077) != 0) {
+      return Status(Code::kPermission, Printable(path) + ": belongs to another user, or others may enter it");
+    }
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      return Status(Code::kBusy, Printable(path) + ": another run packs into this store now");
+    }
+    struct stat named {};
+    const bool is_same =
+        ::stat(path.c_str(), &named) == 0 && named.st_ino == held.st_ino && named.st_dev == held.st_dev;
+    if (is_same) return fd;
+  }
+}
+
+// Empties a folder. What a killed run left there is of no use to one that starts anew.
+Status Clear(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    std::filesystem::remove_all(entry.path(), error);
+    if (error) break;
+  }
+  return error ? ErrnoStatus(error.value(), Printable(folder)) : Status::Ok();
 }
 
 }  // namespace
@@ -53,8 +95,26 @@ Result<std::unique_ptr<PackTarget>> PackTarget::Make(const PackOptions& options,
   return target;
 }
 
+Status PackTarget::OpenFolder(const PackOptions& options) {
+  const std::string parent = ParentFolder(options);
+  const std::string address = StoreForLog(options.store);
+  const Digest digest = Sha256(std::as_bytes(std::span(address)));
+  folder_ = parent + "/augurpack-" + HexOf(digest).substr(0, 16);
+  Result<UniqueFd> lock = LockStoresFolder(folder_, parent);
+  if (lock.ok()) {
+    lock_ = std::move(lock).value();
+    owns_folder_ = true;
+    return options.resume ? Status::Ok() : Clear(folder_);
+  }
+  const bool taken = lock.status().code() == Code::kBusy || lock.status().code() == Code::kPermission;
+  if (options.resume || !taken) return lock.status();
+  AUGUR_TRY_ASSIGN(folder, MakeNewFolder(parent));
+  folder_ = std::move(folder);
+  owns_folder_ = true;
+  return Status::Ok();
+}
+
 Result<std::unique_ptr<PackTarget>> PackTarget::MakeFar(const PackOptions& options, WriteMode mode) {
-  AUGUR_TRY(CheckOptions(options));
   const StoreUser user = ThisUser();
   AUGUR_TRY_ASSIGN(client, MakeObjectClient(options.store, options.remote, user));
   if (!client->place().is_s3()) {
@@ -63,22 +123,22 @@ Result<std::unique_ptr<PackTarget>> PackTarget::MakeFar(const PackOptions& optio
                                       "copy that there");
   }
   std::unique_ptr<PackTarget> target(new PackTarget());
-  AUGUR_TRY_ASSIGN(folder, MakeShardFolder(options.work_dir));
-  target->folder_ = std::move(folder);
-  target->owns_folder_ = true;
-  AUGUR_TRY_ASSIGN(
-      generation,
-      RemoteGeneration::Begin(std::move(client),
-                              {.mode = mode, .writer = std::string(kPackWriter), .copies = user.copies, .stopped = [] {
-                                 return StopSignals::Caught() != 0;
-                               }}));
+  AUGUR_TRY(target->OpenFolder(options));
+  AUGUR_TRY_ASSIGN(generation,
+                   RemoteGeneration::Begin(std::move(client), {.mode = mode,
+                                                               .writer = std::string(kPackWriter),
+                                                               .copies = user.copies,
+                                                               .folder = target->folder_,
+                                                               .resume = options.resume,
+                                                               .stopped = [] { return StopSignals::Caught() != 0; }}));
   target->generation_ = std::move(generation);
   return target;
 }
 
 PackTarget::~PackTarget() {
+  const bool keep = generation_ != nullptr && generation_->can_go_on();
   generation_.reset();
-  if (!owns_folder_) return;
+  if (!owns_folder_ || keep) return;
   std::error_code error;
   std::filesystem::remove_all(folder_, error);
   if (error) spdlog::warn("{}: the work folder is not removed: {}", folder_, error.message());
@@ -86,7 +146,8 @@ PackTarget::~PackTarget() {
 
 std::string_view PackTarget::Cure(const Status& status) const {
   if (!generation_) return kResumeCure;
-  return status.code() == Code::kNoSpace ? kRoomCure : kAnewCure;
+  if (status.code() == Code::kNoSpace) return kRoomCure;
+  return generation_->can_go_on() ? kFarResumeCure : kAnewCure;
 }
 
 }  // namespace augur

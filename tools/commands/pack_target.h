@@ -7,13 +7,16 @@
 
 #include "augur/status.h"
 #include "augur/store_writer.h"
+#include "base/unique_fd.h"
 #include "remote/remote_generation.h"
 #include "tools/augurpack_options.h"
 
 namespace augur {
 
-// PackTarget is where a command packs to: the store's folder, or, for a store in a bucket, a work folder that is empty,
-// with what sends its files away. It must outlive the writer. Its end removes the work folder.
+// PackTarget is where a command packs to: the store's folder, or, for a store in a bucket, a work folder, with what
+// sends its files away. It must outlive the writer. Its end removes the work folder, but not after a failure with
+// --resume. The folder has the store's name in its own, so that a later run finds it; a second run at the same time
+// gets another one.
 class PackTarget {
  public:
   // Claims a generation in a bucket. kInvalid: an option or an address does not fit. Failures as
@@ -34,7 +37,11 @@ class PackTarget {
   PackTarget() = default;
   static Result<std::unique_ptr<PackTarget>> MakeFar(const PackOptions& options, WriteMode mode);
 
+  // Makes the work folder, or takes that of a killed run for the same store.
+  Status OpenFolder(const PackOptions& options);
+
   std::string folder_;
+  UniqueFd lock_;  // on the folder, where other runs for the same store find it
   bool owns_folder_ = false;
   std::unique_ptr<RemoteGeneration> generation_;
 };
