@@ -89,9 +89,7 @@ void IndexCopy::SetHere(uint64_t unit) const {
   missing_bytes_.fetch_sub(UnitEnd(unit) - UnitBegin(unit), std::memory_order_release);
 }
 
-// Fetches the units around `unit` that are neither here nor on their way, of one piece; when `unit` itself is on its
-// way, waits until something has come.
-Status IndexCopy::FetchPiece(uint64_t unit, uint64_t piece_units) const {
+Status IndexCopy::FetchPiece(uint64_t unit, uint64_t first, uint64_t last) const {
   uint64_t begin = unit;
   uint64_t end = unit + 1;
   {
@@ -101,8 +99,6 @@ Status IndexCopy::FetchPiece(uint64_t unit, uint64_t piece_units) const {
       fetched_.Wait(mu_);
       return Status::Ok();
     }
-    const uint64_t first = unit / piece_units * piece_units;
-    const uint64_t last = std::min(first + piece_units, unit_count_);
     const auto is_free = [&](uint64_t other)
                              AUGUR_REQUIRES(mu_) { return !IsHere(other) && !fetching_.contains(other); };
     while (begin > first && is_free(begin - 1)) --begin;
@@ -121,6 +117,22 @@ Status IndexCopy::FetchPiece(uint64_t unit, uint64_t piece_units) const {
   return status;
 }
 
+Status IndexCopy::FetchDemanded(uint64_t unit) const {
+  constexpr uint64_t kUnits = kDemandBytes / kUnitBytes;
+  uint64_t first = unit / kUnits * kUnits;
+  uint64_t units = kUnits;
+  {
+    const MutexLock lock(mu_);
+    if (demanded_units_ > 0 && unit == demanded_end_) {
+      first = unit;
+      units = std::min(2 * demanded_units_, kDemandBytesMax / kUnitBytes);
+    }
+    demanded_units_ = units;
+    demanded_end_ = first + units;
+  }
+  return FetchPiece(unit, first, std::min(first + units, unit_count_));
+}
+
 Status IndexCopy::ReadAt(std::span<std::byte> out, uint64_t offset) const {
   if (out.empty()) return Status::Ok();
   if (offset > bytes() || out.size() > bytes() - offset) {
@@ -132,7 +144,7 @@ Status IndexCopy::ReadAt(std::span<std::byte> out, uint64_t offset) const {
       ++unit;
       continue;
     }
-    Status status = FetchPiece(unit, kDemandBytes / kUnitBytes);
+    Status status = FetchDemanded(unit);
     // Without room for the copy the bytes come from the server each time.
     if (status.code() == Code::kNoSpace) return fetch_(out, offset, /*again=*/false);
     if (!status.ok()) return status;
@@ -152,7 +164,14 @@ Status IndexCopy::Fill(const std::atomic<bool>& ending) const {
       const MutexLock lock(mu_);
       return !IsHere(unit) && !fetching_.contains(unit);
     };
-    if (is_free()) AUGUR_TRY(FetchPiece(unit, kFillBytes / kUnitBytes));
+    if (!is_free()) continue;
+    uint64_t units = 0;
+    {
+      const MutexLock lock(mu_);
+      units = fill_units_;
+      fill_units_ = std::min(2 * fill_units_, kFillBytesMax / kUnitBytes);
+    }
+    AUGUR_TRY(FetchPiece(unit, unit, std::min(unit + units, unit_count_)));
   }
   return Status::Ok();
 }

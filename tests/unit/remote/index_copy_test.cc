@@ -82,12 +82,26 @@ TEST_F(IndexCopyTest, ALaterProcessFindsWhatIsHere) {
     const std::atomic<bool> ending = false;
     EXPECT_TRUE(copy->Fill(ending).ok());
     EXPECT_EQ(copy->missing_bytes(), 0U);
-    EXPECT_LE(requests_, 6) << "20 MB come in pieces of 8 MiB";
+    EXPECT_LE(requests_, 9) << "20 MB come in pieces of 256 KiB to 8 MiB, and one was here";
   }
   EXPECT_EQ(fetched_, kBytes);
   down_ = true;
   const auto again = Open(folder_.path() + "/index");
   ExpectRight(*again, 0, kBytes);
+}
+
+TEST_F(IndexCopyTest, AReaderWhoGoesOnGetsLargerPieces) {
+  const auto copy = Open("");
+  for (uint64_t offset = 0; offset + 64'000 < kBytes; offset += 64'000) ExpectRight(*copy, offset, 64'000);
+  // 256 KiB, 512 KiB, 1 MiB, 2 MiB; then 4 MiB each: four for the 16 MB that are left.
+  EXPECT_EQ(requests_, 8);
+}
+
+TEST_F(IndexCopyTest, AReaderWhoJumpsGetsSmallPieces) {
+  const auto copy = Open("");
+  for (const uint64_t offset : {0, 9'000'000, 3'000'000, 15'000'000, 6'000'000}) ExpectRight(*copy, offset, 1000);
+  EXPECT_EQ(requests_, 5);
+  EXPECT_LE(fetched_, 5U * (256 << 10));
 }
 
 TEST_F(IndexCopyTest, WithoutANameItWorksAndLeavesNothing) {
