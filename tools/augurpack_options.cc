@@ -286,23 +286,27 @@ Command GcCommand() {
       "Keeps the current generation, and every earlier one that a mount or another program on this machine has open. "
       "Mounts on other machines are seen only where the file system carries locks (flock) between them. Else unmount "
       "there first, or use --older-than.\n"
-      "STORE may be in a bucket. No mount is seen there: each earlier generation is removed, and a mount of it then "
-      "fails to read. Also multipart uploads that are not complete are ended. Objects that are none of a store stay. A "
+      "STORE may be in a bucket. No mount is seen there: without --older-than each earlier generation is removed, and "
+      "a "
+      "mount of it then fails to read. Also multipart uploads that are not complete are ended. Objects that are none "
+      "of a store stay. A "
       "packer that is at work looks like one that was killed, so what it wrote is kept for a day, and named. Needed "
       "rights: those of 'augurpack create' and s3:ListBucketMultipartUploads.";
   command.arguments = {{.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
-  command.options = {{.name = "older-than",
-                      .value = "DAYS",
-                      .kind = OptionKind::kCount,
-                      .max = 36'500,
-                      .brief = "keep generations that were in use in the last DAYS days",
-                      .text = "In a folder: keeps each earlier generation until it has not been the current one for "
-                              "DAYS days, whether or not a mount is seen to use it. Set it for stores on shared file "
-                              "systems without locks, to more than the longest job. Default: 0.\n"
-                              "In a bucket: a packer that has not published counts as killed DAYS days after its last "
-                              "object. Default: 1. 0: at once; a packer that is still at work then fails when it would "
-                              "publish."},
-                     Quiet()};
+  command.options = {
+      {.name = "older-than",
+       .value = "DAYS",
+       .kind = OptionKind::kCount,
+       .max = 36'500,
+       .brief = "keep generations that were in use in the last DAYS days",
+       .text = "Keeps each earlier generation until it has not been the current one for DAYS days, whether or "
+               "not a mount is seen to use it: in a bucket, where no mount is seen, as in a folder. Set it "
+               "for buckets, and for shared file systems without locks, to more than the longest job. "
+               "Default: 0.\n"
+               "In a bucket also: a packer that has not published counts as killed DAYS days after its "
+               "last object. Default: 1. 0: at once; a packer that is still at work then fails when it "
+               "would publish."},
+      Quiet()};
   AddRemoteOptions(command);
   return command;
 }

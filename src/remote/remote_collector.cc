@@ -2,8 +2,12 @@
 #include "remote/remote_collector.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "augur/store.h"
@@ -34,6 +38,7 @@ Result<RemoteCollectReport> RemoteCollector::Run() {
   AUGUR_TRY(claim_.Take(manifest_.generation));
   AUGUR_TRY(claim_.Probe(/*replaces=*/true));
   AUGUR_TRY(FindObjects());
+  AUGUR_TRY(KeepYoung(report));
   AUGUR_TRY(KeepThoseAtWork(report));
   const bool stops_packers = !found_.empty() && found_.rbegin()->first > manifest_.generation;
   if (stops_packers) AUGUR_TRY(StopPackers());
@@ -81,7 +86,12 @@ Status RemoteCollector::FindObjects() {
   // The claim was written just now.
   now_ = own != objects.end() && own->since ? *own->since : UtcNow();
   for (const ListedObject& upload : uploads) Add(upload, /*upload=*/true);
-  for (const ListedObject& object : objects) Add(object, /*upload=*/false);
+  for (const ListedObject& object : objects) {
+    Add(object, /*upload=*/false);
+    const uint64_t generation = GenerationOfObject(object.key).value_or(0);
+    const bool is_index = generation > 0 && generation <= manifest_.generation && object.key == IndexName(generation);
+    if (is_index) indexes_[generation] = object.since.value_or(now_);
+  }
   return Status::Ok();
 }
 
@@ -92,6 +102,38 @@ void RemoteCollector::Add(const ListedObject& object, bool upload) {
   Leftover& found = found_[*generation];
   (upload ? found.uploads : found.objects).push_back(object);
   found.newest = std::max(found.newest, object.since.value_or(now_));
+}
+
+// Each generation was the current one until the index of the next one was written.
+Status RemoteCollector::KeepYoung(RemoteCollectReport& report) {
+  const auto keep = [this](uint64_t of_generation, const std::function<bool(const ListedObject&)>& is_kept) {
+    const auto found = found_.find(of_generation);
+    if (found != found_.end()) std::erase_if(found->second.objects, is_kept);
+  };
+  for (auto next = indexes_.begin(); next != indexes_.end();) {
+    const auto old = next++;
+    if (next == indexes_.end() || now_ - next->second >= options_.grace) continue;
+    const uint64_t generation = old->first;
+    ++report.kept_generations;
+    const RemotePlace place(client_, "");
+    const Result<std::shared_ptr<const Store>> store = Store::Open(place, {.generation = generation});
+    std::set<std::string> names = {IndexName(generation)};
+    Status read = store.status();
+    for (uint32_t number = 0; read.ok() && number < (*store)->summary().shard_count; ++number) {
+      const Result<ShardInfo> shard = (*store)->Shard(number);
+      read = shard.status();
+      if (read.ok() && !shard->foreign) names.insert(shard->locator);
+    }
+    if (!read.ok()) {
+      if (read.code() != Code::kCorrupt && read.code() != Code::kUnsupported) return read;
+      spdlog::warn("generation {}: keeping every object up to it, because it cannot be read: {}", generation,
+                   read.text());
+    }
+    for (uint64_t each = 1; each <= generation; ++each) {
+      keep(each, [&](const ListedObject& object) { return !read.ok() || names.contains(object.key); });
+    }
+  }
+  return Status::Ok();
 }
 
 Status RemoteCollector::KeepThoseAtWork(RemoteCollectReport& report) {

@@ -23,11 +23,13 @@ struct RemoteCollectReport {
   uint64_t removed_objects = 0;
   uint64_t removed_bytes = 0;
   uint64_t ended_uploads = 0;        // that were not complete
+  uint64_t kept_generations = 0;     // earlier ones that are too young
   std::vector<std::string> packers;  // that may be at work, whose objects are kept: who, and since when
 };
 
-// RemoteCollector removes what no reader of the current generation of a store in a bucket needs: earlier generations,
-// multipart uploads that are not complete, and what killed packers left. Objects with names that no store has stay.
+// RemoteCollector removes what no reader of the current generation of a store in a bucket needs: earlier generations
+// that have not been current for some time, multipart uploads that are not complete, and what killed packers left.
+// Objects with names that no store has stay.
 //
 // A bucket has no locks, so a packer that was killed looks like one that is at work. What a packer has written that has
 // not published is kept until it has written nothing for some time. Then it is removed in an order that is safe all the
@@ -39,6 +41,7 @@ class RemoteCollector {
   struct Options {
     std::string program;                           // its name and version
     std::string copies;                            // as for RemotePlace
+    std::chrono::seconds grace{0};                 // a generation is kept for so long after the next one was written
     std::chrono::seconds quiet_max{24 * 60 * 60};  // a packer that has written nothing for longer is taken for killed
     std::function<bool()> stopped;                 // whether the user has ended the run; any thread
   };
@@ -64,6 +67,8 @@ class RemoteCollector {
   Status FindNeeded();
   Status FindObjects();
   void Add(const ListedObject& object, bool upload);
+  // Leaves out of `found_` what earlier generations need that were current less than the grace ago.
+  Status KeepYoung(RemoteCollectReport& report);
   // Leaves out of `found_` what is not to be removed.
   Status KeepThoseAtWork(RemoteCollectReport& report);
   Status StopPackers();
@@ -76,10 +81,11 @@ class RemoteCollector {
   ObjectWriter writer_;
   GenerationClaim claim_;  // after the writer
   Manifest manifest_;
-  std::string etag_;                    // of the manifest
-  std::set<std::string> needed_;        // names of objects
-  std::map<uint64_t, Leftover> found_;  // by generation: what may be removed
-  UtcTime now_{};                       // by the server's clock
+  std::string etag_;                     // of the manifest
+  std::set<std::string> needed_;         // names of objects
+  std::map<uint64_t, Leftover> found_;   // by generation: what may be removed
+  std::map<uint64_t, UtcTime> indexes_;  // by generation, up to the current one: when its index was written
+  UtcTime now_{};                        // by the server's clock
 };
 
 }  // namespace augur

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """augurpack gc of a store in a bucket: what no reader of the current generation needs goes, and nothing else, also while others pack."""
 
+import os
 import pathlib
 import random
 import re
 import subprocess
+import time
 
 import bucket_support
 import faults
 import mounts
+import object_servers
 import pytest
 from bucket_support import wait_until, while_held
 
@@ -33,6 +36,13 @@ def trees(folder):
             (path / f"{name}-{number}").write_bytes(random.Random(f"{name}-{number}").randbytes(20_000))
         made.append(path)
     return made
+
+
+@pytest.fixture
+def point(folder):
+    path = pathlib.Path(folder) / "mount"
+    path.mkdir()
+    return path
 
 
 @pytest.fixture
@@ -107,6 +117,40 @@ def test_earlier_generations_go(augurpack, bucket, url, trees, folder, s3_server
     (two / "new").write_bytes(b"new")
     assert_holds(augurpack, url, s3_server.endpoint, two, pathlib.Path(folder) / "out")
     assert must(augurpack, "gc", url, endpoint=s3_server.endpoint) == "removed 0 objects, 0 bytes\n"
+
+
+def test_young_generations_stay(augurpack, trees, folder, point):
+    """--older-than means the same as in a folder: a generation stays for so long after the next one was written."""
+    day = 24 * 60 * 60
+    with object_servers.versitygw(pathlib.Path(folder) / "server") as server:
+        client = server.client("augur-young")
+        client.create_bucket()
+        url, objects = f"s3://{client.bucket}/{PREFIX}", pathlib.Path(folder) / "server" / "objects" / client.bucket / PREFIX
+        for source in (trees[0], trees[1], trees[0]):
+            must(augurpack, "create", source, url, endpoint=server.endpoint, options=["--force"])
+        os.utime(objects / "index-00000002", (time.time() - 10 * day,) * 2)  # since then generation 1 is not the current one
+        os.utime(objects / "index-00000003", (time.time() - 3 * day,) * 2)
+        second = of_generation(client, 2)
+        said = must(augurpack, "gc", url, endpoint=server.endpoint, options=["--older-than=5"])
+        assert "1 earlier generation is too young, and kept" in said
+        assert not of_generation(client, 1) and of_generation(client, 2) == second
+        with mounts.augurfs(url, point, f"endpoint-url={server.endpoint}", "generation=2"):
+            for path in trees[1].iterdir():
+                assert (point / path.name).read_bytes() == path.read_bytes()
+        assert "kept" not in must(augurpack, "gc", url, endpoint=server.endpoint, options=["--older-than=2"])
+        assert not of_generation(client, 2)
+        assert_holds(augurpack, url, server.endpoint, trees[0], pathlib.Path(folder) / "out")
+
+
+def test_a_generation_that_is_young_and_damaged_keeps_its_shards(augurpack, bucket, url, trees, s3_server):
+    for source in trees:
+        must(augurpack, "create", source, url, endpoint=s3_server.endpoint, options=["--force"])
+    first = of_generation(bucket, 1)
+    bucket.put(f"{PREFIX}/index-00000001", b"damaged")
+    must(augurpack, "gc", url, endpoint=s3_server.endpoint, options=["--older-than=1"])
+    assert of_generation(bucket, 1) == first
+    must(augurpack, "gc", url, endpoint=s3_server.endpoint)
+    assert not of_generation(bucket, 1)
 
 
 def test_what_a_killed_packer_left_goes_when_it_is_old(augurpack, bucket, url, trees, large, folder, proxy):

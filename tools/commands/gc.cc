@@ -36,6 +36,7 @@ Result<RemoteCollectReport> Collect(const GcOptions& options) {
   }
   RemoteCollector collector(std::move(client), {.program = std::string(kPackWriter),
                                                 .copies = user.copies,
+                                                .grace = options.older_than.value_or(std::chrono::days(0)),
                                                 .quiet_max = options.older_than.value_or(kPackerQuiet),
                                                 .stopped = [] { return StopSignals::Caught() != 0; }});
   return collector.Run();
@@ -50,6 +51,10 @@ int RunFarGc(const GcOptions& options) {
   }
   if (!report.ok()) return Fail(kAugurpack, report.status());
   std::string text = "removed " + Count(report->removed_objects, "object") + ", " + FormatSize(report->removed_bytes);
+  if (report->kept_generations > 0) {
+    text += "; " + Count(report->kept_generations, "earlier generation") +
+            (report->kept_generations == 1 ? " is" : " are") + " too young, and kept";
+  }
   if (report->ended_uploads > 0) text += "; ended " + Count(report->ended_uploads, "upload");
   for (const std::string& packer : report->packers) {
     text += "\nkept what may still be written: " + packer + "; --older-than=DAYS says when it counts as killed";
