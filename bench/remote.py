@@ -191,7 +191,55 @@ def first(args, far, people):
     return [table]
 
 
-WHAT = {"epoch": epoch, "first": first}
+def names(args, far, people):
+    """The mount command, and then the list of all names; the first time, and again with what the mount has kept of the index."""
+    tables = {}
+    ours = [one for one in people if isinstance(one, far_mounts.AugurFS)]
+    for number in range(args.rounds):
+        for one in measure.in_turn(ours, number):
+            with mounts.no_memories() as memories:
+                for time_of in ("first", "second"):
+                    with one.mounted_after(memories) as (path, mount_s):
+                        start = time.perf_counter()
+                        if walk(path) != args.file_count:
+                            raise RuntimeError(f"{one.name}: does not see all files")
+                        for what, figure in (("mount", mount_s), ("all names right after it", time.perf_counter() - start)):
+                            table = tables.setdefault((time_of, what), Table(f"{what}, {time_of} time", "ms", ours[0].name))
+                            table.add(one.name, figure * 1e3)
+            say(f"names: round {number + 1}: {one.name}: done")
+    return list(tables.values())
+
+
+def copy(args, far, people):
+    """A second run with a warm disk cache, beside the same store on the same disk: each read cold, with one and more reader threads."""
+    store = os.path.join(far.work, "local.augur")
+    mounts.create_store(args.tree, store)
+    cache = os.path.join(far.work, "disk-cache")
+    augurfs = far_mounts.AugurFS(far)
+    copied = augurfs.with_options(f"disk-cache={cache}")
+    every = given_orders.write_order(os.path.join(far.work, "every"), given_orders.listed(args.listing))
+    with copied.mounted() as (path, _):  # fills the copy
+        measure.read_files(path, max(args.readers), epochs=[every])
+    tables = {}
+    for number in range(args.rounds):
+        whole, _ = write_orders(args, far, number)
+        for readers in args.readers:
+            for known in (False, True):
+                for name in measure.in_turn(["local store", "warm copy"], number):
+                    measure.drop_caches()
+                    options = ["predict=off"] if not known else []
+                    with (mounts.augurfs(store, augurfs.point, *options) if name == "local store" else
+                          augurfs.with_options(f"disk-cache={cache}", *options).mounted()):
+                        if known:
+                            given_orders.hint(augurfs.point, whole)
+                        figure = measure.read_files(augurfs.point, readers, epochs=[whole])["epochs"][0]["files_per_s"]
+                    title = f"second run, {readers} reader{'s' if readers > 1 else ''}, order {'known' if known else 'not known'}"
+                    tables.setdefault((readers, known), Table(title, "files/s", "local store")).add(name, figure)
+                say(f"copy: round {number + 1}, {readers} readers: done")
+    return list(tables.values())
+
+
+WHAT = {"epoch": epoch, "first": first, "names": names, "copy": copy}
 
 
 def prepared(args, far):

@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 
 import given_orders
 import mounts
@@ -203,6 +204,20 @@ class AugurFS(FarMount):
         options = [f"endpoint-url={server.endpoint}", f"region={server.region}", *self.options]
         store = f"s3://{self.far.packed_bucket}/{self.far.packed_prefix}"
         return [*mounts.augurfs_words(mounts.program("augurfs"), store, self.point, options), "-f"]
+
+    def with_options(self, *options):
+        """The same with further options of the mount."""
+        other = type(self)(self.far)
+        other.options = (*self.options, *options)
+        return other
+
+    @contextlib.contextmanager
+    def mounted_after(self, memories):
+        """With the environment `memories`, which keeps the index: (folder to read, seconds until the mount is there)."""
+        words = [*self.far.line.clients[0].prefix, *self.words("")]
+        start = time.perf_counter()
+        with mounts.fuse(words, self.point, env={**memories, **self.environment()}):
+            yield self.point, time.perf_counter() - start
 
 
 class AugurFSOrderGiven(AugurFS):
