@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "augur/status.h"
-#include "base/mutex.h"
 #include "base/unique_fd.h"
 
 namespace augur {
