@@ -53,6 +53,8 @@ struct HttpOperation {
   std::chrono::milliseconds stall_max{30'000};  // kUrgentStallMax where a reader waits
   // A reader waits: sent at once, however many requests are in flight and whether the link is up or down.
   bool urgent = false;
+  // Sent only while no other operation waits to be sent; never hedged. For what uses the rest of the link.
+  bool spare = false;
   // Not on a kept connection, the first attempt neither: an answer on one was wrong.
   bool new_connection = false;
   // Needed soon: hedged before others that are not urgent.

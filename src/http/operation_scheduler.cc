@@ -97,31 +97,41 @@ RunningOperation* OperationScheduler::Find(uint64_t number) {
 
 void OperationScheduler::Enqueue(RunningOperation& operation, bool first) {
   operation.state = State::kWaiting;
-  std::deque<uint64_t>& queue = operation.urgent() ? urgent_ : others_;
+  std::deque<uint64_t>& queue = QueueOf(operation);
   queue.insert(first ? queue.begin() : queue.end(), operation.number());
 }
 
+std::deque<uint64_t>& OperationScheduler::QueueOf(const RunningOperation& operation) {
+  if (operation.urgent()) return urgent_;
+  return operation.spare() ? spare_ : others_;
+}
+
 void OperationScheduler::Pump() {
-  while (RunningOperation* const operation = TakeWaiting(urgent_, /*urgent=*/true)) Send(*operation);
-  while (!others_.empty()) {
+  while (RunningOperation* const operation = TakeWaiting(urgent_)) Send(*operation);
+  if (PumpLimited(others_)) PumpLimited(spare_);
+}
+
+bool OperationScheduler::PumpLimited(std::deque<uint64_t>& queue) {
+  while (!queue.empty()) {
     if (link_.down()) {
-      if (!link_.TakeProbe(Clock::now())) return;
+      if (!link_.TakeProbe(Clock::now())) return false;
     } else if (counted_ >= limit_.value()) {
-      return;
+      return false;
     }
-    RunningOperation* const operation = TakeWaiting(others_, /*urgent=*/false);
-    if (operation == nullptr) return;
+    RunningOperation* const operation = TakeWaiting(queue);
+    if (operation == nullptr) return true;
     operation->counted = SlotsOf(operation->operation().into.size());
     counted_ += operation->counted;
     Send(*operation);
   }
+  return true;
 }
 
-RunningOperation* OperationScheduler::TakeWaiting(std::deque<uint64_t>& queue, bool urgent) {
+RunningOperation* OperationScheduler::TakeWaiting(std::deque<uint64_t>& queue) {
   while (!queue.empty()) {
     RunningOperation* const operation = Find(queue.front());
     queue.pop_front();
-    if (operation != nullptr && operation->state == State::kWaiting && operation->urgent() == urgent &&
+    if (operation != nullptr && operation->state == State::kWaiting && &QueueOf(*operation) == &queue &&
         !operation->decided()) {
       return operation;
     }

@@ -58,7 +58,10 @@ class OperationScheduler : public std::enable_shared_from_this<OperationSchedule
   void Enqueue(RunningOperation& operation, bool first);
   // Sends what may be sent.
   void Pump();
-  RunningOperation* TakeWaiting(std::deque<uint64_t>& queue, bool urgent);
+  std::deque<uint64_t>& QueueOf(const RunningOperation& operation);
+  RunningOperation* TakeWaiting(std::deque<uint64_t>& queue);
+  // Sends those of a queue that the limit and the link allow. False: some still wait.
+  bool PumpLimited(std::deque<uint64_t>& queue);
   void Send(RunningOperation& operation);
   void SendHedge(RunningOperation& operation);
   void SendRequest(RunningOperation& operation, Which which, HttpRequest request);
@@ -80,7 +83,7 @@ class OperationScheduler : public std::enable_shared_from_this<OperationSchedule
 
   void StartTicking();
   void Tick();
-  bool IsLimited() const { return !others_.empty() && counted_ >= limit_.value(); }
+  bool IsLimited() const { return !(others_.empty() && spare_.empty()) && counted_ >= limit_.value(); }
   // Calls ended_, unless a `done` has submitted something meanwhile.
   void EndSoon();
   bool IsOverdue(const RunningOperation& operation, Clock::time_point now) const;
@@ -93,6 +96,7 @@ class OperationScheduler : public std::enable_shared_from_this<OperationSchedule
   // Numbers, also of operations that do not wait any more: these are passed over.
   std::deque<uint64_t> urgent_;
   std::deque<uint64_t> others_;
+  std::deque<uint64_t> spare_;
   ConcurrencyLimit limit_;
   HedgePolicy hedges_;
   LinkState link_;

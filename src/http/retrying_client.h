@@ -22,7 +22,7 @@ namespace augur {
 //             another connection (HedgePolicy). The first whole answer is taken and the other request is cancelled.
 //             Urgent operations and those of hedge_first come before others.
 //   number    Requests in flight that are not urgent are limited by what makes the rate grow and by 503
-//             (ConcurrencyLimit). Urgent ones are sent at once.
+//             (ConcurrencyLimit). Urgent ones are sent at once. Spare ones are sent while no other one waits.
 //   link      While the server cannot be reached (LinkState) attempts do not count. Urgent operations try on until
 //             time_max; once it has been away for that long, they are tried twice. Of the others one is tried in 5 s,
 //             and the rest waits, up to time_max each.

@@ -99,6 +99,7 @@ void RunningOperation::Complete() {
 
 void RunningOperation::Expedite(Time now) {
   operation_.urgent = true;
+  operation_.spare = false;
   operation_.stall_max = std::min<std::chrono::milliseconds>(operation_.stall_max, HttpOperation::kUrgentStallMax);
   clock_start = now;
 }

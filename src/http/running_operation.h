@@ -45,11 +45,12 @@ class RunningOperation {
   uint64_t number() const { return number_; }
   const HttpOperation& operation() const { return operation_; }
   bool urgent() const { return operation_.urgent; }
+  bool spare() const { return operation_.spare; }
 
   // The next request, without its callbacks. The failures of HttpOperation::prepare.
   Result<HttpRequest> Prepare(Which which);
-  // kHedge is only for requests without side effects. REQUIRES: the first request was prepared.
-  bool may_be_hedged() const { return repeatable_; }
+  // kHedge is only for requests without side effects that somebody waits for. REQUIRES: the first request was prepared.
+  bool may_be_hedged() const { return repeatable_ && !operation_.spare; }
   size_t hedge_bytes() const { return hedge_memory_ == nullptr ? 0 : operation_.into.size(); }
 
   void OnSent(Which which, uint64_t request, Time now);

@@ -51,6 +51,7 @@ HttpOperation ObjectClient::MakeRead(const Running& running, const ObjectRead& r
   HttpOperation operation = running.session->MakeRead(read);
   operation.into = out;
   operation.urgent = manner.urgent;
+  operation.spare = manner.spare;
   operation.new_connection = manner.new_connection;
   if (manner.urgent) operation.stall_max = HttpOperation::kUrgentStallMax;
   return operation;

@@ -54,6 +54,7 @@ class ObjectClient {
   // How a part of an object is read.
   struct ReadManner {
     bool urgent = false;          // a reader waits
+    bool spare = false;           // sent only while no other request waits to be sent
     bool new_connection = false;  // an answer on a kept one had wrong bytes
   };
   // How a request is sent that is no read.

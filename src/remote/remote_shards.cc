@@ -19,7 +19,10 @@ void RemoteShards::Read(ShardRead read) {
   const std::span<std::byte> into(read.memory, read.bytes);
   const uint64_t offset = read.offset;
   const uint64_t number =
-      client.Read(shard->object, offset, into, {.urgent = urgent_, .new_connection = read.again},
+      client.Read(shard->object, offset, into,
+                  {.urgent = purpose_ == ReadPurpose::kDemand,
+                   .spare = purpose_ == ReadPurpose::kSpare,
+                   .new_connection = read.again},
                   [this, place, done = std::move(read.done), bytes = read.bytes](const Status& status) {
                     if (place.first != nullptr) {
                       const MutexLock lock(mu_);
@@ -33,16 +36,22 @@ void RemoteShards::Read(ShardRead read) {
   if (const auto pending = numbers_.find(place); pending != numbers_.end()) pending->second.number = number;
 }
 
-void RemoteShards::Hurry(const void* tag) {
+std::vector<RemoteShards::Number> RemoteShards::NumbersOf(const void* tag) {
   std::vector<Number> numbers;
-  {
-    const MutexLock lock(mu_);
-    for (auto pending = numbers_.lower_bound({tag, nullptr}); pending != numbers_.end(); ++pending) {
-      if (pending->first.first != tag) break;
-      if (pending->second.number != 0) numbers.push_back(pending->second);
-    }
+  const MutexLock lock(mu_);
+  for (auto pending = numbers_.lower_bound({tag, nullptr}); pending != numbers_.end(); ++pending) {
+    if (pending->first.first != tag) break;
+    if (pending->second.number != 0) numbers.push_back(pending->second);
   }
-  for (const Number& pending : numbers) pending.client->Expedite(pending.number);
+  return numbers;
+}
+
+void RemoteShards::Hurry(const void* tag) {
+  for (const Number& pending : NumbersOf(tag)) pending.client->Expedite(pending.number);
+}
+
+void RemoteShards::Cancel(const void* tag) {
+  for (const Number& pending : NumbersOf(tag)) pending.client->Cancel(pending.number);
 }
 
 }  // namespace augur

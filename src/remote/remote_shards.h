@@ -17,15 +17,16 @@
 namespace augur {
 
 // RemoteShards reads shards that are objects of a server. Reads end on a client's thread. What readers wait for goes
-// before what is read ahead.
+// before what is read ahead, and that before what is read for others.
 class RemoteShards final : public ShardSource {
  public:
   // `objects`: by shard. The failure of one is that of its reads.
   RemoteShards(std::vector<Result<ShardObject>> objects, ReadPurpose purpose)
-      : urgent_(purpose == ReadPurpose::kDemand), objects_(std::move(objects)) {}
+      : purpose_(purpose), objects_(std::move(objects)) {}
 
   void Read(ShardRead read) override AUGUR_EXCLUDES(mu_);
-  void Hurry(const void* tag) override AUGUR_EXCLUDES(mu_);
+  void Hurry(const void* tag) override;
+  void Cancel(const void* tag) override;
   bool may_differ() const override { return true; }
   void Drain() override { under_way_.WaitForAll(); }
 
@@ -37,7 +38,10 @@ class RemoteShards final : public ShardSource {
     uint64_t number = 0;
   };
 
-  const bool urgent_;
+  // Those of the reads with this tag that are under way.
+  std::vector<Number> NumbersOf(const void* tag) AUGUR_EXCLUDES(mu_);
+
+  const ReadPurpose purpose_;
   const std::vector<Result<ShardObject>> objects_;
 
   ReadsUnderWay under_way_;

@@ -59,6 +59,9 @@ class ShardSource {
   // A reader waits from now on for the read with this tag. Without effect if it has ended, and where it would not end
   // sooner.
   virtual void Hurry(const void* /*tag*/) {}
+  // The bytes of the read with this tag are not wanted any more: it may fail with kStopped. Without effect if it has
+  // ended, and where it ends soon by itself.
+  virtual void Cancel(const void* /*tag*/) {}
   // Whether the same read may bring other bytes the next time, because they come from a server.
   virtual bool may_differ() const { return false; }
   // After the last Read: waits until each has reached the disk or server, or has ended.

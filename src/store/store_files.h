@@ -17,8 +17,9 @@
 
 namespace augur {
 
-// What shards are read for. A server is asked first for what readers wait for.
-enum class ReadPurpose { kDemand, kAhead };
+// What shards are read for. A server is asked first for what readers wait for, then for what is read ahead for them.
+// What other machines may need (kSpare) is asked for while nothing else waits.
+enum class ReadPurpose { kDemand, kAhead, kSpare };
 
 // StoreFiles are the files of one generation of a store, wherever they are kept: in a folder (LocalFiles), or on a
 // server. Safe from any thread.

@@ -372,6 +372,39 @@ TEST_F(RetryingClientTest, LimitsRequestsInFlightButNotUrgentOnes) {
   EXPECT_EQ(server_->requests().size(), 6u);
 }
 
+// One request at a time: a spare one that was submitted first comes last.
+TEST_F(RetryingClientTest, SparesAreSentAfterAllOthers) {
+  RetryOptions options = Fast();
+  options.in_flight_min = options.in_flight_start = options.in_flight_max = 1;
+  Start(
+      [this](const Request& request) -> std::optional<Answer> {
+        if (request.index == 0) server_->WaitForRelease();
+        return std::nullopt;
+      },
+      options);
+  std::vector<std::unique_ptr<BodyMemory>> memory;
+  std::vector<ResponsePromise> promises(5);
+  for (size_t i = 0; i < promises.size(); ++i) {
+    memory.push_back(std::make_unique<BodyMemory>(kBytes));
+    HttpOperation operation = Operation(/*urgent=*/false);
+    operation.prepare = [i, plain = operation.prepare](int attempt) {
+      Result<HttpAttempt> made = plain(attempt);
+      made->headers.emplace_back("X-Number", std::to_string(i));
+      return made;
+    };
+    operation.spare = i == 1 || i == 2;
+    operation.into = memory.back()->span();
+    operation.done = promises[i].Done();
+    client_->Submit(std::move(operation));
+  }
+  server_->WaitForRequests(1);
+  server_->Release();
+  for (ResponsePromise& promise : promises) EXPECT_TRUE(promise.Get().succeeded());
+  std::string order;
+  for (const Request& request : server_->requests()) order += request.headers.at("x-number");
+  EXPECT_EQ(order, "03412");
+}
+
 TEST_F(RetryingClientTest, A503HalvesTheRequestsInFlight) {
   RetryOptions options = Fast();
   options.in_flight_start = 16;
