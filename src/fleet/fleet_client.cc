@@ -2,6 +2,7 @@
 #include "fleet/fleet_client.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,14 @@
 #include "base/thread.h"
 
 namespace augur {
+namespace {
+
+// Keys that one errand looks for: enough that the way there and back does not count, and few enough that a reader does
+// not wait behind it.
+constexpr size_t kKeysMax = 256;
+constexpr uint64_t kKeyBytes = 64;  // with the answer
+
+}  // namespace
 
 Result<std::unique_ptr<FleetClient>> FleetClient::Make(FleetClientOptions options) {
   AUGUR_TRY_ASSIGN(addresses, options.list.Read());
@@ -99,6 +108,103 @@ bool FleetClient::Offer(const FleetKey& key, const std::function<FleetValue()>& 
   return members->members[members->places.OwnerOf(key.hash)]->Offer(key, make);
 }
 
+void FleetClient::Look(const std::vector<FleetKey>& keys, std::function<void(const std::vector<FleetSight>&)> done) {
+  struct Looking {
+    std::vector<FleetSight> sights;
+    std::function<void(const std::vector<FleetSight>&)> done;
+    std::atomic<size_t> open = 1;  // errands, and this loop
+
+    void End() {
+      if (--open == 0) done(sights);
+    }
+  };
+  const auto all = std::make_shared<Looking>();
+  all->sights.resize(keys.size(), FleetSight::kAway);
+  all->done = std::move(done);
+  const MembersRef members = Now();
+  std::map<size_t, std::vector<std::vector<size_t>>> shares;  // by member: the keys of each errand
+  for (size_t key = 0; key < keys.size(); ++key) {
+    std::vector<std::vector<size_t>>& share = shares[members->places.OwnerOf(keys[key].hash)];
+    if (share.empty() || share.back().size() == kKeysMax) share.emplace_back();
+    share.back().push_back(key);
+  }
+  for (const auto& [number, share] : shares) {
+    const MemberRef& member = members->members[number];
+    for (const std::vector<size_t>& some : share) {
+      std::vector<std::string> names;
+      names.reserve(some.size());
+      for (const size_t key : some) names.push_back(keys[key].text());
+      ++all->open;
+      member->Visit({.bytes = some.size() * kKeyBytes,
+                     .act =
+                         [all, member, some, names = std::move(names)](MemcachedConnection& connection,
+                                                                       MemcachedConnection::Time until) {
+                           AUGUR_TRY_ASSIGN(there, connection.Look(names, until));
+                           const FleetSight not_there = member->full() ? FleetSight::kFull : FleetSight::kMissing;
+                           for (size_t i = 0; i < some.size(); ++i) {
+                             all->sights[some[i]] = there[i] ? FleetSight::kThere : not_there;
+                           }
+                           return Status::Ok();
+                         },
+                     .done = [all](bool) { all->End(); }});
+    }
+  }
+  all->End();
+}
+
+void FleetClient::Put(const FleetKey& key, std::span<const std::byte> bytes, std::function<void(FleetStored)> done) {
+  Store(key, key.size, std::move(done),
+        [text = key.text(), bytes](MemcachedConnection& connection, MemcachedConnection::Time until) {
+          return connection.Set(text, bytes, until, {});
+        });
+}
+
+void FleetClient::Note(const FleetKey& key, std::chrono::seconds lifetime, std::function<void(FleetStored)> done) {
+  Store(key, kKeyBytes, std::move(done),
+        [text = key.text() + "-note", lifetime](MemcachedConnection& connection, MemcachedConnection::Time until) {
+          return connection.Add(text, {}, until, {.time = lifetime});
+        });
+}
+
+void FleetClient::Store(const FleetKey& key, uint64_t bytes, std::function<void(FleetStored)> done, Storing storing) {
+  using Kept = MemcachedConnection::Kept;
+  const MembersRef members = Now();
+  const MemberRef& member = members->members[members->places.OwnerOf(key.hash)];
+  const auto stored = std::make_shared<FleetStored>(FleetStored::kAway);
+  member->Visit({.bytes = bytes,
+                 .act =
+                     [member, stored, storing = std::move(storing)](MemcachedConnection& connection,
+                                                                    MemcachedConnection::Time until) {
+                       AUGUR_TRY_ASSIGN(kept, storing(connection, until));
+                       member->OnStored(kept);
+                       *stored = kept == Kept::kYes      ? FleetStored::kKept
+                                 : kept == Kept::kExists ? FleetStored::kExists
+                                                         : FleetStored::kRefused;
+                       return Status::Ok();
+                     },
+                 .done = [stored, done = std::move(done)](bool) { done(*stored); }});
+}
+
+std::vector<FleetAddress> FleetClient::addresses() const {
+  std::vector<FleetAddress> addresses;
+  for (const MemberRef& member : Now()->members) addresses.push_back(member->address());
+  return addresses;
+}
+
+std::optional<size_t> FleetClient::RankOf(const Hash128& key, const FleetAddress& member) const {
+  const MembersRef members = Now();
+  const auto found = std::ranges::find(members->members, member, [](const MemberRef& one) { return one->address(); });
+  if (found == members->members.end()) return std::nullopt;
+  return members->places.RankOf(key, static_cast<size_t>(found - members->members.begin()));
+}
+
+uint64_t FleetClient::changes() const {
+  const MutexLock lock(mu_);
+  uint64_t changes = lists_;
+  for (const MemberRef& member : members_->members) changes += member->returns();
+  return changes;
+}
+
 FleetCounts FleetClient::counts() const {
   const MembersRef members = Now();
   return {.members = members->members.size(),
@@ -160,6 +266,7 @@ void FleetClient::ReadListAgain() {
   {
     const MutexLock lock(mu_);
     members_ = made;
+    ++lists_;
   }
   for (const MemberRef& member : before->members) {
     if (!is_in(made, member)) member->Stop();

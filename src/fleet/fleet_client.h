@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +29,22 @@ struct FleetClientOptions {
   FleetEvents events;
   std::chrono::milliseconds between_looks{60'000};  // at the list's file
   std::chrono::milliseconds out = MemberBreaker::kOut;
+};
+
+// Whether a value is on its server.
+enum class FleetSight : uint8_t {
+  kThere,
+  kMissing,
+  kFull,  // it is not there, and its server takes no more
+  kAway,  // the server does not answer
+};
+
+// What became of a value, or of a note.
+enum class FleetStored : uint8_t {
+  kKept,
+  kExists,   // of a note: there is one
+  kRefused,  // the server is full, or takes no value so large
+  kAway,     // the server does not answer
 };
 
 // How many servers the fleet has, and how many are out (MemberBreaker).
@@ -63,7 +81,25 @@ class FleetClient {
   // As FleetMember::Offer, of the server that the key belongs to.
   bool Offer(const FleetKey& key, const std::function<FleetValue()>& make) AUGUR_EXCLUDES(mu_);
 
+  // What a machine does for the others (FleetErrand): behind all reads and offers, and only as fast as the servers are.
+  // `done` is called once, on a thread of the client or before this returns.
+  //
+  // Says of each value whether it is there.
+  void Look(const std::vector<FleetKey>& keys, std::function<void(const std::vector<FleetSight>&)> done)
+      AUGUR_EXCLUDES(mu_);
+  // Puts a value there, whose bytes are right and stay until `done` is called.
+  void Put(const FleetKey& key, std::span<const std::byte> bytes, std::function<void(FleetStored)> done)
+      AUGUR_EXCLUDES(mu_);
+  // Leaves a note for the other machines, of which one alone can be the first, and which is gone after `lifetime`.
+  void Note(const FleetKey& key, std::chrono::seconds lifetime, std::function<void(FleetStored)> done)
+      AUGUR_EXCLUDES(mu_);
+
+  std::vector<FleetAddress> addresses() const AUGUR_EXCLUDES(mu_);
+  // How many servers come before this one for the key; nothing: it is not in the list.
+  std::optional<size_t> RankOf(const Hash128& key, const FleetAddress& member) const AUGUR_EXCLUDES(mu_);
   FleetCounts counts() const AUGUR_EXCLUDES(mu_);
+  // Another number than before: a server that was out has come back, or the list has changed.
+  uint64_t changes() const AUGUR_EXCLUDES(mu_);
 
  private:
   using MemberRef = std::shared_ptr<FleetMember>;
@@ -83,6 +119,9 @@ class FleetClient {
 
   explicit FleetClient(FleetClientOptions options);
   MembersRef Now() const AUGUR_EXCLUDES(mu_);
+  using Storing = std::function<Result<MemcachedConnection::Kept>(MemcachedConnection&, MemcachedConnection::Time)>;
+  void Store(const FleetKey& key, uint64_t bytes, std::function<void(FleetStored)> done, Storing storing)
+      AUGUR_EXCLUDES(mu_);
   // Members of these addresses: those that were there already, and new ones.
   MembersRef MakeMembers(const std::vector<FleetAddress>& addresses, const Members& before);
   void WatchDeadlines() AUGUR_EXCLUDES(clock_mu_);
@@ -97,6 +136,7 @@ class FleetClient {
   MembersRef members_ AUGUR_GUARDED_BY(mu_);
   CondVar stop_;
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  uint64_t lists_ AUGUR_GUARDED_BY(mu_) = 0;  // that came after the first
 
   Mutex clock_mu_;
   CondVar clock_changed_;

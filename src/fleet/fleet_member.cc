@@ -49,6 +49,16 @@ bool FleetMember::out() const {
   return breaker_.out();
 }
 
+bool FleetMember::full() const {
+  const MutexLock lock(mu_);
+  return refusals_ >= kRefusalsFull;
+}
+
+uint64_t FleetMember::returns() const {
+  const MutexLock lock(mu_);
+  return returns_;
+}
+
 std::optional<FleetMember::Clock::time_point> FleetMember::Ask(const std::shared_ptr<FleetRead>& read, size_t part,
                                                                bool urgent) {
   const uint64_t bytes = read->PartBytes(part);
@@ -85,25 +95,54 @@ bool FleetMember::Offer(const FleetKey& key, const std::function<FleetValue()>& 
   return true;
 }
 
+void FleetMember::Visit(FleetErrand errand) {
+  {
+    const MutexLock lock(mu_);
+    if (running_ && breaker_.MayAsk(Clock::now())) {
+      errands_.push_back(std::move(errand));
+      changed_.NotifyOne();
+      return;
+    }
+  }
+  errand.done(false);
+}
+
+void FleetMember::OnStored(MemcachedConnection::Kept kept) {
+  const MutexLock lock(mu_);
+  if (kept == MemcachedConnection::Kept::kRefused) {
+    ++refusals_;
+    full_until_ = Clock::now() + kAfterRefusal;
+  } else if (kept == MemcachedConnection::Kept::kYes) {
+    refusals_ = 0;
+  }
+}
+
 void FleetMember::Run() {
   while (true) {
     std::optional<Question> question;
     std::optional<Keep> keep;
+    std::optional<FleetErrand> errand;
     Queue* queue = nullptr;
     {
       const MutexLock lock(mu_);
-      while (running_ && urgent_.questions.empty() && ahead_.questions.empty() && keeps_.empty()) changed_.Wait(mu_);
+      while (running_ && urgent_.questions.empty() && ahead_.questions.empty() && keeps_.empty() && errands_.empty()) {
+        changed_.Wait(mu_);
+      }
       if (!running_) return;
       if (!urgent_.questions.empty() || !ahead_.questions.empty()) {
         queue = urgent_.questions.empty() ? &ahead_ : &urgent_;
         question = std::move(queue->questions.front());
         queue->questions.pop_front();
-      } else {
+      } else if (!keeps_.empty()) {
         keep = std::move(keeps_.front());
         keeps_.pop_front();
+      } else {
+        errand = std::move(errands_.front());
+        errands_.pop_front();
       }
     }
     if (keep) Put(*keep);
+    if (errand) Do(*errand);
     if (!question) continue;
     const uint64_t before = question->bytes;
     const bool more = Answer(*question);
@@ -166,12 +205,9 @@ void FleetMember::Put(const Keep& keep) {
     if (!kept.ok()) {
       events_.on_refused();
       OnFailure(kept.status().text());
-    } else if (*kept == MemcachedConnection::Kept::kYes) {
-      events_.on_kept();
     } else {
-      events_.on_refused();
-      const MutexLock lock(mu_);
-      full_until_ = Clock::now() + kAfterRefusal;
+      *kept == MemcachedConnection::Kept::kYes ? events_.on_kept() : events_.on_refused();
+      OnStored(*kept);
     }
   }
   waiting_bytes_.Remove(keep.key.size);
@@ -179,11 +215,21 @@ void FleetMember::Put(const Keep& keep) {
   waiting_.erase(keep.key);
 }
 
+void FleetMember::Do(const FleetErrand& errand) {
+  const Status status = errand.act(connection_, Clock::now() + Patience(errand.bytes));
+  status.ok() ? OnAnswer() : OnFailure(status.text());
+  errand.done(status.ok());
+}
+
 void FleetMember::OnFailure(const std::string& cause) {
+  std::deque<FleetErrand> errands;  // each would wait for as long as the one that failed
   {
     const MutexLock lock(mu_);
+    refusals_ = 0;  // it may have been started anew
     if (!breaker_.OnFailure(Clock::now())) return;
+    errands.swap(errands_);
   }
+  for (const FleetErrand& errand : errands) errand.done(false);
   LogLimited(spdlog::level::warn, "fleet-cache", address_.text(),
              "fleet-cache: " + address_.text() + ": not asked for " + std::to_string(MemberBreaker::kOut.count()) +
                  " s after " + std::to_string(MemberBreaker::kFailuresOut) + " failures in a row, the last one: " +
@@ -194,6 +240,7 @@ void FleetMember::OnAnswer() {
   {
     const MutexLock lock(mu_);
     if (!breaker_.OnAnswer()) return;
+    ++returns_;
   }
   LogLimited(spdlog::level::info, "fleet-cache", address_.text() + " is back",
              "fleet-cache: " + address_.text() + " answers again");
@@ -202,6 +249,7 @@ void FleetMember::OnAnswer() {
 void FleetMember::DropAll() {
   std::deque<Question> questions;
   std::deque<Keep> keeps;
+  std::deque<FleetErrand> errands;
   {
     const MutexLock lock(mu_);
     questions.swap(urgent_.questions);
@@ -209,10 +257,12 @@ void FleetMember::DropAll() {
     ahead_.questions.clear();
     urgent_.bytes = ahead_.bytes = 0;
     keeps.swap(keeps_);
+    errands.swap(errands_);
     waiting_.clear();
   }
   for (const Question& question : questions) question.read->End(question.part);
   for (const Keep& keep : keeps) waiting_bytes_.Remove(keep.key.size);
+  for (const FleetErrand& errand : errands) errand.done(false);
 }
 
 }  // namespace augur

@@ -18,6 +18,7 @@
 #include "augur/status.h"
 #include "base/mutex.h"
 #include "fleet/fleet_address.h"
+#include "fleet/fleet_errand.h"
 #include "fleet/fleet_key.h"
 #include "fleet/fleet_read.h"
 #include "fleet/member_breaker.h"
@@ -58,9 +59,9 @@ class FleetWaiting {
 };
 
 // FleetMember is one memcached server of the fleet: a thread with a connection, and the requests that wait for it. What
-// a reader waits for goes first, then what is read ahead, then values that are put there. The thread may be stuck for
-// as long as the server is; whoever asks waits no longer than the deadline that Ask gives (FleetClient has the clock).
-// Safe from any thread.
+// a reader waits for goes first, then what is read ahead, then values that are put there, then errands. The thread may
+// be stuck for as long as the server is; whoever asks waits no longer than the deadline that Ask gives (FleetClient has
+// the clock). Safe from any thread.
 class FleetMember {
  public:
   using Clock = std::chrono::steady_clock;
@@ -81,6 +82,10 @@ class FleetMember {
 
   const FleetAddress& address() const { return address_; }
   bool out() const AUGUR_EXCLUDES(mu_);
+  // It has refused so many values in a row that it is full, and was not away since.
+  bool full() const AUGUR_EXCLUDES(mu_);
+  // How often it was out and answered again.
+  uint64_t returns() const AUGUR_EXCLUDES(mu_);
 
   // Asks for a part of a read, and gives its deadline. Nothing: the server is out, or has too much to do; the part has
   // not ended.
@@ -92,6 +97,11 @@ class FleetMember {
   // Takes the value that `make` gives, to put it there. False: it waits already, too much waits, or the server is out
   // or full; `make` is not called then.
   bool Offer(const FleetKey& key, const std::function<FleetValue()>& make) AUGUR_EXCLUDES(mu_);
+
+  // Takes an errand; as many may wait as are given. Where the server is out, it ends at once.
+  void Visit(FleetErrand errand) AUGUR_EXCLUDES(mu_);
+  // What became of a value in an errand.
+  void OnStored(MemcachedConnection::Kept kept) AUGUR_EXCLUDES(mu_);
 
  private:
   // A part of a read that is not answered yet.
@@ -124,6 +134,9 @@ class FleetMember {
   // For so long after a refusal a full server is offered nothing. What was refused costs the network as much as what is
   // kept.
   static constexpr std::chrono::seconds kAfterRefusal{1};
+  // memcached refuses a value when the memory for values of about its size is full. It may still have room for some
+  // other size.
+  static constexpr int kRefusalsFull = 4;
 
   void Run() AUGUR_EXCLUDES(mu_);
   // How long the thread waits for so many bytes.
@@ -131,6 +144,7 @@ class FleetMember {
   // Asks for some values of the question. True: there are more.
   bool Answer(Question& question) AUGUR_EXCLUDES(mu_);
   void Put(const Keep& keep) AUGUR_EXCLUDES(mu_);
+  void Do(const FleetErrand& errand) AUGUR_EXCLUDES(mu_);
   void OnFailure(const std::string& cause) AUGUR_EXCLUDES(mu_);
   void OnAnswer() AUGUR_EXCLUDES(mu_);
   void DropAll() AUGUR_EXCLUDES(mu_);
@@ -147,9 +161,12 @@ class FleetMember {
   std::deque<Keep> keeps_ AUGUR_GUARDED_BY(mu_);
   // Of keeps_, of those that are being made, and of the one that is being sent.
   std::unordered_set<FleetKey, HashOfKey> waiting_ AUGUR_GUARDED_BY(mu_);
+  std::deque<FleetErrand> errands_ AUGUR_GUARDED_BY(mu_);
   MemberBreaker breaker_ AUGUR_GUARDED_BY(mu_);
+  uint64_t returns_ AUGUR_GUARDED_BY(mu_) = 0;
   ReplyDeadline deadline_ AUGUR_GUARDED_BY(mu_);
   Clock::time_point full_until_ AUGUR_GUARDED_BY(mu_);
+  int refusals_ AUGUR_GUARDED_BY(mu_) = 0;  // in a row
   bool running_ AUGUR_GUARDED_BY(mu_) = false;
 
   MemcachedConnection connection_;  // used by the thread only, but for Interrupt

@@ -66,6 +66,25 @@ Status MemcachedConnection::Get(std::span<const std::string> keys, Time until, c
   return status.ok() ? status : Fail(status, "get");
 }
 
+Result<std::vector<bool>> MemcachedConnection::Look(std::span<const std::string> keys, Time until) {
+  if (const Status status = Open(until); !status.ok()) return Fail(status, "touch");
+  Result<std::vector<bool>> there = AskWhether(keys, until);
+  return there.ok() ? std::move(there) : Fail(there.status(), "touch");
+}
+
+Result<std::vector<bool>> MemcachedConnection::AskWhether(std::span<const std::string> keys, Time until) {
+  std::string request;
+  for (const std::string& key : keys) request.append("touch ").append(key).append(" 0").append(kLineEnd);
+  AUGUR_TRY(Send(request, {}, {}, until));
+  std::vector<bool> there(keys.size());
+  for (size_t key = 0; key < keys.size(); ++key) {
+    AUGUR_TRY_ASSIGN(line, ReadLine(until));
+    there[key] = line == "TOUCHED";
+    if (!there[key] && line != "NOT_FOUND") return Unexpected(line);
+  }
+  return there;
+}
+
 Result<MemcachedConnection::Kept> MemcachedConnection::Set(const std::string& key, std::span<const std::byte> value,
                                                            Time until, Lifetime lifetime) {
   return Store("set", key, value, until, lifetime);

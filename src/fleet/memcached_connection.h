@@ -17,8 +17,8 @@
 namespace augur {
 
 // MemcachedConnection speaks with one memcached server, in the text protocol (protocol.txt of memcached: get, set,
-// add). Calls wait, until a time that each is given. After a failure the connection is closed, and the next call opens
-// one anew: an answer that comes late is never taken for another one's.
+// add, touch). Calls wait, until a time that each is given. After a failure the connection is closed, and the next call
+// opens one anew: an answer that comes late is never taken for another one's.
 //
 // The server is not trusted. A line may have kLineBytesMax, a value kValueBytesMax, and a value that was not asked for
 // is a failure. libmemcached 1.1.4 is not used for that reason: a key of 300 bytes in an answer writes beyond its
@@ -38,6 +38,10 @@ class MemcachedConnection {
   // returns. A key that the server does not have is not a failure. kIo: what failed; kStopped: Interrupt. A name is
   // looked up without regard to `until`.
   Status Get(std::span<const std::string> keys, Time until, const OnValue& on_value);
+
+  // Says of each key whether the server has a value. It keeps what it has without an end (touch, with a lifetime of 0).
+  // Failures as above.
+  Result<std::vector<bool>> Look(std::span<const std::string> keys, Time until);
 
   enum class Kept {
     kYes,
@@ -61,6 +65,7 @@ class MemcachedConnection {
   // Closes the connection.
   Status Fail(const Status& cause, const char* what);
   Status AskFor(std::span<const std::string> keys, Time until, const OnValue& on_value);
+  Result<std::vector<bool>> AskWhether(std::span<const std::string> keys, Time until);
   Result<Kept> Store(const char* command, const std::string& key, std::span<const std::byte> value, Time until,
                      Lifetime lifetime);
   Result<Kept> SendValue(const std::string& head, std::span<const std::byte> value, Time until);

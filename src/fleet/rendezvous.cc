@@ -3,9 +3,7 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "base/check.h"
 
@@ -32,12 +30,16 @@ size_t Rendezvous::OwnerOf(const Hash128& key) const {
   return best;
 }
 
-std::vector<size_t> Rendezvous::OwnersOf(const Hash128& key, size_t count) const {
-  std::vector<size_t> members(seeds_.size());
-  std::iota(members.begin(), members.end(), size_t{0});
-  std::ranges::stable_sort(members, std::ranges::greater(), [&](size_t member) { return Weight(key, member); });
-  members.resize(std::min(count, members.size()));
-  return members;
+// Among equals the first is the owner, as for OwnerOf.
+size_t Rendezvous::RankOf(const Hash128& key, size_t member) const {
+  AUGUR_CHECK(member < seeds_.size());
+  const uint64_t own = Weight(key, member);
+  size_t before = 0;
+  for (size_t other = 0; other < seeds_.size(); ++other) {
+    const uint64_t weight = Weight(key, other);
+    if (weight > own || (weight == own && other < member)) ++before;
+  }
+  return before;
 }
 
 }  // namespace augur

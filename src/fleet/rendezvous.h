@@ -21,8 +21,8 @@ class Rendezvous {
   size_t size() const { return seeds_.size(); }
   // The number of the member that the key belongs to, in the order of Add. REQUIRES: size() > 0.
   size_t OwnerOf(const Hash128& key) const;
-  // The first `count` owners: each is the owner where those before it are not there.
-  std::vector<size_t> OwnersOf(const Hash128& key, size_t count) const;
+  // How many members come before this one: it is the owner where none of them is there. REQUIRES: member < size().
+  size_t RankOf(const Hash128& key, size_t member) const;
 
  private:
   uint64_t Weight(const Hash128& key, size_t member) const;

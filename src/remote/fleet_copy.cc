@@ -40,9 +40,13 @@ std::optional<FleetKey> FleetCopy::KeyOf(const WantedBlock& wanted) const {
   return FleetKey{.hash = *identity, .size = Store::BlockBytes(wanted.file, wanted.block)};
 }
 
-bool FleetCopy::IsRight(const WantedBlock& wanted, std::span<const std::byte> bytes) const {
+bool FleetCopy::HasBytes(const WantedBlock& wanted, std::span<const std::byte> bytes) const {
   const uint64_t size = Store::BlockBytes(wanted.file, wanted.block);
-  if (bytes.size() == size && store_->CheckIdentity(wanted.file, wanted.block, bytes).ok()) return true;
+  return bytes.size() == size && store_->CheckIdentity(wanted.file, wanted.block, bytes).ok();
+}
+
+bool FleetCopy::IsRight(const WantedBlock& wanted, std::span<const std::byte> bytes) const {
+  if (HasBytes(wanted, bytes)) return true;
   statistics_.Add(Stat::kFleetWrong, 1);
   LogLimited(spdlog::level::warn, "wrong bytes in the fleet's cache", {},
              "fleet-cache: a server gave other bytes than the record has; the record is asked of the store's server");
@@ -66,6 +70,27 @@ void FleetCopy::Find(std::span<const Place> places, bool urgent, FleetRead::Done
         return IsRight(blocks[value], bytes);
       },
       std::move(done));
+}
+
+void FleetCopy::Look(std::span<const WantedBlock> blocks, std::function<void(const std::vector<FleetSight>&)> done) {
+  std::vector<FleetKey> keys;
+  keys.reserve(blocks.size());
+  for (const WantedBlock& wanted : blocks) {
+    const std::optional<FleetKey> key = KeyOf(wanted);
+    if (!key) return done(std::vector<FleetSight>(blocks.size(), FleetSight::kAway));
+    keys.push_back(*key);
+  }
+  client_->Look(keys, std::move(done));
+}
+
+void FleetCopy::Put(const WantedBlock& wanted, std::span<const std::byte> bytes,
+                    std::function<void(FleetStored)> done) {
+  const std::optional<FleetKey> key = KeyOf(wanted);
+  if (!key) return done(FleetStored::kAway);
+  client_->Put(*key, bytes, [this, done = std::move(done)](FleetStored stored) {
+    statistics_.Add(stored == FleetStored::kKept ? Stat::kFleetKept : Stat::kFleetRefused, 1);
+    done(stored);
+  });
 }
 
 void FleetCopy::Keep(const WantedBlock& wanted, std::span<const std::byte> bytes) {

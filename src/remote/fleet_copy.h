@@ -52,12 +52,20 @@ class FleetCopy {
   // follow. The bytes need not be right: they are checked before they are sent.
   void Keep(const WantedBlock& wanted, std::span<const std::byte> bytes);
 
+  // Says of each block whether the fleet has it. `done` as of Find. What cannot be named is away.
+  void Look(std::span<const WantedBlock> blocks, std::function<void(const std::vector<FleetSight>&)> done);
+  // Puts a block there, whose bytes are right (HasBytes) and stay until `done` is called. Counts it.
+  void Put(const WantedBlock& wanted, std::span<const std::byte> bytes, std::function<void(FleetStored)> done);
+  // Whether these are the bytes of the block.
+  bool HasBytes(const WantedBlock& wanted, std::span<const std::byte> bytes) const;
+  std::optional<FleetKey> KeyOf(const WantedBlock& wanted) const;
+
+  FleetClient& client() const { return *client_; }
   Statistics& statistics() const { return statistics_; }
   FleetCounts counts() const { return client_->counts(); }
 
  private:
   FleetCopy(std::unique_ptr<FleetClient> client, std::shared_ptr<const Store> store, Statistics& statistics);
-  std::optional<FleetKey> KeyOf(const WantedBlock& wanted) const;
   bool IsRight(const WantedBlock& wanted, std::span<const std::byte> bytes) const;
 
   // Constant after construction, or with its own synchronization.

@@ -110,6 +110,116 @@ class FleetClientTest : public ::testing::Test {
   std::unique_ptr<FleetClient> client_;
 };
 
+class FleetErrandTest : public FleetClientTest {
+ protected:
+  std::vector<FleetSight> Look() {
+    std::vector<FleetKey> keys;
+    for (size_t number = 0; number < kValues; ++number) keys.push_back(KeyOf(number));
+    std::promise<std::vector<FleetSight>> looked;
+    client_->Look(keys, [&looked](const std::vector<FleetSight>& sights) { looked.set_value(sights); });
+    return looked.get_future().get();
+  }
+  static size_t CountOf(const std::vector<FleetSight>& sights, FleetSight sight) {
+    return static_cast<size_t>(std::ranges::count(sights, sight));
+  }
+  FleetStored Put(size_t number) {
+    const std::string value = ValueOf(number);
+    std::promise<FleetStored> stored;
+    client_->Put(KeyOf(number), std::as_bytes(std::span(value)), [&stored](FleetStored one) { stored.set_value(one); });
+    return stored.get_future().get();
+  }
+  FleetStored Note(size_t number, std::chrono::seconds lifetime) {
+    std::promise<FleetStored> stored;
+    client_->Note(KeyOf(number), lifetime, [&stored](FleetStored one) { stored.set_value(one); });
+    return stored.get_future().get();
+  }
+};
+
+TEST_F(FleetErrandTest, WhatWasPutIsSeenAndFound) {
+  const auto servers = Servers(3);
+  Start(ListOf(servers));
+  EXPECT_EQ(CountOf(Look(), FleetSight::kMissing), kValues);
+  for (size_t number = 0; number < kValues / 2; ++number) EXPECT_EQ(Put(number), FleetStored::kKept);
+  const std::vector<FleetSight> sights = Look();
+  for (size_t number = 0; number < kValues; ++number) {
+    EXPECT_EQ(sights[number], number < kValues / 2 ? FleetSight::kThere : FleetSight::kMissing);
+  }
+  EXPECT_EQ(Count(), kValues / 2);
+  client_->Look({}, [](const std::vector<FleetSight>& none) { EXPECT_TRUE(none.empty()); });
+}
+
+TEST_F(FleetErrandTest, OneMachineAloneLeavesANoteUntilItIsGone) {
+  const auto servers = Servers(2);
+  Start(ListOf(servers));
+  EXPECT_EQ(Note(1, std::chrono::seconds(1000)), FleetStored::kKept);
+  EXPECT_EQ(Note(1, std::chrono::seconds(1000)), FleetStored::kExists);
+  EXPECT_EQ(Note(2, std::chrono::seconds(1)), FleetStored::kKept);
+  EXPECT_TRUE(WaitFor([this] { return Note(2, std::chrono::seconds(1000)) == FleetStored::kKept; }));
+  EXPECT_EQ(CountOf(Look(), FleetSight::kThere), 0U) << "a note is no value";
+}
+
+TEST_F(FleetErrandTest, AServerThatIsGoneIsAwayUntilItComesBack) {
+  const auto servers = Servers(2);
+  Start(ListOf(servers), std::chrono::milliseconds(5));
+  servers[0]->Kill();
+  const uint64_t before = client_->changes();
+  size_t away = 0;
+  ASSERT_TRUE(WaitFor([&] {
+    away = CountOf(Look(), FleetSight::kAway);
+    return client_->counts().out == 1;
+  }));
+  EXPECT_GT(away, 0U);
+  EXPECT_LT(away, kValues);
+  servers[0]->StartAgain();
+  ASSERT_TRUE(WaitFor([&] { return CountOf(Look(), FleetSight::kMissing) == kValues; }));
+  EXPECT_NE(client_->changes(), before);
+}
+
+TEST_F(FleetErrandTest, AServerThatHangsIsAway) {
+  const auto servers = Servers(1);
+  Start(ListOf(servers));
+  servers[0]->Stop();
+  ASSERT_TRUE(WaitFor([&] {
+    Look();
+    return client_->counts().out == 1;
+  }));
+  EXPECT_EQ(Put(0), FleetStored::kAway);
+  EXPECT_EQ(CountOf(Look(), FleetSight::kAway), kValues);
+  servers[0]->Continue();
+}
+
+TEST_F(FleetErrandTest, AServerIsFullUntilItIsStartedAnew) {
+  std::vector<std::unique_ptr<MemcachedServer>> servers;
+  servers.push_back(std::make_unique<MemcachedServer>(std::vector<std::string>{"-M", "-I", "512k", "-m", "2"}));
+  Start(ListOf(servers), std::chrono::milliseconds(5));
+  size_t kept = 0;
+  size_t refused = 0;
+  for (size_t number = 0; refused < 10 && number < 1000; ++number)
+    (Put(number) == FleetStored::kKept ? kept : refused)++;
+  EXPECT_GT(kept, 0U);
+  EXPECT_EQ(refused, 10U);
+  std::vector<FleetSight> sights = Look();
+  EXPECT_EQ(CountOf(sights, FleetSight::kMissing), 0U);
+  EXPECT_GT(CountOf(sights, FleetSight::kFull) + CountOf(sights, FleetSight::kThere), 0U);
+  servers[0]->Kill();
+  servers[0]->StartAgain();
+  EXPECT_TRUE(WaitFor([this] { return CountOf(Look(), FleetSight::kMissing) == kValues; }));
+}
+
+TEST_F(FleetErrandTest, RanksFollowTheList) {
+  const auto servers = Servers(3);
+  Start(ListOf(servers));
+  const std::vector<FleetAddress> addresses = client_->addresses();
+  ASSERT_EQ(addresses.size(), 3U);
+  for (size_t number = 0; number < kValues; ++number) {
+    std::vector<size_t> ranks;
+    for (const FleetAddress& address : addresses) ranks.push_back(*client_->RankOf(KeyOf(number).hash, address));
+    std::ranges::sort(ranks);
+    EXPECT_EQ(ranks, (std::vector<size_t>{0, 1, 2}));
+  }
+  EXPECT_FALSE(client_->RankOf({}, {.host = "elsewhere", .port = 1}));
+}
+
 TEST_F(FleetClientTest, EachServerHasItsShareAndAllIsFound) {
   const auto servers = Servers(3);
   Start(ListOf(servers));

@@ -76,6 +76,34 @@ class LyingServer {
   std::thread thread_;
 };
 
+TEST(MemcachedConnection, LooksForValuesWithoutTakingThem) {
+  const testing::MemcachedServer server;
+  MemcachedConnection connection(server.address());
+  std::vector<std::string> keys;
+  std::vector<bool> there;
+  for (size_t i = 0; i < 300; ++i) {
+    keys.push_back("key-" + std::to_string(i));
+    there.push_back(i % 3 == 0);
+    if (!there[i]) continue;
+    ASSERT_EQ(*connection.Set(keys[i], Bytes(testing::Noise(i * 97, 1)), In(kLong), {}), Kept::kYes);
+  }
+  const auto looked = connection.Look(keys, In(kLong));
+  ASSERT_TRUE(looked.ok()) << looked.status().text();
+  EXPECT_EQ(*looked, there);
+  const Got got = Get(connection, keys);
+  EXPECT_TRUE(got.status.ok()) << "no answer was left over";
+  EXPECT_EQ(got.values.size(), 100U);
+  EXPECT_TRUE(connection.Look({}, In(kLong))->empty());
+}
+
+TEST(MemcachedConnection, AnotherAnswerToALookIsAFailure) {
+  for (const char* answer : {"STORED\r\n", "ERROR\r\n", "TOUCHED \r\n", "VALUE a 0 1\r\nx\r\nEND\r\n"}) {
+    const LyingServer server(answer);
+    MemcachedConnection connection(server.address());
+    EXPECT_EQ(connection.Look({{"a"}}, In(kLong)).status().code(), Code::kIo) << answer;
+  }
+}
+
 TEST(MemcachedConnection, GivesBackWhatWasSet) {
   const testing::MemcachedServer server;
   MemcachedConnection connection(server.address());

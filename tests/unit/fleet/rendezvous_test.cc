@@ -38,12 +38,21 @@ TEST(Rendezvous, AMemberThatLeavesMovesItsOwnKeysOnly) {
   const Rendezvous all = Of(names);
   const Rendezvous fewer = Of({"a:1", "b:1", "c:1"});
   for (const Hash128& key : Keys(1000)) {
-    const std::vector<size_t> owners = all.OwnersOf(key, 2);
-    ASSERT_EQ(owners.size(), 2U);
-    EXPECT_EQ(owners[0], all.OwnerOf(key));
-    EXPECT_EQ(fewer.OwnerOf(key), owners[0] == 3 ? owners[1] : owners[0]);
+    std::vector<size_t> by_rank(names.size(), names.size());
+    for (size_t member = 0; member < names.size(); ++member) by_rank.at(all.RankOf(key, member)) = member;
+    ASSERT_EQ(std::ranges::count(by_rank, names.size()), 0) << "two have one rank";
+    EXPECT_EQ(by_rank[0], all.OwnerOf(key));
+    EXPECT_EQ(fewer.OwnerOf(key), by_rank[0] == 3 ? by_rank[1] : by_rank[0]);
   }
-  EXPECT_EQ(all.OwnersOf(Keys(1)[0], 9).size(), 4U);
+}
+
+// Two that have the same weight for every key.
+TEST(Rendezvous, RanksOfEqualsDiffer) {
+  const Rendezvous places = Of({"a:1", "a:1"});
+  for (const Hash128& key : Keys(10)) {
+    EXPECT_EQ(places.RankOf(key, 0), 0U);
+    EXPECT_EQ(places.RankOf(key, 1), 1U);
+  }
 }
 
 // A binomial distribution: each share within five standard deviations, which is left once in two million.

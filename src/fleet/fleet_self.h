@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "augur/status.h"
+#include "fleet/fleet_address.h"
+
+namespace augur {
+
+// Which server of the fleet is the one of this machine, as the user has said it.
+struct FleetSelf {
+  bool none = false;                    // this machine does nothing for the others
+  std::optional<FleetAddress> address;  // nothing: it is to be found
+
+  // The value of the option: HOST:PORT, or "none". kInvalid: as ParseFleetAddress.
+  static Result<FleetSelf> Parse(const std::string& text);
+
+  // The server of this machine: the one that was named, else the only one whose host is this machine by `is_here`.
+  // kNotFound: there is none, or there are several, and what the user can do.
+  Result<FleetAddress> FindIn(std::span<const FleetAddress> list,
+                              const std::function<bool(const std::string& host)>& is_here) const;
+};
+
+// Whether an address of the host is one of this machine's interfaces. Loopback does not count: every machine has it.
+// Looks the name up, which may wait for seconds.
+bool IsThisMachine(const std::string& host);
+
+}  // namespace augur
