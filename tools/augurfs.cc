@@ -139,6 +139,7 @@ class Daemon {
         DaemonControlOptions{.mount_point = mount_->path(),
                              .order_prefix = mount_->handed_down() ? "" : mount_->path(),
                              .facts = std::move(facts),
+                             .fleet_sweep = stack_->FleetSweepFact(),
                              .prefetch = stack_->prefetcher(),
                              .order_bytes_max = stack_->settings().prefetch.order_bytes_max,
                              .predictor = stack_->predictor(),

@@ -321,8 +321,20 @@ std::vector<Option> MakeOptions() {
            "which is read again every minute. A record is asked of the server that it belongs to before the store's "
            "server is asked. Run each as 'memcached -M -I 2m -m MEGABYTES'. They have no encryption and no password: "
            "use a private network. Every record is checked by its SHA-256. A server that is slow, full or gone costs "
-           "its "
-           "share of the records. Default: no fleet.",
+           "its share of the records. Each machine reads its share of the store into the fleet, see fleet-self=. "
+           "Default: no fleet.",
+       .place = OptionPlace::kMount},
+      {.name = "fleet-self",
+       .value = "HOST:PORT",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "the server of fleet-cache= that is this machine's",
+       .text =
+           "As the list has it. It says which share of the store this machine reads into the fleet for all, in "
+           "requests "
+           "of 8 MiB, behind all that readers need. 'none': this machine reads only what its own readers need; right "
+           "where a job reads a small part of the store. Default: the only server of the list that has an address of "
+           "this machine's network interfaces; if there are none or several, as for none.",
        .place = OptionPlace::kMount},
       {.name = "decode-threads",
        .value = "N",
@@ -495,6 +507,11 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     Result<FleetList> fleet = FleetList::Parse(values.Text("-o fleet-cache"));
     if (!fleet.ok()) return fleet.status().In("-o fleet-cache");
     options.remote.fleet = *std::move(fleet);
+  }
+  if (values.Given("-o fleet-self")) {
+    Result<FleetSelf> self = FleetSelf::Parse(values.Text("-o fleet-self"));
+    if (!self.ok()) return self.status().In("-o fleet-self");
+    options.remote.fleet_self = *std::move(self);
   }
   options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
   return options;

@@ -80,7 +80,8 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   uint64_t bytes = records - records / kBookkeepingShare;
   settings.copy = DivideCopyMemory({.has_disk_cache = !options.disk_cache.folder.empty() && needs.copy_index_bytes > 0,
                                     .index_bytes = needs.copy_index_bytes,
-                                    .has_fleet_cache = !options.remote.fleet.empty() && needs.far_away},
+                                    .has_fleet_cache = !options.remote.fleet.empty() && needs.far_away,
+                                    .sweeps = !options.remote.fleet_self.none},
                                    bytes - std::min(bytes, kBufferMin + ViewMemory::kBytesMin));
   bytes -= settings.copy.bytes();
   const ViewMemoryOptions views = {.cores = machine.cores,

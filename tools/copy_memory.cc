@@ -17,6 +17,9 @@ constexpr uint64_t kWritingMax = 32 * kMiB;
 // 1 MiB for each server that answers.
 constexpr uint64_t kFleetShare = 32;
 constexpr uint64_t kFleetWaitingMax = 32 * kMiB;
+// Of the fleet's sweep: four pieces of 8 MiB, with what lies between their records.
+constexpr uint64_t kSweepShare = 16;
+constexpr uint64_t kSweepMax = 36 * kMiB;
 
 }  // namespace
 
@@ -28,6 +31,9 @@ CopyMemory DivideCopyMemory(const CopyMemoryOptions& options, uint64_t bytes) {
   }
   if (options.has_fleet_cache) {
     memory.fleet_waiting_bytes = std::min(kFleetWaitingMax, (bytes - memory.bytes()) / kFleetShare);
+  }
+  if (options.has_fleet_cache && options.sweeps) {
+    memory.fleet_sweep_bytes = std::min(kSweepMax, (bytes - memory.bytes()) / kSweepShare);
   }
   return memory;
 }

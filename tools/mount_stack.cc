@@ -76,6 +76,7 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
     AUGUR_TRY(stack->MakePrefetcher());
     stack->MakePredictor();
   }
+  stack->MakeFleetSweep();
   stack->OpenDecodedCache();
   AUGUR_TRY(stack->MakeFileSystem());
   stack->PublishGauges();
@@ -190,6 +191,30 @@ std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurp
     if (disk_copy_) shards = std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
     return shards;
   });
+}
+
+// What the copy on the disk has need not come from the server; and what comes for others is not for that copy.
+void MountStack::MakeFleetSweep() {
+  if (!fleet_copy_ || options_.remote.fleet_self.none) return;
+  if (settings_.copy.fleet_sweep_bytes < FleetSweep::kBytesMin) {
+    settings_.notes.push_back(
+        "fleet-cache: this machine reads no share of the store for the others: too little memory=");
+    return;
+  }
+  ReadEngine& engine = ahead_engine_ ? *ahead_engine_ : *engine_;
+  const auto through_copy = [&](std::unique_ptr<ShardSource> shards) -> std::unique_ptr<ShardSource> {
+    if (!disk_copy_) return shards;
+    return std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards), CopiedShards::Use::kReadOnly);
+  };
+  std::unique_ptr<ShardSource> shards = store_->files().MakeSource(store_, engine, ReadPurpose::kSpare, through_copy);
+  fleet_sweep_ = std::make_unique<FleetSweep>(
+      *fleet_copy_, store_, std::move(shards),
+      FleetSweepOptions{.self = options_.remote.fleet_self, .bytes_max = settings_.copy.fleet_sweep_bytes});
+}
+
+std::function<std::string()> MountStack::FleetSweepFact() const {
+  if (!fleet_sweep_) return {};
+  return [sweep = fleet_sweep_.get()] { return sweep->Describe(); };
 }
 
 bool MountStack::SharesMemory() const {
@@ -323,6 +348,7 @@ void MountStack::PublishGauges() {
     statistics_.ReadFrom(Gauge::kFleetMembers, [this] { return fleet_copy_->counts().members; });
     statistics_.ReadFrom(Gauge::kFleetMembersOut, [this] { return fleet_copy_->counts().out; });
   }
+  if (fleet_sweep_) statistics_.ReadFrom(Gauge::kFleetSweepPercent, [this] { return fleet_sweep_->percent(); });
   statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
   if (retained_cache_) {
     statistics_.ReadFrom(Gauge::kRetainedCacheBytes, [this] { return retained_cache_->used_bytes(); });
@@ -383,6 +409,7 @@ Status MountStack::StartAhead(UniqueFd clone) {
         [this](uint32_t view, std::span<const EntryNumber> files) { prefetcher_->OnOpened(view, files); }));
   }
   if (decoded_) AUGUR_TRY(decoded_->Start());
+  if (fleet_sweep_) AUGUR_TRY(fleet_sweep_->Start());
   return disk_copy_ ? disk_copy_->Start() : Status::Ok();
 }
 
@@ -391,6 +418,7 @@ void MountStack::EndHelper() {
 }
 
 void MountStack::Stop() {
+  if (fleet_sweep_) fleet_sweep_->Stop();
   if (predictor_) predictor_->Stop();
   if (prefetcher_) prefetcher_->Stop();
   helper_.reset();

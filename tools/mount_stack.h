@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,7 @@
 #include "prefetch/prefetcher.h"
 #include "remote/disk_copy.h"
 #include "remote/fleet_copy.h"
+#include "remote/fleet_sweep.h"
 #include "store/shard_source.h"
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
@@ -69,6 +71,8 @@ class MountStack {
   OrderPredictor* predictor() { return predictor_.get(); }
   // Of a retained cache in shared memory; else empty.
   std::string SharedFile() const { return retained_cache_ ? retained_cache_->path() : ""; }
+  // What tells how far the sweep is; empty: this machine reads nothing for a fleet.
+  std::function<std::string()> FleetSweepFact() const;
   // REQUIRES: Serve has returned OK.
   const Session& session() const { return *session_; }
   // Shards that cannot be read; what was left out, and why. For the log.
@@ -94,6 +98,7 @@ class MountStack {
   Status OpenFleetCopy();
   std::unique_ptr<ShardSource> MakeShards(ReadEngine& engine, ReadPurpose purpose);
   Status MakeFileSystem();
+  void MakeFleetSweep();
   void PublishGauges();
   void PublishTraffic();
 
@@ -118,6 +123,7 @@ class MountStack {
   std::unique_ptr<KeptBlocks> kept_;  // of retained_cache_
   std::unique_ptr<ReadEngine> ahead_engine_;
   std::unique_ptr<ShardSource> ahead_shards_;
+  std::unique_ptr<FleetSweep> fleet_sweep_;
   std::unique_ptr<PageCachePusher> pusher_;
   std::unique_ptr<Prefetcher> prefetcher_;
   std::unique_ptr<OrderPredictor> predictor_;

@@ -78,7 +78,8 @@ RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place) {
           .requests_max = static_cast<unsigned>(values.Number(prefix + "max-requests")),
           .foreign = {},
           .own_bucket = true,
-          .fleet = {}};
+          .fleet = {},
+          .fleet_self = {}};
 }
 
 }  // namespace augur

@@ -7,6 +7,7 @@
 
 #include "augur/status.h"
 #include "fleet/fleet_list.h"
+#include "fleet/fleet_self.h"
 #include "s3/s3_options.h"
 #include "tools/options.h"
 
@@ -23,6 +24,7 @@ struct RemoteOptions {
   // him read.
   bool own_bucket = true;
   FleetList fleet;  // of a mount: whose cache has records of the store; empty: there is none
+  FleetSelf fleet_self;
 };
 
 // The options of stores far away, for a program (--region) or a mount (-o region=). Names are those of mountpoint-s3

@@ -72,6 +72,9 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
      "blocks that the fleet's cache did not take, because the server is full (memcached -m) or away",
      "blocks that were not offered for that reason, or because the network did not keep up"},
     {Stat::kFleetWrong, "fleet_wrong", "blocks", "blocks that the fleet gave with other bytes than the record has", ""},
+    {Stat::kFleetSweptBytes, "fleet_swept_bytes", "bytes",
+     "bytes that this mount asked of the store's server to give them to the fleet, in large requests",
+     "bytes that a reader or the prefetch of this mount asked for"},
     {Stat::kPushes, "pushes", "files", "files that were pushed into the kernel's page cache before they were read",
      "pushes that the kernel refused"},
     {Stat::kPushedBytes, "pushed_bytes", "bytes", "bytes of the pushed files", ""},
@@ -167,6 +170,8 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
     {Gauge::kFleetMembers, "fleet_members", "servers", "servers of the fleet's cache (-o fleet-cache=)", ""},
     {Gauge::kFleetMembersOut, "fleet_members_out", "servers",
      "of them, those that are not asked now, because they did not answer three times in a row", ""},
+    {Gauge::kFleetSweepPercent, "fleet_sweep_percent", "percent",
+     "how much of its share of the store this mount has looked at, to give the fleet what is missing", ""},
     {Gauge::kKernelInodes, "kernel_inodes", "inodes",
      "inodes of the mount that the kernel knows, about 1 KiB of its memory each; one that it looked up twice counts "
      "twice",

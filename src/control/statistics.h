@@ -54,6 +54,7 @@ enum class Stat : size_t {
   kFleetKept,
   kFleetRefused,
   kFleetWrong,
+  kFleetSweptBytes,
   // The page cache: what the daemon pushes and drops.
   kPushes,
   kPushedBytes,
@@ -108,6 +109,7 @@ enum class Gauge : size_t {
   kServerDown,
   kFleetMembers,
   kFleetMembersOut,
+  kFleetSweepPercent,
   // Beside it: the kernel's memory on our account, which it takes back when it needs to.
   kKernelInodes,
   kGaugeCount,  // not a gauge

@@ -193,6 +193,7 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
           Count(snapshot[Stat::kCorruptBlocks], "record was", "records were") + " damaged");
   if (snapshot[Gauge::kServerRequests] > 0) Add(out, "server", Server(snapshot));
   if (snapshot[Gauge::kFleetMembers] > 0) Add(out, "fleet", Fleet(snapshot));
+  if (const std::string sweep = FactOf(screen.facts, "fleet_sweep"); !sweep.empty()) Add(out, "", Printable(sweep));
   if (snapshot[Stat::kImagesDecoded] + snapshot[Stat::kDecodeErrors] > 0) {
     Add(out, "views",
         Count(snapshot[Stat::kImagesDecoded], "image", "images") + " decoded to " +

@@ -80,7 +80,7 @@ void CopiedShards::ReadServer(const JobRef& job) {
                  .again = read.again,
                  .tag = read.tag,
                  .done = [this, job, range](const ShardReadResult& result) {
-                   if (result.status.ok()) Keep(*job);
+                   if (result.status.ok() && use_ == Use::kKeep) Keep(*job);
                    End(job, result);
                  }});
 }

@@ -22,13 +22,15 @@ namespace augur {
 // (RemoteShards, FleetShards).
 class CopiedShards final : public ShardSource {
  public:
-  // `engine` reads the disk.
-  CopiedShards(DiskCopy& copy, ReadEngine& engine, std::unique_ptr<ShardSource> server)
-      : copy_(copy), engine_(engine), server_(std::move(server)) {}
+  enum class Use { kKeep, kReadOnly };
+  // `engine` reads the disk. kReadOnly: nothing is offered to the copy.
+  CopiedShards(DiskCopy& copy, ReadEngine& engine, std::unique_ptr<ShardSource> server, Use use = Use::kKeep)
+      : copy_(copy), engine_(engine), use_(use), server_(std::move(server)) {}
 
   // A result counts what was asked of the server alone.
   void Read(ShardRead read) override;
   void Hurry(const void* tag) override { server_->Hurry(tag); }
+  void Cancel(const void* tag) override { server_->Cancel(tag); }
   bool may_differ() const override { return true; }
   void Drain() override;
 
@@ -52,6 +54,7 @@ class CopiedShards final : public ShardSource {
   // Own synchronization.
   DiskCopy& copy_;
   ReadEngine& engine_;
+  const Use use_;
   const std::unique_ptr<ShardSource> server_;
 
   ReadsUnderWay under_way_;

@@ -5,12 +5,6 @@
 #include <utility>
 
 namespace augur {
-namespace {
-
-// Of what a fleet reads from the server, at most a twentieth is what nobody on this machine has asked for.
-constexpr uint64_t kBytesForGap = 20;
-
-}  // namespace
 
 void FleetShards::Read(ShardRead read) {
   under_way_.Begin();
@@ -35,7 +29,7 @@ void FleetShards::Read(ShardRead read) {
 
 void FleetShards::ReadServer(const JobRef& job) {
   const ShardRead& read = job->read;
-  job->ranges = WantedRange::MissingApart(read, kBytesForGap, [&](size_t block) { return job->found[block]; });
+  job->ranges = WantedRange::MissingApart(read, read.bytes, [&](size_t block) { return job->found[block]; });
   if (job->ranges.empty()) return End(job, {.status = Status::Ok()});
   {
     const MutexLock lock(job->mu);

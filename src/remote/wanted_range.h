@@ -17,6 +17,9 @@ inline uint64_t BytesOf(const WantedBlock& wanted) { return Store::BlockBytes(wa
 
 // What is left of a read: a range of its shard, and the blocks in it that are wanted.
 struct WantedRange {
+  // Of what a fleet reads from the server, at most a twentieth is what no machine has asked for.
+  static constexpr uint64_t kBytesForGap = 20;
+
   uint64_t begin = 0;
   uint64_t end = 0;  // not more than begin: nothing is left
   std::vector<WantedBlock> blocks;
@@ -44,9 +47,10 @@ struct WantedRange {
   }
 
   // The same in as many ranges as it takes to leave out what lies between the blocks. A block joins the range before it
-  // as long as the range has at most one byte between its blocks for `bytes_for_gap` bytes of them.
+  // as long as the range has at most one byte between its blocks for kBytesForGap bytes of them, and at most
+  // `bytes_max` in all.
   template <typename IsThere>
-  static std::vector<WantedRange> MissingApart(const ShardRead& read, uint64_t bytes_for_gap, IsThere is_there) {
+  static std::vector<WantedRange> MissingApart(const ShardRead& read, uint64_t bytes_max, IsThere is_there) {
     const WantedRange all = Missing(read, is_there);
     if (all.begin >= all.end) return {};
     if (all.blocks.empty()) return {all};
@@ -60,7 +64,7 @@ struct WantedRange {
         WantedRange& last = ranges.back();
         const uint64_t more_gaps = gaps + begin - std::min(begin, last.end);
         const uint64_t more_end = std::max(end, last.end);
-        joins = more_gaps * bytes_for_gap <= more_end - last.begin - more_gaps;
+        joins = more_end - last.begin <= bytes_max && more_gaps * kBytesForGap <= more_end - last.begin - more_gaps;
         if (joins) {
           gaps = more_gaps;
           last.end = more_end;

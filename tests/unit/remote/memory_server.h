@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -32,8 +33,8 @@ class MemoryServer final : public ShardSource {
   void Drain() override {}
 
   std::vector<Asked> asked;
-  bool wrong = false;
-  bool down = false;
+  std::atomic<bool> wrong = false;
+  std::atomic<bool> down = false;
 
  private:
   const std::string shard_;

@@ -228,7 +228,7 @@ TEST(ResolveAugurfs, AFleetHasItsPart) {
     return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
            settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
            settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
-           2 * settings.copy.fleet_waiting_bytes;
+           2 * settings.copy.fleet_waiting_bytes + settings.copy.fleet_sweep_bytes;
   };
   for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
     AugurfsOptions options;
@@ -239,6 +239,9 @@ TEST(ResolveAugurfs, AFleetHasItsPart) {
     const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), {.far_away = true});
     EXPECT_GT(with.copy.fleet_waiting_bytes, 0u);
     EXPECT_LE(sum(with), memory);
+    if (memory >= 256 * kMiB) EXPECT_GE(with.copy.fleet_sweep_bytes, 8 * kMiB) << "less than a piece of the store";
+    options.remote.fleet_self.none = true;
+    EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), {.far_away = true}).copy.fleet_sweep_bytes, 0u);
   }
 }
 
