@@ -329,12 +329,12 @@ std::vector<Option> MakeOptions() {
        .kind = OptionKind::kText,
        .category = "Mount options",
        .brief = "the server of fleet-cache= that is this machine's",
-       .text =
-           "As the list has it. It says which share of the store this machine reads into the fleet for all, in "
-           "requests "
-           "of 8 MiB, behind all that readers need. 'none': this machine reads only what its own readers need; right "
-           "where a job reads a small part of the store. Default: the only server of the list that has an address of "
-           "this machine's network interfaces; if there are none or several, as for none.",
+       .text = "As the list has it. It says which share of the store this machine reads into the fleet for all, in "
+               "requests of 8 MiB, behind all that readers need. 'none': this machine reads only what its own readers "
+               "need; "
+               "right where a job reads a small part of the store. Default: the only server of the list that has this "
+               "machine's "
+               "name or an address of its network interfaces; if there are none or several, as for none.",
        .place = OptionPlace::kMount},
       {.name = "decode-threads",
        .value = "N",

@@ -6,8 +6,11 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -25,6 +28,13 @@ bool IsSame(const sockaddr& one, const sockaddr& two) {
   return one.sa_family == AF_INET6 &&
          std::memcmp(&reinterpret_cast<const sockaddr_in6&>(one).sin6_addr,
                      &reinterpret_cast<const sockaddr_in6&>(two).sin6_addr, sizeof(in6_addr)) == 0;
+}
+
+bool IsOwnName(const std::string& host) {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return false;
+  const std::string own = name.data();
+  return own != "localhost" && !host.empty() && (host == own || host == own.substr(0, own.find('.')));
 }
 
 }  // namespace
@@ -53,6 +63,7 @@ Result<FleetAddress> FleetSelf::FindIn(std::span<const FleetAddress> list,
 }
 
 bool IsThisMachine(const std::string& host) {
+  if (IsOwnName(host)) return true;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;

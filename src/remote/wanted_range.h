@@ -17,8 +17,8 @@ inline uint64_t BytesOf(const WantedBlock& wanted) { return Store::BlockBytes(wa
 
 // What is left of a read: a range of its shard, and the blocks in it that are wanted.
 struct WantedRange {
-  // Of what a fleet reads from the server, at most a twentieth is what no machine has asked for.
-  static constexpr uint64_t kBytesForGap = 20;
+  // Of what a fleet reads from the server, at most a fiftieth is what nobody has asked for: it will be read once more.
+  static constexpr uint64_t kBytesForGap = 50;
 
   uint64_t begin = 0;
   uint64_t end = 0;  // not more than begin: nothing is left

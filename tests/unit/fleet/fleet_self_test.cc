@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <set>
@@ -49,6 +50,14 @@ TEST(FleetSelf, LoopbackIsNoMachine) {
   for (const char* host : {"127.0.0.1", "::1", "localhost", "198.51.100.7", "no-such-host.invalid"}) {
     EXPECT_FALSE(IsThisMachine(host)) << host;
   }
+}
+
+// Debian's /etc/hosts gives the own name a loopback address.
+TEST(FleetSelf, TheOwnNameIsThisMachine) {
+  std::array<char, 256> name{};
+  ASSERT_EQ(gethostname(name.data(), name.size() - 1), 0);
+  EXPECT_EQ(IsThisMachine(name.data()), std::string(name.data()) != "localhost");
+  EXPECT_FALSE(IsThisMachine(std::string(name.data()) + "x.invalid"));
 }
 
 TEST(FleetSelf, AddressesOfInterfacesAreThisMachine) {

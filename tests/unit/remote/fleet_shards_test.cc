@@ -166,7 +166,7 @@ TEST_F(FleetShardsTest, OnlyWhatIsMissingIsAskedFor) {
   EXPECT_TRUE(WaitFor(second(), Stat::kFleetKept, all_.size() - there.size()));
 }
 
-// A gap of a twentieth costs less than a request.
+// A gap of a fiftieth costs less than a request.
 TEST_F(FleetShardsTest, SmallGapsAreReadAndLargeOnesAreNot) {
   ASSERT_TRUE(ReadRight(first(), {all_[3], all_[5]}));  // 5 KB between 5 KB and 1 MiB
   EXPECT_EQ(first().server->asked,
