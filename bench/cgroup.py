@@ -12,6 +12,7 @@ groups (`direct` of mounts.loop).
 import contextlib
 import os
 import pathlib
+import signal
 import time
 
 V1 = pathlib.Path("/sys/fs/cgroup")
@@ -43,6 +44,17 @@ class Group:
         """Words that, put before a command, run it in the group."""
         places = " ".join(f'"{folder}/cgroup.procs"' for folder in self.folders)
         return ["sh", "-c", f'for place in {places}; do echo $$ > "$place" || exit 125; done; exec "$@"', "in-group"]
+
+    def kill(self):
+        """Ends all that is in it at once, as a machine that loses its power."""
+        for _ in range(100):
+            pids = {int(pid) for folder in self.folders for pid in (folder / "cgroup.procs").read_text(encoding="ascii").split()}
+            if not pids:
+                return
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
 
     def held_bytes(self):
         """What its processes hold now: what they allocate, and the files that they map (libraries), but not what they read."""

@@ -37,13 +37,13 @@ def numbers(text):
 
 
 class Far:
-    """A bucket with a raw folder and one with its packed store, behind the line. Lives as long as the stack."""
+    """A bucket with a raw folder, unless it is not wanted, and one with its packed store, behind the line. Lives as long as the stack."""
 
     raw_bucket, packed_bucket, packed_prefix = "augur-raw", "augur-packed", "train.augur"
 
-    def __init__(self, args, stack):
+    def __init__(self, args, stack, clients=1, raw=True):
         self.work, self.tree = args.work, args.tree
-        self.line = stack.enter_context(line.slow_line(delay_ms=args.rtt_ms / 2, rate_mbit=args.rate_mbit))
+        self.line = stack.enter_context(line.slow_line(clients=clients, delay_ms=args.rtt_ms / 2, rate_mbit=args.rate_mbit))
         self.access_log = os.path.join(args.work, "access.log")
         server = {"versitygw": object_servers.versitygw, "seaweedfs": object_servers.seaweedfs, "default": None}[args.server]
         server = server or object_servers.default_server()
@@ -57,7 +57,8 @@ class Far:
             store = os.path.join(folder, "store")
             mounts.create_store(args.tree, store)
             self.put_folder(store, self.packed_bucket, self.packed_prefix + "/")
-        self.put_folder(args.tree, self.raw_bucket, "")
+        if raw:
+            self.put_folder(args.tree, self.raw_bucket, "")
 
     def other_bucket(self, name):
         """Makes it; returns its name."""

@@ -43,9 +43,16 @@ class Host:
 
     def received_bytes(self):
         """All that came over the line until now, headers included."""
+        return self._device()[0]
+
+    def sent_bytes(self):
+        """The same of what went out."""
+        return self._device()[8]
+
+    def _device(self):
         text = mounts.run(*self.prefix, "cat", "/proc/net/dev")
         row = next(line for line in text.splitlines() if line.strip().startswith("lag0:"))
-        return int(row.split(":")[1].split()[0])
+        return [int(field) for field in row.split(":")[1].split()]
 
 
 class Line:
