@@ -26,8 +26,8 @@ struct FleetSelf {
 };
 
 // Whether the host is this machine's name, with its domain or without, or an address of it is one of this machine's
-// interfaces. Loopback does not count: every machine has it, and on some it is what the own name has. Looks the name up,
-// which may wait for seconds.
+// interfaces. Loopback does not count: every machine has it, and on some it is what the own name has. Looks the name
+// up, which may wait for seconds.
 bool IsThisMachine(const std::string& host);
 
 }  // namespace augur
