@@ -151,7 +151,9 @@ def test_a_full_fleet_ends_it(large_store, folder, proxy, augurctl):
             wait_until(lambda point=point: "the fleet is full (memcached -m)" in fleet.said(point))
             assert "the fleet is full (memcached -m)" in log.read_text()
         assert 0 < fleet.count_there() < FILES / 4
-        assert fleet.swept(points) < TREE_BYTES / 2
+        # Two pieces have room. A machine ends at its second one that has none, with up to three more under way. One that
+        # did not end would read all that are not there, and both machines would read nearly twice the tree.
+        assert fleet.swept(points) <= (2 + 2 * (2 + 3)) * TREE_BYTES / PIECES
         fleet.read_all(points[0], fleet.paths[::5])
 
 
