@@ -41,7 +41,7 @@ class Far:
 
     raw_bucket, packed_bucket, packed_prefix = "augur-raw", "augur-packed", "train.augur"
 
-    def __init__(self, args, stack, clients=1, raw=True):
+    def __init__(self, args, stack, clients=1, raw=True, tls=False):
         self.work, self.tree = args.work, args.tree
         self.line = stack.enter_context(line.slow_line(clients=clients, delay_ms=args.rtt_ms / 2, rate_mbit=args.rate_mbit))
         self.access_log = os.path.join(args.work, "access.log")
@@ -49,7 +49,7 @@ class Far:
         server = server or object_servers.default_server()
         self.counts_requests = server is object_servers.versitygw
         options = {"access_log": self.access_log} if self.counts_requests else {}
-        if args.tls:
+        if tls:
             options["certificate"] = object_servers.Certificate.make(args.work, self.line.server.address)
         with self.line.server.entered():
             self.server = stack.enter_context(server(os.path.join(args.work, "server"), self.line.server.address, **options))
@@ -223,7 +223,7 @@ def copy(args, far, people):
         measure.read_files(path, max(args.readers), epochs=[every])
     tables = {}
     for number in range(args.rounds):
-        whole, _ = write_orders(args, far, number)
+        whole = given_orders.write_sampled(far.work, given_orders.listed(args.listing), 500 + number)
         for readers in args.readers:
             for known in (False, True):
                 for name in measure.in_turn(["local store", "warm copy"], number):
@@ -291,7 +291,7 @@ def main():
     with contextlib.ExitStack() as stack:
         args.work = stack.enter_context(tempfile.TemporaryDirectory(prefix="augur-remote.", dir=args.work))
         measure.make_tree(args, args.work)
-        far = Far(args, stack)
+        far = Far(args, stack, tls=args.tls)
         people = prepared(args, far)
         if not people:
             sys.exit("remote.py: none of them can run here")
