@@ -59,6 +59,15 @@ bool NamesAddresses(const Store& store) {
   return false;
 }
 
+// Whether no shard is a file of this system.
+bool AllAreAddresses(const Store& store) {
+  for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
+    const Result<ShardInfo> info = store.Shard(number);
+    if (info.ok() && !info->address) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount) {
@@ -196,6 +205,11 @@ std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurp
 // What the copy on the disk has need not come from the server; and what comes for others is not for that copy.
 void MountStack::MakeFleetSweep() {
   if (!fleet_copy_ || options_.remote.fleet_self.none) return;
+  if (!IsFarAway(options_.store) && !AllAreAddresses(*store_)) {
+    settings_.notes.push_back(
+        "fleet-cache: this machine reads no share of the store for the others: a part of it is in a folder");
+    return;
+  }
   if (settings_.copy.fleet_sweep_bytes < FleetSweep::kBytesMin) {
     settings_.notes.push_back(
         "fleet-cache: this machine reads no share of the store for the others: too little memory=");

@@ -199,9 +199,14 @@ std::optional<size_t> FleetClient::RankOf(const Hash128& key, const FleetAddress
 }
 
 uint64_t FleetClient::changes() const {
-  const MutexLock lock(mu_);
-  uint64_t changes = lists_;
-  for (const MemberRef& member : members_->members) changes += member->returns();
+  MembersRef members;
+  uint64_t changes = 0;
+  {
+    const MutexLock lock(mu_);
+    members = members_;
+    changes = lists_;
+  }
+  for (const MemberRef& member : members->members) changes += member->returns();
   return changes;
 }
 

@@ -44,6 +44,10 @@ void AddressClients::Rest() const {
   for (const Allowed& allowed : allowed_) allowed.client->Rest();
 }
 
+void AddressClients::Resume() const {
+  for (const Allowed& allowed : allowed_) allowed.client->Resume();
+}
+
 void AddressClients::AddTraffic(ServerTraffic& traffic) const {
   std::set<const ObjectClient*> seen;
   for (const Allowed& allowed : allowed_) {

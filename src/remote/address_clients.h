@@ -33,6 +33,7 @@ class AddressClients {
 
   // As StorePlace has them.
   void Rest() const;
+  void Resume() const;
   void AddTraffic(ServerTraffic& traffic) const;
 
  private:

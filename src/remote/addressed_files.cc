@@ -26,6 +26,10 @@ class AddressedShards final : public ShardSource {
     near_->Hurry(tag);
     far_->Hurry(tag);
   }
+  void Cancel(const void* tag) override {
+    near_->Cancel(tag);
+    far_->Cancel(tag);
+  }
   bool may_differ() const override { return true; }
   void Drain() override {
     near_->Drain();
@@ -84,6 +88,11 @@ Status AddressedPlace::Allows(const ShardInfo& info) const {
 void AddressedPlace::Rest() const {
   near_->Rest();
   clients_->Rest();
+}
+
+void AddressedPlace::Resume() const {
+  near_->Resume();
+  clients_->Resume();
 }
 
 std::optional<ServerTraffic> AddressedPlace::Traffic() const {

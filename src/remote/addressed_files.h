@@ -42,6 +42,7 @@ class AddressedPlace final : public StorePlace {
   Result<Opened> Open(uint64_t generation) const override;
   Status Allows(const ShardInfo& info) const override;
   void Rest() const override;
+  void Resume() const override;
   std::optional<ServerTraffic> Traffic() const override;
 
  private:

@@ -123,6 +123,7 @@ Result<std::unique_ptr<PackTarget>> PackTarget::MakeFar(const PackOptions& optio
                                       "copy that there");
   }
   std::unique_ptr<PackTarget> target(new PackTarget());
+  target->resume_ = options.resume;
   AUGUR_TRY(target->OpenFolder(options));
   AUGUR_TRY_ASSIGN(generation,
                    RemoteGeneration::Begin(std::move(client), {.mode = mode,
@@ -136,7 +137,8 @@ Result<std::unique_ptr<PackTarget>> PackTarget::MakeFar(const PackOptions& optio
 }
 
 PackTarget::~PackTarget() {
-  const bool keep = generation_ != nullptr && generation_->can_go_on();
+  // Where no generation could be begun, an earlier run's shards and journal stay for the next one.
+  const bool keep = generation_ != nullptr ? generation_->can_go_on() : resume_;
   generation_.reset();
   if (!owns_folder_ || keep) return;
   std::error_code error;

@@ -43,6 +43,7 @@ class PackTarget {
   std::string folder_;
   UniqueFd lock_;  // on the folder, where other runs for the same store find it
   bool owns_folder_ = false;
+  bool resume_ = false;  // what an earlier run has left is to be kept
   std::unique_ptr<RemoteGeneration> generation_;
 };
 
