@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/reader_pages.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace augur {
@@ -49,11 +50,13 @@ void ReaderPages::Saw(Slot slot, bool missed, Position here) {
 void ReaderPages::Missed(Slot slot, Position use) {
   UseQueue& pushed = files_.pages().pushed();
   if (!pushed.Contains(slot) || pushed.UseOf(slot) != use || !evidence_.PushedIsGone(use)) return;
+  if (use < read_again_to_) return;
   std::vector<Slot> ahead;
   for (const auto& [next, file] : pushed.in_order()) {
     if (next > use && next != kNever) ahead.push_back(file);
   }
   for (const Slot file : ahead) {
+    read_again_to_ = std::max(read_again_to_, pushed.UseOf(file) + 1);
     pushed.Remove(file);
     files_.Reclassify(file);
   }

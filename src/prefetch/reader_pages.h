@@ -51,6 +51,8 @@ class ReaderPages {
   FileStates& files_;
   RecentReads recent_;
   ReclaimEvidence evidence_;
+  // Uses before this one are read ahead again at most once: a kernel that keeps taking pages would cost without end.
+  Position read_again_to_ = 0;
 };
 
 }  // namespace augur
