@@ -4,26 +4,19 @@
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
+import far_bench
 import pytest
 from photographs import make_photographs
 
-BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
-CACHE_HOME = os.environ.get("XDG_CACHE_HOME")  # where programs are kept; the tests move that of daemons
 FILES = 60
 CASES = {"fleet", "fleet, one machine killed in epoch 2", "fleet, no sweep", "no fleet"}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: network namespaces and control groups")
 def test_each_case_reads_three_epochs(tmp_path):
-    environment = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
-    if CACHE_HOME:
-        environment["XDG_CACHE_HOME"] = CACHE_HOME
     tree = make_photographs(tmp_path / "tree", FILES)
-    done = subprocess.run([sys.executable, BENCH / "fleet.py", "--quick", "--json", "--server", "default", "--tree", tree, "--work", tmp_path],
-                          env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    done = far_bench.run("fleet.py", "--tree", tree, work=tmp_path)
     if done.returncode and ("servers.sh" in done.stderr or "control groups" in done.stderr) and "CI" not in os.environ:
         pytest.skip("no S3 server could be installed, or there are no control groups")
     assert done.returncode == 0, done.stderr

@@ -4,25 +4,18 @@
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
+import far_bench
 import pytest
 from photographs import make_photographs
 
-BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
-CACHE_HOME = os.environ.get("XDG_CACHE_HOME")  # where programs are kept; the tests move that of daemons
 FILES = 60
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: network namespaces")
 def test_each_row_reads_all_files(tmp_path):
-    environment = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
-    if CACHE_HOME:
-        environment["XDG_CACHE_HOME"] = CACHE_HOME
     tree = make_photographs(tmp_path / "tree", FILES)
-    done = subprocess.run([sys.executable, BENCH / "remote.py", "all", "--quick", "--json", "--server", "default", "--tree", tree, "--only",
-                           "juicefs,augurfs", "--work", tmp_path], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    done = far_bench.run("remote.py", "all", "--tree", tree, "--only", "juicefs,augurfs", work=tmp_path)
     if done.returncode and "servers.sh" in done.stderr and "CI" not in os.environ:
         pytest.skip("an S3 server or JuiceFS could not be installed: packaging/servers.sh says why")
     assert done.returncode == 0, done.stderr

@@ -105,6 +105,14 @@ def https_server(folder, certificate):
 
 
 @pytest.fixture
+def point(folder):
+    """A mount point."""
+    path = pathlib.Path(folder) / "mount"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
 def remote_store(bucket, augurpack, folder):
     """A RemoteStore of 120 files, 4 MB."""
     tree, store = pathlib.Path(folder) / "tree", pathlib.Path(folder) / "store"

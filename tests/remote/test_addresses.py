@@ -46,13 +46,6 @@ def store(folder):
     return pathlib.Path(folder) / "store"
 
 
-@pytest.fixture
-def point(folder):
-    path = pathlib.Path(folder) / "mount"
-    path.mkdir()
-    return path
-
-
 def files(root):
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in pathlib.Path(root).rglob("*")
             if path.is_file() and ".augur" not in path.parts}

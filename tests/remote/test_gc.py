@@ -39,13 +39,6 @@ def trees(folder):
 
 
 @pytest.fixture
-def point(folder):
-    path = pathlib.Path(folder) / "mount"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def large(folder):
     """A folder whose shard goes up in parts."""
     path = pathlib.Path(folder) / "large"

@@ -21,13 +21,6 @@ import s3_client
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
 
-@pytest.fixture
-def point(folder):
-    path = pathlib.Path(folder) / "mount"
-    path.mkdir()
-    return path
-
-
 def files(tree):
     return {path.relative_to(tree): path for path in sorted(pathlib.Path(tree).rglob("*")) if path.is_file()}
 

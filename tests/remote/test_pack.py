@@ -15,7 +15,7 @@ import time
 import faults
 import mounts
 import pytest
-from bucket_support import wait_until
+from bucket_support import wait_until, while_held
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -221,17 +221,11 @@ def test_ctrl_c_aborts_the_upload(augurpack, bucket, url, folder, work, proxy):
     tree.mkdir()
     (tree / "large").write_bytes(random.Random(1).randbytes(40 << 20))
     held = faults.Hold(only=lambda request: request.method == "PUT" and "partNumber=2" in request.query)
-    with proxy.playing(held), subprocess.Popen(words(augurpack, "create", tree, url, proxy.endpoint, work), stdin=subprocess.DEVNULL,
-                                               stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: held.count)
-            assert uploads(bucket)
-            process.send_signal(signal.SIGINT)
-            text = process.stderr.read()
-            assert process.wait() == 2
-        finally:
-            held.release()
-            process.kill()
+    with while_held(proxy, held, words(augurpack, "create", tree, url, proxy.endpoint, work)) as process:
+        assert uploads(bucket)
+        process.send_signal(signal.SIGINT)
+        text = process.stderr.read()
+        assert process.wait() == 2
     assert "stopped by SIGINT: what was sent is removed" in text
     assert names(bucket) == [] and not uploads(bucket) and not list(work.iterdir())
 
@@ -242,13 +236,9 @@ def test_two_packers_at_once(augurpack, bucket, url, tree, folder, work, proxy):
     first_tree.mkdir()
     (first_tree / "a").write_bytes(b"first")
     held = faults.Hold(only=lambda request: request.method == "PUT" and "index-00000001" in request.path)
-    with proxy.playing(held), subprocess.Popen(words(augurpack, "create", first_tree, url, proxy.endpoint, work), stdin=subprocess.DEVNULL,
-                                               stderr=subprocess.PIPE, text=True) as first:
-        try:
-            wait_until(lambda: held.count)
-            must_pack(augurpack, "create", tree, url, proxy.endpoint, work)
-        finally:
-            held.release()
+    with while_held(proxy, held, words(augurpack, "create", first_tree, url, proxy.endpoint, work)) as first:
+        must_pack(augurpack, "create", tree, url, proxy.endpoint, work)
+        held.release()
         text = first.stderr.read()
         assert first.wait() == 2
     assert "another packer has published generation 2 (augurpack" in text and "--force" in text

@@ -5,12 +5,11 @@ create --decode into a bucket."""
 import pathlib
 import random
 import signal
-import subprocess
 
 import faults
 import mounts
 import pytest
-from bucket_support import run, wait_until
+from bucket_support import run, while_held
 from PIL import Image
 from test_pack import assert_holds, contents, must_pack, names, tree, uploads, url, words, work  # noqa: F401
 
@@ -23,20 +22,11 @@ def holds(name):
     return faults.Hold(only=lambda request: request.method == "PUT" and name in request.path)
 
 
-def stopped_at(proxy, name, stop, arguments):
-    """Packs until the server is asked to take the object `name`, and ends the packer by the signal. What it said."""
-    held = holds(name)
-    with proxy.playing(held), subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: held.count)
-            process.send_signal(stop)
-            if stop == signal.SIGKILL:
-                process.wait()
-                held.release()
-            return process.stderr.read()
-        finally:
-            held.release()
-            process.kill()
+def killed_at(proxy, name, arguments):
+    """Packs until the server is asked to take the object `name`, and kills the packer."""
+    with while_held(proxy, holds(name), arguments) as process:
+        process.kill()
+        process.wait()
 
 
 def sent(proxy):
@@ -61,7 +51,7 @@ def local(augurpack, tree, folder):  # noqa: F811
 @pytest.mark.parametrize("first", [[], ["--resume"]])
 def test_after_a_kill(augurpack, bucket, url, tree, local, folder, work, proxy, first):  # noqa: F811
     """Shards that were sent are not sent again, and the store has the files of the tree."""
-    stopped_at(proxy, HELD_SHARD, signal.SIGKILL, words(augurpack, "create", tree, url, proxy.endpoint, work, *first))
+    killed_at(proxy, HELD_SHARD, words(augurpack, "create", tree, url, proxy.endpoint, work, *first))
     before = noted(work)
     assert 3 <= len(before) <= 8 and "manifest" not in names(bucket)
     proxy.forget()
@@ -80,16 +70,10 @@ def test_after_ctrl_c(augurpack, bucket, url, tree, folder, work, proxy):  # noq
     large = tree / "zz-large"
     large.write_bytes(random.Random(1).randbytes(40 << 20))
     held = faults.Hold(only=lambda request: request.method == "PUT" and "partNumber=2" in request.query)
-    with proxy.playing(held), subprocess.Popen(words(augurpack, "create", tree, url, proxy.endpoint, work, "--resume"), stdin=subprocess.DEVNULL,
-                                               stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: held.count)
-            process.send_signal(signal.SIGINT)
-            said = process.stderr.read()
-            assert process.wait() == 2
-        finally:
-            held.release()
-            process.kill()
+    with while_held(proxy, held, words(augurpack, "create", tree, url, proxy.endpoint, work, "--resume")) as process:
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait() == 2
     assert "stopped by SIGINT: what was sent stays" in said
     before = noted(work)
     assert before and not uploads(bucket) and "manifest" not in names(bucket)
@@ -102,7 +86,7 @@ def test_after_ctrl_c(augurpack, bucket, url, tree, folder, work, proxy):  # noq
 
 @pytest.mark.parametrize("what", ["replaced", "removed"])
 def test_an_object_is_not_believed_that_is_another_one(augurpack, bucket, url, tree, folder, work, proxy, what):  # noqa: F811
-    stopped_at(proxy, HELD_SHARD, signal.SIGKILL, words(augurpack, "create", tree, url, proxy.endpoint, work))
+    killed_at(proxy, HELD_SHARD, words(augurpack, "create", tree, url, proxy.endpoint, work))
     name = "data/train.augur/shard-00000001-00001"
     data = bytearray(bucket.get(name))
     data[100] ^= 1
@@ -117,7 +101,7 @@ def test_an_object_is_not_believed_that_is_another_one(augurpack, bucket, url, t
 
 def test_a_source_that_has_changed(augurpack, bucket, url, tree, folder, work, proxy):  # noqa: F811
     """What was sent and is of no use any more is gone after the run."""
-    stopped_at(proxy, HELD_SHARD, signal.SIGKILL, words(augurpack, "create", tree, url, proxy.endpoint, work))
+    killed_at(proxy, HELD_SHARD, words(augurpack, "create", tree, url, proxy.endpoint, work))
     (tree / "class-0" / "001.jpg").write_bytes(b"changed")
     must_pack(augurpack, "create", tree, url, proxy.endpoint, work, "--resume")
     assert_holds(augurpack, url, proxy.endpoint, tree, pathlib.Path(folder) / "out")
@@ -132,7 +116,7 @@ def test_append_goes_on(augurpack, bucket, url, tree, folder, work, proxy):  # n
         (more / f"{number:02}").write_bytes(random.Random(1000 + number).randbytes(40_000))
     first = max(name for name in names(bucket) if name.startswith("shard-")).split("-")[2]
     held = f"shard-00000002-{int(first) + 4:05}"
-    stopped_at(proxy, held, signal.SIGKILL, words(augurpack, "append", more.parent, url, proxy.endpoint, work))
+    killed_at(proxy, held, words(augurpack, "append", more.parent, url, proxy.endpoint, work))
     before = noted(work)
     proxy.forget()
     must_pack(augurpack, "append", more.parent, url, proxy.endpoint, work, "--resume")
@@ -145,7 +129,7 @@ def test_append_goes_on(augurpack, bucket, url, tree, folder, work, proxy):  # n
 
 def test_another_packer_has_published_meanwhile(augurpack, bucket, url, tree, folder, work, proxy):  # noqa: F811
     """The claim of the killed run is gone then. The run starts anew, and finds the other's store."""
-    stopped_at(proxy, HELD_SHARD, signal.SIGKILL, words(augurpack, "create", tree, url, proxy.endpoint, work))
+    killed_at(proxy, HELD_SHARD, words(augurpack, "create", tree, url, proxy.endpoint, work))
     other = pathlib.Path(folder) / "other-work"
     other.mkdir()
     must_pack(augurpack, "create", tree, url, proxy.endpoint, other)
@@ -157,13 +141,10 @@ def test_another_packer_has_published_meanwhile(augurpack, bucket, url, tree, fo
 
 def test_two_runs_that_resume(augurpack, url, tree, work, proxy):  # noqa: F811
     held = holds(HELD_SHARD)
-    with proxy.playing(held), subprocess.Popen(words(augurpack, "create", tree, url, proxy.endpoint, work, "--resume"), stdin=subprocess.DEVNULL) as process:
-        try:
-            wait_until(lambda: held.count)
-            done = run(words(augurpack, "create", tree, url, proxy.endpoint, work, "--resume"))
-            assert done.returncode == 2 and "another run packs into this store now" in done.stderr
-        finally:
-            held.release()
+    with while_held(proxy, held, words(augurpack, "create", tree, url, proxy.endpoint, work, "--resume")) as process:
+        done = run(words(augurpack, "create", tree, url, proxy.endpoint, work, "--resume"))
+        assert done.returncode == 2 and "another run packs into this store now" in done.stderr
+        held.release()
         assert process.wait() == 0
 
 
@@ -208,7 +189,7 @@ def test_decode_goes_on(augurpack, bucket, url, images, folder, work, proxy):  #
     """Also with the source that the killed run had packed first."""
     options = ["--decode=npy+size=256x256", f"--shard-size={256 << 10}"]
     arguments = words(augurpack, "create", images, url, proxy.endpoint, work, *options)
-    stopped_at(proxy, "shard-00000001-00003", signal.SIGKILL, arguments)
+    killed_at(proxy, "shard-00000001-00003", arguments)
     before = noted(work)
     proxy.forget()
     must_pack(augurpack, "create", images, url, proxy.endpoint, work, *options, "--resume")
