@@ -51,21 +51,13 @@ uint32_t RaiseDescriptors() {
   return static_cast<uint32_t>(std::min(descriptors.rlim_cur, kDescriptorsMax));
 }
 
-bool NamesAddresses(const Store& store) {
+// Whether the store has a shard that is named by address, or one that is not.
+bool HasShard(const Store& store, bool by_address) {
   for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
     const Result<ShardInfo> info = store.Shard(number);
-    if (info.ok() && info->address) return true;
+    if (info.ok() && info->address == by_address) return true;
   }
   return false;
-}
-
-// Whether no shard is a file of this system.
-bool AllAreAddresses(const Store& store) {
-  for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
-    const Result<ShardInfo> info = store.Shard(number);
-    if (info.ok() && !info->address) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -109,7 +101,7 @@ Status MountStack::OpenStore() {
   if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
   store_ = std::move(store).value();
   AUGUR_TRY(CheckAddresses(*store_, *place_, "-o foreign="));
-  reads_server_ = IsFarAway(options_.store) || NamesAddresses(*store_);
+  reads_server_ = IsFarAway(options_.store) || HasShard(*store_, /*by_address=*/true);
   if (IsFarAway(options_.store)) {
     // Brings the part of the index that the first question of the kernel needs, while the connection is there: it ends
     // when the helper process is forked.
@@ -205,7 +197,7 @@ std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurp
 // What the copy on the disk has need not come from the server; and what comes for others is not for that copy.
 void MountStack::MakeFleetSweep() {
   if (!fleet_copy_ || options_.remote.fleet_self.none) return;
-  if (!IsFarAway(options_.store) && !AllAreAddresses(*store_)) {
+  if (!IsFarAway(options_.store) && HasShard(*store_, /*by_address=*/false)) {
     settings_.notes.push_back(
         "fleet-cache: this machine reads no share of the store for the others: a part of it is in a folder");
     return;

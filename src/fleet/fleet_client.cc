@@ -69,6 +69,7 @@ FleetClient::MembersRef FleetClient::Now() const {
 
 FleetClient::MembersRef FleetClient::MakeMembers(const std::vector<FleetAddress>& addresses, const Members& before) {
   auto made = std::make_shared<Members>();
+  made->number = before.number + 1;
   for (const FleetAddress& address : addresses) {
     const auto old = std::ranges::find(before.members, address, [](const MemberRef& one) { return one->address(); });
     made->members.push_back(old != before.members.end()
@@ -199,13 +200,8 @@ std::optional<size_t> FleetClient::RankOf(const Hash128& key, const FleetAddress
 }
 
 uint64_t FleetClient::changes() const {
-  MembersRef members;
-  uint64_t changes = 0;
-  {
-    const MutexLock lock(mu_);
-    members = members_;
-    changes = lists_;
-  }
+  const MembersRef members = Now();
+  uint64_t changes = members->number;
   for (const MemberRef& member : members->members) changes += member->returns();
   return changes;
 }
@@ -271,7 +267,6 @@ void FleetClient::ReadListAgain() {
   {
     const MutexLock lock(mu_);
     members_ = made;
-    ++lists_;
   }
   for (const MemberRef& member : before->members) {
     if (!is_in(made, member)) member->Stop();

@@ -106,7 +106,8 @@ class FleetClient {
   // The list at one time.
   struct Members {
     std::vector<MemberRef> members;
-    Rendezvous places;  // of the same
+    Rendezvous places;    // of the same
+    uint64_t number = 0;  // of the lists so far
   };
   using MembersRef = std::shared_ptr<const Members>;
   struct Deadline {
@@ -136,7 +137,6 @@ class FleetClient {
   MembersRef members_ AUGUR_GUARDED_BY(mu_);
   CondVar stop_;
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
-  uint64_t lists_ AUGUR_GUARDED_BY(mu_) = 0;  // that came after the first
 
   Mutex clock_mu_;
   CondVar clock_changed_;

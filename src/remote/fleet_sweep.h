@@ -35,8 +35,7 @@ struct FleetSweepOptions {
 // share takes what is missing of the pieces of which it is the second, then the third, then of all. So the pieces of a
 // machine that is slow, dead or not mounted come, too.
 //   whether a piece is there  the records in the fleet tell; so a machine that is started anew goes on, and what
-//   readers
-//                             have given to the fleet is not asked for again
+//                             readers have given to the fleet is not asked for again
 //   who is at a piece         a note in the fleet (FleetClient::Note), which ends with a machine that dies
 //   the bytes                 pass the store's server behind all that readers wait for and read ahead, and the servers
 //                             of the fleet behind all else. As few pieces are read at once as fill the line: what is on
