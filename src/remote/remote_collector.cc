@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -84,7 +85,7 @@ Status RemoteCollector::FindObjects() {
     return object.key == ClaimName(claim_.generation());
   });
   // The claim was written just now.
-  now_ = own != objects.end() && own->since ? *own->since : UtcNow();
+  now_ = own != objects.end() ? own->since.value_or(UtcNow()) : UtcNow();
   for (const ListedObject& upload : uploads) Add(upload, /*upload=*/true);
   for (const ListedObject& object : objects) {
     Add(object, /*upload=*/false);
@@ -159,7 +160,7 @@ Status RemoteCollector::StopPackers() {
   manifest.note = "x-gc " + IsoTime(UtcNow()) + " " + claim_.text().substr(claim_.text().rfind(' ') + 1);
   while (manifest.note.ends_with('\n')) manifest.note.pop_back();
   const std::string text = RenderManifest(manifest);
-  const Status put = writer_.Put(kManifestName, std::as_bytes(std::span(text)), PutCondition::IfSame(etag_));
+  Status put = writer_.Put(kManifestName, std::as_bytes(std::span(text)), PutCondition::IfSame(etag_));
   if (put.code() != Code::kExists) return put;
   const Result<std::string> there = writer_.Get(kManifestName, nullptr);
   if (there.ok() && *there == text) return Status::Ok();  // the answer to an earlier attempt was lost
@@ -168,7 +169,7 @@ Status RemoteCollector::StopPackers() {
 
 Status RemoteCollector::Remove(RemoteCollectReport& report) {
   std::vector<ListedObject> objects;
-  for (const auto& [generation, found] : found_) {
+  for (const Leftover& found : std::views::values(found_)) {
     for (const ListedObject& upload : found.uploads) {
       AUGUR_TRY(writer_.AbortUpload(upload.key, upload.upload_id));
       ++report.ended_uploads;
