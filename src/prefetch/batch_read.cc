@@ -59,7 +59,7 @@ void BatchRead::ReadWhole(uint32_t shard) {
 
 void BatchRead::WholeRead(const ShardReadResult& read) {
   writing_.reset();
-  CountShardRead(read, means_.statistics);
+  Count(read);
   if (!read.status.ok() && read.retryable && records_.size() > 1) return ReadAlone(0, 0);
   skip_ = read.skip;
   for (RecordRead& record : records_) {
@@ -71,6 +71,11 @@ void BatchRead::WholeRead(const ShardReadResult& read) {
     }
   }
   done_(shared_from_this());
+}
+
+void BatchRead::Count(const ShardReadResult& read) {
+  CountShardRead(read, means_.statistics);
+  asked_ = asked_ || read.reads > 0;
 }
 
 // Reads what is not there yet, block by block, one after the other, from this block of this record on. A block that
@@ -100,7 +105,7 @@ void BatchRead::ReadAlone(size_t record, uint64_t block) {
 
 // Bytes that were handed out with a neighbour stay as they are.
 void BatchRead::BlockRead(size_t record, uint64_t block, const ShardReadResult& read) {
-  CountShardRead(read, means_.statistics);
+  Count(read);
   RecordRead& one = records_[record];
   if (!read.status.ok()) {
     FailOne(one, failures_.Shard(one.entry, read.status));

@@ -57,10 +57,13 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
 
   const ReadPlan& plan() const { return plan_; }
   std::vector<RecordRead>& passengers() { return records_; }
+  // The disk or the server was asked, and not only a nearer copy. REQUIRES: it has landed.
+  bool asked() const { return asked_; }
 
  private:
   void ReadWhole(uint32_t shard);
   void WholeRead(const ShardReadResult& read);
+  void Count(const ShardReadResult& read);
   void ReadAlone(size_t record, uint64_t block);
   void BlockRead(size_t record, uint64_t block, const ShardReadResult& read);
   // Of a block of a record, in the chunk.
@@ -77,7 +80,8 @@ class BatchRead : public std::enable_shared_from_this<BatchRead> {
 
   // Used by one thread at a time.
   std::vector<RecordRead> records_;
-  std::vector<WantedBlock> wanted_;                 // of all records, in the order of their places
+  std::vector<WantedBlock> wanted_;  // of all records, in the order of their places
+  bool asked_ = false;
   uint64_t skip_ = 0;                               // plan_.offset is so far in the chunk
   std::optional<SealableBuffer::Writing> writing_;  // of the whole, under way
   AlignedMemory alone_;                             // for one block, where the whole could not be read

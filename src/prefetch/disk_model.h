@@ -31,7 +31,7 @@ class DiskModel {
   // A read has begun or ended. Time counts while at least one is under way.
   void Begin(uint64_t now_us);
   void End(uint64_t now_us, uint64_t bytes);
-  // A read that has ended took so long.
+  // A read that has ended took so long. Not of one that a nearer copy has served: it says nothing of the way there.
   void Took(uint64_t us);
   // Takes back the last Begin: the read was not made.
   void Withdraw();

@@ -129,8 +129,8 @@ void Planner::SetSight(uint32_t sentinel_every, const ReaderPositionOptions& pro
   in_.reader.SetOptions(progress);
 }
 
-void Planner::Ended(const ReadPlan& read, uint64_t now_us) {
-  reads_.Ended(read, now_us);
+void Planner::Ended(const ReadPlan& read, uint64_t now_us, bool asked) {
+  reads_.Ended(read, now_us, asked);
   const bool may_choose = in_.limits.regions && in_.limits.kept_bytes_max > 0;
   if (may_choose && in_.mode.Choose(in_.schedule.mean_bytes())) ComputeUsesAnew();
 }

@@ -104,8 +104,9 @@ class Planner {
   void PutBack(const ReadPlan& read) { reads_.PutBack(read); }
   // The disk need not be read for it: what is made of its files is there already. Before any of their Arrived.
   void NotRead(const ReadPlan& read) { reads_.NotRead(read); }
-  // The read has ended, before any of its files' Arrived.
-  void Ended(const ReadPlan& read, uint64_t now_us);
+  // The read has ended, before any of its files' Arrived. `asked`: the disk or the server was asked for some of it, and
+  // not only a copy of it that is nearer.
+  void Ended(const ReadPlan& read, uint64_t now_us, bool asked);
   // The bytes of a file of the read are there and right; or not, then nothing is to be done with it.
   Arrival Arrived(const ReadPlan::Item& item, bool ok) { return admission_.Arrived(item, ok); }
 

@@ -106,7 +106,7 @@ void ReadPipeline::Hurry(EntryNumber file) const {
 
 void ReadPipeline::OnLanded(BatchRead& flight, const Memories& memories) {
   under_way_.erase(&flight);
-  planner_.Ended(flight.plan(), SteadyNowUs());
+  planner_.Ended(flight.plan(), SteadyNowUs(), flight.asked());
   std::vector<RecordRead>& passengers = flight.passengers();
   for (size_t i = 0; i < flight.plan().items.size(); ++i) {
     const bool ok = i < passengers.size() && passengers[i].ok;

@@ -131,9 +131,9 @@ void ReadPlanner::NotRead(const ReadPlan& read) {
   in_.disk.Withdraw();
 }
 
-void ReadPlanner::Ended(const ReadPlan& read, uint64_t now_us) {
+void ReadPlanner::Ended(const ReadPlan& read, uint64_t now_us, bool asked) {
   in_.disk.End(now_us, read.bytes);
-  in_.disk.Took(now_us - read.begun_us);
+  if (asked) in_.disk.Took(now_us - read.begun_us);
   files_.staging().End(read);
 }
 

@@ -35,7 +35,7 @@ class ReadPlanner {
   bool pauses() const { return pauses_; }
   void PutBack(const ReadPlan& read);
   void NotRead(const ReadPlan& read);
-  void Ended(const ReadPlan& read, uint64_t now_us);
+  void Ended(const ReadPlan& read, uint64_t now_us, bool asked);
   // Files that a fill did not want may be wanted now.
   void LookAgain() { cursor_.LookAgain(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is dropped from the page cache, and what is not, event by event.
+// What is dropped from the page cache, what is filled in, and what is learned of a line, event by event.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -78,10 +78,29 @@ TEST(PlannerFill, LooksToTheEndThoughNothingHappens) {
   const ReadPlan read = LookOn(&planner);
   ASSERT_EQ(read.items.size(), 1U);
   EXPECT_EQ(read.items.back().file, kFiles - 1);
-  planner.Ended(read, 2000);
+  planner.Ended(read, 2000, /*asked=*/true);
   for (const ReadPlan::Item& item : read.items) planner.Arrived(item, true);
   EXPECT_TRUE(LookOn(&planner).items.empty());
   EXPECT_FALSE(planner.pauses()) << "it comes to an end";
+}
+
+// A read that a copy on the disk has served is quick, and says nothing of the way to the server.
+TEST(PlannerFar, AReadThatACopyServedIsNoRoundTrip) {
+  PlannerLimits limits;
+  limits.staging_bytes_max = 64 << 20;
+  limits.SetFar();
+  DiskModel line = DiskModel::Far();
+  Planner planner(Place, line, limits, WithLag());
+  Order order;
+  for (EntryNumber file = 0; file < 1000; ++file) order.push_back(file);
+  planner.Append(Shared(order));
+  const ReadPlan copied = LookOn(&planner);
+  const ReadPlan fetched = LookOn(&planner);
+  ASSERT_FALSE(copied.items.empty() || fetched.items.empty());
+  planner.Ended(copied, 1100, /*asked=*/false);
+  EXPECT_EQ(line.round_trip_us(), 0U);
+  planner.Ended(fetched, 31'000, /*asked=*/true);
+  EXPECT_EQ(line.round_trip_us(), 30'000U);
 }
 
 }  // namespace

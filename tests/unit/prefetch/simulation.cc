@@ -139,7 +139,7 @@ void Simulation::Keep(EntryNumber file, const KeepPlan& plan) {
 }
 
 void Simulation::Arrive(const ReadPlan& read) {
-  planner_->Ended(read, static_cast<uint64_t>(now_us_));
+  planner_->Ended(read, static_cast<uint64_t>(now_us_), /*asked=*/true);
   for (const ReadPlan::Item& item : read.items) {
     reading_.erase(item.file);
     const bool ok = !world_.reads_fail || !world_.reads_fail(item.file);

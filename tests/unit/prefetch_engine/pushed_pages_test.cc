@@ -63,7 +63,7 @@ class PushedPagesTest : public OneFileFixture {
     planner_->Append(Shared({file_}));
     const ReadPlan plan = planner_->NextRead(1).value_or(ReadPlan());
     ASSERT_EQ(plan.items.size(), 1U);
-    planner_->Ended(plan, 2);
+    planner_->Ended(plan, 2, /*asked=*/true);
     ASSERT_TRUE(planner_->Arrived(plan.items.front(), true).hold);
     auto memory = std::make_shared<SealableBuffer>(pool_.Allocate(kBytes));
     std::memset(memory->Write(0, kBytes).data(), 1, kBytes);
