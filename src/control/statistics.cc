@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -94,6 +95,8 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
     {Stat::kAccessesDropped, "accesses_dropped", "accesses",
      "reads and opens that the prediction did not see because its queue was full",
      "those of prefetch_accesses_dropped"},
+    {Stat::kRestarts, "restarts", "daemons", "daemons that were started because the one before had died",
+     "the first daemon of the mount"},
 }};
 
 const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
@@ -205,26 +208,29 @@ void Statistics::ReadFrom(Gauge gauge, std::function<uint64_t()> read) {
 }
 
 void Statistics::Record(Histogram histogram, uint64_t value) {
-  Buckets& buckets = histograms_[static_cast<size_t>(histogram)];
+  LastingStatistics::Buckets& buckets = lasting_.histograms[static_cast<size_t>(histogram)];
   buckets.counts[HistogramCounts::BucketOf(value)].fetch_add(1, std::memory_order_relaxed);
   buckets.sum.fetch_add(value, std::memory_order_relaxed);
 }
 
 StatisticsSnapshot Statistics::Snapshot() const {
   StatisticsSnapshot snapshot;
-  for (size_t i = 0; i < kStatCount; ++i) snapshot.counters[i] = counters_[i].load(std::memory_order_relaxed);
+  for (size_t i = 0; i < kStatCount; ++i) snapshot.counters[i] = lasting_.counters[i].load(std::memory_order_relaxed);
   for (size_t i = 0; i < kHistogramCount; ++i) {
     HistogramCounts& out = snapshot.histograms[i];
     for (size_t bucket = 0; bucket < HistogramCounts::kBuckets; ++bucket) {
-      out.counts[bucket] = histograms_[i].counts[bucket].load(std::memory_order_relaxed);
+      out.counts[bucket] = lasting_.histograms[i].counts[bucket].load(std::memory_order_relaxed);
     }
-    out.sum = histograms_[i].sum.load(std::memory_order_relaxed);
+    out.sum = lasting_.histograms[i].sum.load(std::memory_order_relaxed);
   }
   // Under the lock, so that a reader that has been taken away is not running any more.
   const MutexLock lock(mu_);
   for (size_t i = 0; i < kGaugeCount; ++i) {
     snapshot.gauges[i] = readers_[i] ? readers_[i]() : gauges_[i].load(std::memory_order_relaxed);
   }
+  // A daemon that was killed may have counted what it never told the kernel, or the reverse.
+  const auto inodes = static_cast<int64_t>(lasting_.kernel_inodes.load(std::memory_order_relaxed));
+  snapshot.gauges[static_cast<size_t>(Gauge::kKernelInodes)] = static_cast<uint64_t>(std::max<int64_t>(inodes, 0));
   return snapshot;
 }
 

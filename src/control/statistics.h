@@ -17,7 +17,7 @@ namespace augur {
 // page cache is the first level that can answer a reader, and what it answers makes no request: no number here can
 // count it.
 
-// Counters: they only grow, from the start of the daemon.
+// Counters: they only grow, from the start of the mount, or of a daemon without a holder.
 enum class Stat : size_t {
   // READ requests and what answered them, level by level.
   kReads,
@@ -67,6 +67,8 @@ enum class Stat : size_t {
   // Accesses of readers that a full queue did not take.
   kPrefetchAccessesDropped,
   kAccessesDropped,
+  // The mount itself.
+  kRestarts,
   kStatCount,  // not a counter
 };
 
@@ -174,22 +176,35 @@ struct StatisticsSnapshot {
   const HistogramCounts& operator[](Histogram histogram) const { return histograms[static_cast<size_t>(histogram)]; }
 };
 
+// What goes on when another daemon takes over a mount: in memory that outlives the process. Safe from any thread and
+// process.
+struct LastingStatistics {
+  struct Buckets {
+    std::array<std::atomic<uint64_t>, HistogramCounts::kBuckets> counts{};
+    std::atomic<uint64_t> sum = 0;
+  };
+  std::array<std::atomic<uint64_t>, kStatCount> counters{};
+  std::array<Buckets, kHistogramCount> histograms{};
+  std::atomic<uint64_t> kernel_inodes = 0;
+};
+
 // Statistics holds the numbers. Safe from any thread; all but Snapshot and ReadFrom are one or two atomic additions.
 class Statistics {
  public:
-  void Add(Stat stat, uint64_t amount) {
-    counters_[static_cast<size_t>(stat)].fetch_add(amount, std::memory_order_relaxed);
-  }
-  uint64_t Get(Stat stat) const { return counters_[static_cast<size_t>(stat)].load(std::memory_order_relaxed); }
+  // `lasting`: where counters and histograms are, and go on; it outlives this. nullptr: here, from zero.
+  explicit Statistics(LastingStatistics* lasting = nullptr) : lasting_(lasting != nullptr ? *lasting : own_) {}
+  Statistics(const Statistics&) = delete;
+  Statistics& operator=(const Statistics&) = delete;
 
-  void Set(Gauge gauge, uint64_t value) { gauges_[static_cast<size_t>(gauge)].store(value, std::memory_order_relaxed); }
+  void Add(Stat stat, uint64_t amount) {
+    lasting_.counters[static_cast<size_t>(stat)].fetch_add(amount, std::memory_order_relaxed);
+  }
+  uint64_t Get(Stat stat) const { return lasting_.counters[static_cast<size_t>(stat)].load(std::memory_order_relaxed); }
+
+  void Set(Gauge gauge, uint64_t value) { Cell(gauge).store(value, std::memory_order_relaxed); }
   // For gauges that several threads move; they must not be Set as well.
-  void Raise(Gauge gauge, uint64_t amount) {
-    gauges_[static_cast<size_t>(gauge)].fetch_add(amount, std::memory_order_relaxed);
-  }
-  void Lower(Gauge gauge, uint64_t amount) {
-    gauges_[static_cast<size_t>(gauge)].fetch_sub(amount, std::memory_order_relaxed);
-  }
+  void Raise(Gauge gauge, uint64_t amount) { Cell(gauge).fetch_add(amount, std::memory_order_relaxed); }
+  void Lower(Gauge gauge, uint64_t amount) { Cell(gauge).fetch_sub(amount, std::memory_order_relaxed); }
   // Makes the gauge what `read` gives at each snapshot. `read` is called by threads that answer requests: it must not
   // wait. REQUIRES: what it uses lives until no snapshot is taken any more, or until ReadFrom(gauge, nullptr), after
   // which the gauge is what was Set.
@@ -201,15 +216,15 @@ class Statistics {
   StatisticsSnapshot Snapshot() const;
 
  private:
-  struct Buckets {
-    std::array<std::atomic<uint64_t>, HistogramCounts::kBuckets> counts{};
-    std::atomic<uint64_t> sum = 0;
-  };
+  // The inodes of the kernel outlive a daemon. All else that gauges tell of ends with it.
+  std::atomic<uint64_t>& Cell(Gauge gauge) {
+    return gauge == Gauge::kKernelInodes ? lasting_.kernel_inodes : gauges_[static_cast<size_t>(gauge)];
+  }
 
   // Own synchronization.
-  std::array<std::atomic<uint64_t>, kStatCount> counters_{};
+  LastingStatistics own_;  // lasting_, unless that outlives this
+  LastingStatistics& lasting_;
   std::array<std::atomic<uint64_t>, kGaugeCount> gauges_{};
-  std::array<Buckets, kHistogramCount> histograms_{};
 
   mutable Mutex mu_{LockRank::kOuter};
   std::array<std::function<uint64_t()>, kGaugeCount> readers_ AUGUR_GUARDED_BY(mu_);

@@ -126,5 +126,28 @@ TEST(StatisticsTest, NothingIsLostAmongThreads) {
   EXPECT_EQ(snapshot[Histogram::kLeadTimeUs].sum, (0 + 1 + 2 + 3) * kTimes);
 }
 
+TEST(StatisticsTest, CountersGoOnWhereTheyOutliveTheDaemon) {
+  LastingStatistics lasting;
+  {
+    Statistics first(&lasting);
+    first.Add(Stat::kReads, 5);
+    first.Record(Histogram::kLeadTimeUs, 100);
+    first.Raise(Gauge::kKernelInodes, 3);
+    first.Raise(Gauge::kReadsInFlight, 2);
+  }
+  Statistics second(&lasting);
+  second.Add(Stat::kReads, 1);
+  second.Lower(Gauge::kKernelInodes, 1);
+  StatisticsSnapshot snapshot = second.Snapshot();
+  EXPECT_EQ(snapshot[Stat::kReads], 6U);
+  EXPECT_EQ(snapshot[Histogram::kLeadTimeUs].total(), 1U);
+  EXPECT_EQ(snapshot[Gauge::kKernelInodes], 2U);
+  EXPECT_EQ(snapshot[Gauge::kReadsInFlight], 0U);
+  // The first was killed between telling the kernel and counting.
+  second.Lower(Gauge::kKernelInodes, 3);
+  snapshot = second.Snapshot();
+  EXPECT_EQ(snapshot[Gauge::kKernelInodes], 0U);
+}
+
 }  // namespace
 }  // namespace augur
