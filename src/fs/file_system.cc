@@ -15,7 +15,7 @@ namespace {
 
 std::unique_ptr<ViewTable> MakeViews(const FileSystemOptions& options) {
   if (options.views.pool == nullptr) return nullptr;
-  return std::make_unique<ViewTable>(options.views.root, options.mount_user);
+  return std::make_unique<ViewTable>(options.views.root, options.mount_user, options.views.lasting);
 }
 
 }  // namespace

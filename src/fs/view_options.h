@@ -6,16 +6,18 @@
 
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
+#include "fs/lasting_views.h"
 #include "views/view_spec.h"
 
 namespace augur {
 
 struct ViewOptions {
-  DecodePool* pool = nullptr;     // outlives the file system; nullptr: there are no views
-  uint64_t bytes_max = 0;         // for the files of views, made and in the making
-  std::optional<ViewSpec> root;   // the view that the root shows; none: the original files
-  DecodedSource decoded = {};     // outlives the file system
-  bool in_shared_memory = false;  // what was made is kept where mounts of other stores find it
+  DecodePool* pool = nullptr;       // outlives the file system; nullptr: there are no views
+  uint64_t bytes_max = 0;           // for the files of views, made and in the making
+  std::optional<ViewSpec> root;     // the view that the root shows; none: the original files
+  DecodedSource decoded = {};       // outlives the file system
+  bool in_shared_memory = false;    // what was made is kept where mounts of other stores find it
+  LastingViews* lasting = nullptr;  // as of ViewTable; outlives the file system
 };
 
 }  // namespace augur

@@ -2,6 +2,7 @@
 #include "fs/view_table.h"
 
 #include <algorithm>
+#include <atomic>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -29,8 +30,39 @@ size_t Untrusted(const std::map<uint32_t, size_t>& owned, uint32_t trusted_user)
 
 }  // namespace
 
-ViewTable::ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user) : trusted_user_(trusted_user) {
+ViewTable::ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user, LastingViews* lasting)
+    : trusted_user_(trusted_user), lasting_(lasting) {
   if (root) root_ = MakeView(kRootNumber, *root, CanonicalSpec(*root));
+  if (lasting_ != nullptr) TakeOver(*lasting_);
+}
+
+// The views of the daemon before this one.
+void ViewTable::TakeOver(LastingViews& lasting) {
+  const MutexLock lock(mu_);
+  next_number_ = std::max(next_number_, lasting.next_number);
+  for (LastingViews::Record& record : lasting.records) {
+    if (record.number == 0) continue;
+    const std::string name(record.name.data());
+    const Result<ViewSpec> parsed = ParseViewSpec(name);
+    if (!parsed.ok()) continue;  // never: only views are written down
+    std::string text = CanonicalSpec(*parsed);
+    views_.emplace(record.number, Held{.view = MakeView(record.number, *parsed, text),
+                                       .nodes = record.nodes,
+                                       .user = record.user,
+                                       .name = name,
+                                       .lasting = &record});
+    ++owned_[record.user];
+    by_text_.emplace(std::move(text), record.number);
+  }
+}
+
+void ViewTable::WriteDown(uint32_t number, Held& held) {
+  if (lasting_ == nullptr) return;
+  if (held.lasting != nullptr) {
+    std::atomic_ref(held.lasting->nodes).store(held.nodes, std::memory_order_relaxed);
+  } else if (held.nodes > 0) {
+    held.lasting = lasting_->Add(number, held.user, held.nodes, held.name);
+  }
 }
 
 Result<ViewRef> ViewTable::Find(std::string_view spec, uint64_t nodes, uint32_t user) {
@@ -61,6 +93,8 @@ Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, u
   if (found == by_text_.end()) {
     AUGUR_TRY(MakeRoomFor(user, text, share_is_used));
     const uint32_t number = next_number_++;
+    // Before anybody sees it: none ever means two views.
+    if (lasting_ != nullptr) std::atomic_ref(lasting_->next_number).store(next_number_, std::memory_order_release);
     views_.emplace(number, Held{.view = MakeView(number, parsed, text), .user = user, .name = {}});
     ++owned_[user];
     ++new_since_asked_;
@@ -72,6 +106,7 @@ Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, u
   if (nodes > 0) {
     held.name = spec;
     held.asked = false;
+    WriteDown(found->second, held);
   }
   forget = NamesToForget(user);
   return held.view;
@@ -113,6 +148,7 @@ bool ViewTable::DropUnused(const uint32_t* user) {
     const auto owned = owned_.find(one->second.user);
     if (--owned->second == 0) owned_.erase(owned);
     by_text_.erase(one->second.view->text);
+    if (one->second.lasting != nullptr) LastingViews::Remove(*one->second.lasting);
     views_.erase(one);
   }
   return count > 0;
@@ -158,13 +194,17 @@ ViewRef ViewTable::Get(uint32_t number) {
 void ViewTable::Know(uint32_t number, uint64_t nodes) {
   const MutexLock lock(mu_);
   const auto found = views_.find(number);
-  if (found != views_.end()) found->second.nodes += nodes;
+  if (found == views_.end()) return;
+  found->second.nodes += nodes;
+  WriteDown(number, found->second);
 }
 
 void ViewTable::Forget(uint32_t number, uint64_t nodes) {
   const MutexLock lock(mu_);
   const auto found = views_.find(number);
-  if (found != views_.end()) found->second.nodes -= std::min(found->second.nodes, nodes);
+  if (found == views_.end()) return;
+  found->second.nodes -= std::min(found->second.nodes, nodes);
+  WriteDown(number, found->second);
 }
 
 std::vector<ViewRef> ViewTable::All() const {

@@ -14,6 +14,7 @@
 
 #include "augur/status.h"
 #include "base/mutex.h"
+#include "fs/lasting_views.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -51,11 +52,12 @@ using ViewRef = std::shared_ptr<const View>;
 //      quarter of all places is theirs alone.
 //   2. From half of his share on, or of all places, the kernel is asked to forget the names of the views used longest
 //      ago, of the user who owns the most. What a program has open stays; the rest comes back as unused.
-// Safe from any thread.
+// What it writes to LastingViews the table of the next daemon takes over: the same views have the same numbers. Safe
+// from any thread.
 class ViewTable {
  public:
-  // At a time. A view costs some 600 bytes here; its files have budgets of their own.
-  static constexpr size_t kViewsMax = 2048;
+  // At a time. A view costs some 900 bytes here; its files have budgets of their own.
+  static constexpr size_t kViewsMax = LastingViews::kRecordsMax;
   static constexpr size_t kUserViewsMax = kViewsMax / 4;
   static constexpr size_t kTrustedViews = kViewsMax / 4;  // of kViewsMax, for those who are trusted alone
   // Names that the kernel is asked to forget at a time, once so many views are new; and unused views that go at a time.
@@ -70,8 +72,9 @@ class ViewTable {
   // requests: it must not wait.
   using AskToForget = std::function<void(const std::string& name)>;
 
-  // `trusted_user`: the one who mounted.
-  explicit ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user = 0);
+  // `trusted_user`: the one who mounted. `lasting`: where the numbers of the views are, and will be, written down; it
+  // outlives the table. nullptr: nowhere.
+  explicit ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user = 0, LastingViews* lasting = nullptr);
   ViewTable(const ViewTable&) = delete;
   ViewTable& operator=(const ViewTable&) = delete;
 
@@ -94,13 +97,17 @@ class ViewTable {
  private:
   struct Held {
     ViewRef view;
-    uint64_t nodes = 0;     // that the kernel has
-    uint32_t user = 0;      // who owns it
-    uint64_t last_use = 0;  // by uses_
-    std::string name;       // by which the kernel knows it: the last one that was looked up
-    bool asked = false;     // to be forgotten, since it was last looked up
+    uint64_t nodes = 0;                       // that the kernel has
+    uint32_t user = 0;                        // who owns it
+    uint64_t last_use = 0;                    // by uses_
+    std::string name;                         // by which the kernel knows it: the last one that was looked up
+    bool asked = false;                       // to be forgotten, since it was last looked up
+    LastingViews::Record* lasting = nullptr;  // once the kernel has had nodes of it
   };
 
+  void TakeOver(LastingViews& lasting);
+  // Writes the number of nodes down.
+  void WriteDown(uint32_t number, Held& held) AUGUR_REQUIRES(mu_);
   bool IsTrusted(uint32_t user) const { return user == 0 || user == trusted_user_; }
   size_t ViewsMaxOf(uint32_t user) const { return IsTrusted(user) ? kViewsMax : kUserViewsMax; }
   // Find, of a view that is one. `forget`: names that the kernel is to forget. `share_is_used`: what the failure is.
@@ -113,6 +120,7 @@ class ViewTable {
   // Constant after construction.
   ViewRef root_;
   const uint32_t trusted_user_;
+  LastingViews* const lasting_;
   AskToForget ask_;  // set before there are threads
 
   mutable Mutex mu_;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace augur {
+
+// LastingViews is what a ViewTable writes down for the daemon that takes over the mount: which view has which number,
+// in memory that outlives the process. Its nodes are at the kernel, and must go on to mean the same files. All zero at
+// first. One ViewTable at a time writes it, under its lock; a process that is killed in the middle of that leaves a
+// record whole or not at all. The counts of nodes may be too high after a kill, and never too low.
+struct LastingViews {
+  static constexpr size_t kRecordsMax = 2048;
+  static constexpr size_t kNameBytesMax = 256;  // NAME_MAX and its zero byte
+
+  struct Record {
+    uint32_t number;                       // of the view; 0: nothing is written here. Set last, and cleared first
+    uint32_t user;                         // who owns it
+    uint64_t nodes;                        // that the kernel has
+    std::array<char, kNameBytesMax> name;  // by which the kernel knows it
+  };
+
+  uint32_t next_number;  // the first that no view had; 0: none had one
+  std::array<Record, kRecordsMax> records;
+
+  // Writes a view down. nullptr: there is no room, or the name is too long.
+  Record* Add(uint32_t number, uint32_t user, uint64_t nodes, std::string_view name) {
+    if (name.size() >= kNameBytesMax) return nullptr;
+    for (Record& record : records) {
+      if (record.number != 0) continue;
+      record.user = user;
+      record.nodes = nodes;
+      record.name.fill('\0');
+      name.copy(record.name.data(), name.size());
+      std::atomic_ref(record.number).store(number, std::memory_order_release);
+      return &record;
+    }
+    return nullptr;
+  }
+  static void Remove(Record& record) { std::atomic_ref(record.number).store(0, std::memory_order_release); }
+};
+
+}  // namespace augur
