@@ -98,8 +98,20 @@ def daemons(server, point):
     return found
 
 
+def holders(point):
+    """Process ids of what starts the daemons of this mount point when one has died."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and (folder / "cmdline").read_bytes().rstrip(b"\0") == b"augur-holder " + os.fsencode(point):
+                found.append(int(folder.name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
 def end_daemons(server, point, patience_s=5):
-    """Ends the daemons of a mount point that are nobody's child: asks them to, then kills."""
+    """Ends the daemons of a mount point that are nobody's child: asks them to, then kills, and what would start others."""
     for pid in daemons(server, point):
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
@@ -107,6 +119,10 @@ def end_daemons(server, point, patience_s=5):
             end_s = time.monotonic() + patience_s
             while is_running(pid) and time.monotonic() < end_s:
                 time.sleep(0.01)
+            if number == signal.SIGTERM and is_running(pid):
+                for holder in holders(point):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(holder, signal.SIGKILL)
 
 
 def end(process, patience_s=10):
@@ -163,8 +179,9 @@ def no_memories():
 
 @contextlib.contextmanager
 def augurfs(store, point, *options, prefix=()):
-    """The store, mounted by our daemon, which has no memories; `prefix` are words that run it in a control group, say, or with memories."""
-    words = [*prefix, *augurfs_words(program("augurfs"), store, point, options), "-f"]
+    """The store, mounted by our daemon, which has no memories; `prefix` are words that run it in a control group, say, or with memories.
+    Without a holder: the process is the daemon, whose time and memory can be measured."""
+    words = [*prefix, *augurfs_words(program("augurfs"), store, point, [*options, "restart=no"]), "-f"]
     with no_memories() as environment, fuse(words, point, env=environment) as process:
         yield process
 

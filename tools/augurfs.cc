@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@
 #include "base/units.h"
 #include "control/control_server.h"
 #include "control/control_socket.h"
+#include "fuse/holder.h"
+#include "fuse/holder_link.h"
 #include "fuse/session.h"
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
@@ -47,20 +50,58 @@ constexpr const char* kProgram = "augurfs";
 constexpr std::chrono::seconds kEndMax(10);
 
 // The process around a mount, from the parsed options to the mount's end: its log, its signals, the caller that waits
-// for it, and the control socket. What serves the mount is MountStack.
+// for it, the holder that starts it, and the control socket. What serves the mount is MountStack.
 class Daemon {
  public:
   Daemon(const AugurfsOptions& options, std::optional<Background> background)
       : options_(options), background_(std::move(background)) {}
 
-  // Mounts and serves until the mount ends. OK: it was unmounted, by a signal or from outside.
+  // Mounts and serves until the mount ends. OK: it was unmounted, by a signal or from outside. Where there is a holder,
+  // this process is that, and Run returns in each daemon that it starts.
   Status Run() {
     // Another user writes their own log.
     AUGUR_TRY(options_.run_as.empty() ? StartLogging() : StartWarning());
+    AUGUR_TRY_ASSIGN(mount, DaemonMount::Prepare(options_));
+    mount_ = std::move(mount);
+    if (options_.restart) AUGUR_TRY(StartHolder());
+    Status status = RunHeld();
+    // Nobody reads the streams of a daemon that goes on with a mount.
+    const bool is_first = !link_ || link_->task() == HolderLink::Task::kFirst;
+    const bool is_told = options_.foreground && options_.log_path.empty();  // by main
+    if (!status.ok() && !is_first && !is_told) spdlog::error("{}", status.text());
+    if (link_) link_->Exiting(status.ok() ? kExitDone : kExitError);
+    return status;
+  }
+
+ private:
+  bool goes_on() const { return link_ != nullptr && link_->goes_on(); }
+
+  Status StartHolder() {
+    HolderOptions options;
+    options.on_forked = [this] { mount_->LeaveFolder(); };
+    options.path = mount_->path();
+    options.device = mount_->TakeHandedDown();
+    options.leaves = background_.has_value();
+    if (background_) options.caller = background_->TakeReady();
+    AUGUR_TRY_ASSIGN(link, Holder::Hold(std::move(options)));
+    link_ = std::make_unique<HolderLink>(std::move(link));
+    return Status::Ok();
+  }
+
+  Status RunHeld() {
     AUGUR_TRY_ASSIGN(signals, TakeSignals());
+    if (link_) TellOfCrashes(*link_);
+    const bool is_made = link_ != nullptr && link_->task() != HolderLink::Task::kFirst;
+    AUGUR_TRY(mount_->GiveUpRights(is_made ? link_->state().device_number.data() : "", link_ != nullptr));
+    if (is_made && background_) AUGUR_TRY(LeaveForLog());
+    if (link_ && link_->task() == HolderLink::Task::kGiveUp) return TellOfTheEnd();
     AUGUR_TRY(Prepare());
-    AUGUR_TRY(mount_->Mount());
+    AUGUR_TRY(mount_->Mount(link_ ? link_->TakeDevice() : mount_->TakeHandedDown()));
+    if (link_ && !is_made) {
+      link_->Mounted(mount_->device().get(), mount_->device_number(), stack_->IndexLock());
+    }
     Status status = Serve(signals);
+    if (link_) link_->Ending();
     watchdog_->Arm();
     if (!status.ok()) {
       const Status unmounted = mount_->Unmount();
@@ -70,7 +111,15 @@ class Daemon {
     return status;
   }
 
- private:
+  // The mount has ended with the daemons.
+  Status TellOfTheEnd() const {
+    return {Code::kStopped, Printable(mount_->path()) +
+                                ": three daemons have died within ten seconds, so no other one is "
+                                "started, and readers get errors: unmount, and mount again; the last one (process " +
+                                std::to_string(link_->state().last_death.pid) + ") " +
+                                DescribeDeath(link_->state().last_death)};
+  }
+
   // Until the mount answers, warnings go to the caller's stderr; what is said at every start waits for the log.
   Status StartLogging() {
     if (!options_.log_path.empty()) AUGUR_TRY(StartLog(kProgram, LogTarget::kFile, options_.log_path));
@@ -94,19 +143,37 @@ class Daemon {
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
   Status Prepare() {
-    AUGUR_TRY_ASSIGN(mount, DaemonMount::Prepare(options_));
-    mount_ = std::move(mount);
-    if (mount_->run_as()) AUGUR_TRY(StartLogging());
-    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_));
+    if (mount_->run_as() && !(goes_on() && background_)) AUGUR_TRY(StartLogging());
+    if (goes_on()) {
+      spdlog::error("{}: the daemon of this mount (process {}) {}; going on in its place", Printable(mount_->path()),
+                    link_->state().last_death.pid, DescribeDeath(link_->state().last_death));
+    }
+    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, link_ ? &link_->state() : nullptr, goes_on()));
     stack_ = std::move(stack);
+    if (goes_on()) stack_->CountRestart();
     AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [] { GiveUp(); }));
     watchdog_ = std::move(watchdog);
+    if (link_) link_->Watch(watchdog_->thread_number());
     PrepareControl();
     return Status::Ok();
   }
 
-  // By the watchdog. The broker, which the kernel tells of our end, aborts the connection: readers get an error even
-  // where a thread of ours hangs in the disk and cannot end.
+  // As Announce does it, for a daemon whose caller is gone.
+  Status LeaveForLog() {
+    log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
+    if (options_.log_path.empty()) log_ = PlaceWithoutFile(mount_->path(), RuntimeFolders());
+    return EnterLog();
+  }
+
+  Status EnterLog() {
+    AUGUR_TRY(Background::Leave(log_.path));
+    AUGUR_TRY(StartLog(kProgram, log_.target, log_.path));
+    spdlog::set_level(spdlog::level::info);
+    return Status::Ok();
+  }
+
+  // By the watchdog. The holder or the broker, which the kernel tells of our end, aborts the connection: readers get an
+  // error even where a thread of ours hangs in the disk and cannot end.
   static void GiveUp() {
     constexpr unsigned kPatienceSeconds = 2;
     alarm(kPatienceSeconds);  // the log may lie on the same disk
@@ -124,7 +191,8 @@ class Daemon {
 
   // The virtual files, and the socket that one of them names. Without a socket the mount is as good; augurctl says so.
   void PrepareControl() {
-    if (background_ && options_.log_path.empty()) log_ = PlaceWithoutFile(mount_->path(), RuntimeFolders());
+    if (background_ && options_.log_path.empty() && !goes_on())
+      log_ = PlaceWithoutFile(mount_->path(), RuntimeFolders());
     const Store& store = *stack_->store();
     Facts facts = {{"store", store.path()},
                    {"generation", std::to_string(store.summary().generation)},
@@ -133,6 +201,7 @@ class Daemon {
                    {"version", AUGUR_VERSION},
                    {"process", std::to_string(getpid())}};
     if (!stack_->SharedFile().empty()) facts.emplace_back("shared_file", stack_->SharedFile());
+    if (goes_on()) facts.emplace_back("last_restart", LastRestart());
     FileSystem& file_system = stack_->file_system();
     control_ = std::make_unique<DaemonControl>(
         stack_->store(), stack_->statistics(),
@@ -150,6 +219,17 @@ class Daemon {
     if (!status.ok()) no_control_ = "augurctl will not reach this mount: control socket: " + status.text();
   }
 
+  // "2026-11-26 13:02:11: process 4711 was killed by signal 9 (KILL)".
+  std::string LastRestart() const {
+    const DaemonDeath& death = link_->state().last_death;
+    const time_t seconds = death.time;
+    tm local{};
+    localtime_r(&seconds, &local);
+    std::array<char, 32> text{};
+    (void)std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
+    return std::string(text.data()) + ": process " + std::to_string(death.pid) + " " + DescribeDeath(death);
+  }
+
   Status StartControl() {
     AUGUR_TRY_ASSIGN(socket, ControlSocket::Listen(RuntimeFolders()));
     AUGUR_TRY_ASSIGN(server, ControlServer::Start(std::move(socket), control_->Handlers()));
@@ -163,8 +243,9 @@ class Daemon {
     const Session& session = stack_->session();
     bool serving = false;
     while (true) {
-      std::array<pollfd, 2> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
-                                      {.fd = session.event_fd(), .events = POLLIN, .revents = 0}}};
+      std::array<pollfd, 3> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
+                                      {.fd = session.event_fd(), .events = POLLIN, .revents = 0},
+                                      {.fd = link_ ? link_->fd() : -1, .events = POLLIN, .revents = 0}}};
       constexpr auto kTick = std::chrono::duration_cast<std::chrono::milliseconds>(LimitedLog::kPeriod);
       if (poll(ready.data(), ready.size(), int{kTick.count()}) < 0 && errno != EINTR) return ErrnoStatus(errno, "poll");
       ProcessLog().Tick();
@@ -187,22 +268,39 @@ class Daemon {
           stack_->LogStatistics();
           continue;
         }
-        spdlog::info("{}: ending on signal {}", Printable(mount_->path()), sigabbrev_np(signal));
-        watchdog_->Arm();
-        stack_->EndHelper();  // without a clone of the mount it may have it in use
-        return mount_->Unmount();
+        return EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
+      }
+      if (ready[2].revents != 0) {
+        // It is what the caller runs, or waits for.
+        if (options_.foreground || !serving) return EndMount("ending: the process augur-holder is gone");
+        LoseHolder();
       }
     }
+  }
+
+  Status EndMount(const std::string& why) {
+    spdlog::info("{}: {}", Printable(mount_->path()), why);
+    if (link_) link_->Ending();
+    watchdog_->Arm();
+    stack_->EndHelper();  // without a clone of the mount it may have it in use
+    return mount_->Unmount();
+  }
+
+  // The mount goes on, with one daemon.
+  void LoseHolder() {
+    spdlog::warn("{}: the process augur-holder is gone: when this daemon dies, no other one goes on with the mount",
+                 Printable(mount_->path()));
+    link_.reset();
+    mount_->AbortInTheEnd();
   }
 
   // The mount answers: says in the log what is mounted and how, and lets the caller go. Its streams are closed before:
   // who reads a pipe of the caller must see its end when the caller returns.
   Status Announce() {
+    if (goes_on()) return GoOn();
     if (background_) {
       if (!log_.notice.empty()) spdlog::warn("{}", log_.notice);
-      AUGUR_TRY(Background::Leave(log_.path));
-      AUGUR_TRY(StartLog(kProgram, log_.target, log_.path));
-      spdlog::set_level(spdlog::level::info);
+      AUGUR_TRY(EnterLog());
     }
     const StoreSummary& summary = stack_->store()->summary();
     spdlog::info("{}: mounted {} generation {}: {} files, {}", Printable(mount_->path()),
@@ -232,7 +330,19 @@ class Daemon {
     mount_->SetReadAhead(options_.read_ahead_bytes);
     if (!mount_->note().empty()) spdlog::info("{}", mount_->note());
     if (const std::optional<User>& user = mount_->run_as()) spdlog::info("serving as user {}", user->name);
+    if (link_ && !KernelResends(link_->init())) {
+      spdlog::info(
+          "when the daemon dies the mount ends with it: only Linux 6.9 and later hand its requests to another one");
+    }
+    if (link_) return link_->Ready();
     return background_ ? background_->Ready() : Status::Ok();
+  }
+
+  Status GoOn() {
+    for (const std::string& note : stack_->notes()) spdlog::warn("{}", note);
+    if (!no_control_.empty()) spdlog::warn("{}", no_control_);
+    spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
+    return link_->Ready();
   }
 
   // The operator first, whose commands may wait for what answers readers; then the mount.
@@ -248,6 +358,7 @@ class Daemon {
   LogPlace log_;
   // In the order in which they are made.
   std::unique_ptr<DaemonMount> mount_;
+  std::unique_ptr<HolderLink> link_;       // nullptr: there is no holder, or it is gone
   std::unique_ptr<EndWatchdog> watchdog_;  // destroyed after the stack, whose end it watches
   std::unique_ptr<MountStack> stack_;
   std::unique_ptr<DaemonControl> control_;
@@ -296,7 +407,7 @@ Status Main(int argc, char** argv) {
   if (!options.print.empty()) return WriteOut(options.print);
   if (!IsFarAway(options.store)) AUGUR_TRY(MakeAbsolute(options.store));
   AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
-  AUGUR_TRY(MakeNewPathAbsolute(options.decoded_folder));
+  AUGUR_TRY(MakeNewPathAbsolute(options.decoded_cache.folder));
   AUGUR_TRY(MakeNewPathAbsolute(options.disk_cache.folder));
   std::string fleet_file = options.remote.fleet.file();
   AUGUR_TRY(MakeNewPathAbsolute(fleet_file));

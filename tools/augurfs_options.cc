@@ -237,6 +237,20 @@ std::vector<Option> MakeOptions() {
        .brief = "how far the kernel reads ahead in a file",
        .text = "Only root can set it; for other users the kernel's own value holds, 128K as a rule.",
        .place = OptionPlace::kMount},
+      {.name = "restart",
+       .value = "MODE",
+       .kind = OptionKind::kChoice,
+       .default_value = "yes",
+       .choices = {"yes", "no"},
+       .category = "Mount options",
+       .brief = "start another daemon when one dies",
+       .text =
+           "With yes a small process, augur-holder, keeps the mount while daemons come and go. Readers wait for the "
+           "next "
+           "daemon, for a fraction of a second, and see no error. A daemon that dies three times in ten seconds is not "
+           "started again; kill -9 of a daemon that serves is not counted. Takes Linux 6.9. With no, or on an older "
+           "kernel, the mount ends with its daemon.",
+       .place = OptionPlace::kMount},
       {.name = "threads",
        .value = "N",
        .kind = OptionKind::kCount,
@@ -490,6 +504,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.run_as = values.Text("-o run-as");
   options.log_path = values.Text("-o log");
   options.read_ahead_bytes = values.Number("-o read-ahead");
+  options.restart = values.Text("-o restart") == "yes";
   options.threads = static_cast<unsigned>(values.Number("-o threads"));
   options.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
   options.generation = values.Number("-o generation");
@@ -499,8 +514,8 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     AUGUR_TRY_ASSIGN(view, ReadView("-o ", values.Text("-o view")));
     options.view = view;
   }
-  options.decoded_folder = values.Text("-o decoded-cache");
-  options.decoded_bytes = values.Number("-o decoded-cache-size");
+  options.decoded_cache.folder = values.Text("-o decoded-cache");
+  options.decoded_cache.bytes = values.Number("-o decoded-cache-size");
   options.disk_cache.folder = values.Text("-o disk-cache");
   options.disk_cache.bytes = values.Number("-o disk-cache-size");
   if (values.Given("-o fleet-cache")) {

@@ -33,7 +33,7 @@ struct CacheOptions {
 
 struct DiskCacheOption {
   std::string folder;  // empty: there is none
-  uint64_t bytes = 0;  // 0: what leaves 5 % of its disk free
+  uint64_t bytes = 0;  // 0: the default
 };
 
 // A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
@@ -66,11 +66,11 @@ struct AugurfsOptions {
   uint64_t generation = 0;              // 0: the newest
   std::optional<Digest> root_hash;      // that the store must have
   std::optional<ViewSpec> view;         // what the root shows; absent: the original files
-  std::string decoded_folder;           // of the decoded cache; empty: there is none
-  uint64_t decoded_bytes = 0;           // 0: half of what is free there
-  DiskCacheOption disk_cache;           // of records of a server
+  DiskCacheOption decoded_cache;        // of decoded images; by default half of what is free there
+  DiskCacheOption disk_cache;           // of records of a server; by default what leaves 5 % of its disk free
   unsigned decode_threads = 0;          // 0: a quarter of the cores, at least 1
   unsigned background_requests_max = 64;
+  bool restart = true;  // a daemon that dies is followed by another one
 };
 
 // The options of augurfs, as data.

@@ -86,7 +86,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   bytes -= settings.copy.bytes();
   const ViewMemoryOptions views = {.cores = machine.cores,
                                    .decode_threads = options.decode_threads,
-                                   .has_decoded_cache = !options.decoded_folder.empty(),
+                                   .has_decoded_cache = !options.decoded_cache.folder.empty(),
                                    .decoded_index_bytes = needs.decoded_index_bytes};
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.
   if (!options.predict || bytes < kBufferMin + kPrefetchMin + ViewMemory::kBytesMin) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
@@ -26,6 +27,8 @@ class Background {
   // Lets the parent end, and with it what the caller waits for. kStopped: the parent is gone already, so no caller
   // wants what we do any more.
   Status Ready();
+  // The descriptor to which Ready writes a byte, for another process that does that.
+  UniqueFd TakeReady() { return std::move(ready_); }
 
  private:
   UniqueFd ready_;  // a byte written here ends the parent

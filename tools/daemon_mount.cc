@@ -47,26 +47,31 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
                                                    .owner = run_as ? run_as->uid : getuid(),
                                                    .owner_group = run_as ? run_as->gid : getgid()}));
   Result<std::string> shared_folder = SharedFolder(options, run_as.has_value(), cache_group);
-  std::unique_ptr<DaemonMount> mount(
-      new DaemonMount(std::move(run_as), cache_group, std::move(shared_folder), std::move(mount_point)));
-  if (!mount->handed_down()) {
-    AUGUR_TRY_ASSIGN(broker, Broker::Fork(mount->mount_point_, {.clone = options.predict}));
-    mount->broker_ = std::move(broker);
-    mount->mount_point_.LeaveFolder();  // the broker has it
-    if (geteuid() == 0) mount->processes_ = std::make_unique<BrokeredSource>(*mount->broker_);
-  }
-  AUGUR_TRY(GiveUpPrivileges(mount->run_as_, mount->cache_group_));
-  return mount;
+  return std::unique_ptr<DaemonMount>(new DaemonMount(std::move(run_as), cache_group, std::move(shared_folder),
+                                                      std::move(mount_point), options.predict));
 }
 
-Status DaemonMount::Mount() {
-  if (!broker_) {
-    mounted_.device = mount_point_.TakeDevice();
-    return Status::Ok();
+Status DaemonMount::GiveUpRights(const std::string& made, bool held) {
+  if (!handed_down()) {
+    AUGUR_TRY_ASSIGN(broker, Broker::Fork(mount_point_, {.clone = clone_, .abort = !held, .made = made}));
+    broker_ = std::move(broker);
+    mount_point_.LeaveFolder();  // the broker has it
+    if (geteuid() == 0) processes_ = std::make_unique<BrokeredSource>(*broker_);
   }
-  AUGUR_TRY_ASSIGN(mounted, broker_->Mount());
-  mounted_ = std::move(mounted);
+  return GiveUpPrivileges(run_as_, cache_group_);
+}
+
+Status DaemonMount::Mount(UniqueFd device) {
+  if (broker_) {
+    AUGUR_TRY_ASSIGN(mounted, broker_->Mount());
+    mounted_ = std::move(mounted);
+  }
+  if (device.valid()) mounted_.device = std::move(device);
   return Status::Ok();
+}
+
+void DaemonMount::AbortInTheEnd() {
+  if (broker_) (void)broker_->AbortInTheEnd();
 }
 
 Status DaemonMount::Unmount() {

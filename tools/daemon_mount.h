@@ -23,19 +23,30 @@ namespace augur {
 // and unmounts once the daemon has given its privileges up. For one thread; processes() says itself who may use it.
 class DaemonMount {
  public:
-  // Checks the mount point, leaves what takes privileges to the broker, and gives them up. REQUIRES: this process has
-  // one thread. kInvalid, kPermission: run-as, cache-group or the mount point; as MountPoint::Check and Broker::Fork.
+  // Checks the mount point, and as whom to serve. kInvalid, kPermission: run-as, cache-group or the mount point; as
+  // MountPoint::Check.
   static Result<std::unique_ptr<DaemonMount>> Prepare(const AugurfsOptions& options);
   DaemonMount(const DaemonMount&) = delete;
   DaemonMount& operator=(const DaemonMount&) = delete;
 
-  // Mounts. Afterwards the descriptors are there to be taken.
-  Status Mount();
+  // Leaves what takes privileges to the broker, and gives them up. `made`: BrokerOptions::made. `held`: a Holder has
+  // the mount. REQUIRES: this process has one thread. As Broker::Fork.
+  Status GiveUpRights(const std::string& made, bool held);
+  // For a process that does not mount: the folder below the mount is not kept in use.
+  void LeaveFolder() { mount_point_.LeaveFolder(); }
+  // The descriptor that was handed down, for who serves it or keeps it; else invalid.
+  UniqueFd TakeHandedDown() { return mount_point_.TakeDevice(); }
+
+  // Mounts, unless there is a descriptor of the mount already. Afterwards the descriptors are there to be taken.
+  Status Mount(UniqueFd device);
+  const UniqueFd& device() const { return mounted_.device; }
   UniqueFd TakeDevice() { return std::move(mounted_.device); }
   UniqueFd TakeClone() { return std::move(mounted_.clone); }
   // Takes the mount away, and logs when it was in use. Nothing to do where the descriptor was handed down: who did
   // that unmounts.
   Status Unmount();
+  // The Holder is gone: the broker does its part when this daemon dies.
+  void AbortInTheEnd();
   // Where root mounts and the mount can be seen: how far the kernel reads ahead in a file. REQUIRES: the mount answers.
   void SetReadAhead(uint64_t bytes);
 
@@ -61,12 +72,14 @@ class DaemonMount {
 
  private:
   DaemonMount(std::optional<User> run_as, std::optional<gid_t> cache_group, Result<std::string> shared_folder,
-              MountPoint mount_point)
-      : run_as_(std::move(run_as)),
+              MountPoint mount_point, bool clone)
+      : clone_(clone),
+        run_as_(std::move(run_as)),
         cache_group_(cache_group),
         shared_folder_(std::move(shared_folder)),
         mount_point_(std::move(mount_point)) {}
 
+  const bool clone_;  // the helper wants one
   const std::optional<User> run_as_;
   const std::optional<gid_t> cache_group_;
   const Result<std::string> shared_folder_;

@@ -3,8 +3,10 @@
 
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -26,7 +28,32 @@ void OnBusError(int signal, siginfo_t* info, void* /*context*/) {
   raise(signal);
 }
 
+constexpr auto kCrashes = std::to_array<int>({SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE});
+
+// For the handler below, which may touch nothing else. Constant after TellOfCrashes.
+int crash_socket = -1;
+std::array<struct sigaction, kCrashes.size()> actions_before;
+
+void OnCrash(int signal, siginfo_t* info, void* /*context*/) {
+  const HolderMessage message = HolderLink::DyingMessage(signal);
+  (void)!send(crash_socket, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  for (size_t i = 0; i < kCrashes.size(); ++i) {
+    if (kCrashes[i] == signal) sigaction(signal, &actions_before[i], nullptr);
+  }
+  // What made the kernel send it is done again when this returns, and the core has the place.
+  const bool from_kernel = info->si_code > 0;
+  if (!from_kernel) raise(signal);
+}
+
 }  // namespace
+
+void TellOfCrashes(const HolderLink& link) {
+  crash_socket = link.crash_fd();
+  struct sigaction action {};
+  action.sa_sigaction = OnCrash;
+  action.sa_flags = SA_SIGINFO;
+  for (size_t i = 0; i < kCrashes.size(); ++i) sigaction(kCrashes[i], &action, &actions_before[i]);
+}
 
 Result<UniqueFd> TakeSignals() {
   (void)signal(SIGPIPE, SIG_IGN);

@@ -3,6 +3,7 @@
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "fuse/holder_link.h"
 
 namespace augur {
 
@@ -10,6 +11,10 @@ namespace augur {
 // place reads them: the returned signalfd. Ignores SIGPIPE. A SIGBUS, which means that a page of a mapped file could
 // not be read, is logged before the process dies of it. Before any thread.
 Result<UniqueFd> TakeSignals();
+
+// Tells the Holder of a signal of which this process dies (SEGV, ABRT, BUS, ILL, FPE) before its core is written, which
+// may take long. Otherwise it dies as without this. After TakeSignals, once.
+void TellOfCrashes(const HolderLink& link);
 
 // The next signal in it; 0 when there is none.
 int NextSignal(const UniqueFd& signals);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/end_watchdog.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "base/thread.h"
@@ -25,6 +27,12 @@ EndWatchdog::~EndWatchdog() {
   thread_.join();
 }
 
+pid_t EndWatchdog::thread_number() const {
+  const MutexLock lock(mu_);
+  while (thread_number_ == 0) changed_.Wait(mu_);
+  return thread_number_;
+}
+
 void EndWatchdog::Arm() {
   const MutexLock lock(mu_);
   armed_ = true;
@@ -35,6 +43,8 @@ void EndWatchdog::Watch() {
   using Clock = std::chrono::steady_clock;
   {
     const MutexLock lock(mu_);
+    thread_number_ = gettid();
+    changed_.NotifyAll();
     while (!armed_ && !ended_) changed_.Wait(mu_);
     const Clock::time_point end = Clock::now() + limit_;
     while (!ended_ && Clock::now() < end) {

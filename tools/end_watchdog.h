@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -24,6 +26,9 @@ class EndWatchdog {
   EndWatchdog(const EndWatchdog&) = delete;
   EndWatchdog& operator=(const EndWatchdog&) = delete;
 
+  // Its thread, which waits for nothing in the kernel and ends with the process or with this. REQUIRES: Start's thread.
+  pid_t thread_number() const AUGUR_EXCLUDES(mu_);
+
   // The time runs from now on; from the first call, when it is called again.
   void Arm();
 
@@ -37,8 +42,9 @@ class EndWatchdog {
   const std::function<void()> expired_;
   std::thread thread_;
 
-  Mutex mu_;
-  CondVar changed_;
+  mutable Mutex mu_;
+  mutable CondVar changed_;
+  pid_t thread_number_ AUGUR_GUARDED_BY(mu_) = 0;  // 0: it has not begun
   bool armed_ AUGUR_GUARDED_BY(mu_) = false;
   bool ended_ AUGUR_GUARDED_BY(mu_) = false;
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/memory.h"
@@ -15,6 +16,7 @@
 #include "fs/virtual_folder.h"
 #include "remote/copied_shards.h"
 #include "remote/fleet_shards.h"
+#include "store/local_file.h"
 #include "store/shard_check.h"
 #include "store/store_files.h"
 #include "tools/daemon_privileges.h"
@@ -62,8 +64,9 @@ bool HasShard(const Store& store, bool by_address) {
 
 }  // namespace
 
-Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount) {
-  std::unique_ptr<MountStack> stack(new MountStack(options, mount));
+Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount,
+                                                     LastingState* held, bool goes_on) {
+  std::unique_ptr<MountStack> stack(new MountStack(options, mount, held, goes_on));
   AUGUR_TRY(stack->OpenStore());
   if (stack->ReadsAhead()) {
     stack->place_->Rest();  // there are no other threads yet
@@ -88,7 +91,7 @@ Status MountStack::OpenStore() {
   AUGUR_TRY_ASSIGN(memory, MachineMemory());
   const StoreOptions store_options = {.direct = true,
                                       .open_shards_max = RaiseDescriptors() / kShardShare,
-                                      .generation = options_.generation,
+                                      .generation = goes_on_ ? held_->generation : options_.generation,
                                       .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
                                       .root_hash = options_.root_hash};
   AUGUR_TRY_ASSIGN(place,
@@ -100,13 +103,14 @@ Status MountStack::OpenStore() {
   const std::optional<User>& user = mount_.run_as();
   if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
   store_ = std::move(store).value();
+  AUGUR_TRY(CheckSameStore());
   AUGUR_TRY(CheckAddresses(*store_, *place_, "-o foreign="));
   reads_server_ = IsFarAway(options_.store) || HasShard(*store_, /*by_address=*/true);
   if (IsFarAway(options_.store)) {
     // Brings the part of the index that the first question of the kernel needs, while the connection is there: it ends
     // when the helper process is forked.
     (void)store_->Find(VirtualFolder::kName);
-  } else {
+  } else if (!goes_on_) {  // it was looked at before, and readers wait
     if (user) AUGUR_TRY(CheckReadable(*store_, *user));
     FindMissingShards();
   }
@@ -123,6 +127,23 @@ Status MountStack::OpenStore() {
                                    .index_bytes = store_->IndexBytesMax()}));
   settings_ = std::move(settings);
   return Status::Ok();
+}
+
+Status MountStack::CheckSameStore() {
+  if (held_ == nullptr) return Status::Ok();
+  const StoreSummary& summary = store_->summary();
+  if (goes_on_ && held_->index_id != summary.index_id) {
+    return {Code::kChanged, Printable(store_->path()) + ": generation " + std::to_string(summary.generation) +
+                                " is not the one that was mounted: unmount, and mount again"};
+  }
+  held_->generation = summary.generation;
+  held_->index_id = summary.index_id;
+  return Status::Ok();
+}
+
+int MountStack::IndexLock() const {
+  const auto index = std::dynamic_pointer_cast<const LocalFile>(store_->files().index());
+  return index != nullptr ? index->fd() : -1;
 }
 
 // To the caller, who may have forgotten to copy one; and to the log, for whoever reads it later.
@@ -303,10 +324,10 @@ void MountStack::MakePredictor() {
 
 // Without it the mount is as good, but decodes again.
 void MountStack::OpenDecodedCache() {
-  if (options_.decoded_folder.empty()) return;
+  if (options_.decoded_cache.folder.empty()) return;
   Result<std::unique_ptr<DecodedFiles>> decoded =
-      DecodedFiles::Open({.folder = options_.decoded_folder,
-                          .bytes_max = options_.decoded_bytes,
+      DecodedFiles::Open({.folder = options_.decoded_cache.folder,
+                          .bytes_max = options_.decoded_cache.bytes,
                           .index_bytes_max = settings_.views.decoded_index_bytes,
                           .writing_bytes_max = settings_.views.decoded_writing_bytes},
                          statistics_, settings_.notes);
@@ -333,7 +354,8 @@ Status MountStack::MakeFileSystem() {
                                   .bytes_max = settings_.views.rendered_bytes,
                                   .root = options_.view,
                                   .decoded = {.files = decoded_.get(), .engine = engine_.get()},
-                                  .in_shared_memory = SharesMemory()}});
+                                  .in_shared_memory = SharesMemory(),
+                                  .lasting = held_ != nullptr ? &held_->views : nullptr}});
   return Status::Ok();
 }
 
@@ -388,9 +410,18 @@ void MountStack::PublishTraffic() {
 
 Status MountStack::Serve(UniqueFd device) {
   if (fleet_copy_) AUGUR_TRY(fleet_copy_->Start());
-  const SessionOptions options = {.threads = settings_.threads,
-                                  .operations = {.observe_open = options_.observe == Observe::kOpen,
-                                                 .background_requests_max = options_.background_requests_max}};
+  SessionOptions options = {.threads = settings_.threads,
+                            .operations = {.observe_open = options_.observe == Observe::kOpen,
+                                           .background_requests_max = options_.background_requests_max}};
+  if (goes_on_) {
+    options.init = std::span(held_->init).first(held_->init_bytes.load(std::memory_order_acquire));
+  } else if (held_ != nullptr) {
+    options.on_init = [this](std::span<const std::byte> init) {
+      if (init.size() > held_->init.size()) return;  // then no daemon goes on with this mount
+      std::ranges::copy(init, held_->init.begin());
+      held_->init_bytes.store(static_cast<uint32_t>(init.size()), std::memory_order_release);
+    };
+  }
   AUGUR_TRY_ASSIGN(session, Session::Make(std::move(device), *file_system_, statistics_, options));
   session_ = std::move(session);
   AUGUR_TRY_ASSIGN(dropper, NameDropper::Start(session_->notifications()));

@@ -17,6 +17,7 @@
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
 #include "fs/file_system.h"
+#include "fuse/lasting_state.h"
 #include "fuse/mount_helper.h"
 #include "fuse/name_dropper.h"
 #include "fuse/page_cache_pusher.h"
@@ -37,16 +38,18 @@
 namespace augur {
 
 // MountStack is what serves one mount, from the store to the FUSE session, each part standing on those before it. It is
-// made from the options, the store's generation and a descriptor of /dev/fuse alone: what a daemon that takes over a
-// mount would make anew. It knows nothing of the background, the log's place, signals or privileges.
+// made from the options, the store's generation, a descriptor of /dev/fuse and the LastingState alone, so a daemon that
+// goes on with a mount makes it anew. It knows nothing of the background, the log's place, signals or privileges.
 //
 // For one thread, which makes it, starts it and stops it; its parts say themselves who may use them. Owns all of them.
 class MountStack {
  public:
   // Opens the store and makes all that stands on it, but for the session; forks the helper before there is a thread.
   // Whatever can fail for a reason that the user can mend fails here, before anybody sees a mount. `mount` tells whose
-  // mount it is; options and mount outlive the stack.
-  static Result<std::unique_ptr<MountStack>> Make(const AugurfsOptions& options, const DaemonMount& mount);
+  // mount it is. `held`: what the Holder keeps, nullptr where there is none. `goes_on`: the mount is there, and another
+  // daemon has served it. All of them outlive the stack. kChanged: another store is there than that daemon had.
+  static Result<std::unique_ptr<MountStack>> Make(const AugurfsOptions& options, const DaemonMount& mount,
+                                                  LastingState* held, bool goes_on);
   MountStack(const MountStack&) = delete;
   MountStack& operator=(const MountStack&) = delete;
 
@@ -64,6 +67,10 @@ class MountStack {
   const std::shared_ptr<const Store>& store() const { return store_; }
   const AugurfsSettings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
+  // This daemon has taken the place of one that has died.
+  void CountRestart() { statistics_.Add(Stat::kRestarts, 1); }
+  // A descriptor that keeps this generation of the store from being removed; -1: there is none.
+  int IndexLock() const;
   const ReadEngine& engine() const { return *engine_; }
   FileSystem& file_system() { return *file_system_; }
   // nullptr where nothing is read ahead, or no order is worked out.
@@ -83,9 +90,16 @@ class MountStack {
   void LogStatistics() const;
 
  private:
-  MountStack(const AugurfsOptions& options, const DaemonMount& mount) : options_(options), mount_(mount) {}
+  MountStack(const AugurfsOptions& options, const DaemonMount& mount, LastingState* held, bool goes_on)
+      : options_(options),
+        mount_(mount),
+        held_(held),
+        goes_on_(goes_on),
+        statistics_(held != nullptr ? &held->statistics : nullptr) {}
 
   Status OpenStore();
+  // The same store as the daemon before, or that is what the next one must find.
+  Status CheckSameStore();
   void FindMissingShards();
   Status MakeCaches();
   bool ReadsAhead() const { return settings_.prefetch.staging_bytes > 0; }
@@ -104,6 +118,8 @@ class MountStack {
 
   const AugurfsOptions& options_;
   const DaemonMount& mount_;
+  LastingState* const held_;
+  const bool goes_on_;
   AugurfsSettings settings_;
   std::vector<std::string> shard_notes_;
   bool reads_server_ = false;  // the store, or a shard that it names by address, is on a server

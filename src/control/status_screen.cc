@@ -210,6 +210,11 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
             SharedFile(screen, snapshot));
   }
   Add(out, "memory", FormatSize(snapshot[Gauge::kMemoryBytes]) + " of " + FormatSize(snapshot[Gauge::kMemoryBytesMax]));
+  if (snapshot[Stat::kRestarts] > 0) {
+    Add(out, "restarts",
+        Count(snapshot[Stat::kRestarts], "daemon has", "daemons have") +
+            " gone on after one that died; the last death: " + Printable(FactOf(screen.facts, "last_restart")));
+  }
   Add(out, "log", Printable(FactOf(screen.facts, "log")));
   return out + "\nWhat the kernel's page cache serves makes no request and is not counted. All numbers: --all\n";
 }

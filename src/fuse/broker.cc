@@ -66,10 +66,14 @@ Result<Broker::Answer> Broker::Ask(const BrokerRequest& request) {
 
 Result<Broker::Mounted> Broker::Mount() {
   AUGUR_TRY_ASSIGN(answer, Ask({.verb = BrokerVerb::kMount}));
-  if (answer.fds.empty()) return Status(Code::kIo, "augur-broker sent no descriptor of /dev/fuse");
   Mounted mounted;
-  mounted.device = std::move(answer.fds[0]);
-  if (answer.fds.size() > 1) mounted.clone = std::move(answer.fds[1]);
+  std::span<UniqueFd> fds = answer.fds;
+  if (answer.reply.device_sent != 0) {
+    if (fds.empty()) return Status(Code::kIo, "augur-broker sent no descriptor of /dev/fuse");
+    mounted.device = std::move(fds[0]);
+    fds = fds.subspan(1);
+  }
+  if (!fds.empty()) mounted.clone = std::move(fds[0]);
   answer.reply.device_number.back() = '\0';
   mounted.device_number = answer.reply.device_number.data();
   mounted.note = std::move(answer.text);
@@ -82,6 +86,8 @@ Result<bool> Broker::Unmount() {
   AUGUR_TRY_ASSIGN(answer, Ask({.verb = BrokerVerb::kUnmount}));
   return answer.reply.in_use != 0;
 }
+
+Status Broker::AbortInTheEnd() { return Ask({.verb = BrokerVerb::kAbortInTheEnd}).status(); }
 
 LaunchFacts Broker::Launch(uint32_t pid) {
   const Result<Answer> answer = Ask({.verb = BrokerVerb::kLaunch, .pid = pid});

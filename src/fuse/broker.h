@@ -18,6 +18,9 @@ namespace augur {
 
 struct BrokerOptions {
   bool clone = true;  // make a clone of the mount, for the helper (mount_clone.h)
+  bool abort = true;  // abort the connection in the end; not where a Holder does
+  // MountPoint::device_number of a mount that another daemon has made, and this one serves; empty: there is none.
+  std::string made = {};
 };
 
 // Broker is a small process of ours (augur-broker) that does for the daemon what takes privileges, so that the daemon
@@ -26,8 +29,9 @@ struct BrokerOptions {
 // three capabilities (broker_process.cc). For an ordinary user it has none and runs fusermount3, which the daemon no
 // longer can under PR_SET_NO_NEW_PRIVS. It opens no store and takes only fixed requests.
 //
-// It ends with the daemon however that ends, and aborts the connection then. Methods are safe from any thread, one
-// request at a time. Owns the process. Not for a descriptor that was handed down: nothing there takes privileges.
+// It ends with the daemon however that ends, and aborts the connection then, unless a Holder does. Methods are safe
+// from any thread, one request at a time. Owns the process. Not for a descriptor that was handed down: nothing there
+// takes privileges.
 class Broker {
  public:
   // Forks, from before the daemon gives its privileges up. `point` has been checked. REQUIRES: this process has one
@@ -39,7 +43,7 @@ class Broker {
   Broker& operator=(const Broker&) = delete;
 
   struct Mounted {
-    UniqueFd device;            // of /dev/fuse
+    UniqueFd device;            // of /dev/fuse; invalid where the mount was made before
     UniqueFd clone;             // invalid: the system gives none
     std::string device_number;  // MountPoint::device_number
     std::string note;           // for the log: what could not be had; often empty
@@ -53,6 +57,8 @@ class Broker {
   Result<bool> Unmount();
   // As ProcessSource::Launch, for the processes of all users where the mounting one is root.
   LaunchFacts Launch(uint32_t pid);
+  // From now on the connection is aborted in the end: the Holder is gone.
+  Status AbortInTheEnd();
 
   pid_t pid() const { return pid_; }
 

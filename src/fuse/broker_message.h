@@ -10,10 +10,11 @@ namespace augur {
 // What the daemon asks its broker for: one BrokerRequest, answered by one BrokerReply with a text behind it, a packet
 // each on a SOCK_SEQPACKET pair.
 enum class BrokerVerb : uint32_t {
-  kMount,      // answered with the descriptor of /dev/fuse, and the clone of the mount if there is one
+  kMount,      // answered with the descriptor of /dev/fuse, unless there was a mount, and the clone if there is one
   kReadAhead,  // of `bytes`
   kUnmount,    // sets in_use
-  kLaunch      // sets launch, rank and world_size, of process `pid`
+  kLaunch,     // sets launch, rank and world_size, of process `pid`
+  kAbortInTheEnd
 };
 
 struct BrokerRequest {
@@ -25,6 +26,7 @@ struct BrokerRequest {
 struct BrokerReply {
   int32_t code = 0;  // of the status, whose text follows; of kMount, when it is OK, a line for the log
   uint32_t in_use = 0;
+  uint32_t device_sent = 0;  // of kMount: the first descriptor is that of /dev/fuse
   uint64_t launch = 0;
   uint32_t rank = 0;
   uint32_t world_size = 0;

@@ -22,6 +22,7 @@
 #include "fuse/child_process.h"
 #include "fuse/connection_abort.h"
 #include "fuse/mount_clone.h"
+#include "fuse/mount_root.h"
 #include "fuse/passed_fds.h"
 #include "fuse/read_ahead.h"
 #include "readers/proc_source.h"
@@ -59,7 +60,7 @@ class BrokerProcess {
       if (read(signals.get(), &info, sizeof info) == sizeof info && static_cast<pid_t>(info.ssi_pid) == daemon_) break;
       if (ready[1].revents != 0 && !Serve()) break;
     }
-    if (abort_) abort_->Abort();
+    if (abort_ && aborts_) abort_->Abort();
   }
 
  private:
@@ -75,12 +76,18 @@ class BrokerProcess {
       case BrokerVerb::kReadAhead: Answer({}, SetReadAhead(point_.device_number(), request.bytes), {}); return true;
       case BrokerVerb::kUnmount: Unmount(); return true;
       case BrokerVerb::kLaunch: Launch(request.pid); return true;
+      case BrokerVerb::kAbortInTheEnd:
+        aborts_ = true;
+        Answer({}, Status::Ok(), {});
+        return true;
     }
     return false;
   }
 
   void Mount() {
-    const Status status = point_.Mount();
+    const bool made_before = !options_.made.empty();
+    if (made_before) point_.TakeOver(options_.made);
+    const Status status = made_before ? Status::Ok() : point_.Mount();
     if (!status.ok()) return Answer({}, status, {});
     BrokerReply reply;
     const std::string& number = point_.device_number();
@@ -89,17 +96,21 @@ class BrokerProcess {
     UniqueFd clone;
     if (const std::optional<MountDevice> device = ParseMountDevice(number); device) {
       abort_.emplace(point_.path(), *device);
-      if (options_.clone) clone = Clone(note);
+      if (options_.clone) clone = Clone(*device, note);
     }
     GiveUpPrivileges();
     const UniqueFd device = point_.TakeDevice();
-    std::vector<int> fds = {device.get()};
+    std::vector<int> fds;
+    if (device.valid()) fds.push_back(device.get());
+    reply.device_sent = device.valid() ? 1 : 0;
     if (clone.valid()) fds.push_back(clone.get());
     Send(reply, note, fds);
   }
 
-  UniqueFd Clone(std::string& note) {
+  UniqueFd Clone(const MountDevice& mount, std::string& note) {
     Result<UniqueFd> clone = CloneMount(point_.path());
+    // Another mount may lie over ours by now.
+    if (clone.ok() && !LiesOn(clone->get(), mount)) clone = Status(Code::kChanged, "another mount lies over it");
     if (clone.ok()) return std::move(clone).value();
     note = "a umount may find the mount in use by the process augur-helper: no clone of the mount: " +
            clone.status().text();
@@ -142,6 +153,7 @@ class BrokerProcess {
   const pid_t daemon_;
   ProcSource source_;
   std::optional<ConnectionAbort> abort_;
+  bool aborts_ = options_.abort;
 };
 
 }  // namespace

@@ -58,8 +58,7 @@ UniqueFd BecomeChild(const char* name, UniqueFd socket, pid_t daemon, int death_
   prctl(PR_SET_PDEATHSIG, death_signal);
   if (getppid() != daemon) _exit(0);  // it died before we could ask to be told
   setsid();
-  prctl(PR_SET_NAME, name);
-  SetProcessTitle(name);
+  ProcessTitle().Set(name, name);
   return KeepOnly(std::move(socket), kept);
 }
 

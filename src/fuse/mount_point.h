@@ -42,6 +42,9 @@ class MountPoint {
   // may not; both with the cure.
   Status Mount();
 
+  // The mount is there, made by another daemon: nothing is looked at. Instead of Mount.
+  void TakeOver(const std::string& device_number) { device_number_ = device_number; }
+
   // Takes the mount away, at once also when it is in use (files open then fail once the daemon is gone). Returns
   // whether it was. OK also when it is unmounted already, or the descriptor was handed down.
   Result<bool> Unmount();

@@ -21,6 +21,11 @@ bool StatQuietly(int folder, const char* path, struct statx* out) {
 
 }  // namespace
 
+bool LiesOn(int folder, const MountDevice& mount) {
+  struct statx found {};
+  return StatQuietly(folder, "", &found) && found.stx_dev_major == mount.major && found.stx_dev_minor == mount.minor;
+}
+
 Result<MountRoot> MountRoot::Open(const std::string& path, const MountDevice& mount) {
   UniqueFd folder(open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.valid()) return ErrnoStatus(errno, Printable(path));

@@ -11,6 +11,9 @@
 
 namespace augur {
 
+// Whether an open folder is of this file system. Asks no daemon.
+bool LiesOn(int folder, const MountDevice& mount);
+
 // MountRoot is the root folder of our mount, held open while it exists. One thread. Not for the daemon: it would ask
 // itself.
 class MountRoot {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuse/process_title.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <string>
 
 namespace augur {
 
-void SetProcessTitle(std::string_view title) {
+ProcessTitle::ProcessTitle() {
+  (void)prctl(PR_GET_NAME, name_before_.data());
   // proc(5): fields 48 and 49 are where the arguments begin and end in memory. Fields are counted from the name's
   // closing bracket, which ends field 2, as the name may have spaces in it.
   constexpr int kAfterName = 2;
@@ -24,10 +26,21 @@ void SetProcessTitle(std::string_view title) {
   uintptr_t end = 0;
   fields >> begin >> end;
   if (!fields || begin == 0 || end <= begin) return;
-  auto* const arguments = reinterpret_cast<char*>(begin);  // NOLINT(performance-no-int-to-ptr): it is an address
-  std::memset(arguments, 0, end - begin);
+  begin_ = reinterpret_cast<char*>(begin);  // NOLINT(performance-no-int-to-ptr): it is an address
+  before_.assign(begin_, end - begin);
+}
+
+void ProcessTitle::Set(const char* name, std::string_view title) {
+  (void)prctl(PR_SET_NAME, name);
+  if (before_.empty()) return;
+  std::memset(begin_, 0, before_.size());
   // The last byte stays 0: it tells the kernel that the arguments end there.
-  std::memcpy(arguments, title.data(), std::min<size_t>(title.size(), end - begin - 1));
+  std::memcpy(begin_, title.data(), std::min(title.size(), before_.size() - 1));
+}
+
+void ProcessTitle::Restore() {
+  (void)prctl(PR_SET_NAME, name_before_.data());
+  std::memcpy(begin_, before_.data(), before_.size());
 }
 
 }  // namespace augur

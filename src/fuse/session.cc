@@ -3,6 +3,7 @@
 
 #define FUSE_USE_VERSION FUSE_MAKE_VERSION(3, 12)
 #include <fuse_lowlevel.h>
+#include <linux/fuse.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
@@ -14,6 +15,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -51,7 +53,22 @@ void LogFromLibfuse(fuse_log_level level, const char* format, va_list arguments)
   }
 }
 
-ssize_t WriteDevice(int fd, iovec* pieces, int count, void* /*userdata*/) { return writev(fd, pieces, count); }
+bool IsInit(std::span<const std::byte> request) {
+  fuse_in_header header{};
+  if (request.size() < sizeof header) return false;
+  std::memcpy(&header, request.data(), sizeof header);
+  return header.opcode == FUSE_INIT;
+}
+
+// While an INIT is answered that the kernel knows the answer to.
+thread_local bool swallows_replies = false;
+
+ssize_t WriteDevice(int fd, iovec* pieces, int count, void* /*userdata*/) {
+  if (!swallows_replies) return writev(fd, pieces, count);
+  ssize_t bytes = 0;
+  for (const iovec& piece : std::span(pieces, static_cast<size_t>(count))) bytes += static_cast<ssize_t>(piece.iov_len);
+  return bytes;
+}
 ssize_t ReadDevice(int fd, void* buffer, size_t bytes, void* /*userdata*/) { return read(fd, buffer, bytes); }
 
 }  // namespace
@@ -63,9 +80,7 @@ struct Session::Thread {
 };
 
 Session::Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options)
-    : thread_count_(options.threads),
-      event_(std::move(event)),
-      operations_(file_system, statistics, options.operations) {}
+    : options_(options), event_(std::move(event)), operations_(file_system, statistics, options.operations) {}
 
 Result<std::unique_ptr<Session>> Session::Make(UniqueFd device, FileSystem& file_system, Statistics& statistics,
                                                const SessionOptions& options) {
@@ -98,7 +113,8 @@ Status Session::Start() {
   action.sa_handler = DoNothing;  // and without SA_RESTART
   sigaction(kWakeSignal, &action, nullptr);
   SetWakeSignal(SIG_BLOCK);
-  for (unsigned i = 0; i < thread_count_; ++i) {
+  if (!options_.init.empty()) Resume(options_.init);
+  for (unsigned i = 0; i < options_.threads; ++i) {
     auto thread = std::make_unique<Thread>();
     thread->session = this;
     const int error = pthread_create(&thread->id, nullptr, ThreadMain, thread.get());
@@ -117,6 +133,19 @@ void* Session::ThreadMain(void* argument) {
   return nullptr;
 }
 
+// Brings libfuse and the operations into the state in which the answer to this INIT left those of another daemon: the
+// same program with the same options gives the same answer.
+void Session::Resume(std::span<const std::byte> init) {
+  std::vector<std::byte> copy(init.begin(), init.end());
+  fuse_buf request{};
+  request.mem = copy.data();
+  request.size = copy.size();
+  swallows_replies = true;
+  fuse_session_process_buf(session_, &request);
+  swallows_replies = false;
+  Become(SessionState::kServing);
+}
+
 void Session::Serve() {
   fuse_buf request{};  // libfuse allocates its memory with malloc at the first use
   while (fuse_session_exited(session_) == 0) {
@@ -124,6 +153,8 @@ void Session::Serve() {
     if (bytes == -EINTR || bytes == -EAGAIN) continue;
     if (bytes < 0) spdlog::error("reading requests from the kernel: {}", ErrnoStatus(-bytes, "/dev/fuse").text());
     if (bytes <= 0) break;  // 0: unmounted
+    const std::span content(static_cast<const std::byte*>(request.mem), request.size);
+    if (options_.on_init && IsInit(content)) options_.on_init(content);
     fuse_session_process_buf(session_, &request);
     // The first request is INIT, and the kernel sends no other before its answer.
     if (state_.load(std::memory_order_relaxed) == SessionState::kStarting) Become(SessionState::kServing);

@@ -4,7 +4,10 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "augur/status.h"
@@ -19,6 +22,10 @@ namespace augur {
 struct SessionOptions {
   unsigned threads = 2;
   OperationsOptions operations;
+  // FUSE_INIT of a connection that another daemon has served before: the kernel asks only once. Empty: it will ask.
+  std::span<const std::byte> init = {};
+  // Called once with the FUSE_INIT of the kernel, before it is answered; may be empty.
+  std::function<void(std::span<const std::byte> init)> on_init = {};
 };
 
 enum class SessionState {
@@ -57,11 +64,12 @@ class Session {
   struct Thread;
   Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options);
   static void* ThreadMain(void* thread);
+  void Resume(std::span<const std::byte> init);
   void Serve();
   void Become(SessionState state);
 
   // Constant after Make.
-  const unsigned thread_count_;
+  const SessionOptions options_;
   const UniqueFd event_;
 
   // Own synchronization.

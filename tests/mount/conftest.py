@@ -18,7 +18,7 @@ import pytest
 from odd_tree import make_odd_tree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from mounts import augurfs_words, daemons, end, end_daemons, is_running, mount_rows, start, unmount  # noqa: E402, F401
+from mounts import augurfs_words, daemons, end, end_daemons, holders, is_running, mount_rows, start, unmount  # noqa: E402, F401
 
 NOBODY = 65534  # the ordinary user of these tests
 PATIENCE_S = 30
@@ -247,6 +247,8 @@ def end_mount(pid, point, how):
     if how == "umount":
         assert run(["umount", point]).returncode == 0
     else:
+        for holder in holders(point):
+            os.kill(holder, signal.SIGKILL)
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid), "the daemon ends")
     if how == "kill":

@@ -40,7 +40,7 @@ def read_whole(path):
 
 def test_hot_files_make_no_request(room, mounts, point, store):
     """C2, C3: with the daemon stopped, everything that was seen once can be had again."""
-    process = mounts.foreground(store, point)
+    pid = mounts.mount(store, point)
     name, data = content_of_size(110_000)
 
     def look():
@@ -49,7 +49,7 @@ def test_hot_files_make_no_request(room, mounts, point, store):
 
     first = look()
     assert first[0] == data
-    os.kill(process.pid, signal.SIGSTOP)
+    os.kill(pid, signal.SIGSTOP)
     try:
         # In a process of its own, which can be killed should it wait for the daemon.
         child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(0 if look() == first else 1))
@@ -57,26 +57,26 @@ def test_hot_files_make_no_request(room, mounts, point, store):
         child.join(30)
         assert child.exitcode == 0
     finally:
-        os.kill(process.pid, signal.SIGCONT)
+        os.kill(pid, signal.SIGCONT)
         child.kill()
         child.join()
 
 
 def test_observed_opens(room, mounts, point, tree, store):
     """C3: with observe=open an open is a request, and the pages are kept all the same."""
-    process = mounts.foreground(store, point, "observe=open")
+    pid = mounts.mount(store, point, "observe=open")
     for _ in range(3):
         assert (point / "plain.JPEG").read_bytes() == (tree / "plain.JPEG").read_bytes()
-    os.kill(process.pid, signal.SIGSTOP)
+    os.kill(pid, signal.SIGSTOP)
     try:
         # A thread of it may answer until all are stopped.
-        wait_until(lambda: all("\nState:\tT" in task.read_text() for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/status")),
+        wait_until(lambda: all("\nState:\tT" in task.read_text() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/status")),
                    "the daemon is stopped")
         reader = subprocess.Popen(["cat", point / "plain.JPEG"], stdout=subprocess.DEVNULL)
         wchan = pathlib.Path(f"/proc/{reader.pid}/wchan")
         wait_until(lambda: wchan.read_text() == "request_wait_answer", "the open asks the daemon")
     finally:
-        os.kill(process.pid, signal.SIGCONT)
+        os.kill(pid, signal.SIGCONT)
     assert reader.wait(30) == 0
     process.send_signal(signal.SIGUSR1)
     process.send_signal(signal.SIGTERM)

@@ -353,7 +353,7 @@ def test_without_a_place_for_the_socket(room, mounts, point, small_store, ctl, u
 
 def test_a_killed_daemon(room, mounts, point, small_store, ctl):
     """K3: what it leaves is told from a mount that works, and cleared by the next daemon."""
-    pid = mounts.mount(small_store, point)
+    pid = mounts.mount(small_store, point, "restart=no")
     path = socket_of(point)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid), "the daemon is dead")

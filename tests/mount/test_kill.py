@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon is killed at any moment while files are read: SEMANTICS.md, L3."""
+"""A daemon that nobody restarts is killed at any moment while files are read: SEMANTICS.md, L3."""
 
 import errno
 import os
@@ -59,7 +59,7 @@ def test_killed_while_files_are_read(room, mounts, point, data):
     seed = random.randrange(1 << 32)
     print("seed", seed)
     chance = random.Random(seed)
-    pid = mounts.mount(data.store, point)
+    pid = mounts.mount(data.store, point, "restart=no")
     for _ in range(ROUNDS):
         readers = [Reader(data, point, random.Random(chance.random())) for _ in range(READERS)]
         moment_s = chance.uniform(0, 0.3)
@@ -81,7 +81,7 @@ def test_killed_while_files_are_read(room, mounts, point, data):
         assert not any(reader.is_alive() for reader in readers), "a reader hangs"
         assert not any(reader.wrong for reader in readers), [reader.wrong for reader in readers]
         assert all(reader.failures <= KILLED for reader in readers), [reader.failures for reader in readers]
-        done = mounts.start(data.store, point)
+        done = mounts.start(data.store, point, "restart=no")
         assert (done.returncode, done.stdout) == (0, "")
         assert f"{point}: cleared the mount point of an augurfs that had died" in done.stderr
         for path in data.paths:

@@ -231,7 +231,7 @@ def test_leaves_alone_what_was_mounted_over_it(room, mounts, point, small_store)
 
 def test_clears_the_mount_of_a_killed_daemon(room, mounts, point, small_store):
     for look_before in (False, True):  # with and without what the kernel remembers of the root
-        pid = mounts.mount(small_store, point)
+        pid = mounts.mount(small_store, point, "restart=no")
         if look_before:
             os.listdir(point)
         os.kill(pid, signal.SIGKILL)

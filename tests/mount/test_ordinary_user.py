@@ -66,7 +66,7 @@ def test_user_mount_in_use_is_detached(room, mounts, user_point, small_store, us
 
 
 def test_user_clears_the_mount_of_a_killed_daemon(room, mounts, user_point, small_store, users_may_mount):
-    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    pid = mounts.mount(small_store, user_point, "restart=no", prefix=as_user())
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid), "the daemon is dead")
     done = mounts.start(small_store, user_point, prefix=as_user())
@@ -76,7 +76,7 @@ def test_user_clears_the_mount_of_a_killed_daemon(room, mounts, user_point, smal
 
 def test_root_clears_the_mount_of_a_user_whose_daemon_was_killed(room, mounts, user_point, small_store, users_may_mount):
     """The kernel does not tell root that it is dead, as it would not let it in."""
-    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    pid = mounts.mount(small_store, user_point, "restart=no", prefix=as_user())
     assert_refused(mounts.start(small_store, user_point), "mounted here already")  # it lives
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid), "the daemon is dead")
@@ -134,7 +134,7 @@ def test_user_without_mtab(room, mounts, user_point, small_store, users_may_moun
     target = os.readlink(mtab) if mtab.is_symlink() else None
     if target is None:
         pytest.skip("/etc/mtab is a file of its own here")
-    pid = mounts.mount(small_store, user_point, prefix=as_user())
+    pid = mounts.mount(small_store, user_point, "restart=no", prefix=as_user())
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid), "the daemon is dead")
     mtab.unlink()

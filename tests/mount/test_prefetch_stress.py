@@ -123,7 +123,7 @@ def test_stress(room, mounts, point, augurpack, augurctl, shared_memory):
     folder.mkdir()
     data = DataSet(augurpack, folder, 700, 100_000, seed)
     ahead = Prediction(augurctl, point)
-    for number, (options, kill) in enumerate([(["memory=40M"], False), (["memory=64M", "cache=shm"], True),
+    for number, (options, kill) in enumerate([(["memory=40M"], False), (["memory=64M", "cache=shm", "restart=no"], True),
                                               (["memory=64M", "cache=shm"], False), (["memory=48M", "cache=none", "push=off"], False)]):
         pid = mounts.mount(data.store, point, *options)
         order = data.shuffled(number)

@@ -174,7 +174,7 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
       options.predict = predict;
       const AugurfsSettings without = Resolved(options, MachineWith(8 * kGiB), needs);
       EXPECT_EQ(without.views.decoded_index_bytes + without.views.decoded_writing_bytes, 0u);
-      options.decoded_folder = "/var/cache/decoded";
+      options.decoded_cache.folder = "/var/cache/decoded";
       const AugurfsSettings with = Resolved(options, MachineWith(8 * kGiB), needs);
       EXPECT_GT(with.views.decoded_index_bytes, 0u);
       EXPECT_LE(with.views.decoded_index_bytes, 128 * kMiB);
@@ -192,7 +192,7 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
   }
   AugurfsOptions options;
   options.memory_bytes = 4 * kGiB;
-  options.decoded_folder = "/var/cache/decoded";
+  options.decoded_cache.folder = "/var/cache/decoded";
   EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB), needs).views.decoded_index_bytes, 128 * kMiB) << "of two views";
 }
 
@@ -251,7 +251,7 @@ TEST(ResolveAugurfs, MemoryForViewsHasRoom) {
     for (const char* decoded : {"", "/var/cache/decoded"}) {
       AugurfsOptions options;
       options.memory_bytes = MemoryForViews(bytes);
-      options.decoded_folder = decoded;
+      options.decoded_cache.folder = decoded;
       EXPECT_GE(Resolved(options, MachineWith(64 * kGiB, 4)).views.rendered_bytes * 15 / 16, bytes) << bytes << decoded;
     }
   }

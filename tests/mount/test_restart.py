@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A daemon dies and another one goes on with the mount: SEMANTICS.md, L8 to L11."""
+
+import contextlib
+import ctypes
+import hashlib
+import io
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from conftest import (
+    HELLO,
+    NOBODY,
+    PATIENCE_S,
+    as_user,
+    daemons,
+    drop_caches,
+    end_mount,
+    errno_of,
+    holders,
+    is_running,
+    libc,
+    mount_rows,
+    needs_root,
+    read_hello,
+    run,
+    wait_until,
+)
+from prefetching import DataSet, Prediction, log_of
+from test_kill import KILLED
+from test_mount_command import HandedDown
+from test_privileges import (
+    CAP_DAC_READ_SEARCH,
+    CAP_SETGID,
+    CAP_SETUID,
+    CAP_SYS_ADMIN,
+    CAP_SYS_PTRACE,
+    assert_holds,
+    family,
+    threads_status,
+)
+
+pytestmark = needs_root
+
+KILLS = 20
+SERVED_AGAIN = "the mount is served again"
+CAP_SETPCAP = 8
+
+
+class Killer:
+    """Kills the daemon of a mount, and waits until another one has gone on with it."""
+
+    def __init__(self, mounts, room, point, name=None):
+        self.mounts, self.room, self.point, self.name = mounts, room, point, name or point
+        self.kills = 0
+
+    def kill(self, number=signal.SIGKILL):
+        os.kill(self.mounts.pid(self.name), number)
+        self.kills += 1
+        wait_until(lambda: log_of(self.room).count(SERVED_AGAIN) == self.kills, lambda: f"served again:\n{log_of(self.room)}")
+        # One that dies of a crash may take longer than its successor takes to start.
+        wait_until(lambda: len(daemons(self.mounts.program, self.name)) == 1, "the one before is gone")
+        return self.mounts.pid(self.name)
+
+
+@pytest.fixture
+def killer(mounts, room, point):
+    return Killer(mounts, room, point)
+
+
+def run_epoch(room, sums, folder, killer):
+    """An epoch of a DataLoader in which the daemon is killed KILLS times, each time while its workers read."""
+    (room / "sums").write_text(json.dumps(sums), encoding="utf-8")
+    script = pathlib.Path(__file__).with_name("loader_epoch.py")
+    epoch = subprocess.Popen([sys.executable, script, room / "sums", folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    try:
+        batches = -(-len(sums) // 10)
+        kills_before = killer.kills
+        for number in range(batches):
+            line = epoch.stdout.readline()
+            if not line:
+                pytest.fail(epoch.communicate()[1])
+            epoch.stdin.write("\n")
+            epoch.stdin.flush()
+            due = KILLS * (number + 1) // batches
+            while killer.kills - kills_before < due:
+                drop_caches()
+                killer.kill()
+        _, errors = epoch.communicate(timeout=PATIENCE_S)
+        assert epoch.returncode == 0, errors
+        assert killer.kills - kills_before == KILLS
+    finally:
+        epoch.kill()
+        epoch.communicate()
+
+
+def test_an_epoch_of_a_dataloader(room, mounts, point, killer, augurpack, ahead):
+    """L8, R1: 20 kills in an epoch, with an order that is followed, files that are pushed, and files that are dropped."""
+    pytest.importorskip("torch")
+    folder = room / "own"
+    folder.mkdir()
+    data = DataSet(augurpack, folder, 400, 60_000)
+    mounts.mount(data.store, point, "memory=64M", f"log={room}/log")
+    sums = {path: hashlib.sha256((point / path).read_bytes()).hexdigest() for path in data.paths}
+    for path in data.paths:
+        data.check(point, path)
+    drop_caches()
+    run_epoch(room, sums, point, killer)
+    now = ahead.status()
+    assert now["counters"]["restarts"] == KILLS
+    assert now["counters"]["read_failures"] == 0 and now["counters"]["corrupt_blocks"] == 0
+    assert now["counters"]["reads"] >= len(data.paths)  # those of all daemons
+
+
+def test_an_epoch_of_a_view(room, mounts, point, killer, view_images, view_images_store):
+    """L8, W1: the arrays are Pillow's, whichever daemon has decoded them."""
+    pytest.importorskip("torch")
+    numpy = pytest.importorskip("numpy")
+    image = pytest.importorskip("PIL.Image")
+    mounts.mount(view_images_store, point, f"log={room}/log")
+    sums = {}
+    for path, data in view_images.items():
+        file = io.BytesIO()
+        numpy.save(file, numpy.asarray(image.open(io.BytesIO(data)).convert("RGB")))
+        sums[f"{os.path.splitext(path)[0]}.npy"] = hashlib.sha256(file.getvalue()).hexdigest()
+    run_epoch(room, sums, point / ".augur" / "views" / "npy", killer)
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT])
+def test_a_crash(room, mounts, point, killer, data, ctl, number):
+    """L8: told in the log and in the status, with the signal."""
+    mounts.mount(data.store, point, f"log={room}/log")
+    killer.kill(number)
+    drop_caches()
+    for path in data.paths:
+        data.check(point, path)
+    name = {signal.SIGSEGV: "SEGV", signal.SIGABRT: "ABRT"}[number]
+    assert re.search(rf"process \d+\) was killed by signal {int(number)} \({name}\)", log_of(room))
+    screen = run([ctl, "status", point]).stdout
+    assert re.search(rf"restarts +1 daemon has gone on .* killed by signal {int(number)} \({name}\)", screen), screen
+
+
+def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, view_images_store):
+    """L8, W6: files, folders and views that were open before mean the same afterwards, with the same inode numbers."""
+    mounts.mount(view_images_store, point, f"log={room}/log")
+    name = sorted(view_images)[0]
+    array = f"{os.path.splitext(name)[0]}.npy"
+    views = point / ".augur" / "views"
+    # In this order, so that a number that were given anew would be another one.
+    paths = [views / "npy+size=12" / array, views / "npy+size=24" / array, views / "pixels" / name, point / name]
+    whole = [path.read_bytes() for path in paths]
+    opened = [os.open(path, os.O_RDONLY) for path in paths]
+    inodes = [os.fstat(fd).st_ino for fd in opened]
+    folder = os.open(views / "npy+size=24" / os.path.dirname(name), os.O_RDONLY | os.O_DIRECTORY)
+    listed = os.listdir(folder)
+    try:
+        for _ in range(2):
+            killer.kill()
+            drop_caches()
+            assert [os.pread(fd, len(data) + 1, 0) for fd, data in zip(opened, whole)] == whole
+            assert sorted(os.listdir(folder)) == sorted(listed)
+            assert os.stat(views / "npy+size=36" / array).st_ino not in inodes
+            assert [path.stat().st_ino for path in reversed(paths)] == inodes[::-1]
+    finally:
+        for fd in [*opened, folder]:
+            os.close(fd)
+
+
+def test_three_deaths(room, mounts, point, small_store):
+    """L9: readers get an error, the log says why, and the next mount clears the point."""
+    mounts.mount(small_store, point, f"log={room}/log")
+    assert read_hello(point) == HELLO
+    (holder,) = holders(point)
+    # Fewer deaths in ten seconds are not too many, so it takes more of them on a slow machine.
+    for _ in range(30):
+        for pid in daemons(mounts.program, point):
+            with contextlib.suppress(ProcessLookupError):  # it was dying already
+                os.kill(pid, signal.SIGSEGV)
+            wait_until(lambda pid=pid: not is_running(pid), "the daemon is dead")
+        if not is_running(holder):
+            break
+        wait_until(lambda: daemons(mounts.program, point) or not is_running(holder), "the next daemon, or the end")
+    assert not is_running(holder)
+    assert errno_of(os.statvfs, point) in KILLED
+    assert re.search(r"three daemons have died within ten seconds.* was killed by signal 11 \(SEGV\)", log_of(room)), log_of(room)
+    assert daemons(mounts.program, point) == [] and holders(point) == []
+    done = mounts.start(small_store, point)
+    assert done.returncode == 0 and "cleared the mount point of an augurfs that had died" in done.stderr
+    assert read_hello(point) == HELLO
+
+
+def test_without_restart(room, mounts, point, small_store):
+    """L3: there is no holder, and the mount dies with its daemon."""
+    pid = mounts.mount(small_store, point, "restart=no")
+    assert holders(point) == []
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon is dead")
+    wait_until(lambda: errno_of(os.statvfs, point) == 107, "the connection is down")
+
+
+def test_an_ordinary_user(room, mounts, point, small_store, users_may_mount):
+    """L8: fusermount3 mounts once, and unmounts at the end."""
+    os.chown(point, NOBODY, NOBODY)
+    (room / "logs").mkdir()
+    os.chown(room / "logs", NOBODY, NOBODY)
+    mounts.mount(small_store, point, f"log={room}/logs/log", prefix=as_user())
+    killer = Killer(mounts, room / "logs", point)
+    for _ in range(2):
+        pid = killer.kill()
+        drop_caches()
+        assert run([*as_user(), "cat", point / "hello.txt"]).stdout == HELLO
+    assert threads_status(pid)["CapPrm"] == {"0" * 16} and threads_status(pid)["NoNewPrivs"] == {"1"}
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_running(pid) and holders(point) == [], "daemon and holder end")
+    assert mount_rows(point) == []
+
+
+def test_a_descriptor_that_was_handed_down(room, mounts, point, small_store):
+    """L8, A3"""
+    mounts.points.append(point)
+    handed = HandedDown(point)
+    name = f"/dev/fd/{handed.fd}"
+    done = run([mounts.program, small_store, name, "-o", f"log={room}/log"], pass_fds=[handed.fd])
+    os.close(handed.fd)
+    assert done.returncode == 0, done.stderr
+    assert read_hello(point) == HELLO
+    Killer(mounts, room, point, name).kill()
+    drop_caches()
+    assert read_hello(point) == HELLO
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not daemons(mounts.program, name) and not holders(name), "daemon and holder end")
+
+
+def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
+    """L6: those of the first daemon; the holder keeps what it takes to start one."""
+    mounts.mount(small_store, point, f"log={room}/log")
+    pid = killer.kill()
+    wait_until(lambda: len(family(pid)) == 3, "its helper is there")
+    processes = family(pid)
+    assert set(processes) == {"augurfs", "augur-broker", "augur-helper"}
+    assert_holds(pid, [CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID])
+    assert_holds(processes["augur-broker"], [CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
+    (holder,) = holders(point)
+    assert_holds(holder, [CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
+    assert not [link for link in map(os.readlink, pathlib.Path(f"/proc/{holder}/fd").iterdir()) if link.startswith(str(room / "mount"))]
+    assert os.readlink(f"/proc/{holder}/cwd") == "/" and os.getsid(holder) == holder
+    assert os.readlink(f"/proc/{pid}/cwd") == "/" and os.getsid(pid) == pid
+
+
+def test_run_as_goes_on_as_that_user(room, mounts, point, small_store):
+    """L6"""
+    (room / "logs").mkdir()
+    os.chown(room / "logs", NOBODY, NOBODY)
+    mounts.mount(small_store, point, "allow_other", f"run-as={NOBODY}", f"log={room}/logs/log")
+    pid = Killer(mounts, room / "logs", point).kill()
+    assert_holds(pid, [])
+    assert threads_status(pid)["Uid"] == {"\t".join([str(NOBODY)] * 4)}
+    drop_caches()
+    assert read_hello(point) == HELLO
+
+
+def test_unmounted_while_the_daemon_is_dead(room, mounts, point, small_store):
+    """L10: the mount goes at once, and all processes with it."""
+    pid = mounts.mount(small_store, point)
+    assert read_hello(point) == HELLO
+    (holder,) = holders(point)
+    os.kill(holder, signal.SIGSTOP)
+    try:
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_running(pid), "the daemon is dead")
+        # Not by umount(8), which looks at the mount before, and so waits for the next daemon.
+        assert libc.umount2(os.fsencode(point), 0) == 0, os.strerror(ctypes.get_errno())
+        assert mount_rows(point) == []
+    finally:
+        os.kill(holder, signal.SIGCONT)
+    wait_until(lambda: not is_running(holder), "the holder ends")
+    assert daemons(mounts.program, point) == []
+
+
+def test_a_signal_while_the_daemon_is_dead(room, mounts, point, small_store):
+    """L10: the next daemon gets it, and unmounts."""
+    pid = mounts.mount(small_store, point)
+    (holder,) = holders(point)
+    os.kill(holder, signal.SIGSTOP)
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), "the daemon is dead")
+    os.kill(holder, signal.SIGTERM)
+    os.kill(holder, signal.SIGCONT)
+    wait_until(lambda: not is_running(holder), "the holder ends")
+    assert mount_rows(point) == []
+
+
+def test_the_holder_is_killed(room, mounts, point, small_store):
+    """L11: the daemon in the background goes on alone; it still ends by a signal."""
+    pid = mounts.mount(small_store, point, f"log={room}/log")
+    (holder,) = holders(point)
+    os.kill(holder, signal.SIGKILL)
+    wait_until(lambda: "the process augur-holder is gone" in log_of(room), "the daemon has seen it")
+    drop_caches()
+    assert read_hello(point) == HELLO
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert mount_rows(point) == []
+
+
+def test_the_command_in_the_foreground_is_killed(room, mounts, point, small_store):
+    """L11: it is the holder, and the mount ends with it."""
+    process = mounts.foreground(small_store, point)
+    pid = mounts.pid(point)
+    process.kill()
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    assert mount_rows(point) == []
+
+
+def test_killed_for_good(room, mounts, point, small_store):
+    """L3: holder and daemon are killed, and the next daemon clears the point."""
+    pid = mounts.mount(small_store, point)
+    end_mount(pid, point, "kill")
+    mounts.mount(small_store, point)
+    assert read_hello(point) == HELLO
+
+
+def test_the_retained_cache_is_found_again(room, mounts, point, killer, own_data, shared_memory, ctl):
+    """L8: records in shared memory are there for the next daemon."""
+    mounts.mount(own_data.store, point, "cache=shm", "memory=256M", f"log={room}/log")
+    done = run([ctl, "warm", point])
+    assert done.returncode == 0, done.stderr
+    kept = Prediction(ctl, point).status()["gauges"]["retained_cache_bytes"]
+    killer.kill()
+    assert Prediction(ctl, point).status()["gauges"]["retained_cache_bytes"] == kept > 0
+    drop_caches()
+    for path in own_data.paths:
+        own_data.check(point, path)
