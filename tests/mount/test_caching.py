@@ -14,6 +14,7 @@ import time
 import pytest
 from conftest import anonymous_bytes, drop_caches, measures_memory, needs_root, run, wait_until
 from odd_tree import content_of_size
+from prefetching import log_of
 
 pytestmark = needs_root
 
@@ -64,7 +65,7 @@ def test_hot_files_make_no_request(room, mounts, point, store):
 
 def test_observed_opens(room, mounts, point, tree, store):
     """C3: with observe=open an open is a request, and the pages are kept all the same."""
-    pid = mounts.mount(store, point, "observe=open")
+    pid = mounts.mount(store, point, "observe=open", f"log={room}/log")
     for _ in range(3):
         assert (point / "plain.JPEG").read_bytes() == (tree / "plain.JPEG").read_bytes()
     os.kill(pid, signal.SIGSTOP)
@@ -78,10 +79,9 @@ def test_observed_opens(room, mounts, point, tree, store):
     finally:
         os.kill(pid, signal.SIGCONT)
     assert reader.wait(30) == 0
-    process.send_signal(signal.SIGUSR1)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
-    assert re.search(rb"statistics: reads 1 ", errors), errors
+    os.kill(pid, signal.SIGUSR1)
+    wait_until(lambda: "statistics: " in log_of(room), "the statistics are logged")
+    assert re.search(r"statistics: reads 1 ", log_of(room)), log_of(room)
 
 
 def test_generation_stays(room, mounts, point, augurpack, own_store):
