@@ -115,7 +115,7 @@ Status CheckAddresses(const Store& store, const StorePlace& place, std::string_v
   for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
     AUGUR_TRY_ASSIGN(info, store.Shard(number));
     if (!info.address) continue;
-    const Status allowed = place.Allows(info);
+    Status allowed = place.Allows(info);
     if (allowed.ok()) continue;
     if (allowed.code() != Code::kPermission) return allowed;
     if (first.ok()) first = {Code::kPermission, Printable(info.locator)};
