@@ -182,8 +182,10 @@ def test_fastai_of_a_common_seed_is_found(mount, readers):
     wait_until(lambda: "fastai DataLoader, seed 42" in predicted(mount) or reader.read() or False, "it is found")
 
 
-def test_wrong_hints_are_dropped_and_told(mount, readers):
-    """The reader's order is one that nobody finds."""
+def test_wrong_hints_are_dropped_and_told(room, mounts, point, data, augurctl, readers):
+    """The reader's order is one that nobody finds. Nothing is pushed: opens of what is in memory do not tell whose they are."""
+    mounts.mount(data.store, point, "push=off")
+    mount = Prediction(augurctl, point)
     give_hint(mount, "--sampler", "distributed", "--seed", "70009", "--world-size", "2", "--ranks", "1")
     give_hint(mount, "--sampler", "generator", "--seed", "70010")
     wait_until(lambda: "hint_2" in facts(mount), "both hints wait")
