@@ -35,7 +35,7 @@ class ViewTotals {
   const std::shared_ptr<const Store> store_;
   std::atomic<bool> given_up_ = false;
 
-  Mutex mu_;
+  Mutex mu_{LockRank::kOuter};
   std::map<std::string, ViewTotal> known_ AUGUR_GUARDED_BY(mu_);
 };
 
