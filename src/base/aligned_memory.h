@@ -15,9 +15,11 @@ struct FreeAligned {
 using AlignedMemory = std::unique_ptr<std::byte[], FreeAligned>;
 
 // Memory at a multiple of `alignment`, not initialised. nullptr: the system has none. REQUIRES: `alignment` is a power
-// of two, and `bytes` a multiple of it.
+// of two, and a multiple of the size of a pointer.
 inline AlignedMemory AllocateAligned(size_t alignment, size_t bytes) {
-  return AlignedMemory(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+  return AlignedMemory(static_cast<std::byte*>(memory));
 }
 
 }  // namespace augur
