@@ -76,8 +76,8 @@ def test_the_order_is_found_and_read_ahead(remote_store, point, proxy, augurctl)
     with mounted(remote_store, point, proxy.endpoint):
         hint = pathlib.Path(point).parent / "order.txt"
         hint.write_text("".join(f"{name}\n" for name in order))
-        subprocess.run([augurctl, "hint", point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
         proxy.forget()
+        subprocess.run([augurctl, "hint", point, "--order", hint], check=True, stdin=subprocess.DEVNULL)
         for name in order:
             assert (point / name).read_bytes() == (remote_store.tree / name).read_bytes()
         shards = proxy.requests("GET", "shard-")
