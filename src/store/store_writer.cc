@@ -213,23 +213,15 @@ Result<bool> StoreWriter::Resume(std::string_view path, const Attributes& attrib
   if (!entry) return false;
   ++parts_->summary.resumed_count;
   if (skip) return true;
-  Status status;
-  bool duplicate = false;
-  if (size > 0) {
-    const SpoolEntry* same = parts_->records.AtPlace(entry->hash, size, entry->shard, entry->offset);
-    duplicate = same != nullptr;
-    if (same != nullptr) {
-      entry->first_block = same->first_block;
-    } else if (!item->blocks.empty()) {
-      std::vector<HashPair> blocks(item->fixed.block_count);
-      std::copy(item->blocks.begin(), item->blocks.end(), std::as_writable_bytes(std::span(blocks)).begin());
-      const Result<uint64_t> first_block = parts_->blocks.Add(blocks);
-      if (!first_block.ok()) return parts_->Fail(first_block.status());
-      entry->first_block = *first_block;
-    }
+  const SpoolEntry* const same =
+      size > 0 ? parts_->records.AtPlace(entry->hash, size, entry->shard, entry->offset) : nullptr;
+  if (same != nullptr) {
+    entry->first_block = same->first_block;
+  } else {
+    AUGUR_TRY(parts_->ReviveBlocks(*item, *entry));
   }
   uint64_t number = 0;
-  AUGUR_TRY(parts_->Fail(parts_->Spool(*entry, path, {}, duplicate, &number)));  // it is listed already
+  AUGUR_TRY(parts_->Fail(parts_->Spool(*entry, path, {}, same != nullptr, &number)));  // it is listed already
   return true;
 }
 

@@ -138,6 +138,16 @@ std::optional<SpoolEntry> StoreWriter::Parts::Revive(const CatalogueItem& item, 
   return entry;
 }
 
+Status StoreWriter::Parts::ReviveBlocks(const CatalogueItem& item, SpoolEntry& entry) {
+  if (item.blocks.empty()) return Status::Ok();
+  std::vector<HashPair> hashes(item.fixed.block_count);
+  std::copy(item.blocks.begin(), item.blocks.end(), std::as_writable_bytes(std::span(hashes)).begin());
+  const Result<uint64_t> first = blocks.Add(hashes);
+  if (!first.ok()) return Fail(first.status());
+  entry.first_block = *first;
+  return Status::Ok();
+}
+
 Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
   AUGUR_TRY(series.Finish());
   const std::string name = IndexName(start.generation);

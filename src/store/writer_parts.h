@@ -60,6 +60,8 @@ struct StoreWriter::Parts {
   Status List(uint64_t number);
   // The spooled form of what the killed writer had, or nothing when it cannot be used.
   std::optional<SpoolEntry> Revive(const CatalogueItem& item, const Attributes& attributes);
+  // Its hashes of blocks, where nothing at its place has them. A failure is one of Fail.
+  Status ReviveBlocks(const CatalogueItem& item, SpoolEntry& entry);
 
   // Writes index and manifest; the store is the new one when it returns kOk.
   Status Publish(const std::vector<uint64_t>& sorted);
