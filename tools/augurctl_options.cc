@@ -5,6 +5,7 @@
 
 #include "samplers/sampler_hint.h"
 #include "samplers/sampler_registry.h"
+#include "tools/mount_options.h"
 
 namespace augur {
 namespace {
@@ -243,6 +244,48 @@ Command ViewsCommand() {
   return command;
 }
 
+Command RestartCommand() {
+  Command command;
+  command.name = "restart";
+  command.brief = "let another daemon go on with the mount: a new version, or other options";
+  command.text =
+      "Starts another daemon beside the one that serves. When it is prepared, the old one answers what it has taken, "
+      "and ends; the new one takes the rest. Readers see no error, and wait for some milliseconds. Open files and "
+      "folders, inode numbers, pages and statistics stay. Records are found again with -o cache=shm, disk-cache= and "
+      "decoded-cache=. Orders of 'augurctl hint' must be given again.\n"
+      "A daemon that cannot start costs nothing: the command says why, and the old one goes on. When the new one dies "
+      "later, the same program is started again. Needs a mount with -o restart=yes, and Linux 6.9.\n"
+      "Prints which process of which version serves now, which one did before, and how long requests waited.";
+  command.arguments = {MountpointArgument()};
+  command.options = {
+      {.name = "binary",
+       .value = "PATH",
+       .kind = OptionKind::kText,
+       .brief = "the augurfs program to start",
+       .text = "Where root mounts, the file and each folder above it must belong to root, and no other user may write "
+               "to them. A mount with -o run-as= takes the program that it was begun with alone: install the new one "
+               "in its place. Default: the path of the program that serves now, which may be another file by now."},
+      {.name = "options",
+       .short_name = 'o',
+       .value = "OPTIONS",
+       .kind = OptionKind::kList,
+       .brief = "other mount options, as memory=4G,predict=off",
+       .text = "memory, cache-size, predict and log can change. All others stay as they are."},
+      JsonOption("The waiting time is in microseconds.")};
+  return command;
+}
+
+RestartOptions ReadRestart(const Values& values) {
+  RestartOptions restart = {.mountpoint = values.Text("MOUNTPOINT"),
+                            .binary = values.Text("binary"),
+                            .options = {},
+                            .json = values.Given("json")};
+  for (const std::string& text : values.List("options")) {
+    for (std::string& word : SplitMountOptions(text)) restart.options.push_back(std::move(word));
+  }
+  return restart;
+}
+
 Program MakeAugurctl() {
   Program program;
   program.name = "augurctl";
@@ -250,14 +293,16 @@ Program MakeAugurctl() {
   program.text =
       "Asks the daemon of the mount at MOUNTPOINT, over a socket that only root and the user who mounted may use. The "
       "mount names the socket in its file .augur/control.";
-  program.commands = {HintCommand(), StatusCommand(), WarmCommand(), DropCommand(), ViewsCommand()};
+  program.commands = {HintCommand(), StatusCommand(), WarmCommand(), DropCommand(), ViewsCommand(), RestartCommand()};
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
       {.command = "augurctl hint /mnt --sampler distributed --world-size 8 --ranks 0-3",
        .what = "Name a DistributedSampler with eight ranks, of which the first four run here:"},
       {.command = "augurctl status /mnt/train", .what = "See what the mount does:"},
-      {.command = "augurctl warm /mnt/train", .what = "Fetch the store before the job begins:"}};
+      {.command = "augurctl warm /mnt/train", .what = "Fetch the store before the job begins:"},
+      {.command = "augurctl restart /mnt/train -o memory=8G",
+       .what = "Go on with the version that is installed now, and with more memory:"}};
   program.exit_status =
       "0: done. 1: not all that was to be fetched is kept (warm). 2: an error, or stopped by a signal; stderr says "
       "what and why. A reader of stdout that goes away early is no error.";
@@ -289,6 +334,8 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
     options.command = std::move(warm);
   } else if (parsed.command->name == "views") {
     options.command = ViewsOptions{.mountpoint = mountpoint, .spec = values.Text("SPEC"), .json = values.Given("json")};
+  } else if (parsed.command->name == "restart") {
+    options.command = ReadRestart(values);
   } else {
     options.command = DropOptions{.mountpoint = mountpoint, .json = values.Given("json")};
   }

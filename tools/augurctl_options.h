@@ -41,7 +41,15 @@ struct WarmOptions {
   bool json = false;
 };
 
-using AugurctlCommand = std::variant<HintOptions, StatusOptions, DropOptions, ViewsOptions, WarmOptions>;
+struct RestartOptions {
+  std::string mountpoint;
+  std::string binary;                // empty: the program that serves now
+  std::vector<std::string> options;  // "memory=1G"
+  bool json = false;
+};
+
+using AugurctlCommand =
+    std::variant<HintOptions, StatusOptions, DropOptions, ViewsOptions, WarmOptions, RestartOptions>;
 
 struct AugurctlOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run

@@ -6,18 +6,21 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "augur/foreign_folders.h"
 #include "base/limited_log.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -25,6 +28,7 @@
 #include "control/control_socket.h"
 #include "fuse/holder.h"
 #include "fuse/holder_link.h"
+#include "fuse/program_start.h"
 #include "fuse/session.h"
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
@@ -33,12 +37,14 @@
 #include "tools/daemon_control.h"
 #include "tools/daemon_mount.h"
 #include "tools/daemon_signals.h"
+#include "tools/daemon_upgrade.h"
 #include "tools/end_watchdog.h"
 #include "tools/heap.h"
 #include "tools/log_place.h"
 #include "tools/mount_stack.h"
+#include "tools/option_paths.h"
 #include "tools/output.h"
-#include "tools/store_place.h"
+#include "tools/upgrade_options.h"
 
 namespace augur {
 namespace {
@@ -53,20 +59,21 @@ constexpr std::chrono::seconds kEndMax(10);
 // for it, the holder that starts it, and the control socket. What serves the mount is MountStack.
 class Daemon {
  public:
-  Daemon(const AugurfsOptions& options, std::optional<Background> background)
-      : options_(options), background_(std::move(background)) {}
+  // `link`: this program goes on with a mount that another one has made; else nullptr.
+  Daemon(const AugurfsOptions& options, std::optional<Background> background, std::unique_ptr<HolderLink> link)
+      : options_(options), background_(std::move(background)), link_(std::move(link)) {}
 
   // Mounts and serves until the mount ends. OK: it was unmounted, by a signal or from outside. Where there is a holder,
   // this process is that, and Run returns in each daemon that it starts.
   Status Run() {
     // Another user writes their own log.
     AUGUR_TRY(options_.run_as.empty() ? StartLogging() : StartWarning());
-    AUGUR_TRY_ASSIGN(mount, DaemonMount::Prepare(options_));
+    AUGUR_TRY_ASSIGN(mount, DaemonMount::Prepare(options_, /*made=*/link_ != nullptr));
     mount_ = std::move(mount);
-    if (options_.restart) AUGUR_TRY(StartHolder());
+    if (options_.restart && !link_) AUGUR_TRY(StartHolder());
     Status status = RunHeld();
-    // Nobody reads the streams of a daemon that goes on with a mount.
-    const bool is_first = !link_ || link_->task() == HolderLink::Task::kFirst;
+    // Nobody reads the streams of a daemon that goes on with a mount; before its turn, the one before it does.
+    const bool is_first = !link_ || link_->task() == HolderLink::Task::kFirst || (is_next() && !has_turn_);
     const bool is_told = options_.foreground && options_.log_path.empty();  // by main
     if (!status.ok() && !is_first && !is_told) spdlog::error("{}", status.text());
     if (link_) link_->Exiting(status.ok() ? kExitDone : kExitError);
@@ -75,6 +82,9 @@ class Daemon {
 
  private:
   bool goes_on() const { return link_ != nullptr && link_->goes_on(); }
+  // The daemon before this one.
+  bool has_died() const { return link_ != nullptr && link_->task() == HolderLink::Task::kGoOn; }
+  bool is_next() const { return link_ != nullptr && link_->task() == HolderLink::Task::kNext; }
 
   Status StartHolder() {
     HolderOptions options;
@@ -83,6 +93,14 @@ class Daemon {
     options.device = mount_->TakeHandedDown();
     options.leaves = background_.has_value();
     if (background_) options.caller = background_->TakeReady();
+    std::error_code error;
+    options.program = std::filesystem::read_symlink("/proc/self/exe", error);
+    options.takes_other_programs = !mount_->run_as();
+    Values values = options_.values;
+    values.SetTexts("MOUNTPOINT", {mount_->path()});
+    options.command_line = [values = std::move(values)](const std::string& changes) {
+      return UpgradeCommandLine(values, changes);
+    };
     AUGUR_TRY_ASSIGN(link, Holder::Hold(std::move(options)));
     link_ = std::make_unique<HolderLink>(std::move(link));
     return Status::Ok();
@@ -91,9 +109,10 @@ class Daemon {
   Status RunHeld() {
     AUGUR_TRY_ASSIGN(signals, TakeSignals());
     if (link_) TellOfCrashes(*link_);
+    if (link_) state_ = &link_->state();
     const bool is_made = link_ != nullptr && link_->task() != HolderLink::Task::kFirst;
     AUGUR_TRY(mount_->GiveUpRights(is_made ? link_->state().device_number.data() : "", link_ != nullptr));
-    if (is_made && background_) AUGUR_TRY(LeaveForLog());
+    if (is_made && background_ && !is_next()) AUGUR_TRY(LeaveForLog());
     if (link_ && link_->task() == HolderLink::Task::kGiveUp) return TellOfTheEnd();
     AUGUR_TRY(Prepare());
     AUGUR_TRY(mount_->Mount(link_ ? link_->TakeDevice() : mount_->TakeHandedDown()));
@@ -101,6 +120,7 @@ class Daemon {
       link_->Mounted(mount_->device().get(), mount_->device_number(), stack_->IndexLock());
     }
     Status status = Serve(signals);
+    if (hands_over_) return HandOver(signals);
     if (link_) link_->Ending();
     watchdog_->Arm();
     if (!status.ok()) {
@@ -143,18 +163,31 @@ class Daemon {
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
   Status Prepare() {
-    if (mount_->run_as() && !(goes_on() && background_)) AUGUR_TRY(StartLogging());
-    if (goes_on()) {
+    if (mount_->run_as() && !(has_died() && background_)) AUGUR_TRY(StartLogging());
+    if (has_died()) {
       spdlog::error("{}: the daemon of this mount (process {}) {}; going on in its place", Printable(mount_->path()),
                     link_->state().last_death.pid, DescribeDeath(link_->state().last_death));
     }
-    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, link_ ? &link_->state() : nullptr, goes_on()));
+    std::function<Status()> await_turn;
+    if (is_next()) await_turn = [this] { return AwaitTurn(); };
+    AUGUR_TRY_ASSIGN(stack,
+                     MountStack::Make(options_, *mount_, link_ ? &link_->state() : nullptr, goes_on(), await_turn));
     stack_ = std::move(stack);
-    if (goes_on()) stack_->CountRestart();
     AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [] { GiveUp(); }));
     watchdog_ = std::move(watchdog);
     if (link_) link_->Watch(watchdog_->thread_number());
     PrepareControl();
+    return Status::Ok();
+  }
+
+  // From here on the daemon before this one takes no request.
+  Status AwaitTurn() {
+    AUGUR_TRY(link_->AwaitTurn());
+    has_turn_ = true;
+    if (background_) AUGUR_TRY(LeaveForLog());
+    const Upgrade& upgrade = link_->state().upgrade;
+    spdlog::info("{}: process {} of version {} hands the mount over to process {} of version " AUGUR_VERSION,
+                 Printable(mount_->path()), upgrade.from, upgrade.from_version.data(), getpid());
     return Status::Ok();
   }
 
@@ -177,10 +210,8 @@ class Daemon {
   static void GiveUp() {
     constexpr unsigned kPatienceSeconds = 2;
     alarm(kPatienceSeconds);  // the log may lie on the same disk
-    spdlog::error(
-        "requests have not ended within {} s, because a disk does not answer: ending without them; files still open "
-        "fail",
-        kEndMax.count());
+    spdlog::error("requests have not ended within {} s, because a disk does not answer: ending without them; {}",
+                  kEndMax.count(), hands_over_at_end ? "the next daemon gets them again" : "files still open fail");
     _exit(kExitError);
   }
 
@@ -201,7 +232,7 @@ class Daemon {
                    {"version", AUGUR_VERSION},
                    {"process", std::to_string(getpid())}};
     if (!stack_->SharedFile().empty()) facts.emplace_back("shared_file", stack_->SharedFile());
-    if (goes_on()) facts.emplace_back("last_restart", LastRestart());
+    if (link_ && link_->state().last_death.pid != 0) facts.emplace_back("last_restart", LastRestart());
     FileSystem& file_system = stack_->file_system();
     control_ = std::make_unique<DaemonControl>(
         stack_->store(), stack_->statistics(),
@@ -209,6 +240,7 @@ class Daemon {
                              .order_prefix = mount_->handed_down() ? "" : mount_->path(),
                              .facts = std::move(facts),
                              .fleet_sweep = stack_->FleetSweepFact(),
+                             .last_upgrade = [this] { return LastUpgrade(); },
                              .prefetch = stack_->prefetcher(),
                              .order_bytes_max = stack_->settings().prefetch.order_bytes_max,
                              .predictor = stack_->predictor(),
@@ -222,17 +254,41 @@ class Daemon {
   // "2026-11-26 13:02:11: process 4711 was killed by signal 9 (KILL)".
   std::string LastRestart() const {
     const DaemonDeath& death = link_->state().last_death;
-    const time_t seconds = death.time;
+    return TimeText(death.time) + ": process " + std::to_string(death.pid) + " " + DescribeDeath(death);
+  }
+
+  const Upgrade* UpgradeState() const { return state_ != nullptr ? &state_->upgrade : nullptr; }
+
+  // "2026-11-26 13:02:11: process 4711 of version 0.1.0 handed over to process 4713; requests waited for 9 ms"; empty:
+  // there was none.
+  std::string LastUpgrade() const {
+    const Upgrade* const upgrade = UpgradeState();
+    if (upgrade == nullptr || upgrade->to == 0) return "";
+    constexpr int64_t kNsPerMs = 1'000'000;
+    return TimeText(upgrade->time) + ": process " + std::to_string(upgrade->from) + " of version " +
+           upgrade->from_version.data() + " handed over to process " + std::to_string(upgrade->to) +
+           "; requests waited for " + std::to_string(upgrade->gap_ns / kNsPerMs) + " ms";
+  }
+
+  static std::string TimeText(time_t seconds) {
     tm local{};
     localtime_r(&seconds, &local);
     std::array<char, 32> text{};
     (void)std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
-    return std::string(text.data()) + ": process " + std::to_string(death.pid) + " " + DescribeDeath(death);
+    return text.data();
   }
 
   Status StartControl() {
     AUGUR_TRY_ASSIGN(socket, ControlSocket::Listen(RuntimeFolders()));
-    AUGUR_TRY_ASSIGN(server, ControlServer::Start(std::move(socket), control_->Handlers()));
+    AUGUR_TRY_ASSIGN(upgrade, DaemonUpgrade::Make(options_.values));
+    upgrade_ = std::move(upgrade);
+    auto handlers = control_->Handlers();
+    handlers.emplace("restart",
+                     [this](const nlohmann::json& request, const ControlBody&) { return upgrade_->Ask(request); });
+    handlers.emplace("serving", [this](const nlohmann::json&, const ControlBody&) {
+      return Result<ControlReply>(DescribeServing(UpgradeState()));
+    });
+    AUGUR_TRY_ASSIGN(server, ControlServer::Start(std::move(socket), std::move(handlers)));
     control_server_ = std::move(server);
     stack_->file_system().AddVirtualFile(kControlFile, [path = control_server_->path() + "\n"] { return path; });
     return Status::Ok();
@@ -240,12 +296,14 @@ class Daemon {
 
   Status Serve(const UniqueFd& signals) {
     AUGUR_TRY(stack_->Serve(mount_->TakeDevice()));
+    if (is_next()) NoteTaking(link_->state().upgrade);
     const Session& session = stack_->session();
     bool serving = false;
     while (true) {
-      std::array<pollfd, 3> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
+      std::array<pollfd, 4> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
                                       {.fd = session.event_fd(), .events = POLLIN, .revents = 0},
-                                      {.fd = link_ ? link_->fd() : -1, .events = POLLIN, .revents = 0}}};
+                                      {.fd = link_ ? link_->fd() : -1, .events = POLLIN, .revents = 0},
+                                      {.fd = upgrade_ ? upgrade_->event_fd() : -1, .events = POLLIN, .revents = 0}}};
       constexpr auto kTick = std::chrono::duration_cast<std::chrono::milliseconds>(LimitedLog::kPeriod);
       if (poll(ready.data(), ready.size(), int{kTick.count()}) < 0 && errno != EINTR) return ErrnoStatus(errno, "poll");
       ProcessLog().Tick();
@@ -270,12 +328,52 @@ class Daemon {
         }
         return EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
       }
+      if (ready[3].revents != 0) upgrade_->PassOn(link_.get(), WhyNoUpgrade());
       if (ready[2].revents != 0) {
+        const Result<HolderMessage> heard = link_->Hear();
         // It is what the caller runs, or waits for.
-        if (options_.foreground || !serving) return EndMount("ending: the process augur-holder is gone");
-        LoseHolder();
+        if (!heard.ok() && (options_.foreground || !serving)) return EndMount("ending: " + heard.status().text());
+        if (!heard.ok()) LoseHolder();
+        if (heard.ok() && upgrade_) upgrade_->Hear(*heard);
+        hands_over_ = heard.ok() && heard->verb == HolderVerb::kHandOver;
+        if (hands_over_) return Status::Ok();
       }
     }
+  }
+
+  Status WhyNoUpgrade() const {
+    if (!link_) {
+      return {Code::kUnsupported,
+              options_.restart ? "the process augur-holder, which starts daemons, is gone: unmount, and mount again"
+                               : "this mount has no process augur-holder, which starts daemons (-o restart=no): "
+                                 "unmount, and mount again without that option"};
+    }
+    if (!KernelResends(link_->init())) {
+      return {Code::kUnsupported,
+              "only Linux 6.9 and later hand the requests of one daemon to another: unmount, and mount again with the "
+              "other program or options"};
+    }
+    return Status::Ok();
+  }
+
+  // The next daemon is prepared: this one takes no more requests, answers what it has, and ends. The mount stays.
+  Status HandOver(const UniqueFd& signals) {
+    hands_over_at_end = true;
+    watchdog_->Arm();
+    StopControl();
+    stack_->StopAhead();
+    NoteStopping(link_->state().upgrade);
+    stack_->session().StopTaking();
+    Status status;
+    const int signal = NextSignal(signals);
+    if (signal != 0 && signal != SIGUSR1) {  // the next one does not get it
+      status = EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
+    } else {
+      link_->HandedOver();
+    }
+    stack_->Stop();
+    ProcessLog().Flush();
+    return status;
   }
 
   Status EndMount(const std::string& why) {
@@ -291,6 +389,7 @@ class Daemon {
     spdlog::warn("{}: the process augur-holder is gone: when this daemon dies, no other one goes on with the mount",
                  Printable(mount_->path()));
     link_.reset();
+    if (upgrade_) upgrade_->PassOn(nullptr, WhyNoUpgrade());  // what was asked is not answered any more
     mount_->AbortInTheEnd();
   }
 
@@ -306,17 +405,7 @@ class Daemon {
     spdlog::info("{}: mounted {} generation {}: {} files, {}", Printable(mount_->path()),
                  Printable(stack_->store()->path()), summary.generation, summary.file_count,
                  FormatSize(summary.tree_bytes));
-    const AugurfsSettings& settings = stack_->settings();
-    spdlog::info("reading by {}", stack_->engine().Description());
-    spdlog::info(
-        "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files; {} "
-        "threads",
-        FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes),
-        FormatSize(settings.prefetch.staging_bytes), FormatSize(settings.prefetch.kept_bytes),
-        FormatSize(settings.prefetch.push_window_bytes), settings.threads);
-    spdlog::info(
-        "memory for files of views: {}; {} threads decode ahead of readers, {} more only for readers that wait",
-        FormatSize(settings.views.rendered_bytes), settings.views.decode_threads, settings.views.demand_decode_threads);
+    LogSettings();
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
     if (background_) {
       for (const std::string& note : stack_->shard_notes()) spdlog::warn("{}", note);
@@ -338,7 +427,22 @@ class Daemon {
     return background_ ? background_->Ready() : Status::Ok();
   }
 
+  void LogSettings() const {
+    const AugurfsSettings& settings = stack_->settings();
+    spdlog::info("reading by {}", stack_->engine().Description());
+    spdlog::info(
+        "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files; {} "
+        "threads",
+        FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes),
+        FormatSize(settings.prefetch.staging_bytes), FormatSize(settings.prefetch.kept_bytes),
+        FormatSize(settings.prefetch.push_window_bytes), settings.threads);
+    spdlog::info(
+        "memory for files of views: {}; {} threads decode ahead of readers, {} more only for readers that wait",
+        FormatSize(settings.views.rendered_bytes), settings.views.decode_threads, settings.views.demand_decode_threads);
+  }
+
   Status GoOn() {
+    if (is_next()) LogSettings();
     for (const std::string& note : stack_->notes()) spdlog::warn("{}", note);
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
@@ -347,81 +451,62 @@ class Daemon {
 
   // The operator first, whose commands may wait for what answers readers; then the mount.
   void Stop() {
-    if (control_) control_->GiveUp();
-    control_server_.reset();
+    StopControl();
+    stack_->StopAhead();
     stack_->Stop();
     ProcessLog().Flush();
   }
 
+  void StopControl() {
+    if (control_) control_->GiveUp();
+    if (upgrade_) upgrade_->GiveUp();
+    control_server_.reset();
+  }
+
   const AugurfsOptions& options_;
   std::optional<Background> background_;
+  bool has_turn_ = false;    // the daemon before this one serves no more
+  bool hands_over_ = false;  // to the next one
+  // For the watchdog's thread.
+  static inline std::atomic<bool> hands_over_at_end = false;
   LogPlace log_;
   // In the order in which they are made.
   std::unique_ptr<DaemonMount> mount_;
   std::unique_ptr<HolderLink> link_;       // nullptr: there is no holder, or it is gone
+  const LastingState* state_ = nullptr;    // of the holder, also when that is gone; nullptr: there was none
   std::unique_ptr<EndWatchdog> watchdog_;  // destroyed after the stack, whose end it watches
   std::unique_ptr<MountStack> stack_;
   std::unique_ptr<DaemonControl> control_;
+  std::unique_ptr<DaemonUpgrade> upgrade_;  // nullptr: there is no control server
   std::unique_ptr<ControlServer> control_server_;
   std::string no_control_;  // why there is none; for the log
 };
 
-// The absolute form of a path that exists, so that it stays right when the daemon leaves its working folder.
-Status MakeAbsolute(std::string& path) {
-  const std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
-  if (real == nullptr) return ErrnoStatus(errno, Printable(path));
-  path = real.get();
-  return Status::Ok();
-}
-
-// ... and of one that need not exist.
-Status MakeNewPathAbsolute(std::string& path) {
-  if (path.empty() || path[0] == '/') return Status::Ok();
-  std::string folder = ".";
-  AUGUR_TRY(MakeAbsolute(folder));
-  path = folder + "/" + path;
-  return Status::Ok();
-}
-
-// What -o foreign= allows: addresses, and of a store in a folder, folders.
-Status SetForeign(AugurfsOptions& options) {
-  const bool far = IsFarAway(options.store);
-  options.remote.own_bucket = false;
-  std::vector<std::string> folders;
-  for (std::string& place : options.foreign) {
-    if (far || IsFarAway(place)) {
-      options.remote.foreign.push_back(place);
-    } else {
-      AUGUR_TRY(MakeNewPathAbsolute(place));
-      folders.push_back(place);
-    }
-  }
-  SetForeignFolders(std::move(folders));
-  return Status::Ok();
-}
-
 Status Main(int argc, char** argv) {
   KeepHeapSmall();
   IgnoreBrokenPipe();
-  AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc, argv));
+  // What another program than this one has inherited from the process augur-holder.
+  AUGUR_TRY_ASSIGN(inherited, ReadInheritedWord(argc > 1 ? argv[1] : ""));
+  if (inherited) argv[1] = std::exchange(argv[0], nullptr);
+  const int skipped = inherited ? 1 : 0;
+  AUGUR_TRY_ASSIGN(options, ParseAugurfs(argc - skipped, argv + skipped));
   if (!options.print.empty()) return WriteOut(options.print);
-  if (!IsFarAway(options.store)) AUGUR_TRY(MakeAbsolute(options.store));
-  AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
-  AUGUR_TRY(MakeNewPathAbsolute(options.decoded_cache.folder));
-  AUGUR_TRY(MakeNewPathAbsolute(options.disk_cache.folder));
-  std::string fleet_file = options.remote.fleet.file();
-  AUGUR_TRY(MakeNewPathAbsolute(fleet_file));
-  options.remote.fleet.set_file(fleet_file);
-  AUGUR_TRY(SetForeign(options));
+  AUGUR_TRY(ResolvePaths(options));
+  std::unique_ptr<HolderLink> link;
   std::optional<Background> background;
-  if (!options.foreground) {
+  if (inherited) {
+    (void)prctl(PR_SET_NAME, kProgram);  // a kernel before 6.14 has the number of its file there
+    AUGUR_TRY_ASSIGN(linked, LinkOf(*inherited));
+    link = std::make_unique<HolderLink>(std::move(linked));
+    if (!options.foreground) background.emplace();  // the caller is gone
+  } else if (!options.foreground) {
     AUGUR_TRY_ASSIGN(forked, Background::Fork(MountPoint::HandedDownFd(options.mountpoint)));
     background = std::move(forked);
   }
   // Memory that we allocate while a reader waits for us must not be got by writing to or shrinking our own mount. Only
   // with CAP_SYS_RESOURCE; without it nothing is lost but that.
   (void)prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
-  Daemon daemon(options, std::move(background));
+  Daemon daemon(options, std::move(background), std::move(link));
   return daemon.Run();
 }
 

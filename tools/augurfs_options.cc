@@ -474,6 +474,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   AugurfsOptions options;
   options.print = parsed.print;
   if (!options.print.empty()) return options;
+  options.values = parsed.values;
   const Values& values = parsed.values;
   options.store = values.Text("STORE");
   options.remote = ReadRemoteOptions(values, OptionPlace::kMount);
@@ -483,9 +484,9 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   if (values.Given("-o uid")) options.uid = static_cast<uint32_t>(values.Number("-o uid"));
   if (values.Given("-o gid")) options.gid = static_cast<uint32_t>(values.Number("-o gid"));
   options.umask = static_cast<uint32_t>(values.Number("-o umask"));
-  options.allow_other = values.Given("-o allow_other");
-  options.noexec = values.Given("-o noexec");
-  options.nosymfollow = values.Given("-o nosymfollow");
+  options.flags.allow_other = values.Given("-o allow_other");
+  options.flags.noexec = values.Given("-o noexec");
+  options.flags.nosymfollow = values.Given("-o nosymfollow");
   options.foreign = values.List("-o foreign");
   options.observe = ReadObserve(values.Text("-o observe"));
   options.predict = values.Text("-o predict") == "on";

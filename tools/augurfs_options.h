@@ -36,10 +36,19 @@ struct DiskCacheOption {
   uint64_t bytes = 0;  // 0: the default
 };
 
+// What the kernel does with the mount; nosuid and nodev hold always.
+struct KernelFlags {
+  bool allow_other = false;
+  bool noexec = false;
+  bool nosymfollow = false;
+};
+
 // A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
 // holds 0 or nothing.
 struct AugurfsOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is nothing to mount
+
+  Values values;  // the same as the table has it
 
   std::string store;  // a folder, or an address of S3 or HTTPS
   RemoteOptions remote;
@@ -50,9 +59,7 @@ struct AugurfsOptions {
   std::optional<uint32_t> uid;  // absent: of the mounting user
   std::optional<uint32_t> gid;
   uint32_t umask = 0;
-  bool allow_other = false;
-  bool noexec = false;  // nosuid and nodev hold always
-  bool nosymfollow = false;
+  KernelFlags flags;
   std::vector<std::string> foreign;  // folders and addresses where shards outside the store's may lie
   Observe observe = Observe::kNone;
   EngineKind io = EngineKind::kAuto;

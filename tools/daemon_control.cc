@@ -41,6 +41,11 @@ Facts DaemonControl::AllFacts() const {
   Facts facts = {{"mountpoint", options_.mount_point}};
   facts.insert(facts.end(), options_.facts.begin(), options_.facts.end());
   if (options_.fleet_sweep) facts.emplace_back("fleet_sweep", options_.fleet_sweep());
+  if (options_.last_upgrade) {
+    if (std::string text = options_.last_upgrade(); !text.empty()) {
+      facts.emplace_back("last_upgrade", std::move(text));
+    }
+  }
   if (options_.prefetch == nullptr) {
     facts.emplace_back("prefetch", "off");
   } else {

@@ -24,6 +24,7 @@ struct DaemonControlOptions {
   std::string order_prefix;                      // what absolute paths in an order begin with; empty: they are refused
   Facts facts;                                   // what else the mount is
   std::function<std::string()> fleet_sweep;      // how far it is, for people; empty: there is none
+  std::function<std::string()> last_upgrade;     // the same of the last upgrade; empty text: there was none
   PrefetchControl* prefetch = nullptr;           // nullptr: this mount does not prefetch
   uint64_t order_bytes_max = uint64_t{4} << 30;  // for the files in path order, which hints by number name
   OrderPredictor* predictor = nullptr;           // nullptr: nor does it find out orders by itself

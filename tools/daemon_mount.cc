@@ -25,7 +25,7 @@ Result<std::string> SharedFolder(const AugurfsOptions& options, bool as_other_us
 
 }  // namespace
 
-Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& options) {
+Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& options, bool made) {
   std::optional<User> run_as;
   if (!options.run_as.empty()) {
     AUGUR_TRY_ASSIGN(user, FindUser(options.run_as));
@@ -39,13 +39,14 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
     AUGUR_TRY_ASSIGN(number, GroupNumber(options.cache.group));
     cache_group = number;
   }
-  AUGUR_TRY_ASSIGN(mount_point, MountPoint::Check({.path = options.mountpoint,
-                                                   .source = StoreForLog(options.store),
-                                                   .allow_other = options.allow_other,
-                                                   .noexec = options.noexec,
-                                                   .nosymfollow = options.nosymfollow,
-                                                   .owner = run_as ? run_as->uid : getuid(),
-                                                   .owner_group = run_as ? run_as->gid : getgid()}));
+  const MountRequest request = {.path = options.mountpoint,
+                                .source = StoreForLog(options.store),
+                                .allow_other = options.flags.allow_other,
+                                .noexec = options.flags.noexec,
+                                .nosymfollow = options.flags.nosymfollow,
+                                .owner = run_as ? run_as->uid : getuid(),
+                                .owner_group = run_as ? run_as->gid : getgid()};
+  AUGUR_TRY_ASSIGN(mount_point, made ? MountPoint::Made(request) : MountPoint::Check(request));
   Result<std::string> shared_folder = SharedFolder(options, run_as.has_value(), cache_group);
   return std::unique_ptr<DaemonMount>(new DaemonMount(std::move(run_as), cache_group, std::move(shared_folder),
                                                       std::move(mount_point), options.predict));

@@ -25,7 +25,8 @@ class DaemonMount {
  public:
   // Checks the mount point, and as whom to serve. kInvalid, kPermission: run-as, cache-group or the mount point; as
   // MountPoint::Check.
-  static Result<std::unique_ptr<DaemonMount>> Prepare(const AugurfsOptions& options);
+  // With `made` another program has done that with the mount point, which is not looked at: MountPoint::Made.
+  static Result<std::unique_ptr<DaemonMount>> Prepare(const AugurfsOptions& options, bool made);
   DaemonMount(const DaemonMount&) = delete;
   DaemonMount& operator=(const DaemonMount&) = delete;
 

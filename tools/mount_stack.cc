@@ -65,7 +65,8 @@ bool HasShard(const Store& store, bool by_address) {
 }  // namespace
 
 Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount,
-                                                     LastingState* held, bool goes_on) {
+                                                     LastingState* held, bool goes_on,
+                                                     const std::function<Status()>& await_turn) {
   std::unique_ptr<MountStack> stack(new MountStack(options, mount, held, goes_on));
   AUGUR_TRY(stack->OpenStore());
   if (stack->ReadsAhead()) {
@@ -82,8 +83,10 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   }
   stack->MakeFleetSweep();
   stack->OpenDecodedCache();
+  if (await_turn) AUGUR_TRY(await_turn());
   AUGUR_TRY(stack->MakeFileSystem());
   stack->PublishGauges();
+  if (goes_on && !await_turn) stack->statistics_.Add(Stat::kRestarts, 1);
   return stack;
 }
 
@@ -415,10 +418,14 @@ Status MountStack::Serve(UniqueFd device) {
                                            .background_requests_max = options_.background_requests_max}};
   if (goes_on_) {
     options.init = std::span(held_->init).first(held_->init_bytes.load(std::memory_order_acquire));
+    options.init_reply = std::span(held_->init_reply).first(held_->init_reply_bytes);
   } else if (held_ != nullptr) {
-    options.on_init = [this](std::span<const std::byte> init) {
-      if (init.size() > held_->init.size()) return;  // then no daemon goes on with this mount
+    options.on_init = [this](std::span<const std::byte> init, std::span<const std::byte> reply) {
+      // Then no daemon goes on with this mount.
+      if (init.size() > held_->init.size() || reply.size() > held_->init_reply.size()) return;
       std::ranges::copy(init, held_->init.begin());
+      std::ranges::copy(reply, held_->init_reply.begin());
+      held_->init_reply_bytes = static_cast<uint32_t>(reply.size());
       held_->init_bytes.store(static_cast<uint32_t>(init.size()), std::memory_order_release);
     };
   }
@@ -454,11 +461,14 @@ void MountStack::EndHelper() {
   if (helper_) helper_->End();
 }
 
-void MountStack::Stop() {
+void MountStack::StopAhead() {
   if (fleet_sweep_) fleet_sweep_->Stop();
   if (predictor_) predictor_->Stop();
   if (prefetcher_) prefetcher_->Stop();
   helper_.reset();
+}
+
+void MountStack::Stop() {
   if (session_) session_->Stop();
   dropper_.reset();
   if (shards_) shards_->Drain();

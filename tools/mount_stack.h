@@ -47,9 +47,12 @@ class MountStack {
   // Opens the store and makes all that stands on it, but for the session; forks the helper before there is a thread.
   // Whatever can fail for a reason that the user can mend fails here, before anybody sees a mount. `mount` tells whose
   // mount it is. `held`: what the Holder keeps, nullptr where there is none. `goes_on`: the mount is there, and another
-  // daemon has served it. All of them outlive the stack. kChanged: another store is there than that daemon had.
+  // daemon has served it. All of them outlive the stack. `await_turn`: called once all is made that takes long or does
+  // not depend on what that daemon still does; empty: that daemon has died. kChanged: another store is there than that
+  // daemon had.
   static Result<std::unique_ptr<MountStack>> Make(const AugurfsOptions& options, const DaemonMount& mount,
-                                                  LastingState* held, bool goes_on);
+                                                  LastingState* held, bool goes_on,
+                                                  const std::function<Status()>& await_turn);
   MountStack(const MountStack&) = delete;
   MountStack& operator=(const MountStack&) = delete;
 
@@ -60,15 +63,15 @@ class MountStack {
   Status StartAhead(UniqueFd clone);
   // The helper, which may have the mount in use, ends.
   void EndHelper();
-  // Ends reading ahead, then the session, then what they stand on: no read may be under way when the engine and the
-  // cache go. READs are answered until reading ahead has ended, since a push may wait for an answer.
+  // To hand the mount over or to end: ends reading ahead. READs are answered meanwhile, since a push may wait for one.
+  void StopAhead();
+  // Ends the session, then what it stands on: no read may be under way when the engine and the cache go. After
+  // StopAhead.
   void Stop();
 
   const std::shared_ptr<const Store>& store() const { return store_; }
   const AugurfsSettings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
-  // This daemon has taken the place of one that has died.
-  void CountRestart() { statistics_.Add(Stat::kRestarts, 1); }
   // A descriptor that keeps this generation of the store from being removed; -1: there is none.
   int IndexLock() const;
   const ReadEngine& engine() const { return *engine_; }
@@ -80,8 +83,8 @@ class MountStack {
   std::string SharedFile() const { return retained_cache_ ? retained_cache_->path() : ""; }
   // What tells how far the sweep is; empty: this machine reads nothing for a fleet.
   std::function<std::string()> FleetSweepFact() const;
-  // REQUIRES: Serve has returned OK.
-  const Session& session() const { return *session_; }
+  // To look at its state, and to have it take no more requests. REQUIRES: Serve has returned OK.
+  Session& session() { return *session_; }
   // Shards that cannot be read; what was left out, and why. For the log.
   const std::vector<std::string>& shard_notes() const { return shard_notes_; }
   const std::vector<std::string>& notes() const { return settings_.notes; }

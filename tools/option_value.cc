@@ -2,6 +2,7 @@
 #include "tools/option_value.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/units.h"
@@ -63,6 +64,27 @@ Status ReadByKind(const Option& option, std::string_view text, Value& value) {
 
 Status ReadValue(const Option& option, std::string_view text, Value& value) {
   return ReadByKind(option, text, value).In(OptionName(option));
+}
+
+std::vector<std::string> AssignmentsOf(const Option& option, const Value& value) {
+  const std::string name(option.name);
+  switch (option.kind) {
+    case OptionKind::kFlag: return {name};
+    case OptionKind::kSize:
+    case OptionKind::kCount: return {name + "=" + std::to_string(value.number)};
+    case OptionKind::kOctal: {
+      std::array<char, 24> digits{};
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value.number, 8).ptr;
+      return {name + "=" + std::string(digits.data(), end)};
+    }
+    case OptionKind::kChoice:
+    case OptionKind::kText:
+    case OptionKind::kList: break;
+  }
+  std::vector<std::string> words;
+  words.reserve(value.texts.size());
+  for (const std::string& text : value.texts) words.emplace_back(name).append("=").append(text);
+  return words;
 }
 
 }  // namespace augur

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "augur/status.h"
 #include "tools/options.h"
@@ -11,5 +13,8 @@ namespace augur {
 // Reads `text` as a value of `option` into `value`: a number or a text is replaced, a list grows. kInvalid: it breaks
 // the option's kind, limits or choices; the text names the option and echoes what was typed and what is accepted.
 Status ReadValue(const Option& option, std::string_view text, Value& value);
+
+// The inverse: the words "name=value" that give an option this value; for a list any number, for a flag its name.
+std::vector<std::string> AssignmentsOf(const Option& option, const Value& value);
 
 }  // namespace augur

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/mount_table.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "tools/completions.h"
@@ -271,6 +272,31 @@ const std::string& Values::Text(std::string_view name) const {
 }
 
 const std::vector<std::string>& Values::List(std::string_view name) const { return Find(name).texts; }
+
+void Values::SetTexts(std::string_view name, std::vector<std::string> texts) {
+  const auto found = values_.find(name);
+  AUGUR_CHECK(found != values_.end() && found->second.given);
+  found->second.texts = std::move(texts);
+}
+
+std::vector<std::string> CommandLineOf(const Command& command, const Values& values) {
+  std::vector<std::string> words;
+  for (const Option& option : command.options) {
+    const std::string key = KeyOf(option);
+    if (!values.Given(key)) continue;
+    const bool mount = option.place == OptionPlace::kMount;
+    for (const std::string& assignment : AssignmentsOf(option, values.Of(key))) {
+      if (mount) words.emplace_back("-o");
+      words.push_back(mount ? EscapeMountOption(assignment) : "--" + assignment);
+    }
+  }
+  words.emplace_back("--");
+  for (const Argument& argument : command.arguments) {
+    const std::vector<std::string>& texts = values.List(argument.name);
+    words.insert(words.end(), texts.begin(), texts.end());
+  }
+  return words;
+}
 
 Value& Values::At(const Option& option) { return values_.at(KeyOf(option)); }
 

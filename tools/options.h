@@ -105,14 +105,22 @@ class Values {
   uint64_t Number(std::string_view name) const;
   const std::string& Text(std::string_view name) const;  // empty when there is none
   const std::vector<std::string>& List(std::string_view name) const;
+  const Value& Of(std::string_view name) const { return Find(name); }
+
+  // Puts other texts in place of those that were given. REQUIRES: a text or list that was given.
+  void SetTexts(std::string_view name, std::vector<std::string> texts);
 
   Value& At(const Option& option);
   Value& At(const Argument& argument);
 
  private:
   const Value& Find(std::string_view name) const;
+
   std::map<std::string, Value, std::less<>> values_;
 };
+
+// A command line, without the program's name, that gives these values.
+std::vector<std::string> CommandLineOf(const Command& command, const Values& values);
 
 // What a command line asks for: a text to print, or a command to run with its values.
 struct Parsed {

@@ -87,4 +87,13 @@ bool IsAugurfsDevice(uint32_t major, uint32_t minor) {
                              [&](const MountRow& row) { return row.device == device && row.type == kAugurfsType; });
 }
 
+std::string EscapeMountOption(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == ',' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace augur

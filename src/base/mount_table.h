@@ -34,6 +34,9 @@ Result<std::vector<MountRow>> ReadMountTable();
 // none.
 const MountRow* TopmostMount(const std::vector<MountRow>& rows, std::string_view path);
 
+// `text` as a value within an -o argument of mount(8): commas and backslashes escaped.
+std::string EscapeMountOption(std::string_view text);
+
 // The type of every AugurFS mount.
 inline constexpr std::string_view kAugurfsType = "fuse.augurfs";
 

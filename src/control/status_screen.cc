@@ -215,6 +215,9 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
         Count(snapshot[Stat::kRestarts], "daemon has", "daemons have") +
             " gone on after one that died; the last death: " + Printable(FactOf(screen.facts, "last_restart")));
   }
+  if (const std::string upgrade = FactOf(screen.facts, "last_upgrade"); !upgrade.empty()) {
+    Add(out, "upgrade", Printable(upgrade));
+  }
   Add(out, "log", Printable(FactOf(screen.facts, "log")));
   return out + "\nWhat the kernel's page cache serves makes no request and is not counted. All numbers: --all\n";
 }

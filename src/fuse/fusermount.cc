@@ -130,15 +130,6 @@ UniqueFd ReceiveFd(int socket) {
 
 }  // namespace
 
-std::string EscapeMountOption(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == ',' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 Result<UniqueFd> MountByFusermount(const std::string& path, const std::string& options) {
   std::array<int, 2> sockets{};
   std::array<int, 2> complaints{};

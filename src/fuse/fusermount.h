@@ -20,7 +20,4 @@ Result<UniqueFd> MountByFusermount(const std::string& path, const std::string& o
 // text has fusermount3's own words.
 Status UnmountByFusermount(const std::string& path, bool lazy);
 
-// `text` as a value within an -o argument: commas and backslashes escaped.
-std::string EscapeMountOption(std::string_view text);
-
 }  // namespace augur

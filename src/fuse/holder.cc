@@ -5,13 +5,11 @@
 #include <linux/capability.h>
 #include <linux/fuse.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,8 +22,11 @@
 #include <vector>
 
 #include "base/capabilities.h"
+#include "base/trusted_program.h"
+#include "base/units.h"
 #include "fuse/mount_device.h"
 #include "fuse/passed_fds.h"
+#include "fuse/program_start.h"
 
 namespace augur {
 namespace {
@@ -46,6 +47,10 @@ constexpr milliseconds kForkAgain(100);
 // has under way costs a read again, so the pause grows.
 constexpr milliseconds kResendPauseMin(100);
 constexpr milliseconds kResendPauseMax(5000);
+// A daemon that hands the mount over answers what it has taken, and ends. What it leaves is resent when it is gone.
+constexpr milliseconds kLeavesWithin = kResendPauseMax;
+// How long the daemon of another program may take to serve once it is its turn: it has prepared all that takes long.
+constexpr std::chrono::seconds kTrialMax(10);
 // For the line in the log that says why the mount has ended.
 constexpr unsigned kGiveUpSeconds = 10;
 
@@ -63,21 +68,10 @@ constexpr auto kPassedOn = std::to_array<int>({SIGTERM, SIGINT, SIGHUP, SIGUSR1}
 constexpr auto kKept =
     std::to_array<int>({CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SETGID, CAP_SETUID, CAP_SETPCAP});
 
-// Of <linux/pidfd.h> of Linux 6.15: how a process has ended that is gone.
-struct PidfdInfo {
-  uint64_t mask;
-  uint64_t cgroup;
-  std::array<uint32_t, 11> ids;
-  int32_t exit_code;
-};
-static_assert(sizeof(PidfdInfo) == 64);
-constexpr uint64_t kPidfdInfoExit = 1 << 3;
-constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
-
-// Of a pidfd: whether the process has ended.
-bool IsReadable(int fd) {
-  pollfd one = {.fd = fd, .events = POLLIN, .revents = 0};
-  return poll(&one, 1, 0) > 0;
+// Of a pidfd: whether the process or thread has ended.
+bool IsReadable(const UniqueFd& fd) {
+  pollfd one = {.fd = fd.get(), .events = POLLIN, .revents = 0};
+  return fd.valid() && poll(&one, 1, 0) > 0;
 }
 
 Result<UniqueFd> BlockSignals() {
@@ -101,14 +95,14 @@ Result<HolderLink> Holder::Hold(HolderOptions options) {
   // What a dead daemon leaves, its broker and its helper, is collected with it: not each container has an init for
   // that.
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  Holder holder(std::move(options), *state, std::move(signals));
+  Holder holder(std::move(options), std::move(state), std::move(signals));
   // A process that cannot be had now is a failure of the start.
-  if (!holder.Fork(HolderLink::Task::kFirst)) return ErrnoStatus(errno, "fork");
+  if (!holder.Fork(HolderLink::Task::kFirst, holder.daemon_)) return ErrnoStatus(errno, "fork");
   return holder.Run();
 }
 
 // Returns in both processes; in the daemon link_ is valid.
-bool Holder::Fork(HolderLink::Task task) {
+bool Holder::Fork(HolderLink::Task task, HeldDaemon& daemon) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
   UniqueFd ours(ends[0]);
@@ -119,21 +113,51 @@ bool Holder::Fork(HolderLink::Task task) {
   if (pid == 0) {
     link_ = std::move(theirs);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
-    if (task == HolderLink::Task::kGoOn) title_.Restore();
+    if (task == HolderLink::Task::kGoOn || task == HolderLink::Task::kNext) title_.Restore();
     if (task == HolderLink::Task::kGiveUp) alarm(kGiveUpSeconds);
     (void)signal(SIGCHLD, SIG_DFL);
+    if (task == HolderLink::Task::kNext) {
+      const std::string text = BecomeProgram(next_.program, task).text() + "\n";
+      (void)!write(STDERR_FILENO, text.data(), text.size());
+      _exit(kExitError);
+    }
+    // A program that has gone meanwhile is no reason to end: this one goes on.
+    if (task == HolderLink::Task::kGoOn && program_.file.valid()) (void)BecomeProgram(program_, task);
     return true;
   }
-  daemon_ = daemon_pid_ = pid;
-  process_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  exit_status_.reset();
-  socket_ = std::move(ours);
-  watch_.Reset();
-  serves_ = false;
+  daemon = HeldDaemon();
+  daemon.pid = pid;
+  daemon.process.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  daemon.socket = std::move(ours);
+  if (task == HolderLink::Task::kNext) return true;
+  daemon_pid_ = pid;
   start_next_at_.reset();
   // It has them blocked, and finds this one when it looks.
-  if (pending_signal_ != 0) kill(daemon_, std::exchange(pending_signal_, 0));
+  if (pending_signal_ != 0) kill(pid, std::exchange(pending_signal_, 0));
   return true;
+}
+
+Status Holder::BecomeProgram(const HeldProgram& program, HolderLink::Task task) {
+  const std::string path = program.request.path.data();
+  Inherited inherited = {.task = task, .link = link_.get(), .device = options_.device.get(), .state = state_fd_.get()};
+  UniqueFd opened;
+  if (task == HolderLink::Task::kNext) {
+    inherited.errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    dup2(next_.errors.get(), STDERR_FILENO);
+    if (!options_.takes_other_programs && path != options_.program) {
+      return {Code::kPermission, Printable(path) +
+                                     ": a mount of root that serves as another user is upgraded with the program that "
+                                     "it was begun with alone: install the new one as " +
+                                     Printable(options_.program) + ", or unmount, and mount again"};
+    }
+    AUGUR_TRY_ASSIGN(file, OpenTrustedProgram(path));
+    opened = std::move(file);
+    const HolderMessage message = {.verb = HolderVerb::kProgram};
+    const int sent = opened.get();
+    (void)SendWithFds(link_.get(), std::as_bytes(std::span(&message, 1)), std::span(&sent, 1));
+  }
+  AUGUR_TRY_ASSIGN(words, options_.command_line(program.request.options.data()));
+  return ExecuteProgram(opened.valid() ? opened.get() : program.file.get(), path, inherited, words);
 }
 
 HolderLink Holder::Run() {
@@ -149,6 +173,7 @@ HolderLink Holder::Run() {
     PassSignalsOn();
     LookForDead();
     const Clock::time_point now = Clock::now();
+    LookAfterUpgrade(now);
     if (resend_at_ && now >= *resend_at_) {
       Resend();
       resend_pause_ = std::min(2 * resend_pause_, kResendPauseMax);
@@ -169,14 +194,19 @@ void Holder::LeaveCaller() {
 }
 
 void Holder::Wait() {
-  std::array<pollfd, kDyingMax + 4> ready;
+  constexpr size_t kOthers = 6;
+  std::array<pollfd, kOthers + kDyingMax> ready;
   ready.fill({.fd = -1, .events = POLLIN, .revents = 0});
-  ready[0].fd = watch_.get();
+  ready[0].fd = daemon_.watch.get();
   ready[1].fd = signals_.get();
-  ready[2].fd = socket_.get();
-  ready[3].fd = process_.get();
-  for (size_t i = 0; i < kDyingMax; ++i) ready[4 + i].fd = dying_[i].get();
+  ready[2].fd = daemon_.socket.get();
+  ready[3].fd = daemon_.process.get();
+  if (next_.daemon.is_there()) ready[4].fd = next_.daemon.socket.get();
+  if (next_.daemon.is_there()) ready[5].fd = next_.daemon.process.get();
+  for (size_t i = 0; i < kDyingMax; ++i) ready[kOthers + i].fd = dying_[i].get();
   Clock::time_point due = Clock::time_point::max();
+  if (next_.daemon.is_there() && !next_.prepared) due = next_.due;
+  if (program_before_) due = std::min(due, trial_due_);
   if (start_next_at_) due = std::min(due, *start_next_at_);
   if (resend_at_) due = std::min(due, *resend_at_);
   int timeout = -1;
@@ -184,17 +214,19 @@ void Holder::Wait() {
     timeout = static_cast<int>(std::max<int64_t>(0, std::chrono::ceil<milliseconds>(due - Clock::now()).count()));
   }
   if (poll(ready.data(), ready.size(), timeout) <= 0) return;
-  if (ready[0].revents != 0) {
-    watch_.Reset();
-    DaemonDies(SIGKILL);
-  }
+  if (ready[0].revents == 0) return;
+  // It may have said of what it dies, or that it hands over and ends.
+  Listen();
+  if (!IsReadable(daemon_.watch)) return;
+  daemon_.watch.Reset();
+  DaemonDies(SIGKILL);
 }
 
 void Holder::PassSignalsOn() {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-    if (daemon_ > 0 && !start_next_at_) {
-      kill(daemon_, static_cast<int>(info.ssi_signo));
+    if (daemon_.is_there() && !start_next_at_) {
+      kill(daemon_.pid, static_cast<int>(info.ssi_signo));
     } else {
       pending_signal_ = static_cast<int>(info.ssi_signo);
     }
@@ -202,24 +234,39 @@ void Holder::PassSignalsOn() {
 }
 
 void Holder::Listen() {
-  while (Hear()) {
+  while (next_.daemon.is_there() && Hear(next_.daemon)) {
+  }
+  while (Hear(daemon_)) {
   }
 }
 
 // One message, if there is one.
-bool Holder::Hear() {
-  if (!socket_.valid()) return false;
-  HolderMessage message;
-  std::vector<UniqueFd> fds;  // takes memory only where there are some: in the first daemon's message
+bool Holder::Hear(HeldDaemon& daemon) {
+  if (!daemon.socket.valid()) return false;
+  struct {
+    HolderMessage message;
+    ProgramRequest request;
+  } packet;
+  // Takes memory only where there are some: in the first daemon's message, and at an upgrade.
+  std::vector<UniqueFd> fds;
   const ssize_t bytes =
-      ReceiveWithFds(socket_.get(), std::as_writable_bytes(std::span(&message, 1)), fds, MSG_DONTWAIT);
+      ReceiveWithFds(daemon.socket.get(), std::as_writable_bytes(std::span(&packet, 1)), fds, MSG_DONTWAIT);
   if (bytes < 0 && errno == EINTR) return true;
   if (bytes < 0 && errno == EAGAIN) return false;
-  if (bytes == sizeof message) {
-    Obey(message, fds);
+  const bool is_upgrade = bytes == sizeof packet && packet.message.verb == HolderVerb::kUpgrade;
+  if (is_upgrade && &daemon == &daemon_) {
+    BeginUpgrade(packet.request, fds);
     return true;
   }
-  socket_.Reset();  // its other end is closed: the process is about to be collected
+  if (bytes == sizeof packet.message) {
+    if (&daemon == &daemon_) {
+      Obey(packet.message, fds);
+    } else {
+      ObeyNext(packet.message, fds);
+    }
+    return true;
+  }
+  daemon.socket.Reset();  // its other end is closed: the process is about to be collected
   return false;
 }
 
@@ -227,17 +274,100 @@ void Holder::Obey(const HolderMessage& message, std::span<UniqueFd> fds) {
   switch (message.verb) {
     case HolderVerb::kMounted: Mounted(message, fds); return;
     case HolderVerb::kWatch:
-      watch_.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
+      daemon_.watch.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
       return;
     case HolderVerb::kReady: Ready(message.value != 0); return;
     case HolderVerb::kDying: DaemonDies(message.value); return;
-    case HolderVerb::kExit: exit_status_ = message.value; return;
+    case HolderVerb::kExit: daemon_.exit_status = message.value; return;
+    case HolderVerb::kHandedOver: HandedOver(); return;
     case HolderVerb::kEnding:
       ending_ = true;
       options_.device.Reset();
       index_.Reset();
       return;
+    case HolderVerb::kUpgrade:
+    case HolderVerb::kProgram:
+    case HolderVerb::kPrepared:
+    case HolderVerb::kHandOver:
+    case HolderVerb::kNotStarted:
+    case HolderVerb::kTurn:
+    case HolderVerb::kNothing: return;  // not what a daemon that serves says
   }
+}
+
+void Holder::ObeyNext(const HolderMessage& message, std::span<UniqueFd> fds) {
+  HeldDaemon& daemon = next_.daemon;
+  switch (message.verb) {
+    case HolderVerb::kProgram:
+      if (!fds.empty()) next_.program.file = std::move(fds[0]);
+      return;
+    case HolderVerb::kWatch:
+      daemon.watch.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
+      return;
+    case HolderVerb::kExit: daemon.exit_status = message.value; return;
+    case HolderVerb::kPrepared:
+      next_.prepared = true;
+      daemon_.Tell(HolderVerb::kHandOver, daemon.pid);
+      return;
+    default: return;  // its end is seen
+  }
+}
+
+void Holder::BeginUpgrade(const ProgramRequest& request, std::span<UniqueFd> fds) {
+  const bool can = was_ready_ && can_go_on_ && !next_.daemon.is_there() && !program_before_ && !start_next_at_ &&
+                   !ending_ && !gives_up_;
+  if (!can || fds.empty()) return daemon_.Tell(HolderVerb::kNotStarted, kOtherUnderWay);
+  next_ = UpgradeAttempt();
+  next_.errors = std::move(fds[0]);
+  next_.due = Clock::now() + std::chrono::seconds(kPreparedWithinSeconds);
+  ProgramRequest& wanted = next_.program.request;
+  wanted = request;
+  wanted.path.back() = wanted.options.back() = '\0';
+  if (wanted.path[0] == '\0' && program_.file.valid()) wanted.path = program_.request.path;
+  if (wanted.path[0] == '\0') options_.program.copy(wanted.path.data(), wanted.path.size() - 1);
+  if (!Fork(HolderLink::Task::kNext, next_.daemon)) return GiveUpUpgrade(kEndUnknown);
+  next_.errors.Reset();  // in the daemon that asked, its end shall be seen
+}
+
+void Holder::LookAfterUpgrade(Clock::time_point now) {
+  if (next_.daemon.is_there() && next_.daemon.HasEnded()) {
+    const std::optional<DaemonDeath> death = next_.daemon.HowItEnded();
+    GiveUpUpgrade(death ? WaitStatus(*death) : kEndUnknown);
+  } else if (next_.daemon.is_there() && !next_.prepared && now >= next_.due) {
+    GiveUpUpgrade(kNotInTime);
+  }
+  if (!program_before_ || now < trial_due_) return;
+  daemon_.Kill();
+  trial_due_ = now + kTrialMax;
+}
+
+// The daemon that serves goes on, unless it has begun to hand over: then HandedOver starts another one.
+void Holder::GiveUpUpgrade(int32_t why) {
+  next_.daemon.Kill();
+  next_ = UpgradeAttempt();
+  daemon_.Tell(HolderVerb::kNotStarted, why);
+}
+
+void Holder::HandedOver() {
+  if (ending_ || gives_up_) return;
+  LetGo(kLeavesWithin);
+  if (next_.daemon.is_there() && next_.prepared) {
+    MakeNextServe();
+  } else {
+    start_next_at_ = Clock::now();
+  }
+}
+
+void Holder::MakeNextServe() {
+  program_before_ = std::move(program_);
+  program_ = std::move(next_.program);
+  daemon_ = std::move(next_.daemon);
+  daemon_pid_ = daemon_.pid;
+  next_ = UpgradeAttempt();
+  trial_due_ = Clock::now() + kTrialMax;
+  start_next_at_.reset();
+  daemon_.Tell(HolderVerb::kTurn, 0);
+  if (pending_signal_ != 0) kill(daemon_.pid, std::exchange(pending_signal_, 0));
 }
 
 void Holder::Mounted(const HolderMessage& message, std::span<UniqueFd> fds) {
@@ -251,14 +381,15 @@ void Holder::Mounted(const HolderMessage& message, std::span<UniqueFd> fds) {
 }
 
 void Holder::Ready(bool can_go_on) {
-  serves_ = true;
+  daemon_.serves = true;
+  program_before_.reset();
   if (was_ready_) return;
   was_ready_ = true;
   can_go_on_ = can_go_on;
   if (options_.caller.valid()) {
     const char byte = 1;
     // SIGPIPE is ignored. A caller who has gone does not want the mount any more.
-    if (write(options_.caller.get(), &byte, 1) != 1) kill(daemon_, SIGTERM);
+    if (write(options_.caller.get(), &byte, 1) != 1) kill(daemon_.pid, SIGTERM);
     options_.caller.Reset();
   }
   // The dead are not kept for us to ask how they ended, as collecting one may take long. Where no other daemon can be
@@ -273,14 +404,16 @@ void Holder::Ready(bool can_go_on) {
 // What has ended is not collected here: the kernel may take long to let a process go (it makes /proc forget it), and
 // readers must not wait for that. From Ready on the dead collect themselves.
 void Holder::LookForDead() {
-  if (daemon_ > 0 && IsReadable(process_.get())) {
-    Listen();  // what it said last
-    DaemonEnded(HowItEnded());
+  if (daemon_.HasEnded()) Listen();  // what it said last
+  if (daemon_.is_there() && daemon_.HasEnded()) {
+    const DaemonDeath unknown = {.signal = start_next_at_ ? state_.last_death.signal : SIGKILL,
+                                 .is_dying = start_next_at_.has_value()};
+    DaemonEnded(daemon_.HowItEnded().value_or(unknown));
   }
   if (!resend_at_) return;
   bool all_gone = true;
   for (UniqueFd& process : dying_) {
-    if (process.valid() && IsReadable(process.get())) process.Reset();
+    if (IsReadable(process)) process.Reset();
     all_gone = all_gone && !process.valid();
   }
   if (!all_gone) return;
@@ -288,63 +421,46 @@ void Holder::LookForDead() {
   Resend();
 }
 
-// Before Ready, and where no other daemon is started, it is a child that waits to be collected. Later the kernel tells
-// by the pidfd (Linux 6.15), once it is gone.
-DaemonDeath Holder::HowItEnded() const {
-  siginfo_t info{};
-  if (waitid(P_PID, static_cast<id_t>(daemon_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == daemon_) {
-    if (info.si_code == CLD_EXITED) return {.status = info.si_status};
-    return {.signal = info.si_status, .dumped = info.si_code == CLD_DUMPED};
-  }
-  constexpr int kTries = 10;
-  constexpr useconds_t kAgainUs = 1000;
-  PidfdInfo ended{};
-  for (int i = 0; i < kTries; ++i) {
-    ended.mask = kPidfdInfoExit;
-    if (ioctl(process_.get(), kPidfdGetInfo, &ended) != 0) break;
-    if ((ended.mask & kPidfdInfoExit) != 0) {
-      if (WIFEXITED(ended.exit_code)) return {.status = WEXITSTATUS(ended.exit_code)};
-      return {.signal = WTERMSIG(ended.exit_code), .dumped = WCOREDUMP(ended.exit_code) != 0};
-    }
-    usleep(kAgainUs);
-  }
-  if (exit_status_) return {.status = *exit_status_};
-  return {.signal = start_next_at_ ? state_.last_death.signal : SIGKILL, .is_dying = start_next_at_.has_value()};
-}
-
 void Holder::DaemonEnded(DaemonDeath death) {
   const bool by_itself = death.signal == 0;
   const bool is_last = ending_ || task_ == HolderLink::Task::kGiveUp || !was_ready_ || !can_go_on_;
+  // The next one is there to serve, or the one before it was: its program can.
+  const bool is_upgrade = (next_.daemon.is_there() && next_.prepared) || program_before_;
   // One that cannot serve any more is not helped by another one. One that could not begin to may be.
-  if (is_last || (by_itself && (serves_ || death.status == 0))) End(death);
-  daemon_ = -1;
-  process_.Reset();
-  socket_.Reset();
-  watch_.Reset();
+  if (is_last || (by_itself && !is_upgrade && (daemon_.serves || death.status == 0))) End(death);
+  const bool counts = Counts(death);
+  daemon_ = HeldDaemon();
   if (start_next_at_) {  // it was told before
     death.pid = state_.last_death.pid;
     death.time = state_.last_death.time;
     state_.last_death = death;
   } else {
-    Remember(death);
+    Remember(death, counts);
   }
   start_next_at_ = Clock::now();
 }
 
 void Holder::DaemonDies(int signal) {
-  if (daemon_ < 0 || start_next_at_ || ending_ || gives_up_ || !was_ready_ || !can_go_on_) return;
+  if (!daemon_.is_there() || start_next_at_ || ending_ || gives_up_ || !was_ready_ || !can_go_on_) return;
   // Else the next one starts when this one is gone.
   if (std::ranges::all_of(dying_, [](const UniqueFd& one) { return one.valid(); })) return;
   start_next_at_ = Clock::now() + kPatience;
-  Remember({.signal = signal, .is_dying = true});
+  const DaemonDeath death = {.signal = signal, .is_dying = true};
+  Remember(death, Counts(death));
 }
 
-void Holder::Remember(DaemonDeath death) {
+// A SIGKILL of a daemon that served comes from outside. One of another program that has never served leaves the mount
+// to that before it, and says nothing of that.
+bool Holder::Counts(const DaemonDeath& death) const {
+  const bool from_outside = death.signal == SIGKILL && daemon_.serves;
+  return !from_outside && !program_before_;
+}
+
+void Holder::Remember(DaemonDeath death, bool counts) {
   death.time = time(nullptr);
   death.pid = daemon_pid_;
   state_.last_death = death;
-  const bool from_outside = death.signal == SIGKILL && serves_;
-  if (from_outside) return;
+  if (!counts) return;
   const Clock::time_point now = Clock::now();
   deaths_[death_count_++ % kDeathsMax] = now;
   // The oldest one is where the next will be.
@@ -355,15 +471,28 @@ void Holder::Remember(DaemonDeath death) {
   if (abort_) abort_->Abort();
 }
 
+// The daemon that runs is another one from now on; this one may not be gone.
+void Holder::LetGo(milliseconds resend_in) {
+  UniqueFd* const place = std::ranges::find_if(dying_, [](const UniqueFd& one) { return !one.valid(); });
+  if (place != dying_.end()) *place = std::move(daemon_.process);
+  daemon_ = HeldDaemon();
+  const Clock::time_point at = Clock::now() + resend_in;
+  if (resend_at_ && *resend_at_ < at) return;
+  resend_pause_ = resend_in;
+  resend_at_ = at;
+}
+
 bool Holder::StartNext() {
-  if (daemon_ > 0) {
-    *std::ranges::find_if(dying_, [](const UniqueFd& one) { return !one.valid(); }) = std::move(process_);
-    resend_pause_ = kResendPauseMin;
-    resend_at_ = Clock::now() + resend_pause_;
-  }
-  daemon_ = -1;
+  if (daemon_.is_there()) LetGo(kResendPauseMin);
+  if (program_before_) program_ = std::move(*program_before_);
+  program_before_.reset();
   Resend();
-  return Fork(gives_up_ ? HolderLink::Task::kGiveUp : HolderLink::Task::kGoOn);
+  if (next_.daemon.is_there() && next_.prepared && !gives_up_) {
+    MakeNextServe();
+    return true;
+  }
+  if (next_.daemon.is_there()) GiveUpUpgrade(kEndUnknown);
+  return Fork(gives_up_ ? HolderLink::Task::kGiveUp : HolderLink::Task::kGoOn, daemon_);
 }
 
 void Holder::Resend() {
@@ -373,6 +502,7 @@ void Holder::Resend() {
 }
 
 void Holder::End(const DaemonDeath& death) {
+  if (next_.daemon.is_there()) next_.daemon.Kill();
   options_.device.Reset();
   if (abort_) abort_->Abort();
   if (gives_up_) _exit(kExitError);

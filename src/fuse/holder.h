@@ -12,10 +12,12 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
 #include "fuse/connection_abort.h"
+#include "fuse/held_daemon.h"
 #include "fuse/holder_link.h"
 #include "fuse/holder_message.h"
 #include "fuse/lasting_state.h"
@@ -30,6 +32,13 @@ struct HolderOptions {
   UniqueFd device;      // of /dev/fuse, where it was handed down to us
   bool leaves = false;  // its caller: a session of its own, and no streams
   UniqueFd caller;      // a byte is written here when the mount answers; invalid: nobody waits
+
+  // Of upgrades.
+  std::string program;                // the path of this one, absolute
+  bool takes_other_programs = false;  // not from a daemon of another user
+  // The command line of a daemon that has these `options` in place of its own, without the program's name. Called in a
+  // process that is forked for it. kInvalid: not all of them can change, or a value is wrong.
+  std::function<Result<std::vector<std::string>>(const std::string& options)> command_line;
 };
 
 // Holder is the process of a mount that does not die with its daemon (augur-holder). It keeps the descriptor of
@@ -38,13 +47,20 @@ struct HolderOptions {
 //
 // It is this program, forked: what it hands to a daemon is its own memory, as it was before the first one (options,
 // mount point, LastingState). Each daemon makes the rest anew. After the start it allocates nothing, logs nothing, and
-// waits for nothing but signals and its daemon. What a signal says to it, it passes on. One thread.
+// waits for nothing but signals and its daemons. What a signal says to it, it passes on. One thread.
+//
+// An upgrade is asked for by the daemon that serves. The holder forks a process that executes the other program, and
+// the two run beside each other until the new one is prepared. Then the old one is told, stops to take requests, and
+// answers what it has; the new one takes the rest. A new one that ends, dies, or takes too long before it is prepared
+// costs nothing: the old one is told why, and serves on. One that does so later, before the mount answers, is followed
+// by a daemon of the program before. From then on a daemon that dies is followed by one of the new program.
 //
 // It starts no other daemon in these cases, ends the connection, and ends itself as the daemon did:
 //   1. The daemon has said that it ends the mount, or has ended by itself with status 0.
 //   2. It died before the mount answered for the first time.
 //   3. The kernel cannot hand over requests (Linux before 6.9).
 //   4. Three have died within ten seconds. A SIGKILL of a daemon that served is not counted: it comes from outside.
+//      Nor is one of another program that has not served yet.
 class Holder {
  public:
   // Forks the first daemon. Returns in each daemon, and never in the holder. REQUIRES: this process has one thread.
@@ -58,28 +74,43 @@ class Holder {
   // Daemons that have died and are not gone yet.
   static constexpr size_t kDyingMax = 8;
 
-  Holder(HolderOptions options, LastingState& state, UniqueFd signals)
-      : options_(std::move(options)), state_(state), signals_(std::move(signals)) {}
+  Holder(HolderOptions options, LastingState::Shared state, UniqueFd signals)
+      : options_(std::move(options)),
+        state_(*state.state),
+        state_fd_(std::move(state.fd)),
+        signals_(std::move(signals)) {}
 
   // The loop of the holder. Returns in daemons only.
   HolderLink Run();
-  bool Fork(HolderLink::Task task);
+  bool Fork(HolderLink::Task task, HeldDaemon& daemon);
+  // In a process that was forked for it: executes the program. Returns when that cannot be.
+  Status BecomeProgram(const HeldProgram& program, HolderLink::Task task);
   void LeaveCaller();
   // Until something has come, or is due.
   void Wait();
   void PassSignalsOn();
   void Listen();
-  bool Hear();
+  bool Hear(HeldDaemon& daemon);
   void Obey(const HolderMessage& message, std::span<UniqueFd> fds);
+  void ObeyNext(const HolderMessage& message, std::span<UniqueFd> fds);
   void Mounted(const HolderMessage& message, std::span<UniqueFd> fds);
   void Ready(bool can_go_on);
 
+  // Upgrades.
+  void BeginUpgrade(const ProgramRequest& request, std::span<UniqueFd> fds);
+  void LookAfterUpgrade(Clock::time_point now);
+  void GiveUpUpgrade(int32_t why);
+  void HandedOver();
+  void MakeNextServe();
+
   void LookForDead();
-  DaemonDeath HowItEnded() const;
   void DaemonEnded(DaemonDeath death);
   // The daemon is dying, which may take long: another one is started soon, without waiting for its end.
   void DaemonDies(int signal);
-  void Remember(DaemonDeath death);
+  void LetGo(std::chrono::milliseconds resend_in);
+  // Whether it is one of those that can be too many.
+  bool Counts(const DaemonDeath& death) const;
+  void Remember(DaemonDeath death, bool counts);
   bool StartNext();
   // Makes the kernel hand out again what no living daemon will answer.
   void Resend();
@@ -88,6 +119,7 @@ class Holder {
   // Constant after construction, but for what is let go.
   HolderOptions options_;
   LastingState& state_;
+  const UniqueFd state_fd_;
   const UniqueFd signals_;
   ProcessTitle title_;
 
@@ -98,14 +130,16 @@ class Holder {
   bool can_go_on_ = false;
   bool ending_ = false;
 
-  // The daemon that runs.
-  pid_t daemon_ = -1;      // it has ended
+  // The daemon that runs, and what it is.
+  HeldDaemon daemon_;
   pid_t daemon_pid_ = -1;  // it or the last one
-  UniqueFd socket_;
-  UniqueFd process_;                // a pidfd
-  UniqueFd watch_;                  // a pidfd of one of its threads
-  std::optional<int> exit_status_;  // it said that it ends by itself
-  bool serves_ = false;             // it is ready
+  HeldProgram program_;
+
+  // The one that may be next.
+  UpgradeAttempt next_;
+  // ... and has become the one that runs: until it is ready, the program before it is kept.
+  std::optional<HeldProgram> program_before_;
+  Clock::time_point trial_due_;
 
   // Those before it.
   std::optional<Clock::time_point> start_next_at_;

@@ -2,12 +2,16 @@
 #include "fuse/holder_link.h"
 
 #include <linux/fuse.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include "fuse/passed_fds.h"
 
@@ -58,6 +62,42 @@ Status HolderLink::Ready() {
 void HolderLink::Ending() { Tell({.verb = HolderVerb::kEnding}); }
 
 void HolderLink::Exiting(int status) { Tell({.verb = HolderVerb::kExit, .value = status}); }
+
+void HolderLink::AskForUpgrade(const ProgramRequest& request, int errors) {
+  const struct {
+    HolderMessage message = {.verb = HolderVerb::kUpgrade};
+    ProgramRequest request;
+  } packet = {.request = request};
+  (void)SendWithFds(socket_.get(), std::as_bytes(std::span(&packet, 1)), std::span(&errors, 1));
+}
+
+Result<HolderMessage> HolderLink::Hear() {
+  HolderMessage message;
+  std::vector<UniqueFd> none;
+  const ssize_t bytes =
+      ReceiveWithFds(socket_.get(), std::as_writable_bytes(std::span(&message, 1)), none, MSG_DONTWAIT);
+  if (bytes == sizeof message) return message;
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return HolderMessage{.verb = HolderVerb::kNothing};
+  return Status(Code::kStopped, "the process augur-holder is gone");
+}
+
+void HolderLink::HandedOver() { Tell({.verb = HolderVerb::kHandedOver}); }
+
+Status HolderLink::AwaitTurn() {
+  Tell({.verb = HolderVerb::kPrepared});
+  HolderMessage message;
+  std::vector<UniqueFd> none;
+  ssize_t bytes = 0;
+  do {
+    bytes = ReceiveWithFds(socket_.get(), std::as_writable_bytes(std::span(&message, 1)), none);
+  } while (bytes < 0 && errno == EINTR);
+  if (bytes != sizeof message || message.verb != HolderVerb::kTurn) {
+    return {Code::kStopped, "the process augur-holder is gone"};
+  }
+  if (errors_.valid()) dup2(errors_.get(), STDERR_FILENO);
+  errors_.Reset();
+  return Status::Ok();
+}
 
 bool HolderLink::Tell(const HolderMessage& message, std::span<const int> fds) {
   return SendWithFds(socket_.get(), std::as_bytes(std::span(&message, 1)), fds);

@@ -23,16 +23,23 @@ class HolderLink {
   enum class Task {
     kFirst,   // to make the mount and serve it
     kGoOn,    // to serve the mount of a daemon that has died
+    kNext,    // to prepare, and to serve the mount once the daemon that does hands it over
     kGiveUp,  // to say in the log that the mount has ended, and why: nobody serves it any more
   };
 
-  HolderLink(Task task, LastingState& state, UniqueFd socket, UniqueFd device)
-      : task_(task), state_(&state), socket_(std::move(socket)), device_(std::move(device)) {}
+  // `errors`: where stderr is to lead from AwaitTurn on; invalid: where it does now.
+  HolderLink(Task task, LastingState& state, UniqueFd socket, UniqueFd device, UniqueFd errors = {})
+      : task_(task),
+        state_(&state),
+        socket_(std::move(socket)),
+        device_(std::move(device)),
+        errors_(std::move(errors)) {}
 
   Task task() const { return task_; }
-  bool goes_on() const { return task_ == Task::kGoOn; }
+  // Another daemon has served this mount.
+  bool goes_on() const { return task_ == Task::kGoOn || task_ == Task::kNext; }
   LastingState& state() const { return *state_; }
-  // Readable once the holder has gone.
+  // Readable when Hear has something to tell.
   int fd() const { return socket_.get(); }
   // Of /dev/fuse; invalid in the first daemon, unless the descriptor was handed down to us.
   UniqueFd TakeDevice() { return std::move(device_); }
@@ -52,6 +59,17 @@ class HolderLink {
   // The last word of a process that ends by itself.
   void Exiting(int status);
 
+  // Of an upgrade, by the daemon that serves. Asks for another program; `errors` gets its stderr. What becomes of it is
+  // heard: kHandOver or kNotStarted.
+  void AskForUpgrade(const ProgramRequest& request, int errors);
+  // The verb kNothing: the holder has said nothing. kStopped: it is gone.
+  Result<HolderMessage> Hear();
+  // This process takes no request any more.
+  void HandedOver();
+  // ... by the next one: says that it is prepared, and waits until it shall serve. From then on stderr is its own.
+  // kStopped: the holder is gone.
+  Status AwaitTurn();
+
   // Where a signal handler writes DyingMessage.
   int crash_fd() const { return socket_.get(); }
   static HolderMessage DyingMessage(int signal) { return {.verb = HolderVerb::kDying, .value = signal}; }
@@ -63,6 +81,7 @@ class HolderLink {
   LastingState* state_;
   UniqueFd socket_;
   UniqueFd device_;
+  UniqueFd errors_;
 };
 
 // Whether a kernel that sent this FUSE_INIT hands the requests of a dead daemon to the next one (Linux 6.9).

@@ -1,19 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuse/lasting_state.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <new>
+#include <string>
+#include <string_view>
 
 namespace augur {
+namespace {
 
-Result<LastingState*> LastingState::Make() {
-  // Zero, as LastingViews wants it. Its pages are had as they are written.
-  void* const memory =
-      mmap(nullptr, sizeof(LastingState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+// FNV-1a: tells names apart, and keeps nobody out.
+uint64_t StatisticsChecksum() {
+  constexpr uint64_t kPrime = 0x100000001b3;
+  uint64_t sum = 0xcbf29ce484222325;
+  const auto add = [&](std::string_view name) {
+    for (const char byte : name) sum = (sum ^ static_cast<unsigned char>(byte)) * kPrime;
+    sum *= kPrime;
+  };
+  for (const StatDefinition& row : kStatDefinitions) add(row.name);
+  for (const HistogramDefinition& row : kHistogramDefinitions) add(row.name);
+  return sum;
+}
+
+Result<void*> Map(int fd) {
+  void* const memory = mmap(nullptr, sizeof(LastingState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (memory == MAP_FAILED) return ErrnoStatus(errno, "memory for what outlives a daemon");
-  return new (memory) LastingState;  // and leaves the views as they are
+  return memory;
+}
+
+}  // namespace
+
+LastingState::Header LastingState::ThisHeader() {
+  return {.magic = {'a', 'u', 'g', 'u', 'r', 'h', 'l', 'd'},
+          .layout = kLayout,
+          .bytes = sizeof(LastingState),
+          .statistics = StatisticsChecksum()};
+}
+
+Result<LastingState::Shared> LastingState::Make() {
+  UniqueFd fd(memfd_create("augurfs-state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  // A daemon that may be another user's has it: one that made it smaller would kill the holder.
+  if (!fd.valid() || ftruncate(fd.get(), sizeof(LastingState)) != 0 ||
+      fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return ErrnoStatus(errno, "memory for what outlives a daemon");
+  }
+  // Zero, as LastingViews wants it. Its pages are had as they are written.
+  AUGUR_TRY_ASSIGN(memory, Map(fd.get()));
+  // ... and the views stay as they are.
+  return Shared{.state = new (memory) LastingState, .fd = std::move(fd)};
+}
+
+Result<LastingState*> LastingState::Open(int fd) {
+  Header found{};
+  const Header own = ThisHeader();
+  if (pread(fd, &found, sizeof found, 0) != sizeof found || found.magic != own.magic) {
+    return Status(Code::kInvalid, "this descriptor is not the state of a mount");
+  }
+  struct stat info {};
+  const bool is_whole = fstat(fd, &info) == 0 && static_cast<uint64_t>(info.st_size) == sizeof(LastingState);
+  if (found != own || !is_whole) {
+    const auto name = [](const Header& one) {
+      return std::to_string(one.layout) + "-" + std::to_string(one.bytes) + "-" +
+             std::to_string(one.statistics % 10'000);
+    };
+    return Status(Code::kUnsupported, "the mount keeps its state in layout " + name(found) +
+                                          ", and this program knows " + name(own) +
+                                          ": it cannot go on with this mount: unmount, and mount again with it");
+  }
+  AUGUR_TRY_ASSIGN(memory, Map(fd));
+  return std::launder(static_cast<LastingState*>(memory));
 }
 
 }  // namespace augur

@@ -10,6 +10,7 @@
 
 #include "augur/entry.h"
 #include "augur/status.h"
+#include "base/unique_fd.h"
 #include "control/statistics.h"
 #include "fs/lasting_views.h"
 
@@ -25,17 +26,53 @@ struct DaemonDeath {
   bool is_dying = false;  // not all of it has ended yet: it writes its core, or a thread of it hangs in the kernel
 };
 
+// The last upgrade of the mount: one daemon has handed it over to another one.
+struct Upgrade {
+  static constexpr size_t kVersionBytesMax = 32;
+  // Written by the daemon before, when it has stopped to take requests.
+  pid_t from = 0;
+  std::array<char, kVersionBytesMax> from_version{};
+  int64_t stopped_ns = 0;  // CLOCK_MONOTONIC
+  // Written by the one that goes on, when it takes them.
+  pid_t to = 0;        // 0: there was no upgrade
+  int64_t time = 0;    // seconds since 1970
+  int64_t gap_ns = 0;  // how long nobody took requests
+};
+
 // LastingState is what a mount keeps while daemons come and go: memory that the holder and its daemons share. The
-// holder makes it before the first daemon, and it ends with the last process that has it. Each member says who writes
-// it; readers are daemons that were forked later.
+// holder makes it before the first daemon, and it ends with the last process that has it. A daemon that was forked has
+// it; one that executes another program opens it by its descriptor, and must then know the layout. Each member says who
+// writes it; readers are daemons that were started later.
 struct LastingState {
-  // kNoSpace: the system gives no memory.
-  static Result<LastingState*> Make();
+  struct Shared;
+  // kNoSpace, kIo: the system gives no memory.
+  static Result<Shared> Make();
+  // The state that another program has made. kUnsupported: its layout is not this program's, with both. kInvalid: `fd`
+  // is none.
+  static Result<LastingState*> Open(int fd);
+
+  // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size,
+  // and of the statistics by name and order, is seen without that.
+  static constexpr uint32_t kLayout = 1;
+  struct Header {
+    std::array<char, 8> magic;
+    uint32_t layout;
+    uint32_t bytes;       // of the whole state
+    uint64_t statistics;  // a checksum of the names
+    bool operator==(const Header&) const = default;
+  };
+  // Written once, by Make.
+  Header header = ThisHeader();
+  static Header ThisHeader();
 
   // FUSE_INIT as the kernel sent it; the kernel asks once for a connection. Written by the first daemon, the size last.
   static constexpr size_t kInitBytesMax = 1024;
   std::array<std::byte, kInitBytesMax> init{};
   std::atomic<uint32_t> init_bytes = 0;
+  // ... and what the first daemon has answered: each later one must mean the same. Written before init_bytes.
+  static constexpr size_t kInitReplyBytesMax = 256;
+  std::array<std::byte, kInitReplyBytesMax> init_reply{};
+  uint32_t init_reply_bytes = 0;
 
   // Which store it is. Written by the first daemon before it serves.
   uint64_t generation = 0;
@@ -45,9 +82,16 @@ struct LastingState {
   std::array<char, 24> device_number{};  // MountPoint::device_number
   DaemonDeath last_death;                // valid once there was a restart
 
+  Upgrade upgrade;
+
   // Own synchronization, or that of their owner.
   LastingStatistics statistics;
   LastingViews views;
+};
+
+struct LastingState::Shared {
+  LastingState* state;
+  UniqueFd fd;  // of the memory, whose size cannot change any more
 };
 
 }  // namespace augur

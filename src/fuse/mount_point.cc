@@ -134,6 +134,14 @@ int MountPoint::HandedDownFd(const std::string& path) {
   return number.ok() && *number <= INT_MAX ? static_cast<int>(*number) : -1;
 }
 
+MountPoint MountPoint::Made(const MountRequest& request) {
+  MountPoint point;
+  point.request_ = request;
+  point.path_ = request.path;
+  point.handed_down_ = HandedDownFd(request.path) >= 0;
+  return point;
+}
+
 Result<MountPoint> MountPoint::Check(const MountRequest& request) {
   MountPoint point;
   point.request_ = request;

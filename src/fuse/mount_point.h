@@ -35,6 +35,10 @@ class MountPoint {
   // the log.
   static Result<MountPoint> Check(const MountRequest& request);
 
+  // The mount is there, made for another daemon: nothing is looked at, as it may have nobody who answers. `path` of the
+  // request is that daemon's path().
+  static MountPoint Made(const MountRequest& request);
+
   // The N of /dev/fd/N; -1 for any other path.
   static int HandedDownFd(const std::string& path);
 

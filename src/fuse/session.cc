@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -60,14 +61,17 @@ bool IsInit(std::span<const std::byte> request) {
   return header.opcode == FUSE_INIT;
 }
 
-// While an INIT is answered that the kernel knows the answer to.
+// While an INIT is answered: where its answer is taken down; and whether the kernel knows it.
+thread_local std::vector<std::byte>* init_reply = nullptr;
 thread_local bool swallows_replies = false;
 
 ssize_t WriteDevice(int fd, iovec* pieces, int count, void* /*userdata*/) {
-  if (!swallows_replies) return writev(fd, pieces, count);
-  ssize_t bytes = 0;
-  for (const iovec& piece : std::span(pieces, static_cast<size_t>(count))) bytes += static_cast<ssize_t>(piece.iov_len);
-  return bytes;
+  if (init_reply == nullptr) return writev(fd, pieces, count);
+  for (const iovec& piece : std::span(pieces, static_cast<size_t>(count))) {
+    const auto* const bytes = static_cast<const std::byte*>(piece.iov_base);
+    init_reply->insert(init_reply->end(), bytes, bytes + piece.iov_len);
+  }
+  return swallows_replies ? static_cast<ssize_t>(init_reply->size()) : writev(fd, pieces, count);
 }
 ssize_t ReadDevice(int fd, void* buffer, size_t bytes, void* /*userdata*/) { return read(fd, buffer, bytes); }
 
@@ -113,7 +117,7 @@ Status Session::Start() {
   action.sa_handler = DoNothing;  // and without SA_RESTART
   sigaction(kWakeSignal, &action, nullptr);
   SetWakeSignal(SIG_BLOCK);
-  if (!options_.init.empty()) Resume(options_.init);
+  if (!options_.init.empty()) AUGUR_TRY(Resume());
   for (unsigned i = 0; i < options_.threads; ++i) {
     auto thread = std::make_unique<Thread>();
     thread->session = this;
@@ -135,15 +139,29 @@ void* Session::ThreadMain(void* argument) {
 
 // Brings libfuse and the operations into the state in which the answer to this INIT left those of another daemon: the
 // same program with the same options gives the same answer.
-void Session::Resume(std::span<const std::byte> init) {
+Status Session::Resume() {
+  swallows_replies = true;
+  const std::vector<std::byte> reply = ProcessInit(options_.init);
+  swallows_replies = false;
+  if (!std::ranges::equal(reply, options_.init_reply)) {
+    return {Code::kUnsupported,
+            "this program speaks otherwise to the kernel than the one that mounted, so it cannot go on with this "
+            "mount: unmount, and mount again with it"};
+  }
+  Become(SessionState::kServing);
+  return Status::Ok();
+}
+
+std::vector<std::byte> Session::ProcessInit(std::span<const std::byte> init) {
   std::vector<std::byte> copy(init.begin(), init.end());
+  std::vector<std::byte> reply;
   fuse_buf request{};
   request.mem = copy.data();
   request.size = copy.size();
-  swallows_replies = true;
+  init_reply = &reply;
   fuse_session_process_buf(session_, &request);
-  swallows_replies = false;
-  Become(SessionState::kServing);
+  init_reply = nullptr;
+  return reply;
 }
 
 void Session::Serve() {
@@ -154,8 +172,12 @@ void Session::Serve() {
     if (bytes < 0) spdlog::error("reading requests from the kernel: {}", ErrnoStatus(-bytes, "/dev/fuse").text());
     if (bytes <= 0) break;  // 0: unmounted
     const std::span content(static_cast<const std::byte*>(request.mem), request.size);
-    if (options_.on_init && IsInit(content)) options_.on_init(content);
-    fuse_session_process_buf(session_, &request);
+    if (options_.on_init && IsInit(content)) {
+      const std::vector<std::byte> reply = ProcessInit(content);
+      options_.on_init(content, reply);
+    } else {
+      fuse_session_process_buf(session_, &request);
+    }
     // The first request is INIT, and the kernel sends no other before its answer.
     if (state_.load(std::memory_order_relaxed) == SessionState::kStarting) Become(SessionState::kServing);
   }
@@ -173,8 +195,7 @@ void Session::Become(SessionState state) {
   (void)!write(event_.get(), &one, sizeof one);
 }
 
-void Session::Stop() {
-  if (session_ == nullptr) return;
+void Session::StopTaking() {
   // While the threads still answer: a notification may wait for a page that is locked until a READ is answered, and
   // holds the descriptor open as long.
   if (notifications_) notifications_->Close();
@@ -189,6 +210,11 @@ void Session::Stop() {
     pthread_join(thread->id, nullptr);
   }
   threads_.clear();
+}
+
+void Session::Stop() {
+  if (session_ == nullptr) return;
+  StopTaking();
   operations_.WaitIdle();
   fuse_session_destroy(session_);
   session_ = nullptr;

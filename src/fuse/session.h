@@ -24,8 +24,10 @@ struct SessionOptions {
   OperationsOptions operations;
   // FUSE_INIT of a connection that another daemon has served before: the kernel asks only once. Empty: it will ask.
   std::span<const std::byte> init = {};
-  // Called once with the FUSE_INIT of the kernel, before it is answered; may be empty.
-  std::function<void(std::span<const std::byte> init)> on_init = {};
+  // ... and what that daemon has answered.
+  std::span<const std::byte> init_reply = {};
+  // Called once with the FUSE_INIT of the kernel and its answer, before the mount is served; may be empty.
+  std::function<void(std::span<const std::byte> init, std::span<const std::byte> reply)> on_init = {};
 };
 
 enum class SessionState {
@@ -46,7 +48,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Starts the threads. REQUIRES: called once. kIo: the system gives no thread.
+  // Starts the threads. REQUIRES: called once. kIo: the system gives no thread. kUnsupported: this program would answer
+  // FUSE_INIT otherwise than the one before, so the kernel would not understand it.
   Status Start();
 
   SessionState state() const { return state_.load(std::memory_order_acquire); }
@@ -56,15 +59,19 @@ class Session {
   // For messages to the kernel. Good until Stop; from then on each is refused, and it may be kept.
   std::shared_ptr<NotifyChannel> notifications() const { return notifications_; }
 
-  // Ends the notifications, then the threads, waits until every request taken has been answered, and closes the
-  // descriptor: unless it was unmounted before, accesses then give ENOTCONN.
+  // Ends the notifications, then the threads. What was taken is still answered.
+  void StopTaking();
+  // The same, waits until every request taken has been answered, and closes the descriptor: unless it was unmounted
+  // before, or another daemon has it, accesses then give ENOTCONN.
   void Stop();
 
  private:
   struct Thread;
   Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options);
   static void* ThreadMain(void* thread);
-  void Resume(std::span<const std::byte> init);
+  Status Resume();
+  // Gives libfuse a request and takes down what it answers.
+  std::vector<std::byte> ProcessInit(std::span<const std::byte> init);
   void Serve();
   void Become(SessionState state);
 

@@ -12,6 +12,7 @@ Status RunHint(const HintOptions& options);
 Status RunStatus(const StatusOptions& options);
 Status RunDrop(const DropOptions& options);
 Status RunViews(const ViewsOptions& options);
+Status RunRestart(const RestartOptions& options);
 // Returns the exit status: kExitNo when not all is kept.
 Result<int> RunWarm(const WarmOptions& options);
 

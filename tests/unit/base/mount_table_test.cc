@@ -85,5 +85,12 @@ TEST(ReadMountTable, FindsTheRoot) {
   EXPECT_NE(TopmostMount(*rows, "/proc"), nullptr);
 }
 
+// What fuse(8) says of commas in values: "\," and, for a backslash, "\\".
+TEST(EscapeMountOption, EscapesCommasAndBackslashesOnly) {
+  EXPECT_EQ(EscapeMountOption("/data/store"), "/data/store");
+  EXPECT_EQ(EscapeMountOption("/a,b\\c d=\xff"), "/a\\,b\\\\c d=\xff");
+  EXPECT_EQ(EscapeMountOption(""), "");
+}
+
 }  // namespace
 }  // namespace augur

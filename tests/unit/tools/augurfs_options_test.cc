@@ -35,8 +35,8 @@ TEST(AugurfsOptionsTest, DefaultsAreThoseOfTheManual) {
   EXPECT_FALSE(options->uid.has_value());
   EXPECT_FALSE(options->gid.has_value());
   EXPECT_EQ(options->umask, 0U);
-  EXPECT_FALSE(options->allow_other);
-  EXPECT_FALSE(options->noexec);
+  EXPECT_FALSE(options->flags.allow_other);
+  EXPECT_FALSE(options->flags.noexec);
   EXPECT_EQ(options->observe, Observe::kNone);
   EXPECT_EQ(options->io, EngineKind::kAuto);
   EXPECT_EQ(options->log_path, "");
@@ -69,8 +69,8 @@ TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {
   EXPECT_EQ(options->uid, 0U);
   EXPECT_EQ(options->gid, 1000U);
   EXPECT_EQ(options->umask, 027U);
-  EXPECT_TRUE(options->allow_other);
-  EXPECT_TRUE(options->noexec);
+  EXPECT_TRUE(options->flags.allow_other);
+  EXPECT_TRUE(options->flags.noexec);
   EXPECT_EQ(options->observe, Observe::kOpen);
   EXPECT_EQ(options->io, EngineKind::kPread);
   EXPECT_EQ(options->log_path, "/tmp/a");
@@ -110,8 +110,8 @@ TEST(AugurfsOptionsTest, WhatMountAddsIsAccepted) {
              "sync,atime,noatime,relatime,strictatime,nodiratime,lazytime,x-systemd.automount,x-gvfs-hide,"
              "comment=a\\,b,fsname=store,subtype=augurfs,user=me,allow_other"});
   ASSERT_TRUE(options.ok()) << options.status().text();
-  EXPECT_TRUE(options->allow_other);
-  EXPECT_FALSE(options->noexec);
+  EXPECT_TRUE(options->flags.allow_other);
+  EXPECT_FALSE(options->flags.noexec);
 }
 
 TEST(AugurfsOptionsTest, UnknownMountOptionsAreRefusedWithTheNearest) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/held_daemon.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <span>
+
+#include "fuse/passed_fds.h"
+
+namespace augur {
+namespace {
+
+// Of <linux/pidfd.h> of Linux 6.15: how a process has ended that is gone.
+struct PidfdInfo {
+  uint64_t mask;
+  uint64_t cgroup;
+  std::array<uint32_t, 11> ids;
+  int32_t exit_code;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr uint64_t kPidfdInfoExit = 1 << 3;
+constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
+
+}  // namespace
+
+bool HeldDaemon::HasEnded() const {
+  pollfd one = {.fd = process.get(), .events = POLLIN, .revents = 0};
+  return process.valid() && poll(&one, 1, 0) > 0;
+}
+
+std::optional<DaemonDeath> HeldDaemon::HowItEnded() const {
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid) {
+    if (info.si_code == CLD_EXITED) return DaemonDeath{.status = info.si_status};
+    return DaemonDeath{.signal = info.si_status, .dumped = info.si_code == CLD_DUMPED};
+  }
+  constexpr int kTries = 10;
+  constexpr useconds_t kAgainUs = 1000;
+  PidfdInfo ended{};
+  for (int i = 0; i < kTries; ++i) {
+    ended.mask = kPidfdInfoExit;
+    if (ioctl(process.get(), kPidfdGetInfo, &ended) != 0) break;
+    if ((ended.mask & kPidfdInfoExit) != 0) {
+      if (WIFEXITED(ended.exit_code)) return DaemonDeath{.status = WEXITSTATUS(ended.exit_code)};
+      return DaemonDeath{.signal = WTERMSIG(ended.exit_code), .dumped = WCOREDUMP(ended.exit_code) != 0};
+    }
+    usleep(kAgainUs);
+  }
+  if (exit_status) return DaemonDeath{.status = *exit_status};
+  return std::nullopt;
+}
+
+void HeldDaemon::Tell(HolderVerb verb, int32_t value) const {
+  const HolderMessage message = {.verb = verb, .value = value};
+  if (socket.valid()) (void)SendWithFds(socket.get(), std::as_bytes(std::span(&message, 1)), {}, MSG_DONTWAIT);
+}
+
+void HeldDaemon::Kill() const {
+  if (process.valid()) (void)syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+}
+
+int32_t WaitStatus(const DaemonDeath& death) { return W_EXITCODE(death.status, death.signal); }
+
+}  // namespace augur

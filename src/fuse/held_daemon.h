@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "base/unique_fd.h"
+#include "fuse/holder_message.h"
+#include "fuse/lasting_state.h"
+
+namespace augur {
+
+// HeldDaemon is one daemon as its Holder sees it. One thread. Allocates nothing.
+struct HeldDaemon {
+  pid_t pid = -1;  // -1: there is none, or it has ended
+  UniqueFd socket;
+  UniqueFd process;                // a pidfd
+  UniqueFd watch;                  // a pidfd of one of its threads
+  std::optional<int> exit_status;  // it said that it ends by itself
+  bool serves = false;             // it is ready
+
+  bool is_there() const { return pid > 0; }
+  bool HasEnded() const;
+  // Of one that has ended: a child that waits to be collected, or what the kernel tells by the pidfd (Linux 6.15).
+  // Nothing: it cannot be known.
+  std::optional<DaemonDeath> HowItEnded() const;
+  // Never waits. A daemon that does not listen is not told.
+  void Tell(HolderVerb verb, int32_t value) const;
+  // Nothing when it has ended.
+  void Kill() const;
+};
+
+// What a daemon executes. Without a file: nothing, it is a fork of its Holder.
+struct HeldProgram {
+  UniqueFd file;
+  ProgramRequest request;
+};
+
+// An upgrade that a daemon has asked for, until the next one takes over.
+struct UpgradeAttempt {
+  HeldDaemon daemon;  // the next one; if it is not there, no upgrade is under way
+  HeldProgram program;
+  UniqueFd errors;  // a pipe to the daemon that asked
+  bool prepared = false;
+  std::chrono::steady_clock::time_point due;  // not prepared by then: it has failed
+};
+
+// The same as waitpid(2) tells it.
+int32_t WaitStatus(const DaemonDeath& death);
+
+}  // namespace augur
