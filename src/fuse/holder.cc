@@ -442,7 +442,9 @@ void Holder::DaemonEnded(DaemonDeath death) {
 }
 
 void Holder::DaemonDies(int signal) {
-  if (!daemon_.is_there() || start_next_at_ || ending_ || gives_up_ || !was_ready_ || !can_go_on_) return;
+  if (!daemon_.is_there() || start_next_at_ || gives_up_ || !was_ready_) return;
+  // No other one is started, and the end of this one may wait for a disk, or for a READ that it has not answered.
+  if (ending_ || !can_go_on_) return EndConnection();
   // Else the next one starts when this one is gone.
   if (std::ranges::all_of(dying_, [](const UniqueFd& one) { return one.valid(); })) return;
   start_next_at_ = Clock::now() + kPatience;
@@ -467,9 +469,8 @@ void Holder::Remember(DaemonDeath death, bool counts) {
   // The oldest one is where the next will be.
   if (death_count_ < kDeathsMax || now - deaths_[death_count_ % kDeathsMax] > kDeathsWithin) return;
   gives_up_ = true;
-  options_.device.Reset();
   index_.Reset();
-  if (abort_) abort_->Abort();
+  EndConnection();
 }
 
 // The daemon that runs is another one from now on; this one may not be gone.
@@ -502,10 +503,14 @@ void Holder::Resend() {
   (void)!write(options_.device.get(), &message, sizeof message);
 }
 
-void Holder::End(const DaemonDeath& death) {
-  if (next_.daemon.is_there()) next_.daemon.Kill();
+void Holder::EndConnection() {
   options_.device.Reset();
   if (abort_) abort_->Abort();
+}
+
+void Holder::End(const DaemonDeath& death) {
+  if (next_.daemon.is_there()) next_.daemon.Kill();
+  EndConnection();
   if (gives_up_) _exit(kExitError);
   if (death.signal == 0) _exit(death.status);
   // As the daemon, for who waits for us; one core is enough.

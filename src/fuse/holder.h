@@ -114,6 +114,8 @@ class Holder {
   bool StartNext();
   // Makes the kernel hand out again what no living daemon will answer.
   void Resend();
+  // Readers get errors from now on.
+  void EndConnection();
   [[noreturn]] void End(const DaemonDeath& death);
 
   // Constant after construction, but for what is let go.
