@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuse/held_daemon.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -28,11 +29,24 @@ static_assert(sizeof(PidfdInfo) == 64);
 constexpr uint64_t kPidfdInfoExit = 1 << 3;
 constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 
+// PIDFD_THREAD of Linux 6.9: of a thread, and not of its process.
+constexpr unsigned kPidfdThread = O_EXCL;
+
 }  // namespace
 
-bool HeldDaemon::HasEnded() const {
-  pollfd one = {.fd = process.get(), .events = POLLIN, .revents = 0};
-  return process.valid() && poll(&one, 1, 0) > 0;
+bool HasEnded(const UniqueFd& pidfd) {
+  pollfd one = {.fd = pidfd.get(), .events = POLLIN, .revents = 0};
+  return pidfd.valid() && poll(&one, 1, 0) > 0;
+}
+
+bool HeldDaemon::Note(const HolderMessage& message) {
+  switch (message.verb) {
+    case HolderVerb::kWatch:
+      watch.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
+      return true;
+    case HolderVerb::kExit: exit_status = message.value; return true;
+    default: return false;
+  }
 }
 
 std::optional<DaemonDeath> HeldDaemon::HowItEnded() const {

@@ -13,6 +13,9 @@
 
 namespace augur {
 
+// Of a pidfd: whether the process or thread has ended. False where there is none.
+bool HasEnded(const UniqueFd& pidfd);
+
 // HeldDaemon is one daemon as its Holder sees it. One thread. Allocates nothing.
 struct HeldDaemon {
   pid_t pid = -1;  // -1: there is none, or it has ended
@@ -23,7 +26,9 @@ struct HeldDaemon {
   bool serves = false;             // it is ready
 
   bool is_there() const { return pid > 0; }
-  bool HasEnded() const;
+  bool HasEnded() const { return augur::HasEnded(process); }
+  // Takes in what any daemon says of itself: kWatch, kExit. False: it is another message.
+  bool Note(const HolderMessage& message);
   // Of one that has ended: a child that waits to be collected, or what the kernel tells by the pidfd (Linux 6.15).
   // Nothing: it cannot be known.
   std::optional<DaemonDeath> HowItEnded() const;

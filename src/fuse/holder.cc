@@ -56,8 +56,6 @@ constexpr unsigned kGiveUpSeconds = 10;
 
 // FUSE_NOTIFY_RESEND of Linux 6.9, which <linux/fuse.h> of Debian 12 does not have.
 constexpr int kNotifyResend = 7;
-// PIDFD_THREAD of Linux 6.9: of a thread, and not of its process.
-constexpr unsigned kPidfdThread = O_EXCL;
 
 constexpr int kExitError = 2;
 
@@ -67,12 +65,6 @@ constexpr auto kPassedOn = std::to_array<int>({SIGTERM, SIGINT, SIGHUP, SIGUSR1}
 // broker_process.cc), and what cutting theirs takes.
 constexpr auto kKept =
     std::to_array<int>({CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SETGID, CAP_SETUID, CAP_SETPCAP});
-
-// Of a pidfd: whether the process or thread has ended.
-bool IsReadable(const UniqueFd& fd) {
-  pollfd one = {.fd = fd.get(), .events = POLLIN, .revents = 0};
-  return fd.valid() && poll(&one, 1, 0) > 0;
-}
 
 Result<UniqueFd> BlockSignals() {
   sigset_t set;
@@ -133,7 +125,7 @@ bool Holder::Fork(HolderLink::Task task, HeldDaemon& daemon) {
   daemon_pid_ = pid;
   start_next_at_.reset();
   // It has them blocked, and finds this one when it looks.
-  if (pending_signal_ != 0) kill(pid, std::exchange(pending_signal_, 0));
+  PassSignal();
   return true;
 }
 
@@ -217,7 +209,7 @@ void Holder::Wait() {
   if (ready[0].revents == 0) return;
   // It may have said of what it dies, or that it hands over and ends.
   Listen();
-  if (!IsReadable(daemon_.watch)) return;
+  if (!HasEnded(daemon_.watch)) return;
   daemon_.watch.Reset();
   DaemonDies(SIGKILL);
 }
@@ -225,12 +217,15 @@ void Holder::Wait() {
 void Holder::PassSignalsOn() {
   signalfd_siginfo info{};
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-    if (daemon_.is_there() && !start_next_at_) {
-      kill(daemon_.pid, static_cast<int>(info.ssi_signo));
-    } else {
-      pending_signal_ = static_cast<int>(info.ssi_signo);
-    }
+    pending_signal_ = static_cast<int>(info.ssi_signo);
+    if (daemon_.is_there() && !start_next_at_) PassSignal();
   }
+}
+
+// All but SIGUSR1 end the mount: a daemon that dies before it has said so leaves the signal to the next one.
+void Holder::PassSignal() {
+  if (pending_signal_ != 0) kill(daemon_.pid, pending_signal_);
+  if (pending_signal_ == SIGUSR1) pending_signal_ = 0;
 }
 
 void Holder::Listen() {
@@ -260,6 +255,7 @@ bool Holder::Hear(HeldDaemon& daemon) {
     return true;
   }
   if (bytes == sizeof packet.message) {
+    if (daemon.Note(packet.message)) return true;
     if (&daemon == &daemon_) {
       Obey(packet.message, fds);
     } else {
@@ -274,18 +270,16 @@ bool Holder::Hear(HeldDaemon& daemon) {
 void Holder::Obey(const HolderMessage& message, std::span<UniqueFd> fds) {
   switch (message.verb) {
     case HolderVerb::kMounted: Mounted(message, fds); return;
-    case HolderVerb::kWatch:
-      daemon_.watch.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
-      return;
     case HolderVerb::kReady: Ready(message.value != 0); return;
     case HolderVerb::kDying: DaemonDies(message.value); return;
-    case HolderVerb::kExit: daemon_.exit_status = message.value; return;
     case HolderVerb::kHandedOver: HandedOver(); return;
     case HolderVerb::kEnding:
       ending_ = true;
       options_.device.Reset();
       index_.Reset();
       return;
+    case HolderVerb::kWatch:
+    case HolderVerb::kExit:
     case HolderVerb::kUpgrade:
     case HolderVerb::kProgram:
     case HolderVerb::kPrepared:
@@ -297,18 +291,13 @@ void Holder::Obey(const HolderMessage& message, std::span<UniqueFd> fds) {
 }
 
 void Holder::ObeyNext(const HolderMessage& message, std::span<UniqueFd> fds) {
-  HeldDaemon& daemon = next_.daemon;
   switch (message.verb) {
     case HolderVerb::kProgram:
       if (!fds.empty()) next_.program.file = std::move(fds[0]);
       return;
-    case HolderVerb::kWatch:
-      daemon.watch.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
-      return;
-    case HolderVerb::kExit: daemon.exit_status = message.value; return;
     case HolderVerb::kPrepared:
       next_.prepared = true;
-      daemon_.Tell(HolderVerb::kHandOver, daemon.pid);
+      daemon_.Tell(HolderVerb::kHandOver, next_.daemon.pid);
       return;
     default: return;  // its end is seen
   }
@@ -368,7 +357,7 @@ void Holder::MakeNextServe() {
   trial_due_ = Clock::now() + kTrialMax;
   start_next_at_.reset();
   daemon_.Tell(HolderVerb::kTurn, 0);
-  if (pending_signal_ != 0) kill(daemon_.pid, std::exchange(pending_signal_, 0));
+  PassSignal();
 }
 
 void Holder::Mounted(const HolderMessage& message, std::span<UniqueFd> fds) {
@@ -414,7 +403,7 @@ void Holder::LookForDead() {
   if (!resend_at_) return;
   bool all_gone = true;
   for (UniqueFd& process : dying_) {
-    if (IsReadable(process)) process.Reset();
+    if (HasEnded(process)) process.Reset();
     all_gone = all_gone && !process.valid();
   }
   if (!all_gone) return;

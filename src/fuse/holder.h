@@ -89,6 +89,7 @@ class Holder {
   // Until something has come, or is due.
   void Wait();
   void PassSignalsOn();
+  void PassSignal();
   void Listen();
   bool Hear(HeldDaemon& daemon);
   void Obey(const HolderMessage& message, std::span<UniqueFd> fds);
@@ -150,7 +151,7 @@ class Holder {
   std::array<UniqueFd, kDyingMax> dying_;  // pidfds
   std::array<Clock::time_point, kDeathsMax> deaths_{};
   uint64_t death_count_ = 0;
-  int pending_signal_ = 0;  // came while there was no daemon
+  int pending_signal_ = 0;  // for the daemon that runs, or the next one; 0: none
   bool gives_up_ = false;
 
   HolderLink::Task task_ = HolderLink::Task::kFirst;  // of the last process that was forked

@@ -171,15 +171,16 @@ void Session::Serve() {
     if (bytes == -EINTR || bytes == -EAGAIN) continue;
     if (bytes < 0) spdlog::error("reading requests from the kernel: {}", ErrnoStatus(-bytes, "/dev/fuse").text());
     if (bytes <= 0) break;  // 0: unmounted
+    // The first request is INIT, and the kernel sends no other before its answer.
+    const bool is_starting = state_.load(std::memory_order_relaxed) == SessionState::kStarting;
     const std::span content(static_cast<const std::byte*>(request.mem), request.size);
-    if (options_.on_init && IsInit(content)) {
+    if (is_starting && options_.on_init && IsInit(content)) {
       const std::vector<std::byte> reply = ProcessInit(content);
       options_.on_init(content, reply);
     } else {
       fuse_session_process_buf(session_, &request);
     }
-    // The first request is INIT, and the kernel sends no other before its answer.
-    if (state_.load(std::memory_order_relaxed) == SessionState::kStarting) Become(SessionState::kServing);
+    if (is_starting) Become(SessionState::kServing);
   }
   std::free(request.mem);  // NOLINT(cppcoreguidelines-no-malloc): libfuse's
   fuse_session_exit(session_);

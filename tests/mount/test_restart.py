@@ -148,10 +148,9 @@ def test_a_crash(room, mounts, point, killer, data, ctl, number):
     assert re.search(rf"restarts +1 daemon has gone on .* killed by signal {int(number)} \({name}\)", screen), screen
 
 
-def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, view_images_store):
-    """L8, W6: files, folders and views that were open before mean the same afterwards, with the same inode numbers."""
-    mounts.mount(view_images_store, point, f"log={room}/log")
-    name = sorted(view_images)[0]
+def assert_open_stays_usable(point, images, change):
+    """W6: files, folders and views that were open before `change()` mean the same afterwards, with the same inode numbers."""
+    name = sorted(images)[0]
     array = f"{os.path.splitext(name)[0]}.npy"
     views = point / ".augur" / "views"
     # In this order, so that a number that were given anew would be another one.
@@ -163,7 +162,7 @@ def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, vie
     listed = os.listdir(folder)
     try:
         for _ in range(2):
-            killer.kill()
+            change()
             drop_caches()
             assert [os.pread(fd, len(data) + 1, 0) for fd, data in zip(opened, whole)] == whole
             assert sorted(os.listdir(folder)) == sorted(listed)
@@ -172,6 +171,12 @@ def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, vie
     finally:
         for fd in [*opened, folder]:
             os.close(fd)
+
+
+def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, view_images_store):
+    """L8"""
+    mounts.mount(view_images_store, point, f"log={room}/log")
+    assert_open_stays_usable(point, view_images, killer.kill)
 
 
 def test_three_deaths(room, mounts, point, small_store):

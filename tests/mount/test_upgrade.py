@@ -30,6 +30,7 @@ from conftest import (
 from prefetching import Prediction, log_of
 from test_mount_command import HandedDown
 from test_privileges import CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID, assert_holds, threads_status
+from test_restart import assert_open_stays_usable
 
 pytestmark = needs_root
 
@@ -113,29 +114,9 @@ def test_readers_see_nothing_of_it(room, mounts, point, ctl, data):
 
 
 def test_what_is_open_stays_usable(room, mounts, point, ctl, view_images, view_images_store):
-    """L12, W6: files, folders and views that were open before mean the same afterwards, with the same inode numbers."""
+    """L12"""
     mounts.mount(view_images_store, point, f"log={room}/log")
-    name = sorted(view_images)[0]
-    array = f"{os.path.splitext(name)[0]}.npy"
-    views = point / ".augur" / "views"
-    # In this order, so that a number that were given anew would be another one.
-    paths = [views / "npy+size=12" / array, views / "npy+size=24" / array, views / "pixels" / name, point / name]
-    whole = [path.read_bytes() for path in paths]
-    opened = [os.open(path, os.O_RDONLY) for path in paths]
-    inodes = [os.fstat(fd).st_ino for fd in opened]
-    folder = os.open(views / "npy+size=24" / os.path.dirname(name), os.O_RDONLY | os.O_DIRECTORY)
-    listed = os.listdir(folder)
-    try:
-        for _ in range(2):
-            restart(ctl, point)
-            drop_caches()
-            assert [os.pread(fd, len(data) + 1, 0) for fd, data in zip(opened, whole)] == whole
-            assert sorted(os.listdir(folder)) == sorted(listed)
-            assert os.stat(views / "npy+size=36" / array).st_ino not in inodes
-            assert [path.stat().st_ino for path in reversed(paths)] == inodes[::-1]
-    finally:
-        for fd in [*opened, folder]:
-            os.close(fd)
+    assert_open_stays_usable(point, view_images, lambda: restart(ctl, point))
 
 
 def test_other_options(room, mounts, point, ctl, small_store):
