@@ -107,7 +107,7 @@ Status MountStack::OpenStore() {
   if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
   store_ = std::move(store).value();
   AUGUR_TRY(CheckSameStore());
-  AUGUR_TRY(CheckAddresses(*store_, *place_, "-o foreign="));
+  AUGUR_TRY(CheckAllowed(*store_, *place_, "-o foreign="));
   reads_server_ = IsFarAway(options_.store) || HasShard(*store_, /*by_address=*/true);
   if (IsFarAway(options_.store)) {
     // Brings the part of the index that the first question of the kernel needs, while the connection is there: it ends

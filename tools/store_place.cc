@@ -109,15 +109,14 @@ Result<std::unique_ptr<StorePlace>> MakeStorePlace(const std::string& text, cons
   return WithAddresses(std::make_unique<RemotePlace>(std::move(client), std::move(copies)), remote, user);
 }
 
-Status CheckAddresses(const Store& store, const StorePlace& place, std::string_view option) {
+Status CheckAllowed(const Store& store, const StorePlace& place, std::string_view option) {
   std::set<std::string> folders;
   Status first;
   for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
     AUGUR_TRY_ASSIGN(info, store.Shard(number));
-    if (!info.address) continue;
     Status allowed = place.Allows(info);
     if (allowed.ok()) continue;
-    if (allowed.code() != Code::kPermission) return allowed;
+    if (!info.address || allowed.code() != Code::kPermission) return allowed;
     if (first.ok()) first = {Code::kPermission, Printable(info.locator)};
     folders.insert(FolderOfAddress(info.locator));
   }

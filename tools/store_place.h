@@ -36,10 +36,10 @@ bool IsFarAway(const std::string& text);
 // The place for messages and for /proc/mounts: an address without its secrets.
 std::string StoreForLog(const std::string& text);
 
-// Whether the user has allowed every address that the store names shards by: whoever made the store must not choose
-// where requests go. Makes none. kPermission: not all; the text has what to give, as "-o foreign=" or "--foreign=" in
-// `option`. May wait for the index.
-Status CheckAddresses(const Store& store, const StorePlace& place, std::string_view option);
+// Whether the user has allowed the address of every shard: whoever made the store must not choose where requests go.
+// Makes none. kPermission: not all; the text has what to give, as "-o foreign=" or "--foreign=" in `option`.
+// kUnsupported: a shard cannot be read from this place. May wait for the index.
+Status CheckAllowed(const Store& store, const StorePlace& place, std::string_view option);
 
 // Opens the store that the user's text names. Failures as MakeStorePlace and Store::Open.
 Result<std::shared_ptr<const Store>> OpenStore(const std::string& text, const StoreOptions& options,

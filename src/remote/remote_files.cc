@@ -63,20 +63,26 @@ void RemoteFiles::FetchIndex() const {
   }
 }
 
-Result<std::shared_ptr<StoredObject>> RemoteFiles::ObjectOf(const ShardInfo& info) const {
+Result<std::string> AllowedObjectName(const ObjectClient& client, const ShardInfo& info) {
   if (info.address) return AddressNotAllowed(info);
   if (info.absolute) {
     return Status(Code::kUnsupported, Printable(info.path) +
                                           ": the shard is a file of the machine on which the store was made: mount the "
                                           "store there");
   }
-  AUGUR_TRY_ASSIGN(name, NameOfObject(client_->place(), info));
+  AUGUR_TRY_ASSIGN(name, NameOfObject(client.place(), info));
   // Whoever made the store must not choose what else of the bucket the mount's credentials are used for.
-  if (name.starts_with('/') && !client_->MayBeForeignShard(name.substr(1))) {
-    return Status(Code::kPermission, client_->ForLog(name) +
-                                         ": the shard lies outside the store's folder: name its folder with -o "
-                                         "foreign=s3://BUCKET/FOLDER");
+  if (name.starts_with('/') && !client.MayBeForeignShard(name.substr(1))) {
+    const std::string address = client.ForLog(name);
+    return Status(Code::kPermission,
+                  address + ": the shard lies outside the store's folder: to allow it, mount with -o foreign=" +
+                      FolderOfAddress(address));
   }
+  return name;
+}
+
+Result<std::shared_ptr<StoredObject>> RemoteFiles::ObjectOf(const ShardInfo& info) const {
+  AUGUR_TRY_ASSIGN(name, AllowedObjectName(*client_, info));
   const MutexLock lock(mu_);
   std::shared_ptr<StoredObject>& object = objects_[info.number];
   if (object == nullptr) object = std::make_shared<StoredObject>(std::move(name), info.bytes);

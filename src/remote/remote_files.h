@@ -18,6 +18,11 @@
 
 namespace augur {
 
+// The object of the client's store that holds a shard: its name in the store's folder, or with '/' in front its key.
+// kPermission: it lies outside the store's folder, and the user has not allowed it; the text has the option that does.
+// kUnsupported: the shard is a file of another machine, or lies outside the bucket.
+Result<std::string> AllowedObjectName(const ObjectClient& client, const ShardInfo& info);
+
 // RemoteFiles are the files of a store that is kept in a bucket or on a web server. Each shard is one object. Safe from
 // any thread.
 class RemoteFiles final : public StoreFiles {
@@ -37,7 +42,7 @@ class RemoteFiles final : public StoreFiles {
   uint64_t MissingIndexBytes() const override { return copy_->missing_bytes(); }
 
  private:
-  // The object of a shard, the same one for all who ask. kUnsupported: the shard is a file of another machine.
+  // The object of a shard, the same one for all who ask. Failures as AllowedObjectName.
   Result<std::shared_ptr<StoredObject>> ObjectOf(const ShardInfo& info) const AUGUR_EXCLUDES(mu_);
 
   const std::shared_ptr<ObjectClient> client_;

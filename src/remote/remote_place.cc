@@ -72,4 +72,6 @@ Result<StorePlace::Opened> RemotePlace::Open(uint64_t generation) const {
   return opened;
 }
 
+Status RemotePlace::Allows(const ShardInfo& info) const { return AllowedObjectName(*client_, info).status(); }
+
 }  // namespace augur

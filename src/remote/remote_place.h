@@ -20,6 +20,7 @@ class RemotePlace final : public StorePlace {
 
   const std::string& path() const override { return path_; }
   Result<Opened> Open(uint64_t generation) const override;
+  Status Allows(const ShardInfo& info) const override;
 
   void Rest() const override { client_->Rest(); }
   void Resume() const override { client_->Resume(); }

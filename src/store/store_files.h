@@ -74,8 +74,8 @@ class StorePlace {
   // Reads the manifest and opens the files of a generation; 0: of the one that the manifest names. kNotFound: no store.
   // kBusy: somebody is removing the index. Failures do not name the place.
   virtual Result<Opened> Open(uint64_t generation) const = 0;
-  // Whether the shard may be looked at, without a look at it. kPermission: it is named by an address that the user has
-  // not allowed, with the option that allows it.
+  // Whether the shard may be read, without a look at it. kPermission: the user has not allowed its address, with the
+  // option that allows it. kUnsupported: it cannot be read from this place.
   virtual Status Allows(const ShardInfo& info) const { return info.address ? AddressNotAllowed(info) : Status::Ok(); }
   // Ends its threads until it or its files are used again, so that the process can fork. REQUIRES: nobody uses it now.
   virtual void Rest() const {}

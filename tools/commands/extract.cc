@@ -266,7 +266,7 @@ Result<Extracted> Extract(const ExtractOptions& options) {
   const StoreOptions open = {.root_hash = options.root_hash};
   AUGUR_TRY_ASSIGN(place, MakeStorePlace(options.store, open, options.remote, ThisUser()));
   AUGUR_TRY_ASSIGN(store, Store::Open(*place, open));
-  AUGUR_TRY(CheckAddresses(*store, *place, "--foreign="));
+  AUGUR_TRY(CheckAllowed(*store, *place, "--foreign="));
   AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, options.paths));
   RaiseDescriptorLimit();
   AUGUR_TRY_ASSIGN(top, TargetFolder::OpenTop(options.destination));

@@ -75,7 +75,7 @@ int RunVerify(const VerifyOptions& options) {
   if (!place.ok()) return Fail(kAugurpack, place.status());
   // The header says how many bytes are ahead. When the store cannot be opened, VerifyStore says why.
   if (const auto store = Store::Open(**place, open); store.ok()) {
-    const Status allowed = CheckAddresses(**store, **place, "--foreign=");
+    const Status allowed = CheckAllowed(**store, **place, "--foreign=");
     if (allowed.code() == Code::kPermission) return Fail(kAugurpack, allowed);
     progress.SetTotal(0, (*store)->summary().record_bytes);
   }
