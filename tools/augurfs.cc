@@ -399,6 +399,7 @@ class Daemon {
     if (goes_on()) return GoOn();
     if (background_) {
       if (!log_.notice.empty()) spdlog::warn("{}", log_.notice);
+      SayNotes();  // to the caller; the log has them, too
       AUGUR_TRY(EnterLog());
     }
     const StoreSummary& summary = stack_->store()->summary();
@@ -407,10 +408,7 @@ class Daemon {
                  FormatSize(summary.tree_bytes));
     LogSettings();
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
-    if (background_) {
-      for (const std::string& note : stack_->shard_notes()) spdlog::warn("{}", note);
-    }
-    for (const std::string& note : stack_->notes()) spdlog::warn("{}", note);
+    SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
     if (stack_->file_system().HidesOwnFolder()) {
       spdlog::warn("{}: the root of the store has a '{}': the mount hides it, and shows its own in that place",
@@ -425,6 +423,10 @@ class Daemon {
     }
     if (link_) return link_->Ready();
     return background_ ? background_->Ready() : Status::Ok();
+  }
+
+  void SayNotes() const {
+    for (const std::string& note : stack_->notes()) spdlog::warn("{}", note);
   }
 
   void LogSettings() const {
@@ -443,7 +445,7 @@ class Daemon {
 
   Status GoOn() {
     if (is_next()) LogSettings();
-    for (const std::string& note : stack_->notes()) spdlog::warn("{}", note);
+    SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
     return link_->Ready();

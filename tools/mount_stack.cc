@@ -113,9 +113,8 @@ Status MountStack::OpenStore() {
     // Brings the part of the index that the first question of the kernel needs, while the connection is there: it ends
     // when the helper process is forked.
     (void)store_->Find(VirtualFolder::kName);
-  } else if (!goes_on_) {  // it was looked at before, and readers wait
-    if (user) AUGUR_TRY(CheckReadable(*store_, *user));
-    FindMissingShards();
+  } else if (user && !goes_on_) {
+    AUGUR_TRY(CheckReadable(*store_, *user));
   }
   const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
   const uint64_t files = store_->summary().file_count;
@@ -129,6 +128,8 @@ Status MountStack::OpenStore() {
                                    .far_away = reads_server_,
                                    .index_bytes = store_->IndexBytesMax()}));
   settings_ = std::move(settings);
+  // A daemon that goes on with a mount looks for none: the first one has, and readers wait.
+  if (!IsFarAway(options_.store) && !goes_on_) FindMissingShards();
   return Status::Ok();
 }
 
@@ -149,15 +150,15 @@ int MountStack::IndexLock() const {
   return index != nullptr ? index->fd() : -1;
 }
 
-// To the caller, who may have forgotten to copy one; and to the log, for whoever reads it later.
+// The caller may have forgotten to copy one.
 void MountStack::FindMissingShards() {
   constexpr size_t kTold = 3;
   const ShardCheck check = LookAtShards(*store_, kTold);
   if (check.bad == 0) return;
-  shard_notes_.push_back(std::to_string(check.bad) + " of " + std::to_string(store_->summary().shard_count) +
-                         " shards cannot be read, and their files will give EIO");
-  shard_notes_.insert(shard_notes_.end(), check.texts.begin(), check.texts.end());
-  for (const std::string& note : shard_notes_) spdlog::warn("{}", note);
+  std::vector<std::string>& notes = settings_.notes;
+  notes.push_back(std::to_string(check.bad) + " of " + std::to_string(store_->summary().shard_count) +
+                  " shards cannot be read, and their files will give EIO");
+  notes.insert(notes.end(), check.texts.begin(), check.texts.end());
 }
 
 Status MountStack::MakeCaches() {

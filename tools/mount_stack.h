@@ -85,8 +85,7 @@ class MountStack {
   std::function<std::string()> FleetSweepFact() const;
   // To look at its state, and to have it take no more requests. REQUIRES: Serve has returned OK.
   Session& session() { return *session_; }
-  // Shards that cannot be read; what was left out, and why. For the log.
-  const std::vector<std::string>& shard_notes() const { return shard_notes_; }
+  // What is not as asked, and why: shards that cannot be read, a cache that is not used. For the caller and the log.
   const std::vector<std::string>& notes() const { return settings_.notes; }
 
   // Writes every statistic to the log.
@@ -124,7 +123,6 @@ class MountStack {
   LastingState* const held_;
   const bool goes_on_;
   AugurfsSettings settings_;
-  std::vector<std::string> shard_notes_;
   bool reads_server_ = false;  // the store, or a shard that it names by address, is on a server
 
   // In the order in which they are made.

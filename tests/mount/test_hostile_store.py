@@ -330,6 +330,14 @@ def test_a_foreign_shard_of_another_size_is_told_at_the_mount(augurpack, room, m
     assert done.returncode == 0 and "4096 bytes, the index says 10240" in done.stderr, done
 
 
+def test_a_cache_that_cannot_be_used_is_told_at_the_mount(room, mounts, point, small_store):
+    file = room / "file"
+    file.write_text("mine")
+    done = mounts.start(small_store, point, f"decoded-cache={file}")
+    assert done.returncode == 0 and f"decoded-cache: {file}: is not a folder" in done.stderr, done
+    assert file.read_text() == "mine"
+
+
 def test_the_store_is_no_mount_point(room, mounts, own_store):
     done = mounts.start(own_store, own_store)
     assert done.returncode == 2 and "is the store itself" in done.stderr, done

@@ -120,8 +120,10 @@ def test_log_file(room, mounts, point, small_store):
 
 
 def test_says_when_there_is_less_memory_than_asked(room, mounts, point, small_store):
-    mounts.mount(small_store, point, f"log={room}/log", "memory=900T")
-    assert re.search(r"memory: .* instead of 900\.0 TiB, because .* has only", (room / "log").read_text())
+    done = mounts.start(small_store, point, f"log={room}/log", "memory=900T")
+    assert done.returncode == 0
+    for text in done.stderr, (room / "log").read_text():
+        assert re.search(r"memory: .* instead of 900\.0 TiB, because .* has only", text), text
 
 
 def test_statistics_on_request(room, mounts, point, small_store):
