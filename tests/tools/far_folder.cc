@@ -11,6 +11,9 @@
 //   resume    they are again
 //   short     each read with O_DIRECT gives half of what was asked for, in whole pages
 //   whole     reads are whole again
+//   delay MS  each read takes so long
+//   fail N    one of N reads gives EIO; 0: none
+//   flip N    one of N reads with O_DIRECT has a wrong bit; 0: none
 //   counters  JSON: what came since the last such command: files that were opened, reads, their bytes, and the most
 //             reads that were in flight at once
 // It unmounts and ends when its standard input does. `--no-locks`: flock(2) fails with ENOLCK. `--no-direct`: O_DIRECT
@@ -28,24 +31,22 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
 #include "base/unique_fd.h"
 #include "far_nodes.h"
+#include "far_weather.h"
 
 namespace augur {
 namespace {
@@ -60,64 +61,6 @@ struct Options {
   unsigned in_flight_max = 256;
   bool no_locks = false;
   bool no_direct = false;
-};
-
-// What the commands change, and what they ask for.
-class Weather {
- public:
-  explicit Weather(int delay_ms) : delay_(delay_ms) {}
-
-  // At the beginning of each request.
-  void WaitForAnswers() AUGUR_EXCLUDES(mu_) {
-    const MutexLock lock(mu_);
-    while (paused_) resumed_.Wait(mu_);
-  }
-  void Pause(bool paused) AUGUR_EXCLUDES(mu_) {
-    const MutexLock lock(mu_);
-    paused_ = paused;
-    resumed_.NotifyAll();
-  }
-
-  void CountOpen() AUGUR_EXCLUDES(mu_) {
-    const MutexLock lock(mu_);
-    ++opens_;
-  }
-  void BeginRead(size_t bytes) AUGUR_EXCLUDES(mu_) {
-    {
-      const MutexLock lock(mu_);
-      ++reads_;
-      bytes_ += bytes;
-      in_flight_max_ = std::max(in_flight_max_, ++in_flight_);
-    }
-    std::this_thread::sleep_for(delay_);
-  }
-  void EndRead() AUGUR_EXCLUDES(mu_) {
-    const MutexLock lock(mu_);
-    --in_flight_;
-  }
-  std::string TakeCounters() AUGUR_EXCLUDES(mu_) {
-    const MutexLock lock(mu_);
-    const nlohmann::json counters = {{"opens", std::exchange(opens_, 0)},
-                                     {"reads", std::exchange(reads_, 0)},
-                                     {"bytes", std::exchange(bytes_, 0)},
-                                     {"in_flight_max", std::exchange(in_flight_max_, in_flight_)}};
-    return counters.dump();
-  }
-
-  std::atomic<bool> is_short = false;
-  std::atomic<int> stale_read_errno = ESTALE;
-
- private:
-  const std::chrono::milliseconds delay_;
-
-  Mutex mu_;
-  CondVar resumed_;
-  bool paused_ AUGUR_GUARDED_BY(mu_) = false;
-  uint64_t opens_ AUGUR_GUARDED_BY(mu_) = 0;
-  uint64_t reads_ AUGUR_GUARDED_BY(mu_) = 0;
-  uint64_t bytes_ AUGUR_GUARDED_BY(mu_) = 0;
-  uint64_t in_flight_ AUGUR_GUARDED_BY(mu_) = 0;
-  uint64_t in_flight_max_ AUGUR_GUARDED_BY(mu_) = 0;
 };
 
 // One of each in this process, for the callbacks of libfuse.
@@ -270,6 +213,9 @@ void Read(fuse_req_t request, fuse_ino_t /*id*/, size_t bytes, off_t offset, fus
     const ssize_t got = ::pread(file.fd.get(), memory.data(), bytes, offset);
     if (got < 0) error = errno;
     memory.resize(got < 0 ? 0 : static_cast<size_t>(got));
+    if (far.weather.IsHit(far.weather.fail_every)) error = EIO;
+    // What the page cache holds would stay wrong.
+    if (direct && !memory.empty() && far.weather.IsHit(far.weather.flip_every)) memory[memory.size() / 2] ^= 0x10;
   }
   far.weather.EndRead();
   if (error != 0) {
@@ -400,6 +346,16 @@ fuse_lowlevel_ops Operations(const Options& options) {
   return operations;
 }
 
+// The number of a command that has this word; nothing: it is another command.
+std::optional<int> NumberOf(const std::string& command, const std::string& word) {
+  if (!command.starts_with(word + " ")) return std::nullopt;
+  int number = 0;
+  const char* const end = command.data() + command.size();
+  const auto [stop, error] = std::from_chars(command.data() + word.size() + 1, end, number);
+  if (error != std::errc() || stop != end || number < 0) return std::nullopt;
+  return number;
+}
+
 std::string Obey(Far& far, const std::string& command) {
   if (command == "stale" || command == "broken") {
     far.weather.stale_read_errno = command == "stale" ? ESTALE : EIO;
@@ -410,6 +366,12 @@ std::string Obey(Far& far, const std::string& command) {
     far.weather.is_short = command == "short";
   } else if (command == "counters") {
     return far.weather.TakeCounters();
+  } else if (const auto delay = NumberOf(command, "delay")) {
+    far.weather.delay_ms = *delay;
+  } else if (const auto fail = NumberOf(command, "fail")) {
+    far.weather.fail_every = static_cast<unsigned>(*fail);
+  } else if (const auto flip = NumberOf(command, "flip")) {
+    far.weather.flip_every = static_cast<unsigned>(*flip);
   } else {
     return "no such command: " + command;
   }

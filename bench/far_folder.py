@@ -5,7 +5,9 @@ import contextlib
 import json
 import subprocess
 
-from conftest import PATIENCE_S, unmount
+from mounts import unmount
+
+PATIENCE_S = 30
 
 
 class FarFolder:
