@@ -394,8 +394,9 @@ void Holder::Ready(bool can_go_on) {
 // What has ended is not collected here: the kernel may take long to let a process go (it makes /proc forget it), and
 // readers must not wait for that. From Ready on the dead collect themselves.
 void Holder::LookForDead() {
-  if (daemon_.HasEnded()) Listen();  // what it said last
-  if (daemon_.is_there() && daemon_.HasEnded()) {
+  const pid_t ended = daemon_.HasEnded() ? daemon_.pid : -1;
+  if (ended != -1) Listen();  // what it said last; perhaps another one serves now
+  if (ended != -1 && daemon_.pid == ended) {
     const DaemonDeath unknown = {.signal = start_next_at_ ? state_.last_death.signal : SIGKILL,
                                  .is_dying = start_next_at_.has_value()};
     DaemonEnded(daemon_.HowItEnded().value_or(unknown));
