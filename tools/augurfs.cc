@@ -447,8 +447,9 @@ class Daemon {
     if (is_next()) LogSettings();
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
+    AUGUR_TRY(link_->Ready());  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
-    return link_->Ready();
+    return Status::Ok();
   }
 
   // The operator first, whose commands may wait for what answers readers; then the mount.

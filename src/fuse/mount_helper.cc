@@ -283,8 +283,10 @@ void MountHelper::HelperEnded() {
   if (!lost_reason_.empty()) {
     spdlog::info("{}; going on without the helper process", lost_reason_);
   } else {
-    spdlog::warn("{}: the helper process has ended {}; going on without it: files are pushed when they are looked up",
-                 Printable(path_), how.value_or("in an unknown way"));
+    spdlog::warn(
+        "{}: the helper process has ended {}; going on without it: files are pushed when they are looked up; 'augurctl "
+        "restart {}' starts another one",
+        Printable(path_), how.value_or("in an unknown way"), Printable(path_));
   }
 }
 
