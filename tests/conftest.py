@@ -39,6 +39,11 @@ def far_folder():
     return find_program("far_folder")
 
 
+@pytest.fixture(scope="session")
+def old_kernel():
+    return find_program("old_kernel.so")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_home():
     """What daemons remember of their stores for later runs goes to a place that is gone afterwards, and which the user may have

@@ -3,3 +3,7 @@ augur_test(fuse_mount
   unit/fuse/broker_test.cc unit/fuse/mount_helper_test.cc unit/fuse/mount_kill_test.cc unit/fuse/mount_push_test.cc
   unit/fuse/other_process.cc unit/fuse/test_mount.cc
   LAYERS fuse)
+
+# For tests/mount/test_old_kernel.py.
+add_library(old_kernel MODULE tools/old_kernel.cc)
+set_target_properties(old_kernel PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
