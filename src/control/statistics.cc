@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/check.h"
+
 namespace augur {
 
 const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
@@ -188,6 +190,43 @@ const std::array<HistogramDefinition, kHistogramCount> kHistogramDefinitions = {
      "how long it took to decode an image and to render the file of a view", "reading the image; waiting for a thread"},
 }};
 
+namespace {
+
+// The row of this name: one that is there, else the first that is free. nullptr: none is.
+template <typename Row, size_t kRows>
+Row* Take(std::array<Row, kRows>& rows, std::string_view name) {
+  AUGUR_CHECK(name.size() < rows[0].name.size());
+  for (Row& row : rows) {
+    std::atomic_ref first(row.name[0]);
+    if (first.load(std::memory_order_acquire) == '\0') {
+      row.name.fill('\0');
+      name.substr(1).copy(&row.name[1], row.name.size() - 2);
+      first.store(name[0], std::memory_order_release);
+      return &row;
+    }
+    if (name == row.name.data()) return &row;
+  }
+  return nullptr;
+}
+
+// ... or one of the daemon's own.
+template <typename Row, size_t kRows>
+Row* Take(std::array<Row, kRows>& lasting, std::array<Row, kRows>& own, std::string_view name) {
+  Row* const row = Take(lasting, name);
+  return row != nullptr ? row : Take(own, name);
+}
+
+}  // namespace
+
+Statistics::Statistics(LastingStatistics* lasting) : lasting_(lasting != nullptr ? *lasting : own_) {
+  for (size_t i = 0; i < kStatCount; ++i) {
+    counters_[i] = Take(lasting_.counters, own_.counters, kStatDefinitions[i].name);
+  }
+  for (size_t i = 0; i < kHistogramCount; ++i) {
+    histograms_[i] = Take(lasting_.histograms, own_.histograms, kHistogramDefinitions[i].name);
+  }
+}
+
 uint64_t HistogramCounts::total() const { return std::accumulate(counts.begin(), counts.end(), uint64_t{0}); }
 
 uint64_t HistogramCounts::Quantile(double share) const {
@@ -208,20 +247,20 @@ void Statistics::ReadFrom(Gauge gauge, std::function<uint64_t()> read) {
 }
 
 void Statistics::Record(Histogram histogram, uint64_t value) {
-  LastingStatistics::Buckets& buckets = lasting_.histograms[static_cast<size_t>(histogram)];
+  LastingStatistics::Buckets& buckets = *histograms_[static_cast<size_t>(histogram)];
   buckets.counts[HistogramCounts::BucketOf(value)].fetch_add(1, std::memory_order_relaxed);
   buckets.sum.fetch_add(value, std::memory_order_relaxed);
 }
 
 StatisticsSnapshot Statistics::Snapshot() const {
   StatisticsSnapshot snapshot;
-  for (size_t i = 0; i < kStatCount; ++i) snapshot.counters[i] = lasting_.counters[i].load(std::memory_order_relaxed);
+  for (size_t i = 0; i < kStatCount; ++i) snapshot.counters[i] = counters_[i]->value.load(std::memory_order_relaxed);
   for (size_t i = 0; i < kHistogramCount; ++i) {
     HistogramCounts& out = snapshot.histograms[i];
     for (size_t bucket = 0; bucket < HistogramCounts::kBuckets; ++bucket) {
-      out.counts[bucket] = lasting_.histograms[i].counts[bucket].load(std::memory_order_relaxed);
+      out.counts[bucket] = histograms_[i]->counts[bucket].load(std::memory_order_relaxed);
     }
-    out.sum = lasting_.histograms[i].sum.load(std::memory_order_relaxed);
+    out.sum = histograms_[i]->sum.load(std::memory_order_relaxed);
   }
   // Under the lock, so that a reader that has been taken away is not running any more.
   const MutexLock lock(mu_);

@@ -176,30 +176,42 @@ struct StatisticsSnapshot {
   const HistogramCounts& operator[](Histogram histogram) const { return histograms[static_cast<size_t>(histogram)]; }
 };
 
-// What goes on when another daemon takes over a mount: in memory that outlives the process. Safe from any thread and
-// process.
+// What goes on when another daemon takes over a mount: in memory that outlives the process. Each row has the name of
+// its number, so that a daemon of another version finds those that it knows. Rows are taken from the first on, and
+// never given back: the numbers that only another version has stay as they are. Safe from any thread and process, but
+// that one process at a time takes rows. One that is killed in the middle of that has taken the row or not.
 struct LastingStatistics {
+  static constexpr size_t kCountersMax = 128;
+  static constexpr size_t kHistogramsMax = 16;
+  using Name = std::array<char, 40>;  // with a zero byte; its first byte is written last
+
+  struct Counter {
+    Name name{};
+    std::atomic<uint64_t> value = 0;
+  };
   struct Buckets {
+    Name name{};
     std::array<std::atomic<uint64_t>, HistogramCounts::kBuckets> counts{};
     std::atomic<uint64_t> sum = 0;
   };
-  std::array<std::atomic<uint64_t>, kStatCount> counters{};
-  std::array<Buckets, kHistogramCount> histograms{};
+  std::array<Counter, kCountersMax> counters;
+  std::array<Buckets, kHistogramsMax> histograms;
   std::atomic<uint64_t> kernel_inodes = 0;
 };
 
 // Statistics holds the numbers. Safe from any thread; all but Snapshot and ReadFrom are one or two atomic additions.
 class Statistics {
  public:
-  // `lasting`: where counters and histograms are, and go on; it outlives this. nullptr: here, from zero.
-  explicit Statistics(LastingStatistics* lasting = nullptr) : lasting_(lasting != nullptr ? *lasting : own_) {}
+  // `lasting`: where counters and histograms are, and go on; it outlives this. nullptr: here, from zero. So is one for
+  // which no row is left there.
+  explicit Statistics(LastingStatistics* lasting = nullptr);
   Statistics(const Statistics&) = delete;
   Statistics& operator=(const Statistics&) = delete;
 
   void Add(Stat stat, uint64_t amount) {
-    lasting_.counters[static_cast<size_t>(stat)].fetch_add(amount, std::memory_order_relaxed);
+    counters_[static_cast<size_t>(stat)]->value.fetch_add(amount, std::memory_order_relaxed);
   }
-  uint64_t Get(Stat stat) const { return lasting_.counters[static_cast<size_t>(stat)].load(std::memory_order_relaxed); }
+  uint64_t Get(Stat stat) const { return counters_[static_cast<size_t>(stat)]->value.load(std::memory_order_relaxed); }
 
   void Set(Gauge gauge, uint64_t value) { Cell(gauge).store(value, std::memory_order_relaxed); }
   // For gauges that several threads move; they must not be Set as well.
@@ -224,6 +236,9 @@ class Statistics {
   // Own synchronization.
   LastingStatistics own_;  // lasting_, unless that outlives this
   LastingStatistics& lasting_;
+  // The row of each, in lasting_ or own_. Constant after construction.
+  std::array<LastingStatistics::Counter*, kStatCount> counters_{};
+  std::array<LastingStatistics::Buckets*, kHistogramCount> histograms_{};
   std::array<std::atomic<uint64_t>, kGaugeCount> gauges_{};
 
   mutable Mutex mu_{LockRank::kOuter};

@@ -10,23 +10,9 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <string_view>
 
 namespace augur {
 namespace {
-
-// FNV-1a: tells names apart, and keeps nobody out.
-uint64_t StatisticsChecksum() {
-  constexpr uint64_t kPrime = 0x100000001b3;
-  uint64_t sum = 0xcbf29ce484222325;
-  const auto add = [&](std::string_view name) {
-    for (const char byte : name) sum = (sum ^ static_cast<unsigned char>(byte)) * kPrime;
-    sum *= kPrime;
-  };
-  for (const StatDefinition& row : kStatDefinitions) add(row.name);
-  for (const HistogramDefinition& row : kHistogramDefinitions) add(row.name);
-  return sum;
-}
 
 Result<void*> Map(int fd) {
   void* const memory = mmap(nullptr, sizeof(LastingState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -37,10 +23,7 @@ Result<void*> Map(int fd) {
 }  // namespace
 
 LastingState::Header LastingState::ThisHeader() {
-  return {.magic = {'a', 'u', 'g', 'u', 'r', 'h', 'l', 'd'},
-          .layout = kLayout,
-          .bytes = sizeof(LastingState),
-          .statistics = StatisticsChecksum()};
+  return {.magic = {'a', 'u', 'g', 'u', 'r', 'h', 'l', 'd'}, .layout = kLayout, .bytes = sizeof(LastingState)};
 }
 
 Result<LastingState::Shared> LastingState::Make() {
@@ -65,10 +48,7 @@ Result<LastingState*> LastingState::Open(int fd) {
   struct stat info {};
   const bool is_whole = fstat(fd, &info) == 0 && static_cast<uint64_t>(info.st_size) == sizeof(LastingState);
   if (found != own || !is_whole) {
-    const auto name = [](const Header& one) {
-      return std::to_string(one.layout) + "-" + std::to_string(one.bytes) + "-" +
-             std::to_string(one.statistics % 10'000);
-    };
+    const auto name = [](const Header& one) { return std::to_string(one.layout) + "-" + std::to_string(one.bytes); };
     return Status(Code::kUnsupported, "the mount keeps its state in layout " + name(found) +
                                           ", and this program knows " + name(own) +
                                           ": it cannot go on with this mount: unmount, and mount again with it");

@@ -51,14 +51,13 @@ struct LastingState {
   // is none.
   static Result<LastingState*> Open(int fd);
 
-  // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size,
-  // and of the statistics by name and order, is seen without that.
-  static constexpr uint32_t kLayout = 1;
+  // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size
+  // is seen without that. A new counter changes nothing: a daemon finds those of LastingStatistics by name.
+  static constexpr uint32_t kLayout = 2;
   struct Header {
     std::array<char, 8> magic;
     uint32_t layout;
-    uint32_t bytes;       // of the whole state
-    uint64_t statistics;  // a checksum of the names
+    uint32_t bytes;  // of the whole state
     bool operator==(const Header&) const = default;
   };
   // Written once, by Make.

@@ -149,5 +149,42 @@ TEST(StatisticsTest, CountersGoOnWhereTheyOutliveTheDaemon) {
   EXPECT_EQ(snapshot[Gauge::kKernelInodes], 0U);
 }
 
+void Write(LastingStatistics::Name& name, std::string_view text) { text.copy(name.data(), name.size() - 1); }
+
+// A daemon of another version has other numbers, in another order.
+TEST(StatisticsTest, NumbersAreFoundByNameWhateverAnotherVersionHas) {
+  LastingStatistics lasting;
+  Write(lasting.counters[0].name, "of_another_version");
+  lasting.counters[0].value = 7;
+  Write(lasting.counters[1].name, "misses");
+  lasting.counters[1].value = 8;
+  Write(lasting.histograms[0].name, "decode_time_us");
+  lasting.histograms[0].counts[3] = 9;
+  Statistics statistics(&lasting);
+  statistics.Add(Stat::kMisses, 1);
+  const StatisticsSnapshot snapshot = statistics.Snapshot();
+  for (size_t i = 0; i < kStatCount; ++i) EXPECT_EQ(snapshot.counters[i], Stat{i} == Stat::kMisses ? 9U : 0U);
+  EXPECT_EQ(snapshot[Histogram::kDecodeTimeUs].counts[3], 9U);
+  EXPECT_EQ(snapshot[Histogram::kLeadTimeUs].total(), 0U);
+  EXPECT_EQ(lasting.counters[0].value, 7U);  // for when that version goes on again
+}
+
+TEST(StatisticsTest, WithoutRoomNumbersBeginAnew) {
+  LastingStatistics lasting;
+  for (size_t i = 0; i < lasting.counters.size(); ++i) Write(lasting.counters[i].name, "other" + std::to_string(i));
+  for (int daemon = 0; daemon < 2; ++daemon) {
+    Statistics statistics(&lasting);
+    statistics.Add(Stat::kReads, 3);
+    EXPECT_EQ(statistics.Get(Stat::kReads), 3U);
+    EXPECT_EQ(statistics.Get(Stat::kMisses), 0U);
+  }
+  for (const LastingStatistics::Counter& counter : lasting.counters) EXPECT_EQ(counter.value, 0U);
+}
+
+TEST(StatisticsTest, TwoVersionsHaveRoom) {
+  EXPECT_LE(2 * kStatCount, LastingStatistics::kCountersMax);
+  EXPECT_LE(2 * kHistogramCount, LastingStatistics::kHistogramsMax);
+}
+
 }  // namespace
 }  // namespace augur
