@@ -12,6 +12,8 @@ import re
 import signal
 import subprocess
 import sys
+import time
+import time
 
 import pytest
 
@@ -33,7 +35,7 @@ from conftest import (
     run,
     wait_until,
 )
-from prefetching import DataSet, Prediction, log_of
+from prefetching import SMALL, DataSet, Prediction, log_of
 from test_kill import KILLED
 from test_mount_command import HandedDown
 from test_privileges import (
@@ -344,3 +346,71 @@ def test_the_retained_cache_is_found_again(room, mounts, point, killer, own_data
     drop_caches()
     for path in own_data.paths:
         own_data.check(point, path)
+
+
+def assert_goes_on(before, now):
+    """No counter and no bucket of a histogram has gone back."""
+    for name, value in before["counters"].items():
+        assert now["counters"][name] >= value, name
+    for name, values in before["histograms"].items():
+        assert now["histograms"][name]["count"] >= values["count"] and now["histograms"][name]["sum"] >= values["sum"], name
+
+
+def test_statistics_go_on(room, mounts, point, killer, data, ahead):
+    """L8: also those of what was pushed, and how long before its open. What the dead daemon had under way is gone."""
+    mounts.mount(data.store, point, SMALL, f"log={room}/log")
+    for number in range(3):
+        ahead.assert_follows(data, data.shuffled(number), misses_max=1)
+        before = ahead.status()
+        assert before["counters"]["pushes"] > 0 and before["counters"]["orders_accepted"] == number + 1
+        killer.kill()
+        now = ahead.status()
+        assert_goes_on(before, now)
+        assert now["counters"]["restarts"] == before["counters"]["restarts"] + 1
+        assert now["gauges"]["orders_queued"] == now["gauges"]["reads_in_flight"] == now["gauges"]["pushes_waiting"] == 0
+
+
+def test_the_order_is_found_again(room, mounts, point, killer, data, ahead):
+    """L8: from the reads of the rest of the epoch."""
+    torch = pytest.importorskip("torch")
+    mounts.mount(data.store, point, SMALL, f"log={room}/log")
+    order = [data.paths[at] for at in torch.randperm(len(data.paths), generator=torch.Generator().manual_seed(42)).tolist()]
+    begin = 0
+    for found in (1, 2):
+        for path in order[begin:begin + len(order) // 2]:
+            data.check(point, path)
+            begin += 1
+            if ahead.counters()["orders_found"] == found:
+                break
+            time.sleep(0.02)
+        wait_until(lambda found=found: ahead.counters()["orders_found"] == found, lambda: f"found: {ahead.status()}")
+        before = ahead.counters()["pushes"]
+        wait_until(lambda before=before: ahead.counters()["pushes"] > before, lambda: f"files are pushed: {ahead.status()}")
+        killer.kill()
+        drop_caches()
+
+
+def test_decoded_images_are_found_again(room, mounts, point, killer, view_images_store, view_images, ctl):
+    """L8: those that were written down; none is decoded again."""
+    pytest.importorskip("numpy")
+    from view_data import SPEC, ViewData, ViewPrediction, place_of
+
+    images = ViewData(view_images_store, view_images, SPEC, place_of(SPEC))
+    ahead = ViewPrediction(ctl, point, place_of(SPEC))
+    mounts.mount(view_images_store, point, "cache=none", "push=off", f"decoded-cache={room}/decoded", f"log={room}/log")
+
+    def all_kept():
+        for path in images.shuffled(1):
+            images.check(point, path)
+        drop_caches()
+        return ahead.gauges()["decoded_cache_files"] == len(images.paths)
+
+    wait_until(all_kept, ahead.status)
+    before = ahead.counters()
+    killer.kill()
+    drop_caches()
+    for path in images.shuffled(2):
+        images.check(point, path)
+    now = ahead.counters()
+    assert now["images_decoded"] == before["images_decoded"], now
+    assert now["decoded_hits"] - before["decoded_hits"] >= len(images.paths), now

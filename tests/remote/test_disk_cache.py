@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import time
 
@@ -146,6 +147,23 @@ def test_a_daemon_that_was_killed_leaves_its_copy(copied):
     copied.server.forget()
     with copied.mounted():
         copied.read_all()
+    assert not copied.asked_for()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: dropping caches")
+def test_the_next_daemon_of_a_mount_has_it(copied):
+    """One that goes on when the first was killed: it asks for nothing again."""
+    with copied.mounted():
+        copied.read_all()
+        copied.wait_for(len(copied.paths))
+        hits = copied.statistics()["disk_cache_hits"]
+        copied.server.forget()
+        (pid,) = mounts.daemons(mounts.program("augurfs"), copied.point)
+        os.kill(pid, signal.SIGKILL)
+        pathlib.Path("/proc/sys/vm/drop_caches").write_text("1\n")
+        copied.read_all()
+        statistics = copied.statistics()
+        assert statistics["restarts"] == 1 and statistics["disk_cache_hits"] - hits >= len(copied.paths), statistics
     assert not copied.asked_for()
 
 
