@@ -4,13 +4,30 @@
 import ctypes
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
 
-from conftest import HELLO, NOBODY, assert_refused, daemons, libc, mount_rows, needs_root, read_hello, run, wait_until
+from conftest import (
+    HELLO,
+    NOBODY,
+    assert_refused,
+    daemons,
+    holders,
+    is_running,
+    libc,
+    mount_rows,
+    needs_root,
+    read_hello,
+    run,
+    wait_until,
+)
+from prefetching import log_of
 
 pytestmark = needs_root
+
+SERVED_AGAIN = "the mount is served again"
 
 
 @pytest.fixture
@@ -37,6 +54,40 @@ def test_mount_command(room, mounts, point, small_store, in_path):
     assert read_hello(point) == HELLO
     assert os.stat(point / "hello.txt").st_uid == 12
     assert run(["umount", point]).returncode == 0
+
+
+FSTAB_OPTIONS = ("ro,_netdev,nofail,noatime,x-systemd.automount,x-systemd.idle-timeout=10min,x-systemd.requires=network-online.target,"
+                 "x-gvfs-hide,memory=64M")
+
+
+def test_fstab(room, mounts, point, small_store, in_path):
+    """mount -a, as at the start of a machine: the holder lives on, another daemon follows one that dies, and umount ends both."""
+    mounts.points.append(point)
+    table = room / "fstab"
+    table.write_text(f"{small_store} {point} fuse.augurfs {FSTAB_OPTIONS},log={room}/log 0 0\n", encoding="utf-8")
+    for _ in range(2):
+        done = run(["mount", "-a", "-T", table])
+        assert done.returncode == 0, done
+        assert read_hello(point) == HELLO
+        (holder,) = holders(point)
+        (pid,) = daemons("augurfs", point)
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: SERVED_AGAIN in log_of(room), "another daemon serves")
+        # There already, as it is at the second run of a script.
+        assert run(["mount", "-a", "-T", table]).returncode == 0 and holders(point) == [holder] and len(mount_rows(point)) == 1
+        assert run(["umount", point]).returncode == 0
+        wait_until(lambda: not is_running(holder) and daemons("augurfs", point) == [], "daemon and holder end")
+        (room / "log").unlink()
+
+
+def test_fstab_of_a_store_that_is_not_there(room, mounts, point, in_path):
+    """An error of mount(8), and no process that tries again."""
+    mounts.points.append(point)
+    table = room / "fstab"
+    table.write_text(f"{room}/no-store {point} fuse.augurfs {FSTAB_OPTIONS} 0 0\n", encoding="utf-8")
+    done = run(["mount", "-a", "-T", table])
+    assert f"{room}/no-store" in done.stderr and "No such file or directory" in done.stderr, done
+    assert daemons("augurfs", point) == [] and holders(point) == [] and mount_rows(point) == []
 
 
 def test_mount_command_with_privileges_dropped(room, mounts, point, small_store, in_path):
