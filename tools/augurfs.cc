@@ -44,6 +44,7 @@
 #include "tools/mount_stack.h"
 #include "tools/option_paths.h"
 #include "tools/output.h"
+#include "tools/service_manager.h"
 #include "tools/upgrade_options.h"
 
 namespace augur {
@@ -421,8 +422,10 @@ class Daemon {
       spdlog::info(
           "when the daemon dies the mount ends with it: only Linux 6.9 and later hand its requests to another one");
     }
-    if (link_) return link_->Ready();
-    return background_ ? background_->Ready() : Status::Ok();
+    if (link_) AUGUR_TRY(link_->Ready());
+    if (!link_ && background_) AUGUR_TRY(background_->Ready());
+    if (!background_) TellServiceManagerReady();
+    return Status::Ok();
   }
 
   void SayNotes() const {

@@ -48,8 +48,10 @@ std::vector<Option> MakeOptions() {
        .short_name = 'f',
        .brief = "stay in the foreground",
        .text =
-           "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. Without it, the command "
-           "returns when the mount is usable and a daemon goes on in the background."},
+           "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. A service manager that "
+           "waits "
+           "for it is told when the mount is usable (systemd's Type=notify). Without it, the command returns when the "
+           "mount is usable and a daemon goes on in the background."},
       {.name = "memory",
        .value = "SIZE",
        .kind = OptionKind::kSize,
@@ -246,8 +248,8 @@ std::vector<Option> MakeOptions() {
        .brief = "start another daemon when one dies",
        .text =
            "With yes a small process, augur-holder, keeps the mount while daemons come and go. Readers wait for the "
-           "next "
-           "daemon, for a fraction of a second, and see no error. A daemon that dies three times in ten seconds is not "
+           "next daemon, for a fraction of a second, and see no error. A daemon that dies three times in ten seconds "
+           "is not "
            "started again; kill -9 of a daemon that serves is not counted. Takes Linux 6.9. With no, or on an older "
            "kernel, the mount ends with its daemon.",
        .place = OptionPlace::kMount},
