@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mounts for the tests of the mount. Whatever a test does, its mounts, processes and files are gone afterwards."""
 
+import contextlib
 import ctypes
 import glob
 import os
@@ -253,6 +254,19 @@ def end_mount(pid, point, how):
     wait_until(lambda: not is_running(pid), "the daemon ends")
     if how == "kill":
         assert run(["umount", "-l", point]).returncode == 0
+
+
+def crash_until(has_ended, victims):
+    """Crashes the daemons that `victims()` names until the holder gives up. Fewer deaths in ten seconds are not too many, so it
+    takes more of them on a slow machine."""
+    for _ in range(30):
+        wait_until(lambda: has_ended() or victims(), "the next daemon, or the end")
+        for pid in victims():
+            with contextlib.suppress(ProcessLookupError):  # it was dying already
+                os.kill(pid, signal.SIGSEGV)
+            wait_until(lambda pid=pid: not is_running(pid), "the daemon is dead")
+        if has_ended():
+            return
 
 
 def pack(augurpack, tree, store, *options):

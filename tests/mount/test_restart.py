@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon dies and another one goes on with the mount: SEMANTICS.md, L8 to L11."""
 
-import contextlib
 import ctypes
 import hashlib
 import io
@@ -22,6 +21,7 @@ from conftest import (
     NOBODY,
     PATIENCE_S,
     as_user,
+    crash_until,
     daemons,
     drop_caches,
     end_mount,
@@ -186,15 +186,7 @@ def test_three_deaths(room, mounts, point, small_store):
     mounts.mount(small_store, point, f"log={room}/log")
     assert read_hello(point) == HELLO
     (holder,) = holders(point)
-    # Fewer deaths in ten seconds are not too many, so it takes more of them on a slow machine.
-    for _ in range(30):
-        for pid in daemons(mounts.program, point):
-            with contextlib.suppress(ProcessLookupError):  # it was dying already
-                os.kill(pid, signal.SIGSEGV)
-            wait_until(lambda pid=pid: not is_running(pid), "the daemon is dead")
-        if not is_running(holder):
-            break
-        wait_until(lambda: daemons(mounts.program, point) or not is_running(holder), "the next daemon, or the end")
+    crash_until(lambda: not is_running(holder), lambda: daemons(mounts.program, point))
     assert not is_running(holder)
     assert errno_of(os.statvfs, point) in KILLED
     assert re.search(r"three daemons have died within ten seconds.* was killed by signal 11 \(SEGV\)", log_of(room)), log_of(room)

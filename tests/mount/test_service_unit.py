@@ -3,7 +3,6 @@
 here: the tests are what it would be, for the command and the signals."""
 
 import configparser
-import contextlib
 import os
 import pathlib
 import shlex
@@ -17,6 +16,7 @@ import pytest
 from conftest import (
     HELLO,
     PATIENCE_S,
+    crash_until,
     daemons,
     drop_caches,
     holders,
@@ -137,16 +137,6 @@ def test_it_stays_ended_after_umount(service, point):
     assert one.main.wait(PATIENCE_S) == 0 and settings()["Restart"] == "on-failure"
 
 
-def end_by_three_deaths(one, mounts, point):
-    for _ in range(30):
-        for pid in set(daemons(mounts.program, point)) - {one.main.pid}:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGSEGV)
-            wait_until(lambda pid=pid: not is_running(pid), "the daemon is dead")
-        if one.main.poll() is not None:
-            return
-
-
 @pytest.mark.parametrize("how", ["killed", "three deaths"])
 def test_it_comes_again_when_the_holder_ends(service, mounts, point, how):
     """With a failure, so that systemd kills what is left and starts the command again, which clears the mount point."""
@@ -156,7 +146,7 @@ def test_it_comes_again_when_the_holder_ends(service, mounts, point, how):
     if how == "killed":
         one.main.kill()
     else:
-        end_by_three_deaths(one, mounts, point)
+        crash_until(lambda: one.main.poll() is not None, lambda: set(daemons(mounts.program, point)) - {one.main.pid})
     assert one.main.wait(PATIENCE_S) != 0
     wait_until(lambda: not any(map(is_running, pids)), "the daemon has ended")
     again = service()
