@@ -184,13 +184,40 @@ def test_programs_that_cannot_serve(room, mounts, point, ctl, small_store):
     refused(script(room / "other", f'word=$1; shift; exec {mounts.program} "$word" -o no-such "$@"'), "-o no-such: no such mount option")
 
 
+def shared_state(point):
+    """The memory that outlives daemons: a path under /proc."""
+    (holder,) = holders(point)
+    (state,) = [fd for fd in pathlib.Path(f"/proc/{holder}/fd").iterdir() if "augurfs-state" in os.readlink(fd)]
+    return state
+
+
+def test_counters_of_another_version(room, mounts, point, ctl, data):
+    """L12: one that the old version does not have begins at zero, and one that the new version does not have is no obstacle."""
+    mounts.mount(data.store, point, "predict=off", f"log={room}/log")
+    for path in data.paths:
+        data.check(point, path)
+    ahead = Prediction(ctl, point)
+    before = ahead.counters()
+    assert before["misses"] > 0
+    # As if the old version had another counter in the place of this one.
+    with open(shared_state(point), "r+b") as file:
+        place = file.read().index(b"\0misses\0") + 1
+        file.seek(place)
+        file.write(b"of_another_version")
+    restart(ctl, point)
+    now = ahead.counters()
+    assert now["misses"] == 0 and now["reads"] >= before["reads"]
+    drop_caches()
+    for path in data.paths[:10]:
+        data.check(point, path)
+    restart(ctl, point)
+    assert 0 < ahead.counters()["misses"] < before["misses"]
+
+
 def test_another_layout(room, mounts, point, ctl, small_store):
     """L13: a program that keeps the state of a mount in another way refuses it. Here the state says so, and not the program."""
     pid = mounts.mount(small_store, point, f"log={room}/log")
-    (holder,) = holders(point)
-    fds = pathlib.Path(f"/proc/{holder}/fd")
-    (state,) = [fd for fd in fds.iterdir() if "augurfs-state" in os.readlink(fd)]
-    with open(state, "r+b") as file:
+    with open(shared_state(point), "r+b") as file:
         file.seek(8)
         layout = file.read(4)
         file.seek(8)
