@@ -19,6 +19,7 @@ from conftest import (
     errno_of,
     holders,
     is_running,
+    measures_memory,
     mount_rows,
     needs_root,
     pack,
@@ -74,6 +75,7 @@ def kill_all(processes):
             os.kill(process, signal.SIGKILL)
 
 
+@measures_memory
 def test_its_control_group_is_full(room, mounts, point, augurpack, group):
     """L8: the kernel kills the daemon, which is the largest. The next one takes no more memory than the group has now."""
     tree = room / "tree"
