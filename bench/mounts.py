@@ -2,6 +2,7 @@
 """Mounts for benchmarks and tests, as context managers: whatever happens inside, nothing stays mounted and no process is left."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
@@ -168,6 +169,34 @@ def fuse(words, point, **popen_options):
         unmount(point)
         if process is not None:
             end(process)
+
+
+URING_SWITCH = pathlib.Path("/sys/module/fuse/parameters/enable_uring")
+uring_users = 0  # of this process
+
+
+def can_switch_uring():
+    """Whether this kernel has FUSE over io_uring, and this user may switch it on."""
+    return os.geteuid() == 0 and URING_SWITCH.exists()
+
+
+@contextlib.contextmanager
+def uring_switched_on():
+    """FUSE over io_uring, as root switches it on; put back afterwards. One program at a time: others wait. May be nested."""
+    global uring_users
+    if not can_switch_uring():
+        raise RuntimeError("FUSE over io_uring needs root, and Linux 6.14 built with it")
+    with open(URING_SWITCH, encoding="ascii") as switch:
+        if uring_users == 0:
+            fcntl.flock(switch, fcntl.LOCK_EX)
+        uring_users += 1
+        before = switch.read()
+        try:
+            URING_SWITCH.write_text("Y\n", encoding="ascii")
+            yield
+        finally:
+            URING_SWITCH.write_text(before, encoding="ascii")
+            uring_users -= 1
 
 
 @contextlib.contextmanager

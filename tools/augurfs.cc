@@ -42,6 +42,7 @@
 #include "tools/heap.h"
 #include "tools/log_place.h"
 #include "tools/mount_stack.h"
+#include "tools/mount_transport.h"
 #include "tools/option_paths.h"
 #include "tools/output.h"
 #include "tools/service_manager.h"
@@ -169,10 +170,12 @@ class Daemon {
       spdlog::error("{}: the daemon of this mount (process {}) {}; going on in its place", Printable(mount_->path()),
                     link_->state().last_death.pid, DescribeDeath(link_->state().last_death));
     }
+    AUGUR_TRY_ASSIGN(transport, MountTransport::Choose(options_.wire.transport, options_.restart));
+    transport_ = std::move(transport);
     std::function<Status()> await_turn;
     if (is_next()) await_turn = [this] { return AwaitTurn(); };
-    AUGUR_TRY_ASSIGN(stack,
-                     MountStack::Make(options_, *mount_, link_ ? &link_->state() : nullptr, goes_on(), await_turn));
+    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, link_ ? &link_->state() : nullptr, goes_on(),
+                                             await_turn, *transport_));
     stack_ = std::move(stack);
     AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [] { GiveUp(); }));
     watchdog_ = std::move(watchdog);
@@ -240,6 +243,7 @@ class Daemon {
         DaemonControlOptions{.mount_point = mount_->path(),
                              .order_prefix = mount_->handed_down() ? "" : mount_->path(),
                              .facts = std::move(facts),
+                             .transport = [this] { return transport_->Describe(); },
                              .fleet_sweep = stack_->FleetSweepFact(),
                              .last_upgrade = [this] { return LastUpgrade(); },
                              .prefetch = stack_->prefetcher(),
@@ -296,7 +300,7 @@ class Daemon {
   }
 
   Status Serve(const UniqueFd& signals) {
-    AUGUR_TRY(stack_->Serve(mount_->TakeDevice()));
+    AUGUR_TRY(stack_->Serve(mount_->TakeDevice(), transport_->TakeRings()));
     if (is_next()) NoteTaking(link_->state().upgrade);
     const Session& session = stack_->session();
     bool serving = false;
@@ -312,6 +316,7 @@ class Daemon {
       (void)!read(session.event_fd(), &count, sizeof count);
       if (!serving && session.state() == SessionState::kServing) {
         serving = true;
+        AUGUR_TRY(transport_->Serving(session.over_uring()));
         AUGUR_TRY(stack_->StartAhead(mount_->TakeClone()));
         AUGUR_TRY(Announce());
         // Not before: it takes the whole line, and what the mount needs would wait for it.
@@ -348,6 +353,11 @@ class Daemon {
               options_.restart ? "the process augur-holder, which starts daemons, is gone: unmount, and mount again"
                                : "this mount has no process augur-holder, which starts daemons (-o restart=no): "
                                  "unmount, and mount again without that option"};
+    }
+    if (stack_->session().over_uring()) {
+      return {Code::kUnsupported,
+              "requests of this mount come over io_uring, and the kernel hands none of those that a ring has taken to "
+              "another daemon: unmount, and mount again; with -o transport=dev to upgrade later without that"};
     }
     if (!KernelResends(link_->init())) {
       return {Code::kUnsupported,
@@ -408,6 +418,12 @@ class Daemon {
                  Printable(stack_->store()->path()), summary.generation, summary.file_count,
                  FormatSize(summary.tree_bytes));
     LogSettings();
+    const bool over_uring = stack_->session().over_uring();
+    if (link_ && over_uring) {
+      spdlog::info(
+          "when the daemon dies the mount ends with it: requests that it had taken over io_uring cannot be handed to "
+          "another one (transport=dev can)");
+    }
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
@@ -418,11 +434,11 @@ class Daemon {
     mount_->SetReadAhead(options_.read_ahead_bytes);
     if (!mount_->note().empty()) spdlog::info("{}", mount_->note());
     if (const std::optional<User>& user = mount_->run_as()) spdlog::info("serving as user {}", user->name);
-    if (link_ && !KernelResends(link_->init())) {
+    if (link_ && !over_uring && !KernelResends(link_->init())) {
       spdlog::info(
           "when the daemon dies the mount ends with it: only Linux 6.9 and later hand its requests to another one");
     }
-    if (link_) AUGUR_TRY(link_->Ready());
+    if (link_) AUGUR_TRY(link_->Ready(!over_uring));
     if (!link_ && background_) AUGUR_TRY(background_->Ready());
     if (!background_) TellServiceManagerReady();
     return Status::Ok();
@@ -435,12 +451,13 @@ class Daemon {
   void LogSettings() const {
     const AugurfsSettings& settings = stack_->settings();
     spdlog::info("reading by {}", stack_->engine().Description());
+    spdlog::info("transport {}", transport_->Describe());
     spdlog::info(
-        "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files; {} "
-        "threads",
+        "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files, {} for "
+        "io_uring; {} threads",
         FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes),
         FormatSize(settings.prefetch.staging_bytes), FormatSize(settings.prefetch.kept_bytes),
-        FormatSize(settings.prefetch.push_window_bytes), settings.threads);
+        FormatSize(settings.prefetch.push_window_bytes), FormatSize(settings.rings.bytes()), settings.threads);
     spdlog::info(
         "memory for files of views: {}; {} threads decode ahead of readers, {} more only for readers that wait",
         FormatSize(settings.views.rendered_bytes), settings.views.decode_threads, settings.views.demand_decode_threads);
@@ -450,7 +467,7 @@ class Daemon {
     if (is_next()) LogSettings();
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
-    AUGUR_TRY(link_->Ready());  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
+    AUGUR_TRY(link_->Ready(/*can_go_on=*/true));  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
     return Status::Ok();
   }
@@ -481,6 +498,7 @@ class Daemon {
   std::unique_ptr<HolderLink> link_;       // nullptr: there is no holder, or it is gone
   const LastingState* state_ = nullptr;    // of the holder, also when that is gone; nullptr: there was none
   std::unique_ptr<EndWatchdog> watchdog_;  // destroyed after the stack, whose end it watches
+  std::unique_ptr<MountTransport> transport_;
   std::unique_ptr<MountStack> stack_;
   std::unique_ptr<DaemonControl> control_;
   std::unique_ptr<DaemonUpgrade> upgrade_;  // nullptr: there is no control server

@@ -253,6 +253,22 @@ std::vector<Option> MakeOptions() {
            "started again; kill -9 of a daemon that serves is not counted. Takes Linux 6.9. With no, or on an older "
            "kernel, the mount ends with its daemon.",
        .place = OptionPlace::kMount},
+      {.name = "transport",
+       .value = "WAY",
+       .kind = OptionKind::kChoice,
+       .default_value = "auto",
+       .choices = {"auto", "dev", "uring"},
+       .category = "Mount options",
+       .brief = "how requests of the kernel come to the daemon",
+       .text =
+           "dev: through /dev/fuse. uring: through FUSE over io_uring, where each core has a queue and a thread of its "
+           "own, so that a request costs about half. It takes Linux 6.14, and root must switch it on: 'echo Y > "
+           "/sys/module/fuse/parameters/enable_uring'. Else the mount fails. The kernel hands no request that such a "
+           "queue had taken to another daemon, so a daemon that dies ends the mount, whatever restart= says. auto: "
+           "uring where root has switched it on and restart=no is given; else dev, which survives a crash. The log and "
+           "'augurctl status' say which is used, and why. Choose uring for scripts that open many files that are in "
+           "the page cache.",
+       .place = OptionPlace::kMount},
       {.name = "threads",
        .value = "N",
        .kind = OptionKind::kCount,
@@ -450,6 +466,12 @@ Program MakeAugurfs() {
   return program;
 }
 
+Transport ReadTransport(const std::string& word) {
+  if (word == "dev") return Transport::kDev;
+  if (word == "uring") return Transport::kUring;
+  return Transport::kAuto;
+}
+
 Observe ReadObserve(const std::string& word) { return word == "open" ? Observe::kOpen : Observe::kNone; }
 
 CachePlace ReadCachePlace(const std::string& word) {
@@ -508,8 +530,9 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.log_path = values.Text("-o log");
   options.read_ahead_bytes = values.Number("-o read-ahead");
   options.restart = values.Text("-o restart") == "yes";
+  options.wire.transport = ReadTransport(values.Text("-o transport"));
   options.threads = static_cast<unsigned>(values.Number("-o threads"));
-  options.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
+  options.wire.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
   options.generation = values.Number("-o generation");
   AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("-o ", values.Text("-o root-hash")));
   options.root_hash = root_hash;

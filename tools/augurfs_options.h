@@ -7,6 +7,7 @@
 
 #include "augur/digest.h"
 #include "augur/status.h"
+#include "fuse/transport_choice.h"
 #include "io/read_engine.h"
 #include "tools/options.h"
 #include "tools/remote_options.h"
@@ -43,6 +44,12 @@ struct KernelFlags {
   bool nosymfollow = false;
 };
 
+// How requests of the kernel come.
+struct WireOptions {
+  Transport transport = Transport::kAuto;
+  unsigned background_requests_max = 64;
+};
+
 // A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
 // holds 0 or nothing.
 struct AugurfsOptions {
@@ -76,8 +83,8 @@ struct AugurfsOptions {
   DiskCacheOption decoded_cache;        // of decoded images; by default half of what is free there
   DiskCacheOption disk_cache;           // of records of a server; by default what leaves 5 % of its disk free
   unsigned decode_threads = 0;          // 0: a quarter of the cores, at least 1
-  unsigned background_requests_max = 64;
-  bool restart = true;  // a daemon that dies is followed by another one
+  bool restart = true;                  // a daemon that dies is followed by another one
+  WireOptions wire;
 };
 
 // The options of augurfs, as data.

@@ -68,7 +68,10 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   // way (measured: 17 us a request with as many as cores, 19 with ten on two cores, and a third of the throughput).
   settings.threads = options.threads != 0 ? options.threads : std::max(2U, machine.cores);
   const uint64_t index_bytes = std::min(needs.index_bytes, IndexBudget(settings.memory_bytes));
-  const uint64_t room = settings.memory_bytes - kHeapBytes - index_bytes - kBufferMin - ViewMemory::kBytesMin;
+  settings.rings = DivideRingMemory(machine.ring_queues, settings.memory_bytes);
+  const uint64_t ring_bytes = settings.rings.bytes();
+  const uint64_t room =
+      settings.memory_bytes - kHeapBytes - index_bytes - ring_bytes - kBufferMin - ViewMemory::kBytesMin;
   const auto threads_max = static_cast<unsigned>(std::max<uint64_t>(1, room / kThreadBytes));
   if (settings.threads > threads_max) {
     settings.notes.push_back("threads: " + std::to_string(threads_max) + " instead of " +
@@ -76,7 +79,8 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
                              FormatSize(settings.memory_bytes));
     settings.threads = threads_max;
   }
-  const uint64_t records = settings.memory_bytes - kHeapBytes - index_bytes - settings.threads * kThreadBytes;
+  const uint64_t records =
+      settings.memory_bytes - kHeapBytes - index_bytes - ring_bytes - settings.threads * kThreadBytes;
   uint64_t bytes = records - records / kBookkeepingShare;
   settings.copy = DivideCopyMemory({.has_disk_cache = !options.disk_cache.folder.empty() && needs.copy_index_bytes > 0,
                                     .index_bytes = needs.copy_index_bytes,

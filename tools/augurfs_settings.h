@@ -10,6 +10,7 @@
 #include "tools/augurfs_options.h"
 #include "tools/copy_memory.h"
 #include "tools/prefetch_memory.h"
+#include "tools/ring_memory.h"
 #include "tools/view_memory.h"
 
 namespace augur {
@@ -18,6 +19,7 @@ namespace augur {
 struct Machine {
   MemoryRoom memory;
   unsigned cores = 1;
+  unsigned ring_queues = 0;  // of FUSE over io_uring; 0: it is not used
   uint32_t uid = 0;
   uint32_t gid = 0;
 };
@@ -38,7 +40,8 @@ struct AugurfsSettings {
   uint32_t gid = 0;
   unsigned threads = 2;
   uint64_t memory_bytes = 0;  // the whole budget
-  // Four parts share the rest beside threads and the store's index:
+  RingMemory rings;           // depth 0: no FUSE over io_uring
+  // Four parts share the rest beside threads, rings and the store's index:
   uint64_t buffer_bytes = 0;  // records that requests read, on their way
   ViewMemory views;
   PrefetchMemory prefetch;

@@ -40,6 +40,7 @@ DaemonControl::DaemonControl(std::shared_ptr<const Store> store, const Statistic
 Facts DaemonControl::AllFacts() const {
   Facts facts = {{"mountpoint", options_.mount_point}};
   facts.insert(facts.end(), options_.facts.begin(), options_.facts.end());
+  if (options_.transport) facts.emplace_back("transport", options_.transport());
   if (options_.fleet_sweep) facts.emplace_back("fleet_sweep", options_.fleet_sweep());
   if (options_.last_upgrade) {
     if (std::string text = options_.last_upgrade(); !text.empty()) {

@@ -66,9 +66,10 @@ bool HasShard(const Store& store, bool by_address) {
 
 Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount,
                                                      LastingState* held, bool goes_on,
-                                                     const std::function<Status()>& await_turn) {
+                                                     const std::function<Status()>& await_turn,
+                                                     MountTransport& transport) {
   std::unique_ptr<MountStack> stack(new MountStack(options, mount, held, goes_on));
-  AUGUR_TRY(stack->OpenStore());
+  AUGUR_TRY(stack->OpenStore(transport.queues()));
   if (stack->ReadsAhead()) {
     stack->place_->Rest();  // there are no other threads yet
     AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));
@@ -83,6 +84,7 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   }
   stack->MakeFleetSweep();
   stack->OpenDecodedCache();
+  AUGUR_TRY(transport.MakeRings(stack->settings_.rings));
   if (await_turn) AUGUR_TRY(await_turn());
   AUGUR_TRY(stack->MakeFileSystem());
   stack->PublishGauges();
@@ -90,7 +92,7 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   return stack;
 }
 
-Status MountStack::OpenStore() {
+Status MountStack::OpenStore(unsigned ring_queues) {
   AUGUR_TRY_ASSIGN(memory, MachineMemory());
   const StoreOptions store_options = {.direct = true,
                                       .open_shards_max = RaiseDescriptors() / kShardShare,
@@ -116,7 +118,8 @@ Status MountStack::OpenStore() {
   } else if (user && !goes_on_) {
     AUGUR_TRY(CheckReadable(*store_, *user));
   }
-  const Machine machine = {.memory = memory, .cores = ResolveThreads(0), .uid = getuid(), .gid = getgid()};
+  const Machine machine = {
+      .memory = memory, .cores = ResolveThreads(0), .ring_queues = ring_queues, .uid = getuid(), .gid = getgid()};
   const uint64_t files = store_->summary().file_count;
   const uint64_t blocks = files + store_->summary().record_bytes / kBlockBytes;
   AUGUR_TRY_ASSIGN(settings,
@@ -412,11 +415,11 @@ void MountStack::PublishTraffic() {
   statistics_.ReadFrom(Gauge::kIndexMissingBytes, [this] { return store_->files().MissingIndexBytes(); });
 }
 
-Status MountStack::Serve(UniqueFd device) {
+Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings) {
   if (fleet_copy_) AUGUR_TRY(fleet_copy_->Start());
   SessionOptions options = {.threads = settings_.threads,
                             .operations = {.observe_open = options_.observe == Observe::kOpen,
-                                           .background_requests_max = options_.background_requests_max}};
+                                           .background_requests_max = options_.wire.background_requests_max}};
   if (goes_on_) {
     options.init = std::span(held_->init).first(held_->init_bytes.load(std::memory_order_acquire));
     options.init_reply = std::span(held_->init_reply).first(held_->init_reply_bytes);
@@ -430,7 +433,8 @@ Status MountStack::Serve(UniqueFd device) {
       held_->init_bytes.store(static_cast<uint32_t>(init.size()), std::memory_order_release);
     };
   }
-  AUGUR_TRY_ASSIGN(session, Session::Make(std::move(device), *file_system_, statistics_, options));
+  if (rings) options.operations.request_bytes_max = static_cast<unsigned>(settings_.rings.payload_bytes);
+  AUGUR_TRY_ASSIGN(session, Session::Make(std::move(device), *file_system_, statistics_, options, std::move(rings)));
   session_ = std::move(session);
   AUGUR_TRY_ASSIGN(dropper, NameDropper::Start(session_->notifications()));
   dropper_ = std::move(dropper);

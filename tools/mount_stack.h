@@ -22,6 +22,7 @@
 #include "fuse/name_dropper.h"
 #include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
+#include "fuse/uring_transport.h"
 #include "io/read_engine.h"
 #include "predict/order_predictor.h"
 #include "prefetch/kept_blocks.h"
@@ -34,6 +35,7 @@
 #include "tools/augurfs_options.h"
 #include "tools/augurfs_settings.h"
 #include "tools/daemon_mount.h"
+#include "tools/mount_transport.h"
 
 namespace augur {
 
@@ -46,18 +48,19 @@ class MountStack {
  public:
   // Opens the store and makes all that stands on it, but for the session; forks the helper before there is a thread.
   // Whatever can fail for a reason that the user can mend fails here, before anybody sees a mount. `mount` tells whose
-  // mount it is. `held`: what the Holder keeps, nullptr where there is none. `goes_on`: the mount is there, and another
-  // daemon has served it. All of them outlive the stack. `await_turn`: called once all is made that takes long or does
-  // not depend on what that daemon still does; empty: that daemon has died. kChanged: another store is there than that
-  // daemon had.
+  // mount it is; the rings of `transport` are made. `held`: what the Holder keeps, nullptr where there is none.
+  // `goes_on`: the mount is there, and another daemon has served it. All of them outlive the stack. `await_turn`:
+  // called once all is made that takes long or does not depend on what that daemon still does; empty: that daemon has
+  // died. kChanged: another store is there than that daemon had.
   static Result<std::unique_ptr<MountStack>> Make(const AugurfsOptions& options, const DaemonMount& mount,
                                                   LastingState* held, bool goes_on,
-                                                  const std::function<Status()>& await_turn);
+                                                  const std::function<Status()>& await_turn, MountTransport& transport);
   MountStack(const MountStack&) = delete;
   MountStack& operator=(const MountStack&) = delete;
 
-  // Begins to answer requests of the descriptor. kIo: the system gives no thread.
-  Status Serve(UniqueFd device);
+  // Begins to answer requests of the descriptor, over `rings` if there are some and the kernel offers it. kIo: the
+  // system gives no thread.
+  Status Serve(UniqueFd device, std::unique_ptr<UringTransport> rings);
   // The mount answers: from now on it can be looked at from outside, and pages be pushed. REQUIRES: called once, after
   // session().state() turned kServing.
   Status StartAhead(UniqueFd clone);
@@ -99,7 +102,7 @@ class MountStack {
         goes_on_(goes_on),
         statistics_(held != nullptr ? &held->statistics : nullptr) {}
 
-  Status OpenStore();
+  Status OpenStore(unsigned ring_queues);
   // The same store as the daemon before, or that is what the next one must find.
   Status CheckSameStore();
   void FindMissingShards();

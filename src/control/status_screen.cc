@@ -89,7 +89,7 @@ std::string FirstLine(const StatusScreen& screen, const StatisticsSnapshot& snap
 }
 
 void Add(std::string& out, std::string_view name, const std::string& text) {
-  constexpr size_t kNameWidth = 10;
+  constexpr size_t kNameWidth = 11;
   std::string line(name);
   line.resize(std::max(kNameWidth, line.size()), ' ');
   out += line + text + "\n";
@@ -188,6 +188,9 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
   Add(out, "mount", Printable(FactOf(screen.facts, "mountpoint")));
   Add(out, "store", Printable(FactOf(screen.facts, "store")) + ", generation " + FactOf(screen.facts, "generation"));
   Add(out, "reads", Reads(snapshot));
+  if (const std::string transport = FactOf(screen.facts, "transport"); !transport.empty()) {
+    Add(out, "transport", Printable(transport));
+  }
   Add(out, "disk",
       Count(snapshot[Stat::kDiskReads], "read", "reads") + " (" + FormatSize(snapshot[Stat::kDiskBytes]) + "); " +
           Count(snapshot[Stat::kCorruptBlocks], "record was", "records were") + " damaged");

@@ -51,9 +51,9 @@ class HolderLink {
   // The thread by whose end the holder knows of ours early: a process is only gone when its last thread is, and one
   // that pushes pages may hang in the kernel until the next daemon answers a READ.
   void Watch(pid_t thread);
-  // From now on another daemon goes on with the mount when this one dies, if the kernel can (KernelResends), and
-  // whoever waits for the mount is let go. kStopped: the holder is gone.
-  Status Ready();
+  // Whoever waits for the mount is let go. With `can_go_on`, another daemon goes on with the mount when this one dies,
+  // if the kernel can (KernelResends); else the mount ends with it. kStopped: the holder is gone.
+  Status Ready(bool can_go_on);
   // The mount ends: its descriptor is this process's alone, and when that dies no other one is started.
   void Ending();
   // The last word of a process that ends by itself.

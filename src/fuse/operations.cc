@@ -32,10 +32,6 @@ constexpr double kTimeoutSeconds = 10 * 24 * 3600;
 // about 350 of them, and the round trip of 20 us is 0.06 us an item: more memory would buy nothing.
 constexpr size_t kListingBytesMax = kListingBytes;
 
-// FUSE's max_write. We take no writes, but libfuse derives from it the largest request, reads included: 256 pages. So
-// no read is longer than FileSystem takes.
-constexpr unsigned kRequestBytesMax = kReadBytesMax;
-
 Operations& Of(fuse_req_t request) { return *static_cast<Operations*>(fuse_req_userdata(request)); }
 
 fuse_entry_param ToEntry(const NodeAttributes& attributes) {
@@ -63,7 +59,7 @@ struct Handlers {
                                  FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_NO_OPEN_SUPPORT |
                                  FUSE_CAP_NO_OPENDIR_SUPPORT;
     connection->want = kWanted & connection->capable;
-    connection->max_write = kRequestBytesMax;
+    connection->max_write = operations.options_.request_bytes_max;
     // Above the congestion threshold the kernel skips its readahead. The kernel's 12 and 9 are for slow devices.
     connection->max_background = operations.options_.background_requests_max;
     connection->congestion_threshold = std::max(1U, operations.options_.background_requests_max * 3 / 4);

@@ -14,6 +14,9 @@ namespace augur {
 struct OperationsOptions {
   bool observe_open = false;  // answer each OPEN, so that opens can be seen; costs a round trip for each
   unsigned background_requests_max = 64;
+  // The most bytes of a READ: FUSE's max_write. We take no writes, but libfuse derives from it the largest request,
+  // reads included. REQUIRES: whole pages, at most kReadBytesMax.
+  unsigned request_bytes_max = kReadBytesMax;
 };
 
 // Operations is the wire between libfuse and FileSystem: it decodes a request, calls, and replies. Safe from any

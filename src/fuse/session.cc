@@ -61,19 +61,53 @@ bool IsInit(std::span<const std::byte> request) {
   return header.opcode == FUSE_INIT;
 }
 
-// While an INIT is answered: where its answer is taken down; and whether the kernel knows it.
-thread_local std::vector<std::byte>* init_reply = nullptr;
-thread_local bool swallows_replies = false;
-
-ssize_t WriteDevice(int fd, iovec* pieces, int count, void* /*userdata*/) {
-  if (init_reply == nullptr) return writev(fd, pieces, count);
-  for (const iovec& piece : std::span(pieces, static_cast<size_t>(count))) {
-    const auto* const bytes = static_cast<const std::byte*>(piece.iov_base);
-    init_reply->insert(init_reply->end(), bytes, bytes + piece.iov_len);
-  }
-  return swallows_replies ? static_cast<ssize_t>(init_reply->size()) : writev(fd, pieces, count);
+ssize_t BytesOf(std::span<const iovec> pieces) {
+  size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return static_cast<ssize_t>(bytes);
 }
+
 ssize_t ReadDevice(int fd, void* buffer, size_t bytes, void* /*userdata*/) { return read(fd, buffer, bytes); }
+
+void Process(fuse_session* session, std::span<std::byte> request) {
+  fuse_buf buffer{};
+  buffer.mem = request.data();
+  buffer.size = request.size();
+  fuse_session_process_buf(session, &buffer);
+}
+
+// What becomes of libfuse's answer to INIT.
+struct InitAnswer {
+  bool takes_uring = false;  // it takes the kernel's offer, of which libfuse 3.14 does not know
+  bool is_sent = false;      // else the kernel has it already
+  std::vector<std::byte> bytes = {};
+};
+thread_local InitAnswer* init_answer = nullptr;  // while INIT is answered
+
+ssize_t WriteInit(int device, std::span<const iovec> pieces, InitAnswer& answer) {
+  for (const iovec& piece : pieces) {
+    const auto* const bytes = static_cast<const std::byte*>(piece.iov_base);
+    answer.bytes.insert(answer.bytes.end(), bytes, bytes + piece.iov_len);
+  }
+  fuse_init_out content{};
+  // A refusal is shorter.
+  if (answer.takes_uring && answer.bytes.size() == sizeof(fuse_out_header) + sizeof content) {
+    std::byte* const at = answer.bytes.data() + sizeof(fuse_out_header);
+    std::memcpy(&content, at, sizeof content);
+    UringTransport::Accept(content);
+    std::memcpy(at, &content, sizeof content);
+  }
+  return answer.is_sent ? write(device, answer.bytes.data(), answer.bytes.size()) : BytesOf(pieces);
+}
+
+// Gives libfuse an INIT, and returns what it has answered.
+std::vector<std::byte> AnswerInit(fuse_session* session, std::span<const std::byte> init, InitAnswer answer) {
+  std::vector<std::byte> copy(init.begin(), init.end());
+  init_answer = &answer;
+  Process(session, copy);
+  init_answer = nullptr;
+  return std::move(answer.bytes);
+}
 
 }  // namespace
 
@@ -83,26 +117,33 @@ struct Session::Thread {
   std::atomic<bool> done = false;
 };
 
-Session::Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options)
-    : options_(options), event_(std::move(event)), operations_(file_system, statistics, options.operations) {}
+Session::Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options,
+                 std::unique_ptr<UringTransport> uring)
+    : options_(options),
+      event_(std::move(event)),
+      operations_(file_system, statistics, options.operations),
+      uring_(std::move(uring)) {
+  operations_.uring = uring_.get();
+}
 
 Result<std::unique_ptr<Session>> Session::Make(UniqueFd device, FileSystem& file_system, Statistics& statistics,
-                                               const SessionOptions& options) {
+                                               const SessionOptions& options, std::unique_ptr<UringTransport> uring) {
   AUGUR_CHECK(options.threads > 0);
+  AUGUR_CHECK(uring == nullptr || options.init.empty());
   UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event.valid()) return ErrnoStatus(errno, "eventfd");
-  std::unique_ptr<Session> session(new Session(std::move(event), file_system, statistics, options));
+  std::unique_ptr<Session> session(new Session(std::move(event), file_system, statistics, options, std::move(uring)));
 
   fuse_set_log_func(LogFromLibfuse);
   std::array<char, 8> name = {"augurfs"};
   std::array<char*, 2> argv = {name.data(), nullptr};
   fuse_args arguments = FUSE_ARGS_INIT(1, argv.data());
-  session->session_ =
-      fuse_session_new(&arguments, &Operations::Table(), sizeof(fuse_lowlevel_ops), &session->operations_);
+  session->session_ = fuse_session_new(&arguments, &Operations::Table(), sizeof(fuse_lowlevel_ops),
+                                       static_cast<Operations*>(&session->operations_));
   fuse_opt_free_args(&arguments);  // libfuse has made a copy of them
   if (session->session_ == nullptr) return Status(Code::kIo, "libfuse cannot make a session");
   const fuse_custom_io io = {
-      .writev = WriteDevice, .read = ReadDevice, .splice_receive = nullptr, .splice_send = nullptr};
+      .writev = WriteReply, .read = ReadDevice, .splice_receive = nullptr, .splice_send = nullptr};
   const int error = fuse_session_custom_io(session->session_, &io, device.get());
   if (error != 0) return ErrnoStatus(error < 0 ? -error : EINVAL, "libfuse: the descriptor of the mount");
   session->notifications_ = std::make_shared<NotifyChannel>(device.Release());  // libfuse closes the descriptor
@@ -117,6 +158,7 @@ Status Session::Start() {
   action.sa_handler = DoNothing;  // and without SA_RESTART
   sigaction(kWakeSignal, &action, nullptr);
   SetWakeSignal(SIG_BLOCK);
+  if (uring_) AUGUR_TRY(StartUring(fuse_session_fd(session_)));
   if (!options_.init.empty()) AUGUR_TRY(Resume());
   for (unsigned i = 0; i < options_.threads; ++i) {
     auto thread = std::make_unique<Thread>();
@@ -126,6 +168,23 @@ Status Session::Start() {
     threads_.push_back(std::move(thread));
   }
   return Status::Ok();
+}
+
+Status Session::StartUring(int device) {
+  return uring_->Start(device, {.serve = [this](std::span<std::byte> request) { Process(session_, request); },
+                                .ended = [this] { End(); }});
+}
+
+ssize_t Session::WriteReply(int device, iovec* pieces, int count, void* served) {
+  const std::span<const iovec> reply(pieces, static_cast<size_t>(count));
+  fuse_out_header header{};
+  std::memcpy(&header, reply[0].iov_base, sizeof header);  // libfuse has it in one piece
+  if (UringTransport::Carries(header.unique)) {
+    static_cast<Served*>(static_cast<Operations*>(served))->uring->Reply(header.unique, reply);
+    return BytesOf(reply);
+  }
+  if (init_answer != nullptr) return WriteInit(device, reply, *init_answer);
+  return writev(device, pieces, count);
 }
 
 void* Session::ThreadMain(void* argument) {
@@ -140,9 +199,7 @@ void* Session::ThreadMain(void* argument) {
 // Brings libfuse and the operations into the state in which the answer to this INIT left those of another daemon: the
 // same program with the same options gives the same answer.
 Status Session::Resume() {
-  swallows_replies = true;
-  const std::vector<std::byte> reply = ProcessInit(options_.init);
-  swallows_replies = false;
+  const std::vector<std::byte> reply = AnswerInit(session_, options_.init, {});
   if (!std::ranges::equal(reply, options_.init_reply)) {
     return {Code::kUnsupported,
             "this program speaks otherwise to the kernel than the one that mounted, so it cannot go on with this "
@@ -152,16 +209,14 @@ Status Session::Resume() {
   return Status::Ok();
 }
 
-std::vector<std::byte> Session::ProcessInit(std::span<const std::byte> init) {
-  std::vector<std::byte> copy(init.begin(), init.end());
-  std::vector<std::byte> reply;
-  fuse_buf request{};
-  request.mem = copy.data();
-  request.size = copy.size();
-  init_reply = &reply;
-  fuse_session_process_buf(session_, &request);
-  init_reply = nullptr;
-  return reply;
+// kIo: the kernel takes the offer back.
+Status Session::ServeInit(std::span<const std::byte> init) {
+  const bool takes_uring = uring_ != nullptr && UringTransport::IsOffered(init);
+  const std::vector<std::byte> reply = AnswerInit(session_, init, {.takes_uring = takes_uring, .is_sent = true});
+  if (options_.on_init) options_.on_init(init, reply);
+  if (takes_uring) AUGUR_TRY(uring_->Open());
+  over_uring_.store(takes_uring, std::memory_order_release);
+  return Status::Ok();
 }
 
 void Session::Serve() {
@@ -173,16 +228,21 @@ void Session::Serve() {
     if (bytes <= 0) break;  // 0: unmounted
     // The first request is INIT, and the kernel sends no other before its answer.
     const bool is_starting = state_.load(std::memory_order_relaxed) == SessionState::kStarting;
-    const std::span content(static_cast<const std::byte*>(request.mem), request.size);
-    if (is_starting && options_.on_init && IsInit(content)) {
-      const std::vector<std::byte> reply = ProcessInit(content);
-      options_.on_init(content, reply);
+    const std::span content(static_cast<std::byte*>(request.mem), request.size);
+    if (is_starting && IsInit(content)) {
+      const Status status = ServeInit(content);
+      if (!status.ok()) spdlog::error("{}", status.text());
+      if (!status.ok()) break;
     } else {
-      fuse_session_process_buf(session_, &request);
+      Process(session_, content);
     }
     if (is_starting) Become(SessionState::kServing);
   }
   std::free(request.mem);  // NOLINT(cppcoreguidelines-no-malloc): libfuse's
+  End();
+}
+
+void Session::End() {
   fuse_session_exit(session_);
   Become(SessionState::kEnded);
 }
@@ -211,12 +271,14 @@ void Session::StopTaking() {
     pthread_join(thread->id, nullptr);
   }
   threads_.clear();
+  if (uring_) uring_->Stop();
 }
 
 void Session::Stop() {
   if (session_ == nullptr) return;
   StopTaking();
   operations_.WaitIdle();
+  uring_.reset();  // it holds the device open
   fuse_session_destroy(session_);
   session_ = nullptr;
 }

@@ -14,6 +14,7 @@
 #include "base/unique_fd.h"
 #include "fuse/notify_channel.h"
 #include "fuse/operations.h"
+#include "fuse/uring_transport.h"
 
 struct fuse_session;
 
@@ -39,10 +40,14 @@ enum class SessionState {
 // Session serves a /dev/fuse descriptor, however it was got (MountPoint), with threads of its own. Its methods are for
 // one thread. Owns the descriptor. REQUIRES: file system and statistics outlive it. Not libfuse's own loop: that one
 // ends its threads by pthread_cancel, in the middle of what they do, and starts ten where two are fastest.
+//
+// With a UringTransport, which the kernel must offer in INIT, requests come over that, and these threads have INIT,
+// FORGET and INTERRUPT. libfuse decodes and answers as without: what carries its replies is chosen by their `unique`.
 class Session {
  public:
   static Result<std::unique_ptr<Session>> Make(UniqueFd device, FileSystem& file_system, Statistics& statistics,
-                                               const SessionOptions& options);
+                                               const SessionOptions& options,
+                                               std::unique_ptr<UringTransport> uring = nullptr);
   // Stops.
   ~Session();
   Session(const Session&) = delete;
@@ -53,6 +58,8 @@ class Session {
   Status Start();
 
   SessionState state() const { return state_.load(std::memory_order_acquire); }
+  // Whether requests come over io_uring. Final once the state is kServing: without the kernel's offer they do not.
+  bool over_uring() const { return over_uring_.load(std::memory_order_acquire); }
   // Readable after each change of state; read 8 bytes to clear it.
   int event_fd() const { return event_.get(); }
 
@@ -67,12 +74,20 @@ class Session {
 
  private:
   struct Thread;
-  Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options);
+  // What libfuse gives to the handlers, and to what writes its replies: it has one pointer for both.
+  struct Served : Operations {
+    using Operations::Operations;
+    UringTransport* uring = nullptr;
+  };
+  Session(UniqueFd event, FileSystem& file_system, Statistics& statistics, const SessionOptions& options,
+          std::unique_ptr<UringTransport> uring);
   static void* ThreadMain(void* thread);
   Status Resume();
-  // Gives libfuse a request and takes down what it answers.
-  std::vector<std::byte> ProcessInit(std::span<const std::byte> init);
+  static ssize_t WriteReply(int device, iovec* pieces, int count, void* served);
+  Status StartUring(int device);
   void Serve();
+  Status ServeInit(std::span<const std::byte> init);
+  void End();
   void Become(SessionState state);
 
   // Constant after Make.
@@ -80,7 +95,9 @@ class Session {
   const UniqueFd event_;
 
   // Own synchronization.
-  Operations operations_;
+  Served operations_;
+  std::unique_ptr<UringTransport> uring_;  // nullptr: there is none
+  std::atomic<bool> over_uring_ = false;
   fuse_session* session_ = nullptr;
   std::shared_ptr<NotifyChannel> notifications_;
   std::atomic<SessionState> state_ = SessionState::kStarting;

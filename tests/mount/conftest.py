@@ -19,15 +19,41 @@ import pytest
 from odd_tree import make_odd_tree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from mounts import augurfs_words, daemons, end, end_daemons, holders, is_running, mount_rows, start, unmount  # noqa: E402, F401
+from mounts import (  # noqa: E402, F401
+    URING_SWITCH,
+    augurfs_words,
+    can_switch_uring,
+    daemons,
+    end,
+    end_daemons,
+    holders,
+    is_running,
+    mount_rows,
+    start,
+    unmount,
+)
+from mounts import uring_switched_on as switch_uring_on  # noqa: E402
 
 NOBODY = 65534  # the ordinary user of these tests
 PATIENCE_S = 30
 HELLO = "hello, world\n"  # hello.txt in the small tree
 
+# AUGUR_TRANSPORT=uring: every mount of these tests is one over io_uring, but for those that say otherwise.
+TRANSPORT = os.environ.get("AUGUR_TRANSPORT") or "default"
+# Files of tests whose mounts are tried over both transports in any run.
+ON_BOTH_TRANSPORTS = {"test_caching", "test_lifecycle", "test_prefetch", "test_views"}
+
 libc = ctypes.CDLL(None, use_errno=True)
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+def not_over_uring(reason):
+    """A test that cannot hold over io_uring, and why."""
+    return pytest.mark.skipif(TRANSPORT == "uring", reason=f"over io_uring {reason}")
+
+
+goes_on_after_a_crash = not_over_uring("a mount ends with its daemon: no other one goes on with it (SEMANTICS.md, L14)")
 measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
                                      reason="a sanitizer's own memory cannot be told from the daemon's")
 
@@ -95,18 +121,45 @@ def remove_logs(folder):
         os.unlink(path)
 
 
+@contextlib.contextmanager
+def uring_switched_on():
+    """FUSE over io_uring, as root switches it on; put back afterwards. Skips where this kernel or this user cannot."""
+    if not can_switch_uring():
+        pytest.skip("needs root, and Linux 6.14 with FUSE over io_uring")
+    with switch_uring_on():
+        yield
+
+
+def pytest_generate_tests(metafunc):
+    if metafunc.module.__name__ in ON_BOTH_TRANSPORTS and "mounts" in metafunc.fixturenames and TRANSPORT == "default":
+        metafunc.parametrize("transport", ["default", "uring"], indirect=True)
+
+
+@pytest.fixture
+def transport(request):
+    """What the mounts of this test use: "default" or "uring"."""
+    name = getattr(request, "param", TRANSPORT)
+    with uring_switched_on() if name == "uring" else contextlib.nullcontext():
+        yield name
+
+
 class Mounts:
     """Starts augurfs and remembers what has to be ended."""
 
-    def __init__(self, program):
+    def __init__(self, program, transport):
         self.program = program
+        self.options = ["transport=uring"] if transport == "uring" else []
         self.points = []
         self.processes = []
 
     def start(self, store, point, *options, prefix=(), **popen_options):
         """augurfs in the background; returns the outcome of the command that the caller waits for."""
         self.points.append(point)
-        return without_notice(run([*prefix, *augurfs_words(self.program, store, point, options)], **popen_options))
+        return without_notice(run([*prefix, *self.words(store, point, options)], **popen_options))
+
+    def words(self, store, point, options):
+        """The command line; what the test says about the transport holds."""
+        return augurfs_words(self.program, store, point, [*self.options, *options])
 
     def mount(self, store, point, *options, **start_options):
         """The same, and it must succeed without a word. Returns the process id of the daemon."""
@@ -117,7 +170,7 @@ class Mounts:
     def foreground(self, store, point, *options, prefix=(), **popen_options):
         """augurfs -f, once its mount is there; stderr is a pipe."""
         self.points.append(point)
-        words = [*prefix, *augurfs_words(self.program, store, point, options), "-f"]
+        words = [*prefix, *self.words(store, point, options), "-f"]
         self.processes.append(start(words, point, PATIENCE_S, **popen_options))
         return self.processes[-1]
 
@@ -146,9 +199,9 @@ def augurfs(augurfs, session_room):
 
 
 @pytest.fixture
-def mounts(augurfs):
+def mounts(augurfs, transport):
     """Mounts of one test."""
-    all_mounts = Mounts(augurfs)
+    all_mounts = Mounts(augurfs, transport)
     try:
         yield all_mounts
     finally:
@@ -158,11 +211,12 @@ def mounts(augurfs):
 @pytest.fixture(scope="module")
 def module_mounts(augurfs):
     """Mounts that the tests of a file share."""
-    all_mounts = Mounts(augurfs)
-    try:
-        yield all_mounts
-    finally:
-        all_mounts.clear()
+    with uring_switched_on() if TRANSPORT == "uring" else contextlib.nullcontext():
+        all_mounts = Mounts(augurfs, TRANSPORT)
+        try:
+            yield all_mounts
+        finally:
+            all_mounts.clear()
 
 
 def make_room():
@@ -313,13 +367,14 @@ def store(augurpack, tree, session_room):
     return pack(augurpack, tree, session_room / "odd-store")
 
 
-@pytest.fixture(scope="module", params=["uring", "pread"])
+@pytest.fixture(scope="module", params=["io=uring", "io=pread", "transport=uring"])
 def mounted(request, store, tree, module_mounts):
-    """The store mounted for all, by each engine (R7)."""
+    """The store mounted for all, by each engine and over each transport (R7)."""
     room = make_room()
     try:
         (room / "mount").mkdir()
-        module_mounts.mount(store, room / "mount", f"io={request.param}", "allow_other")
+        with uring_switched_on() if request.param == "transport=uring" else contextlib.nullcontext():
+            module_mounts.mount(store, room / "mount", request.param, "allow_other")
         yield room / "mount"
     finally:
         subprocess.run(["umount", "-l", room / "mount"], check=True)

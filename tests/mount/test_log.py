@@ -42,7 +42,7 @@ def test_without_a_system_log(start, room, point, own_store, ctl):
         (point / "folder" / "image.JPEG").read_bytes()
     errors = [line for line in path.read_text(encoding="utf-8").splitlines() if "error:" in line]
     assert errors and "image.JPEG" in errors[0] and str(own_store) in errors[0], errors
-    assert f"log       {path}" in run([ctl, "status", point]).stdout.splitlines()
+    assert f"log        {path}" in run([ctl, "status", point]).stdout.splitlines()
     assert json.loads(run([ctl, "status", "--json", point]).stdout)["mount"]["log"] == str(path)
 
 
@@ -77,7 +77,7 @@ def test_nowhere_to_log(start, room, point, small_store, ctl):
         done = start(small_store)
         assert done.returncode == 0 and "errors are logged nowhere; mount with -o log=FILE" in done.stderr
         assert (point / "hello.txt").read_text(encoding="ascii") == HELLO
-        assert "log       nowhere: there is no system log" in run([ctl, "status", point]).stdout
+        assert "log        nowhere: there is no system log" in run([ctl, "status", point]).stdout
     finally:
         for path in taken:
             path.rmdir()
@@ -86,5 +86,5 @@ def test_nowhere_to_log(start, room, point, small_store, ctl):
 def test_with_a_log_of_the_users_choice(room, mounts, point, small_store, ctl):
     """L7"""
     mounts.mount(small_store, point, f"log={room / 'log'}")
-    assert f"log       {room / 'log'}" in run([ctl, "status", point]).stdout.splitlines()
+    assert f"log        {room / 'log'}" in run([ctl, "status", point]).stdout.splitlines()
     assert not log_path("/run/augurfs", point).exists()

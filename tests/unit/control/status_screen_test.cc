@@ -44,8 +44,8 @@ TEST(RenderStatus, TheFirstLineIsAboutTheOrder) {
   EXPECT_THAT(first,
               HasSubstr("(4 min 28 s): torch RandomSampler, seed 7; 12,345 files (3.0 MiB) pushed into memory ahead"));
   EXPECT_THAT(first, HasSubstr("; 1 read came before the file was there"));
-  EXPECT_THAT(text, HasSubstr("\nalso      not known of job 4: not understood after 12 reads\n"));
-  EXPECT_THAT(text, HasSubstr("\nended     job that has ended: Keras, seed 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nalso       not known of job 4: not understood after 12 reads\n"));
+  EXPECT_THAT(text, HasSubstr("\nended      job that has ended: Keras, seed 1\n"));
 }
 
 TEST(RenderStatus, WhatIsNotKnownIsSaidToo) {
@@ -69,7 +69,8 @@ TEST(RenderStatus, EachNameStandsApartFromItsText) {
   Statistics statistics;
   statistics.Add(Stat::kImagesDecoded, 1);
   StatusScreen screen;
-  screen.facts = {{"mountpoint", "/m"}, {"store", "/s"}, {"generation", "1"}, {"log", "/l"}, {"hint", "x"}};
+  screen.facts = {{"mountpoint", "/m"}, {"store", "/s"},         {"generation", "1"},
+                  {"log", "/l"},        {"transport", "dev: y"}, {"hint", "x"}};
   std::istringstream lines(RenderStatus(screen, statistics.Snapshot()));
   std::string line;
   std::getline(lines, line);  // of the order
@@ -98,16 +99,21 @@ TEST(RenderStatus, IsOneScreenWhateverThereIs) {
   for (const StatDefinition& row : kStatDefinitions) statistics.Add(row.id, 337'692);
   StatusScreen screen;
   screen.now = kNow;
-  screen.facts = {{"mountpoint", "/mnt/a\x1b[31m"}, {"store", "/data/x"}, {"generation", "3"}, {"log", "system log"}};
+  screen.facts = {{"mountpoint", "/mnt/a\x1b[31m"},
+                  {"store", "/data/x"},
+                  {"generation", "3"},
+                  {"log", "system log"},
+                  {"transport", "dev: y"}};
   for (uint64_t job = 1; job <= 50; ++job) {
     screen.orders.push_back({.job = job, .state = State::kKnown, .since = kNow, .text = "a sampler"});
   }
   const std::string text = RenderStatus(screen, statistics.Snapshot());
   EXPECT_LE(std::ranges::count(text, '\n'), 24);
-  EXPECT_THAT(text, HasSubstr("also      43 jobs more: --all lists them\n"));
-  EXPECT_THAT(text, HasSubstr("mount     /mnt/a\\x1B[31m\n"));
-  EXPECT_THAT(text, HasSubstr("store     /data/x, generation 3\n"));
-  EXPECT_THAT(text, HasSubstr("log       system log\n"));
+  EXPECT_THAT(text, HasSubstr("also       43 jobs more: --all lists them\n"));
+  EXPECT_THAT(text, HasSubstr("mount      /mnt/a\\x1B[31m\n"));
+  EXPECT_THAT(text, HasSubstr("store      /data/x, generation 3\n"));
+  EXPECT_THAT(text, HasSubstr("log        system log\n"));
+  EXPECT_THAT(text, HasSubstr("transport  dev: y\n"));
   EXPECT_THAT(text, HasSubstr("337,692 requests of the kernel (329.8 KiB)"));
   EXPECT_THAT(text, Not(HasSubstr("337692")));
 }

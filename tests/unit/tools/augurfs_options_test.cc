@@ -39,12 +39,13 @@ TEST(AugurfsOptionsTest, DefaultsAreThoseOfTheManual) {
   EXPECT_FALSE(options->flags.noexec);
   EXPECT_EQ(options->observe, Observe::kNone);
   EXPECT_EQ(options->io, EngineKind::kAuto);
+  EXPECT_EQ(options->wire.transport, Transport::kAuto);
   EXPECT_EQ(options->log_path, "");
   EXPECT_EQ(options->cache.group, "");
   EXPECT_EQ(options->read_ahead_bytes, 1048576U);
   EXPECT_EQ(options->threads, 0U);
   EXPECT_EQ(options->generation, 0U);
-  EXPECT_EQ(options->background_requests_max, 64U);
+  EXPECT_EQ(options->wire.background_requests_max, 64U);
   EXPECT_FALSE(options->view.has_value());
   EXPECT_EQ(options->decode_threads, 0U);
 }
@@ -60,9 +61,9 @@ TEST(AugurfsOptionsTest, AViewIsCheckedWhenItIsRead) {
 }
 
 TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {
-  const Result<AugurfsOptions> options =
-      Parse({"-f", "-o", "memory=2G,uid=0,gid=1000,umask=027,allow_other,noexec", "store", "mnt", "-o",
-             "observe=open,io=pread,log=/tmp/a,read-ahead=128K,threads=3,generation=7,max-background=12"});
+  const Result<AugurfsOptions> options = Parse(
+      {"-f", "-o", "memory=2G,uid=0,gid=1000,umask=027,allow_other,noexec", "store", "mnt", "-o",
+       "observe=open,io=pread,log=/tmp/a,read-ahead=128K,threads=3,generation=7,max-background=12,transport=dev"});
   ASSERT_TRUE(options.ok()) << options.status().text();
   EXPECT_TRUE(options->foreground);
   EXPECT_EQ(options->memory_bytes, uint64_t{2} * 1024 * 1024 * 1024);
@@ -77,7 +78,15 @@ TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {
   EXPECT_EQ(options->read_ahead_bytes, 131072U);
   EXPECT_EQ(options->threads, 3U);
   EXPECT_EQ(options->generation, 7U);
-  EXPECT_EQ(options->background_requests_max, 12U);
+  EXPECT_EQ(options->wire.background_requests_max, 12U);
+  EXPECT_EQ(options->wire.transport, Transport::kDev);
+}
+
+TEST(AugurfsOptionsTest, ATransportIsOneOfThree) {
+  const Result<AugurfsOptions> options = Parse({"-o", "transport=uring", "store", "mnt"});
+  ASSERT_TRUE(options.ok()) << options.status().text();
+  EXPECT_EQ(options->wire.transport, Transport::kUring);
+  EXPECT_THAT(ErrorOf({"-o", "transport=tcp", "store", "mnt"}), HasSubstr("auto, dev"));
 }
 
 TEST(AugurfsOptionsTest, AGroupSharesOnlyWhatIsInSharedMemory) {

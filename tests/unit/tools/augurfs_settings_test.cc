@@ -83,6 +83,36 @@ TEST(ResolveAugurfs, RefusesLessMemoryThanItCanWorkWith) {
   EXPECT_THAT(settings.status().text(), HasSubstr("memory=32M"));
 }
 
+// 16 requests of 1 MiB a core where there is room; smaller ones, then none, where there is not.
+TEST(ResolveAugurfs, RingsTakeTheirPartOfTheMemory) {
+  AugurfsOptions options;
+  Machine machine = MachineWith(8 * kGiB);
+  EXPECT_EQ(Resolved(options, machine).rings.bytes(), 0U);
+  machine.ring_queues = 2;
+  const AugurfsSettings settings = Resolved(options, machine);
+  EXPECT_EQ(settings.rings.depth, 16U);
+  EXPECT_EQ(settings.rings.payload_bytes, kMiB);
+  EXPECT_GE(settings.rings.bytes(), 32 * kMiB);
+  machine.ring_queues = 0;
+  EXPECT_LT(settings.prefetch.kept_bytes, Resolved(options, machine).prefetch.kept_bytes);
+  for (const uint64_t memory : {32 * kMiB, 48 * kMiB, 64 * kMiB, kGiB, 64 * kGiB}) {
+    for (const unsigned cores : {1U, 2U, 16U, 64U, 512U}) {
+      options.memory_bytes = memory;
+      machine = MachineWith(256 * kGiB, cores);
+      machine.ring_queues = cores;
+      const AugurfsSettings some = Resolved(options, machine);
+      EXPECT_LE(some.rings.bytes(), memory / 16);
+      EXPECT_EQ(some.rings.depth > 0, memory >= MemoryForRings(cores)) << memory << " " << cores;
+      EXPECT_LE(some.rings.depth, 16U);
+      EXPECT_GE(some.buffer_bytes, 8 * kMiB);
+      EXPECT_LE(some.buffer_bytes + some.prefetch.staging_bytes + some.prefetch.kept_bytes +
+                    some.prefetch.push_window_bytes + some.prefetch.prediction_bytes + some.prefetch.order_bytes_max +
+                    some.views.rendered_bytes + some.views.recycled_bytes + some.threads * kMiB + some.rings.bytes(),
+                memory);
+    }
+  }
+}
+
 // The parts add up within the whole, and the largest read always has room, for any memory and any number of cores.
 TEST(ResolveAugurfs, BuffersAndThreadsFitTheBudget) {
   for (const uint64_t memory : {32 * kMiB, 48 * kMiB, 64 * kMiB, kGiB, 64 * kGiB}) {

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/uring_queue.h"
+
+#include <linux/fuse.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/cores.h"
+#include "base/thread.h"
+#include "io/uring_refusal.h"
+
+namespace augur {
+namespace {
+
+constexpr size_t kHeaderRoomBytes = 4096;  // a page
+constexpr uint64_t kWakeData = UINT64_MAX;  // user_data of the wake-up; an entry has its number
+constexpr size_t kSqeBytes = 128;           // IORING_SETUP_SQE128
+constexpr size_t kSqeAreaOffset = offsetof(io_uring_sqe, cmd);
+static_assert(kSqeAreaOffset == 48);
+
+// The queue whose thread this is.
+thread_local const UringQueue* this_threads_queue = nullptr;
+
+Status Refused(int error) {
+  std::string sysctl;
+  std::ifstream("/proc/sys/kernel/io_uring_disabled") >> sysctl;
+  return {Code::kUnsupported, UringRefusal(error, sysctl)};
+}
+
+// What the kernel says at the end of a connection: unmounted or aborted. ENOENT: the request was ended meanwhile, as
+// only an abort does once it is taken.
+bool IsEndOfConnection(int error) {
+  return error == ENOTCONN || error == ECONNABORTED || error == ENODEV || error == ECANCELED || error == ENOENT;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<UringQueue>> UringQueue::Make(unsigned core, unsigned depth, size_t payload_bytes) {
+  AUGUR_CHECK(depth >= 1 && depth <= kDepthMax && payload_bytes % kHeaderRoomBytes == 0);
+  UniqueFd wake(eventfd(0, EFD_CLOEXEC));
+  if (!wake.valid()) return ErrnoStatus(errno, "eventfd");
+  // Pages are had as they are written.
+  AlignedMemory memory = AllocateAligned(kHeaderRoomBytes, depth * (payload_bytes + kEntryExtraBytes));
+  if (memory == nullptr) return Status(Code::kNoSpace, "no memory for requests over io_uring");
+  io_uring ring{};
+  // COOP_TASKRUN: the thread enters the kernel for each request anyway, and need not be interrupted. One place more
+  // than entries: the wake-up.
+  const int error = io_uring_queue_init(depth + 1, &ring, IORING_SETUP_SQE128 | IORING_SETUP_COOP_TASKRUN);
+  if (error < 0) return Refused(-error);
+  return std::unique_ptr<UringQueue>(
+      new UringQueue(core, depth, payload_bytes, std::move(wake), std::move(memory), ring));
+}
+
+UringQueue::UringQueue(unsigned core, unsigned depth, size_t payload_bytes, UniqueFd wake, AlignedMemory memory,
+                       const io_uring& ring)
+    : core_(core),
+      payload_bytes_(payload_bytes),
+      wake_(std::move(wake)),
+      memory_(std::move(memory)),
+      entries_(depth),
+      ring_(ring) {
+  // Header, a page; payload. The request is laid out in front of the payload, so that it is in one piece for libfuse
+  // and the part in the payload is not copied.
+  static_assert(sizeof(FuseUringHeader) + sizeof(fuse_in_header) + FuseUringHeader::kAreaBytes <= kHeaderRoomBytes);
+  std::byte* at = memory_.get();
+  for (Entry& entry : entries_) {
+    entry.header = new (at) FuseUringHeader;
+    entry.payload = at + kHeaderRoomBytes;
+    entry.pieces = {{{.iov_base = entry.header, .iov_len = sizeof(FuseUringHeader)},
+                     {.iov_base = entry.payload, .iov_len = payload_bytes_}}};
+    at += payload_bytes_ + kEntryExtraBytes;
+  }
+  taken_.reserve(depth);
+}
+
+UringQueue::~UringQueue() {
+  BeginStop();
+  Join();
+  // Else the ring holds the device open until the kernel takes it apart, some time after this.
+  (void)io_uring_unregister_files(&ring_);
+  io_uring_queue_exit(&ring_);
+}
+
+Status UringQueue::Start(int device, UringServer server) {
+  AUGUR_CHECK(!thread_.joinable());
+  server_ = std::move(server);
+  const int error = io_uring_register_files(&ring_, &device, 1);
+  if (error < 0) return Refused(-error);
+  AUGUR_TRY_ASSIGN(thread, StartThread("augur-ring", [this] { Run(); }));
+  thread_ = std::move(thread);
+  return Status::Ok();
+}
+
+Status UringQueue::Open() {
+  task_.store(Task::kServe, std::memory_order_release);
+  Wake();
+  const MutexLock lock(mu_);
+  while (!opened_) changed_.Wait(mu_);
+  return open_status_;
+}
+
+void UringQueue::BeginStop() {
+  task_.store(Task::kStop, std::memory_order_release);
+  Wake();
+}
+
+void UringQueue::Join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void UringQueue::Reply(uint64_t token, std::span<const iovec> reply) {
+  const unsigned number = EntryOf(token);
+  AUGUR_CHECK(number < entries_.size());
+  Entry& entry = entries_[number];
+  fuse_out_header header{};
+  AUGUR_CHECK(!reply.empty() && reply[0].iov_len == sizeof header);
+  std::memcpy(&header, reply[0].iov_base, sizeof header);
+  header.unique = entry.unique;
+  std::memcpy(entry.header->in_out.data(), &header, sizeof header);
+  size_t bytes = 0;
+  for (const iovec& piece : reply.subspan(1)) {
+    AUGUR_CHECK(piece.iov_len <= payload_bytes_ - bytes);
+    if (piece.iov_len > 0) std::memcpy(entry.payload + bytes, piece.iov_base, piece.iov_len);
+    bytes += piece.iov_len;
+  }
+  entry.header->entry.payload_bytes = static_cast<uint32_t>(bytes);
+  if (this_threads_queue == this) return Commit(number);
+  // A stack: many push, the thread takes all at once. Who finds it empty wakes the thread.
+  unsigned before = handed_.load(std::memory_order_relaxed);
+  do {
+    entry.next_handed = before;
+  } while (!handed_.compare_exchange_weak(before, number + 1, std::memory_order_release, std::memory_order_relaxed));
+  if (before == 0) Wake();
+}
+
+void UringQueue::Wake() const { AUGUR_CHECK(eventfd_write(wake_.get(), 1) == 0); }
+
+void UringQueue::Run() {
+  this_threads_queue = this;
+  // Not where taskset or a cpuset keeps the daemon from this core: then the queue is served from another one.
+  (void)(std::ranges::count(UsableCoreNumbers(), core_) > 0 && StayOnCore(core_));
+  ArmWake();
+  while (true) {
+    const Task task = task_.load(std::memory_order_acquire);
+    if (task == Task::kServe && !registered_) Register();
+    CommitHanded();
+    const bool ends = task == Task::kStop || ended_;
+    if (ends && unanswered_ == 0) break;
+    if (taken_.empty()) {
+      Enter();
+      Reap();
+    }
+    // Answered at once as a rule. All of their replies go to the kernel together.
+    for (const unsigned number : taken_) {
+      if (task_.load(std::memory_order_acquire) != Task::kStop) Serve(number);  // else it ends with the connection
+    }
+    taken_.clear();
+  }
+  (void)io_uring_submit(&ring_);  // the last replies
+}
+
+void UringQueue::Register() {
+  registered_ = true;
+  for (unsigned number = 0; number < entries_.size(); ++number) {
+    io_uring_sqe* const sqe = Command(number, FuseUringCommand::kRegister, 0);
+    sqe->addr = reinterpret_cast<uintptr_t>(entries_[number].pieces.data());
+    sqe->len = kFuseUringPieces;
+  }
+  // A refusal is there when this returns. An entry that was accepted says nothing until it has a request.
+  const int submitted = io_uring_submit(&ring_);
+  if (submitted < 0) KernelEnded(-submitted);
+  Reap();
+  const MutexLock lock(mu_);
+  opened_ = true;
+  changed_.NotifyAll();
+}
+
+// Again and again: each write to the eventfd is a completion. Its counter is never read, and it is far from full.
+void UringQueue::ArmWake() {
+  io_uring_sqe* const sqe = io_uring_get_sqe(&ring_);
+  AUGUR_CHECK(sqe != nullptr);
+  std::memset(sqe, 0, kSqeBytes);
+  io_uring_prep_poll_multishot(sqe, wake_.get(), POLLIN);
+  sqe->user_data = kWakeData;
+}
+
+io_uring_sqe* UringQueue::Command(unsigned number, FuseUringCommand command, uint64_t commit_id) {
+  io_uring_sqe* const sqe = io_uring_get_sqe(&ring_);
+  AUGUR_CHECK(sqe != nullptr);  // an entry has one at most, and there is one for each
+  std::memset(sqe, 0, kSqeBytes);
+  sqe->opcode = IORING_OP_URING_CMD;
+  sqe->fd = 0;  // the first registered file
+  sqe->flags = IOSQE_FIXED_FILE;
+  sqe->cmd_op = static_cast<uint32_t>(command);
+  sqe->user_data = number;
+  const FuseUringCommandArea area = {.commit_id = commit_id, .queue = static_cast<uint16_t>(core_)};
+  std::memcpy(reinterpret_cast<std::byte*>(sqe) + kSqeAreaOffset, &area, sizeof area);
+  return sqe;
+}
+
+void UringQueue::Commit(unsigned number) {
+  Command(number, FuseUringCommand::kCommitAndFetch, entries_[number].commit_id);
+  --unanswered_;
+}
+
+void UringQueue::CommitHanded() {
+  unsigned next = handed_.exchange(0, std::memory_order_acquire);
+  while (next != 0) {
+    const unsigned number = next - 1;
+    next = entries_[number].next_handed;
+    Commit(number);
+  }
+}
+
+void UringQueue::Enter() {
+  const int result = io_uring_submit_and_wait(&ring_, 1);
+  if (result >= 0 || result == -EINTR || result == -EBUSY) return;
+  // The kernel has no memory for requests now. They stay in the ring and are handed over again in a moment.
+  AUGUR_CHECK(result == -EAGAIN || result == -ENOMEM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void UringQueue::Reap() {
+  io_uring_cqe* cqe = nullptr;
+  unsigned head = 0;
+  unsigned count = 0;
+  bool arm = false;
+  int error = 0;
+  io_uring_for_each_cqe(&ring_, head, cqe) {
+    ++count;
+    if (cqe->user_data == kWakeData) {
+      arm = arm || (cqe->flags & IORING_CQE_F_MORE) == 0;
+    } else if (cqe->res < 0) {
+      error = -cqe->res;
+    } else {
+      taken_.push_back(static_cast<unsigned>(cqe->user_data));
+    }
+  }
+  io_uring_cq_advance(&ring_, count);
+  if (arm) ArmWake();
+  if (error != 0) KernelEnded(error);
+}
+
+void UringQueue::Serve(unsigned number) {
+  Entry& entry = entries_[number];
+  fuse_in_header header{};
+  std::memcpy(&header, entry.header->in_out.data(), sizeof header);
+  const size_t payload_bytes = entry.header->entry.payload_bytes;
+  AUGUR_CHECK(header.len >= sizeof header && header.len - sizeof header >= payload_bytes);
+  const size_t operation_bytes = header.len - sizeof header - payload_bytes;
+  AUGUR_CHECK(payload_bytes <= payload_bytes_ && operation_bytes <= FuseUringHeader::kAreaBytes);
+  entry.commit_id = entry.header->entry.commit_id;
+  entry.unique = std::exchange(header.unique, Token(core_, number));
+  std::byte* const operation = entry.payload - operation_bytes;
+  std::byte* const request = operation - sizeof header;
+  std::memcpy(operation, entry.header->operation.data(), operation_bytes);
+  std::memcpy(request, &header, sizeof header);
+  ++unanswered_;
+  server_.serve({request, header.len});
+}
+
+void UringQueue::KernelEnded(int error) {
+  if (!std::exchange(ended_, true)) {
+    const Status status = ErrnoStatus(error, "requests over io_uring, core " + std::to_string(core_));
+    const MutexLock lock(mu_);
+    if (!opened_) open_status_ = status;
+    if (opened_ && !IsEndOfConnection(error)) spdlog::error("{}", status.text());
+  }
+  server_.ended();
+}
+
+}  // namespace augur
