@@ -170,7 +170,7 @@ class Daemon {
       spdlog::error("{}: the daemon of this mount (process {}) {}; going on in its place", Printable(mount_->path()),
                     link_->state().last_death.pid, DescribeDeath(link_->state().last_death));
     }
-    AUGUR_TRY_ASSIGN(transport, MountTransport::Choose(options_.wire.transport, options_.restart));
+    AUGUR_TRY_ASSIGN(transport, MountTransport::Choose(options_.wire.transport, link_.get()));
     transport_ = std::move(transport);
     std::function<Status()> await_turn;
     if (is_next()) await_turn = [this] { return AwaitTurn(); };
@@ -300,8 +300,9 @@ class Daemon {
   }
 
   Status Serve(const UniqueFd& signals) {
-    AUGUR_TRY(stack_->Serve(mount_->TakeDevice(), transport_->TakeRings()));
-    if (is_next()) NoteTaking(link_->state().upgrade);
+    std::function<void()> on_taking;
+    if (is_next()) on_taking = [this] { NoteTaking(link_->state().upgrade); };
+    AUGUR_TRY(stack_->Serve(mount_->TakeDevice(), transport_->TakeRings(), std::move(on_taking)));
     const Session& session = stack_->session();
     bool serving = false;
     while (true) {
@@ -354,11 +355,6 @@ class Daemon {
                                : "this mount has no process augur-holder, which starts daemons (-o restart=no): "
                                  "unmount, and mount again without that option"};
     }
-    if (stack_->session().over_uring()) {
-      return {Code::kUnsupported,
-              "requests of this mount come over io_uring, and the kernel hands none of those that a ring has taken to "
-              "another daemon: unmount, and mount again; with -o transport=dev to upgrade later without that"};
-    }
     if (!KernelResends(link_->init())) {
       return {Code::kUnsupported,
               "only Linux 6.9 and later hand the requests of one daemon to another: unmount, and mount again with the "
@@ -374,7 +370,7 @@ class Daemon {
     StopControl();
     stack_->StopAhead();
     NoteStopping(link_->state().upgrade);
-    stack_->session().StopTaking();
+    stack_->session().HandOver();
     Status status;
     const int signal = NextSignal(signals);
     if (signal != 0 && signal != SIGUSR1) {  // the next one does not get it
@@ -418,12 +414,6 @@ class Daemon {
                  Printable(stack_->store()->path()), summary.generation, summary.file_count,
                  FormatSize(summary.tree_bytes));
     LogSettings();
-    const bool over_uring = stack_->session().over_uring();
-    if (link_ && over_uring) {
-      spdlog::info(
-          "when the daemon dies the mount ends with it: requests that it had taken over io_uring cannot be handed to "
-          "another one (transport=dev can)");
-    }
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
@@ -434,11 +424,11 @@ class Daemon {
     mount_->SetReadAhead(options_.read_ahead_bytes);
     if (!mount_->note().empty()) spdlog::info("{}", mount_->note());
     if (const std::optional<User>& user = mount_->run_as()) spdlog::info("serving as user {}", user->name);
-    if (link_ && !over_uring && !KernelResends(link_->init())) {
+    if (link_ && !KernelResends(link_->init())) {
       spdlog::info(
           "when the daemon dies the mount ends with it: only Linux 6.9 and later hand its requests to another one");
     }
-    if (link_) AUGUR_TRY(link_->Ready(!over_uring));
+    if (link_) AUGUR_TRY(link_->Ready());
     if (!link_ && background_) AUGUR_TRY(background_->Ready());
     if (!background_) TellServiceManagerReady();
     return Status::Ok();
@@ -467,7 +457,7 @@ class Daemon {
     if (is_next()) LogSettings();
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
-    AUGUR_TRY(link_->Ready(/*can_go_on=*/true));  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
+    AUGUR_TRY(link_->Ready());  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
     return Status::Ok();
   }

@@ -263,11 +263,12 @@ std::vector<Option> MakeOptions() {
        .text =
            "dev: through /dev/fuse. uring: through FUSE over io_uring, where each core has a queue and a thread of its "
            "own, so that a request costs about half. It takes Linux 6.14, and root must switch it on: 'echo Y > "
-           "/sys/module/fuse/parameters/enable_uring'. Else the mount fails. The kernel hands no request that such a "
-           "queue had taken to another daemon, so a daemon that dies ends the mount, whatever restart= says. auto: "
-           "uring where root has switched it on and restart=no is given; else dev, which survives a crash. The log and "
-           "'augurctl status' say which is used, and why. Choose uring for scripts that open many files that are in "
-           "the page cache.",
+           "/sys/module/fuse/parameters/enable_uring'. Else the mount fails. When a "
+           "daemon dies the next one goes on, but the kernel ends a request with ECANCELED that it was just handing to "
+           "the dead one; dev has no such errors. auto: uring where root has switched it on and restart=no is given; "
+           "else dev. The log and 'augurctl status' say which is used, and why. Choose uring for scripts that open "
+           "many "
+           "files that are in the page cache.",
        .place = OptionPlace::kMount},
       {.name = "threads",
        .value = "N",

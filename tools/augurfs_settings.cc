@@ -68,7 +68,8 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
   // way (measured: 17 us a request with as many as cores, 19 with ten on two cores, and a third of the throughput).
   settings.threads = options.threads != 0 ? options.threads : std::max(2U, machine.cores);
   const uint64_t index_bytes = std::min(needs.index_bytes, IndexBudget(settings.memory_bytes));
-  settings.rings = DivideRingMemory(machine.ring_queues, settings.memory_bytes);
+  settings.rings =
+      machine.kept_rings.depth > 0 ? machine.kept_rings : DivideRingMemory(machine.ring_queues, settings.memory_bytes);
   const uint64_t ring_bytes = settings.rings.bytes();
   const uint64_t room =
       settings.memory_bytes - kHeapBytes - index_bytes - ring_bytes - kBufferMin - ViewMemory::kBytesMin;

@@ -19,7 +19,8 @@ namespace augur {
 struct Machine {
   MemoryRoom memory;
   unsigned cores = 1;
-  unsigned ring_queues = 0;  // of FUSE over io_uring; 0: it is not used
+  unsigned ring_queues = 0;    // of FUSE over io_uring; 0: it is not used
+  RingMemory kept_rings = {};  // of the mount that is gone on with; depth 0: there are none
   uint32_t uid = 0;
   uint32_t gid = 0;
 };

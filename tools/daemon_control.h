@@ -23,7 +23,7 @@ struct DaemonControlOptions {
   std::string mount_point;                       // for people, and as label of the metrics
   std::string order_prefix;                      // what absolute paths in an order begin with; empty: they are refused
   Facts facts;                                   // what else the mount is
-  std::function<std::string()> transport = {};        // how requests come, for people; empty: not said
+  std::function<std::string()> transport = {};   // how requests come, for people; empty: not said
   std::function<std::string()> fleet_sweep;      // how far it is, for people; empty: there is none
   std::function<std::string()> last_upgrade;     // the same of the last upgrade; empty text: there was none
   PrefetchControl* prefetch = nullptr;           // nullptr: this mount does not prefetch

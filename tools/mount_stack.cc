@@ -69,7 +69,7 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
                                                      const std::function<Status()>& await_turn,
                                                      MountTransport& transport) {
   std::unique_ptr<MountStack> stack(new MountStack(options, mount, held, goes_on));
-  AUGUR_TRY(stack->OpenStore(transport.queues()));
+  AUGUR_TRY(stack->OpenStore(transport));
   if (stack->ReadsAhead()) {
     stack->place_->Rest();  // there are no other threads yet
     AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));
@@ -92,7 +92,7 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   return stack;
 }
 
-Status MountStack::OpenStore(unsigned ring_queues) {
+Status MountStack::OpenStore(const MountTransport& transport) {
   AUGUR_TRY_ASSIGN(memory, MachineMemory());
   const StoreOptions store_options = {.direct = true,
                                       .open_shards_max = RaiseDescriptors() / kShardShare,
@@ -118,8 +118,12 @@ Status MountStack::OpenStore(unsigned ring_queues) {
   } else if (user && !goes_on_) {
     AUGUR_TRY(CheckReadable(*store_, *user));
   }
-  const Machine machine = {
-      .memory = memory, .cores = ResolveThreads(0), .ring_queues = ring_queues, .uid = getuid(), .gid = getgid()};
+  const Machine machine = {.memory = memory,
+                           .cores = ResolveThreads(0),
+                           .ring_queues = transport.queues(),
+                           .kept_rings = transport.kept(),
+                           .uid = getuid(),
+                           .gid = getgid()};
   const uint64_t files = store_->summary().file_count;
   const uint64_t blocks = files + store_->summary().record_bytes / kBlockBytes;
   AUGUR_TRY_ASSIGN(settings,
@@ -415,7 +419,7 @@ void MountStack::PublishTraffic() {
   statistics_.ReadFrom(Gauge::kIndexMissingBytes, [this] { return store_->files().MissingIndexBytes(); });
 }
 
-Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings) {
+Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings, std::function<void()> on_taking) {
   if (fleet_copy_) AUGUR_TRY(fleet_copy_->Start());
   SessionOptions options = {.threads = settings_.threads,
                             .operations = {.observe_open = options_.observe == Observe::kOpen,
@@ -433,6 +437,8 @@ Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings)
       held_->init_bytes.store(static_cast<uint32_t>(init.size()), std::memory_order_release);
     };
   }
+  options.on_taking = std::move(on_taking);
+  options.mount_point = mount_.path();
   if (rings) options.operations.request_bytes_max = static_cast<unsigned>(settings_.rings.payload_bytes);
   AUGUR_TRY_ASSIGN(session, Session::Make(std::move(device), *file_system_, statistics_, options, std::move(rings)));
   session_ = std::move(session);

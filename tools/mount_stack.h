@@ -58,9 +58,9 @@ class MountStack {
   MountStack(const MountStack&) = delete;
   MountStack& operator=(const MountStack&) = delete;
 
-  // Begins to answer requests of the descriptor, over `rings` if there are some and the kernel offers it. kIo: the
-  // system gives no thread.
-  Status Serve(UniqueFd device, std::unique_ptr<UringTransport> rings);
+  // Begins to answer requests of the descriptor, over `rings` if there are some and the kernel offers it. `on_taking`:
+  // SessionOptions. kIo: the system gives no thread.
+  Status Serve(UniqueFd device, std::unique_ptr<UringTransport> rings, std::function<void()> on_taking);
   // The mount answers: from now on it can be looked at from outside, and pages be pushed. REQUIRES: called once, after
   // session().state() turned kServing.
   Status StartAhead(UniqueFd clone);
@@ -102,7 +102,7 @@ class MountStack {
         goes_on_(goes_on),
         statistics_(held != nullptr ? &held->statistics : nullptr) {}
 
-  Status OpenStore(unsigned ring_queues);
+  Status OpenStore(const MountTransport& transport);
   // The same store as the daemon before, or that is what the next one must find.
   Status CheckSameStore();
   void FindMissingShards();

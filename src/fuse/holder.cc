@@ -173,7 +173,7 @@ HolderLink Holder::Run() {
     }
     if (start_next_at_ && now >= *start_next_at_ && !StartNext()) start_next_at_ = now + kForkAgain;
   }
-  return {task_, state_, std::move(link_), std::move(options_.device)};
+  return {task_, {.state = &state_, .fd = std::move(state_fd_)}, std::move(link_), std::move(options_.device)};
 }
 
 // Once the daemon is there, which has them still: until the mount answers, messages go to the caller's streams, and

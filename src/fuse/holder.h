@@ -58,7 +58,7 @@ struct HolderOptions {
 // It starts no other daemon in these cases, ends the connection, and ends itself as the daemon did:
 //   1. The daemon has said that it ends the mount, or has ended by itself with status 0.
 //   2. It died before the mount answered for the first time.
-//   3. The kernel cannot hand over requests: Linux before 6.9, or FUSE over io_uring.
+//   3. The kernel cannot hand over requests (Linux before 6.9).
 //   4. Three have died within ten seconds. A SIGKILL of a daemon that served is not counted: it comes from outside.
 //      Nor is one of another program that has not served yet.
 class Holder {
@@ -122,7 +122,7 @@ class Holder {
   // Constant after construction, but for what is let go.
   HolderOptions options_;
   LastingState& state_;
-  const UniqueFd state_fd_;
+  UniqueFd state_fd_;
   const UniqueFd signals_;
   ProcessTitle title_;
 

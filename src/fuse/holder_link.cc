@@ -54,8 +54,8 @@ void HolderLink::Mounted(int device, const std::string& device_number, int index
 
 void HolderLink::Watch(pid_t thread) { Tell({.verb = HolderVerb::kWatch, .value = thread}); }
 
-Status HolderLink::Ready(bool can_go_on) {
-  if (Tell({.verb = HolderVerb::kReady, .value = can_go_on && KernelResends(init()) ? 1 : 0})) return Status::Ok();
+Status HolderLink::Ready() {
+  if (Tell({.verb = HolderVerb::kReady, .value = KernelResends(init()) ? 1 : 0})) return Status::Ok();
   return {Code::kStopped, "the process augur-holder is gone"};
 }
 

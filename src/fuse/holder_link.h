@@ -28,9 +28,10 @@ class HolderLink {
   };
 
   // `errors`: where stderr is to lead from AwaitTurn on; invalid: where it does now.
-  HolderLink(Task task, LastingState& state, UniqueFd socket, UniqueFd device, UniqueFd errors = {})
+  HolderLink(Task task, LastingState::Shared state, UniqueFd socket, UniqueFd device, UniqueFd errors = {})
       : task_(task),
-        state_(&state),
+        state_(state.state),
+        state_fd_(std::move(state.fd)),
         socket_(std::move(socket)),
         device_(std::move(device)),
         errors_(std::move(errors)) {}
@@ -39,6 +40,8 @@ class HolderLink {
   // Another daemon has served this mount.
   bool goes_on() const { return task_ == Task::kGoOn || task_ == Task::kNext; }
   LastingState& state() const { return *state_; }
+  // Of its memory; taken at most once.
+  UniqueFd TakeStateFd() { return std::move(state_fd_); }
   // Readable when Hear has something to tell.
   int fd() const { return socket_.get(); }
   // Of /dev/fuse; invalid in the first daemon, unless the descriptor was handed down to us.
@@ -51,9 +54,9 @@ class HolderLink {
   // The thread by whose end the holder knows of ours early: a process is only gone when its last thread is, and one
   // that pushes pages may hang in the kernel until the next daemon answers a READ.
   void Watch(pid_t thread);
-  // Whoever waits for the mount is let go. With `can_go_on`, another daemon goes on with the mount when this one dies,
-  // if the kernel can (KernelResends); else the mount ends with it. kStopped: the holder is gone.
-  Status Ready(bool can_go_on);
+  // From now on another daemon goes on with the mount when this one dies, if the kernel can (KernelResends), and
+  // whoever waits for the mount is let go. kStopped: the holder is gone.
+  Status Ready();
   // The mount ends: its descriptor is this process's alone, and when that dies no other one is started.
   void Ending();
   // The last word of a process that ends by itself.
@@ -79,6 +82,7 @@ class HolderLink {
 
   Task task_;
   LastingState* state_;
+  UniqueFd state_fd_;
   UniqueFd socket_;
   UniqueFd device_;
   UniqueFd errors_;

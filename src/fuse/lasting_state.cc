@@ -11,8 +11,18 @@
 #include <new>
 #include <string>
 
+#include "fs/read_reply.h"
+#include "fuse/uring_transport.h"
+
 namespace augur {
 namespace {
+
+// The largest that the rings may be; what is not written takes no memory.
+off_t FileBytes() {
+  return static_cast<off_t>(LastingState::RingsOffset() + UringTransport::AreaBytes(UringTransport::QueueCount(),
+                                                                                    UringQueue::kDepthMax,
+                                                                                    kReadBytesMax));
+}
 
 Result<void*> Map(int fd) {
   void* const memory = mmap(nullptr, sizeof(LastingState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -22,6 +32,11 @@ Result<void*> Map(int fd) {
 
 }  // namespace
 
+size_t LastingState::RingsOffset() {
+  constexpr size_t kPage = size_t{64} << 10;  // the largest that a kernel has
+  return (sizeof(LastingState) + kPage - 1) / kPage * kPage;
+}
+
 LastingState::Header LastingState::ThisHeader() {
   return {.magic = {'a', 'u', 'g', 'u', 'r', 'h', 'l', 'd'}, .layout = kLayout, .bytes = sizeof(LastingState)};
 }
@@ -29,7 +44,7 @@ LastingState::Header LastingState::ThisHeader() {
 Result<LastingState::Shared> LastingState::Make() {
   UniqueFd fd(memfd_create("augurfs-state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   // A daemon that may be another user's has it: one that made it smaller would kill the holder.
-  if (!fd.valid() || ftruncate(fd.get(), sizeof(LastingState)) != 0 ||
+  if (!fd.valid() || ftruncate(fd.get(), FileBytes()) != 0 ||
       fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return ErrnoStatus(errno, "memory for what outlives a daemon");
   }
@@ -46,7 +61,7 @@ Result<LastingState*> LastingState::Open(int fd) {
     return Status(Code::kInvalid, "this descriptor is not the state of a mount");
   }
   struct stat info {};
-  const bool is_whole = fstat(fd, &info) == 0 && static_cast<uint64_t>(info.st_size) == sizeof(LastingState);
+  const bool is_whole = fstat(fd, &info) == 0 && info.st_size == FileBytes();
   if (found != own || !is_whole) {
     const auto name = [](const Header& one) { return std::to_string(one.layout) + "-" + std::to_string(one.bytes); };
     return Status(Code::kUnsupported, "the mount keeps its state in layout " + name(found) +

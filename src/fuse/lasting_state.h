@@ -39,6 +39,15 @@ struct Upgrade {
   int64_t gap_ns = 0;  // how long nobody took requests
 };
 
+// The memory of the queues of FUSE over io_uring (RingArea), which is behind the state, in the same file. Each daemon
+// has it at the same address.
+struct LastingRings {
+  uint64_t address = 0;  // 0: requests come over /dev/fuse
+  uint64_t payload_bytes = 0;
+  uint32_t queues = 0;
+  uint32_t depth = 0;
+};
+
 // LastingState is what a mount keeps while daemons come and go: memory that the holder and its daemons share. The
 // holder makes it before the first daemon, and it ends with the last process that has it. A daemon that was forked has
 // it; one that executes another program opens it by its descriptor, and must then know the layout. Each member says who
@@ -51,13 +60,16 @@ struct LastingState {
   // is none.
   static Result<LastingState*> Open(int fd);
 
+  // Where the memory of the rings begins in the file; whole pages.
+  static size_t RingsOffset();
+
   // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size
   // is seen without that. A new counter changes nothing: a daemon finds those of LastingStatistics by name.
-  static constexpr uint32_t kLayout = 2;
+  static constexpr uint32_t kLayout = 3;
   struct Header {
     std::array<char, 8> magic;
     uint32_t layout;
-    uint32_t bytes;  // of the whole state
+    uint32_t bytes;  // of the whole state, without the memory of the rings
     bool operator==(const Header&) const = default;
   };
   // Written once, by Make.
@@ -82,6 +94,9 @@ struct LastingState {
   DaemonDeath last_death;                // valid once there was a restart
 
   Upgrade upgrade;
+
+  // Written by the first daemon before it serves, and constant then.
+  LastingRings rings;
 
   // Own synchronization, or that of their owner.
   LastingStatistics statistics;

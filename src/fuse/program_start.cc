@@ -81,9 +81,10 @@ Result<std::optional<Inherited>> ReadInheritedWord(std::string_view word) {
 Result<HolderLink> LinkOf(const Inherited& inherited) {
   UniqueFd socket(inherited.link);
   UniqueFd device(inherited.device);
-  const UniqueFd state(inherited.state);
+  UniqueFd state(inherited.state);
   AUGUR_TRY_ASSIGN(opened, LastingState::Open(state.get()));
-  return HolderLink(inherited.task, *opened, std::move(socket), std::move(device), UniqueFd(inherited.errors));
+  return HolderLink(inherited.task, {.state = opened, .fd = std::move(state)}, std::move(socket), std::move(device),
+                    UniqueFd(inherited.errors));
 }
 
 Status ExecuteProgram(int file, const std::string& path, const Inherited& inherited,

@@ -129,7 +129,6 @@ Session::Session(UniqueFd event, FileSystem& file_system, Statistics& statistics
 Result<std::unique_ptr<Session>> Session::Make(UniqueFd device, FileSystem& file_system, Statistics& statistics,
                                                const SessionOptions& options, std::unique_ptr<UringTransport> uring) {
   AUGUR_CHECK(options.threads > 0);
-  AUGUR_CHECK(uring == nullptr || options.init.empty());
   UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event.valid()) return ErrnoStatus(errno, "eventfd");
   std::unique_ptr<Session> session(new Session(std::move(event), file_system, statistics, options, std::move(uring)));
@@ -167,6 +166,16 @@ Status Session::Start() {
     if (error != 0) return ThreadRefusal(error).In("thread " + std::to_string(i + 1) + " of the mount");
     threads_.push_back(std::move(thread));
   }
+  return over_uring() ? StartCoreRequests() : Status::Ok();
+}
+
+// The kernel hands out what came while there was no daemon at each answer of the core, and not before: a lone reader
+// would wait for another one.
+Status Session::StartCoreRequests() {
+  AUGUR_TRY_ASSIGN(requests, CoreRequests::Start({.mount_point = options_.mount_point,
+                                                  .queues = UringTransport::QueueCount(),
+                                                  .each = uring_->depth()}));
+  core_requests_ = std::move(requests);
   return Status::Ok();
 }
 
@@ -199,12 +208,16 @@ void* Session::ThreadMain(void* argument) {
 // Brings libfuse and the operations into the state in which the answer to this INIT left those of another daemon: the
 // same program with the same options gives the same answer.
 Status Session::Resume() {
-  const std::vector<std::byte> reply = AnswerInit(session_, options_.init, {});
+  const bool takes_uring = uring_ != nullptr;
+  const std::vector<std::byte> reply = AnswerInit(session_, options_.init, {.takes_uring = takes_uring});
   if (!std::ranges::equal(reply, options_.init_reply)) {
     return {Code::kUnsupported,
             "this program speaks otherwise to the kernel than the one that mounted, so it cannot go on with this "
             "mount: unmount, and mount again with it"};
   }
+  if (options_.on_taking) options_.on_taking();
+  if (takes_uring) AUGUR_TRY(uring_->Open());
+  over_uring_.store(takes_uring, std::memory_order_release);
   Become(SessionState::kServing);
   return Status::Ok();
 }
@@ -257,6 +270,7 @@ void Session::Become(SessionState state) {
 }
 
 void Session::StopTaking() {
+  core_requests_.reset();
   // While the threads still answer: a notification may wait for a page that is locked until a READ is answered, and
   // holds the descriptor open as long.
   if (notifications_) notifications_->Close();
@@ -272,6 +286,14 @@ void Session::StopTaking() {
   }
   threads_.clear();
   if (uring_) uring_->Stop();
+}
+
+void Session::HandOver() {
+  core_requests_.reset();
+  std::unique_ptr<CoreRequests> last;
+  if (over_uring()) last = uring_->Hold(options_.mount_point);
+  StopTaking();
+  core_requests_ = std::move(last);
 }
 
 void Session::Stop() {

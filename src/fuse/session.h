@@ -8,10 +8,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "augur/status.h"
 #include "base/unique_fd.h"
+#include "fuse/core_requests.h"
 #include "fuse/notify_channel.h"
 #include "fuse/operations.h"
 #include "fuse/uring_transport.h"
@@ -29,6 +31,9 @@ struct SessionOptions {
   std::span<const std::byte> init_reply = {};
   // Called once with the FUSE_INIT of the kernel and its answer, before the mount is served; may be empty.
   std::function<void(std::span<const std::byte> init, std::span<const std::byte> reply)> on_init = {};
+  // Called in Start, before the first request is taken of a connection that goes on; may be empty.
+  std::function<void()> on_taking = {};
+  std::string mount_point = {};  // a path to it, if there is one; for CoreRequests
 };
 
 enum class SessionState {
@@ -66,10 +71,13 @@ class Session {
   // For messages to the kernel. Good until Stop; from then on each is refused, and it may be kept.
   std::shared_ptr<NotifyChannel> notifications() const { return notifications_; }
 
-  // Ends the notifications, then the threads. What was taken is still answered.
+  // Ends the notifications, then the threads. What was taken is still answered; over io_uring it has been when this
+  // returns.
   void StopTaking();
-  // The same, waits until every request taken has been answered, and closes the descriptor: unless it was unmounted
-  // before, or another daemon has it, accesses then give ENOTCONN.
+  // The same, for another daemon that goes on. Over io_uring, whatever a queue is given meanwhile is left for that one.
+  void HandOver();
+  // As StopTaking, waits until every request taken has been answered, and closes the descriptor: unless it was
+  // unmounted before, or another daemon has it, accesses then give ENOTCONN.
   void Stop();
 
  private:
@@ -83,6 +91,7 @@ class Session {
           std::unique_ptr<UringTransport> uring);
   static void* ThreadMain(void* thread);
   Status Resume();
+  Status StartCoreRequests();
   static ssize_t WriteReply(int device, iovec* pieces, int count, void* served);
   Status StartUring(int device);
   void Serve();
@@ -104,6 +113,7 @@ class Session {
 
   // Used by the owner's thread only.
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::unique_ptr<CoreRequests> core_requests_;  // the first over io_uring, then those that the next daemon answers
 };
 
 }  // namespace augur

@@ -33,7 +33,7 @@ Result<TransportChoice> ChooseTransport(Transport asked, bool restart, UringSwit
   if (offered != UringSwitch::kOn) return TransportChoice{.uring = false, .why = Cure(offered)};
   if (restart) {
     return TransportChoice{.uring = false,
-                           .why = "over io_uring no other daemon goes on after a crash (transport=uring, restart=no)"};
+                           .why = "over io_uring a crash costs readers an error (transport=uring, restart=no)"};
   }
   return TransportChoice{.uring = true, .why = "this kernel offers it, and restart=no"};
 }

@@ -32,8 +32,8 @@ struct TransportChoice {
   std::string why;  // for people: "asked for", "off in this kernel: ..."
 };
 
-// Chooses; pure. `restart`: another daemon is to go on with the mount when one dies. That and io_uring exclude each
-// other, as the kernel hands no request that a ring had taken to another daemon: so kAuto means kDev then.
+// Chooses; pure. `restart`: another daemon is to go on with the mount when one dies. Over io_uring it does, but the
+// kernel ends a request with ECANCELED that it was just handing to a thread that dies: so kAuto means kDev then.
 // kUnsupported: kUring was asked for, and the kernel does not offer it; with the cure.
 Result<TransportChoice> ChooseTransport(Transport asked, bool restart, UringSwitch offered);
 

@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -22,7 +24,6 @@
 namespace augur {
 namespace {
 
-constexpr size_t kHeaderRoomBytes = 4096;  // a page
 constexpr uint64_t kWakeData = UINT64_MAX;  // user_data of the wake-up; an entry has its number
 constexpr size_t kSqeBytes = 128;           // IORING_SETUP_SQE128
 constexpr size_t kSqeAreaOffset = offsetof(io_uring_sqe, cmd);
@@ -43,44 +44,48 @@ bool IsEndOfConnection(int error) {
   return error == ENOTCONN || error == ECONNABORTED || error == ENODEV || error == ECANCELED || error == ENOENT;
 }
 
+void MakeTaker(pthread_mutex_t& taker) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  AUGUR_CHECK(pthread_mutex_init(&taker, &attributes) == 0);
+  pthread_mutexattr_destroy(&attributes);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<UringQueue>> UringQueue::Make(unsigned core, unsigned depth, size_t payload_bytes) {
-  AUGUR_CHECK(depth >= 1 && depth <= kDepthMax && payload_bytes % kHeaderRoomBytes == 0);
+Result<std::unique_ptr<UringQueue>> UringQueue::Make(const Options& options) {
+  AUGUR_CHECK(options.depth >= 1 && options.depth <= kDepthMax && options.payload_bytes % RingEntry::kBytes == 0);
   UniqueFd wake(eventfd(0, EFD_CLOEXEC));
   if (!wake.valid()) return ErrnoStatus(errno, "eventfd");
-  // Pages are had as they are written.
-  AlignedMemory memory = AllocateAligned(kHeaderRoomBytes, depth * (payload_bytes + kEntryExtraBytes));
-  if (memory == nullptr) return Status(Code::kNoSpace, "no memory for requests over io_uring");
   io_uring ring{};
   // COOP_TASKRUN: the thread enters the kernel for each request anyway, and need not be interrupted. One place more
   // than entries: the wake-up.
-  const int error = io_uring_queue_init(depth + 1, &ring, IORING_SETUP_SQE128 | IORING_SETUP_COOP_TASKRUN);
+  const int error = io_uring_queue_init(options.depth + 1, &ring, IORING_SETUP_SQE128 | IORING_SETUP_COOP_TASKRUN);
   if (error < 0) return Refused(-error);
-  return std::unique_ptr<UringQueue>(
-      new UringQueue(core, depth, payload_bytes, std::move(wake), std::move(memory), ring));
+  return std::unique_ptr<UringQueue>(new UringQueue(options, std::move(wake), ring));
 }
 
-UringQueue::UringQueue(unsigned core, unsigned depth, size_t payload_bytes, UniqueFd wake, AlignedMemory memory,
-                       const io_uring& ring)
-    : core_(core),
-      payload_bytes_(payload_bytes),
+UringQueue::UringQueue(const Options& options, UniqueFd wake, const io_uring& ring)
+    : core_(options.core),
+      payload_bytes_(options.payload_bytes),
+      goes_on_(options.goes_on),
       wake_(std::move(wake)),
-      memory_(std::move(memory)),
-      entries_(depth),
+      entries_(options.depth),
       ring_(ring) {
-  // Header, a page; payload. The request is laid out in front of the payload, so that it is in one piece for libfuse
-  // and the part in the payload is not copied.
-  static_assert(sizeof(FuseUringHeader) + sizeof(fuse_in_header) + FuseUringHeader::kAreaBytes <= kHeaderRoomBytes);
-  std::byte* at = memory_.get();
+  std::byte* at = options.memory;
   for (Entry& entry : entries_) {
-    entry.header = new (at) FuseUringHeader;
-    entry.payload = at + kHeaderRoomBytes;
-    entry.pieces = {{{.iov_base = entry.header, .iov_len = sizeof(FuseUringHeader)},
+    entry.head = goes_on_ ? std::launder(reinterpret_cast<RingEntry*>(at)) : new (at) RingEntry{};
+    entry.payload = at + RingEntry::kBytes;
+    // The kernel copies a request also when its thread is being killed, and could then get no new page.
+    if (!goes_on_) *entry.payload = std::byte{0};
+    entry.pieces = {{{.iov_base = &entry.head->kernel, .iov_len = sizeof(FuseUringHeader)},
                      {.iov_base = entry.payload, .iov_len = payload_bytes_}}};
     at += payload_bytes_ + kEntryExtraBytes;
   }
-  taken_.reserve(depth);
+  if (!goes_on_) MakeTaker(entries_.front().head->taker);
+  taken_.reserve(options.depth);
 }
 
 UringQueue::~UringQueue() {
@@ -109,6 +114,21 @@ Status UringQueue::Open() {
   return open_status_;
 }
 
+void UringQueue::BeginHold() {
+  task_.store(Task::kHold, std::memory_order_release);
+  Wake();
+}
+
+bool UringQueue::AwaitHeld(std::chrono::steady_clock::time_point end) {
+  const MutexLock lock(mu_);
+  while (!is_held_) {
+    const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (rest <= std::chrono::milliseconds(0)) return false;
+    changed_.WaitFor(mu_, rest);
+  }
+  return true;
+}
+
 void UringQueue::BeginStop() {
   task_.store(Task::kStop, std::memory_order_release);
   Wake();
@@ -126,14 +146,14 @@ void UringQueue::Reply(uint64_t token, std::span<const iovec> reply) {
   AUGUR_CHECK(!reply.empty() && reply[0].iov_len == sizeof header);
   std::memcpy(&header, reply[0].iov_base, sizeof header);
   header.unique = entry.unique;
-  std::memcpy(entry.header->in_out.data(), &header, sizeof header);
+  std::memcpy(entry.head->kernel.in_out.data(), &header, sizeof header);
   size_t bytes = 0;
   for (const iovec& piece : reply.subspan(1)) {
     AUGUR_CHECK(piece.iov_len <= payload_bytes_ - bytes);
     if (piece.iov_len > 0) std::memcpy(entry.payload + bytes, piece.iov_base, piece.iov_len);
     bytes += piece.iov_len;
   }
-  entry.header->entry.payload_bytes = static_cast<uint32_t>(bytes);
+  entry.head->kernel.entry.payload_bytes = static_cast<uint32_t>(bytes);
   if (this_threads_queue == this) return Commit(number);
   // A stack: many push, the thread takes all at once. Who finds it empty wakes the thread.
   unsigned before = handed_.load(std::memory_order_relaxed);
@@ -156,25 +176,31 @@ void UringQueue::Run() {
     CommitHanded();
     const bool ends = task == Task::kStop || ended_;
     if (ends && unanswered_ == 0) break;
-    if (taken_.empty()) {
+    if (task == Task::kHold) NoteHeld();
+    if (taken_.empty() || task != Task::kServe) {
       Enter();
       Reap();
     }
     // Answered at once as a rule. All of their replies go to the kernel together.
-    for (const unsigned number : taken_) {
-      if (task_.load(std::memory_order_acquire) != Task::kStop) Serve(number);  // else it ends with the connection
-    }
-    taken_.clear();
+    size_t served = 0;
+    while (served < taken_.size() && task_.load(std::memory_order_acquire) == Task::kServe) Serve(taken_[served++]);
+    taken_.erase(taken_.begin(), taken_.begin() + static_cast<ptrdiff_t>(served));
   }
   (void)io_uring_submit(&ring_);  // the last replies
+  NoteCommitted();
 }
 
 void UringQueue::Register() {
   registered_ = true;
+  AwaitEarlierThread();
   for (unsigned number = 0; number < entries_.size(); ++number) {
-    io_uring_sqe* const sqe = Command(number, FuseUringCommand::kRegister, 0);
-    sqe->addr = reinterpret_cast<uintptr_t>(entries_[number].pieces.data());
-    sqe->len = kFuseUringPieces;
+    Entry& entry = entries_[number];
+    entry.is_inherited = entry.head->HasRequest();
+    if (entry.is_inherited) {
+      taken_.push_back(number);
+    } else {
+      RegisterEntry(number);
+    }
   }
   // A refusal is there when this returns. An entry that was accepted says nothing until it has a request.
   const int submitted = io_uring_submit(&ring_);
@@ -183,6 +209,20 @@ void UringQueue::Register() {
   const MutexLock lock(mu_);
   opened_ = true;
   changed_.NotifyAll();
+}
+
+void UringQueue::RegisterEntry(unsigned number) {
+  io_uring_sqe* const sqe = Command(number, FuseUringCommand::kRegister, 0);
+  sqe->addr = reinterpret_cast<uintptr_t>(entries_[number].pieces.data());
+  sqe->len = kFuseUringPieces;
+}
+
+// This thread never gives it back: the kernel does that at its end, after it has taken the entries from the thread.
+void UringQueue::AwaitEarlierThread() {
+  pthread_mutex_t& taker = entries_.front().head->taker;
+  const int error = pthread_mutex_lock(&taker);
+  AUGUR_CHECK(error == 0 || error == EOWNERDEAD);
+  if (error == EOWNERDEAD) AUGUR_CHECK(pthread_mutex_consistent(&taker) == 0);
 }
 
 // Again and again: each write to the eventfd is a completion. Its counter is never read, and it is far from full.
@@ -210,6 +250,7 @@ io_uring_sqe* UringQueue::Command(unsigned number, FuseUringCommand command, uin
 
 void UringQueue::Commit(unsigned number) {
   Command(number, FuseUringCommand::kCommitAndFetch, entries_[number].commit_id);
+  committing_.emplace_back(number, entries_[number].commit_id);
   --unanswered_;
 }
 
@@ -224,10 +265,27 @@ void UringQueue::CommitHanded() {
 
 void UringQueue::Enter() {
   const int result = io_uring_submit_and_wait(&ring_, 1);
+  NoteCommitted();
   if (result >= 0 || result == -EINTR || result == -EBUSY) return;
   // The kernel has no memory for requests now. They stay in the ring and are handed over again in a moment.
   AUGUR_CHECK(result == -EAGAIN || result == -ENOMEM);
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// The kernel takes an answer before the submit returns.
+void UringQueue::NoteCommitted() {
+  if (io_uring_sq_ready(&ring_) > 0) return;  // not all were submitted: in a moment
+  for (const auto& [number, commit_id] : committing_) {
+    entries_[number].head->committed.store(commit_id, std::memory_order_release);
+  }
+  committing_.clear();
+}
+
+void UringQueue::NoteHeld() {
+  if (unanswered_ > 0 || taken_.size() < entries_.size()) return;
+  const MutexLock lock(mu_);
+  is_held_ = true;
+  changed_.NotifyAll();
 }
 
 void UringQueue::Reap() {
@@ -236,37 +294,63 @@ void UringQueue::Reap() {
   unsigned count = 0;
   bool arm = false;
   int error = 0;
+  std::vector<unsigned> answered_before;  // the kernel had the answer of the daemon before, and has let the entry go
   io_uring_for_each_cqe(&ring_, head, cqe) {
     ++count;
     if (cqe->user_data == kWakeData) {
       arm = arm || (cqe->flags & IORING_CQE_F_MORE) == 0;
+      continue;
+    }
+    const auto number = static_cast<unsigned>(cqe->user_data);
+    const bool was_inherited = std::exchange(entries_[number].is_inherited, false);
+    if (cqe->res == -ENOENT && was_inherited) {
+      answered_before.push_back(number);
     } else if (cqe->res < 0) {
       error = -cqe->res;
     } else {
-      taken_.push_back(static_cast<unsigned>(cqe->user_data));
+      taken_.push_back(number);
     }
   }
   io_uring_cq_advance(&ring_, count);
   if (arm) ArmWake();
+  for (const unsigned number : answered_before) RegisterEntry(number);
   if (error != 0) KernelEnded(error);
 }
 
 void UringQueue::Serve(unsigned number) {
   Entry& entry = entries_[number];
+  RingEntry& head = *entry.head;
+  entry.commit_id = head.kernel.entry.commit_id;
+  if (head.laid_out.load(std::memory_order_acquire) != entry.commit_id) {
+    LayOut(number);
+  } else {  // by an earlier daemon, whose answer may lie over the payload
+    std::memcpy(entry.payload, head.kept.data(), head.kept_bytes);
+  }
+  entry.unique = head.unique;
+  std::byte* const request = entry.payload - head.laid_out_bytes;
   fuse_in_header header{};
-  std::memcpy(&header, entry.header->in_out.data(), sizeof header);
-  const size_t payload_bytes = entry.header->entry.payload_bytes;
+  std::memcpy(&header, request, sizeof header);
+  ++unanswered_;
+  server_.serve({request, header.len});
+}
+
+void UringQueue::LayOut(unsigned number) {
+  Entry& entry = entries_[number];
+  RingEntry& head = *entry.head;
+  fuse_in_header header{};
+  std::memcpy(&header, head.kernel.in_out.data(), sizeof header);
+  const size_t payload_bytes = head.kernel.entry.payload_bytes;
   AUGUR_CHECK(header.len >= sizeof header && header.len - sizeof header >= payload_bytes);
   const size_t operation_bytes = header.len - sizeof header - payload_bytes;
   AUGUR_CHECK(payload_bytes <= payload_bytes_ && operation_bytes <= FuseUringHeader::kAreaBytes);
-  entry.commit_id = entry.header->entry.commit_id;
-  entry.unique = std::exchange(header.unique, Token(core_, number));
+  head.unique = std::exchange(header.unique, Token(core_, number));
+  head.laid_out_bytes = static_cast<uint32_t>(sizeof header + operation_bytes);
   std::byte* const operation = entry.payload - operation_bytes;
-  std::byte* const request = operation - sizeof header;
-  std::memcpy(operation, entry.header->operation.data(), operation_bytes);
-  std::memcpy(request, &header, sizeof header);
-  ++unanswered_;
-  server_.serve({request, header.len});
+  std::memcpy(operation, head.kernel.operation.data(), operation_bytes);
+  std::memcpy(operation - sizeof header, &header, sizeof header);
+  head.kept_bytes = static_cast<uint32_t>(std::min(payload_bytes, head.kept.size()));
+  std::memcpy(head.kept.data(), entry.payload, head.kept_bytes);
+  head.laid_out.store(entry.commit_id, std::memory_order_release);
 }
 
 void UringQueue::KernelEnded(int error) {

@@ -2,9 +2,11 @@
 #include "fuse/uring_transport.h"
 
 #include <linux/fuse.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 
@@ -19,13 +21,24 @@ unsigned UringTransport::QueueCount() {
   return static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
 }
 
-Result<std::unique_ptr<UringTransport>> UringTransport::Make(const UringTransportOptions& options) {
+size_t UringTransport::AreaBytes(unsigned queues, unsigned depth, size_t payload_bytes) {
+  return size_t{queues} * depth * (payload_bytes + UringQueue::kEntryExtraBytes);
+}
+
+Result<std::unique_ptr<UringTransport>> UringTransport::Make(UringTransportOptions options) {
+  const unsigned count = QueueCount();
+  AUGUR_TRY_ASSIGN(area, RingArea::Map(options.place, AreaBytes(count, options.depth, options.payload_bytes)));
+  const size_t queue_bytes = AreaBytes(1, options.depth, options.payload_bytes);
   std::vector<std::unique_ptr<UringQueue>> queues;
-  for (unsigned core = 0; core < QueueCount(); ++core) {
-    AUGUR_TRY_ASSIGN(queue, UringQueue::Make(core, options.depth, options.payload_bytes));
+  for (unsigned core = 0; core < count; ++core) {
+    AUGUR_TRY_ASSIGN(queue, UringQueue::Make({.core = core,
+                                              .depth = options.depth,
+                                              .payload_bytes = options.payload_bytes,
+                                              .memory = area.memory().data() + core * queue_bytes,
+                                              .goes_on = options.place.address != 0}));
     queues.push_back(std::move(queue));
   }
-  return std::unique_ptr<UringTransport>(new UringTransport(options, std::move(queues)));
+  return std::unique_ptr<UringTransport>(new UringTransport(std::move(options), std::move(area), std::move(queues)));
 }
 
 bool UringTransport::IsOffered(std::span<const std::byte> init) {
@@ -54,6 +67,24 @@ void UringTransport::Reply(uint64_t unique, std::span<const iovec> reply) {
   const unsigned core = UringQueue::CoreOf(unique);
   AUGUR_CHECK(core < queues_.size());
   queues_[core]->Reply(unique, reply);
+}
+
+std::unique_ptr<CoreRequests> UringTransport::Hold(const std::string& mount_point) {
+  constexpr std::chrono::milliseconds kMax(1000);
+  for (const std::unique_ptr<UringQueue>& queue : queues_) queue->BeginHold();
+  Result<std::unique_ptr<CoreRequests>> requests = CoreRequests::Start(
+      {.mount_point = mount_point, .queues = static_cast<unsigned>(queues_.size()), .at_once = options_.depth});
+  const auto end = std::chrono::steady_clock::now() + kMax;
+  bool all = true;
+  for (const std::unique_ptr<UringQueue>& queue : queues_) all = queue->AwaitHeld(end) && all;
+  if (!all) {
+    spdlog::warn(
+        "not all entries of io_uring could be held back for the next daemon{}: a read that begins just now may fail "
+        "with "
+        "ECANCELED",
+        requests.ok() ? "" : " (" + requests.status().text() + ")");
+  }
+  return requests.ok() ? std::move(requests).value() : nullptr;
 }
 
 void UringTransport::Stop() {

@@ -53,7 +53,7 @@ def not_over_uring(reason):
     return pytest.mark.skipif(TRANSPORT == "uring", reason=f"over io_uring {reason}")
 
 
-goes_on_after_a_crash = not_over_uring("a mount ends with its daemon: no other one goes on with it (SEMANTICS.md, L14)")
+no_error_at_a_crash = not_over_uring("a crash may cost a reader ECANCELED (SEMANTICS.md, L16)")
 measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
                                      reason="a sanitizer's own memory cannot be told from the daemon's")
 

@@ -26,12 +26,12 @@ from conftest import (
     drop_caches,
     end_mount,
     errno_of,
-    goes_on_after_a_crash,
     holders,
     is_running,
     libc,
     mount_rows,
     needs_root,
+    no_error_at_a_crash,
     read_hello,
     run,
     wait_until,
@@ -105,7 +105,7 @@ def run_epoch(room, sums, folder, killer):
         epoch.communicate()
 
 
-@goes_on_after_a_crash
+@no_error_at_a_crash
 def test_an_epoch_of_a_dataloader(room, mounts, point, killer, augurpack, ahead):
     """L8, R1: 20 kills in an epoch, with an order that is followed, files that are pushed, and files that are dropped."""
     pytest.importorskip("torch")
@@ -124,7 +124,7 @@ def test_an_epoch_of_a_dataloader(room, mounts, point, killer, augurpack, ahead)
     assert now["counters"]["reads"] >= len(data.paths)  # those of all daemons
 
 
-@goes_on_after_a_crash
+@no_error_at_a_crash
 def test_an_epoch_of_a_view(room, mounts, point, killer, view_images, view_images_store):
     """L8, W1: the arrays are Pillow's, whichever daemon has decoded them."""
     pytest.importorskip("torch")
@@ -139,7 +139,6 @@ def test_an_epoch_of_a_view(room, mounts, point, killer, view_images, view_image
     run_epoch(room, sums, point / ".augur" / "views" / "npy", killer)
 
 
-@goes_on_after_a_crash
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT])
 def test_a_crash(room, mounts, point, killer, data, ctl, number):
     """L8: told in the log and in the status, with the signal."""
@@ -179,14 +178,12 @@ def assert_open_stays_usable(point, images, change):
             os.close(fd)
 
 
-@goes_on_after_a_crash
 def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, view_images_store):
     """L8"""
     mounts.mount(view_images_store, point, f"log={room}/log")
     assert_open_stays_usable(point, view_images, killer.kill)
 
 
-@goes_on_after_a_crash
 def test_three_deaths(room, mounts, point, small_store):
     """L9: readers get an error, the log says why, and the next mount clears the point."""
     mounts.mount(small_store, point, f"log={room}/log")
@@ -211,7 +208,6 @@ def test_without_restart(room, mounts, point, small_store):
     wait_until(lambda: errno_of(os.statvfs, point) == 107, "the connection is down")
 
 
-@goes_on_after_a_crash
 def test_an_ordinary_user(room, mounts, point, small_store, users_may_mount):
     """L8: fusermount3 mounts once, and unmounts at the end."""
     os.chown(point, NOBODY, NOBODY)
@@ -245,7 +241,6 @@ def test_a_descriptor_that_was_handed_down(room, mounts, point, small_store):
     wait_until(lambda: not daemons(mounts.program, name) and not holders(name), "daemon and holder end")
 
 
-@goes_on_after_a_crash
 def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
     """L6: those of the first daemon; the holder keeps what it takes to start one."""
     mounts.mount(small_store, point, f"log={room}/log")
@@ -262,7 +257,6 @@ def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
     assert os.readlink(f"/proc/{pid}/cwd") == "/" and os.getsid(pid) == pid
 
 
-@goes_on_after_a_crash
 def test_run_as_goes_on_as_that_user(room, mounts, point, small_store):
     """L6"""
     (room / "logs").mkdir()
@@ -275,7 +269,6 @@ def test_run_as_goes_on_as_that_user(room, mounts, point, small_store):
     assert read_hello(point) == HELLO
 
 
-@goes_on_after_a_crash
 def test_unmounted_while_the_daemon_is_dead(room, mounts, point, small_store):
     """L10: the mount goes at once, and all processes with it."""
     pid = mounts.mount(small_store, point)
@@ -294,7 +287,6 @@ def test_unmounted_while_the_daemon_is_dead(room, mounts, point, small_store):
     assert daemons(mounts.program, point) == []
 
 
-@goes_on_after_a_crash
 def test_a_signal_while_the_daemon_is_dead(room, mounts, point, small_store):
     """L10: the next daemon gets it, and unmounts."""
     pid = mounts.mount(small_store, point)
@@ -338,7 +330,6 @@ def test_killed_for_good(room, mounts, point, small_store):
     assert read_hello(point) == HELLO
 
 
-@goes_on_after_a_crash
 def test_the_retained_cache_is_found_again(room, mounts, point, killer, own_data, shared_memory, ctl):
     """L8: records in shared memory are there for the next daemon."""
     mounts.mount(own_data.store, point, "cache=shm", "memory=256M", f"log={room}/log")

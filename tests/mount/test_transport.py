@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How requests come to the daemon, -o transport=: SEMANTICS.md, L14. What both transports do alike is in the other files, whose
+"""How requests come to the daemon, -o transport=: SEMANTICS.md, L15 and L16. What both transports do alike is in the other files, whose
 mounts AUGUR_TRANSPORT=uring makes over io_uring."""
 
 import concurrent.futures
@@ -7,14 +7,17 @@ import contextlib
 import errno
 import hashlib
 import json
+import mmap
 import os
 import pathlib
 import signal
+import subprocess
 
 import pytest
 
 from conftest import (
     HELLO,
+    PATIENCE_S,
     URING_SWITCH,
     assert_refused,
     daemons,
@@ -30,8 +33,12 @@ from conftest import (
     uring_switched_on,
     wait_until,
 )
+from prefetching import log_of
 
 pytestmark = needs_root
+
+READERS = 4
+KILLS = 10
 
 # ECANCELED: the kernel was just handing the request to a thread that ended.
 ENDED = (errno.ENOTCONN, errno.ECONNABORTED, errno.ECANCELED)
@@ -68,6 +75,12 @@ def taken_from_device(pid):
     return taken
 
 
+def waits(shell, seen):
+    """Whether the shell's command is the same as at the last two looks."""
+    seen.append(pathlib.Path(f"/proc/{shell.pid}/task/{shell.pid}/children").read_text(encoding="ascii"))
+    return seen[-1] != "" and seen[-3:] == [seen[-1]] * 3
+
+
 def rings(pid):
     names = [path.read_text(encoding="ascii").strip() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/comm")]
     return names.count("augur-ring")
@@ -79,7 +92,7 @@ def test_requests_come_over_io_uring(room, mounts, point, data, ctl, switched_on
     assert transport_of(ctl, point).startswith("uring: io_uring: ")
     assert "transport  uring: " in run([ctl, "status", point]).stdout
     log = (room / "log").read_text(encoding="utf-8")
-    assert "transport uring: io_uring: " in log and "when the daemon dies the mount ends with it" in log
+    assert "transport uring: io_uring: " in log
     before = taken_from_device(pid)
     for path in data.paths:
         data.check(point, path)
@@ -130,9 +143,9 @@ def test_auto_takes_dev_where_it_is_off(room, mounts, point, small_store, ctl, s
 
 
 def test_auto_prefers_a_mount_that_survives(room, mounts, point, small_store, ctl, switched_on):
-    """L8, L14"""
+    """L8, L16"""
     pid = mounts.mount(small_store, point)
-    assert transport_of(ctl, point).startswith("dev: over io_uring no other daemon goes on")
+    assert transport_of(ctl, point).startswith("dev: over io_uring a crash costs readers an error")
     os.kill(pid, signal.SIGKILL)
     assert read_hello(point) == HELLO
 
@@ -143,30 +156,94 @@ def test_auto_takes_uring_where_nothing_is_lost_by_it(room, mounts, point, small
     assert read_hello(point) == HELLO
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
-@pytest.mark.parametrize("restart", ["yes", "no"])
-def test_a_daemon_that_dies_ends_the_mount(room, mounts, point, data, switched_on, number, restart):
-    """L14: readers get an error, those that wait at that moment too, and no other daemon is started."""
-    pid = mounts.mount(data.store, point, "transport=uring", f"restart={restart}", "predict=off")
-
-    def read_until_it_fails():
-        while True:
-            for path in data.paths:
+def read_until(data, point, ends):
+    """Cold reads and look-ups, each byte compared. Returns the errors, and ends at the first for which `ends` holds."""
+    errors = []
+    while not ends(errors):
+        for path in data.paths:
+            try:
+                errno_of(os.stat, point / f"{path} is missing")
+                descriptor = os.open(point / path, os.O_RDONLY | os.O_DIRECT)
                 try:
-                    descriptor = os.open(point / path, os.O_RDONLY | os.O_DIRECT)
-                    try:
-                        os.preadv(descriptor, [memoryview(bytearray(1 << 16))], 0)
-                    finally:
-                        os.close(descriptor)
-                except OSError as error:
-                    return error.errno
+                    piece = memoryview(mmap.mmap(-1, 1 << 20))
+                    assert hashlib.blake2b(piece[: os.preadv(descriptor, [piece], 0)]).digest() == data.sums[path], path
+                finally:
+                    os.close(descriptor)
+            except OSError as error:
+                errors.append(error.errno)
+                if ends(errors):
+                    break
+    return errors
 
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_daemon_that_dies_ends_the_mount(room, mounts, point, data, switched_on, number):
+    """L3: readers get an error, those that wait at that moment too."""
+    pid = mounts.mount(data.store, point, "transport=uring", "restart=no", "predict=off")
     with concurrent.futures.ThreadPoolExecutor(4) as readers:
-        failures = [readers.submit(read_until_it_fails) for _ in range(4)]
+        failures = [readers.submit(read_until, data, point, bool) for _ in range(4)]
         os.kill(pid, number)
-        assert {failure.result(30) for failure in failures} <= set(ENDED)
-    wait_until(lambda: not is_running(pid) and not daemons(mounts.program, point) and not holders(point), "all processes are gone")
+        assert {error for failure in failures for error in failure.result(30)} <= set(ENDED)
+    wait_until(lambda: not is_running(pid) and not daemons(mounts.program, point), "all processes are gone")
     assert errno_of(os.stat, point / "missing") in ENDED
+
+
+def test_another_daemon_goes_on_over_io_uring(room, mounts, point, data, ctl, switched_on):
+    """L16: requests that a dead daemon had taken are answered by the next one, those that wait in the kernel too. The kernel ends with
+    ECANCELED what it was just handing to a thread that died, and nothing else fails."""
+    mounts.mount(data.store, point, "transport=uring", "predict=off", f"log={room}/log")
+    kills = []
+    with concurrent.futures.ThreadPoolExecutor(READERS) as readers:
+        found = [readers.submit(read_until, data, point, lambda _: len(kills) == KILLS) for _ in range(READERS)]
+        for _ in range(KILLS):
+            (pid,) = daemons(mounts.program, point)
+            os.kill(pid, signal.SIGKILL)
+            kills.append(pid)
+            wait_until(lambda: log_of(room).count("the mount is served again") == len(kills), lambda: log_of(room))
+            wait_until(lambda: len(daemons(mounts.program, point)) == 1, "the one before is gone")
+        assert {error for one in found for error in one.result(30)} <= {errno.ECANCELED}
+    assert transport_of(ctl, point).startswith("uring: ") and transport_of(ctl, point).endswith("as the mount was made")
+    for path in data.paths:
+        data.check(point, path)
+
+
+def test_a_lone_reader_waits_for_the_next_daemon(room, mounts, point, small_store, switched_on):
+    """L16: its request comes while there is no daemon, and no other one makes the kernel hand it out."""
+    pid = mounts.mount(small_store, point, "transport=uring", "predict=off", f"log={room}/log")
+    (holder,) = holders(point)
+    for _ in range(3):
+        drop_caches()
+        os.kill(holder, signal.SIGSTOP)
+        try:
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda pid=pid: not is_running(pid), "the daemon is gone")
+            # ECANCELED as long as the kernel has not seen the end of the dead one's ring.
+            reader = subprocess.Popen(["sh", "-c", 'until cat "$0" 2>/dev/null; do :; done', point / "hello.txt"], stdout=subprocess.PIPE,
+                                      text=True)
+            seen = ["", ""]
+            wait_until(lambda seen=seen, reader=reader: waits(reader, seen), "it waits")
+        finally:
+            os.kill(holder, signal.SIGCONT)
+        assert reader.communicate(timeout=PATIENCE_S)[0] == HELLO
+        (pid,) = daemons(mounts.program, point)
+
+
+@pytest.mark.parametrize("to_switch", ["Y", "N"])
+def test_an_upgrade_keeps_the_transport(room, mounts, point, data, ctl, switched_on, to_switch):
+    """L16: whatever the switch is by then, and with another memory=. Readers see no error."""
+    mounts.mount(data.store, point, "transport=uring", "predict=off", f"log={room}/log")
+    URING_SWITCH.write_text(to_switch, encoding="ascii")
+    done = []
+    with concurrent.futures.ThreadPoolExecutor(READERS) as readers:
+        found = [readers.submit(read_until, data, point, lambda _: bool(done)) for _ in range(READERS)]
+        for memory in ("96M", "512M", "128M"):
+            assert run([ctl, "restart", point, "-o", f"memory={memory}"]).returncode == 0
+        done.append(True)
+        assert [one.result(30) for one in found] == [[]] * READERS
+    assert transport_of(ctl, point).startswith("uring: ")
+    assert "could be held back" not in log_of(room)
+    refused = run([ctl, "restart", point, "-o", "transport=dev"])
+    assert refused.returncode == 2 and "-o transport: cannot change" in refused.stderr
 
 
 @pytest.fixture

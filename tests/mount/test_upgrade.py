@@ -23,6 +23,7 @@ from conftest import (
     is_running,
     mount_rows,
     needs_root,
+    no_error_at_a_crash,
     read_hello,
     run,
     wait_until,
@@ -304,6 +305,7 @@ def test_a_program_that_dies_at_its_turn(room, mounts, point, ctl, small_store):
     restart(ctl, point)
 
 
+@no_error_at_a_crash
 def test_killed_while_it_hands_over(room, mounts, point, ctl, data):
     """L12: whichever of the two daemons is killed, and when, readers see no error."""
     mounts.mount(data.store, point, "memory=64M", f"log={room}/log")

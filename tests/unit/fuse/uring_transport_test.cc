@@ -67,7 +67,10 @@ TEST(UringQueue, ATokenIsNoNumberOfTheKernel) {
 }
 
 TEST(UringQueue, SaysThatTheKernelRefuses) {
-  Result<std::unique_ptr<UringQueue>> queue = UringQueue::Make(0, 2, 4096);
+  const Result<RingArea> area = RingArea::Map({}, UringTransport::AreaBytes(1, 2, 4096));
+  ASSERT_TRUE(area.ok());
+  Result<std::unique_ptr<UringQueue>> queue =
+      UringQueue::Make({.depth = 2, .payload_bytes = 4096, .memory = area->memory().data()});
   if (!queue.ok()) GTEST_SKIP() << queue.status().text();
   const UniqueFd no_connection(eventfd(0, EFD_CLOEXEC));  // takes no commands of io_uring
   std::atomic<bool> ended = false;
@@ -82,7 +85,10 @@ TEST(UringQueue, SaysThatTheKernelRefuses) {
 }
 
 TEST(UringQueue, EndsWithoutHavingServed) {
-  Result<std::unique_ptr<UringQueue>> queue = UringQueue::Make(0, UringQueue::kDepthMax, 1 << 20);
+  const Result<RingArea> area = RingArea::Map({}, UringTransport::AreaBytes(1, UringQueue::kDepthMax, 1 << 20));
+  ASSERT_TRUE(area.ok());
+  Result<std::unique_ptr<UringQueue>> queue =
+      UringQueue::Make({.payload_bytes = 1 << 20, .memory = area->memory().data()});
   if (!queue.ok()) GTEST_SKIP() << queue.status().text();
   const UniqueFd no_connection(eventfd(0, EFD_CLOEXEC));
   ASSERT_TRUE((*queue)->Start(no_connection.get(), {.serve = [](auto) {}, .ended = [] {}}).ok());

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// CoreRequests has the kernel make requests of a mount on each core, over io_uring in that core's queue: threads that
+// ask for its statfs(2). For the owner's thread. What they get to know is nothing to anybody.
+class CoreRequests {
+ public:
+  struct Options {
+    std::string mount_point;  // a path; where this process cannot reach it there are no requests
+    unsigned queues = 0;
+    unsigned at_once = 1;  // for each queue: threads
+    unsigned each = 1;     // requests of a thread, one after the other
+  };
+
+  // As StartThread.
+  static Result<std::unique_ptr<CoreRequests>> Start(const Options& options);
+  // Waits for the answers: some daemon must serve the mount, or its connection must have ended.
+  ~CoreRequests();
+  CoreRequests(const CoreRequests&) = delete;
+  CoreRequests& operator=(const CoreRequests&) = delete;
+
+ private:
+  CoreRequests() = default;
+
+  std::atomic<bool> ends_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace augur
