@@ -26,7 +26,9 @@ MountTransport::MountTransport(Transport asked, TransportChoice choice, HolderLi
       goes_on_(link != nullptr && link->goes_on()),
       choice_(std::move(choice)) {
   if (held_ == nullptr) return;
-  place_ = {.file = link->TakeStateFd(), .offset = LastingState::RingsOffset(), .address = 0};
+  UniqueFd file = link->TakeStateFd();
+  if (!choice_.uring) return;
+  place_ = {.file = std::move(file), .offset = LastingState::RingsOffset(), .address = 0};
   if (goes_on_) place_.address = static_cast<uintptr_t>(held_->rings.address);
 }
 

@@ -28,6 +28,7 @@ size_t UringTransport::AreaBytes(unsigned queues, unsigned depth, size_t payload
 Result<std::unique_ptr<UringTransport>> UringTransport::Make(UringTransportOptions options) {
   const unsigned count = QueueCount();
   AUGUR_TRY_ASSIGN(area, RingArea::Map(options.place, AreaBytes(count, options.depth, options.payload_bytes)));
+  options.place.file.Reset();
   const size_t queue_bytes = AreaBytes(1, options.depth, options.payload_bytes);
   std::vector<std::unique_ptr<UringQueue>> queues;
   for (unsigned core = 0; core < count; ++core) {
