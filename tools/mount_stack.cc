@@ -438,7 +438,7 @@ Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings,
     };
   }
   options.on_taking = std::move(on_taking);
-  options.mount_point = mount_.path();
+  if (!mount_.handed_down()) options.mount_point = mount_.path();
   if (rings) options.operations.request_bytes_max = static_cast<unsigned>(settings_.rings.payload_bytes);
   AUGUR_TRY_ASSIGN(session, Session::Make(std::move(device), *file_system_, statistics_, options, std::move(rings)));
   session_ = std::move(session);

@@ -13,13 +13,14 @@ namespace augur {
 Result<std::unique_ptr<CoreRequests>> CoreRequests::Start(const Options& options) {
   std::unique_ptr<CoreRequests> requests(new CoreRequests);
   const auto ask = [options, ends = &requests->ends_](unsigned core) {
-    if (!StayOnCore(core)) return;  // it is off, or a cpuset keeps us from it
+    if (!StayOnCore(core)) return;  // just now a cpuset keeps us from it
     for (unsigned i = 0; i < options.each && !ends->load(std::memory_order_relaxed); ++i) {
       struct statfs unused {};
       (void)statfs(options.mount_point.c_str(), &unused);
     }
   };
-  for (unsigned core = 0; core < options.queues; ++core) {
+  if (options.mount_point.empty()) return requests;
+  for (const unsigned core : UsableCoreNumbers()) {
     for (unsigned i = 0; i < options.at_once; ++i) {
       AUGUR_TRY_ASSIGN(thread, StartThread("augur-statfs", [ask, core] { ask(core); }));
       requests->threads_.push_back(std::move(thread));

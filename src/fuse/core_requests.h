@@ -11,15 +11,14 @@
 
 namespace augur {
 
-// CoreRequests has the kernel make requests of a mount on each core, over io_uring in that core's queue: threads that
-// ask for its statfs(2). For the owner's thread. What they get to know is nothing to anybody.
+// CoreRequests has the kernel make requests of a mount on each core that this process may run on, over io_uring in that
+// core's queue: threads that ask for its statfs(2). For the owner's thread. The answers are not looked at.
 class CoreRequests {
  public:
   struct Options {
-    std::string mount_point;  // a path; where this process cannot reach it there are no requests
-    unsigned queues = 0;
-    unsigned at_once = 1;  // for each queue: threads
-    unsigned each = 1;     // requests of a thread, one after the other
+    std::string mount_point;  // a path; empty, or where this process cannot reach it: there are no requests
+    unsigned at_once = 1;     // for each core: threads
+    unsigned each = 1;        // requests of a thread, one after the other
   };
 
   // As StartThread.

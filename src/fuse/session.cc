@@ -172,9 +172,7 @@ Status Session::Start() {
 // The kernel hands out what came while there was no daemon at each answer of the core, and not before: a lone reader
 // would wait for another one.
 Status Session::StartCoreRequests() {
-  AUGUR_TRY_ASSIGN(requests, CoreRequests::Start({.mount_point = options_.mount_point,
-                                                  .queues = UringTransport::QueueCount(),
-                                                  .each = uring_->depth()}));
+  AUGUR_TRY_ASSIGN(requests, CoreRequests::Start({.mount_point = options_.mount_point, .each = uring_->depth()}));
   core_requests_ = std::move(requests);
   return Status::Ok();
 }

@@ -33,7 +33,7 @@ struct SessionOptions {
   std::function<void(std::span<const std::byte> init, std::span<const std::byte> reply)> on_init = {};
   // Called in Start, before the first request is taken of a connection that goes on; may be empty.
   std::function<void()> on_taking = {};
-  std::string mount_point = {};  // a path to it, if there is one; for CoreRequests
+  std::string mount_point = {};  // a path to it, for CoreRequests; empty: none is known
 };
 
 enum class SessionState {

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/cores.h"
 #include "base/units.h"
 #include "fuse/uring_abi.h"
 
@@ -71,18 +72,19 @@ void UringTransport::Reply(uint64_t unique, std::span<const iovec> reply) {
 }
 
 std::unique_ptr<CoreRequests> UringTransport::Hold(const std::string& mount_point) {
-  constexpr std::chrono::milliseconds kMax(1000);
+  const std::chrono::milliseconds most(mount_point.empty() ? 0 : 1000);
   for (const std::unique_ptr<UringQueue>& queue : queues_) queue->BeginHold();
-  Result<std::unique_ptr<CoreRequests>> requests = CoreRequests::Start(
-      {.mount_point = mount_point, .queues = static_cast<unsigned>(queues_.size()), .at_once = options_.depth});
-  const auto end = std::chrono::steady_clock::now() + kMax;
-  bool all = true;
-  for (const std::unique_ptr<UringQueue>& queue : queues_) all = queue->AwaitHeld(end) && all;
+  Result<std::unique_ptr<CoreRequests>> requests =
+      CoreRequests::Start({.mount_point = mount_point, .at_once = options_.depth});
+  const auto end = std::chrono::steady_clock::now() + most;
+  // A core that is off has no readers.
+  const std::vector<unsigned> cores = UsableCoreNumbers();
+  bool all = cores.size() >= static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  for (const unsigned core : cores) all = core < queues_.size() && queues_[core]->AwaitHeld(end) && all;
   if (!all) {
     spdlog::warn(
         "not all entries of io_uring could be held back for the next daemon{}: a read that begins just now may fail "
-        "with "
-        "ECANCELED",
+        "with ECANCELED",
         requests.ok() ? "" : " (" + requests.status().text() + ")");
   }
   return requests.ok() ? std::move(requests).value() : nullptr;
