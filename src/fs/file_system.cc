@@ -7,11 +7,27 @@
 
 #include "base/check.h"
 #include "datasets/file_path.h"
+#include "fs/listing_offset.h"
 #include "fs/node.h"
 #include "fs/resolve_in_view.h"
 
 namespace augur {
 namespace {
+
+// While files of earlier generations may be open, a quarter of the memory for files of views is for those.
+constexpr uint64_t kEarlierViewsShare = 4;
+
+ViewOptions ShownViews(const FileSystemOptions& options) {
+  ViewOptions views = options.views;
+  if (!options.earlier.empty()) views.bytes_max -= views.bytes_max / kEarlierViewsShare;
+  return views;
+}
+
+ViewOptions EarlierViews(const FileSystemOptions& options) {
+  ViewOptions views = options.views;
+  views.bytes_max /= kEarlierViewsShare * options.earlier.size();
+  return views;
+}
 
 std::unique_ptr<ViewTable> MakeViews(const FileSystemOptions& options) {
   if (options.views.pool == nullptr) return nullptr;
@@ -24,11 +40,19 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, 
                        Statistics& statistics, const FileSystemOptions& options)
     : store_(std::move(store)),
       options_(options),
+      numbers_(options.numbers != nullptr ? *options.numbers : first_numbers_),
       statistics_(statistics),
-      reader_(store_, source, cache, statistics, options.kept, options.observer, options.views),
+      reader_(store_, source, cache, statistics, options.kept, options.observer, ShownViews(options)),
       views_(MakeViews(options)),
       tree_(views_ != nullptr ? std::make_unique<ViewTree>(store_) : nullptr),
-      own_({.uid = options.uid, .gid = options.gid, .umask = options.umask}, views_.get()) {}
+      own_({.uid = options.uid, .gid = options.gid, .umask = options.umask}, views_.get()) {
+  for (const EarlierGeneration& earlier : options_.earlier) {
+    earlier_readers_.push_back(earlier.store == nullptr
+                                   ? nullptr
+                                   : std::make_unique<FileReader>(earlier.store, *earlier.source, cache, statistics,
+                                                                  nullptr, nullptr, EarlierViews(options_)));
+  }
+}
 
 void FileSystem::SetAskToForget(AskToForget ask) {
   if (views_ == nullptr) return;
@@ -92,7 +116,17 @@ void FileSystem::MakeAhead(const ViewFile& file, std::vector<BlockRef> record, s
 Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
   const std::optional<Node> node = Node::FromId(id);
   if (!node) return NoSuchNode(id);
-  Shape shape;
+  const std::optional<NodeNumbers::Place> place = numbers_.Find(node->entry);
+  if (!place) return NoSuchNode(id);
+  Shape shape = {.entry = {}, .number = node->entry, .store = store_.get(), .generation = place->generation};
+  if (!shape.is_shown()) {
+    const EarlierGeneration& earlier = options_.earlier.at(shape.generation - 1);
+    if (earlier.store == nullptr) {
+      return Status(Code::kIo, "a file of generation " + std::to_string(earlier.number) +
+                                   " is still open, and that was removed: open the file anew");
+    }
+    shape.store = earlier.store.get();
+  }
   if (node->view != 0) {
     shape.view = views_ != nullptr ? views_->Get(node->view) : nullptr;
     if (shape.view == nullptr) return NoSuchNode(id);
@@ -100,16 +134,15 @@ Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
     if (id != kRootNode) return NoSuchNode(id);  // the original files are nowhere in this mount
     shape.view = views_->root();
   }
-  AUGUR_TRY_ASSIGN(entry, store_->Get(node->entry));
+  AUGUR_TRY_ASSIGN(entry, shape.store->Get(place->entry));
   if (shape.view != nullptr && RoleInView(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
   shape.entry = entry;
   return shape;
 }
 
-NodeAttributes FileSystem::Attributes(const Entry& entry, const View* view) const {
-  const bool is_root = entry.number == 0 && (view == nullptr || view->number == ViewTable::kRootNumber);
+NodeAttributes FileSystem::Attributes(const Entry& entry, const View* view, uint64_t number) const {
   NodeAttributes attributes;
-  attributes.node = is_root ? kRootNode : Node{.view = view != nullptr ? view->number : 0, .entry = entry.number}.id();
+  attributes.node = NodeIn(view, number);
   attributes.mode = entry.type == EntryType::kSymlink ? entry.mode : entry.mode & ~options_.umask;
   attributes.uid = options_.uid;
   attributes.gid = options_.gid;
@@ -134,7 +167,7 @@ Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, 
 Result<NodeAttributes> FileSystem::FindAttributes(NodeId node) const {
   if (const std::optional<Node> own = OwnFolder::Own(node)) return own_.AttributesOf(*own);
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
-  return Attributes(shape.entry, shape.view.get());
+  return Attributes(shape.entry, shape.view.get(), shape.number);
 }
 
 Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, uint32_t user) {
@@ -147,6 +180,7 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
   }
   AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
   if (directory.entry.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
+  if (!directory.is_shown()) return Status(Code::kNotFound, "the folder was removed");
   if (directory.view != nullptr) {
     AUGUR_TRY_ASSIGN(entry, tree_->Lookup(*directory.view, directory.entry, name));
     views_->Know(directory.view->number, 1);
@@ -174,11 +208,12 @@ void FileSystem::Forget(NodeId node, uint64_t lookups) {
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
   AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
   if (shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
-  return Told(store_->LinkTarget(shape.entry));
+  return Told(shape.store->LinkTarget(shape.entry));
 }
 
 // Of the folder that a folder of the store lies in, as the same view shows it.
 Result<NodeAttributes> FileSystem::ParentAttributes(const Shape& directory) const {
+  if (!directory.is_shown()) return Attributes(directory.entry, directory.view.get(), directory.number);
   const bool is_view = directory.view != nullptr && directory.view->number != ViewTable::kRootNumber;
   if (is_view && directory.entry.number == 0) return own_.ViewsAttributes();
   AUGUR_TRY_ASSIGN(parent, store_->Get(directory.entry.parent));
@@ -199,9 +234,12 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
   const Entry& directory = shape.entry;
   const View* const view = shape.view.get();
   if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
-  // Offset 0 is '.', 1 is '..', and 2 + place a child: the offset of an item is a function of the store alone.
+  // Offset 0 is '.', 1 is '..', and 2 + place a child: in the first generation that a mount shows, the offset of an
+  // item is a function of the store alone.
   if (offset == 0) {
-    if (!take({.name = ".", .attributes = Attributes(directory, view), .next_offset = 1})) return Status::Ok();
+    if (!take({.name = ".", .attributes = Attributes(directory, view, shape.number), .next_offset = 1})) {
+      return Status::Ok();
+    }
     offset = 1;
   }
   if (offset == 1) {
@@ -209,12 +247,15 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
     if (!take({.name = "..", .attributes = parent, .next_offset = 2})) return Status::Ok();
     offset = 2;
   }
+  if (!shape.is_shown()) return Status::Ok();  // as any folder that was removed
   const ViewTree::Take take_child = [&](std::string_view name, const Entry& child, uint64_t place) {
     if (own_.IsAt(node, name)) return true;  // a listing hands out nodes, too
-    return take({.name = name, .attributes = Attributes(child, view), .next_offset = 2 + place + 1});
+    const ListingOffset next = {.sequence = options_.sequence, .place = 2 + place + 1};
+    return take({.name = name, .attributes = Attributes(child, view), .next_offset = next.value()});
   };
-  if (view != nullptr) return tree_->List(*view, directory, offset - 2, take_child);
-  for (uint64_t place = offset - 2; place < directory.size; ++place) {
+  AUGUR_TRY_ASSIGN(first, PlaceAt(directory, offset));
+  if (view != nullptr) return tree_->List(*view, directory, first, take_child);
+  for (uint64_t place = first; place < directory.size; ++place) {
     AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
     if (!take_child(child.name, child, place)) break;
@@ -222,11 +263,26 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
   return Status::Ok();
 }
 
+// Which item a generation that is not known any more had there is not known either: the place may be that of another
+// one.
+Result<uint64_t> FileSystem::PlaceAt(const Entry& directory, uint64_t offset) const {
+  if (offset <= 2) return 0;
+  const ListingOffset begun = ListingOffset::Of(offset);
+  const uint64_t place = begun.place - std::min<uint64_t>(begun.place, 2);
+  const uint64_t shown = options_.sequence & ListingOffset::kSequenceMax;
+  if (begun.sequence == shown) return place;
+  for (const EarlierGeneration& earlier : options_.earlier) {
+    const bool is_that = begun.sequence == (earlier.sequence & ListingOffset::kSequenceMax);
+    if (is_that && earlier.store != nullptr) return PlaceAfterReload(*earlier.store, *store_, directory, place);
+  }
+  return begun.sequence < shown ? place : directory.size;
+}
+
 void FileSystem::Opened(NodeId node, uint32_t reader) {
   if (OwnFolder::Own(node)) return;
   const Result<Shape> shape = ShapeOf(node);
   if (!shape.ok() || shape->entry.type != EntryType::kFile) return;
-  if (options_.observer == nullptr) return statistics_.Add(Stat::kOpens, 1);
+  if (options_.observer == nullptr || !shape->is_shown()) return statistics_.Add(Stat::kOpens, 1);
   const ViewRef& view = shape->view;
   const Result<ViewFile> shown =
       view != nullptr ? ResolveInView(*store_, *view, shape->entry) : ViewFile::Original(shape->entry);
@@ -235,26 +291,33 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
   AUGUR_CHECK(bytes <= kReadBytesMax);
-  Result<std::vector<FileSegment>> segments = Segments(node, offset, bytes, reader);
-  if (!segments.ok()) return done(segments.status());
-  reader_.Read(std::move(segments).value(), std::move(done));
+  Result<Part> part = PartOf(node, offset, bytes, reader);
+  if (!part.ok()) return done(part.status());
+  part->reader->Read(std::move(part->segments), std::move(done));
 }
 
 // Tells of the read, too.
-Result<std::vector<FileSegment>> FileSystem::Segments(NodeId node, uint64_t offset, size_t bytes, uint32_t reader) {
-  if (const std::optional<Node> own = OwnFolder::Own(node)) return own_.Segments(*own, offset, bytes);
+Result<FileSystem::Part> FileSystem::PartOf(NodeId node, uint64_t offset, size_t bytes, uint32_t reader) {
+  Part part = {.segments = {}, .reader = &reader_};
+  if (const std::optional<Node> own = OwnFolder::Own(node)) {
+    AUGUR_TRY_ASSIGN(segments, own_.Segments(*own, offset, bytes));
+    part.segments = std::move(segments);
+    return part;
+  }
   AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
   if (shape.entry.type != EntryType::kFile) return Status(Code::kInvalid, "not a regular file");
+  if (!shape.is_shown()) part.reader = earlier_readers_[shape.generation - 1].get();
   const ViewRef& view = shape.view;
-  AUGUR_TRY_ASSIGN(file, view != nullptr ? ResolveInView(*store_, *view, shape.entry)
+  AUGUR_TRY_ASSIGN(file, view != nullptr ? ResolveInView(*shape.store, *view, shape.entry)
                                          : Result<ViewFile>(ViewFile::Original(shape.entry)));
-  if (offset >= file.size || bytes == 0) return std::vector<FileSegment>();
+  if (offset >= file.size || bytes == 0) return part;
   bytes = std::min<uint64_t>(bytes, file.size - offset);
-  if (options_.observer != nullptr) {
+  if (options_.observer != nullptr && shape.is_shown()) {
     if (offset == 0) options_.observer->OnRead(file, reader);
     if (offset + bytes == file.size) options_.observer->OnReadToEnd(file);
   }
-  return SegmentsOf(file, view, offset, bytes);
+  part.segments = SegmentsOf(file, view, offset, bytes);
+  return part;
 }
 
 FileSystemCounts FileSystem::Counts() const {

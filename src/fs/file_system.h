@@ -15,6 +15,7 @@
 #include "fs/file_reader.h"
 #include "fs/node.h"
 #include "fs/node_attributes.h"
+#include "fs/node_numbers.h"
 #include "fs/own_folder.h"
 #include "fs/read_reply.h"
 #include "fs/view_options.h"
@@ -29,6 +30,14 @@ struct FileSystemCounts {
   uint64_t tree_bytes = 0;  // sum of the sizes of all files
 };
 
+// A generation that the mount has shown before: its files may still be open.
+struct EarlierGeneration {
+  uint64_t number = 0;
+  uint64_t sequence = 0;               // as of FileSystemOptions
+  std::shared_ptr<const Store> store;  // nullptr: it is gone, and its files give EIO
+  ShardSource* source = nullptr;       // of the store; outlives the file system
+};
+
 struct FileSystemOptions {
   uint32_t uid = 0;
   uint32_t gid = 0;
@@ -37,6 +46,9 @@ struct FileSystemOptions {
   KeptBlocks* kept = nullptr;        // the retained cache, where there is one; outlives the file system
   ReadObserver* observer = nullptr;  // the prefetch, where there is one; outlives the file system
   ViewOptions views = {};
+  const NodeNumbers* numbers = nullptr;         // outlives the file system; nullptr: entries are their numbers
+  uint64_t sequence = 0;                        // how many generations the mount has shown before this one
+  std::vector<EarlierGeneration> earlier = {};  // as NodeNumbers counts them, from 1 on
 };
 
 // FileSystem is the mounted tree without FUSE, with its views: SEMANTICS.md has its promises. Safe from any thread.
@@ -108,10 +120,20 @@ class FileSystem final : public ViewSource {
   uint64_t rendered_bytes_used() const { return reader_.rendered() != nullptr ? reader_.rendered()->used_bytes() : 0; }
 
  private:
-  // An entry of the store as a node shows it.
+  // An entry as a node shows it.
   struct Shape {
     Entry entry;
     ViewRef view = nullptr;  // nullptr: itself
+    uint64_t number = 0;     // of the node
+    const Store* store = nullptr;
+    // As NodeNumbers counts them. Of an earlier one only programs that have it open can ask for it.
+    uint64_t generation = 0;
+    bool is_shown() const { return generation == 0; }
+  };
+  // What a part of a file is made of, and who brings it.
+  struct Part {
+    std::vector<FileSegment> segments;
+    FileReader* reader = nullptr;
   };
   Result<Shape> ShapeOf(NodeId node) const;
   Result<NodeAttributes> FindAttributes(NodeId node) const;
@@ -123,19 +145,28 @@ class FileSystem final : public ViewSource {
     if (result.ok()) return result;
     return reader_.failures().Index(result.status());
   }
-  NodeAttributes Attributes(const Entry& entry, const View* view) const;
-  Result<std::vector<FileSegment>> Segments(NodeId node, uint64_t offset, size_t bytes, uint32_t reader);
+  // Of an entry of the generation that is shown.
+  NodeAttributes Attributes(const Entry& entry, const View* view) const {
+    return Attributes(entry, view, numbers_.NumberOf(entry.number));
+  }
+  NodeAttributes Attributes(const Entry& entry, const View* view, uint64_t number) const;
+  Result<Part> PartOf(NodeId node, uint64_t offset, size_t bytes, uint32_t reader);
   Result<NodeAttributes> ParentAttributes(const Shape& directory) const;
+  // The place at which the listing of a folder goes on.
+  Result<uint64_t> PlaceAt(const Entry& directory, uint64_t offset) const;
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;
   const FileSystemOptions options_;
+  const NodeNumbers first_numbers_;
+  const NodeNumbers& numbers_;
 
   // Own synchronization.
   Statistics& statistics_;
   FileReader reader_;
-  std::unique_ptr<ViewTable> views_;  // nullptr, as the next: there are no views
-  std::unique_ptr<ViewTree> tree_;    // of views_
+  std::vector<std::unique_ptr<FileReader>> earlier_readers_;  // by generation, from 1 on; nullptr: it is gone
+  std::unique_ptr<ViewTable> views_;                          // nullptr, as the next: there are no views
+  std::unique_ptr<ViewTree> tree_;                            // of views_
   OwnFolder own_;
 };
 

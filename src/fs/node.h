@@ -9,13 +9,13 @@
 
 namespace augur {
 
-// Number of a file or folder at the kernel: view number << 40 | entry + 1. View 0 is the original
-// files, the root is 1, 0 is illegal. A pure function of the store's generation, so a new daemon gives the same
-// numbers.
+// Number of a file or folder at the kernel: view number << 40 | entry + 1. View 0 is the original files, the root is 1,
+// 0 is illegal. In the first generation that a mount shows it is a pure function of the store; later ones have other
+// numbers (NodeNumbers).
 using NodeId = uint64_t;
 inline constexpr NodeId kRootNode = 1;
 
-// The parts of a NodeId: which view, and which entry of the index.
+// The parts of a NodeId: which view, and which entry of the index, by its number.
 struct Node {
   static constexpr int kViewShift = 40;
   static constexpr uint64_t kEntryMask = (uint64_t{1} << kViewShift) - 1;

@@ -15,6 +15,7 @@
 #include "augur/status.h"
 #include "base/mutex.h"
 #include "fs/lasting_views.h"
+#include "fs/node.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -131,5 +132,11 @@ class ViewTable {
   std::map<uint32_t, Held> views_ AUGUR_GUARDED_BY(mu_);  // by number
   std::map<std::string, uint32_t, std::less<>> by_text_ AUGUR_GUARDED_BY(mu_);
 };
+
+// The node of the entry with this number (NodeNumbers) in a view, or, with nullptr, of the entry itself.
+inline NodeId NodeIn(const View* view, uint64_t number) {
+  const bool is_root = number == 0 && (view == nullptr || view->number == ViewTable::kRootNumber);
+  return is_root ? kRootNode : Node{.view = view != nullptr ? view->number : 0, .entry = number}.id();
+}
 
 }  // namespace augur
