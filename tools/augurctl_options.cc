@@ -275,11 +275,40 @@ Command RestartCommand() {
   return command;
 }
 
-RestartOptions ReadRestart(const Values& values) {
+Command ReloadCommand() {
+  Command command;
+  command.name = "reload";
+  command.brief = "show the newest generation of the store, or other options, without unmounting";
+  command.text =
+      "After 'augurpack append' or 'create --force', lets another daemon go on with the mount, as 'augurctl restart' "
+      "does, which shows the newest generation. Readers see no error, and wait for some milliseconds. When the command "
+      "returns, every name leads to the new files. What is open keeps its bytes: files, mappings, and files that were "
+      "replaced or removed. Files that are the same stay in the page cache.\n"
+      "A reload that cannot be costs nothing: the command says why, and the generation before stays. Where the newest "
+      "generation is shown already, and no option is given, nothing happens. Needs a mount with -o restart=yes, and "
+      "Linux 6.9. Orders of 'augurctl hint' must be given again.\n"
+      "Prints which generation is shown now, and which one was before.";
+  command.arguments = {MountpointArgument()};
+  command.options = {
+      {.name = "options",
+       .short_name = 'o',
+       .value = "OPTIONS",
+       .kind = OptionKind::kList,
+       .brief = "other mount options, as generation=3 or memory=4G,predict=off",
+       .text =
+           "memory, cache-size, predict, log, generation and root-hash can change. All others stay as they are. "
+           "generation=N shows that one, which may be an earlier one. A mount with root-hash= needs the root hash of "
+           "the new generation."},
+      JsonOption("The waiting time is in microseconds.")};
+  return command;
+}
+
+RestartOptions ReadRestart(const Values& values, bool reload) {
   RestartOptions restart = {.mountpoint = values.Text("MOUNTPOINT"),
-                            .binary = values.Text("binary"),
+                            .binary = reload ? std::string() : values.Text("binary"),
                             .options = {},
-                            .json = values.Given("json")};
+                            .json = values.Given("json"),
+                            .reload = reload};
   for (const std::string& text : values.List("options")) {
     for (std::string& word : SplitMountOptions(text)) restart.options.push_back(std::move(word));
   }
@@ -293,7 +322,8 @@ Program MakeAugurctl() {
   program.text =
       "Asks the daemon of the mount at MOUNTPOINT, over a socket that only root and the user who mounted may use. The "
       "mount names the socket in its file .augur/control.";
-  program.commands = {HintCommand(), StatusCommand(), WarmCommand(), DropCommand(), ViewsCommand(), RestartCommand()};
+  program.commands = {HintCommand(),  StatusCommand(),  WarmCommand(),  DropCommand(),
+                      ViewsCommand(), RestartCommand(), ReloadCommand()};
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
@@ -302,7 +332,8 @@ Program MakeAugurctl() {
       {.command = "augurctl status /mnt/train", .what = "See what the mount does:"},
       {.command = "augurctl warm /mnt/train", .what = "Fetch the store before the job begins:"},
       {.command = "augurctl restart /mnt/train -o memory=8G",
-       .what = "Go on with the version that is installed now, and with more memory:"}};
+       .what = "Go on with the version that is installed now, and with more memory:"},
+      {.command = "augurctl reload /mnt/train", .what = "Show what 'augurpack append' has added:"}};
   program.exit_status =
       "0: done. 1: not all that was to be fetched is kept (warm). 2: an error, or stopped by a signal; stderr says "
       "what and why. A reader of stdout that goes away early is no error.";
@@ -335,7 +366,9 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
   } else if (parsed.command->name == "views") {
     options.command = ViewsOptions{.mountpoint = mountpoint, .spec = values.Text("SPEC"), .json = values.Given("json")};
   } else if (parsed.command->name == "restart") {
-    options.command = ReadRestart(values);
+    options.command = ReadRestart(values, /*reload=*/false);
+  } else if (parsed.command->name == "reload") {
+    options.command = ReadRestart(values, /*reload=*/true);
   } else {
     options.command = DropOptions{.mountpoint = mountpoint, .json = values.Given("json")};
   }

@@ -46,6 +46,7 @@ struct RestartOptions {
   std::string binary;                // empty: the program that serves now
   std::vector<std::string> options;  // "memory=1G"
   bool json = false;
+  bool reload = false;  // shows the newest generation of the store
 };
 
 using AugurctlCommand =

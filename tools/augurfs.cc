@@ -174,8 +174,11 @@ class Daemon {
     transport_ = std::move(transport);
     std::function<Status()> await_turn;
     if (is_next()) await_turn = [this] { return AwaitTurn(); };
-    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, link_ ? &link_->state() : nullptr, goes_on(),
-                                             await_turn, *transport_));
+    Succession succession = {.held = link_ ? &link_->state() : nullptr, .await_turn = await_turn};
+    if (has_died()) succession.start = MountedGenerations::Start::kGoesOn;
+    if (is_next()) succession.start = MountedGenerations::Start::kNext;
+    if (link_) succession.device = link_->device();
+    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, succession, *transport_));
     stack_ = std::move(stack);
     AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [] { GiveUp(); }));
     watchdog_ = std::move(watchdog);
@@ -285,13 +288,16 @@ class Daemon {
 
   Status StartControl() {
     AUGUR_TRY_ASSIGN(socket, ControlSocket::Listen(RuntimeFolders()));
-    AUGUR_TRY_ASSIGN(upgrade, DaemonUpgrade::Make(options_.values));
+    AUGUR_TRY_ASSIGN(upgrade, DaemonUpgrade::Make({.values = options_.values,
+                                                   .generation = stack_->store()->summary().generation,
+                                                   .newest = [this] { return stack_->generations().Newest(); }}));
     upgrade_ = std::move(upgrade);
     auto handlers = control_->Handlers();
     handlers.emplace("restart",
                      [this](const nlohmann::json& request, const ControlBody&) { return upgrade_->Ask(request); });
     handlers.emplace("serving", [this](const nlohmann::json&, const ControlBody&) {
-      return Result<ControlReply>(DescribeServing(UpgradeState()));
+      return Result<ControlReply>(DescribeServing(UpgradeState(), stack_->store()->summary().generation,
+                                                  state_ != nullptr && state_->numbers.NamesAreOld()));
     });
     AUGUR_TRY_ASSIGN(server, ControlServer::Start(std::move(socket), std::move(handlers)));
     control_server_ = std::move(server);
@@ -455,9 +461,15 @@ class Daemon {
 
   Status GoOn() {
     if (is_next()) LogSettings();
+    if (stack_->generations().is_reload()) {
+      const StoreSummary& summary = stack_->store()->summary();
+      spdlog::info("{}: from now on generation {} is shown: {} files, {}", Printable(mount_->path()),
+                   summary.generation, summary.file_count, FormatSize(summary.tree_bytes));
+    }
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
-    AUGUR_TRY(link_->Ready());  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
+    AUGUR_TRY(link_->Ready(
+        stack_->IndexLock()));  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
     return Status::Ok();
   }

@@ -297,7 +297,7 @@ std::vector<Option> MakeOptions() {
        .brief = "mount this generation of the store",
        .text =
            "Default: the newest. An older one is there until 'augurpack gc'. A mount keeps its generation while the "
-           "store is appended to.",
+           "store is appended to, until 'augurctl reload'.",
        .place = OptionPlace::kMount},
       RootHash(),
       {.name = "view",

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,8 @@ Status TooLong(const std::string& what) {
   return {Code::kInvalid, what + ": longer than " + std::to_string(ProgramRequest::kTextBytesMax - 1) + " bytes"};
 }
 
-Result<ProgramRequest> Checked(const nlohmann::json& request, const Values& values) {
+// Nothing: there is nothing to do.
+Result<std::optional<ProgramRequest>> Checked(const nlohmann::json& request, const ServingDaemon& serving) {
   const auto binary = request.find("binary");
   const auto options = request.find("options");
   const auto is_text = [](const nlohmann::json& word) { return word.is_string(); };
@@ -43,13 +45,22 @@ Result<ProgramRequest> Checked(const nlohmann::json& request, const Values& valu
   }
   std::vector<std::string> words;
   for (const nlohmann::json& word : *options) words.push_back(word.get<std::string>());
-  AUGUR_TRY_ASSIGN(text, UpgradeOptions(values, words));
+  const auto reload = request.find("reload");
+  const bool is_reload = reload != request.end() && *reload == true;
+  uint64_t generation = serving.generation;
+  if (is_reload && GenerationIn(words) == 0) {
+    AUGUR_TRY_ASSIGN(newest, serving.newest());
+    if (newest == generation && words.empty()) return std::optional<ProgramRequest>();
+    generation = newest;
+  }
+  AUGUR_TRY_ASSIGN(text, UpgradeOptions(serving.values, words,
+                                        is_reload ? HandOverKind::kReload : HandOverKind::kRestart, generation));
   ProgramRequest checked;
   if (path.size() >= checked.path.size()) return TooLong("--binary");
   if (text.size() >= checked.options.size()) return TooLong("-o");
   path.copy(checked.path.data(), path.size());
   text.copy(checked.options.data(), text.size());
-  return checked;
+  return std::optional(checked);
 }
 
 // The same for all processes.
@@ -67,23 +78,24 @@ std::string DescribeEnd(int32_t value) {
 
 }  // namespace
 
-Result<std::unique_ptr<DaemonUpgrade>> DaemonUpgrade::Make(Values values) {
+Result<std::unique_ptr<DaemonUpgrade>> DaemonUpgrade::Make(ServingDaemon serving) {
   UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event.valid()) return ErrnoStatus(errno, "eventfd");
-  return std::unique_ptr<DaemonUpgrade>(new DaemonUpgrade(std::move(values), std::move(event)));
+  return std::unique_ptr<DaemonUpgrade>(new DaemonUpgrade(std::move(serving), std::move(event)));
 }
 
 Result<ControlReply> DaemonUpgrade::Ask(const nlohmann::json& request) {
-  AUGUR_TRY_ASSIGN(checked, Checked(request, values_));
+  AUGUR_TRY_ASSIGN(checked, Checked(request, serving_));
+  if (!checked) return ControlReply{.header = {{"process", getpid()}, {"unchanged", true}}, .body = {}};
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return ErrnoStatus(errno, "pipe");
   UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const MutexLock lock(mu_);
   if (ended_) return Status(Code::kStopped, "the daemon of this mount is ending");
-  if (under_way_) return Status(Code::kBusy, "another 'augurctl restart' is under way: wait for it");
+  if (under_way_) return Status(Code::kBusy, "another 'augurctl restart' or 'reload' is under way: wait for it");
   under_way_ = true;
-  request_ = checked;
+  request_ = *checked;
   errors_ = std::move(read_end);
   errors_end_ = std::move(write_end);
   const uint64_t one = 1;
@@ -149,8 +161,12 @@ void NoteTaking(Upgrade& upgrade) {
   upgrade.to = getpid();
 }
 
-ControlReply DescribeServing(const Upgrade* upgrade) {
-  ControlReply reply = {.header = {{"process", getpid()}, {"version", AUGUR_VERSION}}, .body = {}};
+ControlReply DescribeServing(const Upgrade* upgrade, uint64_t generation, bool names_are_old) {
+  ControlReply reply = {.header = {{"process", getpid()},
+                                   {"version", AUGUR_VERSION},
+                                   {"generation", generation},
+                                   {"names_are_old", names_are_old}},
+                        .body = {}};
   if (upgrade == nullptr || upgrade->to != getpid()) return reply;
   constexpr int64_t kNsPerUs = 1000;
   reply.header["from_process"] = upgrade->from;

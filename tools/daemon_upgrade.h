@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,19 +20,26 @@
 
 namespace augur {
 
-// DaemonUpgrade is the part of the daemon that serves in its own upgrade: it takes the request of `augurctl restart` on
-// a thread of the control server, has the main thread pass it to the Holder, and answers when the next daemon is
-// prepared or has failed. One upgrade at a time.
+// What the daemon that serves is.
+struct ServingDaemon {
+  Values values;                             // its options
+  uint64_t generation = 0;                   // of the store, that it shows
+  std::function<Result<uint64_t>()> newest;  // the newest one of the store; waits
+};
+
+// DaemonUpgrade is the part of the daemon that serves in its own upgrade: it takes the request of `augurctl restart` or
+// `augurctl reload` on a thread of the control server, has the main thread pass it to the Holder, and answers when the
+// next daemon is prepared or has failed. One upgrade at a time.
 class DaemonUpgrade {
  public:
-  // `values`: the daemon's own options. kIo: the system gives no descriptor.
-  static Result<std::unique_ptr<DaemonUpgrade>> Make(Values values);
+  // kIo: the system gives no descriptor.
+  static Result<std::unique_ptr<DaemonUpgrade>> Make(ServingDaemon serving);
   DaemonUpgrade(const DaemonUpgrade&) = delete;
   DaemonUpgrade& operator=(const DaemonUpgrade&) = delete;
 
-  // Any thread. Checks {"binary": path or "", "options": ["memory=1G", ...]}, and waits until this daemon begins to
-  // hand over. kInvalid: what is wrong with the request; kBusy: another one is under way; else why there is no upgrade,
-  // and this daemon goes on.
+  // Any thread. Checks {"binary": path or "", "options": ["memory=1G", ...], "reload": bool}, and waits until this
+  // daemon begins to hand over. A reload that would change nothing is answered {"unchanged": true}. kInvalid: what is
+  // wrong with the request; kBusy: another one is under way; else why there is no upgrade, and this daemon goes on.
   Result<ControlReply> Ask(const nlohmann::json& request);
 
   // The main thread. Readable when a request is to be passed on.
@@ -43,13 +52,13 @@ class DaemonUpgrade {
   void GiveUp();
 
  private:
-  DaemonUpgrade(Values values, UniqueFd event) : values_(std::move(values)), event_(std::move(event)) {}
+  DaemonUpgrade(ServingDaemon serving, UniqueFd event) : serving_(std::move(serving)), event_(std::move(event)) {}
   void Finish(Result<pid_t> outcome);
   // What the failed daemon has said.
   std::string TakeErrors() AUGUR_REQUIRES(mu_);
 
   // Constant after construction.
-  const Values values_;
+  const ServingDaemon serving_;
   const UniqueFd event_;
 
   Mutex mu_;
@@ -66,7 +75,8 @@ class DaemonUpgrade {
 // next one takes them.
 void NoteStopping(Upgrade& upgrade);
 void NoteTaking(Upgrade& upgrade);
-// Which process serves, and which one has handed the mount over to it: the answer to "serving". nullptr: none has.
-ControlReply DescribeServing(const Upgrade* upgrade);
+// Which process serves, which generation, and which process has handed the mount over to it: the answer to "serving".
+// nullptr: none has. `names_are_old`: the kernel may still have names of another generation.
+ControlReply DescribeServing(const Upgrade* upgrade, uint64_t generation, bool names_are_old);
 
 }  // namespace augur

@@ -62,19 +62,35 @@ bool HasShard(const Store& store, bool by_address) {
   return false;
 }
 
+// nullptr: the kernel has no old name.
+Result<std::unique_ptr<TreeRefresher>> RefreshNames(MountedGenerations& generations, const Session& session,
+                                                    const FileSystem& file_system, bool shows_originals) {
+  std::optional<MountedGenerations::OldNames> old = generations.TakeOldNames();
+  if (!old) return std::unique_ptr<TreeRefresher>();
+  if (old->before == nullptr) {
+    spdlog::error("programs may still see names of an earlier generation, which is gone: unmount, and mount again");
+    return std::unique_ptr<TreeRefresher>();
+  }
+  return TreeRefresher::Start(session.notifications(), {.before = std::move(old->before),
+                                                        .after = generations.shown(),
+                                                        .numbers = &generations.numbers(),
+                                                        .folders = std::move(old->folders),
+                                                        .views = file_system.Views(),
+                                                        .shows_originals = shows_originals,
+                                                        .done = [&generations] { generations.NamesAreNew(); }});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& options, const DaemonMount& mount,
-                                                     LastingState* held, bool goes_on,
-                                                     const std::function<Status()>& await_turn,
-                                                     MountTransport& transport) {
-  std::unique_ptr<MountStack> stack(new MountStack(options, mount, held, goes_on));
-  AUGUR_TRY(stack->OpenStore(transport));
+                                                     const Succession& succession, MountTransport& transport) {
+  std::unique_ptr<MountStack> stack(new MountStack(options, mount, succession.held));
+  AUGUR_TRY(stack->OpenStore(succession, transport));
   if (stack->ReadsAhead()) {
-    stack->place_->Rest();  // there are no other threads yet
-    AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(*stack->place_, stack->store_->summary().generation));
+    stack->generations_->place().Rest();  // there are no other threads yet
+    AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(stack->generations_->place(), stack->store_->summary().generation));
     stack->helper_ = std::move(helper);
-    stack->place_->Resume();
+    stack->generations_->place().Resume();
   }
   AUGUR_TRY(stack->MakeCaches());
   if (stack->ReadsAhead()) {
@@ -85,37 +101,39 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
   stack->MakeFleetSweep();
   stack->OpenDecodedCache();
   AUGUR_TRY(transport.MakeRings(stack->settings_.rings));
-  if (await_turn) AUGUR_TRY(await_turn());
+  if (succession.await_turn) AUGUR_TRY(succession.await_turn());
   AUGUR_TRY(stack->MakeFileSystem());
   stack->PublishGauges();
-  if (goes_on && !await_turn) stack->statistics_.Add(Stat::kRestarts, 1);
+  if (succession.start == MountedGenerations::Start::kGoesOn) stack->statistics_.Add(Stat::kRestarts, 1);
   return stack;
 }
 
-Status MountStack::OpenStore(const MountTransport& transport) {
+Status MountStack::OpenStore(const Succession& succession, const MountTransport& transport) {
   AUGUR_TRY_ASSIGN(memory, MachineMemory());
   const StoreOptions store_options = {.direct = true,
                                       .open_shards_max = RaiseDescriptors() / kShardShare,
-                                      .generation = goes_on_ ? held_->generation : options_.generation,
+                                      .generation = options_.generation,
                                       .index_bytes_max = IndexBudget(MemoryBudget(options_, memory)),
                                       .root_hash = options_.root_hash};
   AUGUR_TRY_ASSIGN(place,
                    MakeStorePlace(options_.store, store_options, options_.remote,
                                   {.home = mount_.UserHome(),
                                    .copies = CacheFolder(mount_.UserVariable("XDG_CACHE_HOME"), mount_.UserHome())}));
-  place_ = std::move(place);
-  Result<std::shared_ptr<const Store>> store = Store::Open(*place_, store_options);
+  Result<std::unique_ptr<MountedGenerations>> generations =
+      MountedGenerations::Open(std::move(place), store_options, succession.held, succession.start, succession.device);
   const std::optional<User>& user = mount_.run_as();
-  if (!store.ok()) return user ? ExplainUnreadable(store.status(), *user) : store.status();
-  store_ = std::move(store).value();
-  AUGUR_TRY(CheckSameStore());
-  AUGUR_TRY(CheckAllowed(*store_, *place_, "-o foreign="));
+  if (!generations.ok()) return user ? ExplainUnreadable(generations.status(), *user) : generations.status();
+  generations_ = std::move(generations).value();
+  store_ = generations_->shown();
+  AUGUR_TRY(CheckAllowed(*store_, generations_->place(), "-o foreign="));
+  // By the first daemon of this generation; readers wait.
+  const bool was_looked_at = generations_->goes_on() && !generations_->is_reload();
   reads_server_ = IsFarAway(options_.store) || HasShard(*store_, /*by_address=*/true);
   if (IsFarAway(options_.store)) {
     // Brings the part of the index that the first question of the kernel needs, while the connection is there: it ends
     // when the helper process is forked.
     (void)store_->Find(VirtualFolder::kName);
-  } else if (user && !goes_on_) {
+  } else if (user && !was_looked_at) {
     AUGUR_TRY(CheckReadable(*store_, *user));
   }
   const Machine machine = {.memory = memory,
@@ -135,20 +153,7 @@ Status MountStack::OpenStore(const MountTransport& transport) {
                                    .far_away = reads_server_,
                                    .index_bytes = store_->IndexBytesMax()}));
   settings_ = std::move(settings);
-  // A daemon that goes on with a mount looks for none: the first one has, and readers wait.
-  if (!IsFarAway(options_.store) && !goes_on_) FindMissingShards();
-  return Status::Ok();
-}
-
-Status MountStack::CheckSameStore() {
-  if (held_ == nullptr) return Status::Ok();
-  const StoreSummary& summary = store_->summary();
-  if (goes_on_ && held_->index_id != summary.index_id) {
-    return {Code::kChanged, Printable(store_->path()) + ": generation " + std::to_string(summary.generation) +
-                                " is not the one that was mounted: unmount, and mount again"};
-  }
-  held_->generation = summary.generation;
-  held_->index_id = summary.index_id;
+  if (!IsFarAway(options_.store) && !was_looked_at) FindMissingShards();
   return Status::Ok();
 }
 
@@ -176,6 +181,10 @@ Status MountStack::MakeCaches() {
   OpenDiskCopy();
   AUGUR_TRY(OpenFleetCopy());
   shards_ = MakeShards(*engine_, ReadPurpose::kDemand);
+  // Copies on the disk and on a fleet are named by the generation that is shown.
+  generations_->OpenShards([this](const std::shared_ptr<const Store>& store) {
+    return store->files().MakeSource(store, *engine_, ReadPurpose::kDemand, StoreFiles::NothingBefore);
+  });
   RecycledMemory::KeepAtMost(settings_.views.recycled_bytes);
   return Status::Ok();
 }
@@ -366,7 +375,10 @@ Status MountStack::MakeFileSystem() {
                                   .root = options_.view,
                                   .decoded = {.files = decoded_.get(), .engine = engine_.get()},
                                   .in_shared_memory = SharesMemory(),
-                                  .lasting = held_ != nullptr ? &held_->views : nullptr}});
+                                  .lasting = held_ != nullptr ? &held_->views : nullptr},
+                        .numbers = &generations_->numbers(),
+                        .sequence = generations_->sequence(),
+                        .earlier = generations_->earlier()});
   return Status::Ok();
 }
 
@@ -402,12 +414,13 @@ void MountStack::PublishGauges() {
   statistics_.Set(Gauge::kMemoryBytesMax, settings_.memory_bytes);
   statistics_.ReadFrom(Gauge::kIndexBytes, [this] { return store_->HeldIndexBytes(); });
   statistics_.Set(Gauge::kIndexBytesMax, store_->IndexBytesMax());
-  if (place_->Traffic()) PublishTraffic();
+  if (generations_->place().Traffic()) PublishTraffic();
 }
 
 void MountStack::PublishTraffic() {
   const auto publish = [this](Gauge gauge, auto field) {
-    statistics_.ReadFrom(gauge, [this, field] { return uint64_t{place_->Traffic().value_or(ServerTraffic{}).*field}; });
+    statistics_.ReadFrom(
+        gauge, [this, field] { return uint64_t{generations_->place().Traffic().value_or(ServerTraffic{}).*field}; });
   };
   publish(Gauge::kServerRequests, &ServerTraffic::requests);
   publish(Gauge::kServerBytes, &ServerTraffic::bytes);
@@ -424,7 +437,7 @@ Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings,
   SessionOptions options = {.threads = settings_.threads,
                             .operations = {.observe_open = options_.observe == Observe::kOpen,
                                            .background_requests_max = options_.wire.background_requests_max}};
-  if (goes_on_) {
+  if (generations_->goes_on()) {
     options.init = std::span(held_->init).first(held_->init_bytes.load(std::memory_order_acquire));
     options.init_reply = std::span(held_->init_reply).first(held_->init_reply_bytes);
   } else if (held_ != nullptr) {
@@ -445,12 +458,16 @@ Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings,
   AUGUR_TRY_ASSIGN(dropper, NameDropper::Start(session_->notifications()));
   dropper_ = std::move(dropper);
   file_system_->SetAskToForget([this](NodeId folder, const std::string& name) { dropper_->Ask(folder, name); });
-  return session_->Start();
+  generations_->WriteDown();
+  AUGUR_TRY(session_->Start());
+  AUGUR_TRY_ASSIGN(refresher, RefreshNames(*generations_, *session_, *file_system_, !options_.view));
+  refresher_ = std::move(refresher);
+  return Status::Ok();
 }
 
 Status MountStack::StartAhead(UniqueFd clone) {
   if (prefetcher_) {
-    if (options_.push) pusher_ = std::make_unique<PageCachePusher>(session_->notifications());
+    if (options_.push) pusher_ = std::make_unique<PageCachePusher>(session_->notifications(), &generations_->numbers());
     AUGUR_TRY(prefetcher_->Start(pusher_.get(), helper_.get(), file_system_.get()));
     if (predictor_) {
       AUGUR_TRY(predictor_->Start());
@@ -482,6 +499,8 @@ void MountStack::StopAhead() {
 void MountStack::Stop() {
   if (session_) session_->Stop();
   dropper_.reset();
+  refresher_.reset();
+  if (generations_) generations_->Drain();
   if (shards_) shards_->Drain();
   if (ahead_shards_) ahead_shards_->Drain();
   engine_.reset();

@@ -22,6 +22,7 @@
 #include "fuse/name_dropper.h"
 #include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
+#include "fuse/tree_refresher.h"
 #include "fuse/uring_transport.h"
 #include "io/read_engine.h"
 #include "predict/order_predictor.h"
@@ -36,8 +37,19 @@
 #include "tools/augurfs_settings.h"
 #include "tools/daemon_mount.h"
 #include "tools/mount_transport.h"
+#include "tools/mounted_generations.h"
 
 namespace augur {
+
+// How a daemon comes to serve its mount.
+struct Succession {
+  LastingState* held = nullptr;  // what the Holder keeps, which outlives the stack; nullptr: there is none
+  MountedGenerations::Start start = MountedGenerations::Start::kFirst;
+  int device = -1;  // of /dev/fuse, to ask the kernel what it knows; -1: there is none yet
+  // Called once all is made that takes long or does not depend on what the daemon before still does; empty: that one
+  // has died, or there was none.
+  std::function<Status()> await_turn = {};
+};
 
 // MountStack is what serves one mount, from the store to the FUSE session, each part standing on those before it. It is
 // made from the options, the store's generation, a descriptor of /dev/fuse and the LastingState alone, so a daemon that
@@ -48,13 +60,10 @@ class MountStack {
  public:
   // Opens the store and makes all that stands on it, but for the session; forks the helper before there is a thread.
   // Whatever can fail for a reason that the user can mend fails here, before anybody sees a mount. `mount` tells whose
-  // mount it is; the rings of `transport` are made. `held`: what the Holder keeps, nullptr where there is none.
-  // `goes_on`: the mount is there, and another daemon has served it. All of them outlive the stack. `await_turn`:
-  // called once all is made that takes long or does not depend on what that daemon still does; empty: that daemon has
-  // died. kChanged: another store is there than that daemon had.
+  // mount it is; it and the options outlive the stack. The rings of `transport` are made. kChanged: another store is
+  // there than the daemon before had.
   static Result<std::unique_ptr<MountStack>> Make(const AugurfsOptions& options, const DaemonMount& mount,
-                                                  LastingState* held, bool goes_on,
-                                                  const std::function<Status()>& await_turn, MountTransport& transport);
+                                                  const Succession& succession, MountTransport& transport);
   MountStack(const MountStack&) = delete;
   MountStack& operator=(const MountStack&) = delete;
 
@@ -73,6 +82,7 @@ class MountStack {
   void Stop();
 
   const std::shared_ptr<const Store>& store() const { return store_; }
+  const MountedGenerations& generations() const { return *generations_; }
   const AugurfsSettings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
   // A descriptor that keeps this generation of the store from being removed; -1: there is none.
@@ -95,16 +105,10 @@ class MountStack {
   void LogStatistics() const;
 
  private:
-  MountStack(const AugurfsOptions& options, const DaemonMount& mount, LastingState* held, bool goes_on)
-      : options_(options),
-        mount_(mount),
-        held_(held),
-        goes_on_(goes_on),
-        statistics_(held != nullptr ? &held->statistics : nullptr) {}
+  MountStack(const AugurfsOptions& options, const DaemonMount& mount, LastingState* held)
+      : options_(options), mount_(mount), held_(held), statistics_(held != nullptr ? &held->statistics : nullptr) {}
 
-  Status OpenStore(const MountTransport& transport);
-  // The same store as the daemon before, or that is what the next one must find.
-  Status CheckSameStore();
+  Status OpenStore(const Succession& succession, const MountTransport& transport);
   void FindMissingShards();
   Status MakeCaches();
   bool ReadsAhead() const { return settings_.prefetch.staging_bytes > 0; }
@@ -124,14 +128,13 @@ class MountStack {
   const AugurfsOptions& options_;
   const DaemonMount& mount_;
   LastingState* const held_;
-  const bool goes_on_;
   AugurfsSettings settings_;
   bool reads_server_ = false;  // the store, or a shard that it names by address, is on a server
 
   // In the order in which they are made.
-  std::unique_ptr<StorePlace> place_;
   Statistics statistics_;
-  std::shared_ptr<const Store> store_;
+  std::unique_ptr<MountedGenerations> generations_;
+  std::shared_ptr<const Store> store_;  // that is shown
   std::unique_ptr<MountHelper> helper_;
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<RecordCache> cache_;
@@ -152,6 +155,7 @@ class MountStack {
   std::unique_ptr<FileSystem> file_system_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<NameDropper> dropper_;
+  std::unique_ptr<TreeRefresher> refresher_;
 };
 
 }  // namespace augur

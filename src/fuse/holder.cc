@@ -270,7 +270,10 @@ bool Holder::Hear(HeldDaemon& daemon) {
 void Holder::Obey(const HolderMessage& message, std::span<UniqueFd> fds) {
   switch (message.verb) {
     case HolderVerb::kMounted: Mounted(message, fds); return;
-    case HolderVerb::kReady: Ready(message.value != 0); return;
+    case HolderVerb::kReady:
+      if (!fds.empty()) index_ = std::move(fds[0]);
+      Ready(message.value != 0);
+      return;
     case HolderVerb::kDying: DaemonDies(message.value); return;
     case HolderVerb::kHandedOver: HandedOver(); return;
     case HolderVerb::kEnding:

@@ -54,8 +54,9 @@ void HolderLink::Mounted(int device, const std::string& device_number, int index
 
 void HolderLink::Watch(pid_t thread) { Tell({.verb = HolderVerb::kWatch, .value = thread}); }
 
-Status HolderLink::Ready() {
-  if (Tell({.verb = HolderVerb::kReady, .value = KernelResends(init()) ? 1 : 0})) return Status::Ok();
+Status HolderLink::Ready(int index) {
+  const std::span<const int> fds(&index, index >= 0 ? 1 : 0);
+  if (Tell({.verb = HolderVerb::kReady, .value = KernelResends(init()) ? 1 : 0}, fds)) return Status::Ok();
   return {Code::kStopped, "the process augur-holder is gone"};
 }
 

@@ -46,6 +46,8 @@ class HolderLink {
   int fd() const { return socket_.get(); }
   // Of /dev/fuse; invalid in the first daemon, unless the descriptor was handed down to us.
   UniqueFd TakeDevice() { return std::move(device_); }
+  // The same, while it is not taken; -1: there is none.
+  int device() const { return device_.get(); }
   // FUSE_INIT of the kernel. REQUIRES: goes_on().
   std::span<const std::byte> init() const;
 
@@ -55,8 +57,9 @@ class HolderLink {
   // that pushes pages may hang in the kernel until the next daemon answers a READ.
   void Watch(pid_t thread);
   // From now on another daemon goes on with the mount when this one dies, if the kernel can (KernelResends), and
-  // whoever waits for the mount is let go. kStopped: the holder is gone.
-  Status Ready();
+  // whoever waits for the mount is let go. `index` is what keeps the store's index locked from now on, -1 where nothing
+  // is locked. kStopped: the holder is gone.
+  Status Ready(int index = -1);
   // The mount ends: its descriptor is this process's alone, and when that dies no other one is started.
   void Ending();
   // The last word of a process that ends by itself.

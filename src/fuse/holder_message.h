@@ -12,7 +12,8 @@ enum class HolderVerb : uint32_t {
   // From a daemon.
   kMounted,     // with the descriptor of /dev/fuse, and one that keeps the store's index locked if there is one
   kWatch,       // `value`: the number of a thread that ends with the process and waits for nothing in the kernel
-  kReady,       // the mount answers; `value`: whether another daemon can go on with it
+  kReady,       // the mount answers; `value`: whether another daemon can go on with it. With a descriptor, if there is
+                // one, that keeps the index locked which is shown from now on
   kDying,       // `value`: the signal of which this process is dying
   kExit,        // the daemon ends by itself, with status `value`
   kEnding,      // the daemon ends the mount, or has seen its end

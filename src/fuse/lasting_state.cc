@@ -48,9 +48,9 @@ Result<LastingState::Shared> LastingState::Make() {
       fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return ErrnoStatus(errno, "memory for what outlives a daemon");
   }
-  // Zero, as LastingViews wants it. Its pages are had as they are written.
+  // Zero, as LastingViews and LastingNumbers want it. Its pages are had as they are written.
   AUGUR_TRY_ASSIGN(memory, Map(fd.get()));
-  // ... and the views stay as they are.
+  // ... and views and numbers stay as they are.
   return Shared{.state = new (memory) LastingState, .fd = std::move(fd)};
 }
 

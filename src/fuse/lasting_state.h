@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "augur/entry.h"
 #include "augur/status.h"
 #include "base/unique_fd.h"
 #include "control/statistics.h"
+#include "fs/lasting_numbers.h"
 #include "fs/lasting_views.h"
 
 namespace augur {
@@ -65,7 +65,7 @@ struct LastingState {
 
   // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size
   // is seen without that. A new counter changes nothing: a daemon finds those of LastingStatistics by name.
-  static constexpr uint32_t kLayout = 3;
+  static constexpr uint32_t kLayout = 4;
   struct Header {
     std::array<char, 8> magic;
     uint32_t layout;
@@ -85,10 +85,6 @@ struct LastingState {
   std::array<std::byte, kInitReplyBytesMax> init_reply{};
   uint32_t init_reply_bytes = 0;
 
-  // Which store it is. Written by the first daemon before it serves.
-  uint64_t generation = 0;
-  Hash128 index_id{};
-
   // Written by the holder.
   std::array<char, 24> device_number{};  // MountPoint::device_number
   DaemonDeath last_death;                // valid once there was a restart
@@ -101,6 +97,8 @@ struct LastingState {
   // Own synchronization, or that of their owner.
   LastingStatistics statistics;
   LastingViews views;
+  // Which store it is, and what its entries are called at the kernel. Written by each daemon before it serves.
+  LastingNumbers numbers;
 };
 
 struct LastingState::Shared {

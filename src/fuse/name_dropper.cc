@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuse/name_dropper.h"
 
-#include <linux/fuse.h>
-
-#include <array>
-#include <cstdint>
-
 #include "base/thread.h"
+#include "fuse/invalidation.h"
 
 namespace augur {
 
@@ -43,23 +39,10 @@ void NameDropper::Run() {
       next = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    Drop(next.first, next.second);
+    // ENOENT is no failure: the kernel has forgotten the name by itself. Once the mount is gone, all others are
+    // nothing.
+    (void)InvalidateName(*channel_, next.first, next.second);
   }
-}
-
-// ENOENT is no failure: the kernel has forgotten the name by itself. Once the mount is gone, all others are nothing.
-void NameDropper::Drop(NodeId folder, const std::string& name) {
-  fuse_notify_inval_entry_out body{};
-  body.parent = folder;
-  body.namelen = static_cast<uint32_t>(name.size());
-  // The name follows with its zero byte, which namelen does not count.
-  fuse_out_header header{};
-  header.len = static_cast<uint32_t>(sizeof header + sizeof body + name.size() + 1);
-  header.error = FUSE_NOTIFY_INVAL_ENTRY;
-  const std::array<iovec, 3> message = {{{.iov_base = &header, .iov_len = sizeof header},
-                                         {.iov_base = &body, .iov_len = sizeof body},
-                                         {.iov_base = const_cast<char*>(name.c_str()), .iov_len = name.size() + 1}}};
-  (void)channel_->Write(message);
 }
 
 }  // namespace augur

@@ -36,7 +36,6 @@ class NameDropper {
  private:
   explicit NameDropper(std::shared_ptr<NotifyChannel> channel) : channel_(std::move(channel)) {}
   void Run();
-  void Drop(NodeId folder, const std::string& name);
 
   // Constant after construction.
   const std::shared_ptr<NotifyChannel> channel_;

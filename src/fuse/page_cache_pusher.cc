@@ -12,7 +12,7 @@
 
 #include "augur/status.h"
 #include "base/check.h"
-#include "fs/node.h"
+#include "fuse/invalidation.h"
 
 namespace augur {
 namespace {
@@ -29,11 +29,6 @@ struct Notification {
 };
 // What goes over the wire is a header and a body without a gap.
 static_assert(offsetof(Notification<fuse_notify_store_out>, body) == sizeof(fuse_out_header));
-static_assert(offsetof(Notification<fuse_notify_inval_inode_out>, body) == sizeof(fuse_out_header));
-
-NodeId NodeOf(uint32_t view, EntryNumber file) { return Node{.view = view, .entry = file}.id(); }
-
-bool MountIsGone(int error) { return error == ENODEV || error == EBADF || error == ENOTCONN || error == ECONNABORTED; }
 
 }  // namespace
 
@@ -60,7 +55,7 @@ PushOutcome PageCachePusher::Push(EntryNumber file, uint64_t offset,
     }
     if (bytes == 0) break;
     store.header = {.len = static_cast<uint32_t>(sizeof store + bytes), .error = FUSE_NOTIFY_STORE, .unique = 0};
-    store.body = {.nodeid = NodeOf(view_, file), .offset = offset, .size = static_cast<uint32_t>(bytes), .padding = 0};
+    store.body = {.nodeid = NodeOf(file), .offset = offset, .size = static_cast<uint32_t>(bytes), .padding = 0};
     message[0] = {.iov_base = &store, .iov_len = sizeof store};
     const int error = channel_->Write(std::span(message).first(count));
     if (MountIsGone(error)) return PushOutcome::kEnded;
@@ -77,12 +72,10 @@ PushOutcome PageCachePusher::Push(EntryNumber file, uint64_t offset,
   return PushOutcome::kPushed;
 }
 
-bool PageCachePusher::Drop(EntryNumber file) {
-  Notification<fuse_notify_inval_inode_out> drop;
-  drop.header = {.len = sizeof drop, .error = FUSE_NOTIFY_INVAL_INODE, .unique = 0};
-  drop.body = {.ino = NodeOf(view_, file), .off = 0, .len = 0};  // from 0 to the end of the file
-  const iovec message = {.iov_base = &drop, .iov_len = sizeof drop};
-  return !MountIsGone(channel_->Write({&message, 1}));
+bool PageCachePusher::Drop(EntryNumber file) { return !MountIsGone(InvalidateNode(*channel_, NodeOf(file))); }
+
+NodeId PageCachePusher::NodeOf(EntryNumber file) const {
+  return Node{.view = view_, .entry = numbers_ != nullptr ? numbers_->NumberOf(file) : file}.id();
 }
 
 }  // namespace augur

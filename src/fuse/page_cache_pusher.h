@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "fs/node.h"
+#include "fs/node_numbers.h"
 #include "fuse/notify_channel.h"
 #include "prefetch/page_sink.h"
 
@@ -18,8 +20,10 @@ class PageCachePusher final : public PageSink {
   // Pieces of one push at most: a record is one, a record in blocks of a pool or a store of its own a few hundred.
   static constexpr size_t kPiecesMax = 256;
 
-  // `channel`: Session::notifications().
-  explicit PageCachePusher(std::shared_ptr<NotifyChannel> channel) : channel_(std::move(channel)) {}
+  // `channel`: Session::notifications(). `numbers`: those of the file system, which outlive this; nullptr: entries are
+  // their numbers.
+  explicit PageCachePusher(std::shared_ptr<NotifyChannel> channel, const NodeNumbers* numbers = nullptr)
+      : numbers_(numbers), channel_(std::move(channel)) {}
 
   void Show(uint32_t view) override { view_ = view; }
 
@@ -32,6 +36,11 @@ class PageCachePusher final : public PageSink {
   bool Drop(EntryNumber file) override;
 
  private:
+  NodeId NodeOf(EntryNumber file) const;
+
+  // Constant after construction.
+  const NodeNumbers* const numbers_;
+
   // Own synchronization.
   const std::shared_ptr<NotifyChannel> channel_;
   std::atomic<uint32_t> view_ = 0;

@@ -32,11 +32,18 @@ struct Serving {
   int64_t from_process = 0;  // 0: none has handed the mount over to it
   std::string from_version;
   int64_t gap_us = 0;
+  int64_t generation = 0;
+  bool names_are_old = false;  // the kernel may have names of the generation before
 };
 
 int64_t IntegerOf(const nlohmann::json& header, const char* name) {
   const auto found = header.find(name);
   return found != header.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+bool IsTrue(const nlohmann::json& header, const char* name) {
+  const auto found = header.find(name);
+  return found != header.end() && *found == true;
 }
 
 std::string TextOf(const nlohmann::json& header, const char* name) {
@@ -52,7 +59,9 @@ Result<Serving> AskWhoServes(const std::string& mountpoint) {
                  .version = TextOf(answer->header, "version"),
                  .from_process = IntegerOf(answer->header, "from_process"),
                  .from_version = TextOf(answer->header, "from_version"),
-                 .gap_us = IntegerOf(answer->header, "gap_us")};
+                 .gap_us = IntegerOf(answer->header, "gap_us"),
+                 .generation = IntegerOf(answer->header, "generation"),
+                 .names_are_old = IsTrue(answer->header, "names_are_old")};
 }
 
 // The one that has taken over from `before`. Between two daemons, and while the old one ends its socket, none answers.
@@ -60,12 +69,17 @@ Result<Serving> AwaitNext(const std::string& mountpoint, const Serving& before) 
   const Clock::time_point end = Clock::now() + kHandOverMax;
   while (true) {
     Result<Serving> serving = AskWhoServes(mountpoint);
-    const bool is_there = serving.ok() && serving->process != before.process;
+    const bool is_there = serving.ok() && serving->process != before.process && !serving->names_are_old;
     const Code code = serving.status().code();
     const bool may_come = serving.ok() || code == Code::kNotFound || code == Code::kStopped || code == Code::kBusy;
     if (is_there || !may_come) return serving;
     if (Clock::now() >= end) {
       if (!serving.ok()) return serving;
+      if (serving->process != before.process) {
+        return Status(Code::kBusy, Printable(mountpoint) + ": process " + std::to_string(serving->process) +
+                                       " serves the mount, but programs may still see names of generation " +
+                                       std::to_string(before.generation) + ": its log says more");
+      }
       return Status(Code::kBusy, Printable(mountpoint) + ": process " + std::to_string(before.process) +
                                      " has not handed the mount over yet: its log says more");
     }
@@ -90,6 +104,12 @@ std::string Describe(const Serving& now) {
          std::to_string(now.gap_us / kUsPerMs) + " ms\n";
 }
 
+std::string DescribeReload(const Serving& now, const Serving& before) {
+  const std::string shown = "generation " + std::to_string(now.generation) + " is shown";
+  if (now.process == before.process) return shown + " already: nothing to do\n";
+  return shown + "; generation " + std::to_string(before.generation) + " was before; " + Describe(now);
+}
+
 }  // namespace
 
 Status RunRestart(const RestartOptions& options) {
@@ -104,23 +124,30 @@ Status RunRestart(const RestartOptions& options) {
   }
   AUGUR_TRY_ASSIGN(before, AskWhoServes(options.mountpoint));
   AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
-  const Result<ControlAnswer> answer =
-      AskDaemon(socket, {{"command", "restart"}, {"binary", binary}, {"options", words}}, nullptr);
+  const Result<ControlAnswer> answer = AskDaemon(
+      socket, {{"command", "restart"}, {"binary", binary}, {"options", words}, {"reload", options.reload}}, nullptr);
   // A daemon that hands over ends its connections, and may do so before its answer is through.
   const bool is_cut = answer.status().code() == Code::kStopped && answer.status().text().starts_with("the other side");
   if (!answer.ok() && !is_cut) return answer.status().In(Printable(options.mountpoint));
-  AUGUR_TRY_ASSIGN(now, AwaitNext(options.mountpoint, before));
-  if (now.from_process != before.process) {
-    return {Code::kStopped,
-            Printable(options.mountpoint) + ": no upgrade: the new daemon has ended before it served, and process " +
-                std::to_string(now.process) + " of version " + now.version + " goes on: its log says why"};
+  const bool is_unchanged = answer.ok() && IsTrue(answer->header, "unchanged");
+  AUGUR_TRY_ASSIGN(now, is_unchanged ? Result<Serving>(before) : AwaitNext(options.mountpoint, before));
+  if (!is_unchanged && now.from_process != before.process) {
+    return {Code::kStopped, Printable(options.mountpoint) + ": no " + (options.reload ? "reload" : "upgrade") +
+                                ": the new daemon has ended before it served, and process " +
+                                std::to_string(now.process) + " of version " + now.version +
+                                " goes on: its log says why"};
   }
-  if (!options.json) return WriteOut(Describe(now));
-  const nlohmann::ordered_json json = {{"process", now.process},
-                                       {"version", now.version},
-                                       {"from_process", now.from_process},
-                                       {"from_version", now.from_version},
-                                       {"gap_us", now.gap_us}};
+  if (!options.json) return WriteOut(options.reload ? DescribeReload(now, before) : Describe(now));
+  nlohmann::ordered_json json = {{"process", now.process},
+                                 {"version", now.version},
+                                 {"from_process", now.from_process},
+                                 {"from_version", now.from_version},
+                                 {"gap_us", now.gap_us}};
+  if (options.reload) {
+    json["generation"] = now.generation;
+    json["from_generation"] = before.generation;
+    json["unchanged"] = is_unchanged;
+  }
   return WriteOut(json.dump(2) + "\n");
 }
 

@@ -22,11 +22,11 @@ LastingState::Shared Made() {
 // Promise: another program that opens the state has the same memory.
 TEST(LastingState, IsSharedByItsDescriptor) {
   const LastingState::Shared made = Made();
-  made.state->generation = 7;
+  made.state->numbers.sets[1].generations[0].number = 7;
   const Result<LastingState*> opened = LastingState::Open(made.fd.get());
   ASSERT_TRUE(opened.ok()) << opened.status().text();
   EXPECT_NE(*opened, made.state);
-  EXPECT_EQ((*opened)->generation, 7U);
+  EXPECT_EQ((*opened)->numbers.sets[1].generations[0].number, 7U);
   (*opened)->upgrade.to = 4711;
   EXPECT_EQ(made.state->upgrade.to, 4711);
 }

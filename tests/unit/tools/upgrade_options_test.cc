@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "tools/augurfs_options.h"
+#include "tools/mount_options.h"
 
 namespace augur {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 AugurfsOptions Parsed(std::vector<const char*> words) {
   words.insert(words.begin(), "augurfs");
@@ -63,22 +65,40 @@ TEST(UpgradeCommandLine, OtherOptionsAreRefused) {
 TEST(UpgradeOptions, HasAllThatCanChangeAndIsGiven) {
   const AugurfsOptions options = Parsed({"-o", "memory=1G,uid=5,log=/log", "/store", "/mount"});
   const std::vector<std::string> words = {"predict=off", "memory=2G"};
-  const Result<std::string> text = UpgradeOptions(options.values, words);
+  const Result<std::string> text = UpgradeOptions(options.values, words, HandOverKind::kRestart, 7);
   ASSERT_TRUE(text.ok()) << text.status().text();
-  EXPECT_EQ(*text, "memory=2147483648,predict=off,log=/log");
-  EXPECT_EQ(*UpgradeOptions(options.values, {}), "memory=1073741824,log=/log");
+  EXPECT_THAT(SplitMountOptions(*text),
+              UnorderedElementsAre("memory=2147483648", "predict=off", "log=/log", "generation=7"));
+  const Result<std::string> same = UpgradeOptions(options.values, {}, HandOverKind::kReload, 7);
+  ASSERT_TRUE(same.ok()) << same.status().text();
+  EXPECT_THAT(SplitMountOptions(*same), UnorderedElementsAre("memory=1073741824", "log=/log", "generation=7"));
+}
+
+TEST(UpgradeOptions, AReloadNamesTheGeneration) {
+  const AugurfsOptions options = Parsed({"-o", "generation=3", "/store", "/mount"});
+  const std::vector<std::string> words = {"generation=5", "predict=off"};
+  EXPECT_EQ(GenerationIn(words), 5U);
+  EXPECT_EQ(GenerationIn({}), 0U);
+  const Result<std::string> text = UpgradeOptions(options.values, words, HandOverKind::kReload, 3);
+  ASSERT_TRUE(text.ok()) << text.status().text();
+  EXPECT_THAT(SplitMountOptions(*text), UnorderedElementsAre("generation=5", "predict=off"));
+  EXPECT_THAT(*UpgradeCommandLine(options.values, *text),
+              UnorderedElementsAre("-o", "generation=5", "-o", "predict=off", "--", "/store", "/mount"));
 }
 
 TEST(UpgradeOptions, RefusesByName) {
   const AugurfsOptions options = Parsed({"/store", "/mount"});
-  const auto refusal = [&](const std::string& word) {
+  const auto refusal = [&](const std::string& word, HandOverKind kind = HandOverKind::kRestart) {
     const std::vector<std::string> words = {word};
-    const Status status = UpgradeOptions(options.values, words).status();
+    const Status status = UpgradeOptions(options.values, words, kind, 1).status();
     EXPECT_EQ(status.code(), Code::kInvalid);
     return status.text();
   };
   EXPECT_THAT(refusal("uid=5"), HasSubstr("-o uid: cannot change"));
   EXPECT_THAT(refusal("uid=5"), HasSubstr("memory, cache-size, predict and log can"));
+  EXPECT_THAT(refusal("uid=5", HandOverKind::kReload), HasSubstr("generation and root-hash can"));
+  EXPECT_THAT(refusal("generation=2"), HasSubstr("use 'augurctl reload'"));
+  EXPECT_THAT(refusal("generation=0", HandOverKind::kReload), HasSubstr("-o generation"));
   EXPECT_THAT(refusal("ro"), HasSubstr("-o ro: cannot change"));
   EXPECT_THAT(refusal("memory"), HasSubstr("the value is missing"));
   EXPECT_THAT(refusal("memory=1M"), HasSubstr("too small"));
