@@ -119,7 +119,7 @@ class Daemon {
     AUGUR_TRY(Prepare());
     AUGUR_TRY(mount_->Mount(link_ ? link_->TakeDevice() : mount_->TakeHandedDown()));
     if (link_ && !is_made) {
-      link_->Mounted(mount_->device().get(), mount_->device_number(), stack_->IndexLock());
+      link_->Mounted(mount_->device().get(), mount_->device_number(), stack_->IndexLock().get());
     }
     Status status = Serve(signals);
     if (hands_over_) return HandOver(signals);
@@ -468,8 +468,8 @@ class Daemon {
     }
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
-    AUGUR_TRY(link_->Ready(
-        stack_->IndexLock()));  // before the line: when that is there, a SIGKILL counts as one of a daemon that served
+    // Before the line: when that is there, a SIGKILL counts as one of a daemon that served.
+    AUGUR_TRY(link_->Ready(stack_->IndexLock().get()));
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
     return Status::Ok();
   }

@@ -16,7 +16,7 @@
 #include "fs/virtual_folder.h"
 #include "remote/copied_shards.h"
 #include "remote/fleet_shards.h"
-#include "store/local_file.h"
+#include "store/local_index.h"
 #include "store/shard_check.h"
 #include "store/store_files.h"
 #include "tools/daemon_privileges.h"
@@ -157,9 +157,9 @@ Status MountStack::OpenStore(const Succession& succession, const MountTransport&
   return Status::Ok();
 }
 
-int MountStack::IndexLock() const {
-  const auto index = std::dynamic_pointer_cast<const LocalFile>(store_->files().index());
-  return index != nullptr ? index->fd() : -1;
+UniqueFd MountStack::IndexLock() const {
+  const auto index = std::dynamic_pointer_cast<const LocalIndex>(store_->files().index());
+  return index != nullptr ? index->Lock() : UniqueFd();
 }
 
 // The caller may have forgotten to copy one.

@@ -85,8 +85,8 @@ class MountStack {
   const MountedGenerations& generations() const { return *generations_; }
   const AugurfsSettings& settings() const { return settings_; }
   const Statistics& statistics() const { return statistics_; }
-  // A descriptor that keeps this generation of the store from being removed; -1: there is none.
-  int IndexLock() const;
+  // A descriptor that keeps this generation of the store from being removed; invalid: there is none.
+  UniqueFd IndexLock() const;
   const ReadEngine& engine() const { return *engine_; }
   FileSystem& file_system() { return *file_system_; }
   // nullptr where nothing is read ahead, or no order is worked out.

@@ -122,9 +122,8 @@ Status MountedGenerations::OpenNext(const LastingNumbers::Set& set, int device) 
     return explain({Code::kNoSpace, compared.status().text() + kCure});
   }
   if (!compared.ok()) return explain(compared.status());
-  next_.emplace();
   sequence_ = set.generations[0].sequence + 1;
-  next_->next_number = set.next_number;
+  next_ = Next{.next_number = set.next_number, .runs = {}};
   const NodeNumbers numbers_before(std::span(set.runs).first(set.run_count));
   std::vector<NumberRun> runs =
       numbers_before.RunsOfNext(from.entry_count, shown_->summary().entry_count, compared->kept, &next_->next_number);
@@ -206,6 +205,7 @@ void MountedGenerations::OpenShards(const MakeShards& make) {
 
 std::vector<EarlierGeneration> MountedGenerations::earlier() const {
   std::vector<EarlierGeneration> all;
+  all.reserve(earlier_.size());
   for (const Earlier& earlier : earlier_) {
     all.push_back({.number = earlier.generation.number,
                    .sequence = earlier.generation.sequence,

@@ -86,12 +86,12 @@ class MountedGenerations {
   };
   // What a reload will write down.
   struct Next {
-    uint64_t next_number = 0;
+    uint64_t next_number;
     std::vector<NumberRun> runs;
   };
 
-  MountedGenerations(std::unique_ptr<StorePlace> place, StoreOptions options, LastingState* held, Start start)
-      : place_(std::move(place)), options_(std::move(options)), held_(held), start_(start) {}
+  MountedGenerations(std::unique_ptr<StorePlace> place, const StoreOptions& options, LastingState* held, Start start)
+      : place_(std::move(place)), options_(options), held_(held), start_(start) {}
   Status OpenFirst();
   Status OpenShown(const LastingNumbers::Set& set);
   Status OpenNext(const LastingNumbers::Set& set, int device);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "augur/store.h"
+#include "base/unique_fd.h"
 #include "store/local_folder.h"
 
 namespace augur {
@@ -20,6 +21,8 @@ class LocalIndex final : public StoredFile {
       : StoredFile(folder->handles()->index->path(), folder->handles()->index->bytes()), folder_(std::move(folder)) {}
 
   Status ReadAt(std::span<std::byte> out, uint64_t offset) const override;
+  // A descriptor with which the index stays locked as long as it is open anywhere. Invalid: the system gives none.
+  UniqueFd Lock() const;
 
  private:
   const std::shared_ptr<const LocalFolder> folder_;

@@ -88,6 +88,12 @@ def grown(augurpack, room):
     return Store(augurpack, room, {f"f{i % 3}/{i:03}": bytes_of(f"f{i % 3}/{i:03}", 0) for i in range(120)})
 
 
+def indexes_of(pid):
+    """The indexes of stores that a process has open."""
+    paths = [pathlib.Path(os.readlink(fd)) for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+    return {path.name for path in paths if path.name.startswith("index-")}
+
+
 def reads(point):
     return Prediction(None, point).counters()["reads"]
 
@@ -95,6 +101,8 @@ def reads(point):
 def test_names_and_bytes(room, mounts, point, ctl, grown):
     """L17: from the return of the command on, every look-up and listing is that of the new generation."""
     pid = mounts.mount(grown.path, point, f"log={room}/log")
+    (holder,) = holders(point)
+    assert indexes_of(holder) == {"index-00000001"}
     grown.check(point)
     for missing in ("new", "f0/new", "g", "g/h"):  # the kernel remembers it
         assert errno_of(os.stat, point / missing) == ENOENT
@@ -111,6 +119,8 @@ def test_names_and_bytes(room, mounts, point, ctl, grown):
     assert {path for path in inodes if now[path] != inodes[path]} == set(changed)
     assert len(set(now.values()) | set(inodes.values())) == len(inodes) + len(changed)
     assert "from now on generation 2 is shown" in log_of(room)
+    # The holder keeps it from 'augurpack gc' while a daemon is missing.
+    wait_until(lambda: indexes_of(holder) == {"index-00000002"}, lambda: indexes_of(holder))
     # And back again: what was added is gone.
     told = reload(ctl, point, "-o", "generation=1")
     assert told["generation"] == 1

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -54,12 +56,17 @@ class Model {
   uint64_t next_number_ = 0;
 };
 
+// The generation and the entry that a number stands for.
+std::pair<uint64_t, uint64_t> PlaceOf(const NodeNumbers& numbers, uint64_t number) {
+  const std::optional<NodeNumbers::Place> place = numbers.Find(number);
+  EXPECT_TRUE(place.has_value()) << "number " << number;
+  return place.has_value() ? std::pair(place->generation, place->entry) : std::pair(UINT64_MAX, UINT64_MAX);
+}
+
 TEST(NodeNumbers, OfTheFirstGenerationAreTheEntries) {
   const NodeNumbers numbers;
   EXPECT_EQ(numbers.NumberOf(17), 17U);
-  ASSERT_TRUE(numbers.Find(17));
-  EXPECT_EQ(numbers.Find(17)->generation, 0U);
-  EXPECT_EQ(numbers.Find(17)->entry, 17U);
+  EXPECT_EQ(PlaceOf(numbers, 17), std::pair(uint64_t{0}, uint64_t{17}));
   EXPECT_FALSE(numbers.NumberOfBefore(17));
 }
 
@@ -88,17 +95,15 @@ TEST(NodeNumbers, AgreeWithTheModelOverManyGenerations) {
         EXPECT_EQ(had->second, identity) << "number " << number << " stood for something else";
         EXPECT_EQ(is_new, !std::ranges::any_of(
                               history, [&](const auto& old) { return std::ranges::find(old, identity) != old.end(); }));
-        ASSERT_TRUE(numbers.Find(number));
-        EXPECT_EQ(numbers.Find(number)->generation, 0U);
-        EXPECT_EQ(numbers.Find(number)->entry, entry);
+        EXPECT_EQ(PlaceOf(numbers, number), std::pair(uint64_t{0}, entry));
       }
       for (const auto& [number, identity] : what) {
-        const auto place = numbers.Find(number);
-        ASSERT_TRUE(place) << "number " << number;
-        const auto& found = place->generation == 0 ? model.entries_ : history[place->generation - 1];
-        EXPECT_EQ(found.at(place->entry), identity);
-        if (place->generation != 1) continue;
-        EXPECT_EQ(numbers.NumberOfBefore(place->entry), number);
+        const auto [in, entry] = PlaceOf(numbers, number);
+        ASSERT_LE(in, history.size());
+        const auto& found = in == 0 ? model.entries_ : history[in - 1];
+        EXPECT_EQ(found.at(entry), identity);
+        if (in != 1) continue;
+        EXPECT_EQ(numbers.NumberOfBefore(entry), number);
       }
       EXPECT_FALSE(numbers.Find(next_number));
     }
@@ -116,8 +121,7 @@ TEST(NodeNumbers, UnusedNumbersMeanNothing) {
   const auto used = NodeNumbers::WithoutUnused(runs, [](const NumberRun&, uint64_t number) { return number == 4; });
   const NodeNumbers numbers(used);
   EXPECT_FALSE(numbers.Find(3));
-  ASSERT_TRUE(numbers.Find(4));
-  EXPECT_EQ(numbers.Find(4)->generation, 1U);
+  EXPECT_EQ(PlaceOf(numbers, 4), std::pair(uint64_t{1}, uint64_t{4}));
   EXPECT_FALSE(numbers.Find(5));
   EXPECT_FALSE(numbers.Find(8));
   EXPECT_EQ(numbers.NumberOf(5), 9U);
