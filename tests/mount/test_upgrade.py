@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another daemon takes a mount over from one that serves it (augurctl restart): SEMANTICS.md, L12 and L13."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -54,6 +55,11 @@ def assert_goes_on(mounts, ctl, pid, point, options, *words, name=None, prefix=(
     for word in words:
         assert word in done.stderr, done.stderr
     wait_until(lambda: daemons(mounts.program, name or point) == [pid], "no other daemon is there")
+
+
+def assert_served_again(log, times):
+    """So many daemons have gone on with the mount by now. What is read before that may cost an error after a crash (L15)."""
+    wait_until(lambda: log.read_text(encoding="utf-8").count("the mount is served again") == times, f"served again {times} times")
 
 
 class Reader(threading.Thread):
@@ -130,9 +136,11 @@ def test_other_options(room, mounts, point, ctl, small_store):
     told = restart(ctl, point, "-o", f"predict=off,log={room}/a\\,b")
     assert ahead.gauges()["memory_bytes_max"] == 96 << 20
     assert ahead.status()["mount"]["prefetch"] == "off"
-    assert "the mount is served again" in (room / "a,b").read_text(encoding="utf-8")
+    log = room / "a,b"
+    assert_served_again(log, 1)
     assert "hands the mount over" in (room / "other log").read_text(encoding="utf-8")
     os.kill(told["process"], signal.SIGKILL)
+    assert_served_again(log, 2)
     drop_caches()
     assert read_hello(point) == HELLO
     assert ahead.gauges()["memory_bytes_max"] == 96 << 20
@@ -276,17 +284,23 @@ def test_the_new_program_is_started_again(room, mounts, point, ctl, small_store)
     shutil.copy(mounts.program, program)
 
     def runs():
-        return [os.readlink(f"/proc/{pid}/exe") for pid in daemons(mounts.program, point)]
+        found = []
+        for pid in daemons(mounts.program, point):
+            with contextlib.suppress(FileNotFoundError):  # it has just ended
+                found.append(os.readlink(f"/proc/{pid}/exe"))
+        return found
 
     restart(ctl, point, "--binary", program)
     wait_until(lambda: runs() == [str(program)], runs)
     pid = restart(ctl, point)["process"]
     wait_until(lambda: runs() == [str(program)], runs)
+    assert_served_again(room / "log", 2)
     program.unlink()
     os.kill(pid, signal.SIGKILL)
+    assert_served_again(room / "log", 3)
+    wait_until(lambda: runs() == [f"{program} (deleted)"], runs)
     drop_caches()
     assert read_hello(point) == HELLO
-    wait_until(lambda: runs() == [f"{program} (deleted)"], runs)
     assert Prediction(ctl, point).counters()["restarts"] == 1
     assert run(["umount", point]).returncode == 0
     wait_until(lambda: not daemons(mounts.program, point) and not holders(point), "daemon and holder end")
