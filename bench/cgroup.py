@@ -10,6 +10,7 @@ groups (`direct` of mounts.loop).
 """
 
 import contextlib
+import errno
 import os
 import pathlib
 import signal
@@ -44,6 +45,18 @@ class Group:
         """Words that, put before a command, run it in the group."""
         places = " ".join(f'"{folder}/cgroup.procs"' for folder in self.folders)
         return ["sh", "-c", f'for place in {places}; do echo $$ > "$place" || exit 125; done; exec "$@"', "in-group"]
+
+    def set_memory(self, memory_bytes):
+        """Another limit. v1 refuses one below what cannot be taken away; the least that it takes is set, then."""
+        for path in (folder / name for folder in self.folders for name in ("memory.max", "memory.limit_in_bytes")):
+            while path.exists():
+                try:
+                    path.write_text(f"{memory_bytes}\n", encoding="ascii")
+                    break
+                except OSError as failure:
+                    if failure.errno != errno.EBUSY:
+                        raise
+                    memory_bytes += memory_bytes // 8
 
     def kill(self):
         """Ends all that is in it at once, as a machine that loses its power."""

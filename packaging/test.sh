@@ -7,8 +7,9 @@ usage() {
   cat <<'END'
 usage: packaging/test.sh [--quick] [--sanitizers] [--tidy-all] [--no-skips]
 Installs what the tests need (Debian 12, root or sudo), builds the release preset, and runs all tests: the unit tests, the
-tests of the programs and of the mount, the frameworks (PyTorch, TensorFlow, ...) and the style. Leaves nothing mounted.
-  --quick       no frameworks, no style: unit tests, programs and mount only
+tests of the programs and of the mount, the frameworks (PyTorch, TensorFlow, ...), the style, and as root five minutes of
+bench/soak.py. Leaves nothing mounted.
+  --quick       no frameworks, no style, no soak: unit tests, programs and mount only
   --sanitizers  also the unit, program and mount tests under the address+undefined and the thread sanitizer; images that no
                 run had before (AUGUR_TEST_SEED is drawn), and the tests that take minutes (AUGUR_TEST_LONG)
   --tidy-all    clang-tidy on every source and each header compiled alone, not only those that a change concerns
@@ -195,6 +196,9 @@ start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
 [ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks
+# Its figure of augurctl status is for a machine that does nothing else.
+[ -n "$quick" ] || [ "$(id -u)" -ne 0 ] ||
+  start "soak" env AUGUR_BUILD="$root/build/release" nice -n 10 "$venv/bin/python" bench/soak.py --minutes 5 --status-s 60
 step "Programs, format, mount"
 try "programs and mount" pytests build/release tests/format tests/cli tests/s3 tests/mount
 start "remote stores" pytests build/release tests/remote
