@@ -9,8 +9,8 @@ file system of ours (far_folder of the tests' build) that plays a failing disk. 
 same faults. Readers: a DataLoader with two workers, a walk, pieces by read and mmap, np.load of a view.
 
 It ends with 1 when one of these did not hold: every byte is right; no read fails but those that met a disk that fails; once a minute,
-when nobody reads, nothing is under way and every file is compared; memory, descriptors and threads of our processes do not grow by more
-than a tenth after the first hour; no thread waits for a disk, and no reader for its file, for a minute; `augurctl status` answers, in
+when nobody reads, nothing is under way and every file is compared; descriptors and threads of our processes do not grow by more than a
+tenth after the first third of the time, nor memory after the first hour (in runs of three hours); no thread waits for a disk, and no reader for its file, for a minute; `augurctl status` answers, in
 --status-s (a stopped process of ours excepted).
 """
 
@@ -29,7 +29,7 @@ import time
 import cgroup
 from far_folder import FarFolder
 from mounts import augurfs, augurfs_words, build_dir, end_daemons, program, run, unmount
-from soak_checks import STUCK_S, Growth, StatusProbe, Stuck, compare_all, footprint, is_mounted, statistics, wait_until_idle
+from soak_checks import STUCK_S, WARM_S, Growth, StatusProbe, Stuck, compare_all, footprint, is_mounted, statistics, wait_until_idle
 from soak_data import Data
 from soak_faults import Faults, Processes, plan
 
@@ -178,7 +178,7 @@ class Soak:
             stack.callback(self.end_readers)
             self.faults = Faults(self)
             self.stuck = Stuck(self.processes)
-            self.growth = Growth(min(3600, self.options.seconds / 3))
+            self.growth = Growth(min(WARM_S, self.options.seconds / 3))
             self.begun_s = time.monotonic()
             for kind in READERS:
                 self.start_reader(kind)

@@ -15,7 +15,8 @@ QUIET_S = 60     # in which a mount that nobody reads must have nothing left to 
 STUCK_STATE = "D"  # of proc(5): a thread that waits for a disk
 STUCK_S = 60     # how long a thread may wait for a disk, and a reader for its file
 GROWTH = 1.1     # of memory and descriptors, from the first hour to the end
-SPARE = {"kilobytes": 8 << 10, "descriptors": 8, "threads": 2}  # what a short run may differ by
+SPARE = {"kilobytes": 8 << 10, "descriptors": 8, "threads": 2}  # what two looks may differ by
+WARM_S = 3600    # after which caches are full; before that memory grows, and says nothing
 # The others are what caches keep. While a reader rests in the middle of an order, what comes next is held for it (staging_bytes).
 IDLE = ("reads_in_flight", "pushes_waiting", "staging_bytes")
 
@@ -97,13 +98,13 @@ def footprint(processes):
                 fields = dict(line.split(":", 1) for line in (folder / "status").read_text(encoding="utf-8").splitlines())
                 found[name] = {"kilobytes": int(fields["RssAnon"].split()[0]), "descriptors": len(os.listdir(folder / "fd")),
                                "threads": int(fields["Threads"])}
-            except OSError:
+            except (OSError, KeyError):  # it has ended; a zombie has no memory
                 continue
     return found
 
 
 class Growth:
-    """Whether the processes grow: what each holds when nobody reads, in the first hour and after it."""
+    """Whether the processes grow: what each holds when nobody reads, in the first `base_s` seconds and after them."""
 
     def __init__(self, base_s):
         self.base_s = base_s
@@ -121,7 +122,7 @@ class Growth:
     def problems(self):
         return [f"{name}: {what} grew from {self.base[name][what]} to {value}"
                 for name, values in self.last.items() for what, value in values.items()
-                if value > self.base[name][what] * GROWTH + SPARE[what]]
+                if value > self.base[name][what] * GROWTH + SPARE[what] and (what != "kilobytes" or self.base_s >= WARM_S)]
 
 
 class Stuck:

@@ -103,14 +103,15 @@ def test_an_error_is_expected_where_the_disk_failed_alone(tmp_path, when, error,
     assert len(one.problems) == is_told
 
 
-def test_growth_is_found():
-    growth = soak_checks.Growth(base_s=1000)
+@pytest.mark.parametrize("base_s, found", [(soak_checks.WARM_S, ["kilobytes", "descriptors", "threads"]), (60, ["descriptors", "threads"])])
+def test_growth_is_found(base_s, found):
+    growth = soak_checks.Growth(base_s)
     growth.note({"daemon": {"kilobytes": 100 << 10, "descriptors": 40, "threads": 20}})
-    growth.begun_s -= 1000
+    growth.begun_s -= base_s
     growth.note({"daemon": {"kilobytes": 117 << 10, "descriptors": 51, "threads": 20}})
     assert growth.problems() == []
     growth.note({"daemon": {"kilobytes": 119 << 10, "descriptors": 53, "threads": 25}})
-    assert [text.split()[1] for text in growth.problems()] == ["kilobytes", "descriptors", "threads"]
+    assert [text.split()[1] for text in growth.problems()] == found
 
 
 def test_a_thread_that_waits_too_long_is_found(monkeypatch):

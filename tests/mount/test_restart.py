@@ -11,7 +11,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 import time
 
 import pytest
@@ -182,6 +182,25 @@ def test_what_is_open_stays_usable(room, mounts, point, killer, view_images, vie
     """L8"""
     mounts.mount(view_images_store, point, f"log={room}/log")
     assert_open_stays_usable(point, view_images, killer.kill)
+
+
+def test_status_is_told_while_daemons_die(room, mounts, point, killer, small_store, augurctl):
+    mounts.mount(small_store, point, f"log={room}/log")
+    end, outcomes = threading.Event(), []
+
+    def ask():
+        while not end.is_set():
+            outcomes.append(run([augurctl, "status", point]))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        for _ in range(10):
+            killer.kill()
+    finally:
+        end.set()
+        thread.join()
+    assert outcomes and {done.returncode for done in outcomes} == {0}, [done.stderr for done in outcomes if done.returncode]
 
 
 def test_three_deaths(room, mounts, point, small_store):

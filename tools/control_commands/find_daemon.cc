@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <string_view>
+#include <thread>
 
 #include "base/mount_table.h"
 #include "base/unique_fd.h"
@@ -84,6 +86,22 @@ Result<ControlAddress> FindDaemon(const std::string& mountpoint) {
   const size_t blank = found->find(' ');
   AUGUR_TRY_ASSIGN(owner, ParseCount(std::string_view(*found).substr(0, blank)));
   return ControlAddress{.path = found->substr(blank + 1), .owner = static_cast<uid_t>(owner)};
+}
+
+Result<ControlAnswer> AskMount(const std::string& mountpoint, const nlohmann::json& request) {
+  constexpr std::chrono::seconds kFollowedWithin{1};
+  constexpr std::chrono::milliseconds kPause{20};
+  const auto end = std::chrono::steady_clock::now() + kFollowedWithin;
+  while (true) {
+    // Waits, while there is no daemon, for the next one.
+    AUGUR_TRY_ASSIGN(address, FindDaemon(mountpoint));
+    Result<ControlAnswer> answer = AskDaemon(address, request, nullptr, /*soon=*/true);
+    const Code code = answer.status().code();
+    const bool has_ended = code == Code::kNotFound || code == Code::kStopped;
+    if (answer.ok()) return answer;
+    if (!has_ended || std::chrono::steady_clock::now() >= end) return answer.status().In(Printable(mountpoint));
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace augur

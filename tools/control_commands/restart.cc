@@ -52,16 +52,14 @@ std::string TextOf(const nlohmann::json& header, const char* name) {
 }
 
 Result<Serving> AskWhoServes(const std::string& mountpoint) {
-  AUGUR_TRY_ASSIGN(socket, FindDaemon(mountpoint));
-  const Result<ControlAnswer> answer = AskDaemon(socket, {{"command", "serving"}}, nullptr, /*soon=*/true);
-  if (!answer.ok()) return answer.status().In(Printable(mountpoint));
-  return Serving{.process = IntegerOf(answer->header, "process"),
-                 .version = TextOf(answer->header, "version"),
-                 .from_process = IntegerOf(answer->header, "from_process"),
-                 .from_version = TextOf(answer->header, "from_version"),
-                 .gap_us = IntegerOf(answer->header, "gap_us"),
-                 .generation = IntegerOf(answer->header, "generation"),
-                 .names_are_old = IsTrue(answer->header, "names_are_old")};
+  AUGUR_TRY_ASSIGN(answer, AskMount(mountpoint, {{"command", "serving"}}));
+  return Serving{.process = IntegerOf(answer.header, "process"),
+                 .version = TextOf(answer.header, "version"),
+                 .from_process = IntegerOf(answer.header, "from_process"),
+                 .from_version = TextOf(answer.header, "from_version"),
+                 .gap_us = IntegerOf(answer.header, "gap_us"),
+                 .generation = IntegerOf(answer.header, "generation"),
+                 .names_are_old = IsTrue(answer.header, "names_are_old")};
 }
 
 // The one that has taken over from `before`. Between two daemons, and while the old one ends its socket, none answers.

@@ -11,18 +11,12 @@
 namespace augur {
 
 Status RunStatus(const StatusOptions& options) {
-  AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
-  const Result<ControlAnswer> answer = AskDaemon(socket,
-                                                 {{"command", "status"},
-                                                  {"format", options.json  ? "json"
-                                                             : options.all ? "table"
-                                                                           : "screen"}},
-                                                 nullptr, /*soon=*/true);
-  if (!answer.ok()) return answer.status().In(Printable(options.mountpoint));
-  const std::string safe = TerminalText(answer->body);
-  if (!options.json || safe == answer->body) return WriteOut(safe);
+  const char* const format = options.json ? "json" : options.all ? "table" : "screen";
+  AUGUR_TRY_ASSIGN(answer, AskMount(options.mountpoint, {{"command", "status"}, {"format", format}}));
+  const std::string safe = TerminalText(answer.body);
+  if (!options.json || safe == answer.body) return WriteOut(safe);
   // In JSON those characters have escapes of their own.
-  const auto json = nlohmann::ordered_json::parse(answer->body, nullptr, false);
+  const auto json = nlohmann::ordered_json::parse(answer.body, nullptr, false);
   if (json.is_discarded()) return {Code::kCorrupt, Printable(options.mountpoint) + ": the daemon's answer is no JSON"};
   return WriteOut(json.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n");
 }
