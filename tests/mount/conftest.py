@@ -161,10 +161,11 @@ class Mounts:
         """The command line; what the test says about the transport holds."""
         return augurfs_words(self.program, store, point, [*self.options, *options])
 
-    def mount(self, store, point, *options, **start_options):
-        """The same, and it must succeed without a word. Returns the process id of the daemon."""
+    def mount(self, store, point, *options, says="", **start_options):
+        """The same, and it must succeed, with one warning that matches `says`, or without a word. Returns the process id of the daemon."""
         done = self.start(store, point, *options, **start_options)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert (done.returncode, done.stdout) == (0, ""), done
+        assert re.fullmatch(f"augurfs: warning: .*(?:{says}).*\n" if says else "", done.stderr), done.stderr
         return self.pid(point)
 
     def foreground(self, store, point, *options, prefix=(), **popen_options):

@@ -166,7 +166,7 @@ def test_retained_cache_of_a_removed_store_is_swept(room, mounts, point, data, o
     assert run(["umount", point]).returncode == 0
     wait_until(lambda: not daemons(mounts.program, point), "the daemon ends")
     shutil.rmtree(own_data.store)
-    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}")
+    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}", says=f"{path}: removed")
     assert path not in shared_memory()
     assert f"{path}: removed" in log_of(room)
 
@@ -180,7 +180,7 @@ def test_retained_cache_of_another_user_is_not_touched(room, mounts, point, data
     trap = b"this is not yours\n" * 1000
     pathlib.Path(path).write_bytes(trap)
     os.chown(path, NOBODY, NOBODY)
-    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}")
+    mounts.mount(data.store, point, LARGE, "cache=shm", f"log={room / 'log'}", says=path)
     assert path in log_of(room)
     order = data.shuffled(13)
     ahead.hint(order)
@@ -227,9 +227,7 @@ def test_small_shared_memory(room, mounts, point, data, ctl, namespace, fill_mib
     inside = namespace("64m")
     if fill_mib:
         (inside.see(ROOT_SHARED) / "filler").write_bytes(bytes(fill_mib << 20))
-    done = mounts.start(data.store, point, "memory=512M", "cache=shm", f"log={room / 'log'}", prefix=inside.prefix)
-    assert (done.returncode, done.stderr) == (0, "")
-    pid = mounts.pid(point)
+    pid = mounts.mount(data.store, point, "memory=512M", "cache=shm", f"log={room / 'log'}", prefix=inside.prefix, says=str(ROOT_SHARED))
     try:
         ahead = Prediction(ctl, point, inside.prefix)
         mount = inside.see(point)
@@ -280,9 +278,7 @@ def test_memory_limit_below_the_wish(room, mounts, point, augurpack, ctl, memory
     folder.mkdir()
     data = DataSet(augurpack, folder, 650, 800_000)
     group, prefix = memory_group(200 << 20)
-    done = mounts.start(data.store, point, "memory=1G", f"cache={cache}", f"log={room / 'log'}", prefix=prefix)
-    assert (done.returncode, done.stderr) == (0, "")
-    pid = mounts.pid(point)
+    pid = mounts.mount(data.store, point, "memory=1G", f"cache={cache}", f"log={room / 'log'}", prefix=prefix, says="instead of 1")
     assert str(pid) in (group / "cgroup.procs").read_text().split()
     assert "instead of 1" in log_of(room)
     ahead = Prediction(ctl, point)

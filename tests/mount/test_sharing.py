@@ -44,12 +44,12 @@ def test_users_of_a_group_share(room, mounts, store, ctl, users_may_mount, share
     """cache-group=: what one user's mount has kept, another's takes from there; a third, who is not in the group, does not."""
     group = 54321
     counters = []
-    for uid, groups in ((NOBODY, str(group)), (1, str(group)), (2, "2")):
+    for uid, groups, says in ((NOBODY, str(group), ""), (1, str(group), ""), (2, "2", "Permission denied")):
         folder = room / str(uid)
         folder.mkdir()
         os.chown(folder, uid, uid)
         member = ["setpriv", f"--reuid={uid}", f"--regid={uid}", f"--groups={groups}", "--"]
-        mounts.mount(store, folder, "memory=256M", "cache=shm", f"cache-group={group}", prefix=member)
+        mounts.mount(store, folder, "memory=256M", "cache=shm", f"cache-group={group}", prefix=member, says=says)
         assert run([*member, "cat", folder / "plain.JPEG"]).returncode == 0
         status = json.loads(run([*member, "cat", folder / ".augur" / "stats.json"]).stdout)
         counters.append((status["counters"]["retained_cache_hits"] > 0, status["counters"]["disk_reads"] > 0))

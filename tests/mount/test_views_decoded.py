@@ -139,7 +139,7 @@ def test_a_folder_that_cannot_be_used_is_said(room, mounts, point, data, ctl, wr
         os.chown(folder, NOBODY, NOBODY)
     else:
         folder = folder / "below"
-    mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}", f"log={room / 'log'}")
+    mounts.mount(data.store, point, *WITHOUT, f"decoded-cache={folder}", f"log={room / 'log'}", says=f"decoded-cache: {folder}")
     for path in data.shuffled(1)[:20]:
         data.check(point, path)
     log = (room / "log").read_text(encoding="utf-8")
