@@ -76,12 +76,15 @@ def unmount(point, patience_s=10):
 
 
 def is_running(pid):
-    """Whether the process does anything still; one that nobody has waited for does not."""
+    """Whether the process does anything still; one that nobody has waited for does not. A process that was killed is there until its
+    last thread has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+            fields = file.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return False
+    state, threads = fields[0], int(fields[17])
+    return state not in "ZX" or threads > 1
 
 
 def daemons(server, point):

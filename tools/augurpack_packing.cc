@@ -192,8 +192,8 @@ Command AppendCommand() {
   command.text =
       "Adds all that is below SRC to the tree of STORE. A new mount shows the new generation, and a running one after "
       "'augurctl reload'. Earlier generations stay until 'augurpack gc'. One writer at a time; the second is told who "
-      "holds the store. Where STORE was created with --order=listing, a folder lists added names behind its old ones, "
-      "in the order of SRC's own listing.";
+      "holds the store. If STORE was created with --order=listing, added names are listed behind the old ones of their "
+      "folder, in the order of SRC's own listing.";
   command.arguments = {{.name = "SRC", .brief = "a folder, tar or zip file, - for stdin, or s3://BUCKET/PATH/"},
                        {.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
   command.options = PackRows();
