@@ -17,8 +17,8 @@ inline constexpr const char* kControlFile = "control";
 // kBusy: its daemon has not answered in kSilentMax. Each with the cure. REQUIRES: one thread.
 Result<ControlAddress> FindDaemon(const std::string& mountpoint);
 
-// Asks the daemon of the mount what may be asked twice: one that ends meanwhile may be followed by another one, which is
-// asked then. The answer must come soon, as AskDaemon says. Failures of both, with the mount point. REQUIRES: one
+// Asks the daemon of the mount what may be asked twice: one that ends meanwhile may be followed by another one, which
+// is asked then. The answer must come soon, as AskDaemon says. Failures of both, with the mount point. REQUIRES: one
 // thread.
 Result<ControlAnswer> AskMount(const std::string& mountpoint, const nlohmann::json& request);
 
