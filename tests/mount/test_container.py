@@ -116,8 +116,13 @@ def test_a_child_of_its_first_process(room, mounts, point, small_store, containe
 
 @pytest.fixture
 def first_process(room, mounts, point, small_store, container):
-    """A container whose first process is augurfs -f: the holder."""
-    return container(f"exec {mounts.program} -f {small_store} {point} -o log={room}/log")
+    """A container whose first process is augurfs -f: the holder. Its daemon serves, and the holder knows it."""
+    one = container(f"exec {mounts.program} -f {small_store} {point} -o log={room}/log")
+    served(one, point)
+    # Once the daemon does what a signal says, it has told the holder that it serves. One that dies before ends the mount.
+    os.kill(one.first, signal.SIGUSR1)
+    wait_until(lambda: "read_failures" in log_of(room), lambda: log_of(room))
+    return one
 
 
 def test_the_holder_is_the_first_process(room, point, first_process):
@@ -140,11 +145,7 @@ def test_the_holder_is_the_first_process(room, point, first_process):
 
 def test_three_deaths_end_the_container(room, point, first_process):
     """A process that is first cannot kill itself by a signal: it ends with a status."""
-    served(first_process, point)
     others = {first_process.first, first_process.process.pid}
-    # Once the daemon does what a signal says, it has told the holder that it serves. One that dies before ends the mount alone.
-    os.kill(first_process.first, signal.SIGUSR1)
-    wait_until(lambda: "read_failures" in log_of(room), lambda: log_of(room))
     crash_until(lambda: first_process.process.poll() is not None,
                 lambda: set(daemons("augurfs", point)) - others)
     assert first_process.process.wait(PATIENCE_S) == 2
