@@ -65,14 +65,13 @@ class Watch(threading.Thread):
 
     def __init__(self, point):
         super().__init__(daemon=True)
-        self.path = os.path.join(point, ".augur", "stats.json")
+        self.point = point
         self.looks = []  # (time, lines of jobs whose order is known, all lines, orders given up so far, bytes wasted so far)
         self.counters = {}
         self.ending = threading.Event()
 
     def look(self):
-        with open(self.path, encoding="utf-8") as file:
-            statistics = json.load(file)
+        statistics = mounts.statistics(self.point)
         lines = [text for name, text in statistics["mount"].items() if name.startswith("predicted")]
         self.counters = {name: statistics["counters"][name] for name in COUNTERS}
         self.looks.append((time.monotonic(), [line for line in lines if is_known(line)], lines, self.counters["orders_lost"], self.counters["wasted_bytes"]))

@@ -78,8 +78,7 @@ class HeldMount:
             return file.read()
 
     def status(self):
-        with open(os.path.join(self.point, ".augur", "stats.json"), encoding="utf-8") as file:
-            return json.load(file)
+        return mounts.statistics(self.point)
 
 
 @contextlib.contextmanager

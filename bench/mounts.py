@@ -3,6 +3,7 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import pathlib
 import shutil
@@ -112,6 +113,23 @@ def holders(point):
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found
+
+
+def children(pid):
+    """{name: process id} of the processes that this one has forked, also of those that it has not waited for."""
+    found = {}
+    for folder in pathlib.Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and f"\nPPid:\t{pid}\n" in (folder / "status").read_text(encoding="utf-8", errors="replace"):
+                found[(folder / "comm").read_text(encoding="utf-8", errors="replace").strip()] = int(folder.name)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def statistics(point):
+    """What `augurctl status --json` says, by the file of the mount: "mount", "counters", "gauges", ..."""
+    return json.loads((pathlib.Path(point) / ".augur" / "stats.json").read_text(encoding="utf-8"))
 
 
 def end_daemons(server, point, patience_s=5):

@@ -28,8 +28,8 @@ import time
 
 import cgroup
 from far_folder import FarFolder
-from mounts import augurfs, augurfs_words, build_dir, end_daemons, program, run, unmount
-from soak_checks import STUCK_S, WARM_S, Growth, StatusProbe, Stuck, compare_all, footprint, is_mounted, statistics, wait_until_idle
+from mounts import augurfs, augurfs_words, build_dir, end_daemons, program, run, statistics, unmount
+from soak_checks import STUCK_S, WARM_S, Growth, StatusProbe, Stuck, compare_all, footprint, is_mounted, wait_until_idle
 from soak_data import Data
 from soak_faults import Faults, Processes, plan
 

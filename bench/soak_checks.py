@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold in a soak, at any time and once a minute."""
 
-import json
 import os
 import pathlib
 import subprocess
 import threading
 import time
 
-from mounts import mounted_times, program
+from mounts import mounted_times, program, statistics
 from soak_data import digest, view_file
 
 QUIET_S = 60     # in which a mount that nobody reads must have nothing left to do
@@ -51,10 +50,6 @@ class StatusProbe:
     def end(self):
         self._end.set()
         self._thread.join()
-
-
-def statistics(point):
-    return json.loads((pathlib.Path(point) / ".augur" / "stats.json").read_text(encoding="utf-8"))
 
 
 def busy_gauges(point):

@@ -3,12 +3,11 @@
 
 import contextlib
 import os
-import pathlib
 import random
 import signal
 import time
 
-from mounts import daemons, holders, is_running
+from mounts import children, daemons, holders, is_running
 
 STORM_S = 5  # how long a fault lasts that lasts
 
@@ -21,16 +20,10 @@ class Processes:
 
     def by_name(self):
         """{"daemon": [pid], ...}; helper and broker are the daemon's children."""
-        daemon = daemons("augurfs", self.point)
-        found = {"daemon": daemon, "holder": holders(self.point), "helper": [], "broker": []}
-        for folder in pathlib.Path("/proc").iterdir():
-            if not folder.name.isdigit():
-                continue
-            with contextlib.suppress(OSError, ValueError):
-                name = (folder / "comm").read_text(encoding="ascii").strip()
-                parent = int((folder / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1])
-                if name in ("augur-helper", "augur-broker") and parent in daemon:
-                    found[name.removeprefix("augur-")].append(int(folder.name))
+        found = {"daemon": daemons("augurfs", self.point), "holder": holders(self.point), "helper": [], "broker": []}
+        for daemon in found["daemon"]:
+            for name, pid in children(daemon).items():
+                found.setdefault(name.removeprefix("augur-"), []).append(pid)
         return found
 
     def signal(self, name, number):

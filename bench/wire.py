@@ -18,7 +18,6 @@ The mounts have restart=no. FUSE over io_uring is switched on for the run, and p
 
 import argparse
 import contextlib
-import json
 import os
 import pathlib
 import shutil
@@ -147,17 +146,13 @@ def from_memory(args):
                 mounts.run(mounts.program("augurctl"), "warm", folder, "--all")
                 for threads, table in tables.items():
                     measure.drop_caches()
-                    before = counters(folder)["disk_reads"]
+                    before = mounts.statistics(folder)["counters"]["disk_reads"]
                     run = measure.read_files(folder, threads, seed=number, listing=args.listing)
-                    if counters(folder)["disk_reads"] != before:
+                    if mounts.statistics(folder)["counters"]["disk_reads"] != before:
                         raise RuntimeError(f"{one.name}: not all records were in the retained cache")
                     table.add(one.name, run["files_per_s"])
             measure.say(f"round {number + 1}: {one.name}: " + ", ".join(f"{table.rounds[one.name][-1]:,.0f}" for table in tables.values()))
     return list(tables.values())
-
-
-def counters(folder):
-    return json.loads(pathlib.Path(folder, ".augur", "stats.json").read_text(encoding="utf-8"))["counters"]
 
 
 SCENARIOS = {"small": small_requests, "arrays": arrays, "cold": from_memory}

@@ -23,6 +23,7 @@ from mounts import (  # noqa: E402, F401
     URING_SWITCH,
     augurfs_words,
     can_switch_uring,
+    children,
     daemons,
     end,
     end_daemons,
@@ -30,6 +31,7 @@ from mounts import (  # noqa: E402, F401
     is_running,
     mount_rows,
     start,
+    statistics,
     unmount,
 )
 from mounts import uring_switched_on as switch_uring_on  # noqa: E402

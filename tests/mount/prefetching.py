@@ -9,7 +9,7 @@ import shutil
 import time
 
 import pytest
-from conftest import PATIENCE_S, pack, run, wait_until
+from conftest import PATIENCE_S, pack, run, statistics, wait_until
 
 FILES_PER_FOLDER = 100
 # Of the 18 MB of the fixture `data`: 8 MiB of it for files pushed ahead, 29 for kept ones; and all of the data fits.
@@ -74,7 +74,7 @@ class Prediction:
 
     def status(self):
         """By the file of the mount, which is the same as `augurctl status --json` and quicker."""
-        return json.loads((self.point / ".augur" / "stats.json").read_text(encoding="utf-8"))
+        return statistics(self.point)
 
     def counters(self):
         return self.status()["counters"]

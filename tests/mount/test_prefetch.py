@@ -2,10 +2,8 @@
 """The prefetch on real mounts: what is hinted, or recognised, is in the page cache before it is opened; and whatever is forbidden or
 killed, every byte is right."""
 
-import contextlib
 import errno
 import os
-import pathlib
 import pwd
 import random
 import signal
@@ -13,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import NOBODY, as_user, is_running, needs_root, run, wait_until
+from conftest import NOBODY, as_user, children, is_running, needs_root, run, wait_until
 from prefetching import LARGE, SMALL, DataSet, Prediction, log_of
 
 pytestmark = needs_root
@@ -275,14 +273,7 @@ def test_asked_opens_are_counted(room, mounts, point, data, ahead, predict):
 
 def helper_of(pid):
     """The daemon's helper process."""
-    for folder in pathlib.Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            after_name = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if after_name[1] == str(pid) and "augur-helper" in (folder / "comm").read_text():
-                return int(folder.name)
-    return None
+    return children(pid).get("augur-helper")
 
 
 def test_killed_helper(room, mounts, point, data, ahead):

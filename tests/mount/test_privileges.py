@@ -4,12 +4,11 @@
 import os
 import pathlib
 import pwd
-import re
 import signal
 
 import pytest
 
-from conftest import HELLO, NOBODY, as_user, assert_refused, is_running, mount_rows, needs_root, read_hello, run, wait_until
+from conftest import HELLO, NOBODY, as_user, assert_refused, children, is_running, mount_rows, needs_root, read_hello, run, wait_until
 
 pytestmark = needs_root
 
@@ -23,14 +22,7 @@ CAP_SYS_ADMIN = 21
 
 def family(pid):
     """{name: pid} of the daemon and the processes that it has forked."""
-    found = {"augurfs": pid}
-    for folder in pathlib.Path("/proc").iterdir():
-        try:
-            if folder.name.isdigit() and re.search(rf"\nPPid:\t{pid}\n", (folder / "status").read_text(errors="replace")):
-                found[(folder / "comm").read_text().strip()] = int(folder.name)
-        except (FileNotFoundError, ProcessLookupError):
-            pass
-    return found
+    return {"augurfs": pid, **children(pid)}
 
 
 def threads_status(pid):

@@ -55,12 +55,6 @@ def group():
             made.kill()
 
 
-def tighten(group):
-    (folder,) = group.folders
-    limit = folder / "memory.limit_in_bytes"
-    (limit if limit.exists() else folder / "memory.max").write_text(f"{TIGHT}\n", encoding="ascii")
-
-
 def kernel_kills(group):
     """How many processes of the group the kernel has killed because it was full."""
     (folder,) = group.folders
@@ -86,7 +80,7 @@ def test_its_control_group_is_full(room, mounts, point, augurpack, group):
     store = pack(augurpack, tree, room / "large-store")
     pid = mounts.mount(store, point, "memory=512M", "cache=ram", f"log={room}/log", prefix=group.prefix)
     (holder,) = holders(point)
-    tighten(group)
+    group.set_memory(TIGHT)
     with concurrent.futures.ThreadPoolExecutor(READERS) as readers:
         for _ in range(PASSES_MAX):
             if kernel_kills(group) > 0:
