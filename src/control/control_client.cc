@@ -98,6 +98,8 @@ Status SilentDaemon() {
               "overloaded; 'umount -l' takes the mount away whatever the daemon does"};
 }
 
+bool IsCut(const Status& failure) { return failure.code() == Code::kStopped && failure.text() == kClosed; }
+
 Result<ControlAnswer> AskDaemon(const ControlAddress& address, const nlohmann::json& request, const ControlSource& body,
                                 bool soon) {
   AUGUR_TRY_ASSIGN(fd, Connect(address.path));

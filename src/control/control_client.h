@@ -18,6 +18,9 @@ struct ControlAnswer {
   std::string body;
 };
 
+// Whether a failure of AskDaemon means that the daemon closed the connection before its answer was through.
+bool IsCut(const Status& failure);
+
 // Fills `piece`; false: there is no more.
 using ControlSource = std::function<Result<bool>(std::string& piece)>;
 

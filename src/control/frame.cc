@@ -21,7 +21,7 @@ std::string Length(size_t bytes) {
   return out;
 }
 
-Status Closed() { return {Code::kStopped, "the other side closed the connection"}; }
+Status Closed() { return {Code::kStopped, kClosed}; }
 
 // Only where the descriptor has a time limit.
 Status Silent() { return {Code::kBusy, "the other side has been silent for too long"}; }

@@ -23,6 +23,9 @@ inline constexpr int kProtocol = 1;
 inline constexpr size_t kHeaderBytesMax = 64 << 10;
 inline constexpr size_t kPieceBytesMax = 256 << 10;
 
+// What a failure says, of code kStopped, when the other side has closed the connection.
+inline constexpr const char* kClosed = "the other side closed the connection";
+
 // One end of a connection. One thread at a time. Does not own the descriptor, a connected stream socket. Calls wait for
 // the other side for as long as SO_RCVTIMEO and SO_SNDTIMEO of the descriptor say, mostly without limit: another thread
 // ends them by shutdown(2) of the socket. Failures of all: kStopped: the other side closed the connection before the

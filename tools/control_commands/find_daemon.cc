@@ -96,9 +96,8 @@ Result<ControlAnswer> AskMount(const std::string& mountpoint, const nlohmann::js
     // Waits, while there is no daemon, for the next one.
     AUGUR_TRY_ASSIGN(address, FindDaemon(mountpoint));
     Result<ControlAnswer> answer = AskDaemon(address, request, nullptr, /*soon=*/true);
-    const Code code = answer.status().code();
-    const bool has_ended = code == Code::kNotFound || code == Code::kStopped;
     if (answer.ok()) return answer;
+    const bool has_ended = answer.status().code() == Code::kNotFound || IsCut(answer.status());
     if (!has_ended || std::chrono::steady_clock::now() >= end) return answer.status().In(Printable(mountpoint));
     std::this_thread::sleep_for(kPause);
   }

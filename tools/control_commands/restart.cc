@@ -125,8 +125,7 @@ Status RunRestart(const RestartOptions& options) {
   const Result<ControlAnswer> answer = AskDaemon(
       socket, {{"command", "restart"}, {"binary", binary}, {"options", words}, {"reload", options.reload}}, nullptr);
   // A daemon that hands over ends its connections, and may do so before its answer is through.
-  const bool is_cut = answer.status().code() == Code::kStopped && answer.status().text().starts_with("the other side");
-  if (!answer.ok() && !is_cut) return answer.status().In(Printable(options.mountpoint));
+  if (!answer.ok() && !IsCut(answer.status())) return answer.status().In(Printable(options.mountpoint));
   const bool is_unchanged = answer.ok() && IsTrue(answer->header, "unchanged");
   AUGUR_TRY_ASSIGN(now, is_unchanged ? Result<Serving>(before) : AwaitNext(options.mountpoint, before));
   if (!is_unchanged && now.from_process != before.process) {

@@ -88,9 +88,7 @@ std::string Json(const Progress& end, bool stopped) {
 
 // A daemon that answered before and does not listen any more has ended.
 Status HasEnded(const Status& failure, const std::string& mountpoint) {
-  const bool gone = failure.code() == Code::kNotFound ||
-                    (failure.code() == Code::kStopped && failure.text().starts_with("the other side"));
-  if (!gone) return failure.In(Printable(mountpoint));
+  if (failure.code() != Code::kNotFound && !IsCut(failure)) return failure.In(Printable(mountpoint));
   return {Code::kStopped,
           Printable(mountpoint) + ": the daemon of this mount has ended meanwhile: mount it again, and warm it again"};
 }
