@@ -6,36 +6,22 @@
 #include <sys/eventfd.h>
 
 #include <atomic>
-#include <cstring>
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "unit/fuse/init_request.h"
 
 namespace augur {
 namespace {
 
-// include/uapi/linux/fuse.h of Linux 6.14: FUSE_INIT_EXT, and FUSE_OVER_IO_URING, bit 41 of both words of flags.
-constexpr uint32_t kExt = 1U << 30;
+// include/uapi/linux/fuse.h of Linux 6.14: FUSE_OVER_IO_URING, bit 41 of both words of flags.
 constexpr uint32_t kUring = static_cast<uint32_t>((uint64_t{1} << 41) >> 32);
 
-std::vector<std::byte> Init(uint32_t flags, uint32_t flags2) {
-  fuse_in_header header{};
-  header.len = sizeof header + sizeof(fuse_init_in);
-  header.opcode = FUSE_INIT;
-  fuse_init_in arguments{};
-  arguments.flags = flags;
-  arguments.flags2 = flags2;
-  std::vector<std::byte> bytes(header.len);
-  std::memcpy(bytes.data(), &header, sizeof header);
-  std::memcpy(bytes.data() + sizeof header, &arguments, sizeof arguments);
-  return bytes;
-}
-
 TEST(UringTransport, IsOfferedByItsFlag) {
-  EXPECT_TRUE(UringTransport::IsOffered(Init(kExt, kUring)));
-  EXPECT_FALSE(UringTransport::IsOffered(Init(kExt, ~kUring)));
-  EXPECT_FALSE(UringTransport::IsOffered(Init(~kExt, kUring)));
-  std::vector<std::byte> old = Init(kExt, kUring);
+  EXPECT_TRUE(UringTransport::IsOffered(Init(kInitExt, kUring)));
+  EXPECT_FALSE(UringTransport::IsOffered(Init(kInitExt, ~kUring)));
+  EXPECT_FALSE(UringTransport::IsOffered(Init(~kInitExt, kUring)));
+  std::vector<std::byte> old = Init(kInitExt, kUring);
   old.resize(sizeof(fuse_in_header) + 16);  // as Linux 5.15 sends it
   EXPECT_FALSE(UringTransport::IsOffered(old));
 }
@@ -45,7 +31,7 @@ TEST(UringTransport, TheOfferIsTakenBesideWhatLibfuseAnswered) {
   answer.flags = FUSE_ASYNC_READ;
   answer.flags2 = 1;
   UringTransport::Accept(answer);
-  EXPECT_EQ(answer.flags, FUSE_ASYNC_READ | kExt);
+  EXPECT_EQ(answer.flags, FUSE_ASYNC_READ | kInitExt);
   EXPECT_EQ(answer.flags2, 1U | kUring);
 }
 
