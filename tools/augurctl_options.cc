@@ -244,6 +244,16 @@ Command ViewsCommand() {
   return command;
 }
 
+// Of the daemon that goes on with a mount.
+Option OtherOptions(std::string_view brief, std::string_view text) {
+  return {.name = "options",
+          .short_name = 'o',
+          .value = "OPTIONS",
+          .kind = OptionKind::kList,
+          .brief = brief,
+          .text = text};
+}
+
 Command RestartCommand() {
   Command command;
   command.name = "restart";
@@ -265,12 +275,8 @@ Command RestartCommand() {
        .text = "Where root mounts, the file and each folder above it must belong to root, and no other user may write "
                "to them. A mount with -o run-as= takes the program that it was begun with alone: install the new one "
                "in its place. Default: the path of the program that serves now, which may be another file by now."},
-      {.name = "options",
-       .short_name = 'o',
-       .value = "OPTIONS",
-       .kind = OptionKind::kList,
-       .brief = "other mount options, as memory=4G,predict=off",
-       .text = "memory, cache-size, predict and log can change. All others stay as they are."},
+      OtherOptions("other mount options, as memory=4G,predict=off",
+                   "memory, cache-size, predict and log can change. All others stay as they are."),
       JsonOption("The waiting time is in microseconds.")};
   return command;
 }
@@ -290,15 +296,11 @@ Command ReloadCommand() {
       "Prints which generation is shown now, and which one was before.";
   command.arguments = {MountpointArgument()};
   command.options = {
-      {.name = "options",
-       .short_name = 'o',
-       .value = "OPTIONS",
-       .kind = OptionKind::kList,
-       .brief = "other mount options, as generation=3 or memory=4G,predict=off",
-       .text =
-           "memory, cache-size, predict, log, generation and root-hash can change. All others stay as they are. "
-           "generation=N shows that one, which may be an earlier one. A mount with root-hash= needs the root hash of "
-           "the new generation."},
+      OtherOptions(
+          "other mount options, as generation=3 or memory=4G,predict=off",
+          "memory, cache-size, predict, log, generation and root-hash can change. All others stay as they are. "
+          "generation=N shows that one, which may be an earlier one. A mount with root-hash= needs the root hash of "
+          "the new generation."),
       JsonOption("The waiting time is in microseconds.")};
   return command;
 }

@@ -47,11 +47,9 @@ std::vector<Option> MakeOptions() {
       {.name = "foreground",
        .short_name = 'f',
        .brief = "stay in the foreground",
-       .text =
-           "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. A service manager that "
-           "waits "
-           "for it is told when the mount is usable (systemd's Type=notify). Without it, the command returns when the "
-           "mount is usable and a daemon goes on in the background."},
+       .text = "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. A service manager that "
+               "waits for it is told when the mount is usable (systemd's Type=notify). Without it, the command returns "
+               "when the mount is usable and a daemon goes on in the background."},
       {.name = "memory",
        .value = "SIZE",
        .kind = OptionKind::kSize,
@@ -249,9 +247,8 @@ std::vector<Option> MakeOptions() {
        .text =
            "With yes a small process, augur-holder, keeps the mount while daemons come and go. Readers wait for the "
            "next daemon, for a fraction of a second, and see no error. A daemon that dies three times in ten seconds "
-           "is not "
-           "started again; kill -9 of a daemon that serves is not counted. Takes Linux 6.9. With no, or on an older "
-           "kernel, the mount ends with its daemon.",
+           "is not started again; kill -9 of a daemon that serves is not counted. Takes Linux 6.9. With no, or on an "
+           "older kernel, the mount ends with its daemon.",
        .place = OptionPlace::kMount},
       {.name = "transport",
        .value = "WAY",
@@ -263,12 +260,11 @@ std::vector<Option> MakeOptions() {
        .text =
            "dev: through /dev/fuse. uring: through FUSE over io_uring, where each core has a queue and a thread of its "
            "own, so that a request costs about half. It takes Linux 6.14, and root must switch it on: 'echo Y > "
-           "/sys/module/fuse/parameters/enable_uring'. Else the mount fails. When a "
-           "daemon dies the next one goes on, but the kernel ends a request with ECANCELED that it was just handing to "
-           "the dead one; dev has no such errors. auto: uring where root has switched it on and restart=no is given; "
-           "else dev. The log and 'augurctl status' say which is used, and why. Choose uring for scripts that open "
-           "many "
-           "files that are in the page cache.",
+           "/sys/module/fuse/parameters/enable_uring'. Else the mount fails. When a daemon dies the next one goes on, "
+           "but the kernel ends a request with ECANCELED that it was just handing to the dead one; dev has no such "
+           "errors. auto: uring where root has switched it on and restart=no is given; else dev. The log and 'augurctl "
+           "status' say which is used, and why. Choose uring for scripts that open many files that are in the page "
+           "cache.",
        .place = OptionPlace::kMount},
       {.name = "threads",
        .value = "N",
