@@ -16,6 +16,8 @@ import mounts
 from given_orders import MIB
 from measure import Table, say
 
+# Of the free memory, before each run: a virtual machine gives dropped pages back to its host, and their next first touch is slow.
+TOUCHED = 0.3
 SHARED = re.compile(r"^/(dev/shm|run/augurfs-shm)/augurfs-[^/]+$")  # of users, and of root
 
 
@@ -68,20 +70,42 @@ def retained_cache_speed(args, store, order):
         return measure.read_files(point, epochs=[order])["epochs"][0]["mb_per_s"]
 
 
+class AugurFSNothingGiven(contenders.AugurFS):
+    """The same store by a daemon that is told nothing, and finds the order while it is read."""
+
+    name = "augurfs, not given"
+
+    def __init__(self, tree, work):
+        super().__init__(tree, work)
+        self.path = os.path.join(self.work, contenders.AugurFS.name)
+
+
+def seconds_of(contender):
+    """Processor time so far of the daemon and its helper; nothing for who has none."""
+    return sum(given_orders.cpu_seconds(contender.daemon.pid)) if isinstance(contender, contenders.AugurFS) else None
+
+
 def cold(args):
-    """The order given, everything cold, one and more reader threads."""
+    """The order given, everything cold, one and more reader threads; beside the mount that is told nothing, and that does not predict."""
     people = contenders.prepared(args.tree, args.work, ["augurfs", "squashfs", "erofs"])
+    people += [kind(args.tree, args.work) for kind in (AugurFSNothingGiven, contenders.AugurFSNothingPredicted)]
     tables = {threads: Table(f"cold, order given, {threads} reader thread{'s' if threads > 1 else ''}", "MB/s", "folder") for threads in args.threads}
+    work = {threads: Table(f"processor time of the daemon and its helper, {threads} reader thread{'s' if threads > 1 else ''}", "s/GB") for threads in args.threads}
     limits = Table("cold, order given, 1 reader thread, beside what is possible", "MB/s", "lower limit")
     for number in range(args.rounds):
         (order,) = given_orders.write_shuffled(args.work, given_orders.listed(args.listing), 1, number)
         for threads in args.threads:
             for one in measure.in_turn(people, number):
                 measure.drop_caches()
+                if not args.no_touch:
+                    measure.touch_memory(TOUCHED)
                 with one.mounted() as path:
                     if one.name == "augurfs":
                         given_orders.hint(path, order)
+                    before = seconds_of(one)
                     speed = measure.read_files(path, threads, epochs=[order])["epochs"][0]["mb_per_s"]
+                    if before:
+                        work[threads].add(one.name, (seconds_of(one) - before) / args.tree_bytes * 1e9)
                 tables[threads].add(one.name, speed)
                 if threads == 1 and one.name == "augurfs":
                     found = {"disk, 1 MiB, depth 4": disk_speed(args.work, args.disk_seconds),
@@ -92,7 +116,7 @@ def cold(args):
                             limits.add(name, figure)
                     limits.add("augurfs", speed)
         say(f"cold: round {number + 1} of {args.rounds}")
-    return [*tables.values(), *([limits] if limits.rounds else [])]
+    return [*tables.values(), *work.values(), *([limits] if limits.rounds else [])]
 
 
 def listing(args):
