@@ -10,6 +10,7 @@
 #include "decode/image_decoder.h"
 #include "decode/image_probe.h"
 #include "decode/jpeg_decoder.h"
+#include "decode/npy_writer.h"
 #include "decode/png_writer.h"
 #include "decode/ppm_writer.h"
 #include "views/geometry.h"
@@ -35,7 +36,7 @@ Appearance ContainerOf(const ViewSpec& spec, const ImageInfo& info, ImageExtent 
 uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, ImageExtent extent, uint32_t channels,
                    uint32_t exif_bytes) {
   switch (appearance) {
-    case Appearance::kNpy: return NpyBytes(extent.width, extent.height, channels, spec.npy.type);
+    case Appearance::kNpy: return NpyBytes(extent.width, extent.height, channels, spec.array.type);
     case Appearance::kPng: return PngBytes(extent.width, extent.height, channels, exif_bytes);
     case Appearance::kPpm: return PpmBytes(extent.width, extent.height, channels);
     case Appearance::kBmp: return BmpBytes(extent.width, extent.height, channels);
@@ -48,7 +49,7 @@ uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, ImageExtent exte
 void WriteFile(const ViewSpec& spec, Appearance appearance, const Image& image, std::span<const std::byte> exif,
                std::span<std::byte> out) {
   switch (appearance) {
-    case Appearance::kNpy: return WriteNpy(image, spec.npy, out);
+    case Appearance::kNpy: return WriteNpy(image, spec.array, out);
     case Appearance::kPng: return WritePng(image, exif, out);
     case Appearance::kPpm: return WritePpm(image, out);
     case Appearance::kBmp: return WriteBmp(image, out);
@@ -62,7 +63,7 @@ bool DecodesInPlace(const ViewSpec& spec, const ImageInfo& info) {
   const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
   if (geometry.resized != geometry.decoded || geometry.cropped != geometry.resized) return false;
   switch (AppearanceOf(spec, info)) {
-    case Appearance::kNpy: return KeepsPixels(ChannelsOf(spec, info), spec.npy);
+    case Appearance::kNpy: return KeepsPixels(ChannelsOf(spec, info), spec.array);
     case Appearance::kPng:
     case Appearance::kPpm: return true;
     default: return false;  // a BMP begins with the last row

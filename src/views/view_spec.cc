@@ -73,8 +73,8 @@ constexpr Choices<ResizeFilter, 3> kFilters = {
     {{"bilinear", ResizeFilter::kBilinear}, {"bicubic", ResizeFilter::kBicubic}, {"lanczos", ResizeFilter::kLanczos}}};
 constexpr Choices<PassOrder, 2> kPassOrders = {
     {{"pillow12", PassOrder::kPillow12}, {"pillow13", PassOrder::kPillow13}}};
-constexpr Choices<NpyLayout, 2> kLayouts = {{{"hwc", NpyLayout::kHwc}, {"chw", NpyLayout::kChw}}};
-constexpr Choices<NpyType, 2> kTypes = {{{"u8", NpyType::kU8}, {"f32", NpyType::kF32}}};
+constexpr Choices<ArrayLayout, 2> kLayouts = {{{"hwc", ArrayLayout::kHwc}, {"chw", ArrayLayout::kChw}}};
+constexpr Choices<ArrayType, 2> kTypes = {{{"u8", ArrayType::kU8}, {"f32", ArrayType::kF32}}};
 constexpr Choices<PixelContainer, 3> kContainers = {
     {{"png", PixelContainer::kPng}, {"ppm", PixelContainer::kPpm}, {"bmp", PixelContainer::kBmp}}};
 constexpr Choices<bool, 1> kOwn = {{{"own", true}}};
@@ -238,13 +238,13 @@ Status ReadTriple(const TypedSpec& typed, WordNumber word, std::array<float, 3>*
 }
 
 Status ReadNpy(const TypedSpec& typed, ViewSpec* spec) {
-  AUGUR_TRY(typed.Choose(kLayout, kLayouts, &spec->npy.layout));
-  AUGUR_TRY(typed.Choose(kDtype, kTypes, &spec->npy.type));
+  AUGUR_TRY(typed.Choose(kLayout, kLayouts, &spec->array.layout));
+  AUGUR_TRY(typed.Choose(kDtype, kTypes, &spec->array.type));
   for (const WordNumber word : {kMean, kStd}) {
-    if (typed.Has(word) && spec->npy.type != NpyType::kF32) return typed.Wrong(word, "there is no dtype=f32");
+    if (typed.Has(word) && spec->array.type != ArrayType::kF32) return typed.Wrong(word, "there is no dtype=f32");
   }
-  AUGUR_TRY(ReadTriple(typed, kMean, &spec->npy.mean));
-  return ReadTriple(typed, kStd, &spec->npy.std);
+  AUGUR_TRY(ReadTriple(typed, kMean, &spec->array.mean));
+  return ReadTriple(typed, kStd, &spec->array.std);
 }
 
 Status ReadPixels(const TypedSpec& typed, ViewSpec* spec) {
@@ -336,10 +336,10 @@ std::string CanonicalSpec(const ViewSpec& spec) {
   text.Flag(kFast, spec.fast);
   if (spec.crop > 0) text.Add(kCrop, std::to_string(spec.crop));
   text.Flag(kTolerant, spec.tolerant);
-  text.Choice(kLayout, kLayouts, spec.npy.layout, NpyLayout::kHwc);
-  text.Choice(kDtype, kTypes, spec.npy.type, NpyType::kU8);
-  text.Triple(kMean, spec.npy.mean, 0);
-  text.Triple(kStd, spec.npy.std, 1);
+  text.Choice(kLayout, kLayouts, spec.array.layout, ArrayLayout::kHwc);
+  text.Choice(kDtype, kTypes, spec.array.type, ArrayType::kU8);
+  text.Triple(kMean, spec.array.mean, 0);
+  text.Triple(kStd, spec.array.std, 1);
   text.Choice(kAs, kContainers, spec.as, PixelContainer::kPng);
   text.Flag(kAll, spec.all);
   if (spec.own_names) text.Add(kNames, "own");

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "augur/status.h"
-#include "decode/npy_writer.h"
+#include "decode/array_writer.h"
 #include "decode/resize.h"
 
 namespace augur {
@@ -37,7 +37,7 @@ struct ViewSpec {
   uint32_t crop = 0;      // side of the crop around the middle; 0: none
   bool tolerant = false;  // truncated JPEGs become what Pillow makes of them with LOAD_TRUNCATED_IMAGES
   // Of npy alone.
-  NpyFormat npy;
+  ArrayFormat array;
   // Of pixels alone.
   PixelContainer as = PixelContainer::kPng;
   bool all = false;        // PNGs become pixels, too

@@ -15,7 +15,7 @@ namespace {
 
 // The bytes of a file, and its header as text.
 struct File {
-  File(const Image& image, const NpyFormat& format)
+  File(const Image& image, const ArrayFormat& format)
       : bytes(NpyBytes(image.width, image.height, image.channels, format.type)) {
     WriteNpy(image, format, bytes.span());
     EXPECT_TRUE(bytes.guards_hold());
@@ -40,9 +40,9 @@ std::string Header(const std::string& dictionary) {
 TEST(NpyWriter, Headers) {
   EXPECT_EQ(File(RandomImage(5, 4, 3), {}).header,
             Header("{'descr': '|u1', 'fortran_order': False, 'shape': (4, 5, 3), }"));
-  EXPECT_EQ(File(RandomImage(5, 4, 3), {.layout = NpyLayout::kChw, .type = NpyType::kF32}).header,
+  EXPECT_EQ(File(RandomImage(5, 4, 3), {.layout = ArrayLayout::kChw, .type = ArrayType::kF32}).header,
             Header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4, 5), }"));
-  EXPECT_EQ(File(RandomImage(5, 4, 1), {.layout = NpyLayout::kChw}).header,
+  EXPECT_EQ(File(RandomImage(5, 4, 1), {.layout = ArrayLayout::kChw}).header,
             Header("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 4, 5), }"));
 }
 
@@ -55,7 +55,7 @@ TEST(NpyWriter, HwcIsThePixels) {
 TEST(NpyWriter, ChwIsPlanes) {
   for (const uint32_t width : {1U, 15U, 16U, 17U, 64U, 300U}) {
     const Image image = RandomImage(width, 9, 3);
-    File file(image, {.layout = NpyLayout::kChw});
+    File file(image, {.layout = ArrayLayout::kChw});
     const size_t count = size_t{width} * 9;
     for (size_t i = 0; i < count; ++i) {
       for (size_t c = 0; c < 3; ++c) ASSERT_EQ(file.array()[c * count + i], image.pixels[3 * i + c]);
@@ -64,9 +64,9 @@ TEST(NpyWriter, ChwIsPlanes) {
 }
 
 TEST(NpyWriter, FloatsAreThreeRoundedSteps) {
-  const NpyFormat hwc{.type = NpyType::kF32, .mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}};
-  NpyFormat chw = hwc;
-  chw.layout = NpyLayout::kChw;
+  const ArrayFormat hwc{.type = ArrayType::kF32, .mean = {0.485F, 0.456F, 0.406F}, .std = {0.229F, 0.224F, 0.225F}};
+  ArrayFormat chw = hwc;
+  chw.layout = ArrayLayout::kChw;
   const Image image = RandomImage(61, 83, 3);
   File by_pixel(image, hwc);
   File by_plane(image, chw);
@@ -84,7 +84,7 @@ TEST(NpyWriter, FloatsAreThreeRoundedSteps) {
 
 TEST(NpyWriter, GreyTakesTheFirstMeanAndStd) {
   const Image image = RandomImage(3, 2, 1);
-  File file(image, {.type = NpyType::kF32, .mean = {0.5F, 0, 0}, .std = {0.25F, 1, 1}});
+  File file(image, {.type = ArrayType::kF32, .mean = {0.5F, 0, 0}, .std = {0.25F, 1, 1}});
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(file.Float(i), (static_cast<float>(image.pixels[i]) / 255.0F - 0.5F) / 0.25F);
   }

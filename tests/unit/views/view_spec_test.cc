@@ -28,10 +28,10 @@ TEST(ViewSpec, SaysWhatItMeans) {
   EXPECT_EQ(npy->crop, 224U);
   EXPECT_EQ(npy->filter, ResizeFilter::kBilinear);
   EXPECT_EQ(npy->passes, PassOrder::kPillow12);
-  EXPECT_EQ(npy->npy, (NpyFormat{.layout = NpyLayout::kChw,
-                                 .type = NpyType::kF32,
-                                 .mean = {0.485F, 0.456F, 0.406F},
-                                 .std = {0.229F, 0.224F, 0.225F}}));
+  EXPECT_EQ(npy->array, (ArrayFormat{.layout = ArrayLayout::kChw,
+                                     .type = ArrayType::kF32,
+                                     .mean = {0.485F, 0.456F, 0.406F},
+                                     .std = {0.229F, 0.224F, 0.225F}}));
   const Result<ViewSpec> pixels =
       ParseViewSpec("as=ppm+pixels+size=640x480+fit=long+filter=lanczos+passes=pillow13+fast+all+names=own+tolerant");
   ASSERT_TRUE(pixels.ok()) << pixels.status().text();
