@@ -195,7 +195,7 @@ build release
 start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
-[ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks
+[ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks tests/guide
 # Its figure of augurctl status is for a machine that does nothing else.
 [ -n "$quick" ] || [ "$(id -u)" -ne 0 ] ||
   start "soak" env AUGUR_BUILD="$root/build/release" nice -n 10 "$venv/bin/python" bench/soak.py --minutes 5 --status-s 60

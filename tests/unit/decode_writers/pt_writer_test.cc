@@ -33,8 +33,9 @@ class Zip {
       EXPECT_EQ(Number(local + 8, 2), 0U) << "stored";
       starts_[name] = local + 30 + Number(local + 26, 2) + Number(local + 28, 2);
       contents_[name] = bytes_.substr(starts_[name], Number(local + 22, 4));
-      EXPECT_EQ(crc32(0, reinterpret_cast<const Bytef*>(contents_[name].data()), contents_[name].size()),
-                Number(local + 14, 4));
+      EXPECT_EQ(
+          crc32(0, reinterpret_cast<const Bytef*>(contents_[name].data()), static_cast<uInt>(contents_[name].size())),
+          Number(local + 14, 4));
       at += 46 + name.size() + Number(at + 30, 2) + Number(at + 32, 2);
     }
     EXPECT_EQ(at, end);
