@@ -188,7 +188,8 @@ export PYTHONPYCACHEPREFIX=${venv%/*}/bytecode
 # Without one of them its tests are skipped, and say so.
 AUGUR_OTHER_PILLOW=$(packaging/venv.sh other-pillow) || AUGUR_OTHER_PILLOW=
 AUGUR_BOTOCORE=$(packaging/venv.sh botocore) || AUGUR_BOTOCORE=
-export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE
+AUGUR_EXAMPLES=$(packaging/venv.sh examples) || AUGUR_EXAMPLES=
+export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE AUGUR_EXAMPLES
 
 step "Build"
 build release

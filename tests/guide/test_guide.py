@@ -94,7 +94,7 @@ def data(tmp_path_factory):
     with zipfile.ZipFile(folder / "photos.zip", "w") as archive:
         for path in files:
             archive.write(path, path.relative_to(photos))
-    shutil.copy(pathlib.Path(__file__).with_name("train.py"), folder / "train.py")
+    shutil.copy(ROOT / "examples" / "pytorch_imagefolder.py", folder / "train.py")
     return folder
 
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training script as people have it: one epoch over an image folder."""
+"""PyTorch: torchvision's ImageFolder and a DataLoader with workers."""
 
 import argparse
 
 import torch
 import torchvision
+from torchvision import transforms
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--data", required=True)
 args = parser.parse_args()
 
 torch.manual_seed(42)
-transform = torchvision.transforms.Compose([
-    torchvision.transforms.Resize(64), torchvision.transforms.CenterCrop(64), torchvision.transforms.ToTensor()])
+transform = transforms.Compose([transforms.Resize(64), transforms.CenterCrop(64), transforms.ToTensor()])
 dataset = torchvision.datasets.ImageFolder(args.data, transform)
 loader = torch.utils.data.DataLoader(dataset, batch_size=8, shuffle=True, num_workers=2)
 model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 64 * 64, len(dataset.classes)))
