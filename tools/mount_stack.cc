@@ -372,6 +372,8 @@ Status MountStack::MakeFileSystem() {
                         .observer = prefetcher_.get(),
                         .views = {.pool = decode_pool_.get(),
                                   .bytes_max = settings_.views.rendered_bytes,
+                                  .archive_tables_bytes_max = settings_.views.archive_tables_bytes,
+                                  .gathered_reads_max = settings_.views.gathered_reads,
                                   .root = options_.view,
                                   .decoded = {.files = decoded_.get(), .engine = engine_.get()},
                                   .in_shared_memory = SharesMemory(),

@@ -13,6 +13,7 @@
 #include "fs/lasting_views.h"
 #include "fuse/invalidation.h"
 #include "fuse/notify_channel.h"
+#include "views/view_spec.h"
 
 namespace augur {
 namespace {
@@ -29,6 +30,15 @@ LastingNumbers::Generation NameOf(const Store& store, uint64_t sequence) {
           .sequence = sequence,
           .index_id = summary.index_id,
           .root_hash = summary.root_hash.value_or(Digest{})};
+}
+
+// Whether the kernel may have archives that hold images of a generation. Their bytes are those of that one.
+bool HasArchivesOf(const LastingViews& views, const LastingNumbers::Generation& generation) {
+  return std::ranges::any_of(views.records, [&](const LastingViews::Record& record) {
+    if (record.number == 0 || record.nodes == 0 || record.sequence != generation.sequence) return false;
+    const Result<ViewSpec> spec = ParseViewSpec(record.name.data());
+    return spec.ok() && spec->has_archives();
+  });
 }
 
 // Asks the kernel which nodes it knows. A node of an earlier generation is given to nobody any more, so one that the
@@ -136,7 +146,8 @@ Status MountedGenerations::OpenNext(const LastingNumbers::Set& set, int device) 
   std::vector<uint64_t> becomes(set.generation_count + 1, 0);
   becomes[1] = 1;
   for (uint64_t i = 2; i <= set.generation_count; ++i) {
-    if (std::ranges::find(runs, i, &NumberRun::generation) == runs.end()) continue;
+    const bool has_entries = std::ranges::find(runs, i, &NumberRun::generation) != runs.end();
+    if (!has_entries && !HasArchivesOf(held_->views, set.generations[i - 1])) continue;
     generations.push_back(set.generations[i - 1]);
     becomes[i] = generations.size();
   }

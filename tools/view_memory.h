@@ -21,6 +21,8 @@ struct ViewMemory {
   uint64_t recycled_bytes = 0;         // memory that files of views gave back, for the next
   uint64_t decoded_index_bytes = 0;    // index of the decoded cache, where there is one
   uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
+  uint64_t archive_tables_bytes = 0;   // tables of views with archives
+  size_t gathered_reads = 0;           // reads of many small records at a time, of kReadBytesMax each
   unsigned decode_threads = 1;         // for readers and ahead of them
   unsigned demand_decode_threads = 0;  // more, for readers only; 0: there is no room for one
 };

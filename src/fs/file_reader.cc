@@ -2,10 +2,12 @@
 #include "fs/file_reader.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "fs/gathered_read.h"
 #include "fs/read_assembly.h"
 
 namespace augur {
@@ -19,6 +21,9 @@ ReadReply PieceOf(std::shared_ptr<const void> owner, std::span<const std::byte> 
   return reply;
 }
 
+// A read of more blocks is copied together: it would keep as many buffers of the cache until it has the last one.
+constexpr size_t kBlocksInPlaceMax = 8;
+
 // The first read of a file that is made, in its view's counts; `hit`: it was there.
 void CountRead(const MadeSegment& segment, bool hit) {
   if (segment.offset > 0) return;
@@ -31,9 +36,11 @@ void CountRead(const MadeSegment& segment, bool hit) {
 FileReader::FileReader(const std::shared_ptr<const Store>& store, ShardSource& source, RecordCache& cache,
                        Statistics& statistics, KeptBlocks* kept, ReadObserver* observer, const ViewOptions& views)
     : waiting_blocks_max_(std::max<size_t>(cache.blocks_max(BlockReader::kBufferBytesMax), 1) - 1),
+      gathers_(views.gathered_reads_max > 0),
       statistics_(statistics),
       blocks_(store, source, cache, statistics, kept, observer),
-      gate_(waiting_blocks_max_) {
+      gate_(waiting_blocks_max_),
+      gathered_gate_(views.gathered_reads_max) {
   if (views.pool == nullptr) return;
   rendered_ = std::make_unique<RenderedFiles>(store, blocks_, *views.pool, statistics, observer, views.decoded,
                                               views.bytes_max, views.in_shared_memory);
@@ -42,6 +49,7 @@ FileReader::FileReader(const std::shared_ptr<const Store>& store, ShardSource& s
 void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
   Plan plan = MakePlan(std::move(segments));
   if (plan.parts == 0) return done(ReadReply{});
+  if (IsGathered(plan)) return Gather(std::move(plan), std::move(done));
   // A read of several blocks holds all but one of them while it waits for that.
   const size_t held = std::max<size_t>(plan.blocks.size(), 1) - 1;
   if (held > waiting_blocks_max_) {
@@ -79,6 +87,44 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
           });
     }
   });
+}
+
+bool FileReader::IsGathered(const Plan& plan) const {
+  if (!gathers_ || plan.made) return false;
+  size_t pieces = plan.blocks.size();
+  for (const auto& [part, reply] : plan.there) pieces += reply.pieces.size();
+  return plan.blocks.size() > std::min(kBlocksInPlaceMax, waiting_blocks_max_ + 1) || pieces > kReadPiecesMax;
+}
+
+void FileReader::Gather(Plan plan, ReadDone done) {
+  std::vector<uint64_t> ends(plan.parts);  // the sizes first
+  for (const auto& [part, reply] : plan.there) {
+    for (const auto& piece : reply.pieces) ends[part] += piece.size();
+  }
+  for (const BlockPart& wanted : plan.blocks) ends[wanted.part] = wanted.bytes;
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  const auto begin_of = [&ends](size_t part) { return part == 0 ? 0 : ends[part - 1]; };
+  const auto there = std::make_shared<std::vector<GatheredRead::There>>();
+  there->reserve(plan.there.size());
+  for (auto& [part, reply] : plan.there) there->push_back({.at = begin_of(part), .reply = std::move(reply)});
+  std::vector<GatheredRead::Piece> pieces;
+  pieces.reserve(plan.blocks.size());
+  for (const BlockPart& wanted : plan.blocks) {
+    const auto get = [this, record = wanted.record, block = wanted.block](RecordCache::Done arrived) {
+      blocks_.Get(record, block, BlockReader::Use::kRead, [this, arrived = std::move(arrived)](Result<BlockRef> read) {
+        arrived(read.ok() ? std::move(read) : failures().Memory(read.status()));
+      });
+    };
+    pieces.push_back({.at = begin_of(wanted.part), .skip = wanted.skip, .bytes = wanted.bytes, .get = get});
+  }
+  // What is there is held while the read waits for its turn: pieces of the retained cache, and bytes of this read.
+  gathered_gate_.Enter(
+      1, [this, bytes = ends.back(), there, pieces = std::move(pieces), done = std::move(done)]() mutable {
+        GatheredRead::Begin(bytes, *there, std::move(pieces), [this, done = std::move(done)](Result<ReadReply> reply) {
+          done(std::move(reply));
+          gathered_gate_.Leave(1);
+        });
+      });
 }
 
 FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {

@@ -30,9 +30,10 @@ class FileReader {
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  // Reads the segments, in order. kNoSpace: the memory limit cannot hold the blocks that the read needs at one time, or
-  // what it takes to make a file. REQUIRES: kReadBytesMax together at most; one MadeSegment at most, and none beside a
-  // RecordSegment: it would wait for memory while the other has some.
+  // Reads the segments, in order. Many small ones are copied into one piece of memory: so many reads at a time as
+  // ViewOptions::gathered_reads_max, the others wait for their turn. kNoSpace: the memory limit cannot hold the blocks
+  // that the read needs at one time, or what it takes to make a file. REQUIRES: kReadBytesMax together at most; one
+  // MadeSegment at most, and none beside a RecordSegment: it would wait for memory while the other has some.
   void Read(std::vector<FileSegment> segments, ReadDone done);
 
   // nullptr: there are no views.
@@ -56,17 +57,21 @@ class FileReader {
     std::vector<BlockPart> blocks;
   };
   Plan MakePlan(std::vector<FileSegment> segments) const;
+  bool IsGathered(const Plan& plan) const;
+  void Gather(Plan plan, ReadDone done);
   void PlanRecord(const RecordSegment& segment, Plan* plan) const;
   void PlanMade(MadeSegment segment, Plan* plan) const;
   std::optional<ReadReply> FindKept(const ViewFile& file, uint64_t offset, uint64_t bytes) const;
 
   // Constant after construction.
   const size_t waiting_blocks_max_;
+  const bool gathers_;
 
   // Own synchronization.
   Statistics& statistics_;
   BlockReader blocks_;
   ReadGate gate_;
+  ReadGate gathered_gate_;
   std::unique_ptr<RenderedFiles> rendered_;  // of blocks_
 };
 

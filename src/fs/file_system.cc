@@ -31,7 +31,19 @@ ViewOptions EarlierViews(const FileSystemOptions& options) {
 
 std::unique_ptr<ViewTable> MakeViews(const FileSystemOptions& options) {
   if (options.views.pool == nullptr) return nullptr;
-  return std::make_unique<ViewTable>(options.views.root, options.mount_user, options.views.lasting);
+  return std::make_unique<ViewTable>(options.views.root, options.mount_user, options.views.lasting, options.sequence);
+}
+
+// The generation that the mount has shown after so many others, as NodeNumbers counts them. Nothing: it is gone.
+std::optional<uint64_t> GenerationOf(const FileSystemOptions& options, uint64_t sequence) {
+  if (sequence == options.sequence) return 0;
+  const auto found = std::ranges::find(options.earlier, sequence, &EarlierGeneration::sequence);
+  if (found == options.earlier.end() || found->store == nullptr) return std::nullopt;
+  return found - options.earlier.begin() + 1;
+}
+
+NodeOwner OwnerIn(const FileSystemOptions& options) {
+  return {.uid = options.uid, .gid = options.gid, .umask = options.umask};
 }
 
 }  // namespace
@@ -45,7 +57,10 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, 
       reader_(store_, source, cache, statistics, options.kept, options.observer, ShownViews(options)),
       views_(MakeViews(options)),
       tree_(views_ != nullptr ? std::make_unique<ViewTree>(store_) : nullptr),
-      own_({.uid = options.uid, .gid = options.gid, .umask = options.umask}, views_.get()) {
+      archives_(views_ != nullptr
+                    ? std::make_unique<ArchiveViews>(OwnerIn(options), options.views.archive_tables_bytes_max)
+                    : nullptr),
+      own_(OwnerIn(options), views_.get()) {
   for (const EarlierGeneration& earlier : options_.earlier) {
     earlier_readers_.push_back(earlier.store == nullptr
                                    ? nullptr
@@ -116,16 +131,29 @@ void FileSystem::MakeAhead(const ViewFile& file, std::vector<BlockRef> record, s
 Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
   const std::optional<Node> node = Node::FromId(id);
   if (!node) return NoSuchNode(id);
+  if (const std::optional<ArchiveNode> archive = ArchiveNode::FromEntry(node->entry)) {
+    const ViewRef view = views_ != nullptr ? views_->Get(node->view) : nullptr;
+    if (view == nullptr || !view->spec.has_archives() || view->archives_number != node->view) return NoSuchNode(id);
+    const std::optional<uint64_t> generation = GenerationOf(options_, view->sequence);
+    if (!generation)
+      return Status(Code::kIo, "an archive of a generation that was removed is still open: open it anew");
+    Shape shape = {.entry = {}, .view = view, .store = store_, .generation = *generation, .archive = archive};
+    if (!shape.is_shown()) shape.store = options_.earlier[shape.generation - 1].store;
+    AUGUR_TRY_ASSIGN(folder, shape.store->Get(archive->folder));
+    if (folder.type != EntryType::kDirectory) return NoSuchNode(id);
+    shape.entry = folder;
+    return shape;
+  }
   const std::optional<NodeNumbers::Place> place = numbers_.Find(node->entry);
   if (!place) return NoSuchNode(id);
-  Shape shape = {.entry = {}, .number = node->entry, .store = store_.get(), .generation = place->generation};
+  Shape shape = {.entry = {}, .number = node->entry, .store = store_, .generation = place->generation, .archive = {}};
   if (!shape.is_shown()) {
     const EarlierGeneration& earlier = options_.earlier.at(shape.generation - 1);
     if (earlier.store == nullptr) {
       return Status(Code::kIo, "a file of generation " + std::to_string(earlier.number) +
                                    " is still open, and that was removed: open the file anew");
     }
-    shape.store = earlier.store.get();
+    shape.store = earlier.store;
   }
   if (node->view != 0) {
     shape.view = views_ != nullptr ? views_->Get(node->view) : nullptr;
@@ -137,7 +165,47 @@ Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
   AUGUR_TRY_ASSIGN(entry, shape.store->Get(place->entry));
   if (shape.view != nullptr && RoleInView(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
   shape.entry = entry;
+  // A folder of a view of an earlier generation: as one that was removed.
+  if (shape.has_archives() && shape.view->sequence != options_.sequence && shape.is_shown()) {
+    const std::optional<uint64_t> generation = GenerationOf(options_, shape.view->sequence);
+    if (!generation) return NoSuchNode(id);
+    shape.generation = *generation;
+  }
   return shape;
+}
+
+// Nothing: the call needs none, or fails without it.
+Result<std::optional<ArchiveTableName>> FileSystem::TableFor(NodeId node, Ask ask, std::string_view name) const {
+  constexpr std::optional<ArchiveTableName> kNone;
+  if (OwnFolder::Own(node)) return kNone;
+  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  if (!shape.has_archives()) return kNone;
+  if (shape.archive) return ArchiveViews::TableForNode(shape.archive_place(), *shape.archive);
+  if (ask == Ask::kAttributes || !shape.is_shown() || shape.entry.type != EntryType::kDirectory) return kNone;
+  if (ask == Ask::kItems) return std::optional(ArchiveViews::TableForListing(shape.archive_place(), shape.entry));
+  return ArchiveViews::TableForName(shape.archive_place(), shape.entry, name);
+}
+
+bool FileSystem::IsReady(NodeId node, Ask ask, std::string_view name, std::shared_ptr<const void>* pin) const {
+  const std::optional<Node> parts = Node::FromId(node);
+  if (!parts || views_ == nullptr) return true;
+  const ViewRef view = parts->view == 0 ? views_->root() : views_->Get(parts->view);
+  if (view == nullptr || !view->spec.has_archives()) return true;
+  const Result<std::optional<ArchiveTableName>> table = TableFor(node, ask, name);
+  if (!table.ok() || !*table) return true;  // the call says what is wrong
+  *pin = archives_->FindTable(**table);
+  return *pin != nullptr;
+}
+
+void FileSystem::Prepare(NodeId node, Ask ask, std::string_view name, std::function<void()> then) {
+  const Result<std::optional<ArchiveTableName>> table = TableFor(node, ask, name);
+  if (!table.ok() || !*table) return then();
+  archives_->Prepare(**table, std::move(then));
+}
+
+bool FileSystem::RemembersMissing(NodeId folder) const {
+  const Result<Shape> shape = OwnFolder::Own(folder) ? Status(Code::kInvalid, "") : ShapeOf(folder);
+  return !shape.ok() || !shape->has_archives();
 }
 
 NodeAttributes FileSystem::Attributes(const Entry& entry, const View* view, uint64_t number) const {
@@ -167,6 +235,7 @@ Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, 
 Result<NodeAttributes> FileSystem::FindAttributes(NodeId node) const {
   if (const std::optional<Node> own = OwnFolder::Own(node)) return own_.AttributesOf(*own);
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  if (shape.archive) return archives_->Attributes(shape.archive_place(), *shape.archive);
   return Attributes(shape.entry, shape.view.get(), shape.number);
 }
 
@@ -176,15 +245,25 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
     AUGUR_TRY_ASSIGN(found, own_.Lookup(*own, name, user));
     if (found.view == nullptr) return found.attributes;
     AUGUR_TRY_ASSIGN(root, store_->Get(0));
-    return Attributes(root, found.view.get());
+    NodeAttributes attributes = Attributes(root, found.view.get());
+    // After a reload the name means a view of the other generation.
+    attributes.lasting = !found.view->spec.has_archives();
+    return attributes;
   }
   AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
-  if (directory.entry.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
+  if (directory.archive || directory.entry.type != EntryType::kDirectory)
+    return Status(Code::kInvalid, "not a directory");
   if (!directory.is_shown()) return Status(Code::kNotFound, "the folder was removed");
   if (directory.view != nullptr) {
-    AUGUR_TRY_ASSIGN(entry, tree_->Lookup(*directory.view, directory.entry, name));
+    const Result<Entry> entry = tree_->Lookup(*directory.view, directory.entry, name);
+    if (!entry.ok() && entry.status().code() == Code::kNotFound && directory.has_archives()) {
+      AUGUR_TRY_ASSIGN(archive, archives_->Lookup(directory.archive_place(), directory.entry, name));
+      views_->Know(directory.view->archives_number, 1);
+      return archive;
+    }
+    if (!entry.ok()) return entry.status();
     views_->Know(directory.view->number, 1);
-    return Attributes(entry, directory.view.get());
+    return Attributes(*entry, directory.view.get());
   }
   AUGUR_TRY_ASSIGN(entry, store_->Lookup(directory.entry, name));
   return Attributes(entry, nullptr);
@@ -207,7 +286,7 @@ void FileSystem::Forget(NodeId node, uint64_t lookups) {
 
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
   AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
-  if (shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
+  if (shape.archive || shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
   return Told(shape.store->LinkTarget(shape.entry));
 }
 
@@ -222,7 +301,7 @@ Result<NodeAttributes> FileSystem::ParentAttributes(const Shape& directory) cons
 
 Status FileSystem::ReadDirectory(NodeId node, uint64_t offset, const TakeItem& take) const {
   const Status status = List(node, offset, take);
-  return status.ok() ? status : reader_.failures().Index(status);
+  return status.ok() || status.code() == Code::kNoSpace ? status : reader_.failures().Index(status);
 }
 
 Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) const {
@@ -233,7 +312,7 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
   const Entry& directory = shape.entry;
   const View* const view = shape.view.get();
-  if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
+  if (shape.archive || directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
   // Offset 0 is '.', 1 is '..', and 2 + place a child: in the first generation that a mount shows, the offset of an
   // item is a function of the store alone.
   if (offset == 0) {
@@ -254,6 +333,12 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
     return take({.name = name, .attributes = Attributes(child, view), .next_offset = next.value()});
   };
   AUGUR_TRY_ASSIGN(first, PlaceAt(directory, offset));
+  if (shape.has_archives()) {
+    const bool is_begun =
+        offset > 2 && ListingOffset::Of(offset).sequence != (options_.sequence & ListingOffset::kSequenceMax);
+    // Which archives the program has had of another generation is not known.
+    return is_begun && first == directory.size ? Status::Ok() : ListWithArchives(shape, first, take_child, take);
+  }
   if (view != nullptr) return tree_->List(*view, directory, first, take_child);
   for (uint64_t place = first; place < directory.size; ++place) {
     AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
@@ -261,6 +346,27 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
     if (!take_child(child.name, child, place)) break;
   }
   return Status::Ok();
+}
+
+// The folders and links first, then the archives, whose places follow.
+Status FileSystem::ListWithArchives(const Shape& folder, uint64_t place, const ViewTree::Take& take_child,
+                                    const TakeItem& take) const {
+  const uint64_t children = folder.entry.size;
+  bool goes_on = true;
+  if (place < children) {
+    AUGUR_TRY(
+        tree_->List(*folder.view, folder.entry, place, [&](std::string_view name, const Entry& child, uint64_t at) {
+          goes_on = take_child(name, child, at);
+          return goes_on;
+        }));
+    place = children;
+  }
+  if (!goes_on) return Status::Ok();
+  return archives_->List(folder.archive_place(), folder.entry, place - children,
+                         [&](std::string_view name, const NodeAttributes& attributes, uint64_t at) {
+                           const ListingOffset next = {.sequence = options_.sequence, .place = 2 + children + at + 1};
+                           return take({.name = name, .attributes = attributes, .next_offset = next.value()});
+                         });
 }
 
 // Which item a generation that is not known any more had there is not known either: the place may be that of another
@@ -281,7 +387,7 @@ Result<uint64_t> FileSystem::PlaceAt(const Entry& directory, uint64_t offset) co
 void FileSystem::Opened(NodeId node, uint32_t reader) {
   if (OwnFolder::Own(node)) return;
   const Result<Shape> shape = ShapeOf(node);
-  if (!shape.ok() || shape->entry.type != EntryType::kFile) return;
+  if (!shape.ok() || shape->archive || shape->entry.type != EntryType::kFile) return;
   if (options_.observer == nullptr || !shape->is_shown()) return statistics_.Add(Stat::kOpens, 1);
   const ViewRef& view = shape->view;
   const Result<ViewFile> shown =
@@ -291,6 +397,12 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
   AUGUR_CHECK(bytes <= kReadBytesMax);
+  std::shared_ptr<const void> pin;
+  if (!IsReady(node, Ask::kAttributes, {}, &pin)) {
+    return Prepare(node, Ask::kAttributes, {}, [this, node, offset, bytes, done = std::move(done), reader] {
+      Read(node, offset, bytes, done, reader);
+    });
+  }
   Result<Part> part = PartOf(node, offset, bytes, reader);
   if (!part.ok()) return done(part.status());
   part->reader->Read(std::move(part->segments), std::move(done));
@@ -305,8 +417,13 @@ Result<FileSystem::Part> FileSystem::PartOf(NodeId node, uint64_t offset, size_t
     return part;
   }
   AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
-  if (shape.entry.type != EntryType::kFile) return Status(Code::kInvalid, "not a regular file");
   if (!shape.is_shown()) part.reader = earlier_readers_[shape.generation - 1].get();
+  if (shape.archive) {
+    AUGUR_TRY_ASSIGN(segments, Told(archives_->Segments(shape.archive_place(), *shape.archive, offset, bytes)));
+    part.segments = std::move(segments);
+    return part;
+  }
+  if (shape.entry.type != EntryType::kFile) return Status(Code::kInvalid, "not a regular file");
   const ViewRef& view = shape.view;
   AUGUR_TRY_ASSIGN(file, view != nullptr ? ResolveInView(*shape.store, *view, shape.entry)
                                          : Result<ViewFile>(ViewFile::Original(shape.entry)));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "augur/store.h"
+#include "fs/archive_views.h"
 #include "fs/file_reader.h"
 #include "fs/node.h"
 #include "fs/node_attributes.h"
@@ -62,7 +63,15 @@ class FileSystem final : public ViewSource {
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
 
-  // kNotFound: no such node, as after a mount of another generation.
+  // What a call below asks of a node.
+  enum class Ask { kAttributes, kName, kItems };
+  // Views with archives have tables, which take as long to make as it takes to go through all images of a folder.
+  // Whether the call can be made now; then the table that it needs stays as long as `pin`. `name`: of kName.
+  bool IsReady(NodeId node, Ask ask, std::string_view name, std::shared_ptr<const void>* pin) const;
+  // Calls `then` on another thread, from where the call can be made. REQUIRES: IsReady has said no.
+  void Prepare(NodeId node, Ask ask, std::string_view name, std::function<void()> then);
+
+  // kNotFound: no such node, as after a mount of another generation. kBusy for all of these: IsReady was not asked.
   Result<NodeAttributes> GetAttributes(NodeId node) const;
   // kNotFound: no child of that name. kInvalid: `parent` is not a directory. kBusy: the user who asks has too many
   // views in use. Its node, or its view, stays until Forget gives it back; a snapshot of a virtual file may go before
@@ -108,6 +117,10 @@ class FileSystem final : public ViewSource {
   // in the one that the path leads into.
   Result<Entry> FindByPath(std::string_view path);
 
+  // Whether a name that is not in this folder may be remembered as missing: the names of archives change with the
+  // store.
+  bool RemembersMissing(NodeId folder) const;
+
   // Asks the kernel to forget a name in a folder, if nothing below it is in use. Called on threads that answer
   // requests: it must not wait. REQUIRES: no other thread uses the file system yet.
   using AskToForget = std::function<void(NodeId folder, const std::string& name)>;
@@ -125,10 +138,13 @@ class FileSystem final : public ViewSource {
     Entry entry;
     ViewRef view = nullptr;  // nullptr: itself
     uint64_t number = 0;     // of the node
-    const Store* store = nullptr;
+    std::shared_ptr<const Store> store;
     // As NodeNumbers counts them. Of an earlier one only programs that have it open can ask for it.
     uint64_t generation = 0;
+    std::optional<ArchiveNode> archive;  // then `entry` is the folder that it is of
     bool is_shown() const { return generation == 0; }
+    bool has_archives() const { return view != nullptr && view->spec.has_archives(); }
+    ArchivePlace archive_place() const { return {.view = view, .store = store}; }
   };
   // What a part of a file is made of, and who brings it.
   struct Part {
@@ -136,13 +152,14 @@ class FileSystem final : public ViewSource {
     FileReader* reader = nullptr;
   };
   Result<Shape> ShapeOf(NodeId node) const;
+  Result<std::optional<ArchiveTableName>> TableFor(NodeId node, Ask ask, std::string_view name) const;
   Result<NodeAttributes> FindAttributes(NodeId node) const;
   Result<NodeAttributes> Find(NodeId parent, std::string_view name, uint32_t user);
   Status List(NodeId node, uint64_t offset, const TakeItem& take) const;
-  // The value, or the failure once it was told (ReadFailures).
+  // The value, or the failure once it was told (ReadFailures). That a table has no room was told by ArchiveTables.
   template <typename T>
   Result<T> Told(Result<T> result) const {
-    if (result.ok()) return result;
+    if (result.ok() || result.status().code() == Code::kNoSpace) return result;
     return reader_.failures().Index(result.status());
   }
   // Of an entry of the generation that is shown.
@@ -152,6 +169,8 @@ class FileSystem final : public ViewSource {
   NodeAttributes Attributes(const Entry& entry, const View* view, uint64_t number) const;
   Result<Part> PartOf(NodeId node, uint64_t offset, size_t bytes, uint32_t reader);
   Result<NodeAttributes> ParentAttributes(const Shape& directory) const;
+  Status ListWithArchives(const Shape& folder, uint64_t place, const ViewTree::Take& take_child,
+                          const TakeItem& take) const;
   // The place at which the listing of a folder goes on.
   Result<uint64_t> PlaceAt(const Entry& directory, uint64_t offset) const;
 
@@ -167,6 +186,7 @@ class FileSystem final : public ViewSource {
   std::vector<std::unique_ptr<FileReader>> earlier_readers_;  // by generation, from 1 on; nullptr: it is gone
   std::unique_ptr<ViewTable> views_;                          // nullptr, as the next: there are no views
   std::unique_ptr<ViewTree> tree_;                            // of views_
+  std::unique_ptr<ArchiveViews> archives_;                    // of views_
   OwnFolder own_;
 };
 

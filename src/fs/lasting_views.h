@@ -21,19 +21,24 @@ struct LastingViews {
     uint32_t number;                       // of the view; 0: nothing is written here. Set last, and cleared first
     uint32_t user;                         // who owns it
     uint64_t nodes;                        // that the kernel has
-    std::array<char, kNameBytesMax> name;  // by which the kernel knows it
+    uint64_t sequence;                     // View::sequence
+    uint64_t of_root;                      // 1: it has the archives of the root's view, and no name
+    std::array<char, kNameBytesMax> name;  // by which the kernel knows it, or the view's own text
   };
 
   uint32_t next_number;  // the first that no view had; 0: none had one
   std::array<Record, kRecordsMax> records;
 
-  // Writes a view down. nullptr: there is no room, or the name is too long.
-  Record* Add(uint32_t number, uint32_t user, uint64_t nodes, std::string_view name) {
+  // Writes a view down: all but the number of `view`, which is `number`. nullptr: there is no room, or the name is too
+  // long.
+  Record* Add(uint32_t number, const Record& view, std::string_view name) {
     if (name.size() >= kNameBytesMax) return nullptr;
     for (Record& record : records) {
       if (record.number != 0) continue;
-      record.user = user;
-      record.nodes = nodes;
+      record.user = view.user;
+      record.nodes = view.nodes;
+      record.sequence = view.sequence;
+      record.of_root = view.of_root;
       record.name.fill('\0');
       name.copy(record.name.data(), name.size());
       std::atomic_ref(record.number).store(number, std::memory_order_release);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "fs/node.h"
@@ -22,6 +23,8 @@ struct NodeAttributes {
   uint32_t uid = 0;
   uint32_t gid = 0;
   uint64_t size = 0;  // bytes; of a directory: 0
+  // Of an archive: the bytes of `size` that are stored, not made. Nothing: all are.
+  std::optional<uint64_t> stored_bytes = {};
   int64_t mtime_sec = 0;
   uint32_t mtime_nsec = 0;
   // False: the name has another node at the next lookup, so that it must not be remembered; the node stays as it is.

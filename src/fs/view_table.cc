@@ -14,9 +14,13 @@ namespace {
 
 constexpr std::string_view kLogSource = "views";
 
-ViewRef MakeView(uint32_t number, const ViewSpec& spec, std::string text) {
-  return std::make_shared<const View>(
-      View{.number = number, .spec = spec, .text = std::move(text), .counts = std::make_shared<ViewCounts>()});
+ViewRef MakeView(uint32_t number, const ViewSpec& spec, std::string text, uint64_t sequence, uint32_t archives_number) {
+  return std::make_shared<const View>(View{.number = number,
+                                           .spec = spec,
+                                           .text = std::move(text),
+                                           .counts = std::make_shared<ViewCounts>(),
+                                           .sequence = sequence,
+                                           .archives_number = archives_number});
 }
 
 // The views of users who are neither root nor `trusted_user`.
@@ -30,10 +34,13 @@ size_t Untrusted(const std::map<uint32_t, size_t>& owned, uint32_t trusted_user)
 
 }  // namespace
 
-ViewTable::ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user, LastingViews* lasting)
-    : trusted_user_(trusted_user), lasting_(lasting) {
-  if (root) root_ = MakeView(kRootNumber, *root, CanonicalSpec(*root));
+ViewTable::ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user, LastingViews* lasting,
+                     uint64_t sequence)
+    : sequence_(sequence), trusted_user_(trusted_user), lasting_(lasting) {
   if (lasting_ != nullptr) TakeOver(*lasting_);
+  if (!root) return;
+  const uint32_t archives = root->has_archives() ? ArchivesOfRoot(*root) : kRootNumber;
+  root_ = MakeView(kRootNumber, *root, CanonicalSpec(*root), sequence_, archives);
 }
 
 // The views of the daemon before this one.
@@ -46,22 +53,54 @@ void ViewTable::TakeOver(LastingViews& lasting) {
     const Result<ViewSpec> parsed = ParseViewSpec(name);
     if (!parsed.ok()) continue;  // never: only views are written down
     std::string text = CanonicalSpec(*parsed);
-    views_.emplace(record.number, Held{.view = MakeView(record.number, *parsed, text),
-                                       .nodes = record.nodes,
-                                       .user = record.user,
-                                       .name = name,
-                                       .lasting = &record});
+    const bool of_root = record.of_root != 0;
+    Held& held = views_[record.number];
+    held = {.view = MakeView(record.number, *parsed, text, record.sequence, record.number),
+            .nodes = record.nodes,
+            .user = record.user,
+            .name = name,
+            .lasting = &record,
+            .of_root = of_root};
     ++owned_[record.user];
-    by_text_.emplace(std::move(text), record.number);
+    const bool is_shown = !parsed->has_archives() || record.sequence == sequence_;
+    if (is_shown && of_root) root_archives_ = held.view;
+    if (is_shown && !of_root) by_text_.emplace(std::move(text), record.number);
   }
+}
+
+uint32_t ViewTable::ArchivesOfRoot(const ViewSpec& root) {
+  if (root_archives_ != nullptr) return root_archives_->number;
+  const MutexLock lock(mu_);
+  const uint32_t number = TakeNumber();
+  const std::string text = CanonicalSpec(root);
+  root_archives_ = MakeView(number, root, text, sequence_, number);
+  const auto [one, added] =
+      views_.emplace(number, Held{.view = root_archives_, .user = trusted_user_, .name = text, .of_root = true});
+  ++owned_[trusted_user_];
+  WriteDown(number, one->second);
+  return number;
+}
+
+// One that none has had. It is written down before any thread sees it: none ever means two views.
+uint32_t ViewTable::TakeNumber() {
+  const uint32_t number = next_number_++;
+  if (lasting_ != nullptr) std::atomic_ref(lasting_->next_number).store(next_number_, std::memory_order_release);
+  return number;
 }
 
 void ViewTable::WriteDown(uint32_t number, Held& held) {
   if (lasting_ == nullptr) return;
   if (held.lasting != nullptr) {
     std::atomic_ref(held.lasting->nodes).store(held.nodes, std::memory_order_relaxed);
-  } else if (held.nodes > 0) {
-    held.lasting = lasting_->Add(number, held.user, held.nodes, held.name);
+  } else if (held.nodes > 0 || held.of_root) {
+    held.lasting = lasting_->Add(number,
+                                 {.number = 0,
+                                  .user = held.user,
+                                  .nodes = held.nodes,
+                                  .sequence = held.view->sequence,
+                                  .of_root = held.of_root ? 1U : 0U,
+                                  .name = {}},
+                                 held.name);
   }
 }
 
@@ -92,10 +131,8 @@ Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, u
   auto found = by_text_.find(text);
   if (found == by_text_.end()) {
     AUGUR_TRY(MakeRoomFor(user, text, share_is_used));
-    const uint32_t number = next_number_++;
-    // Before anybody sees it: none ever means two views.
-    if (lasting_ != nullptr) std::atomic_ref(lasting_->next_number).store(next_number_, std::memory_order_release);
-    views_.emplace(number, Held{.view = MakeView(number, parsed, text), .user = user, .name = {}});
+    const uint32_t number = TakeNumber();
+    views_.emplace(number, Held{.view = MakeView(number, parsed, text, sequence_, number), .user = user, .name = {}});
     ++owned_[user];
     ++new_since_asked_;
     found = by_text_.emplace(std::move(text), number).first;
@@ -147,7 +184,8 @@ bool ViewTable::DropUnused(const uint32_t* user) {
     const auto one = views_.find(number);
     const auto owned = owned_.find(one->second.user);
     if (--owned->second == 0) owned_.erase(owned);
-    by_text_.erase(one->second.view->text);
+    const auto by_text = by_text_.find(one->second.view->text);
+    if (by_text != by_text_.end() && by_text->second == number) by_text_.erase(by_text);
     if (one->second.lasting != nullptr) LastingViews::Remove(*one->second.lasting);
     views_.erase(one);
   }
@@ -211,7 +249,10 @@ std::vector<ViewRef> ViewTable::All() const {
   std::vector<ViewRef> all;
   if (root_) all.push_back(root_);
   const MutexLock lock(mu_);
-  for (const auto& [number, held] : views_) all.push_back(held.view);
+  for (const auto& [number, held] : views_) {
+    const auto by_text = by_text_.find(held.view->text);
+    if (by_text != by_text_.end() && by_text->second == number) all.push_back(held.view);
+  }
   return all;
 }
 

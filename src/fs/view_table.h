@@ -39,6 +39,11 @@ struct View {
   ViewSpec spec;
   std::string text;  // its one spelling
   std::shared_ptr<ViewCounts> counts;
+  // Of a view with archives, whose bytes are those of one generation: how many generations the mount had shown before
+  // that, and the number in the nodes of its archives, which no view of another generation has. The root's own number
+  // lasts as long as the mount, so it has another one for these; other views have one number for all.
+  uint64_t sequence = 0;
+  uint32_t archives_number = 0;
 };
 using ViewRef = std::shared_ptr<const View>;
 
@@ -75,7 +80,10 @@ class ViewTable {
 
   // `trusted_user`: the one who mounted. `lasting`: where the numbers of the views are, and will be, written down; it
   // outlives the table. nullptr: nowhere.
-  explicit ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user = 0, LastingViews* lasting = nullptr);
+  // `sequence`: how many generations the mount has shown before the one that it shows. A view with archives of another
+  // one is found by its number alone, while the kernel has nodes of it.
+  explicit ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user = 0, LastingViews* lasting = nullptr,
+                     uint64_t sequence = 0);
   ViewTable(const ViewTable&) = delete;
   ViewTable& operator=(const ViewTable&) = delete;
 
@@ -92,7 +100,7 @@ class ViewTable {
   void Forget(uint32_t number, uint64_t nodes);
   // The view that is the root; nullptr: the original files are.
   const ViewRef& root() const { return root_; }
-  // All of them, the root's first, then in the order in which they were made.
+  // Those of the generation that is shown, the root's first, then in the order in which they were made.
   std::vector<ViewRef> All() const;
 
  private:
@@ -104,9 +112,13 @@ class ViewTable {
     std::string name;                         // by which the kernel knows it: the last one that was looked up
     bool asked = false;                       // to be forgotten, since it was last looked up
     LastingViews::Record* lasting = nullptr;  // once the kernel has had nodes of it
+    bool of_root = false;                     // it has the archives of the root's view
   };
 
   void TakeOver(LastingViews& lasting);
+  // The number of the archives of the root's view.
+  uint32_t ArchivesOfRoot(const ViewSpec& root);
+  uint32_t TakeNumber() AUGUR_REQUIRES(mu_);
   // Writes the number of nodes down.
   void WriteDown(uint32_t number, Held& held) AUGUR_REQUIRES(mu_);
   bool IsTrusted(uint32_t user) const { return user == 0 || user == trusted_user_; }
@@ -119,7 +131,9 @@ class ViewTable {
   std::vector<std::string> NamesToForget(uint32_t user) AUGUR_REQUIRES(mu_);
 
   // Constant after construction.
+  const uint64_t sequence_;
   ViewRef root_;
+  ViewRef root_archives_;  // so that it stays; nullptr: there are none
   const uint32_t trusted_user_;
   LastingViews* const lasting_;
   AskToForget ask_;  // set before there are threads

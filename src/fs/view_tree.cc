@@ -25,7 +25,11 @@ ViewNames NamesIn(const Store& store, const View& view, const Entry& directory) 
 }  // namespace
 
 Result<Entry> ViewTree::Lookup(const View& view, const Entry& directory, std::string_view name) const {
-  if (!view.spec.renames()) return store_->Lookup(directory, name);  // pixels: nothing is absent
+  if (!view.spec.renames()) {
+    AUGUR_TRY_ASSIGN(child, store_->Lookup(directory, name));
+    if (RoleInView(view.spec, child) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
+    return child;
+  }
   AUGUR_TRY_ASSIGN(position, NamesIn(*store_, view, directory).Find(name));
   if (!position) return Status(Code::kNotFound, "no such name in view " + view.text);
   AUGUR_TRY_ASSIGN(child, store_->Child(directory, *position));

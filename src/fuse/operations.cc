@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,13 @@ struct Handlers {
       fuse_reply_err(request, ENAMETOOLONG);
       return;
     }
+    WhenReady(
+        request, parent, FileSystem::Ask::kName, name,
+        [request, parent](const std::string& asked) { ReplyToLookup(request, parent, asked.c_str()); },
+        [&] { ReplyToLookup(request, parent, name); });
+  }
+
+  static void ReplyToLookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
     Operations& operations = Of(request);
     const Result<NodeAttributes> found = operations.file_system_.Lookup(parent, name, fuse_req_ctx(request)->uid);
     if (found.ok()) {
@@ -83,7 +91,7 @@ struct Handlers {
     } else if (found.status().code() == Code::kNotFound) {
       // Node 0 with a timeout: the kernel remembers that there is no such name. It would not remember an ENOENT.
       fuse_entry_param none{};
-      none.entry_timeout = kTimeoutSeconds;
+      none.entry_timeout = operations.file_system_.RemembersMissing(parent) ? kTimeoutSeconds : 0;
       fuse_reply_entry(request, &none);
     } else {
       ReplyFailure(request, found.status());
@@ -101,7 +109,28 @@ struct Handlers {
     fuse_reply_none(request);
   }
 
+  // Calls `now`, or, where the file system has to make something first, `later` on another thread.
+  template <typename Later, typename Now>
+  static void WhenReady(fuse_req_t request, fuse_ino_t node, FileSystem::Ask ask, const char* name, const Later& later,
+                        const Now& now) {
+    Operations& operations = Of(request);
+    std::shared_ptr<const void> pin;
+    if (operations.file_system_.IsReady(node, ask, name, &pin)) return now();
+    operations.RequestBegins();
+    operations.file_system_.Prepare(node, ask, name, [&operations, later, name = std::string(name)] {
+      later(name);
+      operations.RequestEnds();
+    });
+  }
+
   static void GetAttributes(fuse_req_t request, fuse_ino_t node, fuse_file_info* /*file*/) {
+    WhenReady(
+        request, node, FileSystem::Ask::kAttributes, "",
+        [request, node](const std::string& /*name*/) { ReplyToGetAttributes(request, node); },
+        [&] { ReplyToGetAttributes(request, node); });
+  }
+
+  static void ReplyToGetAttributes(fuse_req_t request, fuse_ino_t node) {
     const Result<NodeAttributes> attributes = Of(request).file_system_.GetAttributes(node);
     if (!attributes.ok()) return ReplyFailure(request, attributes.status());
     const struct stat out = ToStat(*attributes);
@@ -144,19 +173,19 @@ struct Handlers {
 
   static void Read(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, fuse_file_info* /*file*/) {
     Operations& operations = Of(request);
-    operations.ReadBegins();
+    operations.RequestBegins();
     const auto reader = static_cast<uint32_t>(fuse_req_ctx(request)->pid);
     operations.file_system_.Read(
         node, static_cast<uint64_t>(offset), bytes,
         [request, node, &operations](Result<ReadReply> read) {
           ReplyToRead(request, node, operations, std::move(read));
-          operations.ReadEnds();
+          operations.RequestEnds();
         },
         reader);
   }
 
   // A failed read is an error, never a short reply: one shorter than asked, before the end of the file, would truncate
-  // the file in the kernel. `read` is gone when this returns: ReadEnds promises that no block is held any more.
+  // the file in the kernel. `read` is gone when this returns: RequestEnds promises that no block is held any more.
   static void ReplyToRead(fuse_req_t request, fuse_ino_t node, Operations& operations, Result<ReadReply> read) {
     // Who watches the counters does not move them.
     const bool counted = !read.ok() || !OwnFolder::Own(node);
@@ -180,6 +209,13 @@ struct Handlers {
 
   static void ReadDirectoryPlus(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset,
                                 fuse_file_info* /*file*/) {
+    WhenReady(
+        request, node, FileSystem::Ask::kItems, "",
+        [=](const std::string& /*name*/) { ReplyToReadDirectoryPlus(request, node, bytes, offset); },
+        [&] { ReplyToReadDirectoryPlus(request, node, bytes, offset); });
+  }
+
+  static void ReplyToReadDirectoryPlus(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset) {
     Operations& operations = Of(request);
     uint64_t known = 0;
     const auto add = [&](char* out, size_t room, const char* name, const DirectoryItem& item) {
@@ -199,6 +235,13 @@ struct Handlers {
   }
 
   static void ReadDirectory(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset, fuse_file_info* /*file*/) {
+    WhenReady(
+        request, node, FileSystem::Ask::kItems, "",
+        [=](const std::string& /*name*/) { ReplyToReadDirectory(request, node, bytes, offset); },
+        [&] { ReplyToReadDirectory(request, node, bytes, offset); });
+  }
+
+  static void ReplyToReadDirectory(fuse_req_t request, fuse_ino_t node, size_t bytes, off_t offset) {
     (void)List(request, node, bytes, offset,
                [request](char* out, size_t room, const char* name, const DirectoryItem& item) {
                  const struct stat attributes = ToStat(item.attributes);
@@ -303,20 +346,20 @@ void Operations::Forgotten(NodeId node, uint64_t lookups) {
   statistics_.Lower(Gauge::kKernelInodes, lookups);
 }
 
-void Operations::ReadBegins() {
+void Operations::RequestBegins() {
   const MutexLock lock(mu_);
-  ++reads_;
+  ++requests_;
 }
 
-void Operations::ReadEnds() {
+void Operations::RequestEnds() {
   // Notified under the lock: once it is released, WaitIdle may return and this object be gone.
   const MutexLock lock(mu_);
-  if (--reads_ == 0) idle_.NotifyAll();
+  if (--requests_ == 0) idle_.NotifyAll();
 }
 
 void Operations::WaitIdle() {
   const MutexLock lock(mu_);
-  while (reads_ > 0) idle_.Wait(mu_);
+  while (requests_ > 0) idle_.Wait(mu_);
 }
 
 }  // namespace augur

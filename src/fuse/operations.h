@@ -20,7 +20,8 @@ struct OperationsOptions {
 };
 
 // Operations is the wire between libfuse and FileSystem: it decodes a request, calls, and replies. Safe from any
-// thread. Reads are answered later, from the engine's threads. REQUIRES: file system and statistics outlive it, and
+// thread. Reads are answered later, from the engine's threads, and so are
+// requests that need a table of archives. REQUIRES: file system and statistics outlive it, and
 // WaitIdle has returned, with no thread serving requests, before it is destroyed. Not for deciding anything: that is
 // FileSystem's.
 class Operations {
@@ -33,7 +34,7 @@ class Operations {
   // For fuse_session_new, whose userdata must be an Operations.
   static const fuse_lowlevel_ops& Table();
 
-  // Waits until every read has been answered.
+  // Waits until every request that is answered later has been.
   void WaitIdle();
 
  private:
@@ -43,8 +44,8 @@ class Operations {
   void Known(NodeId node, uint64_t lookups);
   void Forgotten(NodeId node, uint64_t lookups);
 
-  void ReadBegins();
-  void ReadEnds();
+  void RequestBegins();
+  void RequestEnds();
 
   // Constant after construction.
   FileSystem& file_system_;
@@ -57,7 +58,7 @@ class Operations {
 
   Mutex mu_;
   CondVar idle_;
-  uint64_t reads_ AUGUR_GUARDED_BY(mu_) = 0;  // begun and not answered
+  uint64_t requests_ AUGUR_GUARDED_BY(mu_) = 0;  // begun and not answered
 };
 
 }  // namespace augur

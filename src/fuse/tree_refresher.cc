@@ -79,7 +79,19 @@ Status TreeRefresher::RefreshFolder(const FolderPair& folder, const View* view) 
       comparison_.ForEachChild(before, after, [&](const Entry* one, const Entry* other, ChildChange change) -> Status {
         return RefreshChild(node, view, one, other, change);
       }));
+  if (view != nullptr && view->spec.has_archives()) return RefreshArchivesOf(*view, after);
   return MountIsGone(InvalidateNode(*channel_, node)) ? Stopped() : Status::Ok();
+}
+
+Status TreeRefresher::RefreshArchivesOf(const View& view, const Entry& folder) {
+  for (Entry at = folder;;) {
+    if (stop_) return Stopped();
+    const NodeId node = NodeIn(&view, options_.numbers->NumberOf(at.number));
+    if (MountIsGone(InvalidateNode(*channel_, node))) return Stopped();
+    if (at.number == 0) return Status::Ok();
+    AUGUR_TRY_ASSIGN(above, options_.after->Get(at.parent));
+    at = above;
+  }
 }
 
 Status TreeRefresher::RefreshChild(NodeId folder, const View* view, const Entry* before, const Entry* after,

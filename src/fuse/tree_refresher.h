@@ -48,6 +48,8 @@ class TreeRefresher {
   Status RefreshAll();
   // `view`: nullptr: the original files.
   Status RefreshFolder(const FolderPair& folder, const View* view);
+  // The listings of a folder and of those above it: what archives lie there depends on all that is below.
+  Status RefreshArchivesOf(const View& view, const Entry& folder);
   Status RefreshChild(NodeId folder, const View* view, const Entry* before, const Entry* after, ChildChange change);
   // All below a folder that is gone: a program may be in it.
   Status ForgetBelow(const View* view, const Entry& folder);

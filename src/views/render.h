@@ -31,7 +31,7 @@ enum class Appearance {
 // By what the store recorded of the file, without its bytes. An image that is too large to be decoded or made
 // (FitsView) stays itself in a pixel view, so that a script gets from its own decoder what it gets from the folder. An
 // image with an orientation other than 1 is a PNG whatever the view says: only a PNG can carry EXIF, and readers that
-// turn pictures would no longer turn this one.
+// turn pictures would no longer turn this one. REQUIRES: the view has no archives.
 Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info);
 
 // ".npy", ".png", ".ppm" or ".bmp". REQUIRES: neither absent nor original.

@@ -11,7 +11,7 @@ namespace augur {
 
 // What an entry of a store is in a view.
 enum class Shown {
-  kAbsent,    // not there
+  kAbsent,    // not there, or only as a part of an archive
   kOriginal,  // itself, under its own name: folders, links, and files that pass through
   kRendered,  // an image, decoded
 };

@@ -19,7 +19,36 @@ namespace {
 
 constexpr uint32_t kSideMax = 65'535;
 
-enum class Of { kBoth, kNpy, kPixels };
+// The kinds that have a word: one bit each.
+enum Of : unsigned { kNpy = 1, kPixels = 2, kImages = kNpy | kPixels, kTar = 4, kArchives = kTar };
+
+struct Kind {
+  std::string_view name;
+  ViewKind kind;
+  Of of;
+  std::string_view meaning;
+};
+
+constexpr std::array kKinds = {
+    Kind{"npy", ViewKind::kNpy, kNpy, "arrays for np.load: x.JPEG is x.npy"},
+    Kind{"pixels", ViewKind::kPixels, kPixels, "decoded images under their own names"},
+    Kind{"tar", ViewKind::kTar, kTar, "for each folder X the tar files X-000000.tar, X-000001.tar, ... of WebDataset"},
+};
+
+const Kind& KindOf(ViewKind kind) { return *std::ranges::find(kKinds, kind, &Kind::kind); }
+
+std::string KindNames(unsigned of) {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) {
+    if ((kind.of & of) != 0) names.push_back(kind.name);
+  }
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
 
 // The one list of words: what is accepted, what the errors say and what --help prints.
 struct Word {
@@ -44,24 +73,30 @@ enum WordNumber : size_t {
   kAs,
   kAll,
   kNames,
+  kShards,
+  kShard,
+  kShuffle,
   kWordCount,
 };
 
 constexpr std::array<Word, kWordCount> kWords = {{
-    {"size", "size=N|WxH", Of::kBoth, "resize, sides from 1 to 65535; N is the shorter side (torchvision's Resize)"},
-    {"fit", "fit=short|long|squash", Of::kBoth, "with size: cover it, stay inside it, or take it as it is"},
-    {"filter", "filter=bilinear|bicubic|lanczos", Of::kBoth, "with size: Pillow's filter"},
-    {"passes", "passes=pillow12|pillow13", Of::kBoth, "with size: which pass first, as that Pillow has it"},
-    {"fast", "fast", Of::kBoth, "with size: JPEGs may be decoded smaller; the pixels differ a little"},
-    {"crop", "crop=N", Of::kBoth, "N x N pixels around the middle (torchvision's CenterCrop)"},
-    {"tolerant", "tolerant", Of::kBoth, "truncated JPEGs as Pillow with LOAD_TRUNCATED_IMAGES, not an error"},
-    {"layout", "layout=hwc|chw", Of::kNpy, "order of the axes"},
-    {"dtype", "dtype=u8|f32", Of::kNpy, "f32: pixel / 255 (torchvision's ToTensor)"},
-    {"mean", "mean=A_B_C", Of::kNpy, "with dtype=f32, from 0 to 1: is subtracted (torchvision's Normalize)"},
-    {"std", "std=A_B_C", Of::kNpy, "with dtype=f32, above 0, at most 1: divides the difference"},
-    {"as", "as=png|ppm|bmp", Of::kPixels, "the container"},
-    {"all", "all", Of::kPixels, "PNGs become pixels, too"},
-    {"names", "names=own", Of::kPixels, "names end as the container's do, not as they were"},
+    {"size", "size=N|WxH", kImages, "resize, sides from 1 to 65535; N is the shorter side (torchvision's Resize)"},
+    {"fit", "fit=short|long|squash", kImages, "with size: cover it, stay inside it, or take it as it is"},
+    {"filter", "filter=bilinear|bicubic|lanczos", kImages, "with size: Pillow's filter"},
+    {"passes", "passes=pillow12|pillow13", kImages, "with size: which pass first, as that Pillow has it"},
+    {"fast", "fast", kImages, "with size: JPEGs may be decoded smaller; the pixels differ a little"},
+    {"crop", "crop=N", kImages, "N x N pixels around the middle (torchvision's CenterCrop)"},
+    {"tolerant", "tolerant", kImages, "truncated JPEGs as Pillow with LOAD_TRUNCATED_IMAGES, not an error"},
+    {"layout", "layout=hwc|chw", kNpy, "order of the axes"},
+    {"dtype", "dtype=u8|f32", kNpy, "f32: pixel / 255 (torchvision's ToTensor)"},
+    {"mean", "mean=A_B_C", kNpy, "with dtype=f32, from 0 to 1: is subtracted (torchvision's Normalize)"},
+    {"std", "std=A_B_C", kNpy, "with dtype=f32, above 0, at most 1: divides the difference"},
+    {"as", "as=png|ppm|bmp", kPixels, "the container"},
+    {"all", "all", kPixels, "PNGs become pixels, too"},
+    {"names", "names=own", kPixels, "names end as the container's do, not as they were"},
+    {"shards", "shards=S", kArchives, "how many files for each folder, from 1 to 99999; else of about 128M each"},
+    {"shard", "shard=SIZE", kTar, "files of at most SIZE, as 64M or 1G; a larger image has one of its own"},
+    {"shuffle", "shuffle=SEED", kArchives, "samples as Python's random.Random(SEED).shuffle() has them, not by path"},
 }};
 
 // The named values of a word; the first is what is so anyway.
@@ -93,7 +128,7 @@ class TypedSpec {
       begin = end + 1;
     }
     if (kind_) return CheckKinds();
-    return {Code::kInvalid, "it says neither npy nor pixels; accepted: npy or pixels, and words joined by +"};
+    return {Code::kInvalid, "it names no kind; accepted: " + KindNames(~0U) + ", and words joined by +"};
   }
 
   ViewKind kind() const { return kind_.value_or(ViewKind::kNpy); }
@@ -127,9 +162,10 @@ class TypedSpec {
  private:
   Status Take(std::string_view typed) {
     if (typed.empty()) return {Code::kInvalid, "an empty word; accepted: words joined by one +"};
-    if (typed == "npy" || typed == "pixels") {
-      if (kind_) return {Code::kInvalid, std::string(typed) + ": a second kind; accepted: npy or pixels, once"};
-      kind_ = typed == "npy" ? ViewKind::kNpy : ViewKind::kPixels;
+    if (const auto* const kind = std::ranges::find(kKinds, typed, &Kind::name); kind != kKinds.end()) {
+      if (kind_)
+        return {Code::kInvalid, std::string(typed) + ": a second kind; accepted: " + KindNames(~0U) + ", once"};
+      kind_ = kind->kind;
       return {};
     }
     const size_t sign = typed.find('=');
@@ -151,7 +187,8 @@ class TypedSpec {
   // "; did you mean size=256?": the word that was mistyped, with what stands behind it. Empty: none is near.
   static std::string DidYouMean(std::string_view typed) {
     const size_t end = std::min(typed.find('='), typed.size());
-    std::vector<std::string_view> names = {"npy", "pixels"};
+    std::vector<std::string_view> names;
+    for (const Kind& kind : kKinds) names.push_back(kind.name);
     for (const Word& word : kWords) names.push_back(word.name);
     const std::string_view near = NearestWord(typed.substr(0, end), names);
     if (near.empty()) return {};
@@ -159,16 +196,16 @@ class TypedSpec {
   }
 
   static std::string Forms() {
-    std::string forms = "npy or pixels";
+    std::string forms = KindNames(~0U);
     for (const Word& word : kWords) forms.append(", ").append(word.form);
     return forms;
   }
 
   Status CheckKinds() const {
-    const Of mine = kind() == ViewKind::kNpy ? Of::kNpy : Of::kPixels;
+    const Of mine = KindOf(kind()).of;
     for (size_t number = 0; number < kWordCount; ++number) {
-      if (!values_[number] || kWords[number].of == Of::kBoth || kWords[number].of == mine) continue;
-      return Wrong(static_cast<WordNumber>(number), mine == Of::kNpy ? "only for pixels" : "only for npy");
+      if (!values_[number] || (kWords[number].of & mine) != 0) continue;
+      return Wrong(static_cast<WordNumber>(number), "only for " + KindNames(kWords[number].of));
     }
     return {};
   }
@@ -253,6 +290,28 @@ Status ReadPixels(const TypedSpec& typed, ViewSpec* spec) {
   return typed.Choose(kNames, kOwn, &spec->own_names);
 }
 
+Status ReadArchive(const TypedSpec& typed, ArchiveSpec* spec) {
+  if (typed.Has(kShards)) {
+    const Result<uint64_t> shards = ParseCount(typed.Value(kShards));
+    if (!shards.ok() || *shards < 1 || *shards > ArchiveSpec::kShardsMax) {
+      return typed.Wrong(kShards, "not a number from 1 to 99999");
+    }
+    spec->shards = static_cast<uint32_t>(*shards);
+  }
+  if (typed.Has(kShard)) {
+    if (typed.Has(kShards)) return typed.Wrong(kShard, "shards says already how many there are");
+    const Result<uint64_t> bytes = ParseSize(typed.Value(kShard));
+    if (!bytes.ok() || *bytes == 0) return typed.Wrong(kShard, "not a size above 0");
+    spec->shard_bytes = *bytes;
+  }
+  if (typed.Has(kShuffle)) {
+    const Result<uint64_t> seed = ParseCount(typed.Value(kShuffle));
+    if (!seed.ok() || *seed > UINT32_MAX) return typed.Wrong(kShuffle, "not a number from 0 to 4294967295");
+    spec->shuffle = static_cast<uint32_t>(*seed);
+  }
+  return {};
+}
+
 Status ReadSpec(std::string_view text, ViewSpec* spec) {
   if (text.size() > kViewSpecBytesMax) return {Code::kInvalid, "longer than 255 bytes; accepted: words joined by +"};
   TypedSpec typed;
@@ -261,7 +320,12 @@ Status ReadSpec(std::string_view text, ViewSpec* spec) {
   AUGUR_TRY(ReadSize(typed, spec));
   AUGUR_TRY(ReadCrop(typed, spec));
   spec->tolerant = typed.Has(kTolerant);
-  return spec->kind == ViewKind::kNpy ? ReadNpy(typed, spec) : ReadPixels(typed, spec);
+  switch (spec->kind) {
+    case ViewKind::kNpy: return ReadNpy(typed, spec);
+    case ViewKind::kPixels: return ReadPixels(typed, spec);
+    case ViewKind::kTar: return ReadArchive(typed, &spec->archive);
+  }
+  return {};
 }
 
 // Builds the canonical form.
@@ -299,14 +363,26 @@ void AddSize(const ResizeTarget& target, SpecText* text) {
   text->Choice(kFit, kFits, target.fit, one_number ? Fit::kShort : Fit::kSquash);
 }
 
+// The size in the largest unit that divides it, as it is typed.
+std::string SizeWord(uint64_t bytes) {
+  for (const auto& [unit, letter] : {std::pair(kGiB, "G"), std::pair(kMiB, "M"), std::pair(kKiB, "K")}) {
+    if (bytes % unit == 0) return std::to_string(bytes / unit) + letter;
+  }
+  return std::to_string(bytes);
+}
+
 std::string BuildGrammar() {
-  std::string text = "A view is npy or pixels and any of these words, joined by + in any order:\n";
-  for (const Word& word : kWords) {
+  std::string text = "A view is one of these kinds:\n";
+  const auto add = [&text](std::string_view form, std::string_view of, std::string_view meaning) {
     constexpr size_t kColumn = 34;
-    std::string line = "  " + std::string(word.form);
+    std::string line = "  " + std::string(form);
     line.resize(std::max(kColumn, line.size() + 1), ' ');
-    if (word.of != Of::kBoth) line += word.of == Of::kNpy ? "npy: " : "pixels: ";
-    text.append(line).append(word.meaning).append("\n");
+    text.append(line).append(of).append(meaning).append("\n");
+  };
+  for (const Kind& kind : kKinds) add(kind.name, "", kind.meaning);
+  text += "and any of these words, joined by + in any order:\n";
+  for (const Word& word : kWords) {
+    add(word.form, word.of == kImages ? "" : KindNames(word.of) + ": ", word.meaning);
   }
   return text + "The first word of each list is the default; size=WxH implies fit=squash.\n";
 }
@@ -328,8 +404,7 @@ Result<ViewSpec> ParseViewSpec(std::string_view text) {
 }
 
 std::string CanonicalSpec(const ViewSpec& spec) {
-  const bool npy = spec.kind == ViewKind::kNpy;
-  SpecText text(npy ? "npy" : "pixels");
+  SpecText text(KindOf(spec.kind).name);
   if (spec.size) AddSize(*spec.size, &text);
   text.Choice(kFilter, kFilters, spec.filter, ResizeFilter::kBilinear);
   text.Choice(kPasses, kPassOrders, spec.passes, PassOrder::kPillow12);
@@ -343,6 +418,9 @@ std::string CanonicalSpec(const ViewSpec& spec) {
   text.Choice(kAs, kContainers, spec.as, PixelContainer::kPng);
   text.Flag(kAll, spec.all);
   if (spec.own_names) text.Add(kNames, "own");
+  if (spec.archive.shards > 0) text.Add(kShards, std::to_string(spec.archive.shards));
+  if (spec.archive.shard_bytes > 0) text.Add(kShard, SizeWord(spec.archive.shard_bytes));
+  if (spec.archive.shuffle) text.Add(kShuffle, std::to_string(*spec.archive.shuffle));
   return text.Take();
 }
 

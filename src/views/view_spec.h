@@ -13,7 +13,8 @@
 
 namespace augur {
 
-enum class ViewKind { kNpy, kPixels };
+// npy and pixels have a file for each image; the others have files of many images, of which each is an archive.
+enum class ViewKind { kNpy, kPixels, kTar };
 enum class PixelContainer { kPng, kPpm, kBmp };
 
 // How an image is fitted to a target; geometry.h has the arithmetic.
@@ -25,6 +26,18 @@ struct ResizeTarget {
   uint32_t height = 0;
   Fit fit = Fit::kShort;
   bool operator==(const ResizeTarget&) const = default;
+};
+
+// Into which archives the images of a folder go, and in which order.
+struct ArchiveSpec {
+  static constexpr uint32_t kShardsMax = 99'999;  // the names of shards have five or six digits
+  // Of one shard, about, where the SPEC has neither `shards` nor `shard_bytes`.
+  static constexpr uint64_t kUsualShardBytes = uint64_t{128} << 20;
+
+  uint32_t shards = 0;              // so many for each folder; 0: as many as it takes
+  uint64_t shard_bytes = 0;         // a shard has at most so many, unless it has one image alone; 0: no such limit
+  std::optional<uint32_t> shuffle;  // the seed of the order; none: path order
+  bool operator==(const ArchiveSpec&) const = default;
 };
 
 // What a view makes of an image: the meaning of a SPEC (VIEWS.md). Two equal ones are the same view. A value type.
@@ -42,7 +55,11 @@ struct ViewSpec {
   PixelContainer as = PixelContainer::kPng;
   bool all = false;        // PNGs become pixels, too
   bool own_names = false;  // names end as the container's do
+  // Of archives alone.
+  ArchiveSpec archive;
 
+  // Whether it has archives of many images instead of a file for each.
+  bool has_archives() const { return kind == ViewKind::kTar; }
   // Whether images have other names than in the folder.
   bool renames() const { return kind == ViewKind::kNpy || own_names; }
   bool operator==(const ViewSpec&) const = default;

@@ -34,7 +34,8 @@ ARROWS = {
     # store, control: records to read, counters
     "prefetch": {"base", "io", "store", "datasets", "cache", "control"},
     "views": {"base", "store", "decode"},
-    "fs": {"base", "io", "store", "cache", "control", "views", "prefetch"},  # control: its counters
+    "archives": {"base", "store", "datasets", "samplers", "views"},
+    "fs": {"base", "io", "store", "cache", "control", "views", "archives", "prefetch"},  # control: its counters
     "predict": {"base", "store", "control", "samplers", "seed_search", "datasets", "readers", "recorded_runs", "prefetch"},
     "fuse": {"base", "io", "store", "datasets", "readers", "cache", "control", "prefetch", "fs"},
 }

@@ -39,9 +39,11 @@ class FileReaderTest : public StoreFixture {
     });
   }
 
-  std::unique_ptr<FileReader> MakeReader(RecordCache& cache) {
+  std::unique_ptr<FileReader> MakeReader(RecordCache& cache, size_t gathered_reads_max = 0) {
     Open();
-    return std::make_unique<FileReader>(store_, *shards_, cache, statistics_, nullptr, nullptr, ViewOptions{});
+    ViewOptions views;
+    views.gathered_reads_max = gathered_reads_max;
+    return std::make_unique<FileReader>(store_, *shards_, cache, statistics_, nullptr, nullptr, views);
   }
 
   // The segments of a part of that file.
@@ -128,6 +130,45 @@ TEST_F(FileReaderTest, AReadThatNeedsMoreBlocksThanThereAreIsRefused) {
   EXPECT_NE(status.text().find("memory="), std::string::npos) << status.text();
   shards_->Drain();
   engine_.reset();
+}
+
+// A read of thousands of records, in a pool that holds two blocks: they are copied together.
+TEST_F(FileReaderTest, ManySmallRecordsAreCopiedTogether) {
+  std::filesystem::remove_all(store_path());
+  std::vector<std::string> bytes;
+  Write([&](StoreWriter& writer) {
+    for (int i = 0; i < 3000; ++i) {
+      bytes.push_back(RandomBytes(1 + i % 300, 1000 + i));
+      ASSERT_TRUE(writer.AddFile("s" + std::to_string(10'000 + i), {.mode = 0644}, {}, AsBytes(bytes.back())).ok());
+    }
+  });
+  BufferPool pool(2 * (kBlockBytes + BufferPool::kGranuleBytes));
+  RecordCache cache(pool);
+  const auto reader = MakeReader(cache, 2);
+  std::vector<FileSegment> segments;
+  std::string wanted;
+  for (int i = 0; i < 3000; ++i) {
+    const auto entry = store_->Find("s" + std::to_string(10'000 + i));
+    ASSERT_TRUE(entry.ok());
+    const auto head = std::make_shared<std::string>("head");
+    segments.emplace_back(MemorySegment{.owner = head, .bytes = AsBytes(*head)});
+    segments.emplace_back(RecordSegment{.file = ViewFile::Original(*entry), .offset = 0, .bytes = entry->size});
+    wanted += *head + bytes[i];
+  }
+  std::array<std::promise<Result<std::string>>, 5> promises;
+  for (auto& promise : promises) {
+    reader->Read(segments, [&promise](Result<ReadReply> reply) {
+      promise.set_value(reply.ok() ? Result<std::string>(TextOf(*reply)) : reply.status());
+    });
+  }
+  for (auto& promise : promises) {
+    const Result<std::string> read = promise.get_future().get();
+    ASSERT_TRUE(read.ok()) << read.status().text();
+    EXPECT_TRUE(*read == wanted);
+  }
+  shards_->Drain();
+  engine_.reset();
+  EXPECT_EQ(cache.busy_blocks(), 0u);
 }
 
 }  // namespace

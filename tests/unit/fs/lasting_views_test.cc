@@ -84,10 +84,57 @@ TEST_F(LastingViewsTest, WhatIsDroppedIsForgotten) {
   EXPECT_EQ(Table()->Get(first), nullptr);
 }
 
+// The archives of a view are those of one generation, so another generation has another view.
+TEST_F(LastingViewsTest, AViewWithArchivesIsOfOneGeneration) {
+  uint32_t first = 0;
+  uint32_t pixels = 0;
+  const auto table_of = [&](uint64_t sequence, const char* root = nullptr) {
+    const std::optional<ViewSpec> spec = root != nullptr ? std::optional(*ParseViewSpec(root)) : std::nullopt;
+    return std::make_unique<ViewTable>(spec, kUser, lasting_.get(), sequence);
+  };
+  {
+    const auto table = table_of(0);
+    first = NumberOf(*table, "tar");
+    pixels = NumberOf(*table, "pixels");
+  }
+  EXPECT_EQ(NumberOf(*table_of(0), "tar"), first);
+  const auto table = table_of(1);
+  EXPECT_EQ(NumberOf(*table, "pixels"), pixels);
+  const uint32_t second = NumberOf(*table, "tar");
+  EXPECT_NE(second, first);
+  ASSERT_NE(table->Get(first), nullptr) << "the kernel has nodes of it";
+  EXPECT_EQ(table->Get(first)->sequence, 0U);
+  EXPECT_EQ(table->Get(second)->sequence, 1U);
+  EXPECT_EQ(table->All().size(), 2U);
+}
+
+// The number of the root lasts as long as the mount, so its archives have another one.
+TEST_F(LastingViewsTest, TheRootsArchivesHaveANumber) {
+  const auto table_of = [&](uint64_t sequence) {
+    return std::make_unique<ViewTable>(*ParseViewSpec("tar"), kUser, lasting_.get(), sequence);
+  };
+  uint32_t first = 0;
+  {
+    const auto table = table_of(0);
+    EXPECT_EQ(table->root()->number, ViewTable::kRootNumber);
+    first = table->root()->archives_number;
+    EXPECT_NE(first, ViewTable::kRootNumber);
+    ASSERT_NE(table->Get(first), nullptr);
+    EXPECT_EQ(table->Get(first)->archives_number, first);
+    table->Know(first, 1);
+    EXPECT_EQ(table->All().size(), 1U);
+  }
+  EXPECT_EQ(table_of(0)->root()->archives_number, first) << "as no node is given, too";
+  const auto next = table_of(1);
+  EXPECT_NE(next->root()->archives_number, first);
+  ASSERT_NE(next->Get(first), nullptr);
+  EXPECT_EQ(next->Get(first)->sequence, 0U);
+}
+
 TEST_F(LastingViewsTest, ANameThatIsTooLongIsNotWrittenDown) {
   const std::string name(LastingViews::kNameBytesMax, 'x');
-  EXPECT_EQ(lasting_->Add(1, kUser, 1, name), nullptr);
-  EXPECT_NE(lasting_->Add(1, kUser, 1, name.substr(1)), nullptr);
+  EXPECT_EQ(lasting_->Add(1, {}, name), nullptr);
+  EXPECT_NE(lasting_->Add(1, {}, name.substr(1)), nullptr);
 }
 
 }  // namespace

@@ -28,5 +28,16 @@ TEST(ToStat, ShowsTheAttributes) {
   EXPECT_EQ(out.st_ctim.tv_sec, -5);
 }
 
+TEST(ToStat, AnArchiveIsReadInLargePieces) {
+  NodeAttributes archive;
+  archive.mode = S_IFREG | 0444;
+  archive.size = 1'000'000;
+  archive.stored_bytes = 600'001;
+  const struct stat out = ToStat(archive);
+  EXPECT_EQ(out.st_size, 1'000'000);
+  EXPECT_EQ(out.st_blocks, 1172);  // of the stored bytes
+  EXPECT_EQ(out.st_blksize, 1 << 20);
+}
+
 }  // namespace
 }  // namespace augur

@@ -83,6 +83,8 @@ TEST(AugurpackOptionsTest, CreateReadsAView) {
   EXPECT_THAT(error, HasSubstr("--decode: view 'npy+sise=3'"));
   EXPECT_THAT(error, HasSubstr("layout=hwc|chw"));
   EXPECT_THAT(ErrorOf({"append", "--decode", "npy", "src", "store"}), HasSubstr("--decode: no such option"));
+  EXPECT_THAT(ErrorOf({"create", "--decode", "tar+shards=2", "src", "store"}),
+              HasSubstr("tar+shards=2: archives cannot"));
 }
 
 TEST(AugurpackOptionsTest, AppendHasReplaceInsteadOfForce) {

@@ -84,12 +84,12 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
       {"", "view ''", "an empty word", "joined by one +"},
       {"npy+", "view 'npy+'", "an empty word", "joined by one +"},
       {"npy++crop=2", "view 'npy++crop=2'", "an empty word", "joined by one +"},
-      {"size=3", "", "neither npy nor pixels", "npy or pixels"},
-      {"npy+pixels", "pixels: ", "a second kind", "npy or pixels"},
-      {"npy+npy", "npy: ", "a second kind", "npy or pixels"},
+      {"size=3", "", "names no kind", "npy, pixels or tar"},
+      {"npy+pixels", "pixels: ", "a second kind", "npy, pixels or tar"},
+      {"npy+npy", "npy: ", "a second kind", "npy, pixels or tar"},
       {"npy+siz=3", "siz=3: ", "not a word of a view", "size=N|WxH"},
-      {"npy+NPY", "NPY: ", "not a word of a view", "npy or pixels"},
-      {"npy+\x01\n", "\\x01\\x0A: ", "not a word of a view", "npy or pixels"},
+      {"npy+NPY", "NPY: ", "not a word of a view", "npy, pixels or tar"},
+      {"npy+\x01\n", "\\x01\\x0A: ", "not a word of a view", "npy, pixels or tar"},
       {"npy+size", "size: ", "its value is missing", "size=N|WxH"},
       {"npy+size=3+fast=1", "fast=1: ", "it has no value", "accepted: fast"},
       {"npy+size=3+size=3", "size=3: ", "given twice", "once"},
@@ -125,6 +125,15 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
       {"pixels+names=old", "names=old: ", "not one of its values", "names=own"},
       {"pixels+layout=hwc", "layout=hwc: ", "only for npy", "layout=hwc|chw"},
       {"pixels+dtype=u8", "dtype=u8: ", "only for npy", "dtype=u8|f32"},
+      {"tar+size=3", "size=3: ", "only for npy or pixels", "size=N|WxH"},
+      {"npy+shards=3", "shards=3: ", "only for tar", "shards=S"},
+      {"tar+shards=0", "shards=0: ", "from 1 to 99999", "shards=S"},
+      {"tar+shards=100000", "shards=100000: ", "from 1 to 99999", "shards=S"},
+      {"tar+shards=2+shard=1M", "shard=1M: ", "shards says already", "shard=SIZE"},
+      {"tar+shard=0", "shard=0: ", "a size above 0", "shard=SIZE"},
+      {"tar+shard=1X", "shard=1X: ", "a size above 0", "shard=SIZE"},
+      {"tar+shuffle=-1", "shuffle=-1: ", "from 0 to 4294967295", "shuffle=SEED"},
+      {"tar+shuffle=4294967296", "shuffle=4294967296: ", "from 0 to 4294967295", "shuffle=SEED"},
   };
   for (const Case& one : cases) {
     const Result<ViewSpec> spec = ParseViewSpec(one.typed);
@@ -137,6 +146,21 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
   }
 }
 
+TEST(ViewSpec, WordsOfArchives) {
+  const Result<ViewSpec> tar = ParseViewSpec("shuffle=0042+tar+shards=008");
+  ASSERT_TRUE(tar.ok()) << tar.status().text();
+  EXPECT_TRUE(tar->has_archives() && !tar->renames());
+  EXPECT_EQ(tar->archive.shards, 8U);
+  EXPECT_EQ(tar->archive.shuffle, 42U);
+  EXPECT_EQ(CanonicalSpec(*tar), "tar+shards=8+shuffle=42");
+  EXPECT_EQ(Canonical("tar"), "tar");
+  EXPECT_EQ(Canonical("shuffle=0+tar"), "tar+shuffle=0");
+  for (const char* typed : {"tar+shard=1G", "tar+shard=1024M", "tar+shard=1048576k", "tar+shard=1073741824"}) {
+    EXPECT_EQ(Canonical(typed), "tar+shard=1G");
+  }
+  EXPECT_EQ(Canonical("tar+shard=1025"), "tar+shard=1025");
+}
+
 TEST(ViewSpec, LengthIsThatOfAName) {
   const std::string zeros(kViewSpecBytesMax - std::string("npy+crop=1").size(), '0');
   EXPECT_EQ(Canonical("npy+crop=" + zeros + "1"), "npy+crop=1");
@@ -145,9 +169,10 @@ TEST(ViewSpec, LengthIsThatOfAName) {
 
 TEST(ViewSpec, GrammarNamesEveryWord) {
   const std::string grammar(ViewGrammar());
-  for (const char* form : {"npy or pixels", "size=N|WxH", "fit=short|long|squash", "filter=bilinear|bicubic|lanczos",
-                           "passes=pillow12|pillow13", "fast", "crop=N", "tolerant", "layout=hwc|chw", "dtype=u8|f32",
-                           "mean=A_B_C", "std=A_B_C", "as=png|ppm|bmp", "all", "names=own"}) {
+  for (const char* form :
+       {"npy ", "pixels ", "tar ", "size=N|WxH", "fit=short|long|squash", "filter=bilinear|bicubic|lanczos",
+        "passes=pillow12|pillow13", "fast", "crop=N", "tolerant", "layout=hwc|chw", "dtype=u8|f32", "mean=A_B_C",
+        "std=A_B_C", "as=png|ppm|bmp", "all", "names=own"}) {
     EXPECT_THAT(grammar, HasSubstr(form));
   }
   for (size_t begin = 0; begin < grammar.size();) {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "archives/archive_format.h"
+
+#include "archives/tar_format.h"
+#include "base/check.h"
+
+namespace augur {
+
+std::unique_ptr<const ArchiveFormat> MakeArchiveFormat(const ViewSpec& spec) {
+  AUGUR_CHECK(spec.kind == ViewKind::kTar);
+  return std::make_unique<TarFormat>();
+}
+
+}  // namespace augur

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "archives/sample_set.h"
+#include "views/view_spec.h"
+
+namespace augur {
+
+// A sample in an archive: these bytes, the image's file as it is, and these.
+struct SampleFrame {
+  std::string head;
+  std::string tail;
+};
+
+// ArchiveFormat lays samples out in a file of one format, one behind the other. What it makes depends on the sample
+// alone, so it is the same at every call. No I/O. Safe from any thread.
+class ArchiveFormat {
+ public:
+  virtual ~ArchiveFormat() = default;
+  ArchiveFormat(const ArchiveFormat&) = delete;
+  ArchiveFormat& operator=(const ArchiveFormat&) = delete;
+
+  // Bytes of the sample's frame and its image. A key of at most short_key_bytes() may be given empty.
+  virtual uint64_t SampleBytes(const Sample& sample, const std::string& key) const = 0;
+  virtual size_t short_key_bytes() const = 0;
+  virtual SampleFrame Frame(const Sample& sample, const std::string& key) const = 0;
+  // What stands behind the last sample.
+  virtual std::string_view End() const = 0;
+
+ protected:
+  ArchiveFormat() = default;
+};
+
+// REQUIRES: spec.has_archives().
+std::unique_ptr<const ArchiveFormat> MakeArchiveFormat(const ViewSpec& spec);
+
+}  // namespace augur

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "views/view_spec.h"
+
+namespace augur {
+
+// The archives of the root of a store are called as those of a folder of this name would be.
+inline constexpr std::string_view kRootArchiveName = "all";
+
+// The name of a shard says whose it is: X-000003.tar is shard 3 of the folder X, and lies beside X.
+struct ArchiveName {
+  std::string_view folder;
+  uint32_t shard = 0;
+};
+
+// REQUIRES for both: spec.has_archives().
+std::string NameOfArchive(const ViewSpec& spec, const ArchiveName& name);
+// Nothing: no archive has such a name.
+std::optional<ArchiveName> ParseArchiveName(const ViewSpec& spec, std::string_view text);
+
+}  // namespace augur

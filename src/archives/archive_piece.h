@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "augur/store.h"
+
+namespace augur {
+
+// A part of an archive: bytes that were made for it.
+struct GeneratedPiece {
+  std::string bytes;
+};
+
+// A part of an archive: bytes of an image's record.
+struct ImagePiece {
+  Entry image;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+using ArchivePiece = std::variant<GeneratedPiece, ImagePiece>;
+
+}  // namespace augur

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fs/archive_listing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "archives/archive_info.h"
+#include "archives/archive_names.h"
+#include "fs/archive_node.h"
+#include "views/view_names.h"
+
+namespace augur {
+
+Result<EntryNumber> FolderOfArchives(const Store& store, const Entry& directory, std::string_view name) {
+  const Result<Entry> child = store.Lookup(directory, name);
+  if (!child.ok() && child.status().code() != Code::kNotFound) return child.status();
+  const bool is_folder = child.ok() && child->type == EntryType::kDirectory;
+  const bool is_root = !is_folder && directory.number == 0 && name == kRootArchiveName;
+  const uint64_t number = is_folder ? child->number : 0;
+  if ((!is_folder && !is_root) || number >= ArchiveNode::kFoldersMax) {
+    return Status(Code::kNotFound, "no folder of that name has archives");
+  }
+  return static_cast<EntryNumber>(number);
+}
+
+Result<bool> ShowsOwn(const Store& store, const Entry& directory, std::string_view name) {
+  const Result<Entry> child = store.Lookup(directory, name);
+  if (child.ok()) return child->type != EntryType::kFile;
+  if (child.status().code() == Code::kNotFound) return false;
+  return child.status();
+}
+
+Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& folder, const ViewSpec& spec,
+                                            const Find& find) {
+  ArchiveListing listing;
+  std::vector<ArchiveSplit> splits;
+  const auto add = [&](EntryNumber number, std::string_view name) -> Status {
+    AUGUR_TRY_ASSIGN(set, find(number));
+    if (set == nullptr || set->shard_count() == 0) return {};
+    listing.folders_.push_back({.number = number, .name = name, .shards = set->shard_count()});
+    ArchiveSplit split{.name = std::string(name), .files = {}, .sample_counts = {}};
+    for (uint32_t shard = 0; shard < set->shard_count(); ++shard) {
+      split.files.push_back(NameOfArchive(spec, {.folder = name, .shard = shard}));
+      split.sample_counts.push_back(set->SampleCount(shard));
+    }
+    splits.push_back(std::move(split));
+    return {};
+  };
+  const Result<EntryNumber> root = FolderOfArchives(store, folder, kRootArchiveName);
+  if (root.ok() && *root == 0) AUGUR_TRY(add(0, kRootArchiveName));
+  for (uint64_t position = 0; position < folder.size; ++position) {
+    AUGUR_TRY_ASSIGN(child, store.Child(folder, position));
+    if (child.type != EntryType::kDirectory || child.number >= ArchiveNode::kFoldersMax) continue;
+    AUGUR_TRY(add(static_cast<EntryNumber>(child.number), child.name));
+  }
+  for (const Folder& one : listing.folders_) listing.count_ += one.shards;
+  if (listing.count_ == 0) return listing;
+  AUGUR_TRY_ASSIGN(own, ShowsOwn(store, folder, kArchiveInfoName));
+  if (own) return listing;
+  listing.info_ =
+      ArchiveInfoText(folder.number == 0 ? std::string(kRootArchiveName) : std::string(folder.name), splits);
+  ++listing.count_;
+  return listing;
+}
+
+void ArchiveListing::ForEach(const ViewSpec& spec, uint64_t place, const Take& take) const {
+  uint64_t first = 0;
+  for (const Folder& folder : folders_) {
+    for (; place < first + folder.shards; ++place) {
+      const auto shard = static_cast<uint32_t>(place - first);
+      const std::string name = NameOfArchive(spec, {.folder = folder.name, .shard = shard});
+      if (name.size() <= ViewNames::kNameBytesMax && !take(name, folder.number, shard, place)) return;
+    }
+    first += folder.shards;
+  }
+  if (!info_.empty() && place == first) take(kArchiveInfoName, 0, ArchiveNode::kInfoFile, place);
+}
+
+uint64_t ArchiveListing::memory_bytes() const {
+  return sizeof(*this) + folders_.capacity() * sizeof(Folder) + info_.capacity();
+}
+
+}  // namespace augur

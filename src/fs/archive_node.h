@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "archives/archive_set.h"
+#include "fs/node.h"
+
+namespace augur {
+
+// Which archive a node is (Node::entry): that of a folder of the store, and its number there. It is a function of the
+// two alone, so that a daemon that goes on with a mount needs no table. No entry of a store has such a number: these
+// have the highest bit, and a store of half as many entries takes more than an index may.
+struct ArchiveNode {
+  static constexpr uint64_t kFlag = uint64_t{1} << (Node::kViewShift - 1);
+  static constexpr int kFileBits = 18;
+  // Above all shards.
+  static constexpr uint32_t kInfoFile = (uint32_t{1} << kFileBits) - 1;
+  // Folders from this entry on have no archives. An index has the folders of the upper levels first.
+  static constexpr uint64_t kFoldersMax = uint64_t{1} << (Node::kViewShift - 1 - kFileBits);
+  static_assert(ArchiveSpec::kShardsMax < kInfoFile);
+
+  uint64_t folder = 0;  // entry; of _info.json the folder that it lies in
+  uint32_t file = 0;    // number of the shard, or kInfoFile
+
+  bool is_info() const { return file == kInfoFile; }
+  uint64_t entry() const { return kFlag | folder << kFileBits | file; }
+  static std::optional<ArchiveNode> FromEntry(uint64_t entry) {
+    if ((entry & kFlag) == 0) return std::nullopt;
+    return ArchiveNode{.folder = (entry & (kFlag - 1)) >> kFileBits, .file = static_cast<uint32_t>(entry) & kInfoFile};
+  }
+};
+
+}  // namespace augur

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "archives/archive_set.h"
+#include "augur/store.h"
+#include "base/mutex.h"
+#include "fs/archive_listing.h"
+#include "fs/view_table.h"
+
+namespace augur {
+
+// What a view has of a folder, of one generation.
+struct ArchiveTable {
+  Status status;                                // why there is neither
+  std::shared_ptr<const ArchiveSet> set;        // the folder's own archives
+  std::shared_ptr<const ArchiveListing> items;  // the archives that lie in it
+};
+
+// Which table, and what it is made of.
+struct ArchiveTableName {
+  enum class Of { kArchives, kListing };
+
+  ViewRef view;
+  std::shared_ptr<const Store> store;
+  EntryNumber folder = 0;
+  Of of = Of::kArchives;
+};
+
+// ArchiveTables makes the tables of archives on a thread of its own, because a table takes as long as it takes to go
+// through all images of a folder, and keeps them within a number of bytes, those used last. A table that is too large
+// for that is a failure, which names the cure. Safe from any thread. REQUIRES: every `then` has been called before it
+// is destroyed.
+class ArchiveTables {
+ public:
+  // Keeps a table, or the failure to make it, where Find has it.
+  using Pin = std::shared_ptr<const ArchiveTable>;
+
+  explicit ArchiveTables(uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  // Ends the thread.
+  ~ArchiveTables();
+  ArchiveTables(const ArchiveTables&) = delete;
+  ArchiveTables& operator=(const ArchiveTables&) = delete;
+
+  // nullptr: it is not there.
+  Pin Find(const ArchiveTableName& name) AUGUR_EXCLUDES(mu_);
+  // Calls `then` on the thread once the table is there, or why it cannot be; until `then` returns, Find has it. Or at
+  // once, with the failure alone, where no thread can be started.
+  void Make(ArchiveTableName name, std::function<void(const Pin&)> then) AUGUR_EXCLUDES(mu_);
+
+ private:
+  struct Key {
+    uint32_t view = 0;  // of one generation (View::archives_number)
+    EntryNumber folder = 0;
+    ArchiveTableName::Of of = ArchiveTableName::Of::kArchives;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Wanted {
+    ArchiveTableName name;
+    std::function<void(const Pin&)> then;
+  };
+  static Key KeyOf(const ArchiveTableName& name) {
+    return {.view = name.view->archives_number, .folder = name.folder, .of = name.of};
+  }
+
+  void Run();
+  Pin FindOrMake(const ArchiveTableName& name);
+  Status Fill(const ArchiveTableName& name, ArchiveTable* table);
+  Pin Keep(const Key& key, ArchiveTable table, uint64_t bytes) AUGUR_EXCLUDES(mu_);
+
+  // Constant after construction.
+  const uint64_t bytes_max_;
+
+  struct Kept {
+    Key key;
+    Pin table;
+    uint64_t bytes = 0;
+  };
+  Mutex mu_;
+  CondVar wake_;
+  bool stop_ AUGUR_GUARDED_BY(mu_) = false;
+  std::deque<Wanted> wanted_ AUGUR_GUARDED_BY(mu_);
+  std::list<Kept> kept_ AUGUR_GUARDED_BY(mu_);  // the last used first
+  uint64_t kept_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
+  std::map<Key, std::weak_ptr<const ArchiveTable>> tables_ AUGUR_GUARDED_BY(mu_);
+  std::thread thread_ AUGUR_GUARDED_BY(mu_);  // started when it is first needed
+};
+
+}  // namespace augur

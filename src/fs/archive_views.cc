@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fs/archive_views.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "archives/archive_info.h"
+#include "archives/archive_names.h"
+
+namespace augur {
+namespace {
+
+Status NoSuchArchive(std::string_view name) {
+  return {Code::kNotFound, "no archive is called '" + std::string(name) + "'"};
+}
+
+FileSegment SegmentOf(ArchivePiece piece) {
+  if (auto* const image = std::get_if<ImagePiece>(&piece)) {
+    return RecordSegment{.file = ViewFile::Original(image->image), .offset = image->offset, .bytes = image->bytes};
+  }
+  auto text = std::make_shared<const std::string>(std::move(std::get<GeneratedPiece>(piece).bytes));
+  const auto bytes = std::as_bytes(std::span(*text));
+  return MemorySegment{.owner = std::move(text), .bytes = bytes};
+}
+
+}  // namespace
+
+std::optional<ArchiveTableName> ArchiveViews::TableForNode(const ArchivePlace& place, const ArchiveNode& node) {
+  return ArchiveTableName{.view = place.view,
+                          .store = place.store,
+                          .folder = static_cast<EntryNumber>(node.folder),
+                          .of = node.is_info() ? ArchiveTableName::Of::kListing : ArchiveTableName::Of::kArchives};
+}
+
+Result<std::optional<ArchiveTableName>> ArchiveViews::TableForName(const ArchivePlace& place, const Entry& folder,
+                                                                   std::string_view name) {
+  AUGUR_TRY_ASSIGN(own, ShowsOwn(*place.store, folder, name));
+  if (own) return std::optional<ArchiveTableName>();
+  if (name == kArchiveInfoName && folder.number < ArchiveNode::kFoldersMax) {
+    return std::optional(TableForListing(place, folder));
+  }
+  const std::optional<ArchiveName> archive = ParseArchiveName(place.view->spec, name);
+  if (!archive) return std::optional<ArchiveTableName>();
+  const Result<EntryNumber> of = FolderOfArchives(*place.store, folder, archive->folder);
+  if (of.ok()) return TableForNode(place, {.folder = *of, .file = archive->shard});
+  if (of.status().code() == Code::kNotFound) return std::optional<ArchiveTableName>();
+  return of.status();
+}
+
+ArchiveTableName ArchiveViews::TableForListing(const ArchivePlace& place, const Entry& folder) {
+  return {.view = place.view,
+          .store = place.store,
+          .folder = static_cast<EntryNumber>(folder.number),
+          .of = ArchiveTableName::Of::kListing};
+}
+
+void ArchiveViews::Prepare(ArchiveTableName name, std::function<void()> then) {
+  tables_.Make(std::move(name), [then = std::move(then)](const ArchiveTables::Pin&) { then(); });
+}
+
+Result<ArchiveTables::Pin> ArchiveViews::Table(const ArchiveTableName& name) {
+  ArchiveTables::Pin table = tables_.Find(name);
+  if (table == nullptr) return Status(Code::kBusy, "the table of the archives is not there");
+  if (!table->status.ok()) return table->status;
+  return table;
+}
+
+Result<NodeAttributes> ArchiveViews::AttributesWithoutSize(const ArchivePlace& place, const ArchiveNode& node) const {
+  AUGUR_TRY_ASSIGN(folder, place.store->Get(node.folder));
+  NodeAttributes attributes;
+  attributes.node = Node{.view = place.view->archives_number, .entry = node.entry()}.id();
+  attributes.mode = (S_IFREG | 0444) & ~owner_.umask;
+  attributes.uid = owner_.uid;
+  attributes.gid = owner_.gid;
+  attributes.mtime_sec = folder.mtime_sec;
+  attributes.mtime_nsec = folder.mtime_nsec;
+  attributes.lasting = false;
+  return attributes;
+}
+
+Result<NodeAttributes> ArchiveViews::Attributes(const ArchivePlace& place, const ArchiveNode& node) {
+  AUGUR_TRY_ASSIGN(table, Table(*TableForNode(place, node)));
+  AUGUR_TRY_ASSIGN(attributes, AttributesWithoutSize(place, node));
+  if (node.is_info()) {
+    if (table->items->info().empty()) return NoSuchNode(attributes.node);
+    attributes.size = table->items->info().size();
+    return attributes;
+  }
+  if (node.file >= table->set->shard_count()) return NoSuchNode(attributes.node);
+  attributes.size = table->set->FileBytes(node.file);
+  attributes.stored_bytes = table->set->ImageBytes(node.file);
+  return attributes;
+}
+
+Result<NodeAttributes> ArchiveViews::Lookup(const ArchivePlace& place, const Entry& folder, std::string_view name) {
+  AUGUR_TRY_ASSIGN(table, TableForName(place, folder, name));
+  if (!table) return NoSuchArchive(name);
+  ArchiveNode node{.folder = table->folder, .file = ArchiveNode::kInfoFile};
+  if (table->of == ArchiveTableName::Of::kArchives) node.file = ParseArchiveName(place.view->spec, name)->shard;
+  Result<NodeAttributes> found = Attributes(place, node);
+  if (!found.ok() && found.status().code() == Code::kNotFound) return NoSuchArchive(name);
+  return found;
+}
+
+Status ArchiveViews::List(const ArchivePlace& place, const Entry& folder, uint64_t first, const Take& take) {
+  AUGUR_TRY_ASSIGN(table, Table(TableForListing(place, folder)));
+  Status status;
+  table->items->ForEach(place.view->spec, first,
+                        [&](std::string_view name, EntryNumber of, uint32_t shard, uint64_t item) {
+                          ArchiveNode node{.folder = of, .file = shard};
+                          if (node.is_info()) node.folder = folder.number;
+                          const Result<bool> own = ShowsOwn(*place.store, folder, name);
+                          const Result<NodeAttributes> attributes = AttributesWithoutSize(place, node);
+                          status = own.ok() ? attributes.status() : own.status();
+                          if (!status.ok()) return false;
+                          return *own || take(name, *attributes, item);
+                        });
+  return status;
+}
+
+Result<std::vector<FileSegment>> ArchiveViews::Segments(const ArchivePlace& place, const ArchiveNode& node,
+                                                        uint64_t offset, uint64_t bytes) {
+  AUGUR_TRY_ASSIGN(table, Table(*TableForNode(place, node)));
+  std::vector<FileSegment> segments;
+  if (node.is_info()) {
+    const auto all = std::as_bytes(std::span(table->items->info()));
+    if (offset >= all.size() || bytes == 0) return segments;
+    const auto part = all.subspan(offset, std::min<uint64_t>(bytes, all.size() - offset));
+    segments.emplace_back(MemorySegment{.owner = table->items, .bytes = part});
+    return segments;
+  }
+  if (node.file >= table->set->shard_count()) return NoSuchNode(node.entry());
+  AUGUR_TRY_ASSIGN(pieces, table->set->Pieces(node.file, offset, bytes));
+  segments.reserve(pieces.size());
+  for (ArchivePiece& piece : pieces) segments.push_back(SegmentOf(std::move(piece)));
+  return segments;
+}
+
+}  // namespace augur

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "augur/status.h"
+#include "augur/store.h"
+#include "fs/archive_node.h"
+#include "fs/archive_tables.h"
+#include "fs/file_segment.h"
+#include "fs/node_attributes.h"
+#include "fs/view_table.h"
+
+namespace augur {
+
+// A view with archives, and the generation whose images they hold.
+struct ArchivePlace {
+  ViewRef view;
+  std::shared_ptr<const Store> store;
+};
+
+// ArchiveViews is what views with archives have beside the folders of the store: the archives, their names, sizes and
+// bytes. Safe from any thread. No call waits but for pages of the index: each needs a table (TableFor..., Prepare), and
+// gives its failure where that cannot be had. kBusy: the table was not there, because it was not prepared.
+class ArchiveViews {
+ public:
+  // `bytes_max`: for tables.
+  ArchiveViews(const NodeOwner& owner, uint64_t bytes_max) : owner_(owner), tables_(bytes_max) {}
+
+  // Which table a call below needs. Nothing: none.
+  static std::optional<ArchiveTableName> TableForNode(const ArchivePlace& place, const ArchiveNode& node);
+  static Result<std::optional<ArchiveTableName>> TableForName(const ArchivePlace& place, const Entry& folder,
+                                                              std::string_view name);
+  static ArchiveTableName TableForListing(const ArchivePlace& place, const Entry& folder);
+
+  // nullptr: it is not there. While the pin lives, it is.
+  ArchiveTables::Pin FindTable(const ArchiveTableName& name) { return tables_.Find(name); }
+  void Prepare(ArchiveTableName name, std::function<void()> then);
+
+  Result<NodeAttributes> Attributes(const ArchivePlace& place, const ArchiveNode& node);
+  // The archive of this name in a folder of the store. kNotFound: there is none.
+  Result<NodeAttributes> Lookup(const ArchivePlace& place, const Entry& folder, std::string_view name);
+  // Hands out the archives in a folder from `first` on, until `take` returns false. A name is looked up anew at each
+  // use, so an item's node is not handed out.
+  using Take = std::function<bool(std::string_view name, const NodeAttributes& attributes, uint64_t place)>;
+  Status List(const ArchivePlace& place, const Entry& folder, uint64_t first, const Take& take);
+  // The segments of a part of an archive, cut at its end.
+  Result<std::vector<FileSegment>> Segments(const ArchivePlace& place, const ArchiveNode& node, uint64_t offset,
+                                            uint64_t bytes);
+
+ private:
+  Result<ArchiveTables::Pin> Table(const ArchiveTableName& name);
+  // Of which size is not known yet.
+  Result<NodeAttributes> AttributesWithoutSize(const ArchivePlace& place, const ArchiveNode& node) const;
+
+  const NodeOwner owner_;
+  ArchiveTables tables_;
+};
+
+}  // namespace augur

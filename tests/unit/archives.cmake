@@ -1,0 +1,1 @@
+augur_test(archives unit/archives/archive_set_test.cc unit/archives/archive_names_test.cc LAYERS archives views)

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where what lies in archives, without a mount. What readers make of them: tests/mount/test_archives.py.
+#include "archives/archive_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "unit/fs/store_fixture.h"
+
+namespace augur {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr ImageInfo kJpeg = {.width = 8, .height = 8, .kind = ImageKind::kJpeg, .channels = 3, .bit_depth = 8};
+
+class ArchiveSetTest : public ::testing::Test {
+ protected:
+  // The bytes of a file, by its path: of another length for each.
+  static std::string BytesOf(const std::string& path) {
+    std::string bytes;
+    while (bytes.size() < 20 + std::hash<std::string>()(path) % 1500) bytes += path;
+    return bytes;
+  }
+
+  // Packs images under these names, beside a text in each class.
+  void Pack(std::vector<std::string> paths) {
+    auto writer = StoreWriter::Begin(folder_ / "store", {});
+    ASSERT_TRUE(writer.ok()) << writer.status().text();
+    std::ranges::sort(paths);
+    for (const std::string& path : paths) {
+      const std::string bytes = BytesOf(path);
+      const ImageInfo info = path.ends_with(".txt") ? ImageInfo() : kJpeg;
+      ASSERT_TRUE((*writer)->AddFile(path, {.mode = 0644}, info, AsBytes(bytes)).ok()) << path;
+    }
+    ASSERT_TRUE((*writer)->Commit().ok());
+    auto store = Store::Open(folder_ / "store");
+    ASSERT_TRUE(store.ok()) << store.status().text();
+    store_ = *store;
+  }
+
+  Result<std::shared_ptr<const ArchiveSet>> Make(const std::string& spec, uint64_t bytes_max = 1 << 20) {
+    return ArchiveSet::Make(store_, 0, *ParseViewSpec(spec), bytes_max);
+  }
+
+  // The bytes that the pieces stand for.
+  std::string Text(const std::vector<ArchivePiece>& pieces) {
+    std::string text;
+    for (const ArchivePiece& piece : pieces) {
+      if (const auto* const image = std::get_if<ImagePiece>(&piece)) {
+        text += BytesOf(*store_->PathOf(image->image.number)).substr(image->offset, image->bytes);
+      } else {
+        text += std::get<GeneratedPiece>(piece).bytes;
+      }
+    }
+    return text;
+  }
+
+  std::string Part(const ArchiveSet& set, uint32_t shard, uint64_t offset, uint64_t bytes) {
+    const auto pieces = set.Pieces(shard, offset, bytes);
+    EXPECT_TRUE(pieces.ok()) << pieces.status().text();
+    return pieces.ok() ? Text(*pieces) : std::string();
+  }
+
+  TemporaryFolder folder_;
+  std::shared_ptr<const Store> store_;
+};
+
+std::vector<std::string> ManyPaths(size_t count) {
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < count; ++i) {
+    paths.push_back("class" + std::to_string(i % 7) + "/" + std::string(i % 5 == 0 ? 150 : 3, 'n') + std::to_string(i) +
+                    ".jpg");
+  }
+  return paths;
+}
+
+TEST_F(ArchiveSetTest, EachPartIsThatOfTheWhole) {
+  Pack(ManyPaths(300));
+  std::mt19937_64 random(1);
+  for (const char* spec : {"tar+shards=1", "tar+shards=3+shuffle=5", "tar+shard=40K"}) {
+    const auto set = Make(spec);
+    ASSERT_TRUE(set.ok()) << set.status().text();
+    uint32_t samples = 0;
+    for (uint32_t shard = 0; shard < (*set)->shard_count(); ++shard) {
+      const uint64_t bytes = (*set)->FileBytes(shard);
+      const std::string whole = Part(**set, shard, 0, bytes + 10);
+      ASSERT_EQ(whole.size(), bytes);
+      samples += (*set)->SampleCount(shard);
+      for (int i = 0; i < 60; ++i) {
+        const uint64_t offset = random() % (bytes + 5);
+        const uint64_t length = random() % 5000;
+        const std::string wanted = offset < bytes ? whole.substr(offset, length) : "";
+        ASSERT_EQ(Part(**set, shard, offset, length), wanted) << offset << " " << length;
+      }
+    }
+    EXPECT_EQ(samples, 300U) << spec;
+  }
+}
+
+TEST_F(ArchiveSetTest, PiecesBetweenImagesAreOne) {
+  Pack(ManyPaths(20));
+  const auto set = Make("tar+shards=1");
+  ASSERT_TRUE(set.ok()) << set.status().text();
+  const auto pieces = (*set)->Pieces(0, 0, (*set)->FileBytes(0));
+  ASSERT_TRUE(pieces.ok());
+  EXPECT_EQ(pieces->size(), 2 * 20 + 1U);
+}
+
+TEST_F(ArchiveSetTest, ShardsAreOfOneLength) {
+  Pack(ManyPaths(10));
+  const auto set = Make("tar+shards=4");
+  ASSERT_TRUE(set.ok()) << set.status().text();
+  std::vector<uint32_t> counts;
+  for (uint32_t shard = 0; shard < (*set)->shard_count(); ++shard) counts.push_back((*set)->SampleCount(shard));
+  EXPECT_THAT(counts, ElementsAre(2, 3, 2, 3));
+  // More shards than samples: some are empty, and have an end alone.
+  const auto many = Make("tar+shards=11");
+  ASSERT_TRUE(many.ok()) << many.status().text();
+  EXPECT_EQ((*many)->SampleCount(0), 0U);
+  EXPECT_EQ(Part(**many, 0, 0, 5000), std::string(1024, '\0'));
+}
+
+TEST_F(ArchiveSetTest, AShardHasAtMostItsSize) {
+  Pack(ManyPaths(100));
+  const auto set = Make("tar+shard=20K");
+  ASSERT_TRUE(set.ok()) << set.status().text();
+  for (uint32_t shard = 0; shard + 1 < (*set)->shard_count(); ++shard) {
+    EXPECT_LE((*set)->FileBytes(shard), 20U << 10);
+    EXPECT_GT((*set)->FileBytes(shard) + (*set)->FileBytes(shard + 1), 20U << 10);
+  }
+  // An image that is larger than that has one of its own.
+  const auto small = Make("tar+shard=1");
+  ASSERT_TRUE(small.ok()) << small.status().text();
+  EXPECT_EQ((*small)->shard_count(), 100U);
+}
+
+TEST_F(ArchiveSetTest, AFolderWithoutImagesHasNone) {
+  Pack({"a/notes.txt", "b/notes.txt"});
+  for (const char* spec : {"tar", "tar+shards=5"}) {
+    const auto set = Make(spec);
+    ASSERT_TRUE(set.ok()) << set.status().text();
+    EXPECT_EQ((*set)->shard_count(), 0U);
+  }
+  const auto names = (*Make("tar"))->samples().ClassNames();
+  ASSERT_TRUE(names.ok());
+  EXPECT_THAT(*names, ElementsAre("a", "b"));
+}
+
+TEST_F(ArchiveSetTest, ATableHasALimit) {
+  Pack(ManyPaths(300));
+  const auto set = Make("tar", 1000);
+  EXPECT_EQ(set.status().code(), Code::kNoSpace);
+  const auto enough = Make("tar", 100'000);
+  ASSERT_TRUE(enough.ok()) << enough.status().text();
+  EXPECT_LE((*enough)->memory_bytes(), 100'000U);
+}
+
+}  // namespace
+}  // namespace augur
