@@ -25,8 +25,8 @@ constexpr uint64_t kCacheMin = 4 * kMiB;
 
 std::string_view ViewText() {
   static const std::string text =
-      "The folder's images as ready arrays or plain pixels; files that are no images are left out of npy and stay "
-      "themselves in pixels. Without this option the root has the original files, and the folder "
+      "The folder's images as ready arrays or plain pixels; files that are no images are left out of npy and pt and "
+      "stay themselves in pixels. Without this option the root has the original files, and the folder "
       "MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is first named.\n" +
       std::string(ViewGrammar());
   return text;

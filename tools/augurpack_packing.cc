@@ -54,8 +54,9 @@ Option ReadThreads() {
 std::string_view DecodeText() {
   static const std::string text =
       "The store has the tree that 'augurfs -o view=SPEC' would show of SRC: images as ready arrays or plain "
-      "pixels, other files left out of npy and as they are in pixels. SRC may be a store, too. Any other SRC is first "
-      "packed into a store in STORE/.augurpack-work, which needs as much disk space as the files of SRC and is removed "
+      "pixels, other files left out of npy and pt and as they are in pixels. SRC may be a store, too. Any other SRC "
+      "is first packed into a store in STORE/.augurpack-work, which needs as much disk space as the files of SRC and "
+      "is removed "
       "at the end. An image that cannot be decoded counts as a file that cannot be read (--on-error); +tolerant takes "
       "truncated ones. --include and --exclude go by the names in SRC. --threads also says how many images "
       "are decoded at once, 0: as many as cores. --resume goes on only with the same SPEC, SRC and patterns, else "
@@ -268,7 +269,7 @@ Result<CreateOptions> ReadCreate(const Values& values) {
       return Status(Code::kInvalid,
                     "--decode: " + CanonicalSpec(view) +
                         ": archives cannot be packed; mount the store, and copy the files of its view, or "
-                        "give npy or pixels");
+                        "give npy, pt or pixels");
     }
     options.decode = view;
   }

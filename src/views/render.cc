@@ -13,6 +13,7 @@
 #include "decode/npy_writer.h"
 #include "decode/png_writer.h"
 #include "decode/ppm_writer.h"
+#include "decode/pt_writer.h"
 #include "views/geometry.h"
 
 namespace augur {
@@ -37,6 +38,7 @@ uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, ImageExtent exte
                    uint32_t exif_bytes) {
   switch (appearance) {
     case Appearance::kNpy: return NpyBytes(extent.width, extent.height, channels, spec.array.type);
+    case Appearance::kPt: return PtBytes(extent.width, extent.height, channels, spec.array);
     case Appearance::kPng: return PngBytes(extent.width, extent.height, channels, exif_bytes);
     case Appearance::kPpm: return PpmBytes(extent.width, extent.height, channels);
     case Appearance::kBmp: return BmpBytes(extent.width, extent.height, channels);
@@ -50,6 +52,7 @@ void WriteFile(const ViewSpec& spec, Appearance appearance, const Image& image, 
                std::span<std::byte> out) {
   switch (appearance) {
     case Appearance::kNpy: return WriteNpy(image, spec.array, out);
+    case Appearance::kPt: return WritePt(image, spec.array, out);
     case Appearance::kPng: return WritePng(image, exif, out);
     case Appearance::kPpm: return WritePpm(image, out);
     case Appearance::kBmp: return WriteBmp(image, out);
@@ -66,7 +69,7 @@ bool DecodesInPlace(const ViewSpec& spec, const ImageInfo& info) {
     case Appearance::kNpy: return KeepsPixels(ChannelsOf(spec, info), spec.array);
     case Appearance::kPng:
     case Appearance::kPpm: return true;
-    default: return false;  // a BMP begins with the last row
+    default: return false;  // a BMP begins with the last row, and behind a tensor comes the archive's directory
   }
 }
 
@@ -92,17 +95,19 @@ Status CheckImage(const ViewSpec& spec, const ImageInfo& info, const Image& imag
 }  // namespace
 
 Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info) {
-  const bool npy = spec.kind == ViewKind::kNpy;
-  if (info.kind == ImageKind::kNone) return npy ? Appearance::kAbsent : Appearance::kOriginal;
-  if (!npy && info.kind != ImageKind::kJpeg && !spec.all) return Appearance::kOriginal;
+  const bool array = spec.has_arrays();
+  if (info.kind == ImageKind::kNone) return array ? Appearance::kAbsent : Appearance::kOriginal;
+  if (!array && info.kind != ImageKind::kJpeg && !spec.all) return Appearance::kOriginal;
   const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
-  if (!FitsView(geometry)) return npy ? Appearance::kAbsent : Appearance::kOriginal;
-  return npy ? Appearance::kNpy : ContainerOf(spec, info, geometry.cropped);
+  if (!FitsView(geometry)) return array ? Appearance::kAbsent : Appearance::kOriginal;
+  if (array) return spec.kind == ViewKind::kNpy ? Appearance::kNpy : Appearance::kPt;
+  return ContainerOf(spec, info, geometry.cropped);
 }
 
 std::string_view EndingOf(Appearance appearance) {
   switch (appearance) {
     case Appearance::kNpy: return ".npy";
+    case Appearance::kPt: return ".pt";
     case Appearance::kPng: return ".png";
     case Appearance::kPpm: return ".ppm";
     case Appearance::kBmp: return ".bmp";

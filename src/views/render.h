@@ -20,9 +20,10 @@ inline constexpr uint32_t kRenderVersion = 1;
 
 // What a file of the store is in a view.
 enum class Appearance {
-  kAbsent,    // npy views: not an image, or one that is too large to be decoded
+  kAbsent,    // views of arrays: not an image, or one that is too large to be decoded
   kOriginal,  // its own bytes under its own name
   kNpy,
+  kPt,
   kPng,
   kPpm,
   kBmp,
@@ -34,10 +35,10 @@ enum class Appearance {
 // turn pictures would no longer turn this one. REQUIRES: the view has no archives.
 Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info);
 
-// ".npy", ".png", ".ppm" or ".bmp". REQUIRES: neither absent nor original.
+// ".npy", ".pt", ".png", ".ppm" or ".bmp". REQUIRES: neither absent nor original.
 std::string_view EndingOf(Appearance appearance);
 
-// Channels of the file in the view. An npy view has RGB always, as
+// Channels of the file in the view. An array has RGB always, as
 // Image.open(f).convert('RGB'); in a pixel view grey stays grey, and everything else is RGB.
 uint32_t ChannelsOf(const ViewSpec& spec, const ImageInfo& info);
 

@@ -6,8 +6,6 @@
 namespace augur {
 namespace {
 
-constexpr size_t kEndingBytes = 4;
-
 // `name` without its last ending, as os.path.splitext has it: dots in front are no ending.
 std::string_view StemOf(std::string_view name) {
   const size_t dot = name.rfind('.');
@@ -21,7 +19,7 @@ std::string Join(std::string_view one, std::string_view other) { return std::str
 }  // namespace
 
 // Why no two names are equal. An image is named short, S(m) = stem + ending, or long, L(n) = n + ending, once or more
-// often; all endings have 4 bytes.
+// often; an ending is what its last dot begins.
 //  - S(m) = S(n): then neither is short.
 //  - S(m) = the name of another entry: then m is not short.
 //  - L(n) = a name that stays: then n gets its ending once more.
@@ -59,7 +57,7 @@ Result<std::optional<uint64_t>> ViewNames::IndexOf(std::string_view name, uint64
 
 Result<bool> ViewNames::IsImage(uint64_t index) const {
   AUGUR_TRY_ASSIGN(ending, originals_.ending(index));
-  AUGUR_CHECK(ending.empty() || ending.size() == kEndingBytes);
+  AUGUR_CHECK(ending.empty() || ending.rfind('.') == 0);
   return !ending.empty();
 }
 
@@ -149,18 +147,19 @@ Result<std::optional<uint64_t>> ViewNames::Find(std::string_view view_name) cons
     AUGUR_TRY_ASSIGN(image, IsImage(at));
     if (name == view_name && !image) return std::optional(at);
   }
-  if (view_name.size() <= kEndingBytes) return std::optional<uint64_t>();
-  AUGUR_TRY_ASSIGN(found, FindLong(view_name, at));
+  const size_t dot = view_name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return std::optional<uint64_t>();
+  const std::string_view ending = view_name.substr(dot);
+  AUGUR_TRY_ASSIGN(found, FindLong(view_name, ending, at));
   if (found) return found;
-  const size_t stem_bytes = view_name.size() - kEndingBytes;
-  return FindShort(view_name.substr(0, stem_bytes), view_name.substr(stem_bytes), at);
+  return FindShort(view_name.substr(0, dot), ending, at);
 }
 
 // The image of which this is the whole name with endings.
-Result<std::optional<uint64_t>> ViewNames::FindLong(std::string_view view_name, uint64_t near) const {
-  const std::string_view ending = view_name.substr(view_name.size() - kEndingBytes);
-  for (Form endings = 1; view_name.size() > kEndingBytes && view_name.ends_with(ending); ++endings) {
-    view_name.remove_suffix(kEndingBytes);
+Result<std::optional<uint64_t>> ViewNames::FindLong(std::string_view view_name, std::string_view ending,
+                                                    uint64_t near) const {
+  for (Form endings = 1; view_name.size() > ending.size() && view_name.ends_with(ending); ++endings) {
+    view_name.remove_suffix(ending.size());
     AUGUR_TRY_ASSIGN(found, IndexOf(view_name, near));
     if (!found) continue;
     AUGUR_TRY_ASSIGN(own, originals_.ending(*found));

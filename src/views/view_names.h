@@ -24,7 +24,7 @@ class ViewNames {
  public:
   // The entries of the folder, of any type, in the order of their name bytes; those too that the view does not show:
   // nothing takes their names. The texts stay where they are as long as this is used. Names are different and not
-  // empty; endings have 4 bytes or none.
+  // empty; endings are empty, or begin with their only dot.
   struct Originals {
     uint64_t size = 0;
     std::function<Result<std::string_view>(uint64_t index)> name;
@@ -64,7 +64,7 @@ class ViewNames {
   Result<bool> AnotherWants(uint64_t index, std::string_view stem, std::string_view ending) const;
   Result<bool> MayBeShort(uint64_t index, std::string_view stem, std::string_view ending) const;
   Result<Form> FormOf(uint64_t index) const;
-  Result<std::optional<uint64_t>> FindLong(std::string_view view_name, uint64_t near) const;
+  Result<std::optional<uint64_t>> FindLong(std::string_view view_name, std::string_view ending, uint64_t near) const;
   Result<std::optional<uint64_t>> FindShort(std::string_view stem, std::string_view ending, uint64_t near) const;
 
   const Originals originals_;

@@ -20,7 +20,15 @@ namespace {
 constexpr uint32_t kSideMax = 65'535;
 
 // The kinds that have a word: one bit each.
-enum Of : unsigned { kNpy = 1, kPixels = 2, kImages = kNpy | kPixels, kTar = 4, kArchives = kTar };
+enum Of : unsigned {
+  kNpy = 1,
+  kPt = 2,
+  kArrays = kNpy | kPt,
+  kPixels = 4,
+  kImages = kArrays | kPixels,
+  kTar = 8,
+  kArchives = kTar
+};
 
 struct Kind {
   std::string_view name;
@@ -31,6 +39,7 @@ struct Kind {
 
 constexpr std::array kKinds = {
     Kind{"npy", ViewKind::kNpy, kNpy, "arrays for np.load: x.JPEG is x.npy"},
+    Kind{"pt", ViewKind::kPt, kPt, "tensors for torch.load: x.JPEG is x.pt"},
     Kind{"pixels", ViewKind::kPixels, kPixels, "decoded images under their own names"},
     Kind{"tar", ViewKind::kTar, kTar, "for each folder X the tar files X-000000.tar, X-000001.tar, ... of WebDataset"},
 };
@@ -87,10 +96,10 @@ constexpr std::array<Word, kWordCount> kWords = {{
     {"fast", "fast", kImages, "with size: JPEGs may be decoded smaller; the pixels differ a little"},
     {"crop", "crop=N", kImages, "N x N pixels around the middle (torchvision's CenterCrop)"},
     {"tolerant", "tolerant", kImages, "truncated JPEGs as Pillow with LOAD_TRUNCATED_IMAGES, not an error"},
-    {"layout", "layout=hwc|chw", kNpy, "order of the axes"},
-    {"dtype", "dtype=u8|f32", kNpy, "f32: pixel / 255 (torchvision's ToTensor)"},
-    {"mean", "mean=A_B_C", kNpy, "with dtype=f32, from 0 to 1: is subtracted (torchvision's Normalize)"},
-    {"std", "std=A_B_C", kNpy, "with dtype=f32, above 0, at most 1: divides the difference"},
+    {"layout", "layout=hwc|chw", kArrays, "order of the axes; of pt chw is the default"},
+    {"dtype", "dtype=u8|f32", kArrays, "f32: pixel / 255 (torchvision's ToTensor)"},
+    {"mean", "mean=A_B_C", kArrays, "with dtype=f32, from 0 to 1: is subtracted (torchvision's Normalize)"},
+    {"std", "std=A_B_C", kArrays, "with dtype=f32, above 0, at most 1: divides the difference"},
     {"as", "as=png|ppm|bmp", kPixels, "the container"},
     {"all", "all", kPixels, "PNGs become pixels, too"},
     {"names", "names=own", kPixels, "names end as the container's do, not as they were"},
@@ -274,7 +283,11 @@ Status ReadTriple(const TypedSpec& typed, WordNumber word, std::array<float, 3>*
   return {};
 }
 
-Status ReadNpy(const TypedSpec& typed, ViewSpec* spec) {
+// torch has the channels first.
+ArrayLayout UsualLayout(ViewKind kind) { return kind == ViewKind::kPt ? ArrayLayout::kChw : ArrayLayout::kHwc; }
+
+Status ReadArray(const TypedSpec& typed, ViewSpec* spec) {
+  spec->array.layout = UsualLayout(spec->kind);
   AUGUR_TRY(typed.Choose(kLayout, kLayouts, &spec->array.layout));
   AUGUR_TRY(typed.Choose(kDtype, kTypes, &spec->array.type));
   for (const WordNumber word : {kMean, kStd}) {
@@ -321,7 +334,8 @@ Status ReadSpec(std::string_view text, ViewSpec* spec) {
   AUGUR_TRY(ReadCrop(typed, spec));
   spec->tolerant = typed.Has(kTolerant);
   switch (spec->kind) {
-    case ViewKind::kNpy: return ReadNpy(typed, spec);
+    case ViewKind::kNpy:
+    case ViewKind::kPt: return ReadArray(typed, spec);
     case ViewKind::kPixels: return ReadPixels(typed, spec);
     case ViewKind::kTar: return ReadArchive(typed, &spec->archive);
   }
@@ -411,7 +425,7 @@ std::string CanonicalSpec(const ViewSpec& spec) {
   text.Flag(kFast, spec.fast);
   if (spec.crop > 0) text.Add(kCrop, std::to_string(spec.crop));
   text.Flag(kTolerant, spec.tolerant);
-  text.Choice(kLayout, kLayouts, spec.array.layout, ArrayLayout::kHwc);
+  text.Choice(kLayout, kLayouts, spec.array.layout, UsualLayout(spec.kind));
   text.Choice(kDtype, kTypes, spec.array.type, ArrayType::kU8);
   text.Triple(kMean, spec.array.mean, 0);
   text.Triple(kStd, spec.array.std, 1);

@@ -13,8 +13,8 @@
 
 namespace augur {
 
-// npy and pixels have a file for each image; the others have files of many images, of which each is an archive.
-enum class ViewKind { kNpy, kPixels, kTar };
+// npy, pt and pixels have a file for each image; the others have files of many images, of which each is an archive.
+enum class ViewKind { kNpy, kPt, kPixels, kTar };
 enum class PixelContainer { kPng, kPpm, kBmp };
 
 // How an image is fitted to a target; geometry.h has the arithmetic.
@@ -49,7 +49,7 @@ struct ViewSpec {
   bool fast = false;      // scaled DCT decoding may be used
   uint32_t crop = 0;      // side of the crop around the middle; 0: none
   bool tolerant = false;  // truncated JPEGs become what Pillow makes of them with LOAD_TRUNCATED_IMAGES
-  // Of npy alone.
+  // Of npy and pt alone.
   ArrayFormat array;
   // Of pixels alone.
   PixelContainer as = PixelContainer::kPng;
@@ -58,10 +58,12 @@ struct ViewSpec {
   // Of archives alone.
   ArchiveSpec archive;
 
+  // Whether images are arrays, and other files are absent.
+  bool has_arrays() const { return kind == ViewKind::kNpy || kind == ViewKind::kPt; }
   // Whether it has archives of many images instead of a file for each.
   bool has_archives() const { return kind == ViewKind::kTar; }
   // Whether images have other names than in the folder.
-  bool renames() const { return kind == ViewKind::kNpy || own_names; }
+  bool renames() const { return has_arrays() || own_names; }
   bool operator==(const ViewSpec&) const = default;
 };
 

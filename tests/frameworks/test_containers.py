@@ -10,10 +10,12 @@ import io
 import os
 import pathlib
 import pickle
+import pickletools
 import random
 import re
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -362,6 +364,44 @@ def test_npy_of_tensorflow(container_dump, rng, tmp_path):
                           stdin=subprocess.DEVNULL, env=dict(os.environ, CUDA_VISIBLE_DEVICES=""))
     assert done.stdout == pixels.tobytes()
     assert "tf.io.decode_raw(tf.strings.substr(tf.io.read_file(f), 128, -1), tf.uint8)" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("spec", ["pt", "pt+layout=hwc", "pt+dtype=f32", "pt+dtype=f32+mean=0.5_0.4_0.3+std=0.2_0.3_0.4"])
+def test_pt_is_a_tensor(container_dump, rng, tmp_path, spec):
+    """By every way of torch.load, as the array of the npy view of the same words; and Python's zipfile, which checks the sums, accepts it."""
+    torch = pytest.importorskip("torch")
+    array_spec = spec.replace("pt", "npy+layout=chw" if "layout" not in spec else "npy", 1)
+    shapes = [(1, 1), (1, 255), (256, 1), (85, 257), (1, 65535), (65535, 1)] + [tuple(map(int, rng.integers(1, 120, 2))) for _ in range(20)]
+    for height, width in shapes:
+        pixels = random_pixels(rng, height, width, 3)
+        assert container_dump.render(spec, pixels, tmp_path / "x.pt") == ".pt"
+        container_dump.render(array_spec, pixels, tmp_path / "x.npy")
+        wanted = torch.from_numpy(numpy.load(tmp_path / "x.npy"))
+        for options in ({}, {"weights_only": False}, {"mmap": True}):
+            got = torch.load(tmp_path / "x.pt", **options)
+            assert got.dtype == wanted.dtype and got.is_contiguous() and torch.equal(got, wanted), (pixels.shape, options)
+        with open(tmp_path / "x.pt", "rb") as file:
+            assert torch.equal(torch.load(file), wanted)
+        with zipfile.ZipFile(tmp_path / "x.pt") as archive:
+            assert archive.testzip() is None
+
+
+def test_pt_is_laid_out_as_torch_saves(container_dump, rng, tmp_path):
+    """What torch saves of the same tensor has the same pickle, as Python reads it, and its data at the same alignment."""
+    torch = pytest.importorskip("torch")
+    pixels = random_pixels(rng, 30, 40, 3)
+    container_dump.render("pt", pixels, tmp_path / "x.pt")
+    torch.save(torch.load(tmp_path / "x.pt"), tmp_path / "saved.pt")
+    calls = {}
+    for name in ("x.pt", "saved.pt"):
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            (path,) = [one for one in archive.namelist() if one.endswith("/data.pkl")]
+            calls[name] = [(opcode.name, value) for opcode, value, _ in pickletools.genops(archive.read(path))
+                           if opcode.name not in ("BINPUT", "LONG_BINPUT", "BINGET")]
+            data = archive.getinfo(path.replace("data.pkl", "data/0"))
+            with archive.open(data) as file:
+                assert file._fileobj._pos % 64 == 0  # noqa: SLF001: where the data begin
+    assert calls["x.pt"] == calls["saved.pt"]
 
 
 def normalised(pixels, mean, std):

@@ -29,7 +29,7 @@ VIEWS_MAX = 2048  # ViewTable::kViewsMax
 IMAGES = images()
 OTHERS = others()
 RENDERED_BY_PIXELS = {path: data for path, data in IMAGES.items() if data[:2] == b"\xff\xd8"}
-SPECS = ["npy", "npy+size=16+crop=12+layout=chw+dtype=f32", "pixels", "pixels+as=ppm+all", "pixels+as=bmp+names=own"]
+SPECS = ["npy", "pt", "npy+size=16+crop=12+layout=chw+dtype=f32", "pixels", "pixels+as=ppm+all", "pixels+as=bmp+names=own"]
 
 
 def pillow(data, mode="RGB"):

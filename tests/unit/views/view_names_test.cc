@@ -127,6 +127,7 @@ TEST(ViewNames, ImagesThatWantOneNameKeepTheirs) {
 TEST(ViewNames, NothingTakesTheNameOfAnother) {
   EXPECT_THAT(NamesOf({"x.JPEG:.npy", "x.npy"}), ElementsAre("x.JPEG.npy", "x.npy"));
   EXPECT_THAT(NamesOf({"x.JPEG:.npy", "x.JPEG.npy", "x.npy"}), ElementsAre("x.JPEG.npy.npy", "x.JPEG.npy", "x.npy"));
+  EXPECT_THAT(NamesOf({"x.JPEG:.pt", "x.pt", "y.png:.pt"}), ElementsAre("x.JPEG.pt", "x.pt", "y.pt"));
   EXPECT_THAT(NamesOf({"x.JPEG:.npy", "x"}), ElementsAre("x.npy", "x")) << "a folder beside an image is no reason";
 }
 
