@@ -169,6 +169,14 @@ check_sources() {
   [ "${#failed[@]}" -eq 0 ]
 }
 
+# Beside the tests of the mount, one after the other.
+check_others() {
+  local failed=()
+  [ -n "$quick" ] || try "frameworks" pytests build/release tests/frameworks tests/guide
+  try "remote stores" pytests build/release tests/remote
+  [ "${#failed[@]}" -eq 0 ]
+}
+
 # A run without it says something about the commit alone, not about what was drawn.
 if [ -n "$sanitizers" ] && [ -z "${AUGUR_TEST_SEED:-}" ]; then
   AUGUR_TEST_SEED=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
@@ -196,13 +204,12 @@ build release
 start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
-[ -n "$quick" ] || start "frameworks" pytests build/release tests/frameworks tests/guide
+start "frameworks, remote stores" check_others
 # Its figure of augurctl status is for a machine that does nothing else.
 [ -n "$quick" ] || [ "$(id -u)" -ne 0 ] ||
   start "soak" env AUGUR_BUILD="$root/build/release" nice -n 10 "$venv/bin/python" bench/soak.py --minutes 5 --status-s 60
 step "Programs, format, mount"
 try "programs and mount" pytests build/release tests/format tests/cli tests/s3 tests/mount
-start "remote stores" pytests build/release tests/remote
 step "Benchmarks run tiny"
 try "benchmarks run tiny" pytests build/release tests/bench
 await

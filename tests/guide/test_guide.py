@@ -35,8 +35,10 @@ SAYS = {
 }
 
 # $1: the folder for the new root, $2: data, $3: the page's commands; then the variables of its environment.
+# Mounts of other tests are let go first: a mount lives as long as any namespace has it.
 SYSTEM = """
 set -e
+findmnt --raw --noheadings --output TARGET --types fuse.augurfs | while read -r point; do umount -l "$point"; done
 mount -t tmpfs tmpfs "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
