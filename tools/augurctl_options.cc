@@ -162,11 +162,10 @@ Command StatusCommand() {
   command.name = "status";
   command.brief = "show what the mount does";
   command.text =
-      "Shows one screen. Its first line says whether the order of the reads is known, of which job, since when, and "
-      "what reading ahead has gained. Reads that the kernel's page cache serves make no request to the daemon, and are "
-      "not counted. Every "
-      "number "
-      "is in the mount itself, too: .augur/stats.json, and .augur/metrics in the text format of Prometheus.";
+      "Shows a dozen lines. The first one says whether the order of the reads is known, of which job, and since when. "
+      "The others tell of files read ahead, of waiting readers, of the disk and of the memory. Reads "
+      "that the kernel's page cache serves make no request to the daemon, and are not counted. Every number is in the "
+      "mount itself, too: .augur/stats.json, and .augur/metrics in the text format of Prometheus.";
   command.arguments = {MountpointArgument()};
   command.options = {{.name = "all",
                       .kind = OptionKind::kFlag,

@@ -82,6 +82,7 @@ std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
       {"views", [this](const nlohmann::json&, const ControlBody&) { return Views(); }},
       {"warm", [this](const nlohmann::json& request, const ControlBody& body) { return Warm(request, body); }},
       {"warm_progress", [this](const nlohmann::json& request, const ControlBody&) { return WarmProgress(request); }},
+      {"jobs", [this](const nlohmann::json&, const ControlBody&) { return Jobs(); }},
       {"drop", [this](const nlohmann::json&, const ControlBody&) { return Drop(); }},
   };
 }
@@ -175,6 +176,12 @@ Result<ControlReply> DaemonControl::Views() {
   }
   reply.body = views.dump();
   return reply;
+}
+
+Result<ControlReply> DaemonControl::Jobs() const {
+  return ControlReply{
+      .header = nlohmann::json::object(),
+      .body = RenderOrders(options_.predictor != nullptr ? options_.predictor->Reports() : std::vector<OrderReport>())};
 }
 
 Result<ControlReply> DaemonControl::Drop() {

@@ -57,6 +57,7 @@ class DaemonControl {
   //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
   //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
   //                                         waits for a walk over the index for each view that is new
+  //   jobs                                  who reads, and what is known of the order, as body: RenderOrders
   //   warm {"all": bool}, else an order file as body
   //                                         {"run": N}; kInvalid, kNoSpace, kBusy: as hint; kBusy: another run is not
   //                                         done
@@ -75,6 +76,7 @@ class DaemonControl {
   Result<Order> ReadOrder(uint64_t lines_max, const ControlBody& body);
   Result<Order> ParseOrder(uint64_t lines_max, const ControlBody& body);
   Result<ControlReply> HintSampler(const nlohmann::json& request);
+  Result<ControlReply> Jobs() const;
   Result<ControlReply> Drop();
   Result<ControlReply> Warm(const nlohmann::json& request, const ControlBody& body);
   Result<ControlReply> WarmProgress(const nlohmann::json& request);

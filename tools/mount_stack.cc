@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "cache/disk_cache_index.h"
 #include "fs/virtual_folder.h"
+#include "prefetch/metered_shards.h"
 #include "remote/copied_shards.h"
 #include "remote/fleet_shards.h"
 #include "store/local_index.h"
@@ -228,11 +229,12 @@ Status MountStack::OpenFleetCopy() {
 }
 
 std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurpose purpose) {
-  return store_->files().MakeSource(store_, engine, purpose, [&](std::unique_ptr<ShardSource> shards) {
+  const auto with_copies = [&](std::unique_ptr<ShardSource> shards) {
     if (fleet_copy_) shards = std::make_unique<FleetShards>(*fleet_copy_, purpose, std::move(shards));
     if (disk_copy_) shards = std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
     return shards;
-  });
+  };
+  return std::make_unique<MeteredShards>(store_->files().MakeSource(store_, engine, purpose, with_copies), read_meter_);
 }
 
 // What the copy on the disk has need not come from the server; and what comes for others is not for that copy.
@@ -414,6 +416,10 @@ void MountStack::PublishGauges() {
     return memory.ok() ? memory->anonymous_bytes + memory->shared_bytes : 0;
   });
   statistics_.Set(Gauge::kMemoryBytesMax, settings_.memory_bytes);
+  const StoreSummary& summary = store_->summary();
+  statistics_.Set(Gauge::kStoreFiles, summary.file_count);
+  statistics_.Set(Gauge::kStoreImages, summary.image_count);
+  statistics_.Set(Gauge::kStoreBytes, summary.tree_bytes);
   statistics_.ReadFrom(Gauge::kIndexBytes, [this] { return store_->HeldIndexBytes(); });
   statistics_.Set(Gauge::kIndexBytesMax, store_->IndexBytesMax());
   if (generations_->place().Traffic()) PublishTraffic();

@@ -28,6 +28,7 @@
 #include "predict/order_predictor.h"
 #include "prefetch/kept_blocks.h"
 #include "prefetch/prefetcher.h"
+#include "prefetch/read_meter.h"
 #include "remote/disk_copy.h"
 #include "remote/fleet_copy.h"
 #include "remote/fleet_sweep.h"
@@ -133,6 +134,7 @@ class MountStack {
 
   // In the order in which they are made.
   Statistics statistics_;
+  ReadMeter read_meter_{statistics_};  // of shards_ and ahead_shards_
   std::unique_ptr<MountedGenerations> generations_;
   std::shared_ptr<const Store> store_;  // that is shown
   std::unique_ptr<MountHelper> helper_;

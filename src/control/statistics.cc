@@ -37,6 +37,9 @@ const std::array<StatDefinition, kStatCount> kStatDefinitions = {{
      "reads from the shards; a read of several neighbouring files counts as one", "the index"},
     {Stat::kDiskBytes, "disk_bytes", "bytes",
      "bytes that these reads brought, with the bytes that alignment added and those of gaps (gap_bytes)", "the index"},
+    {Stat::kDiskBusyUs, "disk_busy_us", "microseconds",
+     "time in which at least one read of a shard was under way, for requests or ahead of them",
+     "reads that have not ended yet, until one of them ends; the index"},
     {Stat::kGapBytes, "gap_bytes", "bytes",
      "bytes that were read only because they lie between two wanted files of one read", "bytes that alignment added"},
     {Stat::kWastedBytes, "wasted_bytes", "bytes", "bytes that were read ahead and dropped before they were used",
@@ -159,6 +162,15 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
     {Gauge::kIndexBytes, "index_bytes", "bytes", "bytes of the index in the daemon's memory", ""},
     {Gauge::kIndexBytesMax, "index_bytes_max", "bytes", "bytes of the index that may be in the daemon's memory",
      "names that were used, which stay even beyond that"},
+    {Gauge::kDiskReadCostUs, "disk_read_cost_us", "microseconds",
+     "time that one more read costs, as the prefetch has measured it; 0: not known yet", "the bytes of the read"},
+    {Gauge::kDiskBytesPerSecond, "disk_bytes_per_second", "bytes",
+     "bytes a second that the disk, or the way to the server, gives in large reads, as the prefetch has measured it; "
+     "0: not known yet",
+     ""},
+    {Gauge::kStoreFiles, "store_files", "files", "files of the generation that is shown", "folders and links"},
+    {Gauge::kStoreImages, "store_images", "files", "of them, images that a view can decode", ""},
+    {Gauge::kStoreBytes, "store_bytes", "bytes", "the sizes of all these files together", ""},
     {Gauge::kIndexMissingBytes, "index_missing_bytes", "bytes",
      "bytes of the index that are still on the server; what is asked for comes first", "stores in a folder"},
     {Gauge::kServerRequests, "server_requests", "requests", "requests sent to the server of the store, since the start",
@@ -184,6 +196,10 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
 }};
 
 const std::array<HistogramDefinition, kHistogramCount> kHistogramDefinitions = {{
+    {Histogram::kReadWaitUs, "read_wait_us", "microseconds",
+     "how long READ requests waited for a disk, a server, or a decoder", "READ requests that memory answered at once"},
+    {Histogram::kDiskReadUs, "disk_read_us", "microseconds",
+     "how long reads of the shards took, for requests and ahead of them", "the index"},
     {Histogram::kLeadTimeUs, "lead_time_us", "microseconds",
      "how long a file was ready in the page cache before it was opened", "files whose open was not seen"},
     {Histogram::kDecodeTimeUs, "decode_time_us", "microseconds",

@@ -33,6 +33,7 @@ enum class Stat : size_t {
   // The disk.
   kDiskReads,
   kDiskBytes,
+  kDiskBusyUs,
   kGapBytes,
   kWastedBytes,
   kCorruptBlocks,
@@ -100,6 +101,13 @@ enum class Gauge : size_t {
   kMemoryBytesMax,
   kIndexBytes,
   kIndexBytesMax,
+  // What the prefetch has learned that the disk, or the way to the server, can do.
+  kDiskReadCostUs,
+  kDiskBytesPerSecond,
+  // The store that is shown.
+  kStoreFiles,
+  kStoreImages,
+  kStoreBytes,
   // Of a store on a server.
   kIndexMissingBytes,
   kServerRequests,
@@ -119,6 +127,8 @@ enum class Gauge : size_t {
 
 // Distributions.
 enum class Histogram : size_t {
+  kReadWaitUs,
+  kDiskReadUs,
   kLeadTimeUs,
   kDecodeTimeUs,
   kHistogramCount,  // not a histogram

@@ -49,16 +49,15 @@ std::string Since(const OrderReport& order, int64_t now) {
 }
 
 // What reading ahead has given so far.
-std::string Gain(const StatisticsSnapshot& snapshot) {
+std::string Ahead(const StatisticsSnapshot& snapshot) {
   const uint64_t pushed = snapshot[Stat::kPushes];
-  if (pushed == 0) return "no file was read ahead so far";
+  if (pushed == 0) return "no file so far";
   std::string text =
-      Files(pushed) + " (" + FormatSize(snapshot[Stat::kPushedBytes]) + ") pushed into memory ahead of their reader";
+      Files(pushed) + " (" + FormatSize(snapshot[Stat::kPushedBytes]) + ") were in the page cache before their use";
   const HistogramCounts& lead = snapshot[Histogram::kLeadTimeUs];
-  if (lead.total() > 0 && lead.Quantile(0.5) != UINT64_MAX)
-    text += ", half of them up to " + FormatDuration(lead.Quantile(0.5)) + " before";
-  if (snapshot[Stat::kStalls] > 0)
-    text += "; " + Count(snapshot[Stat::kStalls], "read", "reads") + " came before the file was there";
+  if (lead.total() > 0 && lead.Quantile(0.5) != UINT64_MAX) {
+    text += ", half of them up to " + FormatDuration(lead.Quantile(0.5)) + " earlier";
+  }
   return text;
 }
 
@@ -73,13 +72,13 @@ std::string OrderLine(const OrderReport& order, int64_t now) {
 }
 
 // The line that is read when only one is.
-std::string FirstLine(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
+std::string FirstLine(const StatusScreen& screen) {
   const auto is_known = [](const OrderReport& order) { return order.state == OrderReport::State::kKnown; };
   const auto known = std::ranges::find_if(screen.orders, is_known);
-  if (known != screen.orders.end()) return "order " + OrderLine(*known, screen.now) + "; " + Gain(snapshot);
+  if (known != screen.orders.end()) return "order " + OrderLine(*known, screen.now);
   const std::string policy = FactOf(screen.facts, "policy");
   if (policy == "window" || policy == "regions")
-    return "order known: files are read in path order, or as given by 'augurctl hint'; " + Gain(snapshot);
+    return "order known: files are read in path order, or as given by 'augurctl hint'";
   if (!screen.predicts) return "order not worked out: this mount does not look ahead, or has too little memory= for it";
   const auto sought = std::ranges::find_if(screen.orders, [](const OrderReport& order) {
     return order.state == OrderReport::State::kSought || order.state == OrderReport::State::kNotSought;
@@ -95,16 +94,54 @@ void Add(std::string& out, std::string_view name, const std::string& text) {
   out += line + text + "\n";
 }
 
+// What the files came from that the page cache did not have.
 std::string Reads(const StatisticsSnapshot& snapshot) {
-  std::string text = Count(snapshot[Stat::kReads], "request", "requests") + " of the kernel (" +
-                     FormatSize(snapshot[Stat::kReadBytes]) + ")";
+  std::string text = Count(snapshot[Stat::kReads], "read", "reads") + " (" + FormatSize(snapshot[Stat::kReadBytes]) +
+                     ") that the page cache could not serve";
   const uint64_t blocks = snapshot[Stat::kRecordCacheHits] + snapshot[Stat::kRecordCacheJoins] +
                           snapshot[Stat::kRetainedCacheHits] + snapshot[Stat::kMisses];
   if (blocks > 0) {
-    text +=
-        ", " + FormatCount(snapshot[Stat::kMisses] * 100 / blocks) + " % of the records fetched from the disk for them";
+    const uint64_t percent = snapshot[Stat::kMisses] * 100 / blocks;
+    text += ": " + FormatCount(100 - percent) + " % from memory, " + FormatCount(percent) + " % from the disk";
   }
-  return text + "; " + FormatCount(snapshot[Stat::kReadFailures]) + " failed";
+  return text;
+}
+
+// How long readers have waited for us.
+std::string Waits(const StatisticsSnapshot& snapshot) {
+  const HistogramCounts& waits = snapshot[Histogram::kReadWaitUs];
+  if (waits.total() == 0) return "no reader has waited so far";
+  const auto up_to = [&](double share) {
+    const uint64_t bound = waits.Quantile(share);
+    return bound == UINT64_MAX ? std::string("more than half an hour") : "up to " + FormatDuration(bound);
+  };
+  return FormatDuration(waits.sum) + " in all, in " + Count(waits.total(), "read", "reads") + ": half of them " +
+         up_to(0.5) + ", 99 % " + up_to(0.99);
+}
+
+std::string Disk(const StatisticsSnapshot& snapshot) {
+  std::string text =
+      Count(snapshot[Stat::kDiskReads], "read", "reads") + " (" + FormatSize(snapshot[Stat::kDiskBytes]) + ")";
+  if (snapshot[Gauge::kDiskBytesPerSecond] > 0) {
+    text += "; it can do " + FormatSize(snapshot[Gauge::kDiskBytesPerSecond]) + "/s";
+    if (const uint64_t cost_us = snapshot[Gauge::kDiskReadCostUs]; cost_us > 0) {
+      text += " and " + FormatCount(1'000'000 / cost_us) + " reads/s";
+    }
+  }
+  return text;
+}
+
+std::string Errors(const StatisticsSnapshot& snapshot) {
+  std::string text;
+  const auto add = [&text](uint64_t count, std::string_view one, std::string_view many) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + Count(count, one, many);
+  };
+  add(snapshot[Stat::kReadFailures], "read failed", "reads failed");
+  add(snapshot[Stat::kCorruptBlocks], "record was damaged", "records were damaged");
+  add(snapshot[Stat::kDiskErrors], "read of a shard failed", "reads of shards failed");
+  add(snapshot[Stat::kIndexErrors], "read of the index failed", "reads of the index failed");
+  add(snapshot[Stat::kDecodeErrors], "image could not be decoded", "images could not be decoded");
+  return text.empty() ? "none" : text + ": the log has their names";
 }
 
 // Of a store on a server.
@@ -165,7 +202,7 @@ std::string FormatDuration(uint64_t microseconds) {
 }
 
 std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& snapshot) {
-  std::string first = FirstLine(screen, snapshot);
+  const std::string first = FirstLine(screen);
   std::string out = Printable(first) + "\n";
   // The others, each on a line of its own: the one of the first line is not said twice.
   constexpr size_t kJobsMax = 6;
@@ -184,35 +221,39 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
   for (const auto& [name, value] : screen.facts) {
     if (name.starts_with("hint")) Add(out, "hint", Printable(value));
   }
-  out += "\n";
-  Add(out, "mount", Printable(FactOf(screen.facts, "mountpoint")));
-  Add(out, "store", Printable(FactOf(screen.facts, "store")) + ", generation " + FactOf(screen.facts, "generation"));
-  Add(out, "reads", Reads(snapshot));
-  if (const std::string transport = FactOf(screen.facts, "transport"); !transport.empty()) {
+  Add(out, "mount",
+      Printable(FactOf(screen.facts, "mountpoint")) + " shows " + Printable(FactOf(screen.facts, "store")) +
+          ", generation " + FactOf(screen.facts, "generation"));
+  if (const std::string transport = FactOf(screen.facts, "transport"); transport.starts_with("uring")) {
     Add(out, "transport", Printable(transport));
   }
-  Add(out, "disk",
-      Count(snapshot[Stat::kDiskReads], "read", "reads") + " (" + FormatSize(snapshot[Stat::kDiskBytes]) + "); " +
-          Count(snapshot[Stat::kCorruptBlocks], "record was", "records were") + " damaged");
-  if (snapshot[Gauge::kServerRequests] > 0) Add(out, "server", Server(snapshot));
+  if (screen.prefetches) Add(out, "ahead", Ahead(snapshot));
+  Add(out, "reads", Reads(snapshot));
+  Add(out, "waits", Waits(snapshot));
+  if (snapshot[Gauge::kServerRequests] > 0) {
+    Add(out, "server", Server(snapshot));
+  } else {
+    Add(out, "disk", Disk(snapshot));
+  }
   if (snapshot[Gauge::kFleetMembers] > 0) Add(out, "fleet", Fleet(snapshot));
   if (const std::string sweep = FactOf(screen.facts, "fleet_sweep"); !sweep.empty()) Add(out, "", Printable(sweep));
-  if (snapshot[Stat::kImagesDecoded] + snapshot[Stat::kDecodeErrors] > 0) {
+  if (snapshot[Stat::kImagesDecoded] + snapshot[Stat::kDecodedHits] > 0) {
     Add(out, "views",
         Count(snapshot[Stat::kImagesDecoded], "image", "images") + " decoded to " +
-            FormatSize(snapshot[Stat::kRenderedBytes]) + "; " + FormatCount(snapshot[Stat::kDecodeErrors]) +
-            " could not be ('augurctl views' has more)");
+            FormatSize(snapshot[Stat::kRenderedBytes]) + ", " + FormatCount(snapshot[Stat::kDecodedHits]) +
+            " found decoded on the disk ('augurctl views' has more)");
   }
+  Add(out, "memory",
+      FormatSize(snapshot[Gauge::kMemoryBytes]) + " of the daemon and " +
+          FormatSize(snapshot[Gauge::kPushWindowBytes]) + " of the page cache, of " +
+          FormatSize(snapshot[Gauge::kMemoryBytesMax]) + " (memory=)");
   if (screen.prefetches) {
-    Add(out, "pages",
-        FormatSize(snapshot[Gauge::kPushWindowBytes]) + " in the page cache until they are read, " +
-            FormatSize(snapshot[Gauge::kPageCacheLeftBytes]) + " left there for the next epoch");
     Add(out, "kept",
-        FormatSize(snapshot[Gauge::kRetainedCacheBytes]) + " of " +
-            FormatSize(snapshot[Gauge::kRetainedCacheBytesMax]) + " for records that are used again" +
-            SharedFile(screen, snapshot));
+        FormatSize(snapshot[Gauge::kRetainedCacheBytes]) + " of " + FormatSize(snapshot[Gauge::kStoreBytes]) +
+            " of the store for the next epoch, " + FormatSize(snapshot[Gauge::kPageCacheLeftBytes]) +
+            " more in the page cache" + SharedFile(screen, snapshot));
   }
-  Add(out, "memory", FormatSize(snapshot[Gauge::kMemoryBytes]) + " of " + FormatSize(snapshot[Gauge::kMemoryBytesMax]));
+  Add(out, "errors", Errors(snapshot));
   if (snapshot[Stat::kRestarts] > 0) {
     Add(out, "restarts",
         Count(snapshot[Stat::kRestarts], "daemon has", "daemons have") +
@@ -222,7 +263,7 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
     Add(out, "upgrade", Printable(upgrade));
   }
   Add(out, "log", Printable(FactOf(screen.facts, "log")));
-  return out + "\nWhat the kernel's page cache serves makes no request and is not counted. All numbers: --all\n";
+  return out + "\nWhy is it not faster: augurctl doctor. Live: augurctl top. All numbers: augurctl status --all\n";
 }
 
 }  // namespace augur

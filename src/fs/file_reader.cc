@@ -62,7 +62,7 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
       gate_.Leave(held);
     };
   }
-  const auto assembly = std::make_shared<ReadAssembly>(plan.parts, std::move(done));
+  const auto assembly = std::make_shared<ReadAssembly>(plan.parts, statistics_, std::move(done));
   for (auto& [part, reply] : plan.there) assembly->Arrived(part, std::move(reply));
   if (plan.made) {
     const auto& [part, made] = *plan.made;
@@ -75,7 +75,7 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
                        });
     CountRead(made, hit);
   }
-  if (plan.blocks.empty()) return;
+  if (plan.blocks.empty()) return assembly->Asked();
   gate_.Enter(held, [this, assembly, blocks = std::move(plan.blocks)] {
     for (const BlockPart& wanted : blocks) {
       blocks_.Get(
@@ -87,6 +87,7 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
           });
     }
   });
+  assembly->Asked();
 }
 
 bool FileReader::IsGathered(const Plan& plan) const {

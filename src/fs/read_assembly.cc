@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "prefetch/steady_time.h"
+
 namespace augur {
 namespace {
 
@@ -20,7 +22,17 @@ void MoveBehind(std::vector<T>& from, std::vector<T>& to) {
 
 void ReadAssembly::Arrived(size_t part, Result<ReadReply> reply) {
   parts_[part].reply = std::move(reply);
-  if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) done_(Join());
+  if (pending_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  if (const uint64_t since_us = waits_since_us_.load(std::memory_order_relaxed); since_us != 0) {
+    statistics_.Record(Histogram::kReadWaitUs, SteadyNowUs() - since_us);
+  }
+  done_(Join());
+}
+
+// Where the last part comes between the two lines, the read has hardly waited, and is not counted.
+void ReadAssembly::Asked() {
+  if (pending_.load(std::memory_order_relaxed) == 0) return;
+  waits_since_us_.store(SteadyNowUs(), std::memory_order_relaxed);
 }
 
 Result<ReadReply> ReadAssembly::Join() {

@@ -39,6 +39,7 @@ class JobSearch {
 
   // The job has read a file.
   void CountRead() { ++reads_; }
+  uint64_t reads() const { return reads_; }
   bool IsDue(uint64_t reads) const { return reads >= due_; }
   // A try at so many reads is made.
   void SetTried(uint64_t reads) { due_ = 2 * reads; }

@@ -12,7 +12,7 @@
 #include "base/mutex.h"
 #include "control/render.h"
 #include "control/statistics.h"
-#include "control/status_screen.h"
+#include "control/order_report.h"
 #include "predict/access_queue.h"
 #include "predict/order_predictor_options.h"
 #include "predict/order_tracker.h"

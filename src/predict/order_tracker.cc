@@ -92,6 +92,12 @@ void OrderTracker::TakeAccess(const Access& access) {
   if (!seen || seen->again) return;
   TrackedJob& job = jobs_.OwnerOf(*seen, access.read);
   job.search.CountRead();
+  // Asked a moment ago, by EpochWatch, so it is known.
+  if (access.read && seen->job == job.id()) {
+    if (const std::shared_ptr<const Process> reader = processes_.Of(access.reader, access.time_us)) {
+      job.script = reader->Script().facts.pid;
+    }
+  }
   if (!job.known()) job.recorder.Saw(access.file);
   const StreamId stream = seen->job == job.id() ? seen->stream : 0;
   switch (job.prediction.Saw(access.file, stream, !access.read, access.view)) {

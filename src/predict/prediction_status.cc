@@ -23,12 +23,22 @@ std::string FactOf(const TrackedJob& job) {
 OrderReport ReportOf(const TrackedJob& job, bool hot) {
   const std::string known = job.prediction.Describe();
   if (job.known()) {
-    return {.job = job.id(), .state = OrderReport::State::kKnown, .since = job.known_since, .text = known};
+    return {.job = job.id(),
+            .state = OrderReport::State::kKnown,
+            .since = job.known_since,
+            .text = known,
+            .files = job.search.reads(),
+            .script = job.script};
   }
   std::string text = job.search.Describe();
   if (text.empty()) text = hot ? std::string("not looked for: ") + kHotText : "too few reads so far";
   if (!known.empty()) text += "; before that: " + known;
-  return {.job = job.id(), .state = OrderReport::State::kSought, .since = 0, .text = std::move(text)};
+  return {.job = job.id(),
+          .state = OrderReport::State::kSought,
+          .since = 0,
+          .text = std::move(text),
+          .files = job.search.reads(),
+          .script = job.script};
 }
 
 }  // namespace

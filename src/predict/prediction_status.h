@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "control/order_report.h"
 #include "control/render.h"
-#include "control/status_screen.h"
 #include "predict/job_table.h"
 
 namespace augur {

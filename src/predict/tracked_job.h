@@ -40,6 +40,7 @@ struct TrackedJob {
   JobSearch search;
   RunRecorder recorder;
   bool named = false;         // a READ named it
+  uint32_t script = 0;        // the process whose workers read, by the last READ; 0: not known
   int64_t known_since = 0;    // seconds since 1970, of the order that is known now
   uint32_t passes_known = 0;  // passes until the end of the last one whose order was known
 };

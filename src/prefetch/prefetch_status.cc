@@ -29,6 +29,8 @@ void PrefetchStatus::Publish(const Now& now, const DiskModel& disk) {
   if (disk.known()) {
     disk_read_us_ = disk.read_us();
     disk_bytes_per_second_ = disk.bytes_per_second();
+    statistics_.Set(Gauge::kDiskReadCostUs, static_cast<uint64_t>(disk_read_us_));
+    statistics_.Set(Gauge::kDiskBytesPerSecond, static_cast<uint64_t>(disk_bytes_per_second_));
   }
   const char* const unpredicted = now.warming ? "warm" : now.filling ? "fill" : "idle";
   policy_ = planner.epochs_queued == 0 ? unpredicted : planner.sweeping ? "regions" : "window";

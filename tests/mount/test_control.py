@@ -74,8 +74,9 @@ def test_status_is_one_screen(room, mounts, point, small_store, ctl):
     done = run([ctl, "status", point])
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("order not known") and len(lines) <= 20, done.stdout
-    assert f"mount      {point}" in lines and "1 request of the kernel (125.0 KiB)" in done.stdout
+    assert lines[0].startswith("order not known") and len(lines) <= 13, done.stdout
+    assert f"mount      {point} shows {small_store}, generation 1" in lines and "1 read (125.0 KiB) that" in done.stdout
+    assert re.search("^waits +.* in 1 read: ", done.stdout, re.MULTILINE), done.stdout
     assert not re.search(r"\d{5,}", done.stdout.replace(str(room), "").replace(str(room).strip("/").replace("/", "-"), "")), done.stdout
     order = room / "order"
     order.write_text("hello.txt\nfolder/image.JPEG\n" * 50, encoding="ascii")

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <future>
 #include <nlohmann/json.hpp>
@@ -109,6 +110,32 @@ TEST_F(DaemonControlTest, TellsOfTheMountInThreeForms) {
   EXPECT_EQ(Ask(control, "status", {{"format", "json"}})->body, control.Json());
   EXPECT_EQ(Ask(control, "status", {{"format", "table"}})->body, control.Table());
   EXPECT_EQ(Ask(control, "status", {{"format", 5}})->body, control.Table());
+}
+
+TEST_F(DaemonControlTest, TellsOfJobs) {
+  DaemonControl without = Control(&prefetch_);
+  EXPECT_EQ(Ask(without, "jobs")->body, "[]");
+  NoOrders orders;
+  OrderPredictor predictor(store_, orders, statistics_, {.search_threads = 1, .replay_folder = {}});
+  DaemonControl control(
+      store_, statistics_,
+      {.mount_point = "/mnt", .order_prefix = {}, .facts = {}, .prefetch = &prefetch_, .predictor = &predictor});
+  ASSERT_TRUE(predictor.Start().ok());
+  const auto self = static_cast<uint32_t>(getpid());
+  predictor.SawRead(0, EntryOf("a"), self);
+  predictor.SawRead(0, EntryOf("b/c"), self);
+  predictor.Flush();
+  // The table of what is known is made after the reads were taken in.
+  std::vector<OrderReport> jobs;
+  while (jobs.empty() || jobs[0].files < 2) {
+    std::this_thread::yield();
+    jobs = ParseOrders(Ask(control, "jobs")->body);
+  }
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].state, OrderReport::State::kSought);
+  EXPECT_EQ(jobs[0].files, 2u);
+  EXPECT_GT(jobs[0].script, 0u);
+  predictor.Stop();
 }
 
 TEST_F(DaemonControlTest, HintsAreQueuedOneByOne) {
