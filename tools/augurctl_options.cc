@@ -175,6 +175,31 @@ Command StatusCommand() {
   return command;
 }
 
+Command DoctorCommand() {
+  Command command;
+  command.name = "doctor";
+  command.brief = "say why a run is not faster, and what to do";
+  command.text =
+      "Watches a mount while a script reads from it. Then it says in sentences what holds the run back: the script "
+      "itself, too few workers, the processors, the disk, the way to a server, too little memory=, an order that is "
+      "not "
+      "known, or images that are decoded anew. Each finding has its numbers and a cure. Run it in the middle of an "
+      "epoch.\n"
+      "Without MOUNTPOINT it checks the machine before the first mount: /dev/fuse, fusermount3, the kernel, io_uring, "
+      "/dev/shm, /etc/fuse.conf. Exit status 1 when it finds a problem.";
+  command.arguments = {{.name = "MOUNTPOINT", .brief = "folder where the store is mounted", .optional = true}};
+  command.options = {{.name = "seconds",
+                      .value = "N",
+                      .kind = OptionKind::kCount,
+                      .default_value = "10",
+                      .min = 1,
+                      .max = 3600,
+                      .brief = "time to watch the mount",
+                      .text = "Give more if the script reads in bursts, with a pause of some seconds between."},
+                     JsonOption("The findings, problems first.")};
+  return command;
+}
+
 Command DropCommand() {
   Command command;
   command.name = "drop";
@@ -323,20 +348,22 @@ Program MakeAugurctl() {
   program.text =
       "Asks the daemon of the mount at MOUNTPOINT, over a socket that only root and the user who mounted may use. The "
       "mount names the socket in its file .augur/control.";
-  program.commands = {HintCommand(),  StatusCommand(),  WarmCommand(),  DropCommand(),
-                      ViewsCommand(), RestartCommand(), ReloadCommand()};
+  program.commands = {HintCommand(), StatusCommand(), DoctorCommand(),  WarmCommand(),
+                      DropCommand(), ViewsCommand(),  RestartCommand(), ReloadCommand()};
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
       {.command = "augurctl hint /mnt --sampler distributed --world-size 8 --ranks 0-3",
        .what = "Name a DistributedSampler with eight ranks, of which the first four run here:"},
       {.command = "augurctl status /mnt/train", .what = "See what the mount does:"},
+      {.command = "augurctl doctor /mnt/train", .what = "Learn why a run is not faster:"},
       {.command = "augurctl warm /mnt/train", .what = "Fetch the store before the job begins:"},
       {.command = "augurctl restart /mnt/train -o memory=8G",
        .what = "Go on with the version that is installed now, and with more memory:"},
       {.command = "augurctl reload /mnt/train", .what = "Show what 'augurpack append' has added:"}};
   program.exit_status =
-      "0: done. 1: not all that was to be fetched is kept (warm). 2: an error, or stopped by a signal; stderr says "
+      "0: done. 1: not all that was to be fetched is kept (warm), or there is a problem (doctor). 2: an error, or "
+      "stopped by a signal; stderr says "
       "what and why. A reader of stdout that goes away early is no error.";
   program.see_also = "augurfs(1), augurpack(1)";
   return program;
@@ -361,6 +388,9 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
     options.command = std::move(hint);
   } else if (parsed.command->name == "status") {
     options.command = StatusOptions{.mountpoint = mountpoint, .all = values.Given("all"), .json = values.Given("json")};
+  } else if (parsed.command->name == "doctor") {
+    options.command =
+        DoctorOptions{.mountpoint = mountpoint, .seconds = values.Number("seconds"), .json = values.Given("json")};
   } else if (parsed.command->name == "warm") {
     AUGUR_TRY_ASSIGN(warm, ReadWarm(values));
     options.command = std::move(warm);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +22,12 @@ struct HintOptions {
 struct StatusOptions {
   std::string mountpoint;
   bool all = false;  // every number, not one screen
+  bool json = false;
+};
+
+struct DoctorOptions {
+  std::string mountpoint;  // empty: of the machine alone
+  uint64_t seconds = 10;
   bool json = false;
 };
 
@@ -50,7 +57,7 @@ struct RestartOptions {
 };
 
 using AugurctlCommand =
-    std::variant<HintOptions, StatusOptions, DropOptions, ViewsOptions, WarmOptions, RestartOptions>;
+    std::variant<HintOptions, StatusOptions, DoctorOptions, DropOptions, ViewsOptions, WarmOptions, RestartOptions>;
 
 struct AugurctlOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run

@@ -180,7 +180,7 @@ Result<ControlReply> DaemonControl::Views() {
 
 Result<ControlReply> DaemonControl::Jobs() const {
   return ControlReply{
-      .header = nlohmann::json::object(),
+      .header = {{"predicts", options_.predictor != nullptr}},
       .body = RenderOrders(options_.predictor != nullptr ? options_.predictor->Reports() : std::vector<OrderReport>())};
 }
 

@@ -57,7 +57,8 @@ class DaemonControl {
   //                                         {"accepted": what they mean}; kInvalid: what is wrong with them
   //   views                                 [{"view", "root", "images", "bytes"}] as body, {"bytes_max": N} of memory=;
   //                                         waits for a walk over the index for each view that is new
-  //   jobs                                  who reads, and what is known of the order, as body: RenderOrders
+  //   jobs                                  who reads, and what is known of the order, as body: RenderOrders;
+  //                                         {"predicts": bool}: whether this mount works out orders
   //   warm {"all": bool}, else an order file as body
   //                                         {"run": N}; kInvalid, kNoSpace, kBusy: as hint; kBusy: another run is not
   //                                         done

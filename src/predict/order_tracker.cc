@@ -81,6 +81,10 @@ void OrderTracker::Finish(const AccessQueue::Batch& batch) {
 
 PredictionStatus OrderTracker::Describe() const {
   PredictionStatus status = DescribeJobs(jobs_, IsHot(), paused(), ended_);
+  // While all files come from memory there are no jobs, but the script goes on.
+  for (OrderReport& report : status.reports) {
+    if (report.state == OrderReport::State::kNotSought) report.script = script_;
+  }
   for (auto& fact : hints_.Describe()) status.facts.push_back(std::move(fact));
   return status;
 }
@@ -92,12 +96,7 @@ void OrderTracker::TakeAccess(const Access& access) {
   if (!seen || seen->again) return;
   TrackedJob& job = jobs_.OwnerOf(*seen, access.read);
   job.search.CountRead();
-  // Asked a moment ago, by EpochWatch, so it is known.
-  if (access.read && seen->job == job.id()) {
-    if (const std::shared_ptr<const Process> reader = processes_.Of(access.reader, access.time_us)) {
-      job.script = reader->Script().facts.pid;
-    }
-  }
+  if (access.read && seen->job == job.id()) NoteScript(job, access);
   if (!job.known()) job.recorder.Saw(access.file);
   const StreamId stream = seen->job == job.id() ? seen->stream : 0;
   switch (job.prediction.Saw(access.file, stream, !access.read, access.view)) {
@@ -116,6 +115,12 @@ void OrderTracker::TakeAccess(const Access& access) {
       if (forecast_.several()) Tell(true);
       return;
   }
+}
+
+// EpochWatch has asked for the process a moment ago, so the table has it.
+void OrderTracker::NoteScript(TrackedJob& job, const Access& access) {
+  const std::shared_ptr<const Process> reader = processes_.Of(access.reader, access.time_us);
+  if (reader != nullptr) job.script = script_ = reader->Script().facts.pid;
 }
 
 // So many accesses come now that nobody has seen. They may be anybody's. A known order goes on: it is lost by the

@@ -52,6 +52,7 @@ class OrderTracker {
  private:
   uint64_t NowUs() const { return options_.clock_us(); }
   void TakeAccess(const Access& access);
+  void NoteScript(TrackedJob& job, const Access& access);
   void TakeGap(uint64_t dropped);
   void TakeEvents();
   void BeginPass(TrackedJob& job);
@@ -78,9 +79,10 @@ class OrderTracker {
   JobTable jobs_;
   Hints hints_;
   OrderFinder finder_;
-  std::string ended_;   // what was known of the last job that has ended, until another order is found
-  bool given_ = false;  // the prefetch follows an order of the user's: none is looked for
-  HotDataPause pause_;  // while data is hot and no order is known: there are no jobs
+  std::string ended_;    // what was known of the last job that has ended, until another order is found
+  uint32_t script_ = 0;  // that has read last; 0: not known
+  bool given_ = false;   // the prefetch follows an order of the user's: none is looked for
+  HotDataPause pause_;   // while data is hot and no order is known: there are no jobs
   ForecastPublisher forecast_;
   uint64_t looked_us_ = 0;
 };

@@ -38,6 +38,7 @@ ARROWS = {
     "fs": {"base", "io", "store", "cache", "control", "views", "archives", "prefetch"},  # control: its counters
     "predict": {"base", "store", "control", "samplers", "seed_search", "datasets", "readers", "recorded_runs", "prefetch"},
     "fuse": {"base", "io", "store", "datasets", "readers", "cache", "control", "prefetch", "fs"},
+    "diagnosis": {"base", "io", "control"},  # io: why io_uring is refused
 }
 # The one layer that may know libfuse.
 FUSE_LAYER = "fuse"

@@ -32,7 +32,7 @@ TEST(AugurctlOptionsTest, EveryCommandTakesTheMountPointFirst) {
   for (const Command& command : AugurctlProgram().commands) {
     ASSERT_FALSE(command.arguments.empty()) << command.name;
     EXPECT_EQ(command.arguments[0].name, "MOUNTPOINT") << command.name;
-    EXPECT_FALSE(command.arguments[0].optional) << command.name;
+    EXPECT_EQ(command.arguments[0].optional, command.name == "doctor") << command.name;
   }
 }
 
@@ -143,6 +143,17 @@ TEST(AugurctlOptionsTest, ReadsStatusDropAndViews) {
   ASSERT_TRUE(views.ok()) << views.status().text();
   EXPECT_EQ(std::get<ViewsOptions>(views->command).mountpoint, "/mnt");
   EXPECT_TRUE(std::get<ViewsOptions>(views->command).json);
+}
+
+TEST(AugurctlOptionsTest, ReadsDoctor) {
+  EXPECT_THAT(ErrorOf({"doctor", "/mnt", "--seconds", "0"}), HasSubstr("1"));
+  const Result<AugurctlOptions> doctor = Parse({"doctor", "/mnt"});
+  ASSERT_TRUE(doctor.ok()) << doctor.status().text();
+  EXPECT_EQ(std::get<DoctorOptions>(doctor->command).mountpoint, "/mnt");
+  EXPECT_EQ(std::get<DoctorOptions>(doctor->command).seconds, 10u);
+  const Result<AugurctlOptions> machine = Parse({"doctor"});
+  ASSERT_TRUE(machine.ok()) << machine.status().text();
+  EXPECT_EQ(std::get<DoctorOptions>(machine->command).mountpoint, "");
 }
 
 TEST(AugurctlOptionsTest, WrongLinesAreRefused) {

@@ -115,6 +115,7 @@ TEST_F(DaemonControlTest, TellsOfTheMountInThreeForms) {
 TEST_F(DaemonControlTest, TellsOfJobs) {
   DaemonControl without = Control(&prefetch_);
   EXPECT_EQ(Ask(without, "jobs")->body, "[]");
+  EXPECT_EQ(Ask(without, "jobs")->header, json({{"predicts", false}}));
   NoOrders orders;
   OrderPredictor predictor(store_, orders, statistics_, {.search_threads = 1, .replay_folder = {}});
   DaemonControl control(

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/control_commands/run_sampler.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "tools/control_commands/find_daemon.h"
+
+namespace augur {
+
+Result<RunSample> SampleRun(const std::string& mountpoint) {
+  AUGUR_TRY_ASSIGN(numbers, AskMount(mountpoint, {{"command", "status"}, {"format", "json"}}));
+  Result<StatisticsReading> reading = ParseStatistics(numbers.body);
+  if (!reading.ok()) return reading.status().In(Printable(mountpoint));
+  RunSample sample;
+  sample.reading = std::move(reading).value();
+  sample.time_us = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+  if (const Result<ControlAnswer> jobs = AskMount(mountpoint, {{"command", "jobs"}}); jobs.ok()) {
+    sample.jobs = ParseOrders(jobs->body);
+    sample.predicts = jobs->header.value("predicts", nlohmann::json(true)) == true;
+  }
+  std::vector<uint32_t> scripts;
+  for (const OrderReport& job : sample.jobs) {
+    if (job.script != 0) scripts.push_back(job.script);
+  }
+  const Result<uint64_t> daemon = ParseCount(sample.reading.Fact("process"));
+  sample.processors = ReadProcessorUse(daemon.ok() ? static_cast<uint32_t>(*daemon) : 0, scripts);
+  return sample;
+}
+
+}  // namespace augur
