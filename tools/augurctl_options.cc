@@ -175,6 +175,41 @@ Command StatusCommand() {
   return command;
 }
 
+Command TopCommand() {
+  Command command;
+  command.name = "top";
+  command.brief = "watch the mount, live";
+  command.text =
+      "Shows who reads how fast, where the files come from, and how long readers wait. Then how far the order is, what "
+      "the disk or the server does beside what it could do, memory by part, and decoding. 'q' or Ctrl-C ends it. It "
+      "follows the size of the window, and goes on when another daemon takes over the mount.";
+  command.arguments = {MountpointArgument()};
+  command.options = {{.name = "seconds",
+                      .value = "N",
+                      .kind = OptionKind::kCount,
+                      .default_value = "1",
+                      .min = 1,
+                      .max = 3600,
+                      .brief = "time between two looks",
+                      .text = "Rates are those of this time."},
+                     {.name = "once",
+                      .kind = OptionKind::kFlag,
+                      .brief = "print the numbers a single time, and end",
+                      .text = "After the time of --seconds. stdout need not be a terminal."},
+                     JsonOption("Goes with --once. Rates are for each second, and sizes are in bytes.")};
+  return command;
+}
+
+Result<TopOptions> ReadTop(const Values& values) {
+  if (values.Given("json") && !values.Given("once")) {
+    return Status(Code::kInvalid, "top: --json goes with --once: give both");
+  }
+  return TopOptions{.mountpoint = values.Text("MOUNTPOINT"),
+                    .seconds = values.Number("seconds"),
+                    .once = values.Given("once"),
+                    .json = values.Given("json")};
+}
+
 Command DoctorCommand() {
   Command command;
   command.name = "doctor";
@@ -348,7 +383,7 @@ Program MakeAugurctl() {
   program.text =
       "Asks the daemon of the mount at MOUNTPOINT, over a socket that only root and the user who mounted may use. The "
       "mount names the socket in its file .augur/control.";
-  program.commands = {HintCommand(), StatusCommand(), DoctorCommand(),  WarmCommand(),
+  program.commands = {HintCommand(), StatusCommand(), TopCommand(),     DoctorCommand(), WarmCommand(),
                       DropCommand(), ViewsCommand(),  RestartCommand(), ReloadCommand()};
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
@@ -388,6 +423,9 @@ Result<AugurctlOptions> ParseAugurctl(int argc, const char* const* argv) {
     options.command = std::move(hint);
   } else if (parsed.command->name == "status") {
     options.command = StatusOptions{.mountpoint = mountpoint, .all = values.Given("all"), .json = values.Given("json")};
+  } else if (parsed.command->name == "top") {
+    AUGUR_TRY_ASSIGN(top, ReadTop(values));
+    options.command = std::move(top);
   } else if (parsed.command->name == "doctor") {
     options.command =
         DoctorOptions{.mountpoint = mountpoint, .seconds = values.Number("seconds"), .json = values.Given("json")};

@@ -25,6 +25,13 @@ struct StatusOptions {
   bool json = false;
 };
 
+struct TopOptions {
+  std::string mountpoint;
+  uint64_t seconds = 1;  // between two looks
+  bool once = false;
+  bool json = false;  // only with `once`
+};
+
 struct DoctorOptions {
   std::string mountpoint;  // empty: of the machine alone
   uint64_t seconds = 10;
@@ -56,8 +63,8 @@ struct RestartOptions {
   bool reload = false;  // shows the newest generation of the store
 };
 
-using AugurctlCommand =
-    std::variant<HintOptions, StatusOptions, DoctorOptions, DropOptions, ViewsOptions, WarmOptions, RestartOptions>;
+using AugurctlCommand = std::variant<HintOptions, StatusOptions, TopOptions, DoctorOptions, DropOptions, ViewsOptions,
+                                     WarmOptions, RestartOptions>;
 
 struct AugurctlOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run

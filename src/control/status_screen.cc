@@ -263,7 +263,7 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
     Add(out, "upgrade", Printable(upgrade));
   }
   Add(out, "log", Printable(FactOf(screen.facts, "log")));
-  return out + "\nWhy is it not faster: augurctl doctor. All numbers: augurctl status --all\n";
+  return out + "\nWhy is it not faster: augurctl doctor. Live: augurctl top. All numbers: augurctl status --all\n";
 }
 
 }  // namespace augur

@@ -8,7 +8,7 @@ import pytest
 from cli_support import refuse
 
 
-@pytest.fixture(params=["hint", "status", "doctor", "warm", "drop", "views", "restart", "reload"])
+@pytest.fixture(params=["hint", "status", "top", "doctor", "warm", "drop", "views", "restart", "reload"])
 def command(request, tmp_path):
     """The words of a command; the mount point follows the first."""
     order = tmp_path / "order"

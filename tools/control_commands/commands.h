@@ -13,6 +13,8 @@ Status RunStatus(const StatusOptions& options);
 Status RunDrop(const DropOptions& options);
 Status RunViews(const ViewsOptions& options);
 Status RunRestart(const RestartOptions& options);
+// Returns after the user has ended it.
+Status RunTop(const TopOptions& options);
 // Returns the exit status: kExitNo when something holds the run back, or keeps the machine from mounting.
 Result<int> RunDoctor(const DoctorOptions& options);
 // Returns the exit status: kExitNo when not all is kept.

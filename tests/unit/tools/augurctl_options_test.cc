@@ -145,7 +145,13 @@ TEST(AugurctlOptionsTest, ReadsStatusDropAndViews) {
   EXPECT_TRUE(std::get<ViewsOptions>(views->command).json);
 }
 
-TEST(AugurctlOptionsTest, ReadsDoctor) {
+TEST(AugurctlOptionsTest, ReadsTopAndDoctor) {
+  const Result<AugurctlOptions> top = Parse({"top", "/mnt", "--once", "--json", "--seconds", "3"});
+  ASSERT_TRUE(top.ok()) << top.status().text();
+  EXPECT_TRUE(std::get<TopOptions>(top->command).once && std::get<TopOptions>(top->command).json);
+  EXPECT_EQ(std::get<TopOptions>(top->command).seconds, 3u);
+  EXPECT_THAT(ErrorOf({"top", "/mnt", "--json"}), HasSubstr("--json goes with --once"));
+  EXPECT_THAT(ErrorOf({"top"}), HasSubstr("MOUNTPOINT"));
   EXPECT_THAT(ErrorOf({"doctor", "/mnt", "--seconds", "0"}), HasSubstr("1"));
   const Result<AugurctlOptions> doctor = Parse({"doctor", "/mnt"});
   ASSERT_TRUE(doctor.ok()) << doctor.status().text();
