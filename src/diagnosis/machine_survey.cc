@@ -45,9 +45,10 @@ MachineFacts::FuseDevice LookAtFuse(const std::string& root) {
 }
 
 std::string FindProgram(const std::string& root, const char* name) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread.
   const char* const path = getenv("PATH");
   for (const std::string_view folder : Split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
-    const std::string file = std::string(folder) + "/" + name;
+    std::string file = std::string(folder) + "/" + name;
     if (!folder.empty() && access((root + file).c_str(), X_OK) == 0) return file;
   }
   return {};

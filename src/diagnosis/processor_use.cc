@@ -72,7 +72,7 @@ std::map<uint32_t, ProcessLine> ReadProcesses(const std::string& root) {
   std::map<uint32_t, ProcessLine> processes;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(root.c_str()), &closedir);
   if (folder == nullptr) return processes;
-  while (const dirent* const entry = readdir(folder.get())) {
+  while (const dirent* const entry = readdir(folder.get())) {  // NOLINT(concurrency-mt-unsafe): our own DIR
     const std::string_view name(entry->d_name);
     if (!std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; })) continue;
     const Result<uint64_t> pid = ParseCount(name);

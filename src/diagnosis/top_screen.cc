@@ -24,7 +24,7 @@ std::string Padded(std::string text, size_t columns) {
   return text;
 }
 
-std::string RightOf(std::string text, size_t columns) {
+std::string RightOf(const std::string& text, size_t columns) {
   return text.size() < columns ? std::string(columns - text.size(), ' ') + text : text;
 }
 
