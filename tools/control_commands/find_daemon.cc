@@ -68,6 +68,9 @@ Result<std::string> ReadControlFile(const std::string& mountpoint) {
   if (!file.valid()) return Explain(errno, mountpoint);
   std::array<char, PATH_MAX> text{};
   const ssize_t bytes = read(file.get(), text.data(), text.size());
+  if (bytes < 0 && errno == ENOENT) {
+    return Status(Code::kStopped, Printable(mountpoint) + ": the daemon of this mount ended while it was asked");
+  }
   if (bytes < 0) return Explain(errno, mountpoint);
   std::string path(text.data(), static_cast<size_t>(bytes));
   if (!path.starts_with('/') || !path.ends_with('\n')) return NotOurs(mountpoint);
@@ -80,7 +83,12 @@ Result<std::string> ReadControlFile(const std::string& mountpoint) {
 }  // namespace
 
 Result<ControlAddress> FindDaemon(const std::string& mountpoint) {
-  const Result<std::string> found = InChild([&] { return ReadControlFile(mountpoint); }, kSilentMax);
+  // The next daemon does not know what the one before it has opened.
+  constexpr int kDaemonsMax = 5;
+  Result<std::string> found = Status(Code::kStopped, "");
+  for (int i = 0; i < kDaemonsMax && found.status().code() == Code::kStopped; ++i) {
+    found = InChild([&] { return ReadControlFile(mountpoint); }, kSilentMax);
+  }
   if (found.status().code() == Code::kBusy) return SilentDaemon().In(Printable(mountpoint));
   if (!found.ok()) return found.status();
   const size_t blank = found->find(' ');
