@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold in a soak, at any time and once a minute."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -83,6 +84,15 @@ def compare_all(point, data):
     return wrong
 
 
+def descriptors(folder):
+    """How many a process has open, beside those of shards: each `augurpack append` adds a shard, which the next daemon opens once."""
+    count = 0
+    for link in (folder / "fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            count += not os.path.basename(os.readlink(link)).startswith("shard-")
+    return count
+
+
 def footprint(processes):
     """Memory (RssAnon), descriptors and threads of each process of ours, by name."""
     found = {}
@@ -91,7 +101,7 @@ def footprint(processes):
             folder = pathlib.Path(f"/proc/{pid}")
             try:
                 fields = dict(line.split(":", 1) for line in (folder / "status").read_text(encoding="utf-8").splitlines())
-                found[name] = {"kilobytes": int(fields["RssAnon"].split()[0]), "descriptors": len(os.listdir(folder / "fd")),
+                found[name] = {"kilobytes": int(fields["RssAnon"].split()[0]), "descriptors": descriptors(folder),
                                "threads": int(fields["Threads"])}
             except (OSError, KeyError):  # it has ended; a zombie has no memory
                 continue
