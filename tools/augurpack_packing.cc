@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -205,24 +206,46 @@ Command AppendCommand() {
   return command;
 }
 
+std::vector<Option> SampleRows() {
+  return {
+      {.name = "folders-from",
+       .value = "FILE",
+       .kind = OptionKind::kText,
+       .brief = "the names of the labels that are numbers",
+       .text =
+           "A text with a name on each line, of label 0 first, or lines such as '1:tench', with the number in front. "
+           "Default: the names that the samples have, else label.labels.txt or dataset_info.json beside the file, "
+           "else the numbers. For TFRecord."},
+      {.name = "names-from",
+       .value = "KEY",
+       .kind = OptionKind::kText,
+       .brief = "the key of the names of files",
+       .text =
+           "A text or a number that each sample has under this key. Default: image/filename, file_name or filename, "
+           "else the number of the sample. A name without an extension gets that of its image. For TFRecord."},
+  };
+}
+
 Command AdoptCommand() {
   Command command;
   command.name = "adopt";
-  command.brief = "make a store of uncompressed tar files without copying them";
+  command.brief = "make a store of tar or TFRecord files without copying them";
   command.text =
-      "Reads each TAR once and writes an index with names, sizes and checksums. The store refers to the tar files "
-      "where they lie; they must stay there and not change. Several tar files make one tree. Members become files "
-      "under "
-      "their own names, for scripts that read files. A script that reads tar files with a WebDataset loader needs no "
-      "store.\n"
-      "Tar files may be objects: adopt 's3://BUCKET/PATH/*.tar' STORE, where STORE is a folder or in a bucket. '*' and "
-      "[a-z] in a key match within its part, ** across parts. A tar on a web server is named whole, https://HOST/PATH; "
-      "a query of the address is used to read it and not kept. Tar files of the store's own bucket are named by a "
-      "path, "
-      "others by their address. Mounting, verifying and extracting such a store then takes the option foreign.";
-  command.arguments = {
-      {.name = "TAR", .brief = "uncompressed tar files, at least one, or addresses of such", .many = true},
-      {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
+      "Reads each FILE once and writes an index with names, sizes and checksums. The store refers to the files "
+      "where they lie; they must stay there and not change. Several files make one tree. What a FILE is goes by its "
+      "content:\n"
+      "An uncompressed tar: its members become files under their own names, for scripts that read files. A script that "
+      "reads tar files with a WebDataset loader needs no store.\n"
+      "A TFRecord file of tf.train.Examples, not compressed, with one image file in each (image/encoded or image): "
+      "images lie in folders by image/class/synset, or by image/class/label or label. A sample without any lies in the "
+      "root. Both checksums of each record are checked.\n"
+      "FILEs may be objects: adopt 's3://BUCKET/PATH/*.tar' STORE, where STORE is a folder or in a bucket. '*' and "
+      "[a-z] in a key match within its part, ** across parts. A file on a web server is named whole, "
+      "https://HOST/PATH; a query of the address is used to read it and not kept. Files of the store's own bucket are "
+      "named by a path, others by their address. Mounting, verifying and extracting such a store then takes the option "
+      "foreign.";
+  command.arguments = {{.name = "FILE", .brief = "files to adopt, at least one, or addresses of such", .many = true},
+                       {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = {
       {.name = "nested",
        .brief = "open tar files within the tar files",
@@ -232,12 +255,12 @@ Command AdoptCommand() {
        .kind = OptionKind::kChoice,
        .default_value = "files",
        .choices = {"files", "imagefolder"},
-       .brief = "how the members lie in the tree",
+       .brief = "how the members of tars lie in the tree",
        .text = "files: under their own names; of a WebDataset, images and labels beside each other. imagefolder: of a "
                "WebDataset, images in folders of their classes, as torchvision's ImageFolder and its like read them. "
                "The class is the text of the sample's .cls, or cls, label, class, class_id or class_name in its .json; "
                "a number gets zeros in front, up to six digits, so that the order of folders is that of numbers. Other "
-               "members are not in the tree. With several TARs the names of the files begin with that of the TAR."},
+               "members are not in the tree. With several FILEs the names of the images begin with that of the FILE."},
       {.name = "on-duplicate",
        .value = "POLICY",
        .kind = OptionKind::kChoice,
@@ -246,14 +269,15 @@ Command AdoptCommand() {
        .brief = "which file to take when a path comes twice",
        .text = "error: end with exit status 2 and name both."},
       {.name = "absolute",
-       .brief = "refer to the tar files by absolute paths",
-       .text = "Without it by paths relative to the store, so that store and tar files can move together."},
+       .brief = "refer to the files by absolute paths",
+       .text = "Without it by paths relative to the store, so that store and files can move together."},
       IgnoreZeros(),
       ReplaceTree(),
       Quiet(),
       WorkDir(),
       Summary(),
   };
+  for (Option& option : SampleRows()) command.options.push_back(std::move(option));
   AddRemoteOptions(command);
   return command;
 }
@@ -285,12 +309,14 @@ AppendOptions ReadAppend(const Values& values) {
 
 AdoptOptions ReadAdopt(const Values& values) {
   AdoptOptions options;
-  options.tars = values.List("TAR");
+  options.files = values.List("FILE");
   options.store = values.Text("STORE");
   options.nested = values.Given("nested");
   options.classes = values.Text("as") == "imagefolder";
   options.absolute = values.Given("absolute");
   options.ignore_zeros = values.Given("ignore-zeros");
+  options.folders_from = values.Text("folders-from");
+  options.names_from = values.Text("names-from");
   options.force = values.Given("force");
   const std::string& duplicate = values.Text("on-duplicate");
   if (duplicate == "first") options.on_duplicate = OnDuplicate::kFirst;

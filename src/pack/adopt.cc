@@ -7,23 +7,28 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
+#include "base/check.h"
 #include "base/regular_file.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
+#include "pack/container_kind.h"
 #include "pack/file_stream.h"
 #include "pack/image_folder.h"
 #include "pack/tar_pass.h"
+#include "pack/tfrecord_pass.h"
 
 namespace augur {
 namespace {
 
-// The path under which the store finds the tar.
-Result<std::string> LocatorOf(const std::string& tar, const AdoptTarsOptions& options) {
+// The path under which the store finds the file.
+Result<std::string> LocatorOf(const std::string& file, const AdoptFilesOptions& options) {
   std::error_code error;
-  const std::filesystem::path whole = std::filesystem::canonical(tar, error);
-  if (error) return ErrnoStatus(error.value(), Printable(tar));
+  const std::filesystem::path whole = std::filesystem::canonical(file, error);
+  if (error) return ErrnoStatus(error.value(), Printable(file));
   if (options.absolute) return whole.string();
   const std::filesystem::path store = std::filesystem::canonical(options.store, error);
   if (error) return ErrnoStatus(error.value(), Printable(options.store));
@@ -34,49 +39,78 @@ bool SameFile(const struct stat& a, const struct stat& b) {
   return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-Status AdoptOne(const std::string& tar, const AdoptTarsOptions& options, StoreWriter& writer, PackObserver& observer) {
-  const Result<UniqueFd> opened = OpenRegularAt(AT_FDCWD, tar, O_RDONLY, Links::kFollow, Printable(tar));
+Status AdoptOne(const std::string& file, const AdoptFilesOptions& options, StoreWriter& writer,
+                PackObserver& observer) {
+  const Result<UniqueFd> opened = OpenRegularAt(AT_FDCWD, file, O_RDONLY, Links::kFollow, Printable(file));
   if (opened.status().code() == Code::kInvalid) {
     return Status(Code::kInvalid, opened.status().text() + ": pack it with 'augurpack create'");
   }
   if (!opened.ok()) return opened.status();
   const UniqueFd& fd = *opened;
   struct stat before = {};
-  if (::fstat(fd.get(), &before) != 0) return ErrnoStatus(errno, Printable(tar));
-  AUGUR_TRY_ASSIGN(locator, LocatorOf(tar, options));
-  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, static_cast<uint64_t>(before.st_size), before.st_mtim.tv_sec,
-                                                 static_cast<uint32_t>(before.st_mtim.tv_nsec)));
-  FileStream input(fd.get(), tar, [&observer] { return observer.stopped(); });
-  AUGUR_TRY(AdoptTar(input, tar, shard, options.layout, options.tars.size(), writer, observer));
+  if (::fstat(fd.get(), &before) != 0) return ErrnoStatus(errno, Printable(file));
+  const Attributes attributes = {.mode = kRecordFileMode,
+                                 .mtime_sec = before.st_mtim.tv_sec,
+                                 .mtime_nsec = static_cast<uint32_t>(before.st_mtim.tv_nsec)};
+  const auto bytes = static_cast<uint64_t>(before.st_size);
+  AUGUR_TRY_ASSIGN(locator, LocatorOf(file, options));
+  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, bytes, attributes.mtime_sec, attributes.mtime_nsec));
+  FileStream input(fd.get(), file, [&observer] { return observer.stopped(); });
+  Container container = {
+      .input = input, .name = file, .shard = shard, .bytes = bytes, .path = file, .attributes = attributes};
+  AUGUR_TRY(AdoptContainer(container, options.layout, options.files.size(), writer, observer));
   struct stat after = {};
-  if (::fstat(fd.get(), &after) != 0) return ErrnoStatus(errno, Printable(tar));
-  if (!SameFile(before, after)) return Status(Code::kChanged, Printable(tar) + ": changed while it was read");
+  if (::fstat(fd.get(), &after) != 0) return ErrnoStatus(errno, Printable(file));
+  if (!SameFile(before, after)) return Status(Code::kChanged, Printable(file) + ": changed while it was read");
   return {};
 }
 
-}  // namespace
-
-Status AdoptTar(TarInput& input, const std::string& name, uint32_t shard, const TarLayout& layout, size_t tar_count,
-                StoreWriter& writer, PackObserver& observer) {
+Status AdoptTar(Container& tar, const ContainerLayout& layout, size_t container_count, StoreWriter& writer,
+                PackObserver& observer) {
   const auto tar_end = layout.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark;
-  TarPass pass(input, name, shard, layout.nested, tar_end, writer, observer);
+  TarPass pass(tar, layout.nested, tar_end, writer, observer);
   if (!layout.classes) return pass.Run();
-  const std::string stem = std::filesystem::path(name).stem().string();
-  ImageFolder classes(writer, observer, name, tar_count > 1 ? stem + "-" : "");
+  const std::string stem = std::filesystem::path(tar.name).stem().string();
+  ImageFolder classes(writer, observer, tar.name, container_count > 1 ? stem + "-" : "");
   pass.Into(classes);
   AUGUR_TRY(pass.Run());
   return classes.Finish();
 }
 
-Status AdoptTars(const AdoptTarsOptions& options, StoreWriter& writer, PackObserver& observer) {
+// A container of samples that have no paths.
+Status AdoptSamples(Container& container, ContainerKind kind, const SampleLayout& layout, size_t container_count,
+                    StoreWriter& writer, PackObserver& observer) {
+  std::optional<LabelNames> own_names;
+  if (!container.path.empty()) {
+    AUGUR_TRY_ASSIGN(beside, LabelNames::FindBeside(container.path));
+    own_names = std::move(beside);
+  }
+  SampleFolders folders(container, layout, own_names ? &*own_names : nullptr, container_count == 1, writer, observer);
+  switch (kind) {
+    case ContainerKind::kTfRecord: return TfRecordPass(container, layout.names_from, folders, observer).Run();
+    case ContainerKind::kTar: break;
+  }
+  AUGUR_CHECK(false);
+}
+
+}  // namespace
+
+Status AdoptContainer(Container& container, const ContainerLayout& layout, size_t container_count, StoreWriter& writer,
+                      PackObserver& observer) {
+  AUGUR_TRY_ASSIGN(kind, FindContainerKind(container));
+  if (kind == ContainerKind::kTar) return AdoptTar(container, layout, container_count, writer, observer);
+  return AdoptSamples(container, kind, layout.samples, container_count, writer, observer);
+}
+
+Status AdoptFiles(const AdoptFilesOptions& options, StoreWriter& writer, PackObserver& observer) {
   uint64_t bytes = 0;
-  for (const std::string& tar : options.tars) {
+  for (const std::string& file : options.files) {
     struct stat info = {};
-    if (::stat(tar.c_str(), &info) != 0) return ErrnoStatus(errno, Printable(tar));
+    if (::stat(file.c_str(), &info) != 0) return ErrnoStatus(errno, Printable(file));
     bytes += static_cast<uint64_t>(info.st_size);
   }
   observer.OnTotal(0, bytes);
-  for (const std::string& tar : options.tars) AUGUR_TRY(AdoptOne(tar, options, writer, observer));
+  for (const std::string& file : options.files) AUGUR_TRY(AdoptOne(file, options, writer, observer));
   return {};
 }
 

@@ -30,8 +30,8 @@ Status CheckKey(const std::string& key, const BucketClient& client) {
   return Status::Ok();
 }
 
-// A tar as it was found.
-struct TarObject {
+// A container as it was found.
+struct ContainerObject {
   const BucketClient* client = nullptr;
   std::string name;     // for the client
   std::string locator;  // for the store
@@ -61,14 +61,14 @@ Status FindObjects(const std::string& pattern, const BucketClient& client, std::
   return {Code::kNotFound, client.ForLog("/" + pattern) + ": there is no such object"};
 }
 
-Status FindInBucket(const TarAddress& tar, const BucketClient& client, const std::optional<ObjectUrl>& store,
-                    std::vector<TarObject>& tars) {
-  if (tar.url.KeyOf("").empty()) {
-    return {Code::kInvalid, client.ForLog() + ": the address names no tar: s3://BUCKET/PATH/*.tar is the form"};
+Status FindInBucket(const ContainerAddress& address, const BucketClient& client, const std::optional<ObjectUrl>& store,
+                    std::vector<ContainerObject>& found) {
+  if (address.url.KeyOf("").empty()) {
+    return {Code::kInvalid, client.ForLog() + ": the address names no file: s3://BUCKET/PATH/*.tar is the form"};
   }
   std::vector<ListedObject> objects;
-  AUGUR_TRY(FindObjects(tar.url.KeyOf(""), client, objects));
-  const bool in_own_bucket = store && store->is_s3() && store->bucket() == tar.url.bucket();
+  AUGUR_TRY(FindObjects(address.url.KeyOf(""), client, objects));
+  const bool in_own_bucket = store && store->is_s3() && store->bucket() == address.url.bucket();
   if (in_own_bucket) AUGUR_TRY(CheckKey(store->KeyOf(""), client));
   for (const ListedObject& object : objects) {
     AUGUR_TRY(CheckKey(object.key, client));
@@ -76,56 +76,63 @@ Status FindInBucket(const TarAddress& tar, const BucketClient& client, const std
     if (!object.bytes) {
       return {Code::kInvalid, client.ForLog(name) + ": the server's list does not say how long it is"};
     }
-    const std::string address = "s3://" + tar.url.bucket() + name;
+    const std::string shown = "s3://" + address.url.bucket() + name;
     const std::string relative =
         in_own_bucket ? std::filesystem::path(name).lexically_relative("/" + store->KeyOf("")).string() : "";
-    tars.push_back({.client = &client,
-                    .name = name,
-                    .locator = in_own_bucket ? relative : address,
-                    .shown = address,
-                    .bytes = *object.bytes,
-                    .etag = object.etag,
-                    .since = object.since ? object.since->time_since_epoch().count() : 0});
+    found.push_back({.client = &client,
+                     .name = name,
+                     .locator = in_own_bucket ? relative : shown,
+                     .shown = shown,
+                     .bytes = *object.bytes,
+                     .etag = object.etag,
+                     .since = object.since ? object.since->time_since_epoch().count() : 0});
   }
   return Status::Ok();
 }
 
 // A web server has no list: the object itself says how long it is.
-Status FindOnWebServer(const TarAddress& tar, const BucketClient& client, std::vector<TarObject>& tars) {
+Status FindOnWebServer(const ContainerAddress& address, const BucketClient& client,
+                       std::vector<ContainerObject>& found) {
   const auto object = std::make_shared<StoredObject>("");
   std::array<std::byte, 1> byte{};
   AUGUR_TRY(client.Read(object, 0, byte));
   const std::optional<uint64_t> bytes = object->bytes();
   if (!bytes) return {Code::kUnsupported, client.ForLog() + ": the server does not say how long it is"};
-  tars.push_back({.client = &client,
-                  .name = "",
-                  .locator = tar.url.WithoutSecrets(),
-                  .shown = client.ForLog(),
-                  .bytes = *bytes,
-                  .etag = object->etag()});
+  found.push_back({.client = &client,
+                   .name = "",
+                   .locator = address.url.WithoutSecrets(),
+                   .shown = client.ForLog(),
+                   .bytes = *bytes,
+                   .etag = object->etag()});
   return Status::Ok();
 }
 
-Status AdoptObject(const TarObject& tar, size_t tar_count, const AdoptObjectsOptions& options, StoreWriter& writer,
-                   PackObserver& observer) {
-  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(tar.locator, tar.bytes, tar.since, 0));
-  ObjectStream input(*tar.client, std::make_shared<StoredObject>(tar.name, tar.bytes, tar.etag));
-  return AdoptTar(input, tar.shown, shard, options.layout, tar_count, writer, observer);
+Status AdoptObject(const ContainerObject& object, size_t container_count, const AdoptObjectsOptions& options,
+                   StoreWriter& writer, PackObserver& observer) {
+  AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(object.locator, object.bytes, object.since, 0));
+  ObjectStream input(*object.client, std::make_shared<StoredObject>(object.name, object.bytes, object.etag));
+  Container container = {.input = input,
+                         .name = object.shown,
+                         .shard = shard,
+                         .bytes = object.bytes,
+                         .attributes = {.mode = kRecordFileMode, .mtime_sec = object.since}};
+  return AdoptContainer(container, options.layout, container_count, writer, observer);
 }
 
 }  // namespace
 
 Status AdoptObjects(const AdoptObjectsOptions& options, StoreWriter& writer, PackObserver& observer) {
   std::list<BucketClient> clients;
-  std::vector<TarObject> tars;
-  for (const TarAddress& tar : options.tars) {
-    const BucketClient& client = clients.emplace_back(tar.client, options.stopped);
-    AUGUR_TRY(tar.url.is_s3() ? FindInBucket(tar, client, options.store, tars) : FindOnWebServer(tar, client, tars));
+  std::vector<ContainerObject> found;
+  for (const ContainerAddress& address : options.containers) {
+    const BucketClient& client = clients.emplace_back(address.client, options.stopped);
+    AUGUR_TRY(address.url.is_s3() ? FindInBucket(address, client, options.store, found)
+                                  : FindOnWebServer(address, client, found));
   }
   uint64_t bytes = 0;
-  for (const TarObject& tar : tars) bytes += tar.bytes;
+  for (const ContainerObject& object : found) bytes += object.bytes;
   observer.OnTotal(0, bytes);
-  for (const TarObject& tar : tars) AUGUR_TRY(AdoptObject(tar, tars.size(), options, writer, observer));
+  for (const ContainerObject& object : found) AUGUR_TRY(AdoptObject(object, found.size(), options, writer, observer));
   return Status::Ok();
 }
 

@@ -16,24 +16,24 @@
 
 namespace augur {
 
-// Tars that are objects: one address, or a pattern of addresses in a bucket, where '*' and '[...]' match within a part
-// of a key and "**" across parts. The client is that of the address.
-struct TarAddress {
+// Containers that are objects: one address, or a pattern of addresses in a bucket, where '*' and '[...]' match within a
+// part of a key and "**" across parts. The client is that of the address.
+struct ContainerAddress {
   ObjectUrl url;
   std::shared_ptr<ObjectClient> client;
 };
 
 struct AdoptObjectsOptions {
-  std::vector<TarAddress> tars;
+  std::vector<ContainerAddress> containers;
   std::optional<ObjectUrl> store;  // nothing: it is in a folder
-  TarLayout layout;
+  ContainerLayout layout;
   std::function<bool()> stopped;  // whether the user has ended the run; any thread
 };
 
-// Adds what is in tars that are objects to `writer`, as AdoptTars does: each is read once, as a stream. Tars of the
-// store's bucket are named by a path relative to the store's folder, others by their address without query and
-// password. Tars of a pattern come in the order of their keys. Memory: 72 MiB. kNotFound: there is no such object.
-// kInvalid: a key or an address that no store can name. Others as AdoptTars and BucketClient.
+// Adds what is in containers that are objects to `writer`, as AdoptFiles does: each is read once, as a stream. Those of
+// the store's bucket are named by a path relative to the store's folder, others by their address without query and
+// password. Those of a pattern come in the order of their keys. Memory: 72 MiB. kNotFound: there is no such object.
+// kInvalid: a key or an address that no store can name. Others as AdoptFiles and BucketClient.
 Status AdoptObjects(const AdoptObjectsOptions& options, StoreWriter& writer, PackObserver& observer);
 
 }  // namespace augur

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "pack/class_folder.h"
 
 namespace augur {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 // torchvision's IMG_EXTENSIONS.
 constexpr std::array<std::string_view, 9> kImages = {"jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp"};
 constexpr std::array<const char*, 5> kClassKeys = {"cls", "label", "class", "class_id", "class_name"};
-// ImageNet-21k has classes of five digits.
-constexpr size_t kClassDigits = 6;
 
 struct SampleName {
   std::string key;
@@ -54,10 +53,6 @@ std::string ClassInJson(const std::string& text) {
   return "";
 }
 
-bool IsNumber(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 }  // namespace
 
 ImageFolder::ImageFolder(StoreWriter& writer, PackObserver& observer, std::string tar, std::string prefix)
@@ -68,7 +63,7 @@ bool ImageFolder::IsLabel(std::string_view path, uint64_t size) {
   return size <= kLabelBytesMax && (extension == "cls" || extension == "json");
 }
 
-Status ImageFolder::Add(const std::string& path, TarRecord record, std::string label) {
+Status ImageFolder::Add(const std::string& path, ContainerRecord record, std::string label) {
   const SampleName name = Split(path);
   if (name.key != key_) {
     AUGUR_TRY(EndSample());
@@ -102,11 +97,8 @@ Result<std::string> ImageFolder::ClassOfSample() const {
                                       "(as cls, label, class, class_id or class_name): leave out "
                                       "--as=imagefolder");
   }
-  if (IsNumber(name) && name.size() < kClassDigits) name.insert(0, kClassDigits - name.size(), '0');
-  if (name.find('/') != std::string::npos || name == "." || name == ".." || name.size() > 255) {
-    return Status(Code::kInvalid, sample + ": its class '" + Printable(name) + "' cannot be the name of a folder");
-  }
-  return name;
+  Result<std::string> folder = ClassFolder(std::move(name));
+  return folder.ok() ? folder : folder.status().In(sample);
 }
 
 Status ImageFolder::EndSample() {
@@ -116,10 +108,7 @@ Status ImageFolder::EndSample() {
     std::string file = prefix_ + key_ + "." + extension;
     std::replace(file.begin(), file.end(), '/', '_');
     const std::string path = folder + "/" + file;
-    const Status added = record.size == 0 ? writer_.AddFile(path, record.attributes, {}, {})
-                                          : writer_.AddForeignFile(path, record.attributes, record.image, record.shard,
-                                                                   record.offset, record.size, record.hashes);
-    AUGUR_TRY(added.In(Printable(tar_)));
+    AUGUR_TRY(AddRecord(writer_, path, record).In(Printable(tar_)));
     observer_.OnPacked(1, record.size);
   }
   cls_.reset();

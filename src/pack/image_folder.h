@@ -7,23 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "augur/digest.h"
-#include "augur/entry.h"
 #include "augur/status.h"
 #include "augur/store_writer.h"
+#include "pack/container_record.h"
 #include "pack/pack_observer.h"
 
 namespace augur {
-
-// A file whose bytes lie in a tar.
-struct TarRecord {
-  Attributes attributes;
-  ImageInfo image;
-  uint32_t shard = 0;
-  uint64_t offset = 0;
-  uint64_t size = 0;
-  RecordHashes hashes;
-};
 
 // ImageFolder makes folders of classes, as torchvision's ImageFolder reads them, of the samples of a WebDataset tar. A
 // sample is the members right behind each other whose names are the same up to the first dot. Its class is the text of
@@ -43,7 +32,7 @@ class ImageFolder {
 
   // The next file of the tar; `label` is its bytes if IsLabel. kInvalid: the sample before it has an image and no
   // class, or one that cannot be a folder's name.
-  Status Add(const std::string& path, TarRecord record, std::string label);
+  Status Add(const std::string& path, ContainerRecord record, std::string label);
   // The next member is no file: it is not shown.
   void LeaveOut(const std::string& path);
   // That was the last. kInvalid as above.
@@ -62,7 +51,7 @@ class ImageFolder {
   std::string key_;
   std::optional<std::string> cls_;
   std::optional<std::string> json_;
-  std::optional<std::pair<std::string, TarRecord>> image_;  // with its extension
+  std::optional<std::pair<std::string, ContainerRecord>> image_;  // with its extension
 };
 
 }  // namespace augur

@@ -71,7 +71,7 @@ Result<std::span<const std::byte>> ObjectStream::Next() {
   return std::span<const std::byte>(piece.memory);
 }
 
-Status ObjectStream::ReadAgain(uint64_t offset, std::span<std::byte> out) {
+Status ObjectStream::ReadAt(uint64_t offset, std::span<std::byte> out) {
   return Told(client_.Read(object_, offset, out));
 }
 

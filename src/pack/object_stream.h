@@ -11,7 +11,7 @@
 
 #include "augur/status.h"
 #include "base/mutex.h"
-#include "pack/tar_input.h"
+#include "pack/container_input.h"
 #include "remote/bucket_client.h"
 #include "remote/stored_object.h"
 
@@ -19,7 +19,7 @@ namespace augur {
 
 // ObjectStream reads an object of a bucket from its beginning to its end by ranges of 8 MiB, several ahead of its user,
 // and only as it was listed. Memory: 64 MiB, or what the object has. One thread, not the client's.
-class ObjectStream final : public TarInput {
+class ObjectStream final : public ContainerInput {
  public:
   static constexpr size_t kPieceBytes = size_t{8} << 20;
   // One piece is being used, the one before it stays readable, six are on their way: 200 MB/s at 30 ms need one, and a
@@ -35,7 +35,7 @@ class ObjectStream final : public TarInput {
 
   // kChanged: it is not the object any more that was listed.
   Result<std::span<const std::byte>> Next() override AUGUR_EXCLUDES(mu_);
-  Status ReadAgain(uint64_t offset, std::span<std::byte> out) override;
+  Status ReadAt(uint64_t offset, std::span<std::byte> out) override;
 
  private:
   enum class State { kFree, kAsked, kHere };

@@ -6,10 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "augur/store.h"
 #include "base/units.h"
-#include "decode/head_probe.h"
-#include "decode/image_probe.h"
+#include "pack/container_record.h"
 #include "pack/member_path.h"
 
 namespace augur {
@@ -32,30 +30,24 @@ Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, c
   auto reader = ArchiveReader::Open(std::move(source), ArchiveReader::Formats::kPlainTar, name, tar_end);
   if (reader.ok() || reader.status().code() != Code::kInvalid) return reader;
   return Status(Code::kInvalid, Printable(name) +
-                                    ": is not an uncompressed tar: records can only be adopted from one; pack it with "
-                                    "'augurpack create - STORE < FILE'");
+                                    ": is not an uncompressed tar, and no other container that can be adopted: pack "
+                                    "an archive with 'augurpack create - STORE < FILE', or the files it is of");
 }
 
 }  // namespace
 
-TarPass::TarPass(TarInput& input, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end,
-                 StoreWriter& writer, PackObserver& observer)
-    : input_(input),
-      name_(std::move(name)),
-      shard_(shard),
-      nested_(nested),
-      tar_end_(tar_end),
-      writer_(writer),
-      observer_(observer) {}
+TarPass::TarPass(Container& tar, bool nested, ArchiveReader::TarEnd tar_end, StoreWriter& writer,
+                 PackObserver& observer)
+    : tar_(tar), nested_(nested), tar_end_(tar_end), writer_(writer), observer_(observer) {}
 
 Status TarPass::Run() {
-  AUGUR_TRY_ASSIGN(reader, OpenPlain([this] { return NextPiece(); }, name_, tar_end_));
-  Level level = {.reader = reader.get(), .name = name_, .prefix = {}, .offset = 0, .depth = 1};
+  AUGUR_TRY_ASSIGN(reader, OpenPlain([this] { return NextPiece(); }, tar_.name, tar_end_));
+  Level level = {.reader = reader.get(), .name = tar_.name, .prefix = {}, .offset = 0, .depth = 1};
   return RunLevel(level);
 }
 
 Result<std::span<const std::byte>> TarPass::NextPiece() {
-  AUGUR_TRY_ASSIGN(bytes, input_.Next());
+  AUGUR_TRY_ASSIGN(bytes, tar_.input.Next());
   pieces_[0] = pieces_[1];
   pieces_[1] = {.offset = read_bytes_, .bytes = bytes};
   read_bytes_ += bytes.size();
@@ -152,7 +144,7 @@ Status TarPass::CheckPlace(uint64_t offset, std::span<const std::byte> bytes) co
     if (n == 0) {  // handed out so late that the piece is gone
       n = std::min(bytes.size(), kAgainBytesMax);
       again.resize(n);
-      const Status read = input_.ReadAgain(offset, again);
+      const Status read = tar_.input.ReadAt(offset, again);
       if (!read.ok() && read.code() != Code::kChanged) return read;
       same = read.ok() && std::memcmp(again.data(), bytes.data(), n) == 0;
     }
@@ -166,66 +158,28 @@ Status TarPass::CheckPlace(uint64_t offset, std::span<const std::byte> bytes) co
 Status TarPass::TakeFile(Level& level, const Member& member, const std::string& path) {
   const std::string what = level.name + ": " + member.raw_path;
   const uint64_t start = level.offset + level.reader->Position();
-  const bool in_blocks = member.size > kBlockBytes;
   const bool is_label = classes_ != nullptr && ImageFolder::IsLabel(path, member.size);
   std::string label;
   uint64_t at = 0;
-  std::span<const std::byte> bytes;
-  RecordHashes hashes;
-  ImageInfo image;
-  AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
-  if (!more) bytes = {};
-  if (is_label) label.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (at == member.size && !in_blocks) {
-    hashes = HashRecord(bytes);
-    image = ProbeImage(bytes);
-  } else {
-    hasher_.Reset();
-    block_hasher_.Reset();
-    block_digester_.Reset();
-    digester_.Reset();
-    HeadProbe probe;
-    uint64_t hashed = 0;
-    while (more) {
-      hasher_.Add(bytes);
-      probe.Add(bytes);
-      while (!bytes.empty()) {
-        const size_t n = std::min<uint64_t>(bytes.size(), kBlockBytes - hashed % kBlockBytes);
-        if (in_blocks) block_hasher_.Add(bytes.first(n));
-        block_digester_.Add(bytes.first(n));
-        bytes = bytes.subspan(n);
-        hashed += n;
-        if (in_blocks && (hashed % kBlockBytes == 0 || hashed == member.size)) {
-          hashes.blocks.push_back({.hash = block_hasher_.Digest(), .digest = block_digester_.Finish()});
-          digester_.Add(hashes.blocks.back().digest);
-          block_hasher_.Reset();
-        }
-      }
-      if (observer_.stopped()) return StoppedStatus();
-      AUGUR_TRY_ASSIGN(next, NextBytes(level, what, start, &at, &bytes));
-      more = next;
-      if (is_label && more) label.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    }
-    hashes.whole = {.hash = hasher_.Digest(), .digest = in_blocks ? digester_.Finish() : block_digester_.Finish()};
-    image = probe.Finish();
+  hasher_.Begin(member.size);
+  for (;;) {
+    std::span<const std::byte> bytes;
+    AUGUR_TRY_ASSIGN(more, NextBytes(level, what, start, &at, &bytes));
+    if (!more) break;
+    hasher_.Add(bytes);
+    if (is_label) label.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (observer_.stopped()) return StoppedStatus();
   }
   if (at != member.size) return Status(Code::kCorrupt, Printable(what) + ": the tar ends within it");
-  if (classes_ != nullptr) {
-    return classes_->Add(path,
-                         {.attributes = member.attributes,
-                          .image = image,
-                          .shard = shard_,
-                          .offset = start,
-                          .size = member.size,
-                          .hashes = std::move(hashes)},
-                         std::move(label));
-  }
-  if (member.size == 0) {
-    AUGUR_TRY(writer_.AddFile(path, member.attributes, {}, {}).In(Printable(level.name)));
-  } else {
-    AUGUR_TRY(writer_.AddForeignFile(path, member.attributes, image, shard_, start, member.size, hashes)
-                  .In(Printable(level.name)));
-  }
+  RecordSums sums = hasher_.Finish();
+  ContainerRecord record = {.attributes = member.attributes,
+                            .image = sums.image,
+                            .shard = tar_.shard,
+                            .offset = start,
+                            .size = member.size,
+                            .hashes = std::move(sums.hashes)};
+  if (classes_ != nullptr) return classes_->Add(path, std::move(record), std::move(label));
+  AUGUR_TRY(AddRecord(writer_, path, record).In(Printable(level.name)));
   observer_.OnPacked(1, member.size);
   return {};
 }

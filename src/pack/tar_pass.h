@@ -9,15 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "augur/entry.h"
 #include "augur/status.h"
 #include "augur/store_writer.h"
 #include "pack/archive_reader.h"
+#include "pack/container.h"
 #include "pack/image_folder.h"
 #include "pack/pack_observer.h"
-#include "pack/tar_input.h"
-#include "store/hash.h"
-#include "store/sha256.h"
+#include "pack/record_hasher.h"
 
 namespace augur {
 
@@ -27,9 +25,8 @@ namespace augur {
 // One thread, one Run. Memory: 8 MiB, and the input's.
 class TarPass {
  public:
-  // `input` stands at the beginning of the tar, of which `name` is for messages and `shard` the number in the writer.
-  TarPass(TarInput& input, std::string name, uint32_t shard, bool nested, ArchiveReader::TarEnd tar_end,
-          StoreWriter& writer, PackObserver& observer);
+  // `tar` must outlive it.
+  TarPass(Container& tar, bool nested, ArchiveReader::TarEnd tar_end, StoreWriter& writer, PackObserver& observer);
   // From now on files go into folders of classes.
   void Into(ImageFolder& classes) { classes_ = &classes; }
   Status Run();
@@ -59,9 +56,7 @@ class TarPass {
                          std::span<const std::byte>* bytes);
   Status CheckPlace(uint64_t offset, std::span<const std::byte> bytes) const;
 
-  TarInput& input_;
-  const std::string name_;
-  const uint32_t shard_;
+  Container& tar_;
   const bool nested_;
   const ArchiveReader::TarEnd tar_end_;
   StoreWriter& writer_;
@@ -72,10 +67,7 @@ class TarPass {
   ImageFolder* classes_ = nullptr;  // nullptr: each member under its own name
   std::set<std::string> special_;   // fifos, sockets, devices, which hard links may lead to
 
-  Hasher128 hasher_;
-  Hasher128 block_hasher_;
-  Sha256Hasher block_digester_;
-  RecordDigester digester_;
+  RecordHasher hasher_;
 };
 
 }  // namespace augur

@@ -172,5 +172,5 @@ def test_a_store_is_read_after_its_folder_is_copied(augurpack, store, tars, tree
 
 def test_tars_of_folders_and_of_servers_in_one_store(augurpack, store, folder, tars):
     done = subprocess.run([augurpack, "adopt", tars, "x.tar", store], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert done.returncode == 2 and "x.tar: one store takes tar files of folders, or those of servers" in done.stderr
+    assert done.returncode == 2 and "x.tar: one store takes files of folders, or those of servers" in done.stderr
     assert not store.exists()

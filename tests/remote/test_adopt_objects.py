@@ -173,11 +173,11 @@ def test_ctrl_c(augurpack, bucket, url, tars, proxy):
     ("x.tar", "s3://{bucket}/s", [], "x.tar: a store in a bucket cannot name a file of this machine"),
     ("gs://other-bucket/x.tar", "s3://{bucket}/s", [], "gs://: not a kind of address that is known"),
     ("gs://other-bucket/x.tar", "store", [], "gs://: not a kind of address that is known"),
-    ("s3://{bucket}", "store", [], "the address names no tar"),
+    ("s3://{bucket}", "store", [], "the address names no file"),
     ("s3://{bucket}/data/tars/x-a.tar?versionId=1", "store", [], "an s3:// address has no query"),
     ("s3://key:secret@{bucket}/x.tar", "store", [], "an s3:// address has no user and no password"),
     ("s3://{bucket}/data/tars/x-a.tar", "http://127.0.0.1:9/s", [], "a web server takes no files"),
-    ("s3://{bucket}/data/tars/*.tar", "s3://{bucket}/s", ["--absolute"], "--absolute is for tar files and stores in folders"),
+    ("s3://{bucket}/data/tars/*.tar", "s3://{bucket}/s", ["--absolute"], "--absolute is for files and stores in folders"),
     ("x.tar", "store", ["--work-dir=/tmp"], "--work-dir is for stores in a bucket"),
 ])
 def test_what_does_not_go_together(augurpack, bucket, tars, folder, s3_server, tar, store, options, sentence):

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "pack/adopt_objects.h"
+#include "pack/label_names.h"
 #include "s3/object_url.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/pack_session.h"
@@ -37,41 +38,51 @@ WriterOptions WriterOptionsOf(const AdoptOptions& options) {
           .writer = std::string(kPackWriter)};
 }
 
-TarLayout LayoutOf(const AdoptOptions& options) {
-  return {.nested = options.nested, .classes = options.classes, .ignore_zeros = options.ignore_zeros};
+Result<ContainerLayout> LayoutOf(const AdoptOptions& options) {
+  ContainerLayout layout = {.nested = options.nested,
+                            .classes = options.classes,
+                            .ignore_zeros = options.ignore_zeros,
+                            .samples = {.folders = {}, .names_from = options.names_from}};
+  if (!options.folders_from.empty()) {
+    AUGUR_TRY_ASSIGN(names, LabelNames::Read(options.folders_from));
+    layout.samples.folders = std::move(names);
+  }
+  return layout;
 }
 
-// The tars as addresses, each with who reads it. kInvalid: one is none, with what to do.
-Result<std::vector<TarAddress>> AddressesOf(const AdoptOptions& options) {
-  if (options.absolute) return Status(Code::kInvalid, "--absolute is for tar files and stores in folders");
-  std::vector<TarAddress> tars;
+// The containers as addresses, each with who reads it. kInvalid: one is none, with what to do.
+Result<std::vector<ContainerAddress>> AddressesOf(const AdoptOptions& options) {
+  if (options.absolute) return Status(Code::kInvalid, "--absolute is for files and stores in folders");
+  std::vector<ContainerAddress> containers;
   std::map<std::string, std::shared_ptr<ObjectClient>> of_bucket;
-  for (const std::string& tar : options.tars) {
-    if (!IsFarAway(tar)) {
+  for (const std::string& file : options.files) {
+    if (!IsFarAway(file)) {
       return Status(Code::kInvalid,
-                    Printable(tar) + (IsFarAway(options.store)
-                                          ? ": a store in a bucket cannot name a file of this machine: copy the tar "
-                                            "file to a bucket, or make the store in a folder"
-                                          : ": one store takes tar files of folders, or those of servers: make two "
-                                            "stores, or give an address for each"));
+                    Printable(file) + (IsFarAway(options.store)
+                                           ? ": a store in a bucket cannot name a file of this machine: copy it "
+                                             "to a bucket, or make the store in a folder"
+                                           : ": one store takes files of folders, or those of servers: make two "
+                                             "stores, or give an address for each"));
     }
-    AUGUR_TRY_ASSIGN(url, ObjectUrl::Parse(tar));
+    AUGUR_TRY_ASSIGN(url, ObjectUrl::Parse(file));
     std::shared_ptr<ObjectClient> client = url.is_s3() ? of_bucket[url.bucket()] : nullptr;
     if (client == nullptr) {
-      AUGUR_TRY_ASSIGN(made, MakeObjectClient(tar, options.remote, ThisUser()));
+      AUGUR_TRY_ASSIGN(made, MakeObjectClient(file, options.remote, ThisUser()));
       client = std::move(made);
       if (url.is_s3()) of_bucket[url.bucket()] = client;
     }
-    tars.push_back({.url = std::move(url), .client = std::move(client)});
+    containers.push_back({.url = std::move(url), .client = std::move(client)});
   }
-  return tars;
+  return containers;
 }
 
 Result<AdoptObjectsOptions> ObjectsOf(const AdoptOptions& options) {
-  AUGUR_TRY_ASSIGN(tars, AddressesOf(options));
-  AdoptObjectsOptions objects{.tars = std::move(tars), .store = {}, .layout = LayoutOf(options), .stopped = [] {
-                                return StopSignals::Caught() != 0;
-                              }};
+  AUGUR_TRY_ASSIGN(containers, AddressesOf(options));
+  AUGUR_TRY_ASSIGN(layout, LayoutOf(options));
+  AdoptObjectsOptions objects{
+      .containers = std::move(containers), .store = {}, .layout = std::move(layout), .stopped = [] {
+        return StopSignals::Caught() != 0;
+      }};
   if (IsFarAway(options.store)) {
     AUGUR_TRY_ASSIGN(store, ObjectUrl::Parse(options.store));
     objects.store = std::move(store);
@@ -79,7 +90,7 @@ Result<AdoptObjectsOptions> ObjectsOf(const AdoptOptions& options) {
   return objects;
 }
 
-// Of tars that are objects, or into a bucket.
+// Of containers that are objects, or into a bucket.
 int RunFarAdopt(const AdoptOptions& options) {
   const StopSignals signals;
   const Result<AdoptObjectsOptions> objects = ObjectsOf(options);
@@ -108,7 +119,7 @@ int RunFarAdopt(const AdoptOptions& options) {
 }
 
 bool IsAnyFarAway(const AdoptOptions& options) {
-  return IsFarAway(options.store) || std::any_of(options.tars.begin(), options.tars.end(), IsFarAway);
+  return IsFarAway(options.store) || std::any_of(options.files.begin(), options.files.end(), IsFarAway);
 }
 
 }  // namespace
@@ -120,6 +131,8 @@ int RunAdopt(const AdoptOptions& options) {
                 {Code::kInvalid, "--work-dir is for stores in a bucket: " + Printable(options.store) + " is a folder"});
   }
   const StopSignals signals;
+  const Result<ContainerLayout> layout = LayoutOf(options);
+  if (!layout.ok()) return Fail(kAugurpack, layout.status());
   const WriterOptions writer_options = WriterOptionsOf(options);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
   if (!writer.ok()) {
@@ -130,9 +143,9 @@ int RunAdopt(const AdoptOptions& options) {
                                 : writer.status());
   }
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
-  const Status adopted = AdoptTars(
-      {.tars = options.tars, .store = options.store, .absolute = options.absolute, .layout = LayoutOf(options)},
-      **writer, session);
+  const Status adopted =
+      AdoptFiles({.files = options.files, .store = options.store, .absolute = options.absolute, .layout = *layout},
+                 **writer, session);
   if (!adopted.ok()) return session.Fail(adopted, kNothingLeft);
   const Result<WriterSummary> summary = (*writer)->Commit();
   if (!summary.ok()) return session.Fail(WithDuplicateCure(summary.status(), options.on_duplicate), kNothingLeft);

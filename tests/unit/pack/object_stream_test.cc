@@ -58,7 +58,7 @@ TEST_F(ObjectStreamTest, HandsOutAllBytesAndKeepsThePieceBefore) {
   }
   EXPECT_EQ(at, kBytes);
   std::string again(100, ' ');
-  ASSERT_TRUE(stream.ReadAgain(12'345, std::as_writable_bytes(std::span(again))).ok());
+  ASSERT_TRUE(stream.ReadAt(12'345, std::as_writable_bytes(std::span(again))).ok());
   EXPECT_EQ(again, bytes_.substr(12'345, 100));
 }
 

@@ -96,7 +96,7 @@ TEST(AugurpackOptionsTest, AppendHasReplaceInsteadOfForce) {
 TEST(AugurpackOptionsTest, AdoptTakesManyTarsAndThenTheStore) {
   const auto options = ParseAs<AdoptOptions>(
       {"adopt", "a.tar", "b.tar", "--nested", "c.tar", "store", "--on-duplicate=last", "--absolute"});
-  EXPECT_THAT(options.tars, ElementsAre("a.tar", "b.tar", "c.tar"));
+  EXPECT_THAT(options.files, ElementsAre("a.tar", "b.tar", "c.tar"));
   EXPECT_EQ(options.store, "store");
   EXPECT_TRUE(options.nested);
   EXPECT_TRUE(options.absolute);
@@ -105,7 +105,7 @@ TEST(AugurpackOptionsTest, AdoptTakesManyTarsAndThenTheStore) {
   EXPECT_EQ(ParseAs<AdoptOptions>({"adopt", "a.tar", "s"}).on_duplicate, OnDuplicate::kRefuse);
   EXPECT_EQ(ParseAs<AdoptOptions>({"adopt", "a.tar", "s", "--on-duplicate", "first"}).on_duplicate,
             OnDuplicate::kFirst);
-  EXPECT_EQ(ErrorOf({"adopt", "store"}), "STORE is missing; the form is: augurpack adopt [options] TAR... STORE");
+  EXPECT_EQ(ErrorOf({"adopt", "store"}), "STORE is missing; the form is: augurpack adopt [options] FILE... STORE");
 }
 
 TEST(AugurpackOptionsTest, ReadersHaveTheirOptions) {

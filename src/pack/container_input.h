@@ -9,14 +9,14 @@
 
 namespace augur {
 
-// TarInput is the bytes of a tar, from its beginning to its end. One thread.
-class TarInput {
+// ContainerInput is the bytes of a file of many records, from its beginning to its end. One thread.
+class ContainerInput {
  public:
-  virtual ~TarInput() = default;
+  virtual ~ContainerInput() = default;
   // The next bytes, empty at the end; valid until the call after the next one. kStopped: the run is to end.
   virtual Result<std::span<const std::byte>> Next() = 0;
-  // Fills `out` with bytes from `offset` on, once more. kChanged: there are no such bytes any more.
-  virtual Status ReadAgain(uint64_t offset, std::span<std::byte> out) = 0;
+  // Fills `out` with bytes from `offset` on, wherever Next is. kChanged: there are no such bytes, or not any more.
+  virtual Status ReadAt(uint64_t offset, std::span<std::byte> out) = 0;
 };
 
 }  // namespace augur

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pack/container_kind.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "pack/tfrecord_frame.h"
+
+namespace augur {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr size_t kHeadBytes = 4096;
+constexpr size_t kTarMagicAt = 257;  // of ustar and GNU tar
+constexpr size_t kLmdbMagicAt = 16;  // behind the header of the first page
+constexpr int kAnyZlibHeader = 15 + 32;
+
+bool HasAt(std::span<const std::byte> head, size_t at, std::string_view magic) {
+  return head.size() >= at + magic.size() &&
+         std::equal(magic.begin(), magic.end(), head.begin() + static_cast<std::ptrdiff_t>(at),
+                    [](char a, std::byte b) { return std::byte(a) == b; });
+}
+
+// The first bytes of what gzip or zlib has compressed; empty: this is neither.
+std::vector<std::byte> Inflated(std::span<const std::byte> head) {
+  std::vector<std::byte> out(TfRecordFrame::kHeadBytes);
+  z_stream zlib = {};
+  if (::inflateInit2(&zlib, kAnyZlibHeader) != Z_OK) return {};
+  zlib.next_in = reinterpret_cast<const Bytef*>(head.data());
+  zlib.avail_in = static_cast<uInt>(head.size());
+  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
+  zlib.avail_out = static_cast<uInt>(out.size());
+  const int result = ::inflate(&zlib, Z_SYNC_FLUSH);
+  ::inflateEnd(&zlib);
+  if (result != Z_OK && result != Z_STREAM_END) return {};
+  out.resize(out.size() - zlib.avail_out);
+  return out;
+}
+
+// The cause why a kind that is no tar cannot be adopted; empty: there is none.
+std::string_view Refusal(std::span<const std::byte> head) {
+  if (TfRecordFrame::Recognizes(Inflated(head))) {
+    return "is a compressed TFRecord file, whose images are not stored as they are: unpack it (gzip -dc < FILE > "
+           "NEW, for ZLIB pigz -dc), and adopt that";
+  }
+  if (HasAt(head, 0, "PAR1"sv)) return "is a Parquet file, of which nothing can be adopted: write its images as files";
+  if (HasAt(head, 0, "\x89HDF\r\n\x1a\n"sv)) {
+    return "is an HDF5 file, of which nothing can be adopted: write its images as files";
+  }
+  if (HasAt(head, kLmdbMagicAt, "\xde\xc0\xef\xbe"sv)) {
+    return "is an LMDB database, of which nothing can be adopted: write its images as files";
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ContainerKind> FindContainerKind(Container& container) {
+  std::vector<std::byte> head(std::min<uint64_t>(container.bytes, kHeadBytes));
+  if (!head.empty()) {
+    const Status read = container.input.ReadAt(0, head);
+    if (!read.ok()) return read.In(Printable(container.name));
+  }
+  if (HasAt(head, kTarMagicAt, "ustar"sv)) return ContainerKind::kTar;
+  if (TfRecordFrame::Recognizes(head)) return ContainerKind::kTfRecord;
+  const std::string_view refusal = Refusal(head);
+  if (refusal.empty()) return ContainerKind::kTar;
+  return Status(Code::kInvalid,
+                Printable(container.name) + ": " + std::string(refusal) + ", and pack them with 'augurpack create'");
+}
+
+}  // namespace augur

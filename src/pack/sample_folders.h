@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "augur/status.h"
+#include "augur/store_writer.h"
+#include "pack/container.h"
+#include "pack/label_names.h"
+#include "pack/pack_observer.h"
+
+namespace augur {
+
+// How the samples of containers that have no paths lie in the tree.
+struct SampleLayout {
+  std::optional<LabelNames> folders;  // what the user calls the labels
+  std::string names_from;             // the key or column with the names of files; empty: the usual ones
+};
+
+// What a container says of a sample beside its image.
+struct Sample {
+  std::string name;              // of its file, or a path; empty: none
+  std::string class_name;        // empty: none
+  std::optional<int64_t> label;  // the number of its class
+};
+
+// SampleFolders puts the samples of one container into the tree. The folder is the user's name of the label, else the
+// name of the class, else the name of the label in the dataset's own list, else the label, with zeros in front; a
+// sample without a class is in the root. The file's name is that of the sample, else the number of the sample in the
+// container, with zeros in front; one without an extension gets that of its content. In a folder of a class a '/' in
+// the name of a sample becomes a '_'. One thread.
+class SampleFolders {
+ public:
+  // `own_names` are the dataset's own list of labels. With several containers (`alone` false) names that are numbers
+  // begin with the container's name. All must outlive it.
+  SampleFolders(const Container& container, const SampleLayout& layout, const LabelNames* own_names, bool alone,
+                StoreWriter& writer, PackObserver& observer);
+
+  // Adds a sample whose image is `image` and lies at `offset` of the container. kUnsupported: `image` is no image file.
+  // kInvalid: no folder or file can have its name. `what` names the sample for messages.
+  Status Add(const Sample& sample, uint64_t offset, std::span<const std::byte> image, const std::string& what);
+  // The same for one whose image does not lie in one piece: it is copied.
+  Status AddCopy(const Sample& sample, std::span<const std::byte> image, const std::string& what);
+  // The container has a sample without an image: it counts, and is not in the tree.
+  void LeaveOut(const std::string& what);
+
+ private:
+  Result<std::string> NextPath(const Sample& sample, std::span<const std::byte> image, const std::string& what);
+  Result<std::string> FolderOf(const Sample& sample) const;
+
+  const Container& container_;
+  const SampleLayout& layout_;
+  const LabelNames* const own_names_;
+  const std::string prefix_;  // of names that are numbers
+  StoreWriter& writer_;
+  PackObserver& observer_;
+  uint64_t sample_count_ = 0;
+};
+
+}  // namespace augur
