@@ -215,21 +215,22 @@ std::vector<Option> SampleRows() {
        .text =
            "A text with a name on each line, of label 0 first, or lines such as '1:tench', with the number in front. "
            "Default: the names that the samples have, else label.labels.txt or dataset_info.json beside the file, "
-           "else the numbers. For TFRecord."},
+           "else the numbers. For TFRecord, RecordIO and MDS."},
       {.name = "names-from",
        .value = "KEY",
        .kind = OptionKind::kText,
        .brief = "the key of the names of files",
        .text =
            "A text or a number that each sample has under this key. Default: image/filename, file_name or filename, "
-           "else the number of the sample. A name without an extension gets that of its image. For TFRecord."},
+           "else the number of the sample. A name without an extension gets that of its image. For TFRecord "
+           "and MDS, where the key is a column."},
   };
 }
 
 Command AdoptCommand() {
   Command command;
   command.name = "adopt";
-  command.brief = "make a store of tar or TFRecord files without copying them";
+  command.brief = "make a store of tars and other containers without copying them";
   command.text =
       "Reads each FILE once and writes an index with names, sizes and checksums. The store refers to the files "
       "where they lie; they must stay there and not change. Several files make one tree. What a FILE is goes by its "
@@ -239,6 +240,12 @@ Command AdoptCommand() {
       "A TFRecord file of tf.train.Examples, not compressed, with one image file in each (image/encoded or image): "
       "images lie in folders by image/class/synset, or by image/class/label or label. A sample without any lies in the "
       "root. Both checksums of each record are checked.\n"
+      "A RecordIO file of MXNet's im2rec: the tree is that of the .lst beside it, else folders by label. The few "
+      "images "
+      "that RecordIO has split are copied into the store.\n"
+      "A shard of MosaicML Streaming (.mds), not compressed, with one column of JPEG or PNG files: folders by the "
+      "column "
+      "label.\n"
       "FILEs may be objects: adopt 's3://BUCKET/PATH/*.tar' STORE, where STORE is a folder or in a bucket. '*' and "
       "[a-z] in a key match within its part, ** across parts. A file on a web server is named whole, "
       "https://HOST/PATH; a query of the address is used to read it and not kept. Files of the store's own bucket are "

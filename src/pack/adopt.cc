@@ -18,6 +18,8 @@
 #include "pack/container_kind.h"
 #include "pack/file_stream.h"
 #include "pack/image_folder.h"
+#include "pack/mds_pass.h"
+#include "pack/recordio_pass.h"
 #include "pack/tar_pass.h"
 #include "pack/tfrecord_pass.h"
 
@@ -88,6 +90,8 @@ Status AdoptSamples(Container& container, ContainerKind kind, const SampleLayout
   SampleFolders folders(container, layout, own_names ? &*own_names : nullptr, container_count == 1, writer, observer);
   switch (kind) {
     case ContainerKind::kTfRecord: return TfRecordPass(container, layout.names_from, folders, observer).Run();
+    case ContainerKind::kRecordIo: return RecordIoPass(container, folders, observer).Run();
+    case ContainerKind::kMds: return MdsPass(container, layout.names_from, folders, observer).Run();
     case ContainerKind::kTar: break;
   }
   AUGUR_CHECK(false);

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/units.h"
+#include "pack/mds_pass.h"
+#include "pack/recordio_pass.h"
 #include "pack/tfrecord_frame.h"
 
 namespace augur {
@@ -72,6 +74,9 @@ Result<ContainerKind> FindContainerKind(Container& container) {
   }
   if (HasAt(head, kTarMagicAt, "ustar"sv)) return ContainerKind::kTar;
   if (TfRecordFrame::Recognizes(head)) return ContainerKind::kTfRecord;
+  if (RecordIoPass::Recognizes(head)) return ContainerKind::kRecordIo;
+  AUGUR_TRY_ASSIGN(is_mds, MdsPass::Recognizes(container, head));
+  if (is_mds) return ContainerKind::kMds;
   const std::string_view refusal = Refusal(head);
   if (refusal.empty()) return ContainerKind::kTar;
   return Status(Code::kInvalid,

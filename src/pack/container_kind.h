@@ -9,6 +9,8 @@ namespace augur {
 enum class ContainerKind {
   kTar,  // or nothing that we know: the reader of tars says so
   kTfRecord,
+  kRecordIo,
+  kMds,
 };
 
 // What a container is, by its content. kInvalid: a kind that we know, of which nothing can be adopted, with the cure.

@@ -57,6 +57,7 @@ SampleFolders::SampleFolders(const Container& container, const SampleLayout& lay
 
 Result<std::string> SampleFolders::FolderOf(const Sample& sample) const {
   if (layout_.folders && sample.label) return layout_.folders->Of(*sample.label);
+  if (sample.name_has_folders) return std::string();
   if (!sample.class_name.empty()) return ClassFolder(sample.class_name);
   if (!sample.label) return std::string();
   return own_names_ != nullptr ? own_names_->Of(*sample.label) : ClassFolder(std::to_string(*sample.label));

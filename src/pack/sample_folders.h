@@ -23,9 +23,10 @@ struct SampleLayout {
 
 // What a container says of a sample beside its image.
 struct Sample {
-  std::string name;              // of its file, or a path; empty: none
-  std::string class_name;        // empty: none
-  std::optional<int64_t> label;  // the number of its class
+  std::string name;               // of its file, or a path; empty: none
+  bool name_has_folders = false;  // that are those of the tree, where the user has no names for labels
+  std::string class_name;         // empty: none
+  std::optional<int64_t> label;   // the number of its class
 };
 
 // SampleFolders puts the samples of one container into the tree. The folder is the user's name of the label, else the

@@ -7,23 +7,10 @@ import random
 import zlib
 
 import pytest
+from adopt_support import files_of, refused
 from container_files import PNG, example, field, frame, jpeg, masked_crc32c, tfrecord
-from pack_support import reader, run, store_entries, store_tree, write
+from pack_support import reader, run, store_entries, write
 from test_adopt import tar_of
-
-
-def files_of(store):
-    reader.full_check(store)
-    return store_tree(store)[1]
-
-
-def refused(augurpack, path, *options):
-    """What is said of a file that cannot be adopted: its name and the cause, and there is no store."""
-    store = path.parent / "refused"
-    done = run(augurpack, "adopt", *options, path, store, ok=(2,))
-    assert done.error.startswith(f"augurpack: {path}: "), done.error
-    assert not (store / "manifest").exists()
-    return done.error
 
 
 def imagenet(i, label, synset, **more):

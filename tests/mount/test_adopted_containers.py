@@ -11,6 +11,9 @@ import pytest
 from conftest import drop_caches, errno_of, needs_root, run
 from odd_tree import noise
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from container_files import RECORDIO_MAGIC, image_record, mds, recordio  # noqa: E402
+
 pytestmark = needs_root
 
 
@@ -22,7 +25,8 @@ def images(tmp_path_factory):
         (top / name).mkdir()
         for number in range(7):
             size = (2 << 20) + 17 if (label, number) == (1, 3) else 20_000 + 777 * number
-            (top / name / f"{name}_{number}.JPEG").write_bytes(b"\xff\xd8\xff\xe0" + noise(size, label * 100 + number))
+            split = RECORDIO_MAGIC if number == 5 else b""
+            (top / name / f"{name}_{number}.JPEG").write_bytes(b"\xff\xd8\xff\xe0" + split + noise(size, label * 100 + number))
     return top
 
 
@@ -55,6 +59,27 @@ def test_records_of_tensorflow(augurpack, room, mounts, point, images, tfrecords
     """R1: the samples of TensorFlow's writer are the files that it was given."""
     adopt(augurpack, *sorted(tfrecords.glob(files)), room / "store")
     assert sum(path.stat().st_size for path in (room / "store").iterdir()) < 1 << 20
+    assert_mount_equals(mounts, room / "store", point, contents(images))
+
+
+def test_records_of_mxnet(augurpack, room, mounts, point, images):
+    """R1: with the list beside it the tree is the folder; an image in each class lies in parts."""
+    paths = sorted(images.glob("*/*"))
+    (room / "x.rec").write_bytes(recordio(*(image_record(number, 0, path.read_bytes()) for number, path in enumerate(paths))))
+    (room / "x.lst").write_text("".join(f"{n}\t0.0\t{path.relative_to(images)}\n" for n, path in enumerate(paths)), encoding="utf-8")
+    adopt(augurpack, room / "x.rec", room / "store")
+    assert_mount_equals(mounts, room / "store", point, contents(images))
+
+
+def test_shards_of_streaming_and_a_tar_in_one_tree(augurpack, room, mounts, point, images):
+    """R1: containers of several kinds make one tree."""
+    paths = sorted(images.glob("*/*"))
+    for shard in range(2):
+        (room / f"shard.{shard:05}.mds").write_bytes(mds({"image": "jpeg", "label": "str", "name": "str"}, *(
+            {"image": path.read_bytes(), "label": path.parent.name, "name": path.name} for path in paths[shard::3])))  # fmt: skip
+    done = run(["tar", "-C", images, "-cf", room / "x.tar", *(path.relative_to(images) for path in paths[2::3])])
+    assert done.returncode == 0, done.stderr
+    adopt(augurpack, *sorted(room.glob("*.mds")), room / "x.tar", room / "store")
     assert_mount_equals(mounts, room / "store", point, contents(images))
 
 
