@@ -237,6 +237,7 @@ Command AdoptCommand() {
       "content:\n"
       "An uncompressed tar: its members become files under their own names, for scripts that read files. A script that "
       "reads tar files with a WebDataset loader needs no store.\n"
+      "A zip whose members are stored, as 'zip -0' makes it: as a tar. The checksum of each member is checked.\n"
       "A TFRecord file of tf.train.Examples, not compressed, with one image file in each (image/encoded or image): "
       "images lie in folders by image/class/synset, or by image/class/label or label. A sample without any lies in the "
       "root. Both checksums of each record are checked.\n"
@@ -262,7 +263,7 @@ Command AdoptCommand() {
        .kind = OptionKind::kChoice,
        .default_value = "files",
        .choices = {"files", "imagefolder"},
-       .brief = "how the members of tars lie in the tree",
+       .brief = "how the members of tars and zips lie in the tree",
        .text = "files: under their own names; of a WebDataset, images and labels beside each other. imagefolder: of a "
                "WebDataset, images in folders of their classes, as torchvision's ImageFolder and its like read them. "
                "The class is the text of the sample's .cls, or cls, label, class, class_id or class_name in its .json; "

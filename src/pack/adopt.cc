@@ -22,6 +22,7 @@
 #include "pack/recordio_pass.h"
 #include "pack/tar_pass.h"
 #include "pack/tfrecord_pass.h"
+#include "pack/zip_pass.h"
 
 namespace augur {
 namespace {
@@ -58,8 +59,13 @@ Status AdoptOne(const std::string& file, const AdoptFilesOptions& options, Store
   AUGUR_TRY_ASSIGN(locator, LocatorOf(file, options));
   AUGUR_TRY_ASSIGN(shard, writer.AddForeignShard(locator, bytes, attributes.mtime_sec, attributes.mtime_nsec));
   FileStream input(fd.get(), file, [&observer] { return observer.stopped(); });
-  Container container = {
-      .input = input, .name = file, .shard = shard, .bytes = bytes, .path = file, .attributes = attributes};
+  Container container = {.input = input,
+                         .name = file,
+                         .shard = shard,
+                         .bytes = bytes,
+                         .fd = fd.get(),
+                         .path = file,
+                         .attributes = attributes};
   AUGUR_TRY(AdoptContainer(container, options.layout, options.files.size(), writer, observer));
   struct stat after = {};
   if (::fstat(fd.get(), &after) != 0) return ErrnoStatus(errno, Printable(file));
@@ -67,16 +73,19 @@ Status AdoptOne(const std::string& file, const AdoptFilesOptions& options, Store
   return {};
 }
 
-Status AdoptTar(Container& tar, const ContainerLayout& layout, size_t container_count, StoreWriter& writer,
-                PackObserver& observer) {
-  const auto tar_end = layout.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark;
-  TarPass pass(tar, layout.nested, tar_end, writer, observer);
-  if (!layout.classes) return pass.Run();
-  const std::string stem = std::filesystem::path(tar.name).stem().string();
-  ImageFolder classes(writer, observer, tar.name, container_count > 1 ? stem + "-" : "");
-  pass.Into(classes);
-  AUGUR_TRY(pass.Run());
-  return classes.Finish();
+// An archive, whose members have paths.
+Status AdoptArchive(Container& archive, ContainerKind kind, const ContainerLayout& layout, size_t container_count,
+                    StoreWriter& writer, PackObserver& observer) {
+  const std::string stem = std::filesystem::path(archive.name).stem().string();
+  ImageFolder folders(writer, observer, archive.name, container_count > 1 ? stem + "-" : "");
+  ImageFolder* const classes = layout.classes ? &folders : nullptr;
+  if (kind == ContainerKind::kZip) {
+    AUGUR_TRY(ZipPass(archive, classes, writer, observer).Run());
+  } else {
+    const auto tar_end = layout.ignore_zeros ? ArchiveReader::TarEnd::kFile : ArchiveReader::TarEnd::kMark;
+    AUGUR_TRY(TarPass(archive, layout.nested, tar_end, classes, writer, observer).Run());
+  }
+  return folders.Finish();
 }
 
 // A container of samples that have no paths.
@@ -92,7 +101,8 @@ Status AdoptSamples(Container& container, ContainerKind kind, const SampleLayout
     case ContainerKind::kTfRecord: return TfRecordPass(container, layout.names_from, folders, observer).Run();
     case ContainerKind::kRecordIo: return RecordIoPass(container, folders, observer).Run();
     case ContainerKind::kMds: return MdsPass(container, layout.names_from, folders, observer).Run();
-    case ContainerKind::kTar: break;
+    case ContainerKind::kTar:
+    case ContainerKind::kZip: break;
   }
   AUGUR_CHECK(false);
 }
@@ -102,7 +112,9 @@ Status AdoptSamples(Container& container, ContainerKind kind, const SampleLayout
 Status AdoptContainer(Container& container, const ContainerLayout& layout, size_t container_count, StoreWriter& writer,
                       PackObserver& observer) {
   AUGUR_TRY_ASSIGN(kind, FindContainerKind(container));
-  if (kind == ContainerKind::kTar) return AdoptTar(container, layout, container_count, writer, observer);
+  if (kind == ContainerKind::kTar || kind == ContainerKind::kZip) {
+    return AdoptArchive(container, kind, layout, container_count, writer, observer);
+  }
   return AdoptSamples(container, kind, layout.samples, container_count, writer, observer);
 }
 

@@ -18,6 +18,7 @@ struct Container {
   std::string name;       // for messages; its last part may begin the names of files
   uint32_t shard = 0;     // its number in the writer
   uint64_t bytes = 0;
+  int fd = -1;            // of a file of this machine, the caller's; -1: it is an object
   std::string path = {};  // of a file of this machine, beside which its names may lie; empty: it is an object
   Attributes attributes;  // of a file for whose record the container has none
 };

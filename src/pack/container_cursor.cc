@@ -49,15 +49,20 @@ Result<std::span<const std::byte>> ContainerCursor::Take(uint64_t bytes, std::st
   return taken;
 }
 
+Result<std::span<const std::byte>> ContainerCursor::TakeSome(uint64_t bytes_max, std::string_view what) {
+  AUGUR_TRY_ASSIGN(some, Fill());
+  if (!some) return EndsWithin(what);
+  const std::span<const std::byte> taken = piece_.first(std::min<uint64_t>(piece_.size(), bytes_max));
+  piece_ = piece_.subspan(taken.size());
+  offset_ += taken.size();
+  return taken;
+}
+
 Status ContainerCursor::Skip(uint64_t bytes, std::string_view what) {
   if (bytes > left()) return EndsWithin(what);
   while (bytes > 0) {
-    AUGUR_TRY_ASSIGN(some, Fill());
-    if (!some) return EndsWithin(what);
-    const size_t n = std::min<uint64_t>(piece_.size(), bytes);
-    piece_ = piece_.subspan(n);
-    offset_ += n;
-    bytes -= n;
+    AUGUR_TRY_ASSIGN(some, TakeSome(bytes, what));
+    bytes -= some.size();
   }
   return {};
 }

@@ -31,6 +31,9 @@ class ContainerCursor {
   // more than kTakeBytesMax. What the input failed with. The texts begin with the container's name; `what` says what
   // the bytes are.
   Result<std::span<const std::byte>> Take(uint64_t bytes, std::string_view what);
+  // Some of the next bytes, not more than `bytes_max` and at least one, without a copy; valid until the call after the
+  // next one. Fails as Take does, of any size. REQUIRES: bytes_max > 0.
+  Result<std::span<const std::byte>> TakeSome(uint64_t bytes_max, std::string_view what);
   // Passes over as many. Fails as Take does.
   Status Skip(uint64_t bytes, std::string_view what);
 

@@ -73,6 +73,7 @@ Result<ContainerKind> FindContainerKind(Container& container) {
     if (!read.ok()) return read.In(Printable(container.name));
   }
   if (HasAt(head, kTarMagicAt, "ustar"sv)) return ContainerKind::kTar;
+  if (HasAt(head, 0, "PK\3\4"sv) || HasAt(head, 0, "PK\5\6"sv)) return ContainerKind::kZip;
   if (TfRecordFrame::Recognizes(head)) return ContainerKind::kTfRecord;
   if (RecordIoPass::Recognizes(head)) return ContainerKind::kRecordIo;
   AUGUR_TRY_ASSIGN(is_mds, MdsPass::Recognizes(container, head));

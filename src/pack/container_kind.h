@@ -11,6 +11,7 @@ enum class ContainerKind {
   kTfRecord,
   kRecordIo,
   kMds,
+  kZip,
 };
 
 // What a container is, by its content. kInvalid: a kind that we know, of which nothing can be adopted, with the cure.

@@ -36,9 +36,9 @@ Result<std::unique_ptr<ArchiveReader>> OpenPlain(ArchiveReader::Source source, c
 
 }  // namespace
 
-TarPass::TarPass(Container& tar, bool nested, ArchiveReader::TarEnd tar_end, StoreWriter& writer,
+TarPass::TarPass(Container& tar, bool nested, ArchiveReader::TarEnd tar_end, ImageFolder* classes, StoreWriter& writer,
                  PackObserver& observer)
-    : tar_(tar), nested_(nested), tar_end_(tar_end), writer_(writer), observer_(observer) {}
+    : tar_(tar), nested_(nested), tar_end_(tar_end), classes_(classes), writer_(writer), observer_(observer) {}
 
 Status TarPass::Run() {
   AUGUR_TRY_ASSIGN(reader, OpenPlain([this] { return NextPiece(); }, tar_.name, tar_end_));

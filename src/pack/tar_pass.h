@@ -25,10 +25,9 @@ namespace augur {
 // One thread, one Run. Memory: 8 MiB, and the input's.
 class TarPass {
  public:
-  // `tar` must outlive it.
-  TarPass(Container& tar, bool nested, ArchiveReader::TarEnd tar_end, StoreWriter& writer, PackObserver& observer);
-  // From now on files go into folders of classes.
-  void Into(ImageFolder& classes) { classes_ = &classes; }
+  // With `classes` files go into folders of classes (nullptr: each under its own name). All must outlive it.
+  TarPass(Container& tar, bool nested, ArchiveReader::TarEnd tar_end, ImageFolder* classes, StoreWriter& writer,
+          PackObserver& observer);
   Status Run();
 
  private:
@@ -59,13 +58,13 @@ class TarPass {
   Container& tar_;
   const bool nested_;
   const ArchiveReader::TarEnd tar_end_;
+  ImageFolder* const classes_;
   StoreWriter& writer_;
   PackObserver& observer_;
 
   std::array<Piece, 2> pieces_;  // the one being used and the one before it
   uint64_t read_bytes_ = 0;
-  ImageFolder* classes_ = nullptr;  // nullptr: each member under its own name
-  std::set<std::string> special_;   // fifos, sockets, devices, which hard links may lead to
+  std::set<std::string> special_;  // fifos, sockets, devices, which hard links may lead to
 
   RecordHasher hasher_;
 };

@@ -3,7 +3,7 @@
 
     python3 tests/cli/mutated_archives.py --augurpack build/dev/tools/augurpack --count 2000 --seed 1
 
-Each archive is a sound tar, tar.gz or zip with flipped bits, cut off, with zeros in it, or with blocks of another archive.
+Each archive is a sound tar, tar.gz, zip, TFRecord, RecordIO or MDS file with flipped bits, cut off, with zeros in it, or with blocks of another archive.
 Whatever it is: augurpack ends by itself, with exit status 0 or 2; with 2 it says why and leaves no store; with 0 all rules of
 the store hold, it has all members that GNU tar lists, and the same bytes where GNU tar unpacks the archive without an error.
 """
@@ -25,11 +25,13 @@ import zipfile
 import zlib
 
 from archive_support import contents
+from container_files import RECORDIO_MAGIC, example, image_record, jpeg, mds, recordio, tfrecord
 from pack_support import reader, store_entries
 
 BLOCK = 512
 # Of a run that takes a tenth of a second, on a machine that does a hundred other things.
 HANG_S = 120
+SAMPLES = ("tfrecord", "recordio", "mds")
 
 
 def sound_tar(rng, tar_format):
@@ -57,13 +59,25 @@ def sound_tar(rng, tar_format):
     return out.getvalue()
 
 
-def sound_zip(rng):
+def sound_zip(rng, methods=(zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for i in range(6):
             data = rng.choice([rng.randbytes(900), b"text " * 400, b""])
-            archive.writestr(f"d/{i}", data, rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
+            archive.writestr(f"d/{i}", data, rng.choice(methods))
     return out.getvalue()
+
+
+def sound_samples(rng, form):
+    """A container of images that have no paths."""
+    images = [jpeg(rng.random(), rng.choice([0, 500, 501, 3000])) for _ in range(6)]
+    if form == "tfrecord":
+        return tfrecord(*(example(image=data, label=i % 2, file_name=f"{i}.jpg") for i, data in enumerate(images)))
+    if form == "recordio":
+        images[2] = b"\xff\xd8\xff\xe0" + RECORDIO_MAGIC + images[2]
+        return recordio(*(image_record(i, i % 2, data) for i, data in enumerate(images)))
+    return mds({"image": "jpeg", "label": "int", "name": "str"}, *(
+        {"image": data, "label": i % 2, "name": f"{i}.jpg"} for i, data in enumerate(images)))  # fmt: skip
 
 
 def mutate(rng, data, other):
@@ -183,6 +197,18 @@ def check_zip(path, store):
     return "as zipfile"
 
 
+def check_samples(path, store):
+    """Whatever is shown lies in the file; an image of RecordIO may lie there in parts."""
+    _, files = store_of(store)
+    data = path.read_bytes()
+    if not files and data:
+        raise Wrong("nothing is there")
+    for name, image in files.items():
+        if any(part not in data for part in image.split(RECORDIO_MAGIC)):
+            raise Wrong(f"{name!r} does not lie in the file")
+    return "as in the file"
+
+
 def run_one(augurpack, command, path, packed, store, scratch):
     """What became of one archive, in a word or two. Wrong: it must not be so."""
     done = subprocess.run([augurpack, command, "--quiet", *(["--on-duplicate=last"] if command == "adopt" else []), path, store],
@@ -199,6 +225,8 @@ def run_one(augurpack, command, path, packed, store, scratch):
         return "refused"
     if not published:
         raise Wrong("exit 0 and no store")
+    if path.suffix == ".samples":
+        return check_samples(path, store)
     return check_zip(path, store) if path.suffix == ".zip" else check_tar(path, packed, store, scratch)
 
 
@@ -209,14 +237,19 @@ def run_many(augurpack, count, seed, keep=None):
         top = pathlib.Path(top)
         for number in range(count):
             rng = random.Random(f"{seed}:{number}")
-            form = rng.choice(["gnu", "pax", "gnu-created", "gz", "zip"])
+            form = rng.choice(["gnu", "pax", "gnu-created", "gz", "zip", "stored", *SAMPLES])
             tar = sound_tar(rng, tarfile.PAX_FORMAT if form == "pax" else tarfile.GNU_FORMAT)
-            data = {"gz": lambda tar=tar: gzip.compress(tar, mtime=0), "zip": lambda rng=rng: sound_zip(rng)}.get(form, lambda tar=tar: tar)()
-            other = sound_tar(rng, tarfile.GNU_FORMAT) if form != "zip" else sound_zip(rng)
+            data = {"gz": lambda tar=tar: gzip.compress(tar, mtime=0), "zip": lambda rng=rng: sound_zip(rng),
+                    "stored": lambda rng=rng: sound_zip(rng, [zipfile.ZIP_STORED])}.get(form, lambda tar=tar: tar)()  # fmt: skip
+            if form in SAMPLES:
+                data = sound_samples(rng, form)
+            other = sound_zip(rng) if form in ("zip", "stored") else sound_tar(rng, tarfile.GNU_FORMAT)
             data, kind = mutate(rng, data, other)
-            path = top / f"x.{'tar.gz' if form == 'gz' else 'zip' if form == 'zip' else 'tar'}"
+            suffixes = {"gz": "tar.gz", "zip": "zip", "stored": "zip"} | dict.fromkeys(SAMPLES, "samples")
+            path = top / f"x.{suffixes.get(form, 'tar')}"
             path.write_bytes(data)
-            command = "adopt" if form in ("gnu", "pax") and rng.random() < 0.5 else "create"
+            adopts = form in ("stored", *SAMPLES) or (form in ("gnu", "pax") and rng.random() < 0.5)
+            command = "adopt" if adopts else "create"
             try:
                 outcome = run_one(augurpack, command, path, form == "gz", top / "store", top / "scratch")
             except (Wrong, subprocess.TimeoutExpired, reader.StoreError) as error:

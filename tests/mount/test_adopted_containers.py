@@ -5,6 +5,7 @@ import errno
 import os
 import pathlib
 import sys
+import zipfile
 
 import pytest
 
@@ -71,15 +72,18 @@ def test_records_of_mxnet(augurpack, room, mounts, point, images):
     assert_mount_equals(mounts, room / "store", point, contents(images))
 
 
-def test_shards_of_streaming_and_a_tar_in_one_tree(augurpack, room, mounts, point, images):
+def test_shards_of_streaming_a_tar_and_a_zip_in_one_tree(augurpack, room, mounts, point, images):
     """R1: containers of several kinds make one tree."""
     paths = sorted(images.glob("*/*"))
     for shard in range(2):
         (room / f"shard.{shard:05}.mds").write_bytes(mds({"image": "jpeg", "label": "str", "name": "str"}, *(
-            {"image": path.read_bytes(), "label": path.parent.name, "name": path.name} for path in paths[shard::3])))  # fmt: skip
-    done = run(["tar", "-C", images, "-cf", room / "x.tar", *(path.relative_to(images) for path in paths[2::3])])
+            {"image": path.read_bytes(), "label": path.parent.name, "name": path.name} for path in paths[shard::4])))  # fmt: skip
+    done = run(["tar", "-C", images, "-cf", room / "x.tar", *(path.relative_to(images) for path in paths[2::4])])
     assert done.returncode == 0, done.stderr
-    adopt(augurpack, *sorted(room.glob("*.mds")), room / "x.tar", room / "store")
+    with zipfile.ZipFile(room / "x.zip", "w") as archive:
+        for path in paths[3::4]:
+            archive.write(path, path.relative_to(images))
+    adopt(augurpack, *sorted(room.glob("*.mds")), room / "x.tar", room / "x.zip", room / "store")
     assert_mount_equals(mounts, room / "store", point, contents(images))
 
 
