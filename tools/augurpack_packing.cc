@@ -215,7 +215,7 @@ std::vector<Option> SampleRows() {
        .text =
            "A text with a name on each line, of label 0 first, or lines such as '1:tench', with the number in front. "
            "Default: the names that the samples have, else label.labels.txt or dataset_info.json beside the file, "
-           "else the numbers. For TFRecord, RecordIO and MDS."},
+           "else the numbers. For TFRecord, RecordIO, MDS and LMDB."},
       {.name = "names-from",
        .value = "KEY",
        .kind = OptionKind::kText,
@@ -246,6 +246,8 @@ Command AdoptCommand() {
       "that RecordIO has split are copied into the store.\n"
       "A shard of MosaicML Streaming (.mds), not compressed, with one column of JPEG or PNG files: folders by the "
       "column "
+      "label.\n"
+      "An LMDB database (data.mdb): values that are image files, named by their keys, and the Datum of Caffe with its "
       "label.\n"
       "FILEs may be objects: adopt 's3://BUCKET/PATH/*.tar' STORE, where STORE is a folder or in a bucket. '*' and "
       "[a-z] in a key match within its part, ** across parts. A file on a web server is named whole, "

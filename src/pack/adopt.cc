@@ -18,6 +18,7 @@
 #include "pack/container_kind.h"
 #include "pack/file_stream.h"
 #include "pack/image_folder.h"
+#include "pack/lmdb_pass.h"
 #include "pack/mds_pass.h"
 #include "pack/recordio_pass.h"
 #include "pack/tar_pass.h"
@@ -101,6 +102,7 @@ Status AdoptSamples(Container& container, ContainerKind kind, const SampleLayout
     case ContainerKind::kTfRecord: return TfRecordPass(container, layout.names_from, folders, observer).Run();
     case ContainerKind::kRecordIo: return RecordIoPass(container, folders, observer).Run();
     case ContainerKind::kMds: return MdsPass(container, layout.names_from, folders, observer).Run();
+    case ContainerKind::kLmdb: return LmdbPass(container, folders, observer).Run();
     case ContainerKind::kTar:
     case ContainerKind::kZip: break;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "pack/lmdb_walk.h"
 #include "pack/mds_pass.h"
 #include "pack/recordio_pass.h"
 #include "pack/tfrecord_frame.h"
@@ -23,7 +24,6 @@ using namespace std::string_view_literals;
 
 constexpr size_t kHeadBytes = 4096;
 constexpr size_t kTarMagicAt = 257;  // of ustar and GNU tar
-constexpr size_t kLmdbMagicAt = 16;  // behind the header of the first page
 constexpr int kAnyZlibHeader = 15 + 32;
 
 bool HasAt(std::span<const std::byte> head, size_t at, std::string_view magic) {
@@ -58,9 +58,6 @@ std::string_view Refusal(std::span<const std::byte> head) {
   if (HasAt(head, 0, "\x89HDF\r\n\x1a\n"sv)) {
     return "is an HDF5 file, of which nothing can be adopted: write its images as files";
   }
-  if (HasAt(head, kLmdbMagicAt, "\xde\xc0\xef\xbe"sv)) {
-    return "is an LMDB database, of which nothing can be adopted: write its images as files";
-  }
   return {};
 }
 
@@ -75,6 +72,7 @@ Result<ContainerKind> FindContainerKind(Container& container) {
   if (HasAt(head, kTarMagicAt, "ustar"sv)) return ContainerKind::kTar;
   if (HasAt(head, 0, "PK\3\4"sv) || HasAt(head, 0, "PK\5\6"sv)) return ContainerKind::kZip;
   if (TfRecordFrame::Recognizes(head)) return ContainerKind::kTfRecord;
+  if (LmdbWalk::Recognizes(head)) return ContainerKind::kLmdb;
   if (RecordIoPass::Recognizes(head)) return ContainerKind::kRecordIo;
   AUGUR_TRY_ASSIGN(is_mds, MdsPass::Recognizes(container, head));
   if (is_mds) return ContainerKind::kMds;

@@ -12,6 +12,7 @@ enum class ContainerKind {
   kRecordIo,
   kMds,
   kZip,
+  kLmdb,
 };
 
 // What a container is, by its content. kInvalid: a kind that we know, of which nothing can be adopted, with the cure.

@@ -82,7 +82,8 @@ Result<LabelNames> LabelNames::Parse(std::string_view text, std::string source) 
   const bool numbered = std::all_of(lines.begin(), lines.end(), [](auto line) { return Numbered(line).has_value(); });
   std::map<std::string, size_t, std::less<>> line_of;
   for (size_t i = 0; i < lines.size(); ++i) {
-    const auto [label, name] = numbered ? *Numbered(lines[i]) : std::pair(static_cast<int64_t>(i), lines[i]);
+    const auto parsed = Numbered(lines[i]);
+    const auto [label, name] = numbered && parsed ? *parsed : std::pair(static_cast<int64_t>(i), lines[i]);
     if (name.empty()) return wrong(i, "has no name");
     const Result<std::string> folder = ClassFolder(std::string(name));
     if (!folder.ok()) return wrong(i, folder.status().text());

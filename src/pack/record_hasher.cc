@@ -51,7 +51,11 @@ void RecordHasher::Add(std::span<const std::byte> bytes) {
 
 RecordSums RecordHasher::Finish() {
   AUGUR_CHECK(added_ == size_);
-  if (sums_) return *std::exchange(sums_, std::nullopt);
+  if (sums_) {
+    RecordSums sums = *std::move(sums_);
+    sums_.reset();
+    return sums;
+  }
   hashes_.whole = {.hash = hasher_.Digest(),
                    .digest = size_ > kBlockBytes ? digester_.Finish() : block_digester_.Finish()};
   return {.hashes = std::move(hashes_), .image = probe_.Finish()};

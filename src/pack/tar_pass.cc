@@ -144,7 +144,7 @@ Status TarPass::CheckPlace(uint64_t offset, std::span<const std::byte> bytes) co
     if (n == 0) {  // handed out so late that the piece is gone
       n = std::min(bytes.size(), kAgainBytesMax);
       again.resize(n);
-      const Status read = tar_.input.ReadAt(offset, again);
+      Status read = tar_.input.ReadAt(offset, again);
       if (!read.ok() && read.code() != Code::kChanged) return read;
       same = read.ok() && std::memcmp(again.data(), bytes.data(), n) == 0;
     }

@@ -14,6 +14,7 @@ from odd_tree import noise
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from container_files import RECORDIO_MAGIC, image_record, mds, recordio  # noqa: E402
+from lmdb_writer import database  # noqa: E402
 
 pytestmark = needs_root
 
@@ -84,6 +85,14 @@ def test_shards_of_streaming_a_tar_and_a_zip_in_one_tree(augurpack, room, mounts
         for path in paths[3::4]:
             archive.write(path, path.relative_to(images))
     adopt(augurpack, *sorted(room.glob("*.mds")), room / "x.tar", room / "x.zip", room / "store")
+    assert_mount_equals(mounts, room / "store", point, contents(images))
+
+
+def test_database_of_lmdb(augurpack, room, mounts, point, images):
+    """R1: of LMDB's own library, with keys that are paths."""
+    with database(room / "data.mdb") as data:
+        data.transaction((os.fsencode(path.relative_to(images)), path.read_bytes()) for path in images.glob("*/*"))
+    adopt(augurpack, room / "data.mdb", room / "store")
     assert_mount_equals(mounts, room / "store", point, contents(images))
 
 
