@@ -20,6 +20,7 @@
 #include "pack/image_folder.h"
 #include "pack/lmdb_pass.h"
 #include "pack/mds_pass.h"
+#include "pack/peeked_input.h"
 #include "pack/recordio_pass.h"
 #include "pack/tar_pass.h"
 #include "pack/tfrecord_pass.h"
@@ -113,11 +114,21 @@ Status AdoptSamples(Container& container, ContainerKind kind, const SampleLayout
 
 Status AdoptContainer(Container& container, const ContainerLayout& layout, size_t container_count, StoreWriter& writer,
                       PackObserver& observer) {
-  AUGUR_TRY_ASSIGN(kind, FindContainerKind(container));
+  PeekedInput input(container.input);
+  const Result<std::span<const std::byte>> head = input.Peek();
+  if (!head.ok()) return head.status();
+  Container peeked = {.input = input,
+                      .name = container.name,
+                      .shard = container.shard,
+                      .bytes = container.bytes,
+                      .fd = container.fd,
+                      .path = container.path,
+                      .attributes = container.attributes};
+  AUGUR_TRY_ASSIGN(kind, FindContainerKind(peeked, *head));
   if (kind == ContainerKind::kTar || kind == ContainerKind::kZip) {
-    return AdoptArchive(container, kind, layout, container_count, writer, observer);
+    return AdoptArchive(peeked, kind, layout, container_count, writer, observer);
   }
-  return AdoptSamples(container, kind, layout.samples, container_count, writer, observer);
+  return AdoptSamples(peeked, kind, layout.samples, container_count, writer, observer);
 }
 
 Status AdoptFiles(const AdoptFilesOptions& options, StoreWriter& writer, PackObserver& observer) {

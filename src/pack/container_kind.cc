@@ -22,8 +22,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr size_t kHeadBytes = 4096;
 constexpr size_t kTarMagicAt = 257;  // of ustar and GNU tar
+constexpr size_t kInflatedBytesMax = 4096;
 constexpr int kAnyZlibHeader = 15 + 32;
 
 bool HasAt(std::span<const std::byte> head, size_t at, std::string_view magic) {
@@ -50,7 +50,7 @@ std::vector<std::byte> Inflated(std::span<const std::byte> head) {
 
 // The cause why a kind that is no tar cannot be adopted; empty: there is none.
 std::string_view Refusal(std::span<const std::byte> head) {
-  if (TfRecordFrame::Recognizes(Inflated(head))) {
+  if (TfRecordFrame::Recognizes(Inflated(head.first(std::min(head.size(), kInflatedBytesMax))))) {
     return "is a compressed TFRecord file, whose images are not stored as they are: unpack it (gzip -dc < FILE > "
            "NEW, for ZLIB pigz -dc), and adopt that";
   }
@@ -63,12 +63,7 @@ std::string_view Refusal(std::span<const std::byte> head) {
 
 }  // namespace
 
-Result<ContainerKind> FindContainerKind(Container& container) {
-  std::vector<std::byte> head(std::min<uint64_t>(container.bytes, kHeadBytes));
-  if (!head.empty()) {
-    const Status read = container.input.ReadAt(0, head);
-    if (!read.ok()) return read.In(Printable(container.name));
-  }
+Result<ContainerKind> FindContainerKind(Container& container, std::span<const std::byte> head) {
   if (HasAt(head, kTarMagicAt, "ustar"sv)) return ContainerKind::kTar;
   if (HasAt(head, 0, "PK\3\4"sv) || HasAt(head, 0, "PK\5\6"sv)) return ContainerKind::kZip;
   if (TfRecordFrame::Recognizes(head)) return ContainerKind::kTfRecord;
