@@ -54,9 +54,13 @@ std::string_view Refusal(std::span<const std::byte> head) {
     return "is a compressed TFRecord file, whose images are not stored as they are: unpack it (gzip -dc < FILE > "
            "NEW, for ZLIB pigz -dc), and adopt that";
   }
-  if (HasAt(head, 0, "PAR1"sv)) return "is a Parquet file, of which nothing can be adopted: write its images as files";
+  if (HasAt(head, 0, "PAR1"sv)) {
+    return "is a Parquet file, of which nothing can be adopted: write its images as files, and pack them with "
+           "'augurpack create'";
+  }
   if (HasAt(head, 0, "\x89HDF\r\n\x1a\n"sv)) {
-    return "is an HDF5 file, of which nothing can be adopted: write its images as files";
+    return "is an HDF5 file, of which nothing can be adopted: write its images as files, and pack them with 'augurpack "
+           "create'";
   }
   return {};
 }
@@ -73,8 +77,7 @@ Result<ContainerKind> FindContainerKind(Container& container, std::span<const st
   if (is_mds) return ContainerKind::kMds;
   const std::string_view refusal = Refusal(head);
   if (refusal.empty()) return ContainerKind::kTar;
-  return Status(Code::kInvalid,
-                Printable(container.name) + ": " + std::string(refusal) + ", and pack them with 'augurpack create'");
+  return Status(Code::kInvalid, Printable(container.name) + ": " + std::string(refusal));
 }
 
 }  // namespace augur
