@@ -2,11 +2,13 @@
 #include "archives/archive_format.h"
 
 #include "archives/tar_format.h"
+#include "archives/tfrecord_format.h"
 #include "base/check.h"
 
 namespace augur {
 
 std::unique_ptr<const ArchiveFormat> MakeArchiveFormat(const ViewSpec& spec) {
+  if (spec.kind == ViewKind::kTfrecord) return std::make_unique<TfrecordFormat>(spec.archive);
   AUGUR_CHECK(spec.kind == ViewKind::kTar);
   return std::make_unique<TarFormat>();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ namespace augur {
 // A sample in an archive: these bytes, the image's file as it is, and these.
 struct SampleFrame {
   std::string head;
+  // Some formats have a checksum of the image behind it: the masked CRC-32C (4 bytes, MaskedCrc32c) of some bytes,
+  // whose CRC-32C is this, and the image. It is computed when it is read.
+  std::optional<uint32_t> crc_before_image;
   std::string tail;
 };
 

@@ -12,6 +12,15 @@ namespace {
 constexpr std::string_view kTarEnding = ".tar";
 constexpr size_t kTarDigits = 6;
 
+constexpr size_t kTfrecordDigits = 5;
+constexpr std::string_view kOf = "-of-";
+constexpr std::string_view kIndexEnding = ".idx";
+
+std::string TfrecordPrefix(const ArchiveSpec& spec) {
+  return spec.keys == ExampleKeys::kTfds ? spec.name + "-" : std::string();
+}
+std::string_view TfrecordMiddle(const ArchiveSpec& spec) { return spec.keys == ExampleKeys::kTfds ? ".tfrecord" : ""; }
+
 std::string Digits(uint32_t number, size_t count) {
   std::string digits = std::to_string(number);
   return std::string(count - std::min(count, digits.size()), '0') + digits;
@@ -25,14 +34,40 @@ std::optional<uint32_t> ReadDigits(std::string_view text) {
   return number;
 }
 
+std::optional<ArchiveName> ParseTfrecordName(const ArchiveSpec& spec, std::string_view text) {
+  ArchiveName name;
+  name.is_index = text.ends_with(kIndexEnding);
+  if (name.is_index) text.remove_suffix(kIndexEnding.size());
+  const std::string prefix = TfrecordPrefix(spec);
+  const std::string_view middle = TfrecordMiddle(spec);
+  const size_t tail_bytes = middle.size() + 1 + kTfrecordDigits + kOf.size() + kTfrecordDigits;
+  if (text.size() <= prefix.size() + tail_bytes || !text.starts_with(prefix)) return std::nullopt;
+  text.remove_prefix(prefix.size());
+  name.folder = text.substr(0, text.size() - tail_bytes);
+  text.remove_prefix(name.folder.size());
+  if (!text.starts_with(middle)) return std::nullopt;
+  text.remove_prefix(middle.size());
+  const std::optional<uint32_t> shard = ReadDigits(text.substr(1, kTfrecordDigits));
+  const std::optional<uint32_t> shards = ReadDigits(text.substr(text.size() - kTfrecordDigits));
+  if (text[0] != '-' || text.substr(1 + kTfrecordDigits, kOf.size()) != kOf || !shard || !shards) return std::nullopt;
+  name.shard = *shard;
+  name.shards = *shards;
+  return name;
+}
+
 }  // namespace
 
 std::string NameOfArchive(const ViewSpec& spec, const ArchiveName& name) {
-  AUGUR_CHECK(spec.kind == ViewKind::kTar);
-  return std::string(name.folder) + "-" + Digits(name.shard, kTarDigits) + std::string(kTarEnding);
+  const std::string folder(name.folder);
+  if (spec.kind == ViewKind::kTar) return folder + "-" + Digits(name.shard, kTarDigits) + std::string(kTarEnding);
+  AUGUR_CHECK(spec.kind == ViewKind::kTfrecord);
+  return TfrecordPrefix(spec.archive) + folder + std::string(TfrecordMiddle(spec.archive)) + "-" +
+         Digits(name.shard, kTfrecordDigits) + std::string(kOf) + Digits(name.shards, kTfrecordDigits) +
+         std::string(name.is_index ? kIndexEnding : "");
 }
 
 std::optional<ArchiveName> ParseArchiveName(const ViewSpec& spec, std::string_view text) {
+  if (spec.kind == ViewKind::kTfrecord) return ParseTfrecordName(spec.archive, text);
   AUGUR_CHECK(spec.kind == ViewKind::kTar);
   constexpr size_t kTail = 1 + kTarDigits + kTarEnding.size();
   if (text.size() <= kTail || !text.ends_with(kTarEnding)) return std::nullopt;

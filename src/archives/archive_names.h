@@ -13,10 +13,14 @@ namespace augur {
 // The archives of the root of a store are called as those of a folder of this name would be.
 inline constexpr std::string_view kRootArchiveName = "all";
 
-// The name of a shard says whose it is: X-000003.tar is shard 3 of the folder X, and lies beside X.
+// The name of a shard says whose it is, and lies beside that folder: X-000003.tar is shard 3 of the folder X;
+// X-00003-of-00010, or NAME-X.tfrecord-00003-of-00010 of TFDS, is that of 10. A TFRecord file has an index for DALI
+// beside it, with .idx behind its name.
 struct ArchiveName {
   std::string_view folder;
   uint32_t shard = 0;
+  uint32_t shards = 0;    // of all; 0 in the names of tar files
+  bool is_index = false;  // the file beside it
 };
 
 // REQUIRES for both: spec.has_archives().

@@ -21,6 +21,16 @@ struct ImagePiece {
   uint64_t bytes = 0;
 };
 
-using ArchivePiece = std::variant<GeneratedPiece, ImagePiece>;
+// A part of an archive: bytes of the masked CRC-32C of an image, which is computed when it is read.
+struct ChecksumPiece {
+  static constexpr uint64_t kBytes = 4;
+
+  Entry image;
+  uint32_t crc_before = 0;  // CRC-32C of what it covers in front of the image
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+using ArchivePiece = std::variant<GeneratedPiece, ImagePiece, ChecksumPiece>;
 
 }  // namespace augur

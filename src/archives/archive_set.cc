@@ -31,6 +31,17 @@ void AddImage(const Entry& image, uint64_t begin, uint64_t end, uint64_t* at, st
   *at += image.size;
 }
 
+void AddChecksum(const Entry& image, uint32_t crc_before, uint64_t begin, uint64_t end, uint64_t* at,
+                 std::vector<ArchivePiece>* pieces) {
+  const uint64_t from = std::max(*at, begin);
+  const uint64_t to = std::min(*at + ChecksumPiece::kBytes, end);
+  if (from < to) {
+    pieces->emplace_back(
+        ChecksumPiece{.image = image, .crc_before = crc_before, .offset = from - *at, .bytes = to - from});
+  }
+  *at += ChecksumPiece::kBytes;
+}
+
 }  // namespace
 
 ArchiveSet::ArchiveSet(SampleSet samples, const ViewSpec& spec)
@@ -141,14 +152,7 @@ Result<std::vector<ArchivePiece>> ArchiveSet::Pieces(uint32_t shard, uint64_t of
   std::vector<ArchivePiece> pieces;
   const uint64_t begin = shards_[shard].begin + std::min(offset, FileBytes(shard));
   const uint64_t end = shards_[shard].begin + std::min(offset + bytes, FileBytes(shard));
-  // From the last kept sum that is not behind the first byte, but not from before the shard.
-  const auto kept = std::prev(std::ranges::upper_bound(before_, begin));
-  auto place = static_cast<uint32_t>(kept - before_.begin()) * kStep;
-  uint64_t at = *kept;
-  if (place < shards_[shard].first) {
-    place = shards_[shard].first;
-    at = shards_[shard].begin;
-  }
+  auto [place, at] = PlaceBefore(shard, begin);
   for (; place < EndOf(shard) && at < end; ++place) {
     uint64_t image_bytes = 0;
     AUGUR_TRY_ASSIGN(sample_bytes, BytesAt(place, &image_bytes));
@@ -159,13 +163,49 @@ Result<std::vector<ArchivePiece>> ArchiveSet::Pieces(uint32_t shard, uint64_t of
     AUGUR_TRY_ASSIGN(sample, At(place));
     AUGUR_TRY_ASSIGN(key, samples_.KeyOf(sample));
     const SampleFrame frame = format_->Frame(sample, key);
-    AUGUR_CHECK(frame.head.size() + sample.image.size + frame.tail.size() == sample_bytes);
+    const uint64_t crc_bytes = frame.crc_before_image ? ChecksumPiece::kBytes : 0;
+    AUGUR_CHECK(frame.head.size() + sample.image.size + crc_bytes + frame.tail.size() == sample_bytes);
     AddGenerated(frame.head, begin, end, &at, &pieces);
     AddImage(sample.image, begin, end, &at, &pieces);
+    if (frame.crc_before_image) AddChecksum(sample.image, *frame.crc_before_image, begin, end, &at, &pieces);
     AddGenerated(frame.tail, begin, end, &at, &pieces);
   }
   if (place == EndOf(shard)) AddGenerated(format_->End(), begin, end, &at, &pieces);
   return pieces;
+}
+
+std::pair<uint32_t, uint64_t> ArchiveSet::PlaceBefore(uint32_t shard, uint64_t byte) const {
+  const auto kept = std::prev(std::ranges::upper_bound(before_, byte));
+  const auto place = static_cast<uint32_t>(kept - before_.begin()) * kStep;
+  if (place < shards_[shard].first) return {shards_[shard].first, shards_[shard].begin};
+  return {place, *kept};
+}
+
+Result<std::string> ArchiveSet::IndexText(uint32_t shard, uint64_t offset, uint64_t bytes) const {
+  AUGUR_CHECK(shard < shards_.size());
+  const uint64_t end = std::min(offset + bytes, IndexBytes(shard));
+  std::string text;
+  if (offset >= end) return text;
+  const auto first = static_cast<uint32_t>(shards_[shard].first + offset / kIndexLineBytes);
+  uint32_t place = first - first % kStep;
+  uint64_t at = before_[first / kStep];
+  if (place < shards_[shard].first) {
+    place = shards_[shard].first;
+    at = shards_[shard].begin;
+  }
+  while (text.size() < end - offset / kIndexLineBytes * kIndexLineBytes) {
+    uint64_t image_bytes = 0;
+    AUGUR_TRY_ASSIGN(sample_bytes, BytesAt(place, &image_bytes));
+    if (place >= first) {
+      std::string line = std::to_string(at - shards_[shard].begin) + " " + std::to_string(sample_bytes);
+      AUGUR_CHECK(line.size() < kIndexLineBytes);
+      line.resize(kIndexLineBytes - 1, ' ');
+      text += line + "\n";
+    }
+    at += sample_bytes;
+    ++place;
+  }
+  return text.substr(offset % kIndexLineBytes, end - offset);
 }
 
 uint64_t ArchiveSet::memory_bytes() const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "archives/archive_format.h"
@@ -42,9 +43,16 @@ class ArchiveSet {
   // The bytes [offset, offset + bytes) of the file, in order, cut at its end. Failures of the store.
   Result<std::vector<ArchivePiece>> Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const;
 
+  // The index of the shard for DALI: a line "OFFSET BYTES" for each sample, all lines of one length. Its size, and the
+  // bytes [offset, offset + bytes) of it, cut at its end.
+  uint64_t IndexBytes(uint32_t shard) const { return uint64_t{SampleCount(shard)} * kIndexLineBytes; }
+  Result<std::string> IndexText(uint32_t shard, uint64_t offset, uint64_t bytes) const;
+
   uint64_t memory_bytes() const;
 
  private:
+  // Two numbers below 10^15, the space between, and the end.
+  static constexpr uint64_t kIndexLineBytes = 32;
   static constexpr uint32_t kStep = 64;
 
   struct Shard {
@@ -59,6 +67,9 @@ class ArchiveSet {
   Status CutByBytes(uint64_t bytes_max);
   // The sample at a place in the order of the archives.
   Result<Sample> At(uint32_t place) const;
+  // The last place of the shard whose sum is kept, or its first one, that is not behind the byte: of all samples, from
+  // the first shard on. And the bytes before that place.
+  std::pair<uint32_t, uint64_t> PlaceBefore(uint32_t shard, uint64_t byte) const;
   // Its bytes; `key` is empty where it makes no difference.
   Result<uint64_t> BytesAt(uint32_t place, uint64_t* image_bytes) const;
   uint32_t EndOf(uint32_t shard) const;

@@ -2,6 +2,7 @@
 #include "fs/archive_listing.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "archives/archive_info.h"
@@ -11,16 +12,38 @@
 
 namespace augur {
 
-Result<EntryNumber> FolderOfArchives(const Store& store, const Entry& directory, std::string_view name) {
+namespace {
+
+// The folder that name=N of a SPEC means.
+constexpr std::string_view kRenamedFolder = "val";
+
+Result<std::optional<Entry>> FindFolder(const Store& store, const Entry& directory, std::string_view name) {
   const Result<Entry> child = store.Lookup(directory, name);
   if (!child.ok() && child.status().code() != Code::kNotFound) return child.status();
   const bool is_folder = child.ok() && child->type == EntryType::kDirectory;
-  const bool is_root = !is_folder && directory.number == 0 && name == kRootArchiveName;
-  const uint64_t number = is_folder ? child->number : 0;
-  if ((!is_folder && !is_root) || number >= ArchiveNode::kFoldersMax) {
-    return Status(Code::kNotFound, "no folder of that name has archives");
-  }
-  return static_cast<EntryNumber>(number);
+  return is_folder ? std::optional(*child) : std::nullopt;
+}
+
+// Whether the archives of `val` in the directory are called by the name of the SPEC, which is then not that of another
+// folder.
+Result<bool> RenamesVal(const Store& store, const Entry& directory, const ViewSpec& spec) {
+  const ArchiveSpec& archive = spec.archive;
+  if (archive.keys != ExampleKeys::kImagenet || archive.name.empty() || archive.name == kRenamedFolder) return false;
+  AUGUR_TRY_ASSIGN(other, FindFolder(store, directory, archive.name));
+  return !other;
+}
+
+}  // namespace
+
+Result<EntryNumber> FolderOfArchives(const Store& store, const Entry& directory, const ViewSpec& spec,
+                                     std::string_view name) {
+  const Status none = {Code::kNotFound, "no folder of that name has archives"};
+  AUGUR_TRY_ASSIGN(renames, RenamesVal(store, directory, spec));
+  if (renames && name == kRenamedFolder) return none;
+  AUGUR_TRY_ASSIGN(folder, FindFolder(store, directory, renames && name == spec.archive.name ? kRenamedFolder : name));
+  if (!folder && directory.number == 0 && name == kRootArchiveName) return EntryNumber{0};
+  if (!folder || folder->number >= ArchiveNode::kFoldersMax) return none;
+  return static_cast<EntryNumber>(folder->number);
 }
 
 Result<bool> ShowsOwn(const Store& store, const Entry& directory, std::string_view name) {
@@ -37,24 +60,26 @@ Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& fol
   const auto add = [&](EntryNumber number, std::string_view name) -> Status {
     AUGUR_TRY_ASSIGN(set, find(number));
     if (set == nullptr || set->shard_count() == 0) return {};
-    listing.folders_.push_back({.number = number, .name = name, .shards = set->shard_count()});
+    listing.folders_.push_back({.number = number, .name = std::string(name), .shards = set->shard_count()});
     ArchiveSplit split{.name = std::string(name), .files = {}, .sample_counts = {}};
     for (uint32_t shard = 0; shard < set->shard_count(); ++shard) {
-      split.files.push_back(NameOfArchive(spec, {.folder = name, .shard = shard}));
+      split.files.push_back(NameOfArchive(spec, {.folder = name, .shard = shard, .shards = set->shard_count()}));
       split.sample_counts.push_back(set->SampleCount(shard));
     }
     splits.push_back(std::move(split));
     return {};
   };
-  const Result<EntryNumber> root = FolderOfArchives(store, folder, kRootArchiveName);
+  const Result<EntryNumber> root = FolderOfArchives(store, folder, spec, kRootArchiveName);
   if (root.ok() && *root == 0) AUGUR_TRY(add(0, kRootArchiveName));
+  AUGUR_TRY_ASSIGN(renames, RenamesVal(store, folder, spec));
   for (uint64_t position = 0; position < folder.size; ++position) {
     AUGUR_TRY_ASSIGN(child, store.Child(folder, position));
     if (child.type != EntryType::kDirectory || child.number >= ArchiveNode::kFoldersMax) continue;
-    AUGUR_TRY(add(static_cast<EntryNumber>(child.number), child.name));
+    const bool is_renamed = renames && child.name == kRenamedFolder;
+    AUGUR_TRY(add(static_cast<EntryNumber>(child.number), is_renamed ? spec.archive.name : child.name));
   }
   for (const Folder& one : listing.folders_) listing.count_ += one.shards;
-  if (listing.count_ == 0) return listing;
+  if (listing.count_ == 0 || spec.kind != ViewKind::kTar) return listing;
   AUGUR_TRY_ASSIGN(own, ShowsOwn(store, folder, kArchiveInfoName));
   if (own) return listing;
   listing.info_ =
@@ -68,7 +93,7 @@ void ArchiveListing::ForEach(const ViewSpec& spec, uint64_t place, const Take& t
   for (const Folder& folder : folders_) {
     for (; place < first + folder.shards; ++place) {
       const auto shard = static_cast<uint32_t>(place - first);
-      const std::string name = NameOfArchive(spec, {.folder = folder.name, .shard = shard});
+      const std::string name = NameOfArchive(spec, {.folder = folder.name, .shard = shard, .shards = folder.shards});
       if (name.size() <= ViewNames::kNameBytesMax && !take(name, folder.number, shard, place)) return;
     }
     first += folder.shards;

@@ -16,8 +16,8 @@
 namespace augur {
 
 // ArchiveListing is which archives lie in a folder of a view: those of its sub-folders, in the root those of the root
-// itself first, and _info.json. What the store has of the same name in the folder, and is shown, goes before an
-// archive. Immutable, safe from any thread.
+// itself first, and of tar files _info.json. Indexes of TFRecord files are found by name alone. What the store has of
+// the same name in the folder, and is shown, goes before an archive. Immutable, safe from any thread.
 class ArchiveListing {
  public:
   // Gives the archives of a folder. nullptr: it has none, for a reason that was told.
@@ -26,7 +26,7 @@ class ArchiveListing {
   static Result<ArchiveListing> Make(const Store& store, const Entry& folder, const ViewSpec& spec, const Find& find);
 
   uint64_t size() const { return count_; }
-  // Of _info.json; empty: there is none, because there are no archives.
+  // Of _info.json; empty: there is none.
   const std::string& info() const { return info_; }
 
   // Hands out the items from `place` on, until `take` returns false.
@@ -38,7 +38,7 @@ class ArchiveListing {
  private:
   struct Folder {
     EntryNumber number = 0;
-    std::string_view name;  // lives as long as the store
+    std::string name;  // by which its archives are called
     uint32_t shards = 0;
   };
 
@@ -48,7 +48,8 @@ class ArchiveListing {
 };
 
 // The folder whose archives are called so in `directory`: a child, or the root itself. kNotFound: it has no such child.
-Result<EntryNumber> FolderOfArchives(const Store& store, const Entry& directory, std::string_view name);
+Result<EntryNumber> FolderOfArchives(const Store& store, const Entry& directory, const ViewSpec& spec,
+                                     std::string_view name);
 
 // Whether the store has something in the folder by this name that a view with archives shows: a folder or a link.
 Result<bool> ShowsOwn(const Store& store, const Entry& directory, std::string_view name);

@@ -23,6 +23,12 @@ FileSegment SegmentOf(ArchivePiece piece) {
   if (auto* const image = std::get_if<ImagePiece>(&piece)) {
     return RecordSegment{.file = ViewFile::Original(image->image), .offset = image->offset, .bytes = image->bytes};
   }
+  if (auto* const crc = std::get_if<ChecksumPiece>(&piece)) {
+    return ChecksumSegment{.file = ViewFile::Original(crc->image),
+                           .crc_before = crc->crc_before,
+                           .offset = crc->offset,
+                           .bytes = crc->bytes};
+  }
   auto text = std::make_shared<const std::string>(std::move(std::get<GeneratedPiece>(piece).bytes));
   const auto bytes = std::as_bytes(std::span(*text));
   return MemorySegment{.owner = std::move(text), .bytes = bytes};
@@ -46,8 +52,8 @@ Result<std::optional<ArchiveTableName>> ArchiveViews::TableForName(const Archive
   }
   const std::optional<ArchiveName> archive = ParseArchiveName(place.view->spec, name);
   if (!archive) return std::optional<ArchiveTableName>();
-  const Result<EntryNumber> of = FolderOfArchives(*place.store, folder, archive->folder);
-  if (of.ok()) return TableForNode(place, {.folder = *of, .file = archive->shard});
+  const Result<EntryNumber> of = FolderOfArchives(*place.store, folder, place.view->spec, archive->folder);
+  if (of.ok()) return TableForNode(place, {.folder = *of, .file = 0});
   if (of.status().code() == Code::kNotFound) return std::optional<ArchiveTableName>();
   return of.status();
 }
@@ -91,7 +97,11 @@ Result<NodeAttributes> ArchiveViews::Attributes(const ArchivePlace& place, const
     attributes.size = table->items->info().size();
     return attributes;
   }
-  if (node.file >= table->set->shard_count()) return NoSuchNode(attributes.node);
+  if (node.shard() >= table->set->shard_count()) return NoSuchNode(attributes.node);
+  if (node.is_index()) {
+    attributes.size = table->set->IndexBytes(node.shard());
+    return attributes;
+  }
   attributes.size = table->set->FileBytes(node.file);
   attributes.stored_bytes = table->set->ImageBytes(node.file);
   return attributes;
@@ -101,7 +111,15 @@ Result<NodeAttributes> ArchiveViews::Lookup(const ArchivePlace& place, const Ent
   AUGUR_TRY_ASSIGN(table, TableForName(place, folder, name));
   if (!table) return NoSuchArchive(name);
   ArchiveNode node{.folder = table->folder, .file = ArchiveNode::kInfoFile};
-  if (table->of == ArchiveTableName::Of::kArchives) node.file = ParseArchiveName(place.view->spec, name)->shard;
+  if (table->of == ArchiveTableName::Of::kArchives) {
+    AUGUR_TRY_ASSIGN(archives, Table(*table));
+    const ArchiveName typed = ParseArchiveName(place.view->spec, name).value_or(ArchiveName());
+    // A TFRecord file's name says of how many it is one.
+    const bool is_one = typed.shard < archives->set->shard_count() &&
+                        (typed.shards == 0 || typed.shards == archives->set->shard_count());
+    if (!is_one) return NoSuchArchive(name);
+    node.file = typed.is_index ? ArchiveNode::kFirstIndex + typed.shard : typed.shard;
+  }
   Result<NodeAttributes> found = Attributes(place, node);
   if (!found.ok() && found.status().code() == Code::kNotFound) return NoSuchArchive(name);
   return found;
@@ -134,7 +152,12 @@ Result<std::vector<FileSegment>> ArchiveViews::Segments(const ArchivePlace& plac
     segments.emplace_back(MemorySegment{.owner = table->items, .bytes = part});
     return segments;
   }
-  if (node.file >= table->set->shard_count()) return NoSuchNode(node.entry());
+  if (node.shard() >= table->set->shard_count()) return NoSuchNode(node.entry());
+  if (node.is_index()) {
+    AUGUR_TRY_ASSIGN(text, table->set->IndexText(node.shard(), offset, bytes));
+    if (!text.empty()) segments.push_back(SegmentOf(GeneratedPiece{.bytes = std::move(text)}));
+    return segments;
+  }
   AUGUR_TRY_ASSIGN(pieces, table->set->Pieces(node.file, offset, bytes));
   segments.reserve(pieces.size());
   for (ArchivePiece& piece : pieces) segments.push_back(SegmentOf(std::move(piece)));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "fs/checksum_read.h"
 #include "fs/gathered_read.h"
 #include "fs/read_assembly.h"
 
@@ -51,7 +52,7 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
   if (plan.parts == 0) return done(ReadReply{});
   if (IsGathered(plan)) return Gather(std::move(plan), std::move(done));
   // A read of several blocks holds all but one of them while it waits for that.
-  const size_t held = std::max<size_t>(plan.blocks.size(), 1) - 1;
+  const size_t held = std::max<size_t>(plan.block_count(), 1) - 1;
   if (held > waiting_blocks_max_) {
     return done(failures().Memory(Status(
         Code::kNoSpace, "the memory budget holds fewer than " + std::to_string(held + 1) + " blocks: raise memory=")));
@@ -75,8 +76,15 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
                        });
     CountRead(made, hit);
   }
-  if (plan.blocks.empty()) return assembly->Asked();
-  gate_.Enter(held, [this, assembly, blocks = std::move(plan.blocks)] {
+  if (plan.block_count() == 0) return assembly->Asked();
+  gate_.Enter(held, [this, assembly, blocks = std::move(plan.blocks), checksums = std::move(plan.checksums)] {
+    for (const auto& [part, wanted] : checksums) {
+      GetChecksum(wanted, [assembly, part = part](const Result<std::span<const std::byte>>& bytes) {
+        if (!bytes.ok()) return assembly->Arrived(part, bytes.status());
+        const auto copy = std::make_shared<const std::vector<std::byte>>(bytes->begin(), bytes->end());
+        assembly->Arrived(part, PieceOf(copy, *copy));
+      });
+    }
     for (const BlockPart& wanted : blocks) {
       blocks_.Get(
           wanted.record, wanted.block, BlockReader::Use::kRead,
@@ -92,9 +100,9 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
 
 bool FileReader::IsGathered(const Plan& plan) const {
   if (!gathers_ || plan.made) return false;
-  size_t pieces = plan.blocks.size();
+  size_t pieces = plan.block_count();
   for (const auto& [part, reply] : plan.there) pieces += reply.pieces.size();
-  return plan.blocks.size() > std::min(kBlocksInPlaceMax, waiting_blocks_max_ + 1) || pieces > kReadPiecesMax;
+  return plan.block_count() > std::min(kBlocksInPlaceMax, waiting_blocks_max_ + 1) || pieces > kReadPiecesMax;
 }
 
 void FileReader::Gather(Plan plan, ReadDone done) {
@@ -103,20 +111,27 @@ void FileReader::Gather(Plan plan, ReadDone done) {
     for (const auto& piece : reply.pieces) ends[part] += piece.size();
   }
   for (const BlockPart& wanted : plan.blocks) ends[wanted.part] = wanted.bytes;
+  for (const auto& [part, wanted] : plan.checksums) ends[part] = wanted.bytes;
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   const auto begin_of = [&ends](size_t part) { return part == 0 ? 0 : ends[part - 1]; };
   const auto there = std::make_shared<std::vector<GatheredRead::There>>();
   there->reserve(plan.there.size());
   for (auto& [part, reply] : plan.there) there->push_back({.at = begin_of(part), .reply = std::move(reply)});
   std::vector<GatheredRead::Piece> pieces;
-  pieces.reserve(plan.blocks.size());
+  pieces.reserve(plan.block_count());
   for (const BlockPart& wanted : plan.blocks) {
-    const auto get = [this, record = wanted.record, block = wanted.block](RecordCache::Done arrived) {
-      blocks_.Get(record, block, BlockReader::Use::kRead, [this, arrived = std::move(arrived)](Result<BlockRef> read) {
-        arrived(read.ok() ? std::move(read) : failures().Memory(read.status()));
-      });
+    const auto get = [this, wanted](Take take) {
+      blocks_.Get(wanted.record, wanted.block, BlockReader::Use::kRead,
+                  [this, wanted, take = std::move(take)](const Result<BlockRef>& block) {
+                    if (!block.ok()) return take(failures().Memory(block.status()));
+                    take((*block)->span().subspan(wanted.skip, wanted.bytes));
+                  });
     };
-    pieces.push_back({.at = begin_of(wanted.part), .skip = wanted.skip, .bytes = wanted.bytes, .get = get});
+    pieces.push_back({.at = begin_of(wanted.part), .get = get});
+  }
+  for (const auto& [part, wanted] : plan.checksums) {
+    const auto get = [this, wanted = wanted](Take take) { GetChecksum(wanted, std::move(take)); };
+    pieces.push_back({.at = begin_of(part), .get = get});
   }
   // What is there is held while the read waits for its turn: pieces of the retained cache, and bytes of this read.
   gathered_gate_.Enter(
@@ -128,6 +143,15 @@ void FileReader::Gather(Plan plan, ReadDone done) {
       });
 }
 
+void FileReader::GetChecksum(const ChecksumSegment& wanted, Take take) {
+  ChecksumRead::Begin(blocks_, wanted.file, wanted.crc_before,
+                      [this, offset = wanted.offset, bytes = wanted.bytes,
+                       take = std::move(take)](const Result<ChecksumRead::Bytes>& crc) {
+                        if (!crc.ok()) return take(failures().Memory(crc.status()));
+                        take(std::span(*crc).subspan(offset, bytes));
+                      });
+}
+
 FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
   Plan plan;
   for (FileSegment& segment : segments) {
@@ -135,12 +159,14 @@ FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
       PlanRecord(*record, &plan);
     } else if (auto* const made = std::get_if<MadeSegment>(&segment)) {
       PlanMade(std::move(*made), &plan);
+    } else if (const auto* const checksum = std::get_if<ChecksumSegment>(&segment)) {
+      plan.checksums.emplace_back(plan.parts++, *checksum);
     } else {
       auto& memory = std::get<MemorySegment>(segment);
       plan.there.emplace_back(plan.parts++, PieceOf(std::move(memory.owner), memory.bytes));
     }
   }
-  AUGUR_CHECK(!plan.made || plan.blocks.empty());
+  AUGUR_CHECK(!plan.made || plan.block_count() == 0);
   return plan;
 }
 

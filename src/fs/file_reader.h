@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -55,9 +57,15 @@ class FileReader {
     std::vector<std::pair<size_t, ReadReply>> there;
     std::optional<std::pair<size_t, MadeSegment>> made;
     std::vector<BlockPart> blocks;
+    std::vector<std::pair<size_t, ChecksumSegment>> checksums;
+    // Parts that hold a block until all others have come, or wait for one.
+    size_t block_count() const { return blocks.size() + checksums.size(); }
   };
   Plan MakePlan(std::vector<FileSegment> segments) const;
   bool IsGathered(const Plan& plan) const;
+  // Hand over the bytes of a part, which stay until `take` returns.
+  using Take = std::function<void(const Result<std::span<const std::byte>>& bytes)>;
+  void GetChecksum(const ChecksumSegment& wanted, Take take);
   void Gather(Plan plan, ReadDone done);
   void PlanRecord(const RecordSegment& segment, Plan* plan) const;
   void PlanMade(MadeSegment segment, Plan* plan) const;

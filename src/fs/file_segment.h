@@ -40,7 +40,15 @@ struct MemorySegment {
   std::span<const std::byte> bytes;
 };
 
-using FileSegment = std::variant<RecordSegment, MadeSegment, MemorySegment>;
+// A part of the four bytes that ChecksumRead computes of a record.
+struct ChecksumSegment {
+  ViewFile file;            // whose bytes are the record's
+  uint32_t crc_before = 0;  // of what it covers in front of the record
+  uint64_t offset = 0;      // in the four
+  uint64_t bytes = 0;
+};
+
+using FileSegment = std::variant<RecordSegment, MadeSegment, MemorySegment, ChecksumSegment>;
 
 // The bytes [offset, offset + bytes) of a file that is one record, or is made of one: today's two layouts. REQUIRES:
 // they lie within file.size; `view` is the one that makes it, where it is made.

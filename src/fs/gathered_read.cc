@@ -42,17 +42,19 @@ void GatheredRead::Ask() {
     }
     if (is_over) return Reply();
     if (piece == nullptr) return;
-    piece->get([read = shared_from_this(), piece](const Result<BlockRef>& block) { read->Arrived(*piece, block); });
+    piece->get([read = shared_from_this(), at = piece->at](const Result<std::span<const std::byte>>& bytes) {
+      read->Arrived(at, bytes);
+    });
     const MutexLock lock(mu_);
     is_asking_ = false;
   }
 }
 
-void GatheredRead::Arrived(const Piece& piece, const Result<BlockRef>& block) {
-  if (block.ok()) std::memcpy(memory_.get() + piece.at, (*block)->span().data() + piece.skip, piece.bytes);
+void GatheredRead::Arrived(uint64_t at, const Result<std::span<const std::byte>>& bytes) {
+  if (bytes.ok()) std::memcpy(memory_.get() + at, bytes->data(), bytes->size());
   {
     const MutexLock lock(mu_);
-    if (!block.ok() && failure_.ok()) failure_ = block.status();
+    if (!bytes.ok() && failure_.ok()) failure_ = bytes.status();
     --asked_;
     if (is_asking_) return;  // that thread goes on
   }

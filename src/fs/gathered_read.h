@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "augur/status.h"
 #include "base/mutex.h"
-#include "cache/record_cache.h"
 #include "fs/read_reply.h"
 
 namespace augur {
@@ -20,12 +20,12 @@ namespace augur {
 // answered.
 class GatheredRead : public std::enable_shared_from_this<GatheredRead> {
  public:
-  // A part of the read that comes from a block: where it goes, and who brings the block. `get` may call back at once.
+  // A part of the read that comes later: where it goes, and who brings it. `get` may call back at once, with bytes that
+  // stay until that returns.
+  using Copy = std::function<void(const Result<std::span<const std::byte>>&)>;
   struct Piece {
-    uint64_t at = 0;    // in the reply
-    uint64_t skip = 0;  // in the block
-    uint64_t bytes = 0;
-    std::function<void(RecordCache::Done)> get;
+    uint64_t at = 0;  // in the reply
+    std::function<void(Copy)> get;
   };
   // Bytes that are there already.
   struct There {
@@ -42,7 +42,7 @@ class GatheredRead : public std::enable_shared_from_this<GatheredRead> {
 
   GatheredRead(uint64_t bytes, std::vector<Piece> pieces, ReadDone done);
   void Ask();
-  void Arrived(const Piece& piece, const Result<BlockRef>& block);
+  void Arrived(uint64_t at, const Result<std::span<const std::byte>>& bytes);
   void Reply();
 
   // Constant after construction.

@@ -27,7 +27,8 @@ enum Of : unsigned {
   kPixels = 4,
   kImages = kArrays | kPixels,
   kTar = 8,
-  kArchives = kTar
+  kTfrecord = 16,
+  kArchives = kTar | kTfrecord
 };
 
 struct Kind {
@@ -42,6 +43,8 @@ constexpr std::array kKinds = {
     Kind{"pt", ViewKind::kPt, kPt, "tensors for torch.load: x.JPEG is x.pt"},
     Kind{"pixels", ViewKind::kPixels, kPixels, "decoded images under their own names"},
     Kind{"tar", ViewKind::kTar, kTar, "for each folder X the tar files X-000000.tar, X-000001.tar, ... of WebDataset"},
+    Kind{"tfrecord", ViewKind::kTfrecord, kTfrecord,
+         "for each folder X the TFRecord files X-00000-of-0000S, and X-00000-of-0000S.idx"},
 };
 
 const Kind& KindOf(ViewKind kind) { return *std::ranges::find(kKinds, kind, &Kind::kind); }
@@ -84,6 +87,9 @@ enum WordNumber : size_t {
   kNames,
   kShards,
   kShard,
+  kKeys,
+  kName,
+  kBase,
   kShuffle,
   kWordCount,
 };
@@ -103,9 +109,12 @@ constexpr std::array<Word, kWordCount> kWords = {{
     {"as", "as=png|ppm|bmp", kPixels, "the container"},
     {"all", "all", kPixels, "PNGs become pixels, too"},
     {"names", "names=own", kPixels, "names end as the container's do, not as they were"},
-    {"shards", "shards=S", kArchives, "how many files for each folder, from 1 to 99999; else of about 128M each"},
+    {"shards", "shards=S", kArchives, "files for each folder, 1 to 99999; else of about 128M each"},
     {"shard", "shard=SIZE", kTar, "files of at most SIZE, as 64M or 1G; a larger image has one of its own"},
-    {"shuffle", "shuffle=SEED", kArchives, "samples as Python's random.Random(SEED).shuffle() has them, not by path"},
+    {"keys", "keys=imagenet|tfds", kTfrecord, "features as TensorFlow's ImageNet scripts, or as TFDS, have them"},
+    {"name", "name=N", kTfrecord, "imagenet: what the files of folder val are called by; tfds: the data set"},
+    {"base", "base=0|1", kTfrecord, "the label of the first class; else 1 for imagenet, 0 for tfds"},
+    {"shuffle", "shuffle=SEED", kArchives, "the order that Python's random.Random(SEED).shuffle() makes"},
 }};
 
 // The named values of a word; the first is what is so anyway.
@@ -121,6 +130,8 @@ constexpr Choices<ArrayLayout, 2> kLayouts = {{{"hwc", ArrayLayout::kHwc}, {"chw
 constexpr Choices<ArrayType, 2> kTypes = {{{"u8", ArrayType::kU8}, {"f32", ArrayType::kF32}}};
 constexpr Choices<PixelContainer, 3> kContainers = {
     {{"png", PixelContainer::kPng}, {"ppm", PixelContainer::kPpm}, {"bmp", PixelContainer::kBmp}}};
+constexpr Choices<ExampleKeys, 2> kExampleKeys = {{{"imagenet", ExampleKeys::kImagenet}, {"tfds", ExampleKeys::kTfds}}};
+constexpr Choices<uint32_t, 2> kBases = {{{"0", 0}, {"1", 1}}};
 constexpr Choices<bool, 1> kOwn = {{{"own", true}}};
 
 std::string Accepted(const Word& word) {
@@ -317,6 +328,23 @@ Status ReadArchive(const TypedSpec& typed, ArchiveSpec* spec) {
     if (!bytes.ok() || *bytes == 0) return typed.Wrong(kShard, "not a size above 0");
     spec->shard_bytes = *bytes;
   }
+  AUGUR_TRY(typed.Choose(kKeys, kExampleKeys, &spec->keys));
+  if (typed.Has(kName)) {
+    constexpr size_t kNameMax = 64;
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    const std::string_view name = typed.Value(kName);
+    const bool is_good = !name.empty() && name.size() <= kNameMax && name[0] != '.' &&
+                         name.find_first_not_of(kLetters) == std::string_view::npos;
+    if (!is_good) return typed.Wrong(kName, "not 1 to 64 letters, digits, '_' and '.'");
+    spec->name = name;
+  } else if (spec->keys == ExampleKeys::kTfds) {
+    return typed.Wrong(kKeys, "TFDS finds a data set by its name, and there is no name=N");
+  }
+  if (typed.Has(kBase)) {
+    uint32_t base = 0;
+    AUGUR_TRY(typed.Choose(kBase, kBases, &base));
+    if (base != spec->label_base()) spec->base = base;
+  }
   if (typed.Has(kShuffle)) {
     const Result<uint64_t> seed = ParseCount(typed.Value(kShuffle));
     if (!seed.ok() || *seed > UINT32_MAX) return typed.Wrong(kShuffle, "not a number from 0 to 4294967295");
@@ -337,7 +365,8 @@ Status ReadSpec(std::string_view text, ViewSpec* spec) {
     case ViewKind::kNpy:
     case ViewKind::kPt: return ReadArray(typed, spec);
     case ViewKind::kPixels: return ReadPixels(typed, spec);
-    case ViewKind::kTar: return ReadArchive(typed, &spec->archive);
+    case ViewKind::kTar:
+    case ViewKind::kTfrecord: return ReadArchive(typed, &spec->archive);
   }
   return {};
 }
@@ -434,6 +463,9 @@ std::string CanonicalSpec(const ViewSpec& spec) {
   if (spec.own_names) text.Add(kNames, "own");
   if (spec.archive.shards > 0) text.Add(kShards, std::to_string(spec.archive.shards));
   if (spec.archive.shard_bytes > 0) text.Add(kShard, SizeWord(spec.archive.shard_bytes));
+  text.Choice(kKeys, kExampleKeys, spec.archive.keys, ExampleKeys::kImagenet);
+  if (!spec.archive.name.empty()) text.Add(kName, spec.archive.name);
+  if (spec.archive.base) text.Add(kBase, std::to_string(*spec.archive.base));
   if (spec.archive.shuffle) text.Add(kShuffle, std::to_string(*spec.archive.shuffle));
   return text.Take();
 }

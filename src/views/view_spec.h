@@ -14,7 +14,10 @@
 namespace augur {
 
 // npy, pt and pixels have a file for each image; the others have files of many images, of which each is an archive.
-enum class ViewKind { kNpy, kPt, kPixels, kTar };
+enum class ViewKind { kNpy, kPt, kPixels, kTar, kTfrecord };
+
+// Whose names the features of a tf.train.Example have: the ImageNet scripts of TensorFlow, or the data sets of TFDS.
+enum class ExampleKeys { kImagenet, kTfds };
 enum class PixelContainer { kPng, kPpm, kBmp };
 
 // How an image is fitted to a target; geometry.h has the arithmetic.
@@ -37,6 +40,12 @@ struct ArchiveSpec {
   uint32_t shards = 0;              // so many for each folder; 0: as many as it takes
   uint64_t shard_bytes = 0;         // a shard has at most so many, unless it has one image alone; 0: no such limit
   std::optional<uint32_t> shuffle;  // the seed of the order; none: path order
+  // Of tfrecord alone.
+  ExampleKeys keys = ExampleKeys::kImagenet;
+  std::string name;              // what the files of folder `val` are called by; of kTfds the data set. Empty: as it is
+  std::optional<uint32_t> base;  // label of the first class; none: that of the keys
+
+  uint32_t label_base() const { return base.value_or(keys == ExampleKeys::kImagenet ? 1 : 0); }
   bool operator==(const ArchiveSpec&) const = default;
 };
 
@@ -61,7 +70,7 @@ struct ViewSpec {
   // Whether images are arrays, and other files are absent.
   bool has_arrays() const { return kind == ViewKind::kNpy || kind == ViewKind::kPt; }
   // Whether it has archives of many images instead of a file for each.
-  bool has_archives() const { return kind == ViewKind::kTar; }
+  bool has_archives() const { return kind == ViewKind::kTar || kind == ViewKind::kTfrecord; }
   // Whether images have other names than in the folder.
   bool renames() const { return has_arrays() || own_names; }
   bool operator==(const ViewSpec&) const = default;

@@ -22,6 +22,33 @@ TEST(ArchiveNames, ANameIsReadBack) {
   EXPECT_EQ(NameOfArchive(spec, {.folder = "train", .shard = 12}), "train-000012.tar");
 }
 
+TEST(ArchiveNames, OfTfrecordFilesAreReadBack) {
+  for (const char* text : {"tfrecord", "tfrecord+keys=tfds+name=flowers"}) {
+    const ViewSpec spec = *ParseViewSpec(text);
+    for (const char* folder : {"train", "a-00001-of-00002", "a.tfrecord", "a.idx"}) {
+      for (const bool is_index : {false, true}) {
+        const ArchiveName name = {.folder = folder, .shard = 7, .shards = 99'999, .is_index = is_index};
+        const std::string typed = NameOfArchive(spec, name);
+        const auto read = ParseArchiveName(spec, typed);
+        ASSERT_TRUE(read) << typed;
+        EXPECT_EQ(read->folder, folder);
+        EXPECT_EQ(read->shard, 7U);
+        EXPECT_EQ(read->shards, 99'999U);
+        EXPECT_EQ(read->is_index, is_index);
+      }
+    }
+  }
+  EXPECT_EQ(NameOfArchive(*ParseViewSpec("tfrecord"), {.folder = "train", .shard = 3, .shards = 1024}),
+            "train-00003-of-01024");
+  EXPECT_EQ(NameOfArchive(*ParseViewSpec("tfrecord+keys=tfds+name=x"), {.folder = "train", .shard = 3, .shards = 10}),
+            "x-train.tfrecord-00003-of-00010");
+  for (const char* text : {"", "-00003-of-01024", "train-0003-of-01024", "train-00003-of-1024", "train-00003_of_01024",
+                           "train00003-of-01024", "train-00003-of-0102x", "train"}) {
+    EXPECT_FALSE(ParseArchiveName(*ParseViewSpec("tfrecord"), text)) << text;
+  }
+  EXPECT_FALSE(ParseArchiveName(*ParseViewSpec("tfrecord+keys=tfds+name=x"), "y-train.tfrecord-00003-of-00010"));
+}
+
 TEST(ArchiveNames, OthersAreNone) {
   const ViewSpec spec = *ParseViewSpec("tar");
   for (const char* name :

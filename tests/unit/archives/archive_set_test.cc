@@ -5,11 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "base/crc32c.h"
 #include "unit/fs/store_fixture.h"
 
 namespace augur {
@@ -55,6 +57,10 @@ class ArchiveSetTest : public ::testing::Test {
     for (const ArchivePiece& piece : pieces) {
       if (const auto* const image = std::get_if<ImagePiece>(&piece)) {
         text += BytesOf(*store_->PathOf(image->image.number)).substr(image->offset, image->bytes);
+      } else if (const auto* const crc = std::get_if<ChecksumPiece>(&piece)) {
+        const std::string bytes = BytesOf(*store_->PathOf(crc->image.number));
+        const uint32_t masked = MaskedCrc32c(Crc32c(AsBytes(bytes), crc->crc_before));
+        text += std::string(reinterpret_cast<const char*>(&masked), sizeof masked).substr(crc->offset, crc->bytes);
       } else {
         text += std::get<GeneratedPiece>(piece).bytes;
       }
@@ -84,7 +90,8 @@ std::vector<std::string> ManyPaths(size_t count) {
 TEST_F(ArchiveSetTest, EachPartIsThatOfTheWhole) {
   Pack(ManyPaths(300));
   std::mt19937_64 random(1);
-  for (const char* spec : {"tar+shards=1", "tar+shards=3+shuffle=5", "tar+shard=40K"}) {
+  for (const char* spec : {"tar+shards=1", "tar+shards=3+shuffle=5", "tar+shard=40K", "tfrecord+shards=2",
+                           "tfrecord+keys=tfds+name=x+shards=3+shuffle=9"}) {
     const auto set = Make(spec);
     ASSERT_TRUE(set.ok()) << set.status().text();
     uint32_t samples = 0;
@@ -101,6 +108,40 @@ TEST_F(ArchiveSetTest, EachPartIsThatOfTheWhole) {
       }
     }
     EXPECT_EQ(samples, 300U) << spec;
+  }
+}
+
+// Frames as record_reader.cc of TensorFlow walks them.
+TEST_F(ArchiveSetTest, TheIndexHasTheFramesOfTheRecords) {
+  Pack(ManyPaths(200));
+  const auto set = Make("tfrecord+shards=3");
+  ASSERT_TRUE(set.ok()) << set.status().text();
+  for (uint32_t shard = 0; shard < 3; ++shard) {
+    const std::string whole = Part(**set, shard, 0, (*set)->FileBytes(shard));
+    std::string wanted;
+    for (uint64_t at = 0; at < whole.size();) {
+      uint64_t length = 0;
+      uint32_t crc = 0;
+      std::memcpy(&length, whole.data() + at, sizeof length);
+      std::memcpy(&crc, whole.data() + at + 8, sizeof crc);
+      ASSERT_EQ(crc, MaskedCrc32c(Crc32c(AsBytes(whole.substr(at, 8)))));
+      ASSERT_LE(at + 16 + length, whole.size());
+      std::memcpy(&crc, whole.data() + at + 12 + length, sizeof crc);
+      ASSERT_EQ(crc, MaskedCrc32c(Crc32c(AsBytes(whole.substr(at + 12, length)))));
+      std::string line = std::to_string(at) + " " + std::to_string(16 + length);
+      line.resize(31, ' ');
+      wanted += line + "\n";
+      at += 16 + length;
+    }
+    EXPECT_EQ((*set)->IndexBytes(shard), wanted.size());
+    std::mt19937_64 random(shard);
+    for (int i = 0; i < 100; ++i) {
+      const uint64_t offset = random() % (wanted.size() + 9);
+      const uint64_t bytes = random() % 700;
+      const auto text = (*set)->IndexText(shard, offset, bytes);
+      ASSERT_TRUE(text.ok()) << text.status().text();
+      ASSERT_EQ(*text, offset < wanted.size() ? wanted.substr(offset, bytes) : "");
+    }
   }
 }
 

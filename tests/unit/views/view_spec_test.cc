@@ -87,12 +87,12 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
       {"", "view ''", "an empty word", "joined by one +"},
       {"npy+", "view 'npy+'", "an empty word", "joined by one +"},
       {"npy++crop=2", "view 'npy++crop=2'", "an empty word", "joined by one +"},
-      {"size=3", "", "names no kind", "npy, pt, pixels or tar"},
-      {"npy+pixels", "pixels: ", "a second kind", "npy, pt, pixels or tar"},
-      {"npy+npy", "npy: ", "a second kind", "npy, pt, pixels or tar"},
+      {"size=3", "", "names no kind", "npy, pt, pixels, tar or tfrecord"},
+      {"npy+pixels", "pixels: ", "a second kind", "npy, pt, pixels, tar or tfrecord"},
+      {"npy+npy", "npy: ", "a second kind", "npy, pt, pixels, tar or tfrecord"},
       {"npy+siz=3", "siz=3: ", "not a word of a view", "size=N|WxH"},
-      {"npy+NPY", "NPY: ", "not a word of a view", "npy, pt, pixels or tar"},
-      {"npy+\x01\n", "\\x01\\x0A: ", "not a word of a view", "npy, pt, pixels or tar"},
+      {"npy+NPY", "NPY: ", "not a word of a view", "npy, pt, pixels, tar or tfrecord"},
+      {"npy+\x01\n", "\\x01\\x0A: ", "not a word of a view", "npy, pt, pixels, tar or tfrecord"},
       {"npy+size", "size: ", "its value is missing", "size=N|WxH"},
       {"npy+size=3+fast=1", "fast=1: ", "it has no value", "accepted: fast"},
       {"npy+size=3+size=3", "size=3: ", "given twice", "once"},
@@ -129,12 +129,19 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
       {"pixels+layout=hwc", "layout=hwc: ", "only for npy or pt", "layout=hwc|chw"},
       {"pixels+dtype=u8", "dtype=u8: ", "only for npy or pt", "dtype=u8|f32"},
       {"tar+size=3", "size=3: ", "only for npy, pt or pixels", "size=N|WxH"},
-      {"npy+shards=3", "shards=3: ", "only for tar", "shards=S"},
+      {"npy+shards=3", "shards=3: ", "only for tar or tfrecord", "shards=S"},
       {"tar+shards=0", "shards=0: ", "from 1 to 99999", "shards=S"},
       {"tar+shards=100000", "shards=100000: ", "from 1 to 99999", "shards=S"},
       {"tar+shards=2+shard=1M", "shard=1M: ", "shards says already", "shard=SIZE"},
       {"tar+shard=0", "shard=0: ", "a size above 0", "shard=SIZE"},
       {"tar+shard=1X", "shard=1X: ", "a size above 0", "shard=SIZE"},
+      {"tfrecord+shard=1M", "shard=1M: ", "only for tar", "shard=SIZE"},
+      {"tar+keys=tfds", "keys=tfds: ", "only for tfrecord", "keys=imagenet|tfds"},
+      {"tfrecord+keys=coco", "keys=coco: ", "not one of its values", "keys=imagenet|tfds"},
+      {"tfrecord+keys=tfds", "keys=tfds: ", "there is no name=N", "keys=imagenet|tfds"},
+      {"tfrecord+name=", "name=: ", "letters, digits", "name=N"},
+      {"tfrecord+name=../x", "name=../x: ", "letters, digits", "name=N"},
+      {"tfrecord+base=2", "base=2: ", "not one of its values", "base=0|1"},
       {"tar+shuffle=-1", "shuffle=-1: ", "from 0 to 4294967295", "shuffle=SEED"},
       {"tar+shuffle=4294967296", "shuffle=4294967296: ", "from 0 to 4294967295", "shuffle=SEED"},
   };
@@ -162,6 +169,12 @@ TEST(ViewSpec, WordsOfArchives) {
     EXPECT_EQ(Canonical(typed), "tar+shard=1G");
   }
   EXPECT_EQ(Canonical("tar+shard=1025"), "tar+shard=1025");
+  EXPECT_EQ(Canonical("tfrecord+base=1+keys=imagenet"), "tfrecord");
+  EXPECT_EQ(Canonical("name=x+shuffle=1+base=1+shards=2+keys=tfds+tfrecord"),
+            "tfrecord+shards=2+keys=tfds+name=x+base=1+shuffle=1");
+  EXPECT_EQ(ParseViewSpec("tfrecord")->archive.label_base(), 1U);
+  EXPECT_EQ(ParseViewSpec("tfrecord+keys=tfds+name=x")->archive.label_base(), 0U);
+  EXPECT_EQ(ParseViewSpec("tfrecord+base=0")->archive.label_base(), 0U);
 }
 
 TEST(ViewSpec, LengthIsThatOfAName) {

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views of TFRecord files, read by TensorFlow with its checks of checksums: VIEWS.md, Archives."""
+
+import errno
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import zlib
+
+import pytest
+from conftest import errno_of, make_room, needs_root, pack
+
+torchvision = pytest.importorskip("torchvision")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tensorflow = pytest.importorskip("tensorflow")
+
+from archive_tree import is_image, make_archive_tree  # noqa: E402
+
+pytestmark = needs_root
+
+IMAGENET = {
+    "image/encoded": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "image/format": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "image/filename": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "image/colorspace": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "image/class/synset": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "image/class/text": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "image/class/label": tensorflow.io.FixedLenFeature([], tensorflow.int64),
+    "image/height": tensorflow.io.FixedLenFeature([], tensorflow.int64),
+    "image/width": tensorflow.io.FixedLenFeature([], tensorflow.int64),
+    "image/channels": tensorflow.io.FixedLenFeature([], tensorflow.int64),
+    "image/object/bbox/xmin": tensorflow.io.VarLenFeature(tensorflow.float32),  # of the published scripts
+}
+TFDS = {
+    "image": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "file_name": tensorflow.io.FixedLenFeature([], tensorflow.string),
+    "label": tensorflow.io.FixedLenFeature([], tensorflow.int64),
+}
+
+
+@pytest.fixture(scope="module")
+def archive_tree():
+    room = make_room()
+    try:
+        make_archive_tree(room / "tree")
+        yield room / "tree"
+    finally:
+        shutil.rmtree(room)
+
+
+@pytest.fixture(scope="module")
+def archive_store(augurpack, archive_tree, session_room):
+    return pack(augurpack, archive_tree, session_room / "tfrecord-store")
+
+
+@pytest.fixture(scope="module")
+def mounted(archive_store, module_mounts):
+    room = make_room()
+    try:
+        (room / "mount").mkdir()
+        module_mounts.mount(archive_store, room / "mount", f"log={room / 'log'}", "memory=128M")
+        yield room / "mount"
+    finally:
+        subprocess.run(["umount", "-l", room / "mount"], check=True)
+        shutil.rmtree(room)
+
+
+def view(point, spec):
+    return point / ".augur" / "views" / spec
+
+
+def folder_samples(folder):
+    found = torchvision.datasets.ImageFolder(folder, is_valid_file=is_image, allow_empty=True)
+    return [(path, label) for path, label in found.samples]
+
+
+def examples(paths, features):
+    """By tf.data, which checks each checksum."""
+    dataset = tensorflow.data.TFRecordDataset([str(path) for path in paths])
+    return [
+        {key: value.numpy() for key, value in tensorflow.io.parse_single_example(record, features).items() if hasattr(value, "numpy")}
+        for record in dataset
+    ]
+
+
+def shards(folder, name, count):
+    return [folder / f"{name}-{i:05}-of-{count:05}" for i in range(count)]
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_imagenet(mounted, archive_tree, count):
+    """Every sample and label, in order, with the features that the scripts of TensorFlow parse."""
+    wanted = folder_samples(archive_tree / "train")
+    found = examples(shards(view(mounted, f"tfrecord+shards={count}"), "train", count), IMAGENET)
+    assert len(found) == len(wanted)
+    for example, (path, label) in zip(found, wanted):
+        data = pathlib.Path(path).read_bytes()
+        assert example["image/encoded"] == data
+        assert example["image/class/label"] == label + 1
+        assert example["image/class/synset"].decode() == os.path.relpath(path, archive_tree / "train").split("/")[0]
+        assert example["image/filename"] == os.fsencode(os.path.basename(path))
+        decoded = tensorflow.io.decode_image(data)
+        assert (example["image/height"], example["image/width"], example["image/channels"]) == tuple(decoded.shape)
+        assert example["image/colorspace"] == b"RGB" and example["image/class/text"] == b""
+        assert example["image/format"] == (b"PNG" if data[:4] == b"\x89PNG" else b"JPEG")
+
+
+def test_tfds_keys(mounted, archive_tree):
+    folder = view(mounted, "tfrecord+keys=tfds+name=pets+shards=2")
+    paths = [folder / f"pets-val.tfrecord-0000{i}-of-00002" for i in range(2)]
+    wanted = [(pathlib.Path(path).read_bytes(), label) for path, label in folder_samples(archive_tree / "val")]
+    assert [(one["image"], one["label"]) for one in examples(paths, TFDS)] == wanted
+
+
+def test_labels(mounted, archive_tree):
+    """base= shifts labels, and an image without a class has -1 whatever it says."""
+    for spec, first in (("tfrecord+base=0+shards=1", 0), ("tfrecord+shards=1", 1)):
+        found = examples(shards(view(mounted, spec), "val", 1), IMAGENET)
+        assert [one["image/class/label"] for one in found] == [first, first + 1]
+        assert [one["image/class/label"] for one in examples(shards(view(mounted, spec), "flat", 1), IMAGENET)] == [-1, -1]
+
+
+def test_names(mounted):
+    """name=N is what `val` is called by; indexes are in no listing, since scripts read all of train-*."""
+    folder = view(mounted, "tfrecord+shards=2+name=validation")
+    names = [f"{name}-0000{i}-of-00002" for name in ("all", "flat", "linked", "train", "validation") for i in range(2)]
+    assert sorted(os.listdir(folder)) == sorted([*names, "empty", "flat", "linked", "train", "val"])
+    assert (folder / "validation-00000-of-00002.idx").stat().st_size > 0
+    for missing in ("val-00000-of-00002", "validation-00000-of-00003", "validation-00002-of-00002", "_info.json",
+                    "validation-00000-of-00002.idx.idx"):
+        assert errno_of(os.stat, folder / missing) == errno.ENOENT
+    assert (view(mounted, "tfrecord+shards=2") / "val-00000-of-00002").exists()
+
+
+def test_index(mounted):
+    """OFFSET and BYTES of each record, as DALI reads them: two numbers a line."""
+    path = view(mounted, "tfrecord+shards=3") / "train-00001-of-00003"
+    data = path.read_bytes()
+    at = 0
+    for line in (path.parent / (path.name + ".idx")).read_text(encoding="ascii").splitlines():
+        offset, size = map(int, line.split())
+        assert offset == at and size == 16 + int.from_bytes(data[at : at + 8], "little")
+        at += size
+    assert at == len(data)
+
+
+def test_shuffle(mounted, archive_tree):
+    wanted = [pathlib.Path(path).read_bytes() for path, _ in folder_samples(archive_tree / "train")]
+    random.Random(7).shuffle(wanted)
+    found = examples(shards(view(mounted, "tfrecord+shards=2+shuffle=7"), "train", 2), IMAGENET)
+    assert [one["image/encoded"] for one in found] == wanted
+
+
+def test_interleave(mounted, archive_tree):
+    """The pipeline of the ImageNet scripts: files by a pattern, several at a time."""
+    pattern = str(view(mounted, "tfrecord+shards=5") / "train-*")
+    files = tensorflow.data.Dataset.list_files(pattern, shuffle=True, seed=1)
+    records = files.interleave(tensorflow.data.TFRecordDataset, cycle_length=5, num_parallel_calls=5)
+    found = sorted(zlib.crc32(tensorflow.io.parse_single_example(one, IMAGENET)["image/encoded"].numpy()) for one in records)
+    assert found == sorted(zlib.crc32(pathlib.Path(path).read_bytes()) for path, _ in folder_samples(archive_tree / "train"))
+
+
+def test_any_part_is_the_same(mounted):
+    """Also a read of the checksum alone, of a record of two blocks too."""
+    path = view(mounted, "tfrecord+shards=1") / "train-00000-of-00001"
+    whole = path.read_bytes()
+    draw = random.Random(3)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    try:
+        at = 0
+        while at < len(whole):
+            at += 16 + int.from_bytes(whole[at : at + 8], "little")
+            assert os.pread(descriptor, 4, at - 4) == whole[at - 4 : at]
+            assert os.pread(descriptor, 1, at - 2) == whole[at - 2 : at - 1]
+        for _ in range(300):
+            offset, length = draw.randrange(len(whole)), draw.choice([1, 5000, 128 << 10, 1 << 20])
+            assert os.pread(descriptor, length, offset) == whole[offset : offset + length]
+    finally:
+        os.close(descriptor)
+
+
+def test_dali(mounted, archive_tree):
+    """Its reader takes the index that lies beside each file."""
+    dali = pytest.importorskip("nvidia.dali")
+    tfrecord = pytest.importorskip("nvidia.dali.tfrecord")
+    paths = [str(path) for path in shards(view(mounted, "tfrecord+shards=3"), "train", 3)]
+
+    @dali.pipeline_def(batch_size=1, num_threads=1, device_id=None)
+    def pipeline():
+        read = dali.fn.readers.tfrecord(
+            path=paths,
+            index_path=[path + ".idx" for path in paths],
+            features={
+                "image/encoded": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+                "image/class/label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
+            },
+        )
+        return read["image/encoded"], read["image/class/label"]
+
+    wanted = [(pathlib.Path(path).read_bytes(), label + 1) for path, label in folder_samples(archive_tree / "train")]
+    built = pipeline()
+    built.build()
+    found = []
+    for _ in wanted:
+        images, labels = built.run()
+        found.append((images.at(0).tobytes(), int(labels.at(0)[0])))
+    assert found == wanted
