@@ -15,12 +15,13 @@ import subprocess
 import tarfile
 
 import pytest
-from conftest import drop_caches, errno_of, make_room, needs_root, pack, run, wait_until
+from conftest import errno_of, make_room, needs_root, pack, run, wait_until
 
-torchvision = pytest.importorskip("torchvision")
-webdataset = pytest.importorskip("webdataset")
+pytest.importorskip("numpy")
+pytest.importorskip("PIL.Image")
 
-from archive_tree import CLASSES, TIME, is_image, jpeg, make_archive_tree  # noqa: E402
+from archive_readers import Readers  # noqa: E402
+from archive_tree import CLASSES, TIME, jpeg, make_archive_tree  # noqa: E402
 
 pytestmark = needs_root
 
@@ -59,10 +60,29 @@ def view(point, spec):
     return point / ".augur" / "views" / spec
 
 
-def folder_samples(folder):
-    """(bytes, label) in the order of torchvision."""
-    found = torchvision.datasets.ImageFolder(folder, is_valid_file=is_image, allow_empty=True)
-    return [(pathlib.Path(path).read_bytes(), label) for path, label in found.samples]
+@pytest.fixture(scope="module")
+def readers():
+    with Readers() as process:
+        yield process
+
+
+def ask(readers, function, *arguments):
+    """What a library reads; a skip where it is not installed."""
+    try:
+        return readers.call(function, *arguments)
+    except Readers.Missing as missing:
+        pytest.skip(f"not installed: {missing}")
+
+
+@pytest.fixture(scope="module")
+def samples(readers, archive_tree):
+    """(bytes, label) of a folder in the order of torchvision, by the folder's name."""
+    found = {}
+    for name, folder in (("all", archive_tree), ("train", archive_tree / "train"), ("val", archive_tree / "val")):
+        pairs, classes = ask(readers, "image_folder", str(folder))
+        found[name] = [(pathlib.Path(path).read_bytes(), label) for path, label in pairs]
+        assert name != "train" or classes == CLASSES
+    return found
 
 
 def shards_of(folder, name):
@@ -90,14 +110,13 @@ def tar_samples(paths):
     return samples
 
 
-def test_samples_and_labels_are_torchvisions(mounted, archive_tree):
+def test_samples_and_labels_are_torchvisions(mounted, samples):
     """Every sample and label, in order; a class without images keeps its number."""
-    assert torchvision.datasets.ImageFolder(archive_tree / "train", is_valid_file=is_image, allow_empty=True).classes == CLASSES
     for name in ("train", "val"):
-        wanted = folder_samples(archive_tree / name)
+        wanted = samples[name]
         assert tar_samples([view(mounted, "tar") / f"{name}-000000.tar"]) == wanted
         assert len(wanted) == (TRAIN if name == "train" else 2)
-    assert tar_samples([view(mounted, "tar") / "all-000000.tar"]) == folder_samples(archive_tree)
+    assert tar_samples([view(mounted, "tar") / "all-000000.tar"]) == samples["all"]
 
 
 def test_an_image_outside_of_classes(mounted, archive_tree):
@@ -122,24 +141,20 @@ def test_keys(mounted):
     assert all(keys[number].startswith(key) for key, number in numbered.items())
 
 
-def test_webdataset(mounted, archive_tree):
-    """The pipeline of its documentation finds all samples, and splits the shards among workers."""
+def test_webdataset(mounted, readers, samples):
+    """The pipeline of its documentation finds all samples of all shards."""
     folder = view(mounted, "tar+shards=5")
     urls = [str(path) for path in shards_of(folder, "train")]
     assert [os.path.basename(url) for url in urls] == [f"train-{i:06}.tar" for i in range(5)]
-    pipeline = webdataset.WebDataset(urls, shardshuffle=False)
-    found = [(sample.get("jpg", sample.get("png")), int(sample["cls"])) for sample in pipeline]
-    assert found == folder_samples(archive_tree / "train")
+    assert ask(readers, "web_dataset", urls) == samples["train"]
 
 
-def test_timm(mounted, archive_tree):
+def test_timm(mounted, readers, samples):
     """`wds/` of timm finds shards and counts in _info.json."""
-    timm_data = pytest.importorskip("timm.data")
-    for split, count in (("train", TRAIN), ("val", 2)):
-        dataset = timm_data.create_dataset("wds/", root=str(view(mounted, "tar+shards=2")), split=split)
-        labels = [int(label) for _, label in dataset]
-        assert len(dataset) == count
-        assert labels == [label for _, label in folder_samples(archive_tree / split)]
+    for split in ("train", "val"):
+        count, labels = ask(readers, "timm_labels", "wds/", str(view(mounted, "tar+shards=2")), split)
+        assert count == len(samples[split])
+        assert labels == [label for _, label in samples[split]]
 
 
 def test_info(mounted):
@@ -152,7 +167,7 @@ def test_info(mounted):
         assert split["num_samples"] == sum(split["shard_lengths"])
 
 
-def test_gnu_tar(mounted, archive_tree, room):
+def test_gnu_tar(mounted, room):
     """It lists and extracts what tarfile reads, and finds no fault."""
     archive = view(mounted, "tar") / "train-000000.tar"
     found = subprocess.run(["tar", "--quoting-style=literal", "-tf", archive], capture_output=True, check=True)
@@ -163,6 +178,16 @@ def test_gnu_tar(mounted, archive_tree, room):
     for name, data in members(archive):
         assert (room / name).read_bytes() == data
         assert (room / name).stat().st_mtime == TIME
+
+
+def test_libarchive(mounted, augurpack, room):
+    """An archive can be packed again: libarchive reads it, too."""
+    archive = view(mounted, "tar+shards=2") / "train-000001.tar"
+    done = run([augurpack, "create", "--quiet", archive, room / "store"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run([augurpack, "extract", "--quiet", room / "store", room / "out"]).returncode == 0
+    found = {str(path.relative_to(room / "out")): path.read_bytes() for path in (room / "out").rglob("*") if path.is_file()}
+    assert found == dict(members(archive))
 
 
 def test_listing(mounted):
@@ -181,9 +206,9 @@ def test_listing(mounted):
     assert (folder / "train" / "d_link").is_symlink()
 
 
-def test_shards(mounted, archive_tree):
+def test_shards(mounted, samples):
     """shards=S cuts the order into S parts of one length, also more than there are samples; shard=SIZE by bytes."""
-    wanted = folder_samples(archive_tree / "train")
+    wanted = samples["train"]
     for count in (1, 7, 200):
         paths = shards_of(view(mounted, f"tar+shards={count}"), "train")
         assert len(paths) == count
@@ -196,15 +221,15 @@ def test_shards(mounted, archive_tree):
     assert len(paths) > 5
 
 
-def test_shuffle(mounted, archive_tree):
+def test_shuffle(mounted, samples):
     """The order is what Python's own shuffle makes of it."""
-    wanted = folder_samples(archive_tree / "train")
+    wanted = list(samples["train"])
     random.Random(42).shuffle(wanted)
     assert tar_samples(shards_of(view(mounted, "tar+shuffle=42+shards=3"), "train")) == wanted
 
 
 def test_any_part_is_the_same(mounted):
-    """Reads at any offset, of any length, by several at once, give the bytes of one read from the beginning."""
+    """W18: reads at any offset, of any length, by several at once, give the bytes of one read from the beginning."""
     path = view(mounted, "tar+shuffle=1") / "train-000000.tar"
     whole = path.read_bytes()
     assert len(whole) == path.stat().st_size
@@ -226,10 +251,10 @@ def test_any_part_is_the_same(mounted):
         os.close(descriptor)
 
 
-def test_attributes(mounted, archive_tree):
-    """du tells what the images take, and programs read in pieces of 1 MiB."""
+def test_attributes(mounted, archive_tree, samples):
+    """W19: du tells what the images take, and programs read in pieces of 1 MiB."""
     found = (view(mounted, "tar") / "train-000000.tar").stat()
-    stored = sum(len(data) for data, _ in folder_samples(archive_tree / "train"))
+    stored = sum(len(data) for data, _ in samples["train"])
     assert found.st_blocks == (stored + 511) // 512
     assert found.st_blksize == 1 << 20
     assert found.st_mode == 0o100444
@@ -237,15 +262,15 @@ def test_attributes(mounted, archive_tree):
     assert (view(mounted, "tar") / "train-000000.tar").stat().st_ino == found.st_ino
 
 
-def test_as_the_root(room, archive_store, archive_tree, mounts, point):
+def test_as_the_root(room, archive_store, samples, mounts, point):
     """-o view=tar; small memory is enough for many small images in one READ."""
     mounts.mount(archive_store, point, "view=tar+shards=1", "memory=40M")
-    assert tar_samples([point / "train-000000.tar"]) == folder_samples(archive_tree / "train")
+    assert tar_samples([point / "train-000000.tar"]) == samples["train"]
     assert "train-000000.tar" in os.listdir(point)
 
 
 def test_a_damaged_record(room, augurpack, archive_tree, mounts, point):
-    """A READ that touches it is EIO as a whole; all other parts of the archive are there."""
+    """W18: a READ that touches it is EIO as a whole; all other parts of the archive are there."""
     store = pack(augurpack, archive_tree, room / "store")
     victim = (archive_tree / "train/n01/n01_77.JPEG").read_bytes()
     (shard,) = [path for path in store.iterdir() if path.name.startswith("shard-") and victim in path.read_bytes()]
@@ -272,8 +297,8 @@ def test_a_damaged_record(room, augurpack, archive_tree, mounts, point):
     assert wanted.getvalue()[bad[0] - 512 :].startswith(b"n01_77.jpg\0")
 
 
-def test_a_killed_daemon(room, archive_store, archive_tree, mounts, point):
-    """An open archive goes on, with the same bytes and the same inode number."""
+def test_a_killed_daemon(room, archive_store, samples, mounts, point):
+    """L8, W19: an open archive goes on, with the same bytes and the same inode number."""
     pid = mounts.mount(archive_store, point, f"log={room}/log", "memory=64M")
     path = view(point, "tar+shards=2") / "train-000001.tar"
     with open(path, "rb") as archive:
@@ -284,12 +309,12 @@ def test_a_killed_daemon(room, archive_store, archive_tree, mounts, point):
         os.posix_fadvise(archive.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         assert archive.read() == whole
     assert path.stat().st_ino == inode
-    assert tar_samples([path]) == folder_samples(archive_tree / "train")[TRAIN // 2 :]
+    assert tar_samples([path]) == samples["train"][TRAIN // 2 :]
 
 
 @pytest.mark.parametrize("root", [False, True])
 def test_reload(room, augurpack, archive_tree, mounts, point, ctl, root):
-    """An open archive keeps the bytes of its generation; the name is the archive of the next one."""
+    """W21: an open archive keeps the bytes of its generation; the name is the archive of the next one."""
     store = pack(augurpack, archive_tree / "val", room / "store")
     mounts.mount(store, point, f"log={room}/log", *(["view=tar"] if root else []))
     folder = point if root else view(point, "tar")
@@ -320,7 +345,7 @@ def test_reload(room, augurpack, archive_tree, mounts, point, ctl, root):
 
 
 def test_folders_in_a_circle(room, augurpack, archive_tree, mounts, point):
-    """The folder has no archives, the log says why, and all others have theirs."""
+    """W20: the folder has no archives, the log says why, and all others have theirs."""
     tree = room / "tree"
     shutil.copytree(archive_tree / "val", tree / "val")
     (tree / "round" / "a").mkdir(parents=True)

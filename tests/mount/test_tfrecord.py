@@ -7,38 +7,17 @@ import pathlib
 import random
 import shutil
 import subprocess
-import zlib
 
 import pytest
 from conftest import errno_of, make_room, needs_root, pack
 
-torchvision = pytest.importorskip("torchvision")
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-tensorflow = pytest.importorskip("tensorflow")
+pytest.importorskip("numpy")
+Image = pytest.importorskip("PIL.Image")
 
-from archive_tree import is_image, make_archive_tree  # noqa: E402
+from archive_readers import Readers  # noqa: E402
+from archive_tree import make_archive_tree  # noqa: E402
 
 pytestmark = needs_root
-
-IMAGENET = {
-    "image/encoded": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "image/format": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "image/filename": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "image/colorspace": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "image/class/synset": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "image/class/text": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "image/class/label": tensorflow.io.FixedLenFeature([], tensorflow.int64),
-    "image/height": tensorflow.io.FixedLenFeature([], tensorflow.int64),
-    "image/width": tensorflow.io.FixedLenFeature([], tensorflow.int64),
-    "image/channels": tensorflow.io.FixedLenFeature([], tensorflow.int64),
-    "image/object/bbox/xmin": tensorflow.io.VarLenFeature(tensorflow.float32),  # of the published scripts
-}
-TFDS = {
-    "image": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "file_name": tensorflow.io.FixedLenFeature([], tensorflow.string),
-    "label": tensorflow.io.FixedLenFeature([], tensorflow.int64),
-}
 
 
 @pytest.fixture(scope="module")
@@ -72,18 +51,29 @@ def view(point, spec):
     return point / ".augur" / "views" / spec
 
 
-def folder_samples(folder):
-    found = torchvision.datasets.ImageFolder(folder, is_valid_file=is_image, allow_empty=True)
-    return [(path, label) for path, label in found.samples]
+@pytest.fixture(scope="module")
+def readers():
+    with Readers() as process:
+        yield process
 
 
-def examples(paths, features):
-    """By tf.data, which checks each checksum."""
-    dataset = tensorflow.data.TFRecordDataset([str(path) for path in paths])
-    return [
-        {key: value.numpy() for key, value in tensorflow.io.parse_single_example(record, features).items() if hasattr(value, "numpy")}
-        for record in dataset
-    ]
+def ask(readers, function, *arguments):
+    """What a library reads; a skip where it is not installed."""
+    try:
+        return readers.call(function, *arguments)
+    except Readers.Missing as missing:
+        pytest.skip(f"not installed: {missing}")
+
+
+@pytest.fixture(scope="module")
+def samples(archive_tree):
+    """(path, label) of a folder in the order of torchvision, by the folder's name. torch has a process of its own."""
+    with Readers() as torch:
+        return {name: ask(torch, "image_folder", str(archive_tree / name))[0] for name in ("train", "val")}
+
+
+def examples(readers, keys, paths):
+    return ask(readers, "tfrecord", keys, [str(path) for path in paths])
 
 
 def shards(folder, name, count):
@@ -91,10 +81,10 @@ def shards(folder, name, count):
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_imagenet(mounted, archive_tree, count):
+def test_imagenet(mounted, archive_tree, readers, samples, count):
     """Every sample and label, in order, with the features that the scripts of TensorFlow parse."""
-    wanted = folder_samples(archive_tree / "train")
-    found = examples(shards(view(mounted, f"tfrecord+shards={count}"), "train", count), IMAGENET)
+    wanted = samples["train"]
+    found = examples(readers, "imagenet", shards(view(mounted, f"tfrecord+shards={count}"), "train", count))
     assert len(found) == len(wanted)
     for example, (path, label) in zip(found, wanted):
         data = pathlib.Path(path).read_bytes()
@@ -102,29 +92,31 @@ def test_imagenet(mounted, archive_tree, count):
         assert example["image/class/label"] == label + 1
         assert example["image/class/synset"].decode() == os.path.relpath(path, archive_tree / "train").split("/")[0]
         assert example["image/filename"] == os.fsencode(os.path.basename(path))
-        decoded = tensorflow.io.decode_image(data)
-        assert (example["image/height"], example["image/width"], example["image/channels"]) == tuple(decoded.shape)
+        with Image.open(path) as image:
+            assert (example["image/width"], example["image/height"]) == image.size
+            assert example["image/channels"] == len(image.getbands())
         assert example["image/colorspace"] == b"RGB" and example["image/class/text"] == b""
         assert example["image/format"] == (b"PNG" if data[:4] == b"\x89PNG" else b"JPEG")
 
 
-def test_tfds_keys(mounted, archive_tree):
+def test_tfds_keys(mounted, readers, samples):
     folder = view(mounted, "tfrecord+keys=tfds+name=pets+shards=2")
     paths = [folder / f"pets-val.tfrecord-0000{i}-of-00002" for i in range(2)]
-    wanted = [(pathlib.Path(path).read_bytes(), label) for path, label in folder_samples(archive_tree / "val")]
-    assert [(one["image"], one["label"]) for one in examples(paths, TFDS)] == wanted
+    wanted = [(pathlib.Path(path).read_bytes(), label) for path, label in samples["val"]]
+    assert [(one["image"], one["label"]) for one in examples(readers, "tfds", paths)] == wanted
 
 
-def test_labels(mounted, archive_tree):
+def test_labels(mounted, readers):
     """base= shifts labels, and an image without a class has -1 whatever it says."""
     for spec, first in (("tfrecord+base=0+shards=1", 0), ("tfrecord+shards=1", 1)):
-        found = examples(shards(view(mounted, spec), "val", 1), IMAGENET)
+        found = examples(readers, "imagenet", shards(view(mounted, spec), "val", 1))
         assert [one["image/class/label"] for one in found] == [first, first + 1]
-        assert [one["image/class/label"] for one in examples(shards(view(mounted, spec), "flat", 1), IMAGENET)] == [-1, -1]
+        flat = examples(readers, "imagenet", shards(view(mounted, spec), "flat", 1))
+        assert [one["image/class/label"] for one in flat] == [-1, -1]
 
 
 def test_names(mounted):
-    """name=N is what `val` is called by; indexes are in no listing, since scripts read all of train-*."""
+    """name=N is what `val` is called by; indexes are in no listing (W19), since scripts read all of train-*."""
     folder = view(mounted, "tfrecord+shards=2+name=validation")
     names = [f"{name}-0000{i}-of-00002" for name in ("all", "flat", "linked", "train", "validation") for i in range(2)]
     assert sorted(os.listdir(folder)) == sorted([*names, "empty", "flat", "linked", "train", "val"])
@@ -147,20 +139,17 @@ def test_index(mounted):
     assert at == len(data)
 
 
-def test_shuffle(mounted, archive_tree):
-    wanted = [pathlib.Path(path).read_bytes() for path, _ in folder_samples(archive_tree / "train")]
+def test_shuffle(mounted, readers, samples):
+    wanted = [pathlib.Path(path).read_bytes() for path, _ in samples["train"]]
     random.Random(7).shuffle(wanted)
-    found = examples(shards(view(mounted, "tfrecord+shards=2+shuffle=7"), "train", 2), IMAGENET)
+    found = examples(readers, "imagenet", shards(view(mounted, "tfrecord+shards=2+shuffle=7"), "train", 2))
     assert [one["image/encoded"] for one in found] == wanted
 
 
-def test_interleave(mounted, archive_tree):
+def test_interleave(mounted, readers, samples):
     """The pipeline of the ImageNet scripts: files by a pattern, several at a time."""
-    pattern = str(view(mounted, "tfrecord+shards=5") / "train-*")
-    files = tensorflow.data.Dataset.list_files(pattern, shuffle=True, seed=1)
-    records = files.interleave(tensorflow.data.TFRecordDataset, cycle_length=5, num_parallel_calls=5)
-    found = sorted(zlib.crc32(tensorflow.io.parse_single_example(one, IMAGENET)["image/encoded"].numpy()) for one in records)
-    assert found == sorted(zlib.crc32(pathlib.Path(path).read_bytes()) for path, _ in folder_samples(archive_tree / "train"))
+    found = ask(readers, "interleaved", str(view(mounted, "tfrecord+shards=5") / "train-*"))
+    assert sorted(found) == sorted(pathlib.Path(path).read_bytes() for path, _ in samples["train"])
 
 
 def test_any_part_is_the_same(mounted):
@@ -182,29 +171,8 @@ def test_any_part_is_the_same(mounted):
         os.close(descriptor)
 
 
-def test_dali(mounted, archive_tree):
+def test_dali(mounted, readers, samples):
     """Its reader takes the index that lies beside each file."""
-    dali = pytest.importorskip("nvidia.dali")
-    tfrecord = pytest.importorskip("nvidia.dali.tfrecord")
     paths = [str(path) for path in shards(view(mounted, "tfrecord+shards=3"), "train", 3)]
-
-    @dali.pipeline_def(batch_size=1, num_threads=1, device_id=None)
-    def pipeline():
-        read = dali.fn.readers.tfrecord(
-            path=paths,
-            index_path=[path + ".idx" for path in paths],
-            features={
-                "image/encoded": tfrecord.FixedLenFeature((), tfrecord.string, ""),
-                "image/class/label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
-            },
-        )
-        return read["image/encoded"], read["image/class/label"]
-
-    wanted = [(pathlib.Path(path).read_bytes(), label + 1) for path, label in folder_samples(archive_tree / "train")]
-    built = pipeline()
-    built.build()
-    found = []
-    for _ in wanted:
-        images, labels = built.run()
-        found.append((images.at(0).tobytes(), int(labels.at(0)[0])))
-    assert found == wanted
+    wanted = [(pathlib.Path(path).read_bytes(), label + 1) for path, label in samples["train"]]
+    assert ask(readers, "dali", paths, len(wanted)) == wanted
