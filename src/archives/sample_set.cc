@@ -142,6 +142,7 @@ const SampleSet::Class* SampleSet::ClassOf(uint32_t number) const {
 Result<std::vector<std::string_view>> SampleSet::ClassNames() const {
   std::vector<std::string_view> names;
   if (!has_labels_) return names;
+  names.reserve(classes_.size());
   for (const Class& one : classes_) {
     AUGUR_TRY_ASSIGN(entry, store_->Get(one.named));
     names.push_back(entry.name);
@@ -168,10 +169,10 @@ Result<std::string> SampleSet::KeyOf(const Sample& sample) const {
   AUGUR_TRY_ASSIGN(below, IsBelow(static_cast<EntryNumber>(sample.image.parent), top));
   for (uint64_t at = sample.image.parent; below && at != top;) {
     AUGUR_TRY_ASSIGN(folder, store_->Get(at));
-    key = std::string(folder.name) + "/" + key;
+    key.insert(0, "/").insert(0, folder.name);
     at = folder.parent;
   }
-  if (has_labels_) key = std::string(sample.class_name) + "/" + key;
+  if (has_labels_) key.insert(0, "/").insert(0, sample.class_name);
   if (std::ranges::binary_search(numbered_, sample.number)) key += kBeforeNumber + std::to_string(sample.number);
   return key;
 }

@@ -61,10 +61,14 @@ Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& fol
     AUGUR_TRY_ASSIGN(set, find(number));
     if (set == nullptr || set->shard_count() == 0) return {};
     listing.folders_.push_back({.number = number, .name = std::string(name), .shards = set->shard_count()});
-    ArchiveSplit split{.name = std::string(name), .files = {}, .sample_counts = {}};
+    ArchiveSplit split;
+    split.name = name;
+    AUGUR_TRY_ASSIGN(classes, set->samples().ClassNames());
+    split.classes.assign(classes.begin(), classes.end());
     for (uint32_t shard = 0; shard < set->shard_count(); ++shard) {
       split.files.push_back(NameOfArchive(spec, {.folder = name, .shard = shard, .shards = set->shard_count()}));
       split.sample_counts.push_back(set->SampleCount(shard));
+      split.bytes += set->FileBytes(shard);
     }
     splits.push_back(std::move(split));
     return {};
@@ -79,12 +83,10 @@ Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& fol
     AUGUR_TRY(add(static_cast<EntryNumber>(child.number), is_renamed ? spec.archive.name : child.name));
   }
   for (const Folder& one : listing.folders_) listing.count_ += one.shards;
-  if (listing.count_ == 0 || spec.kind != ViewKind::kTar) return listing;
-  AUGUR_TRY_ASSIGN(own, ShowsOwn(store, folder, kArchiveInfoName));
-  if (own) return listing;
-  listing.info_ =
-      ArchiveInfoText(folder.number == 0 ? std::string(kRootArchiveName) : std::string(folder.name), splits);
-  ++listing.count_;
+  if (listing.count_ == 0) return listing;
+  const std::string_view name = folder.number == 0 ? kRootArchiveName : folder.name;
+  listing.info_ = MakeArchiveInfo(spec, std::string(name), splits);
+  listing.count_ += listing.info_.size();
   return listing;
 }
 
@@ -98,11 +100,16 @@ void ArchiveListing::ForEach(const ViewSpec& spec, uint64_t place, const Take& t
     }
     first += folder.shards;
   }
-  if (!info_.empty() && place == first) take(kArchiveInfoName, 0, ArchiveNode::kInfoFile, place);
+  for (; place < count_; ++place) {
+    const auto number = static_cast<uint32_t>(place - first);
+    if (!take(info_[number].name, 0, ArchiveNode::kFirstInfo + number, place)) return;
+  }
 }
 
 uint64_t ArchiveListing::memory_bytes() const {
-  return sizeof(*this) + folders_.capacity() * sizeof(Folder) + info_.capacity();
+  uint64_t info_bytes = 0;
+  for (const ArchiveInfoFile& file : info_) info_bytes += sizeof(file) + file.text.capacity();
+  return sizeof(*this) + folders_.capacity() * sizeof(Folder) + info_bytes;
 }
 
 }  // namespace augur

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "archives/archive_info.h"
 #include "archives/archive_set.h"
 #include "augur/store.h"
 #include "datasets/order.h"
@@ -16,8 +17,8 @@
 namespace augur {
 
 // ArchiveListing is which archives lie in a folder of a view: those of its sub-folders, in the root those of the root
-// itself first, and of tar files _info.json. Indexes of TFRecord files are found by name alone. What the store has of
-// the same name in the folder, and is shown, goes before an archive. Immutable, safe from any thread.
+// itself first, and files that say what these are. Indexes of TFRecord files are found by name alone. What the store
+// has of the same name in the folder, and is shown, goes before an archive. Immutable, safe from any thread.
 class ArchiveListing {
  public:
   // Gives the archives of a folder. nullptr: it has none, for a reason that was told.
@@ -26,11 +27,11 @@ class ArchiveListing {
   static Result<ArchiveListing> Make(const Store& store, const Entry& folder, const ViewSpec& spec, const Find& find);
 
   uint64_t size() const { return count_; }
-  // Of _info.json; empty: there is none.
-  const std::string& info() const { return info_; }
+  // Files beside the archives, in the order of ArchiveInfoNames; none where there are no archives.
+  const std::vector<ArchiveInfoFile>& info() const { return info_; }
 
-  // Hands out the items from `place` on, until `take` returns false.
-  using Take = std::function<bool(std::string_view name, EntryNumber folder, uint32_t shard, uint64_t place)>;
+  // Hands out the items from `place` on, until `take` returns false. `file`: as of ArchiveNode.
+  using Take = std::function<bool(std::string_view name, EntryNumber folder, uint32_t file, uint64_t place)>;
   void ForEach(const ViewSpec& spec, uint64_t place, const Take& take) const;
 
   uint64_t memory_bytes() const;
@@ -44,7 +45,7 @@ class ArchiveListing {
 
   std::vector<Folder> folders_;
   uint64_t count_ = 0;
-  std::string info_;
+  std::vector<ArchiveInfoFile> info_;
 };
 
 // The folder whose archives are called so in `directory`: a child, or the root itself. kNotFound: it has no such child.

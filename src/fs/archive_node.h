@@ -15,23 +15,24 @@ namespace augur {
 struct ArchiveNode {
   static constexpr uint64_t kFlag = uint64_t{1} << (Node::kViewShift - 1);
   static constexpr int kFileBits = 18;
-  // The indexes of shards are numbered from here on, and above them is _info.json.
+  // The indexes of shards are numbered from here on, and above them the files beside archives (ArchiveInfoFile).
   static constexpr uint32_t kFirstIndex = uint32_t{1} << (kFileBits - 1);
-  static constexpr uint32_t kInfoFile = (uint32_t{1} << kFileBits) - 1;
+  static constexpr uint32_t kFirstInfo = (uint32_t{1} << kFileBits) - 16;
   // Folders from this entry on have no archives. An index has the folders of the upper levels first.
   static constexpr uint64_t kFoldersMax = uint64_t{1} << (Node::kViewShift - 1 - kFileBits);
-  static_assert(ArchiveSpec::kShardsMax < kFirstIndex && kFirstIndex + ArchiveSpec::kShardsMax < kInfoFile);
+  static_assert(ArchiveSpec::kShardsMax < kFirstIndex && kFirstIndex + ArchiveSpec::kShardsMax < kFirstInfo);
 
-  uint64_t folder = 0;  // entry; of _info.json the folder that it lies in
-  uint32_t file = 0;    // number of the shard, kFirstIndex and that, or kInfoFile
+  uint64_t folder = 0;  // entry; of a file beside archives the folder that it lies in
+  uint32_t file = 0;    // number of the shard, kFirstIndex and that, or kFirstInfo and another one
 
-  bool is_info() const { return file == kInfoFile; }
+  bool is_info() const { return file >= kFirstInfo; }
   bool is_index() const { return !is_info() && file >= kFirstIndex; }
   uint32_t shard() const { return is_index() ? file - kFirstIndex : file; }
   uint64_t entry() const { return kFlag | folder << kFileBits | file; }
   static std::optional<ArchiveNode> FromEntry(uint64_t entry) {
     if ((entry & kFlag) == 0) return std::nullopt;
-    return ArchiveNode{.folder = (entry & (kFlag - 1)) >> kFileBits, .file = static_cast<uint32_t>(entry) & kInfoFile};
+    return ArchiveNode{.folder = (entry & (kFlag - 1)) >> kFileBits,
+                       .file = static_cast<uint32_t>(entry & ((uint64_t{1} << kFileBits) - 1))};
   }
 };
 

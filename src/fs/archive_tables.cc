@@ -58,8 +58,8 @@ void ArchiveTables::Make(ArchiveTableName name, std::function<void(const Pin&)> 
     const MutexLock lock(mu_);
     if (!thread_.joinable()) {
       Result<std::thread> thread = StartThread("augur-archives", [this] { Run(); });
-      if (thread.ok()) thread_ = std::move(thread).value();
       status = thread.status();
+      if (thread.ok()) thread_ = std::move(thread).value();
     }
     if (status.ok()) {
       wanted_.push_back({.name = std::move(name), .then = std::move(then)});

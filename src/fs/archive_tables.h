@@ -37,8 +37,8 @@ struct ArchiveTableName {
 
 // ArchiveTables makes the tables of archives on a thread of its own, because a table takes as long as it takes to go
 // through all images of a folder, and keeps them within a number of bytes, those used last. A table that is too large
-// for that is a failure, which names the cure. Safe from any thread. REQUIRES: every `then` has been called before it
-// is destroyed.
+// for that is a failure, which names the cure. While one is made it takes as much again. Safe from any thread.
+// REQUIRES: every `then` has been called before it is destroyed.
 class ArchiveTables {
  public:
   // Keeps a table, or the failure to make it, where Find has it.

@@ -19,6 +19,18 @@ Status NoSuchArchive(std::string_view name) {
   return {Code::kNotFound, "no archive is called '" + std::string(name) + "'"};
 }
 
+// The number of a file beside archives, by its name (ArchiveNode::file).
+std::optional<uint32_t> InfoFile(const ViewSpec& spec, std::string_view name) {
+  const std::vector<std::string> names = ArchiveInfoNames(spec);
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return ArchiveNode::kFirstInfo + static_cast<uint32_t>(found - names.begin());
+}
+
+bool IsLink(const ArchivePlace& place, const ArchiveNode& node) {
+  return node.is_info() && IsArchiveInfoLink(place.view->spec, node.file - ArchiveNode::kFirstInfo);
+}
+
 FileSegment SegmentOf(ArchivePiece piece) {
   if (auto* const image = std::get_if<ImagePiece>(&piece)) {
     return RecordSegment{.file = ViewFile::Original(image->image), .offset = image->offset, .bytes = image->bytes};
@@ -36,24 +48,24 @@ FileSegment SegmentOf(ArchivePiece piece) {
 
 }  // namespace
 
-std::optional<ArchiveTableName> ArchiveViews::TableForNode(const ArchivePlace& place, const ArchiveNode& node) {
-  return ArchiveTableName{.view = place.view,
-                          .store = place.store,
-                          .folder = static_cast<EntryNumber>(node.folder),
-                          .of = node.is_info() ? ArchiveTableName::Of::kListing : ArchiveTableName::Of::kArchives};
+ArchiveTableName ArchiveViews::TableForNode(const ArchivePlace& place, const ArchiveNode& node) {
+  return {.view = place.view,
+          .store = place.store,
+          .folder = static_cast<EntryNumber>(node.folder),
+          .of = node.is_info() ? ArchiveTableName::Of::kListing : ArchiveTableName::Of::kArchives};
 }
 
 Result<std::optional<ArchiveTableName>> ArchiveViews::TableForName(const ArchivePlace& place, const Entry& folder,
                                                                    std::string_view name) {
   AUGUR_TRY_ASSIGN(own, ShowsOwn(*place.store, folder, name));
   if (own) return std::optional<ArchiveTableName>();
-  if (name == kArchiveInfoName && folder.number < ArchiveNode::kFoldersMax) {
+  if (InfoFile(place.view->spec, name) && folder.number < ArchiveNode::kFoldersMax) {
     return std::optional(TableForListing(place, folder));
   }
   const std::optional<ArchiveName> archive = ParseArchiveName(place.view->spec, name);
   if (!archive) return std::optional<ArchiveTableName>();
   const Result<EntryNumber> of = FolderOfArchives(*place.store, folder, place.view->spec, archive->folder);
-  if (of.ok()) return TableForNode(place, {.folder = *of, .file = 0});
+  if (of.ok()) return std::optional(TableForNode(place, {.folder = *of, .file = 0}));
   if (of.status().code() == Code::kNotFound) return std::optional<ArchiveTableName>();
   return of.status();
 }
@@ -80,7 +92,7 @@ Result<NodeAttributes> ArchiveViews::AttributesWithoutSize(const ArchivePlace& p
   AUGUR_TRY_ASSIGN(folder, place.store->Get(node.folder));
   NodeAttributes attributes;
   attributes.node = Node{.view = place.view->archives_number, .entry = node.entry()}.id();
-  attributes.mode = (S_IFREG | 0444) & ~owner_.umask;
+  attributes.mode = IsLink(place, node) ? S_IFLNK | 0777 : (S_IFREG | 0444) & ~owner_.umask;
   attributes.uid = owner_.uid;
   attributes.gid = owner_.gid;
   attributes.mtime_sec = folder.mtime_sec;
@@ -90,11 +102,13 @@ Result<NodeAttributes> ArchiveViews::AttributesWithoutSize(const ArchivePlace& p
 }
 
 Result<NodeAttributes> ArchiveViews::Attributes(const ArchivePlace& place, const ArchiveNode& node) {
-  AUGUR_TRY_ASSIGN(table, Table(*TableForNode(place, node)));
+  AUGUR_TRY_ASSIGN(table, Table(TableForNode(place, node)));
   AUGUR_TRY_ASSIGN(attributes, AttributesWithoutSize(place, node));
   if (node.is_info()) {
-    if (table->items->info().empty()) return NoSuchNode(attributes.node);
-    attributes.size = table->items->info().size();
+    const std::vector<ArchiveInfoFile>& info = table->items->info();
+    const uint32_t number = node.file - ArchiveNode::kFirstInfo;
+    if (number >= info.size()) return NoSuchNode(attributes.node);
+    attributes.size = info[number].text.size();
     return attributes;
   }
   if (node.shard() >= table->set->shard_count()) return NoSuchNode(attributes.node);
@@ -107,10 +121,15 @@ Result<NodeAttributes> ArchiveViews::Attributes(const ArchivePlace& place, const
   return attributes;
 }
 
+Result<std::string_view> ArchiveViews::LinkTarget(const ArchivePlace& place, const ArchiveNode& node) {
+  if (!IsLink(place, node)) return Status(Code::kInvalid, "not a symbolic link");
+  return kArchiveInfoLinkTarget;
+}
+
 Result<NodeAttributes> ArchiveViews::Lookup(const ArchivePlace& place, const Entry& folder, std::string_view name) {
   AUGUR_TRY_ASSIGN(table, TableForName(place, folder, name));
   if (!table) return NoSuchArchive(name);
-  ArchiveNode node{.folder = table->folder, .file = ArchiveNode::kInfoFile};
+  ArchiveNode node{.folder = table->folder, .file = InfoFile(place.view->spec, name).value_or(0)};
   if (table->of == ArchiveTableName::Of::kArchives) {
     AUGUR_TRY_ASSIGN(archives, Table(*table));
     const ArchiveName typed = ParseArchiveName(place.view->spec, name).value_or(ArchiveName());
@@ -129,8 +148,8 @@ Status ArchiveViews::List(const ArchivePlace& place, const Entry& folder, uint64
   AUGUR_TRY_ASSIGN(table, Table(TableForListing(place, folder)));
   Status status;
   table->items->ForEach(place.view->spec, first,
-                        [&](std::string_view name, EntryNumber of, uint32_t shard, uint64_t item) {
-                          ArchiveNode node{.folder = of, .file = shard};
+                        [&](std::string_view name, EntryNumber of, uint32_t file, uint64_t item) {
+                          ArchiveNode node{.folder = of, .file = file};
                           if (node.is_info()) node.folder = folder.number;
                           const Result<bool> own = ShowsOwn(*place.store, folder, name);
                           const Result<NodeAttributes> attributes = AttributesWithoutSize(place, node);
@@ -143,10 +162,12 @@ Status ArchiveViews::List(const ArchivePlace& place, const Entry& folder, uint64
 
 Result<std::vector<FileSegment>> ArchiveViews::Segments(const ArchivePlace& place, const ArchiveNode& node,
                                                         uint64_t offset, uint64_t bytes) {
-  AUGUR_TRY_ASSIGN(table, Table(*TableForNode(place, node)));
+  AUGUR_TRY_ASSIGN(table, Table(TableForNode(place, node)));
   std::vector<FileSegment> segments;
   if (node.is_info()) {
-    const auto all = std::as_bytes(std::span(table->items->info()));
+    const uint32_t number = node.file - ArchiveNode::kFirstInfo;
+    if (number >= table->items->info().size()) return NoSuchNode(node.entry());
+    const auto all = std::as_bytes(std::span(table->items->info()[number].text));
     if (offset >= all.size() || bytes == 0) return segments;
     const auto part = all.subspan(offset, std::min<uint64_t>(bytes, all.size() - offset));
     segments.emplace_back(MemorySegment{.owner = table->items, .bytes = part});

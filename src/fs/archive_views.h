@@ -33,7 +33,7 @@ class ArchiveViews {
   ArchiveViews(const NodeOwner& owner, uint64_t bytes_max) : owner_(owner), tables_(bytes_max) {}
 
   // Which table a call below needs. Nothing: none.
-  static std::optional<ArchiveTableName> TableForNode(const ArchivePlace& place, const ArchiveNode& node);
+  static ArchiveTableName TableForNode(const ArchivePlace& place, const ArchiveNode& node);
   static Result<std::optional<ArchiveTableName>> TableForName(const ArchivePlace& place, const Entry& folder,
                                                               std::string_view name);
   static ArchiveTableName TableForListing(const ArchivePlace& place, const Entry& folder);
@@ -43,6 +43,8 @@ class ArchiveViews {
   void Prepare(ArchiveTableName name, std::function<void()> then);
 
   Result<NodeAttributes> Attributes(const ArchivePlace& place, const ArchiveNode& node);
+  // Of a link beside archives. kInvalid: it is none.
+  static Result<std::string_view> LinkTarget(const ArchivePlace& place, const ArchiveNode& node);
   // The archive of this name in a folder of the store. kNotFound: there is none.
   Result<NodeAttributes> Lookup(const ArchivePlace& place, const Entry& folder, std::string_view name);
   // Hands out the archives in a folder from `first` on, until `take` returns false. A name is looked up anew at each

@@ -135,8 +135,9 @@ Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
     const ViewRef view = views_ != nullptr ? views_->Get(node->view) : nullptr;
     if (view == nullptr || !view->spec.has_archives() || view->archives_number != node->view) return NoSuchNode(id);
     const std::optional<uint64_t> generation = GenerationOf(options_, view->sequence);
-    if (!generation)
+    if (!generation) {
       return Status(Code::kIo, "an archive of a generation that was removed is still open: open it anew");
+    }
     Shape shape = {.entry = {}, .view = view, .store = store_, .generation = *generation, .archive = archive};
     if (!shape.is_shown()) shape.store = options_.earlier[shape.generation - 1].store;
     AUGUR_TRY_ASSIGN(folder, shape.store->Get(archive->folder));
@@ -180,7 +181,7 @@ Result<std::optional<ArchiveTableName>> FileSystem::TableFor(NodeId node, Ask as
   if (OwnFolder::Own(node)) return kNone;
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
   if (!shape.has_archives()) return kNone;
-  if (shape.archive) return ArchiveViews::TableForNode(shape.archive_place(), *shape.archive);
+  if (shape.archive) return std::optional(ArchiveViews::TableForNode(shape.archive_place(), *shape.archive));
   if (ask == Ask::kAttributes || !shape.is_shown() || shape.entry.type != EntryType::kDirectory) return kNone;
   if (ask == Ask::kItems) return std::optional(ArchiveViews::TableForListing(shape.archive_place(), shape.entry));
   return ArchiveViews::TableForName(shape.archive_place(), shape.entry, name);
@@ -251,8 +252,9 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
     return attributes;
   }
   AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
-  if (directory.archive || directory.entry.type != EntryType::kDirectory)
+  if (directory.archive || directory.entry.type != EntryType::kDirectory) {
     return Status(Code::kInvalid, "not a directory");
+  }
   if (!directory.is_shown()) return Status(Code::kNotFound, "the folder was removed");
   if (directory.view != nullptr) {
     const Result<Entry> entry = tree_->Lookup(*directory.view, directory.entry, name);
@@ -286,7 +288,8 @@ void FileSystem::Forget(NodeId node, uint64_t lookups) {
 
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
   AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
-  if (shape.archive || shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
+  if (shape.archive) return ArchiveViews::LinkTarget(shape.archive_place(), *shape.archive);
+  if (shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
   return Told(shape.store->LinkTarget(shape.entry));
 }
 

@@ -183,8 +183,9 @@ class TypedSpec {
   Status Take(std::string_view typed) {
     if (typed.empty()) return {Code::kInvalid, "an empty word; accepted: words joined by one +"};
     if (const auto* const kind = std::ranges::find(kKinds, typed, &Kind::name); kind != kKinds.end()) {
-      if (kind_)
+      if (kind_) {
         return {Code::kInvalid, std::string(typed) + ": a second kind; accepted: " + KindNames(~0U) + ", once"};
+      }
       kind_ = kind->kind;
       return {};
     }

@@ -2,6 +2,7 @@
 """Views of TFRecord files, read by TensorFlow with its checks of checksums: VIEWS.md, Archives."""
 
 import errno
+import json
 import os
 import pathlib
 import random
@@ -15,7 +16,7 @@ pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
 from archive_readers import Readers  # noqa: E402
-from archive_tree import make_archive_tree  # noqa: E402
+from archive_tree import CLASSES, make_archive_tree  # noqa: E402
 
 pytestmark = needs_root
 
@@ -176,3 +177,33 @@ def test_dali(mounted, readers, samples):
     paths = [str(path) for path in shards(view(mounted, "tfrecord+shards=3"), "train", 3)]
     wanted = [(pathlib.Path(path).read_bytes(), label + 1) for path, label in samples["train"]]
     assert ask(readers, "dali", paths, len(wanted)) == wanted
+
+
+def test_tfds_files(mounted, readers):
+    """What TFDS reads of a data set: which files there are, what is in them, and where it looks for them."""
+    folder = view(mounted, "tfrecord+keys=tfds+name=pets+shards=3")
+    info = json.loads((folder / "dataset_info.json").read_text(encoding="utf-8"))
+    assert (info["name"], info["version"], info["fileFormat"]) == ("pets", "1.0.0", "tfrecord")
+    assert [split["name"] for split in info["splits"]] == ["flat", "linked", "train", "val"]
+    for split in info["splits"]:
+        assert split["filepathTemplate"] == "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
+        files = [folder / f"pets-{split['name']}.tfrecord-0000{i}-of-00003" for i in range(3)]
+        assert int(split["numBytes"]) == sum(file.stat().st_size for file in files)
+        assert [int(length) for length in split["shardLengths"]] == [len(examples(readers, "tfds", [file])) for file in files]
+    labels = (folder / "label.labels.txt").read_text(encoding="utf-8").splitlines()
+    assert labels == CLASSES
+    features = json.loads((folder / "features.json").read_text(encoding="utf-8"))["featuresDict"]["features"]
+    assert features["label"]["classLabel"] == {"numClasses": str(len(labels))}
+    assert set(features) == {"image", "file_name", "label"}
+    for link in ("pets", "1.0.0"):
+        assert os.readlink(folder / link) == "." and link in os.listdir(folder)
+    assert (folder / "pets" / "1.0.0" / "dataset_info.json").stat().st_ino == (folder / "dataset_info.json").stat().st_ino
+    assert errno_of(os.readlink, folder / "features.json") == errno.EINVAL
+
+
+def test_tfds(mounted, readers, samples):
+    """Both ways to a builder, and slices."""
+    folder = str(view(mounted, "tfrecord+keys=tfds+name=pets+shards=3"))
+    wanted = [(label, os.path.basename(path)) for path, label in samples["train"]]
+    for split, part in (("train", wanted), ("train[10:14]", wanted[10:14])):
+        assert ask(readers, "tfds", folder, "pets", split) == [sorted(part)] * 2
