@@ -78,8 +78,8 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
   }
   if (plan.block_count() == 0) return assembly->Asked();
   gate_.Enter(held, [this, assembly, blocks = std::move(plan.blocks), checksums = std::move(plan.checksums)] {
-    for (const auto& [part, wanted] : checksums) {
-      GetChecksum(wanted, [assembly, part = part](const Result<std::span<const std::byte>>& bytes) {
+    for (const ChecksumPart& wanted : checksums) {
+      GetChecksum(wanted.segment, [assembly, part = wanted.part](const Result<std::span<const std::byte>>& bytes) {
         if (!bytes.ok()) return assembly->Arrived(part, bytes.status());
         const auto copy = std::make_shared<const std::vector<std::byte>>(bytes->begin(), bytes->end());
         assembly->Arrived(part, PieceOf(copy, *copy));
@@ -111,7 +111,7 @@ void FileReader::Gather(Plan plan, ReadDone done) {
     for (const auto& piece : reply.pieces) ends[part] += piece.size();
   }
   for (const BlockPart& wanted : plan.blocks) ends[wanted.part] = wanted.bytes;
-  for (const auto& [part, wanted] : plan.checksums) ends[part] = wanted.bytes;
+  for (const ChecksumPart& wanted : plan.checksums) ends[wanted.part] = wanted.segment.bytes;
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   const auto begin_of = [&ends](size_t part) { return part == 0 ? 0 : ends[part - 1]; };
   const auto there = std::make_shared<std::vector<GatheredRead::There>>();
@@ -129,9 +129,9 @@ void FileReader::Gather(Plan plan, ReadDone done) {
     };
     pieces.push_back({.at = begin_of(wanted.part), .get = get});
   }
-  for (const auto& [part, wanted] : plan.checksums) {
-    const auto get = [this, wanted = wanted](Take take) { GetChecksum(wanted, std::move(take)); };
-    pieces.push_back({.at = begin_of(part), .get = get});
+  for (const ChecksumPart& wanted : plan.checksums) {
+    const auto get = [this, segment = wanted.segment](Take take) { GetChecksum(segment, std::move(take)); };
+    pieces.push_back({.at = begin_of(wanted.part), .get = get});
   }
   // What is there is held while the read waits for its turn: pieces of the retained cache, and bytes of this read.
   gathered_gate_.Enter(
@@ -160,7 +160,7 @@ FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
     } else if (auto* const made = std::get_if<MadeSegment>(&segment)) {
       PlanMade(std::move(*made), &plan);
     } else if (const auto* const checksum = std::get_if<ChecksumSegment>(&segment)) {
-      plan.checksums.emplace_back(plan.parts++, *checksum);
+      plan.checksums.push_back({.part = plan.parts++, .segment = *checksum});
     } else {
       auto& memory = std::get<MemorySegment>(segment);
       plan.there.emplace_back(plan.parts++, PieceOf(std::move(memory.owner), memory.bytes));

@@ -51,13 +51,18 @@ class FileReader {
     uint64_t skip = 0;
     uint64_t bytes = 0;
   };
+  // A checksum of a record.
+  struct ChecksumPart {
+    size_t part = 0;  // of the ReadAssembly
+    ChecksumSegment segment;
+  };
   // The parts of a read by where they come from.
   struct Plan {
     size_t parts = 0;
     std::vector<std::pair<size_t, ReadReply>> there;
     std::optional<std::pair<size_t, MadeSegment>> made;
     std::vector<BlockPart> blocks;
-    std::vector<std::pair<size_t, ChecksumSegment>> checksums;
+    std::vector<ChecksumPart> checksums;
     // Parts that hold a block until all others have come, or wait for one.
     size_t block_count() const { return blocks.size() + checksums.size(); }
   };

@@ -177,12 +177,12 @@ Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
 
 // Nothing: the call needs none, or fails without it.
 Result<std::optional<ArchiveTableName>> FileSystem::TableFor(NodeId node, Ask ask, std::string_view name) const {
-  constexpr std::optional<ArchiveTableName> kNone;
-  if (OwnFolder::Own(node)) return kNone;
+  const std::optional<ArchiveTableName> none;
+  if (OwnFolder::Own(node)) return none;
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
-  if (!shape.has_archives()) return kNone;
+  if (!shape.has_archives()) return none;
   if (shape.archive) return std::optional(ArchiveViews::TableForNode(shape.archive_place(), *shape.archive));
-  if (ask == Ask::kAttributes || !shape.is_shown() || shape.entry.type != EntryType::kDirectory) return kNone;
+  if (ask == Ask::kAttributes || !shape.is_shown() || shape.entry.type != EntryType::kDirectory) return none;
   if (ask == Ask::kItems) return std::optional(ArchiveViews::TableForListing(shape.archive_place(), shape.entry));
   return ArchiveViews::TableForName(shape.archive_place(), shape.entry, name);
 }

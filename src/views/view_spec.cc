@@ -209,6 +209,7 @@ class TypedSpec {
   static std::string DidYouMean(std::string_view typed) {
     const size_t end = std::min(typed.find('='), typed.size());
     std::vector<std::string_view> names;
+    names.reserve(kKinds.size() + kWords.size());
     for (const Kind& kind : kKinds) names.push_back(kind.name);
     for (const Word& word : kWords) names.push_back(word.name);
     const std::string_view near = NearestWord(typed.substr(0, end), names);
