@@ -66,10 +66,11 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
   const auto assembly = std::make_shared<ReadAssembly>(plan.parts, statistics_, std::move(done));
   for (auto& [part, reply] : plan.there) assembly->Arrived(part, std::move(reply));
   if (plan.made) {
-    const auto& [part, made] = *plan.made;
+    const size_t part = plan.made->first;
+    const MadeSegment& made = plan.made->second;
     const bool hit =
         rendered_->Get(made.file, made.view, made.bytes,
-                       [assembly, part = part, offset = made.offset, bytes = made.bytes](Result<RenderedRef> rendered) {
+                       [assembly, part, offset = made.offset, bytes = made.bytes](Result<RenderedRef> rendered) {
                          if (!rendered.ok()) return assembly->Arrived(part, rendered.status());
                          const auto span = (*rendered)->span().subspan(offset, bytes);
                          assembly->Arrived(part, PieceOf(std::move(rendered).value(), span));
@@ -101,7 +102,7 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
 bool FileReader::IsGathered(const Plan& plan) const {
   if (!gathers_ || plan.made) return false;
   size_t pieces = plan.block_count();
-  for (const auto& [part, reply] : plan.there) pieces += reply.pieces.size();
+  for (const auto& one : plan.there) pieces += one.second.pieces.size();
   return plan.block_count() > std::min(kBlocksInPlaceMax, waiting_blocks_max_ + 1) || pieces > kReadPiecesMax;
 }
 
@@ -116,7 +117,7 @@ void FileReader::Gather(Plan plan, ReadDone done) {
   const auto begin_of = [&ends](size_t part) { return part == 0 ? 0 : ends[part - 1]; };
   const auto there = std::make_shared<std::vector<GatheredRead::There>>();
   there->reserve(plan.there.size());
-  for (auto& [part, reply] : plan.there) there->push_back({.at = begin_of(part), .reply = std::move(reply)});
+  for (auto& one : plan.there) there->push_back({.at = begin_of(one.first), .reply = std::move(one.second)});
   std::vector<GatheredRead::Piece> pieces;
   pieces.reserve(plan.block_count());
   for (const BlockPart& wanted : plan.blocks) {
