@@ -60,10 +60,10 @@ struct AppendOptions : PackOptions {
 
 struct AdoptOptions {
   std::vector<std::string> files;  // or addresses of S3, which may be patterns
-  std::string store;              // a folder, or in a bucket
-  bool nested = false;            // x.tar within a tar becomes folder x/
-  bool classes = false;           // samples of WebDataset become folders of classes
-  bool absolute = false;          // the store names the files by absolute paths
+  std::string store;               // a folder, or in a bucket
+  bool nested = false;             // x.tar within a tar becomes folder x/
+  bool classes = false;            // samples of WebDataset become folders of classes
+  bool absolute = false;           // the store names the files by absolute paths
   bool ignore_zeros = false;
   std::string folders_from;  // a file with the names of labels; empty: those that the containers have
   std::string names_from;    // the key or column of the names of files; empty: the usual ones

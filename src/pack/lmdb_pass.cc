@@ -59,7 +59,7 @@ Status LmdbPass::TakeValue(std::string_view key, std::span<const std::byte> valu
     observer_.OnNotShown(what + ": is about the database and not an image");
     return {};
   }
-  Sample sample;
+  ContainerSample sample;
   if (IsText(key)) sample.name = key;
   if (ImageExtension(value).empty()) {
     if (const std::optional<Datum> datum = ReadDatum(value)) {

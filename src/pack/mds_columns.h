@@ -20,7 +20,7 @@ class MdsColumns {
  public:
   // An image within a sample, and what the sample says of it.
   struct Content {
-    Sample sample;
+    ContainerSample sample;
     size_t image_offset = 0;
     size_t image_bytes = 0;
   };

@@ -113,7 +113,7 @@ Status RecordIoPass::TakeRecord(std::span<const std::byte> record, const uint64_
     folders_.LeaveOut(what);
     return {};
   }
-  Sample sample;
+  ContainerSample sample;
   if (label_count <= 1) sample.label = WholeLabel(NumberAt<float>(record, label_count == 0 ? 4 : kImageHeadBytes));
   if (const std::string* const path = list_.PathOf(NumberAt<uint64_t>(record, 8)); path != nullptr) {
     sample.name = *path;

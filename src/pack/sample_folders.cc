@@ -55,7 +55,7 @@ SampleFolders::SampleFolders(const Container& container, const SampleLayout& lay
       writer_(writer),
       observer_(observer) {}
 
-Result<std::string> SampleFolders::FolderOf(const Sample& sample) const {
+Result<std::string> SampleFolders::FolderOf(const ContainerSample& sample) const {
   if (layout_.folders && sample.label) return layout_.folders->Of(*sample.label);
   if (sample.name_has_folders) return std::string();
   if (!sample.class_name.empty()) return ClassFolder(sample.class_name);
@@ -63,7 +63,7 @@ Result<std::string> SampleFolders::FolderOf(const Sample& sample) const {
   return own_names_ != nullptr ? own_names_->Of(*sample.label) : ClassFolder(std::to_string(*sample.label));
 }
 
-Result<std::string> SampleFolders::NextPath(const Sample& sample, std::span<const std::byte> image,
+Result<std::string> SampleFolders::NextPath(const ContainerSample& sample, std::span<const std::byte> image,
                                             const std::string& what) {
   const std::string number = prefix_ + WithZeros(sample_count_++);
   const std::string_view extension = ImageExtension(image);
@@ -84,7 +84,7 @@ Result<std::string> SampleFolders::NextPath(const Sample& sample, std::span<cons
   return *folder + "/" + name;
 }
 
-Status SampleFolders::Add(const Sample& sample, uint64_t offset, std::span<const std::byte> image,
+Status SampleFolders::Add(const ContainerSample& sample, uint64_t offset, std::span<const std::byte> image,
                           const std::string& what) {
   AUGUR_TRY_ASSIGN(path, NextPath(sample, image, what));
   RecordSums sums = RecordHasher::Of(image);
@@ -99,7 +99,8 @@ Status SampleFolders::Add(const Sample& sample, uint64_t offset, std::span<const
   return {};
 }
 
-Status SampleFolders::AddCopy(const Sample& sample, std::span<const std::byte> image, const std::string& what) {
+Status SampleFolders::AddCopy(const ContainerSample& sample, std::span<const std::byte> image,
+                              const std::string& what) {
   AUGUR_TRY_ASSIGN(path, NextPath(sample, image, what));
   const RecordSums sums = RecordHasher::Of(image);
   AUGUR_TRY(writer_.AddFile(path, container_.attributes, sums.image, image, sums.hashes).In(what));

@@ -22,7 +22,7 @@ struct SampleLayout {
 };
 
 // What a container says of a sample beside its image.
-struct Sample {
+struct ContainerSample {
   std::string name;               // of its file, or a path; empty: none
   bool name_has_folders = false;  // that are those of the tree, where the user has no names for labels
   std::string class_name;         // empty: none
@@ -43,15 +43,16 @@ class SampleFolders {
 
   // Adds a sample whose image is `image` and lies at `offset` of the container. kUnsupported: `image` is no image file.
   // kInvalid: no folder or file can have its name. `what` names the sample for messages.
-  Status Add(const Sample& sample, uint64_t offset, std::span<const std::byte> image, const std::string& what);
+  Status Add(const ContainerSample& sample, uint64_t offset, std::span<const std::byte> image, const std::string& what);
   // The same for one whose image does not lie in one piece: it is copied.
-  Status AddCopy(const Sample& sample, std::span<const std::byte> image, const std::string& what);
+  Status AddCopy(const ContainerSample& sample, std::span<const std::byte> image, const std::string& what);
   // The container has a sample without an image: it counts, and is not in the tree.
   void LeaveOut(const std::string& what);
 
  private:
-  Result<std::string> NextPath(const Sample& sample, std::span<const std::byte> image, const std::string& what);
-  Result<std::string> FolderOf(const Sample& sample) const;
+  Result<std::string> NextPath(const ContainerSample& sample, std::span<const std::byte> image,
+                               const std::string& what);
+  Result<std::string> FolderOf(const ContainerSample& sample) const;
 
   const Container& container_;
   const SampleLayout& layout_;

@@ -71,7 +71,7 @@ Status TfRecordPass::TakeRecord(std::span<const std::byte> record, uint64_t offs
   if (!example.ok()) return {example.status().code(), what + " " + example.status().text()};
   const Result<const TfFeature*> image = ImageOf(*example);
   if (!image.ok()) return image.status().In(what);
-  const Result<Sample> sample = SampleOf(*example);
+  const Result<ContainerSample> sample = SampleOf(*example);
   if (!sample.ok()) return sample.status().In(what);
   const std::span<const std::byte> bytes = BytesOf((*image)->text.value_or(""));
   const auto within = static_cast<uint64_t>(bytes.data() - record.data());
@@ -111,8 +111,8 @@ Result<const TfFeature*> TfRecordPass::ImageOf(const TfExample& example) const {
   return found;
 }
 
-Result<Sample> TfRecordPass::SampleOf(const TfExample& example) const {
-  Sample sample;
+Result<ContainerSample> TfRecordPass::SampleOf(const TfExample& example) const {
+  ContainerSample sample;
   const auto text_of = [&](const auto& keys) {
     for (const std::string_view key : keys) {
       const TfFeature* const feature = example.Find(key);

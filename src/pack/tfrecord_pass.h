@@ -29,7 +29,7 @@ class TfRecordPass {
  private:
   Status TakeRecord(std::span<const std::byte> record, uint64_t offset, const std::string& what);
   Result<const TfFeature*> ImageOf(const TfExample& example) const;
-  Result<Sample> SampleOf(const TfExample& example) const;
+  Result<ContainerSample> SampleOf(const TfExample& example) const;
 
   Container& container_;
   ContainerCursor cursor_;
