@@ -15,13 +15,10 @@ constexpr uint64_t kWritingMax = 16 * kMiB;
 // For memory of images that nobody has now, waiting for the next: two dozen photographs' pixels are enough.
 constexpr uint64_t kRecycledShare = 16;
 constexpr uint64_t kRecycledMax = 16 * kMiB;
-// Tables of archives, 4 bytes an image: at 64 MiB some 15 million images, and more where views have all of a large
-// budget.
-constexpr uint64_t kTablesShare = 8;
-constexpr uint64_t kTablesEnough = 64 * kMiB;
-constexpr uint64_t kTablesShareBeyond = 16;
+// Tables of archives, 4 bytes an image: with 3 GiB for the daemon some five million images.
+constexpr uint64_t kTablesShare = 16;
 // Reads of archives of small images: more at a time than a disk serves well are of no use.
-constexpr uint64_t kGatheredShare = 32;
+constexpr uint64_t kGatheredShare = 64;
 constexpr uint64_t kGatheredMax = 16;
 // A decoding thread: tables of libjpeg or zlib (300 KiB), and its stack.
 constexpr uint64_t kDecodeThreadBytes = 512 * kKiB;
@@ -59,10 +56,11 @@ ViewMemory DivideViewMemory(const ViewMemoryOptions& options, uint64_t bytes, ui
       std::min(std::max(options.cores, memory.decode_threads + 1), threads_room) - memory.decode_threads;
   if (options.has_decoded_cache) memory.decoded_writing_bytes = std::min(bytes / kWritingShare, kWritingMax);
   memory.recycled_bytes = std::min(bytes / kRecycledShare, kRecycledMax);
-  memory.archive_tables_bytes = std::min(bytes / kTablesShare, std::max(kTablesEnough, bytes / kTablesShareBeyond));
+  memory.archive_tables_bytes = bytes / kTablesShare;
   memory.gathered_reads = std::clamp<uint64_t>(bytes / kGatheredShare / kReadBytesMax, 1, kGatheredMax);
+  memory.gathered_bytes = std::min(memory.gathered_reads * kReadBytesMax, bytes / kGatheredShare);
   memory.rendered_bytes = bytes - memory.decoded_writing_bytes - memory.recycled_bytes - memory.archive_tables_bytes -
-                          std::min(memory.gathered_reads * kReadBytesMax, bytes / kGatheredShare) -
+                          memory.gathered_bytes -
                           (memory.decode_threads + memory.demand_decode_threads) * kDecodeThreadBytes;
   return memory;
 }

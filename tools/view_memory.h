@@ -23,6 +23,7 @@ struct ViewMemory {
   uint64_t decoded_writing_bytes = 0;  // files of views that wait to be written to it
   uint64_t archive_tables_bytes = 0;   // tables of views with archives
   size_t gathered_reads = 0;           // reads of many small records at a time, of kReadBytesMax each
+  uint64_t gathered_bytes = 0;         // what they may take; the first one more, where that is less
   unsigned decode_threads = 1;         // for readers and ahead of them
   unsigned demand_decode_threads = 0;  // more, for readers only; 0: there is no room for one
 };

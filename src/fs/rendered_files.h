@@ -36,7 +36,7 @@ namespace augur {
 // A memory= that has room for a file of a view which takes `bytes` to make: views have an eighth of what is left beside
 // buffers and threads, and of that a part is for tables and for memory that waits to be used again. (A test holds it
 // against ResolveAugurfs.)
-constexpr uint64_t MemoryForViews(uint64_t bytes) { return 12 * bytes + (uint64_t{64} << 20); }
+constexpr uint64_t MemoryForViews(uint64_t bytes) { return 14 * bytes + (uint64_t{64} << 20); }
 
 // RenderedFiles renders the files of views when they are asked for. It reads the whole record, decodes and renders it
 // on a DecodePool, and keeps the result in a RenderedCache while there is room. A file is rendered once, however many

@@ -214,7 +214,8 @@ TEST(ResolveAugurfs, ADecodedCacheHasItsPart) {
         return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
                settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
                settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
-               settings.views.decoded_index_bytes + settings.views.decoded_writing_bytes;
+               settings.views.decoded_index_bytes + settings.views.decoded_writing_bytes +
+               settings.views.archive_tables_bytes + settings.views.gathered_bytes;
       };
       EXPECT_LE(sum(with), memory);
       EXPECT_LE(sum(with), sum(without));
@@ -232,7 +233,8 @@ TEST(ResolveAugurfs, ADiskCacheHasItsPart) {
     return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
            settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
            settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
-           settings.copy.index_bytes + settings.copy.writing_bytes;
+           settings.views.archive_tables_bytes + settings.views.gathered_bytes + settings.copy.index_bytes +
+           settings.copy.writing_bytes;
   };
   const StoreNeeds needs = {.prediction_bytes = 8 * kMiB, .order_bytes = kMiB, .copy_index_bytes = 64 * kMiB};
   for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
@@ -258,7 +260,8 @@ TEST(ResolveAugurfs, AFleetHasItsPart) {
     return settings.buffer_bytes + settings.prefetch.staging_bytes + settings.prefetch.kept_bytes +
            settings.prefetch.push_window_bytes + settings.prefetch.prediction_bytes +
            settings.prefetch.order_bytes_max + settings.views.rendered_bytes + settings.views.recycled_bytes +
-           2 * settings.copy.fleet_waiting_bytes + settings.copy.fleet_sweep_bytes;
+           settings.views.archive_tables_bytes + settings.views.gathered_bytes + 2 * settings.copy.fleet_waiting_bytes +
+           settings.copy.fleet_sweep_bytes;
   };
   for (const uint64_t memory : {32 * kMiB, 64 * kMiB, 256 * kMiB, kGiB, 4 * kGiB}) {
     AugurfsOptions options;
