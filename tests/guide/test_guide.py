@@ -3,6 +3,7 @@
 itself: a root of its own over this one (an overlay in memory), and process and mount namespaces that end with the page."""
 
 import io
+import json
 import os
 import pathlib
 import re
@@ -31,7 +32,7 @@ SAYS = {
     "memory.md": [f"trained on {IMAGES} images of {CLASSES} classes"] * 2,
     "when-not.md": [f"trained on {IMAGES} images of {CLASSES} classes"] * 2,
     "bucket.md": [f"trained on {IMAGES} images of {CLASSES} classes"] * 2,
-    "formats.md": [f"trained on {IMAGES} images of {CLASSES} classes"],
+    "formats.md": [f"trained on {IMAGES} images of {CLASSES} classes"] * 2,
 }
 
 # $1: the folder for the new root, $2: data, $3: the page's commands; then the variables of its environment.
@@ -69,6 +70,21 @@ def add(archive, name, content):
     archive.addfile(member, io.BytesIO(content))
 
 
+def write_records(path, files, labels):
+    """A TFRecord file, by TensorFlow; in a process of its own, as it does not bear torch."""
+    script = """
+import json, sys, tensorflow as tf
+target, samples = sys.argv[1], json.load(sys.stdin)
+with tf.io.TFRecordWriter(target) as writer:
+    for path, label in samples:
+        features = {"image/encoded": tf.train.Feature(bytes_list=tf.train.BytesList(value=[open(path, "rb").read()])),
+                    "image/class/label": tf.train.Feature(int64_list=tf.train.Int64List(value=[label + 1]))}
+        writer.write(tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString())
+"""
+    samples = json.dumps([(str(file), label) for file, label in zip(files, labels, strict=True)])
+    subprocess.run([sys.executable, "-c", script, path], input=samples, text=True, capture_output=True, check=True)
+
+
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
     """What the pages name below /data: the same photographs in each form."""
@@ -93,6 +109,8 @@ def data(tmp_path_factory):
             for index, path in enumerate(files[number::2]):
                 add(archive, f"{index:06}.jpg", path.read_bytes())
                 add(archive, f"{index:06}.cls", str(classes.index(path.parent)).encode())
+    (folder / "records").mkdir()
+    write_records(folder / "records" / "train-00000-of-00001", files, [classes.index(path.parent) for path in files])
     with zipfile.ZipFile(folder / "photos.zip", "w") as archive:
         for path in files:
             archive.write(path, path.relative_to(photos))
