@@ -192,16 +192,18 @@ bool FileSystem::IsReady(NodeId node, Ask ask, std::string_view name, std::share
   if (!parts || views_ == nullptr) return true;
   const ViewRef view = parts->view == 0 ? views_->root() : views_->Get(parts->view);
   if (view == nullptr || !view->spec.has_archives()) return true;
-  const Result<std::optional<ArchiveTableName>> table = TableFor(node, ask, name);
-  if (!table.ok() || !*table) return true;  // the call says what is wrong
-  *pin = archives_->FindTable(**table);
+  const Result<std::optional<ArchiveTableName>> found = TableFor(node, ask, name);
+  const std::optional<ArchiveTableName> table = found.ok() ? *found : std::nullopt;
+  if (!table) return true;  // nothing, or the call says what is wrong
+  *pin = archives_->FindTable(*table);
   return *pin != nullptr;
 }
 
 void FileSystem::Prepare(NodeId node, Ask ask, std::string_view name, std::function<void()> then) {
-  const Result<std::optional<ArchiveTableName>> table = TableFor(node, ask, name);
-  if (!table.ok() || !*table) return then();
-  archives_->Prepare(**table, std::move(then));
+  const Result<std::optional<ArchiveTableName>> found = TableFor(node, ask, name);
+  const std::optional<ArchiveTableName> table = found.ok() ? *found : std::nullopt;
+  if (!table) return then();
+  archives_->Prepare(*table, std::move(then));
 }
 
 bool FileSystem::RemembersMissing(NodeId folder) const {

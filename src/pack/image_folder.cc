@@ -71,11 +71,14 @@ Status ImageFolder::Add(const std::string& path, ContainerRecord record, std::st
   }
   const std::string extension = Lower(name.extension);
   if (!image_ && std::find(kImages.begin(), kImages.end(), extension) != kImages.end()) {
-    image_.emplace(name.extension, std::move(record));
+    image_ = Image{.extension = name.extension, .record = std::move(record)};
     return {};
   }
-  if (extension == "cls") cls_ = std::move(label);
-  if (extension == "json") json_ = std::move(label);
+  if (extension == "cls") {
+    cls_ = std::move(label);
+  } else if (extension == "json") {
+    json_ = std::move(label);
+  }
   LeaveOut(path);
   return {};
 }
@@ -104,12 +107,11 @@ Result<std::string> ImageFolder::ClassOfSample() const {
 Status ImageFolder::EndSample() {
   if (image_) {
     AUGUR_TRY_ASSIGN(folder, ClassOfSample());
-    const auto& [extension, record] = *image_;
-    std::string file = prefix_ + key_ + "." + extension;
+    std::string file = prefix_ + key_ + "." + image_->extension;
     std::replace(file.begin(), file.end(), '/', '_');
     const std::string path = folder + "/" + file;
-    AUGUR_TRY(AddRecord(writer_, path, record).In(Printable(tar_)));
-    observer_.OnPacked(1, record.size);
+    AUGUR_TRY(AddRecord(writer_, path, image_->record).In(Printable(tar_)));
+    observer_.OnPacked(1, image_->record.size);
   }
   cls_.reset();
   json_.reset();

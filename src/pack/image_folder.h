@@ -39,6 +39,11 @@ class ImageFolder {
   Status Finish();
 
  private:
+  struct Image {
+    std::string extension;
+    ContainerRecord record;
+  };
+
   Status EndSample();
   Result<std::string> ClassOfSample() const;
 
@@ -51,7 +56,7 @@ class ImageFolder {
   std::string key_;
   std::optional<std::string> cls_;
   std::optional<std::string> json_;
-  std::optional<std::pair<std::string, ContainerRecord>> image_;  // with its extension
+  std::optional<Image> image_;
 };
 
 }  // namespace augur
