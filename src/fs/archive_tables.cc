@@ -16,6 +16,8 @@ constexpr std::string_view kLogSource = "archives";
 
 // What a table costs beside its own bytes.
 constexpr uint64_t kTableBytes = 400;
+// Tables that are gone are forgotten once there are as many as of the others, and so many.
+constexpr size_t kForgottenMin = 64;
 
 // The failure as its log line has it. What the folder or the SPEC is to blame for means that there are no archives.
 Status Explain(const ArchiveTableName& name, const Status& cause) {
@@ -46,10 +48,9 @@ ArchiveTables::Pin ArchiveTables::Find(const ArchiveTableName& name) {
   const MutexLock lock(mu_);
   const auto found = tables_.find(KeyOf(name));
   if (found == tables_.end()) return nullptr;
-  Pin table = found->second.lock();
-  const auto kept = std::ranges::find(kept_, table, &Kept::table);
-  if (kept != kept_.end()) kept_.splice(kept_.begin(), kept_, kept);
-  return table;
+  const Known& known = found->second;
+  if (known.kept) kept_.splice(kept_.begin(), kept_, *known.kept);
+  return known.table.lock();
 }
 
 void ArchiveTables::Make(ArchiveTableName name, std::function<void(const Pin&)> then) {
@@ -125,15 +126,25 @@ ArchiveTables::Pin ArchiveTables::Keep(const Key& key, ArchiveTable table, uint6
   Pin pin = std::make_shared<const ArchiveTable>(std::move(table));
   std::list<Kept> dropped;  // let go without the lock
   const MutexLock lock(mu_);
-  tables_[key] = pin;
+  Known& known = tables_[key];
+  known.table = pin;
   if (!pin->status.ok()) return pin;
+  if (known.kept) {
+    kept_bytes_ -= (*known.kept)->bytes;
+    dropped.splice(dropped.begin(), kept_, *known.kept);
+  }
   kept_.push_front({.key = key, .table = pin, .bytes = bytes + kTableBytes});
+  known.kept = kept_.begin();
   kept_bytes_ += kept_.front().bytes;
   while (kept_bytes_ > bytes_max_ && kept_.size() > 1) {
+    tables_[kept_.back().key].kept.reset();
     kept_bytes_ -= kept_.back().bytes;
     dropped.splice(dropped.begin(), kept_, std::prev(kept_.end()));
   }
-  std::erase_if(tables_, [](const auto& one) { return one.second.expired(); });
+  // Not at each table: a folder may have a hundred thousand.
+  if (tables_.size() > 2 * (kept_.size() + kForgottenMin)) {
+    std::erase_if(tables_, [](const auto& one) { return one.second.table.expired(); });
+  }
   return pin;
 }
 

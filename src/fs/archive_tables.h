@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "archives/archive_set.h"
@@ -84,13 +85,17 @@ class ArchiveTables {
     Pin table;
     uint64_t bytes = 0;
   };
+  struct Known {
+    std::weak_ptr<const ArchiveTable> table;        // gone where nobody has it
+    std::optional<std::list<Kept>::iterator> kept;  // in kept_, where it is there
+  };
   Mutex mu_;
   CondVar wake_;
   bool stop_ AUGUR_GUARDED_BY(mu_) = false;
   std::deque<Wanted> wanted_ AUGUR_GUARDED_BY(mu_);
   std::list<Kept> kept_ AUGUR_GUARDED_BY(mu_);  // the last used first
   uint64_t kept_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
-  std::map<Key, std::weak_ptr<const ArchiveTable>> tables_ AUGUR_GUARDED_BY(mu_);
+  std::map<Key, Known> tables_ AUGUR_GUARDED_BY(mu_);
   std::thread thread_ AUGUR_GUARDED_BY(mu_);  // started when it is first needed
 };
 
