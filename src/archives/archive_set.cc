@@ -176,9 +176,12 @@ Result<std::vector<ArchivePiece>> ArchiveSet::Pieces(uint32_t shard, uint64_t of
 
 std::pair<uint32_t, uint64_t> ArchiveSet::PlaceBefore(uint32_t shard, uint64_t byte) const {
   const auto kept = std::prev(std::ranges::upper_bound(before_, byte));
-  const auto place = static_cast<uint32_t>(kept - before_.begin()) * kStep;
-  if (place < shards_[shard].first) return {shards_[shard].first, shards_[shard].begin};
-  return {place, *kept};
+  return KeptPlace(shard, static_cast<uint32_t>(kept - before_.begin()));
+}
+
+std::pair<uint32_t, uint64_t> ArchiveSet::KeptPlace(uint32_t shard, uint32_t step) const {
+  if (step * kStep < shards_[shard].first) return {shards_[shard].first, shards_[shard].begin};
+  return {step * kStep, before_[step]};
 }
 
 Result<std::string> ArchiveSet::IndexText(uint32_t shard, uint64_t offset, uint64_t bytes) const {
@@ -187,12 +190,7 @@ Result<std::string> ArchiveSet::IndexText(uint32_t shard, uint64_t offset, uint6
   std::string text;
   if (offset >= end) return text;
   const auto first = static_cast<uint32_t>(shards_[shard].first + offset / kIndexLineBytes);
-  uint32_t place = first - first % kStep;
-  uint64_t at = before_[first / kStep];
-  if (place < shards_[shard].first) {
-    place = shards_[shard].first;
-    at = shards_[shard].begin;
-  }
+  auto [place, at] = KeptPlace(shard, first / kStep);
   while (text.size() < end - offset / kIndexLineBytes * kIndexLineBytes) {
     uint64_t image_bytes = 0;
     AUGUR_TRY_ASSIGN(sample_bytes, BytesAt(place, &image_bytes));

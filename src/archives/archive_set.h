@@ -70,6 +70,8 @@ class ArchiveSet {
   // The last place of the shard whose sum is kept, or its first one, that is not behind the byte: of all samples, from
   // the first shard on. And the bytes before that place.
   std::pair<uint32_t, uint64_t> PlaceBefore(uint32_t shard, uint64_t byte) const;
+  // The place of that step, or the first one of the shard, if that is behind it; and the bytes before.
+  std::pair<uint32_t, uint64_t> KeptPlace(uint32_t shard, uint32_t step) const;
   // Its bytes; `key` is empty where it makes no difference.
   Result<uint64_t> BytesAt(uint32_t place, uint64_t* image_bytes) const;
   uint32_t EndOf(uint32_t shard) const;

@@ -11,6 +11,7 @@
 #include "datasets/sample_tree.h"
 #include "datasets/sample_walk.h"
 #include "store/hash.h"
+#include "views/view_names.h"
 
 namespace augur {
 namespace {
@@ -28,12 +29,9 @@ constexpr uint64_t kKeyBytes = sizeof(std::pair<uint64_t, uint32_t>);
 
 constexpr char kBeforeNumber = '~';
 
-// The name without its extension, as os.path.splitext cuts it, with '_' for dots.
+// The name without its extension, with '_' for dots.
 std::string BaseOf(std::string_view name) {
-  const size_t first = name.find_first_not_of('.');
-  const size_t dot = name.rfind('.');
-  const bool has_extension = first != std::string_view::npos && dot != std::string_view::npos && dot > first;
-  std::string base(name.substr(0, has_extension ? dot : name.size()));
+  std::string base(StemOf(name));
   std::ranges::replace(base, '.', '_');
   return base;
 }

@@ -20,7 +20,7 @@ constexpr size_t kNumberDigits = 8;
 
 // The last part of a container's name, without an extension of letters alone: "train.tfrecord" is "train", and
 // "x.tfrecord-00000-of-00004" stays as it is.
-std::string StemOf(const std::string& name) {
+std::string ContainerStem(const std::string& name) {
   std::string base = name.substr(name.rfind('/') + 1);
   const size_t dot = base.rfind('.');
   const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
@@ -51,7 +51,7 @@ SampleFolders::SampleFolders(const Container& container, const SampleLayout& lay
     : container_(container),
       layout_(layout),
       own_names_(own_names),
-      prefix_(alone ? "" : StemOf(container.name) + "-"),
+      prefix_(alone ? "" : ContainerStem(container.name) + "-"),
       writer_(writer),
       observer_(observer) {}
 

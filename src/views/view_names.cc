@@ -4,15 +4,15 @@
 #include "base/check.h"
 
 namespace augur {
-namespace {
 
-// `name` without its last ending, as os.path.splitext has it: dots in front are no ending.
 std::string_view StemOf(std::string_view name) {
   const size_t dot = name.rfind('.');
   const size_t first = name.find_first_not_of('.');
   const bool has_ending = dot != std::string_view::npos && first != std::string_view::npos && dot > first;
   return has_ending ? name.substr(0, dot) : name;
 }
+
+namespace {
 
 std::string Join(std::string_view one, std::string_view other) { return std::string(one).append(other); }
 

@@ -13,6 +13,9 @@
 
 namespace augur {
 
+// The name without its last ending, as os.path.splitext has it: dots in front are no ending.
+std::string_view StemOf(std::string_view name);
+
 // The names of one folder in a view that renames images: `x.JPEG` is `x.npy`, both ways. VIEWS.md has the rule; no two
 // names are ever equal, and what a name becomes depends on the names of its folder alone. Names are bytes.
 //
