@@ -6,64 +6,18 @@ import json
 import os
 import pathlib
 import random
-import shutil
-import subprocess
 
 import pytest
-from conftest import errno_of, make_room, needs_root, pack
+from conftest import errno_of, needs_root
 
 pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
+from archive_fixtures import archive_store, archive_tree, ask, mounted, readers, view  # noqa: E402, F401
 from archive_readers import Readers  # noqa: E402
-from archive_tree import CLASSES, make_archive_tree  # noqa: E402
+from archive_tree import CLASSES  # noqa: E402
 
 pytestmark = needs_root
-
-
-@pytest.fixture(scope="module")
-def archive_tree():
-    room = make_room()
-    try:
-        make_archive_tree(room / "tree")
-        yield room / "tree"
-    finally:
-        shutil.rmtree(room)
-
-
-@pytest.fixture(scope="module")
-def archive_store(augurpack, archive_tree, session_room):
-    return pack(augurpack, archive_tree, session_room / "tfrecord-store")
-
-
-@pytest.fixture(scope="module")
-def mounted(archive_store, module_mounts):
-    room = make_room()
-    try:
-        (room / "mount").mkdir()
-        module_mounts.mount(archive_store, room / "mount", f"log={room / 'log'}", "memory=128M")
-        yield room / "mount"
-    finally:
-        subprocess.run(["umount", "-l", room / "mount"], check=True)
-        shutil.rmtree(room)
-
-
-def view(point, spec):
-    return point / ".augur" / "views" / spec
-
-
-@pytest.fixture(scope="module")
-def readers():
-    with Readers() as process:
-        yield process
-
-
-def ask(readers, function, *arguments):
-    """What a library reads; a skip where it is not installed."""
-    try:
-        return readers.call(function, *arguments)
-    except Readers.Missing as missing:
-        pytest.skip(f"not installed: {missing}")
 
 
 @pytest.fixture(scope="module")
