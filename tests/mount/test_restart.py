@@ -391,6 +391,7 @@ def test_the_order_is_found_again(room, mounts, point, killer, data, ahead):
     order = [data.paths[at] for at in torch.randperm(len(data.paths), generator=torch.Generator().manual_seed(42)).tolist()]
     begin = 0
     for found in (1, 2):
+        before = ahead.counters()["pushes"]
         for path in order[begin:begin + len(order) // 2]:
             data.check(point, path)
             begin += 1
@@ -398,7 +399,6 @@ def test_the_order_is_found_again(room, mounts, point, killer, data, ahead):
                 break
             time.sleep(0.02)
         wait_until(lambda found=found: ahead.counters()["orders_found"] == found, lambda: f"found: {ahead.status()}")
-        before = ahead.counters()["pushes"]
         wait_until(lambda before=before: ahead.counters()["pushes"] > before, lambda: f"files are pushed: {ahead.status()}")
         killer.kill()
         drop_caches()
