@@ -133,15 +133,17 @@ def can_have_a_root(tmp_path_factory):
 def environment(page):
     """Variables of the reader's shell: where the programs are, and for pages with a bucket a server that has it."""
     programs = os.path.dirname(mounts.program("augurfs"))
-    path = {"PATH": os.pathsep.join([programs, os.path.dirname(sys.executable), "/usr/sbin:/usr/bin:/sbin:/bin"])}
+    variables = {"PATH": os.pathsep.join([programs, os.path.dirname(sys.executable), "/usr/sbin:/usr/bin:/sbin:/bin"])}
+    if compiled := os.environ.get("PYTHONPYCACHEPREFIX"):
+        variables["PYTHONPYCACHEPREFIX"] = compiled  # else each page compiles PyTorch again
     if not any("s3://my-bucket/" in text for text in commands(page)):
-        yield path
+        yield variables
         return
     with object_servers.in_new_folder(object_servers.default_server()) as server:
         client = server.client("my-bucket")
         client.create_bucket()
         client.close()
-        yield {**path, **server.environment(), "AWS_ENDPOINT_URL": server.endpoint}
+        yield {**variables, **server.environment(), "AWS_ENDPOINT_URL": server.endpoint}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
