@@ -278,7 +278,8 @@ def main(words):
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(soak.report, indent=1), encoding="utf-8")
     if not good:
-        print(f"soak: FAILED; the log of the mount:\n{(soak.work / 'log').read_text(encoding='utf-8')[-6000:]}", flush=True)
+        print(f"soak: FAILED; the log of the mount:\n{(soak.work / 'log').read_text(encoding='utf-8')[-6000:]}")
+        print("soak: FAILED:", *soak.problems, sep="\n  ", flush=True)
     return 0 if good else 1
 
 
