@@ -35,6 +35,7 @@ from soak_faults import Faults, Processes, plan
 
 READERS = ("loader", "walk", "jump", "views")
 ROOM_BYTES = 1 << 30  # of the daemon's control group
+READY_S = 300         # in which readers have begun
 GRACE_S = 5           # in which a READ that met a fault may still end
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 INSIDE = "AUGUR_SOAK_INSIDE"
@@ -139,6 +140,15 @@ class Soak:
         words = [sys.executable, pathlib.Path(__file__).with_name("soak_reader.py"), kind, self.work, str(self.chance.randrange(1 << 32))]
         self.readers[kind] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
+    def wait_for_readers(self):
+        """The loader imports PyTorch first, which takes a minute on a machine that is busy."""
+        end_s = time.monotonic() + READY_S
+        while slow := [kind for kind in READERS if not self.read_progress(kind)]:
+            if time.monotonic() > end_s or any(self.readers[kind].poll() is not None for kind in slow):
+                self.problem(f"these readers have not begun: {', '.join(slow)}")
+                return
+            time.sleep(0.1)
+
     def one_fault(self, name, seed):
         print(f"soak: {time.monotonic() - self.begun_s:7.1f} s: {name} (seed {seed})", flush=True)
         self.counts[name] = self.counts.get(name, 0) + 1
@@ -178,10 +188,11 @@ class Soak:
             stack.callback(self.end_readers)
             self.faults = Faults(self)
             self.stuck = Stuck(self.processes)
-            self.growth = Growth(min(WARM_S, self.options.seconds / 3))
-            self.begun_s = time.monotonic()
             for kind in READERS:
                 self.start_reader(kind)
+            self.wait_for_readers()
+            self.growth = Growth(min(WARM_S, self.options.seconds / 3))
+            self.begun_s = time.monotonic()
             probe = StatusProbe(self.point, lambda: self.is_stopped)
             stack.callback(probe.end)
             self.storm()

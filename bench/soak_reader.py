@@ -114,6 +114,7 @@ def load(room, chance):
     from torch.utils.data import DataLoader
     import torch
 
+    room.tell(now=True)
     while not room.stops():
         generator = torch.Generator().manual_seed(chance.randrange(1 << 31))
         for seconds in DataLoader(LoadedFiles(room), batch_size=8, shuffle=True, num_workers=2, generator=generator):
