@@ -82,13 +82,6 @@ Finding CheckDisk(const RunWindow& window) {
 }
 
 Finding CheckServer(const RunWindow& window) {
-  if (window.Now(Gauge::kServerDown) > 0) {
-    return {
-        .weight = Weight::kProblem,
-        .name = "link-down",
-        .text = "The server of the store cannot be reached, and reads wait for it.",
-        .cure = "Look at the network and at the server. The log names the cause. Reads go on as soon as it answers."};
-  }
   const std::string traffic = Traffic(window, "The way to the server");
   const uint64_t slow_downs = window.Delta(Gauge::kServerSlowDowns);
   if (slow_downs > 0) {

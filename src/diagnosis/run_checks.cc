@@ -27,6 +27,17 @@ void Append(std::vector<Finding> more, std::vector<Finding>& all) {
 
 Finding NothingRead(const RunWindow& window) {
   const std::string time = TimeText(window.seconds());
+  // Those at the beginning have waited since.
+  const uint64_t waiting =
+      std::min(window.before().reading.numbers[Gauge::kReadsInFlight], window.Now(Gauge::kReadsInFlight));
+  if (waiting > 0) {
+    return {.weight = Weight::kProblem,
+            .name = "reads-stuck",
+            .text = FormatCount(waiting) + (waiting == 1 ? " read waits" : " reads wait") +
+                    " for the mount, which has answered none in " + time + ".",
+            .cure = "The disk or the server that holds the store does not answer. The log names it (" +
+                    Printable(window.Fact("log")) + ")."};
+  }
   if (window.readers_processors() > kWaitShareMin) {
     return {.weight = Weight::kFine,
             .name = "page-cache",
@@ -87,6 +98,16 @@ void CheckErrors(const RunWindow& window, std::vector<Finding>& findings) {
                               "). 'augurpack verify STORE' checks the whole store."});
 }
 
+// While it is down no read ends, so what readers have waited does not tell it.
+void CheckLink(const RunWindow& window, std::vector<Finding>& findings) {
+  if (window.Now(Gauge::kServerDown) == 0) return;
+  findings.push_back(
+      {.weight = Weight::kProblem,
+       .name = "link-down",
+       .text = "The server of the store cannot be reached, and reads wait for it.",
+       .cure = "Look at the network and at the server. The log names the cause. Reads go on as soon as it answers."});
+}
+
 void CheckDaemon(const RunWindow& window, std::vector<Finding>& findings) {
   if (const std::string death = window.Fact("last_restart"); !death.empty()) {
     findings.push_back({.weight = Weight::kAdvice,
@@ -127,6 +148,7 @@ std::vector<Finding> CheckRun(const RunWindow& window, const MachineFacts& machi
     Append(CheckView(window, machine), findings);
     Append(CheckOrder(window, machine), findings);
   }
+  CheckLink(window, findings);
   CheckErrors(window, findings);
   CheckDaemon(window, findings);
   AddMachine(machine, findings);

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -18,28 +19,12 @@ pytestmark = needs_root
 PHOTOS = 60
 LARGE_FILES, LARGE_BYTES = 24, 2 << 20
 
-# Reads the files of a folder in an order of its own, over and over. What it has read, it drops from the page cache, so that each pass
-# asks the daemon. "decode": as a script that decodes in Python.
-READER = """
-import os, pathlib, random, sys
-names = [path for path in sorted(pathlib.Path(sys.argv[1]).rglob("*")) if path.is_file() and ".augur" not in path.parts]
-if sys.argv[2] == "decode":
-    from PIL import Image
-while True:
-    random.shuffle(names)
-    for name in names:
-        with open(name, "rb") as file:
-            if sys.argv[2] == "decode":
-                Image.open(file).convert("RGB").resize((224, 224), Image.BICUBIC)
-            file.seek(0)
-            file.read()
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-"""
+READER = pathlib.Path(__file__).parents[1] / "tools" / "endless_reader.py"
 
 
 @contextlib.contextmanager
-def reader(point, kind="read"):
-    process = subprocess.Popen([sys.executable, "-c", READER, str(point), kind], stdin=subprocess.DEVNULL)
+def reader(point, *words):
+    process = subprocess.Popen([sys.executable, READER, point, *words], stdin=subprocess.DEVNULL)
     try:
         yield process
     finally:
@@ -159,6 +144,33 @@ def test_a_script_that_decodes_itself(room, mounts, point, photographs, ctl):
         wait_until(lambda: counters(point)["retained_cache_hits"] > PHOTOS, "the reader reads from memory")
         found = examine(ctl, point)
     assert "view=pixels" in found["decodes-in-script"]["cure"] and "waiting" not in found, found
+
+
+@contextlib.contextmanager
+def all_of(contexts):
+    with contextlib.ExitStack() as stack:
+        for one in contexts:
+            stack.enter_context(one)
+        yield
+
+
+@contextlib.contextmanager
+def busy_loop():
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"], stdin=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_processors_that_other_programs_fill(room, mounts, point, photographs, ctl):
+    mounts.mount(photographs, point)
+    with reader(point, "decode"):
+        wait_until(lambda: counters(point)["retained_cache_hits"] > PHOTOS, "the reader reads from memory")
+        with all_of(busy_loop() for _ in range(4 * os.cpu_count())):
+            found = examine(ctl, point, 2)
+    assert found["other-programs"]["weight"] == "problem" and "processors" not in found, found
 
 
 def test_a_damaged_store(room, mounts, point, own_store, ctl):
