@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -75,6 +76,23 @@ def test_detaches_while_the_disk_does_not_answer(room, mounts, point, data, disk
                 reader.wait()
     wait_until(lambda: not is_running(pid), "the daemon ends")
     assert daemons(mounts.program, point) == []
+
+
+def test_doctor_says_that_no_read_is_answered(room, mounts, point, data, disk, ctl):
+    folder, source = disk
+    mounts.mount(folder, point, "predict=off", "cache=none")
+    data.check(point, data.paths[0])
+    os.kill(source, signal.SIGSTOP)
+    drop_caches()
+    reader = subprocess.Popen(["cat", point / data.paths[-1]], stdout=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: waits_in_the_kernel(reader.pid), "the reader waits")
+        done = run([ctl, "doctor", point, "--json", "--seconds", "1"])
+        found = {one["name"]: one for one in json.loads(done.stdout)["findings"]}
+        assert done.returncode == 1 and "for the mount, which has answered none" in found["reads-stuck"]["text"], done
+    finally:
+        os.kill(source, signal.SIGCONT)
+        assert reader.wait() == 0
 
 
 def waits_in_the_kernel(pid):
