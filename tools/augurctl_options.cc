@@ -347,7 +347,7 @@ Command ReloadCommand() {
   command.text =
       "After 'augurpack append' or 'create --force', lets another daemon go on with the mount, as 'augurctl restart' "
       "does, which shows the newest generation. Readers see no error, and wait for some milliseconds. When the command "
-      "returns, every name leads to the new files. What is open keeps its bytes: files, mappings, and files that were "
+      "returns, every name leads to the new files. Open files and mappings keep their bytes, also of files that were "
       "replaced or removed. Files that are the same stay in the page cache.\n"
       "A reload that cannot be costs nothing: the command says why, and the generation before stays. Where the newest "
       "generation is shown already, and no option is given, nothing happens. Needs a mount with -o restart=yes, and "

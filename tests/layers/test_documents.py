@@ -17,11 +17,11 @@ PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THRE
          "src/predict/FORESEE.md", "src/prefetch/PREFETCH.md", "SECURITY.md", "src/samplers/SHUFFLES.md", "CHANGELOG.md",
          "src/views/VIEWS.md", "src/decode/PIXELS.md", "src/control/STATUS.md",
          "src/fuse/OBSERVATION.md", "src/cache/DISK_CACHE.md", "src/cache/RETAINED_CACHE.md",
-         "src/store/FORMAT.md", "src/fs/SEMANTICS.md", "bench/README.md", "bench/remote/README.md", "examples/README.md",
+         "src/store/FORMAT.md", "src/fs/SEMANTICS.md", "src/remote/REMOTE.md", "bench/README.md", "bench/remote/README.md", "examples/README.md",
          *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))))
 BENCH_README_LINES_MAX = 200
 HELP = [(program, *command) for program, commands in (("augurfs", ""), ("augurpack", "create append adopt info ls verify extract gc upgrade"),
-                                                      ("augurctl", "status top doctor hint drop views"))
+                                                      ("augurctl", "status top doctor hint drop views warm restart reload"))
         for command in [[], *([word] for word in commands.split())]]
 README_LINES_MAX = 120
 README_COLUMNS_MAX = 120
@@ -86,6 +86,14 @@ def test_the_architecture_has_every_folder_and_what_it_uses():
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", read("ARCHITECTURE.md"), re.MULTILINE)
     told = {name: set(re.findall(r"\w+", uses)) for name, uses in rows}
     assert told == {name: layers for name, (layers, _) in layer_checks.drawn_layers(ROOT).items()}
+
+
+def test_every_finding_of_doctor_is_explained():
+    sources = (ROOT / "src" / "diagnosis").glob("*_checks.cc")
+    names = {name for path in sources for name in re.findall(r'\.name = "([\w-]+)"', path.read_text(encoding="utf-8"))}
+    section = read("src/control/STATUS.md").split("`augurctl doctor`\n", 1)[1].split("\n## ", 1)[0]
+    assert len(names) > 30
+    assert not names - set(re.findall(r"`([\w-]+)`", section))
 
 
 def test_the_checks_catch_what_they_are_for(tmp_path):
