@@ -9,7 +9,7 @@ usage() {
 usage: packaging/quickstart.sh [--quick] [--photos N]
 Installs what is needed (Debian 12, root or sudo), builds the programs, makes $photos photographs in ImageNet's layout, packs
 and mounts them, and shows in one table how fast PyTorch reads the folder and the mount: from a cold disk, from slow disks, and
-from memory. Uses the torchvision of your python3, or Debian's if it has none. Takes three to seven minutes on two cores; leaves
+from memory. Uses the torchvision of your python3, or Debian's if it has none. Takes three to eight minutes on two cores; leaves
 nothing mounted; can be run again. Everything is kept in build/.
   --quick     measures for one minute: no slow disks
   --photos N  another number of photographs
