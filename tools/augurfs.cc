@@ -238,6 +238,7 @@ class Daemon {
                    {"log", log_.Describe()},
                    {"version", AUGUR_VERSION},
                    {"process", std::to_string(getpid())}};
+    if (!options_.preset.empty()) facts.emplace_back("preset", options_.preset);
     if (!stack_->SharedFile().empty()) facts.emplace_back("shared_file", stack_->SharedFile());
     if (link_ && link_->state().last_death.pid != 0) facts.emplace_back("last_restart", LastRestart());
     FileSystem& file_system = stack_->file_system();
@@ -446,6 +447,7 @@ class Daemon {
 
   void LogSettings() const {
     const AugurfsSettings& settings = stack_->settings();
+    if (!options_.preset.empty()) spdlog::info("preset {}", options_.preset);
     spdlog::info("reading by {}", stack_->engine().Description());
     spdlog::info("transport {}", transport_->Describe());
     spdlog::info(

@@ -7,6 +7,8 @@
 
 #include "base/units.h"
 #include "cache/disk_cache.h"
+#include "s3/object_url.h"
+#include "tools/presets.h"
 #include "tools/remote_options.h"
 #include "tools/root_hash_option.h"
 #include "tools/view_option.h"
@@ -42,6 +44,32 @@ Option RootHash() {
   return option;
 }
 
+Option PresetOption() {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    for (const Preset& preset : Presets()) {
+      all.push_back(std::string(preset.options) + ". " + std::string(preset.why));
+    }
+    return all;
+  }();
+  Option option = {
+      .name = "preset",
+      .value = "NAME",
+      .kind = OptionKind::kList,
+      .category = "Mount options",
+      .brief = "options for a purpose, for a machine, or NAME+NAME for both",
+      .text =
+          "Each name stands for a row of options. An option that is given as well keeps its own value. Where both "
+          "rows have one, the machine's holds. 'augurctl status' and the log say what holds. Default: none; the "
+          "defaults are those of training.",
+      .place = OptionPlace::kMount};
+  for (size_t i = 0; i < texts.size(); ++i) {
+    option.choices.push_back(Presets()[i].name);
+    option.choice_texts.emplace_back(texts[i]);
+  }
+  return option;
+}
+
 std::vector<Option> MakeOptions() {
   return {
       {.name = "foreground",
@@ -50,17 +78,19 @@ std::vector<Option> MakeOptions() {
        .text = "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. A service manager that "
                "waits for it is told when the mount is usable (systemd's Type=notify). Without it, the command returns "
                "when the mount is usable and a daemon goes on in the background."},
+      PresetOption(),
       {.name = "memory",
        .value = "SIZE",
        .kind = OptionKind::kSize,
        .min = kMemoryMin,
        .max = uint64_t{1} << 50,
+       .percent = true,
        .category = "Mount options",
        .brief = "most memory that the daemon allocates",
        .text = "The limit for everything that it allocates: buffers, reads in flight, caches, the index. The "
                "kernel's own page cache is not counted, but for the files that were pushed into it ahead of the "
                "reader. Files already read stay in the page cache, up to half of the memory available outside this "
-               "limit. Default: an eighth of the memory of the machine, or of its cgroup.",
+               "limit. As 25%: of the memory of the machine, or of its cgroup. Default: an eighth of that.",
        .place = OptionPlace::kMount},
       {.name = "uid",
        .value = "ID",
@@ -370,9 +400,11 @@ std::vector<Option> MakeOptions() {
        .kind = OptionKind::kCount,
        .default_value = "0",
        .max = 1024,
+       .percent = true,
        .category = "Mount options",
        .brief = "threads that decode images for views ahead of the reader",
-       .text = "0: a quarter of the cores, at least 1: the training script needs the others. Images that a reader "
+       .text = "0: a quarter of the cores, at least 1: the training script needs the others. As 50%: of the cores. "
+               "Images that a reader "
                "waits for have further threads, as many as there are cores left, at least 1.",
        .place = OptionPlace::kMount},
   };
@@ -496,12 +528,21 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.print = parsed.print;
   if (!options.print.empty()) return options;
   options.values = parsed.values;
-  const Values& values = parsed.values;
+  AUGUR_TRY_ASSIGN(preset, ApplyPresets(AugurfsProgram(), options.values));
+  options.preset = std::move(preset);
+  const Values& values = options.values;
   options.store = values.Text("STORE");
   options.remote = ReadRemoteOptions(values, OptionPlace::kMount);
+  if (const std::string& text = values.Text("-o profile"); NamesPresets(text) && !ObjectUrl::IsUrl(options.store)) {
+    return Status(Code::kInvalid, "-o profile: '" + text +
+                                      "': names a profile of the AWS programs, which a store in a folder does not "
+                                      "use; did you mean preset=" +
+                                      text + "?");
+  }
   options.mountpoint = values.Text("MOUNTPOINT");
   options.foreground = values.Given("foreground");
   options.memory_bytes = values.Number("-o memory");
+  options.percent.memory = values.Percent("-o memory");
   if (values.Given("-o uid")) options.uid = static_cast<uint32_t>(values.Number("-o uid"));
   if (values.Given("-o gid")) options.gid = static_cast<uint32_t>(values.Number("-o gid"));
   options.umask = static_cast<uint32_t>(values.Number("-o umask"));
@@ -528,7 +569,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.read_ahead_bytes = values.Number("-o read-ahead");
   options.restart = values.Text("-o restart") == "yes";
   options.wire.transport = ReadTransport(values.Text("-o transport"));
-  options.threads = static_cast<unsigned>(values.Number("-o threads"));
+  options.wire.threads = static_cast<unsigned>(values.Number("-o threads"));
   options.wire.background_requests_max = static_cast<unsigned>(values.Number("-o max-background"));
   options.generation = values.Number("-o generation");
   AUGUR_TRY_ASSIGN(root_hash, ReadRootHash("-o ", values.Text("-o root-hash")));
@@ -552,6 +593,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     options.remote.fleet_self = *std::move(self);
   }
   options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
+  options.percent.decode_threads = values.Percent("-o decode-threads");
   return options;
 }
 

@@ -44,10 +44,17 @@ struct KernelFlags {
   bool nosymfollow = false;
 };
 
+// Amounts that are given as a part of what the machine has, 1 to 100; 0: not given so.
+struct Percentages {
+  unsigned memory = 0;
+  unsigned decode_threads = 0;
+};
+
 // How requests of the kernel come.
 struct WireOptions {
   Transport transport = Transport::kAuto;
   unsigned background_requests_max = 64;
+  unsigned threads = 0;  // 0: as many as cores, at least 2
 };
 
 // A command line of augurfs, checked but not resolved: where a default depends on the machine, the field says so and
@@ -62,6 +69,8 @@ struct AugurfsOptions {
   std::string mountpoint;
   bool foreground = false;
 
+  Percentages percent;          // instead of memory_bytes, decode_threads
+  std::string preset;           // which presets were named, and what of them holds; empty: none
   uint64_t memory_bytes = 0;    // 0: from what the machine and its cgroup have
   std::optional<uint32_t> uid;  // absent: of the mounting user
   std::optional<uint32_t> gid;
@@ -76,7 +85,6 @@ struct AugurfsOptions {
   std::string run_as;                   // the user as whom root serves; empty: as who started it
   std::string log_path;                 // empty: syslog, or stderr in the foreground
   uint64_t read_ahead_bytes = 1 << 20;  // only root can set it
-  unsigned threads = 0;                 // 0: as many as cores, at least 2
   uint64_t generation = 0;              // 0: the newest
   std::optional<Digest> root_hash;      // that the store must have
   std::optional<ViewSpec> view;         // what the root shows; absent: the original files

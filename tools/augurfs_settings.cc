@@ -37,6 +37,10 @@ constexpr uint64_t kStoreIndexShare = 8;
 }  // namespace
 
 uint64_t MemoryBudget(const AugurfsOptions& options, const MemoryRoom& memory) {
+  if (options.percent.memory != 0) {
+    constexpr uint64_t kPercent = 100;
+    return std::max(memory.total_bytes / kPercent * options.percent.memory, kMemoryMin);
+  }
   const uint64_t wanted = options.memory_bytes != 0
                               ? options.memory_bytes
                               : std::clamp(memory.total_bytes / 8, kMemoryDefaultMin, kMemoryDefaultMax);
@@ -66,7 +70,7 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
 
   // Two are needed so that one can answer while the other is inside the index; more than cores only get in each other's
   // way (measured: 17 us a request with as many as cores, 19 with ten on two cores, and a third of the throughput).
-  settings.threads = options.threads != 0 ? options.threads : std::max(2U, machine.cores);
+  settings.threads = options.wire.threads != 0 ? options.wire.threads : std::max(2U, machine.cores);
   const uint64_t index_bytes = std::min(needs.index_bytes, IndexBudget(settings.memory_bytes));
   settings.rings =
       machine.kept_rings.depth > 0 ? machine.kept_rings : DivideRingMemory(machine.ring_queues, settings.memory_bytes);
@@ -89,8 +93,11 @@ Result<AugurfsSettings> ResolveAugurfs(const AugurfsOptions& options, const Mach
                                     .sweeps = !options.remote.fleet_self.none},
                                    bytes - std::min(bytes, kBufferMin + ViewMemory::kBytesMin));
   bytes -= settings.copy.bytes();
+  const unsigned decode_threads = options.percent.decode_threads != 0
+                                      ? std::max(1U, machine.cores * options.percent.decode_threads / 100)
+                                      : options.decode_threads;
   const ViewMemoryOptions views = {.cores = machine.cores,
-                                   .decode_threads = options.decode_threads,
+                                   .decode_threads = decode_threads,
                                    .has_decoded_cache = !options.decoded_cache.folder.empty(),
                                    .decoded_index_bytes = needs.decoded_index_bytes};
   // Below this the parts would be too small to be of use, and what is read on demand has all of it.

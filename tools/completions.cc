@@ -67,7 +67,7 @@ void AppendBashMount(const Command& command, std::string& out) {
       "  if [[ $cur == = ]]; then key=${prev##*,}; cur=; fi\n"
       "  case $key in\n";
   for (const Option& option : command.options) {
-    if (option.place != OptionPlace::kMount || option.kind != OptionKind::kChoice) continue;
+    if (option.place != OptionPlace::kMount || option.choices.empty()) continue;
     out += "    " + std::string(option.name) + ") COMPREPLY=($(compgen -W \"" + Join(option.choices, " ") +
            "\" -- \"$cur\")); return ;;\n";
   }
@@ -105,7 +105,7 @@ std::string ZshText(std::string_view text) {
 std::string ZshValue(const Option& option) {
   if (option.kind == OptionKind::kFlag) return {};
   std::string completes = option.value == "PATH" ? "_files" : " ";
-  if (option.kind == OptionKind::kChoice) completes = "(" + Join(option.choices, " ") + ")";
+  if (!option.choices.empty()) completes = "(" + Join(option.choices, " ") + ")";
   return ":" + ZshText(option.value) + ":" + completes;
 }
 

@@ -26,13 +26,25 @@ Result<uint64_t> ParseNumber(OptionKind kind, std::string_view text) {
   return ParseCount(text);
 }
 
+Status ReadPercent(std::string_view text, Value& value) {
+  const Result<uint64_t> percent = ParseCount(text.substr(0, text.size() - 1));
+  if (!percent.ok() || *percent < 1 || *percent > 100) {
+    return {Code::kInvalid, "'" + Printable(text) + "' is not a number from 1% to 100%"};
+  }
+  value.percent = static_cast<unsigned>(*percent);
+  value.number = 0;
+  return Status::Ok();
+}
+
 Status ReadNumber(const Option& option, std::string_view text, Value& value) {
+  if (option.percent && text.ends_with('%')) return ReadPercent(text, value);
   AUGUR_TRY_ASSIGN(number, ParseNumber(option.kind, text));
   if (number < option.min || number > option.max) {
     const std::string_view fault = number < option.min ? "too small" : "too large";
     return {Code::kInvalid, "'" + Printable(text) + "' is " + std::string(fault) + ": " + OptionLimits(option)};
   }
   value.number = number;
+  value.percent = 0;
   return Status::Ok();
 }
 
@@ -71,7 +83,8 @@ std::vector<std::string> AssignmentsOf(const Option& option, const Value& value)
   switch (option.kind) {
     case OptionKind::kFlag: return {name};
     case OptionKind::kSize:
-    case OptionKind::kCount: return {name + "=" + std::to_string(value.number)};
+    case OptionKind::kCount:
+      return {name + "=" + (value.percent != 0 ? std::to_string(value.percent) + "%" : std::to_string(value.number))};
     case OptionKind::kOctal: {
       std::array<char, 24> digits{};
       const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value.number, 8).ptr;

@@ -265,6 +265,8 @@ bool Values::Given(std::string_view name) const { return Find(name).given; }
 
 uint64_t Values::Number(std::string_view name) const { return Find(name).number; }
 
+unsigned Values::Percent(std::string_view name) const { return Find(name).percent; }
+
 const std::string& Values::Text(std::string_view name) const {
   static const std::string none;
   const Value& value = Find(name);

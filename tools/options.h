@@ -37,6 +37,7 @@ struct Option {
   std::string_view default_value = {};  // as typed; empty: none, or `text` says what happens
   uint64_t min = 0;                     // of sizes and numbers
   uint64_t max = UINT64_MAX;
+  bool percent = false;  // also "25%", of what `text` names
   std::vector<std::string_view> choices = {};
   std::vector<std::string_view> choice_texts = {};  // what each choice is, where the words do not say it; else none
   std::string_view category = "Options";
@@ -88,7 +89,8 @@ struct Program {
 // What one command line gives an option or an argument, or its default.
 struct Value {
   bool given = false;              // typed, not a default
-  uint64_t number = 0;             // kSize, kCount, kOctal
+  uint64_t number = 0;             // kSize, kCount, kOctal; 0 with `percent`
+  unsigned percent = 0;            // 1 to 100 where the option is given so, else 0
   std::vector<std::string> texts;  // kText, kChoice, arguments: none or one; kList and arguments of many: all
 };
 
@@ -103,6 +105,7 @@ class Values {
 
   bool Given(std::string_view name) const;
   uint64_t Number(std::string_view name) const;
+  unsigned Percent(std::string_view name) const;         // 0: not given so
   const std::string& Text(std::string_view name) const;  // empty when there is none
   const std::vector<std::string>& List(std::string_view name) const;
   const Value& Of(std::string_view name) const { return Find(name); }

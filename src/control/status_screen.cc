@@ -224,6 +224,9 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
   Add(out, "mount",
       Printable(FactOf(screen.facts, "mountpoint")) + " shows " + Printable(FactOf(screen.facts, "store")) +
           ", generation " + FactOf(screen.facts, "generation"));
+  if (const std::string preset = FactOf(screen.facts, "preset"); !preset.empty()) {
+    Add(out, "preset", Printable(preset));
+  }
   if (const std::string transport = FactOf(screen.facts, "transport"); transport.starts_with("uring")) {
     Add(out, "transport", Printable(transport));
   }

@@ -6,6 +6,7 @@ augur_test(tools
   unit/tools/group_number_test.cc
   unit/tools/mount_options_test.cc
   unit/tools/option_text_test.cc
+  unit/tools/presets_test.cc
   unit/tools/options_test.cc
   unit/tools/progress_bar_test.cc
   unit/tools/upgrade_options_test.cc

@@ -43,7 +43,7 @@ TEST(AugurfsOptionsTest, DefaultsAreThoseOfTheManual) {
   EXPECT_EQ(options->log_path, "");
   EXPECT_EQ(options->cache.group, "");
   EXPECT_EQ(options->read_ahead_bytes, 1048576U);
-  EXPECT_EQ(options->threads, 0U);
+  EXPECT_EQ(options->wire.threads, 0U);
   EXPECT_EQ(options->generation, 0U);
   EXPECT_EQ(options->wire.background_requests_max, 64U);
   EXPECT_FALSE(options->view.has_value());
@@ -76,7 +76,7 @@ TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {
   EXPECT_EQ(options->io, EngineKind::kPread);
   EXPECT_EQ(options->log_path, "/tmp/a");
   EXPECT_EQ(options->read_ahead_bytes, 131072U);
-  EXPECT_EQ(options->threads, 3U);
+  EXPECT_EQ(options->wire.threads, 3U);
   EXPECT_EQ(options->generation, 7U);
   EXPECT_EQ(options->wire.background_requests_max, 12U);
   EXPECT_EQ(options->wire.transport, Transport::kDev);
@@ -108,7 +108,7 @@ TEST(AugurfsOptionsTest, OnlySharedMemoryOutlivesAMount) {
 TEST(AugurfsOptionsTest, TheLastOfTwoValuesHolds) {
   const Result<AugurfsOptions> options = Parse({"store", "mnt", "-o", "threads=3,threads=5"});
   ASSERT_TRUE(options.ok()) << options.status().text();
-  EXPECT_EQ(options->threads, 5U);
+  EXPECT_EQ(options->wire.threads, 5U);
 }
 
 // The command line that mount.fuse3 makes for `mount -t fuse.augurfs`, and words that fstab lines have.

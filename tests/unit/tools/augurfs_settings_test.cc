@@ -53,7 +53,7 @@ TEST(ResolveAugurfs, AsManyThreadsAsCoresAndTwoAtLeast) {
   EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 1)).threads, 2u);
   EXPECT_EQ(Resolved({}, MachineWith(8 * kGiB, 16)).threads, 16u);
   AugurfsOptions options;
-  options.threads = 1;
+  options.wire.threads = 1;
   EXPECT_EQ(Resolved(options, MachineWith(8 * kGiB, 16)).threads, 1u);
 }
 
