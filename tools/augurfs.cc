@@ -30,6 +30,8 @@
 #include "fuse/holder_link.h"
 #include "fuse/program_start.h"
 #include "fuse/session.h"
+#include "fuse/writable_folder.h"
+#include "fuse/writable_layer.h"
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
 #include "tools/background.h"
@@ -46,6 +48,7 @@
 #include "tools/option_paths.h"
 #include "tools/output.h"
 #include "tools/service_manager.h"
+#include "tools/store_place.h"
 #include "tools/upgrade_options.h"
 
 namespace augur {
@@ -72,6 +75,7 @@ class Daemon {
     AUGUR_TRY(options_.run_as.empty() ? StartLogging() : StartWarning());
     AUGUR_TRY_ASSIGN(mount, DaemonMount::Prepare(options_, /*made=*/link_ != nullptr));
     mount_ = std::move(mount);
+    if (mount_->layer_point() != nullptr && !link_) AUGUR_TRY(ForkLayer());
     if (options_.restart && !link_) AUGUR_TRY(StartHolder());
     Status status = RunHeld();
     // Nobody reads the streams of a daemon that goes on with a mount; before its turn, the one before it does.
@@ -88,9 +92,21 @@ class Daemon {
   bool has_died() const { return link_ != nullptr && link_->task() == HolderLink::Task::kGoOn; }
   bool is_next() const { return link_ != nullptr && link_->task() == HolderLink::Task::kNext; }
 
+  Status ForkLayer() {
+    AUGUR_TRY_ASSIGN(layer,
+                     WritableLayer::Fork(*mount_->layer_point(), {.folder = WritableFolder(options_.flags.writable),
+                                                                  .source = StoreForLog(options_.store),
+                                                                  .noexec = options_.flags.noexec}));
+    layer_ = std::move(layer);
+    return Status::Ok();
+  }
+
   Status StartHolder() {
     HolderOptions options;
-    options.on_forked = [this] { mount_->LeaveFolder(); };
+    options.on_forked = [this] {
+      mount_->LeaveFolder();
+      if (layer_) layer_->Leave();
+    };
     options.path = mount_->path();
     options.device = mount_->TakeHandedDown();
     options.leaves = background_.has_value();
@@ -99,7 +115,7 @@ class Daemon {
     options.program = std::filesystem::read_symlink("/proc/self/exe", error);
     options.takes_other_programs = !mount_->run_as();
     Values values = options_.values;
-    values.SetTexts("MOUNTPOINT", {mount_->path()});
+    values.SetTexts("MOUNTPOINT", {mount_->shown_path()});
     options.command_line = [values = std::move(values)](const std::string& changes) {
       return UpgradeCommandLine(values, changes);
     };
@@ -201,7 +217,7 @@ class Daemon {
   // As Announce does it, for a daemon whose caller is gone.
   Status LeaveForLog() {
     log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
-    if (options_.log_path.empty()) log_ = PlaceWithoutFile(mount_->path(), RuntimeFolders());
+    if (options_.log_path.empty()) log_ = PlaceWithoutFile(mount_->shown_path(), RuntimeFolders());
     return EnterLog();
   }
 
@@ -230,7 +246,7 @@ class Daemon {
   // The virtual files, and the socket that one of them names. Without a socket the mount is as good; augurctl says so.
   void PrepareControl() {
     if (background_ && options_.log_path.empty() && !goes_on())
-      log_ = PlaceWithoutFile(mount_->path(), RuntimeFolders());
+      log_ = PlaceWithoutFile(mount_->shown_path(), RuntimeFolders());
     const Store& store = *stack_->store();
     Facts facts = {{"store", store.path()},
                    {"generation", std::to_string(store.summary().generation)},
@@ -239,13 +255,14 @@ class Daemon {
                    {"version", AUGUR_VERSION},
                    {"process", std::to_string(getpid())}};
     if (!options_.preset.empty()) facts.emplace_back("preset", options_.preset);
+    if (!options_.flags.writable.empty()) facts.emplace_back("writable", options_.flags.writable);
     if (!stack_->SharedFile().empty()) facts.emplace_back("shared_file", stack_->SharedFile());
     if (link_ && link_->state().last_death.pid != 0) facts.emplace_back("last_restart", LastRestart());
     FileSystem& file_system = stack_->file_system();
     control_ = std::make_unique<DaemonControl>(
         stack_->store(), stack_->statistics(),
-        DaemonControlOptions{.mount_point = mount_->path(),
-                             .order_prefix = mount_->handed_down() ? "" : mount_->path(),
+        DaemonControlOptions{.mount_point = mount_->shown_path(),
+                             .order_prefix = mount_->handed_down() ? "" : mount_->shown_path(),
                              .facts = std::move(facts),
                              .transport = [this] { return transport_->Describe(); },
                              .fleet_sweep = stack_->FleetSweepFact(),
@@ -411,6 +428,7 @@ class Daemon {
   // who reads a pipe of the caller must see its end when the caller returns.
   Status Announce() {
     if (goes_on()) return GoOn();
+    if (layer_) AUGUR_TRY(layer_->Mount(TreeOf(stack_->store()->summary())));
     if (background_) {
       if (!log_.notice.empty()) spdlog::warn("{}", log_.notice);
       SayNotes();  // to the caller; the log has them, too
@@ -422,6 +440,15 @@ class Daemon {
                  FormatSize(summary.tree_bytes));
     LogSettings();
     if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
+    if (layer_) {
+      spdlog::info("{}: what programs write is kept in {}", Printable(mount_->shown_path()),
+                   Printable(WritableFolder(options_.flags.writable).upper()));
+    } else {
+      spdlog::info(
+          "{}: read-only; for tools that write beside their data, mount with -o writable=DIR, which keeps "
+          "what they write in that folder",
+          Printable(mount_->path()));
+    }
     SayNotes();
     if (!no_control_.empty()) spdlog::warn("{}", no_control_);
     if (stack_->file_system().HidesOwnFolder()) {
@@ -439,6 +466,16 @@ class Daemon {
     if (!link_ && background_) AUGUR_TRY(background_->Ready());
     if (!background_) TellServiceManagerReady();
     return Status::Ok();
+  }
+
+  // Which tree an overlay belongs to: WritableFolder::Claim.
+  std::string TreeOf(const StoreSummary& summary) const {
+    std::string text = "generation " + std::to_string(summary.generation) + "\nindex ";
+    const Hash128& id = summary.index_id;
+    text += summary.root_hash ? HexOf(*summary.root_hash) : std::to_string(id.high) + "-" + std::to_string(id.low);
+    text += "\n";
+    if (options_.view) text += "view " + CanonicalSpec(*options_.view) + "\n";
+    return text;
   }
 
   void SayNotes() const {
@@ -499,6 +536,7 @@ class Daemon {
   LogPlace log_;
   // In the order in which they are made.
   std::unique_ptr<DaemonMount> mount_;
+  std::optional<WritableLayer> layer_;     // of -o writable=, in the first daemon
   std::unique_ptr<HolderLink> link_;       // nullptr: there is no holder, or it is gone
   const LastingState* state_ = nullptr;    // of the holder, also when that is gone; nullptr: there was none
   std::unique_ptr<EndWatchdog> watchdog_;  // destroyed after the stack, whose end it watches

@@ -141,6 +141,21 @@ std::vector<Option> MakeOptions() {
            "must be able to read the store. Default: the daemon stays root, with those capabilities alone that reading "
            "any user's store takes.",
        .place = OptionPlace::kMount},
+      {.name = "writable",
+       .value = "DIR",
+       .kind = OptionKind::kText,
+       .category = "Mount options",
+       .brief = "let programs write, and keep what they write in this folder",
+       .text =
+           "For tools that write beside their data. An overlay lies over the mount; DIR/upper keeps all that they "
+           "write, "
+           "change or remove, and the store is never written. For root it is the kernel's overlay, in which every "
+           "user may look as the modes of the files say, whatever allow_other is. For an ordinary user it is "
+           "fuse-overlayfs(1), which must be installed. DIR must be on a local file system that is not an overlay "
+           "itself. It is made where it is missing. It belongs to one generation of a store, and to one view. Another "
+           "one is refused, and so is 'augurctl reload'. 'umount MOUNTPOINT' ends the mount and leaves DIR as it is. "
+           "Default: the mount is read-only.",
+       .place = OptionPlace::kMount},
       {.name = "nosymfollow",
        .category = "Mount options",
        .brief = "follow no symbolic link of the mount",
@@ -564,6 +579,7 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     return Status(Code::kInvalid, "-o cache-group: only a cache in shared memory is shared: add cache=shm");
   }
   options.io = ReadEngineKind(values.Text("-o io"));
+  options.flags.writable = values.Text("-o writable");
   options.run_as = values.Text("-o run-as");
   options.log_path = values.Text("-o log");
   options.read_ahead_bytes = values.Number("-o read-ahead");

@@ -42,6 +42,7 @@ struct KernelFlags {
   bool allow_other = false;
   bool noexec = false;
   bool nosymfollow = false;
+  std::string writable;  // an overlay keeps here what programs write; empty: they write nothing
 };
 
 // Amounts that are given as a part of what the machine has, 1 to 100; 0: not given so.

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "cache/shared_folder.h"
+#include "fuse/writable_folder.h"
 #include "tools/daemon_privileges.h"
 #include "tools/group_number.h"
 #include "tools/store_place.h"
@@ -39,24 +40,37 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
     AUGUR_TRY_ASSIGN(number, GroupNumber(options.cache.group));
     cache_group = number;
   }
-  const MountRequest request = {.path = options.mountpoint,
-                                .source = StoreForLog(options.store),
-                                .allow_other = options.flags.allow_other,
-                                .noexec = options.flags.noexec,
-                                .nosymfollow = options.flags.nosymfollow,
-                                .owner = run_as ? run_as->uid : getuid(),
-                                .owner_group = run_as ? run_as->gid : getgid()};
+  MountRequest request = {.path = options.mountpoint,
+                          .source = StoreForLog(options.store),
+                          .allow_other = options.flags.allow_other,
+                          .noexec = options.flags.noexec,
+                          .nosymfollow = options.flags.nosymfollow,
+                          .owner = run_as ? run_as->uid : getuid(),
+                          .owner_group = run_as ? run_as->gid : getgid()};
+  std::optional<MountPoint> layer_point;
+  if (!options.flags.writable.empty()) {
+    const WritableFolder folder(options.flags.writable);
+    if (MountPoint::HandedDownFd(options.mountpoint) >= 0) {
+      return Status(Code::kInvalid, options.mountpoint + ": -o writable: takes a mount point, not a descriptor");
+    }
+    AUGUR_TRY_ASSIGN(point, made ? MountPoint::Made(request) : MountPoint::Check(request));
+    if (!made) AUGUR_TRY(folder.Make(point.path()));
+    layer_point = std::move(point);
+    request.path = folder.lower();
+    // The overlay looks in as the user who mounts it.
+    request.allow_other = request.allow_other || run_as.has_value();
+  }
   AUGUR_TRY_ASSIGN(mount_point, made ? MountPoint::Made(request) : MountPoint::Check(request));
   Result<std::string> shared_folder = SharedFolder(options, run_as.has_value(), cache_group);
   return std::unique_ptr<DaemonMount>(new DaemonMount(std::move(run_as), cache_group, std::move(shared_folder),
-                                                      std::move(mount_point), options.predict));
+                                                      std::move(mount_point), std::move(layer_point), options.predict));
 }
 
 Status DaemonMount::GiveUpRights(const std::string& made, bool held) {
   if (!handed_down()) {
     AUGUR_TRY_ASSIGN(broker, Broker::Fork(mount_point_, {.clone = clone_, .abort = !held, .made = made}));
     broker_ = std::move(broker);
-    mount_point_.LeaveFolder();  // the broker has it
+    LeaveFolder();  // the broker has it, and augur-overlay
     if (geteuid() == 0) processes_ = std::make_unique<BrokeredSource>(*broker_);
   }
   return GiveUpPrivileges(run_as_, cache_group_);

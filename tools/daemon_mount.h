@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,7 @@ class DaemonMount {
   // Checks the mount point, and as whom to serve. kInvalid, kPermission: run-as, cache-group or the mount point; as
   // MountPoint::Check.
   // With `made` another program has done that with the mount point, which is not looked at: MountPoint::Made.
+  // With -o writable= it makes the folders of WritableFolder.
   static Result<std::unique_ptr<DaemonMount>> Prepare(const AugurfsOptions& options, bool made);
   DaemonMount(const DaemonMount&) = delete;
   DaemonMount& operator=(const DaemonMount&) = delete;
@@ -34,7 +36,10 @@ class DaemonMount {
   // the mount. REQUIRES: this process has one thread. As Broker::Fork.
   Status GiveUpRights(const std::string& made, bool held);
   // For a process that does not mount: the folder below the mount is not kept in use.
-  void LeaveFolder() { mount_point_.LeaveFolder(); }
+  void LeaveFolder() {
+    mount_point_.LeaveFolder();
+    if (layer_point_) layer_point_->LeaveFolder();
+  }
   // The descriptor that was handed down, for who serves it or keeps it; else invalid.
   UniqueFd TakeHandedDown() { return mount_point_.TakeDevice(); }
 
@@ -51,8 +56,15 @@ class DaemonMount {
   // Where root mounts and the mount can be seen: how far the kernel reads ahead in a file. REQUIRES: the mount answers.
   void SetReadAhead(uint64_t bytes);
 
-  // Absolute, or /dev/fd/N.
+  // Absolute, or /dev/fd/N. With -o writable= it is WritableFolder::lower.
   const std::string& path() const { return mount_point_.path(); }
+  // Where programs find the tree: path(), or the overlay over it.
+  const std::string& shown_path() const { return layer_point_ ? layer_point_->path() : path(); }
+  // The kernel's overlay opens what lies below it without a word to inotify(7). (fuse-overlayfs is a reader like
+  // others.)
+  bool hides_opens() const { return layer_point_.has_value() && (run_as_ || geteuid() == 0); }
+  // With -o writable=: where the overlay will be, for WritableLayer::Fork; else nullptr.
+  MountPoint* layer_point() { return layer_point_ ? &*layer_point_ : nullptr; }
   bool handed_down() const { return MountPoint::HandedDownFd(path()) >= 0; }
   // After Mount: MountPoint::device_number; what could not be had, often empty.
   const std::string& device_number() const { return mounted_.device_number; }
@@ -73,19 +85,21 @@ class DaemonMount {
 
  private:
   DaemonMount(std::optional<User> run_as, std::optional<gid_t> cache_group, Result<std::string> shared_folder,
-              MountPoint mount_point, bool clone)
+              MountPoint mount_point, std::optional<MountPoint> layer_point, bool clone)
       : clone_(clone),
         run_as_(std::move(run_as)),
         cache_group_(cache_group),
         shared_folder_(std::move(shared_folder)),
-        mount_point_(std::move(mount_point)) {}
+        mount_point_(std::move(mount_point)),
+        layer_point_(std::move(layer_point)) {}
 
   const bool clone_;  // the helper wants one
   const std::optional<User> run_as_;
   const std::optional<gid_t> cache_group_;
   const Result<std::string> shared_folder_;
   MountPoint mount_point_;
-  std::unique_ptr<Broker> broker_;  // nullptr: the descriptor was handed down
+  std::optional<MountPoint> layer_point_;  // of -o writable=
+  std::unique_ptr<Broker> broker_;         // nullptr: the descriptor was handed down
   std::unique_ptr<BrokeredSource> processes_;
   Broker::Mounted mounted_;
 };

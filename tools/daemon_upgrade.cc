@@ -47,6 +47,11 @@ Result<std::optional<ProgramRequest>> Checked(const nlohmann::json& request, con
   for (const nlohmann::json& word : *options) words.push_back(word.get<std::string>());
   const auto reload = request.find("reload");
   const bool is_reload = reload != request.end() && *reload == true;
+  if (is_reload && serving.values.Given("-o writable")) {
+    return Status(Code::kUnsupported,
+                  "a mount with -o writable= keeps its generation, as overlayfs does not allow that its lower layer "
+                  "changes: unmount it, and mount again with an empty folder");
+  }
   uint64_t generation = serving.generation;
   if (is_reload && GenerationIn(words) == 0) {
     AUGUR_TRY_ASSIGN(newest, serving.newest());

@@ -91,6 +91,7 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
     stack->generations_->place().Rest();  // there are no other threads yet
     AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(stack->generations_->place(), stack->store_->summary().generation));
     stack->helper_ = std::move(helper);
+    if (mount.hides_opens()) stack->helper_->LeaveOpens();
     stack->generations_->place().Resume();
   }
   AUGUR_TRY(stack->MakeCaches());

@@ -58,6 +58,7 @@ void Keep(Values& values, std::string_view name, std::vector<std::string> texts)
 Status ResolvePaths(AugurfsOptions& options) {
   if (!IsFarAway(options.store)) AUGUR_TRY(MakeAbsolute(options.store));
   AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
+  AUGUR_TRY(MakeNewPathAbsolute(options.flags.writable));
   AUGUR_TRY(MakeNewPathAbsolute(options.decoded_cache.folder));
   AUGUR_TRY(MakeNewPathAbsolute(options.disk_cache.folder));
   std::string fleet_file = options.remote.fleet.file();
@@ -67,6 +68,7 @@ Status ResolvePaths(AugurfsOptions& options) {
   Values& values = options.values;
   Keep(values, "STORE", {options.store});
   Keep(values, "-o log", {options.log_path});
+  Keep(values, "-o writable", {options.flags.writable});
   Keep(values, "-o decoded-cache", {options.decoded_cache.folder});
   Keep(values, "-o disk-cache", {options.disk_cache.folder});
   if (!fleet_file.empty()) Keep(values, "-o fleet-cache", {"@" + fleet_file});

@@ -224,6 +224,9 @@ std::string RenderStatus(const StatusScreen& screen, const StatisticsSnapshot& s
   Add(out, "mount",
       Printable(FactOf(screen.facts, "mountpoint")) + " shows " + Printable(FactOf(screen.facts, "store")) +
           ", generation " + FactOf(screen.facts, "generation"));
+  if (const std::string writable = FactOf(screen.facts, "writable"); !writable.empty()) {
+    Add(out, "writable", "what programs write is kept in " + Printable(writable));
+  }
   if (const std::string preset = FactOf(screen.facts, "preset"); !preset.empty()) {
     Add(out, "preset", Printable(preset));
   }

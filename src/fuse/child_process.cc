@@ -57,6 +57,10 @@ UniqueFd BecomeChild(const char* name, UniqueFd socket, pid_t daemon, int death_
   SettleSignals(death_signal);
   prctl(PR_SET_PDEATHSIG, death_signal);
   if (getppid() != daemon) _exit(0);  // it died before we could ask to be told
+  return BecomeOwnProcess(name, std::move(socket), kept);
+}
+
+UniqueFd BecomeOwnProcess(const char* name, UniqueFd socket, UniqueFd* kept) {
   setsid();
   ProcessTitle().Set(name, name);
   return KeepOnly(std::move(socket), kept);

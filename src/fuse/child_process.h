@@ -13,4 +13,7 @@ namespace augur {
 // Returns the socket. Ends the process when the daemon is gone already.
 UniqueFd BecomeChild(const char* name, UniqueFd socket, pid_t daemon, int death_signal, UniqueFd* kept = nullptr);
 
+// The same for a process that outlives the daemon: `socket` and `kept` alone, and no signal when another process ends.
+UniqueFd BecomeOwnProcess(const char* name, UniqueFd socket, UniqueFd* kept);
+
 }  // namespace augur

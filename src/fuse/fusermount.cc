@@ -2,81 +2,26 @@
 #include "fuse/fusermount.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
+#include <utility>
+
+#include "fuse/spawn_plan.h"
 
 namespace augur {
 namespace {
 
 constexpr const char* kProgram = "fusermount3";
 
-// Attributes and file actions of posix_spawn, destroyed together.
-class SpawnPlan {
- public:
-  SpawnPlan() {
-    posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_init(&actions_);
-    // The daemon blocks signals and ignores SIGPIPE; its child starts as from a shell.
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  // `to` in the child is our `from`. When both are the same number, close-on-exec is taken off it.
-  void Give(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
-
-  // Returns 0 or an errno value.
-  int Spawn(std::vector<std::string> arguments, std::vector<std::string> extra_environment, pid_t* pid) {
-    std::vector<char*> argv;
-    argv.reserve(arguments.size() + 1);
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    std::vector<char*> environment;
-    environment.reserve(extra_environment.size() + 1);
-    for (std::string& variable : extra_environment) environment.push_back(variable.data());
-    for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
-    environment.push_back(nullptr);
-    return posix_spawnp(pid, kProgram, &actions_, &attributes_, argv.data(), environment.data());
-  }
-
- private:
-  posix_spawnattr_t attributes_;
-  posix_spawn_file_actions_t actions_;
-};
-
 // What fusermount3 wrote to its stderr, on one line and without its name.
 std::string ReadComplaint(int fd) {
-  std::string text;
-  std::array<char, 1024> piece;
-  while (true) {
-    const ssize_t bytes = read(fd, piece.data(), piece.size());
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes <= 0) break;
-    text.append(piece.data(), static_cast<size_t>(bytes));
-  }
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::string text = ReadAsLine(fd);
   const std::string name = std::string(kProgram) + ": ";
   for (size_t at = text.find(name); at != std::string::npos; at = text.find(name)) text.erase(at, name.size());
-  for (char& c : text) {
-    if (c == '\n') c = ' ';
-  }
   return text;
 }
 
@@ -85,13 +30,6 @@ std::string UnmountComplaint(const std::string& complaint) {
   if (complaint.empty()) return "fusermount3 -u failed without a word";
   if (complaint.find("/etc/mtab") == std::string::npos) return complaint;
   return complaint + ": let root make it (ln -s /proc/self/mounts /etc/mtab), or unmount";
-}
-
-int WaitFor(pid_t pid) {
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
 }
 
 Status SpawnFailure(int error) {
@@ -151,7 +89,7 @@ Result<UniqueFd> MountByFusermount(const std::string& path, const std::string& o
   if (error != 0) return SpawnFailure(error);
   UniqueFd device = ReceiveFd(ours.get());
   const std::string complaint = ReadComplaint(complaint_read.get());
-  WaitFor(pid);
+  (void)WaitForEnd(pid);
   if (!device.valid()) {
     return Status(Code::kPermission, complaint.empty() ? "fusermount3 failed and gave no reason" : complaint);
   }
@@ -173,7 +111,7 @@ Status UnmountByFusermount(const std::string& path, bool lazy) {
   complaint_write.Reset();
   if (error != 0) return SpawnFailure(error);
   const std::string complaint = ReadComplaint(complaint_read.get());
-  if (WaitFor(pid) != 0) return {Code::kBusy, UnmountComplaint(complaint)};
+  if (WaitForEnd(pid) != 0) return {Code::kBusy, UnmountComplaint(complaint)};
   return Status::Ok();
 }
 

@@ -145,7 +145,9 @@ void MountHelper::Show(uint32_t view, const std::string& spec, bool is_root) {
   if (asking_) Send(shown_);
 }
 
-void MountHelper::Watch(std::span<const EntryNumber> folders) { Ask(HelperVerb::kWatch, folders, {}); }
+void MountHelper::Watch(std::span<const EntryNumber> folders) {
+  if (watching()) Ask(HelperVerb::kWatch, folders, {});
+}
 
 void MountHelper::Unwatch() {
   const MutexLock lock(mu_);

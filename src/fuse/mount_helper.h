@@ -53,6 +53,9 @@ class MountHelper final : public MountView {
   // died, but without a word in the log. Once is enough; the destructor does it, too.
   void End();
 
+  // Opens are not to be told: an overlay over the mount hides them from inotify(7). REQUIRES: before AttachTo.
+  void LeaveOpens() { watching_.store(false, std::memory_order_release); }
+
   // As in MountView. Turns false for good, with one line in the log, when the helper has died, or finds something else
   // at the mount point.
   bool usable() const override { return usable_.load(std::memory_order_acquire); }

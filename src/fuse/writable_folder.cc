@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuse/writable_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "base/trusted_path.h"
+#include "base/unique_fd.h"
+#include "base/units.h"
+
+namespace augur {
+namespace {
+
+constexpr const char* kOf = "of";
+// The layers are reached by who serves and who asks the daemon; what is in them has modes of its own.
+constexpr mode_t kFolderMode = 0755;
+constexpr mode_t kLayerMode = 0700;
+constexpr mode_t kFileMode = 0600;
+// "generation 12", "index " with 64 digits, "view " with a spec.
+constexpr size_t kTreeBytesMax = 4096;
+
+bool LiesIn(std::string_view path, std::string_view folder) {
+  return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
+}
+
+// The value of a line "name value"; empty: there is none.
+std::string ValueOf(std::string_view tree, std::string_view name) {
+  while (!tree.empty()) {
+    const size_t end = tree.find('\n');
+    const std::string_view line = tree.substr(0, end);
+    if (line.starts_with(name) && line.size() > name.size() && line[name.size()] == ' ') {
+      return std::string(line.substr(name.size() + 1));
+    }
+    if (end == std::string_view::npos) break;
+    tree.remove_prefix(end + 1);
+  }
+  return {};
+}
+
+Status OtherTree(const std::string& path, const std::string& was, const std::string& is) {
+  const std::string generation = ValueOf(was, "generation");
+  std::string what = "another store";
+  std::string cure;
+  if (generation != ValueOf(is, "generation")) {
+    what = "generation " + generation + ", and this is generation " + ValueOf(is, "generation");
+    cure = ", or mount with generation=" + generation;
+  } else if (ValueOf(was, "view") != ValueOf(is, "view")) {
+    const std::string view = ValueOf(was, "view");
+    what = view.empty() ? "the original files" : "view " + view;
+    cure = view.empty() ? ", or mount without view=" : ", or mount with view=" + view;
+  }
+  return {Code::kChanged, "-o writable: " + Printable(path) + " has what was written over " + Printable(what) +
+                              ", and would hide files of this tree: give a folder that is empty or new" +
+                              Printable(cure)};
+}
+
+// Root mounts, and empties the work folder, where these names lead. Nobody else may exchange them.
+Status CheckOwner(int folder_fd, const std::string& path) {
+  struct stat folder {};
+  if (fstat(folder_fd, &folder) != 0) return ErrnoStatus(errno, Printable(path));
+  if (geteuid() != 0 || (folder.st_uid == 0 && (folder.st_mode & 022) == 0)) return Status::Ok();
+  return {Code::kPermission, "-o writable: " + Printable(path) +
+                                 ": users other than root may change this folder: name one that does not exist yet, or "
+                                 "one that root alone may write to"};
+}
+
+}  // namespace
+
+Status WritableFolder::Make(const std::string& point) const {
+  if (path_.find_first_of(",:\\") != std::string::npos) {
+    return {Code::kInvalid, "-o writable: " + Printable(path_) +
+                                ": an overlay takes no path with a comma, a colon or a backslash: choose another one"};
+  }
+  if (LiesIn(path_, point) || LiesIn(point, path_)) {
+    return {Code::kInvalid, "-o writable: " + Printable(path_) + " and the mount point " + Printable(point) +
+                                ": one lies in the other: choose a folder beside the mount point"};
+  }
+  const bool is_new = access(path_.c_str(), F_OK) != 0 && errno == ENOENT;
+  AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kMake));
+  // By the descriptor, which is of O_PATH.
+  const std::string opened = "/proc/self/fd/" + std::to_string(folder.get());
+  if (is_new && chmod(opened.c_str(), kFolderMode) != 0) return ErrnoStatus(errno, "-o writable: " + Printable(path_));
+  AUGUR_TRY(CheckOwner(folder.get(), path_));
+  for (const char* name : {"lower", "upper", "work"}) {
+    const mode_t mode = std::string_view(name) == "lower" ? kFolderMode : kLayerMode;
+    if (mkdirat(folder.get(), name, mode) != 0 && errno != EEXIST) {
+      return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/" + name);
+    }
+  }
+  return Status::Ok();
+}
+
+Status WritableFolder::Claim(const std::string& tree) const {
+  AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kFail));
+  const UniqueFd written(openat(folder.get(), kOf, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (written.valid()) {
+    std::array<char, kTreeBytesMax> text{};
+    const ssize_t bytes = read(written.get(), text.data(), text.size());
+    if (bytes < 0) return ErrnoStatus(errno, Printable(path_) + "/of");
+    const std::string was(text.data(), static_cast<size_t>(bytes));
+    return was == tree ? Status::Ok() : OtherTree(path_, was, tree);
+  }
+  if (errno != ENOENT) return ErrnoStatus(errno, Printable(path_) + "/of");
+  // The root of the overlay is that of the upper folder.
+  struct stat root {};
+  if (stat(lower().c_str(), &root) != 0) return ErrnoStatus(errno, Printable(lower()));
+  const UniqueFd upper_folder(openat(folder.get(), "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!upper_folder.valid()) return ErrnoStatus(errno, Printable(upper()));
+  // An ordinary user cannot give a folder away, and owns all that the mount shows.
+  if (geteuid() == 0 && fchown(upper_folder.get(), root.st_uid, root.st_gid) != 0) {
+    return ErrnoStatus(errno, Printable(upper()));
+  }
+  if (fchmod(upper_folder.get(), root.st_mode & 07777) != 0) return ErrnoStatus(errno, Printable(upper()));
+  const UniqueFd file(openat(folder.get(), kOf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  if (!file.valid()) return ErrnoStatus(errno, Printable(path_) + "/of");
+  if (write(file.get(), tree.data(), tree.size()) != static_cast<ssize_t>(tree.size())) {
+    const Status status = ErrnoStatus(errno, Printable(path_) + "/of");
+    (void)unlinkat(folder.get(), kOf, 0);
+    return status;
+  }
+  return Status::Ok();
+}
+
+}  // namespace augur

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "augur/status.h"
+
+namespace augur {
+
+// WritableFolder is the folder of -o writable=: what an overlay needs beside the mount, and what was written through
+// it. A value; says where things are, and makes them.
+//
+//   DIR/lower   where the mount itself is; read-only
+//   DIR/upper   what was written, changed or removed, as overlayfs keeps it
+//   DIR/work    of overlayfs
+//   DIR/of      which tree the upper folder belongs to: Claim
+class WritableFolder {
+ public:
+  // `path` is absolute.
+  explicit WritableFolder(std::string path) : path_(std::move(path)) {}
+
+  // Makes what is missing. `point` is where the overlay will be. kInvalid: the path has a character that a list of
+  // overlay options cannot have, or one of the two folders lies in the other one. kPermission: in a program of root,
+  // others may write to the folder. Others as OpenTrustedFolder.
+  Status Make(const std::string& point) const;
+
+  // Makes sure that the upper folder belongs to this tree: `tree` is lines of "name value" that say which one it is. At
+  // first it takes the owner and mode of the lower folder, whose mount must answer. kChanged: it belongs to another
+  // tree; names the difference, and the cure. kIo, kNoSpace: the folder cannot be written.
+  Status Claim(const std::string& tree) const;
+
+  const std::string& path() const { return path_; }
+  std::string lower() const { return path_ + "/lower"; }
+  std::string upper() const { return path_ + "/upper"; }
+  std::string work() const { return path_ + "/work"; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace augur

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""-o writable=: an overlay over the mount, and what becomes of both: SEMANTICS.md, L19 to L21."""
+
+import errno
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+
+import pytest
+from conftest import (
+    NOBODY,
+    as_user,
+    assert_refused,
+    errno_of,
+    holders,
+    is_running,
+    mount_rows,
+    needs_root,
+    no_error_at_a_crash,
+    pack,
+    run,
+    statistics,
+    wait_until,
+)
+from test_overlay import contents, source, train  # noqa: F401
+
+pytestmark = needs_root
+
+
+@pytest.fixture
+def scratch(room):
+    """A folder on a file system that can be an upper layer."""
+    folder = room / "scratch"
+    folder.mkdir()
+    assert run(["mount", "-t", "tmpfs", "none", folder]).returncode == 0
+    try:
+        (folder / "trial").mkdir()
+        for name in ("a", "b", "c", "over"):
+            (folder / "trial" / name).mkdir()
+        layers = f"lowerdir={folder}/trial/a,upperdir={folder}/trial/b,workdir={folder}/trial/c"
+        trial = run(["mount", "-t", "overlay", "none", "-o", layers, folder / "trial" / "over"])
+        if trial.returncode != 0:
+            pytest.skip(f"this system has no overlay, not even of plain folders: {trial.stderr}")
+        assert run(["umount", folder / "trial" / "over"]).returncode == 0
+        yield folder
+    finally:
+        # A test that failed may have left a mount below.
+        for row in reversed(mounted_below(folder)):
+            subprocess.run(["umount", "-l", row], check=False)
+        wait_until(lambda: run(["umount", folder]).returncode == 0, "the folder is let go")
+
+
+def mounted_below(folder):
+    """Mount points below a folder, without itself."""
+    lines = pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return [point for point in (line.split(" ")[4] for line in lines) if point.startswith(f"{folder}/")]
+
+
+def helpers(scratch):
+    """The processes augur-overlay whose mounts are seen here."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        try:
+            same = os.readlink(path.parent / "ns" / "mnt") == os.readlink("/proc/self/ns/mnt")
+            if same and path.read_text(encoding="ascii") == "augur-overlay\n":
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def store(augurpack, source, room):  # noqa: F811
+    return pack(augurpack, source, room / "store")
+
+
+def all_gone(point, scratch, pid):
+    """After the end nothing is left but the folder."""
+    wait_until(lambda: not mounted_below(scratch), lambda: mounted_below(scratch))
+    wait_until(lambda: not is_running(pid), "the daemon ends")
+    wait_until(lambda: not helpers(scratch), lambda: helpers(scratch))
+    assert not os.path.ismount(point) and not holders(point)
+
+
+def test_what_is_written_is_kept(scratch, mounts, point, store, augurpack, ctl, source):  # noqa: F811
+    """L19: a tool writes, renames and removes; the store is as before, and the next mount has it all again."""
+    before = contents(source)
+    folder = scratch / "new" / "train"  # is made
+    pid = mounts.mount(store, point, f"writable={folder}")
+    expected = train(point)
+    assert contents(point) == expected
+    assert (folder / "upper" / "labels.cache").read_bytes() == b"second"
+    assert not (folder / "upper" / "labels" / "06.txt").exists()
+    assert contents(folder / "lower") == before
+    # augurctl finds the daemon, which tells of the place that a user knows.
+    assert statistics(point)["mount"]["mountpoint"] == str(point)
+    status = run([ctl, "status", point])
+    assert status.returncode == 0 and f"writable   what programs write is kept in {folder}\n" in status.stdout
+    assert run([ctl, "doctor", "--seconds", "1", point]).returncode in (0, 1)
+    assert run(["umount", point]).returncode == 0
+    all_gone(point, scratch, pid)
+    assert run([augurpack, "verify", "--quiet", store]).returncode == 0
+    pid = mounts.mount(store, point, f"writable={folder}")
+    assert contents(point) == expected
+    assert run(["umount", point]).returncode == 0
+    all_gone(point, scratch, pid)
+
+
+@pytest.mark.parametrize("how", ["lower", "term", "kill"])
+def test_both_end_together(scratch, how, mounts, point, store):
+    """L19: however it ends, one umount of the mount point leaves nothing mounted."""
+    pid = mounts.mount(store, point, f"writable={scratch}/w")
+    (point / "written").write_bytes(b"x")
+    if how == "lower":
+        assert run(["umount", scratch / "w" / "lower"]).returncode == 0
+    elif how == "term":
+        os.kill(pid, signal.SIGTERM)
+    else:
+        for one in [*holders(point), *holders(scratch / "w" / "lower"), pid]:
+            os.kill(one, signal.SIGKILL)
+        wait_until(lambda: not is_running(pid), "the daemon ends")
+        assert run(["umount", point]).returncode == 0
+    all_gone(point, scratch, pid)
+    assert (scratch / "w" / "upper" / "written").read_bytes() == b"x"
+    pid = mounts.mount(store, point, f"writable={scratch}/w")
+    assert (point / "written").read_bytes() == b"x"
+
+
+@no_error_at_a_crash
+def test_a_daemon_that_dies_is_followed(scratch, mounts, point, store, ctl):
+    """L19: the overlay is over the mount, which another daemon serves; a restart likewise."""
+    pid = mounts.mount(store, point, f"writable={scratch}/w")
+    (point / "written").write_bytes(b"x")
+    os.kill(pid, signal.SIGKILL)
+    assert (point / "images" / "rose" / "00.jpg").read_bytes().startswith(b"rose 0")
+    lower = scratch / "w" / "lower"  # .augur of another daemon is there alone
+    wait_until(lambda: statistics(lower)["mount"]["process"] != str(pid), "the next daemon")
+    assert run([ctl, "restart", point]).returncode == 0
+    (point / "again").write_bytes(b"y")
+    assert contents(scratch / "w" / "upper") == {"written": b"x", "again": b"y"}
+    last = int(statistics(lower)["mount"]["process"])
+    assert run([ctl, "status", point]).returncode == 0
+    assert run(["umount", point]).returncode == 0
+    all_gone(point, scratch, last)
+
+
+def test_it_belongs_to_one_generation(scratch, mounts, point, store, augurpack, ctl, source):  # noqa: F811
+    """L20: files that were written would hide newer ones."""
+    folder = scratch / "w"
+    mounts.mount(store, point, f"writable={folder}")
+    (point / "images" / "rose" / "00.jpg").write_bytes(b"mine")
+    (source / "images" / "rose" / "00.jpg").write_bytes(b"theirs")
+    more = source.parent / "more"
+    (more / "images" / "rose").mkdir(parents=True)
+    (more / "images" / "rose" / "99.jpg").write_bytes(b"new")
+    assert run([augurpack, "append", "--quiet", more, store]).returncode == 0
+    reload = run([ctl, "reload", point])
+    assert reload.returncode == 2 and "-o writable=" in reload.stderr and "unmount it" in reload.stderr
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not mounted_below(scratch), "unmounted")
+    assert_refused(mounts.start(store, point, f"writable={folder}"), str(folder), "generation 1, and this is generation 2",
+                   "empty or new, or mount with generation=1")
+    wait_until(lambda: not mounted_below(scratch), "unmounted")
+    assert not os.path.ismount(point)
+    assert_refused(mounts.start(store, point, f"writable={folder},generation=1,view=pixels+size=8"), "the original files", "without view=")
+    wait_until(lambda: not mounted_below(scratch), "unmounted")
+    mounts.mount(store, point, f"writable={folder},generation=1")
+    assert (point / "images" / "rose" / "00.jpg").read_bytes() == b"mine" and not (point / "images" / "rose" / "99.jpg").exists()
+    assert run(["umount", point]).returncode == 0
+    wait_until(lambda: not mounted_below(scratch), "unmounted")
+    mounts.mount(store, point, f"writable={scratch}/other")
+    assert (point / "images" / "rose" / "99.jpg").read_bytes() == b"new"
+
+
+def test_users_write_as_the_modes_say(scratch, mounts, point, store):
+    """L21: the overlay is for all users; the daemon may be another user's."""
+    store.chmod(0o755)
+    mounts.mount(store, point, f"writable={scratch}/w,run-as={NOBODY}")
+    assert os.stat(point).st_uid == NOBODY
+    done = run([*as_user(), "sh", "-c", f"echo hello > {point}/images/rose/note && cat {point}/images/rose/note {point}/labels/00.txt"])
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("hello\n0 0.5")
+    other = run([*as_user(1234), "sh", "-c", f"cat {point}/labels/00.txt && touch {point}/labels/x"])
+    assert other.returncode != 0 and other.stdout.startswith("0 0.5") and "Permission denied" in other.stderr
+
+
+def test_what_cannot_be(room, scratch, mounts, point, store):
+    """Each is refused with the cure, and leaves nothing mounted."""
+    file = room / "file"
+    file.write_bytes(b"")
+    (scratch / "open").mkdir()
+    (scratch / "open").chmod(0o777)
+    for folder, *words in [(scratch / "a\\,b", "a comma, a colon or a backslash"), (point / "in", "one lies in the other"),
+                           (file, "not a folder"), (scratch / "open", "users other than root may change"), (point, "one lies in the other"), (file / "below", "not a folder")]:
+        done = mounts.start(store, point, f"writable={folder}")
+        assert_refused(done, *words)
+        assert not os.path.ismount(point) and not mounted_below(scratch)
+    assert list(point.iterdir()) == []
+    # The log of a plain mount names the option.
+    log = room / "log"
+    mounts.mount(store, point, f"log={log}")
+    assert errno_of((point / "x").write_bytes, b"") == errno.EROFS
+    assert "read-only; for tools that write beside their data, mount with -o writable=DIR" in log.read_text(encoding="utf-8")
+    # No second one at the same place.
+    assert run(["umount", point]).returncode == 0
+    mounts.mount(store, point, f"writable={scratch}/w")
+    (room / "second").mkdir()
+    assert_refused(mounts.start(store, room / "second", f"writable={scratch}/w"), "an AugurFS is mounted here already")
+
+
+def test_the_folder_must_be_able_to_be_an_upper_layer(scratch, mounts, point, store):
+    """An overlay takes none that is an overlay."""
+    for name in ("l", "u", "w", "over"):
+        (scratch / name).mkdir()
+    layers = f"lowerdir={scratch}/l,upperdir={scratch}/u,workdir={scratch}/w"
+    assert run(["mount", "-t", "overlay", "none", "-o", layers, scratch / "over"]).returncode == 0
+    try:
+        (scratch / "over" / "d").mkdir()
+        done = mounts.start(store, point, f"writable={scratch}/over/d")
+        assert_refused(done, f"{scratch}/over/d", "choose a folder on a local file system")
+        wait_until(lambda: mounted_below(scratch) == [str(scratch / "over")], lambda: mounted_below(scratch))
+        assert not os.path.ismount(point)
+    finally:
+        assert run(["umount", scratch / "over"]).returncode == 0
+
+
+def test_reads_are_foreseen_through_it(room, scratch, mounts, point, augurpack):
+    """Files in path order are pushed ahead of the reader, though opens are not seen through an overlay."""
+    tree = room / "many"
+    tree.mkdir()
+    for number in range(400):
+        (tree / f"{number:04}").write_bytes(os.urandom(20_000))
+    store = pack(augurpack, tree, room / "many.augur")
+    mounts.mount(store, point, f"writable={scratch}/w")
+    for path in sorted(point.iterdir()):
+        if path.name != ".augur":
+            assert path.read_bytes() == (tree / path.name).read_bytes()
+    counters = statistics(point)["counters"]
+    assert counters["pushes"] > 0 and counters["reads"] < 400 and counters["read_failures"] == 0, counters
+
+
+def test_an_ordinary_user(room, mounts, users_may_mount, store):
+    """fuse-overlayfs lays it; without that the recipe is in the refusal."""
+    store.chmod(0o755)
+    home = room / "home"
+    (home / "mount").mkdir(parents=True)
+    for path in (home, home / "mount"):
+        os.chown(path, NOBODY, NOBODY)
+    bare = room / "bin"
+    bare.mkdir()
+    (bare / "fusermount3").symlink_to(shutil.which("fusermount3"))
+    done = mounts.start(store, home / "mount", f"writable={home}/w", prefix=[*as_user(), "env", f"PATH={bare}"])
+    assert_refused(done, "fuse-overlayfs, which is not installed: apt-get install fuse-overlayfs", "or mount as root")
+    wait_until(lambda: not mounted_below(home), lambda: mounted_below(home))
+    if shutil.which("fuse-overlayfs") is None:
+        pytest.skip("fuse-overlayfs is not installed; the refusal was tested")
+    mounts.mount(store, home / "mount", f"writable={home}/w", prefix=as_user())
+    done = run([*as_user(), "sh", "-c", f"echo hello > {home}/mount/note && cat {home}/mount/note {home}/mount/labels/00.txt"])
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("hello\n0 0.5")
+    assert run([*as_user(), "fusermount3", "-u", home / "mount"]).returncode == 0
+    wait_until(lambda: not mounted_below(home), lambda: mounted_below(home))
+    assert (home / "w" / "upper" / "note").read_text(encoding="ascii") == "hello\n"
+    assert stat.S_ISREG((home / "w" / "upper" / "note").stat().st_mode) and not mount_rows(home / "mount")
