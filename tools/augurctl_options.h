@@ -38,6 +38,12 @@ struct DoctorOptions {
   bool json = false;
 };
 
+struct ReportOptions {
+  std::string mountpoint;
+  uint64_t seconds = 60;
+  std::string output;  // the page
+};
+
 struct DropOptions {
   std::string mountpoint;
   bool json = false;
@@ -63,8 +69,8 @@ struct RestartOptions {
   bool reload = false;  // shows the newest generation of the store
 };
 
-using AugurctlCommand = std::variant<HintOptions, StatusOptions, TopOptions, DoctorOptions, DropOptions, ViewsOptions,
-                                     WarmOptions, RestartOptions>;
+using AugurctlCommand = std::variant<HintOptions, StatusOptions, TopOptions, DoctorOptions, ReportOptions, DropOptions,
+                                     ViewsOptions, WarmOptions, RestartOptions>;
 
 struct AugurctlOptions {
   std::string print;  // not empty: --help and the like; this goes to stdout, and there is no command to run

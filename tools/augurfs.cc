@@ -270,6 +270,7 @@ class Daemon {
                              .prefetch = stack_->prefetcher(),
                              .order_bytes_max = stack_->settings().prefetch.order_bytes_max,
                              .predictor = stack_->predictor(),
+                             .accesses = &stack_->accesses(),
                              .file_system = &file_system});
     file_system.AddVirtualFile("stats.json", [this] { return control_->Json(); });
     file_system.AddVirtualFile("metrics", [this] { return control_->Metrics(); });

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cache/disk_cache.h"
 #include "s3/object_url.h"
+#include "tools/mount_options.h"
 #include "tools/presets.h"
 #include "tools/remote_options.h"
 #include "tools/root_hash_option.h"
@@ -48,7 +49,9 @@ Option PresetOption() {
   static const std::vector<std::string> texts = [] {
     std::vector<std::string> all;
     for (const Preset& preset : Presets()) {
-      all.push_back(std::string(preset.options) + ". " + std::string(preset.why));
+      std::string options;  // a line can break between two
+      for (const std::string& word : SplitMountOptions(preset.options)) options += (options.empty() ? "" : ", ") + word;
+      all.push_back(options + ". " + std::string(preset.why));
     }
     return all;
   }();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/json_values.h"
 #include "control/status_screen.h"
 #include "datasets/order_file.h"
 #include "samplers/sampler_description.h"
@@ -83,6 +84,7 @@ std::map<std::string, ControlHandler, std::less<>> DaemonControl::Handlers() {
       {"warm", [this](const nlohmann::json& request, const ControlBody& body) { return Warm(request, body); }},
       {"warm_progress", [this](const nlohmann::json& request, const ControlBody&) { return WarmProgress(request); }},
       {"jobs", [this](const nlohmann::json&, const ControlBody&) { return Jobs(); }},
+      {"accesses", [this](const nlohmann::json& request, const ControlBody&) { return Accesses(request); }},
       {"drop", [this](const nlohmann::json&, const ControlBody&) { return Drop(); }},
   };
 }
@@ -182,6 +184,13 @@ Result<ControlReply> DaemonControl::Jobs() const {
   return ControlReply{
       .header = {{"predicts", options_.predictor != nullptr}},
       .body = RenderOrders(options_.predictor != nullptr ? options_.predictor->Reports() : std::vector<OrderReport>())};
+}
+
+Result<ControlReply> DaemonControl::Accesses(const nlohmann::json& request) const {
+  AccessRecord::Page page;
+  if (options_.accesses != nullptr) page = options_.accesses->Take(CountIn(request, "since"));
+  return ControlReply{.header = {{"next", page.next}, {"lost", page.lost}, {"more", page.more}},
+                      .body = RenderAccesses(page.accesses)};
 }
 
 Result<ControlReply> DaemonControl::Drop() {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "augur/store.h"
+#include "control/access_record.h"
 #include "control/control_server.h"
 #include "control/render.h"
 #include "control/statistics.h"
@@ -29,6 +30,7 @@ struct DaemonControlOptions {
   PrefetchControl* prefetch = nullptr;           // nullptr: this mount does not prefetch
   uint64_t order_bytes_max = uint64_t{4} << 30;  // for the files in path order, which hints by number name
   OrderPredictor* predictor = nullptr;           // nullptr: nor does it find out orders by itself
+  AccessRecord* accesses = nullptr;              // of readers; nullptr: none are seen
   FileSystem* file_system = nullptr;             // whose views can be asked about; nullptr: there are none
 };
 
@@ -59,6 +61,8 @@ class DaemonControl {
   //                                         waits for a walk over the index for each view that is new
   //   jobs                                  who reads, and what is known of the order, as body: RenderOrders;
   //                                         {"predicts": bool}: whether this mount works out orders
+  //   accesses {"since": N}                 accesses from number N on, as body: RenderAccesses; {"next": N, "lost": N,
+  //                                         "more": bool}: AccessRecord::Page
   //   warm {"all": bool}, else an order file as body
   //                                         {"run": N}; kInvalid, kNoSpace, kBusy: as hint; kBusy: another run is not
   //                                         done
@@ -78,6 +82,7 @@ class DaemonControl {
   Result<Order> ParseOrder(uint64_t lines_max, const ControlBody& body);
   Result<ControlReply> HintSampler(const nlohmann::json& request);
   Result<ControlReply> Jobs() const;
+  Result<ControlReply> Accesses(const nlohmann::json& request) const;
   Result<ControlReply> Drop();
   Result<ControlReply> Warm(const nlohmann::json& request, const ControlBody& body);
   Result<ControlReply> WarmProgress(const nlohmann::json& request);

@@ -235,7 +235,8 @@ std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurp
     if (disk_copy_) shards = std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
     return shards;
   };
-  return std::make_unique<MeteredShards>(store_->files().MakeSource(store_, engine, purpose, with_copies), read_meter_);
+  return std::make_unique<MeteredShards>(store_->files().MakeSource(store_, engine, purpose, with_copies),
+                                         meters_.reads);
 }
 
 // What the copy on the disk has need not come from the server; and what comes for others is not for that copy.
@@ -340,9 +341,17 @@ void MountStack::MakePredictor() {
       ReplayFolderPath(mount_.UserVariable("XDG_CACHE_HOME").c_str(), mount_.UserHome().c_str(), store_->path());
   prediction.processes = mount_.processes();
   predictor_ = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
-  prefetcher_->SetAccessListener(
-      {.read = [this](uint32_t view, EntryNumber file, uint32_t reader) { predictor_->SawRead(view, file, reader); },
-       .opened = [this](uint32_t view, std::span<const EntryNumber> files) { predictor_->SawOpened(view, files); }});
+  prefetcher_->SetAccessListener({.read =
+                                      [this](uint32_t view, EntryNumber file, uint32_t reader) {
+                                        meters_.accesses.Note(file, /*read=*/true);
+                                        predictor_->SawRead(view, file, reader);
+                                      },
+                                  .opened =
+                                      [this](uint32_t view, std::span<const EntryNumber> files) {
+                                        for (const EntryNumber file : files)
+                                          meters_.accesses.Note(file, /*read=*/false);
+                                        predictor_->SawOpened(view, files);
+                                      }});
 }
 
 // Without it the mount is as good, but decodes again.

@@ -13,6 +13,7 @@
 #include "cache/buffer_pool.h"
 #include "cache/record_cache.h"
 #include "cache/retained_cache.h"
+#include "control/access_record.h"
 #include "control/statistics.h"
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
@@ -90,6 +91,8 @@ class MountStack {
   UniqueFd IndexLock() const;
   const ReadEngine& engine() const { return *engine_; }
   FileSystem& file_system() { return *file_system_; }
+  // Of readers, while the mount works out orders.
+  AccessRecord& accesses() { return meters_.accesses; }
   // nullptr where nothing is read ahead, or no order is worked out.
   Prefetcher* prefetcher() { return prefetcher_.get(); }
   OrderPredictor* predictor() { return predictor_.get(); }
@@ -126,6 +129,11 @@ class MountStack {
   void PublishGauges();
   void PublishTraffic();
 
+  struct Meters {
+    ReadMeter reads;        // of shards_ and ahead_shards_
+    AccessRecord accesses;  // of readers
+  };
+
   const AugurfsOptions& options_;
   const DaemonMount& mount_;
   LastingState* const held_;
@@ -134,7 +142,7 @@ class MountStack {
 
   // In the order in which they are made.
   Statistics statistics_;
-  ReadMeter read_meter_{statistics_};  // of shards_ and ahead_shards_
+  Meters meters_{.reads = ReadMeter(statistics_), .accesses = {}};
   std::unique_ptr<MountedGenerations> generations_;
   std::shared_ptr<const Store> store_;  // that is shown
   std::unique_ptr<MountHelper> helper_;

@@ -136,7 +136,8 @@ Result<std::string> ApplyPresets(const Program& program, Values& values) {
   // The machine's first: what it has given, the purpose's finds given.
   for (const Preset* preset : {chosen.machine, chosen.purpose}) {
     if (preset == nullptr) continue;
-    names = std::string(preset->name) + (names.empty() ? "" : "+" + names);
+    if (!names.empty()) names.insert(0, "+");
+    names.insert(0, preset->name);
     for (const std::string& word : SplitMountOptions(preset->options)) {
       const std::string name = word.substr(0, word.find('='));
       if (!values.Given("-o " + name)) AUGUR_TRY(ReadMountOption(program, command, word, values));

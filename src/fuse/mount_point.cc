@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -51,6 +52,17 @@ Status Detach(const std::string& path) {
   return Status::Ok();
 }
 
+bool HasOption(std::string_view options, std::string_view word) {
+  return ("," + std::string(options) + ",").find("," + std::string(word) + ",") != std::string::npos;
+}
+
+// Whether the mount is an overlay over one of ours, as -o writable= makes it.
+bool LiesOverAugurfs(const std::vector<MountRow>& rows, const MountRow& overlay) {
+  return overlay.type == "overlay" && std::ranges::any_of(rows, [&](const MountRow& row) {
+           return row.type == kAugurfsType && HasOption(overlay.file_system_options, "lowerdir=" + row.mount_point);
+         });
+}
+
 // What is mounted at `path` already: nothing that matters, or the reason why we cannot mount there. A dead mount of
 // ours is taken away; several may lie on top of each other.
 Status ClearTheDead(const std::string& path) {
@@ -60,7 +72,7 @@ Status ClearTheDead(const std::string& path) {
     const MountRow* mounted = TopmostMount(rows, path);
     if (mounted == nullptr) return Status::Ok();
     const bool dead = IsDead(*mounted);
-    if (!dead && mounted->type == kAugurfsType) {
+    if (!dead && (mounted->type == kAugurfsType || LiesOverAugurfs(rows, *mounted))) {
       return {Code::kExists, Printable(path) + ": an AugurFS is mounted here already, of " +
                                  Printable(mounted->source) + ": unmount it first (" +
                                  (geteuid() == 0 ? "umount" : "fusermount3 -u") + "), or choose another folder"};
@@ -93,10 +105,6 @@ std::string PointCure(const std::string& path) {
   struct stat attributes {};
   const bool link = lstat(path.c_str(), &attributes) == 0 && S_ISLNK(attributes.st_mode);
   return link ? ": the symbolic link leads nowhere: make its target, or remove it" : ": make it with mkdir -p";
-}
-
-bool HasOption(std::string_view options, std::string_view word) {
-  return ("," + std::string(options) + ",").find("," + std::string(word) + ",") != std::string::npos;
 }
 
 bool IsEmptyFolder(int folder_fd) {

@@ -30,9 +30,9 @@ class MountPoint {
  public:
   // Checks the path without mounting, so that a wrong one is told before the store is opened. A mount point of a daemon
   // that was killed is cleared, with a log line. kNotFound, kInvalid, kPermission: the path cannot be one. kExists: an
-  // AugurFS is mounted there. kBusy: a dead mount of another kind. kInvalid too when it is the store's own folder. In a
-  // program of root, a symbolic link of another user in the path is kPermission. A folder that is not empty is told in
-  // the log.
+  // AugurFS is mounted there, or an overlay over one. kBusy: a dead mount of another kind. kInvalid too when it is the
+  // store's own folder. In a program of root, a symbolic link of another user in the path is kPermission. A folder that
+  // is not empty is told in the log.
   static Result<MountPoint> Check(const MountRequest& request);
 
   // The mount is there, made for another daemon: nothing is looked at, as it may have nobody who answers. `path` of the

@@ -119,7 +119,7 @@ Status WritableFolder::Claim(const std::string& tree) const {
   const UniqueFd file(openat(folder.get(), kOf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!file.valid()) return ErrnoStatus(errno, Printable(path_) + "/of");
   if (write(file.get(), tree.data(), tree.size()) != static_cast<ssize_t>(tree.size())) {
-    const Status status = ErrnoStatus(errno, Printable(path_) + "/of");
+    Status status = ErrnoStatus(errno, Printable(path_) + "/of");
     (void)unlinkat(folder.get(), kOf, 0);
     return status;
   }

@@ -100,7 +100,7 @@ class OverlayProcess {
     if (error == ENODEV) {
       return {Code::kUnsupported, what + "this kernel has no overlayfs: load its module (modprobe overlay)"};
     }
-    const Status status = ErrnoStatus(error, what + "mount");
+    Status status = ErrnoStatus(error, what + "mount");
     if (error != EINVAL) return status;
     return {Code::kUnsupported, status.text() +
                                     ": choose a folder on a local file system (ext4, xfs, btrfs, tmpfs) that is "

@@ -8,12 +8,13 @@ import pytest
 from cli_support import refuse
 
 
-@pytest.fixture(params=["hint", "status", "top", "doctor", "warm", "drop", "views", "restart", "reload"])
+@pytest.fixture(params=["hint", "status", "top", "doctor", "report", "warm", "drop", "views", "restart", "reload"])
 def command(request, tmp_path):
     """The words of a command; the mount point follows the first."""
     order = tmp_path / "order"
     order.write_text("a\n", encoding="ascii")
-    return [request.param, *(["--order", order] if request.param == "hint" else [])]
+    needed = {"hint": ["--order", order], "report": ["-o", tmp_path / "page"]}
+    return [request.param, *needed.get(request.param, [])]
 
 
 def test_what_is_no_mount_of_ours_is_an_error_with_the_cure(augurctl, tmp_path, command):

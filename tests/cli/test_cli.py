@@ -9,7 +9,7 @@ import pytest
 from cli_support import refuse, run, succeed
 
 COMMANDS = ["create", "append", "adopt", "info", "ls", "verify", "extract", "gc", "upgrade"]
-CONTROL_COMMANDS = ["hint", "status", "top", "doctor", "warm", "drop", "views", "restart", "reload"]
+CONTROL_COMMANDS = ["hint", "status", "top", "doctor", "report", "warm", "drop", "views", "restart", "reload"]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ PLAIN = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md", "THRE
          *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))))
 BENCH_README_LINES_MAX = 200
 HELP = [(program, *command) for program, commands in (("augurfs", ""), ("augurpack", "create append adopt info ls verify extract gc upgrade"),
-                                                      ("augurctl", "status top doctor hint drop views warm restart reload"))
+                                                      ("augurctl", "status top doctor report hint drop views warm restart reload"))
         for command in [[], *([word] for word in commands.split())]]
 README_LINES_MAX = 120
 README_COLUMNS_MAX = 120

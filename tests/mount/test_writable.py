@@ -206,6 +206,8 @@ def test_what_cannot_be(room, scratch, mounts, point, store):
     # No second one at the same place.
     assert run(["umount", point]).returncode == 0
     mounts.mount(store, point, f"writable={scratch}/w")
+    assert_refused(mounts.start(store, point, f"writable={scratch}/other"), str(point), "an AugurFS is mounted here already")
+    assert_refused(mounts.start(store, point), str(point), "an AugurFS is mounted here already")
     (room / "second").mkdir()
     assert_refused(mounts.start(store, room / "second", f"writable={scratch}/w"), "an AugurFS is mounted here already")
 

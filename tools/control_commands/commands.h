@@ -15,6 +15,8 @@ Status RunViews(const ViewsOptions& options);
 Status RunRestart(const RestartOptions& options);
 // Returns after the user has ended it.
 Status RunTop(const TopOptions& options);
+// Returns when the time is over, or the user has ended it; writes the page then.
+Status RunReport(const ReportOptions& options);
 // Returns the exit status: kExitNo when something holds the run back, or keeps the machine from mounting.
 Result<int> RunDoctor(const DoctorOptions& options);
 // Returns the exit status: kExitNo when not all is kept.

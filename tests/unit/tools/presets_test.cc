@@ -45,7 +45,9 @@ TEST(PresetsTest, EveryRowHasOptionsThatAUserCanUndoAndHelpPrintsIt) {
   for (const Preset& preset : Presets()) {
     EXPECT_TRUE(names.insert(preset.name).second) << preset.name;
     Values values(command);
+    std::string listed;
     for (const std::string& word : SplitMountOptions(preset.options)) {
+      listed += (listed.empty() ? "" : ", ") + word;
       const Status status = ReadMountOption(AugurfsProgram(), command, word, values);
       EXPECT_TRUE(status.ok()) << preset.name << ": " << status.text();
       EXPECT_NE(word.find('='), std::string::npos) << word << " is a flag, which no other option undoes";
@@ -54,7 +56,7 @@ TEST(PresetsTest, EveryRowHasOptionsThatAUserCanUndoAndHelpPrintsIt) {
     const auto place = std::ranges::find(help->choices, preset.name);
     ASSERT_NE(place, help->choices.end());
     EXPECT_THAT(std::string(help->choice_texts[static_cast<size_t>(place - help->choices.begin())]),
-                StartsWith(std::string(preset.options) + ". "));
+                StartsWith(listed + ". "));
     EXPECT_THAT(With("preset=" + std::string(preset.name)).preset, StartsWith(std::string(preset.name) + ": "));
   }
 }

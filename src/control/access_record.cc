@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/access_record.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace augur {
+namespace {
+
+uint64_t MonotonicUs() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+}  // namespace
+
+void AccessRecord::Keep(SeenAccess access) {
+  access.time_us = MonotonicUs();
+  const MutexLock lock(mu_);
+  if (ring_.empty() || access.time_us - taken_us_ > kPatienceUs) {
+    on_.store(false, std::memory_order_relaxed);
+    ring_ = {};
+    return;
+  }
+  ring_[next_++ % kAccessesMax] = access;
+}
+
+AccessRecord::Page AccessRecord::Take(uint64_t since) {
+  const MutexLock lock(mu_);
+  taken_us_ = MonotonicUs();
+  if (ring_.empty()) ring_.resize(kAccessesMax);
+  on_.store(true, std::memory_order_relaxed);
+  const uint64_t oldest = next_ > kAccessesMax ? next_ - kAccessesMax : 0;
+  // One who was not there when the record began anew.
+  const uint64_t from = std::clamp(since, oldest, next_);
+  const uint64_t to = std::min<uint64_t>(next_, from + kPageMax);
+  Page page = {.accesses = {}, .next = to, .lost = from > since ? from - since : 0, .more = to < next_};
+  page.accesses.reserve(to - from);
+  for (uint64_t number = from; number < to; ++number) page.accesses.push_back(ring_[number % kAccessesMax]);
+  return page;
+}
+
+std::string RenderAccesses(const std::vector<SeenAccess>& accesses) {
+  auto all = nlohmann::json::array();
+  for (const SeenAccess& access : accesses) all.push_back({access.time_us, access.file, access.read ? 1 : 0});
+  return all.dump();
+}
+
+std::vector<SeenAccess> ParseAccesses(std::string_view json) {
+  std::vector<SeenAccess> accesses;
+  const auto all = nlohmann::json::parse(json, nullptr, false);
+  if (!all.is_array()) return accesses;
+  for (const auto& one : all) {
+    const bool whole = one.is_array() && one.size() == 3 && std::ranges::all_of(one, [](const nlohmann::json& number) {
+                         return number.is_number_unsigned();
+                       });
+    if (!whole || one[1].get<uint64_t>() > std::numeric_limits<uint32_t>::max()) continue;
+    accesses.push_back({.time_us = one[0].get<uint64_t>(), .file = one[1].get<uint32_t>(), .read = one[2] == 1});
+  }
+  return accesses;
+}
+
+}  // namespace augur

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "control/access_record.h"
+#include "diagnosis/run_window.h"
+
+namespace augur {
+
+// What was watched of a mount for a while.
+struct RunRecording {
+  std::vector<RunSample> samples;    // in time, two at least
+  std::vector<SeenAccess> accesses;  // in time; those of them that the daemon has seen
+  uint64_t lost = 0;                 // accesses between them that were too many to keep
+};
+
+// One pass over the data, by the accesses.
+struct EpochSpan {
+  uint64_t begin_us = 0;  // CLOCK_MONOTONIC: its first access, and its last
+  uint64_t end_us = 0;
+  size_t first = 0;  // of RunRecording::accesses
+  size_t last = 0;   // behind its last
+  size_t files = 0;  // that were seen in it
+};
+
+// The epochs of a recording: a new one has begun where files come again, and no others between them. A file that comes
+// again at once, as by a second READ or by the open of what was read, is still the same access. Readers that draw with
+// replacement have one epoch, and so have files that the page cache serves unseen. None: there is no access.
+std::vector<EpochSpan> SplitEpochs(const std::vector<SeenAccess>& accesses);
+
+}  // namespace augur

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`augurctl report`: a page about epochs of a real DataLoader."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+from conftest import needs_root, pack, run, wait_until
+
+pytestmark = needs_root
+
+FILES, EPOCHS = 300, 2
+SCRIPT = """
+import pathlib, sys, torch
+from torch.utils.data import DataLoader, Dataset
+
+class Files(Dataset):
+    def __init__(self, folder):
+        self.paths = sorted(path for path in pathlib.Path(folder).iterdir() if path.name != ".augur")
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        return len(self.paths[index].read_bytes())
+
+torch.manual_seed(42)
+loader = DataLoader(Files(sys.argv[1]), batch_size=10, shuffle=True, num_workers=2)
+for _ in range(int(sys.argv[2])):
+    print(sum(int(batch.sum()) for batch in loader), flush=True)
+"""
+NUMBERS = ["reads", "read_bytes", "misses", "stalls", "pushes", "pushed_bytes", "disk_reads", "disk_bytes", "orders_found", "record_cache_hits",
+           "retained_cache_hits"]
+
+
+@pytest.fixture(scope="module")
+def many_store(augurpack, session_room):
+    tree = session_room / "report-tree"
+    tree.mkdir()
+    for number in range(FILES):
+        (tree / f"{number:05}").write_bytes(os.urandom(30_000 + 100 * number))
+    return pack(augurpack, tree, session_room / "report-store")
+
+
+def page_of(path):
+    """The page, as XML that names nothing outside itself, and the numbers in it by name."""
+    text = path.read_text(encoding="utf-8")
+    page = xml.etree.ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
+    assert not re.search(r"https?:|//|<script|<link|<img|src=|@import|url\((?!#)", text)
+    identifiers = [element.get("id") for element in page.iter() if element.get("id")]
+    assert len(set(identifiers)) == len(identifiers)
+    assert {match for match in re.findall(r"url\(#(\w+)\)", text)} <= set(identifiers)
+    numbers = {}
+    for element in page.iter("td"):
+        if element.get("data-name"):
+            numbers.setdefault(element.get("data-name"), []).append(int(element.get("data-value")))
+    return page, numbers
+
+
+def numbers_now(ctl, point):
+    """As .augur/stats.json has them, without a READ of it."""
+    return json.loads(run([ctl, "status", "--json", point]).stdout)
+
+
+def watch(ctl, point, path):
+    """A report that has begun."""
+    process = subprocess.Popen([ctl, "report", point, "-o", path, "--seconds", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "watching for 600 s; Ctrl-C ends that, and the page is written\n"
+    return process
+
+
+def test_epochs_of_a_loader(room, mounts, point, many_store, ctl):
+    """The numbers are those of stats.json, and there is an article for each epoch."""
+    pytest.importorskip("torch")
+    mounts.mount(many_store, point)
+    before = numbers_now(ctl, point)
+    path = room / "epochs.html"
+    reporting = watch(ctl, point, path)
+    try:
+        done = run([sys.executable, "-c", SCRIPT, point, str(EPOCHS)])
+        assert done.returncode == 0, done.stderr
+        assert len(set(done.stdout.split())) == 1
+        # Reading ahead may go on for a moment.
+        wait_until(lambda: numbers_now(ctl, point)["counters"] == numbers_now(ctl, point)["counters"], "it is quiet")
+    finally:
+        reporting.send_signal(signal.SIGINT)
+        said, complaint = reporting.communicate(timeout=60)
+    after = numbers_now(ctl, point)
+    assert (reporting.returncode, complaint) == (0, ""), complaint
+    assert re.fullmatch(rf"{re.escape(str(path))}: [\d,]+ accesses in {EPOCHS} epochs\n", said), said
+    page, numbers = page_of(path)
+    for name in NUMBERS:
+        grown = after["counters"][name] - before["counters"][name]
+        assert numbers.get(name, [0]) == [grown], name
+    assert numbers["orders_found"] == [1]
+    waited = after["histograms"]["read_wait_us"]["sum"] - before["histograms"]["read_wait_us"]["sum"]
+    assert numbers["read_wait_us"] == [waited]
+    assert sum(numbers["epoch_reads"]) == numbers["reads"][0]
+    articles = list(page.iter("article"))
+    assert len(articles) == EPOCHS == len(numbers["epoch_files"])
+    assert all(FILES * 3 // 4 <= count <= FILES for count in numbers["epoch_files"]), numbers["epoch_files"]
+    pictures = [[title.text for title in article.iter("title")] for article in articles]
+    assert pictures[0] == pictures[1] and len(pictures[0]) == 6
+    assert "order found" in [text.text for text in articles[0].iter("text")]
+    assert "order found" not in [text.text for text in articles[1].iter("text")]
+
+
+def test_what_it_says_when_it_cannot(room, mounts, point, small_store, ctl):
+    """A wrong place is told before the watch, and a mount that goes away costs no page."""
+    mounts.mount(small_store, point)
+    done = run([ctl, "report", point])
+    assert done.returncode == 2 and "add -o PATH" in done.stderr
+    done = run([ctl, "report", point, "-o", room / "none" / "page.html"])
+    assert done.returncode == 2 and "none/page.html: " in done.stderr and "No such file" in done.stderr
+    done = run([ctl, "report", room, "-o", room / "page.html"])
+    assert done.returncode == 2 and "no AugurFS is mounted here" in done.stderr
+    assert not (room / "page.html").exists()
+    reporting = watch(ctl, point, room / "page.html")
+    try:
+        assert run(["umount", point]).returncode == 0
+    finally:
+        said, complaint = reporting.communicate(timeout=60)
+    assert reporting.returncode == 0 and "the page ends there" in complaint and "accesses in 0 epochs" in said
+    assert len(list(page_of(room / "page.html")[0].iter("article"))) == 1
+    assert sorted(path.name for path in room.iterdir() if path.name.startswith("page")) == ["page.html"]
