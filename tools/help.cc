@@ -140,6 +140,4 @@ std::string LongHelp(const Program& program, const Command* command) {
   return out;
 }
 
-std::string VersionText(const Program& program) { return std::string(program.name) + " " AUGUR_VERSION "\n"; }
-
 }  // namespace augur

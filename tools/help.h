@@ -13,7 +13,4 @@ std::string ShortHelp(const Program& program, const Command* command);
 // --help: all that the table says.
 std::string LongHelp(const Program& program, const Command* command);
 
-// --version: "augurpack 0.1.0".
-std::string VersionText(const Program& program);
-
 }  // namespace augur

@@ -109,7 +109,7 @@ const std::vector<Option>& CommonOptions() {
        .short_name = 'h',
        .brief = "print this help",
        .text = "-h prints a short form, with one line for each option."},
-      {.name = "version", .brief = "print the version"},
+      {.name = "version", .brief = "print the version, the commit, and how it was built"},
   };
   return options;
 }

@@ -15,6 +15,7 @@
 #include "tools/mount_options.h"
 #include "tools/option_text.h"
 #include "tools/option_value.h"
+#include "tools/version_text.h"
 
 namespace augur {
 namespace {

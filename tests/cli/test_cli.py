@@ -113,11 +113,6 @@ def test_help_needs_nothing_of_the_machine(program, folder):
     assert "Usage: " in succeed("sh", "-c", script, program, env={})
 
 
-@every_program
-def test_version_names_the_program(program):
-    assert re.fullmatch(rf"{os.path.basename(program)} \d+\.\d+\.\d+\n", succeed(program, "--version"))
-
-
 def complete(program, script, line):
     """What bash proposes at the end of the line."""
     name = os.path.basename(program)

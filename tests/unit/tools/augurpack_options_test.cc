@@ -13,6 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 Result<AugurpackOptions> Parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "augurpack");
@@ -163,8 +164,8 @@ TEST(AugurpackOptionsTest, WhatCannotBePrintedIsEchoedInHex) {
 TEST(AugurpackOptionsTest, HelpComesFromTheProgramAndFromEachCommand) {
   EXPECT_THAT(Parse({"--help"})->print, HasSubstr("Usage: augurpack COMMAND"));
   EXPECT_THAT(Parse({"create", "--help"})->print, HasSubstr("Usage: augurpack create [options] SRC STORE"));
-  EXPECT_EQ(Parse({"--version"})->print, "augurpack " AUGUR_VERSION "\n");
-  EXPECT_EQ(Parse({"gc", "--version"})->print, "augurpack " AUGUR_VERSION "\n");
+  EXPECT_THAT(Parse({"--version"})->print, StartsWith("augurpack " AUGUR_VERSION "\n"));
+  EXPECT_EQ(Parse({"gc", "--version"})->print, Parse({"--version"})->print);
 }
 
 }  // namespace
