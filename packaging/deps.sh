@@ -9,6 +9,7 @@ usage: packaging/deps.sh WHAT...
   build        what building and running augurfs and augurpack needs
   photos       what the dataset maker (bench/dataset.py) needs
   torchvision  Debian's PyTorch and torchvision for /usr/bin/python3, without CUDA
+  release      all of build and photos, and what packaging/release.sh needs beside them
   test         all of build and photos, and what packaging/test.sh needs beside them
   -n           as the first word: only print the packages that are missing
 Needs root or sudo, and only when something is missing.
@@ -20,6 +21,9 @@ build=(build-essential cmake ninja-build pkg-config
   nlohmann-json3-dev libhwy-dev libdeflate-dev libssl-dev zlib1g-dev libcurl4-openssl-dev libpugixml-dev)
 photos=(python3 python3-pil plasma-workspace-wallpapers)
 torchvision=(python3-torchvision)
+# For archives (.a) in place of shared libraries, and for the packages.
+release=("${build[@]}" "${photos[@]}" libacl1-dev libfmt-dev liblz4-dev liblzma-dev libzstd-dev nettle-dev
+  binutils buildah busybox-static debootstrap dpkg-dev util-linux)
 test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev liblmdb-dev libspng-dev libturbojpeg0-dev
   libjpeg-turbo-progs
   ccache clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev git
@@ -31,13 +35,13 @@ print_only=
 wanted=()
 for what in "$@"; do
   case $what in
-    build | photos | torchvision | test)
+    build | photos | torchvision | release | test)
       declare -n list=$what
       wanted+=("${list[@]}")
       ;;
     -n) print_only=1 ;;
     -h | --help) usage; exit 0 ;;
-    *) echo "deps.sh: $what: not one of build, photos, torchvision, test" >&2; usage >&2; exit 2 ;;
+    *) echo "deps.sh: $what: not one of build, photos, torchvision, release, test" >&2; usage >&2; exit 2 ;;
   esac
 done
 if [ ${#wanted[@]} -eq 0 ]; then

@@ -2,7 +2,9 @@
 #include "http/curl_setup.h"
 
 #include <curl/curl.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -13,6 +15,10 @@ namespace {
 
 constexpr const char* kCaCure =
     "it must be a readable file of certificates in PEM (AWS_CA_BUNDLE or the option for the CA bundle names it)";
+
+// Where systems other than that of the build have it: Debian and Ubuntu, Red Hat, openSUSE, Alpine.
+constexpr std::array kCaBundles = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                                   "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
 
 }  // namespace
 
@@ -46,8 +52,13 @@ Status CheckCaBundle(const std::string& path) {
 }
 
 std::string SystemCaBundle() {
-  const char* path = curl_version_info(CURLVERSION_NOW)->cainfo;
-  return path == nullptr ? std::string() : path;
+  const char* const named = curl_version_info(CURLVERSION_NOW)->cainfo;
+  std::string path = named == nullptr ? "" : named;
+  if (path.empty() || access(path.c_str(), R_OK) == 0) return path;
+  for (const char* const other : kCaBundles) {
+    if (access(other, R_OK) == 0) return other;
+  }
+  return path;
 }
 
 }  // namespace augur
