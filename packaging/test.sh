@@ -197,7 +197,8 @@ export PYTHONPYCACHEPREFIX=${venv%/*}/bytecode
 AUGUR_OTHER_PILLOW=$(packaging/venv.sh other-pillow) || AUGUR_OTHER_PILLOW=
 AUGUR_BOTOCORE=$(packaging/venv.sh botocore) || AUGUR_BOTOCORE=
 AUGUR_EXAMPLES=$(packaging/venv.sh examples) || AUGUR_EXAMPLES=
-export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE AUGUR_EXAMPLES
+AUGUR_KUBERNETES=$(packaging/venv.sh kubernetes) || AUGUR_KUBERNETES=
+export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE AUGUR_EXAMPLES AUGUR_KUBERNETES
 
 step "Build"
 build release
@@ -250,6 +251,10 @@ fi
 if [ -z "$AUGUR_BOTOCORE" ]; then
   echo "Skipped, because it could not be installed: botocore (tests/requirements-botocore.txt)"
   [ -z "$no_skips" ] || failed+=("skipped botocore")
+fi
+if [ -z "$AUGUR_KUBERNETES" ]; then
+  echo "Skipped, because they could not be installed: the schemas of Kubernetes (tests/requirements-kubernetes.txt)"
+  [ -z "$no_skips" ] || failed+=("skipped schemas of Kubernetes")
 fi
 if [ ${#failed[@]} -ne 0 ]; then
   printf 'failed: %s\n' "${failed[@]}" >&2

@@ -44,7 +44,8 @@ def test_every_requirement_has_its_part():
         assert locked[canonical(name)] == version
 
 
-@pytest.mark.parametrize("name", ["requirements-other-pillow.txt", "requirements-servers.txt", "requirements-botocore.txt"])
+@pytest.mark.parametrize("name", ["requirements-other-pillow.txt", "requirements-servers.txt", "requirements-botocore.txt",
+                                  "requirements-kubernetes.txt"])
 def test_other_requirements_have_hashes(name):
     for line in requirements(name):
         assert ROW.fullmatch(line), line
