@@ -30,7 +30,7 @@ mkdir -p "$texts" "$stage/lib/systemd/system"
   fi
 } >"$texts/copyright"
 cp CHANGELOG.md "$texts"
-cp -r packaging/slurm packaging/kubernetes "$texts"
+cp -r packaging/slurm packaging/kubernetes packaging/systemd/mnt-train.mount "$texts"
 cp "packaging/systemd/augurfs@.service" "$stage/lib/systemd/system"
 find "$stage" -type d -exec chmod 755 {} +
 find "$stage/share" "$stage/lib" -type f ! -name '*.sh' -exec chmod 644 {} +

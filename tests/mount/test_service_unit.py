@@ -99,6 +99,13 @@ def test_systemd_accepts_it(room, in_path):  # noqa: F811
     assert done.returncode == 0 and done.stderr == "", done
 
 
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_accepts_the_mount_unit():
+    """Its name is that of its mount point; test_boot.py mounts by it."""
+    done = run(["systemd-analyze", "verify", "--man=no", UNIT.parent / "mnt-train.mount"])
+    assert done.returncode == 0 and done.stderr == "", done
+
+
 @pytest.mark.parametrize("where", [None, "\0augurfs-test-notify"], ids=["path", "abstract"])
 def test_it_is_ready_when_the_mount_answers(service, point, where):
     one = service(where)
