@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -15,6 +16,13 @@ namespace {
 
 constexpr size_t kRowBytes = size_t{1} << 10;
 constexpr size_t kRowBytesMax = size_t{1} << 20;
+#ifdef AUGUR_STATIC  // static_names.cc
+constexpr std::string_view kNoUser =
+    ": /etc/passwd has no user of that name, and a program without shared libraries looks nowhere else; for users of "
+    "LDAP build it on this machine";
+#else
+constexpr std::string_view kNoUser = ": there is no user of that name; 'getent passwd' lists them";
+#endif
 constexpr int kGroupsMax = 65536;  // as many as the kernel takes (NGROUPS_MAX)
 
 }  // namespace
@@ -33,7 +41,7 @@ Result<User> FindUser(const std::string& name) {
     if (error == ERANGE) text.resize(4 * text.size());
   }
   if (found == nullptr) {
-    return Status(Code::kInvalid, Printable(name) + ": there is no user of that name; 'getent passwd' lists them");
+    return Status(Code::kInvalid, Printable(name).append(kNoUser));
   }
   User user = {.name = row.pw_name, .uid = row.pw_uid, .gid = row.pw_gid, .groups = {}, .home = row.pw_dir};
   int count = 1;

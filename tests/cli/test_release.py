@@ -155,6 +155,9 @@ def test_the_wheel(released, version, photos, tmp_path):
     wheel = one(released[1], "*.whl")
     with zipfile.ZipFile(wheel) as archive:
         assert archive.testzip() is None
+        text = archive.read(f"augurfs-{version}.dist-info/METADATA")
+    metadata = pytest.importorskip("packaging.metadata").Metadata.from_email(text, validate=True)
+    assert (metadata.name, str(metadata.version), metadata.description_content_type) == ("augurfs", version, "text/markdown")
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path)
     python = tmp_path / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
