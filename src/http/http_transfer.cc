@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/blanks.h"
 #include "base/check.h"
 #include "base/units.h"
 
@@ -25,12 +26,6 @@ constexpr long kBufferBytes = 128 << 10;
 constexpr long kUploadBufferBytes = 512 << 10;
 
 char LowerCase(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
 
 bool HasLineBreak(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
 
@@ -202,10 +197,10 @@ size_t HttpTransfer::OnHeaderLine(std::string_view line) {
     response_.headers.clear();
   } else if (const size_t colon = line.find(':');
              colon != std::string_view::npos && response_.headers.size() < kHeadersMax) {
-    std::string name(Trimmed(line.substr(0, colon)));
+    std::string name(WithoutBlanks(line.substr(0, colon)));
     std::transform(name.begin(), name.end(), name.begin(), LowerCase);
-    response_.headers.emplace_back(std::move(name), Trimmed(line.substr(colon + 1)));
-  } else if (Trimmed(line).empty() && !BodyFits()) {
+    response_.headers.emplace_back(std::move(name), WithoutBlanks(line.substr(colon + 1)));
+  } else if (WithoutBlanks(line).empty() && !BodyFits()) {
     too_long_ = true;
     return 0;
   }

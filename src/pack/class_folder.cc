@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <utility>
 
+#include "base/leading_zeros.h"
 #include "base/units.h"
 
 namespace augur {
@@ -21,7 +23,7 @@ bool IsNumber(const std::string& text) {
 }  // namespace
 
 Result<std::string> ClassFolder(std::string name) {
-  if (IsNumber(name) && name.size() < kClassDigits) name.insert(0, kClassDigits - name.size(), '0');
+  if (IsNumber(name)) name = WithLeadingZeros(std::move(name), kClassDigits);
   if (name.find_first_of(std::string_view("/\0", 2)) != std::string::npos || name == "." || name == ".." ||
       name.size() > kFolderNameBytesMax) {
     return Status(Code::kInvalid, "its class '" + Printable(name) + "' cannot be the name of a folder");

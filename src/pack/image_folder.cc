@@ -6,6 +6,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "base/blanks.h"
 #include "base/units.h"
 #include "pack/class_folder.h"
 
@@ -34,12 +35,6 @@ std::string Lower(std::string text) {
   return text;
 }
 
-std::string Trim(const std::string& text) {
-  const char* const spaces = " \t\r\n";
-  const size_t begin = text.find_first_not_of(spaces);
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
-}
-
 // The class in a sample's JSON; empty: there is none.
 std::string ClassInJson(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -48,7 +43,7 @@ std::string ClassInJson(const std::string& text) {
     const auto found = json.find(key);
     if (found == json.end()) continue;
     if (found->is_number_integer()) return found->dump();
-    if (found->is_string()) return Trim(found->get<std::string>());
+    if (found->is_string()) return std::string(WithoutBlanks(found->get<std::string>()));
   }
   return "";
 }
@@ -92,7 +87,7 @@ Status ImageFolder::Finish() { return EndSample(); }
 Result<std::string> ImageFolder::ClassOfSample() const {
   const std::string sample = Printable(tar_ + ": " + key_);
   std::string name;
-  if (cls_) name = Trim(*cls_);
+  if (cls_) name = WithoutBlanks(*cls_);
   if (name.empty() && json_) name = ClassInJson(*json_);
   if (name.empty()) {
     return Status(Code::kInvalid, sample +

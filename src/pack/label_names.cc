@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/blanks.h"
 #include "base/text_file.h"
 #include "base/units.h"
 #include "pack/class_folder.h"
@@ -16,19 +17,11 @@
 namespace augur {
 namespace {
 
-constexpr std::string_view kSpaces = " \t\r";
-
-std::string_view WithoutSpaces(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
-
 std::vector<std::string_view> LinesOf(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(WithoutSpaces(text.substr(0, end)));
+    lines.push_back(WithoutBlanks(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
@@ -43,7 +36,7 @@ std::optional<std::pair<int64_t, std::string_view>> Numbered(std::string_view li
   if (error != std::errc() || label < 0 || rest.empty() || std::string_view(": \t").find(rest[0]) == rest.npos) {
     return std::nullopt;
   }
-  return std::pair(label, WithoutSpaces(rest.substr(1)));
+  return std::pair(label, WithoutBlanks(rest.substr(1)));
 }
 
 // The names of the only ClassLabel among the features, numbered, one a line; empty: there is none, or there are

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "base/leading_zeros.h"
 #include "base/units.h"
 #include "pack/class_folder.h"
 #include "pack/container_record.h"
@@ -27,12 +28,6 @@ std::string ContainerStem(const std::string& name) {
   if (dot == std::string::npos || dot == 0) return base;
   if (std::all_of(base.begin() + static_cast<std::ptrdiff_t>(dot) + 1, base.end(), is_letter)) base.resize(dot);
   return base;
-}
-
-std::string WithZeros(uint64_t number) {
-  std::string text = std::to_string(number);
-  if (text.size() < kNumberDigits) text.insert(0, kNumberDigits - text.size(), '0');
-  return text;
 }
 
 std::string FirstBytes(std::span<const std::byte> bytes) {
@@ -65,7 +60,7 @@ Result<std::string> SampleFolders::FolderOf(const ContainerSample& sample) const
 
 Result<std::string> SampleFolders::NextPath(const ContainerSample& sample, std::span<const std::byte> image,
                                             const std::string& what) {
-  const std::string number = prefix_ + WithZeros(sample_count_++);
+  const std::string number = prefix_ + WithLeadingZeros(std::to_string(sample_count_++), kNumberDigits);
   const std::string_view extension = ImageExtension(image);
   if (extension.empty()) {
     return Status(Code::kUnsupported,

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/blanks.h"
 #include "base/excerpt.h"
 #include "base/proc_text.h"
 #include "s3/ascii_case.h"
@@ -10,13 +11,9 @@
 namespace augur {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\f\v";
+constexpr std::string_view kIniBlanks = " \t\r\f\v";
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
+std::string_view Trimmed(std::string_view text) { return WithoutBlanks(text, kIniBlanks); }
 
 // Takes the lines of a file one after the other. `configparser._read` is what it follows.
 class IniReader {
@@ -29,7 +26,7 @@ class IniReader {
       if (value_ != nullptr) *value_ += '\n';
       return Status::Ok();
     }
-    const size_t indent = line.find_first_not_of(kBlanks);
+    const size_t indent = line.find_first_not_of(kIniBlanks);
     if (value_ != nullptr && indent > indent_) {
       value_->append("\n").append(text);
       return Status::Ok();
