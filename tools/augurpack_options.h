@@ -27,10 +27,18 @@ enum class OnError {
   kSkip,  // the file is left out and named on stderr; the run ends with exit 1
 };
 
+// How the samples of containers without paths become files.
+struct SampleOptions {
+  std::string folders_from;  // a file with the names of labels; empty: those that the containers have
+  std::string names_from;    // the key or column of the names of files; empty: the usual ones
+  std::string database;      // of LMDB; empty: the main one
+};
+
 // What create and append have in common.
 struct PackOptions {
-  std::string source;  // a folder, a tar or zip file, an address of S3, or "-": tar or zip from stdin
-  std::string store;   // a folder, or an address of S3
+  std::string source;  // a folder, an archive or container, an address of S3, or "-": an archive from stdin
+  std::vector<std::string> more_sources;  // further archives and containers; `source` is one then
+  std::string store;                      // a folder, or an address of S3
   uint64_t shard_bytes = 0;
   // Globs: one with a '/' is matched against the whole path below the source, one without against the last component;
   // '*' and '?' stop at '/', "**" does not. With `include`, only files and links that match one of them are packed, and
@@ -45,6 +53,7 @@ struct PackOptions {
   bool listing = false;  // folders list as those of the source do, not by name
   bool json = false;     // the summary, on stdout
   unsigned threads = 0;  // files read at once, and images decoded; 0: what the packer finds good
+  SampleOptions samples;
   std::string work_dir;  // of a store in a bucket: where shards are written; empty: $TMPDIR
   RemoteOptions remote;
 };
@@ -65,8 +74,7 @@ struct AdoptOptions {
   bool classes = false;            // samples of WebDataset become folders of classes
   bool absolute = false;           // the store names the files by absolute paths
   bool ignore_zeros = false;
-  std::string folders_from;  // a file with the names of labels; empty: those that the containers have
-  std::string names_from;    // the key or column of the names of files; empty: the usual ones
+  SampleOptions samples;
   bool force = false;
   OnDuplicate on_duplicate = OnDuplicate::kRefuse;
   bool quiet = false;

@@ -61,7 +61,10 @@ std::string_view DecodeText() {
       "at the end. An image that cannot be decoded counts as a file that cannot be read (--on-error); +tolerant takes "
       "truncated ones. --include and --exclude go by the names in SRC. --threads also says how many images "
       "are decoded at once, 0: as many as cores. --resume goes on only with the same SPEC, SRC and patterns, else "
-      "it starts anew; once SRC is packed, it is not read again.\n" +
+      "it starts anew; once SRC is packed, it is not read again.\n"
+      "With tar or tfrecord, STORE is a folder. Archives of the images are written into it as files, for machines "
+      "without the mount. Their bytes are those of the view. Where SRC has a folder train, val or test, each "
+      "folder has archives; else they are of all images.\n" +
       std::string(ViewGrammar());
   return text;
 }
@@ -89,8 +92,36 @@ Option ListingOrder() {
               "a file. 'augurpack append' and views keep the order; 'augurpack ls' lists by name."};
 }
 
-std::vector<Option> PackRows() {
+std::vector<Option> SampleRows() {
   return {
+      {.name = "folders-from",
+       .value = "FILE",
+       .kind = OptionKind::kText,
+       .brief = "the names of the labels that are numbers",
+       .text =
+           "A text with a name on each line, of label 0 first, or lines such as '1:tench', with the number in front. "
+           "Default: the names that the samples have, else label.labels.txt or dataset_info.json beside the file, "
+           "else the numbers. For containers whose samples have labels."},
+      {.name = "names-from",
+       .value = "KEY",
+       .kind = OptionKind::kText,
+       .brief = "the key of the names of files",
+       .text =
+           "A text or a number that each sample has under this key. Default: image/filename, file_name or filename, "
+           "else the number of the sample. A name without an extension gets that of its image. For TFRecord "
+           "and for MDS, Parquet and Arrow, where the key is a column. '#', for any container without paths: the "
+           "number of the sample, "
+           "whatever names there are."},
+      {.name = "db",
+       .value = "NAME",
+       .kind = OptionKind::kText,
+       .brief = "the database within an LMDB environment",
+       .text = "Of an environment with several. Default: the main one, where all values are that have no other."},
+  };
+}
+
+std::vector<Option> PackRows() {
+  std::vector<Option> rows = {
       {.name = "shard-size",
        .value = "SIZE",
        .kind = OptionKind::kSize,
@@ -136,10 +167,19 @@ std::vector<Option> PackRows() {
       Quiet(),
       Summary(),
   };
+  for (Option& row : SampleRows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+SampleOptions ReadSamples(const Values& values) {
+  return {.folders_from = values.Text("folders-from"),
+          .names_from = values.Text("names-from"),
+          .database = values.Text("db")};
 }
 
 void FillPack(const Values& values, PackOptions& options) {
-  options.source = values.Text("SRC");
+  options.source = values.List("SRC").front();
+  options.more_sources.assign(values.List("SRC").begin() + 1, values.List("SRC").end());
   options.store = values.Text("STORE");
   options.shard_bytes = values.Number("shard-size");
   options.include = values.List("include");
@@ -151,6 +191,7 @@ void FillPack(const Values& values, PackOptions& options) {
   options.threads = static_cast<unsigned>(values.Number("threads"));
   options.quiet = values.Given("quiet");
   options.json = values.Given("json");
+  options.samples = ReadSamples(values);
   options.work_dir = values.Text("work-dir");
   options.remote = ReadRemoteOptions(values, OptionPlace::kCommand);
 }
@@ -160,7 +201,7 @@ void FillPack(const Values& values, PackOptions& options) {
 Command CreateCommand() {
   Command command;
   command.name = "create";
-  command.brief = "pack a folder, tar or zip file into a new store";
+  command.brief = "pack a folder, archives or containers of images into a new store";
   command.text =
       "Packs all files, folders and symbolic links below SRC, with names, modes and times, into the new store STORE. "
       "Files with the same bytes are stored once; hard links become files of their own. Killed at any point, it "
@@ -168,6 +209,14 @@ Command CreateCommand() {
       "compress. If a compressed tar has a wrong checksum, no store is made. A file in a zip with a wrong checksum "
       "counts as a file that cannot be read. Plain tars have no checksums of their files' bytes. Neither have lzma and "
       "compress, nor zstd and lz4 that were written without them.\n"
+      "SRC may be a container that 'augurpack adopt' knows: a TFRecord or RecordIO file, a shard of MosaicML Streaming "
+      "(.mds), an LMDB database, a Parquet, Arrow, HDF5 or .beton file. Its images are copied, into the folders that "
+      "adopt makes, "
+      "and the container is not "
+      "needed any more. It may be compressed as a tar may; pages of Parquet may be compressed by Snappy, GZIP or ZSTD, "
+      "and those of Arrow by "
+      "ZSTD. Several SRC, each a file, make one tree: 'augurpack create "
+      "train-*.tfrecord.gz STORE'.\n"
       "STORE may be in a bucket of S3. Shards go there as soon as they are complete. Readers see the store when its "
       "manifest is written, which is last, and takes effect only if no other packer was faster: the slower one is "
       "told. The server must heed If-None-Match and If-Match for PUT; one that does not is refused. Needed rights: "
@@ -179,7 +228,8 @@ Command CreateCommand() {
       "more that was listed counts as a file that cannot be read.";
   command.arguments = {
       {.name = "SRC",
-       .brief = "a folder, tar or zip file, - for stdin, or s3://BUCKET/PATH/; with --decode also a store"},
+       .brief = "a folder, - for stdin, s3://BUCKET/PATH/, or archives and containers; with --decode also a store",
+       .many = true},
       {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {ReplaceTree(), Decode(), ListingOrder()});
@@ -196,35 +246,15 @@ Command AppendCommand() {
       "'augurctl reload'. Earlier generations stay until 'augurpack gc'. One writer at a time; the second is told who "
       "holds the store. If STORE was created with --order=listing, added names are listed behind the old ones of their "
       "folder, in the order of SRC's own listing.";
-  command.arguments = {{.name = "SRC", .brief = "a folder, tar or zip file, - for stdin, or s3://BUCKET/PATH/"},
-                       {.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
+  command.arguments = {
+      {.name = "SRC", .brief = "a folder, - for stdin, s3://BUCKET/PATH/, or archives and containers", .many = true},
+      {.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {.name = "replace",
                                                    .brief = "let new files take the place of old ones",
                                                    .text = "Without it a path that is there already is refused."});
   AddRemoteOptions(command);
   return command;
-}
-
-std::vector<Option> SampleRows() {
-  return {
-      {.name = "folders-from",
-       .value = "FILE",
-       .kind = OptionKind::kText,
-       .brief = "the names of the labels that are numbers",
-       .text =
-           "A text with a name on each line, of label 0 first, or lines such as '1:tench', with the number in front. "
-           "Default: the names that the samples have, else label.labels.txt or dataset_info.json beside the file, "
-           "else the numbers. For TFRecord, RecordIO, MDS and LMDB."},
-      {.name = "names-from",
-       .value = "KEY",
-       .kind = OptionKind::kText,
-       .brief = "the key of the names of files",
-       .text =
-           "A text or a number that each sample has under this key. Default: image/filename, file_name or filename, "
-           "else the number of the sample. A name without an extension gets that of its image. For TFRecord "
-           "and MDS, where the key is a column."},
-  };
 }
 
 Command AdoptCommand() {
@@ -247,8 +277,13 @@ Command AdoptCommand() {
       "A shard of MosaicML Streaming (.mds), not compressed, with one column of JPEG or PNG files: folders by the "
       "column "
       "label.\n"
-      "An LMDB database (data.mdb): values that are image files, named by their keys, and the Datum of Caffe with its "
-      "label.\n"
+      "An LMDB database (data.mdb): values that are image files, called as their keys, or Caffe's Datum.\n"
+      "A Parquet or Arrow file of Hugging Face, not compressed. Folders go by the column label and are called as its "
+      "ClassLabel says, and files by the path of the image.\n"
+      "An HDF5 file. Each dataset of bytes that is an image file is a file of its path. Each element of a dataset of "
+      "sequences of bytes is a file: its folder goes by the dataset labels beside it, its name by paths or names. "
+      "Pixels are no image files.\n"
+      "A .beton file of FFCV, version 2, with images in mode jpg: folders by the field label.\n"
       "FILEs may be objects: adopt 's3://BUCKET/PATH/*.tar' STORE, where STORE is a folder or in a bucket. '*' and "
       "[a-z] in a key match within its part, ** across parts. A file on a web server is named whole, "
       "https://HOST/PATH; a query of the address is used to read it and not kept. Files of the store's own bucket are "
@@ -325,8 +360,7 @@ AdoptOptions ReadAdopt(const Values& values) {
   options.classes = values.Text("as") == "imagefolder";
   options.absolute = values.Given("absolute");
   options.ignore_zeros = values.Given("ignore-zeros");
-  options.folders_from = values.Text("folders-from");
-  options.names_from = values.Text("names-from");
+  options.samples = ReadSamples(values);
   options.force = values.Given("force");
   const std::string& duplicate = values.Text("on-duplicate");
   if (duplicate == "first") options.on_duplicate = OnDuplicate::kFirst;

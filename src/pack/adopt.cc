@@ -7,23 +7,18 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
-#include "base/check.h"
 #include "base/regular_file.h"
 #include "base/unique_fd.h"
 #include "base/units.h"
 #include "pack/container_kind.h"
 #include "pack/file_stream.h"
 #include "pack/image_folder.h"
-#include "pack/lmdb_pass.h"
-#include "pack/mds_pass.h"
 #include "pack/peeked_input.h"
-#include "pack/recordio_pass.h"
+#include "pack/sample_pass.h"
 #include "pack/tar_pass.h"
-#include "pack/tfrecord_pass.h"
 #include "pack/zip_pass.h"
 
 namespace augur {
@@ -90,26 +85,6 @@ Status AdoptArchive(Container& archive, ContainerKind kind, const ContainerLayou
   return folders.Finish();
 }
 
-// A container of samples that have no paths.
-Status AdoptSamples(Container& container, ContainerKind kind, const SampleLayout& layout, size_t container_count,
-                    StoreWriter& writer, PackObserver& observer) {
-  std::optional<LabelNames> own_names;
-  if (!container.path.empty()) {
-    AUGUR_TRY_ASSIGN(beside, LabelNames::FindBeside(container.path));
-    own_names = std::move(beside);
-  }
-  SampleFolders folders(container, layout, own_names ? &*own_names : nullptr, container_count == 1, writer, observer);
-  switch (kind) {
-    case ContainerKind::kTfRecord: return TfRecordPass(container, layout.names_from, folders, observer).Run();
-    case ContainerKind::kRecordIo: return RecordIoPass(container, folders, observer).Run();
-    case ContainerKind::kMds: return MdsPass(container, layout.names_from, folders, observer).Run();
-    case ContainerKind::kLmdb: return LmdbPass(container, folders, observer).Run();
-    case ContainerKind::kTar:
-    case ContainerKind::kZip: break;
-  }
-  AUGUR_CHECK(false);
-}
-
 }  // namespace
 
 Status AdoptContainer(Container& container, const ContainerLayout& layout, size_t container_count, StoreWriter& writer,
@@ -125,10 +100,13 @@ Status AdoptContainer(Container& container, const ContainerLayout& layout, size_
                       .path = container.path,
                       .attributes = container.attributes};
   AUGUR_TRY_ASSIGN(kind, FindContainerKind(peeked, *head));
-  if (kind == ContainerKind::kTar || kind == ContainerKind::kZip) {
+  if (kind == ContainerKind::kTar && !WhyRefused(*head).empty()) {
+    return {Code::kInvalid, Printable(container.name) + ": " + std::string(WhyRefused(*head))};
+  }
+  if (!HasSamples(kind)) {
     return AdoptArchive(peeked, kind, layout, container_count, writer, observer);
   }
-  return AdoptSamples(peeked, kind, layout.samples, container_count, writer, observer);
+  return RunSamplePass(peeked, kind, {.layout = layout.samples, .alone = container_count == 1}, writer, observer);
 }
 
 Status AdoptFiles(const AdoptFilesOptions& options, StoreWriter& writer, PackObserver& observer) {

@@ -48,23 +48,6 @@ std::vector<std::byte> Inflated(std::span<const std::byte> head) {
   return out;
 }
 
-// The cause why a kind that is no tar cannot be adopted; empty: there is none.
-std::string_view Refusal(std::span<const std::byte> head) {
-  if (TfRecordFrame::Recognizes(Inflated(head.first(std::min(head.size(), kInflatedBytesMax))))) {
-    return "is a compressed TFRecord file, whose images are not stored as they are: unpack it (gzip -dc < FILE > "
-           "NEW, for ZLIB pigz -dc), and adopt that";
-  }
-  if (HasAt(head, 0, "PAR1"sv)) {
-    return "is a Parquet file, of which nothing can be adopted: write its images as files, and pack them with "
-           "'augurpack create'";
-  }
-  if (HasAt(head, 0, "\x89HDF\r\n\x1a\n"sv)) {
-    return "is an HDF5 file, of which nothing can be adopted: write its images as files, and pack them with 'augurpack "
-           "create'";
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<ContainerKind> FindContainerKind(Container& container, std::span<const std::byte> head) {
@@ -75,9 +58,18 @@ Result<ContainerKind> FindContainerKind(Container& container, std::span<const st
   if (RecordIoPass::Recognizes(head)) return ContainerKind::kRecordIo;
   AUGUR_TRY_ASSIGN(is_mds, MdsPass::Recognizes(container, head));
   if (is_mds) return ContainerKind::kMds;
-  const std::string_view refusal = Refusal(head);
-  if (refusal.empty()) return ContainerKind::kTar;
-  return Status(Code::kInvalid, Printable(container.name) + ": " + std::string(refusal));
+  return ContainerKind::kTar;
+}
+
+bool HasSamples(ContainerKind kind) { return kind != ContainerKind::kTar && kind != ContainerKind::kZip; }
+
+std::string_view WhyRefused(std::span<const std::byte> head) {
+  if (HasAt(head, kTarMagicAt, "ustar"sv)) return {};
+  if (TfRecordFrame::Recognizes(Inflated(head.first(std::min(head.size(), kInflatedBytesMax))))) {
+    return "is a compressed TFRecord file, whose images are not stored as they are: pack it with 'augurpack create', "
+           "or unpack it (gzip -dc < FILE > NEW, for ZLIB pigz -dc) and give that";
+  }
+  return {};
 }
 
 }  // namespace augur

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "augur/status.h"
 #include "pack/container.h"
@@ -18,8 +19,15 @@ enum class ContainerKind {
   kLmdb,
 };
 
-// What a container is, by its content, of which `head` is the beginning: at least 4 KiB, or all. kInvalid: a kind that
-// we know, of which nothing can be adopted, with the cure. What the input failed with.
+// What a container is, by its content, of which `head` is the beginning: at least 4 KiB, or all. What the input failed
+// with.
 Result<ContainerKind> FindContainerKind(Container& container, std::span<const std::byte> head);
+
+// Whether it has samples, which have no paths; else members, as an archive.
+bool HasSamples(ContainerKind kind);
+
+// Of a file that is a tar by FindContainerKind, and begins with `head`: a kind that we know and cannot read, with the
+// cure. Empty: it may be a tar.
+std::string_view WhyRefused(std::span<const std::byte> head);
 
 }  // namespace augur

@@ -133,6 +133,14 @@ bool PathFilter::TakesFile(std::string_view path) const {
          (include_.empty() || std::any_of(include_.begin(), include_.end(), matches));
 }
 
+bool PathFilter::TakesMember(std::string_view path, bool is_folder) const {
+  if (takes_everything()) return true;
+  for (size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    if (!TakesFolder(path.substr(0, slash))) return false;
+  }
+  return is_folder ? TakesFolder(path) : TakesFile(path);
+}
+
 bool PathFilter::TakesFolder(std::string_view path) const {
   return std::none_of(exclude_.begin(), exclude_.end(), [path](const Glob& glob) { return glob.Matches(path); });
 }

@@ -50,6 +50,8 @@ class PathFilter {
   bool TakesFile(std::string_view path) const;
   // Whether a folder is looked into.
   bool TakesFolder(std::string_view path) const;
+  // Of something in a list without order, as an archive has: also no folder above it is excluded.
+  bool TakesMember(std::string_view path, bool is_folder) const;
   bool takes_everything() const { return include_.empty() && exclude_.empty(); }
   // Whether folders in which nothing was packed are left out.
   bool drops_empty_folders() const { return !include_.empty(); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/excerpt.h"
 #include "base/units.h"
@@ -43,13 +44,14 @@ bool IsText(std::string_view key) {
 
 }  // namespace
 
-LmdbPass::LmdbPass(Container& container, SampleFolders& folders, PackObserver& observer)
-    : container_(container), folders_(folders), observer_(observer) {}
+LmdbPass::LmdbPass(Container& container, std::string database, SampleFolders& folders, PackObserver& observer)
+    : container_(container), database_(std::move(database)), folders_(folders), observer_(observer) {}
 
 Status LmdbPass::Run() {
-  return LmdbWalk(container_).Run([this](std::string_view key, std::span<const std::byte> value, uint64_t offset) {
-    return TakeValue(key, value, offset);
-  });
+  return LmdbWalk(container_, database_)
+      .Run([this](std::string_view key, std::span<const std::byte> value, uint64_t offset) {
+        return TakeValue(key, value, offset);
+      });
 }
 
 Status LmdbPass::TakeValue(std::string_view key, std::span<const std::byte> value, uint64_t offset) {

@@ -19,8 +19,8 @@ namespace augur {
 // begins and ends with "__" has is about the database and left out. LMDB has no checksums. One thread, one Run.
 class LmdbPass {
  public:
-  // All must outlive it.
-  LmdbPass(Container& container, SampleFolders& folders, PackObserver& observer);
+  // `database`: the name of one within the main database; empty: that one itself. All must outlive it.
+  LmdbPass(Container& container, std::string database, SampleFolders& folders, PackObserver& observer);
   // kUnsupported: a value that is no image file. Others as LmdbWalk.
   Status Run();
 
@@ -28,6 +28,7 @@ class LmdbPass {
   Status TakeValue(std::string_view key, std::span<const std::byte> value, uint64_t offset);
 
   Container& container_;
+  const std::string database_;
   SampleFolders& folders_;
   PackObserver& observer_;
 };

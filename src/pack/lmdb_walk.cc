@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "base/excerpt.h"
 #include "base/units.h"
 #include "pack/container_cursor.h"
 #include "pack/little_endian.h"
@@ -34,6 +35,8 @@ constexpr uint16_t kManyValues = 0x04;  // MDB_DUPSORT
 constexpr size_t kNodeHeadBytes = 8;
 constexpr uint16_t kLargeValue = 0x01;
 constexpr uint16_t kDatabaseOrMany = 0x06;
+constexpr uint16_t kDatabase = 0x02;
+constexpr size_t kDatabaseBytes = 48;  // MDB_db
 constexpr uint64_t kPageBytesMin = 512;
 constexpr uint64_t kPageBytesMax = 65536;
 constexpr unsigned kDepthMax = 32;  // CURSOR_STACK
@@ -78,13 +81,23 @@ Status LmdbWalk::Run(const OnValue& on_value) {
   const uint64_t page_bytes = page_bytes_;
   AUGUR_TRY_ASSIGN(second, ReadMeta(page_bytes));
   if (page_bytes_ != page_bytes) return Damaged("its two descriptions have pages of other sizes");
-  const Tree& tree = second.transaction > first.transaction ? second : first;
-  if ((tree.flags & kManyValues) != 0) {
-    return {Code::kUnsupported, Printable(container_.name) + ": has several values of one key (DUPSORT): " + kCure};
-  }
+  Tree tree = second.transaction > first.transaction ? second : first;
   page_count_ = container_.bytes / page_bytes_;
   visited_.assign(page_count_, false);
   levels_.assign(kDepthMax, std::vector<std::byte>(page_bytes_));
+  if (is_searching_) {
+    if (tree.root != kNoPage) AUGUR_TRY(Visit(tree.root, 0, on_value));
+    if (!found_) {
+      return {Code::kInvalid, Printable(container_.name) + ": has no database '" + Excerpt(database_) + "' (" +
+                                  (databases_.empty() ? "it has none with a name" : "it has " + Excerpt(databases_)) +
+                                  "): --db=NAME takes one that is there"};
+    }
+    is_searching_ = false;
+    tree = *found_;
+  }
+  if ((tree.flags & kManyValues) != 0) {
+    return {Code::kUnsupported, Printable(container_.name) + ": has several values of one key (DUPSORT): " + kCure};
+  }
   return tree.root == kNoPage ? Status() : Visit(tree.root, 0, on_value);
 }
 
@@ -135,11 +148,9 @@ Status LmdbWalk::TakeLeaf(std::span<const std::byte> page, std::span<const std::
   const size_t key_bytes = NumberAt<uint16_t>(node, 6);
   const std::string_view key(reinterpret_cast<const char*>(node.data()) + kNodeHeadBytes, key_bytes);
   const std::span<const std::byte> value = node.subspan(kNodeHeadBytes + key_bytes);
-  if ((flags & kDatabaseOrMany) != 0) {
-    return {Code::kUnsupported, Printable(container_.name) + ": '" + Printable(key) +
-                                    "' is a database within the database, or has several values: " + kCure};
-  }
+  if ((flags & kDatabaseOrMany) != 0) return TakeDatabase(key, value, flags);
   const bool is_large = (flags & kLargeValue) != 0;
+  if (is_searching_) return {};
   if (value.size() < (is_large ? sizeof(uint64_t) : value_bytes)) {
     return Damaged("the value of '" + Printable(key) + "' leaves its page");
   }
@@ -147,6 +158,22 @@ Status LmdbWalk::TakeLeaf(std::span<const std::byte> page, std::span<const std::
   const uint64_t page_offset = NumberAt<uint64_t>(page, 0) * page_bytes_;
   const auto within = static_cast<uint64_t>(value.data() - page.data());
   return on_value(key, value.first(value_bytes), page_offset + within);
+}
+
+// A database within the main one, or several values of one key.
+Status LmdbWalk::TakeDatabase(std::string_view key, std::span<const std::byte> value, uint16_t flags) {
+  if ((flags & kDatabase) == 0) {
+    return {Code::kUnsupported, Printable(container_.name) + ": '" + Printable(key) + "' has several values: " + kCure};
+  }
+  if (!is_searching_) {
+    return {Code::kUnsupported, Printable(container_.name) + ": '" + Printable(key) +
+                                    "' is a database within the database: --db=" + Printable(key) + " takes it"};
+  }
+  databases_ += (databases_.empty() ? "'" : ", '") + std::string(key) + "'";
+  if (key != database_) return {};
+  if (value.size() < kDatabaseBytes) return Damaged("the database '" + Printable(key) + "' leaves its page");
+  found_ = Tree{.flags = NumberAt<uint16_t>(value, 4), .root = NumberAt<uint64_t>(value, 40)};
+  return {};
 }
 
 // A value on pages of its own.

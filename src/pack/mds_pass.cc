@@ -34,9 +34,16 @@ Result<bool> MdsPass::Recognizes(Container& container, std::span<const std::byte
   const uint64_t begin = ConfigOffset(NumberAt<uint32_t>(head, 0));
   const uint64_t end = NumberAt<uint32_t>(head, kFirstOffsetAt);
   if (begin >= end || end > container.bytes || end - begin > kConfigBytesMax) return false;
-  std::vector<std::byte> config(end - begin);
-  const Status read = container.input.ReadAt(begin, config);
-  if (!read.ok()) return read.In(Printable(container.name));
+  std::vector<std::byte> far;
+  std::span<const std::byte> config = head.first(0);
+  if (end <= head.size()) {
+    config = head.subspan(begin, end - begin);
+  } else {
+    far.resize(end - begin);
+    const Status read = container.input.ReadAt(begin, far);
+    if (!read.ok()) return read.In(Printable(container.name));
+    config = far;
+  }
   const std::string_view text(reinterpret_cast<const char*>(config.data()), config.size());
   return text.starts_with('{') && text.find(kFormatName) != std::string_view::npos;
 }

@@ -14,8 +14,8 @@ namespace {
 
 // dmlc/recordio.h: a head of the magic number and a word of three bits of kind and 29 of length; then bytes, filled up
 // to whole words.
-constexpr uint32_t kMagic = 0xced7230a;
-constexpr size_t kHeadBytes = 8;
+constexpr uint32_t kPartMagic = 0xced7230a;
+constexpr size_t kPartHeadBytes = 8;
 constexpr unsigned kLengthBits = 29;
 constexpr uint64_t kWordBytes = 4;
 enum PartKind : uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
@@ -37,7 +37,7 @@ RecordIoPass::RecordIoPass(Container& container, SampleFolders& folders, PackObs
     : container_(container), cursor_(container), folders_(folders), observer_(observer) {}
 
 bool RecordIoPass::Recognizes(std::span<const std::byte> head) {
-  return head.size() >= kHeadBytes && NumberAt<uint32_t>(head, 0) == kMagic;
+  return head.size() >= kPartHeadBytes && NumberAt<uint32_t>(head, 0) == kPartMagic;
 }
 
 Status RecordIoPass::Run() {
@@ -60,16 +60,16 @@ Status RecordIoPass::Run() {
 
 Result<RecordIoPass::Part> RecordIoPass::NextPart() {
   const uint64_t begin = cursor_.offset();
-  AUGUR_TRY_ASSIGN(head, cursor_.Take(kHeadBytes, kPartName));
-  const auto word = NumberAt<uint32_t>(head, sizeof(kMagic));
+  AUGUR_TRY_ASSIGN(head, cursor_.Take(kPartHeadBytes, kPartName));
+  const auto word = NumberAt<uint32_t>(head, sizeof(kPartMagic));
   const uint64_t length = word & ((uint32_t{1} << kLengthBits) - 1);
   const uint32_t kind = word >> kLengthBits;
-  if (NumberAt<uint32_t>(head, 0) != kMagic || kind > kLast) {
+  if (NumberAt<uint32_t>(head, 0) != kPartMagic || kind > kLast) {
     return Status(Code::kCorrupt, Printable(container_.name) + ": no record begins at byte " + std::to_string(begin) +
                                       ", where one must: it is damaged: make or fetch it anew");
   }
   AUGUR_TRY_ASSIGN(bytes, cursor_.Take((length + kWordBytes - 1) / kWordBytes * kWordBytes, kPartName));
-  return Part{.kind = kind, .offset = begin + kHeadBytes, .bytes = bytes.first(length)};
+  return Part{.kind = kind, .offset = begin + kPartHeadBytes, .bytes = bytes.first(length)};
 }
 
 // The bytes of a record whose first part is `first`: its parts with the magic number put back between them.
@@ -88,7 +88,7 @@ Result<std::vector<std::byte>> RecordIoPass::JoinParts(const Part& first) {
       return Status(Code::kUnsupported, Printable(container_.name) + ": the record that ends at byte " +
                                             std::to_string(cursor_.offset()) + " has more than 1 GiB");
     }
-    const auto magic = std::as_bytes(std::span(&kMagic, 1));
+    const auto magic = std::as_bytes(std::span(&kPartMagic, 1));
     joined.insert(joined.end(), magic.begin(), magic.end());
     joined.insert(joined.end(), part.bytes.begin(), part.bytes.end());
     if (part.kind == kLast) return joined;

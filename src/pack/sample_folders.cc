@@ -42,17 +42,18 @@ std::string FirstBytes(std::span<const std::byte> bytes) {
 }  // namespace
 
 SampleFolders::SampleFolders(const Container& container, const SampleLayout& layout, const LabelNames* own_names,
-                             bool alone, StoreWriter& writer, PackObserver& observer)
+                             bool alone, SampleCopier* copier, StoreWriter& writer, PackObserver& observer)
     : container_(container),
       layout_(layout),
       own_names_(own_names),
       prefix_(alone ? "" : ContainerStem(container.name) + "-"),
+      copier_(copier),
       writer_(writer),
       observer_(observer) {}
 
 Result<std::string> SampleFolders::FolderOf(const ContainerSample& sample) const {
   if (layout_.folders && sample.label) return layout_.folders->Of(*sample.label);
-  if (sample.name_has_folders) return std::string();
+  if (sample.name_has_folders && !layout_.numbered()) return std::string();
   if (!sample.class_name.empty()) return ClassFolder(sample.class_name);
   if (!sample.label) return std::string();
   return own_names_ != nullptr ? own_names_->Of(*sample.label) : ClassFolder(std::to_string(*sample.label));
@@ -66,21 +67,27 @@ Result<std::string> SampleFolders::NextPath(const ContainerSample& sample, std::
     return Status(Code::kUnsupported,
                   what + ": is no JPEG, PNG, GIF, BMP, WebP or TIFF file but " + std::to_string(image.size()) +
                       " bytes that begin with" + FirstBytes(image) +
-                      ": only image files can be adopted: write it as such, and pack that with 'augurpack create'");
+                      ": only image files can be taken: write it as such, and pack that with 'augurpack create'");
   }
   const Result<std::string> folder = FolderOf(sample);
   if (!folder.ok()) return folder.status().In(what);
-  const Result<std::string> clean = MemberPath(sample.name);
+  const Result<std::string> clean = MemberPath(layout_.numbered() ? std::string_view() : sample.name);
   if (!clean.ok()) return clean.status().In(what);
   std::string name = clean->empty() ? number : *clean;
-  if (name.find('.', name.rfind('/') + 1) == std::string::npos) name += extension;
-  if (folder->empty()) return name;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return *folder + "/" + name;
+  // A number may have a dot in front of it, of the container's name.
+  if (clean->empty() || name.find('.', name.rfind('/') + 1) == std::string::npos) name += extension;
+  if (!folder->empty()) {
+    std::replace(name.begin(), name.end(), '/', '_');
+    name = *folder + "/" + name;
+  }
+  const Result<std::string> top = MemberPath(sample.folder);
+  if (!top.ok()) return top.status().In(what);
+  return top->empty() ? name : *top + "/" + name;
 }
 
 Status SampleFolders::Add(const ContainerSample& sample, uint64_t offset, std::span<const std::byte> image,
                           const std::string& what) {
+  if (copies()) return Copy(sample, image, what);
   AUGUR_TRY_ASSIGN(path, NextPath(sample, image, what));
   RecordSums sums = RecordHasher::Of(image);
   const ContainerRecord record = {.attributes = container_.attributes,
@@ -96,11 +103,18 @@ Status SampleFolders::Add(const ContainerSample& sample, uint64_t offset, std::s
 
 Status SampleFolders::AddCopy(const ContainerSample& sample, std::span<const std::byte> image,
                               const std::string& what) {
+  if (copies()) return Copy(sample, image, what);
   AUGUR_TRY_ASSIGN(path, NextPath(sample, image, what));
   const RecordSums sums = RecordHasher::Of(image);
   AUGUR_TRY(writer_.AddFile(path, container_.attributes, sums.image, image, sums.hashes).In(what));
   observer_.OnPacked(1, image.size());
   return {};
+}
+
+Status SampleFolders::Copy(const ContainerSample& sample, std::span<const std::byte> image, const std::string& what) {
+  const Result<std::string> path = NextPath(sample, image, what);
+  if (!path.ok()) return observer_.OnProblem(path.status());
+  return copier_->Add(*path, container_.attributes, image, what);
 }
 
 void SampleFolders::LeaveOut(const std::string& what) {

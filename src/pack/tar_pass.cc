@@ -14,7 +14,7 @@ namespace augur {
 namespace {
 
 // Each level holds a libarchive reader. ImageNet has two.
-constexpr int kDepthMax = 8;
+constexpr int kTarDepthMax = 8;
 constexpr std::string_view kTarSuffix = ".tar";
 // Of bytes that were handed out so late that they have to be read once more.
 constexpr size_t kAgainBytesMax = size_t{4} << 20;
@@ -186,9 +186,9 @@ Status TarPass::TakeFile(Level& level, const Member& member, const std::string& 
 
 Status TarPass::TakeNested(Level& level, const Member& member, const std::string& path) {
   const std::string what = level.name + ": " + member.raw_path;
-  if (level.depth >= kDepthMax) {
+  if (level.depth >= kTarDepthMax) {
     return Status(Code::kInvalid,
-                  Printable(what) + ": tars within tars more than " + std::to_string(kDepthMax) + " deep");
+                  Printable(what) + ": tars within tars more than " + std::to_string(kTarDepthMax) + " deep");
   }
   const std::string folder = path.substr(0, path.size() - kTarSuffix.size());
   Attributes attributes = member.attributes;

@@ -55,10 +55,27 @@ def test_an_empty_database(augurpack, tmp_path):
     assert files_of(tmp_path / "store") == {}
 
 
+def test_a_database_within_the_database(augurpack, tmp_path):
+    """Each has a tree of its own; the main one has their names among its values."""
+    images = {b"%04d" % i: jpeg(i, 10 + 70 * i) for i in range(60)}
+    with database(tmp_path / "x") as data:
+        data.transaction(images.items(), name=b"images")
+        data.transaction([(b"0000", b"text")], name=b"labels")
+        data.transaction(flags=DUPSORT, name=b"many")
+        data.transaction([(b"main", PNG)])
+    for command in ("adopt", "create"):
+        run(augurpack, command, "--db=images", tmp_path / "x", tmp_path / command)
+        assert files_of(tmp_path / command) == {key + b".jpg": value for key, value in images.items()}
+    assert "key '0000': is no JPEG" in refused(augurpack, tmp_path / "x", "--db=labels")
+    assert "several values of one key" in refused(augurpack, tmp_path / "x", "--db=many")
+    assert "has no database 'image' (it has 'images', 'labels', 'many')" in refused(augurpack, tmp_path / "x", "--db=image")
+    assert "is a database within the database" in refused(augurpack, tmp_path / "x")
+
+
 def test_databases_of_other_forms(augurpack, tmp_path):
     with database(tmp_path / "named") as data:
         data.transaction([(b"1", PNG)], name=b"images")
-    assert "'images' is a database within the database" in refused(augurpack, tmp_path / "named")
+    assert "'images' is a database within the database: --db=images takes it" in refused(augurpack, tmp_path / "named")
     with database(tmp_path / "many") as data:
         data.transaction(flags=DUPSORT)
     assert "several values of one key" in refused(augurpack, tmp_path / "many")
@@ -127,7 +144,7 @@ BAD = {
     "value too long": (lambda p: p.put("<I", p.node, 1 << 29), "its tree leads to page"),
     "value's page behind the end": (lambda p: p.put("<Q", overflow_of(p), (1 << 64) - 1), "its tree leads to page"),
     "value's page is a leaf": (lambda p: p.put("<Q", overflow_of(p), p.leaf // PAGE), "twice"),
-    "many values": (lambda p: p.put("<H", p.node + 4, 4), "or has several values"),
+    "many values": (lambda p: p.put("<H", p.node + 4, 4), "has several values"),
     "cut": (lambda p: p.data.__delitem__(slice(len(p.data) - 8 * PAGE, None)), "its tree leads to page"),
     "cut in the second page": (lambda p: p.data.__delitem__(slice(PAGE + 100, None)), "it ends within its second page"),
 }  # fmt: skip

@@ -11,7 +11,6 @@
 
 #include "base/units.h"
 #include "pack/adopt_objects.h"
-#include "pack/label_names.h"
 #include "s3/object_url.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/pack_session.h"
@@ -39,15 +38,11 @@ WriterOptions WriterOptionsOf(const AdoptOptions& options) {
 }
 
 Result<ContainerLayout> LayoutOf(const AdoptOptions& options) {
-  ContainerLayout layout = {.nested = options.nested,
-                            .classes = options.classes,
-                            .ignore_zeros = options.ignore_zeros,
-                            .samples = {.folders = {}, .names_from = options.names_from}};
-  if (!options.folders_from.empty()) {
-    AUGUR_TRY_ASSIGN(names, LabelNames::Read(options.folders_from));
-    layout.samples.folders = std::move(names);
-  }
-  return layout;
+  AUGUR_TRY_ASSIGN(samples, ReadSampleLayout(options.samples));
+  return ContainerLayout{.nested = options.nested,
+                         .classes = options.classes,
+                         .ignore_zeros = options.ignore_zeros,
+                         .samples = std::move(samples)};
 }
 
 // The containers as addresses, each with who reads it. kInvalid: one is none, with what to do.

@@ -35,7 +35,7 @@ int PackInto(const PackTarget& target, const PackOptions& options, SourceKind ki
 
 int RunPack(const PackOptions& options, std::string_view verb, const WriterOptions& writer_options) {
   const StopSignals signals;
-  const Result<SourceKind> kind = KindOfSource(options.source);
+  const Result<SourceKind> kind = KindOfSource(options);
   if (!kind.ok()) return Fail(kAugurpack, kind.status());
   const Result<PathFilter> filter = PathFilter::Make(options.include, options.exclude);
   if (!filter.ok()) return Fail(kAugurpack, filter.status());

@@ -35,13 +35,27 @@ std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const Dec
   std::string recipe = ViewRecipe(spec) + "of " + source.identity + "\n";
   if (options.ignore_zeros) recipe += "ignore-zeros\n";
   if (options.listing) recipe += "listing\n";
+  const SampleOptions& samples = options.samples;
+  if (!samples.folders_from.empty()) recipe += "folders from " + Printable(samples.folders_from) + "\n";
+  if (!samples.names_from.empty()) recipe += "names from " + Printable(samples.names_from) + "\n";
+  if (!samples.database.empty()) recipe += "database " + Printable(samples.database) + "\n";
   for (const std::string& pattern : options.include) recipe += "include " + Printable(pattern) + "\n";
   for (const std::string& pattern : options.exclude) recipe += "exclude " + Printable(pattern) + "\n";
   return recipe;
 }
 
-// As FindDecodeSource, also for an address.
-Result<DecodeSource> FindSource(const CreateOptions& options) {
+}  // namespace
+
+Result<DecodeSource> FindViewSource(const CreateOptions& options) {
+  if (!options.more_sources.empty()) {
+    AUGUR_TRY(KindOfSource(options).status());
+    AUGUR_TRY_ASSIGN(all, FindDecodeSource(options.source, options.store));
+    for (const std::string& source : options.more_sources) {
+      AUGUR_TRY_ASSIGN(next, FindDecodeSource(source, options.store));
+      all.identity += "\n" + next.identity;
+    }
+    return all;
+  }
   if (!IsFarAway(options.source)) return FindDecodeSource(options.source, options.store);
   const Result<std::shared_ptr<const Store>> opened = OpenStore(options.source, {}, options.remote);
   if (opened.ok()) {
@@ -51,9 +65,8 @@ Result<DecodeSource> FindSource(const CreateOptions& options) {
   return DecodeSource{.store = nullptr, .identity = "bucket " + StoreForLog(options.source)};
 }
 
-// The source as a store: packed now, or taken as a killed run had packed it.
-Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, const std::string& store,
-                                               const PathFilter& filter, PackSession& session) {
+Result<std::shared_ptr<const Store>> PackViewSource(const CreateOptions& options, const std::string& store,
+                                                    const PathFilter& filter, PackSession& session) {
   const std::string place = WorkFolder(options.store) + "/source";
   const std::string problems = WorkFolder(options.store) + "/problems";
   if (options.resume) {
@@ -65,7 +78,7 @@ Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, con
     }
   }
   session.BeginPass("packing");
-  AUGUR_TRY_ASSIGN(kind, KindOfSource(options.source));
+  AUGUR_TRY_ASSIGN(kind, KindOfSource(options));
   AUGUR_TRY_ASSIGN(writer, StoreWriter::Begin(place, WithPackOptions(options, {.on_duplicate = OnDuplicate::kLast})));
   ProblemLog log(problems, session);
   AUGUR_TRY(PackSource(options, kind, store, filter, *writer, log));
@@ -74,13 +87,15 @@ Result<std::shared_ptr<const Store>> PackFirst(const CreateOptions& options, con
   return Store::Open(place);
 }
 
+namespace {
+
 // `store`: as the user named it; that of the options is the folder that is written to.
 Result<WriterSummary> Decode(const CreateOptions& options, const std::string& store, const ViewSpec& spec,
                              const PathFilter& filter, DecodeSource& source, StoreWriter& writer,
                              PackSession& session) {
   const bool packs_first = source.store == nullptr;
   if (packs_first) {
-    AUGUR_TRY_ASSIGN(packed, PackFirst(options, store, filter, session));
+    AUGUR_TRY_ASSIGN(packed, PackViewSource(options, store, filter, session));
     source.store = packed;
   }
   session.BeginPass("decoding");
@@ -105,12 +120,12 @@ int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOption
   const StopSignals signals;
   const Result<PathFilter> filter = PathFilter::Make(given.include, given.exclude);
   if (!filter.ok()) return Fail(kAugurpack, filter.status());
-  Result<DecodeSource> source = FindSource(given);
+  Result<DecodeSource> source = FindViewSource(given);
   if (!source.ok()) return Fail(kAugurpack, source.status());
   const bool of_store = source->store != nullptr;
   const bool store_has_listing = of_store && source->store->summary().has_listing;
   if (given.listing && !store_has_listing) {
-    const Result<SourceKind> kind = of_store ? Result<SourceKind>(SourceKind::kArchive) : KindOfSource(given.source);
+    const Result<SourceKind> kind = of_store ? Result<SourceKind>(SourceKind::kArchive) : KindOfSource(given);
     if (!kind.ok()) return Fail(kAugurpack, kind.status());
     const Status listing = CheckListing(given, *kind == SourceKind::kFolder);
     if (!listing.ok()) return Fail(kAugurpack, listing);

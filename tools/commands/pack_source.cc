@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/units.h"
 #include "pack/bucket_source.h"
@@ -47,12 +48,39 @@ Status PackBucket(const PackOptions& options, const std::string& store, const Pa
 
 }  // namespace
 
-Result<SourceKind> KindOfSource(const std::string& source) {
+namespace {
+
+Result<SourceKind> KindOfOne(const std::string& source) {
   if (source == "-") return SourceKind::kArchive;
   if (IsFarAway(source)) return SourceKind::kBucket;
   struct stat info = {};
   if (::stat(source.c_str(), &info) != 0) return ErrnoStatus(errno, Printable(source));
   return S_ISDIR(info.st_mode) ? SourceKind::kFolder : SourceKind::kArchive;
+}
+
+}  // namespace
+
+Result<SourceKind> KindOfSource(const PackOptions& options) {
+  if (options.more_sources.empty()) return KindOfOne(options.source);
+  std::vector<std::string> sources = {options.source};
+  sources.insert(sources.end(), options.more_sources.begin(), options.more_sources.end());
+  for (const std::string& source : sources) {
+    AUGUR_TRY_ASSIGN(kind, KindOfOne(source));
+    if (kind == SourceKind::kArchive && source != "-") continue;
+    return Status(Code::kInvalid, Printable(SourceForLog(source)) +
+                                      ": is no file, and of several SRC each must be one: pack it by itself, and the "
+                                      "others with 'augurpack append'");
+  }
+  return SourceKind::kArchive;
+}
+
+Result<SampleLayout> ReadSampleLayout(const SampleOptions& options) {
+  SampleLayout layout = {.folders = {}, .names_from = options.names_from, .database = options.database};
+  if (!options.folders_from.empty()) {
+    AUGUR_TRY_ASSIGN(names, LabelNames::Read(options.folders_from));
+    layout.folders = std::move(names);
+  }
+  return layout;
 }
 
 std::string SourceForLog(const std::string& source) {
@@ -83,13 +111,16 @@ Status PackSource(const PackOptions& options, SourceKind kind, const std::string
                   StoreWriter& writer, PackObserver& observer) {
   if (kind == SourceKind::kBucket) return PackBucket(options, store, filter, writer, observer);
   if (kind == SourceKind::kArchive) {
-    return PackArchive({.source = options.source,
-                        .store = options.store,
-                        .filter = filter,
-                        .resume = options.resume,
-                        .check_room = options.check_room,
-                        .ignore_zeros = options.ignore_zeros},
-                       writer, observer);
+    AUGUR_TRY_ASSIGN(layout, ReadSampleLayout(options.samples));
+    ArchiveOptions archives = {.files = {options.source},
+                               .store = options.store,
+                               .filter = filter,
+                               .resume = options.resume,
+                               .check_room = options.check_room,
+                               .ignore_zeros = options.ignore_zeros,
+                               .samples = std::move(layout)};
+    archives.files.insert(archives.files.end(), options.more_sources.begin(), options.more_sources.end());
+    return PackArchives(archives, writer, observer);
   }
   AUGUR_TRY_ASSIGN(source, SourceFolder::Open(options.source));
   AUGUR_TRY(source->LeaveOut(options.store));

@@ -7,6 +7,7 @@
 #include "augur/store_writer.h"
 #include "pack/glob.h"
 #include "pack/pack_observer.h"
+#include "pack/sample_folders.h"
 #include "tools/augurpack_options.h"
 
 namespace augur {
@@ -14,10 +15,15 @@ namespace augur {
 enum class SourceKind { kFolder, kArchive, kBucket };
 
 // What the source is. Before the store is touched. Fails when it is not there; of a bucket that is seen later.
-Result<SourceKind> KindOfSource(const std::string& source);
+// kInvalid: there are several, and one is no archive.
+Result<SourceKind> KindOfSource(const PackOptions& options);
 
-// Adds the source of `options`, a folder, tar, zip or the objects of a bucket, to `writer`. `store` is the user's,
-// where options.store is the folder that is written to. Fails as PackTree, PackArchive and BucketSource::Open do.
+// How samples lie in the tree, with the names of the file `folders_from`. Fails as LabelNames::Read.
+Result<SampleLayout> ReadSampleLayout(const SampleOptions& options);
+
+// Adds the sources of `options`, a folder, archives or the objects of a bucket, to `writer`. `store` is the user's,
+// where options.store is the folder that is written to. Fails as PackTree, PackArchives, BucketSource::Open and
+// ReadSampleLayout do.
 Status PackSource(const PackOptions& options, SourceKind kind, const std::string& store, const PathFilter& filter,
                   StoreWriter& writer, PackObserver& observer);
 
