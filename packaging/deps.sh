@@ -18,7 +18,8 @@ END
 
 build=(build-essential cmake ninja-build pkg-config
   libfuse3-dev fuse3 liburing-dev libjpeg62-turbo-dev libxxhash-dev libarchive-dev libspdlog-dev libcli11-dev
-  nlohmann-json3-dev libhwy-dev libdeflate-dev libssl-dev zlib1g-dev libcurl4-openssl-dev libpugixml-dev)
+  nlohmann-json3-dev libhwy-dev libdeflate-dev libssl-dev zlib1g-dev libcurl4-openssl-dev libpugixml-dev
+  libsnappy-dev libzstd-dev)
 photos=(python3 python3-pil plasma-workspace-wallpapers)
 torchvision=(python3-torchvision)
 # For archives (.a) in place of shared libraries, and for the packages.

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "base/units.h"
+#include "pack/arrow_pass.h"
 #include "pack/lmdb_walk.h"
 #include "pack/mds_pass.h"
+#include "pack/parquet_pass.h"
 #include "pack/recordio_pass.h"
 #include "pack/tfrecord_frame.h"
 
@@ -54,6 +56,8 @@ Result<ContainerKind> FindContainerKind(Container& container, std::span<const st
   if (HasAt(head, kTarMagicAt, "ustar"sv)) return ContainerKind::kTar;
   if (HasAt(head, 0, "PK\3\4"sv) || HasAt(head, 0, "PK\5\6"sv)) return ContainerKind::kZip;
   if (TfRecordFrame::Recognizes(head)) return ContainerKind::kTfRecord;
+  if (ParquetPass::Recognizes(head)) return ContainerKind::kParquet;
+  if (ArrowPass::Recognizes(head)) return ContainerKind::kArrow;
   if (LmdbWalk::Recognizes(head)) return ContainerKind::kLmdb;
   if (RecordIoPass::Recognizes(head)) return ContainerKind::kRecordIo;
   AUGUR_TRY_ASSIGN(is_mds, MdsPass::Recognizes(container, head));

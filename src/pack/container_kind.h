@@ -17,6 +17,8 @@ enum class ContainerKind {
   kMds,
   kZip,
   kLmdb,
+  kParquet,
+  kArrow,
 };
 
 // What a container is, by its content, of which `head` is the beginning: at least 4 KiB, or all. What the input failed

@@ -39,16 +39,16 @@ std::optional<std::pair<int64_t, std::string_view>> Numbered(std::string_view li
   return std::pair(label, WithoutBlanks(rest.substr(1)));
 }
 
-// The names of the only ClassLabel among the features, numbered, one a line; empty: there is none, or there are
-// several.
-std::string NamesInJson(const std::string& text) {
+// The names of the ClassLabel called `wanted` among the features, or, with an empty text, of the only one, numbered,
+// one a line; empty: there is none, or there are several.
+std::string NamesInJson(const std::string& text, std::string_view wanted) {
   const nlohmann::json info = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto features = info.is_object() ? info.find("features") : info.end();
   if (features == info.end() || !features->is_object()) return "";
   std::string lines;
-  for (const auto& feature : *features) {
+  for (const auto& [key, feature] : features->items()) {
     const auto names = feature.is_object() ? feature.find("names") : feature.end();
-    if (names == feature.end() || !names->is_array()) continue;
+    if (names == feature.end() || !names->is_array() || (!wanted.empty() && key != wanted)) continue;
     if (!lines.empty()) return "";
     size_t label = 0;
     for (const auto& name : *names) {
@@ -97,6 +97,14 @@ Result<LabelNames> LabelNames::Read(const std::string& path) {
   return Parse(text, path);
 }
 
+Result<std::optional<LabelNames>> LabelNames::OfFeatures(const std::string& json, std::string_view feature,
+                                                         std::string source) {
+  const std::string lines = NamesInJson(json, feature);
+  if (lines.empty()) return std::optional<LabelNames>();
+  AUGUR_TRY_ASSIGN(names, Parse(lines, std::move(source)));
+  return std::optional(std::move(names));
+}
+
 Result<std::optional<LabelNames>> LabelNames::FindBeside(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   Result<LabelNames> listed = Read((folder / "label.labels.txt").string());
@@ -105,10 +113,7 @@ Result<std::optional<LabelNames>> LabelNames::FindBeside(const std::string& path
   const std::string info_path = (folder / "dataset_info.json").string();
   const Result<std::string> info = ReadTextFile(info_path);
   if (!info.ok() && info.status().code() != Code::kNotFound) return info.status();
-  const std::string lines = info.ok() ? NamesInJson(*info) : "";
-  if (lines.empty()) return std::optional<LabelNames>();
-  AUGUR_TRY_ASSIGN(names, Parse(lines, info_path));
-  return std::optional(std::move(names));
+  return info.ok() ? OfFeatures(*info, {}, info_path) : std::optional<LabelNames>();
 }
 
 Result<std::string> LabelNames::Of(int64_t label) const {

@@ -22,6 +22,11 @@ class LabelNames {
   // The same of a file. Fails as ReadTextFile does, too.
   static Result<LabelNames> Read(const std::string& path);
 
+  // Those that a description of features has, as in dataset_info.json: of `feature` if it is a ClassLabel, or, with an
+  // empty text, of the only ClassLabel. Nothing: there is none. Fails as Parse.
+  static Result<std::optional<LabelNames>> OfFeatures(const std::string& json, std::string_view feature,
+                                                      std::string source);
+
   // Of a file of this machine: the list of labels that lies beside it, label.labels.txt of TensorFlow Datasets, or in
   // dataset_info.json the names of its only ClassLabel. Nothing: there is none. kInvalid: it is broken.
   static Result<std::optional<LabelNames>> FindBeside(const std::string& path);

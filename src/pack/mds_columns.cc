@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "base/excerpt.h"
+#include "pack/bytes_as_text.h"
 #include "pack/little_endian.h"
+#include "pack/usual_columns.h"
 
 namespace augur {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNameColumns = {"file_name", "filename", "name", "path", "key"};
-constexpr std::array<std::string_view, 6> kLabelColumns = {"label", "class", "cls", "class_id", "target", "y"};
 constexpr size_t kSizeBytes = 4;  // of the size of a column that each sample says
 
 // streaming/base/format/mds/encodings.py: "int" has 8 bytes.
@@ -39,10 +39,6 @@ int64_t ReadNumber(std::string_view encoding, std::span<const std::byte> bytes) 
   const unsigned unused_bits = 64 - 8 * static_cast<unsigned>(bytes.size());
   if (encoding.starts_with('u')) return static_cast<int64_t>(value);
   return static_cast<int64_t>(value << unused_bits) >> unused_bits;  // with its sign
-}
-
-std::string TextOf(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 bool IsImageEncoding(std::string_view encoding) {
@@ -107,7 +103,8 @@ Status MdsColumns::ChooseNames(const std::string& names_from) {
   };
   for (size_t i = 0; i < columns_.size(); ++i) {
     const Column& column = columns_[i];
-    const bool usual = std::find(kNameColumns.begin(), kNameColumns.end(), column.name) != kNameColumns.end();
+    const bool usual =
+        std::find(kUsualNameColumns.begin(), kUsualNameColumns.end(), column.name) != kUsualNameColumns.end();
     if (names_from.empty() ? usual && !names_ && column.encoding == "str" : column.name == names_from) names_ = i;
   }
   if (names_from.empty() || (names_ && has_names(columns_[*names_]))) return {};
@@ -116,7 +113,7 @@ Status MdsColumns::ChooseNames(const std::string& names_from) {
 }
 
 void MdsColumns::ChooseLabels() {
-  for (const std::string_view name : kLabelColumns) {
+  for (const std::string_view name : kUsualLabelColumns) {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const std::string& encoding = columns_[i].encoding;
       if (!labels_ && columns_[i].name == name && (encoding == "str" || NumberBytes(encoding) != 0)) labels_ = i;
@@ -149,9 +146,10 @@ Result<MdsColumns::Content> MdsColumns::Read(std::span<const std::byte> sample) 
       content.image_bytes = bytes;
     }
     if (names_ == i) {
-      content.sample.name = number_bytes == 0 ? TextOf(value) : std::to_string(ReadNumber(column.encoding, value));
+      content.sample.name =
+          number_bytes == 0 ? std::string(AsText(value)) : std::to_string(ReadNumber(column.encoding, value));
     }
-    if (labels_ == i && number_bytes == 0) content.sample.class_name = TextOf(value);
+    if (labels_ == i && number_bytes == 0) content.sample.class_name = AsText(value);
     if (labels_ == i && number_bytes != 0) {
       const int64_t label = ReadNumber(column.encoding, value);
       if (label >= 0) content.sample.label = label;

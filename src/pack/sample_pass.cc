@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "base/check.h"
+#include "pack/arrow_pass.h"
 #include "pack/lmdb_pass.h"
 #include "pack/mds_pass.h"
+#include "pack/parquet_pass.h"
 #include "pack/recordio_pass.h"
 #include "pack/tfrecord_pass.h"
 
@@ -28,6 +30,8 @@ Status RunSamplePass(Container& container, ContainerKind kind, const SampleTarge
     case ContainerKind::kRecordIo: return RecordIoPass(container, folders, observer).Run();
     case ContainerKind::kMds: return MdsPass(container, names_from, folders, observer).Run();
     case ContainerKind::kLmdb: return LmdbPass(container, target.layout.database, folders, observer).Run();
+    case ContainerKind::kParquet: return ParquetPass(container, names_from, folders, observer).Run();
+    case ContainerKind::kArrow: return ArrowPass(container, names_from, folders, observer).Run();
     case ContainerKind::kTar:
     case ContainerKind::kZip: break;
   }

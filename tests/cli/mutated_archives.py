@@ -3,7 +3,7 @@
 
     python3 tests/cli/mutated_archives.py --augurpack build/dev/tools/augurpack --count 2000 --seed 1
 
-Each archive is a sound tar, tar.gz, zip, TFRecord, RecordIO or MDS file with flipped bits, cut off, with zeros in it, or with blocks of another archive.
+Each archive is a sound tar, tar.gz, zip, TFRecord, RecordIO, MDS, Parquet or Arrow file with flipped bits, cut off, with zeros in it, or with blocks of another archive.
 Whatever it is: augurpack ends by itself, with exit status 0 or 2; with 2 it says why and leaves no store; with 0 all rules of
 the store hold, it has all members that GNU tar lists, and the same bytes where GNU tar unpacks the archive without an error.
 """
@@ -24,6 +24,8 @@ import tempfile
 import zipfile
 import zlib
 
+import arrow_writer
+import parquet_writer
 from archive_support import contents
 from container_files import RECORDIO_MAGIC, example, image_record, jpeg, mds, recordio, tfrecord
 from pack_support import reader, store_entries
@@ -31,7 +33,7 @@ from pack_support import reader, store_entries
 BLOCK = 512
 # Of a run that takes a tenth of a second, on a machine that does a hundred other things.
 HANG_S = 120
-SAMPLES = ("tfrecord", "recordio", "mds")
+SAMPLES = ("tfrecord", "recordio", "mds", "parquet", "arrow")
 
 
 def sound_tar(rng, tar_format):
@@ -76,6 +78,11 @@ def sound_samples(rng, form):
     if form == "recordio":
         images[2] = b"\xff\xd8\xff\xe0" + RECORDIO_MAGIC + images[2]
         return recordio(*(image_record(i, i % 2, data) for i, data in enumerate(images)))
+    rows = [(data, f"{i}.jpg".encode(), i % 2) for i, data in enumerate(images)]
+    if form == "parquet":
+        return parquet_writer.parquet([parquet_writer.table(rows[:3], version=2, dictionary=True), parquet_writer.table(rows[3:])])
+    if form == "arrow":
+        return arrow_writer.table(rows[:3], rows[3:])
     return mds({"image": "jpeg", "label": "int", "name": "str"}, *(
         {"image": data, "label": i % 2, "name": f"{i}.jpg"} for i, data in enumerate(images)))  # fmt: skip
 
@@ -249,7 +256,8 @@ def run_many(augurpack, count, seed, keep=None):
             path = top / f"x.{suffixes.get(form, 'tar')}"
             path.write_bytes(data)
             adopts = form in ("stored", *SAMPLES) or (form in ("gnu", "pax") and rng.random() < 0.5)
-            command = "adopt" if adopts else "create"
+            copies = form in SAMPLES and rng.random() < 0.3
+            command = "adopt" if adopts and not copies else "create"
             try:
                 outcome = run_one(augurpack, command, path, form == "gz", top / "store", top / "scratch")
             except (Wrong, subprocess.TimeoutExpired, reader.StoreError) as error:
