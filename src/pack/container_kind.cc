@@ -13,6 +13,7 @@
 
 #include "base/units.h"
 #include "pack/arrow_pass.h"
+#include "pack/hdf5_object.h"
 #include "pack/lmdb_walk.h"
 #include "pack/mds_pass.h"
 #include "pack/parquet_pass.h"
@@ -58,6 +59,7 @@ Result<ContainerKind> FindContainerKind(Container& container, std::span<const st
   if (TfRecordFrame::Recognizes(head)) return ContainerKind::kTfRecord;
   if (ParquetPass::Recognizes(head)) return ContainerKind::kParquet;
   if (ArrowPass::Recognizes(head)) return ContainerKind::kArrow;
+  if (Hdf5Reader::Recognizes(head)) return ContainerKind::kHdf5;
   if (LmdbWalk::Recognizes(head)) return ContainerKind::kLmdb;
   if (RecordIoPass::Recognizes(head)) return ContainerKind::kRecordIo;
   AUGUR_TRY_ASSIGN(is_mds, MdsPass::Recognizes(container, head));

@@ -19,6 +19,7 @@ enum class ContainerKind {
   kLmdb,
   kParquet,
   kArrow,
+  kHdf5,
 };
 
 // What a container is, by its content, of which `head` is the beginning: at least 4 KiB, or all. What the input failed

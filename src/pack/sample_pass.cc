@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "pack/arrow_pass.h"
+#include "pack/hdf5_pass.h"
 #include "pack/lmdb_pass.h"
 #include "pack/mds_pass.h"
 #include "pack/parquet_pass.h"
@@ -32,6 +33,7 @@ Status RunSamplePass(Container& container, ContainerKind kind, const SampleTarge
     case ContainerKind::kLmdb: return LmdbPass(container, target.layout.database, folders, observer).Run();
     case ContainerKind::kParquet: return ParquetPass(container, names_from, folders, observer).Run();
     case ContainerKind::kArrow: return ArrowPass(container, names_from, folders, observer).Run();
+    case ContainerKind::kHdf5: return Hdf5Pass(container, names_from, folders, observer).Run();
     case ContainerKind::kTar:
     case ContainerKind::kZip: break;
   }
