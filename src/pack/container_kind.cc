@@ -13,6 +13,7 @@
 
 #include "base/units.h"
 #include "pack/arrow_pass.h"
+#include "pack/beton_pass.h"
 #include "pack/hdf5_object.h"
 #include "pack/lmdb_walk.h"
 #include "pack/mds_pass.h"
@@ -62,6 +63,7 @@ Result<ContainerKind> FindContainerKind(Container& container, std::span<const st
   if (Hdf5Reader::Recognizes(head)) return ContainerKind::kHdf5;
   if (LmdbWalk::Recognizes(head)) return ContainerKind::kLmdb;
   if (RecordIoPass::Recognizes(head)) return ContainerKind::kRecordIo;
+  if (BetonPass::Recognizes(container, head)) return ContainerKind::kBeton;
   AUGUR_TRY_ASSIGN(is_mds, MdsPass::Recognizes(container, head));
   if (is_mds) return ContainerKind::kMds;
   return ContainerKind::kTar;

@@ -20,6 +20,7 @@ enum class ContainerKind {
   kParquet,
   kArrow,
   kHdf5,
+  kBeton,
 };
 
 // What a container is, by its content, of which `head` is the beginning: at least 4 KiB, or all. What the input failed

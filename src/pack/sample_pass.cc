@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "pack/arrow_pass.h"
+#include "pack/beton_pass.h"
 #include "pack/hdf5_pass.h"
 #include "pack/lmdb_pass.h"
 #include "pack/mds_pass.h"
@@ -34,6 +35,7 @@ Status RunSamplePass(Container& container, ContainerKind kind, const SampleTarge
     case ContainerKind::kParquet: return ParquetPass(container, names_from, folders, observer).Run();
     case ContainerKind::kArrow: return ArrowPass(container, names_from, folders, observer).Run();
     case ContainerKind::kHdf5: return Hdf5Pass(container, names_from, folders, observer).Run();
+    case ContainerKind::kBeton: return BetonPass(container, names_from, folders, observer).Run();
     case ContainerKind::kTar:
     case ContainerKind::kZip: break;
   }
