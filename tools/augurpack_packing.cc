@@ -334,12 +334,6 @@ Result<CreateOptions> ReadCreate(const Values& values) {
   options.listing = values.Text("order") == "listing";
   if (values.Given("decode")) {
     AUGUR_TRY_ASSIGN(view, ReadView("--decode: ", values.Text("decode")));
-    if (view.has_archives()) {
-      return Status(Code::kInvalid,
-                    "--decode: " + CanonicalSpec(view) +
-                        ": archives cannot be packed; mount the store, and copy the files of its view, or "
-                        "give npy, pt or pixels");
-    }
     options.decode = view;
   }
   return options;

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "pack/glob.h"
+#include "tools/commands/archive_pack.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/decode_pack.h"
 #include "tools/commands/pack_session.h"
@@ -52,6 +53,7 @@ int RunCreate(const CreateOptions& options) {
   // A tar may hold a path twice; as when it is unpacked, the later one counts.
   const WriterOptions writer = {.mode = options.force ? WriteMode::kReplace : WriteMode::kCreate,
                                 .on_duplicate = OnDuplicate::kLast};
+  if (options.decode && options.decode->has_archives()) return RunArchivePack(options, *options.decode);
   return options.decode ? RunDecodePack(options, *options.decode, writer) : RunPack(options, "packing", writer);
 }
 

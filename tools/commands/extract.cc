@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 #include <memory>
 #include <span>
@@ -18,6 +16,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/target_folder.h"
 #include "tools/commands/tree_walk.h"
+#include "tools/commands/write_all.h"
 #include "tools/output.h"
 #include "tools/progress_bar.h"
 #include "tools/store_place.h"
@@ -95,16 +94,6 @@ class JobQueue {
   bool stopped_ AUGUR_GUARDED_BY(mu_) = false;
   Status why_ AUGUR_GUARDED_BY(mu_);
 };
-
-Status WriteAll(int fd, std::span<const std::byte> bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoStatus(errno, path);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return Status::Ok();
-}
 
 // FileWriters write the files of a queue on threads of their own. A file whose bytes cannot be read from the store is
 // named, left out and counted; a failure to write stops the queue.
