@@ -12,7 +12,7 @@ target_link_libraries(pixel_dump PRIVATE augur_decode)
 set_target_properties(pixel_dump PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
 
 # tests/fuzz/README.md
-add_executable(decode_mutate fuzz/decode_mutate.cc fuzz/decode_once.cc fuzz/mutate.cc)
+add_executable(decode_mutate fuzz/decode_mutate.cc fuzz/decode_once.cc fuzz/mutate.cc fuzz/mutate_files.cc)
 target_include_directories(decode_mutate PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(decode_mutate PRIVATE augur_views)
 add_test(NAME decode_corpus COMMAND decode_mutate 0 1 ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus)
