@@ -228,7 +228,7 @@ Command CreateCommand() {
       "more that was listed counts as a file that cannot be read.";
   command.arguments = {
       {.name = "SRC",
-       .brief = "a folder, - for stdin, s3://BUCKET/PATH/, or archives and containers; with --decode also a store",
+       .brief = "folder, archives, containers, - for stdin, s3://BUCKET/PATH/; with --decode also a store",
        .many = true},
       {.name = "STORE", .brief = "folder of the store, made if it is not there, or s3://BUCKET/PATH"}};
   command.options = PackRows();
@@ -247,7 +247,7 @@ Command AppendCommand() {
       "holds the store. If STORE was created with --order=listing, added names are listed behind the old ones of their "
       "folder, in the order of SRC's own listing.";
   command.arguments = {
-      {.name = "SRC", .brief = "a folder, - for stdin, s3://BUCKET/PATH/, or archives and containers", .many = true},
+      {.name = "SRC", .brief = "folder, archives, containers, - for stdin, or s3://BUCKET/PATH/", .many = true},
       {.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH"}};
   command.options = PackRows();
   command.options.insert(command.options.begin(), {.name = "replace",

@@ -47,6 +47,20 @@ std::string FeaturesIn(const std::string& hugging_face) {
   return info == json.end() ? std::string() : info->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// The name of the only ClassLabel among the features; empty: there is none, or there are several.
+std::string OnlyClassLabel(const std::string& features) {
+  const nlohmann::json info = nlohmann::json::parse(features, nullptr, /*allow_exceptions=*/false);
+  const auto found = info.is_object() ? info.find("features") : info.end();
+  if (found == info.end() || !found->is_object()) return "";
+  std::string only;
+  for (const auto& [name, feature] : found->items()) {
+    if (!feature.is_object() || feature.value("_type", nlohmann::json()) != "ClassLabel") continue;
+    if (!only.empty()) return "";
+    only = name;
+  }
+  return only;
+}
+
 }  // namespace
 
 Result<ImageTable> ImageTable::Choose(const std::vector<TableColumn>& columns, const std::string& names_from,
@@ -86,10 +100,15 @@ Result<ImageTable> ImageTable::Choose(const std::vector<TableColumn>& columns, c
     table.names_ =
         FindColumn(columns, kUsualNameColumns, [](const TableColumn& c) { return c.kind == ColumnKind::kText; });
   }
+  const std::string features = FeaturesIn(hugging_face);
   table.labels_ = FindColumn(columns, kUsualLabelColumns, IsTextOrNumber);
+  if (!table.labels_) {
+    const std::string only = OnlyClassLabel(features);
+    const std::vector<std::string_view> names = {only};
+    table.labels_ = FindColumn(columns, names, [](const TableColumn& c) { return c.kind == ColumnKind::kNumbers; });
+  }
   table.names_are_numbers_ = table.names_ && columns[*table.names_].kind == ColumnKind::kNumbers;
   table.labels_are_numbers_ = table.labels_ && columns[*table.labels_].kind == ColumnKind::kNumbers;
-  const std::string features = FeaturesIn(hugging_face);
   if (table.labels_are_numbers_ && !features.empty()) {
     AUGUR_TRY_ASSIGN(names, LabelNames::OfFeatures(features, columns[*table.labels_].name, "its ClassLabel"));
     table.label_names_ = std::move(names);

@@ -29,8 +29,8 @@ struct TableRow {
 };
 
 // ImageTable is which columns of a table of Hugging Face have the images, their names and their labels. There the
-// column of an image has two members, `bytes` and `path`, and the names of labels stand in a text beside the schema. A
-// value; constant after Choose.
+// column of an image has two members, `bytes` and `path`, and the names of labels stand in a text beside the schema.
+// The column of labels is called as usual, or is the only ClassLabel. A value; constant after Choose.
 class ImageTable {
  public:
   // `names_from` is the column of the names of files; empty: `path`, or the usual ones. `hugging_face` is that text,

@@ -185,7 +185,8 @@ def test_a_bad_size_is_echoed_with_the_accepted_form(augurpack, folder, size):
 def test_errors_touch_nothing(augurpack, augurfs, folder):
     store = os.path.join(folder, "store")
     assert "no such option" in refuse(2, augurpack, "create", "--frobnicate", folder, store)
-    assert "too many" in refuse(2, augurpack, "create", folder, store, "third")
+    assert "of several SRC each must be one" in refuse(2, augurpack, "create", folder, __file__, "third")
+    assert "too many" in refuse(2, augurpack, "upgrade", store, "second")
     assert "no such mount option" in refuse(2, augurfs, store, folder, "-o", "frobnicate")
     assert os.listdir(folder) == []
 

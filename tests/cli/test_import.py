@@ -4,10 +4,8 @@
 import gzip
 import json
 import os
-import signal
 import struct
 import subprocess
-import time
 import zlib
 
 import pytest
@@ -154,22 +152,6 @@ def test_a_sample_that_is_no_image(augurpack, tmp_path):
     assert "record 0 at byte 0: 'image': is no JPEG" in done.error
     done = run(augurpack, "create", "--on-error=skip", source, tmp_path / "store", ok=(1,))
     assert files_of(tmp_path / "store") == {b"00000001.png": PNG} and "has a '..' in it: left out" in done.error
-
-
-def test_a_killed_run_is_resumed(augurpack, tmp_path):
-    source = write(tmp_path / "x", tfrecord(*(example(image=jpeg(i, 100_000)) for i in range(300))))
-    run(augurpack, "create", source, tmp_path / "whole")
-    feeder = subprocess.Popen([augurpack, "create", "--shard-size=1M", "-q", source, tmp_path / "store"])
-    try:
-        until = time.monotonic() + PATIENCE_S
-        while feeder.poll() is None and time.monotonic() < until and len(list((tmp_path / "store").glob("**/*shard*"))) < 4:
-            time.sleep(0.001)
-    finally:
-        feeder.send_signal(signal.SIGKILL)
-        feeder.wait()
-    if not (tmp_path / "store" / "manifest").exists():  # else it was faster than we
-        create(augurpack, "--shard-size=1M", "--resume", source, tmp_path / "store")
-    assert files_of(tmp_path / "store") == files_of(tmp_path / "whole")
 
 
 def test_what_is_there_already_is_taken_over(augurpack, tmp_path):

@@ -73,6 +73,16 @@ def test_options_and_rows_without(augurpack, tmp_path):
                                                                                                     "--names-from=id")  # fmt: skip
 
 
+def test_the_only_class_label_is_the_label(augurpack, tmp_path):
+    """Whatever it is called; of two none is."""
+    label = {"names": ["cat", "dog"], "_type": "ClassLabel"}
+    schema = [*pq.SCHEMA[:-1], pq.element("animal", _1=pq.INT64, _3=pq.OPTIONAL)]
+    for number, features in enumerate([{"animal": label}, {"animal": label, "other": label}]):
+        data = pq.parquet([pq.table(ROWS)], schema=schema, features={"info": {"features": features}})
+        files = copied(augurpack, write(tmp_path / f"{number}.parquet", data))
+        assert files == (TREE if number == 0 else {b"%d.jpg" % i: image for i, image in enumerate(IMAGES)})
+
+
 def test_an_empty_table(augurpack, tmp_path):
     path = write(tmp_path / "x.parquet", pq.parquet([], row_counts=[]))
     assert adopted(augurpack, path) == {} == copied(augurpack, path)
@@ -299,8 +309,8 @@ def test_bad_arrow_files(augurpack, tmp_path, data, cause):
 
 
 def test_offsets_that_lead_to_themselves(augurpack, tmp_path):
-    """Any word of the schema that is an offset of 0 leads to itself. A run ends, whatever it makes of it."""
-    for at in range(8, len(SCHEMA) - 3, 8):
+    """A word of the schema that is an offset of 0 leads to itself. A run ends, whatever it makes of it."""
+    for at in range(8, len(SCHEMA) - 3, 20):
         data = bytearray(SCHEMA)
         struct.pack_into("<I", data, at, 0)
         path = write(tmp_path / "x.arrow", aw.arrow(bytes(data), BATCH))
