@@ -33,6 +33,10 @@ class ArchiveFormat {
   virtual uint64_t SampleBytes(const Sample& sample, const std::string& key) const = 0;
   virtual size_t short_key_bytes() const = 0;
   virtual SampleFrame Frame(const Sample& sample, const std::string& key) const = 0;
+  // Whether a shard begins with how many samples it has, the place of each, and that of the end: numbers of 32 bits.
+  virtual bool has_places() const { return false; }
+  // What stands behind these, in front of the first sample.
+  virtual std::string_view Begin() const { return {}; }
   // What stands behind the last sample.
   virtual std::string_view End() const = 0;
 
@@ -40,7 +44,7 @@ class ArchiveFormat {
   ArchiveFormat() = default;
 };
 
-// REQUIRES: spec.has_archives().
+// REQUIRES: spec.has_archives(), and not those of zarr.
 std::unique_ptr<const ArchiveFormat> MakeArchiveFormat(const ViewSpec& spec);
 
 }  // namespace augur

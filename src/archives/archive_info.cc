@@ -2,10 +2,10 @@
 #include "archives/archive_info.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "archives/archive_names.h"
+#include "archives/json_text.h"
 
 namespace augur {
 namespace {
@@ -20,10 +20,6 @@ constexpr const char* kTfdsVersion = "1.0.0";
 
 bool IsTfds(const ViewSpec& spec) {
   return spec.kind == ViewKind::kTfrecord && spec.archive.keys == ExampleKeys::kTfds;
-}
-
-std::string TextOf(const ordered_json& json) {
-  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 uint64_t SamplesOf(const ArchiveSplit& split) {
@@ -42,7 +38,7 @@ std::string TimmInfoText(const std::string& name, const std::vector<ArchiveSplit
         {"shard_lengths", split.sample_counts},
     };
   }
-  return TextOf(json);
+  return JsonText(json);
 }
 
 // Whether TFDS takes it as the name of a split. Its own name for all splits is no split.
@@ -70,7 +66,7 @@ std::string TfdsInfoText(const std::string& name, const std::vector<ArchiveSplit
         {"numBytes", std::to_string(split.bytes)},
     });
   }
-  return TextOf(json);
+  return JsonText(json);
 }
 
 std::string TfdsFeaturesText(size_t class_count) {
@@ -83,7 +79,7 @@ std::string TfdsFeaturesText(size_t class_count) {
                        {"image", {{"dtype", "uint8"}, {"shape", {{"dimensions", {"-1", "-1", "3"}}}}}}};
   features["label"] = {{"pythonClassName", class_of("class_label_feature", "ClassLabel")},
                        {"classLabel", {{"numClasses", std::to_string(class_count)}}}};
-  return TextOf(
+  return JsonText(
       {{"pythonClassName", class_of("features_dict", "FeaturesDict")}, {"featuresDict", {{"features", features}}}});
 }
 

@@ -26,12 +26,14 @@ std::string Digits(uint32_t number, size_t count) {
   return std::string(count - std::min(count, digits.size()), '0') + digits;
 }
 
-// The number of exactly so many digits.
-std::optional<uint32_t> ReadDigits(std::string_view text) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+// What the one archive of a folder, or the folder of its archives, ends with. Nothing: the kind has several.
+std::string_view WholeEnding(ViewKind kind) {
+  switch (kind) {
+    case ViewKind::kMds: return ".mds";
+    case ViewKind::kH5: return ".h5";
+    case ViewKind::kZarr: return ".zarr";
+    default: return {};
+  }
 }
 
 std::optional<ArchiveName> ParseTfrecordName(const ArchiveSpec& spec, std::string_view text) {
@@ -57,8 +59,16 @@ std::optional<ArchiveName> ParseTfrecordName(const ArchiveSpec& spec, std::strin
 
 }  // namespace
 
+std::optional<uint32_t> ReadDigits(std::string_view text) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 std::string NameOfArchive(const ViewSpec& spec, const ArchiveName& name) {
   const std::string folder(name.folder);
+  if (const std::string_view ending = WholeEnding(spec.kind); !ending.empty()) return folder + std::string(ending);
   if (spec.kind == ViewKind::kTar) return folder + "-" + Digits(name.shard, kTarDigits) + std::string(kTarEnding);
   AUGUR_CHECK(spec.kind == ViewKind::kTfrecord);
   return TfrecordPrefix(spec.archive) + folder + std::string(TfrecordMiddle(spec.archive)) + "-" +
@@ -68,6 +78,10 @@ std::string NameOfArchive(const ViewSpec& spec, const ArchiveName& name) {
 
 std::optional<ArchiveName> ParseArchiveName(const ViewSpec& spec, std::string_view text) {
   if (spec.kind == ViewKind::kTfrecord) return ParseTfrecordName(spec.archive, text);
+  if (const std::string_view ending = WholeEnding(spec.kind); !ending.empty()) {
+    if (text.size() <= ending.size() || !text.ends_with(ending)) return std::nullopt;
+    return ArchiveName{.folder = text.substr(0, text.size() - ending.size())};
+  }
   AUGUR_CHECK(spec.kind == ViewKind::kTar);
   constexpr size_t kTail = 1 + kTarDigits + kTarEnding.size();
   if (text.size() <= kTail || !text.ends_with(kTarEnding)) return std::nullopt;

@@ -15,7 +15,8 @@ inline constexpr std::string_view kRootArchiveName = "all";
 
 // The name of a shard says whose it is, and lies beside that folder: X-000003.tar is shard 3 of the folder X;
 // X-00003-of-00010, or NAME-X.tfrecord-00003-of-00010 of TFDS, is that of 10. A TFRecord file has an index for DALI
-// beside it, with .idx behind its name.
+// beside it, with .idx behind its name. Of other kinds a folder has one name: X.h5, or that of a folder for its
+// archives, X.mds or X.zarr.
 struct ArchiveName {
   std::string_view folder;
   uint32_t shard = 0;
@@ -27,5 +28,8 @@ struct ArchiveName {
 std::string NameOfArchive(const ViewSpec& spec, const ArchiveName& name);
 // Nothing: no archive has such a name.
 std::optional<ArchiveName> ParseArchiveName(const ViewSpec& spec, std::string_view text);
+
+// The number of decimal digits, leading zeros too. Nothing: there is anything else.
+std::optional<uint32_t> ReadDigits(std::string_view text);
 
 }  // namespace augur

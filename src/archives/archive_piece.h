@@ -31,6 +31,13 @@ struct ChecksumPiece {
   uint64_t bytes = 0;
 };
 
-using ArchivePiece = std::variant<GeneratedPiece, ImagePiece, ChecksumPiece>;
+// A part of an archive: bytes of the array that a view makes of an image.
+struct ArrayPiece {
+  Entry image;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+using ArchivePiece = std::variant<GeneratedPiece, ImagePiece, ChecksumPiece, ArrayPiece>;
 
 }  // namespace augur

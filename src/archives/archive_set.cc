@@ -5,6 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include "archives/archive_names.h"
+#include "archives/little_endian.h"
+#include "archives/mds_format.h"
 #include "base/check.h"
 #include "samplers/python_random.h"
 
@@ -42,6 +45,10 @@ void AddChecksum(const Entry& image, uint32_t crc_before, uint64_t begin, uint64
   *at += ChecksumPiece::kBytes;
 }
 
+constexpr uint64_t kPlaceBytes = sizeof(uint32_t);
+
+void AddPlace(uint64_t place, std::string* text) { AddLittleEndian(place, kPlaceBytes, text); }
+
 }  // namespace
 
 ArchiveSet::ArchiveSet(SampleSet samples, const ViewSpec& spec)
@@ -60,6 +67,7 @@ Result<std::shared_ptr<const ArchiveSet>> ArchiveSet::Make(const std::shared_ptr
   if (set->samples_.size() > 0) {
     AUGUR_TRY(set->AddUp());
     AUGUR_TRY(set->Cut(spec.archive));
+    if (spec.has_archive_folders()) AUGUR_TRY(set->MakeParts(folder, *store, spec));
   }
   if (set->memory_bytes() > bytes_max) {
     return Status(Code::kNoSpace, "tables of " + std::to_string(set->memory_bytes()) + " bytes");
@@ -103,6 +111,7 @@ Status ArchiveSet::Cut(const ArchiveSpec& spec) {
     const uint64_t wanted = (all_bytes_ + ArchiveSpec::kUsualShardBytes - 1) / ArchiveSpec::kUsualShardBytes;
     shards = std::clamp<uint64_t>(wanted, 1, std::min(samples_.size(), ArchiveSpec::kShardsMax));
   }
+  if (format_->has_places()) shards = std::min<uint64_t>(shards, samples_.size());  // its readers take no empty one
   uint64_t begin = 0;
   uint32_t place = 0;
   for (uint64_t shard = 0; shard < shards; ++shard) {
@@ -114,6 +123,11 @@ Status ArchiveSet::Cut(const ArchiveSpec& spec) {
       cut.image_bytes += image_bytes;
     }
     shards_.push_back(cut);
+  }
+  for (uint32_t shard = 0; format_->has_places() && shard < shard_count(); ++shard) {
+    if (FileBytes(shard) <= UINT32_MAX) continue;
+    return {Code::kInvalid, "shards=" + std::to_string(shards) +
+                                " makes files of 4 GiB and more, which the format cannot have: give more shards"};
   }
   return {};
 }
@@ -145,13 +159,50 @@ uint64_t ArchiveSet::SampleBytesOf(uint32_t shard) const {
   return end - shards_[shard].begin;
 }
 
-uint64_t ArchiveSet::FileBytes(uint32_t shard) const { return SampleBytesOf(shard) + format_->End().size(); }
+uint64_t ArchiveSet::HeadBytes(uint32_t shard) const {
+  const uint64_t places = format_->has_places() ? uint64_t{SampleCount(shard)} + 2 : 0;
+  return places * kPlaceBytes + format_->Begin().size();
+}
+
+uint64_t ArchiveSet::FileBytes(uint32_t shard) const {
+  return HeadBytes(shard) + SampleBytesOf(shard) + format_->End().size();
+}
+
+Result<std::string> ArchiveSet::HeadText(uint32_t shard, uint64_t begin, uint64_t end) const {
+  const uint32_t count = SampleCount(shard);
+  const uint64_t places_bytes = format_->has_places() ? (uint64_t{count} + 2) * kPlaceBytes : 0;
+  std::string text;
+  uint64_t text_begin = places_bytes;
+  if (begin < places_bytes) {
+    // The number of samples is the first word; that with the number i + 1 is the place of sample i.
+    const uint64_t first = begin / kPlaceBytes;
+    const uint64_t last = std::min(places_bytes, end) - 1;
+    text_begin = first * kPlaceBytes;
+    if (first == 0) AddPlace(count, &text);
+    const auto from = static_cast<uint32_t>(first == 0 ? 0 : first - 1);
+    const auto to = static_cast<uint32_t>(last / kPlaceBytes);  // behind the last place
+    if (from < to) {
+      AUGUR_TRY_ASSIGN(places, SamplePlaces(shard, from, to - 1 - from));
+      for (const uint64_t place : places) AddPlace(place, &text);
+    }
+  }
+  text += format_->Begin();
+  return text.substr(begin - text_begin, end - begin);
+}
 
 Result<std::vector<ArchivePiece>> ArchiveSet::Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const {
   AUGUR_CHECK(shard < shards_.size());
   std::vector<ArchivePiece> pieces;
-  const uint64_t begin = shards_[shard].begin + std::min(offset, FileBytes(shard));
-  const uint64_t end = shards_[shard].begin + std::min(offset + bytes, FileBytes(shard));
+  const uint64_t head_bytes = HeadBytes(shard);
+  const uint64_t offset_end = std::min(offset + bytes, FileBytes(shard));
+  if (offset >= offset_end) return pieces;
+  if (offset < head_bytes) {
+    AUGUR_TRY_ASSIGN(head, HeadText(shard, offset, std::min(offset_end, head_bytes)));
+    pieces.emplace_back(GeneratedPiece{.bytes = std::move(head)});
+  }
+  // From here on places are those of the first byte of all samples.
+  const uint64_t begin = shards_[shard].begin + std::max(offset, head_bytes) - head_bytes;
+  const uint64_t end = shards_[shard].begin + std::max(offset_end, head_bytes) - head_bytes;
   auto [place, at] = PlaceBefore(shard, begin);
   for (; place < EndOf(shard) && at < end; ++place) {
     uint64_t image_bytes = 0;
@@ -184,30 +235,67 @@ std::pair<uint32_t, uint64_t> ArchiveSet::KeptPlace(uint32_t shard, uint32_t ste
   return {step * kStep, before_[step]};
 }
 
+Result<std::vector<uint64_t>> ArchiveSet::SamplePlaces(uint32_t shard, uint32_t first, uint32_t count) const {
+  AUGUR_CHECK(shard < shards_.size() && uint64_t{first} + count <= SampleCount(shard));
+  std::vector<uint64_t> places;
+  places.reserve(count + 1);
+  const uint32_t wanted = shards_[shard].first + first;
+  const uint64_t head_bytes = HeadBytes(shard);
+  const uint32_t step = std::min(wanted / kStep, static_cast<uint32_t>(before_.size() - 1));
+  auto [place, at] = KeptPlace(shard, step);
+  while (true) {
+    if (place >= wanted) places.push_back(head_bytes + at - shards_[shard].begin);
+    if (places.size() == count + size_t{1}) return places;
+    uint64_t image_bytes = 0;
+    AUGUR_TRY_ASSIGN(sample_bytes, BytesAt(place, &image_bytes));
+    at += sample_bytes;
+    ++place;
+  }
+}
+
 Result<std::string> ArchiveSet::IndexText(uint32_t shard, uint64_t offset, uint64_t bytes) const {
   AUGUR_CHECK(shard < shards_.size());
   const uint64_t end = std::min(offset + bytes, IndexBytes(shard));
   std::string text;
   if (offset >= end) return text;
-  const auto first = static_cast<uint32_t>(shards_[shard].first + offset / kIndexLineBytes);
-  auto [place, at] = KeptPlace(shard, first / kStep);
-  while (text.size() < end - offset / kIndexLineBytes * kIndexLineBytes) {
-    uint64_t image_bytes = 0;
-    AUGUR_TRY_ASSIGN(sample_bytes, BytesAt(place, &image_bytes));
-    if (place >= first) {
-      std::string line = std::to_string(at - shards_[shard].begin) + " " + std::to_string(sample_bytes);
-      AUGUR_CHECK(line.size() < kIndexLineBytes);
-      line.resize(kIndexLineBytes - 1, ' ');
-      text += line + "\n";
-    }
-    at += sample_bytes;
-    ++place;
+  const auto first = static_cast<uint32_t>(offset / kIndexLineBytes);
+  const auto last = static_cast<uint32_t>((end - 1) / kIndexLineBytes);
+  AUGUR_TRY_ASSIGN(places, SamplePlaces(shard, first, last - first + 1));
+  for (size_t i = 0; i + 1 < places.size(); ++i) {
+    std::string line = std::to_string(places[i]) + " " + std::to_string(places[i + 1] - places[i]);
+    AUGUR_CHECK(line.size() < kIndexLineBytes);
+    line.resize(kIndexLineBytes - 1, ' ');
+    text += line + "\n";
   }
   return text.substr(offset % kIndexLineBytes, end - offset);
 }
 
+// Of MDS, which alone of its formats has a folder.
+Status ArchiveSet::MakeParts(EntryNumber folder, const Store& store, const ViewSpec& spec) {
+  AUGUR_TRY_ASSIGN(entry, store.Get(folder));
+  std::vector<MdsShard> shards;
+  shards.reserve(shards_.size());
+  for (uint32_t shard = 0; shard < shard_count(); ++shard) {
+    shards.push_back({.name = ShardName(shard), .bytes = FileBytes(shard), .samples = SampleCount(shard)});
+  }
+  const std::string_view name = folder == 0 ? kRootArchiveName : entry.name;
+  parts_.push_back(
+      {.name = NameOfArchive(spec, {.folder = name}), .folder = kWholePart, .is_folder = true, .text = {}});
+  parts_.push_back({.name = kMdsIndexName, .folder = kWholePart, .is_folder = false, .text = MdsIndexText(shards)});
+  return {};
+}
+
+std::string ArchiveSet::ShardName(uint32_t shard) const { return MdsShardName(shard); }
+
+std::optional<uint32_t> ArchiveSet::FindShard(std::string_view name) const {
+  const std::optional<uint32_t> shard = ParseMdsShardName(name);
+  return shard && *shard < shard_count() ? shard : std::nullopt;
+}
+
 uint64_t ArchiveSet::memory_bytes() const {
-  return sizeof(*this) + samples_.memory_bytes() + order_.capacity() * sizeof(uint32_t) +
+  uint64_t parts_bytes = 0;
+  for (const ArchivePart& part : parts_) parts_bytes += sizeof part + part.text.capacity();
+  return sizeof(*this) + parts_bytes + samples_.memory_bytes() + order_.capacity() * sizeof(uint32_t) +
          before_.capacity() * sizeof(uint64_t) + shards_.capacity() * sizeof(Shard);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "archives/archive_files.h"
 #include "archives/archive_format.h"
 #include "archives/archive_piece.h"
 #include "archives/sample_set.h"
@@ -16,39 +17,39 @@
 
 namespace augur {
 
-// ArchiveSet is the arithmetic of the archives that a view has for one folder: which samples each shard holds, in which
-// order, and what lies where. Sizes are exact, and come from the index alone. Immutable, safe from any thread. Waits
-// for pages of the index, and reads no record.
+// ArchiveSet is the arithmetic of archives that have the images' files one behind the other, each in a frame
+// (ArchiveFormat): which samples each shard holds, in which order, and what lies where. Sizes are exact, and come from
+// the index alone.
 //
 // A shard is a run of samples. Where the sums of their bytes are kept is every kStep-th sample; what lies between is
 // added up at each question. So the set takes 4 bytes a sample (8 with a shuffle), 8 bytes for each kStep, and 24 for
 // each shard.
-class ArchiveSet {
+class ArchiveSet final : public ArchiveFiles {
  public:
   // Adds up all samples, which takes about a microsecond each. kNoSpace: over `bytes_max`. kInvalid: the SPEC makes
   // more shards than there can be. Else as SampleSet::Read. REQUIRES: spec.has_archives().
   static Result<std::shared_ptr<const ArchiveSet>> Make(const std::shared_ptr<const Store>& store, EntryNumber folder,
                                                         const ViewSpec& spec, uint64_t bytes_max);
 
-  const SampleSet& samples() const { return samples_; }
-  // None where the folder has no sample.
-  uint32_t shard_count() const { return static_cast<uint32_t>(shards_.size()); }
+  const SampleSet& samples() const override { return samples_; }
+  uint32_t shard_count() const override { return static_cast<uint32_t>(shards_.size()); }
 
-  // Of the shard: how many samples, the size of the file, and how much of that are images.
-  // REQUIRES for all: shard < shard_count().
-  uint32_t SampleCount(uint32_t shard) const { return EndOf(shard) - shards_[shard].first; }
-  uint64_t FileBytes(uint32_t shard) const;
-  uint64_t ImageBytes(uint32_t shard) const { return shards_[shard].image_bytes; }
+  uint32_t SampleCount(uint32_t shard) const override { return EndOf(shard) - shards_[shard].first; }
+  uint64_t FileBytes(uint32_t shard) const override;
+  uint64_t ImageBytes(uint32_t shard) const override { return shards_[shard].image_bytes; }
+  Result<std::vector<ArchivePiece>> Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const override;
 
-  // The bytes [offset, offset + bytes) of the file, in order, cut at its end. Failures of the store.
-  Result<std::vector<ArchivePiece>> Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const;
+  uint64_t IndexBytes(uint32_t shard) const override { return uint64_t{SampleCount(shard)} * kIndexLineBytes; }
+  Result<std::string> IndexText(uint32_t shard, uint64_t offset, uint64_t bytes) const override;
 
-  // The index of the shard for DALI: a line "OFFSET BYTES" for each sample, all lines of one length. Its size, and the
-  // bytes [offset, offset + bytes) of it, cut at its end.
-  uint64_t IndexBytes(uint32_t shard) const { return uint64_t{SampleCount(shard)} * kIndexLineBytes; }
-  Result<std::string> IndexText(uint32_t shard, uint64_t offset, uint64_t bytes) const;
+  std::string ShardName(uint32_t shard) const override;
+  std::optional<uint32_t> FindShard(std::string_view name) const override;
 
-  uint64_t memory_bytes() const;
+  // Where the samples [first, first + count) of the shard begin in the file, and where the last one ends: count + 1
+  // numbers. REQUIRES: the shard has them. Failures of the store.
+  Result<std::vector<uint64_t>> SamplePlaces(uint32_t shard, uint32_t first, uint32_t count) const;
+
+  uint64_t memory_bytes() const override;
 
  private:
   // Two numbers below 10^15, the space between, and the end.
@@ -65,6 +66,10 @@ class ArchiveSet {
   Status AddUp();
   Status Cut(const ArchiveSpec& spec);
   Status CutByBytes(uint64_t bytes_max);
+  Status MakeParts(EntryNumber folder, const Store& store, const ViewSpec& spec);
+  // Of what stands before the first sample: how much, and the bytes [begin, end) of it.
+  uint64_t HeadBytes(uint32_t shard) const;
+  Result<std::string> HeadText(uint32_t shard, uint64_t begin, uint64_t end) const;
   // The sample at a place in the order of the archives.
   Result<Sample> At(uint32_t place) const;
   // The last place of the shard whose sum is kept, or its first one, that is not behind the byte: of all samples, from

@@ -151,26 +151,37 @@ Result<std::vector<std::string_view>> SampleSet::ClassNames() const {
 Result<Sample> SampleSet::Get(uint32_t number) const {
   AUGUR_CHECK(number < size());
   AUGUR_TRY_ASSIGN(image, store_->Get(images_[number]));
-  Sample sample{.number = number, .image = image, .label = Sample::kNoLabel, .class_name = {}};
+  Sample sample{.number = number, .image = image, .label = LabelOf(number), .class_name = {}};
   if (has_labels_) {
-    const Class* const own = ClassOf(number);
-    sample.label = own - classes_.data();
-    AUGUR_TRY_ASSIGN(named, store_->Get(own->named));
+    AUGUR_TRY_ASSIGN(named, store_->Get(ClassOf(number)->named));
     sample.class_name = named.name;
   }
   return sample;
 }
 
-Result<std::string> SampleSet::KeyOf(const Sample& sample) const {
+int64_t SampleSet::LabelOf(uint32_t number) const {
+  AUGUR_CHECK(number < size());
+  return has_labels_ ? ClassOf(number) - classes_.data() : Sample::kNoLabel;
+}
+
+Result<std::string> SampleSet::WithFolders(const Sample& sample, std::string name) const {
   const uint64_t top = ClassOf(sample.number)->folder;
-  std::string key = BaseOf(sample.image.name);
   AUGUR_TRY_ASSIGN(below, IsBelow(static_cast<EntryNumber>(sample.image.parent), top));
   for (uint64_t at = sample.image.parent; below && at != top;) {
     AUGUR_TRY_ASSIGN(folder, store_->Get(at));
-    key.insert(0, "/").insert(0, folder.name);
+    name.insert(0, "/").insert(0, folder.name);
     at = folder.parent;
   }
-  if (has_labels_) key.insert(0, "/").insert(0, sample.class_name);
+  if (has_labels_) name.insert(0, "/").insert(0, sample.class_name);
+  return name;
+}
+
+Result<std::string> SampleSet::PathOf(const Sample& sample) const {
+  return WithFolders(sample, std::string(sample.image.name));
+}
+
+Result<std::string> SampleSet::KeyOf(const Sample& sample) const {
+  AUGUR_TRY_ASSIGN(key, WithFolders(sample, BaseOf(sample.image.name)));
   if (std::ranges::binary_search(numbered_, sample.number)) key += kBeforeNumber + std::to_string(sample.number);
   return key;
 }

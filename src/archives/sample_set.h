@@ -45,10 +45,15 @@ class SampleSet {
 
   // REQUIRES: number < size(). Failures of the store.
   Result<Sample> Get(uint32_t number) const;
+  // The label alone. REQUIRES: number < size().
+  int64_t LabelOf(uint32_t number) const;
+  // The path of the sample below the folder: its class, the folders in that, and its name. Of a file behind a symbolic
+  // link to a folder outside the class, the folders between are left out.
+  Result<std::string> PathOf(const Sample& sample) const;
   // What names the sample in an archive: its path below the folder, without the extension, and with '_' for each dot of
   // the file's name. So it has no dot behind its last '/'. No two samples of the set have the same key: where the files
-  // of two folders or extensions would, and where a file's name has a '~', '~' and the sample's number follow. Of a
-  // file behind a symbolic link to a folder outside the class, the folders between are left out.
+  // of two folders or extensions would, and where a file's name has a '~', '~' and the sample's number follow.
+  // Folders are those of PathOf.
   Result<std::string> KeyOf(const Sample& sample) const;
 
   uint64_t memory_bytes() const {
@@ -66,6 +71,8 @@ class SampleSet {
   explicit SampleSet(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
   Status ReadClass(const Order& files, uint64_t bytes_max);
   const Class* ClassOf(uint32_t number) const;
+  // The name with the folders of the sample before it.
+  Result<std::string> WithFolders(const Sample& sample, std::string name) const;
   Result<bool> IsBelow(EntryNumber folder, uint64_t top) const;
 
   std::shared_ptr<const Store> store_;

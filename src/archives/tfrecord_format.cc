@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "archives/little_endian.h"
 #include "base/crc32c.h"
 
 namespace augur {
@@ -68,10 +69,6 @@ std::string_view FormatOf(ImageKind kind) { return kind == ImageKind::kPng ? "PN
 std::string_view ColorspaceOf(uint8_t channels) {
   if (channels == 1) return "Grayscale";
   return channels == 4 ? "CMYK" : "RGB";
-}
-
-void AddLittleEndian(uint64_t number, size_t bytes, std::string* out) {
-  for (size_t i = 0; i < bytes; ++i) *out += static_cast<char>(number >> (8 * i));
 }
 
 FeatureHeads ImageOf(ExampleKeys keys, const Sample& sample) {

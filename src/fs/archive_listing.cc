@@ -60,7 +60,12 @@ Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& fol
   const auto add = [&](EntryNumber number, std::string_view name) -> Status {
     AUGUR_TRY_ASSIGN(set, find(number));
     if (set == nullptr || set->shard_count() == 0) return {};
-    listing.folders_.push_back({.number = number, .name = std::string(name), .shards = set->shard_count()});
+    const bool is_whole = spec.has_archive_folders();
+    listing.folders_.push_back({.number = number,
+                                .name = std::string(name),
+                                .shards = is_whole ? 1 : set->shard_count(),
+                                .is_whole = is_whole});
+    if (ArchiveInfoNames(spec).empty()) return {};
     ArchiveSplit split;
     split.name = name;
     AUGUR_TRY_ASSIGN(classes, set->samples().ClassNames());
@@ -85,7 +90,7 @@ Result<ArchiveListing> ArchiveListing::Make(const Store& store, const Entry& fol
   for (const Folder& one : listing.folders_) listing.count_ += one.shards;
   if (listing.count_ == 0) return listing;
   const std::string_view name = folder.number == 0 ? kRootArchiveName : folder.name;
-  listing.info_ = MakeArchiveInfo(spec, std::string(name), splits);
+  if (!splits.empty()) listing.info_ = MakeArchiveInfo(spec, std::string(name), splits);
   listing.count_ += listing.info_.size();
   return listing;
 }
@@ -96,7 +101,8 @@ void ArchiveListing::ForEach(const ViewSpec& spec, uint64_t place, const Take& t
     for (; place < first + folder.shards; ++place) {
       const auto shard = static_cast<uint32_t>(place - first);
       const std::string name = NameOfArchive(spec, {.folder = folder.name, .shard = shard, .shards = folder.shards});
-      if (name.size() <= ViewNames::kNameBytesMax && !take(name, folder.number, shard, place)) return;
+      const uint32_t file = folder.is_whole ? ArchiveNode::kFirstPart + kWholePart : shard;
+      if (name.size() <= ViewNames::kNameBytesMax && !take(name, folder.number, file, place)) return;
     }
     first += folder.shards;
   }

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "archives/archive_files.h"
 #include "archives/archive_info.h"
-#include "archives/archive_set.h"
 #include "augur/store.h"
 #include "datasets/order.h"
 #include "views/view_spec.h"
@@ -22,7 +22,7 @@ namespace augur {
 class ArchiveListing {
  public:
   // Gives the archives of a folder. nullptr: it has none, for a reason that was told.
-  using Find = std::function<Result<std::shared_ptr<const ArchiveSet>>(EntryNumber folder)>;
+  using Find = std::function<Result<std::shared_ptr<const ArchiveFiles>>(EntryNumber folder)>;
   // Waits for pages of the index. Failures of the store, and of `find`. REQUIRES: `folder` is one.
   static Result<ArchiveListing> Make(const Store& store, const Entry& folder, const ViewSpec& spec, const Find& find);
 
@@ -39,8 +39,9 @@ class ArchiveListing {
  private:
   struct Folder {
     EntryNumber number = 0;
-    std::string name;  // by which its archives are called
-    uint32_t shards = 0;
+    std::string name;       // by which its archives are called
+    uint32_t shards = 0;    // items
+    bool is_whole = false;  // one item, the folder of its archives
   };
 
   std::vector<Folder> folders_;

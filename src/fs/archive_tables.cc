@@ -102,12 +102,12 @@ ArchiveTables::Pin ArchiveTables::FindOrMake(const ArchiveTableName& name) {
 
 Status ArchiveTables::Fill(const ArchiveTableName& name, ArchiveTable* table) {
   if (name.of == ArchiveTableName::Of::kArchives) {
-    AUGUR_TRY_ASSIGN(set, ArchiveSet::Make(name.store, name.folder, name.view->spec, bytes_max_));
+    AUGUR_TRY_ASSIGN(set, ArchiveFiles::Make(name.store, name.folder, name.view->spec, bytes_max_));
     table->set = std::move(set);
     return {};
   }
   AUGUR_TRY_ASSIGN(folder, name.store->Get(name.folder));
-  const auto find = [&](EntryNumber number) -> Result<std::shared_ptr<const ArchiveSet>> {
+  const auto find = [&](EntryNumber number) -> Result<std::shared_ptr<const ArchiveFiles>> {
     ArchiveTableName of_child = name;
     of_child.folder = number;
     of_child.of = ArchiveTableName::Of::kArchives;

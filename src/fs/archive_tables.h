@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "archives/archive_set.h"
+#include "archives/archive_files.h"
 #include "augur/store.h"
 #include "base/mutex.h"
 #include "fs/archive_listing.h"
@@ -22,7 +22,7 @@ namespace augur {
 // What a view has of a folder, of one generation.
 struct ArchiveTable {
   Status status;                                // why there is neither
-  std::shared_ptr<const ArchiveSet> set;        // the folder's own archives
+  std::shared_ptr<const ArchiveFiles> set;      // the folder's own archives
   std::shared_ptr<const ArchiveListing> items;  // the archives that lie in it
 };
 

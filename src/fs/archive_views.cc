@@ -11,6 +11,9 @@
 
 #include "archives/archive_info.h"
 #include "archives/archive_names.h"
+#include "base/units.h"
+#include "fs/resolve_in_view.h"
+#include "views/shown_as.h"
 
 namespace augur {
 namespace {
@@ -31,20 +34,40 @@ bool IsLink(const ArchivePlace& place, const ArchiveNode& node) {
   return node.is_info() && IsArchiveInfoLink(place.view->spec, node.file - ArchiveNode::kFirstInfo);
 }
 
-FileSegment SegmentOf(ArchivePiece piece) {
+FileSegment MemoryOf(std::string bytes) {
+  auto text = std::make_shared<const std::string>(std::move(bytes));
+  const auto span = std::as_bytes(std::span(*text));
+  return MemorySegment{.owner = std::move(text), .bytes = span};
+}
+
+// Of an image that is too large to be decoded there is no array.
+Status HasNoArray(const ArchivePlace& place, const Entry& image) {
+  const Result<std::string> path = place.store->PathOf(image.number);
+  return {Code::kCorrupt, "view " + place.view->text + ": '" +
+                              (path.ok() ? Printable(*path) : std::to_string(image.number)) +
+                              "' is too large to be decoded: leave it out of the store"};
+}
+
+Result<FileSegment> SegmentOf(const ArchivePlace& place, ArchivePiece piece) {
   if (auto* const image = std::get_if<ImagePiece>(&piece)) {
-    return RecordSegment{.file = ViewFile::Original(image->image), .offset = image->offset, .bytes = image->bytes};
+    return FileSegment(
+        RecordSegment{.file = ViewFile::Original(image->image), .offset = image->offset, .bytes = image->bytes});
   }
   if (auto* const crc = std::get_if<ChecksumPiece>(&piece)) {
-    return ChecksumSegment{.file = ViewFile::Original(crc->image),
-                           .crc_before = crc->crc_before,
-                           .offset = crc->offset,
-                           .bytes = crc->bytes};
+    return FileSegment(ChecksumSegment{.file = ViewFile::Original(crc->image),
+                                       .crc_before = crc->crc_before,
+                                       .offset = crc->offset,
+                                       .bytes = crc->bytes});
   }
-  auto text = std::make_shared<const std::string>(std::move(std::get<GeneratedPiece>(piece).bytes));
-  const auto bytes = std::as_bytes(std::span(*text));
-  return MemorySegment{.owner = std::move(text), .bytes = bytes};
+  if (auto* const array = std::get_if<ArrayPiece>(&piece)) {
+    AUGUR_TRY_ASSIGN(file, ResolveInView(*place.store, *place.view, array->image));
+    if (!file.made) return HasNoArray(place, array->image);
+    return FileSegment(MadeSegment{.file = file, .view = place.view, .offset = array->offset, .bytes = array->bytes});
+  }
+  return MemoryOf(std::move(std::get<GeneratedPiece>(piece).bytes));
 }
+
+Status NoFolder() { return {Code::kInvalid, "not a directory"}; }
 
 }  // namespace
 
@@ -93,6 +116,7 @@ Result<NodeAttributes> ArchiveViews::AttributesWithoutSize(const ArchivePlace& p
   NodeAttributes attributes;
   attributes.node = Node{.view = place.view->archives_number, .entry = node.entry()}.id();
   attributes.mode = IsLink(place, node) ? S_IFLNK | 0777 : (S_IFREG | 0444) & ~owner_.umask;
+  if (node.is_part() && node.part() == kWholePart) attributes.mode = (S_IFDIR | 0555) & ~owner_.umask;
   attributes.uid = owner_.uid;
   attributes.gid = owner_.gid;
   attributes.mtime_sec = folder.mtime_sec;
@@ -109,6 +133,16 @@ Result<NodeAttributes> ArchiveViews::Attributes(const ArchivePlace& place, const
     const uint32_t number = node.file - ArchiveNode::kFirstInfo;
     if (number >= info.size()) return NoSuchNode(attributes.node);
     attributes.size = info[number].text.size();
+    return attributes;
+  }
+  if (node.is_part()) {
+    const ArchiveParts& parts = table->set->parts();
+    if (node.part() >= parts.size()) return NoSuchNode(attributes.node);
+    if (parts[node.part()].is_folder) {
+      attributes.mode = (S_IFDIR | 0555) & ~owner_.umask;
+    } else {
+      attributes.size = table->set->PartBytes(node.part());
+    }
     return attributes;
   }
   if (node.shard() >= table->set->shard_count()) return NoSuchNode(attributes.node);
@@ -138,6 +172,7 @@ Result<NodeAttributes> ArchiveViews::Lookup(const ArchivePlace& place, const Ent
                         (typed.shards == 0 || typed.shards == archives->set->shard_count());
     if (!is_one) return NoSuchArchive(name);
     node.file = typed.is_index ? ArchiveNode::kFirstIndex + typed.shard : typed.shard;
+    if (place.view->spec.has_archive_folders()) node.file = ArchiveNode::kFirstPart + kWholePart;
   }
   Result<NodeAttributes> found = Attributes(place, node);
   if (!found.ok() && found.status().code() == Code::kNotFound) return NoSuchArchive(name);
@@ -160,6 +195,76 @@ Status ArchiveViews::List(const ArchivePlace& place, const Entry& folder, uint64
   return status;
 }
 
+Result<ArchiveTables::Pin> ArchiveViews::TableOfFolder(const ArchivePlace& place, const ArchiveNode& node) {
+  if (!node.is_part()) return NoFolder();
+  AUGUR_TRY_ASSIGN(table, Table(TableForNode(place, node)));
+  const ArchiveParts& parts = table->set->parts();
+  if (node.part() >= parts.size() || !parts[node.part()].is_folder) return NoFolder();
+  return table;
+}
+
+Result<std::optional<ArchiveNode>> ArchiveViews::FolderOf(const ArchivePlace& place, const ArchiveNode& node) {
+  AUGUR_TRY_ASSIGN(table, TableOfFolder(place, node));
+  if (node.part() == kWholePart) return std::optional<ArchiveNode>();
+  ArchiveNode above = node;
+  above.file = ArchiveNode::kFirstPart + table->set->parts()[node.part()].folder;
+  return std::optional(above);
+}
+
+Result<ArchiveViews::Item> ArchiveViews::ShardItem(const ArchivePlace& place, const ArchiveFiles& files,
+                                                   const ArchiveNode& folder, uint32_t shard) {
+  Item item;
+  AUGUR_TRY_ASSIGN(image, files.OnlyImage(shard));
+  if (image) {
+    item.image = image;
+    return item;
+  }
+  AUGUR_TRY_ASSIGN(attributes, Attributes(place, {.folder = folder.folder, .file = shard}));
+  item.attributes = attributes;
+  item.attributes.lasting = true;
+  return item;
+}
+
+Result<ArchiveViews::Item> ArchiveViews::LookupIn(const ArchivePlace& place, const ArchiveNode& node,
+                                                  std::string_view name) {
+  AUGUR_TRY_ASSIGN(table, TableOfFolder(place, node));
+  const ArchiveParts& parts = table->set->parts();
+  for (uint32_t part = kWholePart + 1; part < parts.size(); ++part) {
+    if (parts[part].folder != node.part() || parts[part].name != name) continue;
+    AUGUR_TRY_ASSIGN(attributes, Attributes(place, {.folder = node.folder, .file = ArchiveNode::kFirstPart + part}));
+    attributes.lasting = true;
+    return Item{.attributes = attributes, .image = {}};
+  }
+  if (node.part() != table->set->shard_folder()) return NoSuchArchive(name);
+  const std::optional<uint32_t> shard = table->set->FindShard(name);
+  if (!shard) return NoSuchArchive(name);
+  AUGUR_TRY_ASSIGN(item, ShardItem(place, *table->set, node, *shard));
+  // Not a missing name: readers of Zarr take such an array as zeros.
+  if (item.image && RoleInView(place.view->spec, *item.image) != Shown::kRendered) {
+    return HasNoArray(place, *item.image);
+  }
+  return item;
+}
+
+// The parts first, then the shards.
+Status ArchiveViews::ListIn(const ArchivePlace& place, const ArchiveNode& node, uint64_t first, const TakeItem& take) {
+  AUGUR_TRY_ASSIGN(table, TableOfFolder(place, node));
+  const ArchiveParts& parts = table->set->parts();
+  for (uint64_t at = std::max<uint64_t>(first, kWholePart + 1); at < parts.size(); ++at) {
+    if (parts[at].folder != node.part()) continue;
+    const auto part = static_cast<uint32_t>(at);
+    AUGUR_TRY_ASSIGN(attributes, Attributes(place, {.folder = node.folder, .file = ArchiveNode::kFirstPart + part}));
+    if (!take(parts[at].name, {.attributes = attributes, .image = {}}, at)) return {};
+  }
+  if (node.part() != table->set->shard_folder()) return {};
+  for (uint64_t at = std::max<uint64_t>(first, parts.size()); at < parts.size() + table->set->shard_count(); ++at) {
+    const auto shard = static_cast<uint32_t>(at - parts.size());
+    AUGUR_TRY_ASSIGN(item, ShardItem(place, *table->set, node, shard));
+    if (!take(table->set->ShardName(shard), item, at)) return {};
+  }
+  return {};
+}
+
 Result<std::vector<FileSegment>> ArchiveViews::Segments(const ArchivePlace& place, const ArchiveNode& node,
                                                         uint64_t offset, uint64_t bytes) {
   AUGUR_TRY_ASSIGN(table, Table(TableForNode(place, node)));
@@ -173,15 +278,25 @@ Result<std::vector<FileSegment>> ArchiveViews::Segments(const ArchivePlace& plac
     segments.emplace_back(MemorySegment{.owner = table->items, .bytes = part});
     return segments;
   }
+  if (node.is_part()) {
+    const ArchiveParts& parts = table->set->parts();
+    if (node.part() >= parts.size() || parts[node.part()].is_folder) return NoSuchNode(node.entry());
+    std::string text = table->set->PartText(node.part(), offset, bytes);
+    if (!text.empty()) segments.push_back(MemoryOf(std::move(text)));
+    return segments;
+  }
   if (node.shard() >= table->set->shard_count()) return NoSuchNode(node.entry());
   if (node.is_index()) {
     AUGUR_TRY_ASSIGN(text, table->set->IndexText(node.shard(), offset, bytes));
-    if (!text.empty()) segments.push_back(SegmentOf(GeneratedPiece{.bytes = std::move(text)}));
+    if (!text.empty()) segments.push_back(MemoryOf(std::move(text)));
     return segments;
   }
   AUGUR_TRY_ASSIGN(pieces, table->set->Pieces(node.file, offset, bytes));
   segments.reserve(pieces.size());
-  for (ArchivePiece& piece : pieces) segments.push_back(SegmentOf(std::move(piece)));
+  for (ArchivePiece& piece : pieces) {
+    AUGUR_TRY_ASSIGN(segment, SegmentOf(place, std::move(piece)));
+    segments.push_back(std::move(segment));
+  }
   return segments;
 }
 

@@ -51,12 +51,28 @@ class ArchiveViews {
   // use, so an item's node is not handed out.
   using Take = std::function<bool(std::string_view name, const NodeAttributes& attributes, uint64_t place)>;
   Status List(const ArchivePlace& place, const Entry& folder, uint64_t first, const Take& take);
+  // The same of a folder that has archives. Its names last, since it is of one generation. Where a file is what is made
+  // of one image, that image stands for it: it has the image's own node in the view. kInvalid: no folder. kCorrupt:
+  // there is a name, and the image behind it cannot be in a view.
+  struct Item {
+    NodeAttributes attributes;
+    std::optional<Entry> image;  // then there are no attributes
+  };
+  Result<Item> LookupIn(const ArchivePlace& place, const ArchiveNode& node, std::string_view name);
+  using TakeItem = std::function<bool(std::string_view name, const Item& item, uint64_t place)>;
+  Status ListIn(const ArchivePlace& place, const ArchiveNode& node, uint64_t first, const TakeItem& take);
+  // The folder of archives that the part is in; nothing: it is in a folder of the store. Failures: as Attributes.
+  Result<std::optional<ArchiveNode>> FolderOf(const ArchivePlace& place, const ArchiveNode& node);
   // The segments of a part of an archive, cut at its end.
   Result<std::vector<FileSegment>> Segments(const ArchivePlace& place, const ArchiveNode& node, uint64_t offset,
                                             uint64_t bytes);
 
  private:
   Result<ArchiveTables::Pin> Table(const ArchiveTableName& name);
+  // The table of a folder that has archives.
+  Result<ArchiveTables::Pin> TableOfFolder(const ArchivePlace& place, const ArchiveNode& node);
+  Result<Item> ShardItem(const ArchivePlace& place, const ArchiveFiles& files, const ArchiveNode& folder,
+                         uint32_t shard);
   // Of which size is not known yet.
   Result<NodeAttributes> AttributesWithoutSize(const ArchivePlace& place, const ArchiveNode& node) const;
 

@@ -65,12 +65,10 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
   }
   const auto assembly = std::make_shared<ReadAssembly>(plan.parts, statistics_, std::move(done));
   for (auto& [part, reply] : plan.there) assembly->Arrived(part, std::move(reply));
-  if (plan.made) {
-    const size_t part = plan.made->first;
-    const MadeSegment& made = plan.made->second;
+  for (const auto& [part, made] : plan.made) {
     const bool hit =
         rendered_->Get(made.file, made.view, made.bytes,
-                       [assembly, part, offset = made.offset, bytes = made.bytes](Result<RenderedRef> rendered) {
+                       [assembly, part = part, offset = made.offset, bytes = made.bytes](Result<RenderedRef> rendered) {
                          if (!rendered.ok()) return assembly->Arrived(part, rendered.status());
                          const auto span = (*rendered)->span().subspan(offset, bytes);
                          assembly->Arrived(part, PieceOf(std::move(rendered).value(), span));
@@ -100,8 +98,9 @@ void FileReader::Read(std::vector<FileSegment> segments, ReadDone done) {
 }
 
 bool FileReader::IsGathered(const Plan& plan) const {
-  if (!gathers_ || plan.made) return false;
-  size_t pieces = plan.block_count();
+  if (!gathers_) return false;
+  if (!plan.made.empty() && plan.made.size() + plan.block_count() > 1) return true;
+  size_t pieces = plan.made.size() + plan.block_count();
   for (const auto& one : plan.there) pieces += one.second.pieces.size();
   return plan.block_count() > std::min(kBlocksInPlaceMax, waiting_blocks_max_ + 1) || pieces > kReadPiecesMax;
 }
@@ -111,6 +110,7 @@ void FileReader::Gather(Plan plan, ReadDone done) {
   for (const auto& [part, reply] : plan.there) {
     for (const auto& piece : reply.pieces) ends[part] += piece.size();
   }
+  for (const auto& [part, wanted] : plan.made) ends[part] = wanted.bytes;
   for (const BlockPart& wanted : plan.blocks) ends[wanted.part] = wanted.bytes;
   for (const ChecksumPart& wanted : plan.checksums) ends[wanted.part] = wanted.segment.bytes;
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
@@ -119,7 +119,11 @@ void FileReader::Gather(Plan plan, ReadDone done) {
   there->reserve(plan.there.size());
   for (auto& one : plan.there) there->push_back({.at = begin_of(one.first), .reply = std::move(one.second)});
   std::vector<GatheredRead::Piece> pieces;
-  pieces.reserve(plan.block_count());
+  pieces.reserve(plan.made.size() + plan.block_count());
+  for (const auto& one : plan.made) {
+    const auto get = [this, segment = one.second](Take take) { GetMade(segment, std::move(take)); };
+    pieces.push_back({.at = begin_of(one.first), .get = get});
+  }
   for (const BlockPart& wanted : plan.blocks) {
     const auto get = [this, wanted](Take take) {
       blocks_.Get(wanted.record, wanted.block, BlockReader::Use::kRead,
@@ -153,6 +157,16 @@ void FileReader::GetChecksum(const ChecksumSegment& wanted, Take take) {
                       });
 }
 
+void FileReader::GetMade(const MadeSegment& wanted, Take take) {
+  const bool hit = rendered_->Get(
+      wanted.file, wanted.view, wanted.bytes,
+      [offset = wanted.offset, bytes = wanted.bytes, take = std::move(take)](const Result<RenderedRef>& rendered) {
+        if (!rendered.ok()) return take(rendered.status());
+        take((*rendered)->span().subspan(offset, bytes));
+      });
+  CountRead(wanted, hit);
+}
+
 FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
   Plan plan;
   for (FileSegment& segment : segments) {
@@ -167,7 +181,7 @@ FileReader::Plan FileReader::MakePlan(std::vector<FileSegment> segments) const {
       plan.there.emplace_back(plan.parts++, PieceOf(std::move(memory.owner), memory.bytes));
     }
   }
-  AUGUR_CHECK(!plan.made || plan.block_count() == 0);
+  AUGUR_CHECK(gathers_ || plan.made.empty() || plan.made.size() + plan.block_count() == 1);
   return plan;
 }
 
@@ -192,8 +206,7 @@ void FileReader::PlanMade(MadeSegment segment, Plan* plan) const {
     plan->there.emplace_back(plan->parts++, std::move(*kept));
     return;
   }
-  AUGUR_CHECK(!plan->made);
-  plan->made.emplace(plan->parts++, std::move(segment));
+  plan->made.emplace_back(plan->parts++, std::move(segment));
 }
 
 // A read that wants a small part of a large file would otherwise copy a whole block for it. Nothing: some of it is not

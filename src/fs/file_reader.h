@@ -34,8 +34,9 @@ class FileReader {
 
   // Reads the segments, in order. Many small ones are copied into one piece of memory: so many reads at a time as
   // ViewOptions::gathered_reads_max, the others wait for their turn. kNoSpace: the memory limit cannot hold the blocks
-  // that the read needs at one time, or what it takes to make a file. REQUIRES: kReadBytesMax together at most; one
-  // MadeSegment at most, and none beside a RecordSegment: it would wait for memory while the other has some.
+  // that the read needs at one time, or what it takes to make a file. REQUIRES: kReadBytesMax together at most; without
+  // ViewOptions::gathered_reads_max one MadeSegment at most, and none beside a RecordSegment: it would wait for memory
+  // while the other has some.
   void Read(std::vector<FileSegment> segments, ReadDone done);
 
   // nullptr: there are no views.
@@ -60,7 +61,7 @@ class FileReader {
   struct Plan {
     size_t parts = 0;
     std::vector<std::pair<size_t, ReadReply>> there;
-    std::optional<std::pair<size_t, MadeSegment>> made;
+    std::vector<std::pair<size_t, MadeSegment>> made;
     std::vector<BlockPart> blocks;
     std::vector<ChecksumPart> checksums;
     // Parts that hold a block until all others have come, or wait for one.
@@ -71,6 +72,7 @@ class FileReader {
   // Hand over the bytes of a part, which stay until `take` returns.
   using Take = std::function<void(const Result<std::span<const std::byte>>& bytes)>;
   void GetChecksum(const ChecksumSegment& wanted, Take take);
+  void GetMade(const MadeSegment& wanted, Take take);
   void Gather(Plan plan, ReadDone done);
   void PlanRecord(const RecordSegment& segment, Plan* plan) const;
   void PlanMade(MadeSegment segment, Plan* plan) const;

@@ -167,7 +167,8 @@ Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
   if (shape.view != nullptr && RoleInView(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
   shape.entry = entry;
   // A folder of a view of an earlier generation: as one that was removed.
-  if (shape.has_archives() && shape.view->sequence != options_.sequence && shape.is_shown()) {
+  const bool is_folder = entry.type == EntryType::kDirectory;
+  if (is_folder && shape.has_archives() && shape.view->sequence != options_.sequence && shape.is_shown()) {
     const std::optional<uint64_t> generation = GenerationOf(options_, shape.view->sequence);
     if (!generation) return NoSuchNode(id);
     shape.generation = *generation;
@@ -254,10 +255,13 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
     return attributes;
   }
   AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
-  if (directory.archive || directory.entry.type != EntryType::kDirectory) {
-    return Status(Code::kInvalid, "not a directory");
-  }
+  if (directory.entry.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
   if (!directory.is_shown()) return Status(Code::kNotFound, "the folder was removed");
+  if (directory.archive) {
+    AUGUR_TRY_ASSIGN(item, archives_->LookupIn(directory.archive_place(), *directory.archive, name));
+    views_->Know(item.image ? directory.view->number : directory.view->archives_number, 1);
+    return item.image ? Attributes(*item.image, directory.view.get()) : item.attributes;
+  }
   if (directory.view != nullptr) {
     const Result<Entry> entry = tree_->Lookup(*directory.view, directory.entry, name);
     if (!entry.ok() && entry.status().code() == Code::kNotFound && directory.has_archives()) {
@@ -295,8 +299,14 @@ Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
   return Told(shape.store->LinkTarget(shape.entry));
 }
 
-// Of the folder that a folder of the store lies in, as the same view shows it.
+// Of the folder that a folder lies in, as the same view shows it.
 Result<NodeAttributes> FileSystem::ParentAttributes(const Shape& directory) const {
+  if (directory.archive) {
+    AUGUR_TRY_ASSIGN(above, archives_->FolderOf(directory.archive_place(), *directory.archive));
+    if (above) return archives_->Attributes(directory.archive_place(), *above);
+    AUGUR_TRY_ASSIGN(parent, directory.store->Get(directory.entry.parent));
+    return Attributes(parent, directory.view.get());
+  }
   if (!directory.is_shown()) return Attributes(directory.entry, directory.view.get(), directory.number);
   const bool is_view = directory.view != nullptr && directory.view->number != ViewTable::kRootNumber;
   if (is_view && directory.entry.number == 0) return own_.ViewsAttributes();
@@ -317,13 +327,13 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
   AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
   const Entry& directory = shape.entry;
   const View* const view = shape.view.get();
-  if (shape.archive || directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
+  if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
+  AUGUR_TRY_ASSIGN(own, shape.archive ? archives_->Attributes(shape.archive_place(), *shape.archive)
+                                      : Result<NodeAttributes>(Attributes(directory, view, shape.number)));
   // Offset 0 is '.', 1 is '..', and 2 + place a child: in the first generation that a mount shows, the offset of an
   // item is a function of the store alone.
   if (offset == 0) {
-    if (!take({.name = ".", .attributes = Attributes(directory, view, shape.number), .next_offset = 1})) {
-      return Status::Ok();
-    }
+    if (!take({.name = ".", .attributes = own, .next_offset = 1})) return Status::Ok();
     offset = 1;
   }
   if (offset == 1) {
@@ -337,6 +347,10 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
     const ListingOffset next = {.sequence = options_.sequence, .place = 2 + place + 1};
     return take({.name = name, .attributes = Attributes(child, view), .next_offset = next.value()});
   };
+  if (shape.archive) {
+    const uint64_t place = ListingOffset::Of(offset).place;
+    return ListWithArchives(shape, place - std::min<uint64_t>(place, 2), take_child, take);
+  }
   AUGUR_TRY_ASSIGN(first, PlaceAt(directory, offset));
   if (shape.has_archives()) {
     const bool is_begun =
@@ -353,9 +367,20 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
   return Status::Ok();
 }
 
-// The folders and links first, then the archives, whose places follow.
+// Of a folder of the store the folders and links first, then the archives, whose places follow. A folder that has
+// archives is of one generation, so that a place means the same item always.
 Status FileSystem::ListWithArchives(const Shape& folder, uint64_t place, const ViewTree::Take& take_child,
                                     const TakeItem& take) const {
+  if (folder.archive) {
+    return archives_->ListIn(folder.archive_place(), *folder.archive, place,
+                             [&](std::string_view name, const ArchiveViews::Item& item, uint64_t at) {
+                               NodeAttributes attributes =
+                                   item.image ? Attributes(*item.image, folder.view.get()) : item.attributes;
+                               attributes.lasting = false;  // a listing counts no nodes of two views
+                               const ListingOffset next = {.sequence = options_.sequence, .place = 2 + at + 1};
+                               return take({.name = name, .attributes = attributes, .next_offset = next.value()});
+                             });
+  }
   const uint64_t children = folder.entry.size;
   bool goes_on = true;
   if (place < children) {

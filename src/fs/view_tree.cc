@@ -22,23 +22,29 @@ ViewNames NamesIn(const Store& store, const View& view, const Entry& directory) 
                     }});
 }
 
+// Whether a folder of the view has the entry, by its own name or another one.
+bool IsInFolder(const View& view, const Entry& entry) {
+  if (view.spec.has_archives() && entry.type == EntryType::kFile) return false;
+  return RoleInView(view.spec, entry) != Shown::kAbsent;
+}
+
 }  // namespace
 
 Result<Entry> ViewTree::Lookup(const View& view, const Entry& directory, std::string_view name) const {
   if (!view.spec.renames()) {
     AUGUR_TRY_ASSIGN(child, store_->Lookup(directory, name));
-    if (RoleInView(view.spec, child) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
+    if (!IsInFolder(view, child)) return Status(Code::kNotFound, "absent in view " + view.text);
     return child;
   }
   AUGUR_TRY_ASSIGN(position, NamesIn(*store_, view, directory).Find(name));
   if (!position) return Status(Code::kNotFound, "no such name in view " + view.text);
   AUGUR_TRY_ASSIGN(child, store_->Child(directory, *position));
-  if (RoleInView(view.spec, child) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
+  if (!IsInFolder(view, child)) return Status(Code::kNotFound, "absent in view " + view.text);
   return child;
 }
 
 Result<std::string> ViewTree::NameOf(const View& view, const Entry& entry) const {
-  if (RoleInView(view.spec, entry) == Shown::kAbsent) return Status(Code::kNotFound, "absent in view " + view.text);
+  if (!IsInFolder(view, entry)) return Status(Code::kNotFound, "absent in view " + view.text);
   if (!view.spec.renames()) return std::string(entry.name);
   AUGUR_TRY_ASSIGN(directory, store_->Get(entry.parent));
   AUGUR_TRY_ASSIGN(name, NamesIn(*store_, view, directory).NameOf(entry.number - directory.offset));
@@ -51,7 +57,7 @@ Status ViewTree::List(const View& view, const Entry& directory, uint64_t place, 
   for (; place < directory.size; ++place) {
     AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
-    if (RoleInView(view.spec, child) == Shown::kAbsent) continue;
+    if (!IsInFolder(view, child)) continue;
     if (view.spec.renames()) {
       AUGUR_TRY_ASSIGN(renamed, names.NameOf(position));
       if (renamed.empty()) continue;  // too long

@@ -20,7 +20,8 @@ class ViewTree {
  public:
   explicit ViewTree(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
 
-  // The child of `directory` that has this name in the view. kNotFound: none has. REQUIRES: `directory` is one.
+  // The child of `directory` that has this name in the view. A view with archives has no files of the store.
+  // kNotFound: none has. REQUIRES: `directory` is one.
   Result<Entry> Lookup(const View& view, const Entry& directory, std::string_view name) const;
 
   // The name of an entry in its folder. kNotFound: the view does not show it. REQUIRES: it is not the root.

@@ -37,6 +37,12 @@ ViewGeometry GeometryOf(const ViewSpec& spec, ImageExtent image) {
   return geometry;
 }
 
+std::optional<ImageExtent> FixedExtent(const ViewSpec& spec) {
+  if (spec.crop > 0) return ImageExtent{.width = spec.crop, .height = spec.crop};
+  if (!spec.size || spec.size->fit != Fit::kSquash) return std::nullopt;
+  return ImageExtent{.width = spec.size->width, .height = spec.size->height};
+}
+
 bool FitsView(const ViewGeometry& geometry) {
   const auto& [decoded, resized, cropped] = geometry;
   if (std::max({decoded.pixels(), resized.pixels(), cropped.pixels()}) > kImagePixelsMax) return false;

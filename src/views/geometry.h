@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "decode/decode_options.h"
 #include "views/view_spec.h"
@@ -36,6 +37,9 @@ struct ViewGeometry {
 
 // REQUIRES: no side is 0.
 ViewGeometry GeometryOf(const ViewSpec& spec, ImageExtent image);
+
+// What every image becomes in the view, whatever it is. Nothing: they become different ones, or stay as they are.
+std::optional<ImageExtent> FixedExtent(const ViewSpec& spec);
 
 // Whether no step of it is above kImagePixelsMax, nor what is resized above kResizedSideMax.
 bool FitsView(const ViewGeometry& geometry);

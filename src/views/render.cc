@@ -39,6 +39,7 @@ uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, ImageExtent exte
   switch (appearance) {
     case Appearance::kNpy: return NpyBytes(extent.width, extent.height, channels, spec.array.type);
     case Appearance::kPt: return PtBytes(extent.width, extent.height, channels, spec.array);
+    case Appearance::kArray: return ArrayBytes(extent.width, extent.height, channels, spec.array.type);
     case Appearance::kPng: return PngBytes(extent.width, extent.height, channels, exif_bytes);
     case Appearance::kPpm: return PpmBytes(extent.width, extent.height, channels);
     case Appearance::kBmp: return BmpBytes(extent.width, extent.height, channels);
@@ -53,6 +54,7 @@ void WriteFile(const ViewSpec& spec, Appearance appearance, const Image& image, 
   switch (appearance) {
     case Appearance::kNpy: return WriteNpy(image, spec.array, out);
     case Appearance::kPt: return WritePt(image, spec.array, out);
+    case Appearance::kArray: return WriteArray(image, spec.array, out);
     case Appearance::kPng: return WritePng(image, exif, out);
     case Appearance::kPpm: return WritePpm(image, out);
     case Appearance::kBmp: return WriteBmp(image, out);
@@ -66,7 +68,8 @@ bool DecodesInPlace(const ViewSpec& spec, const ImageInfo& info) {
   const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
   if (geometry.resized != geometry.decoded || geometry.cropped != geometry.resized) return false;
   switch (AppearanceOf(spec, info)) {
-    case Appearance::kNpy: return KeepsPixels(ChannelsOf(spec, info), spec.array);
+    case Appearance::kNpy:
+    case Appearance::kArray: return KeepsPixels(ChannelsOf(spec, info), spec.array);
     case Appearance::kPng:
     case Appearance::kPpm: return true;
     default: return false;  // a BMP begins with the last row, and behind a tensor comes the archive's directory
@@ -95,11 +98,12 @@ Status CheckImage(const ViewSpec& spec, const ImageInfo& info, const Image& imag
 }  // namespace
 
 Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info) {
-  const bool array = spec.has_arrays();
+  const bool array = spec.has_arrays() || spec.has_stacked_arrays();
   if (info.kind == ImageKind::kNone) return array ? Appearance::kAbsent : Appearance::kOriginal;
   if (!array && info.kind != ImageKind::kJpeg && !spec.all) return Appearance::kOriginal;
   const ViewGeometry geometry = GeometryOf(spec, ExtentOf(info));
   if (!FitsView(geometry)) return array ? Appearance::kAbsent : Appearance::kOriginal;
+  if (spec.has_stacked_arrays()) return Appearance::kArray;
   if (array) return spec.kind == ViewKind::kNpy ? Appearance::kNpy : Appearance::kPt;
   return ContainerOf(spec, info, geometry.cropped);
 }
@@ -111,6 +115,7 @@ std::string_view EndingOf(Appearance appearance) {
     case Appearance::kPng: return ".png";
     case Appearance::kPpm: return ".ppm";
     case Appearance::kBmp: return ".bmp";
+    case Appearance::kArray: return {};
     default: break;
   }
   AUGUR_CHECK(false);

@@ -27,15 +27,16 @@ enum class Appearance {
   kPng,
   kPpm,
   kBmp,
+  kArray,  // the array alone, as it lies in a file of many
 };
 
 // By what the store recorded of the file, without its bytes. An image that is too large to be decoded or made
 // (FitsView) stays itself in a pixel view, so that a script gets from its own decoder what it gets from the folder. An
 // image with an orientation other than 1 is a PNG whatever the view says: only a PNG can carry EXIF, and readers that
-// turn pictures would no longer turn this one. REQUIRES: the view has no archives.
+// turn pictures would no longer turn this one. REQUIRES: the view has no archives but those of arrays.
 Appearance AppearanceOf(const ViewSpec& spec, const ImageInfo& info);
 
-// ".npy", ".pt", ".png", ".ppm" or ".bmp". REQUIRES: neither absent nor original.
+// ".npy", ".pt", ".png", ".ppm" or ".bmp"; of kArray nothing. REQUIRES: neither absent nor original.
 std::string_view EndingOf(Appearance appearance);
 
 // Channels of the file in the view. An array has RGB always, as

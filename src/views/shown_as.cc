@@ -7,7 +7,7 @@ namespace augur {
 
 Shown RoleInView(const ViewSpec& spec, const Entry& entry) {
   if (entry.type != EntryType::kFile) return Shown::kOriginal;
-  if (spec.has_archives()) return Shown::kAbsent;
+  if (spec.has_archives() && !spec.has_stacked_arrays()) return Shown::kAbsent;
   switch (AppearanceOf(spec, entry.image)) {
     case Appearance::kAbsent: return Shown::kAbsent;
     case Appearance::kOriginal: return Shown::kOriginal;

@@ -11,9 +11,9 @@ namespace augur {
 
 // What an entry of a store is in a view.
 enum class Shown {
-  kAbsent,    // not there, or only as a part of an archive
+  kAbsent,    // not there, or only as a part of an archive, as it is
   kOriginal,  // itself, under its own name: folders, links, and files that pass through
-  kRendered,  // an image, decoded
+  kRendered,  // an image, decoded; in a view with archives as a part of one
 };
 Shown RoleInView(const ViewSpec& spec, const Entry& entry);
 

@@ -23,12 +23,18 @@ constexpr uint32_t kSideMax = 65'535;
 enum Of : unsigned {
   kNpy = 1,
   kPt = 2,
-  kArrays = kNpy | kPt,
+  kFiles = kNpy | kPt,
   kPixels = 4,
-  kImages = kArrays | kPixels,
+  kImages = kFiles | kPixels,
   kTar = 8,
   kTfrecord = 16,
-  kArchives = kTar | kTfrecord
+  kMds = 32,
+  kSharded = kTar | kTfrecord | kMds,
+  kH5 = 64,
+  kZarr = 128,
+  kStacked = kH5 | kZarr,
+  kArrays = kFiles | kStacked,
+  kDecoded = kImages | kStacked
 };
 
 struct Kind {
@@ -45,6 +51,9 @@ constexpr std::array kKinds = {
     Kind{"tar", ViewKind::kTar, kTar, "for each folder X the tar files X-000000.tar, X-000001.tar, ... of WebDataset"},
     Kind{"tfrecord", ViewKind::kTfrecord, kTfrecord,
          "for each folder X the TFRecord files X-00000-of-0000S, and X-00000-of-0000S.idx"},
+    Kind{"mds", ViewKind::kMds, kMds, "for each folder X the folder X.mds for MosaicML's StreamingDataset"},
+    Kind{"h5", ViewKind::kH5, kH5, "for each folder X the HDF5 file X.h5 with the datasets images and labels"},
+    Kind{"zarr", ViewKind::kZarr, kZarr, "for each folder X the Zarr group X.zarr with the arrays images and labels"},
 };
 
 const Kind& KindOf(ViewKind kind) { return *std::ranges::find(kKinds, kind, &Kind::kind); }
@@ -91,30 +100,36 @@ enum WordNumber : size_t {
   kName,
   kBase,
   kShuffle,
+  kEncoded,
+  kFormat,
+  kChunk,
   kWordCount,
 };
 
 constexpr std::array<Word, kWordCount> kWords = {{
-    {"size", "size=N|WxH", kImages, "resize, sides from 1 to 65535; N is the shorter side (torchvision's Resize)"},
-    {"fit", "fit=short|long|squash", kImages, "with size: cover it, stay inside it, or take it as it is"},
-    {"filter", "filter=bilinear|bicubic|lanczos", kImages, "with size: Pillow's filter"},
-    {"passes", "passes=pillow12|pillow13", kImages, "with size: which pass first, as that Pillow has it"},
-    {"fast", "fast", kImages, "with size: JPEGs may be decoded smaller; the pixels differ a little"},
-    {"crop", "crop=N", kImages, "N x N pixels around the middle (torchvision's CenterCrop)"},
-    {"tolerant", "tolerant", kImages, "truncated JPEGs as Pillow with LOAD_TRUNCATED_IMAGES, not an error"},
+    {"size", "size=N|WxH", kDecoded, "resize, sides from 1 to 65535; N is the shorter side (torchvision's Resize)"},
+    {"fit", "fit=short|long|squash", kDecoded, "with size: cover it, stay inside it, or take it as it is"},
+    {"filter", "filter=bilinear|bicubic|lanczos", kDecoded, "with size: Pillow's filter"},
+    {"passes", "passes=pillow12|pillow13", kDecoded, "with size: which pass first, as that Pillow has it"},
+    {"fast", "fast", kDecoded, "with size: JPEGs may be decoded smaller; the pixels differ a little"},
+    {"crop", "crop=N", kDecoded, "N x N pixels around the middle (torchvision's CenterCrop)"},
+    {"tolerant", "tolerant", kDecoded, "truncated JPEGs as Pillow with LOAD_TRUNCATED_IMAGES, not an error"},
     {"layout", "layout=hwc|chw", kArrays, "order of the axes; of pt chw is the default"},
     {"dtype", "dtype=u8|f32", kArrays, "f32: pixel / 255 (torchvision's ToTensor)"},
-    {"mean", "mean=A_B_C", kArrays, "with dtype=f32, from 0 to 1: is subtracted (torchvision's Normalize)"},
+    {"mean", "mean=A_B_C", kArrays, "with dtype=f32, from 0 to 1: subtracted (torchvision's Normalize)"},
     {"std", "std=A_B_C", kArrays, "with dtype=f32, above 0, at most 1: divides the difference"},
     {"as", "as=png|ppm|bmp", kPixels, "the container"},
     {"all", "all", kPixels, "PNGs become pixels, too"},
     {"names", "names=own", kPixels, "names end as the container's do, not as they were"},
-    {"shards", "shards=S", kArchives, "files for each folder, 1 to 99999; else of about 128M each"},
+    {"shards", "shards=S", kSharded, "files for each folder, 1 to 99999; else of about 128M each"},
     {"shard", "shard=SIZE", kTar, "files of at most SIZE, as 64M or 1G; a larger image has one of its own"},
     {"keys", "keys=imagenet|tfds", kTfrecord, "features as TensorFlow's ImageNet scripts, or as TFDS, have them"},
     {"name", "name=N", kTfrecord, "imagenet: what the files of folder val are called by; tfds: the data set"},
     {"base", "base=0|1", kTfrecord, "the label of the first class; else 1 for imagenet, 0 for tfds"},
-    {"shuffle", "shuffle=SEED", kArchives, "the order that Python's random.Random(SEED).shuffle() makes"},
+    {"shuffle", "shuffle=SEED", kSharded, "the order that Python's random.Random(SEED).shuffle() makes"},
+    {"encoded", "encoded", kH5, "the images' files as they are, too, as dataset encoded; without size: these alone"},
+    {"format", "format=3|2", kZarr, "the version of the format"},
+    {"chunk", "chunk=B", kZarr, "images in a file, from 1 to 65536; else 1"},
 }};
 
 // The named values of a word; the first is what is so anyway.
@@ -133,6 +148,7 @@ constexpr Choices<PixelContainer, 3> kContainers = {
 constexpr Choices<ExampleKeys, 2> kExampleKeys = {{{"imagenet", ExampleKeys::kImagenet}, {"tfds", ExampleKeys::kTfds}}};
 constexpr Choices<uint32_t, 2> kBases = {{{"0", 0}, {"1", 1}}};
 constexpr Choices<bool, 1> kOwn = {{{"own", true}}};
+constexpr Choices<ZarrFormat, 2> kZarrFormats = {{{"3", ZarrFormat::k3}, {"2", ZarrFormat::k2}}};
 
 std::string Accepted(const Word& word) {
   return "; accepted: " + std::string(word.form) + ", " + std::string(word.meaning);
@@ -310,6 +326,27 @@ Status ReadArray(const TypedSpec& typed, ViewSpec* spec) {
   return ReadTriple(typed, kStd, &spec->array.std);
 }
 
+// Arrays that lie in one file must have one shape.
+Status ReadStack(const TypedSpec& typed, ViewSpec* spec) {
+  AUGUR_TRY(ReadArray(typed, spec));
+  spec->archive.encoded = typed.Has(kEncoded);
+  AUGUR_TRY(typed.Choose(kFormat, kZarrFormats, &spec->archive.format));
+  if (typed.Has(kChunk)) {
+    constexpr uint32_t kChunkMax = 65'536;
+    const Result<uint64_t> chunk = ParseCount(typed.Value(kChunk));
+    if (!chunk.ok() || *chunk < 1 || *chunk > kChunkMax) return typed.Wrong(kChunk, "not a number from 1 to 65536");
+    spec->archive.chunk = static_cast<uint32_t>(*chunk);
+  }
+  if (FixedExtent(*spec)) return {};
+  constexpr std::array kOfPixels = {kSize, kTolerant, kLayout, kDtype};
+  const bool wants_pixels = std::ranges::any_of(kOfPixels, [&](WordNumber word) { return typed.Has(word); });
+  if (spec->archive.encoded && !wants_pixels) return {};
+  const std::string_view missing =
+      spec->size ? "crop is missing: with this size images have different shapes, and here all must have one"
+                 : "size is missing: all images must have one shape here";
+  return {Code::kInvalid, std::string(missing) + "; accepted: size=WxH, size=N+fit=squash, size=N+crop=M, or crop=M"};
+}
+
 Status ReadPixels(const TypedSpec& typed, ViewSpec* spec) {
   AUGUR_TRY(typed.Choose(kAs, kContainers, &spec->as));
   spec->all = typed.Has(kAll);
@@ -368,7 +405,10 @@ Status ReadSpec(std::string_view text, ViewSpec* spec) {
     case ViewKind::kPt: return ReadArray(typed, spec);
     case ViewKind::kPixels: return ReadPixels(typed, spec);
     case ViewKind::kTar:
-    case ViewKind::kTfrecord: return ReadArchive(typed, &spec->archive);
+    case ViewKind::kTfrecord:
+    case ViewKind::kMds: return ReadArchive(typed, &spec->archive);
+    case ViewKind::kH5:
+    case ViewKind::kZarr: return ReadStack(typed, spec);
   }
   return {};
 }
@@ -427,7 +467,7 @@ std::string BuildGrammar() {
   for (const Kind& kind : kKinds) add(kind.name, "", kind.meaning);
   text += "and any of these words, joined by + in any order:\n";
   for (const Word& word : kWords) {
-    add(word.form, word.of == kImages ? "" : KindNames(word.of) + ": ", word.meaning);
+    add(word.form, word.of == kDecoded ? "" : KindNames(word.of) + ": ", word.meaning);
   }
   return text + "The first word of each list is the default; size=WxH implies fit=squash.\n";
 }
@@ -469,6 +509,9 @@ std::string CanonicalSpec(const ViewSpec& spec) {
   if (!spec.archive.name.empty()) text.Add(kName, spec.archive.name);
   if (spec.archive.base) text.Add(kBase, std::to_string(*spec.archive.base));
   if (spec.archive.shuffle) text.Add(kShuffle, std::to_string(*spec.archive.shuffle));
+  text.Flag(kEncoded, spec.archive.encoded);
+  text.Choice(kFormat, kZarrFormats, spec.archive.format, ZarrFormat::k3);
+  if (spec.archive.chunk != 1) text.Add(kChunk, std::to_string(spec.archive.chunk));
   return text.Take();
 }
 

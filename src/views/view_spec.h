@@ -14,11 +14,13 @@
 namespace augur {
 
 // npy, pt and pixels have a file for each image; the others have files of many images, of which each is an archive.
-enum class ViewKind { kNpy, kPt, kPixels, kTar, kTfrecord };
+// mds and zarr have these in a folder of their own.
+enum class ViewKind { kNpy, kPt, kPixels, kTar, kTfrecord, kMds, kH5, kZarr };
 
 // Whose names the features of a tf.train.Example have: the ImageNet scripts of TensorFlow, or the data sets of TFDS.
 enum class ExampleKeys { kImagenet, kTfds };
 enum class PixelContainer { kPng, kPpm, kBmp };
+enum class ZarrFormat { k2, k3 };
 
 // How an image is fitted to a target; geometry.h has the arithmetic.
 enum class Fit { kShort, kLong, kSquash };
@@ -45,6 +47,12 @@ struct ArchiveSpec {
   std::string name;              // what the files of folder `val` are called by; of kTfds the data set. Empty: as it is
   std::optional<uint32_t> base;  // label of the first class; none: that of the keys
 
+  // Of h5 alone: the images' files are in it, too.
+  bool encoded = false;
+  // Of zarr alone: the version, and how many images a chunk has.
+  ZarrFormat format = ZarrFormat::k3;
+  uint32_t chunk = 1;
+
   uint32_t label_base() const { return base.value_or(keys == ExampleKeys::kImagenet ? 1 : 0); }
   bool operator==(const ArchiveSpec&) const = default;
 };
@@ -58,7 +66,7 @@ struct ViewSpec {
   bool fast = false;      // scaled DCT decoding may be used
   uint32_t crop = 0;      // side of the crop around the middle; 0: none
   bool tolerant = false;  // truncated JPEGs become what Pillow makes of them with LOAD_TRUNCATED_IMAGES
-  // Of npy and pt alone.
+  // Of npy, pt, h5 and zarr alone.
   ArrayFormat array;
   // Of pixels alone.
   PixelContainer as = PixelContainer::kPng;
@@ -69,8 +77,14 @@ struct ViewSpec {
 
   // Whether images are arrays, and other files are absent.
   bool has_arrays() const { return kind == ViewKind::kNpy || kind == ViewKind::kPt; }
+  // Whether all images are arrays of one shape, one behind the other in files of many.
+  bool has_stacked_arrays() const {
+    return kind == ViewKind::kZarr || (kind == ViewKind::kH5 && (size.has_value() || crop > 0));
+  }
   // Whether it has archives of many images instead of a file for each.
-  bool has_archives() const { return kind == ViewKind::kTar || kind == ViewKind::kTfrecord; }
+  bool has_archives() const { return !has_arrays() && kind != ViewKind::kPixels; }
+  // Whether those lie in a folder for each folder of the store.
+  bool has_archive_folders() const { return kind == ViewKind::kMds || kind == ViewKind::kZarr; }
   // Whether images have other names than in the folder.
   bool renames() const { return has_arrays() || own_names; }
   bool operator==(const ViewSpec&) const = default;

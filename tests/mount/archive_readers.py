@@ -99,14 +99,92 @@ def tfds(folder, name, split):
     ]
 
 
+def streaming(folder):
+    """[(bytes, label, name)] by MosaicML's StreamingDataset, and the labels that a loader of two workers gives."""
+    import streaming
+    import torch
+
+    streaming.base.util.clean_stale_shared_memory()
+    dataset = streaming.StreamingDataset(local=folder, remote=None, batch_size=1, shuffle=False)
+    found = [dataset[i] for i in range(len(dataset))]
+    labels = sorted(one["label"] for one in torch.utils.data.DataLoader(dataset, batch_size=1, num_workers=2, collate_fn=as_is))
+    return [(one["image"].fp.getvalue(), one["label"], one["name"]) for one in found], labels
+
+
+class H5Images:
+    """What scripts write: a dataset over one file, opened where it is made or in each worker."""
+
+    def __init__(self, path, early):
+        self.path = path
+        self.file = self.open() if early else None
+        self.count = self.open()["labels"].shape[0]
+
+    def open(self):
+        import h5py
+
+        return h5py.File(self.path, "r")
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, i):
+        if self.file is None:
+            self.file = self.open()
+        return i, self.file["images"][i], int(self.file["labels"][i])
+
+
+class ZarrImages(H5Images):
+    def open(self):
+        import zarr
+
+        return zarr.open_group(self.path, mode="r")
+
+
+def as_is(batch):
+    return batch[0]
+
+
+def load(kind, path, early, context, workers):
+    """[(array, label)] in order, by a DataLoader that shuffles."""
+    import torch
+
+    dataset = (H5Images if kind == "h5" else ZarrImages)(path, early)
+    loader = torch.utils.data.DataLoader(dataset, shuffle=True, collate_fn=as_is, num_workers=workers, multiprocessing_context=context)
+    found = sorted(loader, key=lambda one: one[0])
+    assert [one[0] for one in found] == list(range(len(dataset)))
+    return [one[1:] for one in found]
+
+
+def h5(path):
+    """All datasets, each read at once; texts as bytes."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        return {name: list(dataset[:]) if name == "encoded" else dataset[:] for name, dataset in file.items()}
+
+
+def zarr_arrays(path, part):
+    """The version, images, labels and names of classes of a group, and a part of the images."""
+    import zarr
+
+    group = zarr.open_group(path, mode="r")
+    images = group["images"]
+    return group.metadata.zarr_format, images[:], group["labels"][:], group["labels"].attrs.get("classes"), images[slice(*part)]
+
+
 class Readers:
     """The process. `call` gives what a function above returns, and raises Missing where its library is not installed."""
 
     class Missing(Exception):
         pass
 
+    def __init__(self, apart=False):
+        self.apart = apart
+
     def __enter__(self):
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": "-1"}
+        if self.apart:  # packages that no other test needs
+            environment["PYTHONPATH"] = os.environ.get("AUGUR_FORMATS", "")
         self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         return self
 

@@ -315,4 +315,4 @@ def test_a_wrong_word(room, archive_store, mounts):
     (room / "mount").mkdir()
     done = run([mounts.program, "-o", "view=tar+size=224", archive_store, room / "mount"])
     assert done.returncode == 2
-    assert "size=224: only for npy, pt or pixels" in done.stderr
+    assert "size=224: only for npy, pt, pixels, h5 or zarr" in done.stderr

@@ -1,1 +1,2 @@
-augur_test(archives unit/archives/archive_set_test.cc unit/archives/archive_names_test.cc LAYERS archives views)
+augur_test(archives unit/archives/archive_set_test.cc unit/archives/archive_names_test.cc
+  unit/archives/h5_metadata_test.cc LAYERS archives views)

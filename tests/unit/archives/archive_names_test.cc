@@ -49,6 +49,23 @@ TEST(ArchiveNames, OfTfrecordFilesAreReadBack) {
   EXPECT_FALSE(ParseArchiveName(*ParseViewSpec("tfrecord+keys=tfds+name=x"), "y-train.tfrecord-00003-of-00010"));
 }
 
+TEST(ArchiveNames, OfOneArchiveForAFolderAreReadBack) {
+  for (const char* text : {"mds+shards=2", "h5+size=8x8", "zarr+size=8x8"}) {
+    const ViewSpec spec = *ParseViewSpec(text);
+    for (const char* folder : {"train", "a.h5", "a.zarr", ".mds"}) {
+      const std::string name = NameOfArchive(spec, {.folder = folder});
+      const auto read = ParseArchiveName(spec, name);
+      ASSERT_TRUE(read) << name;
+      EXPECT_EQ(read->folder, folder);
+      EXPECT_EQ(read->shard, 0U);
+    }
+    for (const char* name : {"", ".mds", ".h5", ".zarr", "train", "train.tar"}) {
+      EXPECT_FALSE(ParseArchiveName(spec, name)) << name;
+    }
+  }
+  EXPECT_EQ(NameOfArchive(*ParseViewSpec("h5+crop=8"), {.folder = "train"}), "train.h5");
+}
+
 TEST(ArchiveNames, OthersAreNone) {
   const ViewSpec spec = *ParseViewSpec("tar");
   for (const char* name :

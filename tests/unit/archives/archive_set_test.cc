@@ -61,6 +61,8 @@ class ArchiveSetTest : public ::testing::Test {
         const std::string bytes = BytesOf(*store_->PathOf(crc->image.number));
         const uint32_t masked = MaskedCrc32c(Crc32c(AsBytes(bytes), crc->crc_before));
         text += std::string(reinterpret_cast<const char*>(&masked), sizeof masked).substr(crc->offset, crc->bytes);
+      } else if (const auto* const array = std::get_if<ArrayPiece>(&piece)) {
+        text += std::string(array->bytes, static_cast<char>(array->image.number));
       } else {
         text += std::get<GeneratedPiece>(piece).bytes;
       }
@@ -68,7 +70,7 @@ class ArchiveSetTest : public ::testing::Test {
     return text;
   }
 
-  std::string Part(const ArchiveSet& set, uint32_t shard, uint64_t offset, uint64_t bytes) {
+  std::string Part(const ArchiveFiles& set, uint32_t shard, uint64_t offset, uint64_t bytes) {
     const auto pieces = set.Pieces(shard, offset, bytes);
     EXPECT_TRUE(pieces.ok()) << pieces.status().text();
     return pieces.ok() ? Text(*pieces) : std::string();
@@ -91,7 +93,7 @@ TEST_F(ArchiveSetTest, EachPartIsThatOfTheWhole) {
   Pack(ManyPaths(300));
   std::mt19937_64 random(1);
   for (const char* spec : {"tar+shards=1", "tar+shards=3+shuffle=5", "tar+shard=40K", "tfrecord+shards=2",
-                           "tfrecord+keys=tfds+name=x+shards=3+shuffle=9"}) {
+                           "tfrecord+keys=tfds+name=x+shards=3+shuffle=9", "mds+shards=4", "mds+shards=1+shuffle=2"}) {
     const auto set = Make(spec);
     ASSERT_TRUE(set.ok()) << set.status().text();
     uint32_t samples = 0;
@@ -109,6 +111,37 @@ TEST_F(ArchiveSetTest, EachPartIsThatOfTheWhole) {
     }
     EXPECT_EQ(samples, 300U) << spec;
   }
+}
+
+// As MDSReader.get_sample_data of MosaicML Streaming finds them.
+TEST_F(ArchiveSetTest, AShardOfMdsHasThePlacesOfItsSamples) {
+  Pack(ManyPaths(200));
+  const auto set = Make("mds+shards=3");
+  ASSERT_TRUE(set.ok()) << set.status().text();
+  uint32_t sample = 0;
+  for (uint32_t shard = 0; shard < 3; ++shard) {
+    const std::string whole = Part(**set, shard, 0, (*set)->FileBytes(shard));
+    const auto number_at = [&whole](uint64_t at) {
+      uint32_t number = 0;
+      std::memcpy(&number, whole.data() + at, sizeof number);
+      return number;
+    };
+    ASSERT_EQ(number_at(0), (*set)->SampleCount(shard));
+    for (uint32_t i = 0; i < number_at(0); ++i, ++sample) {
+      const uint32_t place = number_at(4 + 4 * i);
+      const auto got = (*set)->samples().Get(sample);
+      ASSERT_EQ(number_at(place), got->image.size);
+      ASSERT_EQ(number_at(place + 4), got->image.name.size());
+      ASSERT_EQ(whole.substr(place + 8, got->image.size), BytesOf(*store_->PathOf(got->image.number)));
+      ASSERT_EQ(number_at(place + 8 + got->image.size), static_cast<uint32_t>(got->label));
+      ASSERT_EQ(whole.substr(place + 16 + got->image.size, got->image.name.size()), got->image.name);
+      ASSERT_EQ(place + 16 + got->image.size + got->image.name.size(), number_at(8 + 4 * i));
+    }
+    EXPECT_EQ((*set)->FindShard((*set)->ShardName(shard)), shard);
+  }
+  EXPECT_EQ(sample, 200U);
+  EXPECT_FALSE((*set)->FindShard("shard.00003.mds"));
+  EXPECT_FALSE((*set)->FindShard("shard.0000.mds"));
 }
 
 // Frames as record_reader.cc of TensorFlow walks them.
@@ -201,6 +234,50 @@ TEST_F(ArchiveSetTest, ATableHasALimit) {
   const auto enough = Make("tar", 100'000);
   ASSERT_TRUE(enough.ok()) << enough.status().text();
   EXPECT_LE((*enough)->memory_bytes(), 100'000U);
+}
+
+// Each array stands for bytes of the number of its image.
+TEST_F(ArchiveSetTest, EachPartOfStackedArraysIsThatOfTheWhole) {
+  Pack(ManyPaths(1100));
+  std::mt19937_64 random(2);
+  for (const char* spec : {"h5+size=8x8", "h5+size=8x8+encoded", "h5+encoded", "h5+size=256x256", "zarr+size=8x8",
+                           "zarr+size=8x8+chunk=7+format=2", "zarr+size=64x64+dtype=f32+chunk=300"}) {
+    const auto files = ArchiveFiles::Make(store_, 0, *ParseViewSpec(spec), 4 << 20);
+    ASSERT_TRUE(files.ok()) << files.status().text();
+    const auto shard = static_cast<uint32_t>(random() % (*files)->shard_count());
+    const uint64_t bytes = (*files)->FileBytes(shard);
+    ASSERT_EQ((*files)->IndexBytes(shard), 0U);
+    // Of a large file its beginning.
+    const uint64_t looked_at = std::min<uint64_t>(bytes, 8 << 20);
+    const std::string whole = Part(**files, shard, 0, looked_at);
+    ASSERT_EQ(whole.size(), looked_at) << spec;
+    for (int i = 0; i < 100; ++i) {
+      const uint64_t offset = random() % looked_at;
+      const uint64_t length = std::min(random() % 20'000, looked_at - offset);
+      ASSERT_EQ(Part(**files, shard, offset, length), whole.substr(offset, length)) << spec << " " << offset;
+    }
+    EXPECT_EQ(Part(**files, shard, bytes, 10), "");
+    EXPECT_EQ(Part(**files, shard, bytes - 1, 10).size(), 1U);
+  }
+}
+
+TEST_F(ArchiveSetTest, ChunksOfZarrAreNamedByTheirNumber) {
+  Pack(ManyPaths(20));
+  for (const auto& [spec, name] :
+       {std::pair("zarr+size=8x8", "c.3.0.0.0"), std::pair("zarr+size=8x8+format=2", "3.0.0.0"),
+        std::pair("zarr+size=8x8+chunk=6", "c.3.0.0.0")}) {
+    const auto files = ArchiveFiles::Make(store_, 0, *ParseViewSpec(spec), 1 << 20);
+    ASSERT_TRUE(files.ok()) << files.status().text();
+    EXPECT_EQ((*files)->ShardName(3), name);
+    EXPECT_EQ((*files)->FindShard(name), 3U);
+    for (const char* other : {"", "c.", ".0.0.0", "c..0.0.0", "c.03.0.0.0", "03.0.0.0", "c.20.0.0.0", "20.0.0.0",
+                              "c.-1.0.0.0", "c.4294967296.0.0.0", "3.0.0", "c.3.0.0.1"}) {
+      EXPECT_FALSE((*files)->FindShard(other)) << other;
+    }
+    const auto only = (*files)->OnlyImage(3);
+    ASSERT_TRUE(only.ok());
+    EXPECT_EQ(only->has_value(), std::string(spec).find("chunk") == std::string::npos);
+  }
 }
 
 }  // namespace

@@ -87,12 +87,12 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
       {"", "view ''", "an empty word", "joined by one +"},
       {"npy+", "view 'npy+'", "an empty word", "joined by one +"},
       {"npy++crop=2", "view 'npy++crop=2'", "an empty word", "joined by one +"},
-      {"size=3", "", "names no kind", "npy, pt, pixels, tar or tfrecord"},
-      {"npy+pixels", "pixels: ", "a second kind", "npy, pt, pixels, tar or tfrecord"},
-      {"npy+npy", "npy: ", "a second kind", "npy, pt, pixels, tar or tfrecord"},
+      {"size=3", "", "names no kind", "npy, pt, pixels, tar, tfrecord, mds, h5 or zarr"},
+      {"npy+pixels", "pixels: ", "a second kind", "npy, pt, pixels, tar, tfrecord, mds, h5 or zarr"},
+      {"npy+npy", "npy: ", "a second kind", "npy, pt, pixels, tar, tfrecord, mds, h5 or zarr"},
       {"npy+siz=3", "siz=3: ", "not a word of a view", "size=N|WxH"},
-      {"npy+NPY", "NPY: ", "not a word of a view", "npy, pt, pixels, tar or tfrecord"},
-      {"npy+\x01\n", "\\x01\\x0A: ", "not a word of a view", "npy, pt, pixels, tar or tfrecord"},
+      {"npy+NPY", "NPY: ", "not a word of a view", "npy, pt, pixels, tar, tfrecord, mds, h5 or zarr"},
+      {"npy+\x01\n", "\\x01\\x0A: ", "not a word of a view", "npy, pt, pixels, tar, tfrecord, mds, h5 or zarr"},
       {"npy+size", "size: ", "its value is missing", "size=N|WxH"},
       {"npy+size=3+fast=1", "fast=1: ", "it has no value", "accepted: fast"},
       {"npy+size=3+size=3", "size=3: ", "given twice", "once"},
@@ -126,10 +126,10 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
       {"npy+all", "all: ", "only for pixels", "all"},
       {"npy+names=own", "names=own: ", "only for pixels", "names=own"},
       {"pixels+names=old", "names=old: ", "not one of its values", "names=own"},
-      {"pixels+layout=hwc", "layout=hwc: ", "only for npy or pt", "layout=hwc|chw"},
-      {"pixels+dtype=u8", "dtype=u8: ", "only for npy or pt", "dtype=u8|f32"},
-      {"tar+size=3", "size=3: ", "only for npy, pt or pixels", "size=N|WxH"},
-      {"npy+shards=3", "shards=3: ", "only for tar or tfrecord", "shards=S"},
+      {"pixels+layout=hwc", "layout=hwc: ", "only for npy, pt, h5 or zarr", "layout=hwc|chw"},
+      {"pixels+dtype=u8", "dtype=u8: ", "only for npy, pt, h5 or zarr", "dtype=u8|f32"},
+      {"tar+size=3", "size=3: ", "only for npy, pt, pixels, h5 or zarr", "size=N|WxH"},
+      {"npy+shards=3", "shards=3: ", "only for tar, tfrecord or mds", "shards=S"},
       {"tar+shards=0", "shards=0: ", "from 1 to 99999", "shards=S"},
       {"tar+shards=100000", "shards=100000: ", "from 1 to 99999", "shards=S"},
       {"tar+shards=2+shard=1M", "shard=1M: ", "shards says already", "shard=SIZE"},
@@ -153,6 +153,28 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
                 testing::AllOf(testing::StartsWith("view '"), HasSubstr(one.word), HasSubstr(one.cause),
                                HasSubstr("accepted: "), HasSubstr(one.form)))
         << one.typed;
+  }
+}
+
+TEST(ViewSpec, ArraysOfOneFileHaveOneShape) {
+  EXPECT_EQ(Canonical("size=224x224+h5"), "h5+size=224x224");
+  EXPECT_EQ(Canonical("h5+size=256+crop=224+encoded"), "h5+size=256+crop=224+encoded");
+  EXPECT_EQ(Canonical("h5+encoded"), "h5+encoded");
+  EXPECT_EQ(Canonical("chunk=1+format=3+zarr+crop=8+layout=hwc"), "zarr+crop=8");
+  EXPECT_EQ(Canonical("zarr+crop=8+chunk=16+format=2"), "zarr+crop=8+format=2+chunk=16");
+  EXPECT_EQ(Canonical("mds+shuffle=1+shards=2"), "mds+shards=2+shuffle=1");
+  EXPECT_TRUE(ParseViewSpec("h5+crop=8")->has_stacked_arrays());
+  EXPECT_FALSE(ParseViewSpec("h5+encoded")->has_stacked_arrays());
+  EXPECT_TRUE(ParseViewSpec("mds")->has_archive_folders());
+  for (const auto& [typed, cause] :
+       {std::pair("h5", "size is missing"), std::pair("zarr+dtype=f32", "size is missing"),
+        std::pair("h5+size=256", "crop is missing"), std::pair("zarr+size=2x3+fit=long", "crop is missing"),
+        std::pair("h5+encoded+layout=chw", "size is missing"), std::pair("zarr+crop=8+chunk=0", "1 to 65536"),
+        std::pair("zarr+crop=8+format=4", "not one of its values"), std::pair("h5+crop=8+chunk=2", "only for zarr"),
+        std::pair("mds+size=8x8", "only for npy"), std::pair("tar+encoded", "only for h5")}) {
+    const Result<ViewSpec> spec = ParseViewSpec(typed);
+    ASSERT_FALSE(spec.ok()) << typed;
+    EXPECT_THAT(spec.status().text(), HasSubstr(cause)) << typed;
   }
 }
 

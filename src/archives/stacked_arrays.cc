@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "archives/stacked_arrays.h"
+
+#include <algorithm>
+
+#include "archives/little_endian.h"
+#include "base/check.h"
+#include "views/geometry.h"
+
+namespace augur {
+
+StackedArrays StackedArrays::Of(const ViewSpec& spec) {
+  const std::optional<ImageExtent> extent = FixedExtent(spec);
+  AUGUR_CHECK(extent.has_value());
+  constexpr uint32_t kChannels = 3;  // of arrays, always
+  return {.shape = ArrayShape(extent->width, extent->height, kChannels, spec.array.layout),
+          .element_bytes = static_cast<uint32_t>(ArrayBytes(1, 1, 1, spec.array.type)),
+          .array_bytes = ArrayBytes(extent->width, extent->height, kChannels, spec.array.type)};
+}
+
+void AddBytes(std::string_view bytes, std::vector<ArchivePiece>* pieces) {
+  if (bytes.empty()) return;
+  if (pieces->empty() || !std::holds_alternative<GeneratedPiece>(pieces->back())) pieces->emplace_back();
+  std::get<GeneratedPiece>(pieces->back()).bytes += bytes;
+}
+
+Status AddArrays(const SampleSet& samples, const StackedArrays& arrays, uint64_t first, uint64_t stride, uint64_t begin,
+                 uint64_t end, std::vector<ArchivePiece>* pieces) {
+  while (begin < end) {
+    const uint64_t place = begin / stride * stride;
+    const uint64_t number = first + begin / stride;
+    const uint64_t array_end = number < samples.size() ? place + arrays.array_bytes : place;
+    uint64_t to = std::min(end, place + stride);
+    if (begin < array_end) {
+      to = std::min(end, array_end);
+      AUGUR_TRY_ASSIGN(sample, samples.Get(static_cast<uint32_t>(number)));
+      pieces->emplace_back(ArrayPiece{.image = sample.image, .offset = begin - place, .bytes = to - begin});
+    } else {
+      AddBytes(std::string(to - begin, '\0'), pieces);
+    }
+    begin = to;
+  }
+  return {};
+}
+
+std::string LabelBytes(const SampleSet& samples, uint64_t first, uint64_t end) {
+  std::string text;
+  text.reserve((end - first) * sizeof(int64_t));
+  for (uint64_t number = first; number < end; ++number) {
+    const int64_t label = number < samples.size() ? samples.LabelOf(static_cast<uint32_t>(number)) : 0;
+    AddLittleEndian(static_cast<uint64_t>(label), sizeof label, &text);
+  }
+  return text;
+}
+
+}  // namespace augur

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "archives/archive_piece.h"
+#include "archives/sample_set.h"
+#include "views/view_spec.h"
+
+namespace augur {
+
+// What the arrays have in common that a view stacks in files of many. A value type.
+struct StackedArrays {
+  std::array<uint32_t, 3> shape = {};  // of each
+  uint32_t element_bytes = 0;
+  uint64_t array_bytes = 0;
+
+  // REQUIRES: spec.has_stacked_arrays().
+  static StackedArrays Of(const ViewSpec& spec);
+};
+
+// Puts bytes behind the pieces: into the last one, where that was made as well.
+void AddBytes(std::string_view bytes, std::vector<ArchivePiece>* pieces);
+
+// Puts the bytes [begin, end) of a row of arrays behind the pieces: that of the sample first + i begins at i * stride.
+// Between arrays, and behind the last sample, are zeros. Failures of the store.
+// REQUIRES: begin <= end, stride >= arrays.array_bytes.
+Status AddArrays(const SampleSet& samples, const StackedArrays& arrays, uint64_t first, uint64_t stride, uint64_t begin,
+                 uint64_t end, std::vector<ArchivePiece>* pieces);
+
+// The labels [first, end) of the samples, as 64-bit numbers; behind the last sample zeros.
+std::string LabelBytes(const SampleSet& samples, uint64_t first, uint64_t end);
+
+}  // namespace augur
