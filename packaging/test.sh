@@ -198,7 +198,8 @@ AUGUR_OTHER_PILLOW=$(packaging/venv.sh other-pillow) || AUGUR_OTHER_PILLOW=
 AUGUR_BOTOCORE=$(packaging/venv.sh botocore) || AUGUR_BOTOCORE=
 AUGUR_EXAMPLES=$(packaging/venv.sh examples) || AUGUR_EXAMPLES=
 AUGUR_KUBERNETES=$(packaging/venv.sh kubernetes) || AUGUR_KUBERNETES=
-export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE AUGUR_EXAMPLES AUGUR_KUBERNETES
+AUGUR_FORMATS=$(packaging/venv.sh formats) || AUGUR_FORMATS=
+export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE AUGUR_EXAMPLES AUGUR_KUBERNETES AUGUR_FORMATS
 
 step "Build"
 build release
@@ -255,6 +256,10 @@ fi
 if [ -z "$AUGUR_KUBERNETES" ]; then
   echo "Skipped, because they could not be installed: the schemas of Kubernetes (tests/requirements-kubernetes.txt)"
   [ -z "$no_skips" ] || failed+=("skipped schemas of Kubernetes")
+fi
+if [ -z "$AUGUR_FORMATS" ]; then
+  echo "Skipped, because they could not be installed: readers of MDS and Zarr (tests/requirements-formats.txt)"
+  [ -z "$no_skips" ] || failed+=("skipped formats")
 fi
 if [ ${#failed[@]} -ne 0 ]; then
   printf 'failed: %s\n' "${failed[@]}" >&2

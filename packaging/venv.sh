@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the virtual environment of the tests, or finds it, and prints its path (on standard output; progress goes to stderr).
 # `venv.sh other-pillow` does the same for a folder with the packages of tests/requirements-other-pillow.txt, for PYTHONPATH in
-# front of the environment: two versions of one package do not fit into it. `venv.sh botocore`, `venv.sh examples` and
-# `venv.sh kubernetes` do it for tests/requirements-botocore.txt, -examples.txt and -kubernetes.txt, which no other test needs.
+# front of the environment: two versions of one package do not fit into it. `venv.sh botocore`, `examples`, `kubernetes` and
+# `formats` (readers of MDS and Zarr) do it for tests/requirements-NAME.txt, which no other test needs.
 #
 # It lies in ~/.cache/augurfs/venv-<hash of tests/requirements.txt and of the Python version>, so it is kept between runs and
 # clones and made anew when a requirement changes. It is built beside its place and renamed: one that was cut short never

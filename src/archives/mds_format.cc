@@ -34,9 +34,8 @@ ordered_json ShardJson() {
 
 std::string NameColumn(std::string_view name) {
   std::string text(name);
-  if (!IsUtf8(text))
-    std::ranges::replace_if(
-        text, [](char c) { return (c & 0x80) != 0; }, '?');
+  const auto is_above_ascii = [](char c) { return (c & 0x80) != 0; };
+  if (!IsUtf8(text)) std::ranges::replace_if(text, is_above_ascii, '?');
   return text;
 }
 

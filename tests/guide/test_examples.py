@@ -27,6 +27,9 @@ SCRIPTS = {
     "jax_torch_loader.py": ("jax", [], 1),
     "dali_pipeline.py": ("nvidia.dali", [], 1),
     "huggingface_imagefolder.py": ("datasets", [], 1),
+    "h5py_dataset.py": ("h5py", [], 1),
+    "zarr_dataset.py": ("zarr", [], 1),
+    "mosaicml_streaming.py": ("streaming", [], 1),
 }
 
 
@@ -44,8 +47,8 @@ def mounted(tmp_path_factory):
 def environment(tmp_path):
     """As a user has it, with homes for what frameworks write; what was installed apart is behind the environment's own packages."""
     variables = {**os.environ, "HOME": str(tmp_path), "HF_HOME": str(tmp_path / "hf"), "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
-    apart = os.environ.get("AUGUR_EXAMPLES")
-    return {**variables, "PYTHONPATH": apart} if apart else variables
+    apart = [os.environ[name] for name in ("AUGUR_EXAMPLES", "AUGUR_FORMATS") if os.environ.get(name)]
+    return {**variables, "PYTHONPATH": ":".join(apart)} if apart else variables
 
 
 def reads_all(done, epochs=1):
