@@ -193,13 +193,13 @@ echo "$venv"
 # Python keeps compiled modules here. Without that each of some hundred scripts compiles PyTorch again, ten seconds each.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=${venv%/*}/bytecode
-# Without one of them its tests are skipped, and say so.
-AUGUR_OTHER_PILLOW=$(packaging/venv.sh other-pillow) || AUGUR_OTHER_PILLOW=
-AUGUR_BOTOCORE=$(packaging/venv.sh botocore) || AUGUR_BOTOCORE=
-AUGUR_EXAMPLES=$(packaging/venv.sh examples) || AUGUR_EXAMPLES=
-AUGUR_KUBERNETES=$(packaging/venv.sh kubernetes) || AUGUR_KUBERNETES=
-AUGUR_FORMATS=$(packaging/venv.sh formats) || AUGUR_FORMATS=
-export AUGUR_OTHER_PILLOW AUGUR_BOTOCORE AUGUR_EXAMPLES AUGUR_KUBERNETES AUGUR_FORMATS
+# Sets of packages apart. Without one of them its tests are skipped, and say so.
+missing_sets=()
+for set in other-pillow botocore examples kubernetes formats; do
+  folder=$(packaging/venv.sh "$set") || { folder= && missing_sets+=("$set"); }
+  name=${set^^}
+  export "AUGUR_${name//-/_}=$folder"
+done
 
 step "Build"
 build release
@@ -245,22 +245,10 @@ if [ -s "$venv/skipped" ]; then
   echo "Skipped, because they could not be installed: $(tr '\n' ' ' <"$venv/skipped")"
   [ -z "$no_skips" ] || failed+=("skipped frameworks")
 fi
-if [ -z "$AUGUR_OTHER_PILLOW" ]; then
-  echo "Skipped, because it could not be installed: the second Pillow (tests/requirements-other-pillow.txt)"
-  [ -z "$no_skips" ] || failed+=("skipped second Pillow")
-fi
-if [ -z "$AUGUR_BOTOCORE" ]; then
-  echo "Skipped, because it could not be installed: botocore (tests/requirements-botocore.txt)"
-  [ -z "$no_skips" ] || failed+=("skipped botocore")
-fi
-if [ -z "$AUGUR_KUBERNETES" ]; then
-  echo "Skipped, because they could not be installed: the schemas of Kubernetes (tests/requirements-kubernetes.txt)"
-  [ -z "$no_skips" ] || failed+=("skipped schemas of Kubernetes")
-fi
-if [ -z "$AUGUR_FORMATS" ]; then
-  echo "Skipped, because they could not be installed: readers of MDS and Zarr (tests/requirements-formats.txt)"
-  [ -z "$no_skips" ] || failed+=("skipped formats")
-fi
+for set in "${missing_sets[@]}"; do
+  echo "Skipped, because it could not be installed: tests/requirements-$set.txt"
+  [ -z "$no_skips" ] || failed+=("skipped $set")
+done
 if [ ${#failed[@]} -ne 0 ]; then
   printf 'failed: %s\n' "${failed[@]}" >&2
   exit 1
