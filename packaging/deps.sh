@@ -30,7 +30,7 @@ test=("${build[@]}" "${photos[@]}" libgtest-dev libgmock-dev libbenchmark-dev li
   ccache clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev git
   python3-venv
   fio memcached squashfs-tools squashfuse erofs-utils e2fsprogs
-  attr curl faketime file libarchive-tools lz4 man-db mkdocs openssl procps strace systemd-container unzip util-linux zip zstd)
+  attr curl faketime file fuse-overlayfs libarchive-tools lz4 man-db mkdocs openssl procps strace systemd-container unzip util-linux zip zstd)
 
 print_only=
 wanted=()
