@@ -55,6 +55,14 @@ def test_files_are_those_of_the_view(augurpack, archive_tree, archive_store, mou
     assert links == {path.name for path in shown.iterdir() if path.is_symlink()}
 
 
+def test_hdf5_files_of_encoded_images(augurpack, archive_store, mounted, tmp_path):  # noqa: F811
+    shown = view(mounted, "h5+encoded")
+    create(augurpack, "--decode=h5+encoded", archive_store, tmp_path / "h5")
+    written = {path.name: path.read_bytes() for path in (tmp_path / "h5").iterdir()}
+    assert {"train.h5", "val.h5"} <= written.keys() and "all.h5" not in written
+    assert written == {name: (shown / name).read_bytes() for name in written}
+
+
 def test_a_root_of_classes(augurpack, archive_tree, mounted, tmp_path):  # noqa: F811
     """Its archives are called all, as those that the view of such a store has."""
     store = pack(augurpack, archive_tree / "train", tmp_path / "store")
@@ -75,6 +83,9 @@ def test_refusals(augurpack, archive_store, tmp_path):  # noqa: F811
     for options, cause in ((["--resume"], "leave --resume out"), (["--on-error=skip"], "without one of its images"),
                            (["--include=*.jpg"], "this store is packed already")):  # fmt: skip
         assert cause in create(augurpack, "--decode=tar", *options, archive_store, tmp_path / "none", ok=2).stderr
+        assert not (tmp_path / "none").exists()
+    for spec in ("mds", "zarr+size=8x8", "h5+size=8x8"):
+        assert "copy the others from a mount" in create(augurpack, f"--decode={spec}", archive_store, tmp_path / "none", ok=2).stderr
         assert not (tmp_path / "none").exists()
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "text").write_text("text")
