@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -97,16 +98,20 @@ Result<ControlAddress> FindDaemon(const std::string& mountpoint) {
 }
 
 Result<ControlAnswer> AskMount(const std::string& mountpoint, const nlohmann::json& request) {
-  constexpr std::chrono::seconds kFollowedWithin{1};
+  // A daemon that hands over closes its socket first. Then it answers the reads that it has taken, which a slow disk
+  // makes wait.
+  constexpr std::chrono::seconds kFollowedWithin = kSilentMax;
   constexpr std::chrono::milliseconds kPause{20};
-  const auto end = std::chrono::steady_clock::now() + kFollowedWithin;
+  std::optional<std::chrono::steady_clock::time_point> end;
   while (true) {
     // Waits, while there is no daemon, for the next one.
     AUGUR_TRY_ASSIGN(address, FindDaemon(mountpoint));
     Result<ControlAnswer> answer = AskDaemon(address, request, nullptr, /*soon=*/true);
     if (answer.ok()) return answer;
     const bool has_ended = answer.status().code() == Code::kNotFound || IsCut(answer.status());
-    if (!has_ended || std::chrono::steady_clock::now() >= end) return answer.status().In(Printable(mountpoint));
+    const auto now = std::chrono::steady_clock::now();
+    if (!end) end = now + kFollowedWithin;
+    if (!has_ended || now >= *end) return answer.status().In(Printable(mountpoint));
     std::this_thread::sleep_for(kPause);
   }
 }
