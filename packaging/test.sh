@@ -174,6 +174,7 @@ check_others() {
   local failed=()
   [ -n "$quick" ] || try "frameworks" pytests build/release tests/frameworks tests/guide
   try "remote stores" pytests build/release tests/remote
+  try "format, signatures" pytests build/release tests/format tests/s3
   [ "${#failed[@]}" -eq 0 ]
 }
 
@@ -206,12 +207,13 @@ build release
 start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
-start "frameworks, remote stores" check_others
+start "frameworks, remote stores, format" check_others
 # Its figure of augurctl status is for a machine that does nothing else.
 [ -n "$quick" ] || [ "$(id -u)" -ne 0 ] ||
   start "soak" env AUGUR_BUILD="$root/build/release" nice -n 10 "$venv/bin/python" bench/soak.py --minutes 5 --status-s 60
-step "Programs, format, mount"
-try "programs and mount" pytests build/release tests/format tests/cli tests/s3 tests/mount
+step "Programs, mount"
+try "programs and mount" pytests build/release tests/cli tests/mount
+# Alone: they drop the page cache, in which tests of mounts look for files.
 step "Benchmarks run tiny"
 try "benchmarks run tiny" pytests build/release tests/bench
 await
