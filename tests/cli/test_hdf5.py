@@ -2,15 +2,14 @@
 """augurpack adopt and create of HDF5 files: written by h5py, and damaged where we know what lies there."""
 
 import contextlib
-import json
 import random
 import struct
 import zlib
 
 import pytest
-from adopt_support import files_of, refused
+from adopt_support import adopted, copied, refused
 from container_files import PNG, jpeg
-from pack_support import reader, run, store_entries, write
+from pack_support import run, write
 
 h5py = pytest.importorskip("h5py")
 np = pytest.importorskip("numpy")
@@ -21,25 +20,6 @@ FORMS = ["earliest", "latest"]
 
 def array(data):
     return np.frombuffer(data, np.uint8)
-
-
-def adopted(augurpack, path, *options):
-    """The files of a store that copies nothing, each of which lies in the file."""
-    store = path.parent / (path.name + ".adopted")
-    summary = json.loads(run(augurpack, "adopt", "--json", *options, path, store).stdout)
-    assert summary["stored_bytes"] == 0
-    files, data = files_of(store), path.read_bytes()
-    with reader.Store(store) as opened:
-        entries = store_entries(opened)
-        assert all(data[entries[name].offset :].startswith(image) for name, image in files.items())
-    run(augurpack, "verify", store)
-    return files
-
-
-def copied(augurpack, path, *options):
-    store = path.parent / (path.name + ".copied")
-    run(augurpack, "create", *options, path, store)
-    return files_of(store)
 
 
 def both(augurpack, path, *options):

@@ -13,33 +13,14 @@ import sys
 import arrow_writer as aw
 import parquet_writer as pq
 import pytest
-from adopt_support import files_of, refused
+from adopt_support import adopted, copied, refused
 from container_files import PNG, jpeg
-from pack_support import PATIENCE_S, reader, run, store_entries, write
+from pack_support import PATIENCE_S, run, write
 
 IMAGES = [jpeg(i, 300 + 900 * i) for i in range(9)]
 ROWS = [(image, b"%d.jpg" % i, i % 2) for i, image in enumerate(IMAGES)]
 TREE = {(b"cat", b"dog")[i % 2] + b"/%d.jpg" % i: image for i, image in enumerate(IMAGES)}
 STOCK = pathlib.Path(__file__).with_name("hugging_face_files.py")
-
-
-def adopted(augurpack, path, *options):
-    """The files of a store that copies nothing, each of which lies in the file."""
-    store = path.parent / (path.name + ".adopted")
-    summary = json.loads(run(augurpack, "adopt", "--json", *options, path, store).stdout)
-    assert summary["stored_bytes"] == 0
-    files, data = files_of(store), path.read_bytes()
-    with reader.Store(store) as opened:
-        entries = store_entries(opened)
-        assert all(data[entries[name].offset :].startswith(image) for name, image in files.items())
-    run(augurpack, "verify", store)
-    return files
-
-
-def copied(augurpack, path, *options):
-    store = path.parent / (path.name + ".copied")
-    run(augurpack, "create", *options, path, store)
-    return files_of(store)
 
 
 @pytest.mark.parametrize("version", [1, 2])
