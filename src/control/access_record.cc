@@ -2,23 +2,15 @@
 #include "control/access_record.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/steady_time.h"
+
 namespace augur {
-namespace {
-
-uint64_t MonotonicUs() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
-}
-
-}  // namespace
 
 void AccessRecord::Keep(SeenAccess access) {
-  access.time_us = MonotonicUs();
+  access.time_us = SteadyNowUs();
   const MutexLock lock(mu_);
   if (ring_.empty() || access.time_us - taken_us_ > kPatienceUs) {
     on_.store(false, std::memory_order_relaxed);
@@ -30,7 +22,7 @@ void AccessRecord::Keep(SeenAccess access) {
 
 AccessRecord::Page AccessRecord::Take(uint64_t since) {
   const MutexLock lock(mu_);
-  taken_us_ = MonotonicUs();
+  taken_us_ = SteadyNowUs();
   if (ring_.empty()) ring_.resize(kAccessesMax);
   on_.store(true, std::memory_order_relaxed);
   const uint64_t oldest = next_ > kAccessesMax ? next_ - kAccessesMax : 0;

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "prefetch/steady_time.h"
+#include "base/steady_time.h"
 
 namespace augur {
 namespace {

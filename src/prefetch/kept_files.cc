@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "prefetch/steady_time.h"
+#include "base/steady_time.h"
 
 namespace augur {
 namespace {

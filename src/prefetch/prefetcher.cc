@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/steady_time.h"
 #include "base/thread.h"
-#include "prefetch/steady_time.h"
 
 namespace augur {
 

@@ -2,7 +2,7 @@
 #include "prefetch/read_meter.h"
 
 #include "base/check.h"
-#include "prefetch/steady_time.h"
+#include "base/steady_time.h"
 
 namespace augur {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "prefetch/steady_time.h"
+#include "base/steady_time.h"
 
 namespace augur {
 namespace {

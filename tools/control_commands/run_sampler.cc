@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/control_commands/run_sampler.h"
 
-#include <chrono>
 #include <utility>
 #include <vector>
 
+#include "base/steady_time.h"
 #include "base/units.h"
 #include "tools/control_commands/find_daemon.h"
 
@@ -16,9 +16,7 @@ Result<RunSample> SampleRun(const std::string& mountpoint) {
   if (!reading.ok()) return reading.status().In(Printable(mountpoint));
   RunSample sample;
   sample.reading = std::move(reading).value();
-  sample.time_us = static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
+  sample.time_us = SteadyNowUs();
   if (const Result<ControlAnswer> jobs = AskMount(mountpoint, {{"command", "jobs"}}); jobs.ok()) {
     sample.jobs = ParseOrders(jobs->body);
     sample.predicts = jobs->header.value("predicts", nlohmann::json(true)) == true;
