@@ -9,10 +9,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/blanks.h"
 #include "base/cores.h"
 #include "base/memory.h"
 #include "base/proc_text.h"
@@ -56,12 +58,8 @@ std::string FindProgram(const std::string& root, const char* name) {
 
 // A line of that word, without a comment sign before it.
 bool HasLine(const std::string& text, std::string_view word) {
-  for (std::string_view line : Split(text, '\n')) {
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) line.remove_suffix(1);
-    while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
-    if (line == word) return true;
-  }
-  return false;
+  const auto lines = Split(text, '\n');
+  return std::ranges::any_of(lines, [word](std::string_view line) { return WithoutBlanks(line) == word; });
 }
 
 MachineFacts::Switch SwitchOf(const std::string& text) {
@@ -103,9 +101,8 @@ MachineFacts SurveyMachine(const std::string& root) {
 }
 
 uint64_t ReadAheadOf(const std::string& device, const std::string& root) {
-  std::string text = TextOf(root + "/sys/class/bdi/" + device + "/read_ahead_kb");
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  const Result<uint64_t> kilobytes = ParseCount(text);
+  const std::string text = TextOf(root + "/sys/class/bdi/" + device + "/read_ahead_kb");
+  const Result<uint64_t> kilobytes = ParseCount(WithoutBlanks(text));
   return kilobytes.ok() ? *kilobytes * kKiB : 0;
 }
 
