@@ -267,6 +267,18 @@ def point(room):
     return folder
 
 
+def skip_without_overlay(folder):
+    """Skips the test where this system lays no overlay on the file system of the folder."""
+    trial = folder / "trial"
+    for name in ("a", "b", "c", "over"):
+        (trial / name).mkdir(parents=True)
+    layers = f"lowerdir={trial}/a,upperdir={trial}/b,workdir={trial}/c"
+    done = run(["mount", "-t", "overlay", "none", "-o", layers, trial / "over"])
+    if done.returncode != 0:
+        pytest.skip(f"this system has no overlay, not even of plain folders: {done.stderr}")
+    assert run(["umount", trial / "over"]).returncode == 0
+
+
 @pytest.fixture
 def ctl(augurctl, room):
     """augurctl where ordinary users can run it, too."""

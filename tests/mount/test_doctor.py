@@ -23,13 +23,18 @@ READER = pathlib.Path(__file__).parents[1] / "tools" / "endless_reader.py"
 
 
 @contextlib.contextmanager
-def reader(point, *words):
-    process = subprocess.Popen([sys.executable, READER, point, *words], stdin=subprocess.DEVNULL)
+def program(*words):
+    """A Python program that runs until the context ends."""
+    process = subprocess.Popen([sys.executable, *words], stdin=subprocess.DEVNULL)
     try:
         yield process
     finally:
         process.kill()
         process.wait()
+
+
+def reader(point, *words):
+    return program(READER, point, *words)
 
 
 def examine(ctl, point, seconds=1):
@@ -146,29 +151,13 @@ def test_a_script_that_decodes_itself(room, mounts, point, photographs, ctl):
     assert "view=pixels" in found["decodes-in-script"]["cure"] and "waiting" not in found, found
 
 
-@contextlib.contextmanager
-def all_of(contexts):
-    with contextlib.ExitStack() as stack:
-        for one in contexts:
-            stack.enter_context(one)
-        yield
-
-
-@contextlib.contextmanager
-def busy_loop():
-    process = subprocess.Popen([sys.executable, "-c", "while True: pass"], stdin=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
 def test_processors_that_other_programs_fill(room, mounts, point, photographs, ctl):
     mounts.mount(photographs, point)
     with reader(point, "decode"):
         wait_until(lambda: counters(point)["retained_cache_hits"] > PHOTOS, "the reader reads from memory")
-        with all_of(busy_loop() for _ in range(4 * os.cpu_count())):
+        with contextlib.ExitStack() as others:
+            for _ in range(4 * os.cpu_count()):
+                others.enter_context(program("-c", "while True: pass"))
             found = examine(ctl, point, 2)
     assert found["other-programs"]["weight"] == "problem" and "processors" not in found, found
 

@@ -9,7 +9,7 @@ import shutil
 import stat
 
 import pytest
-from conftest import errno_of, needs_root, pack, run
+from conftest import errno_of, needs_root, pack, run, skip_without_overlay
 
 pytestmark = needs_root
 
@@ -30,12 +30,7 @@ def places(room):
     scratch.mkdir()
     assert run(["mount", "-t", "tmpfs", "none", scratch]).returncode == 0
     try:
-        for name in ("a", "b", "c", "over"):
-            (scratch / name).mkdir()
-        trial = run(["mount", "-t", "overlay", "none", "-o", f"lowerdir={scratch}/a,upperdir={scratch}/b,workdir={scratch}/c", scratch / "over"])
-        if trial.returncode != 0:
-            pytest.skip(f"this system has no overlay, not even of plain folders: {trial.stderr}")
-        assert run(["umount", scratch / "over"]).returncode == 0
+        skip_without_overlay(scratch)
         (room / "lower").mkdir()
         yield {"/data/train.augur": room / "store", "/mnt/lower": room / "lower", "/mnt/train": room / "train", "/scratch": scratch}
     finally:

@@ -22,6 +22,7 @@ from conftest import (
     no_error_at_a_crash,
     pack,
     run,
+    skip_without_overlay,
     statistics,
     wait_until,
 )
@@ -37,14 +38,7 @@ def scratch(room):
     folder.mkdir()
     assert run(["mount", "-t", "tmpfs", "none", folder]).returncode == 0
     try:
-        (folder / "trial").mkdir()
-        for name in ("a", "b", "c", "over"):
-            (folder / "trial" / name).mkdir()
-        layers = f"lowerdir={folder}/trial/a,upperdir={folder}/trial/b,workdir={folder}/trial/c"
-        trial = run(["mount", "-t", "overlay", "none", "-o", layers, folder / "trial" / "over"])
-        if trial.returncode != 0:
-            pytest.skip(f"this system has no overlay, not even of plain folders: {trial.stderr}")
-        assert run(["umount", folder / "trial" / "over"]).returncode == 0
+        skip_without_overlay(folder)
         yield folder
     finally:
         # A test that failed may have left a mount below.
