@@ -225,6 +225,10 @@ Status RemoteGeneration::Publish(const Manifest& manifest) {
     const Status others = RemoveObjects(old_generation_ + 1, generation() - 1);
     if (removed.ok()) removed = others;
   }
+  if (goes_on_) {
+    const Status aborted = AbortUploads();
+    if (removed.ok()) removed = aborted;
+  }
   if (!removed.ok()) spdlog::warn("the store is there, but what other packers left is not removed: {}", removed.text());
   return Status::Ok();
 }

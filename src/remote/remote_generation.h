@@ -71,6 +71,8 @@ class RemoteGeneration final : public GenerationUpload {
   // Puts the header and the catalogue of a shard that was sent into the folder. kCorrupt: it is no shard of ours.
   Status BringCatalogue(const SentObject& object) const;
   Status OnObject(const std::string& name, uint64_t bytes) const;
+  // Of this generation. One that was ended while the server took a part may be there again (S3's documentation of
+  // AbortMultipartUpload), so a run that goes on ends them at its end, too.
   Status AbortUploads() const;
   // Another has published: what the manifest says now. OK: it is ours, as the answer to an earlier attempt was lost.
   Status WhoWon(const std::string& ours) const;

@@ -193,6 +193,9 @@ TEST_F(RenewingCredentialsTest, TriesAgainByItselfUntilTheSourceWorks) {
   world_->Advance(minutes(56));
   EXPECT_EQ(KeyOf(provider->Get()), "key-1") << "a renewal that fails takes nothing away";
   world_->AwaitFetches(2);
+  // It is answered when the failure is noted, by this clock: the pause begins now.
+  EXPECT_EQ(KeyOf(Renewed(*provider, provider->Current()).get()), "no answer");
+  EXPECT_EQ(world_->Fetched(), 2);
   world_->Set([](World& world) { world.failure = Status::Ok(); });
   world_->Advance(RenewalSchedule::kPauseMax);
   AwaitKey(*provider, "key-3");
