@@ -210,8 +210,11 @@ TEST_F(RetryingClientTest, PreparesEachAttempt) {
 
 TEST_F(RetryingClientTest, TakesTheHedgeWhereTheFirstRequestIsSlow) {
   Start(
-      [](const Request& request) -> std::optional<Answer> {
-        if (!IsFirst(request)) return std::nullopt;
+      [this](const Request& request) -> std::optional<Answer> {
+        if (!IsFirst(request)) {
+          server_->WaitForRequests(2);
+          return std::nullopt;
+        }
         Answer answer;
         answer.code = 0;
         answer.end = End::kHang;
