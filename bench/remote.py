@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder of images in a bucket far away: augurfs beside the mounts that people use today. bench/remote/README.md says how it is measured.
 
-    bench/remote.py epoch|first|all [options]
+    bench/remote.py epoch|first|names|copy|all [options]
 
 Needs root. Tables go to standard output, or one JSON object with --json; what is being done goes to standard error. Whatever happens,
 nothing stays mounted, no server and no namespace is left, and the working folder is removed.
@@ -193,21 +193,30 @@ def first(args, far, people):
 
 
 def names(args, far, people):
-    """The mount command, and then the list of all names; the first time, and again with what the mount has kept of the index."""
+    """The mount command, and then the list of all names; the first time, and again with what the mount has kept of the index. The same
+    for the index of a large store, which has no data."""
     tables = {}
     ours = [one for one in people if isinstance(one, far_mounts.AugurFS)]
+    stores = [("", args.file_count, ours)]
+    if args.index_files:
+        large = "large.augur"
+        with tempfile.TemporaryDirectory(dir=args.work) as folder:
+            mounts.run(mounts.program("make_index"), "--files", args.index_files, "--store", os.path.join(folder, "store"))
+            far.put_folder(os.path.join(folder, "store"), far.packed_bucket, f"{large}/")
+        stores.append((f" of {args.index_files:,} files", args.index_files, [one.of(large) for one in ours[:1]]))
     for number in range(args.rounds):
-        for one in measure.in_turn(ours, number):
-            with mounts.no_memories() as memories:
-                for time_of in ("first", "second"):
-                    with one.mounted_after(memories) as (path, mount_s):
-                        start = time.perf_counter()
-                        if walk(path) != args.file_count:
-                            raise RuntimeError(f"{one.name}: does not see all files")
-                        for what, figure in (("mount", mount_s), ("all names right after it", time.perf_counter() - start)):
-                            table = tables.setdefault((time_of, what), Table(f"{what}, {time_of} time", "ms", ours[0].name))
-                            table.add(one.name, figure * 1e3)
-            say(f"names: round {number + 1}: {one.name}: done")
+        for shown, file_count, contenders in stores:
+            for one in measure.in_turn(contenders, number):
+                with mounts.no_memories() as memories:
+                    for time_of in ("first", "second"):
+                        with one.mounted_after(memories) as (path, mount_s):
+                            start = time.perf_counter()
+                            if walk(path) != file_count:
+                                raise RuntimeError(f"{one.name}: does not see all files")
+                            for what, figure in (("mount", mount_s), ("all names right after it", time.perf_counter() - start)):
+                                title = f"{what}{shown}, {time_of} time"
+                                tables.setdefault(title, Table(title, "ms", ours[0].name)).add(one.name, figure * 1e3)
+                say(f"names: round {number + 1}: {one.name}{shown}: done")
     return list(tables.values())
 
 
@@ -265,6 +274,7 @@ def arguments():
     parser.add_argument("what", nargs="+", choices=[*WHAT, "all"])
     parser.add_argument("--tree", metavar="DIR", help="an image folder to use; without it one is made")
     parser.add_argument("--files", type=int, default=6_000, metavar="N", help="photographs of the one that is made (6000: 660 MB)")
+    parser.add_argument("--index-files", type=int, default=0, metavar="N", help="names: also mount a store of N files without data (0: none)")
     parser.add_argument("--rtt-ms", type=float, default=30, metavar="MS", help="of the line, there and back (30)")
     parser.add_argument("--rate-mbit", type=float, default=1_600, metavar="N", help="of the line (1600: 200 MB/s); 0: no limit")
     parser.add_argument("--server", choices=["versitygw", "seaweedfs", "default"], default="versitygw", help="(versitygw); default: that of the tests")
@@ -280,6 +290,7 @@ def arguments():
     args = parser.parse_args()
     if args.quick:
         args.files, args.rounds, args.readers, args.rtt_ms, args.peer_files = 60, 1, [1, 2], 4, 10
+        args.index_files = args.index_files or 1_000
     return args
 
 

@@ -189,6 +189,7 @@ class AugurFS(FarMount):
     name = "augurfs"
     is_peer = False
     options = ()
+    prefix = ""  # of the store in the bucket; empty: the photographs'
 
     def environment(self):
         ca_file = self.far.server.ca_file
@@ -202,13 +203,19 @@ class AugurFS(FarMount):
     def words(self, cache):
         server = self.far.server
         options = [f"endpoint-url={server.endpoint}", f"region={server.region}", *self.options]
-        store = f"s3://{self.far.packed_bucket}/{self.far.packed_prefix}"
+        store = f"s3://{self.far.packed_bucket}/{self.prefix or self.far.packed_prefix}"
         return [*mounts.augurfs_words(mounts.program("augurfs"), store, self.point, options), "-f"]
 
     def with_options(self, *options):
         """The same with further options of the mount."""
         other = type(self)(self.far)
         other.options = (*self.options, *options)
+        return other
+
+    def of(self, prefix):
+        """The same for another store in the bucket."""
+        other = type(self)(self.far)
+        other.options, other.prefix = self.options, prefix
         return other
 
     @contextlib.contextmanager
