@@ -199,10 +199,10 @@ def names(args, far, people):
     ours = [one for one in people if isinstance(one, far_mounts.AugurFS)]
     stores = [("", args.file_count, ours)]
     if args.index_files:
-        large = "large.augur"
+        large = "augur-large"
         with tempfile.TemporaryDirectory(dir=args.work) as folder:
             mounts.run(mounts.program("make_index"), "--files", args.index_files, "--store", os.path.join(folder, "store"))
-            far.put_folder(os.path.join(folder, "store"), far.packed_bucket, f"{large}/")
+            far.put_folder(os.path.join(folder, "store"), large, f"{far.packed_prefix}/")
         stores.append((f" of {args.index_files:,} files", args.index_files, [one.of(large) for one in ours[:1]]))
     for number in range(args.rounds):
         for shown, file_count, contenders in stores:

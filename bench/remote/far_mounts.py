@@ -189,7 +189,7 @@ class AugurFS(FarMount):
     name = "augurfs"
     is_peer = False
     options = ()
-    prefix = ""  # of the store in the bucket; empty: the photographs'
+    bucket = ""  # that has the store; empty: that of the photographs
 
     def environment(self):
         ca_file = self.far.server.ca_file
@@ -203,7 +203,7 @@ class AugurFS(FarMount):
     def words(self, cache):
         server = self.far.server
         options = [f"endpoint-url={server.endpoint}", f"region={server.region}", *self.options]
-        store = f"s3://{self.far.packed_bucket}/{self.prefix or self.far.packed_prefix}"
+        store = f"s3://{self.bucket or self.far.packed_bucket}/{self.far.packed_prefix}"
         return [*mounts.augurfs_words(mounts.program("augurfs"), store, self.point, options), "-f"]
 
     def with_options(self, *options):
@@ -212,10 +212,10 @@ class AugurFS(FarMount):
         other.options = (*self.options, *options)
         return other
 
-    def of(self, prefix):
-        """The same for another store in the bucket."""
+    def of(self, bucket):
+        """The same for the store of another bucket."""
         other = type(self)(self.far)
-        other.options, other.prefix = self.options, prefix
+        other.options, other.bucket = self.options, bucket
         return other
 
     @contextlib.contextmanager

@@ -188,6 +188,7 @@ def test_ctrl_c_and_resume(augurpack, raw, tree, folder, proxy):
     store = pathlib.Path(folder) / "store"
     held = faults.Hold(only=lambda request: request.method == "GET" and "class%203" in request.path)
     with while_held(proxy, held, words(augurpack, raw, store, proxy.endpoint, "--shard-size=64K")) as process:
+        wait_until(lambda: len(list(store.glob("shard-*"))) > 4)  # the large file is in one of the first
         process.send_signal(signal.SIGINT)
         assert "stopped by SIGINT" in process.stderr.read()
         assert process.wait() == 2
