@@ -67,9 +67,9 @@ class Far:
         return f"augur-{name}"
 
     def put_folder(self, folder, bucket, prefix):
-        """All regular files of the folder, without the line's delay."""
+        """All regular files of the folder that have data, without the line's delay."""
         folder = pathlib.Path(folder)
-        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_blocks)
         local = threading.local()
 
         def put(path):
