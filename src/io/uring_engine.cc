@@ -71,14 +71,12 @@ UringEngine::~UringEngine() {
 
 void UringEngine::Submit(ReadRequest request) {
   AUGUR_CHECK(request.done != nullptr);
-  bool wake = false;
-  {
-    const MutexLock lock(mu_);
-    queue_.push_back(std::move(request));
-    wake = asleep_;
-    asleep_ = false;  // the next Submit need not wake it again
-  }
-  if (wake) AUGUR_CHECK(::eventfd_write(wake_fd_.get(), 1) == 0);
+  // Woken under the lock: once it is released, the read may end, and the engine with it.
+  const MutexLock lock(mu_);
+  queue_.push_back(std::move(request));
+  if (!asleep_) return;
+  asleep_ = false;  // the next Submit need not wake it again
+  AUGUR_CHECK(::eventfd_write(wake_fd_.get(), 1) == 0);
 }
 
 // Makes the ring and lets it read the eventfd once: a seccomp profile or an old kernel may allow the ring and refuse to
