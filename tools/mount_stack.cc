@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "base/recycled_memory.h"
 #include "base/units.h"
 #include "cache/disk_cache_index.h"
+#include "cache/write_behind.h"
 #include "fs/virtual_folder.h"
 #include "prefetch/metered_shards.h"
 #include "remote/copied_shards.h"
@@ -42,6 +44,10 @@ constexpr uint32_t kShardShare = 8;
 // Record bytes kept after use. The kernel asks for a block of 1 MiB in pieces of 128 KiB, so as many streams through
 // large files as the kernel's queue holds (max-background, 64) find their block again.
 constexpr uint64_t kIdleBytesMax = 64 * (kBlockBytes + BufferPool::kGranuleBytes);
+
+// The end writes for so long what waits for a cache on disk. Of the disk cache 32 MiB wait at most (copy_memory.cc),
+// which a disk of 16 MB/s takes in that time. EndWatchdog gives the whole end five times as much.
+constexpr std::chrono::seconds kWriteOnMax(2);
 
 // A shard takes a descriptor, and a segment of a cache on disk too. Returns how many there may be.
 uint32_t RaiseDescriptors() {
@@ -523,8 +529,9 @@ void MountStack::Stop() {
   if (ahead_shards_) ahead_shards_->Drain();
   engine_.reset();
   ahead_engine_.reset();
-  if (decoded_) decoded_->Stop();
-  if (disk_copy_) disk_copy_->Stop();
+  const WriteBehind::Clock::time_point write_until = WriteBehind::Clock::now() + kWriteOnMax;
+  if (decoded_) decoded_->Stop(write_until);
+  if (disk_copy_) disk_copy_->Stop(write_until);
   if (fleet_copy_) fleet_copy_->Stop();
 }
 

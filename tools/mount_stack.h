@@ -79,8 +79,8 @@ class MountStack {
   void EndHelper();
   // To hand the mount over or to end: ends reading ahead. READs are answered meanwhile, since a push may wait for one.
   void StopAhead();
-  // Ends the session, then what it stands on: no read may be under way when the engine and the cache go. After
-  // StopAhead.
+  // Ends the session, then what it stands on: no read may be under way when the engine and the cache go. Then writes
+  // for two seconds at most what waits for a cache on disk. After StopAhead.
   void Stop();
 
   const std::shared_ptr<const Store>& store() const { return store_; }

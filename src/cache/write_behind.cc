@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -25,16 +24,18 @@ Status WriteBehind::Start() {
   return Status::Ok();
 }
 
-void WriteBehind::Stop() {
+size_t WriteBehind::Stop(Clock::time_point write_until) {
   {
     const MutexLock lock(mu_);
     stopping_ = true;
+    write_until_ = write_until;
     added_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
   std::deque<Task> left;  // let go after the lock
   const MutexLock lock(mu_);
   left.swap(tasks_);
+  return left.size();
 }
 
 bool WriteBehind::Offer(const DiskCacheKey& key, const std::function<Value()>& make) {
@@ -55,21 +56,21 @@ bool WriteBehind::Offer(const DiskCacheKey& key, const std::function<Value()>& m
 void WriteBehind::Run() {
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
   std::vector<std::string> notes;
-  auto look = std::chrono::steady_clock::now();
+  auto look = Clock::now();
   while (true) {
     std::optional<Task> task;
     {
       const MutexLock lock(mu_);
       if (tasks_.empty() && !stopping_) added_.WaitFor(mu_, kBetweenLooks);
-      if (stopping_) return;
+      if (stopping_ && (tasks_.empty() || Clock::now() >= write_until_)) return;
       if (!tasks_.empty()) {
         task = std::move(tasks_.front());
         tasks_.pop_front();
       }
     }
     if (task) Write(*task);
-    if (std::chrono::steady_clock::now() < look) continue;
-    look = std::chrono::steady_clock::now() + kBetweenLooks;
+    if (Clock::now() < look) continue;
+    look = Clock::now() + kBetweenLooks;
     notes.clear();
     cache_.Refresh(notes);
     for (const std::string& note : notes) options_.on_notice(note);

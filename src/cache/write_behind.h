@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -23,6 +24,8 @@ namespace augur {
 // cache outlives it.
 class WriteBehind {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // A value, and what keeps its bytes alive.
   struct Value {
     std::shared_ptr<const void> owner;
@@ -39,15 +42,17 @@ class WriteBehind {
   };
 
   WriteBehind(DiskCache& cache, Options options) : cache_(cache), options_(std::move(options)) {}
-  // Stops.
-  ~WriteBehind() { Stop(); }
+  // Stops. What still waits is left out.
+  ~WriteBehind() { (void)Stop(Clock::time_point::min()); }
   WriteBehind(const WriteBehind&) = delete;
   WriteBehind& operator=(const WriteBehind&) = delete;
 
   // Begins to write. kNoSpace: the system gives no thread. REQUIRES: no other thread of this process will fork.
   Status Start();
-  // Ends the thread. What is not written yet is left out.
-  void Stop() AUGUR_EXCLUDES(mu_);
+  // Takes no more values, writes those that wait, and ends the thread. After `write_until` it begins no further write:
+  // the values that still wait are left out, and their number is returned. The write that is under way then is waited
+  // for, however long the disk takes. REQUIRES: no Offer is under way.
+  size_t Stop(Clock::time_point write_until) AUGUR_EXCLUDES(mu_);
 
   // Takes the value that `make` gives. False: it is there or waits already, or so much waits that the disk does not
   // follow; `make` is not called then. One value may be larger than what may wait.
@@ -76,6 +81,7 @@ class WriteBehind {
   std::unordered_set<DiskCacheKey, HashOfKey> waiting_ AUGUR_GUARDED_BY(mu_);
   uint64_t waiting_bytes_ AUGUR_GUARDED_BY(mu_) = 0;
   bool stopping_ AUGUR_GUARDED_BY(mu_) = false;
+  Clock::time_point write_until_ AUGUR_GUARDED_BY(mu_);  // when stopping_
 
   bool failure_told_ = false;  // used by the thread only
 

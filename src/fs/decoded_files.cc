@@ -39,6 +39,12 @@ DecodedFiles::DecodedFiles(std::unique_ptr<DiskCache> cache, const DecodedFilesO
                             },
                         .on_notice = [](const std::string& note) { spdlog::warn("{}", note); }}) {}
 
+void DecodedFiles::Stop(WriteBehind::Clock::time_point write_until) {
+  if (const size_t left = writer_.Stop(write_until); left > 0) {
+    spdlog::info("decoded-cache: the end had no time to write the last {} files; the next run decodes them", left);
+  }
+}
+
 bool DecodedFiles::Has(const ViewFile& file) const { return cache_->Contains(KeyOf(file)); }
 
 bool DecodedFiles::Read(const ViewFile& file, ReadEngine& engine, std::byte* to,

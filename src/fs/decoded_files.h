@@ -37,9 +37,9 @@ class DecodedFiles {
   DecodedFiles(const DecodedFiles&) = delete;
   DecodedFiles& operator=(const DecodedFiles&) = delete;
 
-  // Begins and ends to write what is given to Keep, as WriteBehind does.
+  // Begins and ends to write what is given to Keep, as WriteBehind does. What Stop leaves out is logged.
   Status Start() { return writer_.Start(); }
-  void Stop() { writer_.Stop(); }
+  void Stop(WriteBehind::Clock::time_point write_until);
 
   // Whether Read would find it.
   bool Has(const ViewFile& file) const;

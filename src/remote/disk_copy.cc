@@ -52,6 +52,13 @@ DiskCopy::DiskCopy(std::unique_ptr<DiskCache> cache, const DiskCopyOptions& opti
                             },
                         .on_notice = [](const std::string& note) { spdlog::warn("{}", note); }}) {}
 
+void DiskCopy::Stop(WriteBehind::Clock::time_point write_until) {
+  if (const size_t left = writer_.Stop(write_until); left > 0) {
+    spdlog::info("disk-cache: the end had no time to write the last {} blocks; the next run asks the server for them",
+                 left);
+  }
+}
+
 std::optional<DiskCacheKey> DiskCopy::KeyOf(const WantedBlock& wanted) const {
   const std::optional<Hash128> identity = BlockIdentityNow(*store_, wanted);
   if (!identity) return std::nullopt;

@@ -37,9 +37,9 @@ class DiskCopy {
   DiskCopy(const DiskCopy&) = delete;
   DiskCopy& operator=(const DiskCopy&) = delete;
 
-  // Begins and ends to write what is given to Keep, as WriteBehind does.
+  // Begins and ends to write what is given to Keep, as WriteBehind does. What Stop leaves out is logged.
   Status Start() { return writer_.Start(); }
-  void Stop() { writer_.Stop(); }
+  void Stop(WriteBehind::Clock::time_point write_until);
 
   // Where the block lies. Nothing: it is not there, or a part of the index is still on its way, for which nobody is to
   // wait here.

@@ -6,5 +6,5 @@ augur_test(cache
 augur_test(cache_disk
   unit/cache/disk_cache_test.cc unit/cache/disk_cache_damage_test.cc unit/cache/disk_cache_folder_test.cc
   unit/cache/disk_cache_index_test.cc unit/cache/disk_cache_process_test.cc unit/cache/disk_cache_room_test.cc
-  unit/cache/disk_cache_support.cc unit/cache/retained_cache_support.cc
+  unit/cache/disk_cache_support.cc unit/cache/retained_cache_support.cc unit/cache/write_behind_test.cc
   LAYERS cache io)
