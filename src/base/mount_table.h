@@ -40,6 +40,13 @@ std::string EscapeMountOption(std::string_view text);
 // The type of every AugurFS mount.
 inline constexpr std::string_view kAugurfsType = "fuse.augurfs";
 
+// The type of an overlay that an ordinary user has laid over a mount of theirs. Its row does not tell the folders below
+// it. So the folder of -o writable=, in which the mount is, has a file that says which overlay is over it: this name,
+// one line with the device of the row.
+inline constexpr std::string_view kUserOverlayType = "fuse.fuse-overlayfs";
+inline constexpr const char* kOverlayFile = "overlay";
+inline constexpr const char* kLowerFolder = "lower";  // the mount, in the same folder
+
 // Whether the device, as statx(2) gives it, is that of an AugurFS mount. False where /proc does not tell.
 bool IsAugurfsDevice(uint32_t major, uint32_t minor);
 

@@ -86,11 +86,22 @@ Status WritableFolder::Make(const std::string& point) const {
   const std::string opened = "/proc/self/fd/" + std::to_string(folder.get());
   if (is_new && chmod(opened.c_str(), kFolderMode) != 0) return ErrnoStatus(errno, "-o writable: " + Printable(path_));
   AUGUR_TRY(CheckOwner(folder.get(), path_));
-  for (const char* name : {"lower", "upper", "work"}) {
-    const mode_t mode = std::string_view(name) == "lower" ? kFolderMode : kLayerMode;
+  for (const char* name : {kLowerFolder, "upper", "work"}) {
+    const mode_t mode = std::string_view(name) == kLowerFolder ? kFolderMode : kLayerMode;
     if (mkdirat(folder.get(), name, mode) != 0 && errno != EEXIST) {
       return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/" + name);
     }
+  }
+  return Status::Ok();
+}
+
+Status WritableFolder::NoteOverlay(const std::string& device) const {
+  AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kFail));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  const UniqueFd file(openat(folder.get(), kOverlayFile, kFlags, kFileMode));
+  const std::string line = device + "\n";
+  if (!file.valid() || write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    return ErrnoStatus(errno, Printable(path_) + "/" + kOverlayFile);
   }
   return Status::Ok();
 }

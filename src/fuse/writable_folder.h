@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "augur/status.h"
+#include "base/mount_table.h"
 
 namespace augur {
 
@@ -15,6 +16,7 @@ namespace augur {
 //   DIR/upper   what was written, changed or removed, as overlayfs keeps it
 //   DIR/work    of overlayfs
 //   DIR/of      which tree the upper folder belongs to: Claim
+//   DIR/overlay which overlay of an ordinary user is over it: NoteOverlay
 class WritableFolder {
  public:
   // `path` is absolute.
@@ -30,8 +32,12 @@ class WritableFolder {
   // tree; names the difference, and the cure. kIo, kNoSpace: the folder cannot be written.
   Status Claim(const std::string& tree) const;
 
+  // Writes down which overlay is over this folder now, for augurctl: the device of its row in the mount table. A
+  // failure is that of the file system.
+  Status NoteOverlay(const std::string& device) const;
+
   const std::string& path() const { return path_; }
-  std::string lower() const { return path_ + "/lower"; }
+  std::string lower() const { return path_ + "/" + kLowerFolder; }
   std::string upper() const { return path_ + "/upper"; }
   std::string work() const { return path_ + "/work"; }
 

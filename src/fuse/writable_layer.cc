@@ -78,6 +78,8 @@ class OverlayProcess {
     }
     overlay_ = {overlay->id, overlay->device};
     lower_ = {lower->id, lower->device};
+    // Without it augurctl must be given the lower folder. The mount is as good.
+    if (overlay->type == kUserOverlayType) (void)request_.folder.NoteOverlay(overlay->device);
     return Status::Ok();
   }
 

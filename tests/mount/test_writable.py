@@ -237,7 +237,7 @@ def test_reads_are_foreseen_through_it(room, scratch, mounts, point, augurpack):
     assert counters["pushes"] > 0 and counters["reads"] < 400 and counters["read_failures"] == 0, counters
 
 
-def test_an_ordinary_user(room, mounts, users_may_mount, store):
+def test_an_ordinary_user(room, mounts, users_may_mount, store, ctl):
     """fuse-overlayfs lays it; without that the recipe is in the refusal."""
     store.chmod(0o755)
     home = room / "home"
@@ -255,7 +255,25 @@ def test_an_ordinary_user(room, mounts, users_may_mount, store):
     mounts.mount(store, home / "mount", f"writable={home}/w", prefix=as_user())
     done = run([*as_user(), "sh", "-c", f"echo hello > {home}/mount/note && cat {home}/mount/note {home}/mount/labels/00.txt"])
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("hello\n0 0.5")
+    asked_by_its_user(ctl, home)
     assert run([*as_user(), "fusermount3", "-u", home / "mount"]).returncode == 0
     wait_until(lambda: not mounted_below(home), lambda: mounted_below(home))
     assert (home / "w" / "upper" / "note").read_text(encoding="ascii") == "hello\n"
     assert stat.S_ISREG((home / "w" / "upper" / "note").stat().st_mode) and not mount_rows(home / "mount")
+
+
+def asked_by_its_user(ctl, home):
+    """augurctl takes the path that the user has mounted, a path in it, and that of the mount below; also when another daemon goes on."""
+    point, order = home / "mount", home / "order.txt"
+    order.write_text("labels/00.txt\n", encoding="ascii")
+    order.chmod(0o644)
+    for path in (point, point / "labels", point / "labels" / "00.txt", home / "w" / "lower"):
+        done = run([*as_user(), ctl, "status", path])
+        assert (done.returncode, done.stderr) == (0, "") and f"kept in {home}/w\n" in done.stdout, done
+    for words in (["doctor", "--seconds", "1"], ["top", "--once"], ["views"], ["warm"], ["hint", "--order", order],
+                  ["report", "--seconds", "1", "-o", home / "page.html"], ["status", "--json"], ["restart"], ["status"]):
+        done = run([*as_user(), ctl, words[0], point, *words[1:]])
+        assert done.returncode in ((0, 1) if words[0] == "doctor" else (0,)), done
+    # To another user it says whom to ask.
+    done = run([*as_user(1234), ctl, "status", point])
+    assert done.returncode == 2 and "run augurctl as the user who mounted it" in done.stderr, done

@@ -75,6 +75,25 @@ UniqueFd WholeOf(const MountRow& row, const std::vector<MountRow>& rows) {
   return {};
 }
 
+// The folder below an overlay that an ordinary user has laid with -o writable=. kNotFound: it is none of those;
+// kPermission: that is not known to this user.
+Result<std::string> LowerOfUser(const MountRow& overlay, const std::vector<MountRow>& rows) {
+  Status none(Code::kNotFound, "");
+  const std::string end = std::string("/") + kLowerFolder;
+  for (const MountRow& row : rows) {
+    if (row.type != kAugurfsType || row.user != overlay.user || !row.mount_point.ends_with(end)) continue;
+    const std::string folder = row.mount_point.substr(0, row.mount_point.size() - end.size());
+    const std::string note = folder + "/" + kOverlayFile;
+    const UniqueFd file(open(note.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.valid() && errno == EACCES) none = Status(Code::kPermission, "");
+    std::array<char, 64> text{};
+    const ssize_t bytes = file.valid() ? read(file.get(), text.data(), text.size()) : 0;
+    const std::string_view line(text.data(), static_cast<size_t>(bytes > 0 ? bytes : 0));
+    if (line == overlay.device + "\n") return row.mount_point;
+  }
+  return none;
+}
+
 MountLook Look(const std::string& path, int overlays) {
   UniqueFd folder = OpenFolder(path);
   if (!folder.valid()) return {.root = {}, .error = errno};
@@ -83,6 +102,11 @@ MountLook Look(const std::string& path, int overlays) {
   if (!id || !rows.ok()) return {.root = {}, .error = ENOENT};
   for (const MountRow& row : *rows) {
     if (row.id != *id) continue;
+    if (row.type == kUserOverlayType && overlays < kOverlaysMax) {
+      const Result<std::string> lower = LowerOfUser(row, *rows);
+      if (lower.ok()) return Look(*lower, overlays + 1);
+      return {.root = {}, .error = lower.status().code() == Code::kPermission ? EACCES : 0};
+    }
     if (IsFuse(row)) {
       return {.root = row.root == "/" ? TopOf(std::move(folder), *id) : WholeOf(row, *rows), .error = 0};
     }

@@ -49,6 +49,20 @@ TEST_F(WritableFolderTest, MakesWhatIsMissing) {
   }
 }
 
+TEST_F(WritableFolderTest, NotesTheOverlayOfTheLastMount) {
+  ASSERT_TRUE(folder_.Make("/mnt/x").ok());
+  for (const std::string device : {"0:141", "0:7"}) {
+    ASSERT_TRUE(folder_.NoteOverlay(device).ok());
+    std::string line;
+    std::ifstream(folder_.path() + "/overlay") >> line;
+    EXPECT_EQ(line, device);
+  }
+  std::filesystem::remove(folder_.path() + "/overlay");
+  std::filesystem::create_symlink(top_ + "/elsewhere", folder_.path() + "/overlay");
+  EXPECT_FALSE(folder_.NoteOverlay("0:7").ok());
+  EXPECT_FALSE(std::filesystem::exists(top_ + "/elsewhere"));
+}
+
 TEST_F(WritableFolderTest, BelongsToTheTreeOfItsFirstClaim) {
   ASSERT_TRUE(folder_.Make("/mnt/x").ok());
   ASSERT_EQ(chmod(folder_.lower().c_str(), 0751), 0);
