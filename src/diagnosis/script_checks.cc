@@ -2,6 +2,7 @@
 #include "diagnosis/script_checks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/excerpt.h"
@@ -16,6 +17,9 @@ using Weight = Finding::Weight;
 // A reader that uses this much of a processor has little time for anything else.
 constexpr double kBusyReader = 0.7;
 constexpr double kBusyMachine = 0.9;
+// Of one processor: with less no further worker can do much. Not a whole one, which a machine of two never has while
+// the script uses one and the daemon some of the other.
+constexpr double kIdleMin = 0.5;
 // Decoding and resizing a photograph of 110 KB by Pillow takes 4.6 ms of a processor (the quickstart's 270
 // photographs/s against 724 arrays/s, on two processors): 42 ns a byte.
 constexpr double kDecodeSecondsAByte = 42e-9;
@@ -71,18 +75,22 @@ void CheckDecodingInScript(const RunWindow& window, std::vector<Finding>& findin
 
 void CheckWorkers(const RunWindow& window, const MachineFacts& machine, std::vector<Finding>& findings) {
   const double idle = (1 - window.machine_busy()) * machine.cores;
-  if (window.readers() == 0 || window.machine_busy() < 0 || ReaderShare(window) < kBusyReader || idle < 1) return;
+  if (window.readers() == 0 || window.machine_busy() < 0 || ReaderShare(window) < kBusyReader || idle < kIdleMin) {
+    return;
+  }
   const double usable = std::min<double>(machine.cores, window.readers() + idle);
   const bool itself = window.after().processors.workers.empty();
-  const std::string workers = FormatCount(static_cast<uint64_t>(usable));
-  findings.push_back({.weight = Weight::kProblem,
-                      .name = "few-workers",
-                      .text = (itself ? std::string("The script loads its data in its own process")
-                                      : "The script has " + FormatCount(window.readers()) + " workers") +
-                              ". They use " + FixedText(window.readers_processors()) + " processors, and " +
-                              FixedText(idle) + " of " + FormatCount(machine.cores) + " are idle.",
-                      .cure = "Give the loader num_workers=" + workers + ": it could read up to " +
-                              FixedText(usable / window.readers()) + " times as many files."});
+  const uint64_t workers = std::max<uint64_t>(window.readers() + 1, static_cast<uint64_t>(std::lround(usable)));
+  const bool one = window.readers() == 1;
+  findings.push_back(
+      {.weight = Weight::kProblem,
+       .name = "few-workers",
+       .text = (itself ? std::string("The script loads its data in its own process")
+                       : "The script has " + FormatCount(window.readers()) + (one ? " worker" : " workers")) +
+               (one ? ". It uses " : ". They use ") + FixedText(window.readers_processors()) + " processors, and " +
+               FixedText(idle) + " of " + FormatCount(machine.cores) + " are idle.",
+       .cure = "Give the loader num_workers=" + FormatCount(workers) + ": it could read up to " +
+               FixedText(usable / window.readers()) + " times as many files."});
 }
 
 void CheckProcessors(const RunWindow& window, const MachineFacts& machine, std::vector<Finding>& findings) {

@@ -8,6 +8,8 @@ import pathlib
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import cgroup
 import pytest
@@ -37,9 +39,9 @@ def reader(point, *words):
     return program(READER, point, *words)
 
 
-def examine(ctl, point, seconds=1):
+def examine(ctl, point, seconds=1, prefix=()):
     """What it finds: names with weights. Its exit status must say whether one of them is a problem."""
-    done = run([ctl, "doctor", point, "--json", "--seconds", str(seconds)])
+    done = run([*prefix, ctl, "doctor", point, "--json", "--seconds", str(seconds)])
     assert done.stderr == "", done
     found = {one["name"]: one for one in json.loads(done.stdout)["findings"]}
     assert done.returncode == int(any(one["weight"] == "problem" for one in found.values())), done
@@ -160,6 +162,86 @@ def test_processors_that_other_programs_fill(room, mounts, point, photographs, c
                 others.enter_context(program("-c", "while True: pass"))
             found = examine(ctl, point, 2)
     assert found["other-programs"]["weight"] == "problem" and "processors" not in found, found
+
+
+@contextlib.contextmanager
+def told_busy(room, processors):
+    """The words that run a program which reads in /proc/stat that so many processors of the machine are busy: other tests keep the
+    real ones busy."""
+    path, end = room / "stat", threading.Event()
+
+    def tell():
+        begin = time.monotonic()
+        with open(path, "r+b", buffering=0) as file:
+            while not end.wait(0.02):
+                ticks = (time.monotonic() - begin) * os.sysconf("SC_CLK_TCK")
+                busy, idle = int(ticks * processors), int(ticks * (os.cpu_count() - processors))
+                os.pwrite(file.fileno(), b"cpu  %020d 0 0 %020d 0 0 0 0 0 0\n" % (busy, idle), 0)
+
+    path.write_bytes(b"cpu  %020d 0 0 %020d 0 0 0 0 0 0\n" % (0, 0))
+    teller = threading.Thread(target=tell)
+    teller.start()
+    try:
+        yield ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/stat && exec "$@"', path]
+    finally:
+        end.set()
+        teller.join()
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_one_worker_beside_idle_processors(room, mounts, point, photographs, ctl):
+    """The script decodes in its own process, and fills one processor."""
+    if os.cpu_count() < 2:
+        pytest.skip("needs a second processor, which is idle")
+    mounts.mount(photographs, point)
+    with reader(point, "decode") as process, told_busy(room, 1.2) as prefix:
+        os.setpriority(os.PRIO_PROCESS, process.pid, -20)
+        wait_until(lambda: counters(point)["retained_cache_hits"] > PHOTOS, "the reader reads from memory")
+        for _ in range(5):
+            used, begin = processor_seconds(process.pid), time.monotonic()
+            found = examine(ctl, point, prefix=prefix)
+            part = (processor_seconds(process.pid) - used) / (time.monotonic() - begin)
+            if "few-workers" in found:
+                break
+        else:
+            if part < 0.75:
+                pytest.skip(f"other programs leave the script only {part:.0%} of a processor")
+    assert found["few-workers"]["weight"] == "problem" and "loads its data in its own process" in found["few-workers"]["text"], found
+    assert "num_workers=" in found["few-workers"]["cure"] and "processors" not in found, found
+
+
+def test_processors_that_the_script_fills(room, mounts, point, photographs, ctl):
+    mounts.mount(photographs, point)
+    with reader(point, "decode", str(6 * os.cpu_count())):
+        wait_until(lambda: counters(point)["retained_cache_hits"] > PHOTOS, "the readers read from memory")
+        for _ in range(5):
+            found = examine(ctl, point)
+            if "processors" in found:
+                break
+        else:
+            if "other-programs" in found:
+                pytest.skip("other programs use more of the processors than the script gets")
+    assert found["processors"]["weight"] == "problem" and "More workers gain nothing." in found["processors"]["cure"], found
+    assert "few-workers" not in found and "other-programs" not in found, found
+
+
+def test_reads_one_after_the_other(room, mounts, point, augurpack, ctl):
+    """One reader, and a disk that answers quickly. No buffer has room for all of the files."""
+    tree = room / "tree"
+    tree.mkdir()
+    for number in range(1200):
+        (tree / f"{number:04}").write_bytes(os.urandom(50_000))
+    mounts.mount(pack(augurpack, tree, room / "store"), point, "predict=off", "cache=none", "memory=64M")
+    with reader(point):
+        wait_until(lambda: counters(point)["misses"] > 4, "the reader reads")
+        found = {}
+        wait_until(lambda: found.clear() or found.update(examine(ctl, point)) or "few-reads-in-flight" in found, lambda: found)
+    assert found["waiting"]["weight"] == found["few-reads-in-flight"]["weight"] == "problem", found
+    assert "num_workers=" in found["few-reads-in-flight"]["cure"], found
 
 
 def test_a_damaged_store(room, mounts, point, own_store, ctl):

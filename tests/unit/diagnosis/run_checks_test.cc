@@ -206,6 +206,16 @@ TEST(CheckRun, SaysWhenNothingIsRead) {
               ElementsAre(Named("page-cache", Weight::kFine), Problem("script-waits")));
 }
 
+// The script fills one of two processors, and the daemon a part of the other one.
+TEST(CheckRun, KnowsThatHalfAProcessorIsRoomForAWorker) {
+  MachineFacts machine = GoodMachine();
+  machine.cores = 2;
+  EXPECT_THAT(TextOf(Check(NotWaiting(1, 0.95, 0.6), machine), "few-workers"),
+              HasSubstr("The script has 1 worker. It uses 0.9 processors, and 0.8 of 2 are idle. -> Give the loader "
+                        "num_workers=2: it could read up to 1.8 times as many files."));
+  EXPECT_THAT(Check(NotWaiting(1, 0.95, 0.8), machine), Not(Contains(::testing::Field(&Finding::name, "few-workers"))));
+}
+
 TEST(CheckRun, IsContentWithARunThatIsInOrder) {
   const std::vector<Finding> findings = Check(Photographs().Job(State::kKnown, 0, 500, "a sampler"));
   EXPECT_THAT(findings, ElementsAre(Named("not-waiting", Weight::kFine), Named("order-known", Weight::kFine)));
