@@ -56,7 +56,12 @@ void Keep(Values& values, std::string_view name, std::vector<std::string> texts)
 }  // namespace
 
 Status ResolvePaths(AugurfsOptions& options) {
-  if (!IsFarAway(options.store)) AUGUR_TRY(MakeAbsolute(options.store));
+  if (!IsFarAway(options.store)) {
+    const Status status = MakeAbsolute(options.store);
+    if (!status.ok()) {
+      return {status.code(), status.text() + ": it must be the folder of a store, which 'augurpack create' makes"};
+    }
+  }
   AUGUR_TRY(MakeNewPathAbsolute(options.log_path));
   AUGUR_TRY(MakeNewPathAbsolute(options.flags.writable));
   AUGUR_TRY(MakeNewPathAbsolute(options.decoded_cache.folder));

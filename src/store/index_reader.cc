@@ -29,9 +29,12 @@ Result<std::unique_ptr<IndexReader>> IndexReader::Open(std::shared_ptr<const Sto
   const uint64_t file_bytes = file->bytes();
   if (manifest != nullptr && file_bytes != manifest->index_bytes) {
     return Status(Code::kCorrupt, name + ": " + std::to_string(file_bytes) + " bytes, the manifest says " +
-                                      std::to_string(manifest->index_bytes) + ": truncated or replaced");
+                                      std::to_string(manifest->index_bytes) +
+                                      ": truncated or replaced: " + std::string(kCopyBackCure));
   }
-  if (file_bytes < kBodyOffset) return Status(Code::kCorrupt, name + ": shorter than a header: truncated");
+  if (file_bytes < kBodyOffset) {
+    return Status(Code::kCorrupt, name + ": shorter than a header: truncated: " + std::string(kCopyBackCure));
+  }
 
   std::vector<std::byte> bytes(kBodyOffset);
   AUGUR_TRY(file->ReadAt(bytes, 0));

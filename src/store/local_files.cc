@@ -71,7 +71,11 @@ std::unique_ptr<ShardSource> LocalFiles::MakeSource(std::shared_ptr<const Store>
 
 Result<StorePlace::Opened> LocalPlace::Open(uint64_t generation) const {
   UniqueFd folder_fd(::open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder_fd.valid()) return ErrnoStatus(errno, "cannot open the store's folder");
+  if (!folder_fd.valid()) {
+    const Status status = ErrnoStatus(errno, "cannot open the store's folder");
+    if (status.code() == Code::kPermission) return status;
+    return Status(status.code(), status.text() + ": give the folder that 'augurpack create' has made");
+  }
   AUGUR_TRY_ASSIGN(manifest, ReadManifestAt(folder_fd.get()));
   Opened opened{.manifest = std::move(manifest), .files = nullptr};
   const std::string name = IndexName(generation == 0 ? opened.manifest.generation : generation);

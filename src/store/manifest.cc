@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kFirstKey = "augurfs-store ";
 constexpr std::string_view kChecksumKey = "checksum ";
 
-Status BadManifest(std::string text) { return {Code::kCorrupt, std::move(text)}; }
+Status BadManifest(const std::string& text) { return {Code::kCorrupt, text + ": " + std::string(kCopyBackCure)}; }
 
 std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -183,6 +183,11 @@ Result<Manifest> ReadManifestAt(int folder_fd) {
     return Status(Code::kNotFound, "not a store: there is no manifest in it (augurpack create makes a store)");
   }
   if (opened.status().code() == Code::kInvalid) return BadManifest(opened.status().text());
+  if (opened.status().code() == Code::kPermission) {
+    return Status(Code::kPermission, opened.status().text() +
+                                         ": only users who may read the store can use it: be one " +
+                                         "of them, or let its owner do chmod -R a+rX");
+  }
   if (!opened.ok()) return opened.status();
   const UniqueFd fd = std::move(opened).value();
   std::array<char, format::kManifestBytesMax + 1> text{};

@@ -11,6 +11,10 @@ namespace augur {
 
 inline constexpr const char* kManifestName = "manifest";
 
+// For a file of a store that is damaged, too short or gone, whichever it is.
+inline constexpr std::string_view kCopyBackCure =
+    "copy it back from where the store came from, or pack the store again";
+
 // What the manifest of a store says (FORMAT.md section 2). The name of the index follows from the generation.
 struct Manifest {
   uint32_t version = 2;     // of the format

@@ -39,9 +39,8 @@ Result<OpenedIndex> TryOpen(const StorePlace& place, const StoreOptions& options
   }
   if (opened->files == nullptr) {
     *vanished = true;
-    return Status(Code::kCorrupt, IndexName(wanted) +
-                                      ": missing, and the manifest names it: copy it back from where "
-                                      "the store came from, or pack the store again");
+    return Status(Code::kCorrupt,
+                  IndexName(wanted) + ": missing, and the manifest names it: " + std::string(kCopyBackCure));
   }
   AUGUR_TRY_ASSIGN(
       index, IndexReader::Open(opened->files->index(), wanted, current ? &manifest : nullptr, options.index_bytes_max));

@@ -16,6 +16,7 @@
 #include "base/mount_table.h"
 #include "base/regular_file.h"
 #include "base/units.h"
+#include "store/manifest.h"
 #include "store/path_walk.h"
 
 namespace augur {
@@ -83,8 +84,7 @@ void SetForeignFolders(std::vector<std::string> folders) { NamedFolders() = std:
 const std::vector<std::string>& ForeignFolders() { return NamedFolders(); }
 
 std::string ShardCure(const ShardInfo& info) {
-  return info.foreign ? "put the file back as it was, or adopt it again"
-                      : "copy it back from where the store came from, or pack the store again";
+  return info.foreign ? "put the file back as it was, or adopt it again" : std::string(kCopyBackCure);
 }
 
 Result<ShardRights> ShardRights::Make(int folder_fd, const std::string& folder, int index_fd,

@@ -36,7 +36,9 @@ Result<bool> MakeFolder(const std::string& path, WriteMode mode) {
   if (mode == WriteMode::kAppend) return NoStore(path);
   if (::mkdir(path.c_str(), 0777) == 0) return true;
   if (errno == EEXIST) return false;
-  return ErrnoStatus(errno, path + ": cannot make the folder");
+  const Status status = ErrnoStatus(errno, path + ": cannot make the folder");
+  if (status.code() == Code::kNotFound) return Status(status.code(), status.text() + ": make the one above it first");
+  return status;
 }
 
 // Whether the mode fits what is there, and whether we may write there at all.

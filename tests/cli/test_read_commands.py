@@ -197,6 +197,25 @@ def test_verify_of_a_store_that_does_not_open_ends_with_1(augurpack, store):
     assert b"manifest" in run(augurpack, "info", store).stderr
 
 
+def test_a_store_that_does_not_open_is_told_with_the_cure(augurpack, store, folder):
+    """Each command that reads; nothing is made or changed."""
+    cure = "copy it back from where the store came from, or pack the store again"
+    out = os.path.join(folder, "out")
+    for name, size, cause in (("index-00000001", 100, "100 bytes, the manifest says"), ("index-00000001", 70_000, "truncated or replaced"),
+                              ("manifest", 50, "it does not end with a checksum line"), ("manifest", 0, "the first line is not")):
+        damaged = os.path.join(folder, f"{name}-{size}")
+        shutil.copytree(store, damaged)
+        os.truncate(os.path.join(damaged, name), size)
+        for words in (["info", damaged], ["ls", damaged], ["extract", damaged, out]):
+            text = refuse(2, augurpack, *words)
+            assert f"{name}: " in text and cause in text and text.endswith(cure)
+        assert not os.path.exists(out) and os.path.getsize(os.path.join(damaged, name)) == size
+    for path in (os.path.join(folder, "nowhere"), os.path.join(store, "manifest"), "/dev/null"):
+        assert refuse(2, augurpack, "info", path).endswith("give the folder that 'augurpack create' has made")
+    text = refuse(2, augurpack, "create", store, os.path.join(folder, "no", "store"))
+    assert text.endswith("make the one above it first")
+
+
 def test_gc_removes_what_the_current_generation_does_not_need(augurpack, folder, source, store):
     other = os.path.join(folder, "other")
     os.mkdir(other)

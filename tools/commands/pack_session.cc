@@ -46,7 +46,10 @@ void PackSession::OnNotShown(const std::string& text) {
 }
 
 Status PackSession::OnProblem(const Status& problem) {
-  if (on_error_ == OnError::kStop) return problem;
+  if (on_error_ == OnError::kStop) {
+    if (problem.code() != Code::kPermission) return problem;
+    return {problem.code(), problem.text() + ": --on-error=skip leaves such files out"};
+  }
   ++problem_count_;
   Remember(&problems_, problem.text());
   progress_->Print(std::string(kLinePrefix) + problem.text() + ": left out");
