@@ -120,7 +120,8 @@ if [ -n "$script" ]; then
   (cd "$from" && python3 "$root/bench/own_script.py" ${quick:+--quick} "$script" "$data" "$store" "$work") || exit $?
   cat <<END
 
-Each figure is one run: some hundredths to either side are chance. "Times as fast" is the time on the folder by the time of the row.
+Each figure is one run, and other programs change it: run this on a machine that does nothing else. "Times as fast" is the time of the
+same run on the folder by that of the row. The first run has nothing in memory, so it waits for the disk most.
 Try it yourself:
   $build/tools/augurfs $store /mnt    # then your script, with /mnt in place of $data
   $build/tools/augurctl doctor /mnt

@@ -95,3 +95,12 @@ def test_bad_input(words, says, tmp_path):
     (tmp_path / "file").touch()
     done = subprocess.run([ROOT / "packaging" / "quickstart.sh", *words], cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("quickstart.sh: ") and says in done.stderr
+
+
+def test_what_the_doctor_says_in_few_words():
+    def found(*pairs):
+        return [{"name": name, "weight": weight} for name, weight in pairs]
+    assert own_script.sentence([]) == "-"
+    assert own_script.sentence(found(("nothing-read", "advice"), ("enable-uring", "advice"))) == "it saw no read"
+    assert own_script.sentence(found(("not-waiting", "fine"))) == "nothing holds it back"
+    assert own_script.sentence(found(("waiting", "problem"), ("kernel", "advice"), ("disk-iops", "problem"))) == "waiting, disk-iops"
