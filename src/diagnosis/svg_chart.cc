@@ -117,7 +117,7 @@ std::string SvgChart::Render() const {
   std::string out = "<svg viewBox=\"0 0 " + Number(kWidth) + " " + Number(kHeight) + "\" role=\"img\">\n<title>" +
                     HtmlText(title_) + "</title>\n";
   out += "<text class=\"name\" x=\"" + Number(kLeft) + "\" y=\"13\">" + HtmlText(title_) + "</text>\n";
-  out += Text(kRight, 13, "end", top_text_);
+  out += Text(kRight, 13, "end", "top: " + top_text_);
   out += "<rect class=\"frame\" x=\"" + Number(kLeft) + "\" y=\"" + Number(kTop) + "\" width=\"" +
          Number(kRight - kLeft) + "\" height=\"" + Number(kBottom - kTop) + "\"/>\n";
   out += body_;

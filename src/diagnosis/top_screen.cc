@@ -93,7 +93,7 @@ void AddJobs(const RunWindow& window, std::vector<std::string>& lines) {
   const bool off = window.Fact("prefetch") == "off" || !window.after().predicts;
   lines.push_back("    -" + RightOf(RateText(static_cast<double>(window.files()) / window.seconds()), 11) +
                   (off ? "           -  not worked out: predict=off, or too little memory="
-                       : "           -  no job is told apart now"));
+                       : "           -  no job now: nothing reads, or all files come from the page cache"));
 }
 
 void AddReaders(const RunWindow& window, std::vector<std::string>& lines) {
@@ -113,9 +113,9 @@ void AddReaders(const RunWindow& window, std::vector<std::string>& lines) {
 }
 
 void AddSources(const RunWindow& window, std::vector<std::string>& lines) {
-  lines.push_back(Row("page cache", RateText(FromPageCache(window)) + " files/s were there; pushed " +
+  lines.push_back(Row("page cache", RateText(FromPageCache(window)) + " files/s found there; " +
                                         RateText(window.PerSecond(Stat::kPushes)) + " files/s, " +
-                                        BytesRateText(window.PerSecond(Stat::kPushedBytes))));
+                                        BytesRateText(window.PerSecond(Stat::kPushedBytes)) + " put there ahead"));
   lines.push_back(Row("in memory", RateText(FromMemory(window)) + " hits/s, " +
                                        RateText(window.PerSecond(Stat::kRecordCacheJoins)) +
                                        " joined a read under way"));
