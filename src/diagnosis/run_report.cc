@@ -35,7 +35,7 @@ constexpr std::string_view kStyle =
     ".moment{stroke:#111;stroke-width:1.5}.dots{fill:none;stroke:#1b5e9b;stroke-width:2.4;stroke-linecap:round}"
     ".crosses{fill:none;stroke:#a03d00;stroke-width:1.2}.bar{stroke:#333;stroke-width:.4}"
     "td{white-space:nowrap}td:first-child,td.words{white-space:normal}"
-    "@media(max-width:480px){td,th{padding:.1rem .2rem;font-size:.72rem}}"
+    "@media(max-width:600px){td,th{padding:.1rem .2rem;font-size:.72rem}}"
     "article "
     "svg.sample{display:inline;width:16px;height:12px;margin:0;vertical-align:-1px}.swatch{stroke:#333}.legend{font-"
     "size:.85rem;margin:.2rem 0}";
@@ -153,8 +153,11 @@ class Report {
     for (const OrderReport& job : whole.after().jobs) {
       const bool known = job.state == OrderReport::State::kKnown;
       const bool ended = job.state == OrderReport::State::kEnded;
-      AddFact(ended ? "ended job" : "job " + FormatCount(job.job),
-              (known || ended ? "" : "order not known: ") + job.text + "; " + FormatCount(job.files) + " files");
+      const std::string name = job.job == 0 ? "all jobs" : "job " + FormatCount(job.job);
+      const std::string state =
+          job.state == OrderReport::State::kNotSought ? "order not looked for: " : "order not known: ";
+      AddFact(ended ? "ended job" : name,
+              (known || ended ? "" : state) + job.text + "; " + FormatCount(job.files) + " files");
     }
     AddFact("memory", FormatSize(whole.Now(Gauge::kMemoryBytesMax)) + " (memory=)");
     out_ += "</dl>\n";
