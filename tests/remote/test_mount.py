@@ -17,6 +17,7 @@ import faults
 import mounts
 import pytest
 import s3_client
+from bucket_support import while_held
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -143,6 +144,22 @@ def test_augurpack_reads_addresses(remote_store, augurpack, s3_server, folder):
         assert len(set(str(text).replace(remote_store.url, str(remote_store.store)) for text in texts)) == 1 or command[0] == "info"
     mounts.run(augurpack, "extract", "--quiet", *far, pathlib.Path(folder) / "out")
     assert_same_tree(pathlib.Path(folder) / "out", remote_store.tree)
+
+
+def test_an_extract_that_is_stopped_leaves_whole_files(remote_store, augurpack, proxy, folder):
+    """Also of the file whose second block was under way."""
+    out = pathlib.Path(folder) / "out"
+    count = []
+    held = faults.Hold(only=lambda request: "shard-" in request.path and (count.append(1) or len(count) > 4))
+    words = [augurpack, "extract", "--quiet", f"--endpoint-url={proxy.endpoint}", remote_store.url, out]
+    with while_held(proxy, held, words) as process:
+        process.send_signal(signal.SIGINT)
+        held.release()
+        said = process.stderr.read()
+        assert process.wait() == 2 and "stopped by SIGINT: the files that are there are whole" in said, said
+    there, wanted = files(out), files(remote_store.tree)
+    assert there.keys() < wanted.keys()
+    assert all(path.read_bytes() == wanted[name].read_bytes() for name, path in there.items())
 
 
 def test_verify_names_a_damaged_object(remote_store, augurpack, s3_server):

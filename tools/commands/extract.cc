@@ -19,6 +19,7 @@
 #include "tools/commands/write_all.h"
 #include "tools/output.h"
 #include "tools/progress_bar.h"
+#include "tools/stop_signals.h"
 #include "tools/store_place.h"
 
 namespace augur {
@@ -126,21 +127,18 @@ class FileWriters {
     }
   }
 
-  // A failure is one of writing.
+  // A failure is one of writing, or the end that a signal asks for. A file that is not whole is removed.
   Status Write(const Job& job, std::vector<std::byte>& buffer) {
     const std::string name(job.entry.name);
-    const std::string path = job.folder->path() + "/" + Printable(name);
     AUGUR_TRY_ASSIGN(fd, job.folder->MakeFile(name, options_.force));
-    for (uint64_t block = 0; block < Store::BlockCount(job.entry); ++block) {
-      const std::span<std::byte> bytes(buffer.data(), Store::BlockBytes(job.entry, block));
-      if (const Status read = store_.Read(job.entry, block, bytes); !read.ok()) {
-        LeaveOut(job, name, read);
-        return Status::Ok();
-      }
-      AUGUR_TRY(WriteAll(fd.get(), bytes, path));
-      progress_.Add(0, bytes.size());
+    Status read;
+    const Status written = Fill(job, fd.get(), buffer, &read);
+    if (!written.ok() || !read.ok()) job.folder->RemoveFile(name);
+    if (!written.ok()) return written;
+    if (!read.ok()) {
+      LeaveOut(job, read);
+      return Status::Ok();
     }
-    AUGUR_TRY(SetAttributes(fd.get(), job.entry, options_.special_modes, path));
     progress_.Add(1, 0);
     const MutexLock lock(mu_);
     ++done_.files;
@@ -148,8 +146,21 @@ class FileWriters {
     return Status::Ok();
   }
 
-  void LeaveOut(const Job& job, const std::string& name, const Status& why) AUGUR_EXCLUDES(mu_) {
-    job.folder->RemoveFile(name);
+  // `read`: why the store's bytes cannot be had, with which the file ends.
+  Status Fill(const Job& job, int fd, std::vector<std::byte>& buffer, Status* read) {
+    const std::string path = job.folder->path() + "/" + Printable(job.entry.name);
+    for (uint64_t block = 0; block < Store::BlockCount(job.entry); ++block) {
+      if (StopSignals::Caught() != 0) return {Code::kStopped, "stopped"};
+      const std::span<std::byte> bytes(buffer.data(), Store::BlockBytes(job.entry, block));
+      *read = store_.Read(job.entry, block, bytes);
+      if (!read->ok()) return Status::Ok();
+      AUGUR_TRY(WriteAll(fd, bytes, path));
+      progress_.Add(0, bytes.size());
+    }
+    return SetAttributes(fd, job.entry, options_.special_modes, path);
+  }
+
+  void LeaveOut(const Job& job, const Status& why) AUGUR_EXCLUDES(mu_) {
     progress_.Print("augurpack: " + Printable(job.path) + ": left out: " + why.text());
     const MutexLock lock(mu_);
     ++done_.left_out;
@@ -295,7 +306,13 @@ Status SayWhatWasDone(const std::string& destination, const Extracted& done) {
 }  // namespace
 
 int RunExtract(const ExtractOptions& options) {
+  const StopSignals signals;
   const Result<Extracted> done = Extract(options);
+  if (done.status().code() == Code::kStopped && StopSignals::Caught() != 0) {
+    PrintError(kAugurpack, "stopped by " + std::string(StopSignals::CaughtName()) +
+                               ": the files that are there are whole; run it again with --force to write all");
+    return kExitError;
+  }
   if (!done.ok()) return Fail(kAugurpack, done.status());
   if (!options.quiet) {
     if (const Status said = SayWhatWasDone(options.destination, *done); !said.ok()) return Fail(kAugurpack, said);
