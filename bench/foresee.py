@@ -21,6 +21,8 @@ while no order is known) the daemon's own statistics are read from the mount, an
   jobs at once, each file counts by the part of the jobs whose order is known.
 - as predicted: the least share of the reads that the daemon itself calls as predicted, at the end of an order that it followed.
 - rates (in --results only): files a second of each epoch while its order was not known, and while it was.
+- rows pt and zarr read one file a sample in a view, at half of the pace, because the daemon decodes there; zarr needs
+  PYTHONPATH=$(packaging/venv.sh formats). --gentle takes only the data out of the page cache, for a machine with other work.
 - wasted: bytes that the daemon read ahead and dropped unread, until the last file was opened, and their part of the bytes opened. Later
   ones were read ahead for an epoch that never comes.
 
@@ -149,7 +151,10 @@ def daemon_said(log):
 
 def run_once(args, row, work, number, point):
     """One run of the row's scripts on a mount; its figures."""
-    measure.drop_caches()
+    if args.gentle:
+        measure.forget_files(args.tree, args.store)
+    else:
+        measure.drop_caches()
     log = os.path.join(work, f"log{number}")
     options = [f"memory={args.memory}", f"log={log}", *args.option]
     prefix = ["env", f"XDG_CACHE_HOME={work}/cache", *(["unshare", "--pid", "--fork"] if row.blind_daemon else [])]
@@ -161,9 +166,10 @@ def run_once(args, row, work, number, point):
         watch.start()
         stack.callback(watch.end)
         jobs = []
+        place = os.path.join(point, ".augur", "views", row.view) if row.view else point
         for job, words in enumerate(row.jobs):
             rate = args.rate * row.rate_part / row.processes
-            jobs.append(Job(args.python, words, f"{number}.{job}", work, point, args.epochs, rate, row.processes))
+            jobs.append(Job(args.python, words, f"{number}.{job}", work, place, args.epochs, rate, row.processes))
             stack.callback(jobs[-1].end)
         try:
             for job in jobs:
@@ -239,6 +245,7 @@ def arguments():
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a further mount option")
     parser.add_argument("--patience", type=float, default=1800, metavar="S", help="a script that takes longer has failed (1800)")
     parser.add_argument("--work", metavar="DIR", help="where to work (the system's temporary folder)")
+    parser.add_argument("--gentle", action="store_true", help="take only the data out of the page cache, not what other programs have there")
     parser.add_argument("--verbose", action="store_true", help="show what the daemon says")
     return parser.parse_args()
 

@@ -19,6 +19,7 @@ class Row:
     blind_daemon: bool = False  # the daemon is in a process id namespace of its own, in which it sees none of the readers
     # The seed is to be found among all 2^32.
     search: bool = False
+    view: str = ""  # the SPEC of the view that the script reads; none: the images
 
 
 def row(name, title, script, *words, **options):
@@ -42,6 +43,11 @@ def ranks_of(world_size, first_rank, count=1, workers=2, batch=None, **options):
 
 
 SHUFFLE = "ImageFolder, DataLoader(shuffle=True)"
+
+
+def arrays(name, kind, title, *words, **options):
+    """One file a sample in a view, which the daemon decodes: half of the pace."""
+    return row(name, title, "arrays", kind, *words, view=f"{kind}+size=256+crop=224", rate_part=0.5, **options)
 
 ROWS = [
     image_folder("unseeded-0", f"{SHUFFLE}, unseeded, 0 workers", search=True),
@@ -111,5 +117,9 @@ ROWS = [
         rate_part=1 / 4),
     row("dali-shard-stuck", "the same, stick_to_shard=True", "dali_reader", "--shards", "4", "--shard", "1", "--stick", rate_part=1 / 4),
     image_folder("again", f"{SHUFFLE}, manual_seed(907251), 2 workers: the second run", "--seed", "907251", "--workers", "2", runs=2, search=True),
+    arrays("pt", "pt", "torch.load of a view pt, DataLoader(shuffle=True), manual_seed(42), 2 workers", "--seed", "42", "--workers", "2"),
+    arrays("pt-unseeded", "pt", "torch.load of a view pt, DataLoader(shuffle=True), unseeded, 0 workers", search=True),
+    arrays("zarr", "zarr", "Zarr of a view zarr, an image at a time, DataLoader(shuffle=True), manual_seed(42), 2 workers", "--seed", "42", "--workers", "2"),
+    arrays("zarr-unseeded", "zarr", "Zarr of a view zarr, an image at a time, DataLoader(shuffle=True), unseeded, 0 workers", search=True),
     row("again-weighted", "WeightedRandomSampler, manual_seed(5), 2 workers: the second run", "subsets", "weighted", "--seed", "5", runs=2),
 ]

@@ -117,6 +117,10 @@ class Rows:
         if not self.args.keep_caches:
             measure.drop_caches()
 
+    def store_of(self, row):
+        """The store whose mount the row reads."""
+        return self.store
+
     def requests(self, point):
         """READ requests of the kernel so far."""
         return given_orders.status(point)["counters"]["reads"]
@@ -129,7 +133,7 @@ class Rows:
         with contextlib.ExitStack() as stack:
             point = None
             if row.view is not None:
-                point, _ = stack.enter_context(self.mounted(*options, memory=memory, prefix=prefix))
+                point, _ = stack.enter_context(self.mounted(*options, store=self.store_of(row), memory=memory, prefix=prefix))
                 place = view_path(point, row.view)
             result = self.script(row, place, "--workers", workers, "--epochs", epochs, *row.words, *cold_words, prefix=prefix)
             result["counters"] = given_orders.status(point)["counters"] if point else {}
