@@ -15,20 +15,13 @@ namespace {
 
 constexpr uint64_t kDataAlignment = 8;
 constexpr uint64_t kPageBytes = H5HeapFormat::kPageBytes;
+static_assert(kPageBytes == kArrayPageBytes);
 constexpr uint64_t kLabelBytes = sizeof(int64_t);
 // A place in the global heap: the length, the address of a collection, and which object of that.
 constexpr uint64_t kReferenceBytes = 16;
 
-// The kernel reads as much as this ahead. For a read of more it also takes up to twice as much of what lies behind, so
-// that there is room between arrays as large, and none is decoded for nothing. Room takes no space.
-constexpr uint64_t kReadAheadBytes = uint64_t{128} << 10;
-
 // Offsets in files are below 2^63.
 constexpr uint64_t kFileBytesMax = uint64_t{1} << 62;
-
-uint64_t StrideOf(uint64_t array_bytes) {
-  return RoundUpTo(array_bytes, kPageBytes) + (array_bytes > kReadAheadBytes ? 2 * kReadAheadBytes : 0);
-}
 
 // Makes the rows that have the bytes [begin, end) of a table, and cuts the text to these.
 template <typename Rows>
@@ -104,7 +97,7 @@ std::vector<H5Dataset> H5File::Datasets(size_t class_count, uint32_t class_bytes
 
 Status H5File::LayOut() {
   const uint64_t count = samples().size();
-  const uint64_t stride = images_ ? StrideOf(images_->array_bytes) : 0;
+  const uint64_t stride = images_ ? StrideOnPages(images_->array_bytes) : 0;
   if (stride > kFileBytesMax / count)
     return {Code::kInvalid, "an HDF5 file of that size cannot be: give a smaller size"};
   AUGUR_TRY_ASSIGN(longest, LongestPath());

@@ -18,6 +18,11 @@ StackedArrays StackedArrays::Of(const ViewSpec& spec) {
           .array_bytes = ArrayBytes(extent->width, extent->height, kChannels, spec.array.type)};
 }
 
+uint64_t StrideOnPages(uint64_t bytes) {
+  constexpr uint64_t kReadAheadBytes = uint64_t{128} << 10;
+  return RoundUpTo(bytes, kArrayPageBytes) + (bytes > kReadAheadBytes ? 2 * kReadAheadBytes : 0);
+}
+
 void AddBytes(std::string_view bytes, std::vector<ArchivePiece>* pieces) {
   if (bytes.empty()) return;
   if (pieces->empty() || !std::holds_alternative<GeneratedPiece>(pieces->back())) pieces->emplace_back();

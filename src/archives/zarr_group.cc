@@ -20,6 +20,12 @@ ZarrGroup::ZarrGroup(SampleSet samples, const ViewSpec& spec)
     : samples_(std::move(samples)),
       arrays_(StackedArrays::Of(spec)),
       chunk_(spec.archive.chunk),
+      file_images_(std::max(chunk_, spec.archive.shard_images)),
+      layout_(spec.archive.shard_images > 0
+                  ? std::optional<ZarrShard>(std::in_place, file_images_ / chunk_, chunk_bytes())
+                  : std::nullopt),
+      full_index_(layout_ ? layout_->Index(file_images_ / chunk_) : std::string()),
+      last_index_(layout_ && samples_.size() > 0 ? layout_->Index(ChunkCount(shard_count() - 1)) : std::string()),
       name_begin_(spec.archive.format == ZarrFormat::k3 ? "c." : "") {}
 
 Result<std::shared_ptr<const ArchiveFiles>> ZarrGroup::Make(const std::shared_ptr<const Store>& store,
@@ -30,9 +36,11 @@ Result<std::shared_ptr<const ArchiveFiles>> ZarrGroup::Make(const std::shared_pt
   const std::vector<std::string> classes(names.begin(), names.end());
   AUGUR_TRY_ASSIGN(entry, store->Get(folder));
   const std::shared_ptr<ZarrGroup> group(new ZarrGroup(std::move(samples), spec));
-  if (spec.archive.chunk > 1 && group->shard_count() > ArchiveSpec::kShardsMax) {
-    return Status(Code::kInvalid, "chunk=B makes more than " + std::to_string(ArchiveSpec::kShardsMax) +
-                                      " files of a folder: give a larger B, or none");
+  const bool has_files_of_many = group->file_images_ > 1 || group->layout_;
+  if (has_files_of_many && group->shard_count() > ArchiveSpec::kShardsMax) {
+    return Status(Code::kInvalid, std::string(group->layout_ ? "shard=S" : "chunk=B") + " makes more than " +
+                                      std::to_string(ArchiveSpec::kShardsMax) +
+                                      " files of a folder: give a larger number, or none");
   }
   const std::string_view name = folder == 0 ? kRootArchiveName : entry.name;
   group->parts_.push_back(
@@ -59,13 +67,20 @@ uint32_t ZarrGroup::AddFolder(const char* name) {
 void ZarrGroup::MakeParts(const ViewSpec& spec, const std::vector<std::string>& classes) {
   const uint64_t count = samples_.size();
   const auto& [height, width, channels] = arrays_.shape;
-  const std::vector<ZarrArray> arrays = {
+  std::vector<ZarrArray> arrays = {
       {.name = "images",
        .type = spec.array.type == ArrayType::kF32 ? ZarrArray::Type::kF32 : ZarrArray::Type::kU8,
        .shape = {count, height, width, channels},
-       .chunk = {chunk_, height, width, channels},
+       .chunk = {file_images_, height, width, channels},
+       .inner_chunk = {},
        .classes = {}},
-      {.name = "labels", .type = ZarrArray::Type::kI64, .shape = {count}, .chunk = {count}, .classes = classes}};
+      {.name = "labels",
+       .type = ZarrArray::Type::kI64,
+       .shape = {count},
+       .chunk = {count},
+       .inner_chunk = {},
+       .classes = classes}};
+  if (layout_) arrays[0].inner_chunk = {chunk_, height, width, channels};
   const bool is_3 = spec.archive.format == ZarrFormat::k3;
   ZarrTexts texts = MakeZarrTexts(spec.archive.format, arrays);
   AddPart(is_3 ? "zarr.json" : ".zgroup", kWholePart, std::move(texts.group));
@@ -81,19 +96,51 @@ void ZarrGroup::MakeParts(const ViewSpec& spec, const std::vector<std::string>& 
 }
 
 uint32_t ZarrGroup::SampleCount(uint32_t shard) const {
-  return static_cast<uint32_t>(std::min<uint64_t>(chunk_, samples_.size() - uint64_t{shard} * chunk_));
+  return static_cast<uint32_t>(std::min<uint64_t>(file_images_, samples_.size() - uint64_t{shard} * file_images_));
+}
+
+uint64_t ZarrGroup::FileBytes(uint32_t shard) const {
+  return layout_ ? layout_->FileBytes(ChunkCount(shard)) : chunk_bytes();
+}
+
+// Of a file of many chunks: the bytes [begin, end), which lie behind its index.
+Status ZarrGroup::AddChunks(uint32_t shard, uint64_t begin, uint64_t end, std::vector<ArchivePiece>* pieces) const {
+  const auto fill_to = [&](uint64_t to) {
+    if (begin >= to) return;
+    AddBytes(std::string(to - begin, '\0'), pieces);
+    begin = to;
+  };
+  fill_to(std::min(end, layout_->ChunkPlace(0)));
+  while (begin < end) {
+    const uint64_t chunk = (begin - layout_->ChunkPlace(0)) / layout_->stride();
+    const uint64_t place = layout_->ChunkPlace(chunk);
+    const uint64_t to = std::min(end, place + chunk_bytes());
+    if (begin < to) {
+      AUGUR_TRY(AddArrays(samples_, arrays_, uint64_t{shard} * file_images_ + chunk * chunk_, arrays_.array_bytes,
+                          begin - place, to - place, pieces));
+      begin = to;
+    }
+    fill_to(std::min(end, place + layout_->stride()));
+  }
+  return {};
 }
 
 Result<std::vector<ArchivePiece>> ZarrGroup::Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const {
   std::vector<ArchivePiece> pieces;
   const uint64_t end = std::min(offset + bytes, FileBytes(shard));
   if (offset >= end) return pieces;
-  AUGUR_TRY(AddArrays(samples_, arrays_, uint64_t{shard} * chunk_, arrays_.array_bytes, offset, end, &pieces));
+  if (!layout_) {
+    AUGUR_TRY(AddArrays(samples_, arrays_, uint64_t{shard} * chunk_, arrays_.array_bytes, offset, end, &pieces));
+    return pieces;
+  }
+  const std::string& index = ChunkCount(shard) * chunk_ == file_images_ ? full_index_ : last_index_;
+  if (offset < index.size()) AddBytes(std::string_view(index).substr(offset, end - offset), &pieces);
+  AUGUR_TRY(AddChunks(shard, std::max<uint64_t>(offset, index.size()), end, &pieces));
   return pieces;
 }
 
 Result<std::optional<Entry>> ZarrGroup::OnlyImage(uint32_t shard) const {
-  if (chunk_ > 1) return std::optional<Entry>();
+  if (chunk_ > 1 || layout_) return std::optional<Entry>();
   AUGUR_TRY_ASSIGN(sample, samples_.Get(shard));
   return std::optional<Entry>(sample.image);
 }
@@ -128,7 +175,7 @@ std::optional<uint32_t> ZarrGroup::FindShard(std::string_view name) const {
 uint64_t ZarrGroup::memory_bytes() const {
   uint64_t parts_bytes = 0;
   for (const ArchivePart& part : parts_) parts_bytes += sizeof part + part.text.capacity();
-  return sizeof(*this) + samples_.memory_bytes() + parts_bytes;
+  return sizeof(*this) + samples_.memory_bytes() + parts_bytes + full_index_.capacity() + last_index_.capacity();
 }
 
 }  // namespace augur

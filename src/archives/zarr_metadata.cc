@@ -37,9 +37,24 @@ std::string_view TypeCode(ZarrArray::Type type) {
   return "<i8";
 }
 
-ordered_json Array3(const ZarrArray& array) {
+ordered_json BytesCodec(ZarrArray::Type type) {
   ordered_json codec = {{"name", "bytes"}};
-  if (array.type != ZarrArray::Type::kU8) codec["configuration"] = {{"endian", "little"}};
+  if (type != ZarrArray::Type::kU8) codec["configuration"] = {{"endian", "little"}};
+  return codec;
+}
+
+// Of an array whose files are shards: their index comes first, as ZarrShard lays them out.
+ordered_json ShardCodec(const ZarrArray& array) {
+  ordered_json configuration;
+  configuration["chunk_shape"] = array.inner_chunk;
+  configuration["codecs"] = ordered_json::array({BytesCodec(array.type)});
+  configuration["index_codecs"] =
+      ordered_json::array({BytesCodec(ZarrArray::Type::kI64), ordered_json({{"name", "crc32c"}})});
+  configuration["index_location"] = "start";
+  return {{"name", "sharding_indexed"}, {"configuration", configuration}};
+}
+
+ordered_json Array3(const ZarrArray& array) {
   ordered_json json;
   json["zarr_format"] = 3;
   json["node_type"] = "array";
@@ -48,7 +63,7 @@ ordered_json Array3(const ZarrArray& array) {
   json["chunk_grid"] = {{"name", "regular"}, {"configuration", {{"chunk_shape", array.chunk}}}};
   json["chunk_key_encoding"] = {{"name", "default"}, {"configuration", {{"separator", "."}}}};
   json["fill_value"] = Zeros(array);
-  json["codecs"] = ordered_json::array({codec});
+  json["codecs"] = ordered_json::array({array.inner_chunk.empty() ? BytesCodec(array.type) : ShardCodec(array)});
   json["attributes"] = Attributes(array);
   json["storage_transformers"] = ordered_json::array();
   return json;

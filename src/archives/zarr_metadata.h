@@ -16,8 +16,9 @@ struct ZarrArray {
   std::string name;
   Type type = Type::kU8;
   std::vector<uint64_t> shape;
-  std::vector<uint64_t> chunk;
-  std::vector<std::string> classes;  // an attribute; empty: there is none
+  std::vector<uint64_t> chunk;        // of a file
+  std::vector<uint64_t> inner_chunk;  // version 3: files are shards of such chunks; empty: they are not
+  std::vector<std::string> classes;   // an attribute; empty: there is none
 };
 
 // The files of a group with these arrays. Of the arrays in their order; version 3 has no attributes and no

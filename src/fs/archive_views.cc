@@ -152,6 +152,7 @@ Result<NodeAttributes> ArchiveViews::Attributes(const ArchivePlace& place, const
   }
   attributes.size = table->set->FileBytes(node.file);
   attributes.stored_bytes = table->set->ImageBytes(node.file);
+  attributes.read_in_pieces = place.view->spec.archive.shard_images > 0;
   return attributes;
 }
 

@@ -25,6 +25,7 @@ struct NodeAttributes {
   uint64_t size = 0;  // bytes; of a directory: 0
   // Of an archive: the bytes of `size` that are stored, not made. Nothing: all are.
   std::optional<uint64_t> stored_bytes = {};
+  bool read_in_pieces = false;  // of an archive: its readers take parts of it, by an index, and not the whole
   int64_t mtime_sec = 0;
   uint32_t mtime_nsec = 0;
   // False: the name has another node at the next lookup, so that it must not be remembered; the node stays as it is.

@@ -32,6 +32,7 @@ enum Of : unsigned {
   kSharded = kTar | kTfrecord | kMds,
   kH5 = 64,
   kZarr = 128,
+  kTarOrZarr = kTar | kZarr,
   kStacked = kH5 | kZarr,
   kArrays = kFiles | kStacked,
   kDecoded = kImages | kStacked
@@ -122,7 +123,7 @@ constexpr std::array<Word, kWordCount> kWords = {{
     {"all", "all", kPixels, "PNGs become pixels, too"},
     {"names", "names=own", kPixels, "names end as the container's do, not as they were"},
     {"shards", "shards=S", kSharded, "files for each folder, 1 to 99999; else of about 128M each"},
-    {"shard", "shard=SIZE", kTar, "files of at most SIZE, as 64M or 1G; a larger image has one of its own"},
+    {"shard", "shard=SIZE|S", kTarOrZarr, "files of at most SIZE (64M, 1G), of one image at least; zarr: of S images"},
     {"keys", "keys=imagenet|tfds", kTfrecord, "features as TensorFlow's ImageNet scripts, or as TFDS, have them"},
     {"name", "name=N", kTfrecord, "imagenet: what the files of folder val are called by; tfds: the data set"},
     {"base", "base=0|1", kTfrecord, "the label of the first class; else 1 for imagenet, 0 for tfds"},
@@ -326,16 +327,30 @@ Status ReadArray(const TypedSpec& typed, ViewSpec* spec) {
   return ReadTriple(typed, kStd, &spec->array.std);
 }
 
+// A number of images that lie in one file. Leaves `out` as it is when the word is not there.
+Status ReadImageCount(const TypedSpec& typed, WordNumber word, uint32_t* out) {
+  if (!typed.Has(word)) return {};
+  constexpr uint32_t kImagesMax = 65'536;
+  const Result<uint64_t> count = ParseCount(typed.Value(word));
+  if (!count.ok() || *count < 1 || *count > kImagesMax) return typed.Wrong(word, "not a number from 1 to 65536");
+  *out = static_cast<uint32_t>(*count);
+  return {};
+}
+
 // Arrays that lie in one file must have one shape.
 Status ReadStack(const TypedSpec& typed, ViewSpec* spec) {
   AUGUR_TRY(ReadArray(typed, spec));
   spec->archive.encoded = typed.Has(kEncoded);
   AUGUR_TRY(typed.Choose(kFormat, kZarrFormats, &spec->archive.format));
-  if (typed.Has(kChunk)) {
-    constexpr uint32_t kChunkMax = 65'536;
-    const Result<uint64_t> chunk = ParseCount(typed.Value(kChunk));
-    if (!chunk.ok() || *chunk < 1 || *chunk > kChunkMax) return typed.Wrong(kChunk, "not a number from 1 to 65536");
-    spec->archive.chunk = static_cast<uint32_t>(*chunk);
+  AUGUR_TRY(ReadImageCount(typed, kChunk, &spec->archive.chunk));
+  AUGUR_TRY(ReadImageCount(typed, kShard, &spec->archive.shard_images));
+  if (typed.Has(kShard)) {
+    if (spec->archive.format == ZarrFormat::k2) {
+      return typed.Wrong(kShard, "format=2 has no shards: leave format=2 out, or shard");
+    }
+    if (spec->archive.shard_images % spec->archive.chunk != 0) {
+      return typed.Wrong(kShard, "a shard has whole chunks, and this is no multiple of chunk");
+    }
   }
   if (FixedExtent(*spec)) return {};
   constexpr std::array kOfPixels = {kSize, kTolerant, kLayout, kDtype};
@@ -505,6 +520,7 @@ std::string CanonicalSpec(const ViewSpec& spec) {
   if (spec.own_names) text.Add(kNames, "own");
   if (spec.archive.shards > 0) text.Add(kShards, std::to_string(spec.archive.shards));
   if (spec.archive.shard_bytes > 0) text.Add(kShard, SizeWord(spec.archive.shard_bytes));
+  if (spec.archive.shard_images > 0) text.Add(kShard, std::to_string(spec.archive.shard_images));
   text.Choice(kKeys, kExampleKeys, spec.archive.keys, ExampleKeys::kImagenet);
   if (!spec.archive.name.empty()) text.Add(kName, spec.archive.name);
   if (spec.archive.base) text.Add(kBase, std::to_string(*spec.archive.base));

@@ -172,6 +172,12 @@ def zarr_arrays(path, part):
     return group.metadata.zarr_format, images[:], group["labels"][:], group["labels"].attrs.get("classes"), images[slice(*part)]
 
 
+def zarr_image(path, i):
+    import zarr
+
+    return zarr.open_group(path, mode="r")["images"][i]
+
+
 class Readers:
     """The process. `call` gives what a function above returns, and raises Missing where its library is not installed."""
 

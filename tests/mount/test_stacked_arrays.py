@@ -139,9 +139,10 @@ def test_an_image_that_cannot_be_decoded(room, augurpack, mounts, point, readers
     assert len((whole / "c.1.0.0.0").read_bytes()) == 7200
 
 
-@pytest.mark.parametrize("words,version", [("", 3), ("+format=2", 2), ("+chunk=16", 3), ("+format=2+chunk=7+layout=chw+dtype=f32", 2)])
+@pytest.mark.parametrize("words,version", [("", 3), ("+format=2", 2), ("+chunk=16", 3), ("+format=2+chunk=7+layout=chw+dtype=f32", 2),
+                                           ("+shard=16", 3), ("+shard=1000", 3), ("+shard=24+chunk=8+layout=chw+dtype=f32", 3)])  # fmt: skip
 def test_zarr(mounted, readers, samples, wanted, words, version):
-    """By id and by chunk; the last chunk is as large as the others."""
+    """By id, by chunk and by shard; the last chunk is as large as the others, the last shard may have fewer."""
     path = view(mounted, f"zarr+{SIZE}{words}") / "train.zarr"
     found_version, images, labels, classes, part = ask(readers, "zarr_arrays", str(path), (20, 50))
     assert found_version == version
@@ -152,7 +153,7 @@ def test_zarr(mounted, readers, samples, wanted, words, version):
     assert labels.tolist() == [label for _, label in samples["train"]] and classes == CLASSES
 
 
-@pytest.mark.parametrize("words,early", [("", True), ("", False), ("+chunk=16", True)])
+@pytest.mark.parametrize("words,early", [("", True), ("", False), ("+chunk=16", True), ("+shard=16", False)])
 def test_zarr_in_workers(mounted, readers, samples, wanted, words, early):
     found = ask(readers, "load", "zarr", str(view(mounted, f"zarr+{SIZE}{words}") / "train.zarr"), early, "fork", 4)
     assert same([image for image, _ in found], wanted)
@@ -179,6 +180,36 @@ def test_zarr_files(mounted, samples):
     assert os.path.samefile(*ours)
     with open(ours[0], "rb") as file:
         assert file.read() == pixels(samples["val"][1][0]).tobytes()
+
+
+def test_zarr_shards(room, augurpack, mounts, point, readers):
+    """Large arrays have room between them; any part is the same at each read; an image that cannot be decoded is an error for itself."""
+    broken = 5
+    for i in range(9):
+        (room / "tree" / "a" / f"{i}.jpg").parent.mkdir(parents=True, exist_ok=True)
+        (room / "tree" / "a" / f"{i}.jpg").write_bytes(jpeg(i, 300)[: 900 if i == broken else None])
+    mounts.mount(pack(augurpack, room / "tree", room / "store"), point, f"log={room}/log", "memory=64M")
+    group = view(point, f"zarr+{LARGE}+shard=4") / "all.zarr"
+    shards = [group / "images" / f"c.{i}.0.0.0" for i in range(3)]
+    assert sorted(os.listdir(group / "images")) == sorted([*(shard.name for shard in shards), "zarr.json"])
+    data = [shards[0].read_bytes(), None, shards[2].read_bytes()]
+    for number, images in ((0, 4), (2, 1)):
+        found = shards[number].stat()
+        assert len(data[number]) == found.st_size and found.st_size % 4096 == 0
+        assert found.st_blocks * 512 - 512 < images * 200 * 260 * 3 and found.st_blksize == 4096
+    index = numpy.frombuffer(data[2], "<u8", 8).reshape(4, 2)
+    assert index[0].tolist() == [4096, 200 * 260 * 3] and (index[1:] == 2**64 - 1).all()
+    draw = random.Random(6)
+    with open(shards[0], "rb", buffering=0) as file:
+        for _ in range(100):
+            offset, length = draw.randrange(len(data[0])), draw.choice([1, 68, 4096, 9000, 128 << 10, 1 << 20])
+            assert os.pread(file.fileno(), length, offset) == data[0][offset : offset + length]
+    for i in range(9):
+        if i == broken:
+            with pytest.raises(Exception, match="Input/output error"):
+                ask(readers, "zarr_image", str(group), i)
+        else:
+            assert numpy.array_equal(ask(readers, "zarr_image", str(group), i), pixels(room / "tree" / "a" / f"{i}.jpg", 260, 200))
 
 
 def test_mds(mounted, readers, samples):
@@ -209,7 +240,7 @@ def test_mds_files(mounted):
 
 def test_a_word_that_is_missing(mounted, ctl):
     """The view is refused, and augurctl says which word it needs."""
-    for spec in ("h5", "zarr", "h5+size=256", "zarr+size=64x64+chunk=0", "h5+encoded+dtype=f32"):
+    for spec in ("h5", "zarr", "h5+size=256", "zarr+size=64x64+chunk=0", "zarr+size=8x8+shard=4+format=2", "h5+encoded+dtype=f32"):
         assert errno_of(os.stat, view(mounted, spec)) == errno.ENOENT
     done = run([ctl, "views", mounted, "h5"])
     assert done.returncode == 2 and "size is missing" in done.stderr and "size=WxH" in done.stderr

@@ -11,16 +11,15 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "archives/archive_files.h"
 #include "augur/store.h"
-#include "base/crc32c.h"
 #include "base/units.h"
 #include "fs/archive_listing.h"
 #include "fs/archive_node.h"
 #include "pack/glob.h"
+#include "tools/commands/archive_file_writer.h"
 #include "tools/commands/decode_pack.h"
 #include "tools/commands/pack_session.h"
 #include "tools/commands/pack_source.h"
@@ -32,74 +31,9 @@
 namespace augur {
 namespace {
 
-// Of an archive that is laid out and written at once.
-constexpr uint64_t kWindowBytes = uint64_t{8} << 20;
-
 struct Written {
   uint64_t files = 0;
   uint64_t bytes = 0;
-};
-
-// ArchiveFileWriter writes the archives of one store. One thread. Memory: one image, and the pieces of a window.
-class ArchiveFileWriter {
- public:
-  ArchiveFileWriter(const Store& store, PackSession& session) : store_(store), session_(session) {}
-
-  Status Write(const ArchiveFiles& set, uint32_t shard, int fd, const std::string& path) {
-    const uint64_t bytes = set.FileBytes(shard);
-    for (uint64_t offset = 0; offset < bytes; offset += kWindowBytes) {
-      if (session_.stopped()) return StoppedStatus();
-      const uint64_t window = std::min(kWindowBytes, bytes - offset);
-      AUGUR_TRY_ASSIGN(pieces, set.Pieces(shard, offset, window));
-      out_.clear();
-      for (const ArchivePiece& piece : pieces) AUGUR_TRY(Add(piece));
-      AUGUR_TRY(WriteAll(fd, out_, path));
-      session_.OnPacked(0, window);
-    }
-    session_.OnPacked(1, 0);
-    return {};
-  }
-
- private:
-  Status Add(const ArchivePiece& piece) {
-    if (const auto* const generated = std::get_if<GeneratedPiece>(&piece)) {
-      Append(std::as_bytes(std::span(generated->bytes)));
-      return {};
-    }
-    if (const auto* const image = std::get_if<ImagePiece>(&piece)) {
-      AUGUR_TRY(Load(image->image));
-      Append(std::span<const std::byte>(image_).subspan(image->offset, image->bytes));
-      return {};
-    }
-    const auto& checksum = std::get<ChecksumPiece>(piece);
-    AUGUR_TRY(Load(checksum.image));
-    const uint32_t masked = MaskedCrc32c(Crc32c(image_, checksum.crc_before));
-    Append(std::as_bytes(std::span(&masked, 1)).subspan(checksum.offset, checksum.bytes));
-    return {};
-  }
-
-  void Append(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
-
-  // Makes image_ the bytes of the image, which have been checked.
-  Status Load(const Entry& image) {
-    if (image.number == number_) return {};
-    number_ = kNone;
-    image_.resize(image.size);
-    for (uint64_t block = 0; block < Store::BlockCount(image); ++block) {
-      const auto bytes = std::span(image_).subspan(block * kBlockBytes, Store::BlockBytes(image, block));
-      AUGUR_TRY(store_.Read(image, block, bytes));
-    }
-    number_ = image.number;
-    return {};
-  }
-
-  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
-
-  const Store& store_;
-  PackSession& session_;
-  std::vector<std::byte> out_;
-  uint64_t number_ = kNone;  // of the entry whose bytes image_ has
-  std::vector<std::byte> image_;
 };
 
 // Whether the root has splits, and not classes: a folder that is called as one.
@@ -133,30 +67,62 @@ Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const C
   }
   session.OnTotal(total.files, total.bytes);
   AUGUR_TRY_ASSIGN(target, TargetFolder::OpenTop(options.store));
-  ArchiveFileWriter writer(*store, session);
+  ArchiveFileWriter writer(*store, spec, session);
   Entry attributes = root;  // its time
   attributes.mode = 0644;
+  const auto write_shard = [&](const TargetFolder& in, const std::string& name, const ArchiveFiles& set,
+                               uint32_t shard) -> Status {
+    const std::string path = in.path() + "/" + Printable(name);
+    AUGUR_TRY_ASSIGN(fd, in.MakeFile(name, options.force));
+    Status written = writer.Write(set, shard, fd.get(), path);
+    if (written.ok()) written = SetAttributes(fd.get(), attributes, /*special_modes=*/false, path);
+    if (!written.ok()) in.RemoveFile(name);
+    return written;
+  };
+  const auto write_text = [&](const TargetFolder& in, const std::string& name, std::string_view text) -> Status {
+    const std::string path = in.path() + "/" + Printable(name);
+    AUGUR_TRY_ASSIGN(fd, in.MakeFile(name, options.force));
+    AUGUR_TRY(WriteAll(fd.get(), std::as_bytes(std::span(text)), path));
+    return SetAttributes(fd.get(), attributes, /*special_modes=*/false, path);
+  };
+  // The folder of the archives of one folder, with its parts.
+  const auto write_parts = [&](const std::string& name, const ArchiveFiles& set) -> Status {
+    const ArchiveParts& parts = set.parts();
+    std::vector<std::shared_ptr<const TargetFolder>> folders(parts.size());
+    for (uint32_t part = 0; part < parts.size(); ++part) {
+      const TargetFolder& in = part == kWholePart ? *target : *folders[parts[part].folder];
+      const std::string& of_part = part == kWholePart ? name : parts[part].name;
+      if (parts[part].is_folder) {
+        AUGUR_TRY_ASSIGN(made, in.MakeFolder(of_part, options.force));
+        folders[part] = std::move(made);
+        continue;
+      }
+      AUGUR_TRY(write_text(in, of_part, set.PartText(part, 0, set.PartBytes(part))));
+    }
+    for (uint32_t shard = 0; shard < set.shard_count(); ++shard) {
+      AUGUR_TRY(write_shard(*folders[set.shard_folder()], set.ShardName(shard), set, shard));
+    }
+    Entry of_folders = attributes;
+    of_folders.mode = 0755;
+    for (const auto& folder : folders) {
+      if (folder != nullptr) AUGUR_TRY(folder->SetAttributes(of_folders, /*special_modes=*/false));
+    }
+    return {};
+  };
   Status failed;
   const auto write = [&](const std::string& name, EntryNumber folder, uint32_t file) -> Status {
-    const std::string path = target->path() + "/" + Printable(name);
-    if (file >= ArchiveNode::kFirstInfo) {
+    const ArchiveNode node{.folder = folder, .file = file};
+    if (node.is_info()) {
       const ArchiveInfoFile& info = listing.info()[file - ArchiveNode::kFirstInfo];
-      if (info.is_link) {
-        Entry link = root;
-        link.name = name;
-        return target->MakeSymlink(link, info.text, options.force);
-      }
-      AUGUR_TRY_ASSIGN(fd, target->MakeFile(name, options.force));
-      AUGUR_TRY(WriteAll(fd.get(), std::as_bytes(std::span(info.text)), path));
-      return SetAttributes(fd.get(), attributes, /*special_modes=*/false, path);
+      if (!info.is_link) return write_text(*target, name, info.text);
+      Entry link = root;
+      link.name = name;
+      return target->MakeSymlink(link, info.text, options.force);
     }
     const auto set =
         std::find_if(sets.begin(), sets.end(), [folder](const auto& pair) { return pair.first == folder; });
-    AUGUR_TRY_ASSIGN(fd, target->MakeFile(name, options.force));
-    Status written = writer.Write(*set->second, file, fd.get(), path);
-    if (written.ok()) written = SetAttributes(fd.get(), attributes, /*special_modes=*/false, path);
-    if (!written.ok()) target->RemoveFile(name);
-    return written;
+    if (node.is_part()) return write_parts(name, *set->second);
+    return write_shard(*target, name, *set->second, file);
   };
   listing.ForEach(spec, 0, [&](std::string_view name, EntryNumber folder, uint32_t file, uint64_t /*place*/) {
     failed = write(std::string(name), folder, file);
@@ -167,14 +133,8 @@ Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const C
 }
 
 // What must not be given with archives. kInvalid, with the cure.
-Status CheckOptions(const CreateOptions& options, const ViewSpec& spec, bool is_store) {
+Status CheckOptions(const CreateOptions& options, bool is_store) {
   const auto refuse = [](const std::string& what) { return Status(Code::kInvalid, "--decode: " + what); };
-  if (spec.has_archive_folders() || spec.has_stacked_arrays()) {
-    return refuse(
-        "tar, tfrecord and h5+encoded can be written: copy the others from a mount (cp -r "
-        "MOUNT/.augur/views/" +
-        CanonicalSpec(spec) + " FOLDER)");
-  }
   if (IsFarAway(options.store)) return refuse("archives are written into a folder of this machine: give one");
   if (options.resume) return refuse("of archives nothing is taken over: leave --resume out, and give --force");
   if (options.listing) return refuse("archives have the order of their SPEC: leave --order=listing out");
@@ -209,7 +169,7 @@ class WorkPlace {
 Result<Written> Run(const CreateOptions& options, const ViewSpec& spec, PackSession& session) {
   AUGUR_TRY_ASSIGN(filter, PathFilter::Make(options.include, options.exclude));
   AUGUR_TRY_ASSIGN(source, FindViewSource(options));
-  AUGUR_TRY(CheckOptions(options, spec, source.store != nullptr));
+  AUGUR_TRY(CheckOptions(options, source.store != nullptr));
   std::unique_ptr<WorkPlace> work;
   if (source.store == nullptr) {
     AUGUR_TRY_ASSIGN(made, WorkPlace::Make(WorkFolder(options.store)));

@@ -162,16 +162,33 @@ TEST(ViewSpec, ArraysOfOneFileHaveOneShape) {
   EXPECT_EQ(Canonical("h5+encoded"), "h5+encoded");
   EXPECT_EQ(Canonical("chunk=1+format=3+zarr+crop=8+layout=hwc"), "zarr+crop=8");
   EXPECT_EQ(Canonical("zarr+crop=8+chunk=16+format=2"), "zarr+crop=8+format=2+chunk=16");
+  EXPECT_EQ(Canonical("shard=064+chunk=8+format=3+zarr+crop=8"), "zarr+crop=8+shard=64+chunk=8");
+  EXPECT_EQ(Canonical("zarr+crop=8+shard=1"), "zarr+crop=8+shard=1");
   EXPECT_EQ(Canonical("mds+shuffle=1+shards=2"), "mds+shards=2+shuffle=1");
   EXPECT_TRUE(ParseViewSpec("h5+crop=8")->has_stacked_arrays());
   EXPECT_FALSE(ParseViewSpec("h5+encoded")->has_stacked_arrays());
   EXPECT_TRUE(ParseViewSpec("mds")->has_archive_folders());
-  for (const auto& [typed, cause] :
-       {std::pair("h5", "size is missing"), std::pair("zarr+dtype=f32", "size is missing"),
-        std::pair("h5+size=256", "crop is missing"), std::pair("zarr+size=2x3+fit=long", "crop is missing"),
-        std::pair("h5+encoded+layout=chw", "size is missing"), std::pair("zarr+crop=8+chunk=0", "1 to 65536"),
-        std::pair("zarr+crop=8+format=4", "not one of its values"), std::pair("h5+crop=8+chunk=2", "only for zarr"),
-        std::pair("mds+size=8x8", "only for npy"), std::pair("tar+encoded", "only for h5")}) {
+  for (const auto& [typed, cause] : {std::pair("h5", "size is missing"),
+                                     std::pair("zarr+dtype=f32", "size is missing"),
+                                     std::pair("h5+size=256", "crop is missing"),
+                                     std::pair("zarr+size=2x3+fit=long", "crop is missing"),
+                                     std::pair("h5+encoded+layout=chw", "size is missing"),
+                                     std::pair("zarr+crop=8+chunk=0", "1 to 65536"),
+                                     std::pair("zarr+crop=8+format=4", "not one of its values"),
+                                     std::pair("h5+crop=8+chunk=2", "only for zarr"),
+                                     std::pair("zarr+crop=8+shard=0", "1 to 65536"),
+                                     std::pair("zarr+crop=8+shard=65537", "1 to 65536"),
+                                     std::pair("zarr+crop=8+shard=64M", "1 to 65536"),
+                                     std::pair("zarr+crop=8+shard=", "1 to 65536"),
+                                     std::pair("zarr+crop=8+shard=-1", "1 to 65536"),
+                                     std::pair("zarr+crop=8+shard", "its value is missing"),
+                                     std::pair("zarr+crop=8+shard=10+chunk=4", "no multiple of chunk"),
+                                     std::pair("zarr+crop=8+shard=2+chunk=4", "no multiple of chunk"),
+                                     std::pair("zarr+crop=8+shard=4+format=2", "leave format=2 out"),
+                                     std::pair("h5+crop=8+shard=2", "only for tar or zarr"),
+                                     std::pair("zarr+shard=4", "size is missing"),
+                                     std::pair("mds+size=8x8", "only for npy"),
+                                     std::pair("tar+encoded", "only for h5")}) {
     const Result<ViewSpec> spec = ParseViewSpec(typed);
     ASSERT_FALSE(spec.ok()) << typed;
     EXPECT_THAT(spec.status().text(), HasSubstr(cause)) << typed;
