@@ -88,17 +88,17 @@ Status Hdf5Pass::Visit(const std::string& path, uint64_t address, unsigned depth
     }
     others.push_back({.name = link.name, .dataset = std::move(dataset)});
   }
+  const auto is_list = [](const Named& named) { return named.dataset.type().kind == ElementKind::kSequence; };
   for (Named& named : others) {
-    const ElementKind kind = named.dataset.type().kind;
-    if (kind == ElementKind::kSequence) {
-      AUGUR_TRY(TakeList(path, named, others));
-      continue;
-    }
+    if (is_list(named)) AUGUR_TRY(TakeList(path, named, others));
+  }
+  for (const Named& named : others) {
+    if (is_list(named) || named.is_used) continue;
     if (others_.size() <= kOthersBytesMax) {
       others_ += (others_.empty() ? "'" : ", '") + Below(path, named.name) + "'";
     }
     observer_.OnNotShown(Printable(container_.name) + ": '" + Printable(Below(path, named.name)) +
-                         "': is no image file");
+                         "': a dataset that has no image files, and belongs to none");
   }
   return {};
 }
@@ -140,8 +140,9 @@ Hdf5Pass::Named* Hdf5Pass::FindBeside(std::vector<Named>& group, const Named& im
   return nullptr;
 }
 
-// The elements of a dataset as texts, numbers as well.
+// The elements of a dataset that is beside a list, as texts, numbers as well.
 Result<std::vector<std::string>> Hdf5Pass::Texts(Named& named, const std::string& path) {
+  named.is_used = true;
   const Hdf5Type& type = named.dataset.type();
   AUGUR_TRY_ASSIGN(bytes, named.dataset.Read(reader_));
   std::vector<std::string> texts;

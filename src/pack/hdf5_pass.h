@@ -37,6 +37,7 @@ class Hdf5Pass {
   struct Named {
     std::string name;
     Hdf5Dataset dataset;
+    bool is_used = false;  // as the labels, names or class names of a list
   };
 
   Status Visit(const std::string& path, uint64_t address, unsigned depth);

@@ -205,7 +205,7 @@ def test_patterns_go_by_the_names_of_the_source(augurpack, tree, store, tmp_path
 def test_what_is_left_out_is_counted(augurpack, store, tmp_path):
     done = run(augurpack, "create", "--decode", "npy", store, tmp_path / "out")
     count = MANY + len(others())
-    assert f"left out: {count} files that the view or layout does not show\n".encode() in done.stdout and done.error == ""
+    assert f"left out: {count} items that are not shown, the first: {store}/".encode() in done.stdout and done.error == ""
     summary = json.loads(create(augurpack, "npy", "--force", store, tmp_path / "out").stdout)
     assert summary["left_out"] == count and f"{store}/labels.csv: the view does not show it" in summary["left_out_names"]
     assert summary["files"] == MANY + len(images()) and summary["images"] == 0 and summary["generation"] == 2

@@ -55,6 +55,9 @@ def test_sequences_with_labels_and_names(augurpack, tmp_path, form, options):
                   file[split]["images"][i].tobytes() for split in file for i in range(len(file[split]["images"]))}  # fmt: skip
     assert len(wanted) == 23
     assert both(augurpack, path) == wanted
+    # What was used as labels, names or names of classes is not left out.
+    done = run(augurpack, "adopt", path, tmp_path / "said")
+    assert f"left out: 2 items that are not shown, the first: {path}: 'train/pixels': a dataset that has no image files".encode() in done.stdout
 
 
 def test_names_and_labels_of_other_kinds(augurpack, tmp_path):

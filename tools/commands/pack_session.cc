@@ -41,7 +41,7 @@ void PackSession::OnLeftOut(const std::string& text) {
 
 // They may be most files of the source, and nothing is wrong with them: not a line each.
 void PackSession::OnNotShown(const std::string& text) {
-  ++not_shown_count_;
+  if (not_shown_count_++ == 0) first_not_shown_ = text;
   Remember(&left_out_, text);
 }
 
@@ -107,7 +107,8 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
     if (left_out_count_ > 0)
       text += "left out: " + Plural(left_out_count_, "thing that is no file", "things that are no files") + "\n";
     if (not_shown_count_ > 0)
-      text += "left out: " + Plural(not_shown_count_, "file", "files") + " that the view or layout does not show\n";
+      text += "left out: " + Plural(not_shown_count_, "item that is", "items that are") + " not shown" +
+              (not_shown_count_ > 1 ? ", the first: " : ": ") + first_not_shown_ + "\n";
     if (problem_count_ > 0) text += "left out by --on-error=skip: " + std::to_string(problem_count_) + "\n";
   }
   if (const Status written = WriteOut(text); !written.ok()) return augur::Fail(kAugurpack, written);

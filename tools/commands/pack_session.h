@@ -51,6 +51,7 @@ class PackSession final : public PackObserver {
   std::unique_ptr<ProgressBar> progress_;  // of the pass
   uint64_t left_out_count_ = 0;
   uint64_t not_shown_count_ = 0;
+  std::string first_not_shown_;
   uint64_t problem_count_ = 0;
   std::vector<std::string> left_out_;  // the first of them, for --json
   std::vector<std::string> problems_;
