@@ -79,14 +79,14 @@ class FormatRows(Rows):
 
 def compared(rows, people, title, checked=False):
     """All rounds, with each number of workers; the first row is the base. Nothing where a row cannot run here. `checked`: their samples
-    are compared first."""
+    are compared first. Tables come when they are done."""
     people = rows.able(people)
     if len(people) < 2:
-        return []
+        return
     if checked and not rows.args.no_check:
         check(rows, people, title)
-    return [table for workers in rows.args.workers
-            for table in compare(rows, people, f"{title}, {workers} worker{'s' * (workers != 1)}", workers)]
+    for workers in rows.args.workers:
+        yield from compare(rows, people, f"{title}, {workers} worker{'s' * (workers != 1)}", workers)
 
 
 def check(rows, people, title):
