@@ -106,9 +106,10 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
     text += "; " + std::string(clock.data()) + ", " + FormatSize(rate) + "/s\n";
     if (left_out_count_ > 0)
       text += "left out: " + Plural(left_out_count_, "thing that is no file", "things that are no files") + "\n";
-    if (not_shown_count_ > 0)
+    if (not_shown_count_ > 0) {
       text += "left out: " + Plural(not_shown_count_, "item that is", "items that are") + " not shown" +
               (not_shown_count_ > 1 ? ", the first: " : ": ") + first_not_shown_ + "\n";
+    }
     if (problem_count_ > 0) text += "left out by --on-error=skip: " + std::to_string(problem_count_) + "\n";
   }
   if (const Status written = WriteOut(text); !written.ok()) return augur::Fail(kAugurpack, written);
