@@ -336,6 +336,7 @@ Status MountStack::MakePrefetcher() {
                                                      .near_reads_max = reads_server_ ? reads_max : kReadsInFlightNear,
                                                      .far = reads_server_,
                                                      .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
+  archives_ = std::make_unique<ArchiveForesight>(*prefetcher_, statistics_);
   return Status::Ok();
 }
 
@@ -346,6 +347,7 @@ void MountStack::MakePredictor() {
   prediction.replay_folder =
       ReplayFolderPath(mount_.UserVariable("XDG_CACHE_HOME").c_str(), mount_.UserHome().c_str(), store_->path());
   prediction.processes = mount_.processes();
+  prediction.archive_lists = [this] { return archives_->Lists(); };
   predictor_ = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
   prefetcher_->SetAccessListener({.read =
                                       [this](uint32_t view, EntryNumber file, uint32_t reader) {
@@ -388,6 +390,7 @@ Status MountStack::MakeFileSystem() {
                         .mount_user = getuid(),
                         .kept = kept_.get(),
                         .observer = prefetcher_.get(),
+                        .archives = archives_.get(),
                         .views = {.pool = decode_pool_.get(),
                                   .bytes_max = settings_.views.rendered_bytes,
                                   .archive_tables_bytes_max = settings_.views.archive_tables_bytes,

@@ -15,6 +15,7 @@
 #include "cache/retained_cache.h"
 #include "control/access_record.h"
 #include "control/statistics.h"
+#include "fs/archive_foresight.h"
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
 #include "fs/file_system.h"
@@ -159,6 +160,7 @@ class MountStack {
   std::unique_ptr<FleetSweep> fleet_sweep_;
   std::unique_ptr<PageCachePusher> pusher_;
   std::unique_ptr<Prefetcher> prefetcher_;
+  std::unique_ptr<ArchiveForesight> archives_;  // of prefetcher_
   std::unique_ptr<OrderPredictor> predictor_;
   std::unique_ptr<DecodedFiles> decoded_;
   std::unique_ptr<DecodePool> decode_pool_;

@@ -18,6 +18,13 @@ Result<std::shared_ptr<const ArchiveFiles>> ArchiveFiles::Make(const std::shared
   return std::shared_ptr<const ArchiveFiles>(std::move(set));
 }
 
+Result<Order> ArchiveFiles::Images() const {
+  Order images;
+  images.reserve(samples().size());
+  AUGUR_TRY(ForEachSample([&images](uint32_t /*place*/, const Span& span) { images.push_back(span.image); }));
+  return images;
+}
+
 std::string ArchiveFiles::PartText(uint32_t part, uint64_t offset, uint64_t bytes) const {
   const std::string& text = parts_[part].text;
   return text.substr(std::min<uint64_t>(offset, text.size()), bytes);

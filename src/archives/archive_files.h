@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "archives/archive_piece.h"
 #include "archives/sample_set.h"
 #include "augur/store.h"
+#include "datasets/order.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -42,6 +44,22 @@ class ArchiveFiles {
   virtual uint64_t ImageBytes(uint32_t shard) const = 0;
   // The bytes [offset, offset + bytes) of the file, in order, cut at its end. Failures of the store.
   virtual Result<std::vector<ArchivePiece>> Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const = 0;
+  // Where a sample lies: the bytes of its shard's file that are its frame and its image.
+  struct Span {
+    EntryNumber image = 0;
+    uint32_t shard = 0;
+    uint64_t begin = 0;
+    uint64_t image_begin = 0;
+    uint64_t image_end = 0;
+    uint64_t end = 0;
+  };
+  // Goes through all samples by place: the order in which they lie, shard after shard. About a microsecond each.
+  // Failures of the store.
+  using TakeSample = std::function<void(uint32_t place, const Span& span)>;
+  virtual Status ForEachSample(const TakeSample& take) const = 0;
+  // The images by place. Takes as long.
+  Result<Order> Images() const;
+
   // Where a shard is what is made of one image and nothing else: that image. Failures of the store.
   virtual Result<std::optional<Entry>> OnlyImage(uint32_t /*shard*/) const { return std::optional<Entry>(); }
 

@@ -29,10 +29,13 @@ class ArchiveFormat {
   ArchiveFormat(const ArchiveFormat&) = delete;
   ArchiveFormat& operator=(const ArchiveFormat&) = delete;
 
-  // Bytes of the sample's frame and its image. A key of at most short_key_bytes() may be given empty.
+  // Bytes of the sample's frame and its image. A key of at most short_key_bytes() may be given empty, here and to
+  // ImageOffset.
   virtual uint64_t SampleBytes(const Sample& sample, const std::string& key) const = 0;
   virtual size_t short_key_bytes() const = 0;
   virtual SampleFrame Frame(const Sample& sample, const std::string& key) const = 0;
+  // Bytes of the frame before the image: the size of Frame().head, for all samples in turn.
+  virtual uint64_t ImageOffset(const Sample& sample, const std::string& key) const = 0;
   // Whether a shard begins with how many samples it has, the place of each, and that of the end: numbers of 32 bits.
   virtual bool has_places() const { return false; }
   // What stands behind these, in front of the first sample.

@@ -79,13 +79,13 @@ Result<Sample> ArchiveSet::At(uint32_t place) const { return samples_.Get(order_
 
 Result<uint64_t> ArchiveSet::BytesAt(uint32_t place, uint64_t* image_bytes) const {
   AUGUR_TRY_ASSIGN(sample, At(place));
-  std::string key;
-  if (has_long_keys_) {
-    AUGUR_TRY_ASSIGN(found, samples_.KeyOf(sample));
-    key = std::move(found);
-  }
+  AUGUR_TRY_ASSIGN(key, LongKeyOf(sample));
   *image_bytes = sample.image.size;
   return format_->SampleBytes(sample, key);
+}
+
+Result<std::string> ArchiveSet::LongKeyOf(const Sample& sample) const {
+  return has_long_keys_ ? samples_.KeyOf(sample) : std::string();
 }
 
 Status ArchiveSet::AddUp() {
@@ -223,6 +223,26 @@ Result<std::vector<ArchivePiece>> ArchiveSet::Pieces(uint32_t shard, uint64_t of
   }
   if (place == EndOf(shard)) AddGenerated(format_->End(), begin, end, &at, &pieces);
   return pieces;
+}
+
+Status ArchiveSet::ForEachSample(const TakeSample& take) const {
+  for (uint32_t shard = 0; shard < shards_.size(); ++shard) {
+    uint64_t at = HeadBytes(shard);
+    for (uint32_t place = shards_[shard].first; place < EndOf(shard); ++place) {
+      AUGUR_TRY_ASSIGN(sample, At(place));
+      AUGUR_TRY_ASSIGN(key, LongKeyOf(sample));
+      const uint64_t image_begin = at + format_->ImageOffset(sample, key);
+      const uint64_t end = at + format_->SampleBytes(sample, key);
+      take(place, {.image = static_cast<EntryNumber>(sample.image.number),
+                   .shard = shard,
+                   .begin = at,
+                   .image_begin = image_begin,
+                   .image_end = image_begin + sample.image.size,
+                   .end = end});
+      at = end;
+    }
+  }
+  return {};
 }
 
 std::pair<uint32_t, uint64_t> ArchiveSet::PlaceBefore(uint32_t shard, uint64_t byte) const {

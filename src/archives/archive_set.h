@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "archives/archive_piece.h"
 #include "archives/sample_set.h"
 #include "augur/store.h"
+#include "datasets/order.h"
 #include "views/view_spec.h"
 
 namespace augur {
@@ -44,6 +46,8 @@ class ArchiveSet final : public ArchiveFiles {
 
   std::string ShardName(uint32_t shard) const override;
   std::optional<uint32_t> FindShard(std::string_view name) const override;
+
+  Status ForEachSample(const TakeSample& take) const override;
 
   // Where the samples [first, first + count) of the shard begin in the file, and where the last one ends: count + 1
   // numbers. REQUIRES: the shard has them. Failures of the store.
@@ -77,7 +81,8 @@ class ArchiveSet final : public ArchiveFiles {
   std::pair<uint32_t, uint64_t> PlaceBefore(uint32_t shard, uint64_t byte) const;
   // The place of that step, or the first one of the shard, if that is behind it; and the bytes before.
   std::pair<uint32_t, uint64_t> KeptPlace(uint32_t shard, uint32_t step) const;
-  // Its bytes; `key` is empty where it makes no difference.
+  // Its key; empty where that makes no difference for its bytes.
+  Result<std::string> LongKeyOf(const Sample& sample) const;
   Result<uint64_t> BytesAt(uint32_t place, uint64_t* image_bytes) const;
   uint32_t EndOf(uint32_t shard) const;
   uint64_t SampleBytesOf(uint32_t shard) const;

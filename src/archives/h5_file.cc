@@ -142,7 +142,8 @@ Status H5File::LayOut() {
     const auto add = [this, stride](uint64_t begin, uint64_t end, std::vector<ArchivePiece>* pieces) {
       return AddArrays(samples(), *images_, 0, stride, begin, end, pieces);
     };
-    *chunks = H5FixedArray(count, Place(count * stride, kPageBytes, add), stride);
+    images_address_ = Place(count * stride, kPageBytes, add);
+    *chunks = H5FixedArray(count, images_address_, stride);
   }
   if (spec_.archive.encoded) {
     const auto add = [this](uint64_t begin, uint64_t end, std::vector<ArchivePiece>* pieces) -> Status {
@@ -193,6 +194,18 @@ Result<std::string> H5File::References(uint32_t first, uint32_t end) const {
 uint64_t H5File::ImageBytes(uint32_t /*shard*/) const {
   return (images_ ? samples().size() * images_->array_bytes : 0) +
          (spec_.archive.encoded ? encoded_->ImageBytes(0) : 0);
+}
+
+Status H5File::ForEachSample(const TakeSample& take) const {
+  if (images_) {
+    const uint64_t stride = StrideOf(images_->array_bytes);
+    const auto place_of = [&](uint32_t number) { return std::pair(uint32_t{0}, images_address_ + number * stride); };
+    return ForEachArray(samples(), *images_, place_of, take);
+  }
+  return encoded_->ForEachSample([&](uint32_t place, Span span) {
+    for (uint64_t* at : {&span.begin, &span.image_begin, &span.image_end, &span.end}) *at += encoded_address_;
+    take(place, span);
+  });
 }
 
 Result<std::vector<ArchivePiece>> H5File::Pieces(uint32_t /*shard*/, uint64_t offset, uint64_t bytes) const {

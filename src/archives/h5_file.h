@@ -36,6 +36,7 @@ class H5File final : public ArchiveFiles {
   uint64_t FileBytes(uint32_t /*shard*/) const override { return end_; }
   uint64_t ImageBytes(uint32_t shard) const override;
   Result<std::vector<ArchivePiece>> Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const override;
+  Status ForEachSample(const TakeSample& take) const override;
   uint64_t memory_bytes() const override;
 
  private:
@@ -65,6 +66,7 @@ class H5File final : public ArchiveFiles {
   std::string front_;
   std::string classes_;
   uint32_t path_bytes_ = 0;       // of the longest path
+  uint64_t images_address_ = 0;   // of the first array
   uint64_t encoded_address_ = 0;  // of the first file's heap collection
   std::vector<Region> regions_;
   uint64_t end_ = 0;

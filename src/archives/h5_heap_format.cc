@@ -24,6 +24,10 @@ uint64_t H5HeapFormat::SampleBytes(const Sample& sample, const std::string& /*ke
   return RoundUpTo(UsedBytes(sample), kPageBytes);
 }
 
+uint64_t H5HeapFormat::ImageOffset(const Sample& /*sample*/, const std::string& /*key*/) const {
+  return 2 * kHeaderBytes;
+}
+
 SampleFrame H5HeapFormat::Frame(const Sample& sample, const std::string& key) const {
   const uint64_t all = SampleBytes(sample, key);
   SampleFrame frame;

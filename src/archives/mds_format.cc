@@ -45,6 +45,8 @@ uint64_t MdsFormat::SampleBytes(const Sample& sample, const std::string& /*key*/
   return kSizesBytes + sample.image.size + sizeof(int64_t) + sample.image.name.size();
 }
 
+uint64_t MdsFormat::ImageOffset(const Sample& /*sample*/, const std::string& /*key*/) const { return kSizesBytes; }
+
 SampleFrame MdsFormat::Frame(const Sample& sample, const std::string& /*key*/) const {
   const std::string name = NameColumn(sample.image.name);
   SampleFrame frame;

@@ -22,6 +22,7 @@ class MdsFormat final : public ArchiveFormat {
   uint64_t SampleBytes(const Sample& sample, const std::string& key) const override;
   size_t short_key_bytes() const override { return SIZE_MAX; }  // keys are in no sample
   SampleFrame Frame(const Sample& sample, const std::string& key) const override;
+  uint64_t ImageOffset(const Sample& sample, const std::string& key) const override;
   bool has_places() const override { return true; }
   std::string_view Begin() const override;
   std::string_view End() const override { return {}; }

@@ -48,6 +48,23 @@ Status AddArrays(const SampleSet& samples, const StackedArrays& arrays, uint64_t
   return {};
 }
 
+Status ForEachArray(const SampleSet& samples, const StackedArrays& arrays,
+                    const std::function<std::pair<uint32_t, uint64_t>(uint32_t number)>& place_of,
+                    const ArchiveFiles::TakeSample& take) {
+  for (uint32_t number = 0; number < samples.size(); ++number) {
+    AUGUR_TRY_ASSIGN(sample, samples.Get(number));
+    const auto [shard, begin] = place_of(number);
+    const uint64_t end = begin + arrays.array_bytes;
+    take(number, {.image = static_cast<EntryNumber>(sample.image.number),
+                  .shard = shard,
+                  .begin = begin,
+                  .image_begin = begin,
+                  .image_end = end,
+                  .end = end});
+  }
+  return {};
+}
+
 std::string LabelBytes(const SampleSet& samples, uint64_t first, uint64_t end) {
   std::string text;
   text.reserve((end - first) * sizeof(int64_t));

@@ -3,10 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "archives/archive_files.h"
 #include "archives/archive_piece.h"
 #include "archives/sample_set.h"
 #include "views/view_spec.h"
@@ -39,6 +42,12 @@ void AddBytes(std::string_view bytes, std::vector<ArchivePiece>* pieces);
 // REQUIRES: begin <= end, stride >= arrays.array_bytes.
 Status AddArrays(const SampleSet& samples, const StackedArrays& arrays, uint64_t first, uint64_t stride, uint64_t begin,
                  uint64_t end, std::vector<ArchivePiece>* pieces);
+
+// Tells of all arrays, in the order of the samples. `place_of`: the shard of a sample's array, and where in its file it
+// begins. Failures of the store.
+Status ForEachArray(const SampleSet& samples, const StackedArrays& arrays,
+                    const std::function<std::pair<uint32_t, uint64_t>(uint32_t number)>& place_of,
+                    const ArchiveFiles::TakeSample& take);
 
 // The labels [first, end) of the samples, as 64-bit numbers; behind the last sample zeros.
 std::string LabelBytes(const SampleSet& samples, uint64_t first, uint64_t end);

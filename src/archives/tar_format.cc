@@ -126,10 +126,13 @@ std::string_view EndingOf(ImageKind kind) { return kind == ImageKind::kPng ? ".p
 
 size_t TarFormat::short_key_bytes() const { return kName.bytes - kEndingBytes; }
 
+// Those of both members, each.
+uint64_t TarFormat::ImageOffset(const Sample& /*sample*/, const std::string& key) const {
+  return key.size() > short_key_bytes() ? Headers(key + ".cls", 0, 0).size() : kBlock;
+}
+
 uint64_t TarFormat::SampleBytes(const Sample& sample, const std::string& key) const {
-  uint64_t headers = kBlock;
-  if (key.size() > short_key_bytes()) headers = Headers(key + ".cls", 0, 0).size();
-  return 2 * headers + Padded(sample.image.size) + kBlock;
+  return 2 * ImageOffset(sample, key) + Padded(sample.image.size) + kBlock;
 }
 
 SampleFrame TarFormat::Frame(const Sample& sample, const std::string& key) const {

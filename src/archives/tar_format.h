@@ -20,6 +20,7 @@ class TarFormat final : public ArchiveFormat {
   uint64_t SampleBytes(const Sample& sample, const std::string& key) const override;
   size_t short_key_bytes() const override;
   SampleFrame Frame(const Sample& sample, const std::string& key) const override;
+  uint64_t ImageOffset(const Sample& sample, const std::string& key) const override;
   std::string_view End() const override;
 };
 

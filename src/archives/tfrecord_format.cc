@@ -112,6 +112,11 @@ uint64_t TfrecordFormat::SampleBytes(const Sample& sample, const std::string& /*
   return kLengthBytes + kCrcBytes + FieldBytes(features) + kCrcBytes;
 }
 
+// The image is the last feature, and a checksum follows.
+uint64_t TfrecordFormat::ImageOffset(const Sample& sample, const std::string& key) const {
+  return SampleBytes(sample, key) - sample.image.size - kCrcBytes;
+}
+
 SampleFrame TfrecordFormat::Frame(const Sample& sample, const std::string& /*key*/) const {
   std::string features;
   const auto add = [&features](std::string_view key, int kind, std::string_view value) {

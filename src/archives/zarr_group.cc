@@ -139,6 +139,13 @@ Result<std::vector<ArchivePiece>> ZarrGroup::Pieces(uint32_t shard, uint64_t off
   return pieces;
 }
 
+Status ZarrGroup::ForEachSample(const TakeSample& take) const {
+  const auto place_of = [this](uint32_t number) {
+    return std::pair(number / chunk_, number % chunk_ * arrays_.array_bytes);
+  };
+  return ForEachArray(samples_, arrays_, place_of, take);
+}
+
 Result<std::optional<Entry>> ZarrGroup::OnlyImage(uint32_t shard) const {
   if (chunk_ > 1 || layout_) return std::optional<Entry>();
   AUGUR_TRY_ASSIGN(sample, samples_.Get(shard));

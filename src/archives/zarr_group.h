@@ -34,6 +34,7 @@ class ZarrGroup final : public ArchiveFiles {
   uint64_t FileBytes(uint32_t shard) const override;
   uint64_t ImageBytes(uint32_t shard) const override { return SampleCount(shard) * arrays_.array_bytes; }
   Result<std::vector<ArchivePiece>> Pieces(uint32_t shard, uint64_t offset, uint64_t bytes) const override;
+  Status ForEachSample(const TakeSample& take) const override;
   Result<std::optional<Entry>> OnlyImage(uint32_t shard) const override;
 
   uint64_t PartBytes(uint32_t part) const override;

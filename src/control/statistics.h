@@ -23,6 +23,7 @@ enum class Stat : size_t {
   kReads,
   kReadBytes,
   kReadFailures,
+  kArchiveSamples,
   kRecordCacheHits,
   kRecordCacheJoins,
   kRetainedCacheHits,

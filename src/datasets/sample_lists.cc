@@ -124,11 +124,28 @@ std::vector<SampleRule> RulesFor(const SeenFiles& seen) {
   return rules;
 }
 
+// Puts lists that no rule has made in front of those that have as many of the files.
+void AddOthers(const SeenFiles& seen, const Lists& from_others, const SampleListLimits& limits, Lists* complete,
+               Lists* incomplete) {
+  for (const std::shared_ptr<const SampleList>& list : from_others) {
+    if (list->size() < 2 || list->size() > limits.list_bytes_max / sizeof(EntryNumber)) continue;
+    const size_t lacked = seen.LackedBy(list->files());
+    const auto is_same = [&](const auto& other) { return other->files() == list->files(); };
+    Lists* const lists = lacked == 0 ? complete : incomplete;
+    if (lacked > seen.strangers_max() || std::ranges::any_of(*lists, is_same)) continue;
+    lists->insert(lists->begin(), list);
+  }
+}
+
 }  // namespace
 
 struct SampleLists::Parts {
-  Parts(std::shared_ptr<const Store> of, const SampleListLimits& set)
-      : store(std::move(of)), limits(set), trees(set.cache_bytes_max / 4), lists(set.cache_bytes_max / 4 * 3) {}
+  Parts(std::shared_ptr<const Store> of, const SampleListLimits& set, OtherLists more)
+      : store(std::move(of)),
+        limits(set),
+        others(std::move(more)),
+        trees(set.cache_bytes_max / 4),
+        lists(set.cache_bytes_max / 4 * 3) {}
 
   Result<std::vector<EntryNumber>> WayTo(EntryNumber file) const;
   Result<std::vector<EntryNumber>> RootsOf(const SeenFiles& seen) const;
@@ -140,6 +157,7 @@ struct SampleLists::Parts {
   // Constant after construction.
   const std::shared_ptr<const Store> store;
   const SampleListLimits limits;
+  const OtherLists others;
 
   // Held while a question is answered.
   mutable Mutex mu{LockRank::kOuter};
@@ -148,8 +166,8 @@ struct SampleLists::Parts {
   std::unordered_map<std::string, std::string> contents AUGUR_GUARDED_BY(mu);  // by signature, that hash
 };
 
-SampleLists::SampleLists(std::shared_ptr<const Store> store, const SampleListLimits& limits)
-    : parts_(std::make_unique<Parts>(std::move(store), limits)) {}
+SampleLists::SampleLists(std::shared_ptr<const Store> store, const SampleListLimits& limits, OtherLists others)
+    : parts_(std::make_unique<Parts>(std::move(store), limits, std::move(others))) {}
 SampleLists::~SampleLists() = default;
 
 // The folders from the root to the one that has the file.
@@ -279,9 +297,13 @@ Result<std::vector<std::shared_ptr<const SampleList>>> SampleLists::Candidates(s
   if (seen_files.empty()) return complete;
   SeenFiles seen(seen_files);
   AUGUR_TRY(seen.ReadNames(*parts_->store));
+  const Lists from_others = parts_->others ? parts_->others() : Lists();
   Lists others;
-  const MutexLock lock(parts_->mu);
-  AUGUR_TRY(parts_->Gather(seen, count_max, &complete, &others));
+  {
+    const MutexLock lock(parts_->mu);
+    AUGUR_TRY(parts_->Gather(seen, count_max, &complete, &others));
+  }
+  AddOthers(seen, from_others, parts_->limits, &complete, &others);
   others.resize(std::min(others.size(), complete.empty() ? count_max : count_max / 2));
   complete.resize(std::min(complete.size(), count_max - others.size()));
   complete.insert(complete.end(), others.begin(), others.end());

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -30,7 +31,12 @@ struct SampleListLimits {
 // Failures: kCorrupt and kIo of the store; kUnsupported, more than 2^32 entries.
 class SampleLists {
  public:
-  explicit SampleLists(std::shared_ptr<const Store> store, const SampleListLimits& limits = {});
+  // Gives lists that are no library's: files as they lie in an archive. Called on the thread of the question, without a
+  // lock.
+  using OtherLists = std::function<std::vector<std::shared_ptr<const SampleList>>()>;
+
+  // `others` may be empty.
+  explicit SampleLists(std::shared_ptr<const Store> store, const SampleListLimits& limits = {}, OtherLists others = {});
   ~SampleLists();
   SampleLists(const SampleLists&) = delete;
   SampleLists& operator=(const SampleLists&) = delete;
@@ -39,7 +45,8 @@ class SampleLists {
   // table, then of the folders above it (for files of one folder, the folder above it comes first, since it is likelier
   // that a reader began with one class than that a data set is one folder). Behind them, for half of the places at
   // most, lists that lack up to one in eight: files of another program, or files that are read once before the samples.
-  // Lists of under two files do not count. A list that cannot be made (circles of links, limits) is left out. Empty: no
+  // A list of `others` that no rule makes goes before all that have as many of them. Lists of under two files do not
+  // count. A list that cannot be made (circles of links, limits) is left out. Empty: no
   // list has so many, or `seen` is empty.
   Result<std::vector<std::shared_ptr<const SampleList>>> Candidates(std::span<const EntryNumber> seen,
                                                                     size_t count_max = 64);

@@ -12,6 +12,7 @@
 #include "archives/archive_info.h"
 #include "archives/archive_names.h"
 #include "base/units.h"
+#include "fs/archive_reads.h"
 #include "fs/resolve_in_view.h"
 #include "views/shown_as.h"
 
@@ -266,39 +267,48 @@ Status ArchiveViews::ListIn(const ArchivePlace& place, const ArchiveNode& node, 
   return {};
 }
 
-Result<std::vector<FileSegment>> ArchiveViews::Segments(const ArchivePlace& place, const ArchiveNode& node,
-                                                        uint64_t offset, uint64_t bytes) {
+Result<ArchiveBytes> ArchiveViews::Bytes(const ArchivePlace& place, const ArchiveNode& node, uint64_t offset,
+                                         uint64_t bytes) {
   AUGUR_TRY_ASSIGN(table, Table(TableForNode(place, node)));
-  std::vector<FileSegment> segments;
+  ArchiveBytes read;
+  std::vector<FileSegment>& segments = read.segments;
   if (node.is_info()) {
     const uint32_t number = node.file - ArchiveNode::kFirstInfo;
     if (number >= table->items->info().size()) return NoSuchNode(node.entry());
     const auto all = std::as_bytes(std::span(table->items->info()[number].text));
-    if (offset >= all.size() || bytes == 0) return segments;
+    if (offset >= all.size() || bytes == 0) return read;
     const auto part = all.subspan(offset, std::min<uint64_t>(bytes, all.size() - offset));
     segments.emplace_back(MemorySegment{.owner = table->items, .bytes = part});
-    return segments;
+    return read;
   }
   if (node.is_part()) {
     const ArchiveParts& parts = table->set->parts();
     if (node.part() >= parts.size() || parts[node.part()].is_folder) return NoSuchNode(node.entry());
     std::string text = table->set->PartText(node.part(), offset, bytes);
     if (!text.empty()) segments.push_back(MemoryOf(std::move(text)));
-    return segments;
+    return read;
   }
   if (node.shard() >= table->set->shard_count()) return NoSuchNode(node.entry());
   if (node.is_index()) {
     AUGUR_TRY_ASSIGN(text, table->set->IndexText(node.shard(), offset, bytes));
     if (!text.empty()) segments.push_back(MemoryOf(std::move(text)));
-    return segments;
+    return read;
   }
   AUGUR_TRY_ASSIGN(pieces, table->set->Pieces(node.file, offset, bytes));
+  read.set = table->set;
+  read.begins = SampleBegins(pieces, offset);
+  if (offset > 0 && (read.begins.empty() || read.begins.front().at >= offset + ArchiveReads::kPageBytes)) {
+    const uint64_t before = std::min(offset, ArchiveReads::kPageBytes);
+    AUGUR_TRY_ASSIGN(page, table->set->Pieces(node.file, offset - before, before));
+    std::vector<SampleBegin> begins = SampleBegins(page, offset - before);
+    read.begins.insert(read.begins.begin(), begins.begin(), begins.end());
+  }
   segments.reserve(pieces.size());
   for (ArchivePiece& piece : pieces) {
     AUGUR_TRY_ASSIGN(segment, SegmentOf(place, std::move(piece)));
     segments.push_back(std::move(segment));
   }
-  return segments;
+  return read;
 }
 
 }  // namespace augur

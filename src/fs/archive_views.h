@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "archives/archive_files.h"
+#include "archives/sample_begins.h"
 #include "augur/status.h"
 #include "augur/store.h"
 #include "fs/archive_node.h"
@@ -22,6 +24,14 @@ namespace augur {
 struct ArchivePlace {
   ViewRef view;
   std::shared_ptr<const Store> store;
+};
+
+// A part of an archive, or of a file beside it.
+struct ArchiveBytes {
+  std::vector<FileSegment> segments;
+  // Of an archive: the images that begin in it; and, where none does in its first page, those of the page before it.
+  std::vector<SampleBegin> begins;
+  std::shared_ptr<const ArchiveFiles> set;  // of these; nullptr: it is no archive
 };
 
 // ArchiveViews is what views with archives have beside the folders of the store: the archives, their names, sizes and
@@ -63,9 +73,8 @@ class ArchiveViews {
   Status ListIn(const ArchivePlace& place, const ArchiveNode& node, uint64_t first, const TakeItem& take);
   // The folder of archives that the part is in; nothing: it is in a folder of the store. Failures: as Attributes.
   Result<std::optional<ArchiveNode>> FolderOf(const ArchivePlace& place, const ArchiveNode& node);
-  // The segments of a part of an archive, cut at its end.
-  Result<std::vector<FileSegment>> Segments(const ArchivePlace& place, const ArchiveNode& node, uint64_t offset,
-                                            uint64_t bytes);
+  // A part of an archive, cut at its end.
+  Result<ArchiveBytes> Bytes(const ArchivePlace& place, const ArchiveNode& node, uint64_t offset, uint64_t bytes);
 
  private:
   Result<ArchiveTables::Pin> Table(const ArchiveTableName& name);

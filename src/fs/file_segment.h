@@ -16,7 +16,7 @@ namespace augur {
 
 // A file of the mount is laid out in segments, one behind the other, each of which says where its bytes come from. A
 // read is the list of the segments that it touches, cut to its ends (FileReader). A file of a new kind is a new
-// function that gives such a list; how the bytes are got stays the same (ArchiveViews::Segments is one).
+// function that gives such a list; how the bytes are got stays the same (ArchiveViews::Bytes is one).
 
 // A part of a record of the store, as it lies there.
 struct RecordSegment {

@@ -42,6 +42,22 @@ std::optional<uint64_t> GenerationOf(const FileSystemOptions& options, uint64_t 
   return found - options.earlier.begin() + 1;
 }
 
+// The place at which the listing of a folder goes on. Which item a generation that is not known any more had there is
+// not known either: the place may be that of another one.
+Result<uint64_t> PlaceAt(const FileSystemOptions& options, const Store& store, const Entry& directory,
+                         uint64_t offset) {
+  if (offset <= 2) return 0;
+  const ListingOffset begun = ListingOffset::Of(offset);
+  const uint64_t place = begun.place - std::min<uint64_t>(begun.place, 2);
+  const uint64_t shown = options.sequence & ListingOffset::kSequenceMax;
+  if (begun.sequence == shown) return place;
+  for (const EarlierGeneration& earlier : options.earlier) {
+    const bool is_that = begun.sequence == (earlier.sequence & ListingOffset::kSequenceMax);
+    if (is_that && earlier.store != nullptr) return PlaceAfterReload(*earlier.store, store, directory, place);
+  }
+  return begun.sequence < shown ? place : directory.size;
+}
+
 NodeOwner OwnerIn(const FileSystemOptions& options) {
   return {.uid = options.uid, .gid = options.gid, .umask = options.umask};
 }
@@ -89,10 +105,16 @@ Result<ViewFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
   if (view == 0) return ViewFile::Original(entry);
   const ViewRef found = views_ != nullptr ? views_->Get(view) : nullptr;
+  if (found != nullptr && found->spec.has_archives()) return ResolveInArchive(*found, entry);
   if (found == nullptr || RoleInView(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }
   return ResolveInView(*store_, *found, entry);
+}
+
+const ArchivedFiles* FileSystem::Archived(uint32_t view) const {
+  const ViewRef found = view != 0 && views_ != nullptr ? views_->Get(view) : nullptr;
+  return found != nullptr && found->spec.has_archives() ? options_.archives : nullptr;
 }
 
 Result<Entry> FileSystem::FindByPath(std::string_view path) {
@@ -351,7 +373,7 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
     const uint64_t place = ListingOffset::Of(offset).place;
     return ListWithArchives(shape, place - std::min<uint64_t>(place, 2), take_child, take);
   }
-  AUGUR_TRY_ASSIGN(first, PlaceAt(directory, offset));
+  AUGUR_TRY_ASSIGN(first, PlaceAt(options_, *store_, directory, offset));
   if (shape.has_archives()) {
     const bool is_begun =
         offset > 2 && ListingOffset::Of(offset).sequence != (options_.sequence & ListingOffset::kSequenceMax);
@@ -399,21 +421,6 @@ Status FileSystem::ListWithArchives(const Shape& folder, uint64_t place, const V
                          });
 }
 
-// Which item a generation that is not known any more had there is not known either: the place may be that of another
-// one.
-Result<uint64_t> FileSystem::PlaceAt(const Entry& directory, uint64_t offset) const {
-  if (offset <= 2) return 0;
-  const ListingOffset begun = ListingOffset::Of(offset);
-  const uint64_t place = begun.place - std::min<uint64_t>(begun.place, 2);
-  const uint64_t shown = options_.sequence & ListingOffset::kSequenceMax;
-  if (begun.sequence == shown) return place;
-  for (const EarlierGeneration& earlier : options_.earlier) {
-    const bool is_that = begun.sequence == (earlier.sequence & ListingOffset::kSequenceMax);
-    if (is_that && earlier.store != nullptr) return PlaceAfterReload(*earlier.store, *store_, directory, place);
-  }
-  return begun.sequence < shown ? place : directory.size;
-}
-
 void FileSystem::Opened(NodeId node, uint32_t reader) {
   if (OwnFolder::Own(node)) return;
   const Result<Shape> shape = ShapeOf(node);
@@ -449,8 +456,12 @@ Result<FileSystem::Part> FileSystem::PartOf(NodeId node, uint64_t offset, size_t
   AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
   if (!shape.is_shown()) part.reader = earlier_readers_[shape.generation - 1].get();
   if (shape.archive) {
-    AUGUR_TRY_ASSIGN(segments, Told(archives_->Segments(shape.archive_place(), *shape.archive, offset, bytes)));
-    part.segments = std::move(segments);
+    AUGUR_TRY_ASSIGN(read, Told(archives_->Bytes(shape.archive_place(), *shape.archive, offset, bytes)));
+    if (options_.archives != nullptr && shape.is_shown()) {
+      options_.archives->Saw(shape.archive_place(), *shape.archive, read,
+                             {.node = node, .reader = reader, .offset = offset, .bytes = bytes});
+    }
+    part.segments = std::move(read.segments);
     return part;
   }
   if (shape.entry.type != EntryType::kFile) return Status(Code::kInvalid, "not a regular file");

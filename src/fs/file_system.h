@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "augur/store.h"
+#include "fs/archive_foresight.h"
 #include "fs/archive_views.h"
 #include "fs/file_reader.h"
 #include "fs/node.h"
@@ -42,10 +43,11 @@ struct EarlierGeneration {
 struct FileSystemOptions {
   uint32_t uid = 0;
   uint32_t gid = 0;
-  uint32_t umask = 0;                // permission bits taken away from files and folders
-  uint32_t mount_user = 0;           // who mounted: has views beside those of other users
-  KeptBlocks* kept = nullptr;        // the retained cache, where there is one; outlives the file system
-  ReadObserver* observer = nullptr;  // the prefetch, where there is one; outlives the file system
+  uint32_t umask = 0;                    // permission bits taken away from files and folders
+  uint32_t mount_user = 0;               // who mounted: has views beside those of other users
+  KeptBlocks* kept = nullptr;            // the retained cache, where there is one; outlives the file system
+  ReadObserver* observer = nullptr;      // the prefetch, where there is one; outlives the file system
+  ArchiveForesight* archives = nullptr;  // ... and what it knows of archives
   ViewOptions views = {};
   const NodeNumbers* numbers = nullptr;         // outlives the file system; nullptr: entries are their numbers
   uint64_t sequence = 0;                        // how many generations the mount has shown before this one
@@ -108,6 +110,7 @@ class FileSystem final : public ViewSource {
   // ViewSource.
   uint32_t RootView() const override;
   std::string SpecOf(uint32_t view) const override;
+  const ArchivedFiles* Archived(uint32_t view) const override;
   Result<ViewFile> Show(uint32_t view, EntryNumber file) const override;
   bool HasMade(const ViewFile& file) const override;
   void MakeAhead(const ViewFile& file, std::vector<BlockRef> record, std::shared_ptr<SealableBuffer> memory,
@@ -171,8 +174,6 @@ class FileSystem final : public ViewSource {
   Result<NodeAttributes> ParentAttributes(const Shape& directory) const;
   Status ListWithArchives(const Shape& folder, uint64_t place, const ViewTree::Take& take_child,
                           const TakeItem& take) const;
-  // The place at which the listing of a folder goes on.
-  Result<uint64_t> PlaceAt(const Entry& directory, uint64_t offset) const;
 
   // Constant after construction.
   const std::shared_ptr<const Store> store_;

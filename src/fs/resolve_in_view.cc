@@ -34,8 +34,19 @@ Result<Hash128> HashIn(const Store& store, const View& view, const Entry& entry)
 Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry) {
   if (RoleInView(view.spec, entry) != Shown::kRendered) return ViewFile::Original(entry, view.number);
   AUGUR_TRY_ASSIGN(hash, HashIn(store, view, entry));
-  return ViewFile{
-      .entry = entry, .view = view.number, .made = true, .hash = hash, .size = RenderedSize(view.spec, entry.image)};
+  return ViewFile{.entry = entry,
+                  .view = view.number,
+                  .made = true,
+                  .in_archive = false,
+                  .hash = hash,
+                  .size = RenderedSize(view.spec, entry.image)};
+}
+
+Result<ViewFile> ResolveInArchive(const View& view, const Entry& image) {
+  if (image.type != EntryType::kFile || image.image.kind == ImageKind::kNone) {
+    return Status(Code::kNotFound, "it is no image, which alone are in archives");
+  }
+  return ViewFile::InArchive(image, view.archives_number);
 }
 
 }  // namespace augur

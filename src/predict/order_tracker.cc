@@ -34,7 +34,7 @@ OrderTracker::OrderTracker(const std::shared_ptr<const Store>& store, PredictedO
       options_(options),
       processes_(options.processes != nullptr ? options.processes : &source_),
       watch_(&processes_),
-      lists_(store, ListLimits(options)),
+      lists_(store, ListLimits(options), options.archive_lists),
       jobs_(options.search_core_seconds_max,
             {.runs = runs, .lists = &lists_, .files_max = PredictionFiles(options.memory_bytes)}),
       finder_({.jobs = jobs_,

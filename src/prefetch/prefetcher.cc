@@ -130,8 +130,9 @@ void Prefetcher::PostAccesses(EventQueue::Event event, uint64_t count) {
 
 void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
   const auto number = static_cast<EntryNumber>(file.entry.number);
-  // Who opened it was told already.
-  if (access_listener_.read && !options_.opens_asked) access_listener_.read(file.view, number, reader);
+  // Who opened it was told already, unless it lies in an archive.
+  if (access_listener_.read && (!options_.opens_asked || file.in_archive))
+    access_listener_.read(file.view, number, reader);
   PostAccesses([this, view = file.view, number] { Saw(view, number, true, SteadyNowUs()); });
 }
 
@@ -193,7 +194,7 @@ void Prefetcher::KeepWithRoom(const ViewFile& file, uint64_t block, std::span<co
 void Prefetcher::Saw(uint32_t view, EntryNumber file, bool missed, uint64_t now_us) {
   if (!view_.turns().Saw(view)) return;
   orders_.Saw(file);
-  if (missed && access_listener_.read && !options_.opens_asked) {
+  if (missed && access_listener_.read && !options_.opens_asked && !view_.files().in_archives()) {
     // So that the opens of its files are told, of which the page cache answers the reads.
     const Result<Entry> entry = store_->Get(file);
     if (entry.ok()) folders_.Add(std::array{static_cast<EntryNumber>(entry->parent)});

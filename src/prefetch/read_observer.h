@@ -16,7 +16,8 @@ class ReadObserver {
   virtual ~ReadObserver() = default;
   // A file is opened by this thread (its id in our pid namespace). Told only where the kernel asks for each open.
   virtual void OnOpen(const ViewFile& file, uint32_t reader) = 0;
-  // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known).
+  // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known). Of
+  // what lies in an archive (ViewFile::in_archive), only this is told (ArchiveForesight).
   virtual void OnRead(const ViewFile& file, uint32_t reader) = 0;
   // ... and its last bytes. Where they are the same, both are told.
   virtual void OnReadToEnd(const ViewFile& file) = 0;

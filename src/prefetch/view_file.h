@@ -14,12 +14,17 @@ struct ViewFile {
   Entry entry;
   uint32_t view = 0;  // as in its nodes
   bool made = false;  // of the record; not the record itself
+  // It has no file of its own in the mount: it lies in an archive, between others. So it is not opened or pushed.
+  bool in_archive = false;
   // A hash of the shown bytes, not to be trusted as their name, and how many there are.
   Hash128 hash;
   uint64_t size = 0;
 
   static ViewFile Original(const Entry& entry, uint32_t view = 0) {
-    return {.entry = entry, .view = view, .made = false, .hash = entry.hash, .size = entry.size};
+    return {.entry = entry, .view = view, .made = false, .in_archive = false, .hash = entry.hash, .size = entry.size};
+  }
+  static ViewFile InArchive(const Entry& entry, uint32_t view) {
+    return {.entry = entry, .view = view, .made = false, .in_archive = true, .hash = entry.hash, .size = entry.size};
   }
 
   // In blocks as a record has them.

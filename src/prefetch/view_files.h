@@ -16,9 +16,16 @@ namespace augur {
 class ViewFiles {
  public:
   // `views` may be nullptr: there are only the original files.
-  ViewFiles(const Store& store, const ViewSource* views, uint32_t view) : store_(store), views_(views), view_(view) {}
+  ViewFiles(const Store& store, const ViewSource* views, uint32_t view)
+      : store_(store), views_(views), view_(view), archived_(views != nullptr ? views->Archived(view) : nullptr) {}
 
   uint32_t view() const { return view_; }
+  // They lie in archives: ViewFile::in_archive.
+  bool in_archives() const { return archived_ != nullptr; }
+  // As ArchivedFiles::WithNeighbours. REQUIRES: in_archives().
+  Order WithNeighbours(const Order& order, uint64_t cached) const {
+    return archived_->WithNeighbours(view_, order, cached);
+  }
   // As ViewSource::Show.
   Result<ViewFile> Show(EntryNumber file) const;
   // As a FileTable tells it.
@@ -33,6 +40,7 @@ class ViewFiles {
   const Store& store_;
   const ViewSource* const views_;
   const uint32_t view_;
+  const ArchivedFiles* const archived_;
   uint64_t mean_bytes_ = 0;  // 0: not known
 };
 

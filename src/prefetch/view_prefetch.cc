@@ -15,9 +15,14 @@ constexpr uint64_t kLagMin = 2;
 constexpr uint64_t kLagMax = 64;
 constexpr uint64_t kRoomEveryUs = 1'000'000;
 
+// What lies in an archive shares pages with its neighbours: it waits in memory for its READ.
+bool Pushes(const ViewPrefetch::Means& means, const ViewFiles& files) {
+  return means.mount.sink != nullptr && !files.in_archives();
+}
+
 PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
   const PrefetcherOptions& options = means.options;
-  const bool pushes = means.mount.sink != nullptr;
+  const bool pushes = Pushes(means, files);
   const KeptShare share = KeptShareNow(options, means.kept, pushes);
   PlannerLimits limits;
   limits.kept_bytes_max = share.own_bytes_max;
@@ -40,6 +45,7 @@ PlannerLimits LimitsOf(const ViewPrefetch::Means& means, ViewFiles& files) {
 
 ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
     : means_(means),
+      pushes_(Pushes(means, files)),
       files_(files),
       planner_(std::make_shared<Planner>([&files](EntryNumber number) { return files.Place(number); }, means.disk,
                                          LimitsOf(means, files), ReaderPositionOptions())),
@@ -48,13 +54,13 @@ ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
              .kept = means.kept,
              .thread = means.keep_thread,
              .events = means.events,
-             .pushes = means.mount.sink != nullptr},
+             .pushes = pushes_},
             files, planned_, *planner_, staged_),
       pages_({.statistics = means.statistics,
               .view = means.mount.view,
               .pusher = means.pusher,
               .events = means.events,
-              .pushes = means.mount.sink != nullptr},
+              .pushes = pushes_},
              files, planner_, staged_, kept_),
       reads_({.batch = {.store = means.store, .source = means.shards, .statistics = means.statistics},
               .cache = means.cache,
@@ -70,20 +76,41 @@ ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
 void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
   if (planned_.source != OrderSource::kNothing && source != planned_.source) ForgetOrders();
   planned_.source = source;
-  planner_->Append(order);
+  const SharedOrder to_read = ToRead(order);
+  const Position begin = planner_->gauges().end;
+  planner_->Append(to_read);
+  if (files_.in_archives()) {
+    const PlannerGauges now = planner_->gauges();
+    neighbours_.Add(order, to_read, begin, now.end, now.position);
+  }
   pages_.BeginOrder();
   std::vector<EntryNumber> folders;
-  for (const EntryNumber file : order->files()) {
+  for (const EntryNumber file : to_read->files()) {
     if (!planned_.of_orders.insert(file).second) continue;
     const Result<ViewFile> shown = files_.Show(file);
     if (!shown.ok()) continue;
     const auto folder = static_cast<EntryNumber>(shown->entry.parent);
-    if (folders.empty() || folders.back() != folder) folders.push_back(folder);
+    if (shown->in_archive) {
+      // Nobody opens it.
+    } else if (folders.empty() || folders.back() != folder)
+      folders.push_back(folder);
     if (kept_.Contains(*shown)) planner_->Keeps(file);
   }
   means_.folders.Add(folders);
   TakeUnplanned(order->files());
   kept_.EvictUnknownAhead();
+}
+
+// Where they lie in archives, with the images that are read along with them.
+SharedOrder ViewPrefetch::ToRead(const SharedOrder& order) const {
+  if (!files_.in_archives()) return order;
+  const uint64_t room = means_.options.left_bytes_max ? means_.options.left_bytes_max() : 0;
+  return std::make_shared<const EpochOrder>(files_.WithNeighbours(order->files(), room / files_.MeanPages()));
+}
+
+std::vector<SharedOrder> ViewPrefetch::Rest() const {
+  if (!files_.in_archives()) return planner_->Rest();
+  return neighbours_.RestFrom(planner_->gauges().position);
 }
 
 void ViewPrefetch::ForgetOrders() {
@@ -141,13 +168,13 @@ void ViewPrefetch::LookAround() {
 void ViewPrefetch::LookWhatIsSeen() {
   const PrefetcherOptions& options = means_.options;
   const MountView* const view = means_.mount.view;
-  const bool opens = options.opens_asked || (view != nullptr && view->usable() && view->watching());
+  const bool watches = options.opens_asked || (view != nullptr && view->usable() && view->watching());
+  const bool opens = watches && !files_.in_archives();
   if (opens_seen_ == opens) return;
   opens_seen_ = opens;
   pages_.SetOpensSeen(opens);
   // What the reader is not known to be done with takes a part of the window: an eighth at most, where it is small.
-  const bool pushes = means_.mount.sink != nullptr;
-  const uint64_t window_bytes = pushes ? options.push_window_bytes_max : options.chunk_bytes;
+  const uint64_t window_bytes = pushes_ ? options.push_window_bytes_max : options.chunk_bytes;
   const auto part =
       static_cast<uint32_t>(std::clamp<uint64_t>(window_bytes / files_.MeanPages() / 8, kLagMin, kLagMax));
   ReaderPositionOptions progress;
@@ -157,13 +184,18 @@ void ViewPrefetch::LookWhatIsSeen() {
     // One read in `part` is seen: the first that is tells where the reader is, and what lies between was read.
     progress.support = 1;
     progress.unseen_max = 2 * part;
+    // In an archive all reads are seen but those that the page cache serves. What is read beside a sample never is.
+    if (files_.in_archives()) {
+      const auto memory = static_cast<uint32_t>(window_bytes / files_.MeanPages() / 4);
+      progress.unseen_max = std::clamp(memory, 2 * part, ReaderPositionOptions().unseen_max);
+    }
   }
-  planner_->SetSight(opens || !pushes ? 0 : part, progress);
-  means_.status.SetProgress(opens ? "opens" : pushes ? "sentinels" : "reads");
+  planner_->SetSight(opens || !pushes_ ? 0 : part, progress);
+  means_.status.SetProgress(opens ? "opens" : pushes_ ? "sentinels" : "reads");
 }
 
 void ViewPrefetch::LookForRoom() {
-  if (means_.mount.sink == nullptr || !means_.options.left_bytes_max) return;
+  if (!pushes_ || !means_.options.left_bytes_max) return;
   const uint64_t now_us = SteadyNowUs();
   if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
   room_asked_us_ = now_us;

@@ -14,6 +14,7 @@
 #include "prefetch/kept_blocks.h"
 #include "prefetch/kept_files.h"
 #include "prefetch/mount_view.h"
+#include "prefetch/neighbour_orders.h"
 #include "prefetch/page_sink.h"
 #include "prefetch/planned_files.h"
 #include "prefetch/planner.h"
@@ -74,6 +75,8 @@ class ViewPrefetch {
 
   // Queues an epoch behind those of the same source. Those of another source are forgotten.
   void Append(const SharedOrder& order, OrderSource source);
+  // What is queued and not yet passed, epoch by epoch, as it was appended.
+  std::vector<SharedOrder> Rest() const;
   // What comes is as unknown as before the first order.
   void ForgetOrders();
   // All files of the store are to be brought.
@@ -112,12 +115,15 @@ class ViewPrefetch {
   void LookForRoom();
   void TakeUnplanned(const Order& files);
   void LetGo(EntryNumber file);
+  SharedOrder ToRead(const SharedOrder& order) const;
 
   // Constant after construction.
   const Means means_;
+  const bool pushes_;  // files of this view, into the page cache
 
   ViewFiles& files_;
   PlannedFiles planned_;
+  NeighbourOrders neighbours_;
   // Shared with answers that may come later than the end of this.
   const std::shared_ptr<Planner> planner_;
   StagedFiles staged_;

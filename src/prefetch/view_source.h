@@ -11,6 +11,7 @@
 #include "cache/record_cache.h"
 #include "cache/sealable_buffer.h"
 #include "datasets/order.h"
+#include "prefetch/archived_files.h"
 #include "prefetch/view_file.h"
 
 namespace augur {
@@ -27,6 +28,8 @@ class ViewSource {
   virtual uint32_t RootView() const = 0;
   // The one spelling of a view; empty for the original files. REQUIRES: `view` was handed out by a node.
   virtual std::string SpecOf(uint32_t view) const = 0;
+  // Where the images of the view lie in archives; nullptr: they are files of their own.
+  virtual const ArchivedFiles* Archived(uint32_t view) const = 0;
   // kNotFound: the view does not show this entry. Others: of the index.
   virtual Result<ViewFile> Show(uint32_t view, EntryNumber file) const = 0;
   // Whether MakeAhead has it without the record: it was made before and lies on a disk. REQUIRES: file.made.

@@ -228,5 +228,22 @@ TEST_F(SampleListsTest, WhatIsKeptIsBounded) {
   EXPECT_THAT(*small.Candidates(Numbers({"d1/1.jpg", "d2/2.jpg"})), IsEmpty());
 }
 
+TEST_F(SampleListsTest, ListsOfOthersComeFirst) {
+  Make({"a/1.jpg", "a/2.jpg", "b/3.jpg", "b/4.jpg"}, {}, {});
+  const Order shuffled = Numbers({"b/4.jpg", "a/1.jpg", "b/3.jpg", "a/2.jpg"});
+  const Order sorted = Numbers({"a/1.jpg", "a/2.jpg", "b/3.jpg", "b/4.jpg"});
+  const SampleLists::OtherLists others = [&] {
+    return Lists{std::make_shared<const SampleList>("tar", "", sorted),
+                 std::make_shared<const SampleList>("tar+shuffle=1", "", shuffled),
+                 std::make_shared<const SampleList>("tar", "a", Numbers({"a/1.jpg", "a/2.jpg"}))};
+  };
+  SampleLists lists(opened_, {}, others);
+  const auto found = lists.Candidates(Numbers({"b/3.jpg", "a/1.jpg"}));
+  ASSERT_TRUE(found.ok()) << found.status().text();
+  ASSERT_GE(found->size(), 2U);
+  EXPECT_EQ(found->front()->name(), "tar+shuffle=1 of /");
+  EXPECT_EQ((*found)[1]->name(), "torchvision ImageFolder of /") << "one list has one name, that of a library";
+}
+
 }  // namespace
 }  // namespace augur

@@ -7,13 +7,17 @@
 
 #include <future>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "unit/fs/views_fixture.h"
 
 namespace augur {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
@@ -23,11 +27,13 @@ class ArchiveViewsTest : public ViewsFixture {
  protected:
   static constexpr uint64_t kTablesBytes = 1 << 20;
 
-  void OpenWithArchives(uint64_t tables_bytes_max = kTablesBytes, std::optional<ViewSpec> root = std::nullopt) {
+  void OpenWithArchives(uint64_t tables_bytes_max = kTablesBytes, std::optional<ViewSpec> root = std::nullopt,
+                        ArchiveForesight* archives = nullptr) {
     auto pool = DecodePool::Start(1, 1);
     ASSERT_TRUE(pool.ok()) << pool.status().text();
     decode_ = std::move(pool).value();
-    Open(nullptr, {.views = {.pool = decode_.get(),
+    Open(nullptr, {.archives = archives,
+                   .views = {.pool = decode_.get(),
                              .bytes_max = kBudget,
                              .archive_tables_bytes_max = tables_bytes_max,
                              .gathered_reads_max = 2,
@@ -143,6 +149,80 @@ TEST_F(ArchiveViewsTest, TablesAreMadeAgain) {
     ASSERT_TRUE(bytes.ok()) << bytes.status().text();
     EXPECT_EQ(bytes->size(), archive.size);
   }
+}
+
+// Remembers which samples are asked for, and by whom.
+class Listener final : public ReadObserver {
+ public:
+  void OnOpen(const ViewFile& /*file*/, uint32_t /*reader*/) override { ADD_FAILURE() << "nothing is opened"; }
+  void OnRead(const ViewFile& file, uint32_t reader) override { reads.emplace_back(file, reader); }
+  void OnReadToEnd(const ViewFile& /*file*/) override { ADD_FAILURE() << "no file has ended"; }
+  void OnLoaded(const ViewFile& /*file*/, uint64_t /*block*/, std::span<const std::byte> /*bytes*/) override {}
+  void OnMade(const ViewFile& /*file*/, std::span<const std::byte> /*bytes*/, bool /*again*/) override {}
+
+  std::vector<std::pair<ViewFile, uint32_t>> reads;
+};
+
+// By the signature of a PNG where a member's bytes begin.
+std::vector<uint64_t> ImagesOfTar(const std::string& bytes) {
+  std::vector<uint64_t> begins;
+  for (uint64_t at = 0; at < bytes.size(); at += 512) {
+    if (bytes.compare(at, 8, "\x89PNG\r\n\x1a\n") == 0) begins.push_back(at);
+  }
+  return begins;
+}
+
+TEST_F(ArchiveViewsTest, AReadTellsWhichSampleItAsksFor) {
+  Listener listener;
+  ArchiveForesight foresight(listener, statistics_);
+  OpenWithArchives(kTablesBytes, std::nullopt, &foresight);
+  const Result<NodeAttributes> archive = LookupNow(NodeOf(In("tar+shards=1+shuffle=3", "")), "images-000000.tar");
+  ASSERT_TRUE(archive.ok()) << archive.status().text();
+  const std::string whole = *ReadNow(archive->node, 0, kReadBytesMax);
+  const std::vector<uint64_t> begins = ImagesOfTar(whole);
+  ASSERT_EQ(begins.size(), size_t{kImages});
+  Order samples;
+  for (const uint32_t number : {7, 2, 19, 0}) {
+    listener.reads.clear();
+    std::promise<bool> done;
+    fs_->Read(
+        archive->node, begins[number] / 4096 * 4096, 20'000,
+        [&](const Result<ReadReply>& reply) { done.set_value(reply.ok()); }, 77 + number);
+    EXPECT_TRUE(done.get_future().get());
+    ASSERT_EQ(listener.reads.size(), 1U) << number;
+    const auto& [file, reader] = listener.reads[0];
+    EXPECT_EQ(reader, 77 + number);
+    EXPECT_TRUE(file.in_archive);
+    EXPECT_EQ(file.view, PartsOf(archive->node).view);
+    const Result<std::string> image = ReadNow(NodeOf(*store_->PathOf(file.entry.number)), 0, file.size);
+    EXPECT_EQ(*image, whole.substr(begins[number], file.size)) << "it is that image";
+    EXPECT_TRUE(fs_->Show(file.view, static_cast<EntryNumber>(file.entry.number))->IsSame(file));
+    samples.push_back(static_cast<EntryNumber>(file.entry.number));
+  }
+  ASSERT_EQ(foresight.Lists().size(), 1U);
+  const SampleList& list = *foresight.Lists()[0];
+  EXPECT_EQ(list.name(), "tar+shards=1+shuffle=3 of images");
+  EXPECT_THAT(samples, ElementsAre(list.files()[7], list.files()[2], list.files()[19], list.files()[0]));
+}
+
+TEST_F(ArchiveViewsTest, WhatIsReadAheadOfAnArchive) {
+  Listener listener;
+  ArchiveForesight foresight(listener, statistics_);
+  OpenWithArchives(kTablesBytes, std::nullopt, &foresight);
+  const Result<NodeAttributes> archive = LookupNow(NodeOf(In("tar+shards=1", "")), "images-000000.tar");
+  ASSERT_TRUE(archive.ok()) << archive.status().text();
+  const uint32_t view = PartsOf(archive->node).view;
+  EXPECT_EQ(fs_->Archived(view), &foresight);
+  EXPECT_EQ(fs_->Archived(PartsOf(NodeOf(In("npy", ""))).view), nullptr);
+  EXPECT_EQ(fs_->Archived(0), nullptr);
+  EXPECT_EQ(fs_->Show(view, static_cast<EntryNumber>(PartsOf(NodeOf("notes.txt")).entry)).status().code(),
+            Code::kNotFound);
+  const auto image = static_cast<EntryNumber>(PartsOf(NodeOf("images/107.png")).entry);
+  EXPECT_THAT(foresight.WithNeighbours(view, {image}, 0), ElementsAre(image)) << "nobody has read the archive";
+  (void)ReadNow(archive->node, 0, 4096);
+  const Order with = foresight.WithNeighbours(view, {image}, 0);
+  EXPECT_EQ(with.back(), image);
+  EXPECT_GT(with.size(), 1U) << "members of a tar share pages";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ class PlainViews final : public ViewSource {
   explicit PlainViews(const std::string& store_path) : store_(*Store::Open(store_path, {})) {}
   uint32_t RootView() const override { return 0; }
   std::string SpecOf(uint32_t view) const override { return view == 0 ? "" : "view " + std::to_string(view); }
+  const ArchivedFiles* Archived(uint32_t /*view*/) const override { return nullptr; }
   Result<ViewFile> Show(uint32_t view, EntryNumber file) const override {
     AUGUR_TRY_ASSIGN(entry, store_->Get(file));
     return ViewFile::Original(entry, view);
