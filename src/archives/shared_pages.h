@@ -7,14 +7,15 @@
 
 #include "archives/archive_files.h"
 #include "augur/status.h"
+#include "datasets/neighbour_order.h"
 #include "datasets/order.h"
 #include "datasets/sample_list.h"
 
 namespace augur {
 
-// SharedPages says which samples of archives have a page in common with an image beside them. The kernel reads whole
-// pages. So who reads such a sample alone reads some bytes of that image, too, whose whole record has to be brought for
-// them. Immutable, safe from any thread. Takes a byte a sample beside the list.
+// SharedPages says which images of archives have a page in common with the image before or behind them. The kernel
+// reads whole pages. So who reads such an image alone reads some bytes of the other one, too, whose whole record has to
+// be brought for them. Immutable, safe from any thread. Takes a byte a sample beside the list.
 class SharedPages {
  public:
   static constexpr uint64_t kPageBytes = 4096;
@@ -26,7 +27,7 @@ class SharedPages {
   // The order, with the images beside a sample before it, where the page that they share is not there yet. `cached`:
   // the page cache has the pages of so many samples that were read last. An image that is read itself within a few
   // samples, before or after, is left out, too: an order as they lie stays as it is.
-  Order WithNeighbours(const Order& order, uint64_t cached) const;
+  NeighbourOrder WithNeighbours(const Order& order, uint64_t cached) const;
 
  private:
   enum Side : uint8_t { kBefore = 1, kBehind = 2 };

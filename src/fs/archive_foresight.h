@@ -9,6 +9,7 @@
 #include "archives/sample_begins.h"
 #include "augur/store.h"
 #include "control/statistics.h"
+#include "datasets/neighbour_order.h"
 #include "datasets/order.h"
 #include "datasets/sample_list.h"
 #include "fs/archive_node.h"
@@ -34,7 +35,7 @@ class ArchiveForesight final : public ArchivedFiles {
 
   // As of ArchiveOrders.
   std::vector<std::shared_ptr<const SampleList>> Lists() const { return orders_.Lists(); }
-  Order WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const override {
+  NeighbourOrder WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const override {
     return orders_.WithNeighbours(view, order, cached);
   }
 

@@ -44,7 +44,7 @@ std::vector<std::shared_ptr<const SampleList>> ArchiveOrders::Lists() const {
   return lists;
 }
 
-Order ArchiveOrders::WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const {
+NeighbourOrder ArchiveOrders::WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const {
   const std::span<const EntryNumber> first = std::span(order).first(std::min(order.size(), kFirstFiles));
   std::shared_ptr<Lazy> best;
   ptrdiff_t most = 0;
@@ -58,7 +58,8 @@ Order ArchiveOrders::WithNeighbours(uint32_t view, const Order& order, uint64_t 
     best = one;
   }
   const std::shared_ptr<const SharedPages> pages = best != nullptr ? best->Pages() : nullptr;
-  return pages != nullptr ? pages->WithNeighbours(order, cached) : order;
+  if (pages == nullptr) return {.files = order, .beside = {}};
+  return pages->WithNeighbours(order, cached);
 }
 
 std::shared_ptr<const SampleList> ArchiveOrders::Lazy::List() {

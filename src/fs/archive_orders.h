@@ -11,6 +11,7 @@
 #include "archives/archive_files.h"
 #include "archives/shared_pages.h"
 #include "base/mutex.h"
+#include "datasets/neighbour_order.h"
 #include "datasets/order.h"
 #include "datasets/sample_list.h"
 
@@ -35,7 +36,7 @@ class ArchiveOrders {
   std::vector<std::shared_ptr<const SampleList>> Lists() const AUGUR_EXCLUDES(mu_);
   // As SharedPages::WithNeighbours, by the set of the view that has most of the order's first files; the order itself
   // where none has any, or the index cannot be read.
-  Order WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const AUGUR_EXCLUDES(mu_);
+  NeighbourOrder WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const AUGUR_EXCLUDES(mu_);
 
  private:
   // What is made of a set when it is first asked for.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "datasets/neighbour_order.h"
 #include "datasets/order.h"
 
 namespace augur {
@@ -15,7 +16,7 @@ class ArchivedFiles {
   // What has to be read for an order of the view: its images, and before an image those beside it, some bytes of which
   // are in the same pages. The page cache has the pages of the last `cached` images. May take a microsecond for each
   // image of a folder, once.
-  virtual Order WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const = 0;
+  virtual NeighbourOrder WithNeighbours(uint32_t view, const Order& order, uint64_t cached) const = 0;
 };
 
 }  // namespace augur

@@ -62,7 +62,7 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
       return std::nullopt;
     }
     for (const EntryNumber file : pushed) means_.unplanned.Add(file);
-    rest = prefetch_->Rest();
+    rest = prefetch_->planner().Rest();
   }
   if (stays) means_.unplanned.Leave(left_view, cached_bytes);
   means_.unplanned.Forget();

@@ -11,10 +11,10 @@ namespace augur {
 Planner::Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ReaderPositionOptions& progress)
     : in_(std::move(files), disk, limits, progress) {}
 
-void Planner::Append(SharedOrder order) {
+void Planner::Append(SharedOrder order, std::vector<bool> beside) {
   const bool idle = in_.reader.front() >= in_.schedule.end();
   const Position begin = in_.schedule.end();
-  in_.schedule.Append(std::move(order));
+  in_.schedule.Append(std::move(order), std::move(beside));
   files_.Meet();
   if (idle) {
     in_.reader.Restart(begin);

@@ -56,8 +56,8 @@ class Planner {
   // view begins with it.
   Planner(FileTable files, DiskModel& disk, const PlannerLimits& limits, const ReaderPositionOptions& progress);
 
-  // Queues an epoch behind those that are there.
-  void Append(SharedOrder order);
+  // Queues an epoch behind those that are there. `beside`: as of NeighbourOrder.
+  void Append(SharedOrder order, std::vector<bool> beside = {});
   // What is queued and not yet passed, epoch by epoch.
   std::vector<SharedOrder> Rest() const { return in_.schedule.RestFrom(in_.reader.front()); }
   // Forgets all epochs: nothing more is predicted. What is kept stays, what is held is released.

@@ -24,17 +24,20 @@ void ReadSchedule::Meet(const Order& files) {
   SortByAddress();
 }
 
-void ReadSchedule::Append(SharedOrder order) {
+void ReadSchedule::Append(SharedOrder order, std::vector<bool> beside) {
   const uint32_t known = slot_count();
   Order readable;
   readable.reserve(order->size());
-  for (const EntryNumber file : order->files()) {
-    if (records_[MeetOne(file)].place.bytes > 0) readable.push_back(file);
+  for (size_t place = 0; place < order->size(); ++place) {
+    const EntryNumber file = order->files()[place];
+    if (records_[MeetOne(file)].place.bytes == 0) continue;
+    if (!beside.empty()) beside[readable.size()] = beside[place];
+    readable.push_back(file);
   }
   if (readable.size() < order->size()) order = std::make_shared<const EpochOrder>(std::move(readable));
   if (slot_count() != known) SortByAddress();
   if (order->size() == 0) return;
-  epochs_.push_back({.begin = end_, .order = std::move(order)});
+  epochs_.push_back({.begin = end_, .order = std::move(order), .beside = std::move(beside)});
   end_ = epochs_.back().end();
 }
 
@@ -56,7 +59,17 @@ const ReadSchedule::Epoch& ReadSchedule::EpochOf(Position position) const {
 std::vector<SharedOrder> ReadSchedule::RestFrom(Position from) const {
   std::vector<SharedOrder> rest;
   for (const Epoch& epoch : epochs_) {
-    if (from < epoch.end()) rest.push_back(PartOf(epoch.order, from - std::min(from, epoch.begin)));
+    if (from >= epoch.end()) continue;
+    const uint64_t first = from - std::min(from, epoch.begin);
+    if (epoch.beside.empty()) {
+      rest.push_back(PartOf(epoch.order, first));
+      continue;
+    }
+    Order files;
+    for (uint64_t place = first; place < epoch.order->size(); ++place) {
+      if (!epoch.beside[place]) files.push_back(epoch.order->files()[place]);
+    }
+    if (!files.empty()) rest.push_back(std::make_shared<const EpochOrder>(std::move(files)));
   }
   return rest;
 }
@@ -77,6 +90,12 @@ Position ReadSchedule::NextUse(Slot slot, Position from) const {
     if (use != kNever) return use;
   }
   return kNever;
+}
+
+Position ReadSchedule::NextRead(Slot slot, Position from) const {
+  Position use = NextUse(slot, from);
+  while (use != kNever && IsBeside(use)) use = NextUse(slot, use + 1);
+  return use;
 }
 
 Slot ReadSchedule::SlotOf(EntryNumber file) const {

@@ -31,17 +31,19 @@ class ReadSchedule {
   struct Epoch {
     Position begin = 0;
     SharedOrder order;
+    std::vector<bool> beside;  // as of NeighbourOrder
 
     Position end() const { return begin + order->size(); }
     // The first position at or after `from` that reads the file, or kNever. REQUIRES: from < end().
     Position UseOf(EntryNumber file, Position from) const;
+    bool IsBeside(Position position) const { return !beside.empty() && beside[position - begin]; }
   };
 
   explicit ReadSchedule(FileTable files) : files_(std::move(files)) {}
 
   // Queues an epoch behind those that are there. Files without bytes are left out, of an order of its own: they have no
-  // pages.
-  void Append(SharedOrder order);
+  // pages. `beside`: as of NeighbourOrder.
+  void Append(SharedOrder order, std::vector<bool> beside = {});
   // Makes files known without queueing a read of them.
   void Meet(const Order& files);
   // Forgets the epochs that end at or before `position`.
@@ -54,13 +56,17 @@ class ReadSchedule {
   const std::deque<Epoch>& epochs() const { return epochs_; }
   // The epoch that holds `position`. REQUIRES: begin() <= position < end().
   const Epoch& EpochOf(Position position) const;
-  // The orders of the queued epochs, without what lies before `from`.
+  // The orders of the queued epochs, without what lies before `from`, and without files that are beside others.
   std::vector<SharedOrder> RestFrom(Position from) const;
 
   // REQUIRES: begin() <= position < end().
   Slot At(Position position) const;
   // The first position at or after `from` that reads the file, or kNever.
   Position NextUse(Slot slot, Position from) const;
+  // ... that a reader asks for it: it is not beside another.
+  Position NextRead(Slot slot, Position from) const;
+  // REQUIRES: begin() <= position < end().
+  bool IsBeside(Position position) const { return EpochOf(position).IsBeside(position); }
 
   // kNoSlot: the schedule has never met this file.
   Slot SlotOf(EntryNumber file) const;

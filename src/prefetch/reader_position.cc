@@ -32,8 +32,17 @@ void ReaderPosition::Mark(Position position, uint8_t how) {
   seen_[index] |= how;
 }
 
+// What was read along with it is done with when it is.
+void ReaderPosition::MarkBeside(Position position, uint8_t how) {
+  while (position > std::max(base_, schedule_.begin()) && schedule_.IsBeside(position - 1)) {
+    --position;
+    if (HowSeen(position) == 0) recent_.emplace(std::max(position, front_), position);
+    Mark(position, how);
+  }
+}
+
 bool ReaderPosition::IsBeingRead(Slot slot) const {
-  const Position position = schedule_.NextUse(slot, tail_);
+  const Position position = schedule_.NextRead(slot, tail_);
   return position != kNever && WasRead(position) && front_ < schedule_.end() && position + options_.lag >= front_;
 }
 
@@ -41,9 +50,11 @@ ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
   const Seen seen = SeeHere(slot, missed);
   // Of a read that is told twice, once: READs of files that were opened long ago are no trail.
   if (missed && options_.opens) return seen;
-  if (schedule_.NextUse(slot, schedule_.begin()) == kNever) return seen;
+  if (schedule_.NextRead(slot, schedule_.begin()) == kNever) return seen;
   const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
-  if (!trail_.Add(schedule_.FileOf(slot), *schedule_.EpochOf(here).order)) return seen;
+  const ReadSchedule::Epoch& epoch = schedule_.EpochOf(here);
+  if (!epoch.beside.empty()) return seen;  // what is read one after the other does not stand so
+  if (!trail_.Add(schedule_.FileOf(slot), *epoch.order)) return seen;
   const std::vector<Position> near = FindReader(schedule_.FileOf(slot));
   if (near.empty()) return seen;
   JumpTo(near, missed);
@@ -75,9 +86,9 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
   // that belongs to it are one read, whichever is told first: READs are told at once and opens some milliseconds late,
   // in which a reader who finds its files in the page cache is hundreds of files further.
   const uint8_t how = missed ? kByRead : kByOpen;
-  Position position = schedule_.NextUse(slot, base_);
+  Position position = schedule_.NextRead(slot, base_);
   while (position != kNever && WasRead(position)) {
-    const Position next = schedule_.NextUse(slot, position + 1);
+    const Position next = schedule_.NextRead(slot, position + 1);
     const bool told = (HowSeen(position) & how) != 0 || !options_.opens;
     if (!told || position + options_.lag >= front_ || next >= front_ + options_.spread_max) {
       // What the tail has passed may as well be read again by a reader who has gone back there: Stray finds out.
@@ -96,6 +107,7 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
   }
   // One that is far behind the others is being read now too, and waits as long.
   recent_.emplace(std::max(position, front_), position);
+  MarkBeside(position, how);
   Advance();
   return {.kind = Kind::kNew, .position = position, .first_miss = missed};
 }
@@ -150,7 +162,7 @@ ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
   if (schedule_.begin() == schedule_.end()) return {};
   const Position here = std::clamp(front_, schedule_.begin(), schedule_.end() - 1);
   const ReadSchedule::Epoch& epoch = schedule_.EpochOf(here);
-  const Position in_this = schedule_.NextUse(slot, epoch.begin);
+  const Position in_this = schedule_.NextRead(slot, epoch.begin);
   if (in_this == kNever) return {};
   if (in_this < tail_ && in_this + options_.unseen_max >= tail_) return {.kind = Kind::kOld, .position = in_this};
   if (missed && options_.opens) return {.kind = Kind::kForeign, .position = in_this};
@@ -159,7 +171,7 @@ ReaderPosition::Seen ReaderPosition::Stray(Slot slot, bool missed) {
     if (strays_[i][0] == in_this) return {.kind = Kind::kForeign, .position = in_this};
   }
   ForgetChance(epoch.order->size());
-  strays_[stray_count_++ % kStrays] = {in_this, in_this < epoch.end() ? schedule_.NextUse(slot, epoch.end()) : kNever};
+  strays_[stray_count_++ % kStrays] = {in_this, in_this < epoch.end() ? schedule_.NextRead(slot, epoch.end()) : kNever};
   for (const Position position : strays_[(stray_count_ - 1) % kStrays]) {
     if (position != kNever && JumpNear(position, missed)) return {.kind = Kind::kJump, .position = position};
   }

@@ -86,6 +86,7 @@ class ReaderPosition {
 
   uint8_t HowSeen(Position position) const;
   void Mark(Position position, uint8_t how);
+  void MarkBeside(Position position, uint8_t how);
   void FollowReads();
   void ForgetChance(Position epoch_reads);
   void Advance();

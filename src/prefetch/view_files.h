@@ -23,7 +23,7 @@ class ViewFiles {
   // They lie in archives: ViewFile::in_archive.
   bool in_archives() const { return archived_ != nullptr; }
   // As ArchivedFiles::WithNeighbours. REQUIRES: in_archives().
-  Order WithNeighbours(const Order& order, uint64_t cached) const {
+  NeighbourOrder WithNeighbours(const Order& order, uint64_t cached) const {
     return archived_->WithNeighbours(view_, order, cached);
   }
   // As ViewSource::Show.

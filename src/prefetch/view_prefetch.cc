@@ -76,16 +76,10 @@ ViewPrefetch::ViewPrefetch(const Means& means, ViewFiles& files)
 void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
   if (planned_.source != OrderSource::kNothing && source != planned_.source) ForgetOrders();
   planned_.source = source;
-  const SharedOrder to_read = ToRead(order);
-  const Position begin = planner_->gauges().end;
-  planner_->Append(to_read);
-  if (files_.in_archives()) {
-    const PlannerGauges now = planner_->gauges();
-    neighbours_.Add(order, to_read, begin, now.end, now.position);
-  }
+  Queue(order);
   pages_.BeginOrder();
   std::vector<EntryNumber> folders;
-  for (const EntryNumber file : to_read->files()) {
+  for (const EntryNumber file : order->files()) {
     if (!planned_.of_orders.insert(file).second) continue;
     const Result<ViewFile> shown = files_.Show(file);
     if (!shown.ok()) continue;
@@ -102,15 +96,11 @@ void ViewPrefetch::Append(const SharedOrder& order, OrderSource source) {
 }
 
 // Where they lie in archives, with the images that are read along with them.
-SharedOrder ViewPrefetch::ToRead(const SharedOrder& order) const {
-  if (!files_.in_archives()) return order;
+void ViewPrefetch::Queue(const SharedOrder& order) {
+  if (!files_.in_archives()) return planner_->Append(order);
   const uint64_t room = means_.options.left_bytes_max ? means_.options.left_bytes_max() : 0;
-  return std::make_shared<const EpochOrder>(files_.WithNeighbours(order->files(), room / files_.MeanPages()));
-}
-
-std::vector<SharedOrder> ViewPrefetch::Rest() const {
-  if (!files_.in_archives()) return planner_->Rest();
-  return neighbours_.RestFrom(planner_->gauges().position);
+  NeighbourOrder with = files_.WithNeighbours(order->files(), room / files_.MeanPages());
+  planner_->Append(std::make_shared<const EpochOrder>(std::move(with.files)), std::move(with.beside));
 }
 
 void ViewPrefetch::ForgetOrders() {
@@ -184,10 +174,12 @@ void ViewPrefetch::LookWhatIsSeen() {
     // One read in `part` is seen: the first that is tells where the reader is, and what lies between was read.
     progress.support = 1;
     progress.unseen_max = 2 * part;
-    // In an archive all reads are seen but those that the page cache serves. What is read beside a sample never is.
+    // In an archive all reads are seen but those that the page cache serves. One that the kernel made by itself, far
+    // ahead of the reader, is not to move the front.
     if (files_.in_archives()) {
       const auto memory = static_cast<uint32_t>(window_bytes / files_.MeanPages() / 4);
       progress.unseen_max = std::clamp(memory, 2 * part, ReaderPositionOptions().unseen_max);
+      progress.support = ReaderPositionOptions().support;
     }
   }
   planner_->SetSight(opens || !pushes_ ? 0 : part, progress);

@@ -14,7 +14,6 @@
 #include "prefetch/kept_blocks.h"
 #include "prefetch/kept_files.h"
 #include "prefetch/mount_view.h"
-#include "prefetch/neighbour_orders.h"
 #include "prefetch/page_sink.h"
 #include "prefetch/planned_files.h"
 #include "prefetch/planner.h"
@@ -75,8 +74,6 @@ class ViewPrefetch {
 
   // Queues an epoch behind those of the same source. Those of another source are forgotten.
   void Append(const SharedOrder& order, OrderSource source);
-  // What is queued and not yet passed, epoch by epoch, as it was appended.
-  std::vector<SharedOrder> Rest() const;
   // What comes is as unknown as before the first order.
   void ForgetOrders();
   // All files of the store are to be brought.
@@ -115,7 +112,7 @@ class ViewPrefetch {
   void LookForRoom();
   void TakeUnplanned(const Order& files);
   void LetGo(EntryNumber file);
-  SharedOrder ToRead(const SharedOrder& order) const;
+  void Queue(const SharedOrder& order);
 
   // Constant after construction.
   const Means means_;
@@ -123,7 +120,6 @@ class ViewPrefetch {
 
   ViewFiles& files_;
   PlannedFiles planned_;
-  NeighbourOrders neighbours_;
   // Shared with answers that may come later than the end of this.
   const std::shared_ptr<Planner> planner_;
   StagedFiles staged_;

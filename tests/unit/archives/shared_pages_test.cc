@@ -81,9 +81,9 @@ TEST_F(SharedPagesTest, WhatIsReadAlongWithASampleAlone) {
     uint64_t neighbours = 0;
     const Status status = set_->ForEachSample([&](uint32_t place, const ArchiveSet::Span& span) {
       const EntryNumber image = list_->files()[place];
-      const Order with = pages_->WithNeighbours({image}, 0);
+      const Order with = pages_->WithNeighbours({image}, 0).files;
       EXPECT_EQ(with.back(), image);
-      const std::set<EntryNumber> wanted = ImagesIn(span.shard, span.begin, span.end);
+      const std::set<EntryNumber> wanted = ImagesIn(span.shard, span.image_begin, span.image_end);
       EXPECT_EQ(std::set<EntryNumber>(with.begin(), with.end()), wanted) << spec << " " << place;
       EXPECT_EQ(with.size(), wanted.size());
       neighbours += with.size() - 1;
@@ -110,27 +110,29 @@ TEST_F(SharedPagesTest, AllBytesBeginWhereTheSpansSay) {
 
 TEST_F(SharedPagesTest, AnOrderAsTheSamplesLieStaysAsItIs) {
   MakeOf("tar+shards=3+shuffle=5");
-  EXPECT_THAT(pages_->WithNeighbours(list_->files(), 0), ElementsAreArray(list_->files()));
+  EXPECT_THAT(pages_->WithNeighbours(list_->files(), 0).files, ElementsAreArray(list_->files()));
 }
 
 TEST_F(SharedPagesTest, WhatThePageCacheHasIsNotReadAgain) {
   MakeOf("tar+shards=1");
   Order order = list_->files();
   std::ranges::shuffle(order, std::mt19937_64(3));
-  const Order none = pages_->WithNeighbours(order, 0);
-  const Order all = pages_->WithNeighbours(order, kImages);
-  EXPECT_LT(all.size(), none.size());
-  // What is put in stands before its sample, and the samples are in their order.
-  for (const Order* with : {&none, &all}) {
-    size_t next = 0;
-    for (const EntryNumber file : *with) next += next < order.size() && file == order[next] ? 1 : 0;
-    EXPECT_EQ(next, order.size());
+  const NeighbourOrder none = pages_->WithNeighbours(order, 0);
+  const NeighbourOrder all = pages_->WithNeighbours(order, kImages);
+  EXPECT_LT(all.files.size(), none.files.size());
+  for (const NeighbourOrder* with : {&none, &all}) {
+    ASSERT_EQ(with->files.size(), with->beside.size());
+    Order own;
+    for (size_t place = 0; place < with->files.size(); ++place) {
+      if (!with->beside[place]) own.push_back(with->files[place]);
+    }
+    EXPECT_EQ(own, order);
   }
 }
 
 TEST_F(SharedPagesTest, OthersStay) {
   MakeOf("tar+shards=1");
-  EXPECT_THAT(pages_->WithNeighbours({4'000'000}, 0), ElementsAre(4'000'000));
+  EXPECT_THAT(pages_->WithNeighbours({4'000'000}, 0).files, ElementsAre(4'000'000));
 }
 
 }  // namespace

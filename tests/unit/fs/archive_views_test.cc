@@ -218,9 +218,9 @@ TEST_F(ArchiveViewsTest, WhatIsReadAheadOfAnArchive) {
   EXPECT_EQ(fs_->Show(view, static_cast<EntryNumber>(PartsOf(NodeOf("notes.txt")).entry)).status().code(),
             Code::kNotFound);
   const auto image = static_cast<EntryNumber>(PartsOf(NodeOf("images/107.png")).entry);
-  EXPECT_THAT(foresight.WithNeighbours(view, {image}, 0), ElementsAre(image)) << "nobody has read the archive";
+  EXPECT_THAT(foresight.WithNeighbours(view, {image}, 0).files, ElementsAre(image)) << "nobody has read the archive";
   (void)ReadNow(archive->node, 0, 4096);
-  const Order with = foresight.WithNeighbours(view, {image}, 0);
+  const Order with = foresight.WithNeighbours(view, {image}, 0).files;
   EXPECT_EQ(with.back(), image);
   EXPECT_GT(with.size(), 1U) << "members of a tar share pages";
 }

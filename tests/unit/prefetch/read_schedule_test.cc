@@ -58,6 +58,22 @@ TEST(ReadScheduleTest, FilesWithoutBytesHaveNoPosition) {
   EXPECT_EQ(schedule.end(), 2U);
 }
 
+TEST(ReadScheduleTest, FilesBesideOthersAreUsedAndNotRead) {
+  ReadSchedule schedule(Place);
+  // 10 and 20 have no bytes.
+  schedule.Append(Shared({4, 10, 5, 20, 6, 7, 4, 5}), {true, true, false, false, true, false, false, true});
+  schedule.Append(Shared({7}));
+  EXPECT_THAT(Files(schedule), testing::ElementsAre(4, 5, 6, 7, 4, 5, 7));
+  EXPECT_EQ(schedule.NextUse(schedule.SlotOf(4), 0), 0U);
+  EXPECT_EQ(schedule.NextRead(schedule.SlotOf(4), 0), 4U);
+  EXPECT_EQ(schedule.NextRead(schedule.SlotOf(6), 0), kNever);
+  EXPECT_EQ(schedule.NextRead(schedule.SlotOf(7), 4), 6U);
+  const std::vector<SharedOrder> rest = schedule.RestFrom(2);
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_THAT(rest[0]->files(), testing::ElementsAre(7, 4)) << "as it was told";
+  EXPECT_THAT(schedule.RestFrom(5), testing::SizeIs(1));
+}
+
 TEST(ReadScheduleTest, AnOrderIsSharedButForOneWithFilesWithoutBytes) {
   const SharedOrder first = Shared({5, 3, 4});
   const SharedOrder second = Shared({6, 10, 7});

@@ -437,5 +437,34 @@ TEST_F(ReaderPositionTest, ShortEpochsAreReadToTheirEnd) {
   }
 }
 
+// A file is read where it stands for itself, and done with are then also those that were needed for it.
+TEST_F(ReaderPositionTest, FilesBesideOthers) {
+  options_.lag = 2;
+  options_.support = 1;
+  reader_.SetOptions(options_);
+  constexpr uint32_t kFiles = 300;
+  const Order own = Shuffled(kFiles, 3);
+  Order files;
+  std::vector<bool> beside;
+  for (const EntryNumber file : own) {
+    for (const EntryNumber one : {(file + 1) % kFiles, (file + kFiles - 1) % kFiles, file}) {
+      files.push_back(one);
+      beside.push_back(one != file);
+    }
+  }
+  schedule_.Append(Shared(files), beside);
+  std::vector<Position> passed;
+  for (size_t i = 0; i < kFiles; ++i) {
+    const ReaderPosition::Seen seen = reader_.See(schedule_.SlotOf(own[i]), true);
+    EXPECT_EQ(seen.kind, ReaderPosition::Kind::kNew);
+    ASSERT_EQ(seen.position, 3 * i + 2);
+    EXPECT_EQ(reader_.front(), 3 * i + 3);
+    // The same once more, as when a sample is read in two pieces.
+    EXPECT_EQ(reader_.See(schedule_.SlotOf(own[i]), true).kind, ReaderPosition::Kind::kOld);
+    for (const Position one : reader_.TakePassed()) passed.push_back(one);
+    EXPECT_LE(reader_.front() - passed.size(), 6U);
+  }
+}
+
 }  // namespace
 }  // namespace augur
