@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""archive_epoch.py INDEX FOLDER --workers N --seed S [--work TIMES]: one shuffled epoch of a DataLoader over members of archives in
-FOLDER, by the JSON file INDEX ([file, offset, bytes] of each), one pread a sample, which is hashed so many times. Prints samples and
-seconds as JSON. The clock runs from the first batch that is asked for to the last."""
+"""archive_epoch.py INDEX FOLDER --workers N --seed S [--work TIMES] [--rate N]: one shuffled epoch of a DataLoader over members of archives in
+FOLDER, by the JSON file INDEX ([file, offset, bytes] of each), one pread a sample, which is hashed so many times. --rate: no more
+than N samples a second, as a training step takes its time. Prints samples and seconds as JSON. The clock runs from the first batch that is asked for to the last."""
 
 import argparse
 import hashlib
@@ -40,13 +40,17 @@ def main():
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--work", type=int, default=1, metavar="TIMES")
+    parser.add_argument("--rate", type=float, default=0, metavar="N")
     args = parser.parse_args()
     with open(args.index, encoding="utf-8") as file:
         members = Members(json.load(file), args.folder, args.work)
     torch.manual_seed(args.seed)
     loader = DataLoader(members, BATCH, shuffle=True, num_workers=args.workers)
-    begin = time.monotonic()
-    samples = sum(len(batch) for batch in loader)
+    begin, samples = time.monotonic(), 0
+    for batch in loader:
+        samples += len(batch)
+        if args.rate:
+            time.sleep(max(0.0, begin + samples / args.rate - time.monotonic()))
     print(json.dumps({"samples": samples, "seconds": time.monotonic() - begin}))
 
 

@@ -76,7 +76,7 @@ std::vector<Position> ReaderPosition::FindReader(EntryNumber last) const {
     if (apart(front_) < options_.spread_max) return {};  // though another epoch may be the same
     if (!found.empty() && found.back() > front_) continue;
     std::erase_if(read, [&](Position position) { return apart(position) >= options_.spread_max / 2; });
-    if (read.size() >= kStraysToJump) found = std::move(read);
+    if (read.size() >= options_.strays_to_jump) found = std::move(read);
   }
   return found;
 }
@@ -190,7 +190,7 @@ bool ReaderPosition::JumpNear(Position position, bool missed) {
       if (other != kNever && apart < options_.spread_max / 2) near.push_back(other);
     }
   }
-  if (near.size() < kStraysToJump) return false;
+  if (near.size() < options_.strays_to_jump) return false;
   JumpTo(near, missed);
   return true;
 }

@@ -27,6 +27,8 @@ struct ReaderPositionOptions {
   // The front moves when this many reads were seen at or after it, so that another program that happens to read files
   // ahead of it does not move it. 1 where only few reads are seen at all.
   uint32_t support = 4;
+  // Of the last 16 reads elsewhere, so many beside each other are a reader who has jumped there.
+  uint32_t strays_to_jump = 8;
   // Opens are seen. Then a READ elsewhere does not say that the reader is there: who maps his files touches pages of
   // files that he opened long ago.
   bool opens = false;
@@ -77,8 +79,7 @@ class ReaderPosition {
   bool IsBeingRead(Slot slot) const;
 
  private:
-  static constexpr size_t kStrays = 16;       // reads elsewhere that are remembered
-  static constexpr size_t kStraysToJump = 8;  // this many of them beside each other are a reader
+  static constexpr size_t kStrays = 16;  // reads elsewhere that are remembered
 
   // How a read was seen, a bit each.
   static constexpr uint8_t kByOpen = 1;

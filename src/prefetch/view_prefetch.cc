@@ -10,6 +10,9 @@
 namespace augur {
 namespace {
 
+// In archives some samples are seen out of turn, because the kernel has read ahead up to them. Where nearly all of the
+// last ones elsewhere are beside each other, they were read.
+constexpr uint32_t kArchiveStraysToJump = 14;
 // After so many files the reader is taken to be done with one (ReaderPositionOptions::lag).
 constexpr uint64_t kLagMin = 2;
 constexpr uint64_t kLagMax = 64;
@@ -180,6 +183,7 @@ void ViewPrefetch::LookWhatIsSeen() {
       const auto memory = static_cast<uint32_t>(window_bytes / files_.MeanPages() / 4);
       progress.unseen_max = std::clamp(memory, 2 * part, ReaderPositionOptions().unseen_max);
       progress.support = ReaderPositionOptions().support;
+      progress.strays_to_jump = kArchiveStraysToJump;
     }
   }
   planner_->SetSight(opens || !pushes_ ? 0 : part, progress);
