@@ -336,7 +336,7 @@ Status MountStack::MakePrefetcher() {
                                                      .near_reads_max = reads_server_ ? reads_max : kReadsInFlightNear,
                                                      .far = reads_server_,
                                                      .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
-  archives_ = std::make_unique<ArchiveForesight>(*prefetcher_, statistics_);
+  foresight_.archives = std::make_unique<ArchiveForesight>(*prefetcher_, statistics_);
   return Status::Ok();
 }
 
@@ -347,18 +347,18 @@ void MountStack::MakePredictor() {
   prediction.replay_folder =
       ReplayFolderPath(mount_.UserVariable("XDG_CACHE_HOME").c_str(), mount_.UserHome().c_str(), store_->path());
   prediction.processes = mount_.processes();
-  prediction.archive_lists = [this] { return archives_->Lists(); };
-  predictor_ = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
+  prediction.archive_lists = [this] { return foresight_.archives->Lists(); };
+  foresight_.orders = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
   prefetcher_->SetAccessListener({.read =
                                       [this](uint32_t view, EntryNumber file, uint32_t reader) {
                                         meters_.accesses.Note(file, /*read=*/true);
-                                        predictor_->SawRead(view, file, reader);
+                                        foresight_.orders->SawRead(view, file, reader);
                                       },
                                   .opened =
                                       [this](uint32_t view, std::span<const EntryNumber> files) {
                                         for (const EntryNumber file : files)
                                           meters_.accesses.Note(file, /*read=*/false);
-                                        predictor_->SawOpened(view, files);
+                                        foresight_.orders->SawOpened(view, files);
                                       }});
 }
 
@@ -390,7 +390,7 @@ Status MountStack::MakeFileSystem() {
                         .mount_user = getuid(),
                         .kept = kept_.get(),
                         .observer = prefetcher_.get(),
-                        .archives = archives_.get(),
+                        .archives = foresight_.archives.get(),
                         .views = {.pool = decode_pool_.get(),
                                   .bytes_max = settings_.views.rendered_bytes,
                                   .archive_tables_bytes_max = settings_.views.archive_tables_bytes,
@@ -496,8 +496,8 @@ Status MountStack::StartAhead(UniqueFd clone) {
   if (prefetcher_) {
     if (options_.push) pusher_ = std::make_unique<PageCachePusher>(session_->notifications(), &generations_->numbers());
     AUGUR_TRY(prefetcher_->Start(pusher_.get(), helper_.get(), file_system_.get()));
-    if (predictor_) {
-      AUGUR_TRY(predictor_->Start());
+    if (foresight_.orders) {
+      AUGUR_TRY(foresight_.orders->Start());
     } else {
       spdlog::info(
           "orders are not predicted, because that takes memory={} or more; only orders of 'augurctl hint' are followed",
@@ -518,7 +518,7 @@ void MountStack::EndHelper() {
 
 void MountStack::StopAhead() {
   if (fleet_sweep_) fleet_sweep_->Stop();
-  if (predictor_) predictor_->Stop();
+  if (foresight_.orders) foresight_.orders->Stop();
   if (prefetcher_) prefetcher_->Stop();
   helper_.reset();
 }

@@ -96,7 +96,7 @@ class MountStack {
   AccessRecord& accesses() { return meters_.accesses; }
   // nullptr where nothing is read ahead, or no order is worked out.
   Prefetcher* prefetcher() { return prefetcher_.get(); }
-  OrderPredictor* predictor() { return predictor_.get(); }
+  OrderPredictor* predictor() { return foresight_.orders.get(); }
   // Of a retained cache in shared memory; else empty.
   std::string SharedFile() const { return retained_cache_ ? retained_cache_->path() : ""; }
   // What tells how far the sweep is; empty: this machine reads nothing for a fleet.
@@ -135,6 +135,12 @@ class MountStack {
     AccessRecord accesses;  // of readers
   };
 
+  // What tells the prefetch which order is followed; nullptr where there is none.
+  struct Foresight {
+    std::unique_ptr<ArchiveForesight> archives;
+    std::unique_ptr<OrderPredictor> orders;
+  };
+
   const AugurfsOptions& options_;
   const DaemonMount& mount_;
   LastingState* const held_;
@@ -160,8 +166,7 @@ class MountStack {
   std::unique_ptr<FleetSweep> fleet_sweep_;
   std::unique_ptr<PageCachePusher> pusher_;
   std::unique_ptr<Prefetcher> prefetcher_;
-  std::unique_ptr<ArchiveForesight> archives_;  // of prefetcher_
-  std::unique_ptr<OrderPredictor> predictor_;
+  Foresight foresight_;  // of prefetcher_
   std::unique_ptr<DecodedFiles> decoded_;
   std::unique_ptr<DecodePool> decode_pool_;
   std::unique_ptr<FileSystem> file_system_;

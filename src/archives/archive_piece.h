@@ -36,6 +36,7 @@ struct ArrayPiece {
   Entry image;
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  uint64_t array_bytes = 0;  // of the whole array
 };
 
 using ArchivePiece = std::variant<GeneratedPiece, ImagePiece, ChecksumPiece, ArrayPiece>;

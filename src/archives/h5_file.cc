@@ -198,7 +198,7 @@ uint64_t H5File::ImageBytes(uint32_t /*shard*/) const {
 
 Status H5File::ForEachSample(const TakeSample& take) const {
   if (images_) {
-    const uint64_t stride = StrideOf(images_->array_bytes);
+    const uint64_t stride = StrideOnPages(images_->array_bytes);
     const auto place_of = [&](uint32_t number) { return std::pair(uint32_t{0}, images_address_ + number * stride); };
     return ForEachArray(samples(), *images_, place_of, take);
   }

@@ -39,7 +39,8 @@ Status AddArrays(const SampleSet& samples, const StackedArrays& arrays, uint64_t
     if (begin < array_end) {
       to = std::min(end, array_end);
       AUGUR_TRY_ASSIGN(sample, samples.Get(static_cast<uint32_t>(number)));
-      pieces->emplace_back(ArrayPiece{.image = sample.image, .offset = begin - place, .bytes = to - begin});
+      pieces->emplace_back(ArrayPiece{
+          .image = sample.image, .offset = begin - place, .bytes = to - begin, .array_bytes = arrays.array_bytes});
     } else {
       AddBytes(std::string(to - begin, '\0'), pieces);
     }

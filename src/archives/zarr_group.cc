@@ -141,7 +141,9 @@ Result<std::vector<ArchivePiece>> ZarrGroup::Pieces(uint32_t shard, uint64_t off
 
 Status ZarrGroup::ForEachSample(const TakeSample& take) const {
   const auto place_of = [this](uint32_t number) {
-    return std::pair(number / chunk_, number % chunk_ * arrays_.array_bytes);
+    const uint32_t in_file = number % file_images_;
+    const uint64_t chunk_begin = layout_ ? layout_->ChunkPlace(in_file / chunk_) : 0;
+    return std::pair(number / file_images_, chunk_begin + in_file % chunk_ * arrays_.array_bytes);
   };
   return ForEachArray(samples_, arrays_, place_of, take);
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "archives/archive_files.h"
-#include "archives/sample_begins.h"
 #include "augur/store.h"
 #include "control/statistics.h"
 #include "datasets/neighbour_order.h"
@@ -29,7 +28,7 @@ class ArchiveForesight final : public ArchivedFiles {
   ArchiveForesight(ReadObserver& observer, Statistics& statistics) : observer_(observer), statistics_(statistics) {}
 
   // A READ of an archive of a view, of the generation that is shown. Tells the observer of the samples that its reader
-  // asks for, and does not wait.
+  // asks for, and of those that the page cache has after it, and does not wait.
   void Saw(const ArchivePlace& place, const ArchiveNode& node, const ArchiveBytes& part,
            const ArchiveReads::Read& read);
 

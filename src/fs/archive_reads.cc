@@ -6,46 +6,67 @@
 namespace augur {
 namespace {
 
-// READs of one stream that are taken in the wrong order are no further apart.
-constexpr uint64_t kApartMax = 1 << 20;
+using Touched = std::span<const TouchedSample>;
 
-using Begins = std::span<const SampleBegin>;
+uint64_t PageDown(uint64_t byte) { return byte / ArchiveReads::kPageBytes * ArchiveReads::kPageBytes; }
+uint64_t PageUp(uint64_t byte) { return PageDown(byte + ArchiveReads::kPageBytes - 1); }
 
-// Those in [from, to).
-Begins Within(Begins begins, uint64_t from, uint64_t to) {
-  const auto first = std::ranges::lower_bound(begins, from, {}, &SampleBegin::at);
-  const auto last = std::ranges::lower_bound(begins, to, {}, &SampleBegin::at);
-  return {first, last};
+// A READ from there on ends with the sample, or before it.
+bool EndsWithin(const TouchedSample& sample, uint64_t end) {
+  return end <= PageUp(sample.end + ArchiveReads::kFrameTailMax);
 }
 
-// The sample that a reader asks for who begins here; empty: it cannot be told.
-Begins AskedFor(Begins begins, uint64_t offset) {
-  const Begins here = Within(begins, offset, offset + ArchiveReads::kPageBytes);
-  if (!here.empty()) return here.size() == 1 ? here : Begins();
-  const uint64_t before = offset - std::min(offset, ArchiveReads::kPageBytes);
-  const Begins there = Within(begins, before, offset);
-  return there.size() == 1 ? there : Begins();
+// The sample whose pages these are, or what is left of them; nullptr: it cannot be told.
+const TouchedSample* AskedFor(Touched touched, uint64_t offset, uint64_t end) {
+  const auto begins_in_page = [&](uint64_t page) {
+    return [page](const TouchedSample& sample) { return PageDown(sample.begin) == page; };
+  };
+  // Where it is not the first page in which it begins, that came with the sample before it; or the frame in front of it
+  // does not end in the first page.
+  const auto here = std::ranges::count_if(touched, begins_in_page(PageDown(offset)));
+  if (here > 1) return nullptr;
+  const auto ends_there = [end](const TouchedSample& sample) { return PageDown(sample.end) <= end; };
+  for (const TouchedSample& sample : touched) {
+    if (!EndsWithin(sample, end)) continue;
+    if (here == 1) {
+      if (begins_in_page(PageDown(offset))(sample)) return &sample;
+    } else if (sample.begin < offset ? ends_there(sample) && sample.end > offset + ArchiveReads::kFrameTailMax
+                                     : begins_in_page(PageDown(offset) + ArchiveReads::kPageBytes)(sample)) {
+      return &sample;
+    }
+  }
+  return nullptr;
 }
+
+// Both may be of one reading ahead of the kernel.
+bool IsNear(uint64_t last, uint64_t offset) { return offset >= last && offset - last <= ArchiveReads::kNearBytes; }
 
 }  // namespace
 
-std::vector<Entry> ArchiveReads::Take(const Read& read, Begins begins) {
+ArchiveReads::Told ArchiveReads::Take(const Read& read, Touched touched) {
+  const uint64_t end = read.offset + read.bytes;
   const MutexLock lock(mu_);
   Stream& stream = StreamOf({read.node, read.reader});
+  const bool is_near = stream.last_offset != UINT64_MAX && IsNear(stream.last_offset, read.offset);
+  stream.last_offset = read.offset;
   const bool goes_on = GoesOn(stream, read);
+  Told told;
+  const auto ask = [&](const TouchedSample& sample) {
+    if (sample.begin == stream.last_told || told.asked.size() == kToldMax) return;
+    told.asked.push_back(sample.image);
+    stream.last_told = sample.begin;
+  };
   const bool sequential = goes_on && stream.end - stream.begin > kSequentialBytes;
-  Begins asked;
-  if (sequential) {
-    asked = Within(begins, read.offset, read.offset + read.bytes);
-    asked = asked.first(std::min(asked.size(), kToldMax));
-  } else if (!goes_on) {
-    asked = AskedFor(begins, read.offset);
-  }
-  std::vector<Entry> told;
-  for (const SampleBegin& sample : asked) {
-    if (sample.at == stream.last_told) continue;
-    told.push_back(sample.image);
-    stream.last_told = sample.at;
+  const TouchedSample* const own = sequential || is_near ? nullptr : AskedFor(touched, read.offset, end);
+  if (own != nullptr) ask(*own);
+  const uint64_t from = goes_on ? stream.begin : read.offset;
+  for (const TouchedSample& sample : touched) {
+    if (sequential && sample.begin >= read.offset) ask(sample);
+    // The page in front of a READ is there, else the READ would begin with it. So is what a reader's own READ leaves
+    // out.
+    const bool whole = PageDown(sample.begin) + kPageBytes >= from && sample.end <= end;
+    const bool rest = &sample == own && PageDown(sample.end) <= end;
+    if (whole || rest) told.brought.push_back(sample.image);
   }
   return told;
 }
@@ -63,7 +84,7 @@ bool ArchiveReads::GoesOn(Stream& stream, const Read& read) {
     return false;
   }
   const bool has_early = stream.early_end > stream.early_begin;
-  if (!has_early && stream.end > stream.begin && read.offset > stream.end && read.offset - stream.end <= kApartMax) {
+  if (!has_early && stream.end > stream.begin && read.offset > stream.end && read.offset - stream.end <= kNearBytes) {
     stream.early_begin = read.offset;
     stream.early_end = end;
     return false;

@@ -8,32 +8,36 @@
 #include <utility>
 #include <vector>
 
-#include "archives/sample_begins.h"
+#include "archives/touched_samples.h"
 #include "base/mutex.h"
 #include "fs/node.h"
 
 namespace augur {
 
-// ArchiveReads tells from the READs of archives which samples their readers ask for. A READ is not what a reader asked
-// for: the kernel asks for whole pages, leaves out those that it has, and reads ahead, and nothing in a request says
-// which of them it is. Three rules tell them apart:
-//   1. A READ that begins elsewhere than the last one of its stream has ended is a reader's own. He asks for the sample
-//   that begins in its first page; or in the page before, which came with the sample before.
-//   2. A READ that goes on where the last one has ended may be the kernel's. No sample is told of it.
-//   3. Where a stream has gone on so for kSequentialBytes, further than the kernel reads ahead by itself, its reader
-//   goes through the file. Then all samples of a READ are told, kToldMax at most.
+// ArchiveReads tells from the READs of archives which samples their readers ask for, and which the kernel has whole
+// after that. A READ is not what a reader asked for: the kernel asks for whole pages, leaves out those that it has, and
+// reads ahead, and nothing in a request says which of them it is. These rules tell them apart:
+//   1. A READ of the pages of one sample, or of what is left of them, is its reader's own.
+//   2. A READ that goes on where the last one of its stream has ended may be the kernel's, and so may one that is a
+//   little further: reading ahead, the kernel makes a READ for each gap between pages that it has. So may one of more
+//   than a sample and its frame. Nobody is told to have asked for their samples.
+//   3. Where a stream has gone on for kSequentialBytes, further than the kernel reads ahead by itself, its reader goes
+//   through the file. He asks for all samples of a READ, kToldMax at most.
 // A stream is what one thread reads of one file. Samples of which several begin in one page cannot be told apart by
 // rule 1, and are not told.
 //
 // Who maps the file (mmap) makes READs around the bytes that he touches: rule 1 tells few of his samples.
 //
 // Safe from any thread. Keeps kStreamsMax streams, those that read last. Source of what the kernel does: Linux 6.18,
-// mm/readahead.c (page_cache_sync_ra), fs/fuse/file.c.
+// mm/readahead.c (page_cache_sync_ra, page_cache_async_ra), fs/fuse/file.c.
 class ArchiveReads {
  public:
   static constexpr uint64_t kPageBytes = 4096;
-  // Four times what the mount has the kernel read ahead (-o read-ahead).
-  static constexpr uint64_t kSequentialBytes = 4 << 20;
+  // As far as the mount has the kernel read ahead (-o read-ahead), unless it is told otherwise.
+  static constexpr uint64_t kNearBytes = 1 << 20;
+  static constexpr uint64_t kSequentialBytes = 4 * kNearBytes;
+  // A sample's frame has no more bytes behind the image.
+  static constexpr uint64_t kFrameTailMax = 1024;
   static constexpr size_t kToldMax = 32;
   static constexpr size_t kStreamsMax = 256;
 
@@ -43,11 +47,13 @@ class ArchiveReads {
     uint64_t offset = 0;
     uint64_t bytes = 0;
   };
+  struct Told {
+    std::vector<Entry> asked;    // in order; none was the last one told of the stream
+    std::vector<Entry> brought;  // samples of which the page cache has all pages now
+  };
 
-  // The samples that the reader asks for, in order, none of which was the last one told of his stream. `begins`: what
-  // begins in [read.offset - kPageBytes, read.offset + read.bytes), in order; those in the READ itself at least, if
-  // there is one in its first page.
-  std::vector<Entry> Take(const Read& read, std::span<const SampleBegin> begins) AUGUR_EXCLUDES(mu_);
+  // `touched`: the samples some bytes of which the READ wants, in order.
+  Told Take(const Read& read, std::span<const TouchedSample> touched) AUGUR_EXCLUDES(mu_);
 
  private:
   struct Stream {
@@ -56,7 +62,8 @@ class ArchiveReads {
     // A READ a little ahead of `end`: two threads may take two READs of the kernel in the wrong order. Empty: none.
     uint64_t early_begin = 0;
     uint64_t early_end = 0;
-    uint64_t last_told = UINT64_MAX;  // where that sample begins
+    uint64_t last_offset = UINT64_MAX;  // of the last READ; none
+    uint64_t last_told = UINT64_MAX;    // where that sample begins
     uint64_t last_use = 0;
   };
   using Name = std::pair<NodeId, uint32_t>;

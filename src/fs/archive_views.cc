@@ -12,7 +12,6 @@
 #include "archives/archive_info.h"
 #include "archives/archive_names.h"
 #include "base/units.h"
-#include "fs/archive_reads.h"
 #include "fs/resolve_in_view.h"
 #include "views/shown_as.h"
 
@@ -296,13 +295,7 @@ Result<ArchiveBytes> ArchiveViews::Bytes(const ArchivePlace& place, const Archiv
   }
   AUGUR_TRY_ASSIGN(pieces, table->set->Pieces(node.file, offset, bytes));
   read.set = table->set;
-  read.begins = SampleBegins(pieces, offset);
-  if (offset > 0 && (read.begins.empty() || read.begins.front().at >= offset + ArchiveReads::kPageBytes)) {
-    const uint64_t before = std::min(offset, ArchiveReads::kPageBytes);
-    AUGUR_TRY_ASSIGN(page, table->set->Pieces(node.file, offset - before, before));
-    std::vector<SampleBegin> begins = SampleBegins(page, offset - before);
-    read.begins.insert(read.begins.begin(), begins.begin(), begins.end());
-  }
+  read.touched = TouchedSamples(pieces, offset);
   segments.reserve(pieces.size());
   for (ArchivePiece& piece : pieces) {
     AUGUR_TRY_ASSIGN(segment, SegmentOf(place, std::move(piece)));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "archives/archive_files.h"
-#include "archives/sample_begins.h"
+#include "archives/touched_samples.h"
 #include "augur/status.h"
 #include "augur/store.h"
 #include "fs/archive_node.h"
@@ -29,8 +29,7 @@ struct ArchivePlace {
 // A part of an archive, or of a file beside it.
 struct ArchiveBytes {
   std::vector<FileSegment> segments;
-  // Of an archive: the images that begin in it; and, where none does in its first page, those of the page before it.
-  std::vector<SampleBegin> begins;
+  std::vector<TouchedSample> touched;       // of an archive
   std::shared_ptr<const ArchiveFiles> set;  // of these; nullptr: it is no archive
 };
 

@@ -105,7 +105,7 @@ Result<ViewFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   AUGUR_TRY_ASSIGN(entry, store_->Get(file));
   if (view == 0) return ViewFile::Original(entry);
   const ViewRef found = views_ != nullptr ? views_->Get(view) : nullptr;
-  if (found != nullptr && found->spec.has_archives()) return ResolveInArchive(*found, entry);
+  if (found != nullptr && found->spec.has_archives()) return ResolveInArchive(*store_, *found, entry);
   if (found == nullptr || RoleInView(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }

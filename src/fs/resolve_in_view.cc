@@ -42,11 +42,19 @@ Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry
                   .size = RenderedSize(view.spec, entry.image)};
 }
 
-Result<ViewFile> ResolveInArchive(const View& view, const Entry& image) {
+Result<ViewFile> ResolveInArchive(const Store& store, const View& view, const Entry& image) {
   if (image.type != EntryType::kFile || image.image.kind == ImageKind::kNone) {
     return Status(Code::kNotFound, "it is no image, which alone are in archives");
   }
-  return ViewFile::InArchive(image, view.archives_number);
+  ViewFile file = ViewFile::Original(image);
+  if (view.spec.has_stacked_arrays()) {
+    AUGUR_TRY_ASSIGN(array, ResolveInView(store, view, image));
+    if (!array.made) return Status(Code::kNotFound, "the view makes no array of it");
+    file = array;
+  }
+  file.view = view.archives_number;
+  file.in_archive = true;
+  return file;
 }
 
 }  // namespace augur

@@ -14,8 +14,8 @@ namespace augur {
 // absent.
 Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry);
 
-// The image as the archives of the view have it: what is read ahead for a READ of it. kNotFound: it is no image.
-// REQUIRES: view.spec.has_archives().
-Result<ViewFile> ResolveInArchive(const View& view, const Entry& image);
+// The image, or its array, as the archives of the view have it: what is read ahead for a READ of it. Failures:
+// kNotFound, it is no image; else as ResolveInView. REQUIRES: view.spec.has_archives().
+Result<ViewFile> ResolveInArchive(const Store& store, const View& view, const Entry& image);
 
 }  // namespace augur

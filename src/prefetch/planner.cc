@@ -106,7 +106,7 @@ void Planner::Passed(Slot slot) {
 
 void Planner::WasRead(EntryNumber file) {
   const Slot slot = SlotOf(file);
-  if (slot != kNoSlot) reader_pages_.Assume(slot);
+  if (slot != kNoSlot) reader_pages_.WasRead(slot);
 }
 
 void Planner::Keeps(EntryNumber file) {

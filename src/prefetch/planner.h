@@ -70,8 +70,8 @@ class Planner {
   // For 'augurctl warm'.
   WarmPlanner& warm() { return warm_; }
 
-  // A file was read to its end before it was known here, so the page cache should have it: it is taken for left there,
-  // until many of such files turn out not to be.
+  // A file was read to its end before it was known here, or is just being read whole, by its reader or with what he
+  // reads. So the page cache should have it: it is taken for left there, until many of such files turn out not to be.
   void WasRead(EntryNumber file);
   bool Knows(EntryNumber file) const { return SlotOf(file) != kNoSlot; }
 

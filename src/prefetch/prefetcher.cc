@@ -136,6 +136,13 @@ void Prefetcher::OnRead(const ViewFile& file, uint32_t reader) {
   PostAccesses([this, view = file.view, number] { Saw(view, number, true, SteadyNowUs()); });
 }
 
+void Prefetcher::OnBrought(const ViewFile& file) {
+  PostAccesses([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
+    if (view == view_.turns().followed() && view_.prefetch() != nullptr) view_.prefetch()->planner().WasRead(number);
+    ReadToEnd(view, number, bytes);
+  });
+}
+
 void Prefetcher::OnReadToEnd(const ViewFile& file) {
   if (mount_.sink == nullptr) return;
   PostAccesses([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {

@@ -98,6 +98,7 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   // ReadObserver.
   void OnOpen(const ViewFile& file, uint32_t reader) override;
   void OnRead(const ViewFile& file, uint32_t reader) override;
+  void OnBrought(const ViewFile& file) override;
   void OnReadToEnd(const ViewFile& file) override;
   void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) override;
   void OnMade(const ViewFile& file, std::span<const std::byte> bytes, bool again) override;

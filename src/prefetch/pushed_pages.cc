@@ -65,8 +65,8 @@ void PushedPages::StartDrops() {
 
 void PushedPages::Drop(const std::vector<EntryNumber>& files) {
   if (files.empty()) return;
-  means_.statistics.Add(Stat::kDroppedFiles, files.size());
-  if (means_.view == nullptr || !means_.view->usable()) return DropAsked(files);
+  if (means_.pushes) means_.statistics.Add(Stat::kDroppedFiles, files.size());
+  if (!means_.pushes || means_.view == nullptr || !means_.view->usable()) return DropAsked(files);
   drops_ += files.size();
   means_.view->Drop(files, [this, files] {
     means_.events.Post([this, files] {
@@ -76,6 +76,11 @@ void PushedPages::Drop(const std::vector<EntryNumber>& files) {
 }
 
 void PushedPages::DropAsked(const std::vector<EntryNumber>& files) {
+  if (!means_.pushes) {
+    // Their pages are the kernel's.
+    for (const EntryNumber file : files) planner_->Dropped(file);
+    return;
+  }
   drops_ += files.size();
   means_.pusher.AddDrops(files);
 }

@@ -20,6 +20,10 @@ uint64_t ReaderPages::left_bytes_max() const {
 void ReaderPages::Count() {
   recent_.Count();
   for (const Slot slot : recent_.TakeDone(in_.reader.options().lag)) {
+    if (in_.limits.push_window_bytes_max == 0) {
+      Assume(slot);
+      files_.Release(slot);
+    }
     if (!files_.pages().pushed().Contains(slot)) continue;
     Leave(slot);
     // A file that is not left is dropped soon, and the retained cache need not give way for such a short time.
@@ -97,10 +101,18 @@ bool ReaderPages::HasRoomFor(uint64_t bytes) const {
          files_.TableBytes() + FileStates::kBytesPerLeft <= in_.limits.table_bytes_max;
 }
 
+// A READ under way still needs the bytes, and it is not told when it has them. What its reader is just asking for is
+// left then.
+void ReaderPages::WasRead(Slot slot) {
+  const bool waits = in_.limits.push_window_bytes_max == 0;
+  if (!waits || !in_.reader.IsBeingRead(slot)) Assume(slot);
+  if (waits) recent_.Add(slot);
+}
+
 // Not where sentinels are needed: they are to be missed.
 void ReaderPages::Assume(Slot slot) {
   PageCacheFiles& pages = files_.pages();
-  if (in_.limits.push_window_bytes_max == 0 || in_.limits.sentinel_every > 0 || pages.Contains(slot)) return;
+  if (in_.limits.sentinel_every > 0 || pages.Contains(slot)) return;
   const uint64_t bytes = in_.PagesOf(slot);
   if (bytes == 0 || !HasRoomFor(bytes)) return;
   pages.left().Add(slot, in_.NextUnread(slot), bytes);

@@ -34,8 +34,10 @@ class ReaderPages {
   void TakeBrought(Slot slot);
   // The reader is done with a use of the file. Then Reclassify.
   void Leave(Slot slot);
-  // The file was read before the planner knew it: it counts as left, until many of such files turn out to be gone.
-  void Assume(Slot slot);
+  // The file was read before the planner knew it, or is being read: it counts as left from then on, or when its reader
+  // is done with it, until many of such files turn out to be gone. Where nothing is pushed, it is let go from the
+  // staging when the READ has its bytes.
+  void WasRead(Slot slot);
   // A file beyond what may be left, to be dropped; it is not left any more.
   std::optional<Slot> TakeExcess();
   // Next uses are others.
@@ -45,6 +47,7 @@ class ReaderPages {
   bool HasRoomFor(uint64_t bytes) const;
   void StillRead(Slot slot);
   void FoundGone(Slot slot);
+  void Assume(Slot slot);
   void AssumeNothing();
 
   const PlannerInput& in_;

@@ -6,6 +6,23 @@
 
 namespace augur {
 
+// One of the kernel's reads is in the spread by chance as often as that is a part of the epoch, and lies anywhere in
+// it. Eight of 32 are seldom so, also late in a small epoch, where a third of the reads that are seen is the kernel's.
+// The front is then some reads too far back, which costs their memory.
+ReaderPositionOptions ReaderPositionOptions::OfArchives(uint64_t files_in_memory) {
+  constexpr uint64_t kLagMin = 2;
+  constexpr uint64_t kUnseenMax = 1024;
+  ReaderPositionOptions options;
+  // What the reader is not known to be done with takes a part of the memory.
+  options.lag = static_cast<uint32_t>(std::clamp<uint64_t>(files_in_memory / 8, kLagMin, options.lag));
+  options.unseen_max =
+      static_cast<uint32_t>(std::clamp<uint64_t>(files_in_memory / 4, uint64_t{2} * options.lag, kUnseenMax));
+  options.support = 8;
+  options.support_of = 32;
+  options.strays_to_jump = 14;
+  return options;
+}
+
 void ReaderPosition::Restart(Position begin) {
   recent_ = {};
   passed_.clear();
@@ -101,8 +118,12 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
   }
   if (position == kNever || position >= front_ + options_.spread_max) return Stray(slot, missed);
   Mark(position, how);
+  ++seen_reads_;
+  if (options_.support_of > 0) {
+    std::erase_if(in_front_, [this](const auto& one) { return one.second + options_.support_of < seen_reads_; });
+  }
   if (position >= front_) {
-    in_front_.push_back(position);
+    in_front_.emplace_back(position, seen_reads_);
     FollowReads();
   }
   // One that is far behind the others is being read now too, and waits as long.
@@ -116,8 +137,8 @@ void ReaderPosition::FollowReads() {
   while (!in_front_.empty()) {
     const auto least = std::min_element(in_front_.begin(), in_front_.end());
     // Of the last reads of all there are too few to support each other.
-    if (in_front_.size() < options_.support && *least + options_.support < schedule_.end()) return;
-    front_ = *least + 1;
+    if (in_front_.size() < options_.support && least->first + options_.support < schedule_.end()) return;
+    front_ = least->first + 1;
     in_front_.erase(least);
   }
 }

@@ -27,11 +27,18 @@ struct ReaderPositionOptions {
   // The front moves when this many reads were seen at or after it, so that another program that happens to read files
   // ahead of it does not move it. 1 where only few reads are seen at all.
   uint32_t support = 4;
+  // Of the last reads, so many may support each other; 0: all. Where some of the reads that are seen are none, because
+  // the kernel reads ahead, those far ahead of the front are forgotten so.
+  uint32_t support_of = 0;
   // Of the last 16 reads elsewhere, so many beside each other are a reader who has jumped there.
   uint32_t strays_to_jump = 8;
   // Opens are seen. Then a READ elsewhere does not say that the reader is there: who maps his files touches pages of
   // files that he opened long ago.
   bool opens = false;
+
+  // Of samples in archives, for so many of which the prefetch has memory: all reads are seen but those that the page
+  // cache serves, and some that are the kernel's.
+  static ReaderPositionOptions OfArchives(uint64_t files_in_memory);
 };
 
 // ReaderPosition follows the readers through a schedule: which positions have been read, and where the front is. Not
@@ -106,8 +113,10 @@ class ReaderPosition {
   std::priority_queue<std::pair<Position, Position>, std::vector<std::pair<Position, Position>>, std::greater<>>
       recent_;
   std::vector<Position> passed_;
-  std::deque<uint8_t> seen_;                               // how, of the positions from base_ on
-  std::vector<Position> in_front_;                         // seen at or after the front; fewer than `support`
+  std::deque<uint8_t> seen_;  // how, of the positions from base_ on
+  // Seen at or after the front, fewer than `support`; and how many reads of the schedule were seen before each.
+  std::vector<std::pair<Position, uint64_t>> in_front_;
+  uint64_t seen_reads_ = 0;
   double chance_ = 0;                                      // of those, how many are to be forgotten as a stranger's
   std::array<std::array<Position, 2>, kStrays> strays_{};  // in the front's epoch, and in the one after it
   size_t stray_count_ = 0;

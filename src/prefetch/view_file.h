@@ -23,9 +23,6 @@ struct ViewFile {
   static ViewFile Original(const Entry& entry, uint32_t view = 0) {
     return {.entry = entry, .view = view, .made = false, .in_archive = false, .hash = entry.hash, .size = entry.size};
   }
-  static ViewFile InArchive(const Entry& entry, uint32_t view) {
-    return {.entry = entry, .view = view, .made = false, .in_archive = true, .hash = entry.hash, .size = entry.size};
-  }
 
   // In blocks as a record has them.
   uint64_t block_count() const { return (size + kBlockBytes - 1) / kBlockBytes; }

@@ -10,9 +10,6 @@
 namespace augur {
 namespace {
 
-// In archives some samples are seen out of turn, because the kernel has read ahead up to them. Where nearly all of the
-// last ones elsewhere are beside each other, they were read.
-constexpr uint32_t kArchiveStraysToJump = 14;
 // After so many files the reader is taken to be done with one (ReaderPositionOptions::lag).
 constexpr uint64_t kLagMin = 2;
 constexpr uint64_t kLagMax = 64;
@@ -177,21 +174,14 @@ void ViewPrefetch::LookWhatIsSeen() {
     // One read in `part` is seen: the first that is tells where the reader is, and what lies between was read.
     progress.support = 1;
     progress.unseen_max = 2 * part;
-    // In an archive all reads are seen but those that the page cache serves. One that the kernel made by itself, far
-    // ahead of the reader, is not to move the front.
-    if (files_.in_archives()) {
-      const auto memory = static_cast<uint32_t>(window_bytes / files_.MeanPages() / 4);
-      progress.unseen_max = std::clamp(memory, 2 * part, ReaderPositionOptions().unseen_max);
-      progress.support = ReaderPositionOptions().support;
-      progress.strays_to_jump = kArchiveStraysToJump;
-    }
   }
+  if (files_.in_archives()) progress = ReaderPositionOptions::OfArchives(window_bytes / files_.MeanPages());
   planner_->SetSight(opens || !pushes_ ? 0 : part, progress);
   means_.status.SetProgress(opens ? "opens" : pushes_ ? "sentinels" : "reads");
 }
 
 void ViewPrefetch::LookForRoom() {
-  if (!pushes_ || !means_.options.left_bytes_max) return;
+  if (!(pushes_ || files_.in_archives()) || !means_.options.left_bytes_max) return;
   const uint64_t now_us = SteadyNowUs();
   if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
   room_asked_us_ = now_us;

@@ -12,7 +12,7 @@
 #include <variant>
 
 #include "archives/archive_set.h"
-#include "archives/sample_begins.h"
+#include "archives/touched_samples.h"
 #include "unit/fs/store_fixture.h"
 
 namespace augur {
@@ -99,11 +99,11 @@ TEST_F(SharedPagesTest, AllBytesBeginWhereTheSpansSay) {
   const Status status = set_->ForEachSample([&](uint32_t place, const ArchiveSet::Span& span) {
     const auto pieces = set_->Pieces(span.shard, span.begin, span.end - span.begin);
     ASSERT_TRUE(pieces.ok());
-    const std::vector<SampleBegin> begins = SampleBegins(*pieces, span.begin);
-    ASSERT_EQ(begins.size(), 1U);
-    EXPECT_EQ(begins[0].at, span.image_begin);
-    EXPECT_EQ(begins[0].image.number, list_->files()[place]);
-    EXPECT_EQ(begins[0].image.size, span.image_end - span.image_begin);
+    const std::vector<TouchedSample> touched = TouchedSamples(*pieces, span.begin);
+    ASSERT_EQ(touched.size(), 1U);
+    EXPECT_EQ(touched[0].begin, span.image_begin);
+    EXPECT_EQ(touched[0].end, span.image_end);
+    EXPECT_EQ(touched[0].image.number, list_->files()[place]);
   });
   EXPECT_TRUE(status.ok()) << status.text();
 }

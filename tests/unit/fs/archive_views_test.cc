@@ -156,11 +156,13 @@ class Listener final : public ReadObserver {
  public:
   void OnOpen(const ViewFile& /*file*/, uint32_t /*reader*/) override { ADD_FAILURE() << "nothing is opened"; }
   void OnRead(const ViewFile& file, uint32_t reader) override { reads.emplace_back(file, reader); }
+  void OnBrought(const ViewFile& file) override { brought.push_back(file); }
   void OnReadToEnd(const ViewFile& /*file*/) override { ADD_FAILURE() << "no file has ended"; }
   void OnLoaded(const ViewFile& /*file*/, uint64_t /*block*/, std::span<const std::byte> /*bytes*/) override {}
   void OnMade(const ViewFile& /*file*/, std::span<const std::byte> /*bytes*/, bool /*again*/) override {}
 
   std::vector<std::pair<ViewFile, uint32_t>> reads;
+  std::vector<ViewFile> brought;
 };
 
 // By the signature of a PNG where a member's bytes begin.
@@ -173,6 +175,8 @@ std::vector<uint64_t> ImagesOfTar(const std::string& bytes) {
 }
 
 TEST_F(ArchiveViewsTest, AReadTellsWhichSampleItAsksFor) {
+  constexpr uint64_t kPage = 4096;
+  constexpr uint64_t kTarHeader = 512;
   Listener listener;
   ArchiveForesight foresight(listener, statistics_);
   OpenWithArchives(kTablesBytes, std::nullopt, &foresight);
@@ -184,13 +188,18 @@ TEST_F(ArchiveViewsTest, AReadTellsWhichSampleItAsksFor) {
   Order samples;
   for (const uint32_t number : {7, 2, 19, 0}) {
     listener.reads.clear();
+    listener.brought.clear();
     std::promise<bool> done;
+    const uint64_t begin = begins[number] / kPage * kPage;
+    const uint64_t bytes = std::stoul(whole.substr(begins[number] - kTarHeader + 124, 11), nullptr, 8);
     fs_->Read(
-        archive->node, begins[number] / 4096 * 4096, 20'000,
+        archive->node, begin, (begins[number] + bytes + kPage - 1) / kPage * kPage - begin,
         [&](const Result<ReadReply>& reply) { done.set_value(reply.ok()); }, 77 + number);
     EXPECT_TRUE(done.get_future().get());
     ASSERT_EQ(listener.reads.size(), 1U) << number;
     const auto& [file, reader] = listener.reads[0];
+    ASSERT_EQ(listener.brought.size(), 1U) << number;
+    EXPECT_TRUE(listener.brought[0].IsSame(file));
     EXPECT_EQ(reader, 77 + number);
     EXPECT_TRUE(file.in_archive);
     EXPECT_EQ(file.view, PartsOf(archive->node).view);

@@ -67,7 +67,7 @@ TEST_F(ReaderPagesTest, ManyLostFilesEndTheLeaving) {
 }
 
 TEST_F(ReaderPagesTest, AssumedFilesCountUntilManyAreGone) {
-  for (Slot slot = 100; slot < 120; ++slot) reader_pages_.Assume(slot);
+  for (Slot slot = 100; slot < 120; ++slot) reader_pages_.WasRead(slot);
   EXPECT_EQ(pages_.left().count(), 20U);
   for (Slot slot = 100; slot < 115; ++slot) reader_pages_.Saw(slot, true, kNever);
   EXPECT_EQ(pages_.left().count(), 5U);
@@ -78,7 +78,7 @@ TEST_F(ReaderPagesTest, AssumedFilesCountUntilManyAreGone) {
 
 TEST_F(ReaderPagesTest, NoFileIsAssumedWhereSentinelsAreNeeded) {
   parts_.in.limits.sentinel_every = 64;
-  reader_pages_.Assume(1);
+  reader_pages_.WasRead(1);
   EXPECT_EQ(pages_.left().count(), 0U);
 }
 

@@ -155,6 +155,23 @@ TEST_F(ReaderPositionTest, ReadsThatAreNotSeenArePassed) {
   }
 }
 
+// In an archive some of the reads that are seen are the kernel's, who reads ahead what may come at any time.
+TEST_F(ReaderPositionTest, ReadsOfTheKernelDoNotMoveTheFrontOfAnArchive) {
+  Epochs(600, 1);
+  const ReaderPositionOptions options = ReaderPositionOptions::OfArchives(64);
+  ReaderPosition progress(schedule_, options);
+  std::mt19937_64 random(1);
+  for (Position i = 0; i < 600; ++i) {
+    if (i % 8 == 7) progress.See(schedule_.SlotOf(epochs_[0][i + random() % (600 - i)]), true);
+    progress.See(schedule_.SlotOf(epochs_[0][i]), true);
+    ASSERT_LE(progress.front(), i + options.unseen_max);
+    ASSERT_LE(progress.tail(), i + 1) << "nothing is let go before its turn";
+    if (i + 64 < 600) {
+      ASSERT_GE(progress.front() + 2 * options.support, i) << i;
+    }
+  }
+}
+
 TEST_F(ReaderPositionTest, AFileThatWasNeverOpenedDoesNotHoldTheTailForEver) {
   Epochs(10'000, 1);
   for (Position i = 0; i < 10'000; ++i) {
