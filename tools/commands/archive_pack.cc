@@ -70,20 +70,17 @@ Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const C
   ArchiveFileWriter writer(*store, spec, session);
   Entry attributes = root;  // its time
   attributes.mode = 0644;
-  const auto write_shard = [&](const TargetFolder& in, const std::string& name, const ArchiveFiles& set,
-                               uint32_t shard) -> Status {
-    const std::string path = in.path() + "/" + Printable(name);
-    AUGUR_TRY_ASSIGN(fd, in.MakeFile(name, options.force));
-    Status written = writer.Write(set, shard, fd.get(), path);
-    if (written.ok()) written = SetAttributes(fd.get(), attributes, /*special_modes=*/false, path);
-    if (!written.ok()) in.RemoveFile(name);
-    return written;
+  const auto write_file = [&](const TargetFolder& in, const std::string& name, const TargetFolder::Fill& fill) {
+    return in.WriteFile(name, attributes, options.force, /*special_modes=*/false, fill);
   };
-  const auto write_text = [&](const TargetFolder& in, const std::string& name, std::string_view text) -> Status {
-    const std::string path = in.path() + "/" + Printable(name);
-    AUGUR_TRY_ASSIGN(fd, in.MakeFile(name, options.force));
-    AUGUR_TRY(WriteAll(fd.get(), std::as_bytes(std::span(text)), path));
-    return SetAttributes(fd.get(), attributes, /*special_modes=*/false, path);
+  const auto write_shard = [&](const TargetFolder& in, const std::string& name, const ArchiveFiles& set,
+                               uint32_t shard) {
+    return write_file(in, name, [&](int fd, const std::string& path) { return writer.Write(set, shard, fd, path); });
+  };
+  const auto write_text = [&](const TargetFolder& in, const std::string& name, std::string_view text) {
+    return write_file(in, name, [text](int fd, const std::string& path) {
+      return WriteAll(fd, std::as_bytes(std::span(text)), path);
+    });
   };
   // The folder of the archives of one folder, with its parts.
   const auto write_parts = [&](const std::string& name, const ArchiveFiles& set) -> Status {

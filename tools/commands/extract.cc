@@ -127,37 +127,32 @@ class FileWriters {
     }
   }
 
-  // A failure is one of writing, or the end that a signal asks for. A file that is not whole is removed.
+  // A failure is one of writing, or the end that a signal asks for.
   Status Write(const Job& job, std::vector<std::byte>& buffer) {
-    const std::string name(job.entry.name);
-    AUGUR_TRY_ASSIGN(fd, job.folder->MakeFile(name, options_.force));
     Status read;
-    const Status written = Fill(job, fd.get(), buffer, &read);
-    if (!written.ok() || !read.ok()) job.folder->RemoveFile(name);
-    if (!written.ok()) return written;
+    const auto fill = [&](int fd, const std::string& path) -> Status {
+      for (uint64_t block = 0; block < Store::BlockCount(job.entry); ++block) {
+        if (StopSignals::Caught() != 0) return {Code::kStopped, "stopped"};
+        const std::span<std::byte> bytes(buffer.data(), Store::BlockBytes(job.entry, block));
+        read = store_.Read(job.entry, block, bytes);
+        AUGUR_TRY(read);
+        AUGUR_TRY(WriteAll(fd, bytes, path));
+        progress_.Add(0, bytes.size());
+      }
+      return {};
+    };
+    const Status written =
+        job.folder->WriteFile(std::string(job.entry.name), job.entry, options_.force, options_.special_modes, fill);
     if (!read.ok()) {
       LeaveOut(job, read);
       return Status::Ok();
     }
+    AUGUR_TRY(written);
     progress_.Add(1, 0);
     const MutexLock lock(mu_);
     ++done_.files;
     done_.bytes += job.entry.size;
     return Status::Ok();
-  }
-
-  // `read`: why the store's bytes cannot be had, with which the file ends.
-  Status Fill(const Job& job, int fd, std::vector<std::byte>& buffer, Status* read) {
-    const std::string path = job.folder->path() + "/" + Printable(job.entry.name);
-    for (uint64_t block = 0; block < Store::BlockCount(job.entry); ++block) {
-      if (StopSignals::Caught() != 0) return {Code::kStopped, "stopped"};
-      const std::span<std::byte> bytes(buffer.data(), Store::BlockBytes(job.entry, block));
-      *read = store_.Read(job.entry, block, bytes);
-      if (!read->ok()) return Status::Ok();
-      AUGUR_TRY(WriteAll(fd, bytes, path));
-      progress_.Add(0, bytes.size());
-    }
-    return SetAttributes(fd, job.entry, options_.special_modes, path);
   }
 
   void LeaveOut(const Job& job, const Status& why) AUGUR_EXCLUDES(mu_) {

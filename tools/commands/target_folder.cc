@@ -28,9 +28,8 @@ std::array<timespec, 2> Times(const Entry& entry) {
   return {access, modified};
 }
 
-}  // namespace
-
-Status SetAttributes(int fd, const Entry& entry, bool special_modes, const std::string& path) {
+// `path` is for the message.
+Status GiveAttributes(int fd, const Entry& entry, bool special_modes, const std::string& path) {
   mode_t mode = entry.mode & (special_modes ? 07777U : 01777U);
   if (!special_modes && entry.type == EntryType::kDirectory) {
     // A folder that is made in one with this bit has it, so that what is made in it has its group.
@@ -43,6 +42,8 @@ Status SetAttributes(int fd, const Entry& entry, bool special_modes, const std::
   if (::futimens(fd, Times(entry).data()) != 0) return ErrnoStatus(errno, path);
   return Status::Ok();
 }
+
+}  // namespace
 
 Result<std::shared_ptr<const TargetFolder>> TargetFolder::OpenTop(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return ErrnoStatus(errno, Printable(path));
@@ -87,6 +88,16 @@ Result<UniqueFd> TargetFolder::MakeFile(const std::string& name, bool force) con
   return fd;
 }
 
+Status TargetFolder::WriteFile(const std::string& name, const Entry& attributes, bool force, bool special_modes,
+                               const Fill& fill) const {
+  AUGUR_TRY_ASSIGN(fd, MakeFile(name, force));
+  const std::string path = PathOf(name);
+  Status written = fill(fd.get(), path);
+  if (written.ok()) written = GiveAttributes(fd.get(), attributes, special_modes, path);
+  if (!written.ok()) (void)::unlinkat(fd_.get(), name.c_str(), 0);
+  return written;
+}
+
 Status TargetFolder::MakeSymlink(const Entry& link, std::string_view target, bool force) const {
   const std::string name(link.name);
   const std::string text(target);
@@ -101,10 +112,8 @@ Status TargetFolder::MakeSymlink(const Entry& link, std::string_view target, boo
   return Status::Ok();
 }
 
-void TargetFolder::RemoveFile(const std::string& name) const { (void)::unlinkat(fd_.get(), name.c_str(), 0); }
-
 Status TargetFolder::SetAttributes(const Entry& entry, bool special_modes) const {
-  return augur::SetAttributes(fd_.get(), entry, special_modes, path_);
+  return GiveAttributes(fd_.get(), entry, special_modes, path_);
 }
 
 Status TargetFolder::Clear(const std::string& name, bool force) const {

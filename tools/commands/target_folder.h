@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,12 +27,16 @@ class TargetFolder {
   // The folder `name` in it, which is there.
   Result<std::shared_ptr<const TargetFolder>> OpenFolder(const std::string& name) const;
 
-  // A new empty file, open for writing and closed to all others. What is there: kExists, or with `force` it is removed
-  // unless it is a folder.
-  Result<UniqueFd> MakeFile(const std::string& name, bool force) const;
-  // The same for a symbolic link, with its time.
+  // Writes into an empty file; `path` is for messages.
+  using Fill = std::function<Status(int fd, const std::string& path)>;
+  // A new file with the mode and time of `attributes`, but without set-user-ID and set-group-ID bits unless
+  // `special_modes`: whoever packed the store was another user than the one who owns the file; closed to all others
+  // while it is written. What is there: kExists, or with `force` it is removed unless it is a folder. A file that is
+  // not whole, because `fill` or the system fails, is removed.
+  Status WriteFile(const std::string& name, const Entry& attributes, bool force, bool special_modes,
+                   const Fill& fill) const;
+  // A symbolic link with its time; of what is there as WriteFile.
   Status MakeSymlink(const Entry& link, std::string_view target, bool force) const;
-  void RemoveFile(const std::string& name) const;
 
   // Gives the folder the entry's mode and time. To be called when nothing more is written into it. Without
   // `special_modes` a set-group-ID bit is the one that the folder has.
@@ -42,6 +47,7 @@ class TargetFolder {
   TargetFolder(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
  private:
+  Result<UniqueFd> MakeFile(const std::string& name, bool force) const;
   Status Clear(const std::string& name, bool force) const;
   std::string PathOf(std::string_view name) const;
 
@@ -49,9 +55,5 @@ class TargetFolder {
   const UniqueFd fd_;
   const std::string path_;
 };
-
-// Gives the open file the entry's mode and modification time; `path` is for the message. Set-user-ID and set-group-ID
-// bits are left out unless `special_modes`: whoever packed the store was another user than the one who owns the file.
-Status SetAttributes(int fd, const Entry& entry, bool special_modes, const std::string& path);
 
 }  // namespace augur
