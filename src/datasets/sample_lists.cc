@@ -143,7 +143,7 @@ struct SampleLists::Parts {
   Parts(std::shared_ptr<const Store> of, const SampleListLimits& set, OtherLists more)
       : store(std::move(of)),
         limits(set),
-        others(std::move(more)),
+        other_lists(std::move(more)),
         trees(set.cache_bytes_max / 4),
         lists(set.cache_bytes_max / 4 * 3) {}
 
@@ -157,7 +157,7 @@ struct SampleLists::Parts {
   // Constant after construction.
   const std::shared_ptr<const Store> store;
   const SampleListLimits limits;
-  const OtherLists others;
+  const OtherLists other_lists;
 
   // Held while a question is answered.
   mutable Mutex mu{LockRank::kOuter};
@@ -297,7 +297,7 @@ Result<std::vector<std::shared_ptr<const SampleList>>> SampleLists::Candidates(s
   if (seen_files.empty()) return complete;
   SeenFiles seen(seen_files);
   AUGUR_TRY(seen.ReadNames(*parts_->store));
-  const Lists from_others = parts_->others ? parts_->others() : Lists();
+  const Lists from_others = parts_->other_lists ? parts_->other_lists() : Lists();
   Lists others;
   {
     const MutexLock lock(parts_->mu);
