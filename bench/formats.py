@@ -38,7 +38,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import measure  # noqa: E402
 from formats_adopted import adopted  # noqa: E402
 from formats_rows import PEERS, STORAGES, FormatRows, ffcv, peer, storage  # noqa: E402
-from views import names, numbers  # noqa: E402
+from views import add_arguments, parsed  # noqa: E402
 
 WHAT = {**{name: functools.partial(storage, name) for name in STORAGES}, **{name: functools.partial(peer, name) for name in PEERS},
         "ffcv": ffcv, "adopted": adopted}
@@ -48,27 +48,8 @@ TINY = {"files": 40, "rounds": 1, "epochs": 2, "workers": [0], "no_touch": True,
 
 def arguments():
     parser = argparse.ArgumentParser(description="One dataset in many storages: real files beside views of one store.")
-    parser.add_argument("what", nargs="+", choices=[*WHAT, "all"])
-    parser.add_argument("--tree", metavar="DIR", help="a folder of RGB or grey JPEGs to use, a folder a class; without it one is made")
-    parser.add_argument("--files", type=int, default=2_000, metavar="N", help="photographs of the one that is made (2000)")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="(3)")
-    parser.add_argument("--epochs", type=int, default=3, metavar="N", help="of a row: the first is cold, the others are hot (3)")
-    parser.add_argument("--workers", type=numbers, default=[0, 1, 4], metavar="N,N", help="worker processes, or threads of others (0,1,4)")
-    parser.add_argument("--memory", default="4G", metavar="SIZE", help="-o memory= of a mount (4G)")
-    parser.add_argument("--only", type=names, metavar="NAME,NAME", help="rows beside the first one; their names are those of the tables")
-    parser.add_argument("--work", metavar="DIR", help="where to work: a disk that deserves to be measured (the system's temporary folder)")
-    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the python3 that has torchvision and others")
-    parser.add_argument("--python-of", action="append", default=[], metavar="MODULE=PROGRAM", help="another one for ffcv, streaming, ...")
-    parser.add_argument("--no-check", action="store_true", help="do not compare the samples first")
-    parser.add_argument("--no-touch", action="store_true", help="do not touch the memory first")
-    parser.add_argument("--tiny", action="store_true", help="other defaults: so little that no figure means anything")
-    parser.add_argument("--json", action="store_true")
-    if parser.parse_args().tiny:
-        parser.set_defaults(**TINY)
-    args = parser.parse_args()
-    if args.epochs < 2:
-        parser.error("--epochs: at least 2, the first is cold")
-    args.python_of = dict(pair.split("=", 1) for pair in args.python_of)
+    add_arguments(parser, WHAT, files=2_000, rounds=3, workers=[0, 1, 4], memory="4G")
+    args = parsed(parser, TINY)
     args.keep_caches = False
     return args
 

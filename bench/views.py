@@ -40,33 +40,43 @@ def half_of_memory():
         return f"{int(file.readline().split()[1]) // 2048}M"
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description="Views beside the folder of JPEGs, and beside other libraries.")
-    parser.add_argument("what", nargs="+", choices=[*WHAT, "all"])
+def add_arguments(parser, what, files, rounds, workers, memory):
+    """Those of all comparisons of rows, with these defaults."""
+    parser.add_argument("what", nargs="+", choices=[*what, "all"])
     parser.add_argument("--tree", metavar="DIR", help="a folder of RGB or grey JPEGs to use, a folder a class; without it one is made")
-    parser.add_argument("--files", type=int, default=6_000, metavar="N", help="photographs of the one that is made (6000: 0.7 GB, 4.5 GB decoded)")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="(5)")
+    parser.add_argument("--files", type=int, default=files, metavar="N", help=f"photographs of the one that is made ({files}: {files * 0.11e-3:.1f} GB)")
+    parser.add_argument("--rounds", type=int, default=rounds, metavar="N", help=f"({rounds})")
     parser.add_argument("--epochs", type=int, default=3, metavar="N", help="of a row: the first is cold, the others are hot (3)")
-    parser.add_argument("--workers", type=numbers, default=[1, 2], metavar="N,N", help="worker processes, or threads of others (1,2)")
-    parser.add_argument("--memory", default=half_of_memory(), metavar="SIZE", help="-o memory= of a mount (half of the machine's)")
+    parser.add_argument("--workers", type=numbers, default=workers, metavar="N,N",
+                        help=f"worker processes, or threads of others ({','.join(map(str, workers))})")
+    parser.add_argument("--memory", default=memory, metavar="SIZE", help=f"-o memory= of a mount ({memory})")
     parser.add_argument("--only", type=names, metavar="NAME,NAME", help="rows beside the first one; their names are those of the tables")
-    parser.add_argument("--large", type=int, default=6, metavar="N", help="large images, for memory (6)")
-    parser.add_argument("--megapixels", type=float, default=40, metavar="N", help="of each of them (40)")
     parser.add_argument("--work", metavar="DIR", help="where to work: a disk that deserves to be measured (the system's temporary folder)")
     parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the python3 that has torchvision and others")
     parser.add_argument("--python-of", action="append", default=[], metavar="MODULE=PROGRAM", help="another one for ffcv, streaming, ...")
-    parser.add_argument("--no-check", action="store_true", help="do not compare the pixels first")
-    parser.add_argument("--keep-caches", action="store_true", help="never drop the caches: nothing is cold then, and no root is needed for it")
+    parser.add_argument("--no-check", action="store_true", help="do not compare the samples first")
     parser.add_argument("--no-touch", action="store_true", help="do not touch the memory first")
     parser.add_argument("--tiny", action="store_true", help="other defaults: so little that no figure means anything")
     parser.add_argument("--json", action="store_true")
+
+
+def parsed(parser, tiny):
     if parser.parse_args().tiny:
-        parser.set_defaults(**TINY)
+        parser.set_defaults(**tiny)
     args = parser.parse_args()
     if args.epochs < 2:
         parser.error("--epochs: at least 2, the first is cold")
     args.python_of = dict(pair.split("=", 1) for pair in args.python_of)
     return args
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Views beside the folder of JPEGs, and beside other libraries.")
+    add_arguments(parser, WHAT, files=6_000, rounds=5, workers=[1, 2], memory=half_of_memory())
+    parser.add_argument("--large", type=int, default=6, metavar="N", help="large images, for memory (6)")
+    parser.add_argument("--megapixels", type=float, default=40, metavar="N", help="of each of them (40)")
+    parser.add_argument("--keep-caches", action="store_true", help="never drop the caches: nothing is cold then, and no root is needed for it")
+    return parsed(parser, TINY)
 
 
 def main():

@@ -106,6 +106,22 @@ def settle(ahead):
     ahead.wait_settled(0.05)
 
 
+def followed_to_the_end(epoch, ahead, spec):
+    """Reads the epoch, whose order is found in its first half and kept. Returns after how many samples it was found, the counters then
+    and at the end, and the status at the end."""
+    until = epoch.until_found(ahead)
+    assert until <= len(epoch.index) / 2, ahead.status()
+    wait_until(lambda: ahead.status()["mount"].get("view") == spec, "the view is followed")
+    settle(ahead)
+    before = ahead.counters()
+    while epoch.batch():
+        settle(ahead)
+    told = ahead.status()
+    after = told["counters"]
+    assert after["orders_lost"] == 0 and after["orders_found"] == 1, told
+    return until, before, after, told
+
+
 @pytest.mark.parametrize("spec, options, workers", [(SPECS[0], ("cache=none",), 0), (SPECS[0], ("cache-size=16M",), 2),
                                                     (SPECS[1], ("cache-size=16M",), 0),
                                                     (SPECS[2], ("cache-size=16M", "observe=open", "read-ahead=128K"), 0)])
@@ -114,16 +130,7 @@ def test_a_data_loader_is_foreseen(room, mounts, point, archives, ahead, spec, o
     store, index = archives
     mounts.mount(store, point, "memory=256M", *options)
     with Epoch(room, point, index, spec, workers=workers) as epoch:
-        until = epoch.until_found(ahead)
-        assert until <= len(epoch.index) / 2, ahead.status()
-        wait_until(lambda: ahead.status()["mount"].get("view") == spec, "the view is followed")
-        settle(ahead)
-        before = ahead.counters()
-        while epoch.batch():
-            settle(ahead)
-        after = ahead.counters()
-    told = ahead.status()
-    assert after["orders_lost"] == 0 and after["orders_found"] == 1, told
+        until, before, after, told = followed_to_the_end(epoch, ahead, spec)
     # What was asked for on the way to the order may have been under way in the workers.
     left = len(epoch.index) - until - 2 * 8 * workers
     assert after["misses"] - before["misses"] <= left / 10, told
@@ -197,16 +204,7 @@ def test_a_small_memory_reads_each_image_once(room, mounts, point, large, ahead,
     store, index, stored = large
     mounts.mount(store, point, "memory=64M")
     with Epoch(room, point, index, LARGE, workers=workers, size=64) as epoch:
-        until = epoch.until_found(ahead)
-        assert until <= len(epoch.index) / 2, ahead.status()
-        wait_until(lambda: ahead.status()["mount"].get("view") == LARGE, "the view is followed")
-        settle(ahead)
-        before = ahead.counters()
-        while epoch.batch():
-            settle(ahead)
-        after = ahead.counters()
-    told = ahead.status()
-    assert after["orders_lost"] == 0 and after["orders_found"] == 1, told
+        until, before, after, told = followed_to_the_end(epoch, ahead, LARGE)
     assert after["read_failures"] == after["corrupt_blocks"] == 0
     left = len(epoch.index) - until
     assert after["images_decoded"] - before["images_decoded"] <= 1.3 * left, told
