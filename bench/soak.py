@@ -285,12 +285,16 @@ def main(words):
     folder.mkdir(mode=0o700, exist_ok=True)
     run("mount", "-t", "tmpfs", "-o", "size=96M,mode=0700", "augur-soak", folder)
     soak = Soak(os.environ[INSIDE], options)
-    good = soak.run()
+    good = False
+    try:
+        good = soak.run()
+    finally:
+        if not good:
+            log = soak.work / "log"
+            print(f"soak: FAILED; the log of the mount:\n{log.read_text(encoding='utf-8')[-6000:] if log.exists() else 'none'}")
+            print("soak: FAILED:", *soak.problems, sep="\n  ", flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(soak.report, indent=1), encoding="utf-8")
-    if not good:
-        print(f"soak: FAILED; the log of the mount:\n{(soak.work / 'log').read_text(encoding='utf-8')[-6000:]}")
-        print("soak: FAILED:", *soak.problems, sep="\n  ", flush=True)
     return 0 if good else 1
 
 

@@ -7,7 +7,7 @@ import random
 import signal
 import time
 
-from mounts import children, daemons, holders, is_running
+from mounts import children, daemons, holders, is_running, statistics
 
 STORM_S = 5  # how long a fault lasts that lasts
 
@@ -64,7 +64,10 @@ class Faults:
 
     @contextlib.contextmanager
     def do_kill(self, chance):
-        for _ in range(1 + chance.randrange(5)):
+        # A SIGKILL before the daemon serves counts as one that died of itself (_kill), so there is one of these.
+        for kill in range(1 + chance.randrange(5)):
+            if kill != 1:
+                statistics(self.soak.point)  # waits for a daemon that answers
             self.processes.signal("daemon", signal.SIGKILL)
             time.sleep(chance.random())
         yield
