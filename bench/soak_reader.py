@@ -15,6 +15,7 @@ import mmap
 import os
 import pathlib
 import random
+import signal
 import sys
 import time
 
@@ -172,19 +173,27 @@ def read_in_pieces(path, chance):
 
 
 def read_by_map(path):
-    """By a process of its own, which SIGBUS ends when a page cannot be had: EIO, then."""
+    """By a process of its own. Where a page cannot be had, SIGBUS ends it, or its write has EFAULT: EIO, then."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as view, open(theirs, "wb") as out:
-            out.write(view)
-        os._exit(0)
+        code = 255
+        try:
+            with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as view, open(theirs, "wb") as out:
+                out.write(view)
+            code = 0
+        except OSError as failure:
+            code = failure.errno
+        finally:
+            os._exit(code)
     os.close(theirs)
     with open(ours, "rb") as file:
         content = file.read()
     _, status = os.waitpid(child, 0)
-    if status != 0:
-        raise OSError(errno.EIO, f"a reader that maps it ended with {status}")
+    code = os.waitstatus_to_exitcode(status)
+    if code != 0:
+        lost = code in (-signal.SIGBUS, errno.EFAULT)
+        raise OSError(errno.EIO if lost else code, f"a reader that maps it ended with {code}")
     return content
 
 
