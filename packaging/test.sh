@@ -103,7 +103,7 @@ pytests() { # BUILD_DIR FOLDER...
   shift
   local folders=()
   for folder in "$@"; do [ ! -d "$folder" ] || folders+=("$folder"); done
-  AUGUR_BUILD=$root/$build_dir timeout --foreground --signal=INT --kill-after=60 1500 \
+  AUGUR_BUILD=$root/$build_dir timeout --foreground --signal=INT --kill-after=60 2400 \
     "$venv/bin/python" -m pytest -p no:cacheprovider -q -rfEs --durations=8 "${folders[@]}" </dev/null
 }
 
@@ -169,12 +169,13 @@ check_sources() {
   [ "${#failed[@]}" -eq 0 ]
 }
 
-# Beside the tests of the mount, one after the other.
+# Beside the tests of the mount and of the benchmarks, one after the other. None of these looks into the page cache.
 check_others() {
   local failed=()
-  [ -n "$quick" ] || try "frameworks" pytests build/release tests/frameworks tests/guide
   try "remote stores" pytests build/release tests/remote
   try "format, signatures" pytests build/release tests/format tests/s3
+  [ -n "$quick" ] || try "frameworks" pytests build/release tests/frameworks tests/guide
+  try "programs" pytests build/release tests/cli
   [ "${#failed[@]}" -eq 0 ]
 }
 
@@ -207,13 +208,13 @@ build release
 start "layers and style" check_sources
 step "Unit tests"
 try "unit tests" ctest --test-dir build/release --output-on-failure -j "$jobs" --timeout 300
-start "frameworks, remote stores, format" check_others
+start "remote stores, format, frameworks, programs" check_others
 # Its figure of augurctl status is for a machine that does nothing else.
 [ -n "$quick" ] || [ "$(id -u)" -ne 0 ] ||
   start "soak" env AUGUR_BUILD="$root/build/release" nice -n 10 "$venv/bin/python" bench/soak.py --minutes 5 --status-s 60
-step "Programs, mount"
-try "programs and mount" pytests build/release tests/cli tests/mount
-# Alone: they drop the page cache, in which tests of mounts look for files.
+step "Mount"
+try "mount" pytests build/release tests/mount
+# Not beside the tests of the mount: they drop the page cache, in which those look for files.
 step "Benchmarks run tiny"
 try "benchmarks run tiny" pytests build/release tests/bench
 await
