@@ -246,8 +246,7 @@ bool Holder::Hear(HeldDaemon& daemon) {
   std::vector<UniqueFd> fds;
   const ssize_t bytes =
       ReceiveWithFds(daemon.socket.get(), std::as_writable_bytes(std::span(&packet, 1)), fds, MSG_DONTWAIT);
-  // ECONNRESET: it has ended without reading what we said. The kernel tells that once, and before what it said itself.
-  if (bytes < 0 && (errno == EINTR || errno == ECONNRESET)) return true;
+  if (bytes < 0 && errno == EINTR) return true;
   if (bytes < 0 && errno == EAGAIN) return false;
   const bool is_upgrade = bytes == sizeof packet && packet.message.verb == HolderVerb::kUpgrade;
   if (is_upgrade && &daemon == &daemon_) {

@@ -223,7 +223,8 @@ void MountHelper::Run() {
 
 bool MountHelper::Receive() {
   alignas(HelperHeader) std::array<std::byte, kHelperPacketBytesMax> packet;
-  const ssize_t bytes = recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+  std::vector<UniqueFd> none;
+  const ssize_t bytes = ReceiveWithFds(socket_.get(), packet, none, MSG_DONTWAIT);
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (bytes < static_cast<ssize_t>(sizeof(HelperHeader))) return false;
   HelperHeader header;
