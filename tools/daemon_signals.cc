@@ -32,11 +32,15 @@ constexpr auto kCrashes = std::to_array<int>({SIGSEGV, SIGABRT, SIGBUS, SIGILL, 
 
 // For the handler below, which may touch nothing else. Constant after TellOfCrashes.
 int crash_socket = -1;
+pid_t crash_process = -1;
 std::array<struct sigaction, kCrashes.size()> actions_before;
 
 void OnCrash(int signal, siginfo_t* info, void* /*context*/) {
-  const HolderMessage message = HolderLink::DyingMessage(signal);
-  (void)!send(crash_socket, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  // A process that the daemon has just forked has the handler, too, and its death is not the daemon's.
+  if (getpid() == crash_process) {
+    const HolderMessage message = HolderLink::DyingMessage(signal);
+    (void)!send(crash_socket, &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
   for (size_t i = 0; i < kCrashes.size(); ++i) {
     if (kCrashes[i] == signal) sigaction(signal, &actions_before[i], nullptr);
   }
@@ -49,6 +53,7 @@ void OnCrash(int signal, siginfo_t* info, void* /*context*/) {
 
 void TellOfCrashes(const HolderLink& link) {
   crash_socket = link.crash_fd();
+  crash_process = getpid();
   struct sigaction action {};
   action.sa_sigaction = OnCrash;
   action.sa_flags = SA_SIGINFO;

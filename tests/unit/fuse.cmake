@@ -3,3 +3,4 @@ augur_test(fuse unit/fuse/attributes_test.cc unit/fuse/errno_table_test.cc unit/
   unit/fuse/ring_area_test.cc unit/fuse/transport_choice_test.cc unit/fuse/uring_transport_test.cc unit/fuse/writable_folder_test.cc
   LAYERS fuse)
 augur_test(settings unit/tools/augurfs_settings_test.cc LAYERS tools)
+augur_test(daemon_signals unit/tools/daemon_signals_test.cc ${PROJECT_SOURCE_DIR}/tools/daemon_signals.cc LAYERS fuse tools)
