@@ -22,7 +22,7 @@ struct Run {
   Result<int> operator()(const DropOptions& options) const { return ExitOf(RunDrop(options)); }
   Result<int> operator()(const ViewsOptions& options) const { return ExitOf(RunViews(options)); }
   Result<int> operator()(const RestartOptions& options) const { return ExitOf(RunRestart(options)); }
-  Result<int> operator()(const TopOptions& options) const { return ExitOf(RunTop(options)); }
+  Result<int> operator()(const TopOptions& options) const { return RunTop(options); }
   Result<int> operator()(const ReportOptions& options) const { return ExitOf(RunReport(options)); }
   Result<int> operator()(const DoctorOptions& options) const { return RunDoctor(options); }
   Result<int> operator()(const WarmOptions& options) const { return RunWarm(options); }

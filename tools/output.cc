@@ -4,16 +4,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "base/cores.h"
 #include "base/terminal_text.h"
 
 namespace augur {
 namespace {
+
+bool EndsIn(const Status& status, int error) {
+  return status.text().ends_with(": " + std::generic_category().message(error));
+}
 
 // errno, or 0.
 int WriteAll(int fd, std::string_view text) {
@@ -26,6 +33,26 @@ int WriteAll(int fd, std::string_view text) {
   return 0;
 }
 
+// What helps where the system refuses. The other codes say it themselves, or whoever knows more about them says it.
+std::string CureOf(const Status& status) {
+  constexpr auto kCures = std::to_array<std::pair<int, std::string_view>>(
+      {{ENOENT, ": check the path"},
+       {ENOTDIR, ": only a folder can be there"},
+       {EISDIR, ": this is a folder, and a file is wanted"},
+       {EACCES,
+        ": this user may not do that: run it as a user who may, or let the owner change the rights, which 'ls -ld' "
+        "shows for it and the folders above"},
+       {EPERM, ": only its owner or root may do that"},
+       {EROFS, ": choose another place, or mount this one for writing"},
+       {EMFILE, ": raise 'ulimit -n'"},
+       {EIO, ": the disk, or the server that has it, fails: the kernel's log ('dmesg') says more"}});
+  if (IsDiskFull(status)) return std::string(kMakeRoom) + ", or choose another one";
+  for (const auto& [error, cure] : kCures) {
+    if (EndsIn(status, error)) return std::string(cure);
+  }
+  return {};
+}
+
 }  // namespace
 
 void PrintError(std::string_view program, std::string_view text) {
@@ -36,9 +63,11 @@ void PrintError(std::string_view program, std::string_view text) {
 void PrintError(std::string_view program, const Status& status) { PrintError(program, status.text()); }
 
 int Fail(std::string_view program, const Status& status) {
-  PrintError(program, status);
+  PrintError(program, status.text() + CureOf(status));
   return kExitError;
 }
+
+bool IsDiskFull(const Status& status) { return EndsIn(status, ENOSPC) || EndsIn(status, EDQUOT); }
 
 Status WriteOut(std::string_view text, int status_if_closed) {
   const int error = WriteAll(STDOUT_FILENO, text);

@@ -16,8 +16,14 @@ inline constexpr int kExitError = 2;  // it could not be done
 void PrintError(std::string_view program, const Status& status);
 void PrintError(std::string_view program, std::string_view text);
 
-// Prints the failure and returns kExitError.
+// Prints the failure and returns kExitError. A text that ends in the system's own words gets what helps with them.
 int Fail(std::string_view program, const Status& status);
+
+// Whether the text ends in what the system says of a disk without room, or of a quota that is used up.
+bool IsDiskFull(const Status& status);
+
+// What helps then.
+inline constexpr std::string_view kMakeRoom = ": make room on that disk";
 
 // Writes `text` to stdout. A reader that has gone away (EPIPE) ends the process, with exit status `status_if_closed`:
 // it has all it wanted. Another failure is returned.

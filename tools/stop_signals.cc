@@ -3,6 +3,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <string>
+
+#include "tools/output.h"
 
 namespace augur {
 namespace {
@@ -26,5 +29,10 @@ StopSignals::StopSignals() {
 int StopSignals::Caught() { return caught_signal; }
 
 std::string_view StopSignals::CaughtName() { return Caught() == SIGTERM ? "SIGTERM" : "SIGINT"; }
+
+int FailStopped(std::string_view program, std::string_view cure) {
+  PrintError(program, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
+  return kExitError;
+}
 
 }  // namespace augur

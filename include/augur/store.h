@@ -191,16 +191,19 @@ struct VerifyReport {
 // Checks every rule of FORMAT.md and every byte of the store: manifest, index, entries, counts, shard headers,
 // catalogues, records. Each defect is handed to `on_defect` and checking goes on where it can. Returns what was looked
 // at; a failure only when the store cannot be opened at all, or has not the root hash that is given. `on_progress` is
-// told the record bytes done; it may be empty. Reads with `threads` threads; memory at most threads * 2 MiB plus 24
-// bytes a file.
+// told the record bytes done; it may be empty. `stopped` is asked by any thread at each block, and may be empty: when
+// it is true, the check ends as kStopped. Reads with `threads` threads; memory at most threads * 2 MiB plus 24 bytes a
+// file.
 Result<VerifyReport> VerifyStore(const std::string& path, int threads,
                                  const std::function<void(const Status&)>& on_defect,
                                  const std::function<void(uint64_t)>& on_progress,
-                                 const std::optional<Digest>& root_hash = std::nullopt);
+                                 const std::optional<Digest>& root_hash = std::nullopt,
+                                 const std::function<bool()>& stopped = {});
 // The same for a store that may be kept elsewhere.
 Result<VerifyReport> VerifyStore(const StorePlace& place, int threads,
                                  const std::function<void(const Status&)>& on_defect,
                                  const std::function<void(uint64_t)>& on_progress,
-                                 const std::optional<Digest>& root_hash = std::nullopt);
+                                 const std::optional<Digest>& root_hash = std::nullopt,
+                                 const std::function<bool()>& stopped = {});
 
 }  // namespace augur

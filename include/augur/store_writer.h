@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +39,9 @@ struct WriterOptions {
   // What makes the records, where they are more than the files' own bytes: any text. A resume takes over only what a
   // writer with the same one left. Where there is one, the caller has WorkFolder() until Commit.
   std::string recipe = {};
+  // Asked at each entry while Begin reads the old tree for kAppend, which reads every record of a store of version 1.
+  // True: Begin ends as kStopped, and nothing is left of it. May be empty.
+  std::function<bool()> stopped = {};
   // Where the store is, when it is not in the folder: then the folder is an empty one of the caller, in which a shard
   // stays only until it is complete, and `mode` says nothing of what is in it. Must outlive the writer. Not with
   // `resume` or a recipe.
@@ -129,6 +133,10 @@ class StoreWriter {
   // time only.
   Result<bool> Resume(std::string_view path, const Attributes& attributes, uint64_t size);
 
+  // Ends the run without Commit, as destruction does, and says what is left of it. True: a later writer with
+  // options.resume goes on from there. False: nothing. Only destruction is allowed then.
+  bool End();
+
   // What was added is not to be trusted: destruction removes it, and leaves nothing to resume. Not with Commit.
   void Discard();
 
@@ -151,7 +159,9 @@ struct CollectReport {
 // Removes every generation but the current one, and the debris of killed writers. Keeps a generation whose index
 // a program has locked (a mount on this host, or where the file system carries locks), and one that was the current one
 // less than `grace` ago, by the clock of the file system; and the shards that they name. kBusy: a writer holds the
-// store.
-Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono::seconds grace = {});
+// store. kStopped: `stopped`, which may be empty and is asked before each file, was true; the store is whole, and a
+// later call removes the rest.
+Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono::seconds grace = {},
+                                           const std::function<bool()>& stopped = {});
 
 }  // namespace augur

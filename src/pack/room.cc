@@ -23,7 +23,7 @@ Status Room::Check(uint64_t bytes, const std::string& source) const {
   return {Code::kNoSpace, Printable(store_) + ": there is room for " + FormatSize(free_bytes_) + ", and " +
                               Printable(source) + " has at least " + FormatSize(bytes) +
                               ": choose another disk, free some, or begin all the same with --no-room-check (files "
-                              "with the same bytes are stored once); where that stops, --resume goes on"};
+                              "with the same bytes are stored once)"};
 }
 
 }  // namespace augur

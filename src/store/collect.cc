@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -82,7 +83,9 @@ std::set<uint64_t> YoungGenerations(const WriteFolder& folder, const std::vector
 
 }  // namespace
 
-Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono::seconds grace) {
+Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono::seconds grace,
+                                           const std::function<bool()>& stopped) {
+  const auto goes_on = [&stopped] { return stopped && stopped() ? Status(Code::kStopped, "stopped") : Status::Ok(); };
   AUGUR_TRY_ASSIGN(held, WriteFolder::Open(path));
   AUGUR_TRY_ASSIGN(before,
                    ReadManifest(path));  // before the lock, so that nothing is
@@ -103,6 +106,7 @@ Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono:
       fd = std::move(locked);
     }
     if (fd.valid()) {
+      AUGUR_TRY(goes_on());
       // An index that has no name any more cannot be opened, so its lock need not be held until the shards are gone.
       AUGUR_TRY(RemoveStoreFiles(held, {file}, &report.removed_files, &report.removed_bytes));
       continue;
@@ -121,7 +125,10 @@ Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono:
     if (is_shard && (needed.contains(file.name) || file.generation <= unreadable)) continue;
     garbage.push_back(file);
   }
-  AUGUR_TRY(RemoveStoreFiles(held, garbage, &report.removed_files, &report.removed_bytes));
+  for (const StoreFile& file : garbage) {
+    AUGUR_TRY(goes_on());
+    AUGUR_TRY(RemoveStoreFiles(held, {file}, &report.removed_files, &report.removed_bytes));
+  }
   if (folder.has_work) AUGUR_TRY(RemoveWorkFolder(held, &report.removed_files, &report.removed_bytes));
   AUGUR_TRY(held.Sync());
   return report;

@@ -16,9 +16,10 @@ namespace augur {
 // from any thread.
 class DefectSink {
  public:
-  // Both may be empty functions.
-  DefectSink(const std::function<void(const Status&)>& on_defect, const std::function<void(uint64_t)>& on_progress)
-      : on_defect_(on_defect), on_progress_(on_progress) {}
+  // Each may be an empty function.
+  DefectSink(const std::function<void(const Status&)>& on_defect, const std::function<void(uint64_t)>& on_progress,
+             const std::function<bool()>& stopped)
+      : on_defect_(on_defect), on_progress_(on_progress), stopped_(stopped) {}
 
   // Counts and passes on a failure; nothing happens on OK. True when `status` is OK.
   bool Passes(const Status& status) AUGUR_EXCLUDES(mu_) {
@@ -38,6 +39,11 @@ class DefectSink {
     if (on_progress_) on_progress_(done_bytes_);
   }
 
+  // Whether the check is to end before it is done.
+  bool stopped() const { return stopped_ && stopped_(); }
+  // kStopped when it is.
+  Status GoesOn() const { return stopped() ? Status(Code::kStopped, "stopped") : Status::Ok(); }
+
   uint64_t defect_count() const AUGUR_EXCLUDES(mu_) {
     const MutexLock lock(mu_);
     return defect_count_;
@@ -50,6 +56,7 @@ class DefectSink {
   mutable Mutex mu_{LockRank::kOuter};  // the functions are called under it, and may lock
   const std::function<void(const Status&)> on_defect_ AUGUR_GUARDED_BY(mu_);
   const std::function<void(uint64_t)> on_progress_ AUGUR_GUARDED_BY(mu_);
+  const std::function<bool()> stopped_;  // safe from any thread
   std::set<std::string> texts_ AUGUR_GUARDED_BY(mu_);
   uint64_t defect_count_ AUGUR_GUARDED_BY(mu_) = 0;
   uint64_t done_bytes_ AUGUR_GUARDED_BY(mu_) = 0;

@@ -16,8 +16,8 @@ namespace {
 class OldTreeLoader {
  public:
   OldTreeLoader(const Store& store, const ShardRows& shards, EntrySpool& entries, BlockSpool& blocks,
-                RecordStore& records)
-      : store_(store), shards_(shards), entries_(entries), blocks_(blocks), records_(records) {}
+                RecordStore& records, const std::function<bool()>& stopped)
+      : store_(store), shards_(shards), entries_(entries), blocks_(blocks), records_(records), stopped_(stopped) {}
 
   Status Load() {
     AUGUR_TRY_ASSIGN(root, store_.Get(0));
@@ -53,6 +53,7 @@ class OldTreeLoader {
 
  private:
   Status Add(const Entry& entry, std::string_view path, uint64_t place) {
+    if (stopped_ && stopped_()) return {Code::kStopped, "stopped"};
     SpoolEntry spooled{.old = true, .mode = entry.mode & format::kPermissionMask};
     spooled.mtime_sec = entry.mtime_sec;
     spooled.mtime_nsec = entry.mtime_nsec;
@@ -125,6 +126,7 @@ class OldTreeLoader {
   EntrySpool& entries_;
   BlockSpool& blocks_;
   RecordStore& records_;
+  const std::function<bool()>& stopped_;
   std::vector<std::byte> bytes_;
 };
 
@@ -139,12 +141,12 @@ Status LoadOldShards(const Store& store, ShardRows& shards) {
 }
 
 Status LoadOldTree(const Store& store, const ShardRows& shards, EntrySpool& entries, BlockSpool& blocks,
-                   RecordStore& records) {
+                   RecordStore& records, const std::function<bool()>& stopped) {
   if (!store.summary().root_hash) {
     spdlog::info("{}: is of version 1 and becomes one of version 2: reading its records ({}) once, for their SHA-256",
                  store.path(), FormatSize(store.summary().record_bytes));
   }
-  return OldTreeLoader(store, shards, entries, blocks, records).Load();
+  return OldTreeLoader(store, shards, entries, blocks, records, stopped).Load();
 }
 
 }  // namespace augur

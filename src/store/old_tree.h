@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "augur/status.h"
 #include "augur/store.h"
 #include "store/entry_spool.h"
@@ -14,8 +16,9 @@ Status LoadOldShards(const Store& store, ShardRows& shards);
 
 // Spools every entry of the store that is appended to, in path order, with its block hashes, and makes its records in
 // own shards findable as duplicates. One walk of the index; of a store of version 1 also one of all its records, for
-// their digests. kCorrupt, kIo: one of them cannot be read.
+// their digests. kCorrupt, kIo: one of them cannot be read. kStopped: `stopped`, which may be empty and is asked at
+// each entry, was true.
 Status LoadOldTree(const Store& store, const ShardRows& shards, EntrySpool& entries, BlockSpool& blocks,
-                   RecordStore& records);
+                   RecordStore& records, const std::function<bool()>& stopped);
 
 }  // namespace augur

@@ -33,11 +33,15 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::Begin(const std::string& path,
 
 StoreWriter::StoreWriter(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-StoreWriter::~StoreWriter() {
-  if (parts_ == nullptr || parts_->committed) return;
-  if (parts_->stream.active()) (void)parts_->stream.Abandon();  // what cannot be taken back, a resume cuts off
-  if (parts_->failure.ok()) (void)parts_->series.Flush();
-  if (parts_->discarded || !parts_->series.resumable()) parts_->RemoveTraces();
+StoreWriter::~StoreWriter() { (void)End(); }
+
+bool StoreWriter::End() {
+  if (parts_ == nullptr) return false;
+  const std::unique_ptr<Parts> parts = std::move(parts_);
+  if (parts->committed) return false;
+  if (parts->stream.active()) (void)parts->stream.Abandon();  // what cannot be taken back, a resume cuts off
+  if (parts->failure.ok()) (void)parts->series.Flush();
+  return parts->discarded || !parts->series.resumable() ? parts->RemoveTraces() : true;
 }
 
 namespace {

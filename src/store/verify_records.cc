@@ -34,6 +34,7 @@ class PieceVerifier {
     for (size_t i = begin; i < end; ++i) {
       if (!records_.keys()[i].first) continue;
       const size_t shared_end = records_.EndOfShared(i);
+      if (sink_->stopped()) return;
       sink_->Passes(CheckRecord(i, shared_end, end));
     }
   }
@@ -53,6 +54,7 @@ class PieceVerifier {
     HashPair hashes;
     const uint64_t blocks = Store::BlockCount(file);
     for (uint64_t block = 0; block < blocks; ++block) {
+      if (sink_->stopped()) return Status::Ok();  // whoever asked for the check is told so
       const uint64_t bytes = Store::BlockBytes(file, block);
       AUGUR_TRY_ASSIGN(data, window_.Get(shard_, file.offset + block * kBlockBytes, bytes, ahead));
       hashes.hash = HashBytes128(data);

@@ -247,6 +247,7 @@ ShardCounts VerifyShards(const IndexReader& index, const std::string& folder, co
   std::atomic<uint64_t> item_count = 0;
   BaseGenerations bases;
   const auto check = [&](uint32_t number) -> Status {
+    if (sink->stopped()) return Status::Ok();
     AUGUR_TRY_ASSIGN(info, LoadShard(index, folder, number));
     const auto [begin, end] = records->OfShard(number);
     if (begin == end && files.LookAtShard(info).code() == Code::kNotFound) return Status::Ok();

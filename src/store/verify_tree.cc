@@ -113,7 +113,7 @@ TreeCounts VerifyTree(const IndexReader& index, const Tree& tree, int threads, D
   TreeCounts sum;  // guarded by mu
   ForEachPiece(threads, tree.entry_count(), kPieceEntries, [&](uint64_t begin, uint64_t end) {
     TreeCounts piece;
-    for (uint64_t number = begin; number < end; ++number) verifier.Check(number, &piece);
+    for (uint64_t number = begin; number < end && !sink->stopped(); ++number) verifier.Check(number, &piece);
     const MutexLock lock(mu);
     Add(piece, &sum);
   });

@@ -32,7 +32,7 @@ Status StoreWriter::Parts::LoadOld() {
   }
   with_listing = old->summary().has_listing;
   AUGUR_TRY(LoadOldShards(*old, shards));
-  return LoadOldTree(*old, shards, entries, blocks, records);
+  return LoadOldTree(*old, shards, entries, blocks, records, options.stopped);
 }
 
 Status StoreWriter::Parts::TakeOver() {
@@ -42,10 +42,10 @@ Status StoreWriter::Parts::TakeOver() {
   return Status::Ok();
 }
 
-void StoreWriter::Parts::RemoveTraces() {
+bool StoreWriter::Parts::RemoveTraces() {
   const Result<StoreFolder> list = ListStoreFolder(*start.folder);
-  if (!list.ok()) return;
-  if (list->has_work && IsWorkFolderUsed(*start.folder)) return;  // that is to be gone on with
+  if (!list.ok()) return false;
+  if (list->has_work && IsWorkFolderUsed(*start.folder)) return true;
   std::vector<StoreFile> traces;
   for (const StoreFile& file : list->files) {
     if (file.kind == StoreFileKind::kTemporary || file.generation == start.generation) traces.push_back(file);
@@ -53,9 +53,10 @@ void StoreWriter::Parts::RemoveTraces() {
   Status removed = RemoveStoreFiles(*start.folder, traces, nullptr, nullptr);
   if (removed.ok() && list->has_work) removed = RemoveWorkFolder(*start.folder, nullptr, nullptr);
   if (!removed.ok()) spdlog::warn("cannot remove the unfinished files of this run: {}", removed.text());
-  if (start.has_store) return;
+  if (start.has_store) return false;
   start.lock.Unlink();
   if (start.made_folder) ::rmdir(folder.c_str());
+  return false;
 }
 
 Status StoreWriter::Parts::Admit(std::string_view path, SpoolKind kind, bool* skip) {

@@ -65,8 +65,9 @@ struct StoreWriter::Parts {
 
   // Writes index and manifest; the store is the new one when it returns kOk.
   Status Publish(const std::vector<uint64_t>& sorted);
-  // Nothing came of it: makes the folder as it was.
-  void RemoveTraces();
+  // Nothing came of it: makes the folder as it was. True: but for what its user has made beside a recipe, which is to
+  // be gone on with.
+  bool RemoveTraces();
 
   // Constant after construction.
   const std::string folder;

@@ -77,9 +77,9 @@ Status ClearDebris(const WriteFolder& opened, const StoreFolder& folder, uint64_
   uint64_t bytes = 0;
   AUGUR_TRY(RemoveStoreFiles(opened, debris, &files, &bytes));
   if (folder.has_work && !keep_work) AUGUR_TRY(RemoveWorkFolder(opened, &files, &bytes));
-  if (files > 0) spdlog::info("{}: removed {} files ({}) that a killed writer left", path, files, FormatSize(bytes));
+  if (files > 0) spdlog::info("{}: removed {} files ({}) that an unfinished run left", path, files, FormatSize(bytes));
   if (!kept.empty()) {
-    spdlog::info("{}: a killed writer left {} shards that list {} entries: going on from there", path, kept.size(),
+    spdlog::info("{}: an unfinished run left {} shards that list {} entries: going on from there", path, kept.size(),
                  kept_items);
   }
   return Status::Ok();

@@ -22,7 +22,7 @@ def test_what_is_no_mount_of_ours_is_an_error_with_the_cure(augurctl, tmp_path, 
         error = refuse(2, augurctl, command[0], place, *command[1:])
         assert error.startswith(f"augurctl: {place}: no AugurFS is mounted here") and "findmnt" in error
     missing = tmp_path / "missing"
-    assert refuse(2, augurctl, command[0], missing, *command[1:]) == f"augurctl: {missing}: No such file or directory"
+    assert refuse(2, augurctl, command[0], missing, *command[1:]) == f"augurctl: {missing}: No such file or directory: check the path"
     file = tmp_path / "order-file"
     file.write_text("", encoding="ascii")
     assert refuse(2, augurctl, command[0], file, *command[1:]) == (f"augurctl: {file}: no AugurFS is mounted here; "
@@ -45,5 +45,5 @@ def test_a_folder_that_looks_like_a_mount_is_none(augurctl, tmp_path, command):
 
 def test_an_order_file_that_cannot_be_read_is_named(augurctl, tmp_path):
     missing = tmp_path / "missing"
-    assert refuse(2, augurctl, "hint", tmp_path, "--order", missing) == f"augurctl: {missing}: No such file or directory"
+    assert refuse(2, augurctl, "hint", tmp_path, "--order", missing) == f"augurctl: {missing}: No such file or directory: check the path"
     assert "--order or --sampler is missing" in refuse(2, augurctl, "hint", tmp_path)

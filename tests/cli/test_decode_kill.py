@@ -184,7 +184,7 @@ def test_without_resume_the_debris_is_cleared_with_a_message(augurpack, source, 
         done = run(augurpack, "create", source, store)
         run(augurpack, "create", "-q", source, tmp_path / "plain")
         wanted = store_tree(tmp_path / "plain")
-    assert "removed" in done.error and "that a killed writer left" in done.error
+    assert "removed" in done.error and "that an unfinished run left" in done.error
     assert_whole(augurpack, store, wanted)
 
 

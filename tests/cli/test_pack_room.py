@@ -40,7 +40,7 @@ def test_what_cannot_fit_is_known_before_it_is_packed(augurpack, disk, tmp_path)
     with open(top / "sparse", "wb") as file:
         file.truncate(1 << 40)  # which a read would have to wait for
     done = run(augurpack, "create", top, disk / "store", ok=(2,))
-    for words in (f"{disk}/store: there is room for 1", f"{top} has at least 1.0 TiB", "--no-room-check", "--resume"):
+    for words in (f"{disk}/store: there is room for 1", f"{top} has at least 1.0 TiB", "--no-room-check"):
         assert words in done.error
     assert not (disk / "store").exists()
     tar = make_tar(tmp_path / "x.tar", large_folder(tmp_path / "large"))
@@ -52,11 +52,29 @@ def test_what_cannot_fit_is_known_before_it_is_packed(augurpack, disk, tmp_path)
 def test_a_disk_that_gets_full_names_resume_which_goes_on(augurpack, disk, tmp_path):
     top = large_folder(tmp_path / "top")
     done = run(augurpack, "create", "--no-room-check", "--shard-size=1M", top, disk / "store", ok=(2,))
-    assert "No space left on device" in done.error and "--resume goes on from here" in done.error
+    assert "No space left on device: make room on that disk: the same command with --resume goes on from here" in done.error
     run("mount", "-o", "remount,size=64m", disk)
     done = run(augurpack, "create", "--resume", "--json", "--shard-size=1M", top, disk / "store")
     assert b'"resumed":0,' not in done.stdout
     assert_store_equals(disk / "store", top)
+
+
+@pytest.mark.parametrize("words, left", [
+    (["create", "--no-room-check", "top", "disk/store"], ": nothing is left of this run; the same command starts anew"),
+    (["create", "--no-room-check", "--decode=npy+size=8", "top", "disk/store"], ": nothing is left of this run; the same command"),
+    (["extract", "store", "disk/out"], ": the files that are there are whole; run it again with --force to write all"),
+])
+def test_a_disk_that_gets_full_names_a_cure_that_works(augurpack, disk, tmp_path, words, left):
+    """One file that is larger than the disk leaves nothing to go on from."""
+    write(tmp_path / "top" / "large", os.urandom(DISK_BYTES * 3 // 2))
+    run(augurpack, "create", "--quiet", tmp_path / "top", tmp_path / "store")
+    paths = [word if word.startswith("--") else tmp_path / word for word in words[1:]]
+    done = run(augurpack, words[0], *paths, ok=(2,))
+    assert f"No space left on device: make room on that disk{left}" in done.error, done.error
+    if words[0] == "create":
+        assert os.listdir(disk) == []
+    run("mount", "-o", "remount,size=64m", disk)
+    run(augurpack, words[0], *(["--force"] if words[0] == "extract" else []), *paths)
 
 
 def test_files_with_the_same_bytes_fit_when_asked(augurpack, disk, tmp_path):

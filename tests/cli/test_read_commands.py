@@ -63,7 +63,7 @@ def test_a_full_disk_is_an_error(augurpack, store):
     with open("/dev/full", "wb") as full:
         done = run(augurpack, "ls", store, stdout=full)
     assert done.returncode == 2
-    assert done.stderr == b"augurpack: standard output: No space left on device\n"
+    assert done.stderr == b"augurpack: standard output: No space left on device: make room on that disk, or choose another one\n"
 
 
 def test_extract_says_what_it_did(augurpack, source, store, folder):

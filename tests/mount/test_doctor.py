@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -116,6 +117,20 @@ def test_an_order_that_cannot_be_found(room, mounts, point, data, ctl):
         wait_until(lambda: counters(point)["reads"] > 400, "the reader reads")
         found = examine(ctl, point)
     assert "augurctl hint" in found["order-unknown"]["cure"], found
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["top", "--once"]])
+def test_interrupted_before_it_knows_something(room, mounts, point, small_store, ctl, words):
+    mounts.mount(small_store, point)
+    process = subprocess.Popen([ctl, *words, point, "--seconds", "600"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        catches = re.compile(r"^SigCgt:\s+[0-9a-f]*[2367abef]$", re.MULTILINE)  # SIGINT
+        wait_until(lambda: catches.search(pathlib.Path(f"/proc/{process.pid}/status").read_text()), "it waits")
+    finally:
+        process.send_signal(signal.SIGINT)
+        said, complaint = process.communicate(timeout=60)
+    assert (process.returncode, said) == (2, ""), complaint
+    assert complaint.startswith("augurctl: stopped by SIGINT: ") and "--seconds=N" in complaint
 
 
 def test_a_stopped_reader(room, mounts, point, data, ctl):

@@ -96,13 +96,13 @@ int RunFarAdopt(const AdoptOptions& options) {
   pack.remote = options.remote;
   WriterOptions writer_options = WriterOptionsOf(options);
   const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(pack, writer_options.mode);
-  if (!target.ok()) return Fail(kAugurpack, WithCure(target.status(), writer_options.mode));
+  if (!target.ok()) return FailToBegin(target.status(), writer_options.mode);
   writer_options.upload = (*target)->upload();
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin((*target)->folder(), writer_options);
-  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
+  if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode);
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
   const auto cure = [&](const Status& status) {
-    return writer_options.upload != nullptr ? (*target)->Cure(status) : kNothingLeft;
+    return writer_options.upload != nullptr ? (*target)->FarCure(status) : kNothingLeft;
   };
   const Status adopted = AdoptObjects(*objects, **writer, session);
   if (!adopted.ok()) return session.Fail(adopted, cure(adopted));
@@ -135,7 +135,7 @@ int RunAdopt(const AdoptOptions& options) {
     return Fail(kAugurpack, exists
                                 ? Status(Code::kExists, writer.status().text() +
                                                             ": replace its tree with --force, or choose another name")
-                                : writer.status());
+                                : WithWriteCure(writer.status()));
   }
   PackSession session("adopting", options.quiet, options.json, OnError::kStop);
   const Status adopted =

@@ -142,24 +142,31 @@ Status CheckOptions(const CreateOptions& options, bool is_store) {
   return {};
 }
 
-// The folder that the source is packed into first, which goes with its owner.
+// The folder in that of the archives that the source is packed into first, which goes with its owner. The target goes,
+// too, if it was made and nothing is in it.
 class WorkPlace {
  public:
-  static Result<std::unique_ptr<WorkPlace>> Make(const std::string& folder) {
+  static Result<std::unique_ptr<WorkPlace>> Make(const std::string& target) {
     std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) return ErrnoStatus(error.value(), Printable(folder));
-    return std::unique_ptr<WorkPlace>(new WorkPlace(folder));
+    std::unique_ptr<WorkPlace> place(new WorkPlace(target, std::filesystem::create_directory(target, error)));
+    if (error) return WithWriteCure(ErrnoStatus(error.value(), Printable(target)));
+    std::filesystem::create_directory(place->folder_, error);
+    if (error) return WithWriteCure(ErrnoStatus(error.value(), Printable(place->folder_)));
+    return place;
   }
   ~WorkPlace() {
     std::error_code error;
     std::filesystem::remove_all(folder_, error);
+    if (made_target_) std::filesystem::remove(target_, error);  // not where something was written to it
   }
   WorkPlace(const WorkPlace&) = delete;
   WorkPlace& operator=(const WorkPlace&) = delete;
 
  private:
-  explicit WorkPlace(std::string folder) : folder_(std::move(folder)) {}
+  WorkPlace(std::string target, bool made_target)
+      : target_(std::move(target)), made_target_(made_target), folder_(WorkFolder(target_)) {}
+  const std::string target_;
+  const bool made_target_;
   const std::string folder_;
 };
 
@@ -169,7 +176,7 @@ Result<Written> Run(const CreateOptions& options, const ViewSpec& spec, PackSess
   AUGUR_TRY(CheckOptions(options, source.store != nullptr));
   std::unique_ptr<WorkPlace> work;
   if (source.store == nullptr) {
-    AUGUR_TRY_ASSIGN(made, WorkPlace::Make(WorkFolder(options.store)));
+    AUGUR_TRY_ASSIGN(made, WorkPlace::Make(options.store));
     work = std::move(made);
     AUGUR_TRY_ASSIGN(packed, PackViewSource(options, options.store, filter, session));
     source.store = packed;

@@ -25,12 +25,12 @@ int PackInto(const PackTarget& target, const PackOptions& options, SourceKind ki
   writer_options = WithPackOptions(options, writer_options);
   writer_options.upload = target.upload();
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(target.folder(), writer_options);
-  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
+  if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode);
   PackSession session(verb, options.quiet, options.json, options.on_error);
   const Status packed = PackSource(in_folder, kind, options.store, filter, **writer, session);
-  if (!packed.ok()) return session.Fail(packed, target.Cure(packed));
+  if (!packed.ok()) return target.Fail(packed, **writer, session);
   const Result<WriterSummary> summary = (*writer)->Commit();
-  if (!summary.ok()) return session.Fail(summary.status(), target.Cure(summary.status()));
+  if (!summary.ok()) return target.Fail(summary.status(), **writer, session);
   return session.Finish(StoreForLog(options.store), *summary);
 }
 
@@ -43,7 +43,7 @@ int RunPack(const PackOptions& options, std::string_view verb, const WriterOptio
   if (const Status listing = CheckListing(options, *kind == SourceKind::kFolder); !listing.ok())
     return Fail(kAugurpack, listing);
   const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(options, writer_options.mode);
-  if (!target.ok()) return Fail(kAugurpack, WithCure(target.status(), writer_options.mode));
+  if (!target.ok()) return FailToBegin(target.status(), writer_options.mode);
   return PackInto(**target, options, *kind, *filter, verb, writer_options);
 }
 

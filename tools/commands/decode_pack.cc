@@ -131,7 +131,7 @@ int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOption
     if (!listing.ok()) return Fail(kAugurpack, listing);
   }
   const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(given, writer_options.mode);
-  if (!target.ok()) return Fail(kAugurpack, WithCure(target.status(), writer_options.mode));
+  if (!target.ok()) return FailToBegin(target.status(), writer_options.mode);
   CreateOptions options = given;
   options.store = (*target)->folder();
   const bool in_folder = (*target)->upload() == nullptr;
@@ -142,13 +142,13 @@ int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOption
   writer_options.upload = (*target)->upload();
   writer_options.recipe = Recipe(options, spec, *source);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
-  if (!writer.ok()) return Fail(kAugurpack, WithCure(writer.status(), writer_options.mode));
+  if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode);
   PackSession session("decoding", options.quiet, options.json, options.on_error);
   const bool packs_first = source->store == nullptr;
   const Result<WriterSummary> summary = Decode(options, given.store, spec, *filter, *source, **writer, session);
   if (!summary.ok()) {
     const bool is_packed = in_folder && packs_first && source->store != nullptr;
-    return session.Fail(summary.status(), is_packed ? kPackedCure : (*target)->Cure(summary.status()));
+    return (*target)->Fail(summary.status(), **writer, session, is_packed ? kPackedCure : kResumeCure);
   }
   return session.Finish(StoreForLog(given.store), *summary);
 }

@@ -25,6 +25,8 @@
 namespace augur {
 namespace {
 
+constexpr std::string_view kWholeCure = ": the files that are there are whole; run it again with --force to write all";
+
 using FolderRef = std::shared_ptr<const TargetFolder>;
 
 // A file to be written.
@@ -261,6 +263,7 @@ Result<Extracted> Extract(const ExtractOptions& options) {
   const StoreOptions open = {.root_hash = options.root_hash};
   AUGUR_TRY_ASSIGN(place, MakeStorePlace(options.store, open, options.remote, ThisUser()));
   AUGUR_TRY_ASSIGN(store, Store::Open(*place, open));
+  const StopSignals signals;  // not before: until the store is open, the wait for a server would go on
   AUGUR_TRY(CheckAllowed(*store, *place, "--foreign="));
   AUGUR_TRY_ASSIGN(selection, Selection::Make(*store, options.paths));
   RaiseDescriptorLimit();
@@ -301,12 +304,12 @@ Status SayWhatWasDone(const std::string& destination, const Extracted& done) {
 }  // namespace
 
 int RunExtract(const ExtractOptions& options) {
-  const StopSignals signals;
   const Result<Extracted> done = Extract(options);
   if (done.status().code() == Code::kStopped && StopSignals::Caught() != 0) {
-    PrintError(kAugurpack, "stopped by " + std::string(StopSignals::CaughtName()) +
-                               ": the files that are there are whole; run it again with --force to write all");
-    return kExitError;
+    return FailStopped(kAugurpack, kWholeCure);
+  }
+  if (IsDiskFull(done.status())) {
+    return Fail(kAugurpack, {Code::kNoSpace, done.status().text() + std::string(kMakeRoom) + std::string(kWholeCure)});
   }
   if (!done.ok()) return Fail(kAugurpack, done.status());
   if (!options.quiet) {

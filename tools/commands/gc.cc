@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "augur/store_writer.h"
 #include "base/units.h"
@@ -16,6 +17,8 @@ namespace {
 
 // A packer in a bucket that wrote nothing for so long was killed.
 constexpr std::chrono::days kPackerQuiet{1};
+
+constexpr std::string_view kRestCure = ": the store is whole; the same command removes the rest";
 
 std::string Count(uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -46,8 +49,7 @@ int RunFarGc(const GcOptions& options) {
   const StopSignals signals;
   const Result<RemoteCollectReport> report = Collect(options);
   if (report.status().code() == Code::kStopped) {
-    return Fail(kAugurpack, {Code::kStopped, "stopped by " + std::string(StopSignals::CaughtName()) +
-                                                 ": the store is whole; the same command removes the rest"});
+    return FailStopped(kAugurpack, kRestCure);
   }
   if (!report.ok()) return Fail(kAugurpack, report.status());
   std::string text = "removed " + Count(report->removed_objects, "object") + ", " + FormatSize(report->removed_bytes);
@@ -66,9 +68,11 @@ int RunFarGc(const GcOptions& options) {
 
 int RunGc(const GcOptions& options) {
   if (IsFarAway(options.store)) return RunFarGc(options);
-  const Result<CollectReport> report =
-      RemoveOldGenerations(options.store, options.older_than.value_or(std::chrono::days(0)));
-  if (!report.ok()) return Fail(kAugurpack, report.status());
+  const StopSignals signals;
+  const Result<CollectReport> report = RemoveOldGenerations(
+      options.store, options.older_than.value_or(std::chrono::days(0)), [] { return StopSignals::Caught() != 0; });
+  if (report.status().code() == Code::kStopped) return FailStopped(kAugurpack, kRestCure);
+  if (!report.ok()) return Fail(kAugurpack, WithWriteCure(report.status()));
   std::string text = "removed " + Count(report->removed_files, "file") + ", " + FormatSize(report->removed_bytes);
   if (report->kept_generations > 0) {
     text += "; " + Count(report->kept_generations, "earlier generation") +

@@ -58,11 +58,9 @@ Status PackSession::OnProblem(const Status& problem) {
 
 int PackSession::Fail(const Status& status, std::string_view cure) {
   progress_->Finish();
-  const bool full = status.code() == Code::kNoSpace && status.text().find("--resume") == std::string::npos;
-  if (full) return augur::Fail(kAugurpack, Status(Code::kNoSpace, status.text() + std::string(cure)));
-  if (status.code() != Code::kStopped) return augur::Fail(kAugurpack, status);
-  PrintError(kAugurpack, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
-  return kExitError;
+  if (status.code() == Code::kStopped) return FailStopped(kAugurpack, cure);
+  if (!IsDiskFull(status)) return augur::Fail(kAugurpack, status);
+  return augur::Fail(kAugurpack, Status(status.code(), status.text() + std::string(kMakeRoom) + std::string(cure)));
 }
 
 int PackSession::Finish(const std::string& store, const WriterSummary& summary) {

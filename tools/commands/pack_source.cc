@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "pack/pack_tree.h"
 #include "pack/source_folder.h"
 #include "s3/object_url.h"
+#include "tools/output.h"
+#include "tools/stop_signals.h"
 #include "tools/store_place.h"
 
 namespace augur {
@@ -92,6 +95,7 @@ WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer) 
   writer.listing = options.listing;
   writer.shard_bytes = options.shard_bytes;
   writer.writer = kPackWriter;
+  writer.stopped = [] { return StopSignals::Caught() != 0; };
   return writer;
 }
 
@@ -102,9 +106,18 @@ Status CheckListing(const PackOptions& options, bool has_listing) {
                               "out"};
 }
 
-Status WithCure(const Status& status, WriteMode mode) {
-  if (status.code() != Code::kExists || mode != WriteMode::kCreate) return status;
-  return {Code::kExists, status.text() + ": add to it with 'augurpack append', or replace its tree with --force"};
+Status WithWriteCure(const Status& status) {
+  if (!status.text().ends_with(": " + std::generic_category().message(EACCES))) return status;
+  return {status.code(), status.text() +
+                             ": this user may not write there: choose another folder, or let its owner change the "
+                             "rights ('ls -ld' shows them)"};
+}
+
+int FailToBegin(const Status& status, WriteMode mode) {
+  if (status.code() == Code::kStopped) return FailStopped(kAugurpack, kAnewCure);
+  if (status.code() != Code::kExists || mode != WriteMode::kCreate) return Fail(kAugurpack, WithWriteCure(status));
+  return Fail(kAugurpack,
+              {Code::kExists, status.text() + ": add to it with 'augurpack append', or replace its tree with --force"});
 }
 
 Status PackSource(const PackOptions& options, SourceKind kind, const std::string& store, const PathFilter& filter,

@@ -29,6 +29,8 @@ Status PackSource(const PackOptions& options, SourceKind kind, const std::string
 
 // What all packing says to a run that ended before it was done.
 inline constexpr std::string_view kResumeCure = ": the same command with --resume goes on from here";
+// And to one that leaves nothing.
+inline constexpr std::string_view kAnewCure = ": nothing is left of this run; the same command starts anew";
 
 // The program and its version, for the manifest.
 inline constexpr std::string_view kPackWriter = "augurpack " AUGUR_VERSION;
@@ -41,7 +43,11 @@ Status CheckListing(const PackOptions& options, bool has_listing);
 // The name of the source, not yet Printable: an address without its secrets.
 std::string SourceForLog(const std::string& source);
 
-// Why a writer could not begin, with what to do when there is a store already.
-Status WithCure(const Status& status, WriteMode mode);
+// Says why a writer could not begin, with what to do when there is a store already, or no right to write one. Returns
+// the exit status.
+int FailToBegin(const Status& status, WriteMode mode);
+
+// The same failure, with what to do where this user has no right to write.
+Status WithWriteCure(const Status& status);
 
 }  // namespace augur

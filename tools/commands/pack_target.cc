@@ -18,14 +18,14 @@
 #include "s3/environment.h"
 #include "store/hash.h"
 #include "store/sha256.h"
-#include "tools/commands/pack_session.h"
-#include "tools/commands/pack_source.h"
+#include "tools/output.h"
 #include "tools/store_place.h"
 
 namespace augur {
 namespace {
 
-constexpr std::string_view kAnewCure =
+constexpr std::string_view kLeftCure = ": what was packed stays, and the same command with --resume goes on from there";
+constexpr std::string_view kFarAnewCure =
     ": what was sent is removed, and readers see the store as it was; the same command starts anew";
 constexpr std::string_view kFarResumeCure =
     ": what was sent stays, and readers see the store as it was; the same command goes on from here";
@@ -146,10 +146,21 @@ PackTarget::~PackTarget() {
   if (error) spdlog::warn("{}: the work folder is not removed: {}", folder_, error.message());
 }
 
-std::string_view PackTarget::Cure(const Status& status) const {
-  if (!generation_) return kResumeCure;
+std::string_view PackTarget::FarCure(const Status& status) const {
   if (status.code() == Code::kNoSpace) return kRoomCure;
-  return generation_->can_go_on() ? kFarResumeCure : kAnewCure;
+  return generation_->can_go_on() ? kFarResumeCure : kFarAnewCure;
+}
+
+int PackTarget::Fail(const Status& failure, StoreWriter& writer, PackSession& session,
+                     std::string_view resume_cure) const {
+  const bool is_left = writer.End();
+  if (generation_) return session.Fail(failure, FarCure(failure));
+  const bool ends_early = failure.code() == Code::kStopped || IsDiskFull(failure);
+  // What the source itself makes impossible, a resume meets again.
+  const Code code = failure.code();
+  const bool stays_wrong = code == Code::kExists || code == Code::kInvalid || code == Code::kCorrupt;
+  if (ends_early || stays_wrong || !is_left) return session.Fail(failure, is_left ? resume_cure : kAnewCure);
+  return session.Fail({code, failure.text() + std::string(kLeftCure)}, "");
 }
 
 }  // namespace augur

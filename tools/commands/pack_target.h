@@ -10,6 +10,8 @@
 #include "base/unique_fd.h"
 #include "remote/remote_generation.h"
 #include "tools/augurpack_options.h"
+#include "tools/commands/pack_session.h"
+#include "tools/commands/pack_source.h"
 
 namespace augur {
 
@@ -30,8 +32,12 @@ class PackTarget {
   const std::string& folder() const { return folder_; }
   // nullptr: the store is in the folder.
   GenerationUpload* upload() const { return generation_.get(); }
-  // What to do after a failure.
-  std::string_view Cure(const Status& status) const;
+  // What to do after a failure, where the store is in a bucket.
+  std::string_view FarCure(const Status& status) const;
+  // Ends the writer, and says why the command failed, what is left of it and what to do. `resume_cure`: how to go on
+  // from what is left in the store's folder. Returns the exit status.
+  int Fail(const Status& failure, StoreWriter& writer, PackSession& session,
+           std::string_view resume_cure = kResumeCure) const;
 
  private:
   PackTarget() = default;

@@ -7,12 +7,14 @@
 #include "base/units.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/pack_session.h"
+#include "tools/commands/pack_source.h"
 #include "tools/output.h"
 
 namespace augur {
 
 // An append that adds nothing: the writer writes the newest version of the format.
 int RunUpgrade(const UpgradeOptions& options) {
+  const StopSignals signals;
   const Result<std::shared_ptr<const Store>> store = Store::Open(options.store);
   if (!store.ok()) return Fail(kAugurpack, store.status());
   if ((*store)->summary().root_hash) {
@@ -23,12 +25,15 @@ int RunUpgrade(const UpgradeOptions& options) {
   }
   PackSession session("upgrading", options.quiet, options.json, OnError::kStop);
   const auto run = [&]() -> Result<WriterSummary> {
-    AUGUR_TRY_ASSIGN(
-        writer, StoreWriter::Begin(options.store, {.mode = WriteMode::kAppend, .writer = "augurpack " AUGUR_VERSION}));
+    AUGUR_TRY_ASSIGN(writer, StoreWriter::Begin(options.store, {.mode = WriteMode::kAppend,
+                                                                .writer = std::string(kPackWriter),
+                                                                .stopped = [] { return StopSignals::Caught() != 0; }}));
     return writer->Commit();
   };
   const Result<WriterSummary> summary = run();
-  return summary.ok() ? session.Finish(options.store, *summary) : session.Fail(summary.status(), "");
+  if (summary.ok()) return session.Finish(options.store, *summary);
+  return session.Fail(WithWriteCure(summary.status()),
+                      ": nothing is left of this run, and the store is as it was; the same command starts anew");
 }
 
 }  // namespace augur

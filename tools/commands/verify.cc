@@ -10,6 +10,7 @@
 #include "tools/commands/commands.h"
 #include "tools/output.h"
 #include "tools/progress_bar.h"
+#include "tools/stop_signals.h"
 #include "tools/store_place.h"
 
 namespace augur {
@@ -79,11 +80,15 @@ int RunVerify(const VerifyOptions& options) {
     if (allowed.code() == Code::kPermission) return Fail(kAugurpack, allowed);
     progress.SetTotal(0, (*store)->summary().record_bytes);
   }
+  const StopSignals signals;  // not before: until the store is open, the wait for a server would go on
   Defects defects(progress);
   Result<VerifyReport> report = VerifyStore(
       **place, threads, [&](const Status& defect) { defects.Add(defect); },
-      [&](uint64_t bytes) { progress.Set(0, bytes); }, options.root_hash);
+      [&](uint64_t bytes) { progress.Set(0, bytes); }, options.root_hash, [] { return StopSignals::Caught() != 0; });
   progress.Finish();
+  if (report.status().code() == Code::kStopped) {
+    return FailStopped(kAugurpack, ": not all of the store was checked; the same command starts anew");
+  }
   if (!report.ok()) {
     // A store too broken to open is as clear an answer as one that opens and is broken.
     if (report.status().code() != Code::kCorrupt) return Fail(kAugurpack, report.status());

@@ -13,8 +13,8 @@ Status RunStatus(const StatusOptions& options);
 Status RunDrop(const DropOptions& options);
 Status RunViews(const ViewsOptions& options);
 Status RunRestart(const RestartOptions& options);
-// Returns after the user has ended it.
-Status RunTop(const TopOptions& options);
+// Returns the exit status, after the user has ended it.
+Result<int> RunTop(const TopOptions& options);
 // Returns when the time is over, or the user has ended it; writes the page then.
 Status RunReport(const ReportOptions& options);
 // Returns the exit status: kExitNo when something holds the run back, or keeps the machine from mounting.

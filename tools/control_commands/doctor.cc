@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/mount_table.h"
@@ -13,6 +12,7 @@
 #include "tools/control_commands/commands.h"
 #include "tools/control_commands/run_sampler.h"
 #include "tools/output.h"
+#include "tools/stop_signals.h"
 
 namespace augur {
 namespace {
@@ -37,8 +37,9 @@ Result<int> Tell(const std::vector<Finding>& findings, bool json) {
 Result<int> RunDoctor(const DoctorOptions& options) {
   MachineFacts machine = SurveyMachine();
   if (options.mountpoint.empty()) return Tell(CheckMachine(machine), options.json);
+  const StopSignals signals;
   AUGUR_TRY_ASSIGN(before, SampleRun(options.mountpoint));
-  std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
+  if (!WaitUnlessStopped(std::chrono::seconds(options.seconds))) return FailStopped("augurctl", kNotWatched);
   AUGUR_TRY_ASSIGN(after, SampleRun(options.mountpoint));
   machine.mount_read_ahead_bytes = ReadAheadOf(DeviceOf(after.reading.Fact("mountpoint")));
   return Tell(CheckRun(RunWindow(std::move(before), std::move(after)), machine), options.json);

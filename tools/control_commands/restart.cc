@@ -14,6 +14,7 @@
 #include "tools/control_commands/commands.h"
 #include "tools/control_commands/find_daemon.h"
 #include "tools/output.h"
+#include "tools/stop_signals.h"
 
 namespace augur {
 namespace {
@@ -65,7 +66,12 @@ Result<Serving> AskWhoServes(const std::string& mountpoint) {
 // The one that has taken over from `before`. Between two daemons, and while the old one ends its socket, none answers.
 Result<Serving> AwaitNext(const std::string& mountpoint, const Serving& before) {
   const Clock::time_point end = Clock::now() + kHandOverMax;
+  const StopSignals signals;
   while (true) {
+    if (StopSignals::Caught() != 0) {
+      return Status(Code::kIo, "stopped by " + std::string(StopSignals::CaughtName()) + ": the daemon of " +
+                                   Printable(mountpoint) + " goes on with it; 'augurctl status' says who serves");
+    }
     Result<Serving> serving = AskWhoServes(mountpoint);
     const bool is_there = serving.ok() && serving->process != before.process && !serving->names_are_old;
     const Code code = serving.status().code();

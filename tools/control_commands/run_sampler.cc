@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/control_commands/run_sampler.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/steady_time.h"
 #include "base/units.h"
 #include "tools/control_commands/find_daemon.h"
+#include "tools/stop_signals.h"
 
 namespace augur {
 
@@ -28,6 +32,15 @@ Result<RunSample> SampleRun(const std::string& mountpoint) {
   const Result<uint64_t> daemon = ParseCount(sample.reading.Fact("process"));
   sample.processors = ReadProcessorUse(daemon.ok() ? static_cast<uint32_t>(*daemon) : 0, scripts);
   return sample;
+}
+
+bool WaitUnlessStopped(std::chrono::seconds time) {
+  constexpr std::chrono::milliseconds kLookEvery(50);
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (StopSignals::Caught() == 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_until(std::min(end, std::chrono::steady_clock::now() + kLookEvery));
+  }
+  return StopSignals::Caught() == 0;
 }
 
 }  // namespace augur

@@ -3,13 +3,13 @@
 #include <csignal>
 #include <ctime>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "diagnosis/top_screen.h"
 #include "tools/control_commands/commands.h"
 #include "tools/control_commands/run_sampler.h"
 #include "tools/output.h"
+#include "tools/stop_signals.h"
 #include "tools/terminal_screen.h"
 
 namespace augur {
@@ -27,15 +27,18 @@ std::string TimeOfDay() {
   return text;
 }
 
-Status ShowOnce(const TopOptions& options) {
+Result<int> ShowOnce(const TopOptions& options) {
+  const StopSignals signals;
   AUGUR_TRY_ASSIGN(before, SampleRun(options.mountpoint));
-  std::this_thread::sleep_for(std::chrono::seconds(options.seconds));
+  if (!WaitUnlessStopped(std::chrono::seconds(options.seconds))) return FailStopped("augurctl", kNotWatched);
   AUGUR_TRY_ASSIGN(after, SampleRun(options.mountpoint));
   const RunWindow window(std::move(before), std::move(after));
-  if (options.json) return WriteOut(TopJson(window));
-  std::string text;
-  for (const std::string& line : TopLines(window, TimeOfDay(), SIZE_MAX, SIZE_MAX)) text += line + "\n";
-  return WriteOut(text);
+  std::string text = options.json ? TopJson(window) : std::string();
+  if (!options.json) {
+    for (const std::string& line : TopLines(window, TimeOfDay(), SIZE_MAX, SIZE_MAX)) text += line + "\n";
+  }
+  AUGUR_TRY(WriteOut(text));
+  return kExitDone;
 }
 
 // Until the user ends it. Returns the signal that did, 0: a key.
@@ -64,12 +67,12 @@ Result<int> ShowLive(const TopOptions& options) {
 
 }  // namespace
 
-Status RunTop(const TopOptions& options) {
+Result<int> RunTop(const TopOptions& options) {
   if (options.once) return ShowOnce(options);
   AUGUR_TRY_ASSIGN(number, ShowLive(options));
   // As if it had not been taken: a shell must see that a loop was interrupted. Ctrl-C is the usual way to end it.
   if (number != 0 && number != SIGINT) (void)raise(number);
-  return Status::Ok();
+  return kExitDone;
 }
 
 }  // namespace augur

@@ -143,9 +143,7 @@ Result<int> RunWarm(const WarmOptions& options) {
   const bool all = progress.kept_files == progress.files;
   const int status = stopped ? kExitError : all ? kExitDone : kExitNo;
   AUGUR_TRY(WriteOut(options.json ? Json(progress, stopped) : Text(progress, stopped), status));
-  if (stopped)
-    PrintError("augurctl", "stopped by " + std::string(StopSignals::CaughtName()) + ": what has come is kept");
-  return status;
+  return stopped ? FailStopped("augurctl", ": what has come is kept") : status;
 }
 
 }  // namespace augur

@@ -45,6 +45,22 @@ TEST_F(StoreWriterTest, AfterTheReaderIsGoneItsGenerationGoesToo) {
   EXPECT_THAT(Files(), ElementsAre("index-00000002", "shard-00000002-00000"));
 }
 
+TEST_F(StoreWriterTest, ACollectionThatIsStoppedLeavesTheRestToTheNext) {
+  Create({{"a", "one"}});
+  Create({{"a", "two"}}, {.mode = WriteMode::kReplace});
+  Create({{"a", "three"}}, {.mode = WriteMode::kReplace});
+  for (size_t removed = 1; removed < 4; ++removed) {
+    int asked = 0;
+    const Status stopped = RemoveOldGenerations(store_, {}, [&] { return asked++ > 0; }).status();
+    EXPECT_EQ(stopped.code(), Code::kStopped);
+    EXPECT_EQ(Files().size(), 6U - removed);
+    EXPECT_EQ(Defects(), "");
+    EXPECT_EQ(ReadFile("a"), "three");
+  }
+  EXPECT_EQ(RemoveOldGenerations(store_)->removed_files, 1U);
+  EXPECT_THAT(Files(), ElementsAre("index-00000003", "shard-00000003-00000"));
+}
+
 TEST_F(StoreWriterTest, AGenerationIsKeptForItsGrace) {
   using std::chrono::hours;
   Create({{"a", "one"}});

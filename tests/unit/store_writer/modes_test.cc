@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 
 #include "unit/store_writer/fixture.h"
@@ -34,6 +36,27 @@ TEST_F(StoreWriterTest, ReplaceWritesAFurtherGenerationAndKeepsTheOld) {
   EXPECT_EQ((*Store::Open(store_))->summary().generation, 2u);
   EXPECT_EQ(Defects(), "");
   EXPECT_THAT(Files(), ElementsAre("index-00000001", "index-00000002", "shard-00000001-00000", "shard-00000002-00000"));
+}
+
+TEST_F(StoreWriterTest, AnAppendThatIsStoppedWhileItReadsTheOldTreeLeavesNothing) {
+  Create({{"a", "old"}, {"b", "old b"}});
+  const Status status =
+      StoreWriter::Begin(store_, {.mode = WriteMode::kAppend, .stopped = [] { return true; }}).status();
+  EXPECT_EQ(status.code(), Code::kStopped);
+  EXPECT_THAT(Files(), ElementsAre("index-00000001", "shard-00000001-00000"));
+  EXPECT_EQ(Defects(), "");
+}
+
+TEST_F(StoreWriterTest, TheEndOfARunSaysWhetherSomethingIsLeft) {
+  auto writer = Begin({});
+  EXPECT_FALSE(writer->End());
+  EXPECT_FALSE(std::filesystem::exists(store_));
+  writer = Begin({});
+  ASSERT_TRUE(writer->AddFile("a", {}, {}, std::as_bytes(std::span("bytes"))).ok());
+  EXPECT_TRUE(writer->End());
+  writer.reset();
+  const Result<bool> resumed = Begin({.resume = true})->Resume("a", {}, sizeof("bytes"));
+  EXPECT_TRUE(resumed.ok() && *resumed);
 }
 
 TEST_F(StoreWriterTest, ReplaceMakesAStoreWhereThereIsNone) {
