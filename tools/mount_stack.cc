@@ -331,6 +331,7 @@ Status MountStack::MakePrefetcher() {
                                                      .left_bytes_max = left_bytes_max,
                                                      .keeps_read = options_.cache.place == CachePlace::kShm,
                                                      .opens_asked = options_.observe == Observe::kOpen,
+                                                     .opens_wanted = [this] { return meters_.accesses.on(); },
                                                      .own_process = static_cast<uint32_t>(helper_->pid()),
                                                      .reads_max = reads_max,
                                                      .near_reads_max = reads_server_ ? reads_max : kReadsInFlightNear,
@@ -349,6 +350,7 @@ void MountStack::MakePredictor() {
   prediction.processes = mount_.processes();
   prediction.archive_lists = [this] { return foresight_.archives->Lists(); };
   foresight_.orders = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
+  meters_.accesses.SetOnBegin([this] { prefetcher_->LookWhetherOpensAreWanted(); });
   prefetcher_->SetAccessListener({.read =
                                       [this](uint32_t view, EntryNumber file, uint32_t reader) {
                                         meters_.accesses.Note(file, /*read=*/true);

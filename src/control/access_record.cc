@@ -21,6 +21,13 @@ void AccessRecord::Keep(SeenAccess access) {
 }
 
 AccessRecord::Page AccessRecord::Take(uint64_t since) {
+  const bool begins = !on();
+  Page page = TakePage(since);
+  if (begins && on_begin_) on_begin_();
+  return page;
+}
+
+AccessRecord::Page AccessRecord::TakePage(uint64_t since) {
   const MutexLock lock(mu_);
   taken_us_ = SteadyNowUs();
   if (ring_.empty()) ring_.resize(kAccessesMax);

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -31,8 +33,13 @@ class AccessRecord {
   // Who has not asked for so long is gone.
   static constexpr uint64_t kPatienceUs = 30'000'000;
 
+  // Called by the thread that calls Take when accesses begin to be kept. Before all others.
+  void SetOnBegin(std::function<void()> on_begin) { on_begin_ = std::move(on_begin); }
+  // Whether they are kept.
+  bool on() const { return on_.load(std::memory_order_relaxed); }
+
   void Note(uint32_t file, bool read) {
-    if (on_.load(std::memory_order_relaxed)) Keep({.time_us = 0, .file = file, .read = read});
+    if (on()) Keep({.time_us = 0, .file = file, .read = read});
   }
 
   struct Page {
@@ -42,11 +49,13 @@ class AccessRecord {
     bool more = false;  // there are more now
   };
   // Those from number `since` on; 0 at first. Begins to keep accesses if that was not so.
-  Page Take(uint64_t since);
+  Page Take(uint64_t since) AUGUR_EXCLUDES(mu_);
 
  private:
   void Keep(SeenAccess access);
+  Page TakePage(uint64_t since);
 
+  std::function<void()> on_begin_;  // constant once there are accesses
   std::atomic<bool> on_ = false;
   Mutex mu_;
   std::vector<SeenAccess> ring_ AUGUR_GUARDED_BY(mu_);

@@ -2,6 +2,7 @@
 #include "diagnosis/run_recording.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -83,5 +84,27 @@ class Splitter {
 }  // namespace
 
 std::vector<EpochSpan> SplitEpochs(const std::vector<SeenAccess>& accesses) { return Splitter(accesses).Run(); }
+
+// The daemon says by what it follows a reader (PrefetchStatus::SetProgress); nothing before the first read.
+bool SeesOpens(const RunRecording& recording) {
+  const auto is_blind = [](const RunSample& sample) {
+    const std::string progress = sample.reading.Fact("progress");
+    return progress == "sentinels" || progress == "reads";
+  };
+  return std::ranges::none_of(recording.samples, is_blind) &&
+         recording.samples.back().reading.Fact("progress") == "opens";
+}
+
+std::vector<EpochSpan> EpochsOf(const RunRecording& recording) {
+  const std::vector<SeenAccess>& accesses = recording.accesses;
+  if (accesses.empty() || SeesOpens(recording)) return SplitEpochs(accesses);
+  std::unordered_set<uint32_t> files;
+  for (const SeenAccess& access : accesses) files.insert(access.file);
+  return {{.begin_us = accesses.front().time_us,
+           .end_us = accesses.back().time_us,
+           .first = 0,
+           .last = accesses.size(),
+           .files = files.size()}};
+}
 
 }  // namespace augur

@@ -26,9 +26,15 @@ struct EpochSpan {
   size_t files = 0;  // that were seen in it
 };
 
-// The epochs of a recording: a new one has begun where files come again, and no others between them. A file that comes
+// Whether opens were seen all the time. Else a file that the page cache serves leaves no trace.
+bool SeesOpens(const RunRecording& recording);
+
+// The epochs of a recording. Where opens were not seen, it is not known where one ends: one for all.
+std::vector<EpochSpan> EpochsOf(const RunRecording& recording);
+
+// The epochs of accesses: a new one has begun where files come again, and no others between them. A file that comes
 // again at once, as by a second READ or by the open of what was read, is still the same access. Readers that draw with
-// replacement have one epoch, and so have files that the page cache serves unseen. None: there is no access.
+// replacement have one epoch. None: there is no access.
 std::vector<EpochSpan> SplitEpochs(const std::vector<SeenAccess>& accesses);
 
 }  // namespace augur

@@ -90,7 +90,8 @@ struct ReportedEpoch {
 
 class Report {
  public:
-  Report(const RunRecording& recording, std::string when) : recording_(recording), when_(std::move(when)) {
+  Report(const RunRecording& recording, std::string when)
+      : recording_(recording), when_(std::move(when)), sees_opens_(SeesOpens(recording)) {
     FindEpochs();
     for (const ReportedEpoch& epoch : epochs_) seconds_max_ = std::max(seconds_max_, epoch.seconds);
     for (const SeenAccess& access : recording_.accesses) file_max_ = std::max(file_max_, access.file);
@@ -124,7 +125,7 @@ class Report {
   }
 
   void FindEpochs() {
-    std::vector<EpochSpan> spans = SplitEpochs(recording_.accesses);
+    std::vector<EpochSpan> spans = EpochsOf(recording_);
     if (spans.empty()) spans.push_back({.begin_us = TimeOf(0), .end_us = TimeOf(recording_.samples.size() - 1)});
     if (spans.size() > kEpochsMax) spans.erase(spans.begin(), spans.end() - kEpochsMax);
     for (size_t i = 0; i < spans.size(); ++i) {
@@ -183,24 +184,36 @@ class Report {
         "<th>READs</th><th>misses</th><th>stalls</th><th>waited</th><th>from disk</th></tr>\n";
     for (size_t i = 0; i < epochs_.size(); ++i) {
       const RunWindow window = Window(epochs_[i].first, epochs_[i].last);
-      out_ += "<tr>" + Cell(FormatCount(i + 1)) + Cell(TimeText(epochs_[i].seconds)) +
+      out_ += "<tr>" + Cell(sees_opens_ ? FormatCount(i + 1) : "all") + Cell(TimeText(epochs_[i].seconds)) +
               Cell(FormatCount(epochs_[i].span.files), "epoch_files", std::to_string(epochs_[i].span.files)) +
               Cell(FormatCount(window.Delta(Stat::kReads)), "epoch_reads", std::to_string(window.Delta(Stat::kReads))) +
               Cell(FormatCount(window.Delta(Stat::kMisses))) + Cell(FormatCount(window.Delta(Stat::kStalls))) +
               Cell(TimeText(static_cast<double>(window.Delta(Histogram::kReadWaitUs).sum) / kUs)) +
               Cell(FormatSize(window.Delta(Stat::kDiskBytes))) + "</tr>\n";
     }
-    out_ +=
-        "</table></div>\n<p>An epoch begins where files come again. A file that the page cache serves makes no READ, "
-        "and is seen by its open, where opens can be seen. All epochs have the same time axis.</p>\n"
-        "<div class=\"epochs\">\n";
+    out_ += "</table></div>\n<p>" + HowEpochsAreTold() + "</p>\n<div class=\"epochs\">\n";
     for (size_t i = 0; i < epochs_.size(); ++i) AddEpoch(i);
     out_ += "</div>\n";
   }
 
+  std::string HowEpochsAreTold() const {
+    if (sees_opens_) {
+      return "An epoch begins where files come again. A file that the page cache serves makes no READ, and is seen by "
+             "its open. All epochs have the same time axis.";
+    }
+    const bool predicts = recording_.samples.back().predicts;
+    if (predicts && recording_.accesses.empty()) return "No program read the mount meanwhile.";
+    return std::string("The daemon saw no opens here, ") +
+           (predicts ? "as the files are read from archives, or as inotify does not report opens. "
+                     : "as the mount works out no orders (-o predict=off, or too little memory=). ") +
+           "A file that the page cache serves makes no READ then, and is missing in these pictures. Where an epoch "
+           "ends "
+           "is not known, so the whole time is shown as one.";
+  }
+
   void AddEpoch(size_t number) {
     const ReportedEpoch& epoch = epochs_[number];
-    out_ += "<article><h3>Epoch " + FormatCount(number + 1) + "</h3>\n";
+    out_ += "<article><h3>" + (sees_opens_ ? "Epoch " + FormatCount(number + 1) : "The whole time") + "</h3>\n";
     AddPlaces(epoch);
     AddProgress(epoch);
     AddSources(epoch);
@@ -376,6 +389,7 @@ class Report {
 
   const RunRecording& recording_;
   const std::string when_;
+  const bool sees_opens_;
   std::vector<ReportedEpoch> epochs_;
   double seconds_max_ = 0.001;
   uint32_t file_max_ = 0;

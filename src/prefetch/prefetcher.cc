@@ -99,7 +99,8 @@ void Prefetcher::Run() {
 
 void Prefetcher::Decide() {
   if (!orders_.Follow()) return;
-  folders_.Update(view_.source() != OrderSource::kNothing);
+  const bool wanted = options_.opens_wanted && options_.opens_wanted();
+  folders_.Update(wanted || view_.source() != OrderSource::kNothing);
   ViewPrefetch* const prefetch = view_.prefetch();
   if (prefetch != nullptr) prefetch->LookAround();
   const bool pages_hold_all = prefetch != nullptr && prefetch->planner().PagesHoldAll();
@@ -223,6 +224,11 @@ void Prefetcher::Predict(SharedOrder order, uint32_t view, bool anew) {
 
 void Prefetcher::ForgetPredicted() {
   events_.Post([this] { orders_.ForgetPredicted(); });
+}
+
+// Decide follows each event.
+void Prefetcher::LookWhetherOpensAreWanted() {
+  events_.Post([] {});
 }
 
 void Prefetcher::NeedOpens(bool needed) {

@@ -77,6 +77,9 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   // `view` and `views` be there.
   void Stop();
 
+  // What PrefetcherOptions::opens_wanted says has changed. Any thread.
+  void LookWhetherOpensAreWanted();
+
   // What the MountView sees.
   void OnOpened(uint32_t view, std::span<const EntryNumber> files);
 

@@ -17,7 +17,10 @@ struct PrefetcherOptions {
   std::function<uint64_t()> left_bytes_max;
   // What the page cache has room for is kept as well: another mount may need it, or the next run.
   bool keeps_read = false;
-  bool opens_asked = false;      // the kernel asks for each open (ReadObserver::OnOpen), so no folder is watched
+  bool opens_asked = false;  // the kernel asks for each open (ReadObserver::OnOpen), so no folder is watched
+  // Whether somebody wants to be told of all opens, also where the planner has no use for them: AccessListener. Asked
+  // by the planning thread; empty: no.
+  std::function<bool()> opens_wanted = {};
   uint32_t own_process = 0;      // whose opens are our own, of the MountView; 0: there is none
   unsigned reads_max = 32;       // under way, however far away the disk is
   unsigned near_reads_max = 32;  // ... where it is near

@@ -14,8 +14,8 @@ void WatchedFolders::Add(std::span<const EntryNumber> folders) {
   if (!unwatched_ && !added.empty()) view_->Watch(added);
 }
 
-void WatchedFolders::Update(bool follows) {
-  const bool unwatched = !needed_ && !follows;
+void WatchedFolders::Update(bool used) {
+  const bool unwatched = !needed_ && !used;
   if (view_ == nullptr || unwatched == unwatched_) return;
   unwatched_ = unwatched;
   if (unwatched) return view_->Unwatch();

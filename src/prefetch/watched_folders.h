@@ -13,7 +13,7 @@ namespace augur {
 // reads of some of them. Not synchronized.
 //
 // Each reported open takes 30 us of the reader's processor. So opens are watched only while they are used: by the
-// OrderPredictor, or by the planner, which follows an order by them.
+// OrderPredictor, by the planner, which follows an order by them, or by who records the accesses.
 class WatchedFolders {
  public:
   // `view` tells the opens, and outlives this; nullptr: no opens are told. Before all others.
@@ -22,8 +22,8 @@ class WatchedFolders {
   void Add(std::span<const EntryNumber> folders);
   // Whether the OrderPredictor needs opens; it does at first. Update follows it.
   void SetNeeded(bool needed) { needed_ = needed; }
-  // `follows`: there is an order.
-  void Update(bool follows);
+  // `used`: there is an order, or somebody records the accesses.
+  void Update(bool used);
   // Those of another view come.
   void Clear() { folders_.clear(); }
 

@@ -109,6 +109,51 @@ def test_epochs_of_a_loader(room, mounts, point, many_store, ctl):
     assert "order found" not in [text.text for text in articles[1].iter("text")]
 
 
+HOT_SCRIPT = """
+import os, random, sys, time
+names = sorted(name for name in os.listdir(sys.argv[1]) if name != ".augur")
+for epoch in range(int(sys.argv[2])):
+    for name in random.Random(epoch).sample(names, len(names)):
+        with open(os.path.join(sys.argv[1], name), "rb") as file:
+            file.read()
+        time.sleep(0.003)
+    time.sleep(0.3)
+"""
+
+
+def report_of(ctl, point, path, epochs):
+    """What the command says of a run of so many epochs, and its page."""
+    reporting = watch(ctl, point, path)
+    try:
+        done = run([sys.executable, "-c", HOT_SCRIPT, point, str(epochs)])
+        assert done.returncode == 0, done.stderr
+    finally:
+        reporting.send_signal(signal.SIGINT)
+        said, complaint = reporting.communicate(timeout=60)
+    assert (reporting.returncode, complaint) == (0, ""), complaint
+    return said, page_of(path)[0]
+
+
+def test_epochs_that_the_page_cache_serves_are_told_apart(room, mounts, point, many_store, ctl):
+    """Of the later epochs no file makes a READ, and the daemon looks for no order any more."""
+    mounts.mount(many_store, point)
+    said, page = report_of(ctl, point, room / "hot.html", epochs=5)
+    assert "in 5 epochs" in said, said
+    assert len(list(page.iter("article"))) == 5
+    assert run([ctl, "status", point]).stdout.startswith("order not looked for")
+    seen = [int(cell.get("data-value")) for cell in page.iter("td") if cell.get("data-name") == "epoch_files"]
+    assert all(FILES * 3 // 4 <= count <= FILES for count in seen), seen
+
+
+def test_a_page_that_cannot_tell_epochs_apart_says_so(room, mounts, point, many_store, ctl):
+    mounts.mount(many_store, point, "predict=off")
+    said, page = report_of(ctl, point, room / "blind.html", epochs=1)
+    assert "0 accesses; the daemon saw no opens" in said, said
+    text = "".join(page.itertext())
+    assert "saw no opens here, as the mount works out no orders (-o predict=off" in text
+    assert "The whole time" in text and len(list(page.iter("article"))) == 1
+
+
 def test_what_it_says_when_it_cannot(room, mounts, point, small_store, ctl):
     """A wrong place is told before the watch, and a mount that goes away costs no page."""
     mounts.mount(small_store, point)

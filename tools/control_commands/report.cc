@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -117,6 +118,10 @@ Status RunReport(const ReportOptions& options) {
   // Found out now, and not after an hour.
   const std::string folder = options.output.substr(0, options.output.rfind('/') + 1);
   if (access(folder.empty() ? "." : folder.c_str(), W_OK) != 0) return ErrnoStatus(errno, Printable(options.output));
+  struct stat there {};
+  if (stat(options.output.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) {
+    return ErrnoStatus(EISDIR, Printable(options.output));
+  }
   const StopSignals signals;
   const std::string when = TimeOfDayAndDate();
   Recorder recorder(options.mountpoint);
@@ -142,9 +147,13 @@ Status RunReport(const ReportOptions& options) {
   if (recording.samples.size() < 2) recorder.Repeat();
   AUGUR_TRY(WritePage(options.output, RenderRunReport(recording, when)));
   if (!lost.ok()) PrintError("augurctl", lost.text() + ": the page ends there");
-  const size_t epochs = SplitEpochs(recording.accesses).size();
-  return WriteOut(Printable(options.output) + ": " + FormatCount(recording.accesses.size()) + " accesses in " +
-                  FormatCount(epochs) + (epochs == 1 ? " epoch\n" : " epochs\n"));
+  const std::string accesses = Printable(options.output) + ": " + FormatCount(recording.accesses.size()) + " accesses";
+  const bool was_read = !recording.accesses.empty() || !recording.samples.back().predicts;
+  if (was_read && !SeesOpens(recording)) {
+    return WriteOut(accesses + "; the daemon saw no opens, so epochs cannot be told apart: the page says why\n");
+  }
+  const size_t epochs = EpochsOf(recording).size();
+  return WriteOut(accesses + " in " + FormatCount(epochs) + (epochs == 1 ? " epoch\n" : " epochs\n"));
 }
 
 }  // namespace augur

@@ -24,12 +24,13 @@ size_t CountOf(const std::string& text, const std::string& part) {
 }
 
 // Ten seconds with two epochs of 20 files.
-RunRecording Made() {
+RunRecording Made(const std::string& progress = "opens") {
   RunRecording recording;
   const RunWindow window = MadeRun()
                                .Fact("mountpoint", "/mnt/<a>&\"b\"")
                                .Fact("store", "/data/x")
                                .Fact("generation", "3")
+                               .Fact("progress", progress)
                                .Counted(Stat::kReads, 50)
                                .Counted(Stat::kMisses, 30)
                                .Counted(Stat::kStalls, 2)
@@ -73,6 +74,16 @@ TEST(RunReportTest, WithoutAccessesItHasOneEpoch) {
   EXPECT_EQ(CountOf(page, "<article>"), 1U);
   EXPECT_THAT(page, HasSubstr("data-name=\"reads\" data-value=\"50\""));
   EXPECT_THAT(page, HasSubstr("0 accesses seen"));
+}
+
+// What the page cache served may lie anywhere between the READs.
+TEST(RunReportTest, TellsNoEpochsApartWhereOpensAreNotSeen) {
+  const std::string page = RenderRunReport(Made("sentinels"), "now");
+  EXPECT_EQ(CountOf(page, "<article>"), 1U);
+  EXPECT_THAT(page, HasSubstr("<h3>The whole time</h3>"));
+  EXPECT_THAT(page, HasSubstr("data-name=\"epoch_files\" data-value=\"20\""));
+  EXPECT_THAT(page, HasSubstr("The daemon saw no opens here"));
+  EXPECT_THAT(page, HasSubstr("Where an epoch ends is not known"));
 }
 
 TEST(SvgChartTest, CutsOffWhatIsBeyondTheAxes) {
