@@ -40,6 +40,7 @@
 #include "tools/daemon_mount.h"
 #include "tools/daemon_signals.h"
 #include "tools/daemon_upgrade.h"
+#include "tools/end_on_signal.h"
 #include "tools/end_watchdog.h"
 #include "tools/heap.h"
 #include "tools/log_place.h"
@@ -132,7 +133,7 @@ class Daemon {
     AUGUR_TRY(mount_->GiveUpRights(is_made ? link_->state().device_number.data() : "", link_ != nullptr));
     if (is_made && background_ && !is_next()) AUGUR_TRY(LeaveForLog());
     if (link_ && link_->task() == HolderLink::Task::kGiveUp) return TellOfTheEnd();
-    AUGUR_TRY(Prepare());
+    AUGUR_TRY(Prepare(signals));
     AUGUR_TRY(mount_->Mount(link_ ? link_->TakeDevice() : mount_->TakeHandedDown()));
     if (link_ && !is_made) {
       link_->Mounted(mount_->device().get(), mount_->device_number(), stack_->IndexLock().get());
@@ -180,7 +181,7 @@ class Daemon {
   }
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
-  Status Prepare() {
+  Status Prepare(const UniqueFd& signals) {
     if (mount_->run_as() && !(has_died() && background_)) AUGUR_TRY(StartLogging());
     if (has_died()) {
       spdlog::error("{}: the daemon of this mount (process {}) {}; going on in its place", Printable(mount_->path()),
@@ -194,8 +195,15 @@ class Daemon {
     if (has_died()) succession.start = MountedGenerations::Start::kGoesOn;
     if (is_next()) succession.start = MountedGenerations::Start::kNext;
     if (link_) succession.device = link_->device();
-    AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, succession, *transport_));
-    stack_ = std::move(stack);
+    {
+      std::unique_ptr<EndOnSignal> watch;
+      if (!link_ || link_->task() == HolderLink::Task::kFirst) {
+        AUGUR_TRY_ASSIGN(started, EndOnSignal::Start(signals, ": there is no mount yet, and nothing is left"));
+        watch = std::move(started);
+      }
+      AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, succession, *transport_));
+      stack_ = std::move(stack);
+    }
     AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [] { GiveUp(); }));
     watchdog_ = std::move(watchdog);
     if (link_) link_->Watch(watchdog_->thread_number());
@@ -358,7 +366,12 @@ class Daemon {
           stack_->LogStatistics();
           continue;
         }
-        return EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
+        // A caller that waits for the mount to answer must not take this for it.
+        const bool awaited = background_.has_value() && !serving && !goes_on();
+        AUGUR_TRY(EndMount("ending on signal " + std::string(sigabbrev_np(signal))));
+        if (!awaited) return Status::Ok();
+        return {Code::kStopped, Printable(mount_->path()) + ": stopped by SIG" + sigabbrev_np(signal) +
+                                    ": there is no mount, and nothing is left"};
       }
       if (ready[3].revents != 0) upgrade_->PassOn(link_.get(), WhyNoUpgrade());
       if (ready[2].revents != 0) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -18,8 +19,20 @@
 namespace augur {
 namespace {
 
+volatile std::sig_atomic_t waited_for = 0;  // the child
+
+// It ends, or has ended by the same Ctrl-C, and says so.
+void PassSignalsOnTo(pid_t child) {
+  waited_for = child;
+  struct sigaction action {};
+  action.sa_handler = [](int number) { kill(waited_for, number); };
+  action.sa_flags = SA_RESTART;
+  for (const int one : {SIGINT, SIGTERM, SIGHUP}) sigaction(one, &action, nullptr);
+}
+
 // The parent: waits for the child, and ends as it says.
 [[noreturn]] void WaitForChild(int ready, pid_t child) {
+  PassSignalsOnTo(child);
   char byte = 0;
   ssize_t bytes = 0;
   do {

@@ -176,6 +176,21 @@ def test_daemon_ends_by_signal(room, mounts, point, small_store, number):
     assert list(point.iterdir()) == []
 
 
+@pytest.mark.parametrize("words", [[], ["-f"]])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_ends_by_signal_while_it_waits_for_a_server(room, mounts, point, number, words):
+    """Nothing listens at port 1. The command waits for the process that it has begun, and ends as that does."""
+    command = mounts.words("http://127.0.0.1:1/store", point, ["no-sign-request", "io-timeout=600"])
+    process = subprocess.Popen([*command, *words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        assert "no answer to 3 requests" in process.stderr.readline()
+    finally:
+        process.send_signal(number)
+        complaint = process.communicate(timeout=60)[1]
+    assert (process.returncode, complaint) == (2, f"augurfs: stopped by {number.name}: there is no mount yet, and nothing is left\n")
+    assert mount_rows(point) == []
+
+
 @pytest.mark.parametrize("words", [["umount"], ["umount", "-l"], ["fusermount3", "-u"]])
 def test_ends_when_unmounted(room, mounts, point, small_store, words):
     process = mounts.foreground(small_store, point)
