@@ -58,7 +58,13 @@ Status LocalFiles::LookAtShard(const ShardInfo& info) const {
   }
   AUGUR_TRY(CheckRegular(found.st_mode, shown));
   const auto bytes = static_cast<uint64_t>(found.st_size);
-  if (bytes == info.bytes) return Status::Ok();
+  if (bytes == info.bytes) {
+    // One of the store's own is opened with our rights.
+    const bool closed =
+        !info.foreign && ::faccessat(handles->fd.get(), info.locator.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES;
+    if (!closed) return Status::Ok();
+    return {Code::kPermission, shown + ": this user may not read the shard: let the store's owner do chmod -R a+rX"};
+  }
   return {Code::kCorrupt, shown + ": the shard has " + std::to_string(bytes) + " bytes, the index says " +
                               std::to_string(info.bytes) + ": " + ShardCure(info)};
 }

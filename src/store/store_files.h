@@ -33,7 +33,8 @@ class StoreFiles {
   // Opens the shard of a row and checks its size and, of an own shard, its header. Waits. kCorrupt: missing, or not as
   // it should be, or not allowed, by name and with the cure.
   virtual Result<std::shared_ptr<const StoredFile>> OpenShard(const ShardInfo& info) const = 0;
-  // Whether the shard is there and has its size, without opening it. kNotFound: it is not there. Waits.
+  // Whether the shard is there and has its size, without opening it. kNotFound: it is not there. kPermission: this
+  // user may not read it, where that can be told. Waits.
   virtual Status LookAtShard(const ShardInfo& info) const = 0;
   // Makes the source that is asked before the server, such as a copy of records on the local disk, out of the server's.
   using BeforeServer = std::function<std::unique_ptr<ShardSource>(std::unique_ptr<ShardSource>)>;

@@ -128,6 +128,16 @@ def test_user_and_a_store_of_another(room, mounts, user_point, own_store, users_
     assert_refused(mounts.start(own_store, user_point, prefix=as_user()), str(own_store), "Permission denied")
 
 
+def test_user_and_a_shard_of_another(room, mounts, user_point, own_store, users_may_mount):
+    """The mount is made, as other shards may do, and says at once what will give errors."""
+    shard, = own_store.glob("shard-*")
+    shard.chmod(0o600)
+    os.chown(shard, 0, 0)
+    done = mounts.start(own_store, user_point, prefix=as_user())
+    assert done.returncode == 0 and "1 of 1 shards cannot be read, and their files will give EIO" in done.stderr, done
+    assert f"{shard}: this user may not read the shard: let the store's owner do chmod -R a+rX" in done.stderr
+
+
 def test_user_without_mtab(room, mounts, user_point, small_store, users_may_mount):
     """fusermount3 unmounts nothing without it, and who killed the daemon is told the cure."""
     mtab = pathlib.Path("/etc/mtab")
