@@ -24,24 +24,25 @@ images, on a bucket of a local S3 server 30 ms away, and on a tar and a zip that
 END
 }
 
+refuse() {
+  echo "quickstart.sh: $1" >&2
+  exit 2
+}
+
 quick=
 script=
 data=
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) quick=1; shift ;;
-    --script) script=${2:?"--script needs a command"}; shift 2 ;;
-    --data) data=${2:?"--data needs a folder"}; shift 2 ;;
-    --photos) photos=${2:?"--photos needs a number"}; shift 2 ;;
+    --script) [ -n "${2-}" ] || refuse "--script: the command is missing, as 'train.py --data {}'"; script=$2; shift 2 ;;
+    --data) [ -n "${2-}" ] || refuse "--data: the folder is missing"; data=$2; shift 2 ;;
+    --photos) [ -n "${2-}" ] || refuse "--photos: the number is missing, as 1200"; photos=$2; shift 2 ;;
     -h | --help) usage; exit 0 ;;
     *) echo "quickstart.sh: $1: no such option" >&2; usage >&2; exit 2 ;;
   esac
 done
 
-refuse() {
-  echo "quickstart.sh: $1" >&2
-  exit 2
-}
 if [ -n "$script$data" ]; then
   [ -n "$script" ] || refuse "--data $data: --script is missing: the command that reads the data"
   [ -n "$data" ] || refuse "--script $script: --data is missing: the folder that it reads"

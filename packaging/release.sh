@@ -21,13 +21,16 @@ without any library. Prints what is in each, with sizes. Debian 12, as root or w
 END
 }
 
+# Of an option with a value: its name, what it names, the value.
+value() { [ -n "${3-}" ] || { echo "release.sh: $1: $2 missing behind it" >&2; exit 2; }; }
+
 build= check=1 roots= outdir=
 while [ $# -gt 0 ]; do
   case $1 in
-    --from) build=$(realpath "${2:?"--from needs a build folder"}"); shift 2 ;;
+    --from) value "$1" "a build folder is" "${2-}"; build=$(realpath "$2"); shift 2 ;;
     --no-check) check=; shift ;;
-    --suites) suites=${2:?"--suites needs names"}; shift 2 ;;
-    --roots) roots=$(realpath -m "${2:?"--roots needs a folder"}"); shift 2 ;;
+    --suites) value "$1" "the names of releases are" "${2-}"; suites=$2; shift 2 ;;
+    --roots) value "$1" "a folder is" "${2-}"; roots=$(realpath -m "$2"); shift 2 ;;
     -h | --help) usage; exit 0 ;;
     -*) echo "release.sh: $1: no such option" >&2; usage >&2; exit 2 ;;
     *) [ -z "$outdir" ] || { usage >&2; exit 2; }; outdir=$(realpath -m "$1"); shift ;;

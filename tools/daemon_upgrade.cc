@@ -132,8 +132,8 @@ void DaemonUpgrade::Hear(const HolderMessage& message) {
     text = TakeErrors();
   }
   Finish(Status(Code::kStopped, "no upgrade: the program that was to serve " + DescribeEnd(message.value) +
-                                    (text.empty() ? "" : ": " + text) + "; process " + std::to_string(getpid()) +
-                                    " of version " AUGUR_VERSION " goes on"));
+                                    (text.empty() ? " and said nothing: --binary must name an augurfs" : ": " + text) +
+                                    "; process " + std::to_string(getpid()) + " of version " AUGUR_VERSION " goes on"));
 }
 
 void DaemonUpgrade::GiveUp() {

@@ -32,7 +32,7 @@ Result<gid_t> GroupNumber(const std::string& group) {
     error = ::getgrnam_r(group.c_str(), &row, text.data(), text.size(), &found);
   }
   if (found != nullptr) return found->gr_gid;
-  return Status(Code::kInvalid, Printable(group) + ": there is no group of that name");
+  return Status(Code::kInvalid, Printable(group) + ": there is no group of that name; 'getent group' lists them");
 }
 
 }  // namespace augur

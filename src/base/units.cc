@@ -50,7 +50,7 @@ Result<uint64_t> ParseCount(std::string_view text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Status(Code::kInvalid, "'" + Printable(text) + "' is not a whole number");
+    return Status(Code::kInvalid, "'" + Printable(text) + "' is not a whole number from 0 up");
   }
   return value;
 }

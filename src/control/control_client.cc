@@ -37,7 +37,11 @@ Result<UniqueFd> Connect(const std::string& path) {
   const int error = errno;
   if (error == EAGAIN) return SilentDaemon();  // as many wait already as the daemon lets wait
   const Status status = ErrnoStatus(error, Printable(path));
-  if (error == EACCES) return status.In("only root and the user who mounted may ask this daemon");
+  if (error == EACCES) {
+    return Status(
+        status.code(),
+        status.text() + ": only root and the user who mounted may ask this daemon: run augurctl as one of them");
+  }
   if (error == ENOENT || error == ECONNREFUSED) {
     return Status(Code::kNotFound,
                   status.text() +

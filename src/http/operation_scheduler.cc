@@ -297,7 +297,8 @@ void OperationScheduler::GiveUp(RunningOperation& operation) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - operation.clock_start);
   response.status = {response.status.code(), response.status.text() + " (given up after " +
                                                  std::to_string(operation.requests()) + " requests in " +
-                                                 std::to_string(seconds.count()) + " s)"};
+                                                 std::to_string(seconds.count()) +
+                                                 " s: is the address right, and the server up?)"};
   Decide(operation, std::move(response));
 }
 
