@@ -32,6 +32,16 @@ IndexPlace PlaceOf(const std::string& address, const StoredObject& index) {
   return place;
 }
 
+// Of a part of the index. To who asks the index for a name, kNotFound would mean that there is no such name.
+Status AsFailedRead(const Status& status) {
+  switch (status.code()) {
+    case Code::kNotFound:
+    case Code::kInvalid:
+    case Code::kBusy: return {Code::kIo, status.text()};
+    default: return status;
+  }
+}
+
 }  // namespace
 
 Result<StorePlace::Opened> RemotePlace::Open(uint64_t generation) const {
@@ -60,7 +70,7 @@ Result<StorePlace::Opened> RemotePlace::Open(uint64_t generation) const {
   // A generation that is not the manifest's has no id before it is read, so its copy is not kept.
   const std::string path = copies_.empty() || !current ? std::string() : copies_ + "/index-" + opened.manifest.index_id;
   const auto fetch = [client = client_, index](std::span<std::byte> out, uint64_t offset, bool again) {
-    return client->ReadNow(index, offset, out, again);
+    return AsFailedRead(client->ReadNow(index, offset, out, again));
   };
   Result<std::shared_ptr<IndexCopy>> copy = IndexCopy::Open(name, bytes, path, fetch);
   if (!copy.ok() && !path.empty()) {

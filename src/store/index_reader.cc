@@ -21,6 +21,19 @@ IndexBlocks::Range NameBlocks(const SectionTable& sections) {
   return {.begin = begin / kBodyBlockBytes, .end = (begin + names.bytes - 1) / kBodyBlockBytes + 1};
 }
 
+// The header, if it is the one that the manifest names. A manifest of nullptr names none.
+Result<CheckedHeader> TakeHeader(std::span<const std::byte> bytes, const Manifest* manifest) {
+  AUGUR_TRY_ASSIGN(header, CheckedHeader::Take(bytes));
+  if (manifest != nullptr && header.fields().version != manifest->version) {
+    return Status(Code::kCorrupt, "header: version " + std::to_string(header.fields().version) + ", the manifest has " +
+                                      std::to_string(manifest->version));
+  }
+  if (manifest != nullptr && header.IdText() != manifest->index_id) {
+    return Status(Code::kCorrupt, "not the index that the manifest names (index-id mismatch)");
+  }
+  return header;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<IndexReader>> IndexReader::Open(std::shared_ptr<const StoredFile> file, uint64_t generation,
@@ -38,15 +51,12 @@ Result<std::unique_ptr<IndexReader>> IndexReader::Open(std::shared_ptr<const Sto
 
   std::vector<std::byte> bytes(kBodyOffset);
   AUGUR_TRY(file->ReadAt(bytes, 0));
-  Result<CheckedHeader> header = CheckedHeader::Take(bytes);
+  Result<CheckedHeader> header = TakeHeader(bytes, manifest);
+  if (!header.ok()) {
+    AUGUR_TRY(file->ReadAgain(bytes, 0));
+    header = TakeHeader(bytes, manifest);
+  }
   if (!header.ok()) return header.status().In(name);
-  if (manifest != nullptr && header->fields().version != manifest->version) {
-    return Status(Code::kCorrupt, name + ": header: version " + std::to_string(header->fields().version) +
-                                      ", the manifest has " + std::to_string(manifest->version));
-  }
-  if (manifest != nullptr && header->IdText() != manifest->index_id) {
-    return Status(Code::kCorrupt, name + ": not the index that the manifest names (index-id mismatch)");
-  }
   Result<SectionTable> sections = header->CheckSections(file_bytes, generation);
   if (!sections.ok()) return sections.status().In(name);
 

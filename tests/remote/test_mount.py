@@ -92,51 +92,6 @@ def test_many_readers_at_once(remote_store, point, s3_server):
             assert same, name
 
 
-def test_the_index_is_kept_for_the_next_mount(remote_store, point, proxy, folder, monkeypatch):
-    words = [*mounts.augurfs_words(mounts.program("augurfs"), remote_store.url, point, [f"endpoint-url={proxy.endpoint}"]), "-f"]
-    environment = dict(os.environ, XDG_CACHE_HOME=str(pathlib.Path(folder) / "cache"))
-    with mounts.fuse(words, point, env=environment):
-        assert_same_tree(point, remote_store.tree)
-        assert proxy.requests("GET", "index-")
-    proxy.forget()
-    with mounts.fuse(words, point, env=environment):
-        assert_same_tree(point, remote_store.tree)
-    assert not proxy.requests("GET", "index-")
-    # A copy that was damaged is not believed.
-    copy, = (pathlib.Path(folder) / "cache" / "augurfs").glob("index-*")
-    content = bytearray(copy.read_bytes())
-    content[5000:6000] = bytes(1000)
-    copy.write_bytes(content)
-    with mounts.fuse(words, point, env=environment):
-        assert_same_tree(point, remote_store.tree)
-
-
-def bytes_asked_for(request):
-    first, last = request.range.removeprefix("bytes=").split("-")
-    return int(last) - int(first) + 1
-
-
-def test_the_mount_does_not_wait_for_the_index(bucket, point, proxy, folder):
-    """It asks for the few parts that it needs, by small requests, and for all else once it answers."""
-    store = pathlib.Path(folder) / "store"
-    mounts.run(mounts.program("make_index"), 100_000, store)
-    for path in store.iterdir():
-        if path.name != "zeros":
-            bucket.put(f"large/{path.name}", path.read_bytes())
-    index_bytes = (store / "index-00000001").stat().st_size
-    large = faults.Hold(only=lambda request: "index-" in request.path and bytes_asked_for(request) > 1 << 20)
-    with proxy.playing(large):
-        try:
-            with mounts.augurfs(f"s3://{bucket.bucket}/large", point, f"endpoint-url={proxy.endpoint}"):
-                assert os.listdir(point) == ["train"]
-                small = [one for one in proxy.requests("GET", "index-") if bytes_asked_for(one) <= 1 << 20]
-                assert len(small) <= 6 and sum(map(bytes_asked_for, small)) < index_bytes / 8
-                large.release()
-                assert len(os.listdir(point / "train")) == 79  # folders of 1,281 files
-        finally:
-            large.release()
-
-
 def test_augurpack_reads_addresses(remote_store, augurpack, s3_server, folder):
     far = [remote_store.url, f"--endpoint-url={s3_server.endpoint}"]
     for command in (["ls", "-R"], ["info", "--json"], ["verify", "--quiet"]):
