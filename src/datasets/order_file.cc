@@ -58,7 +58,7 @@ Result<Order> OrderFileParser::Finish() {
   rest_.clear();
   files_.reset();
   if (order_.empty()) {
-    return Status(Code::kInvalid, "no files in it: write one path or index a line, in the order of reading");
+    return Status(Code::kInvalid, "the order has no files: write one path or index a line, in the order of reading");
   }
   return std::move(order_);
 }

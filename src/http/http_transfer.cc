@@ -290,6 +290,11 @@ Status HttpTransfer::Failure(CURLcode code) const {
     case CURLE_PEER_FAILED_VERIFICATION:
       return {Code::kPermission, Context() + ": the server's certificate is not trusted by the CA bundle " +
                                      settings_.ca_bundle + ": " + cause};
+    case CURLE_SSL_CONNECT_ERROR:
+      return {Code::kIo, Context() + ": " + cause + " (a server that has no TLS is named by http:// and not https://)"};
+    case CURLE_GOT_NOTHING:
+      if (!request_.url.starts_with("http://")) return {Code::kIo, Context() + ": " + cause};
+      return {Code::kIo, Context() + ": " + cause + " (a server that has TLS is named by https:// and not http://)"};
     case CURLE_OUT_OF_MEMORY: return {Code::kNoSpace, Context() + ": no memory"};
     default: return {Code::kIo, Context() + ": " + cause};
   }

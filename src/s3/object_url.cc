@@ -136,6 +136,9 @@ Result<ObjectUrl> ObjectUrl::ParseS3(std::string_view rest) {
 
 Result<ObjectUrl> ObjectUrl::ParseHttp(std::string_view text) {
   const std::string context = ShownUrl(text);
+  // libcurl would take the first part of the path for the host.
+  if (const size_t host = text.find("://") + 3; host == text.size() || text[host] == '/')
+    return Status(Code::kInvalid, context + ": it names no host: https://HOST/PATH/train.augur is the form");
   const UrlParts parts(curl_url(), &curl_url_cleanup);
   AUGUR_CHECK(parts != nullptr);
   const std::string safe = WithoutUnsafeBytes(text);

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/excerpt.h"
 #include "s3/object_url.h"
 
 namespace augur {
@@ -63,13 +64,12 @@ S3Endpoint S3Endpoint::OfAws(const std::string& region, AwsEndpointKind kind) {
 }
 
 Result<S3Endpoint> S3Endpoint::Parse(std::string_view url) {
+  constexpr std::string_view kForm = ": https://HOST:PORT is the form, or http://HOST:PORT, without query or password";
+  if (!ObjectUrl::IsUrl(url)) return Status(Code::kInvalid, "'" + Excerpt(url) + "'" + std::string(kForm));
   const Result<ObjectUrl> parsed = ObjectUrl::Parse(url);
-  if (!parsed.ok()) return parsed.status().In("endpoint-url");
+  if (!parsed.ok()) return parsed.status();
   const std::string plain = parsed->is_s3() ? "" : parsed->UrlOf({});
-  if (plain.empty() || plain != parsed->ForLog()) {
-    return Status(Code::kInvalid,
-                  "endpoint-url: " + parsed->ForLog() + ": https://HOST:PORT is the form, without query or password");
-  }
+  if (plain.empty() || plain != parsed->ForLog()) return Status(Code::kInvalid, parsed->ForLog() + std::string(kForm));
   const size_t host = plain.find("://") + 3;
   const size_t path = plain.find('/', host);
   std::string scheme = plain.substr(0, host - 3);

@@ -92,7 +92,8 @@ TEST_F(OrderFileTest, AMixIsRefusedByLine) {
 }
 
 TEST_F(OrderFileTest, NothingIsNoOrder) {
-  for (const char* text : {"", "\n", "\r\n\n"}) EXPECT_THAT(Failure(text), StartsWith("no files in it")) << text;
+  for (const char* text : {"", "\n", "\r\n\n"})
+    EXPECT_THAT(Failure(text), StartsWith("the order has no files")) << text;
 }
 
 TEST_F(OrderFileTest, HasLimits) {

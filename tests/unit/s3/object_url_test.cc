@@ -128,6 +128,7 @@ TEST(ObjectUrl, NamesTheDefectAndTheCure) {
   EXPECT_THAT(ErrorOf("az://c/k"), HasSubstr("shared access signature"));
   EXPECT_THAT(ErrorOf("ftp://h/k"), HasSubstr("s3:// and https:// are known"));
   EXPECT_THAT(ErrorOf("https://h/p#part"), HasSubstr("%23"));
+  EXPECT_THAT(ErrorOf("https:///h/p"), HasSubstr("names no host: https://HOST/PATH"));
   EXPECT_THAT(ErrorOf("train.augur"), HasSubstr("no address"));
 }
 

@@ -60,11 +60,12 @@ TEST(S3Endpoint, LeavesOutTheSchemesOwnPort) {
 }
 
 TEST(S3Endpoint, RefusesWhatIsNoEndpoint) {
-  for (const char* const text : {"s3://bucket", "https://h?x=1", "https://u:p@h", "h:9000", "ftp://h", "https://"}) {
+  for (const char* const text : {"ftp://h", "https://"}) EXPECT_FALSE(S3Endpoint::Parse(text).ok()) << text;
+  for (const char* const text : {"s3://bucket", "https://h?x=1", "https://u:p@h", "h:9000", ""}) {
     const Result<S3Endpoint> endpoint = S3Endpoint::Parse(text);
     ASSERT_FALSE(endpoint.ok()) << text;
     EXPECT_EQ(endpoint.status().code(), Code::kInvalid);
-    EXPECT_THAT(endpoint.status().text(), HasSubstr("endpoint-url: "));
+    EXPECT_THAT(endpoint.status().text(), HasSubstr("https://HOST:PORT is the form"));
   }
 }
 
