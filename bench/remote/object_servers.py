@@ -109,9 +109,10 @@ def _running(name, words, endpoint, folder, environment=None, ca_file=None, end=
 
 
 @contextlib.contextmanager
-def versitygw(folder, address="127.0.0.1", certificate=None, access_log=None, keep_alive=True):
+def versitygw(folder, address="127.0.0.1", certificate=None, access_log=None, keep_alive=True, versions=False):
     """An ObjectServer: buckets are folders in folder/objects, objects are files in them. Its errors are most like those of AWS.
-    `access_log`: a file that gets a line for each request. Without `keep_alive` it closes the connection after each answer."""
+    `access_log`: a file that gets a line for each request. Without `keep_alive` it closes the connection after each answer. `versions`:
+    buckets may keep versions."""
     program = server_program("versitygw")
     folder = pathlib.Path(folder).resolve()
     (folder / "objects").mkdir(parents=True, exist_ok=True)
@@ -120,16 +121,21 @@ def versitygw(folder, address="127.0.0.1", certificate=None, access_log=None, ke
     words += ["--keep-alive"] if keep_alive else []
     words += ["--access-log", access_log] if access_log else []
     words += ["--cert", certificate.file, "--key", certificate.key] if certificate else []
+    arguments = [folder / "objects"]
+    if versions:
+        (folder / "versions").mkdir(exist_ok=True)
+        arguments = ["--versioning-dir", folder / "versions", *arguments]
     environment = {"ROOT_ACCESS_KEY": CREDENTIALS.access_key, "ROOT_SECRET_KEY": CREDENTIALS.secret_key}
     scheme = "https" if certificate else "http"
-    with _running("versitygw", [*words, "posix", folder / "objects"], f"{scheme}://{address}:{port}", folder, environment,
+    with _running("versitygw", [*words, "posix", *arguments], f"{scheme}://{address}:{port}", folder, environment,
                   certificate and certificate.file) as server:
         yield server
 
 
 @contextlib.contextmanager
-def seaweedfs(folder, address="127.0.0.1"):
-    """An ObjectServer, of the second kind: a master, a volume server, a filer and the S3 gateway in one process."""
+def seaweedfs(folder, address="127.0.0.1", versions=True):
+    """An ObjectServer, of the second kind: a master, a volume server, a filer and the S3 gateway in one process. Its buckets may always
+    keep versions."""
     program = server_program("seaweedfs")
     folder = pathlib.Path(folder).resolve()
     (folder / "volumes").mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,7 @@ Result<ObjectClient::Running*> ObjectClient::Start() {
   AUGUR_TRY_ASSIGN(access, Access());
   const S3Settings& settings = access.settings;
   auto running = std::make_shared<Running>();
-  running->session = std::make_unique<ObjectSession>(place_, settings, std::move(access.credentials));
+  running->session = std::make_unique<ObjectSession>(place_, settings, std::move(access.credentials), learnt_);
   // Room for what is urgent and for second requests beside those that are read ahead.
   AUGUR_TRY_ASSIGN(engine,
                    HttpEngine::Make({.in_flight_max = 2 * options_.requests_max, .ca_bundle = settings.ca_bundle}));
@@ -113,6 +113,7 @@ void ObjectClient::Rest() {
   {
     const MutexLock lock(mu_);
     running = std::move(running_);
+    if (running) learnt_ = running->session->learnt();
   }
   if (!running) return;
   running->client.reset();

@@ -110,6 +110,7 @@ class ObjectClient {
 
   mutable Mutex mu_;
   std::shared_ptr<Running> running_ AUGUR_GUARDED_BY(mu_);
+  ObjectSession::Learnt learnt_ AUGUR_GUARDED_BY(mu_);  // by the one before
 };
 
 }  // namespace augur

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/excerpt.h"
+#include "base/limited_log.h"
 #include "base/units.h"
 #include "remote/content_range.h"
 #include "remote/s3_error.h"
@@ -19,6 +20,7 @@ namespace {
 using Kind = HttpVerdict::Kind;
 
 constexpr std::string_view kRegionHeader = "x-amz-bucket-region";
+constexpr std::string_view kVersionHeader = "x-amz-version-id";
 
 HttpVerdict Fail(Code code, std::string text) { return {Kind::kFailed, {code, std::move(text)}}; }
 HttpVerdict Again(Code code, std::string text) { return {Kind::kAgain, {code, std::move(text)}}; }
@@ -39,6 +41,9 @@ bool IsExpired(const std::string& code) {
          code == "ExpiredTokenException";
 }
 
+// XAdminUserNotFound is versitygw's, with status 404.
+bool IsUnknownKey(const std::string& code) { return code == "InvalidAccessKeyId" || code == "XAdminUserNotFound"; }
+
 // The part that was asked for, for messages.
 std::string PartOf(const ObjectRead& read) {
   return read.bytes == 0 ? "" : std::to_string(read.bytes) + " bytes at " + std::to_string(read.offset);
@@ -46,10 +51,18 @@ std::string PartOf(const ObjectRead& read) {
 
 }  // namespace
 
-ObjectSession::ObjectSession(ObjectUrl place, S3Settings settings, std::shared_ptr<CredentialsProvider> credentials)
+ObjectSession::ObjectSession(ObjectUrl place, S3Settings settings, std::shared_ptr<CredentialsProvider> credentials,
+                             Learnt learnt)
     : place_(std::move(place)),
       credentials_(std::move(credentials)),
-      target_(std::make_shared<Target>(std::move(settings))) {}
+      clock_offset_s_(learnt.clock_offset_s),
+      target_(std::make_shared<Target>(learnt.region.empty() ? std::move(settings) : settings.InRegion(learnt.region))),
+      learnt_region_(std::move(learnt.region)) {}
+
+ObjectSession::Learnt ObjectSession::learnt() const {
+  const MutexLock lock(mu_);
+  return {.region = learnt_region_, .clock_offset_s = clock_offset_s_.load()};
+}
 
 std::shared_ptr<const ObjectSession::Target> ObjectSession::target() const {
   const MutexLock lock(mu_);
@@ -68,7 +81,14 @@ Result<HttpAttempt> ObjectSession::Prepare(const ObjectRead& read, Sent& sent) c
   HttpHeaders headers;
   if (read.bytes > 0) headers.emplace_back("range", RangeHeader(read.offset, read.bytes));
   if (const std::string etag = read.object->etag(); !etag.empty()) headers.emplace_back("if-match", etag);
-  if (place_.is_s3()) return PrepareS3({.name = read.object->name(), .headers = std::move(headers)}, sent);
+  if (place_.is_s3()) {
+    NameValues query;
+    if (std::string version = read.object->wanted_version(); !version.empty()) {
+      query.emplace_back("versionId", std::move(version));
+    }
+    sent.asked_version = !query.empty();
+    return PrepareS3({.name = read.object->name(), .query = std::move(query), .headers = std::move(headers)}, sent);
+  }
   return HttpAttempt{.url = place_.UrlOf(read.object->name()), .headers = std::move(headers)};
 }
 
@@ -133,6 +153,14 @@ HttpVerdict ObjectSession::Judge(const ObjectRead& read, const Sent& sent, const
   if (!response.status.ok()) return {Kind::kFailed, response.status};
   if (response.succeeded()) return JudgeSuccess(read, response);
   const std::string shown = ForLog(read.object->name());
+  const bool is_gone = response.code == 404 && ReadS3Error(response.body).code == "NoSuchKey";
+  if (place_.is_s3() && (response.code == 412 || is_gone) && !sent.asked_version && read.object->WantPinnedVersion()) {
+    const std::string text = shown +
+                             ": the object was replaced or removed while it was in use: its earlier version is "
+                             "read, which the bucket keeps";
+    LogLimited(spdlog::level::warn, "earlier version", shown, text);
+    return Again(Code::kCorrupt, text);
+  }
   if (response.code == 412) {
     return Fail(Code::kCorrupt, shown + ": the object was replaced while it was in use (it had ETag " +
                                     read.object->etag() + "): put the old one back, or mount the store anew");
@@ -141,7 +169,7 @@ HttpVerdict ObjectSession::Judge(const ObjectRead& read, const Sent& sent, const
     return Fail(Code::kCorrupt,
                 shown + ": the object ends before " + PartOf(read) + ": it was replaced, or not uploaded whole");
   }
-  return JudgeRefusal(read.object->name(), "s3:GetObject", sent, response);
+  return JudgeRefusal(read.object->name(), sent.asked_version ? "s3:GetObjectVersion" : "s3:GetObject", sent, response);
 }
 
 HttpVerdict ObjectSession::JudgeSuccess(const ObjectRead& read, const HttpResponse& response) const {
@@ -154,15 +182,17 @@ HttpVerdict ObjectSession::JudgeSuccess(const ObjectRead& read, const HttpRespon
       return Fail(Code::kIo, shown + ": the server sent another part than the one that was asked for (Content-Range '" +
                                  Excerpt(text) + "' for " + PartOf(read) + ")");
     }
-    const Status taken = read.object->Take(etag, range->total);
+    const Status taken = read.object->Take(etag, range->total, std::string(response.Header(kVersionHeader)));
     if (!taken.ok()) return {Kind::kFailed, taken.In(shown)};
     if (range->bytes == read.bytes) return {};
     return Fail(Code::kCorrupt, shown + ": the server has " + std::to_string(range->bytes) + " of " + PartOf(read) +
                                     ": the object was not uploaded whole");
   }
-  // All of it was asked for; or it was sent, and is what was asked for.
-  if (response.code == 200 && (read.bytes == 0 || (read.offset == 0 && response.body_bytes == read.bytes))) {
-    const Status taken = read.object->Take(etag, response.body_bytes);
+  // All of it was asked for; or it was sent, and is what was asked for, by a server that could have sent a part.
+  const bool is_part =
+      read.offset == 0 && response.body_bytes == read.bytes && response.Header("accept-ranges") == "bytes";
+  if (response.code == 200 && (read.bytes == 0 || is_part)) {
+    const Status taken = read.object->Take(etag, response.body_bytes, std::string(response.Header(kVersionHeader)));
     return taken.ok() ? HttpVerdict{} : HttpVerdict{Kind::kFailed, taken.In(shown)};
   }
   return Fail(Code::kUnsupported, shown + ": the server answered " + std::to_string(response.code) +
@@ -180,15 +210,17 @@ std::optional<HttpVerdict> ObjectSession::Learn(const Sent& sent, const HttpResp
                                       " was given (" + to->settings.region_source + "): leave it out, or correct it");
     }
     if (region != to->settings.region) {
-      spdlog::info("{}: the bucket is in region {}: set region={} to save a request", place_.ForLog(), region, region);
+      spdlog::warn("{}: the bucket is in region {}: set region={} to save a request", place_.ForLog(), region, region);
       const MutexLock lock(mu_);
       target_ = std::make_shared<Target>(to->settings.InRegion(region));
+      learnt_region_ = region;
     }
     return Again(Code::kIo, shown + ": the bucket is in another region (" + region + ")");
   }
   if (IsExpired(code)) {
     credentials_->Renew(sent.credentials, [](const Result<CredentialsPtr>& /*renewed*/) {});
-    return Again(Code::kPermission, shown + ": the credentials have expired (" + sent.credentials->source + ")");
+    return Again(Code::kPermission, shown + ": the credentials have expired, or their session token is another one (" +
+                                        sent.credentials->source + "): log in anew");
   }
   if (code == "RequestTimeTooSkewed") {
     const std::optional<UtcTime> time = ParseDate(response.Header("date"));
@@ -219,6 +251,10 @@ HttpVerdict ObjectSession::JudgeRefusal(const std::string& name, std::string_vie
   const std::string who = sent.credentials->anonymous()
                               ? "without credentials"
                               : "for " + sent.credentials->access_key_id + ", from " + sent.credentials->source;
+  if (place_.is_s3() && IsUnknownKey(error.code)) {
+    return Fail(Code::kPermission, shown + ": the server does not know the access key " + who +
+                                       ": correct it, or name the server that has it by endpoint-url=" + told);
+  }
   switch (response.code) {
     case 401:
     case 403:
@@ -232,13 +268,12 @@ HttpVerdict ObjectSession::JudgeRefusal(const std::string& name, std::string_vie
         return Fail(Code::kPermission, shown + ": the signature is refused " + who +
                                            ": the secret key is wrong, or a proxy changes requests" + told);
       }
-      if (error.code == "InvalidAccessKeyId") {
-        return Fail(Code::kPermission, shown + ": the server does not know the access key " + who + told);
-      }
       return Fail(Code::kPermission,
                   shown + ": access denied " + who + ": is " + std::string(right) + " allowed on it?" + told);
     case 404:
-      if (error.code == "NoSuchBucket") return Fail(Code::kNotFound, shown + ": there is no such bucket" + told);
+      if (error.code == "NoSuchBucket") {
+        return Fail(Code::kInvalid, shown + ": there is no such bucket: correct its name, or make it" + told);
+      }
       return Fail(Code::kNotFound, shown + ": there is no such object" + told);
     default: break;
   }

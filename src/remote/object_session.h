@@ -37,8 +37,16 @@ struct ObjectRead {
 // functions that it makes wait for nothing.
 class ObjectSession {
  public:
+  // What a later session of the same place need not learn anew.
+  struct Learnt {
+    std::string region = {};     // empty: the one that the settings have
+    int64_t clock_offset_s = 0;  // the server's clock less ours
+  };
+
   // `credentials`: of S3, nullptr for plain HTTP.
-  ObjectSession(ObjectUrl place, S3Settings settings, std::shared_ptr<CredentialsProvider> credentials);
+  ObjectSession(ObjectUrl place, S3Settings settings, std::shared_ptr<CredentialsProvider> credentials, Learnt learnt);
+
+  Learnt learnt() const;
 
   // The place, or a file in it, for messages: without secrets.
   std::string ForLog(const std::string& name = {}) const { return place_.ForLog(name); }
@@ -60,6 +68,7 @@ class ObjectSession {
   // What one operation keeps from attempt to attempt.
   struct Sent {
     CredentialsPtr credentials = std::make_shared<const Credentials>();
+    bool asked_version = false;  // and not for the newest object of the name
   };
 
   Result<HttpAttempt> Prepare(const ObjectRead& read, Sent& sent) const;
@@ -79,10 +88,11 @@ class ObjectSession {
   const std::shared_ptr<CredentialsProvider> credentials_;
 
   // Own synchronization.
-  std::atomic<int64_t> clock_offset_s_ = 0;  // the server's clock less ours
+  std::atomic<int64_t> clock_offset_s_;
 
   mutable Mutex mu_;
   std::shared_ptr<const Target> target_ AUGUR_GUARDED_BY(mu_);
+  std::string learnt_region_ AUGUR_GUARDED_BY(mu_);
 };
 
 }  // namespace augur

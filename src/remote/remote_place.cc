@@ -48,9 +48,12 @@ Result<StorePlace::Opened> RemotePlace::Open(uint64_t generation) const {
   const auto manifest_object = std::make_shared<StoredObject>(kManifestName);
   const Result<std::string> text = client_->FetchText(manifest_object);
   if (!text.ok() && text.status().code() == Code::kNotFound) {
-    return Status(Code::kNotFound, text.status().text() +
-                                       ": there is no store (or no right to list the bucket, without which a server "
-                                       "may not say what is missing)");
+    const std::string_view doubt =
+        client_->place().is_s3()
+            ? " (or no right to list the bucket, without which a server may not say what is missing)"
+            : "";
+    return Status(Code::kNotFound, text.status().text() + ": there is no store" + std::string(doubt) +
+                                       ": 'augurpack create SRC STORE' makes one, and STORE is its address");
   }
   if (!text.ok()) return text.status();
   Result<Manifest> manifest = ParseManifest(*text);

@@ -13,7 +13,18 @@ std::string StoredObject::etag() const {
   return etag_;
 }
 
-Status StoredObject::Take(const std::string& etag, std::optional<uint64_t> bytes) {
+std::string StoredObject::wanted_version() const {
+  const MutexLock lock(mu_);
+  return wants_version_ ? version_ : std::string();
+}
+
+bool StoredObject::WantPinnedVersion() {
+  const MutexLock lock(mu_);
+  wants_version_ = !version_.empty();
+  return wants_version_;
+}
+
+Status StoredObject::Take(const std::string& etag, std::optional<uint64_t> bytes, const std::string& version) {
   const MutexLock lock(mu_);
   if (bytes && bytes_ && *bytes != *bytes_) {
     return {Code::kCorrupt, "the object has " + std::to_string(*bytes) + " bytes, and " + std::to_string(*bytes_) +
@@ -25,6 +36,8 @@ Status StoredObject::Take(const std::string& etag, std::optional<uint64_t> bytes
   }
   if (bytes) bytes_ = bytes;
   if (!etag.empty()) etag_ = etag;
+  // An object that was written before the bucket kept versions has the name "null", as has the next such.
+  if (!etag.empty() && version != "null") version_ = version;
   return Status::Ok();
 }
 

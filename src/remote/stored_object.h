@@ -12,7 +12,8 @@
 namespace augur {
 
 // StoredObject is one file of a store on a server. The first answer pins it: from then on every answer must have the
-// same ETag and the same size, so that bytes of two versions are never mixed. Safe from any thread.
+// same ETag and the same size, so that bytes of two versions are never mixed. Where the bucket keeps versions, the
+// pinned one can be read on when another has taken its place. Safe from any thread.
 class StoredObject {
  public:
   // `name`: in the store's folder, where '/' and ".." lead elsewhere. `bytes`: as the index or the manifest has them;
@@ -24,15 +25,22 @@ class StoredObject {
   std::optional<uint64_t> bytes() const AUGUR_EXCLUDES(mu_);
   // Empty: not pinned yet, or the server has none.
   std::string etag() const AUGUR_EXCLUDES(mu_);
-  // Takes what an answer says, which is all empty or nothing where it says nothing. kCorrupt: it is another object than
-  // before, or has another size; the text has both.
-  Status Take(const std::string& etag, std::optional<uint64_t> bytes) AUGUR_EXCLUDES(mu_);
+  // Takes what an answer says, which is all empty or nothing where it says nothing. `version`: x-amz-version-id.
+  // kCorrupt: it is another object than before, or has another size; the text has both.
+  Status Take(const std::string& etag, std::optional<uint64_t> bytes, const std::string& version = {})
+      AUGUR_EXCLUDES(mu_);
+  // The version to ask for. Empty: the newest one, for which fewer rights are needed.
+  std::string wanted_version() const AUGUR_EXCLUDES(mu_);
+  // From now on the pinned version is asked for. False: the server has told none.
+  bool WantPinnedVersion() AUGUR_EXCLUDES(mu_);
 
  private:
   const std::string name_;
   mutable Mutex mu_;
   std::optional<uint64_t> bytes_ AUGUR_GUARDED_BY(mu_);
   std::string etag_ AUGUR_GUARDED_BY(mu_);
+  std::string version_ AUGUR_GUARDED_BY(mu_);  // of the ETag; empty: not known
+  bool wants_version_ AUGUR_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace augur

@@ -52,7 +52,7 @@ def s3_server():
         kind = object_servers.default_server()
     except subprocess.CalledProcessError:
         (pytest.fail if "CI" in os.environ else pytest.skip)("no S3 server could be installed: packaging/servers.sh s3 says why")
-    with object_servers.in_new_folder(kind) as server:
+    with object_servers.in_new_folder(kind, versions=True) as server:
         yield server
 
 

@@ -18,6 +18,7 @@ import mounts
 import pytest
 import s3_client
 from bucket_support import while_held
+from https_server import HttpsServer
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
@@ -250,11 +251,12 @@ def test_a_server_without_ranges(remote_store, point, proxy, folder):
 
 
 @pytest.mark.parametrize("fault, sentence", [
-    (faults.access_denied(), "is s3:GetObject allowed on it?"),
+    (faults.access_denied(), "access denied for AUGURTESTKEY, from the environment: is s3:GetObject allowed on it?"),
     (faults.Refused(status=403, code="SignatureDoesNotMatch"), "the secret key is wrong, or a proxy changes requests"),
-    (faults.Refused(status=403, code="InvalidAccessKeyId"), "does not know the access key"),
-    (faults.Refused(status=404, code="NoSuchBucket"), "there is no such bucket"),
+    (faults.Refused(status=403, code="InvalidAccessKeyId"), "does not know the access key for AUGURTESTKEY, from the environment"),
+    (faults.Refused(status=404, code="NoSuchBucket"), "there is no such bucket: correct its name, or make it"),
     (faults.no_such_key("data/train.augur/manifest"), "there is no store (or no right to list the bucket"),
+    (faults.no_such_key("data/train.augur/manifest"), "'augurpack create SRC STORE' makes one"),
     (faults.Refused(status=307, code="TemporaryRedirect", headers={"location": "http://elsewhere/x?secret=1"}), "the server sends elsewhere"),
     (faults.invalid_range(only=lambda request: "index-" in request.path), "the object ends before"),
 ], ids=lambda value: value if isinstance(value, str) else "")
@@ -263,6 +265,12 @@ def test_what_is_said_at_the_mount(remote_store, point, proxy, fault, sentence):
         text = refusal(remote_store.url, point, f"endpoint-url={proxy.endpoint}")
     assert sentence in text and "secret=1" not in text
     assert remote_store.url in text
+
+
+def test_a_web_server_without_ranges_is_refused_at_the_mount(remote_store, point):
+    """Also where the first part that is asked for is all of an object, which it can send."""
+    with HttpsServer(remote_store.store, ranges=False) as server:
+        assert "a store needs a server that does ranges" in refusal(server.url, point)
 
 
 def test_a_region_that_was_given_and_is_wrong(remote_store, point, proxy):
@@ -276,7 +284,15 @@ def test_a_server_that_is_not_there(remote_store, point):
     assert "Failed to connect to 127.0.0.1 port 9" in text
 
 
-@pytest.mark.parametrize("address, sentence", [("s3://", "bucket"), ("gs://bucket/x", "gs://"), ("https://", "host")])
+def test_a_key_that_the_server_does_not_know(remote_store, point, s3_server, monkeypatch):
+    """versitygw says it with 404."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "UNKNOWN")
+    text = refusal(remote_store.url, point, f"endpoint-url={s3_server.endpoint}")
+    assert "the server does not know the access key for UNKNOWN, from the environment" in text
+
+
+@pytest.mark.parametrize("address, sentence", [("s3://", "bucket"), ("gs://bucket/x", "gs://"), ("https://", "host"),
+                                               ("https:///x", "it names no host: https://HOST/PATH")])
 def test_wrong_addresses(point, address, sentence):
     assert sentence in refusal(address, point)
 

@@ -39,5 +39,17 @@ TEST(StoredObject, AServerWithoutETagsPinsTheSize) {
   EXPECT_FALSE(object.Take("", 8).ok());
 }
 
+TEST(StoredObject, ThePinnedVersionIsAskedForOnceItIsWanted) {
+  StoredObject object("shard-00000001-00000");
+  EXPECT_FALSE(object.WantPinnedVersion());
+  ASSERT_TRUE(object.Take("\"a\"", 100, "null").ok());
+  EXPECT_FALSE(object.WantPinnedVersion());
+  ASSERT_TRUE(object.Take("\"a\"", 100, "v1").ok());
+  EXPECT_EQ(object.wanted_version(), "");
+  EXPECT_FALSE(object.Take("\"b\"", 100, "v2").ok());
+  EXPECT_TRUE(object.WantPinnedVersion());
+  EXPECT_EQ(object.wanted_version(), "v1");
+}
+
 }  // namespace
 }  // namespace augur
