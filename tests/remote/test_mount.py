@@ -63,12 +63,15 @@ def test_over_tls(remote_store, point, tls_proxy, certificate):
     assert "certificate" in refusal(remote_store.url, point, f"endpoint-url={tls_proxy.endpoint}")
 
 
-def test_from_a_web_server(remote_store, point, https_server, certificate):
+def test_from_a_web_server(remote_store, point, https_server, certificate, augurpack):
     shutil.copytree(remote_store.store, pathlib.Path(https_server.folder) / "train store")
     url = f"{https_server.url}/train%20store?signature=secret"
     with mounts.augurfs(url, point, f"ca-bundle={certificate.file}"):
         assert_same_tree(point, remote_store.tree)
         assert "secret" not in pathlib.Path("/proc/self/mounts").read_text()
+    for command in (["info"], ["info", "--json"], ["verify"], ["verify", "--json"], ["ls"]):
+        said = mounts.run(augurpack, *command, url, f"--ca-bundle={certificate.file}")
+        assert said and "secret" not in said
 
 
 def test_the_order_is_found_and_read_ahead(remote_store, point, proxy, augurctl):

@@ -143,7 +143,8 @@ std::string Json(const std::string& path, const Info& info) {
 int RunInfo(const InfoOptions& options) {
   const Result<Info> info = ReadInfo(options);
   if (!info.ok()) return Fail(kAugurpack, info.status());
-  const Status written = WriteOut(options.json ? Json(options.store, *info) : Text(options.store, *info));
+  const std::string shown = StoreForLog(options.store);
+  const Status written = WriteOut(options.json ? Json(shown, *info) : Text(shown, *info));
   return written.ok() ? kExitDone : Fail(kAugurpack, written);
 }
 

@@ -96,11 +96,12 @@ int RunVerify(const VerifyOptions& options) {
     report = VerifyReport{.defects = 1};
   }
   const int answer = report->defects == 0 ? kExitDone : kExitNo;
+  const std::string shown = StoreForLog(options.store);
   Status written;
   if (options.json) {
-    written = WriteOut(Json(options.store, *report, defects.Take()), answer);
+    written = WriteOut(Json(shown, *report, defects.Take()), answer);
   } else if (!options.quiet) {
-    written = WriteOut(Text(Printable(options.store), *report), answer);
+    written = WriteOut(Text(Printable(shown), *report), answer);
   }
   if (!written.ok()) return Fail(kAugurpack, written);
   return answer;
