@@ -131,7 +131,7 @@ TEST_F(OrderFileTest, RandomBytesNeverHurt) {
     const Result<Order> order = Parse(text, {.mount_point = "/a", .lines_max = 8}, 1 + random() % 20);
     if (!order.ok()) {
       const std::string& failure = order.status().text();
-      EXPECT_TRUE(failure.starts_with("line ") || failure.starts_with("no files"))
+      EXPECT_TRUE(failure.starts_with("line ") || failure.starts_with("the order has no files"))
           << failure << " (seed " << seed << ")";
       continue;
     }
