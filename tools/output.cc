@@ -18,10 +18,6 @@
 namespace augur {
 namespace {
 
-bool EndsIn(const Status& status, int error) {
-  return status.text().ends_with(": " + std::generic_category().message(error));
-}
-
 // errno, or 0.
 int WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -48,7 +44,7 @@ std::string CureOf(const Status& status) {
        {EIO, ": the disk, or the server that has it, fails: the kernel's log ('dmesg') says more"}});
   if (IsDiskFull(status)) return std::string(kMakeRoom) + ", or choose another one";
   for (const auto& [error, cure] : kCures) {
-    if (EndsIn(status, error)) return std::string(cure);
+    if (EndsInError(status, error)) return std::string(cure);
   }
   return {};
 }
@@ -67,7 +63,11 @@ int Fail(std::string_view program, const Status& status) {
   return kExitError;
 }
 
-bool IsDiskFull(const Status& status) { return EndsIn(status, ENOSPC) || EndsIn(status, EDQUOT); }
+bool EndsInError(const Status& status, int error) {
+  return status.text().ends_with(": " + std::generic_category().message(error));
+}
+
+bool IsDiskFull(const Status& status) { return EndsInError(status, ENOSPC) || EndsInError(status, EDQUOT); }
 
 Status WriteOut(std::string_view text, int status_if_closed) {
   const int error = WriteAll(STDOUT_FILENO, text);

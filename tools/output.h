@@ -19,7 +19,10 @@ void PrintError(std::string_view program, std::string_view text);
 // Prints the failure and returns kExitError. A text that ends in the system's own words gets what helps with them.
 int Fail(std::string_view program, const Status& status);
 
-// Whether the text ends in what the system says of a disk without room, or of a quota that is used up.
+// Whether the text ends in what the system says of this errno.
+bool EndsInError(const Status& status, int error);
+
+// ... of a disk without room, or of a quota that is used up.
 bool IsDiskFull(const Status& status);
 
 // What helps then.

@@ -26,9 +26,9 @@ StopSignals::StopSignals() {
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-int StopSignals::Caught() { return caught_signal; }
+bool StopSignals::Caught() { return caught_signal != 0; }
 
-std::string_view StopSignals::CaughtName() { return Caught() == SIGTERM ? "SIGTERM" : "SIGINT"; }
+std::string_view StopSignals::CaughtName() { return caught_signal == SIGTERM ? "SIGTERM" : "SIGINT"; }
 
 int FailStopped(std::string_view program, std::string_view cure) {
   PrintError(program, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));

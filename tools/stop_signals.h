@@ -10,8 +10,8 @@ namespace augur {
 class StopSignals {
  public:
   StopSignals();
-  // The signal's number; 0: none came. Any thread.
-  static int Caught();
+  // Whether one came. Any thread.
+  static bool Caught();
   // "SIGINT", "SIGTERM".
   static std::string_view CaughtName();
 };

@@ -207,8 +207,7 @@ class Report {
            (predicts ? "as the files are read from archives, or as inotify does not report opens. "
                      : "as the mount works out no orders (-o predict=off, or too little memory=). ") +
            "A file that the page cache serves makes no READ then, and is missing in these pictures. Where an epoch "
-           "ends "
-           "is not known, so the whole time is shown as one.";
+           "ends is not known, so the whole time is shown as one.";
   }
 
   void AddEpoch(size_t number) {

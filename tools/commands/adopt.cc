@@ -75,9 +75,7 @@ Result<AdoptObjectsOptions> ObjectsOf(const AdoptOptions& options) {
   AUGUR_TRY_ASSIGN(containers, AddressesOf(options));
   AUGUR_TRY_ASSIGN(layout, LayoutOf(options));
   AdoptObjectsOptions objects{
-      .containers = std::move(containers), .store = {}, .layout = std::move(layout), .stopped = [] {
-        return StopSignals::Caught() != 0;
-      }};
+      .containers = std::move(containers), .store = {}, .layout = std::move(layout), .stopped = StopSignals::Caught};
   if (IsFarAway(options.store)) {
     AUGUR_TRY_ASSIGN(store, ObjectUrl::Parse(options.store));
     objects.store = std::move(store);

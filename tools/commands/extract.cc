@@ -134,7 +134,7 @@ class FileWriters {
     Status read;
     const auto fill = [&](int fd, const std::string& path) -> Status {
       for (uint64_t block = 0; block < Store::BlockCount(job.entry); ++block) {
-        if (StopSignals::Caught() != 0) return {Code::kStopped, "stopped"};
+        if (StopSignals::Caught()) return {Code::kStopped, "stopped"};
         const std::span<std::byte> bytes(buffer.data(), Store::BlockBytes(job.entry, block));
         read = store_.Read(job.entry, block, bytes);
         AUGUR_TRY(read);
@@ -305,7 +305,7 @@ Status SayWhatWasDone(const std::string& destination, const Extracted& done) {
 
 int RunExtract(const ExtractOptions& options) {
   const Result<Extracted> done = Extract(options);
-  if (done.status().code() == Code::kStopped && StopSignals::Caught() != 0) {
+  if (done.status().code() == Code::kStopped && StopSignals::Caught()) {
     return FailStopped(kAugurpack, kWholeCure);
   }
   if (IsDiskFull(done.status())) {

@@ -41,7 +41,7 @@ Result<RemoteCollectReport> Collect(const GcOptions& options) {
                                                 .copies = user.copies,
                                                 .grace = options.older_than.value_or(std::chrono::days(0)),
                                                 .quiet_max = options.older_than.value_or(kPackerQuiet),
-                                                .stopped = [] { return StopSignals::Caught() != 0; }});
+                                                .stopped = StopSignals::Caught});
   return collector.Run();
 }
 
@@ -69,8 +69,8 @@ int RunFarGc(const GcOptions& options) {
 int RunGc(const GcOptions& options) {
   if (IsFarAway(options.store)) return RunFarGc(options);
   const StopSignals signals;
-  const Result<CollectReport> report = RemoveOldGenerations(
-      options.store, options.older_than.value_or(std::chrono::days(0)), [] { return StopSignals::Caught() != 0; });
+  const Result<CollectReport> report =
+      RemoveOldGenerations(options.store, options.older_than.value_or(std::chrono::days(0)), StopSignals::Caught);
   if (report.status().code() == Code::kStopped) return FailStopped(kAugurpack, kRestCure);
   if (!report.ok()) return Fail(kAugurpack, WithWriteCure(report.status()));
   std::string text = "removed " + Count(report->removed_files, "file") + ", " + FormatSize(report->removed_bytes);

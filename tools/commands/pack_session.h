@@ -28,7 +28,7 @@ class PackSession final : public PackObserver {
   void OnLeftOut(const std::string& text) override;
   void OnNotShown(const std::string& text) override;
   Status OnProblem(const Status& problem) override;
-  bool stopped() const override { return StopSignals::Caught() != 0; }
+  bool stopped() const override { return StopSignals::Caught(); }
 
   // What comes now is counted from 0 again, in a line of its own.
   void BeginPass(std::string_view verb);

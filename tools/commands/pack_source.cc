@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -95,7 +94,7 @@ WriterOptions WithPackOptions(const PackOptions& options, WriterOptions writer) 
   writer.listing = options.listing;
   writer.shard_bytes = options.shard_bytes;
   writer.writer = kPackWriter;
-  writer.stopped = [] { return StopSignals::Caught() != 0; };
+  writer.stopped = StopSignals::Caught;
   return writer;
 }
 
@@ -107,7 +106,7 @@ Status CheckListing(const PackOptions& options, bool has_listing) {
 }
 
 Status WithWriteCure(const Status& status) {
-  if (!status.text().ends_with(": " + std::generic_category().message(EACCES))) return status;
+  if (!EndsInError(status, EACCES)) return status;
   return {status.code(), status.text() +
                              ": this user may not write there: choose another folder, or let its owner change the "
                              "rights ('ls -ld' shows them)"};

@@ -125,13 +125,12 @@ Result<std::unique_ptr<PackTarget>> PackTarget::MakeFar(const PackOptions& optio
   std::unique_ptr<PackTarget> target(new PackTarget());
   target->resume_ = options.resume;
   AUGUR_TRY(target->OpenFolder(options));
-  AUGUR_TRY_ASSIGN(generation,
-                   RemoteGeneration::Begin(std::move(client), {.mode = mode,
-                                                               .writer = std::string(kPackWriter),
-                                                               .copies = user.copies,
-                                                               .folder = target->folder_,
-                                                               .resume = options.resume,
-                                                               .stopped = [] { return StopSignals::Caught() != 0; }}));
+  AUGUR_TRY_ASSIGN(generation, RemoteGeneration::Begin(std::move(client), {.mode = mode,
+                                                                           .writer = std::string(kPackWriter),
+                                                                           .copies = user.copies,
+                                                                           .folder = target->folder_,
+                                                                           .resume = options.resume,
+                                                                           .stopped = StopSignals::Caught}));
   target->generation_ = std::move(generation);
   return target;
 }

@@ -27,7 +27,7 @@ int RunUpgrade(const UpgradeOptions& options) {
   const auto run = [&]() -> Result<WriterSummary> {
     AUGUR_TRY_ASSIGN(writer, StoreWriter::Begin(options.store, {.mode = WriteMode::kAppend,
                                                                 .writer = std::string(kPackWriter),
-                                                                .stopped = [] { return StopSignals::Caught() != 0; }}));
+                                                                .stopped = StopSignals::Caught}));
     return writer->Commit();
   };
   const Result<WriterSummary> summary = run();

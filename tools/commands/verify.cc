@@ -84,7 +84,7 @@ int RunVerify(const VerifyOptions& options) {
   Defects defects(progress);
   Result<VerifyReport> report = VerifyStore(
       **place, threads, [&](const Status& defect) { defects.Add(defect); },
-      [&](uint64_t bytes) { progress.Set(0, bytes); }, options.root_hash, [] { return StopSignals::Caught() != 0; });
+      [&](uint64_t bytes) { progress.Set(0, bytes); }, options.root_hash, StopSignals::Caught);
   progress.Finish();
   if (report.status().code() == Code::kStopped) {
     return FailStopped(kAugurpack, ": not all of the store was checked; the same command starts anew");

@@ -135,14 +135,14 @@ Status RunReport(const ReportOptions& options) {
   Clock::time_point due = begin + interval;
   // A mount that goes away after the run is no reason to lose the pictures.
   Status lost;
-  while (Clock::now() < end && StopSignals::Caught() == 0 && lost.ok()) {
+  while (Clock::now() < end && !StopSignals::Caught() && lost.ok()) {
     std::this_thread::sleep_until(std::min({due, end, Clock::now() + kPause}));
     lost = recorder.TakeAccesses();
     if (!lost.ok() || Clock::now() < std::min(due, end)) continue;
     lost = recorder.Sample();
     due = Clock::now() + interval;
   }
-  if (lost.ok() && StopSignals::Caught() != 0) lost = recorder.Sample();
+  if (lost.ok() && StopSignals::Caught()) lost = recorder.Sample();
   const RunRecording& recording = recorder.recording();
   if (recording.samples.size() < 2) recorder.Repeat();
   AUGUR_TRY(WritePage(options.output, RenderRunReport(recording, when)));

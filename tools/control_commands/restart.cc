@@ -68,7 +68,7 @@ Result<Serving> AwaitNext(const std::string& mountpoint, const Serving& before) 
   const Clock::time_point end = Clock::now() + kHandOverMax;
   const StopSignals signals;
   while (true) {
-    if (StopSignals::Caught() != 0) {
+    if (StopSignals::Caught()) {
       return Status(Code::kIo, "stopped by " + std::string(StopSignals::CaughtName()) + ": the daemon of " +
                                    Printable(mountpoint) + " goes on with it; 'augurctl status' says who serves");
     }

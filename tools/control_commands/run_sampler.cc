@@ -37,10 +37,10 @@ Result<RunSample> SampleRun(const std::string& mountpoint) {
 bool WaitUnlessStopped(std::chrono::seconds time) {
   constexpr std::chrono::milliseconds kLookEvery(50);
   const auto end = std::chrono::steady_clock::now() + time;
-  while (StopSignals::Caught() == 0 && std::chrono::steady_clock::now() < end) {
+  while (!StopSignals::Caught() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_until(std::min(end, std::chrono::steady_clock::now() + kLookEvery));
   }
-  return StopSignals::Caught() == 0;
+  return !StopSignals::Caught();
 }
 
 }  // namespace augur

@@ -122,7 +122,7 @@ Result<int> RunWarm(const WarmOptions& options) {
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, kAskEvery);
     }
-    stopped = StopSignals::Caught() != 0;
+    stopped = StopSignals::Caught();
     const Result<ControlAnswer> answer =
         AskDaemon(socket, {{"command", "warm_progress"}, {"run", run}, {"end", stopped}}, nullptr, /*soon=*/true);
     if (!answer.ok()) {
