@@ -13,6 +13,7 @@
 #include "tools/remote_options.h"
 #include "tools/root_hash_option.h"
 #include "tools/view_option.h"
+#include "views/spec_words.h"
 
 namespace augur {
 namespace {

@@ -10,6 +10,7 @@
 #include "tools/augurpack_rows.h"
 #include "tools/remote_options.h"
 #include "tools/view_option.h"
+#include "views/spec_words.h"
 
 namespace augur {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view_option.h"
 
+#include "views/spec_words.h"
+
 namespace augur {
 
 Result<ViewSpec> ReadView(const std::string& prefix, std::string_view text) {

@@ -3,139 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
-#include <vector>
 
-#include "base/check.h"
-#include "base/excerpt.h"
-#include "base/nearest.h"
 #include "base/units.h"
 #include "views/geometry.h"
 #include "views/spec_number.h"
+#include "views/spec_words.h"
 
 namespace augur {
 namespace {
 
+using enum SpecWord;
+
 constexpr uint32_t kSideMax = 65'535;
-
-// The kinds that have a word: one bit each.
-enum Of : unsigned {
-  kNpy = 1,
-  kPt = 2,
-  kFiles = kNpy | kPt,
-  kPixels = 4,
-  kImages = kFiles | kPixels,
-  kTar = 8,
-  kTfrecord = 16,
-  kMds = 32,
-  kSharded = kTar | kTfrecord | kMds,
-  kH5 = 64,
-  kZarr = 128,
-  kTarOrZarr = kTar | kZarr,
-  kStacked = kH5 | kZarr,
-  kArrays = kFiles | kStacked,
-  kDecoded = kImages | kStacked
-};
-
-struct Kind {
-  std::string_view name;
-  ViewKind kind;
-  Of of;
-  std::string_view meaning;
-};
-
-constexpr std::array kKinds = {
-    Kind{"npy", ViewKind::kNpy, kNpy, "arrays for np.load: x.JPEG is x.npy"},
-    Kind{"pt", ViewKind::kPt, kPt, "tensors for torch.load: x.JPEG is x.pt"},
-    Kind{"pixels", ViewKind::kPixels, kPixels, "decoded images under their own names"},
-    Kind{"tar", ViewKind::kTar, kTar, "for each folder X the tar files X-000000.tar, X-000001.tar, ... of WebDataset"},
-    Kind{"tfrecord", ViewKind::kTfrecord, kTfrecord,
-         "for each folder X the TFRecord files X-00000-of-0000S, and X-00000-of-0000S.idx"},
-    Kind{"mds", ViewKind::kMds, kMds, "for each folder X the folder X.mds for MosaicML's StreamingDataset"},
-    Kind{"h5", ViewKind::kH5, kH5, "for each folder X the HDF5 file X.h5 with the datasets images and labels"},
-    Kind{"zarr", ViewKind::kZarr, kZarr, "for each folder X the Zarr group X.zarr with the arrays images and labels"},
-};
-
-const Kind& KindOf(ViewKind kind) { return *std::ranges::find(kKinds, kind, &Kind::kind); }
-
-std::string KindNames(unsigned of) {
-  std::vector<std::string_view> names;
-  for (const Kind& kind : kKinds) {
-    if ((kind.of & of) != 0) names.push_back(kind.name);
-  }
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
-// The one list of words: what is accepted, what the errors say and what --help prints.
-struct Word {
-  std::string_view name;
-  std::string_view form;  // as it is typed
-  Of of;
-  std::string_view meaning;
-};
-
-enum WordNumber : size_t {
-  kSize,
-  kFit,
-  kFilter,
-  kPasses,
-  kFast,
-  kCrop,
-  kTolerant,
-  kLayout,
-  kDtype,
-  kMean,
-  kStd,
-  kAs,
-  kAll,
-  kNames,
-  kShards,
-  kShard,
-  kKeys,
-  kName,
-  kBase,
-  kShuffle,
-  kEncoded,
-  kFormat,
-  kChunk,
-  kWordCount,
-};
-
-constexpr std::array<Word, kWordCount> kWords = {{
-    {"size", "size=N|WxH", kDecoded, "resize, sides from 1 to 65535; N is the shorter side (torchvision's Resize)"},
-    {"fit", "fit=short|long|squash", kDecoded, "with size: cover it, stay inside it, or take it as it is"},
-    {"filter", "filter=bilinear|bicubic|lanczos", kDecoded, "with size: Pillow's filter"},
-    {"passes", "passes=pillow12|pillow13", kDecoded, "with size: which pass first, as that Pillow has it"},
-    {"fast", "fast", kDecoded, "with size: JPEGs may be decoded smaller; the pixels differ a little"},
-    {"crop", "crop=N", kDecoded, "N x N pixels around the middle (torchvision's CenterCrop)"},
-    {"tolerant", "tolerant", kDecoded, "truncated JPEGs as Pillow with LOAD_TRUNCATED_IMAGES, not an error"},
-    {"layout", "layout=hwc|chw", kArrays, "order of the axes; of pt chw is the default"},
-    {"dtype", "dtype=u8|f32", kArrays, "f32: pixel / 255 (torchvision's ToTensor)"},
-    {"mean", "mean=A_B_C", kArrays, "with dtype=f32, from 0 to 1: subtracted (torchvision's Normalize)"},
-    {"std", "std=A_B_C", kArrays, "with dtype=f32, above 0, at most 1: divides the difference"},
-    {"as", "as=png|ppm|bmp", kPixels, "the container"},
-    {"all", "all", kPixels, "PNGs become pixels, too"},
-    {"names", "names=own", kPixels, "names end as the container's do, not as they were"},
-    {"shards", "shards=S", kSharded, "files for each folder, 1 to 99999; else of about 128M each"},
-    {"shard", "shard=SIZE|S", kTarOrZarr, "files of at most SIZE (64M, 1G), of one image at least; zarr: of S images"},
-    {"keys", "keys=imagenet|tfds", kTfrecord, "features as TensorFlow's ImageNet scripts, or as TFDS, have them"},
-    {"name", "name=N", kTfrecord, "imagenet: what the files of folder val are called by; tfds: the data set"},
-    {"base", "base=0|1", kTfrecord, "the label of the first class; else 1 for imagenet, 0 for tfds"},
-    {"shuffle", "shuffle=SEED", kSharded, "the order that Python's random.Random(SEED).shuffle() makes"},
-    {"encoded", "encoded", kH5, "the images' files as they are, too, as dataset encoded; without size: these alone"},
-    {"format", "format=3|2", kZarr, "the version of the format"},
-    {"chunk", "chunk=B", kZarr, "images in a file, from 1 to 65536; else 1"},
-}};
-
-// The named values of a word; the first is what is so anyway.
-template <typename Value, size_t kCount>
-using Choices = std::array<std::pair<std::string_view, Value>, kCount>;
 
 constexpr Choices<Fit, 3> kFits = {{{"short", Fit::kShort}, {"long", Fit::kLong}, {"squash", Fit::kSquash}}};
 constexpr Choices<ResizeFilter, 3> kFilters = {
@@ -151,117 +31,15 @@ constexpr Choices<uint32_t, 2> kBases = {{{"0", 0}, {"1", 1}}};
 constexpr Choices<bool, 1> kOwn = {{{"own", true}}};
 constexpr Choices<ZarrFormat, 2> kZarrFormats = {{{"3", ZarrFormat::k3}, {"2", ZarrFormat::k2}}};
 
-std::string Accepted(const Word& word) {
-  return "; accepted: " + std::string(word.form) + ", " + std::string(word.meaning);
-}
-
-// What was typed, word by word. The values point into the SPEC.
-class TypedSpec {
- public:
-  Status Read(std::string_view text) {
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t end = std::min(text.find('+', begin), text.size());
-      AUGUR_TRY(Take(text.substr(begin, end - begin)));
-      begin = end + 1;
-    }
-    if (kind_) return CheckKinds();
-    return {Code::kInvalid, "it names no kind; accepted: " + KindNames(~0U) + ", and words joined by +"};
-  }
-
-  ViewKind kind() const { return kind_.value_or(ViewKind::kNpy); }
-  bool Has(WordNumber word) const { return values_[word].has_value(); }
-  std::string_view Value(WordNumber word) const { return values_[word].value_or(std::string_view()); }
-
-  // The error of a word: "size=0: cause; accepted: ...".
-  Status Wrong(WordNumber number, std::string_view cause) const {
-    const Word& word = kWords[number];
-    std::string text(word.name);
-    if (word.form != word.name) text += "=" + Printable(Value(number));
-    return {Code::kInvalid, text + ": " + std::string(cause) + Accepted(word)};
-  }
-
-  // Sets `out` to the named value, and leaves it as it is when the word is not there.
-  template <typename Value, size_t kCount>
-  Status Choose(WordNumber word, const Choices<Value, kCount>& choices, Value* out) const {
-    if (!Has(word)) return {};
-    const auto* const found = std::ranges::find(choices, this->Value(word), &std::pair<std::string_view, Value>::first);
-    if (found == choices.end()) {
-      std::vector<std::string_view> values;
-      for (const auto& [name, value] : choices) values.push_back(name);
-      const std::string_view near = NearestWord(this->Value(word), values);
-      const std::string advice = near.empty() ? "" : "; did you mean " + std::string(near) + "?";
-      return Wrong(word, "not one of its values" + advice);
-    }
-    *out = found->second;
-    return {};
-  }
-
- private:
-  Status Take(std::string_view typed) {
-    if (typed.empty()) return {Code::kInvalid, "an empty word; accepted: words joined by one +"};
-    if (const auto* const kind = std::ranges::find(kKinds, typed, &Kind::name); kind != kKinds.end()) {
-      if (kind_) {
-        return {Code::kInvalid, std::string(typed) + ": a second kind; accepted: " + KindNames(~0U) + ", once"};
-      }
-      kind_ = kind->kind;
-      return {};
-    }
-    const size_t sign = typed.find('=');
-    const auto* const word = std::ranges::find(kWords, typed.substr(0, sign), &Word::name);
-    if (word == kWords.end()) {
-      return {Code::kInvalid, Excerpt(typed) + ": not a word of a view" + DidYouMean(typed) + "; accepted: " + Forms()};
-    }
-    const bool wants_value = word->form != word->name;
-    if (wants_value != (sign != std::string_view::npos)) {
-      return {Code::kInvalid,
-              Excerpt(typed) + (wants_value ? ": its value is missing" : ": it has no value") + Accepted(*word)};
-    }
-    std::optional<std::string_view>& value = values_[word - kWords.begin()];
-    if (value) return {Code::kInvalid, Excerpt(typed) + ": given twice; accepted: each word once"};
-    value = wants_value ? typed.substr(sign + 1) : std::string_view();
-    return {};
-  }
-
-  // "; did you mean size=256?": the word that was mistyped, with what stands behind it. Empty: none is near.
-  static std::string DidYouMean(std::string_view typed) {
-    const size_t end = std::min(typed.find('='), typed.size());
-    std::vector<std::string_view> names;
-    names.reserve(kKinds.size() + kWords.size());
-    for (const Kind& kind : kKinds) names.push_back(kind.name);
-    for (const Word& word : kWords) names.push_back(word.name);
-    const std::string_view near = NearestWord(typed.substr(0, end), names);
-    if (near.empty()) return {};
-    return "; did you mean " + std::string(near) + Excerpt(typed.substr(end)) + "?";
-  }
-
-  static std::string Forms() {
-    std::string forms = KindNames(~0U);
-    for (const Word& word : kWords) forms.append(", ").append(word.form);
-    return forms;
-  }
-
-  Status CheckKinds() const {
-    const Of mine = KindOf(kind()).of;
-    for (size_t number = 0; number < kWordCount; ++number) {
-      if (!values_[number] || (kWords[number].of & mine) != 0) continue;
-      return Wrong(static_cast<WordNumber>(number), "only for " + KindNames(kWords[number].of));
-    }
-    return {};
-  }
-
-  std::optional<ViewKind> kind_;
-  std::array<std::optional<std::string_view>, kWordCount> values_;
-};
-
 std::optional<uint32_t> ParseSide(std::string_view text) {
   const Result<uint64_t> side = ParseCount(text);
   if (!side.ok() || *side < 1 || *side > kSideMax) return std::nullopt;
   return static_cast<uint32_t>(*side);
 }
 
-Status ReadSize(const TypedSpec& typed, ViewSpec* spec) {
+Status ReadSize(const SpecWords& typed, ViewSpec* spec) {
   if (!typed.Has(kSize)) {
-    for (const WordNumber word : {kFit, kFilter, kPasses, kFast}) {
+    for (const SpecWord word : {kFit, kFilter, kPasses, kFast}) {
       if (typed.Has(word)) return typed.Wrong(word, "it says how to resize, and there is no size");
     }
     return {};
@@ -285,7 +63,7 @@ Status ReadSize(const TypedSpec& typed, ViewSpec* spec) {
   return {};
 }
 
-Status ReadCrop(const TypedSpec& typed, ViewSpec* spec) {
+Status ReadCrop(const SpecWords& typed, ViewSpec* spec) {
   if (!typed.Has(kCrop)) return {};
   const std::optional<uint32_t> side = ParseSide(typed.Value(kCrop));
   if (!side) return typed.Wrong(kCrop, "not a number from 1 to 65535");
@@ -297,7 +75,7 @@ Status ReadCrop(const TypedSpec& typed, ViewSpec* spec) {
 }
 
 // Three numbers of 0 to 1.
-Status ReadTriple(const TypedSpec& typed, WordNumber word, std::array<float, 3>* out) {
+Status ReadTriple(const SpecWords& typed, SpecWord word, std::array<float, 3>* out) {
   if (!typed.Has(word)) return {};
   std::string_view rest = typed.Value(word);
   for (size_t i = 0; i < 3; ++i) {
@@ -316,11 +94,11 @@ Status ReadTriple(const TypedSpec& typed, WordNumber word, std::array<float, 3>*
 // torch has the channels first.
 ArrayLayout UsualLayout(ViewKind kind) { return kind == ViewKind::kPt ? ArrayLayout::kChw : ArrayLayout::kHwc; }
 
-Status ReadArray(const TypedSpec& typed, ViewSpec* spec) {
+Status ReadArray(const SpecWords& typed, ViewSpec* spec) {
   spec->array.layout = UsualLayout(spec->kind);
   AUGUR_TRY(typed.Choose(kLayout, kLayouts, &spec->array.layout));
   AUGUR_TRY(typed.Choose(kDtype, kTypes, &spec->array.type));
-  for (const WordNumber word : {kMean, kStd}) {
+  for (const SpecWord word : {kMean, kStd}) {
     if (typed.Has(word) && spec->array.type != ArrayType::kF32) return typed.Wrong(word, "there is no dtype=f32");
   }
   AUGUR_TRY(ReadTriple(typed, kMean, &spec->array.mean));
@@ -328,7 +106,7 @@ Status ReadArray(const TypedSpec& typed, ViewSpec* spec) {
 }
 
 // A number of images that lie in one file. Leaves `out` as it is when the word is not there.
-Status ReadImageCount(const TypedSpec& typed, WordNumber word, uint32_t* out) {
+Status ReadImageCount(const SpecWords& typed, SpecWord word, uint32_t* out) {
   if (!typed.Has(word)) return {};
   constexpr uint32_t kImagesMax = 65'536;
   const Result<uint64_t> count = ParseCount(typed.Value(word));
@@ -338,7 +116,7 @@ Status ReadImageCount(const TypedSpec& typed, WordNumber word, uint32_t* out) {
 }
 
 // Arrays that lie in one file must have one shape.
-Status ReadStack(const TypedSpec& typed, ViewSpec* spec) {
+Status ReadStack(const SpecWords& typed, ViewSpec* spec) {
   AUGUR_TRY(ReadArray(typed, spec));
   spec->archive.encoded = typed.Has(kEncoded);
   AUGUR_TRY(typed.Choose(kFormat, kZarrFormats, &spec->archive.format));
@@ -354,7 +132,7 @@ Status ReadStack(const TypedSpec& typed, ViewSpec* spec) {
   }
   if (FixedExtent(*spec)) return {};
   constexpr std::array kOfPixels = {kSize, kTolerant, kLayout, kDtype};
-  const bool wants_pixels = std::ranges::any_of(kOfPixels, [&](WordNumber word) { return typed.Has(word); });
+  const bool wants_pixels = std::ranges::any_of(kOfPixels, [&](SpecWord word) { return typed.Has(word); });
   if (spec->archive.encoded && !wants_pixels) return {};
   const std::string_view missing =
       spec->size ? "crop is missing: with this size images have different shapes, and here all must have one"
@@ -362,13 +140,13 @@ Status ReadStack(const TypedSpec& typed, ViewSpec* spec) {
   return {Code::kInvalid, std::string(missing) + "; accepted: size=WxH, size=N+fit=squash, size=N+crop=M, or crop=M"};
 }
 
-Status ReadPixels(const TypedSpec& typed, ViewSpec* spec) {
+Status ReadPixels(const SpecWords& typed, ViewSpec* spec) {
   AUGUR_TRY(typed.Choose(kAs, kContainers, &spec->as));
   spec->all = typed.Has(kAll);
   return typed.Choose(kNames, kOwn, &spec->own_names);
 }
 
-Status ReadArchive(const TypedSpec& typed, ArchiveSpec* spec) {
+Status ReadArchive(const SpecWords& typed, ArchiveSpec* spec) {
   if (typed.Has(kShards)) {
     const Result<uint64_t> shards = ParseCount(typed.Value(kShards));
     if (!shards.ok() || *shards < 1 || *shards > ArchiveSpec::kShardsMax) {
@@ -409,7 +187,7 @@ Status ReadArchive(const TypedSpec& typed, ArchiveSpec* spec) {
 
 Status ReadSpec(std::string_view text, ViewSpec* spec) {
   if (text.size() > kViewSpecBytesMax) return {Code::kInvalid, "longer than 255 bytes; accepted: words joined by +"};
-  TypedSpec typed;
+  SpecWords typed;
   AUGUR_TRY(typed.Read(text));
   spec->kind = typed.kind();
   AUGUR_TRY(ReadSize(typed, spec));
@@ -433,18 +211,16 @@ class SpecText {
  public:
   explicit SpecText(std::string_view kind) : text_(kind) {}
 
-  void Add(WordNumber word, std::string_view value) {
-    text_.append("+").append(kWords[word].name).append("=").append(value);
-  }
-  void Flag(WordNumber word, bool there) {
-    if (there) text_.append("+").append(kWords[word].name);
+  void Add(SpecWord word, std::string_view value) { text_.append("+").append(NameOf(word)).append("=").append(value); }
+  void Flag(SpecWord word, bool there) {
+    if (there) text_.append("+").append(NameOf(word));
   }
   template <typename Value, size_t kCount>
-  void Choice(WordNumber word, const Choices<Value, kCount>& choices, Value value, Value anyway) {
+  void Choice(SpecWord word, const Choices<Value, kCount>& choices, Value value, Value anyway) {
     if (value == anyway) return;
     Add(word, std::ranges::find(choices, value, &std::pair<std::string_view, Value>::second)->first);
   }
-  void Triple(WordNumber word, const std::array<float, 3>& numbers, float anyway) {
+  void Triple(SpecWord word, const std::array<float, 3>& numbers, float anyway) {
     if (std::ranges::count(numbers, anyway) == 3) return;
     Add(word, FormatSpecNumber(numbers[0]) + "_" + FormatSpecNumber(numbers[1]) + "_" + FormatSpecNumber(numbers[2]));
   }
@@ -471,28 +247,7 @@ std::string SizeWord(uint64_t bytes) {
   return std::to_string(bytes);
 }
 
-std::string BuildGrammar() {
-  std::string text = "A view is one of these kinds:\n";
-  const auto add = [&text](std::string_view form, std::string_view of, std::string_view meaning) {
-    constexpr size_t kColumn = 34;
-    std::string line = "  " + std::string(form);
-    line.resize(std::max(kColumn, line.size() + 1), ' ');
-    text.append(line).append(of).append(meaning).append("\n");
-  };
-  for (const Kind& kind : kKinds) add(kind.name, "", kind.meaning);
-  text += "and any of these words, joined by + in any order:\n";
-  for (const Word& word : kWords) {
-    add(word.form, word.of == kDecoded ? "" : KindNames(word.of) + ": ", word.meaning);
-  }
-  return text + "The first word of each list is the default; size=WxH implies fit=squash.\n";
-}
-
 }  // namespace
-
-std::string_view ViewGrammar() {
-  static const std::string text = BuildGrammar();
-  return text;
-}
 
 Result<ViewSpec> ParseViewSpec(std::string_view text) {
   ViewSpec spec;
@@ -504,7 +259,7 @@ Result<ViewSpec> ParseViewSpec(std::string_view text) {
 }
 
 std::string CanonicalSpec(const ViewSpec& spec) {
-  SpecText text(KindOf(spec.kind).name);
+  SpecText text(NameOf(spec.kind));
   if (spec.size) AddSize(*spec.size, &text);
   text.Choice(kFilter, kFilters, spec.filter, ResizeFilter::kBilinear);
   text.Choice(kPasses, kPassOrders, spec.passes, PassOrder::kPillow12);

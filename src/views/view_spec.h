@@ -95,9 +95,6 @@ struct ViewSpec {
 // A SPEC is a name in a directory, too, and every filesystem has names of that length.
 inline constexpr size_t kViewSpecBytesMax = 255;
 
-// The accepted form, for --help and manuals: a few lines, each ended by a newline.
-std::string_view ViewGrammar();
-
 // Reads a SPEC, whose words may stand in any order. kInvalid: not a SPEC; the text names it, the word, what is wrong
 // with it and the accepted form of that word.
 Result<ViewSpec> ParseViewSpec(std::string_view text);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "views/spec_words.h"
+
 namespace augur {
 namespace {
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "views/spec_words.h"
+
 namespace augur {
 namespace {
 
