@@ -34,30 +34,6 @@ std::unique_ptr<ViewTable> MakeViews(const FileSystemOptions& options) {
   return std::make_unique<ViewTable>(options.views.root, options.mount_user, options.views.lasting, options.sequence);
 }
 
-// The generation that the mount has shown after so many others, as NodeNumbers counts them. Nothing: it is gone.
-std::optional<uint64_t> GenerationOf(const FileSystemOptions& options, uint64_t sequence) {
-  if (sequence == options.sequence) return 0;
-  const auto found = std::ranges::find(options.earlier, sequence, &EarlierGeneration::sequence);
-  if (found == options.earlier.end() || found->store == nullptr) return std::nullopt;
-  return found - options.earlier.begin() + 1;
-}
-
-// The place at which the listing of a folder goes on. Which item a generation that is not known any more had there is
-// not known either: the place may be that of another one.
-Result<uint64_t> PlaceAt(const FileSystemOptions& options, const Store& store, const Entry& directory,
-                         uint64_t offset) {
-  if (offset <= 2) return 0;
-  const ListingOffset begun = ListingOffset::Of(offset);
-  const uint64_t place = begun.place - std::min<uint64_t>(begun.place, 2);
-  const uint64_t shown = options.sequence & ListingOffset::kSequenceMax;
-  if (begun.sequence == shown) return place;
-  for (const EarlierGeneration& earlier : options.earlier) {
-    const bool is_that = begun.sequence == (earlier.sequence & ListingOffset::kSequenceMax);
-    if (is_that && earlier.store != nullptr) return PlaceAfterReload(*earlier.store, store, directory, place);
-  }
-  return begun.sequence < shown ? place : directory.size;
-}
-
 NodeOwner OwnerIn(const FileSystemOptions& options) {
   return {.uid = options.uid, .gid = options.gid, .umask = options.umask};
 }
@@ -76,6 +52,7 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, 
       archives_(views_ != nullptr
                     ? std::make_unique<ArchiveViews>(OwnerIn(options), options.views.archive_tables_bytes_max)
                     : nullptr),
+      shapes_(store_, options_.sequence, options_.earlier, numbers_, views_.get()),
       own_(OwnerIn(options), views_.get()) {
   for (const EarlierGeneration& earlier : options_.earlier) {
     earlier_readers_.push_back(earlier.store == nullptr
@@ -150,59 +127,11 @@ void FileSystem::MakeAhead(const ViewFile& file, std::vector<BlockRef> record, s
   reader_.rendered()->GetAhead(file, view, std::move(record), std::move(memory), std::move(made));
 }
 
-Result<FileSystem::Shape> FileSystem::ShapeOf(NodeId id) const {
-  const std::optional<Node> node = Node::FromId(id);
-  if (!node) return NoSuchNode(id);
-  if (const std::optional<ArchiveNode> archive = ArchiveNode::FromEntry(node->entry)) {
-    const ViewRef view = views_ != nullptr ? views_->Get(node->view) : nullptr;
-    if (view == nullptr || !view->spec.has_archives() || view->archives_number != node->view) return NoSuchNode(id);
-    const std::optional<uint64_t> generation = GenerationOf(options_, view->sequence);
-    if (!generation) {
-      return Status(Code::kIo, "an archive of a generation that was removed is still open: open it anew");
-    }
-    Shape shape = {.entry = {}, .view = view, .store = store_, .generation = *generation, .archive = archive};
-    if (!shape.is_shown()) shape.store = options_.earlier[shape.generation - 1].store;
-    AUGUR_TRY_ASSIGN(folder, shape.store->Get(archive->folder));
-    if (folder.type != EntryType::kDirectory) return NoSuchNode(id);
-    shape.entry = folder;
-    return shape;
-  }
-  const std::optional<NodeNumbers::Place> place = numbers_.Find(node->entry);
-  if (!place) return NoSuchNode(id);
-  Shape shape = {.entry = {}, .number = node->entry, .store = store_, .generation = place->generation, .archive = {}};
-  if (!shape.is_shown()) {
-    const EarlierGeneration& earlier = options_.earlier.at(shape.generation - 1);
-    if (earlier.store == nullptr) {
-      return Status(Code::kIo, "a file of generation " + std::to_string(earlier.number) +
-                                   " is still open, and that was removed: open the file anew");
-    }
-    shape.store = earlier.store;
-  }
-  if (node->view != 0) {
-    shape.view = views_ != nullptr ? views_->Get(node->view) : nullptr;
-    if (shape.view == nullptr) return NoSuchNode(id);
-  } else if (views_ != nullptr && views_->root() != nullptr) {
-    if (id != kRootNode) return NoSuchNode(id);  // the original files are nowhere in this mount
-    shape.view = views_->root();
-  }
-  AUGUR_TRY_ASSIGN(entry, shape.store->Get(place->entry));
-  if (shape.view != nullptr && RoleInView(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
-  shape.entry = entry;
-  // A folder of a view of an earlier generation: as one that was removed.
-  const bool is_folder = entry.type == EntryType::kDirectory;
-  if (is_folder && shape.has_archives() && shape.view->sequence != options_.sequence && shape.is_shown()) {
-    const std::optional<uint64_t> generation = GenerationOf(options_, shape.view->sequence);
-    if (!generation) return NoSuchNode(id);
-    shape.generation = *generation;
-  }
-  return shape;
-}
-
 // Nothing: the call needs none, or fails without it.
 Result<std::optional<ArchiveTableName>> FileSystem::TableFor(NodeId node, Ask ask, std::string_view name) const {
   const std::optional<ArchiveTableName> none;
   if (OwnFolder::Own(node)) return none;
-  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  AUGUR_TRY_ASSIGN(shape, shapes_.Of(node));
   if (!shape.has_archives()) return none;
   if (shape.archive) return std::optional(ArchiveViews::TableForNode(shape.archive_place(), *shape.archive));
   if (ask == Ask::kAttributes || !shape.is_shown() || shape.entry.type != EntryType::kDirectory) return none;
@@ -230,7 +159,7 @@ void FileSystem::Prepare(NodeId node, Ask ask, std::string_view name, std::funct
 }
 
 bool FileSystem::RemembersMissing(NodeId folder) const {
-  const Result<Shape> shape = OwnFolder::Own(folder) ? Status(Code::kInvalid, "") : ShapeOf(folder);
+  const Result<NodeShape> shape = OwnFolder::Own(folder) ? Status(Code::kInvalid, "") : shapes_.Of(folder);
   return !shape.ok() || !shape->has_archives();
 }
 
@@ -260,7 +189,7 @@ Result<NodeAttributes> FileSystem::Lookup(NodeId parent, std::string_view name, 
 
 Result<NodeAttributes> FileSystem::FindAttributes(NodeId node) const {
   if (const std::optional<Node> own = OwnFolder::Own(node)) return own_.AttributesOf(*own);
-  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  AUGUR_TRY_ASSIGN(shape, shapes_.Of(node));
   if (shape.archive) return archives_->Attributes(shape.archive_place(), *shape.archive);
   return Attributes(shape.entry, shape.view.get(), shape.number);
 }
@@ -276,7 +205,7 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
     attributes.lasting = !found.view->spec.has_archives();
     return attributes;
   }
-  AUGUR_TRY_ASSIGN(directory, ShapeOf(parent));
+  AUGUR_TRY_ASSIGN(directory, shapes_.Of(parent));
   if (directory.entry.type != EntryType::kDirectory) return Status(Code::kInvalid, "not a directory");
   if (!directory.is_shown()) return Status(Code::kNotFound, "the folder was removed");
   if (directory.archive) {
@@ -315,14 +244,14 @@ void FileSystem::Forget(NodeId node, uint64_t lookups) {
 }
 
 Result<std::string_view> FileSystem::ReadLink(NodeId node) const {
-  AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
+  AUGUR_TRY_ASSIGN(shape, Told(shapes_.Of(node)));
   if (shape.archive) return ArchiveViews::LinkTarget(shape.archive_place(), *shape.archive);
   if (shape.entry.type != EntryType::kSymlink) return Status(Code::kInvalid, "not a symbolic link");
   return Told(shape.store->LinkTarget(shape.entry));
 }
 
 // Of the folder that a folder lies in, as the same view shows it.
-Result<NodeAttributes> FileSystem::ParentAttributes(const Shape& directory) const {
+Result<NodeAttributes> FileSystem::ParentAttributes(const NodeShape& directory) const {
   if (directory.archive) {
     AUGUR_TRY_ASSIGN(above, archives_->FolderOf(directory.archive_place(), *directory.archive));
     if (above) return archives_->Attributes(directory.archive_place(), *above);
@@ -343,10 +272,10 @@ Status FileSystem::ReadDirectory(NodeId node, uint64_t offset, const TakeItem& t
 
 Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) const {
   if (const std::optional<Node> own = OwnFolder::Own(node)) {
-    AUGUR_TRY_ASSIGN(root, ShapeOf(kRootNode));
+    AUGUR_TRY_ASSIGN(root, shapes_.Of(kRootNode));
     return own_.List(*own, offset, Attributes(root.entry, root.view.get()), take);
   }
-  AUGUR_TRY_ASSIGN(shape, ShapeOf(node));
+  AUGUR_TRY_ASSIGN(shape, shapes_.Of(node));
   const Entry& directory = shape.entry;
   const View* const view = shape.view.get();
   if (directory.type != EntryType::kDirectory) return {Code::kInvalid, "not a directory"};
@@ -373,7 +302,7 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
     const uint64_t place = ListingOffset::Of(offset).place;
     return ListWithArchives(shape, place - std::min<uint64_t>(place, 2), take_child, take);
   }
-  AUGUR_TRY_ASSIGN(first, PlaceAt(options_, *store_, directory, offset));
+  AUGUR_TRY_ASSIGN(first, shapes_.PlaceAt(directory, offset));
   if (shape.has_archives()) {
     const bool is_begun =
         offset > 2 && ListingOffset::Of(offset).sequence != (options_.sequence & ListingOffset::kSequenceMax);
@@ -391,7 +320,7 @@ Status FileSystem::List(NodeId node, uint64_t offset, const TakeItem& take) cons
 
 // Of a folder of the store the folders and links first, then the archives, whose places follow. A folder that has
 // archives is of one generation, so that a place means the same item always.
-Status FileSystem::ListWithArchives(const Shape& folder, uint64_t place, const ViewTree::Take& take_child,
+Status FileSystem::ListWithArchives(const NodeShape& folder, uint64_t place, const ViewTree::Take& take_child,
                                     const TakeItem& take) const {
   if (folder.archive) {
     return archives_->ListIn(folder.archive_place(), *folder.archive, place,
@@ -423,7 +352,7 @@ Status FileSystem::ListWithArchives(const Shape& folder, uint64_t place, const V
 
 void FileSystem::Opened(NodeId node, uint32_t reader) {
   if (OwnFolder::Own(node)) return;
-  const Result<Shape> shape = ShapeOf(node);
+  const Result<NodeShape> shape = shapes_.Of(node);
   if (!shape.ok() || shape->archive || shape->entry.type != EntryType::kFile) return;
   if (options_.observer == nullptr || !shape->is_shown()) return statistics_.Add(Stat::kOpens, 1);
   const ViewRef& view = shape->view;
@@ -453,7 +382,7 @@ Result<FileSystem::Part> FileSystem::PartOf(NodeId node, uint64_t offset, size_t
     part.segments = std::move(segments);
     return part;
   }
-  AUGUR_TRY_ASSIGN(shape, Told(ShapeOf(node)));
+  AUGUR_TRY_ASSIGN(shape, Told(shapes_.Of(node)));
   if (!shape.is_shown()) part.reader = earlier_readers_[shape.generation - 1].get();
   if (shape.archive) {
     AUGUR_TRY_ASSIGN(read, Told(archives_->Bytes(shape.archive_place(), *shape.archive, offset, bytes)));

@@ -18,6 +18,7 @@
 #include "fs/node.h"
 #include "fs/node_attributes.h"
 #include "fs/node_numbers.h"
+#include "fs/node_shapes.h"
 #include "fs/own_folder.h"
 #include "fs/read_reply.h"
 #include "fs/view_options.h"
@@ -30,14 +31,6 @@ namespace augur {
 struct FileSystemCounts {
   uint64_t files = 0;       // inodes of any type
   uint64_t tree_bytes = 0;  // sum of the sizes of all files
-};
-
-// A generation that the mount has shown before: its files may still be open.
-struct EarlierGeneration {
-  uint64_t number = 0;
-  uint64_t sequence = 0;               // as of FileSystemOptions
-  std::shared_ptr<const Store> store;  // nullptr: it is gone, and its files give EIO
-  ShardSource* source = nullptr;       // of the store; outlives the file system
 };
 
 struct FileSystemOptions {
@@ -136,25 +129,11 @@ class FileSystem final : public ViewSource {
   uint64_t rendered_bytes_used() const { return reader_.rendered() != nullptr ? reader_.rendered()->used_bytes() : 0; }
 
  private:
-  // An entry as a node shows it.
-  struct Shape {
-    Entry entry;
-    ViewRef view = nullptr;  // nullptr: itself
-    uint64_t number = 0;     // of the node
-    std::shared_ptr<const Store> store;
-    // As NodeNumbers counts them. Of an earlier one only programs that have it open can ask for it.
-    uint64_t generation = 0;
-    std::optional<ArchiveNode> archive;  // then `entry` is the folder that it is of
-    bool is_shown() const { return generation == 0; }
-    bool has_archives() const { return view != nullptr && view->spec.has_archives(); }
-    ArchivePlace archive_place() const { return {.view = view, .store = store}; }
-  };
   // What a part of a file is made of, and who brings it.
   struct Part {
     std::vector<FileSegment> segments;
     FileReader* reader = nullptr;
   };
-  Result<Shape> ShapeOf(NodeId node) const;
   Result<std::optional<ArchiveTableName>> TableFor(NodeId node, Ask ask, std::string_view name) const;
   Result<NodeAttributes> FindAttributes(NodeId node) const;
   Result<NodeAttributes> Find(NodeId parent, std::string_view name, uint32_t user);
@@ -171,8 +150,8 @@ class FileSystem final : public ViewSource {
   }
   NodeAttributes Attributes(const Entry& entry, const View* view, uint64_t number) const;
   Result<Part> PartOf(NodeId node, uint64_t offset, size_t bytes, uint32_t reader);
-  Result<NodeAttributes> ParentAttributes(const Shape& directory) const;
-  Status ListWithArchives(const Shape& folder, uint64_t place, const ViewTree::Take& take_child,
+  Result<NodeAttributes> ParentAttributes(const NodeShape& directory) const;
+  Status ListWithArchives(const NodeShape& folder, uint64_t place, const ViewTree::Take& take_child,
                           const TakeItem& take) const;
 
   // Constant after construction.
@@ -188,6 +167,7 @@ class FileSystem final : public ViewSource {
   std::unique_ptr<ViewTable> views_;                          // nullptr, as the next: there are no views
   std::unique_ptr<ViewTree> tree_;                            // of views_
   std::unique_ptr<ArchiveViews> archives_;                    // of views_
+  const NodeShapes shapes_;                                   // of views_
   OwnFolder own_;
 };
 
