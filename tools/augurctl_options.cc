@@ -3,159 +3,10 @@
 
 #include <utility>
 
-#include "samplers/sampler_hint.h"
-#include "samplers/sampler_registry.h"
 #include "tools/mount_options.h"
 
 namespace augur {
 namespace {
-
-Argument MountpointArgument() { return {.name = "MOUNTPOINT", .brief = "folder where the store is mounted"}; }
-
-constexpr std::string_view kOfSampler = "Options with --sampler";
-
-Option SamplerOption() {
-  Option option = {.name = "sampler",
-                   .value = "NAME",
-                   .kind = OptionKind::kChoice,
-                   .brief = "how the coming epochs are drawn; this or --order",
-                   .text =
-                       "A hint that does not agree with the first reads of an epoch is reported in the status and "
-                       "the log, and dropped. The samplers are:"};
-  for (const NamedSampler& named : NamedSamplers()) {
-    option.choices.push_back(named.name);
-    option.choice_texts.push_back(named.what);
-  }
-  return option;
-}
-
-// A whole number that goes with --sampler.
-Option SamplerNumber(std::string_view name, uint64_t min, uint64_t max, std::string_view brief, std::string_view text) {
-  return {.name = name,
-          .value = "N",
-          .kind = OptionKind::kCount,
-          .min = min,
-          .max = max,
-          .category = kOfSampler,
-          .brief = brief,
-          .text = text};
-}
-
-Option SamplerText(std::string_view name, std::string_view value, std::string_view brief, std::string_view text) {
-  return {
-      .name = name, .value = value, .kind = OptionKind::kText, .category = kOfSampler, .brief = brief, .text = text};
-}
-
-Option SamplerFlag(std::string_view name, std::string_view brief, std::string_view text) {
-  return {.name = name, .category = kOfSampler, .brief = brief, .text = text};
-}
-
-// The options of SamplerHint, each by its own name.
-std::vector<Option> SamplerOptions() {
-  return {
-      SamplerText("seed", "N", "seed of the sampler",
-                  "As the script gives it; a negative one as --seed=-1. Some samplers have one of their own."),
-      SamplerNumber("epoch-from", 0, SamplerHint::kEpochFromMax, "the epoch that is read next, 0 unless given",
-                    "Counted from 0, as set_epoch has it. For a run that was resumed. Refused if the daemon would take "
-                    "seconds to bring a generator to that epoch."),
-      SamplerNumber("world-size", 1, SamplerHint::kWorldSizeMax, "ranks of the whole run, on all hosts; 1 unless given",
-                    {}),
-      SamplerText("ranks", "LIST", "the ranks that read from this mount, such as 0-3 or 0,2,4",
-                  "All of them unless given."),
-      SamplerFlag("drop-last", "leave out the samples that do not fill all ranks, and do not pad", {}),
-      SamplerFlag("same-epoch", "every epoch is drawn as epoch 0 is", "For a script that does not call set_epoch."),
-      SamplerNumber("batch-size", 1, UINT32_MAX, "samples of a batch of one rank",
-                    "Needed where ranks take whole batches in turn (accelerate, transformers)."),
-      SamplerFlag("split-batches", "--batch-size is of all ranks, and each takes its slice",
-                  "As split_batches of accelerate."),
-      SamplerNumber("position", 0, SamplerHint::kPositionMax,
-                    "the output of the generator that is the first epoch's seed, 3 unless given",
-                    "Counted from 0 after manual_seed. It is 3 if the script draws nothing before the loader. If it is "
-                    "not given, and the reads do not agree with 3, the daemon searches for it."),
-      SamplerNumber("stride", 0, SamplerHint::kStrideMax,
-                    "outputs of the generator from epoch to epoch, 4 unless given",
-                    "2 with persistent workers, and 2 more for each further loader that is run in an epoch."),
-      SamplerNumber("draws", 1, UINT32_MAX, "samples of an epoch: num_samples of a RandomSampler",
-                    "Default: the size of the dataset."),
-      SamplerText("split-seed", "N", "seed of the generator that random_split was given", {}),
-      SamplerNumber("split-from", 0, UINT32_MAX, "samples in the parts of the split before the one that is read", {}),
-      SamplerNumber("split-size", 1, UINT32_MAX, "samples in the part of the split that is read", {}),
-      SamplerNumber("buffer", 1, UINT32_MAX, "elements in the shuffle buffer of tf.data or webdataset", {}),
-  };
-}
-
-Command HintCommand() {
-  Command command;
-  command.name = "hint";
-  command.brief = "tell the mount in which order files will be read";
-  command.text =
-      "With --order you give the list of one epoch. The daemon queues it behind the orders that were given before and "
-      "are not read yet. The command returns when the whole order is accepted. If a line is wrong, the command names "
-      "it, and the daemon takes none of the order.\n"
-      "With --sampler you name the sampler that draws the order. The daemon computes the order of every epoch, and "
-      "uses it as soon as the first few reads agree. You may give it before or during an epoch, and once for each of "
-      "several jobs.";
-  command.arguments = {MountpointArgument()};
-  command.options = {
-      {.name = "order",
-       .value = "FILE",
-       .kind = OptionKind::kText,
-       .brief = "file with the order, or - for stdin; this or --sampler",
-       .text = "One file a line, either all as paths relative to the root of the mount (absolute ones "
-               "below it are taken, too), or all as indices: 0 is the first file of the mount in path "
-               "order. That is depth first, the names of each folder by their bytes: all of folder a comes "
-               "before a-b and a.txt. (In a sorted list of whole paths '-' and '.' come before '/'.) "
-               "A file may come more than once. Empty lines are skipped."},
-      {.name = "replace",
-       .kind = OptionKind::kFlag,
-       .brief = "forget the orders that were given before",
-       .text = "Give it when a run begins again, and orders of the run before may be left. Without it the daemon skips "
-               "old orders when the reads follow a later one. It forgets all orders when 2,048 reads follow none of "
-               "them. Goes with --order."},
-      SamplerOption()};
-  for (Option& option : SamplerOptions()) command.options.push_back(std::move(option));
-  return command;
-}
-
-// What was typed, as words of a SamplerHint.
-std::vector<std::string> SamplerWords(const Values& values) {
-  std::vector<std::string> words = {"--sampler=" + values.Text("sampler")};
-  for (const Option& option : SamplerOptions()) {
-    if (!values.Given(option.name)) continue;
-    std::string word = "--" + std::string(option.name);
-    if (option.kind == OptionKind::kText) word += "=" + values.Text(option.name);
-    if (option.kind == OptionKind::kCount) word += "=" + std::to_string(values.Number(option.name));
-    words.push_back(std::move(word));
-  }
-  return words;
-}
-
-Result<HintOptions> ReadHint(const Values& values) {
-  HintOptions hint = {.mountpoint = values.Text("MOUNTPOINT"), .order = {}, .replace = false, .sampler = {}};
-  const bool order = values.Given("order");
-  if (order == values.Given("sampler")) {
-    return Status(Code::kInvalid,
-                  order ? "hint: both --order and --sampler: give one of them"
-                        : "hint: --order or --sampler is missing: a file with one path or index a line, or how the "
-                          "epochs are drawn; see 'augurctl hint --help'");
-  }
-  if (order) {
-    for (const Option& option : SamplerOptions()) {
-      if (!values.Given(option.name)) continue;
-      return Status(Code::kInvalid,
-                    "hint: --" + std::string(option.name) + " goes with --sampler, not with --order: leave it out");
-    }
-    hint.order = values.Text("order");
-    hint.replace = values.Given("replace");
-    return hint;
-  }
-  if (values.Given("replace")) {
-    return Status(Code::kInvalid, "hint: --replace goes with --order, not with --sampler: leave it out");
-  }
-  hint.sampler = SamplerWords(values);
-  AUGUR_TRY(ParseSamplerHint(hint.sampler).status().In("hint"));
-  return hint;
-}
 
 Command StatusCommand() {
   Command command;
@@ -163,10 +14,9 @@ Command StatusCommand() {
   command.brief = "show what the mount does";
   command.text =
       "Shows a dozen lines. The first one says whether the order of the reads is known, of which job, and since when. "
-      "The others tell of files read ahead, of waiting readers, of the disk and of the memory. Reads "
-      "that the kernel's page cache serves make no request to the daemon, and are not counted. Every number is in the "
-      "mount itself, too: .augur/stats.json, and .augur/metrics in the text format of Prometheus.";
-  command.arguments = {MountpointArgument()};
+      "The others tell of files read ahead, of waiting readers, of the disk and of the memory. Reads that the kernel's "
+      "page cache serves make no request to the daemon, and are not counted. Every number is in the mount itself, too: "
+      ".augur/stats.json, and .augur/metrics in the text format of Prometheus.";
   command.options = {{.name = "all",
                       .kind = OptionKind::kFlag,
                       .brief = "every number that the daemon counts, with its meaning",
@@ -183,7 +33,6 @@ Command TopCommand() {
       "Shows who reads how fast, where the files come from, and how long readers wait. Then how far the order is, what "
       "the disk or the server does beside what it could do, memory by part, and decoding. 'q' or Ctrl-C ends it. It "
       "follows the size of the window, and goes on when another daemon takes over the mount.";
-  command.arguments = {MountpointArgument()};
   command.options = {{.name = "seconds",
                       .value = "N",
                       .kind = OptionKind::kCount,
@@ -217,12 +66,10 @@ Command DoctorCommand() {
   command.text =
       "Watches a mount while a script reads from it. Then it says in sentences what holds the run back: the script "
       "itself, too few workers, the processors, the disk, the way to a server, too little memory=, an order that is "
-      "not "
-      "known, or images that are decoded anew. Each finding has its numbers and a cure. Run it in the middle of an "
+      "not known, or images that are decoded anew. Each finding has its numbers and a cure. Run it in the middle of an "
       "epoch.\n"
       "Without MOUNTPOINT it checks the machine before the first mount: /dev/fuse, fusermount3, the kernel, io_uring, "
       "/dev/shm, /etc/fuse.conf. Exit status 1 when it finds a problem.";
-  command.arguments = {{.name = "MOUNTPOINT", .brief = "folder where the store is mounted", .optional = true}};
   command.options = {{.name = "seconds",
                       .value = "N",
                       .kind = OptionKind::kCount,
@@ -241,12 +88,10 @@ Command ReportCommand() {
   command.brief = "watch a run, and make a page of pictures of its epochs";
   command.text =
       "Watches a mount while a script reads from it. Then it writes one page of HTML, which any browser shows without "
-      "a "
-      "network. It has pictures of each epoch: which file was read when, how far the epoch was, where files came from. "
-      "It also shows readers that waited, the bandwidth, the memory, and when the order was found. Begin it before the "
-      "script, or in the middle of a run. Ctrl-C ends the watch, and the page is written all the same. Meanwhile the "
-      "daemon keeps its last 16,384 accesses, 256 KiB.";
-  command.arguments = {MountpointArgument()};
+      "a network. It has pictures of each epoch: which file was read when, how far the epoch was, where files came "
+      "from. It also shows readers that waited, the bandwidth, the memory, and when the order was found. Begin it "
+      "before the script, or in the middle of a run. Ctrl-C ends the watch, and the page is written all the same. "
+      "Meanwhile the daemon keeps its last 16,384 accesses, 256 KiB.";
   command.options = {{.name = "output",
                       .short_name = 'o',
                       .value = "PATH",
@@ -277,7 +122,6 @@ Command DropCommand() {
       "Empties the retained cache of the store, also for other mounts that share it. Drops files from the page cache "
       "that were put there ahead of their use. Prints the number of bytes. Files stay readable; they come from the "
       "disk again.";
-  command.arguments = {MountpointArgument()};
   command.options = {JsonOption("Sizes are in bytes.")};
   return command;
 }
@@ -288,26 +132,23 @@ Command WarmCommand() {
   command.brief = "fetch files before they are read";
   command.text =
       "Brings files into the retained cache, where the mount keeps what it will read again (-o cache=), in memory or "
-      "in "
-      "/dev/shm. It takes the first files of the order, as many as the cache has room for, and reads them in the order "
-      "in which they lie in the store. Readers go first. Files that a reader is known to need stay. If the root of the "
-      "mount is a view, its files are made and kept.\n"
+      "in /dev/shm. It takes the first files of the order, as many as the cache has room for, and reads them in the "
+      "order in which they lie in the store. Readers go first. Files that a reader is known to need stay. If the root "
+      "of the mount is a view, its files are made and kept.\n"
       "On a terminal it shows how far it is, the rate, and the time left. At the end it says how many files are kept "
       "now, and how many did not fit. Ctrl-C ends it; what has come by then is kept. One such command can run at a "
       "time. Exit status 1 when not all is kept.";
-  command.arguments = {MountpointArgument()};
-  command.options = {
-      {.name = "order",
-       .value = "FILE",
-       .kind = OptionKind::kText,
-       .brief = "file with the files to fetch, or - for stdin",
-       .text = "As for hint --order. The first files are those that are read first. A file that comes more than once "
-               "is fetched once."},
-      {.name = "all",
-       .kind = OptionKind::kFlag,
-       .brief = "all files of the store, in path order; the default",
-       .text = {}},
-      JsonOption("Sizes are in bytes.")};
+  command.options = {{.name = "order",
+                      .value = "FILE",
+                      .kind = OptionKind::kText,
+                      .brief = "file with the files to fetch, or - for stdin",
+                      .text = "As for hint --order. The first files are those that are read first. A file that comes "
+                              "more than once is fetched once."},
+                     {.name = "all",
+                      .kind = OptionKind::kFlag,
+                      .brief = "all files of the store, in path order; the default",
+                      .text = {}},
+                     JsonOption("Sizes are in bytes.")};
   return command;
 }
 
@@ -329,10 +170,9 @@ Command ViewsCommand() {
       "for views, a file is decoded again after the kernel has dropped it from its page cache. For a view that was "
       "read, also: how often its files were asked for, and were in memory; how many images were decoded for it, and "
       "how long that took.\n"
-      "With SPEC, checks it: names the mistake, or says where the view is, with its numbers. A wrong SPEC is "
-      "'No such file or directory' to the program that looks it up; the daemon's log says why, too.";
-  command.arguments = {MountpointArgument(),
-                       {.name = "SPEC", .brief = "view to check, as npy+size=256+crop=224", .optional = true}};
+      "With SPEC, checks it: names the mistake, or says where the view is, with its numbers. A wrong SPEC is 'No such "
+      "file or directory' to the program that looks it up; the daemon's log says why, too.";
+  command.arguments = {{.name = "SPEC", .brief = "view to check, as npy+size=256+crop=224", .optional = true}};
   command.options = {JsonOption("Sizes are in bytes.")};
   return command;
 }
@@ -359,7 +199,6 @@ Command RestartCommand() {
       "A daemon that cannot start costs nothing: the command says why, and the old one goes on. When the new one dies "
       "later, the same program is started again. Needs a mount with -o restart=yes, and Linux 6.9.\n"
       "Prints which process of which version serves now, which one did before, and how long requests waited.";
-  command.arguments = {MountpointArgument()};
   command.options = {
       {.name = "binary",
        .value = "PATH",
@@ -387,14 +226,11 @@ Command ReloadCommand() {
       "generation is shown already, and no option is given, nothing happens. Needs a mount with -o restart=yes, and "
       "Linux 6.9. Orders of 'augurctl hint' must be given again.\n"
       "Prints which generation is shown now, and which one was before.";
-  command.arguments = {MountpointArgument()};
-  command.options = {
-      OtherOptions(
-          "other mount options, as generation=3 or memory=4G,predict=off",
-          "memory, cache-size, predict, log, generation and root-hash can change. All others stay as they are. "
-          "generation=N shows that one, which may be an earlier one. A mount with root-hash= needs the root hash of "
-          "the new generation."),
-      JsonOption("The waiting time is in microseconds.")};
+  command.options = {OtherOptions("other mount options, as generation=3 or memory=4G,predict=off",
+                                  "memory, cache-size, predict, log, generation and root-hash can change. All others "
+                                  "stay as they are. generation=N shows that one, which may be an earlier one. A mount "
+                                  "with root-hash= needs the root hash of the new generation."),
+                     JsonOption("The waiting time is in microseconds.")};
   return command;
 }
 
@@ -419,6 +255,11 @@ Program MakeAugurctl() {
       "mount names the socket in its file .augur/control.";
   program.commands = {HintCommand(), StatusCommand(), TopCommand(),   DoctorCommand(),  ReportCommand(),
                       WarmCommand(), DropCommand(),   ViewsCommand(), RestartCommand(), ReloadCommand()};
+  for (Command& command : program.commands) {
+    command.arguments.insert(
+        command.arguments.begin(),
+        {.name = "MOUNTPOINT", .brief = "folder where the store is mounted", .optional = command.name == "doctor"});
+  }
   program.examples = {
       {.command = "augurctl hint /mnt/train --order epoch-1.txt", .what = "Tell the order of the coming epoch:"},
       {.command = "python3 order.py | augurctl hint /mnt/train --order -", .what = "From a program:"},
@@ -434,8 +275,7 @@ Program MakeAugurctl() {
       {.command = "augurctl reload /mnt/train", .what = "Show what 'augurpack append' has added:"}};
   program.exit_status =
       "0: done. 1: not all that was to be fetched is kept (warm), or there is a problem (doctor). 2: an error, or "
-      "stopped by a signal; stderr says "
-      "what and why. A reader of stdout that goes away early is no error.";
+      "stopped by a signal; stderr says what and why. A reader of stdout that goes away early is no error.";
   program.see_also = "augurfs(1), augurpack(1)";
   return program;
 }

@@ -7,17 +7,10 @@
 #include <vector>
 
 #include "augur/status.h"
+#include "tools/hint_options.h"
 #include "tools/options.h"
 
 namespace augur {
-
-// Just one of the two is there.
-struct HintOptions {
-  std::string mountpoint;
-  std::string order;                 // a file, or "-": stdin
-  bool replace = false;              // what was given before is forgotten
-  std::vector<std::string> sampler;  // the words of a SamplerHint
-};
 
 struct StatusOptions {
   std::string mountpoint;

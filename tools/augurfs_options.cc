@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/units.h"
-#include "cache/disk_cache.h"
 #include "s3/object_url.h"
+#include "tools/cache_options.h"
 #include "tools/mount_options.h"
 #include "tools/presets.h"
 #include "tools/remote_options.h"
@@ -24,8 +24,13 @@ constexpr uint64_t kBackgroundRequestsMax = std::numeric_limits<uint16_t>::max()
 constexpr uint64_t kIdMax = std::numeric_limits<uint32_t>::max() - 1;
 // The index file's name has 8 digits for it (FORMAT.md section 1).
 constexpr uint64_t kGenerationMax = 99'999'999;
-// A smaller retained cache is not worth its tables (RetainedCache::kBytesMin).
-constexpr uint64_t kCacheMin = 4 * kMiB;
+
+// What mount(8), fstab(5) and the helpers of mount(8) may add to -o, which changes nothing.
+constexpr std::string_view kIgnoredWords =
+    "ro,rw,dev,nodev,suid,nosuid,exec,auto,noauto,user,user=*,nouser,users,nousers,owner,noowner,group,nogroup,"
+    "defaults,_netdev,nofail,fail,async,sync,dirsync,atime,noatime,diratime,nodiratime,relatime,norelatime,strictatime,"
+    "lazytime,nolazytime,loud,silent,nostrictatime,iversion,noiversion,mand,nomand,fsname=*,x-*,X-*,comment=*,subtype=*"
+    ",uhelper=*,helper=*,symfollow,default_permissions";
 
 std::string_view ViewText() {
   static const std::string text =
@@ -34,16 +39,6 @@ std::string_view ViewText() {
       "MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is first named.\n" +
       std::string(ViewGrammar());
   return text;
-}
-
-Option RootHash() {
-  Option option = RootHashOption(
-      "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused. "
-      "Records are checked by SHA-256 instead of XXH3, so a person who can write to the store's folder cannot change "
-      "a byte unseen. Without this option checksums protect against damage, not against people.");
-  option.category = "Mount options";
-  option.place = OptionPlace::kMount;
-  return option;
 }
 
 Option PresetOption() {
@@ -56,17 +51,14 @@ Option PresetOption() {
     }
     return all;
   }();
-  Option option = {
-      .name = "preset",
-      .value = "NAME",
-      .kind = OptionKind::kList,
-      .category = "Mount options",
-      .brief = "options for a purpose, for a machine, or NAME+NAME for both",
-      .text =
-          "Each name stands for a row of options. An option that is given as well keeps its own value. Where both "
-          "rows have one, the machine's holds. 'augurctl status' and the log say what holds. Default: none; the "
-          "defaults are those of training.",
-      .place = OptionPlace::kMount};
+  Option option = {.name = "preset",
+                   .value = "NAME",
+                   .kind = OptionKind::kList,
+                   .brief = "options for a purpose, for a machine, or NAME+NAME for both",
+                   .text =
+                       "Each name stands for a row of options. An option that is given as well keeps its own value. "
+                       "Where both rows have one, the machine's holds. 'augurctl status' and the log say what holds. "
+                       "Default: none; the defaults are those of training."};
   for (size_t i = 0; i < texts.size(); ++i) {
     option.choices.push_back(Presets()[i].name);
     option.choice_texts.emplace_back(texts[i]);
@@ -74,14 +66,8 @@ Option PresetOption() {
   return option;
 }
 
-std::vector<Option> MakeOptions() {
+std::vector<Option> MountRows() {
   return {
-      {.name = "foreground",
-       .short_name = 'f',
-       .brief = "stay in the foreground",
-       .text = "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. A service manager that "
-               "waits for it is told when the mount is usable (systemd's Type=notify). Without it, the command returns "
-               "when the mount is usable and a daemon goes on in the background."},
       PresetOption(),
       {.name = "memory",
        .value = "SIZE",
@@ -89,344 +75,208 @@ std::vector<Option> MakeOptions() {
        .min = kMemoryMin,
        .max = uint64_t{1} << 50,
        .percent = true,
-       .category = "Mount options",
        .brief = "most memory that the daemon allocates",
-       .text = "The limit for everything that it allocates: buffers, reads in flight, caches, the index. The "
-               "kernel's own page cache is not counted, but for the files that were pushed into it ahead of the "
-               "reader. Files already read stay in the page cache, up to half of the memory available outside this "
-               "limit. As 25%: of the memory of the machine, or of its cgroup. Default: an eighth of that.",
-       .place = OptionPlace::kMount},
+       .text = "The limit for everything that it allocates: buffers, reads in flight, caches, the index. The kernel's "
+               "own page cache is not counted, but for the files that were pushed into it ahead of the reader. Files "
+               "already read stay in the page cache, up to half of the memory available outside this limit. As 25%: of "
+               "the memory of the machine, or of its cgroup. Default: an eighth of that."},
       {.name = "uid",
        .value = "ID",
        .kind = OptionKind::kCount,
        .max = kIdMax,
-       .category = "Mount options",
        .brief = "owner of all files, as a number",
-       .text = "Default: the user who mounts.",
-       .place = OptionPlace::kMount},
+       .text = "Default: the user who mounts."},
       {.name = "gid",
        .value = "ID",
        .kind = OptionKind::kCount,
        .max = kIdMax,
-       .category = "Mount options",
        .brief = "group of all files, as a number",
-       .text = "Default: the group of the user who mounts.",
-       .place = OptionPlace::kMount},
+       .text = "Default: the group of the user who mounts."},
       {.name = "umask",
        .value = "OCTAL",
        .kind = OptionKind::kOctal,
        .default_value = "000",
        .max = 0777,
-       .category = "Mount options",
        .brief = "permission bits taken away from all files and folders",
-       .text = "The bits that are left are those of the packed folder, and the kernel holds every user to them.",
-       .place = OptionPlace::kMount},
+       .text = "The bits that are left are those of the packed folder, and the kernel holds every user to them."},
       {.name = "allow_other",
-       .category = "Mount options",
        .brief = "let other users use the mount",
        .text = "Without it only the user who mounted may, not even root. An ordinary user needs the line "
-               "user_allow_other in /etc/fuse.conf.",
-       .place = OptionPlace::kMount},
-      {.name = "noexec",
-       .category = "Mount options",
-       .brief = "run no programs from the mount",
-       .text = "nosuid and nodev hold for every mount.",
-       .place = OptionPlace::kMount},
+               "user_allow_other in /etc/fuse.conf."},
+      {.name = "noexec", .brief = "run no programs from the mount", .text = "nosuid and nodev hold for every mount."},
       {.name = "run-as",
        .value = "USER",
        .kind = OptionKind::kText,
-       .category = "Mount options",
        .brief = "as root, serve as this user",
-       .text =
-           "By name or number, with the user's groups. A small process stays root to unmount; all that reads the "
-           "store, "
-           "and answers readers and augurctl, is the user's and has no privileges, as if the user had mounted. The "
-           "user "
-           "must be able to read the store. Default: the daemon stays root, with those capabilities alone that reading "
-           "any user's store takes.",
-       .place = OptionPlace::kMount},
+       .text = "By name or number, with the user's groups. A small process stays root to unmount; all that reads the "
+               "store, and answers readers and augurctl, is the user's and has no privileges, as if the user had "
+               "mounted. The user must be able to read the store. Default: the daemon stays root, with those "
+               "capabilities alone that reading any user's store takes."},
       {.name = "writable",
        .value = "DIR",
        .kind = OptionKind::kText,
-       .category = "Mount options",
        .brief = "let programs write, and keep what they write in this folder",
-       .text =
-           "For tools that write beside their data. An overlay lies over the mount; DIR/upper keeps all that they "
-           "write, "
-           "change or remove, and the store is never written. For root it is the kernel's overlay, in which every "
-           "user may look as the modes of the files say, whatever allow_other is. For an ordinary user it is "
-           "fuse-overlayfs(1), which must be installed. DIR must be on a local file system that is not an overlay "
-           "itself. It is made where it is missing. It belongs to one generation of a store, and to one view. Another "
-           "one is refused, and so is 'augurctl reload'. 'umount MOUNTPOINT' ends the mount and leaves DIR as it is. "
-           "Default: the mount is read-only.",
-       .place = OptionPlace::kMount},
+       .text = "For tools that write beside their data. An overlay lies over the mount; DIR/upper keeps all that they "
+               "write, change or remove, and the store is never written. For root it is the kernel's overlay, in which "
+               "every user may look as the modes of the files say, whatever allow_other is. For an ordinary user it is "
+               "fuse-overlayfs(1), which must be installed. DIR must be on a local file system that is not an overlay "
+               "itself. It is made where it is missing. It belongs to one generation of a store, and to one view. "
+               "Another one is refused, and so is 'augurctl reload'. 'umount MOUNTPOINT' ends the mount and leaves DIR "
+               "as it is. Default: the mount is read-only."},
       {.name = "nosymfollow",
-       .category = "Mount options",
        .brief = "follow no symbolic link of the mount",
        .text = "The kernel then fails with ELOOP where a path leads through a link of the mount; readlink(2) still "
-               "shows its target. As root from Linux 5.10 on; for other users where fusermount3 knows the word.",
-       .place = OptionPlace::kMount},
+               "shows its target. As root from Linux 5.10 on; for other users where fusermount3 knows the word."},
       {.name = "foreign",
        .value = "PLACE",
        .kind = OptionKind::kList,
-       .category = "Mount options",
        .brief = "folder or address of shards outside the store's; may be given again",
-       .text =
-           "A store made by 'augurpack adopt' names files outside its folder. Default: the files that the owner of "
-           "the index may read. With a folder: the files below it, whoever owns the index, and no others. Give it "
-           "for tars that the owner of the index may not read, or to allow a store the files of one folder only. With "
-           "an address, s3://BUCKET/FOLDER or https://HOST/FOLDER: the objects below it. Without it no request is made "
-           "to an "
-           "address that a store names. Nor is anything read outside the folder of a store in a bucket, as a bucket "
-           "does not say who made the store.",
-       .place = OptionPlace::kMount},
+       .text = "A store made by 'augurpack adopt' names files outside its folder. Default: the files that the owner of "
+               "the index may read. With a folder: the files below it, whoever owns the index, and no others. Give it "
+               "for tars that the owner of the index may not read, or to allow a store the files of one folder only. "
+               "With an address, s3://BUCKET/FOLDER or https://HOST/FOLDER: the objects below it. Without it no "
+               "request is made to an address that a store names. Nor is anything read outside the folder of a store "
+               "in a bucket, as a bucket does not say who made the store."},
       {.name = "observe",
        .value = "MODE",
        .kind = OptionKind::kChoice,
        .default_value = "none",
        .choices = {"none", "open"},
-       .category = "Mount options",
        .brief = "whether the daemon is told of each open",
        .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
                "daemon learns of files by the reads that reach it and, with predict=on, by inotify(7), which reports "
-               "opens without a request. With open each open(2) is a request to the daemon, about 40 "
-               "microseconds, and it sees every file that is opened.",
-       .place = OptionPlace::kMount},
+               "opens without a request. With open each open(2) is a request to the daemon, about 40 microseconds, and "
+               "it sees every file that is opened."},
       {.name = "predict",
        .value = "MODE",
        .kind = OptionKind::kChoice,
        .default_value = "on",
        .choices = {"on", "off"},
-       .category = "Mount options",
        .brief = "read ahead of the script",
        .text = "With on, the daemon knows the order of the reads in three cases: it was given (augurctl hint), files "
                "are read in listing order, or the daemon works out the shuffle from the first reads of an epoch. It "
                "then reads ahead, checks, keeps, and pushes files into the kernel's page cache before they are opened. "
                "It searches for an unknown seed on idle cores. It remembers the orders of earlier runs in "
                "$XDG_CACHE_HOME/augurfs, or ~/.cache/augurfs. With off the daemon reads a file only when a program "
-               "reads it, and searches and remembers nothing.",
-       .place = OptionPlace::kMount},
+               "reads it, and searches and remembers nothing."},
       {.name = "push",
        .value = "MODE",
        .kind = OptionKind::kChoice,
        .default_value = "on",
        .choices = {"on", "off"},
-       .category = "Mount options",
        .brief = "push files into the page cache before they are opened",
        .text = "With off, files that were read ahead wait in the daemon's memory. Each 128 KiB of them then costs a "
-               "request.",
-       .place = OptionPlace::kMount},
-      {.name = "cache",
-       .value = "PLACE",
-       .kind = OptionKind::kChoice,
-       .default_value = "ram",
-       .choices = {"ram", "shm", "none"},
-       .category = "Mount options",
-       .brief = "where records are kept from epoch to epoch",
-       .text =
-           "ram: memory of the daemon. shm: a file in /dev/shm, for root in /run/augurfs-shm, that all mounts of the "
-           "store by this user on this host share (or by those of cache-group=); the last of them that ends removes "
-           "it (see cache-outlives). none: nowhere.",
-       .place = OptionPlace::kMount},
-      {.name = "cache-size",
-       .value = "SIZE",
-       .kind = OptionKind::kSize,
-       .min = kCacheMin,
-       .max = uint64_t{1} << 50,
-       .category = "Mount options",
-       .brief = "part of memory= that is for kept records",
-       .text = "Default: the memory that reads in flight, orders, views and pushed files leave.",
-       .place = OptionPlace::kMount},
-      {.name = "cache-outlives",
-       .category = "Mount options",
-       .brief = "with cache=shm: keep the records for the next mount",
-       .text =
-           "The file in shared memory stays when the last mount of the store ends, and the next mount with cache=shm "
-           "finds the records in it. It takes memory until then: remove it, or mount once without this option. "
-           "Default: the last mount removes it.",
-       .place = OptionPlace::kMount},
-      {.name = "cache-group",
-       .value = "GROUP",
-       .kind = OptionKind::kText,
-       .category = "Mount options",
-       .brief = "share cache=shm with the users of this group",
-       .text =
-           "By its name or number; the user who mounts must be in it, and all who share give the same one. Each of "
-           "them "
-           "can write to what all of them read. Records are checked whenever they are taken from there, but the files "
-           "of views, and the records of stores of format version 1, can be forged: for these they must trust each "
-           "other. Default: each user has his own.",
-       .place = OptionPlace::kMount},
+               "request."},
+  };
+}
+
+std::vector<Option> DaemonRows() {
+  return {
       {.name = "io",
        .value = "ENGINE",
        .kind = OptionKind::kChoice,
        .default_value = "auto",
        .choices = {"auto", "uring", "pread"},
-       .category = "Mount options",
        .brief = "how the store is read",
-       .text =
-           "uring: io_uring, many reads at once from one thread; refused where the system forbids it. pread: a pool "
-           "of threads. auto: io_uring, or the pool where it is refused; the log says which and why.",
-       .place = OptionPlace::kMount},
+       .text = "uring: io_uring, many reads at once from one thread; refused where the system forbids it. pread: a "
+               "pool of threads. auto: io_uring, or the pool where it is refused; the log says which and why."},
       {.name = "log",
        .value = "PATH",
        .kind = OptionKind::kText,
-       .category = "Mount options",
        .brief = "append messages to this file",
-       .text =
-           "Default: the system log, or stderr with --foreground. Where there is no system log, a file that augurfs "
-           "names when it mounts, and 'augurctl status' afterwards.",
-       .place = OptionPlace::kMount},
+       .text = "Default: the system log, or stderr with --foreground. Where there is no system log, a file that "
+               "augurfs names when it mounts, and 'augurctl status' afterwards."},
       {.name = "read-ahead",
        .value = "SIZE",
        .kind = OptionKind::kSize,
        .default_value = "1M",
        .max = kGiB,
-       .category = "Mount options",
        .brief = "how far the kernel reads ahead in a file",
-       .text = "Only root can set it; for other users the kernel's own value holds, 128K as a rule.",
-       .place = OptionPlace::kMount},
+       .text = "Only root can set it; for other users the kernel's own value holds, 128K as a rule."},
       {.name = "restart",
        .value = "MODE",
        .kind = OptionKind::kChoice,
        .default_value = "yes",
        .choices = {"yes", "no"},
-       .category = "Mount options",
        .brief = "start another daemon when one dies",
-       .text =
-           "With yes a small process, augur-holder, keeps the mount while daemons come and go. Readers wait for the "
-           "next daemon, for a fraction of a second, and see no error. A daemon that dies three times in ten seconds "
-           "is not started again; kill -9 of a daemon that serves is not counted. Takes Linux 6.9. With no, or on an "
-           "older kernel, the mount ends with its daemon.",
-       .place = OptionPlace::kMount},
+       .text = "With yes a small process, augur-holder, keeps the mount while daemons come and go. Readers wait for "
+               "the next daemon, for a fraction of a second, and see no error. A daemon that dies three times in ten "
+               "seconds is not started again; kill -9 of a daemon that serves is not counted. Takes Linux 6.9. With "
+               "no, or on an older kernel, the mount ends with its daemon."},
       {.name = "transport",
        .value = "WAY",
        .kind = OptionKind::kChoice,
        .default_value = "auto",
        .choices = {"auto", "dev", "uring"},
-       .category = "Mount options",
        .brief = "how requests of the kernel come to the daemon",
-       .text =
-           "dev: through /dev/fuse. uring: through FUSE over io_uring, where each core has a queue and a thread of its "
-           "own, so that a request costs about half. It takes Linux 6.14, and root must switch it on: 'echo Y > "
-           "/sys/module/fuse/parameters/enable_uring'. Else the mount fails. When a daemon dies the next one goes on, "
-           "but the kernel ends a request with ECANCELED that it was just handing to the dead one; dev has no such "
-           "errors. auto: uring where root has switched it on and restart=no is given; else dev. The log and 'augurctl "
-           "status' say which is used, and why. Choose uring for scripts that open many files that are in the page "
-           "cache.",
-       .place = OptionPlace::kMount},
+       .text = "dev: through /dev/fuse. uring: through FUSE over io_uring, where each core has a queue and a thread of "
+               "its own, so that a request costs about half. It takes Linux 6.14, and root must switch it on: 'echo Y "
+               "> /sys/module/fuse/parameters/enable_uring'. Else the mount fails. When a daemon dies the next one "
+               "goes on, but the kernel ends a request with ECANCELED that it was just handing to the dead one; dev "
+               "has no such errors. auto: uring where root has switched it on and restart=no is given; else dev. The "
+               "log and 'augurctl status' say which is used, and why. Choose uring for scripts that open many files "
+               "that are in the page cache."},
       {.name = "threads",
        .value = "N",
        .kind = OptionKind::kCount,
        .default_value = "0",
        .max = 1024,
-       .category = "Mount options",
        .brief = "threads that answer the kernel",
-       .text = "0: as many as cores, at least 2. They never wait for the disk.",
-       .place = OptionPlace::kMount},
+       .text = "0: as many as cores, at least 2. They never wait for the disk."},
       {.name = "max-background",
        .value = "N",
        .kind = OptionKind::kCount,
        .default_value = "64",
        .min = 1,
        .max = kBackgroundRequestsMax,
-       .category = "Mount options",
-       .brief = "read-ahead requests that the kernel keeps in flight",
-       .place = OptionPlace::kMount},
+       .brief = "read-ahead requests that the kernel keeps in flight"},
       {.name = "generation",
        .value = "N",
        .kind = OptionKind::kCount,
        .min = 1,
        .max = kGenerationMax,
-       .category = "Mount options",
        .brief = "mount this generation of the store",
-       .text =
-           "Default: the newest. An older one is there until 'augurpack gc'. A mount keeps its generation while the "
-           "store is appended to, until 'augurctl reload'.",
-       .place = OptionPlace::kMount},
-      RootHash(),
-      {.name = "view",
-       .value = "SPEC",
-       .kind = OptionKind::kText,
-       .category = "Mount options",
-       .brief = "show images decoded",
-       .text = ViewText(),
-       .place = OptionPlace::kMount},
-      {.name = "decoded-cache",
-       .value = "DIR",
-       .kind = OptionKind::kText,
-       .category = "Mount options",
-       .brief = "keep decoded images of views in this folder",
-       .text =
-           "On a local disk, so that later runs decode nothing. Mounts of any stores share it. It is made, for this "
-           "user alone, when only the last part of the path is missing. Default: decoded images are in memory only.",
-       .place = OptionPlace::kMount},
-      {.name = "decoded-cache-size",
-       .value = "SIZE",
-       .kind = OptionKind::kSize,
-       .min = DiskCache::kBytesMin,
-       .max = uint64_t{1} << 50,
-       .category = "Mount options",
-       .brief = "what decoded-cache= may take",
-       .text = "All mounts that share the folder together. Default: half of what its disk has free.",
-       .place = OptionPlace::kMount},
-      {.name = "disk-cache",
-       .value = "DIR",
-       .kind = OptionKind::kText,
-       .category = "Mount options",
-       .brief = "keep records of a store on a server in this folder",
-       .text =
-           "On a local disk, so that later runs do not ask the server for them. Mounts of any stores share it; it may "
-           "be the folder of decoded-cache=. It is made, for this user alone, when only the last part of the path is "
-           "missing. Default: records are in memory only.",
-       .place = OptionPlace::kMount},
-      {.name = "disk-cache-size",
-       .value = "SIZE",
-       .kind = OptionKind::kSize,
-       .min = DiskCache::kBytesMin,
-       .max = uint64_t{1} << 50,
-       .category = "Mount options",
-       .brief = "what disk-cache= may take",
-       .text = "All mounts that share the folder together. Default: what leaves 5 % of its disk free.",
-       .place = OptionPlace::kMount},
-      {.name = "fleet-cache",
-       .value = "LIST",
-       .kind = OptionKind::kText,
-       .category = "Mount options",
-       .brief = "share records of a store on a server with other machines",
-       .text =
-           "LIST names memcached servers, the same on all machines: HOST:PORT_HOST:PORT, or @FILE with one on a line, "
-           "which is read again every minute. A record is asked of the server that it belongs to before the store's "
-           "server is asked. Run each as 'memcached -M -I 2m -m MEGABYTES'. They have no encryption and no password: "
-           "use a private network. Every record is checked by its SHA-256. A server that is slow, full or gone costs "
-           "its share of the records. Each machine reads its share of the store into the fleet, see fleet-self=. "
-           "Default: no fleet.",
-       .place = OptionPlace::kMount},
-      {.name = "fleet-self",
-       .value = "HOST:PORT",
-       .kind = OptionKind::kText,
-       .category = "Mount options",
-       .brief = "the server of fleet-cache= that is this machine's",
-       .text = "As the list has it. It says which share of the store this machine reads into the fleet for all, in "
-               "requests of 8 MiB, behind all that readers need. 'none': this machine reads only what its own readers "
-               "need; "
-               "right where a job reads a small part of the store. Default: the only server of the list that has this "
-               "machine's "
-               "name or an address of its network interfaces; if there are none or several, as for none.",
-       .place = OptionPlace::kMount},
-      {.name = "decode-threads",
-       .value = "N",
-       .kind = OptionKind::kCount,
-       .default_value = "0",
-       .max = 1024,
-       .percent = true,
-       .category = "Mount options",
-       .brief = "threads that decode images for views ahead of the reader",
-       .text = "0: a quarter of the cores, at least 1: the training script needs the others. As 50%: of the cores. "
-               "Images that a reader "
-               "waits for have further threads, as many as there are cores left, at least 1.",
-       .place = OptionPlace::kMount},
+       .text = "Default: the newest. An older one is there until 'augurpack gc'. A mount keeps its generation while "
+               "the store is appended to, until 'augurctl reload'."},
+      RootHashOption(
+          "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused. "
+          "Records are checked by SHA-256 instead of XXH3, so a person who can write to the store's folder cannot "
+          "change a byte unseen. Without this option checksums protect against damage, not against people."),
+      {.name = "view", .value = "SPEC", .kind = OptionKind::kText, .brief = "show images decoded", .text = ViewText()},
   };
+}
+
+Option DecodeThreads() {
+  return {.name = "decode-threads",
+          .value = "N",
+          .kind = OptionKind::kCount,
+          .default_value = "0",
+          .max = 1024,
+          .percent = true,
+          .brief = "threads that decode images for views ahead of the reader",
+          .text =
+              "0: a quarter of the cores, at least 1: the training script needs the others. As 50%: of the cores. "
+              "Images that a reader waits for have further threads, as many as there are cores left, at least 1."};
+}
+
+std::vector<Option> MakeOptions() {
+  std::vector<Option> rows;
+  for (const auto& part : {MountRows(), CacheRows(), DaemonRows(), DiskCacheRows(), FleetRows()}) {
+    rows.insert(rows.end(), part.begin(), part.end());
+  }
+  rows.push_back(DecodeThreads());
+  for (Option& row : rows) {
+    row.place = OptionPlace::kMount;
+    row.category = "Mount options";
+  }
+  rows.insert(rows.begin(),
+              {.name = "foreground",
+               .short_name = 'f',
+               .brief = "stay in the foreground",
+               .text = "Messages go to stderr. SIGINT (Ctrl-C) and SIGTERM unmount and end the program. A service "
+                       "manager that waits for it is told when the mount is usable (systemd's Type=notify). Without "
+                       "it, the command returns when the mount is usable and a daemon goes on in the background."});
+  return rows;
 }
 
 Program MakeAugurfs() {
@@ -435,8 +285,8 @@ Program MakeAugurfs() {
   program.brief = "mount a packed folder of training data, read-only";
   program.text =
       "Mounts STORE, made by augurpack(1), at the folder MOUNTPOINT: the same tree that was packed, with the same "
-      "names, sizes, modes, times and bytes. Every byte is checked against its checksum when it comes from the disk; "
-      "a file with a wrong one gives an input/output error and a message in the log. All other files stay readable.\n"
+      "names, sizes, modes, times and bytes. Every byte is checked against its checksum when it comes from the disk; a "
+      "file with a wrong one gives an input/output error and a message in the log. All other files stay readable.\n"
       "The command returns when the mount is usable. 'umount MOUNTPOINT' as root, or 'fusermount3 -u MOUNTPOINT', ends "
       "it. An ordinary user may mount where fusermount3 is installed. In fstab the type is fuse.augurfs.";
   Command command;
@@ -445,56 +295,8 @@ Program MakeAugurfs() {
   command.options = MakeOptions();
   for (Option& option : RemoteOptionRows(OptionPlace::kMount)) command.options.push_back(std::move(option));
   program.commands = {std::move(command)};
-  program.ignored_mount_options = {"ro",
-                                   "rw",
-                                   "dev",
-                                   "nodev",
-                                   "suid",
-                                   "nosuid",
-                                   "exec",
-                                   "auto",
-                                   "noauto",
-                                   "user",
-                                   "user=*",
-                                   "nouser",
-                                   "users",
-                                   "nousers",
-                                   "owner",
-                                   "noowner",
-                                   "group",
-                                   "nogroup",
-                                   "defaults",
-                                   "_netdev",
-                                   "nofail",
-                                   "fail",
-                                   "async",
-                                   "sync",
-                                   "dirsync",
-                                   "atime",
-                                   "noatime",
-                                   "diratime",
-                                   "nodiratime",
-                                   "relatime",
-                                   "norelatime",
-                                   "strictatime",
-                                   "lazytime",
-                                   "nolazytime",
-                                   "loud",
-                                   "silent",
-                                   "nostrictatime",
-                                   "iversion",
-                                   "noiversion",
-                                   "mand",
-                                   "nomand",
-                                   "fsname=*",
-                                   "x-*",
-                                   "X-*",
-                                   "comment=*",
-                                   "subtype=*",
-                                   "uhelper=*",
-                                   "helper=*",
-                                   "symfollow",
-                                   "default_permissions"};
+  static const std::vector<std::string> ignored = SplitMountOptions(kIgnoredWords);
+  program.ignored_mount_options.assign(ignored.begin(), ignored.end());
   program.ignored_mount_text =
       "What mount(8) and fstab(5) add to -o is accepted and changes nothing: ro, rw (a mount is read-only all the "
       "same), dev, nodev, suid, nosuid, exec, auto, noauto, user, users, owner, group and their opposites. Likewise "
@@ -522,12 +324,6 @@ Transport ReadTransport(const std::string& word) {
 
 Observe ReadObserve(const std::string& word) { return word == "open" ? Observe::kOpen : Observe::kNone; }
 
-CachePlace ReadCachePlace(const std::string& word) {
-  if (word == "shm") return CachePlace::kShm;
-  if (word == "none") return CachePlace::kNone;
-  return CachePlace::kRam;
-}
-
 EngineKind ReadEngineKind(const std::string& word) {
   if (word == "uring") return EngineKind::kUring;
   if (word == "pread") return EngineKind::kPread;
@@ -553,10 +349,11 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.store = values.Text("STORE");
   options.remote = ReadRemoteOptions(values, OptionPlace::kMount);
   if (const std::string& text = values.Text("-o profile"); NamesPresets(text) && !ObjectUrl::IsUrl(options.store)) {
-    return Status(Code::kInvalid, "-o profile: '" + text +
-                                      "': names a profile of the AWS programs, which a store in a folder does not "
-                                      "use; did you mean preset=" +
-                                      text + "?");
+    return Status(
+        Code::kInvalid,
+        "-o profile: '" + text +
+            "': names a profile of the AWS programs, which a store in a folder does not use; did you mean preset=" +
+            text + "?");
   }
   options.mountpoint = values.Text("MOUNTPOINT");
   options.foreground = values.Given("foreground");
@@ -572,16 +369,8 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
   options.observe = ReadObserve(values.Text("-o observe"));
   options.predict = values.Text("-o predict") == "on";
   options.push = values.Text("-o push") == "on";
-  options.cache.place = ReadCachePlace(values.Text("-o cache"));
-  options.cache.bytes = values.Number("-o cache-size");
-  options.cache.group = values.Text("-o cache-group");
-  options.cache.outlives = values.Given("-o cache-outlives");
-  if (options.cache.outlives && options.cache.place != CachePlace::kShm) {
-    return Status(Code::kInvalid, "-o cache-outlives: only a cache in shared memory outlives a mount: add cache=shm");
-  }
-  if (values.Given("-o cache-group") && options.cache.place != CachePlace::kShm) {
-    return Status(Code::kInvalid, "-o cache-group: only a cache in shared memory is shared: add cache=shm");
-  }
+  AUGUR_TRY_ASSIGN(cache, ReadCache(values));
+  options.cache = std::move(cache);
   options.io = ReadEngineKind(values.Text("-o io"));
   options.flags.writable = values.Text("-o writable");
   options.run_as = values.Text("-o run-as");
@@ -598,20 +387,9 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     AUGUR_TRY_ASSIGN(view, ReadView("-o ", values.Text("-o view")));
     options.view = view;
   }
-  options.decoded_cache.folder = values.Text("-o decoded-cache");
-  options.decoded_cache.bytes = values.Number("-o decoded-cache-size");
-  options.disk_cache.folder = values.Text("-o disk-cache");
-  options.disk_cache.bytes = values.Number("-o disk-cache-size");
-  if (values.Given("-o fleet-cache")) {
-    Result<FleetList> fleet = FleetList::Parse(values.Text("-o fleet-cache"));
-    if (!fleet.ok()) return fleet.status().In("-o fleet-cache");
-    options.remote.fleet = *std::move(fleet);
-  }
-  if (values.Given("-o fleet-self")) {
-    Result<FleetSelf> self = FleetSelf::Parse(values.Text("-o fleet-self"));
-    if (!self.ok()) return self.status().In("-o fleet-self");
-    options.remote.fleet_self = *std::move(self);
-  }
+  options.decoded_cache = ReadDiskCache(values, "-o decoded-cache");
+  options.disk_cache = ReadDiskCache(values, "-o disk-cache");
+  AUGUR_TRY(ReadFleet(values, options.remote));
   options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
   options.percent.decode_threads = values.Percent("-o decode-threads");
   return options;

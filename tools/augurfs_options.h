@@ -9,11 +9,15 @@
 #include "augur/status.h"
 #include "fuse/transport_choice.h"
 #include "io/read_engine.h"
+#include "tools/cache_options.h"
 #include "tools/options.h"
 #include "tools/remote_options.h"
 #include "views/view_spec.h"
 
 namespace augur {
+
+// As messages call the program.
+inline constexpr const char* kAugurfs = "augurfs";
 
 // Least `memory`: below this there is no room for the largest read of the kernel (1 MiB) on a few threads, with its
 // block each.
@@ -21,21 +25,6 @@ inline constexpr uint64_t kMemoryMin = uint64_t{32} << 20;
 
 // Whether the kernel sends a request for each open of a file.
 enum class Observe { kNone, kOpen };
-
-// Where records are kept: in memory of the daemon, in /dev/shm where mounts of one store share them, or nowhere.
-enum class CachePlace { kRam, kShm, kNone };
-
-struct CacheOptions {
-  CachePlace place = CachePlace::kRam;
-  uint64_t bytes = 0;     // 0: what the other parts of the memory leave
-  bool outlives = false;  // what is in /dev/shm stays when the last mount ends
-  std::string group;      // whose users share what is in /dev/shm; empty: this user alone
-};
-
-struct DiskCacheOption {
-  std::string folder;  // empty: there is none
-  uint64_t bytes = 0;  // 0: the default
-};
 
 // What the kernel does with the mount; nosuid and nodev hold always.
 struct KernelFlags {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/remote_options.h"
 
+#include <utility>
+
 namespace augur {
 
 std::vector<Option> RemoteOptionRows(OptionPlace place) {
@@ -21,9 +23,8 @@ std::vector<Option> RemoteOptionRows(OptionPlace place) {
        .value = "NAME",
        .kind = OptionKind::kText,
        .brief = "profile of ~/.aws/config and ~/.aws/credentials",
-       .text =
-           "Default: AWS_PROFILE, or the profile 'default'. Without keys in the environment or a profile, they come "
-           "from a web identity, a container's or an instance's role."},
+       .text = "Default: AWS_PROFILE, or the profile 'default'. Without keys in the environment or a profile, they "
+               "come from a web identity, a container's or an instance's role."},
       {.name = "no-sign-request", .brief = "read a public bucket without credentials"},
       {.name = "force-path-style",
        .brief = "name the bucket in the path, not in the host",
@@ -62,6 +63,30 @@ std::vector<Option> RemoteOptionRows(OptionPlace place) {
   return rows;
 }
 
+std::vector<Option> FleetRows() {
+  return {
+      {.name = "fleet-cache",
+       .value = "LIST",
+       .kind = OptionKind::kText,
+       .brief = "share records of a store on a server with other machines",
+       .text = "LIST names memcached servers, the same on all machines: HOST:PORT_HOST:PORT, or @FILE with one on a "
+               "line, which is read again every minute. A record is asked of the server that it belongs to before the "
+               "store's server is asked. Run each as 'memcached -M -I 2m -m MEGABYTES'. They have no encryption and no "
+               "password: use a private network. Every record is checked by its SHA-256. A server that is slow, full "
+               "or gone costs its share of the records. Each machine reads its share of the store into the fleet, see "
+               "fleet-self=. Default: no fleet."},
+      {.name = "fleet-self",
+       .value = "HOST:PORT",
+       .kind = OptionKind::kText,
+       .brief = "the server of fleet-cache= that is this machine's",
+       .text =
+           "As the list has it. It says which share of the store this machine reads into the fleet for all, in "
+           "requests of 8 MiB, behind all that readers need. 'none': this machine reads only what its own readers "
+           "need; right where a job reads a small part of the store. Default: the only server of the list that has "
+           "this machine's name or an address of its network interfaces; if there are none or several, as for none."},
+  };
+}
+
 RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place) {
   const std::string prefix = place == OptionPlace::kMount ? "-o " : "";
   const auto text = [&](const char* name) { return values.Text(prefix + name); };
@@ -80,6 +105,20 @@ RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place) {
           .own_bucket = true,
           .fleet = {},
           .fleet_self = {}};
+}
+
+Status ReadFleet(const Values& values, RemoteOptions& options) {
+  if (values.Given("-o fleet-cache")) {
+    Result<FleetList> fleet = FleetList::Parse(values.Text("-o fleet-cache"));
+    if (!fleet.ok()) return fleet.status().In("-o fleet-cache");
+    options.fleet = *std::move(fleet);
+  }
+  if (values.Given("-o fleet-self")) {
+    Result<FleetSelf> self = FleetSelf::Parse(values.Text("-o fleet-self"));
+    if (!self.ok()) return self.status().In("-o fleet-self");
+    options.fleet_self = *std::move(self);
+  }
+  return Status::Ok();
 }
 
 }  // namespace augur

@@ -30,8 +30,12 @@ struct RemoteOptions {
 // The options of stores far away, for a program (--region) or a mount (-o region=). Names are those of mountpoint-s3
 // where it has them.
 std::vector<Option> RemoteOptionRows(OptionPlace place);
+// The mount options of a fleet.
+std::vector<Option> FleetRows();
 
 // The values that such options have.
 RemoteOptions ReadRemoteOptions(const Values& values, OptionPlace place);
+// ... into `options`. kInvalid: the list or this machine's server is not one.
+Status ReadFleet(const Values& values, RemoteOptions& options);
 
 }  // namespace augur
