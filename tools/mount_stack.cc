@@ -17,8 +17,6 @@
 #include "cache/write_behind.h"
 #include "fs/virtual_folder.h"
 #include "prefetch/metered_shards.h"
-#include "remote/copied_shards.h"
-#include "remote/fleet_shards.h"
 #include "store/local_index.h"
 #include "store/shard_check.h"
 #include "store/store_files.h"
@@ -28,12 +26,6 @@
 
 namespace augur {
 namespace {
-
-// Reads in flight at the disk. A disk like ours gives its most from 32 on (0.9 GB/s at depth 1, 2.2 at 32: facts), and
-// each costs a buffer of up to 1 MiB and a bit while it lasts. A shared file system far away needs more: with 30 ms and
-// 110 KB a read, 64 are 235 MB/s.
-constexpr unsigned kReadsInFlightNear = 32;
-constexpr unsigned kReadsInFlight = 128;
 
 // Enough for the shards, the segments of the largest caches on disk (1,024 each), and all else. Of it, for shards: a
 // store of 1 TiB has as many.
@@ -60,15 +52,6 @@ uint32_t RaiseDescriptors() {
   return static_cast<uint32_t>(std::min(descriptors.rlim_cur, kDescriptorsMax));
 }
 
-// Whether the store has a shard that is named by address, or one that is not.
-bool HasShard(const Store& store, bool by_address) {
-  for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
-    const Result<ShardInfo> info = store.Shard(number);
-    if (info.ok() && info->address == by_address) return true;
-  }
-  return false;
-}
-
 // nullptr: the kernel has no old name.
 Result<std::unique_ptr<TreeRefresher>> RefreshNames(MountedGenerations& generations, const Session& session,
                                                     const FileSystem& file_system, bool shows_originals) {
@@ -93,20 +76,16 @@ Result<std::unique_ptr<MountStack>> MountStack::Make(const AugurfsOptions& optio
                                                      const Succession& succession, MountTransport& transport) {
   std::unique_ptr<MountStack> stack(new MountStack(options, mount, succession.held));
   AUGUR_TRY(stack->OpenStore(succession, transport));
-  if (stack->ReadsAhead()) {
-    stack->generations_->place().Rest();  // there are no other threads yet
-    AUGUR_TRY_ASSIGN(helper, MountHelper::Fork(stack->generations_->place(), stack->store_->summary().generation));
-    stack->helper_ = std::move(helper);
-    if (mount.hides_opens()) stack->helper_->LeaveOpens();
-    stack->generations_->place().Resume();
+  if (stack->settings_.prefetch.staging_bytes > 0) {
+    AUGUR_TRY_ASSIGN(ahead, PrefetchStack::Fork({.options = options,
+                                                 .mount = mount,
+                                                 .settings = stack->settings_,
+                                                 .statistics = stack->statistics_,
+                                                 .accesses = stack->meters_.accesses,
+                                                 .generations = *stack->generations_}));
+    stack->ahead_ = std::move(ahead);
   }
   AUGUR_TRY(stack->MakeCaches());
-  if (stack->ReadsAhead()) {
-    stack->OpenRetainedCache();
-    AUGUR_TRY(stack->MakePrefetcher());
-    stack->MakePredictor();
-  }
-  stack->MakeFleetSweep();
   stack->OpenDecodedCache();
   AUGUR_TRY(transport.MakeRings(stack->settings_.rings));
   if (succession.await_turn) AUGUR_TRY(succession.await_turn());
@@ -186,87 +165,25 @@ Status MountStack::MakeCaches() {
   cache_ = std::make_unique<RecordCache>(*pool_, std::min(settings_.buffer_bytes / 2, kIdleBytesMax));
   AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight));
   engine_ = std::move(engine);
-  OpenDiskCopy();
-  AUGUR_TRY(OpenFleetCopy());
+  AUGUR_TRY_ASSIGN(copies,
+                   RecordCopies::Open(options_, settings_.copy, store_, reads_server_, statistics_, settings_.notes));
+  copies_ = std::move(copies);
   shards_ = MakeShards(*engine_, ReadPurpose::kDemand);
   // Copies on the disk and on a fleet are named by the generation that is shown.
   generations_->OpenShards([this](const std::shared_ptr<const Store>& store) {
     return store->files().MakeSource(store, *engine_, ReadPurpose::kDemand, StoreFiles::NothingBefore);
   });
   RecycledMemory::KeepAtMost(settings_.views.recycled_bytes);
-  return Status::Ok();
-}
-
-// Without it the mount is as good, but asks the server again.
-void MountStack::OpenDiskCopy() {
-  if (options_.disk_cache.folder.empty()) return;
-  if (!reads_server_) {
-    settings_.notes.push_back("disk-cache: not used: nothing of the store is on a server");
-    return;
+  if (ahead_) {
+    AUGUR_TRY(ahead_->Make(*cache_, reads_server_,
+                           [this](ReadEngine& engine) { return MakeShards(engine, ReadPurpose::kAhead); }));
   }
-  Result<std::unique_ptr<DiskCopy>> copy = DiskCopy::Open({.folder = options_.disk_cache.folder,
-                                                           .bytes_max = options_.disk_cache.bytes,
-                                                           .index_bytes_max = settings_.copy.index_bytes,
-                                                           .writing_bytes_max = settings_.copy.writing_bytes},
-                                                          store_, statistics_, settings_.notes);
-  if (copy.ok()) {
-    disk_copy_ = std::move(copy).value();
-  } else {
-    settings_.notes.push_back("no records are kept on the disk: disk-cache: " + copy.status().text());
-  }
-}
-
-// A wrong list is the user's mistake. Without a fleet the mount is as good, but asks the server for what others have.
-Status MountStack::OpenFleetCopy() {
-  if (options_.remote.fleet.empty()) return Status::Ok();
-  if (!reads_server_) {
-    settings_.notes.push_back("fleet-cache: not used: nothing of the store is on a server");
-    return Status::Ok();
-  }
-  Result<std::unique_ptr<FleetCopy>> copy = FleetCopy::Open(
-      {.list = options_.remote.fleet, .waiting_bytes_max = settings_.copy.fleet_waiting_bytes}, store_, statistics_);
-  if (copy.ok()) {
-    fleet_copy_ = std::move(copy).value();
-  } else if (copy.status().code() == Code::kUnsupported) {
-    settings_.notes.push_back("fleet-cache: not used: " + copy.status().text());
-  } else {
-    return copy.status().In("-o fleet-cache");
-  }
+  fleet_sweep_ = copies_->MakeSweep(ahead_ ? ahead_->engine() : *engine_, settings_.notes);
   return Status::Ok();
 }
 
 std::unique_ptr<ShardSource> MountStack::MakeShards(ReadEngine& engine, ReadPurpose purpose) {
-  const auto with_copies = [&](std::unique_ptr<ShardSource> shards) {
-    if (fleet_copy_) shards = std::make_unique<FleetShards>(*fleet_copy_, purpose, std::move(shards));
-    if (disk_copy_) shards = std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards));
-    return shards;
-  };
-  return std::make_unique<MeteredShards>(store_->files().MakeSource(store_, engine, purpose, with_copies),
-                                         meters_.reads);
-}
-
-// What the copy on the disk has need not come from the server; and what comes for others is not for that copy.
-void MountStack::MakeFleetSweep() {
-  if (!fleet_copy_ || options_.remote.fleet_self.none) return;
-  if (!IsFarAway(options_.store) && HasShard(*store_, /*by_address=*/false)) {
-    settings_.notes.push_back(
-        "fleet-cache: this machine reads no share of the store for the others: a part of it is in a folder");
-    return;
-  }
-  if (settings_.copy.fleet_sweep_bytes < FleetSweep::kBytesMin) {
-    settings_.notes.push_back(
-        "fleet-cache: this machine reads no share of the store for the others: too little memory=");
-    return;
-  }
-  ReadEngine& engine = ahead_engine_ ? *ahead_engine_ : *engine_;
-  const auto through_copy = [&](std::unique_ptr<ShardSource> shards) -> std::unique_ptr<ShardSource> {
-    if (!disk_copy_) return shards;
-    return std::make_unique<CopiedShards>(*disk_copy_, engine, std::move(shards), CopiedShards::Use::kReadOnly);
-  };
-  std::unique_ptr<ShardSource> shards = store_->files().MakeSource(store_, engine, ReadPurpose::kSpare, through_copy);
-  fleet_sweep_ = std::make_unique<FleetSweep>(
-      *fleet_copy_, store_, std::move(shards),
-      FleetSweepOptions{.self = options_.remote.fleet_self, .bytes_max = settings_.copy.fleet_sweep_bytes});
+  return std::make_unique<MeteredShards>(copies_->MakeShards(engine, purpose), meters_.reads);
 }
 
 std::function<std::string()> MountStack::FleetSweepFact() const {
@@ -274,94 +191,14 @@ std::function<std::string()> MountStack::FleetSweepFact() const {
   return [sweep = fleet_sweep_.get()] { return sweep->Describe(); };
 }
 
+std::string MountStack::SharedFile() const {
+  const RetainedCache* const cache = ahead_ ? ahead_->retained_cache() : nullptr;
+  return cache != nullptr ? cache->path() : "";
+}
+
 bool MountStack::SharesMemory() const {
-  return retained_cache_ != nullptr && retained_cache_->place() == RetainedCache::Place::kShm;
-}
-
-// Without it the mount is as good, but reads again in each epoch.
-void MountStack::OpenRetainedCache() {
-  if (settings_.prefetch.kept_bytes == 0) return;
-  RetainedCache::Options options = {.place = RetainedCache::Place::kRam,
-                                    .folder = {},
-                                    .identity = store_->path(),
-                                    .store_path = IsFarAway(options_.store) ? std::string() : store_->path(),
-                                    .bytes_max = settings_.prefetch.kept_bytes + settings_.prefetch.lent_bytes,
-                                    .group = mount_.cache_group(),
-                                    .outlives = options_.cache.outlives,
-                                    .on_lost = [](const std::string& what) { spdlog::error("{}", what); },
-                                    .memory_available = {}};
-  if (options_.cache.place == CachePlace::kShm) {
-    const Result<std::string>& folder = mount_.shared_folder();
-    if (folder.ok()) {
-      options.place = RetainedCache::Place::kShm;
-      options.folder = *folder;
-      for (const std::string& path : RetainedCache::SweepDebris(options.folder)) {
-        settings_.notes.push_back(path + ": removed: the store whose records it held is gone");
-      }
-    } else {
-      settings_.notes.push_back("cache=shm is not used, and the cache ends with this daemon: " +
-                                folder.status().text());
-    }
-  }
-  Result<std::unique_ptr<RetainedCache>> retained_cache = RetainedCache::Open(options, settings_.notes);
-  if (retained_cache.ok()) {
-    retained_cache_ = std::move(retained_cache).value();
-    kept_ = std::make_unique<KeptBlocks>(*store_, *retained_cache_);
-  } else {
-    settings_.notes.push_back("no record is kept from epoch to epoch: " + retained_cache.status().text());
-  }
-}
-
-Status MountStack::MakePrefetcher() {
-  AUGUR_TRY_ASSIGN(engine, MakeReadEngine(options_.io, kReadsInFlight, 1));
-  ahead_engine_ = std::move(engine);
-  ahead_shards_ = MakeShards(*ahead_engine_, ReadPurpose::kAhead);
-  const auto left_bytes_max = [budget = settings_.memory_bytes] {
-    const Result<MemoryRoom> room = MachineMemory();
-    return room.ok() ? PagesToLeave(*room, budget) : 0;
-  };
-  const unsigned reads_max = reads_server_ ? options_.remote.requests_max : kReadsInFlight;
-  prefetcher_ =
-      std::make_unique<Prefetcher>(store_, *ahead_shards_, *cache_, kept_.get(), statistics_,
-                                   PrefetcherOptions{.kept_bytes_max = settings_.prefetch.kept_bytes,
-                                                     .chunk_bytes = settings_.prefetch.staging_bytes,
-                                                     .push_window_bytes_max = settings_.prefetch.push_window_bytes,
-                                                     .lent_bytes_max = settings_.prefetch.lent_bytes,
-                                                     .order_bytes_max = settings_.prefetch.order_bytes_max,
-                                                     .left_bytes_max = left_bytes_max,
-                                                     .keeps_read = options_.cache.place == CachePlace::kShm,
-                                                     .opens_asked = options_.observe == Observe::kOpen,
-                                                     .opens_wanted = [this] { return meters_.accesses.on(); },
-                                                     .own_process = static_cast<uint32_t>(helper_->pid()),
-                                                     .reads_max = reads_max,
-                                                     .near_reads_max = reads_server_ ? reads_max : kReadsInFlightNear,
-                                                     .far = reads_server_,
-                                                     .push_threads = ResolveThreads(0) > 4 ? 2U : 1U});
-  foresight_.archives = std::make_unique<ArchiveForesight>(*prefetcher_, statistics_);
-  return Status::Ok();
-}
-
-void MountStack::MakePredictor() {
-  if (settings_.prefetch.prediction_bytes == 0) return;
-  OrderPredictorOptions prediction;
-  prediction.memory_bytes = settings_.prefetch.prediction_bytes;
-  prediction.replay_folder =
-      ReplayFolderPath(mount_.UserVariable("XDG_CACHE_HOME").c_str(), mount_.UserHome().c_str(), store_->path());
-  prediction.processes = mount_.processes();
-  prediction.archive_lists = [this] { return foresight_.archives->Lists(); };
-  foresight_.orders = std::make_unique<OrderPredictor>(store_, *prefetcher_, statistics_, std::move(prediction));
-  meters_.accesses.SetOnBegin([this] { prefetcher_->LookWhetherOpensAreWanted(); });
-  prefetcher_->SetAccessListener({.read =
-                                      [this](uint32_t view, EntryNumber file, uint32_t reader) {
-                                        meters_.accesses.Note(file, /*read=*/true);
-                                        foresight_.orders->SawRead(view, file, reader);
-                                      },
-                                  .opened =
-                                      [this](uint32_t view, std::span<const EntryNumber> files) {
-                                        for (const EntryNumber file : files)
-                                          meters_.accesses.Note(file, /*read=*/false);
-                                        foresight_.orders->SawOpened(view, files);
-                                      }});
+  const RetainedCache* const cache = ahead_ ? ahead_->retained_cache() : nullptr;
+  return cache != nullptr && cache->place() == RetainedCache::Place::kShm;
 }
 
 // Without it the mount is as good, but decodes again.
@@ -390,9 +227,9 @@ Status MountStack::MakeFileSystem() {
                         .gid = settings_.gid,
                         .umask = options_.umask,
                         .mount_user = getuid(),
-                        .kept = kept_.get(),
-                        .observer = prefetcher_.get(),
-                        .archives = foresight_.archives.get(),
+                        .kept = ahead_ ? ahead_->kept() : nullptr,
+                        .observer = prefetcher(),
+                        .archives = ahead_ ? &ahead_->archives() : nullptr,
                         .views = {.pool = decode_pool_.get(),
                                   .bytes_max = settings_.views.rendered_bytes,
                                   .archive_tables_bytes_max = settings_.views.archive_tables_bytes,
@@ -415,23 +252,8 @@ void MountStack::PublishGauges() {
     statistics_.ReadFrom(Gauge::kDecodedCacheBytes, [this] { return decoded_->counters().bytes; });
     statistics_.Set(Gauge::kDecodedCacheBytesMax, decoded_->bytes_max());
   }
-  if (disk_copy_) {
-    statistics_.ReadFrom(Gauge::kDiskCacheBlocks, [this] { return disk_copy_->counters().files; });
-    statistics_.ReadFrom(Gauge::kDiskCacheBytes, [this] { return disk_copy_->counters().bytes; });
-    statistics_.Set(Gauge::kDiskCacheBytesMax, disk_copy_->bytes_max());
-  }
-  if (fleet_copy_) {
-    statistics_.ReadFrom(Gauge::kFleetMembers, [this] { return fleet_copy_->counts().members; });
-    statistics_.ReadFrom(Gauge::kFleetMembersOut, [this] { return fleet_copy_->counts().out; });
-  }
   if (fleet_sweep_) statistics_.ReadFrom(Gauge::kFleetSweepPercent, [this] { return fleet_sweep_->percent(); });
   statistics_.ReadFrom(Gauge::kRenderedHeldBytes, [this] { return file_system_->rendered_bytes_used(); });
-  if (retained_cache_) {
-    statistics_.ReadFrom(Gauge::kRetainedCacheBytes, [this] { return retained_cache_->used_bytes(); });
-    statistics_.ReadFrom(Gauge::kRetainedCacheBytesMax, [this] { return retained_cache_->bytes_max(); });
-    statistics_.ReadFrom(Gauge::kRetainedCacheBlocks, [this] { return retained_cache_->block_count(); });
-    statistics_.ReadFrom(Gauge::kRetainedCacheTakenBytes, [this] { return retained_cache_->taken_bytes(); });
-  }
   statistics_.ReadFrom(Gauge::kMemoryBytes, [] {
     const Result<ProcessMemoryUse> memory = ProcessMemory();
     return memory.ok() ? memory->anonymous_bytes + memory->shared_bytes : 0;
@@ -462,7 +284,7 @@ void MountStack::PublishTraffic() {
 }
 
 Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings, std::function<void()> on_taking) {
-  if (fleet_copy_) AUGUR_TRY(fleet_copy_->Start());
+  AUGUR_TRY(copies_->StartFleet());
   SessionOptions options = {.threads = settings_.threads,
                             .operations = {.observe_open = options_.observe == Observe::kOpen,
                                            .background_requests_max = options_.wire.background_requests_max}};
@@ -495,34 +317,19 @@ Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings,
 }
 
 Status MountStack::StartAhead(UniqueFd clone) {
-  if (prefetcher_) {
-    if (options_.push) pusher_ = std::make_unique<PageCachePusher>(session_->notifications(), &generations_->numbers());
-    AUGUR_TRY(prefetcher_->Start(pusher_.get(), helper_.get(), file_system_.get()));
-    if (foresight_.orders) {
-      AUGUR_TRY(foresight_.orders->Start());
-    } else {
-      spdlog::info(
-          "orders are not predicted, because that takes memory={} or more; only orders of 'augurctl hint' are followed",
-          FormatSize(kMemoryToPredict));
-    }
-    AUGUR_TRY(helper_->AttachTo(
-        mount_.path(), mount_.device_number(), std::move(clone),
-        [this](uint32_t view, std::span<const EntryNumber> files) { prefetcher_->OnOpened(view, files); }));
-  }
+  if (ahead_) AUGUR_TRY(ahead_->Start(*session_, *file_system_, std::move(clone)));
   if (decoded_) AUGUR_TRY(decoded_->Start());
   if (fleet_sweep_) AUGUR_TRY(fleet_sweep_->Start());
-  return disk_copy_ ? disk_copy_->Start() : Status::Ok();
+  return copies_->StartDisk();
 }
 
 void MountStack::EndHelper() {
-  if (helper_) helper_->End();
+  if (ahead_) ahead_->EndHelper();
 }
 
 void MountStack::StopAhead() {
   if (fleet_sweep_) fleet_sweep_->Stop();
-  if (foresight_.orders) foresight_.orders->Stop();
-  if (prefetcher_) prefetcher_->Stop();
-  helper_.reset();
+  if (ahead_) ahead_->Stop();
 }
 
 void MountStack::Stop() {
@@ -531,13 +338,21 @@ void MountStack::Stop() {
   refresher_.reset();
   if (generations_) generations_->Drain();
   if (shards_) shards_->Drain();
-  if (ahead_shards_) ahead_shards_->Drain();
+  if (ahead_) ahead_->EndReads();
   engine_.reset();
-  ahead_engine_.reset();
   const WriteBehind::Clock::time_point write_until = WriteBehind::Clock::now() + kWriteOnMax;
   if (decoded_) decoded_->Stop(write_until);
-  if (disk_copy_) disk_copy_->Stop(write_until);
-  if (fleet_copy_) fleet_copy_->Stop();
+  if (copies_) copies_->Stop(write_until);
+}
+
+std::string MountStack::DescribeTree() const {
+  const StoreSummary& summary = store_->summary();
+  const Hash128& id = summary.index_id;
+  std::string text = "generation " + std::to_string(summary.generation) + "\nindex ";
+  text += summary.root_hash ? HexOf(*summary.root_hash) : std::to_string(id.high) + "-" + std::to_string(id.low);
+  text += "\n";
+  if (options_.view) text += "view " + CanonicalSpec(*options_.view) + "\n";
+  return text;
 }
 
 void MountStack::LogStatistics() const {

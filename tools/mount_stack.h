@@ -12,27 +12,20 @@
 #include "augur/store.h"
 #include "cache/buffer_pool.h"
 #include "cache/record_cache.h"
-#include "cache/retained_cache.h"
 #include "control/access_record.h"
 #include "control/statistics.h"
-#include "fs/archive_foresight.h"
 #include "fs/decode_pool.h"
 #include "fs/decoded_files.h"
 #include "fs/file_system.h"
 #include "fuse/lasting_state.h"
-#include "fuse/mount_helper.h"
 #include "fuse/name_dropper.h"
-#include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
 #include "fuse/tree_refresher.h"
 #include "fuse/uring_transport.h"
 #include "io/read_engine.h"
 #include "predict/order_predictor.h"
-#include "prefetch/kept_blocks.h"
 #include "prefetch/prefetcher.h"
 #include "prefetch/read_meter.h"
-#include "remote/disk_copy.h"
-#include "remote/fleet_copy.h"
 #include "remote/fleet_sweep.h"
 #include "store/shard_source.h"
 #include "store/store_files.h"
@@ -41,6 +34,8 @@
 #include "tools/daemon_mount.h"
 #include "tools/mount_transport.h"
 #include "tools/mounted_generations.h"
+#include "tools/prefetch_stack.h"
+#include "tools/record_copies.h"
 
 namespace augur {
 
@@ -95,17 +90,18 @@ class MountStack {
   // Of readers, while the mount works out orders.
   AccessRecord& accesses() { return meters_.accesses; }
   // nullptr where nothing is read ahead, or no order is worked out.
-  Prefetcher* prefetcher() { return prefetcher_.get(); }
-  OrderPredictor* predictor() { return foresight_.orders.get(); }
+  Prefetcher* prefetcher() { return ahead_ ? &ahead_->prefetcher() : nullptr; }
+  OrderPredictor* predictor() { return ahead_ ? ahead_->predictor() : nullptr; }
   // Of a retained cache in shared memory; else empty.
-  std::string SharedFile() const { return retained_cache_ ? retained_cache_->path() : ""; }
+  std::string SharedFile() const;
   // What tells how far the sweep is; empty: this machine reads nothing for a fleet.
   std::function<std::string()> FleetSweepFact() const;
   // To look at its state, and to have it take no more requests. REQUIRES: Serve has returned OK.
   Session& session() { return *session_; }
   // What is not as asked, and why: shards that cannot be read, a cache that is not used. For the caller and the log.
   const std::vector<std::string>& notes() const { return settings_.notes; }
-
+  // Which tree the mount shows, for an overlay over it: WritableFolder::Claim.
+  std::string DescribeTree() const;
   // Writes every statistic to the log.
   void LogStatistics() const;
 
@@ -116,29 +112,16 @@ class MountStack {
   Status OpenStore(const Succession& succession, const MountTransport& transport);
   void FindMissingShards();
   Status MakeCaches();
-  bool ReadsAhead() const { return settings_.prefetch.staging_bytes > 0; }
   bool SharesMemory() const;
-  void OpenRetainedCache();
-  Status MakePrefetcher();
-  void MakePredictor();
   void OpenDecodedCache();
-  void OpenDiskCopy();
-  Status OpenFleetCopy();
   std::unique_ptr<ShardSource> MakeShards(ReadEngine& engine, ReadPurpose purpose);
   Status MakeFileSystem();
-  void MakeFleetSweep();
   void PublishGauges();
   void PublishTraffic();
 
   struct Meters {
-    ReadMeter reads;        // of shards_ and ahead_shards_
+    ReadMeter reads;        // of shards_, and ahead of readers
     AccessRecord accesses;  // of readers
-  };
-
-  // What tells the prefetch which order is followed; nullptr where there is none.
-  struct Foresight {
-    std::unique_ptr<ArchiveForesight> archives;
-    std::unique_ptr<OrderPredictor> orders;
   };
 
   const AugurfsOptions& options_;
@@ -152,21 +135,13 @@ class MountStack {
   Meters meters_{.reads = ReadMeter(statistics_), .accesses = {}};
   std::unique_ptr<MountedGenerations> generations_;
   std::shared_ptr<const Store> store_;  // that is shown
-  std::unique_ptr<MountHelper> helper_;
   std::unique_ptr<BufferPool> pool_;
   std::unique_ptr<RecordCache> cache_;
-  std::unique_ptr<DiskCopy> disk_copy_;
-  std::unique_ptr<FleetCopy> fleet_copy_;
+  std::unique_ptr<RecordCopies> copies_;
   std::unique_ptr<ReadEngine> engine_;
   std::unique_ptr<ShardSource> shards_;
-  std::unique_ptr<RetainedCache> retained_cache_;
-  std::unique_ptr<KeptBlocks> kept_;  // of retained_cache_
-  std::unique_ptr<ReadEngine> ahead_engine_;
-  std::unique_ptr<ShardSource> ahead_shards_;
+  std::unique_ptr<PrefetchStack> ahead_;  // nullptr: nothing is read ahead
   std::unique_ptr<FleetSweep> fleet_sweep_;
-  std::unique_ptr<PageCachePusher> pusher_;
-  std::unique_ptr<Prefetcher> prefetcher_;
-  Foresight foresight_;  // of prefetcher_
   std::unique_ptr<DecodedFiles> decoded_;
   std::unique_ptr<DecodePool> decode_pool_;
   std::unique_ptr<FileSystem> file_system_;
