@@ -11,7 +11,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,10 +21,7 @@
 #include <vector>
 
 #include "base/limited_log.h"
-#include "base/log.h"
 #include "base/units.h"
-#include "control/control_server.h"
-#include "control/control_socket.h"
 #include "fuse/holder.h"
 #include "fuse/holder_link.h"
 #include "fuse/program_start.h"
@@ -35,15 +31,14 @@
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
 #include "tools/background.h"
-#include "tools/control_commands/find_daemon.h"
-#include "tools/daemon_control.h"
+#include "tools/control_endpoint.h"
+#include "tools/daemon_log.h"
 #include "tools/daemon_mount.h"
 #include "tools/daemon_signals.h"
 #include "tools/daemon_upgrade.h"
 #include "tools/end_on_signal.h"
 #include "tools/end_watchdog.h"
 #include "tools/heap.h"
-#include "tools/log_place.h"
 #include "tools/mount_stack.h"
 #include "tools/mount_transport.h"
 #include "tools/option_paths.h"
@@ -55,8 +50,6 @@
 namespace augur {
 namespace {
 
-constexpr const char* kProgram = "augurfs";
-
 // What is under way at the end may take so long. A disk that is alive answers within a second; a network file system
 // after a few.
 constexpr std::chrono::seconds kEndMax(10);
@@ -67,13 +60,15 @@ class Daemon {
  public:
   // `link`: this program goes on with a mount that another one has made; else nullptr.
   Daemon(const AugurfsOptions& options, std::optional<Background> background, std::unique_ptr<HolderLink> link)
-      : options_(options), background_(std::move(background)), link_(std::move(link)) {}
+      : options_(options),
+        background_(std::move(background)),
+        log_(options, background_.has_value()),
+        link_(std::move(link)) {}
 
   // Mounts and serves until the mount ends. OK: it was unmounted, by a signal or from outside. Where there is a holder,
   // this process is that, and Run returns in each daemon that it starts.
   Status Run() {
-    // Another user writes their own log.
-    AUGUR_TRY(options_.run_as.empty() ? StartLogging() : StartWarning());
+    AUGUR_TRY(options_.run_as.empty() ? log_.Start() : log_.StartWarning());
     AUGUR_TRY_ASSIGN(mount, DaemonMount::Prepare(options_, /*made=*/link_ != nullptr));
     mount_ = std::move(mount);
     if (mount_->layer_point() != nullptr && !link_) AUGUR_TRY(ForkLayer());
@@ -131,7 +126,7 @@ class Daemon {
     if (link_) state_ = &link_->state();
     const bool is_made = link_ != nullptr && link_->task() != HolderLink::Task::kFirst;
     AUGUR_TRY(mount_->GiveUpRights(is_made ? link_->state().device_number.data() : "", link_ != nullptr));
-    if (is_made && background_ && !is_next()) AUGUR_TRY(LeaveForLog());
+    if (is_made && background_ && !is_next()) AUGUR_TRY(log_.EnterAt(*mount_));
     if (link_ && link_->task() == HolderLink::Task::kGiveUp) return TellOfTheEnd();
     AUGUR_TRY(Prepare(signals));
     AUGUR_TRY(mount_->Mount(link_ ? link_->TakeDevice() : mount_->TakeHandedDown()));
@@ -159,30 +154,9 @@ class Daemon {
                                 DescribeDeath(link_->state().last_death)};
   }
 
-  // Until the mount answers, warnings go to the caller's stderr; what is said at every start waits for the log.
-  Status StartLogging() {
-    if (!options_.log_path.empty()) AUGUR_TRY(StartLog(kProgram, LogTarget::kFile, options_.log_path));
-    if (background_) {
-      AUGUR_TRY(StartWarning());
-      log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
-    } else if (options_.log_path.empty()) {
-      AUGUR_TRY(StartWarning());
-      log_.target = LogTarget::kStderr;
-    } else {
-      log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
-    }
-    return Status::Ok();
-  }
-
-  Status StartWarning() {
-    AUGUR_TRY(StartLog(kProgram, LogTarget::kStderr));
-    if (background_) spdlog::set_level(spdlog::level::warn);
-    return Status::Ok();
-  }
-
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
   Status Prepare(const UniqueFd& signals) {
-    if (mount_->run_as() && !(has_died() && background_)) AUGUR_TRY(StartLogging());
+    if (mount_->run_as() && !(has_died() && background_)) AUGUR_TRY(log_.Start());
     if (has_died()) {
       spdlog::error("{}: the daemon of this mount (process {}) {}; going on in its place", Printable(mount_->path()),
                     link_->state().last_death.pid, DescribeDeath(link_->state().last_death));
@@ -207,7 +181,11 @@ class Daemon {
     AUGUR_TRY_ASSIGN(watchdog, EndWatchdog::Start(kEndMax, [] { GiveUp(); }));
     watchdog_ = std::move(watchdog);
     if (link_) link_->Watch(watchdog_->thread_number());
-    PrepareControl();
+    if (background_ && !goes_on()) log_.FindPlace(*mount_);
+    control_ = std::make_unique<ControlEndpoint>(
+        ControlledMount{
+            .options = options_, .mount = *mount_, .transport = *transport_, .stack = *stack_, .state = state_},
+        log_.Describe());
     return Status::Ok();
   }
 
@@ -215,24 +193,10 @@ class Daemon {
   Status AwaitTurn() {
     AUGUR_TRY(link_->AwaitTurn());
     has_turn_ = true;
-    if (background_) AUGUR_TRY(LeaveForLog());
+    if (background_) AUGUR_TRY(log_.EnterAt(*mount_));
     const Upgrade& upgrade = link_->state().upgrade;
     spdlog::info("{}: process {} of version {} hands the mount over to process {} of version " AUGUR_VERSION,
                  Printable(mount_->path()), upgrade.from, upgrade.from_version.data(), getpid());
-    return Status::Ok();
-  }
-
-  // As Announce does it, for a daemon whose caller is gone.
-  Status LeaveForLog() {
-    log_ = {.target = LogTarget::kFile, .path = options_.log_path, .notice = {}};
-    if (options_.log_path.empty()) log_ = PlaceWithoutFile(mount_->shown_path(), RuntimeFolders());
-    return EnterLog();
-  }
-
-  Status EnterLog() {
-    AUGUR_TRY(Background::Leave(log_.path));
-    AUGUR_TRY(StartLog(kProgram, log_.target, log_.path));
-    spdlog::set_level(spdlog::level::info);
     return Status::Ok();
   }
 
@@ -246,103 +210,19 @@ class Daemon {
     _exit(kExitError);
   }
 
-  // For the control socket, and for the log where there is no system log.
-  std::vector<std::string> RuntimeFolders() const {
-    return ControlFolders(geteuid(), mount_->UserVariable("XDG_RUNTIME_DIR"));
-  }
-
-  // The virtual files, and the socket that one of them names. Without a socket the mount is as good; augurctl says so.
-  void PrepareControl() {
-    if (background_ && options_.log_path.empty() && !goes_on())
-      log_ = PlaceWithoutFile(mount_->shown_path(), RuntimeFolders());
-    const Store& store = *stack_->store();
-    Facts facts = {{"store", store.path()},
-                   {"generation", std::to_string(store.summary().generation)},
-                   {"reading_by", stack_->engine().Description()},
-                   {"log", log_.Describe()},
-                   {"version", AUGUR_VERSION},
-                   {"process", std::to_string(getpid())}};
-    if (!options_.preset.empty()) facts.emplace_back("preset", options_.preset);
-    if (!options_.flags.writable.empty()) facts.emplace_back("writable", options_.flags.writable);
-    if (!stack_->SharedFile().empty()) facts.emplace_back("shared_file", stack_->SharedFile());
-    if (link_ && link_->state().last_death.pid != 0) facts.emplace_back("last_restart", LastRestart());
-    FileSystem& file_system = stack_->file_system();
-    control_ = std::make_unique<DaemonControl>(
-        stack_->store(), stack_->statistics(),
-        DaemonControlOptions{.mount_point = mount_->shown_path(),
-                             .order_prefix = mount_->handed_down() ? "" : mount_->shown_path(),
-                             .facts = std::move(facts),
-                             .transport = [this] { return transport_->Describe(); },
-                             .fleet_sweep = stack_->FleetSweepFact(),
-                             .last_upgrade = [this] { return LastUpgrade(); },
-                             .prefetch = stack_->prefetcher(),
-                             .order_bytes_max = stack_->settings().prefetch.order_bytes_max,
-                             .predictor = stack_->predictor(),
-                             .accesses = &stack_->accesses(),
-                             .file_system = &file_system});
-    file_system.AddVirtualFile("stats.json", [this] { return control_->Json(); });
-    file_system.AddVirtualFile("metrics", [this] { return control_->Metrics(); });
-    const Status status = StartControl();
-    if (!status.ok()) no_control_ = "augurctl will not reach this mount: control socket: " + status.text();
-  }
-
-  // "2026-11-26 13:02:11: process 4711 was killed by signal 9 (KILL)".
-  std::string LastRestart() const {
-    const DaemonDeath& death = link_->state().last_death;
-    return TimeText(death.time) + ": process " + std::to_string(death.pid) + " " + DescribeDeath(death);
-  }
-
-  const Upgrade* UpgradeState() const { return state_ != nullptr ? &state_->upgrade : nullptr; }
-
-  // "2026-11-26 13:02:11: process 4711 of version 0.1.0 handed over to process 4713; requests waited for 9 ms"; empty:
-  // there was none.
-  std::string LastUpgrade() const {
-    const Upgrade* const upgrade = UpgradeState();
-    if (upgrade == nullptr || upgrade->to == 0) return "";
-    constexpr int64_t kNsPerMs = 1'000'000;
-    return TimeText(upgrade->time) + ": process " + std::to_string(upgrade->from) + " of version " +
-           upgrade->from_version.data() + " handed over to process " + std::to_string(upgrade->to) +
-           "; requests waited for " + std::to_string(upgrade->gap_ns / kNsPerMs) + " ms";
-  }
-
-  static std::string TimeText(time_t seconds) {
-    tm local{};
-    localtime_r(&seconds, &local);
-    std::array<char, 32> text{};
-    (void)std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
-    return text.data();
-  }
-
-  Status StartControl() {
-    AUGUR_TRY_ASSIGN(socket, ControlSocket::Listen(RuntimeFolders()));
-    AUGUR_TRY_ASSIGN(upgrade, DaemonUpgrade::Make({.values = options_.values,
-                                                   .generation = stack_->store()->summary().generation,
-                                                   .newest = [this] { return stack_->generations().Newest(); }}));
-    upgrade_ = std::move(upgrade);
-    auto handlers = control_->Handlers();
-    handlers.emplace("restart",
-                     [this](const nlohmann::json& request, const ControlBody&) { return upgrade_->Ask(request); });
-    handlers.emplace("serving", [this](const nlohmann::json&, const ControlBody&) {
-      return Result<ControlReply>(DescribeServing(UpgradeState(), stack_->store()->summary().generation,
-                                                  state_ != nullptr && state_->numbers.NamesAreOld()));
-    });
-    AUGUR_TRY_ASSIGN(server, ControlServer::Start(std::move(socket), std::move(handlers)));
-    control_server_ = std::move(server);
-    stack_->file_system().AddVirtualFile(kControlFile, [path = control_server_->path() + "\n"] { return path; });
-    return Status::Ok();
-  }
-
   Status Serve(const UniqueFd& signals) {
     std::function<void()> on_taking;
     if (is_next()) on_taking = [this] { NoteTaking(link_->state().upgrade); };
     AUGUR_TRY(stack_->Serve(mount_->TakeDevice(), transport_->TakeRings(), std::move(on_taking)));
     const Session& session = stack_->session();
+    DaemonUpgrade* const upgrade = control_->upgrade();
     bool serving = false;
     while (true) {
-      std::array<pollfd, 4> ready = {{{.fd = signals.get(), .events = POLLIN, .revents = 0},
-                                      {.fd = session.event_fd(), .events = POLLIN, .revents = 0},
-                                      {.fd = link_ ? link_->fd() : -1, .events = POLLIN, .revents = 0},
-                                      {.fd = upgrade_ ? upgrade_->event_fd() : -1, .events = POLLIN, .revents = 0}}};
+      std::array<pollfd, 4> ready = {
+          {{.fd = signals.get(), .events = POLLIN, .revents = 0},
+           {.fd = session.event_fd(), .events = POLLIN, .revents = 0},
+           {.fd = link_ ? link_->fd() : -1, .events = POLLIN, .revents = 0},
+           {.fd = upgrade != nullptr ? upgrade->event_fd() : -1, .events = POLLIN, .revents = 0}}};
       constexpr auto kTick = std::chrono::duration_cast<std::chrono::milliseconds>(LimitedLog::kPeriod);
       if (poll(ready.data(), ready.size(), int{kTick.count()}) < 0 && errno != EINTR) return ErrnoStatus(errno, "poll");
       ProcessLog().Tick();
@@ -373,39 +253,24 @@ class Daemon {
         return {Code::kStopped, Printable(mount_->path()) + ": stopped by SIG" + sigabbrev_np(signal) +
                                     ": there is no mount, and nothing is left"};
       }
-      if (ready[3].revents != 0) upgrade_->PassOn(link_.get(), WhyNoUpgrade());
+      if (ready[3].revents != 0) upgrade->PassOn(link_.get(), options_.restart);
       if (ready[2].revents != 0) {
         const Result<HolderMessage> heard = link_->Hear();
         // It is what the caller runs, or waits for.
         if (!heard.ok() && (options_.foreground || !serving)) return EndMount("ending: " + heard.status().text());
         if (!heard.ok()) LoseHolder();
-        if (heard.ok() && upgrade_) upgrade_->Hear(*heard);
+        if (heard.ok() && upgrade != nullptr) upgrade->Hear(*heard);
         hands_over_ = heard.ok() && heard->verb == HolderVerb::kHandOver;
         if (hands_over_) return Status::Ok();
       }
     }
   }
 
-  Status WhyNoUpgrade() const {
-    if (!link_) {
-      return {Code::kUnsupported,
-              options_.restart ? "the process augur-holder, which starts daemons, is gone: unmount, and mount again"
-                               : "this mount has no process augur-holder, which starts daemons (-o restart=no): "
-                                 "unmount, and mount again without that option"};
-    }
-    if (!KernelResends(link_->init())) {
-      return {Code::kUnsupported,
-              "only Linux 6.9 and later hand the requests of one daemon to another: unmount, and mount again with the "
-              "other program or options"};
-    }
-    return Status::Ok();
-  }
-
   // The next daemon is prepared: this one takes no more requests, answers what it has, and ends. The mount stays.
   Status HandOver(const UniqueFd& signals) {
     hands_over_at_end = true;
     watchdog_->Arm();
-    StopControl();
+    control_->Stop();
     stack_->StopAhead();
     NoteStopping(link_->state().upgrade);
     stack_->session().HandOver();
@@ -434,7 +299,8 @@ class Daemon {
     spdlog::warn("{}: the process augur-holder is gone: when this daemon dies, no other one goes on with the mount",
                  Printable(mount_->path()));
     link_.reset();
-    if (upgrade_) upgrade_->PassOn(nullptr, WhyNoUpgrade());  // what was asked is not answered any more
+    // What was asked is not answered any more.
+    if (DaemonUpgrade* const upgrade = control_->upgrade()) upgrade->PassOn(nullptr, options_.restart);
     mount_->AbortInTheEnd();
   }
 
@@ -442,33 +308,12 @@ class Daemon {
   // who reads a pipe of the caller must see its end when the caller returns.
   Status Announce() {
     if (goes_on()) return GoOn();
-    if (layer_) AUGUR_TRY(layer_->Mount(TreeOf(stack_->store()->summary())));
+    if (layer_) AUGUR_TRY(layer_->Mount(stack_->DescribeTree()));
     if (background_) {
-      if (!log_.notice.empty()) spdlog::warn("{}", log_.notice);
-      SayNotes();  // to the caller; the log has them, too
-      AUGUR_TRY(EnterLog());
+      log_.TellCaller(*stack_);
+      AUGUR_TRY(log_.Enter());
     }
-    const StoreSummary& summary = stack_->store()->summary();
-    spdlog::info("{}: mounted {} generation {}: {} files, {}", Printable(mount_->path()),
-                 Printable(stack_->store()->path()), summary.generation, summary.file_count,
-                 FormatSize(summary.tree_bytes));
-    LogSettings();
-    if (options_.view) spdlog::info("the root is view {}", CanonicalSpec(*options_.view));
-    if (layer_) {
-      spdlog::info("{}: what programs write is kept in {}", Printable(mount_->shown_path()),
-                   Printable(WritableFolder(options_.flags.writable).upper()));
-    } else {
-      spdlog::info(
-          "{}: read-only; for tools that write beside their data, mount with -o writable=DIR, which keeps "
-          "what they write in that folder",
-          Printable(mount_->path()));
-    }
-    SayNotes();
-    if (!no_control_.empty()) spdlog::warn("{}", no_control_);
-    if (stack_->file_system().HidesOwnFolder()) {
-      spdlog::warn("{}: the root of the store has a '{}': the mount hides it, and shows its own in that place",
-                   Printable(stack_->store()->path()), VirtualFolder::kName);
-    }
+    log_.SayMounted(*mount_, *stack_, *transport_, control_->problem());
     mount_->SetReadAhead(options_.read_ahead_bytes);
     if (!mount_->note().empty()) spdlog::info("{}", mount_->note());
     if (const std::optional<User>& user = mount_->run_as()) spdlog::info("serving as user {}", user->name);
@@ -482,45 +327,14 @@ class Daemon {
     return Status::Ok();
   }
 
-  // Which tree an overlay belongs to: WritableFolder::Claim.
-  std::string TreeOf(const StoreSummary& summary) const {
-    std::string text = "generation " + std::to_string(summary.generation) + "\nindex ";
-    const Hash128& id = summary.index_id;
-    text += summary.root_hash ? HexOf(*summary.root_hash) : std::to_string(id.high) + "-" + std::to_string(id.low);
-    text += "\n";
-    if (options_.view) text += "view " + CanonicalSpec(*options_.view) + "\n";
-    return text;
-  }
-
-  void SayNotes() const {
-    for (const std::string& note : stack_->notes()) spdlog::warn("{}", note);
-  }
-
-  void LogSettings() const {
-    const AugurfsSettings& settings = stack_->settings();
-    if (!options_.preset.empty()) spdlog::info("preset {}", options_.preset);
-    spdlog::info("reading by {}", stack_->engine().Description());
-    spdlog::info("transport {}", transport_->Describe());
-    spdlog::info(
-        "memory budget {}: {} for requests, {} for reads ahead, {} for the retained cache, {} for pushed files, {} for "
-        "io_uring; {} threads",
-        FormatSize(settings.memory_bytes), FormatSize(settings.buffer_bytes),
-        FormatSize(settings.prefetch.staging_bytes), FormatSize(settings.prefetch.kept_bytes),
-        FormatSize(settings.prefetch.push_window_bytes), FormatSize(settings.rings.bytes()), settings.threads);
-    spdlog::info(
-        "memory for files of views: {}; {} threads decode ahead of readers, {} more only for readers that wait",
-        FormatSize(settings.views.rendered_bytes), settings.views.decode_threads, settings.views.demand_decode_threads);
-  }
-
   Status GoOn() {
-    if (is_next()) LogSettings();
+    if (is_next()) log_.SaySettings(*stack_, *transport_);
     if (stack_->generations().is_reload()) {
       const StoreSummary& summary = stack_->store()->summary();
       spdlog::info("{}: from now on generation {} is shown: {} files, {}", Printable(mount_->path()),
                    summary.generation, summary.file_count, FormatSize(summary.tree_bytes));
     }
-    SayNotes();
-    if (!no_control_.empty()) spdlog::warn("{}", no_control_);
+    DaemonLog::SayNotes(*stack_, control_->problem());
     // Before the line: when that is there, a SIGKILL counts as one of a daemon that served.
     AUGUR_TRY(link_->Ready(stack_->IndexLock().get()));
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
@@ -529,25 +343,19 @@ class Daemon {
 
   // The operator first, whose commands may wait for what answers readers; then the mount.
   void Stop() {
-    StopControl();
+    control_->Stop();
     stack_->StopAhead();
     stack_->Stop();
     ProcessLog().Flush();
   }
 
-  void StopControl() {
-    if (control_) control_->GiveUp();
-    if (upgrade_) upgrade_->GiveUp();
-    control_server_.reset();
-  }
-
   const AugurfsOptions& options_;
   std::optional<Background> background_;
+  DaemonLog log_;
   bool has_turn_ = false;    // the daemon before this one serves no more
   bool hands_over_ = false;  // to the next one
   // For the watchdog's thread.
   static inline std::atomic<bool> hands_over_at_end = false;
-  LogPlace log_;
   // In the order in which they are made.
   std::unique_ptr<DaemonMount> mount_;
   std::optional<WritableLayer> layer_;     // of -o writable=, in the first daemon
@@ -556,10 +364,7 @@ class Daemon {
   std::unique_ptr<EndWatchdog> watchdog_;  // destroyed after the stack, whose end it watches
   std::unique_ptr<MountTransport> transport_;
   std::unique_ptr<MountStack> stack_;
-  std::unique_ptr<DaemonControl> control_;
-  std::unique_ptr<DaemonUpgrade> upgrade_;  // nullptr: there is no control server
-  std::unique_ptr<ControlServer> control_server_;
-  std::string no_control_;  // why there is none; for the log
+  std::unique_ptr<ControlEndpoint> control_;
 };
 
 Status Main(int argc, char** argv) {
@@ -575,7 +380,7 @@ Status Main(int argc, char** argv) {
   std::unique_ptr<HolderLink> link;
   std::optional<Background> background;
   if (inherited) {
-    (void)prctl(PR_SET_NAME, kProgram);  // a kernel before 6.14 has the number of its file there
+    (void)prctl(PR_SET_NAME, kAugurfs);  // a kernel before 6.14 has the number of its file there
     AUGUR_TRY_ASSIGN(linked, LinkOf(*inherited));
     link = std::make_unique<HolderLink>(std::move(linked));
     if (!options.foreground) background.emplace();  // the caller is gone
@@ -596,6 +401,6 @@ Status Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   const augur::Status status = augur::Main(argc, argv);
   if (status.ok()) return augur::kExitDone;
-  augur::PrintError(augur::kProgram, status);
+  augur::PrintError(augur::kAugurfs, status);
   return augur::kExitError;
 }

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "cache/shared_folder.h"
+#include "control/control_socket.h"
 #include "fuse/writable_folder.h"
 #include "tools/daemon_privileges.h"
 #include "tools/group_number.h"
@@ -108,6 +109,10 @@ void DaemonMount::SetReadAhead(uint64_t bytes) {
 std::string DaemonMount::UserVariable(const char* name) const {
   const char* const value = run_as_ ? nullptr : getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
   return value != nullptr ? value : "";
+}
+
+std::vector<std::string> DaemonMount::RuntimeFolders() const {
+  return ControlFolders(geteuid(), UserVariable("XDG_RUNTIME_DIR"));
 }
 
 }  // namespace augur

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "augur/status.h"
 #include "base/capabilities.h"
@@ -79,6 +80,8 @@ class DaemonMount {
   const Result<std::string>& shared_folder() const { return shared_folder_; }
   // An environment variable that tells where the user's files are; empty where it is another user's.
   std::string UserVariable(const char* name) const;
+  // For the control socket, and for the log where there is no system log: of the user who serves, the best first.
+  std::vector<std::string> RuntimeFolders() const;
   std::string UserHome() const { return run_as_ ? run_as_->home : UserVariable("HOME"); }
   // Looks at readers of all users; nullptr: only root may.
   ProcessSource* processes() const { return processes_.get(); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "tools/augurfs_options.h"
 #include "tools/upgrade_options.h"
 
 namespace augur {
@@ -68,6 +69,20 @@ Result<std::optional<ProgramRequest>> Checked(const nlohmann::json& request, con
   return std::optional(checked);
 }
 
+// Why this mount cannot have another daemon.
+Status WhyNot(const HolderLink* link, bool restart) {
+  if (link == nullptr) {
+    return {Code::kUnsupported,
+            restart ? "the process augur-holder, which starts daemons, is gone: unmount, and mount again"
+                    : "this mount has no process augur-holder, which starts daemons (-o restart=no): unmount, and "
+                      "mount again without that option"};
+  }
+  if (KernelResends(link->init())) return Status::Ok();
+  return {Code::kUnsupported,
+          "only Linux 6.9 and later hand the requests of one daemon to another: unmount, and mount again with the "
+          "other program or options"};
+}
+
 // The same for all processes.
 int64_t MonotonicNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -110,10 +125,10 @@ Result<ControlReply> DaemonUpgrade::Ask(const nlohmann::json& request) {
   return ControlReply{.header = {{"process", getpid()}, {"next", *outcome_}}, .body = {}};
 }
 
-void DaemonUpgrade::PassOn(HolderLink* link, const Status& why_not) {
+void DaemonUpgrade::PassOn(HolderLink* link, bool restart) {
   uint64_t count = 0;
   (void)!read(event_.get(), &count, sizeof count);
-  if (link == nullptr || !why_not.ok()) return Finish(why_not);
+  if (Status why_not = WhyNot(link, restart); !why_not.ok()) return Finish(std::move(why_not));
   const MutexLock lock(mu_);
   if (!errors_end_.valid()) return;
   link->AskForUpgrade(request_, errors_end_.get());
@@ -166,17 +181,18 @@ void NoteTaking(Upgrade& upgrade) {
   upgrade.to = getpid();
 }
 
-ControlReply DescribeServing(const Upgrade* upgrade, uint64_t generation, bool names_are_old) {
+ControlReply DescribeServing(const LastingState* state, uint64_t generation) {
   ControlReply reply = {.header = {{"process", getpid()},
                                    {"version", AUGUR_VERSION},
                                    {"generation", generation},
-                                   {"names_are_old", names_are_old}},
+                                   {"names_are_old", state != nullptr && state->numbers.NamesAreOld()}},
                         .body = {}};
-  if (upgrade == nullptr || upgrade->to != getpid()) return reply;
+  if (state == nullptr || state->upgrade.to != getpid()) return reply;
+  const Upgrade& upgrade = state->upgrade;
   constexpr int64_t kNsPerUs = 1000;
-  reply.header["from_process"] = upgrade->from;
-  reply.header["from_version"] = upgrade->from_version.data();
-  reply.header["gap_us"] = upgrade->gap_ns / kNsPerUs;
+  reply.header["from_process"] = upgrade.from;
+  reply.header["from_version"] = upgrade.from_version.data();
+  reply.header["gap_us"] = upgrade.gap_ns / kNsPerUs;
   return reply;
 }
 
@@ -185,8 +201,8 @@ std::string DaemonUpgrade::TakeErrors() {
   const ssize_t count = read(errors_.get(), bytes.data(), bytes.size());
   std::string text(bytes.data(), static_cast<size_t>(std::max<ssize_t>(count, 0)));
   while (text.ends_with('\n')) text.pop_back();
-  constexpr std::string_view kProgram = "augurfs: ";
-  if (text.starts_with(kProgram)) text.erase(0, kProgram.size());
+  const std::string program = std::string(kAugurfs) + ": ";
+  if (text.starts_with(program)) text.erase(0, program.size());
   std::ranges::replace(text, '\n', ' ');
   return Printable(text);
 }

@@ -44,8 +44,8 @@ class DaemonUpgrade {
 
   // The main thread. Readable when a request is to be passed on.
   int event_fd() const { return event_.get(); }
-  // Passes it on, or refuses it for this reason.
-  void PassOn(HolderLink* link, const Status& why_not);
+  // Passes it on, or refuses it and says why. `link` is nullptr where there is no holder; `restart`: of -o restart=.
+  void PassOn(HolderLink* link, bool restart);
   // What the holder says of it: kHandOver, kNotStarted.
   void Hear(const HolderMessage& message);
   // The daemon ends: whoever waits is told.
@@ -75,8 +75,8 @@ class DaemonUpgrade {
 // next one takes them.
 void NoteStopping(Upgrade& upgrade);
 void NoteTaking(Upgrade& upgrade);
-// Which process serves, which generation, and which process has handed the mount over to it: the answer to "serving".
-// nullptr: none has. `names_are_old`: the kernel may still have names of another generation.
-ControlReply DescribeServing(const Upgrade* upgrade, uint64_t generation, bool names_are_old);
+// Which process serves, which generation, whether the kernel may still have names of another one, and which process has
+// handed the mount over: the answer to "serving". nullptr: none can have.
+ControlReply DescribeServing(const LastingState* state, uint64_t generation);
 
 }  // namespace augur
