@@ -65,8 +65,6 @@ class RunningOperation {
   // What the last failed request ended with, and an operation that gives up ends with.
   const HttpResponse& failure() const { return failure_; }
   void SetFailure(Status status);
-  // The last failure was one of the connection, so that a kept one is not to be trusted.
-  bool connection_failed() const { return connection_failed_; }
 
   // From now on the outcome is this.
   void Decide(HttpResponse response);

@@ -49,8 +49,6 @@ class JobPredictor {
   std::optional<uint64_t> Expects(EntryNumber file) const;
 
   bool locked() const { return !epochs_.empty(); }
-  // Epochs that were predicted so far in this job.
-  uint64_t epochs_predicted() const { return epochs_predicted_; }
   // The order of the running epoch. REQUIRES: locked.
   const IdentifiedOrder& running() const { return epochs_.front().identified; }
   const EpochFollower& follower() const { return *epochs_.front().follower; }

@@ -43,12 +43,6 @@ class NumpyGenerator {
   void Shuffle(IndexOrder* order) {
     ShuffleFromEnd([&](uint32_t last) { return Draw(last); }, order);
   }
-  // integers(end), another way to draw (Lemire's). REQUIRES: 0 < end.
-  uint32_t Integer(uint32_t end);
-  // uniform(low, high)
-  double Uniform(double low, double high) {
-    return low + (high - low) * (static_cast<double>(generator_.Next64() >> 11) * 0x1p-53);
-  }
 
  private:
   Pcg64 generator_;

@@ -10,10 +10,6 @@
 namespace augur {
 namespace {
 
-bool IsInsideOut(uint64_t samples, TorchWide wide) {
-  return samples >= kTorchWideSamples && wide == TorchWide::kInsideOut;
-}
-
 // Each new number i takes a random place z up to its own, and what was in z moves to the end. Of all the places only
 // those of the prefix are held: one behind it never comes back into it.
 void InsideOut(Mt19937 engine, uint64_t samples, size_t count, IndexOrder* indices) {
@@ -28,18 +24,18 @@ void InsideOut(Mt19937 engine, uint64_t samples, size_t count, IndexOrder* indic
 
 }  // namespace
 
-void TorchPermutation(const Mt19937& engine, uint64_t samples, size_t count, IndexOrder* indices, TorchWide wide) {
+void TorchPermutation(const Mt19937& engine, uint64_t samples, size_t count, IndexOrder* indices) {
   AUGUR_CHECK(samples > 0 && samples >> 32 == 0);
-  if (IsInsideOut(samples, wide)) return InsideOut(engine, samples, count, indices);
+  if (samples >= kTorchWideSamples) return InsideOut(engine, samples, count, indices);
   Mt19937 own = engine;
   FrontShuffle(
       samples, count, [&own](uint64_t bound) { return own.Next() % static_cast<uint32_t>(bound); }, indices);
 }
 
-void TorchPermutationOfSeed(uint64_t seed, uint64_t samples, size_t count, IndexOrder* indices, TorchWide wide) {
+void TorchPermutationOfSeed(uint64_t seed, uint64_t samples, size_t count, IndexOrder* indices) {
   AUGUR_CHECK(samples > 0 && samples >> 32 == 0);
-  if (count > kFirstOutputsMax || IsInsideOut(samples, wide)) {
-    return TorchPermutation(TorchEngine(seed), samples, count, indices, wide);
+  if (count > kFirstOutputsMax || samples >= kTorchWideSamples) {
+    return TorchPermutation(TorchEngine(seed), samples, count, indices);
   }
   const std::vector<uint32_t> outputs = FirstOutputs(static_cast<uint32_t>(seed), count);
   const uint32_t* next = outputs.data();
@@ -47,9 +43,7 @@ void TorchPermutationOfSeed(uint64_t seed, uint64_t samples, size_t count, Index
       samples, count, [&next](uint64_t bound) { return *next++ % static_cast<uint32_t>(bound); }, indices);
 }
 
-uint64_t TorchPermutationOutputs(uint64_t samples, TorchWide wide) {
-  return IsInsideOut(samples, wide) ? 2 * samples : samples - 1;
-}
+uint64_t TorchPermutationOutputs(uint64_t samples) { return samples >= kTorchWideSamples ? 2 * samples : samples - 1; }
 
 void TorchReplacement(const Mt19937& engine, uint64_t samples, size_t count, IndexOrder* indices) {
   AUGUR_CHECK(samples > 0 && samples >> 32 == 0);

@@ -19,28 +19,19 @@ inline Mt19937 TorchEngine(uint64_t seed) { return Mt19937(static_cast<uint32_t>
 // The seed of a torch.Generator() that was not seeded (c10::detail::default_rng_seed_val).
 inline constexpr uint64_t kTorchDefaultSeed = 67280421310721;
 
-// How lists of kTorchWideSamples and more are shuffled; shorter ones are the same in all versions.
-enum class TorchWide {
-  kInsideOut,  // torch 2.6 and later: two outputs a sample, built up from the front
-  kFront,      // before: like the short ones, with a bias that the change removed
-};
+// Lists from this length on are built up from the front, by two outputs a sample, as torch 2.6 and later does it.
 inline constexpr uint64_t kTorchWideSamples = 0xffffffffU / 20;
 
 // Replaces *indices by the first `count` elements of torch.randperm(samples). The engine is left where it was: the
-// whole permutation takes TorchPermutationOutputs of it. Cost: `count` steps, but all steps for kInsideOut. REQUIRES: 0
-// < samples < 2^32.
-void TorchPermutation(const Mt19937& engine, uint64_t samples, size_t count, IndexOrder* indices,
-                      TorchWide wide = TorchWide::kInsideOut);
+// whole permutation takes TorchPermutationOutputs of it. Cost: `count` steps, but all steps for a list of
+// kTorchWideSamples. REQUIRES: 0 < samples < 2^32.
+void TorchPermutation(const Mt19937& engine, uint64_t samples, size_t count, IndexOrder* indices);
 
 // The same for torch.randperm(samples, generator=torch.Generator().manual_seed(seed)); cheaper for short prefixes.
-void TorchPermutationOfSeed(uint64_t seed, uint64_t samples, size_t count, IndexOrder* indices,
-                            TorchWide wide = TorchWide::kInsideOut);
+void TorchPermutationOfSeed(uint64_t seed, uint64_t samples, size_t count, IndexOrder* indices);
 
 // How many outputs of the engine torch.randperm(samples) takes.
-uint64_t TorchPermutationOutputs(uint64_t samples, TorchWide wide = TorchWide::kInsideOut);
-
-// torch.empty((), dtype=torch.int64).random_(): two outputs. This is how a RandomSampler and a DataLoader draw seeds.
-inline uint64_t TorchRandomSeed(Mt19937& engine) { return engine.Next64() & 0x7fffffffffffffffU; }
+uint64_t TorchPermutationOutputs(uint64_t samples);
 
 // Lists from this length on take two outputs for each number of torch.randint(samples), shorter ones one.
 inline constexpr uint64_t kTorchWideRandint = uint64_t{1} << 28;

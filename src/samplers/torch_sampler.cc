@@ -34,7 +34,7 @@ uint64_t TorchSampler::StepsTo(uint64_t samples, uint64_t epoch) const {
   if (const auto* drawn = std::get_if<DrawnSeed>(&recipe_.generator)) return drawn->position + epoch * drawn->stride;
   const auto* run = std::get_if<RunStream>(&recipe_.generator);
   if (run == nullptr) return 0;
-  const uint64_t burnt = run->burnt * TorchPermutationOutputs(samples, recipe_.wide);
+  const uint64_t burnt = run->burnt * TorchPermutationOutputs(samples);
   return run->offset + burnt + epoch * OutputsAnEpoch(samples);
 }
 
@@ -60,7 +60,7 @@ void TorchSampler::TakeList(uint64_t samples, uint64_t epoch, size_t count, Inde
     seed = stream_->At(StepsTo(samples, epoch)).Next();
   }
   if (recipe_.draw == TorchRecipe::Draw::kPermutation && count <= samples) {
-    return TorchPermutationOfSeed(seed, samples, count, indices, recipe_.wide);
+    return TorchPermutationOfSeed(seed, samples, count, indices);
   }
   TakePermutations(TorchEngine(seed), samples, count, indices);
 }
@@ -68,11 +68,11 @@ void TorchSampler::TakeList(uint64_t samples, uint64_t epoch, size_t count, Inde
 // Permutation after permutation from one engine, until there are `count` indices.
 void TorchSampler::TakePermutations(const Mt19937& engine, uint64_t samples, size_t count, IndexOrder* indices) const {
   if (recipe_.draw == TorchRecipe::Draw::kReplacement) return TorchReplacement(engine, samples, count, indices);
-  TorchPermutation(engine, samples, count, indices, recipe_.wide);
+  TorchPermutation(engine, samples, count, indices);
   Mt19937 own = engine;
   for (IndexOrder more; indices->size() < count; indices->insert(indices->end(), more.begin(), more.end())) {
-    own.Discard(TorchPermutationOutputs(samples, recipe_.wide));
-    TorchPermutation(own, samples, count - indices->size(), &more, recipe_.wide);
+    own.Discard(TorchPermutationOutputs(samples));
+    TorchPermutation(own, samples, count - indices->size(), &more);
   }
 }
 
@@ -85,7 +85,7 @@ uint64_t TorchSampler::OutputsAnEpoch(uint64_t samples) const {
   }
   // A RandomSampler draws the whole permutations that num_samples holds, and one more for the rest even if it is none.
   const uint64_t permutations = run.trailing ? listed / samples + 1 : (listed + samples - 1) / samples;
-  return run.extra + permutations * TorchPermutationOutputs(samples, recipe_.wide);
+  return run.extra + permutations * TorchPermutationOutputs(samples);
 }
 
 std::optional<uint64_t> TorchStreamSeed(const Sampler& sampler) {

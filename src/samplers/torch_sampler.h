@@ -26,7 +26,6 @@ struct TorchRecipe {
   EpochShape shape;
   Draw draw = Draw::kPermutation;
   uint64_t draws = 0;  // RandomSampler(num_samples=): indices an epoch; 0: as many as there are samples
-  TorchWide wide = TorchWide::kInsideOut;
 };
 
 // TorchSampler takes the epochs of a recipe. Source: torch/utils/data/sampler.py, distributed.py and dataloader.py of

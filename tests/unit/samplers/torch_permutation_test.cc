@@ -69,15 +69,6 @@ TEST(TorchPermutationTest, VeryLongListsAreBuiltInsideOut) {
   EXPECT_THAT(Permutation(42, kTorchWideSamples, 6),
               ElementsAre(85514504, 93417259, 199404010, 60269803, 87481865, 115296688));
   EXPECT_EQ(TorchPermutationOutputs(kTorchWideSamples), 2 * kTorchWideSamples);
-  EXPECT_EQ(TorchPermutationOutputs(kTorchWideSamples, TorchWide::kFront), kTorchWideSamples - 1);
-}
-
-TEST(TorchPermutationTest, RandomSeedsAreOfTwoOutputs) {
-  Mt19937 engine = TorchEngine(42);
-  EXPECT_EQ(TorchRandomSeed(engine), 6909045637428952499U);
-  Mt19937 behind = TorchEngine(42);
-  behind.Discard(2);
-  EXPECT_EQ(engine.Next(), behind.Next());
 }
 
 TEST(TorchPermutationTest, NumbersWithReplacement) {
