@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""loader_reload.py MOUNT: epochs of a DataLoader with 4 workers over the files of MOUNT that test_reload.py makes, until stdin ends.
+"""loader_reload.py MOUNT: epochs of a DataLoader with 4 workers over the files of MOUNT that reload_fixtures.py makes, until stdin ends.
 Prints a line for each epoch that begins; then a line that comes says which version is shown from now on. A worker fails at an error, at
 a byte of no version, and at one of a version that was shown before the epoch began."""
 
@@ -10,7 +10,7 @@ import sys
 
 from torch.utils.data import DataLoader, Dataset
 
-from test_reload import bytes_of, changes
+from reload_fixtures import bytes_of, changes
 
 
 class Files(Dataset):
