@@ -48,7 +48,7 @@ std::optional<uint64_t> NumberIn(const std::string& path) {
   return text ? Number(*text) : std::nullopt;
 }
 
-// Value of line "name 123" (memory.stat).
+// Value of line "name 123" (memory.stat, /proc/vmstat).
 std::optional<uint64_t> FindStat(std::string_view text, std::string_view name) {
   for (const std::string_view line : Split(text, '\n')) {
     if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ' ') {
@@ -179,6 +179,12 @@ Result<MemoryRoom> MachineMemory() {
   const std::string cgroup = ReadText("/proc/self/cgroup").value_or("");
   const std::string mountinfo = ReadText("/proc/self/mountinfo").value_or("");
   return MemoryRoomIn(*meminfo, FindMemoryCgroups(cgroup, mountinfo));
+}
+
+// Written by fs/drop_caches.c.
+std::optional<uint64_t> PageCacheDrops() {
+  const std::optional<std::string> vmstat = ReadText("/proc/vmstat");
+  return vmstat ? FindStat(*vmstat, "drop_pagecache") : std::nullopt;
 }
 
 Result<ProcessMemoryUse> ParseProcessStatus(std::string_view status_text) {

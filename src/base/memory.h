@@ -23,6 +23,10 @@ struct MemoryRoom {
 // its cgroups leaves the machine's memory. kIo: /proc is not mounted.
 Result<MemoryRoom> MachineMemory();
 
+// How often somebody has had the kernel drop its whole page cache (/proc/sys/vm/drop_caches), since it was started.
+// Nothing: /proc/vmstat cannot be read, or does not say.
+std::optional<uint64_t> PageCacheDrops();
+
 // The resident memory of this process. `anonymous` and `shared` are what a memory limit is for; `file` is mapped files,
 // which the kernel takes back when it needs to.
 struct ProcessMemoryUse {

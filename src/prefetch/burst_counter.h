@@ -23,6 +23,8 @@ class BurstCounter {
     count_ = 0;
     return true;
   }
+  // The events so far count no more.
+  void Clear() { count_ = 0; }
 
  private:
   const uint64_t events_;

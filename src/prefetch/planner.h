@@ -89,8 +89,12 @@ class Planner {
     in_.limits.lent_bytes_max = lent_bytes;
   }
 
-  // The machine has more memory to leave what was read in the page cache, or less.
-  void SetLeftMax(uint64_t bytes) { in_.limits.left_bytes_max = bytes; }
+  // The machine has more memory to leave what was read in the page cache, or less. `emptied`: somebody has had the
+  // kernel drop its whole page cache since the last call.
+  void SetLeftMax(uint64_t bytes, bool emptied) {
+    in_.limits.left_bytes_max = bytes;
+    reader_pages_.SetEmptied(emptied);
+  }
 
   // Opens are seen from now on, or no longer: see PlannerLimits::sentinel_every and ReaderPositionOptions.
   void SetSight(uint32_t sentinel_every, const ReaderPositionOptions& progress);

@@ -54,16 +54,38 @@ void ReaderPages::Saw(Slot slot, bool missed, Position here) {
 void ReaderPages::Missed(Slot slot, Position use) {
   UseQueue& pushed = files_.pages().pushed();
   if (!pushed.Contains(slot) || pushed.UseOf(slot) != use || !evidence_.PushedIsGone(use)) return;
-  if (use < read_again_to_) return;
-  std::vector<Slot> ahead;
+  if (use >= read_again_to_) read_again_to_ = std::max(read_again_to_, PushedAreGone(use));
+}
+
+// Those for a use after this one count as being there no longer. Returns the place behind the last of them; 0: none.
+Position ReaderPages::PushedAreGone(Position after) {
+  UseQueue& pushed = files_.pages().pushed();
+  std::vector<Slot> gone;
+  Position end = 0;
   for (const auto& [next, file] : pushed.in_order()) {
-    if (next > use && next != kNever) ahead.push_back(file);
+    if (next <= after || next == kNever) continue;
+    gone.push_back(file);
+    end = std::max(end, next + 1);
   }
-  for (const Slot file : ahead) {
-    read_again_to_ = std::max(read_again_to_, pushed.UseOf(file) + 1);
+  for (const Slot file : gone) {
     pushed.Remove(file);
     files_.Reclassify(file);
   }
+  return end;
+}
+
+void ReaderPages::SetEmptied(bool emptied) {
+  if (!emptied) return evidence_.Settle();
+  evidence_.Emptied();
+  PageCacheFiles& pages = files_.pages();
+  while (!pages.left().empty()) {
+    const Slot file = pages.left().last().second;
+    pages.TakeAssumed(file);
+    pages.left().Remove(file);
+    files_.Reclassify(file);
+  }
+  // What readers are just copying is not dropped.
+  PushedAreGone(in_.reader.front());
 }
 
 void ReaderPages::TakeBrought(Slot slot) {

@@ -40,6 +40,9 @@ class ReaderPages {
   void WasRead(Slot slot);
   // A file beyond what may be left, to be dropped; it is not left any more.
   std::optional<Slot> TakeExcess();
+  // Whether somebody has had the kernel drop its whole page cache since the last call: then nothing is left there, and
+  // no file that is pushed for a later use, and that is no sign of the kernel's needs.
+  void SetEmptied(bool emptied);
   // Next uses are others.
   void ComputeUsesAnew();
 
@@ -49,6 +52,7 @@ class ReaderPages {
   void FoundGone(Slot slot);
   void Assume(Slot slot);
   void AssumeNothing();
+  Position PushedAreGone(Position after);
 
   const PlannerInput& in_;
   FileStates& files_;

@@ -19,6 +19,16 @@ class ReclaimEvidence {
   // True while the kernel takes files that are left: no more should be left.
   bool Reclaims(uint64_t reads) const { return reads < leave_from_; }
 
+  // Somebody has emptied the page cache. What was lost of late, since the last call of Settle, says nothing of the
+  // kernel.
+  void Emptied() {
+    gone_.Clear();
+    leave_from_ = settled_leave_from_;
+    assumed_there_ = assumed_gone_ = 0;
+  }
+  // Nobody has emptied it: what was lost until now counts.
+  void Settle() { settled_leave_from_ = leave_from_; }
+
   // The page cache had lost a file that was pushed for the read at this place. True: so it did with every other one of
   // late, and none that was pushed is to be counted on.
   bool PushedIsGone(uint64_t place) { return pushed_gone_.Count(place); }
@@ -46,6 +56,7 @@ class ReclaimEvidence {
   BurstCounter gone_{kGoneMax, kGonePlaces};
   BurstCounter pushed_gone_{kPushedGoneMax, kPushedGonePlaces};
   uint64_t leave_from_ = 0;  // reads seen
+  uint64_t settled_leave_from_ = 0;
   uint64_t assumed_there_ = 0;
   uint64_t assumed_gone_ = 0;
 };

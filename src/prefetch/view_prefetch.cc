@@ -184,11 +184,15 @@ void ViewPrefetch::LookForRoom() {
   if (!(pushes_ || files_.in_archives()) || !means_.options.left_bytes_max) return;
   const uint64_t now_us = SteadyNowUs();
   if (room_asked_us_ != 0 && now_us - room_asked_us_ < kRoomEveryUs) return;
+  const uint64_t drops = means_.options.page_cache_drops ? means_.options.page_cache_drops() : 0;
+  const bool emptied = room_asked_us_ != 0 && drops != drops_seen_;
+  drops_seen_ = drops;
   room_asked_us_ = now_us;
   // What is followed goes before what other views have left there, which then is the kernel's to keep or to take.
   const uint64_t room = means_.options.left_bytes_max();
   if (means_.unplanned.BytesBeside(files_.view()) + files_.AllPages() > room) means_.unplanned.ForgetOthers();
-  planner_->SetLeftMax(room - means_.unplanned.BytesBeside(files_.view()));
+  if (emptied) means_.unplanned.ForgetOthers();
+  planner_->SetLeftMax(room - means_.unplanned.BytesBeside(files_.view()), emptied);
 }
 
 void ViewPrefetch::CarryOut() {

@@ -129,6 +129,7 @@ class ViewPrefetch {
   Warming warming_;
   std::optional<bool> opens_seen_;
   uint64_t room_asked_us_ = 0;  // when the page cache's room was looked at
+  uint64_t drops_seen_ = 0;     // of the whole page cache, then
 };
 
 }  // namespace augur

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import NOBODY, as_user, children, is_running, needs_root, run, wait_until
+from conftest import NOBODY, as_user, children, drop_caches, is_running, needs_root, run, wait_until
 from prefetching import LARGE, SMALL, DataSet, Prediction, log_of
 
 pytestmark = needs_root
@@ -84,6 +84,25 @@ def test_what_was_read_stays_in_the_page_cache(room, mounts, point, data, ahead)
     assert ahead.counters()["dropped_files"] == 0, told
     assert shares[-1] < 1 / 4, told
     assert ahead.gauges()["page_cache_left_bytes"] > data.bytes / 2, told
+
+
+def test_a_page_cache_dropped_by_hand_is_no_want_of_memory(room, mounts, point, data, ahead):
+    """As between two measurements. One of the next three epochs drops nothing: for want of memory all four would. (Other tests drop
+    the page cache, too.)"""
+    mounts.mount(data.store, point, SMALL)
+    ahead.scan()
+    ahead.hint(data.shuffled(1))
+    ahead.follow(data, data.shuffled(1))
+    drop_caches()
+    dropped = []
+    for seed in (2, 3, 4, 5):
+        ahead.hint(data.shuffled(seed))
+        before = ahead.counters()["dropped_files"]
+        ahead.follow(data, data.shuffled(seed))
+        dropped.append(ahead.counters()["dropped_files"] - before)
+        if seed > 2 and dropped[-1] == 0:
+            return
+    pytest.fail(f"{dropped}: {ahead.status()}")
 
 
 def test_order_by_index(room, mounts, point, data, ahead):

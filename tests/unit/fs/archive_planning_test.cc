@@ -47,7 +47,7 @@ class ArchivePlanning {
                 [this](uint64_t offset, uint64_t bytes) { Read(offset, bytes); }),
         planner_([](EntryNumber file) { return Place(file); }, disk_, Limits(script),
                  ReaderPositionOptions::OfArchives(script.staging_bytes / kSampleBytes)) {
-    planner_.SetLeftMax(uint64_t{16} << 30);
+    planner_.SetLeftMax(uint64_t{16} << 30, false);
   }
 
   static FilePlace Place(EntryNumber file) {

@@ -60,7 +60,7 @@ TEST(PlannerLeft, AsMuchStaysAsThereIsRoomFor) {
   EXPECT_GE(result.from_page_cache, result.files * 98 / 100) << "the rest is pushed in time";
   EXPECT_LE(result.disk_bytes, simulation.total_bytes() - 130 * kMiB) << "what has stayed is not read again";
   // Others need the memory: what is over is dropped, and that is all.
-  simulation.planner().SetLeftMax(0);
+  simulation.planner().SetLeftMax(0, false);
   simulation.Settle();
   EXPECT_EQ(simulation.planner().gauges().left_bytes, 0U);
   EXPECT_LE(simulation.page_cache_bytes(), world.limits.push_window_bytes_max);
@@ -83,6 +83,20 @@ TEST(PlannerLeft, WhereTheKernelTakesItBackItIsPutThereInTime) {
   const EpochResult third = ReadEpoch(&simulation, 3);
   EXPECT_GE(third.from_page_cache, third.files * 90 / 100) << "nothing is left for some epochs";
   EXPECT_LE(simulation.planner().gauges().left_bytes, simulation.total_bytes() / 100);
+  ExpectNoViolation(&simulation);
+}
+
+// Somebody drops the whole page cache by hand, as people do between two measurements. That is no sign that memory is
+// short: the epoch after the next one is in memory again.
+TEST(PlannerLeft, WhatWasDroppedByHandIsLeftAgain) {
+  Simulation simulation(WorldWithRoom(kAll));
+  ReadEpoch(&simulation, 1);
+  for (const EntryNumber file : simulation.Listing()) simulation.Reclaim(file);
+  simulation.planner().SetLeftMax(kAll, true);
+  ReadEpoch(&simulation, 2);
+  const EpochResult third = ReadEpoch(&simulation, 3);
+  EXPECT_EQ(third.from_page_cache, third.files);
+  EXPECT_GT(simulation.planner().gauges().left_bytes, simulation.total_bytes() * 9 / 10);
   ExpectNoViolation(&simulation);
 }
 

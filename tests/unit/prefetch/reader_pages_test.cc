@@ -66,6 +66,27 @@ TEST_F(ReaderPagesTest, ManyLostFilesEndTheLeaving) {
   EXPECT_EQ(reader_pages_.left_bytes_max(), 0U);
 }
 
+TEST_F(ReaderPagesTest, WhatWasDroppedByHandSaysNothingOfTheKernel) {
+  const auto lose = [this](Slot first) {
+    for (Slot slot = first; slot < first + 64; ++slot) {
+      pages_.left().Add(slot, kNever, kFile);
+      reader_pages_.Saw(slot, true, kNever);
+    }
+  };
+  lose(0);
+  EXPECT_EQ(reader_pages_.left_bytes_max(), 0U);
+  pages_.left().Add(100, kNever, kFile);
+  parts_.Push(200);
+  reader_pages_.SetEmptied(true);
+  EXPECT_EQ(reader_pages_.left_bytes_max(), 20 * kFile) << "it was told a moment later";
+  EXPECT_FALSE(pages_.Contains(100));
+  EXPECT_FALSE(pages_.Contains(200));
+  lose(300);
+  reader_pages_.SetEmptied(false);
+  reader_pages_.SetEmptied(true);
+  EXPECT_EQ(reader_pages_.left_bytes_max(), 0U) << "that was before";
+}
+
 TEST_F(ReaderPagesTest, AssumedFilesCountUntilManyAreGone) {
   for (Slot slot = 100; slot < 120; ++slot) reader_pages_.WasRead(slot);
   EXPECT_EQ(pages_.left().count(), 20U);
