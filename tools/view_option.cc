@@ -8,9 +8,7 @@ namespace augur {
 Result<ViewSpec> ReadView(const std::string& prefix, std::string_view text) {
   Result<ViewSpec> view = ParseViewSpec(text);
   if (view.ok()) return view;
-  std::string grammar(ViewGrammar());
-  grammar.pop_back();  // its last newline, which the message gets
-  return Status(Code::kInvalid, prefix + view.status().text() + "\n" + grammar);
+  return Status(Code::kInvalid, prefix + view.status().text() + " ('augurfs --help' describes the words of a view)");
 }
 
 }  // namespace augur

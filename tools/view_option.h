@@ -9,7 +9,7 @@
 
 namespace augur {
 
-// The SPEC that an option has. kInvalid: it is none; said after `prefix`, with the form that is accepted.
+// The SPEC that an option has. kInvalid: it is none; said after `prefix`, in one line.
 Result<ViewSpec> ReadView(const std::string& prefix, std::string_view text);
 
 }  // namespace augur

@@ -59,7 +59,7 @@ TEST(AugurfsOptionsTest, AViewIsCheckedWhenItIsRead) {
   EXPECT_EQ(options->decode_threads, 5U);
   const std::string error = ErrorOf({"-o", "view=npy+krop=3", "store", "mnt"});
   EXPECT_THAT(error, HasSubstr("-o view 'npy+krop=3': krop=3: not a word"));
-  EXPECT_TRUE(error.ends_with("\n" + std::string(ViewGrammar().substr(0, ViewGrammar().size() - 1)))) << error;
+  EXPECT_THAT(error, ::testing::Not(HasSubstr("\n"))) << "the cause is not to be scrolled away";
 }
 
 TEST(AugurfsOptionsTest, EveryMountOptionIsRead) {
