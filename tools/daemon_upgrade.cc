@@ -146,7 +146,7 @@ void DaemonUpgrade::Hear(const HolderMessage& message) {
     const MutexLock lock(mu_);
     text = TakeErrors();
   }
-  Finish(Status(Code::kStopped, "no upgrade: the program that was to serve " + DescribeEnd(message.value) +
+  Finish(Status(Code::kStopped, "nothing has changed: the program that was to serve " + DescribeEnd(message.value) +
                                     (text.empty() ? " and said nothing: --binary must name an augurfs" : ": " + text) +
                                     "; process " + std::to_string(getpid()) + " of version " AUGUR_VERSION " goes on"));
 }
