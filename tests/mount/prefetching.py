@@ -2,6 +2,7 @@
 """What the tests of the prefetch share: data sets, mounts with a control program, and a reader that is paced by events."""
 
 import hashlib
+import itertools
 import json
 import pathlib
 import random
@@ -163,8 +164,13 @@ class Prediction:
 
     def wait_for_the_end(self, data):
         """The orders have ended. An open that was not seen is waited for only until enough others were read: in no order that
-        would itself be followed."""
-        for path in data.shuffled(99)[:100]:
-            data.check(self.point, path)
-        wait_until(lambda: self.gauges()["orders_queued"] == 0, lambda: f"the orders have ended: {self.status()}")
+        would itself be followed, and as many as it takes, as some of these may not be seen either."""
+        seeds = itertools.count(99)
+
+        def have_ended():
+            for path in data.shuffled(next(seeds))[:100]:
+                data.check(self.point, path)
+            return self.gauges()["orders_queued"] == 0
+
+        wait_until(have_ended, lambda: f"the orders have ended: {self.status()}")
         self.wait_idle()
