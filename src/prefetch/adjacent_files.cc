@@ -5,11 +5,12 @@
 
 namespace augur {
 
-std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& admission, Slot slot, uint64_t bytes_max,
-                                uint64_t room, uint64_t piece_bytes) {
+std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& admission, Slot slot,
+                                const ReadReach& reach) {
   const std::vector<Slot>& files = in.schedule.by_address();
   const FilePlace& place = in.schedule.PlaceOf(slot);
-  const uint64_t gap_max = in.disk.worth_gap_bytes();
+  // What two reads of whole pages would both bring costs nothing.
+  const uint64_t gap_max = std::max(in.disk.worth_gap_bytes(), PlannerInput::kPageBytes);
   uint64_t begin = place.offset;
   uint64_t end = place.offset + place.record_bytes;
   uint64_t making = place.making_bytes();
@@ -18,11 +19,13 @@ std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& adm
   const auto pass = [&](Slot file) {
     const FilePlace& other = in.schedule.PlaceOf(file);
     if (other.shard != place.shard) return false;
-    if (piece_bytes > 0 && other.offset / piece_bytes != place.offset / piece_bytes) return false;
+    const uint64_t piece = reach.piece_bytes;
+    if (piece > 0 && other.offset / piece != place.offset / piece) return false;
     const uint64_t other_end = other.offset + other.record_bytes;
     const uint64_t gap = other.offset > end ? other.offset - end : other_end < begin ? begin - other_end : 0;
     const uint64_t span = std::max(end, other_end) - std::min(begin, other.offset);
-    if (gap > gap_max || span > bytes_max || (other.made && making + other.bytes + span > room)) return false;
+    if (gap > gap_max || (other.made && making + other.bytes + span > reach.room)) return false;
+    if (span > reach.bytes_max && (span > reach.soon_bytes_max || in.NextUnread(file) >= reach.soon)) return false;
     if (!admission.Wants(file)) return true;
     joined.push_back(file);
     begin = std::min(begin, other.offset);

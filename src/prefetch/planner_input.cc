@@ -18,6 +18,7 @@ constexpr uint64_t kFarUrgentBytes = 1 << 20;
 
 void PlannerLimits::SetFar() {
   urgent_under_way_us = under_way_us;
+  unknown_under_way_us = under_way_us;
   under_way_bytes_min = kFarUnderWayBytes;
   urgent_bytes_min = kFarUrgentBytes;
   aligned = true;

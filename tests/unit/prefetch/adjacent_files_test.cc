@@ -16,8 +16,9 @@ constexpr uint64_t kMiB = 1 << 20;
 
 class AdjacentFilesTest : public testing::Test {
  protected:
-  std::vector<Slot> Adjacent(Slot slot, uint64_t bytes_max, uint64_t room = 100 * kMiB) const {
-    return AdjacentFiles(parts_.in, admission_, slot, bytes_max, room);
+  std::vector<Slot> Adjacent(Slot slot, uint64_t bytes_max, Position soon = 0, uint64_t soon_bytes_max = 0) const {
+    return AdjacentFiles(parts_.in, admission_, slot,
+                         {.bytes_max = bytes_max, .room = 100 * kMiB, .soon = soon, .soon_bytes_max = soon_bytes_max});
   }
 
   PlannerParts parts_{100,
@@ -41,6 +42,15 @@ TEST_F(AdjacentFilesTest, ReadsNoGapThatCostsMoreThanARead) {
   parts_.Hold(12);
   EXPECT_LT(parts_.disk.worth_gap_bytes(), kFile) << "of a disk that is not known";
   EXPECT_EQ(Adjacent(10, 4 * kFile), (std::vector<Slot>{10, 11, 9, 8}));
+}
+
+// Files that are to be read now in any case are read together; none of the others makes such a read longer.
+TEST_F(AdjacentFilesTest, FilesThatAreUsedSoonMakeAReadLonger) {
+  EXPECT_EQ(Adjacent(10, kFile, 13, 8 * kFile), (std::vector<Slot>{10, 11, 12, 9, 8, 7, 6, 5}));
+  EXPECT_EQ(Adjacent(10, kFile, 13, 2 * kFile), (std::vector<Slot>{10, 11}));
+  EXPECT_EQ(Adjacent(10, 2 * kFile, 9, 8 * kFile), (std::vector<Slot>{10, 11}));
+  parts_.Hold(11);
+  EXPECT_EQ(Adjacent(10, kFile, 13, 3 * kFile), (std::vector<Slot>{10, 9, 8})) << "past the one that is there, no more";
 }
 
 // Once the reader needs it soon enough, a region is read from its first missing file to its last.
