@@ -7,7 +7,7 @@ namespace augur {
 
 bool PageCacheFiles::MayPush(Slot slot) const {
   const State& state = states_[slot];
-  return !state.pushing && !state.dropping && !state.unknown && !state.unpushable && !Contains(slot);
+  return !state.pushing && !state.dropping && !state.asking && !state.unknown && !state.unpushable && !Contains(slot);
 }
 
 void PageCacheFiles::BeginPush(Slot slot) {
@@ -46,8 +46,10 @@ bool PageCacheFiles::Refuse(Slot slot, PushOutcome outcome, bool once) {
 }
 
 void PageCacheFiles::Statted(Slot slot) {
-  states_[slot].unknown = false;
-  states_[slot].asked = true;
+  State& state = states_[slot];
+  state.asking = false;
+  // One that was asked for ahead may be forgotten by the time of its push: it is asked for again then.
+  if (std::exchange(state.unknown, false)) state.asked = true;
 }
 
 bool PageCacheFiles::ForgetRefusal(Slot slot) {

@@ -47,6 +47,8 @@ class PageCacheFiles {
   // The push that has just ended was refused. `once`: the file is not worth a stat. True: it waits for Statted; else it
   // is not pushed until ForgetRefusal.
   bool Refuse(Slot slot, PushOutcome outcome, bool once);
+  // The kernel is being asked for the file, ahead of its push, which waits for Statted.
+  void BeginStat(Slot slot) { states_[slot].asking = true; }
   // The kernel was asked for the file, and should know it now.
   void Statted(Slot slot);
   bool IsUnpushable(Slot slot) const { return states_[slot].unpushable; }
@@ -62,8 +64,9 @@ class PageCacheFiles {
     bool pushing = false;
     bool brought = false;  // by a READ meanwhile
     bool dropping = false;
+    bool asking = false;        // the kernel, before it has refused anything: waits for Statted
     bool unknown = false;       // to the kernel: waits for Statted
-    bool asked = false;         // Statted
+    bool asked = false;         // Statted after that
     bool pushed_asked = false;  // ... before the push under way was begun
     bool unpushable = false;    // the kernel does not know it even after that
     bool assumed = false;

@@ -90,8 +90,12 @@ void PageCachePlanner::PushLost(Slot slot) {
   files_.Reclassify(slot);
 }
 
-void PageCachePlanner::Statted(Slot slot) {
-  files_.pages().Statted(slot);
+void PageCachePlanner::Statted(Slot slot, StatPhase phase) {
+  if (phase == StatPhase::kBegun) {
+    files_.pages().BeginStat(slot);
+  } else {
+    files_.pages().Statted(slot);
+  }
   files_.Reclassify(slot);
 }
 

@@ -29,7 +29,7 @@ class PageCachePlanner {
   std::optional<PushPlan> NextPush();
   KeepPlan Pushed(Slot slot, PushOutcome outcome);
   void PushLost(Slot slot);
-  void Statted(Slot slot);
+  void Statted(Slot slot, StatPhase phase);
   std::optional<EntryNumber> NextDrop();
   void Dropped(Slot slot);
   std::vector<EntryNumber> TakeAll();

@@ -147,9 +147,9 @@ void Planner::PushLost(EntryNumber file) {
   page_cache_.PushLost(slot);
 }
 
-void Planner::Statted(EntryNumber file) {
+void Planner::Statted(EntryNumber file, StatPhase phase) {
   const Slot slot = SlotOf(file);
-  if (slot != kNoSlot) page_cache_.Statted(slot);
+  if (slot != kNoSlot) page_cache_.Statted(slot, phase);
 }
 
 void Planner::Dropped(EntryNumber file) {

@@ -122,8 +122,9 @@ class Planner {
   void PushLost(EntryNumber file);
   // Of the next `count` reads, the files that are not in the page cache.
   std::vector<EntryNumber> Upcoming(size_t count) const;
-  // After an outcome of kUnknown: the kernel has been asked for the file, it may be pushed again.
-  void Statted(EntryNumber file);
+  // A file that the kernel is being asked for is not pushed. After an outcome of kUnknown a file is pushed no sooner
+  // than the kernel has been asked for it.
+  void Statted(EntryNumber file, StatPhase phase);
 
   // The file whose pages to drop next. Answer: Dropped.
   std::optional<EntryNumber> NextDrop() { return page_cache_.NextDrop(); }

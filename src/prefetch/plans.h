@@ -37,6 +37,9 @@ struct Arrival {
   bool copy = false;  // hold a copy of its own: it will stay longer than its neighbours in the chunk
 };
 
+// The kernel is being asked for a file, which it will likely know then; or it has been.
+enum class StatPhase { kBegun, kEnded };
+
 struct PushPlan {
   EntryNumber file = 0;
   uint64_t bytes = 0;

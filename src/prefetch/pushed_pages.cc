@@ -108,9 +108,10 @@ void PushedPages::AskStats() {
     for (const EntryNumber file : planner_->Upcoming(kStatAhead)) StatAhead(file);
   }
   std::vector<EntryNumber> files = std::exchange(to_stat_, {});
+  for (const EntryNumber file : files) planner_->Statted(file, StatPhase::kBegun);
   files.insert(files.begin(), unknown.begin(), unknown.end());
-  const auto tell = [unknown](Planner& planner) {
-    for (const EntryNumber file : unknown) planner.Statted(file);
+  const auto tell = [files](Planner& planner) {
+    for (const EntryNumber file : files) planner.Statted(file, StatPhase::kEnded);
   };
   // Without a view they are pushed when the reader has looked them up by himself: they are tried once more, and then
   // left alone.

@@ -54,6 +54,17 @@ TEST_F(PageCacheFilesTest, AStatThatEndsAfterThePushBeganWasTooLateForIt) {
   EXPECT_TRUE(pages_.Refuse(0, PushOutcome::kUnknown, false));
 }
 
+TEST_F(PageCacheFilesTest, AFileThatIsStattedAheadIsPushedAfterThat) {
+  pages_.BeginStat(0);
+  EXPECT_FALSE(pages_.MayPush(0));
+  pages_.Statted(0);
+  EXPECT_TRUE(pages_.MayPush(0));
+  EXPECT_TRUE(Refuse(PushOutcome::kUnknown)) << "the kernel has forgotten it since: it is statted again";
+  pages_.Statted(0);
+  EXPECT_TRUE(pages_.MayPush(0));
+  EXPECT_FALSE(Refuse(PushOutcome::kUnknown));
+}
+
 TEST_F(PageCacheFilesTest, NoStatWhereItIsNotWorthIt) {
   EXPECT_FALSE(Refuse(PushOutcome::kUnknown, true));
   pages_.ForgetRefusal(0);

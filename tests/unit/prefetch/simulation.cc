@@ -201,7 +201,7 @@ void Simulation::PumpPushes() {
     Keep(file, plan);
     if (outcome == PushOutcome::kUnknown) {
       ++stats_[file];
-      At(now_us_ + world_.stat_us, [this, file] { planner_->Statted(file); });
+      At(now_us_ + world_.stat_us, [this, file] { planner_->Statted(file, StatPhase::kEnded); });
     }
     if (plan.keep) held_.erase(file);
   });
