@@ -124,6 +124,11 @@ def least_predicted(looks):
     return min(shares, default=None)
 
 
+def array_bytes(place):
+    """Of an array in a view, where all have one size and no file is larger."""
+    return max(os.path.getsize(os.path.join(where, name)) for where, _, names in os.walk(place) for name in names)
+
+
 def what_was_seen(row, jobs, watch, log):
     """The figures of one run."""
     epochs = [job.epochs() for job in jobs]
@@ -178,7 +183,8 @@ def run_once(args, row, work, number, point):
             watch.end()
             if args.verbose:
                 measure.say("\n".join(daemon_said(log)))
-        return what_was_seen(row, jobs, watch, daemon_said(log))
+        seen = what_was_seen(row, jobs, watch, daemon_said(log))
+        return {**seen, "file_bytes": array_bytes(place)} if row.view else seen
 
 
 def measured(args, row):
@@ -189,7 +195,7 @@ def measured(args, row):
 
 
 def wasted(figures):
-    opened_bytes = figures["opened"] * figures["bytes"] / figures["files"]
+    opened_bytes = figures["opened"] * figures.get("file_bytes", figures["bytes"] / figures["files"])
     return f"{figures['wasted_bytes'] / 1e6:,.1f} MB, {100 * figures['wasted_bytes'] / opened_bytes:.2f} %"
 
 

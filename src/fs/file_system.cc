@@ -38,6 +38,24 @@ NodeOwner OwnerIn(const FileSystemOptions& options) {
   return {.uid = options.uid, .gid = options.gid, .umask = options.umask};
 }
 
+// A file of a view with archives is a chunk of a Zarr group, of one image. To the observer it is that image, as it lies
+// in the archives: their view may have another number. `view`: nullptr for a file of the store itself.
+ViewFile AsObserved(ViewFile file, const View* view) {
+  if (view != nullptr && view->spec.has_archives()) file.view = view->archives_number;
+  return file;
+}
+
+// A READ of some bytes of the file.
+void TellRead(ReadObserver& observer, const ViewFile& shown, const View* view, uint64_t offset, uint64_t bytes,
+              uint32_t reader) {
+  const ViewFile file = AsObserved(shown, view);
+  if (offset == 0) observer.OnRead(file, reader);
+  if (offset + bytes != file.size) return;
+  // Images of archives are not pushed, and their opens are not told. So only this says that the page cache has one.
+  if (view != nullptr && view->spec.has_archives()) return observer.OnBrought(file);
+  observer.OnReadToEnd(file);
+}
+
 }  // namespace
 
 FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, RecordCache& cache,
@@ -358,7 +376,7 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
   const ViewRef& view = shape->view;
   const Result<ViewFile> shown =
       view != nullptr ? ResolveInView(*store_, *view, shape->entry) : ViewFile::Original(shape->entry);
-  if (shown.ok()) options_.observer->OnOpen(*shown, reader);
+  if (shown.ok()) options_.observer->OnOpen(AsObserved(*shown, view.get()), reader);
 }
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
@@ -400,8 +418,7 @@ Result<FileSystem::Part> FileSystem::PartOf(NodeId node, uint64_t offset, size_t
   if (offset >= file.size || bytes == 0) return part;
   bytes = std::min<uint64_t>(bytes, file.size - offset);
   if (options_.observer != nullptr && shape.is_shown()) {
-    if (offset == 0) options_.observer->OnRead(file, reader);
-    if (offset + bytes == file.size) options_.observer->OnReadToEnd(file);
+    TellRead(*options_.observer, file, view.get(), offset, bytes, reader);
   }
   part.segments = SegmentsOf(file, view, offset, bytes);
   return part;

@@ -19,10 +19,10 @@ class ReadObserver {
   // The first bytes of a file are asked for by a READ of this thread (its id in our pid namespace; 0: not known). Of
   // what lies in an archive (ViewFile::in_archive), only this and OnBrought are told (ArchiveForesight).
   virtual void OnRead(const ViewFile& file, uint32_t reader) = 0;
-  // A READ, of its reader or of the kernel that reads ahead, asks for all of it that the page cache does not have: it
-  // has all of it after that.
+  // Of what lies in an archive: a READ, of its reader or of the kernel that reads ahead, asks for all of it that the
+  // page cache does not have: it has all of it after that.
   virtual void OnBrought(const ViewFile& file) = 0;
-  // ... and its last bytes. Where they are the same, both are told.
+  // The last bytes of a file are asked for. Where they are the first, too, both are told.
   virtual void OnReadToEnd(const ViewFile& file) = 0;
   // A block was read from the disk because a READ asked for it; its bytes are right.
   virtual void OnLoaded(const ViewFile& file, uint64_t block, std::span<const std::byte> bytes) = 0;

@@ -28,11 +28,12 @@ class ArchiveViewsTest : public ViewsFixture {
   static constexpr uint64_t kTablesBytes = 1 << 20;
 
   void OpenWithArchives(uint64_t tables_bytes_max = kTablesBytes, std::optional<ViewSpec> root = std::nullopt,
-                        ArchiveForesight* archives = nullptr) {
+                        ArchiveForesight* archives = nullptr, ReadObserver* observer = nullptr) {
     auto pool = DecodePool::Start(1, 1);
     ASSERT_TRUE(pool.ok()) << pool.status().text();
     decode_ = std::move(pool).value();
-    Open(nullptr, {.archives = archives,
+    Open(nullptr, {.observer = observer,
+                   .archives = archives,
                    .views = {.pool = decode_.get(),
                              .bytes_max = kBudget,
                              .archive_tables_bytes_max = tables_bytes_max,
@@ -212,6 +213,39 @@ TEST_F(ArchiveViewsTest, AReadTellsWhichSampleItAsksFor) {
   const SampleList& list = *foresight.Lists()[0];
   EXPECT_EQ(list.name(), "tar+shards=1+shuffle=3 of images");
   EXPECT_THAT(samples, ElementsAre(list.files()[7], list.files()[2], list.files()[19], list.files()[0]));
+}
+
+// A chunk of one image is a file of its own, and the page cache has it once its last bytes were asked for.
+class ChunkOfOneImageTest : public ArchiveViewsTest {
+ protected:
+  void ReadOne(const std::optional<ViewSpec>& root) {
+    OpenWithArchives(kTablesBytes, root, &foresight_, &listener_);
+    NodeId node = root ? kRootNode : NodeOf(In("zarr+crop=8", ""));
+    for (const char* name : {"images.zarr", "images", "c.3.0.0.0"}) {
+      const Result<NodeAttributes> found = LookupNow(node, name);
+      ASSERT_TRUE(found.ok()) << name << ": " << found.status().text();
+      node = found->node;
+    }
+    constexpr uint64_t kBytes = uint64_t{8} * 8 * 3;
+    EXPECT_EQ(ReadNow(node, 0, 100)->size(), 100U);
+    ASSERT_EQ(listener_.reads.size(), 1U);
+    EXPECT_TRUE(listener_.brought.empty());
+    EXPECT_EQ(ReadNow(node, 100, 4096)->size(), kBytes - 100);
+    ASSERT_EQ(listener_.reads.size(), 1U);
+    ASSERT_EQ(listener_.brought.size(), 1U);
+    const ViewFile& file = listener_.brought[0];
+    EXPECT_TRUE(file.IsSame(listener_.reads[0].first));
+    EXPECT_EQ(fs_->Archived(file.view), &foresight_);
+    EXPECT_TRUE(fs_->Show(file.view, static_cast<EntryNumber>(file.entry.number))->IsSame(file)) << "as an order's";
+  }
+
+  Listener listener_;
+  ArchiveForesight foresight_{listener_, statistics_};
+};
+
+TEST_F(ChunkOfOneImageTest, AReadTellsTheImage) { ReadOne({}); }
+TEST_F(ChunkOfOneImageTest, AReadTellsTheImageOfTheArchivesWhereTheRootHasThem) {
+  ReadOne(ParseViewSpec("zarr+crop=8").value());
 }
 
 TEST_F(ArchiveViewsTest, WhatIsReadAheadOfAnArchive) {
