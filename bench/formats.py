@@ -23,7 +23,8 @@ tfrecord, dali-tfrecord, dali, webdataset and streaming read the photographs' ow
 which decodes: real files with the bytes of the view, and the view. ffcv is beside ImageFolder, where it is installed.
 
 adopted: a Parquet file as datasets of Hugging Face writes it, a TFRecord file and an LMDB database. All images of the mount of the adopted
-file are read whole in the order of the file, by one thread, cold; beside it that file, from end to end in pieces of 1 MiB.
+file are read whole in the order of the file, by one thread, cold; beside it that file, from end to end in pieces of 1 MiB. "packed" is the
+store of the photographs, "folder" the photographs themselves, read in the same way.
 
 Tables go to standard output, or one JSON object with --json; what is being done goes to standard error. Needs root, to mount. Whatever
 happens, nothing stays mounted and the working folder is removed.

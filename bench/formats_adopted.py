@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Containers that are adopted: their images through the mount in the order of the file, beside the container itself, read from end to end
-as the disk has it. Files are written by the writers of tests/cli, and TFRecord by augurpack."""
+as the disk has it. Beside that, the same images as files of a folder, and in a store that augurpack has made of that folder. Containers
+are written by the writers of tests/cli, and TFRecord by augurpack."""
 
 import os
 import sys
@@ -64,6 +65,23 @@ def read_through(path):
     return count / (time.perf_counter() - start)
 
 
+def whole_files(root, listing, count):
+    """Bytes a second of all these files below the root, one after the other by one thread."""
+    read = measure.read_files(root, order="sequential", listing=listing)
+    if read["failures"] or read["files"] != count:
+        raise RuntimeError(f"{root}: {count} images, read: {read}")
+    return read["bytes"] / read["seconds"]
+
+
+def through_mount(rows, store, listing, *forget):
+    """The same through a mount that knows no earlier run."""
+    with rows.mounted(store=store) as (point, _):
+        if not os.path.exists(listing):
+            measure.write_listing(point, listing)
+            measure.forget_files(*forget)
+        return whole_files(point, listing, rows.args.file_count)
+
+
 def adopted(rows):
     """MB/s, cold."""
     tables = []
@@ -71,26 +89,21 @@ def adopted(rows):
         folder = os.path.join(rows.args.work, f"adopted-{name}")
         os.makedirs(folder)
         file, store, listing = (os.path.join(folder, part) for part in (f"data.{name.lower()}", "store", "listing"))
+        of_tree = os.path.join(folder, "listing-of-tree")
         measure.say(f"making {name}")
         write(rows.args.tree, file)
         mounts.run(mounts.program("augurpack"), "adopt", "--quiet", file, store)
+        measure.write_listing(rows.args.tree, of_tree)
+        cold = (folder, rows.args.tree, rows.store)
+        contenders = {"file": lambda: read_through(file),
+                      "mount": lambda: through_mount(rows, store, listing, *cold),
+                      "packed": lambda: through_mount(rows, rows.store, of_tree),
+                      "folder": lambda: whole_files(rows.args.tree, of_tree, rows.args.file_count)}
         table = Table(f"{name}, adopted: all images in the order of the file, cold", "MB/s", "file")
         for number in range(rows.args.rounds):
-            for who in measure.in_turn(("file", "mount"), number):
-                measure.forget_files(folder)
-                if who == "file":
-                    table.add(who, read_through(file) / 1e6)
-                    continue
-                with rows.mounted(store=store) as (point, _):
-                    if not os.path.exists(listing):
-                        count = measure.write_listing(point, listing)
-                        if count != rows.args.file_count:
-                            raise RuntimeError(f"{name}: {count} images, {rows.args.file_count} files")
-                        measure.forget_files(folder)
-                    read = measure.read_files(point, order="sequential", listing=listing)
-                    if read["failures"]:
-                        raise RuntimeError(f"{name}: {read}")
-                    table.add(who, read["bytes"] / read["seconds"] / 1e6)
+            for who in measure.in_turn(contenders, number):
+                measure.forget_files(*cold)
+                table.add(who, contenders[who]() / 1e6)
             measure.say(f"{name}: round {number + 1} of {rows.args.rounds}")
         tables.append(table)
     return tables

@@ -44,7 +44,7 @@ def test_storages(tree, tmp_path):
 
 def test_adopted(tree, tmp_path):
     tables, _ = run(tree, tmp_path / "work", "adopted")
-    assert len(tables) == 3 and all(set(table["rounds"]) == {"file", "mount"} for table in tables.values())
+    assert len(tables) == 3 and all(set(table["rounds"]) == {"file", "mount", "packed", "folder"} for table in tables.values())
 
 
 def test_peers(tree, tmp_path):
