@@ -195,7 +195,7 @@ Status SpecWords::Take(std::string_view typed) {
 }
 
 Status SpecWords::CheckKinds() const {
-  const Of mine = KindOf(*kind_).of;
+  const Of mine = KindOf(kind()).of;
   for (size_t number = 0; number < kSpecWordCount; ++number) {
     if (!values_[number] || (kWords[number].of & mine) != 0) continue;
     return Wrong(static_cast<SpecWord>(number), "only for " + KindNames(kWords[number].of));

@@ -55,7 +55,7 @@ class SpecWords {
   Status Read(std::string_view text);
 
   // REQUIRES, as all below: Read has returned OK.
-  ViewKind kind() const { return *kind_; }
+  ViewKind kind() const { return kind_.value_or(ViewKind::kNpy); }
   bool Has(SpecWord word) const { return ValueOf(word).has_value(); }
   std::string_view Value(SpecWord word) const { return ValueOf(word).value_or(std::string_view()); }
 
