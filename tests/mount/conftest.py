@@ -59,6 +59,9 @@ no_error_at_a_crash = not_over_uring("a crash may cost a reader ECANCELED (SEMAN
 measures_memory = pytest.mark.skipif("AUGUR_SANITIZER" in os.environ,
                                      reason="a sanitizer's own memory cannot be told from the daemon's")
 
+looks_at_all_threads = pytest.mark.skipif(os.environ.get("AUGUR_SANITIZER") == "tsan",
+                                          reason="a thread of the sanitizer's own is older than what the daemon gives up")
+
 
 def anonymous_bytes(pid):
     """RssAnon and RssShmem of a process: all that it has allocated."""

@@ -29,6 +29,7 @@ from conftest import (
     holders,
     is_running,
     libc,
+    looks_at_all_threads,
     mount_rows,
     needs_root,
     no_error_at_a_crash,
@@ -227,6 +228,7 @@ def test_without_restart(room, mounts, point, small_store):
     wait_until(lambda: errno_of(os.statvfs, point) == 107, "the connection is down")
 
 
+@looks_at_all_threads
 def test_an_ordinary_user(room, mounts, point, small_store, users_may_mount):
     """L8: fusermount3 mounts once, and unmounts at the end."""
     os.chown(point, NOBODY, NOBODY)
@@ -260,6 +262,7 @@ def test_a_descriptor_that_was_handed_down(room, mounts, point, small_store):
     wait_until(lambda: not daemons(mounts.program, name) and not holders(name), "daemon and holder end")
 
 
+@looks_at_all_threads
 def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
     """L6: those of the first daemon; the holder keeps what it takes to start one."""
     mounts.mount(small_store, point, f"log={room}/log")
@@ -276,6 +279,7 @@ def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
     assert os.readlink(f"/proc/{pid}/cwd") == "/" and os.getsid(pid) == pid
 
 
+@looks_at_all_threads
 def test_run_as_goes_on_as_that_user(room, mounts, point, small_store):
     """L6"""
     (room / "logs").mkdir()
