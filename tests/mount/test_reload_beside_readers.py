@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A mount is reloaded again and again while programs read, or while daemons are killed (augurctl reload): SEMANTICS.md, L17."""
 
+import contextlib
 import os
 import pathlib
 import random
@@ -96,7 +97,8 @@ def test_killed_while_it_reloads(room, mounts, point, ctl, grown):
             attempt = subprocess.Popen([ctl, "reload", point], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(chance.uniform(0, 0.15))
             for pid in daemons(mounts.program, point)[chance.randrange(2):][:1]:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it has handed over and ended
+                    os.kill(pid, signal.SIGKILL)
             attempt.wait()
             files = sum(reader.files for reader in readers)
             wait_until(lambda files=files: sum(reader.files for reader in readers) > files + 20, "the readers go on")

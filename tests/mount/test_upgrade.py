@@ -333,7 +333,8 @@ def test_killed_while_it_hands_over(room, mounts, point, ctl, data):
             upgrade = subprocess.Popen([ctl, "restart", point], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(chance.uniform(0, 0.08))
             for pid in daemons(mounts.program, point)[chance.randrange(2):][:1]:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it has handed over and ended
+                    os.kill(pid, signal.SIGKILL)
             upgrade.wait()
             files = reader.files
             wait_until(lambda files=files: reader.files > files, "the reader goes on")
