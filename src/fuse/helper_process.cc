@@ -49,11 +49,10 @@ void Say(const UniqueFd& socket, HelperVerb verb, std::string_view text) {
 using Clock = std::chrono::steady_clock;
 
 // After opens were told, the next are looked for so much later: what is told wakes four threads, 30 us of CPU that the
-// readers could have had. A reader at 8 us a file has opened 625 in the least of it, and one at 4 ms, which decodes,
-// ten in the most; a window of records ahead is several times that. If three readers at 8 us begin in the most of it,
-// the queue of events (16,384) still holds their opens.
+// readers could have had. A reader at 8 us a file has opened 625 in the least of it, and one at 2 ms five in the most;
+// a window of records ahead is several times that.
 constexpr std::chrono::milliseconds kBetweenLooksMin(5);
-constexpr std::chrono::milliseconds kBetweenLooksMax(40);
+constexpr std::chrono::milliseconds kBetweenLooksMax(10);
 constexpr size_t kOpensFew = 16;
 constexpr size_t kOpensMany = 64;
 
