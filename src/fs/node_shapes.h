@@ -38,6 +38,7 @@ struct NodeShape {
   bool has_archives() const { return view != nullptr && view->spec.has_archives(); }
   ArchivePlace archive_place() const { return {.view = view, .store = store}; }
 };
+
 // NodeShapes says which entry a node is, of which generation of the store, and in which view. Safe from any thread; may
 // wait for pages of the index. REQUIRES: what it is given outlives it.
 class NodeShapes {

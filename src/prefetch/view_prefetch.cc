@@ -190,8 +190,8 @@ void ViewPrefetch::LookForRoom() {
   room_asked_us_ = now_us;
   // What is followed goes before what other views have left there, which then is the kernel's to keep or to take.
   const uint64_t room = means_.options.left_bytes_max();
-  if (means_.unplanned.BytesBeside(files_.view()) + files_.AllPages() > room) means_.unplanned.ForgetOthers();
-  if (emptied) means_.unplanned.ForgetOthers();
+  const bool others_fit = means_.unplanned.BytesBeside(files_.view()) + files_.AllPages() <= room;
+  if (emptied || !others_fit) means_.unplanned.ForgetOthers();
   planner_->SetLeftMax(room - means_.unplanned.BytesBeside(files_.view()), emptied);
 }
 
