@@ -328,6 +328,13 @@ def end_mount(pid, point, how):
         assert run(["umount", "-l", point]).returncode == 0
 
 
+def kill_all(processes):
+    """Those that have not ended by themselves meanwhile."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
 def crash_until(has_ended, victims):
     """Crashes the daemons that `victims()` names until the holder gives up. Fewer deaths in ten seconds are not too many, so it
     takes more of them on a slow machine."""

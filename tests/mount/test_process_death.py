@@ -2,7 +2,6 @@
 """What a mount is when one of its processes is gone that is not the daemon alone: SEMANTICS.md, L8 and L14."""
 
 import concurrent.futures
-import contextlib
 import os
 import pathlib
 import random
@@ -19,6 +18,7 @@ from conftest import (
     errno_of,
     holders,
     is_running,
+    kill_all,
     measures_memory,
     mount_rows,
     needs_root,
@@ -61,12 +61,6 @@ def kernel_kills(group):
     events = folder / "memory.oom_control"
     text = (events if events.exists() else folder / "memory.events").read_text(encoding="ascii")
     return int(re.search(r"^oom_kill (\d+)$", text, re.MULTILINE)[1])
-
-
-def kill_all(processes):
-    for process in processes:
-        with contextlib.suppress(ProcessLookupError):  # it ends with one before it
-            os.kill(process, signal.SIGKILL)
 
 
 @measures_memory

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A mount is reloaded again and again while programs read, or while daemons are killed (augurctl reload): SEMANTICS.md, L17."""
 
-import contextlib
 import os
 import pathlib
 import random
@@ -13,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import anonymous_bytes, daemons, drop_caches, holders, measures_memory, needs_root, run, wait_until
+from conftest import anonymous_bytes, daemons, drop_caches, holders, kill_all, measures_memory, needs_root, run, wait_until
 from prefetching import Prediction, log_of
 from reload_fixtures import bytes_of, changes, grown, next_version, reload  # noqa: F401
 
@@ -96,9 +95,7 @@ def test_killed_while_it_reloads(room, mounts, point, ctl, grown):
             next_version(grown, versions)
             attempt = subprocess.Popen([ctl, "reload", point], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(chance.uniform(0, 0.15))
-            for pid in daemons(mounts.program, point)[chance.randrange(2):][:1]:
-                with contextlib.suppress(ProcessLookupError):  # it has handed over and ended
-                    os.kill(pid, signal.SIGKILL)
+            kill_all(daemons(mounts.program, point)[chance.randrange(2):][:1])
             attempt.wait()
             files = sum(reader.files for reader in readers)
             wait_until(lambda files=files: sum(reader.files for reader in readers) > files + 20, "the readers go on")

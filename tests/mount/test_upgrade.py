@@ -23,6 +23,7 @@ from conftest import (
     drop_caches,
     holders,
     is_running,
+    kill_all,
     mount_rows,
     needs_root,
     no_error_at_a_crash,
@@ -332,9 +333,7 @@ def test_killed_while_it_hands_over(room, mounts, point, ctl, data):
         for _ in range(UPGRADES):
             upgrade = subprocess.Popen([ctl, "restart", point], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(chance.uniform(0, 0.08))
-            for pid in daemons(mounts.program, point)[chance.randrange(2):][:1]:
-                with contextlib.suppress(ProcessLookupError):  # it has handed over and ended
-                    os.kill(pid, signal.SIGKILL)
+            kill_all(daemons(mounts.program, point)[chance.randrange(2):][:1])
             upgrade.wait()
             files = reader.files
             wait_until(lambda files=files: reader.files > files, "the reader goes on")
