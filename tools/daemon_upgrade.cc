@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "tools/augurfs_options.h"
 #include "tools/upgrade_options.h"
+#include "views/view_spec.h"
 
 namespace augur {
 namespace {
@@ -52,6 +53,15 @@ Result<std::optional<ProgramRequest>> Checked(const nlohmann::json& request, con
     return Status(Code::kUnsupported,
                   "a mount with -o writable= keeps its generation, as overlayfs does not allow that its lower layer "
                   "changes: unmount it, and mount again with an empty folder");
+  }
+  if (is_reload && serving.values.Given("-o view")) {
+    AUGUR_TRY_ASSIGN(root, ParseViewSpec(serving.values.Text("-o view")));
+    if (root.has_labels()) {
+      return Status(Code::kUnsupported,
+                    "a mount with -o view=" + CanonicalSpec(root) +
+                        " keeps its generation, as another one may have other labels: unmount, and mount again; a view "
+                        "below .augur/views follows a reload");
+    }
   }
   uint64_t generation = serving.generation;
   if (is_reload && GenerationIn(words) == 0) {

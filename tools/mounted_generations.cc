@@ -32,12 +32,12 @@ LastingNumbers::Generation NameOf(const Store& store, uint64_t sequence) {
           .root_hash = summary.root_hash.value_or(Digest{})};
 }
 
-// Whether the kernel may have archives that hold images of a generation. Their bytes are those of that one.
-bool HasArchivesOf(const LastingViews& views, const LastingNumbers::Generation& generation) {
+// Whether the kernel may have files of views whose bytes are those of this one generation.
+bool HasFilesOf(const LastingViews& views, const LastingNumbers::Generation& generation) {
   return std::ranges::any_of(views.records, [&](const LastingViews::Record& record) {
     if (record.number == 0 || record.nodes == 0 || record.sequence != generation.sequence) return false;
     const Result<ViewSpec> spec = ParseViewSpec(record.name.data());
-    return spec.ok() && spec->has_archives();
+    return spec.ok() && spec->is_of_generation();
   });
 }
 
@@ -147,7 +147,7 @@ Status MountedGenerations::OpenNext(const LastingNumbers::Set& set, int device) 
   becomes[1] = 1;
   for (uint64_t i = 2; i <= set.generation_count; ++i) {
     const bool has_entries = std::ranges::find(runs, i, &NumberRun::generation) != runs.end();
-    if (!has_entries && !HasArchivesOf(held_->views, set.generations[i - 1])) continue;
+    if (!has_entries && !HasFilesOf(held_->views, set.generations[i - 1])) continue;
     generations.push_back(set.generations[i - 1]);
     becomes[i] = generations.size();
   }

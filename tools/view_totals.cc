@@ -17,6 +17,10 @@ Result<ViewTotal> ViewTotals::Of(const View& view) {
     if (given_up_) return Status(Code::kStopped, "the daemon ends");
     AUGUR_TRY_ASSIGN(entry, store_->Get(number));
     if (RoleInView(view.spec, entry) != Shown::kRendered) continue;
+    if (view.spec.has_labels()) {
+      AUGUR_TRY_ASSIGN(label, labels_.LabelIn(entry.parent));
+      if (!label) continue;
+    }
     ++total.images;
     total.bytes += ShownSize(view.spec, entry);
     total.largest_bytes = std::max(total.largest_bytes, RenderJob::BytesToMake(view, entry));

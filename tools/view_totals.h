@@ -9,6 +9,7 @@
 
 #include "augur/store.h"
 #include "base/mutex.h"
+#include "datasets/class_labels.h"
 #include "fs/view_table.h"
 
 namespace augur {
@@ -24,7 +25,7 @@ struct ViewTotal {
 // Safe from any thread; who asks waits for the walk, one at a time.
 class ViewTotals {
  public:
-  explicit ViewTotals(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
+  explicit ViewTotals(std::shared_ptr<const Store> store) : store_(std::move(store)), labels_(*store_) {}
 
   // kStopped: GiveUp was called. kCorrupt, kIo: of the index.
   Result<ViewTotal> Of(const View& view);
@@ -33,6 +34,7 @@ class ViewTotals {
 
  private:
   const std::shared_ptr<const Store> store_;
+  const ClassLabels labels_;
   std::atomic<bool> given_up_ = false;
 
   Mutex mu_{LockRank::kOuter};

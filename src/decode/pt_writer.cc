@@ -23,43 +23,55 @@ constexpr uint16_t kFirstDay = 0x21;  // 1 January 1980: the day 0 is none
 constexpr size_t kFillHeaderBytes = 4;
 constexpr size_t kAlignment = 64;
 
-// A number that is not negative, in the shortest form.
-std::string PickledInt(uint64_t value) {
-  const auto bytes = [value](char code, int count) {
-    std::string text(1, code);
-    for (int i = 0; i < count; ++i) text += static_cast<char>(value >> 8 * i);
-    return text;
-  };
-  if (value <= UINT8_MAX) return bytes('K', 1);
-  if (value <= UINT16_MAX) return bytes('M', 2);
-  AUGUR_CHECK(value <= INT32_MAX);
-  return bytes('J', 4);
+std::string Opcode(char code, uint64_t value, int count) {
+  std::string text(1, code);
+  for (int i = 0; i < count; ++i) text += static_cast<char>(value >> 8 * i);
+  return text;
 }
 
-std::string PickledText(std::string_view text) {
-  std::string out("X");
-  for (int i = 0; i < 4; ++i) out += static_cast<char>(text.size() >> 8 * i);
-  return out.append(text);
+// A number that is not negative, in the shortest form.
+std::string PickledInt(uint64_t value) {
+  if (value <= UINT8_MAX) return Opcode('K', value, 1);
+  if (value <= UINT16_MAX) return Opcode('M', value, 2);
+  AUGUR_CHECK(value <= INT32_MAX);
+  return Opcode('J', value, 4);
 }
+
+// A label, in the form that has one length for all.
+std::string PickledLabel(int32_t label) { return Opcode('J', static_cast<uint32_t>(label), 4); }
+
+std::string PickledText(std::string_view text) { return Opcode('X', text.size(), 4).append(text); }
 
 std::string PickledTriple(const std::array<uint64_t, 3>& numbers) {
   return PickledInt(numbers[0]) + PickledInt(numbers[1]) + PickledInt(numbers[2]) + '\x87';
 }
 
-// torch._utils._rebuild_tensor_v2(storage, 0, shape, strides, False, OrderedDict()), protocol 2, without a memo.
-std::string Pickle(const std::array<uint32_t, 3>& shape, ArrayType type) {
+// torch._utils._rebuild_tensor_v2(storage, 0, shape, strides, False, OrderedDict()), without a memo.
+std::string PickledTensor(const std::array<uint32_t, 3>& shape, ArrayType type) {
   const std::array<uint64_t, 3> sides = {shape[0], shape[1], shape[2]};
   const std::array<uint64_t, 3> strides = {sides[1] * sides[2], sides[2], 1};
   const std::string_view storage = type == ArrayType::kU8 ? "ByteStorage" : "FloatStorage";
-  std::string out =
-      "\x80\x02"
-      "ctorch._utils\n_rebuild_tensor_v2\n(";
+  std::string out = "ctorch._utils\n_rebuild_tensor_v2\n(";
   out.append("(").append(PickledText("storage")).append("ctorch\n").append(storage).append("\n");
   out.append(PickledText("0")).append(PickledText("cpu")).append(PickledInt(sides[0] * strides[0])).append("tQ");
   out.append(PickledInt(0)).append(PickledTriple(sides)).append(PickledTriple(strides));
   return out.append(
       "\x89"
-      "ccollections\nOrderedDict\n)RtR.");
+      "ccollections\nOrderedDict\n)RtR");
+}
+
+// Of protocol 2.
+std::string Pickle(const std::array<uint32_t, 3>& shape, ArrayType type, PtItem item, int32_t label) {
+  const std::string tensor = PickledTensor(shape, type);
+  std::string out("\x80\x02");
+  switch (item) {
+    case PtItem::kTensor: out += tensor; break;
+    case PtItem::kPair: out += tensor + PickledLabel(label) + '\x86'; break;
+    case PtItem::kDict:
+      out += "}(" + PickledText("image") + tensor + PickledText("label") + PickledLabel(label) + 'u';
+      break;
+  }
+  return out + '.';
 }
 
 // One entry of the archive, and where it is.
@@ -78,7 +90,8 @@ struct Part {
 // Where everything lies in the file.
 class Archive {
  public:
-  Archive(const std::array<uint32_t, 3>& shape, ArrayType type, uint64_t array_bytes) : pickle_(Pickle(shape, type)) {
+  Archive(const std::array<uint32_t, 3>& shape, ArrayType type, uint64_t array_bytes, PtItem item, int32_t label)
+      : pickle_(Pickle(shape, type, item, label)) {
     AUGUR_CHECK(array_bytes <= UINT32_MAX - (1U << 16));
     parts_ = {{{.name = "archive/data.pkl", .text = pickle_, .bytes = pickle_.size()},
                {.name = "archive/byteorder", .text = "little", .bytes = 6},
@@ -157,15 +170,16 @@ class Archive {
 
 }  // namespace
 
-uint64_t PtBytes(uint32_t width, uint32_t height, uint32_t channels, const ArrayFormat& format) {
+uint64_t PtBytes(uint32_t width, uint32_t height, uint32_t channels, const ArrayFormat& format, PtItem item) {
   return Archive(ArrayShape(width, height, channels, format.layout), format.type,
-                 ArrayBytes(width, height, channels, format.type))
+                 ArrayBytes(width, height, channels, format.type), item, 0)
       .bytes();
 }
 
-void WritePt(const Image& image, const ArrayFormat& format, std::span<std::byte> out) {
+void WritePt(const Image& image, const ArrayFormat& format, std::span<std::byte> out, PtItem item, int32_t label) {
   const uint64_t array_bytes = ArrayBytes(image.width, image.height, image.channels, format.type);
-  Archive archive(ArrayShape(image.width, image.height, image.channels, format.layout), format.type, array_bytes);
+  Archive archive(ArrayShape(image.width, image.height, image.channels, format.layout), format.type, array_bytes, item,
+                  label);
   AUGUR_CHECK(out.size() == archive.bytes());
   WriteArray(image, format, out.subspan(archive.array().content_at(), array_bytes));
   archive.Write(out);

@@ -66,11 +66,11 @@ FileSystem::FileSystem(std::shared_ptr<const Store> store, ShardSource& source, 
       statistics_(statistics),
       reader_(store_, source, cache, statistics, options.kept, options.observer, ShownViews(options)),
       views_(MakeViews(options)),
-      tree_(views_ != nullptr ? std::make_unique<ViewTree>(store_) : nullptr),
+      shapes_(store_, options_.sequence, options_.earlier, numbers_, views_.get()),
+      tree_(views_ != nullptr ? std::make_unique<ViewTree>(store_, &shapes_.labels()) : nullptr),
       archives_(views_ != nullptr
                     ? std::make_unique<ArchiveViews>(OwnerIn(options), options.views.archive_tables_bytes_max)
                     : nullptr),
-      shapes_(store_, options_.sequence, options_.earlier, numbers_, views_.get()),
       own_(OwnerIn(options), views_.get()) {
   for (const EarlierGeneration& earlier : options_.earlier) {
     earlier_readers_.push_back(earlier.store == nullptr
@@ -104,7 +104,10 @@ Result<ViewFile> FileSystem::Show(uint32_t view, EntryNumber file) const {
   if (found == nullptr || RoleInView(found->spec, entry) == Shown::kAbsent) {
     return Status(Code::kNotFound, "the view does not show it");
   }
-  return ResolveInView(*store_, *found, entry);
+  if (found->spec.has_labels() && found->sequence != options_.sequence) {
+    return Status(Code::kNotFound, "the view is of an earlier generation");
+  }
+  return ResolveInView(*store_, *found, entry, &shapes_.labels());
 }
 
 const ArchivedFiles* FileSystem::Archived(uint32_t view) const {
@@ -220,7 +223,7 @@ Result<NodeAttributes> FileSystem::Find(NodeId parent, std::string_view name, ui
     AUGUR_TRY_ASSIGN(root, store_->Get(0));
     NodeAttributes attributes = Attributes(root, found.view.get());
     // After a reload the name means a view of the other generation.
-    attributes.lasting = !found.view->spec.has_archives();
+    attributes.lasting = !found.view->spec.is_of_generation();
     return attributes;
   }
   AUGUR_TRY_ASSIGN(directory, shapes_.Of(parent));
@@ -373,10 +376,8 @@ void FileSystem::Opened(NodeId node, uint32_t reader) {
   const Result<NodeShape> shape = shapes_.Of(node);
   if (!shape.ok() || shape->archive || shape->entry.type != EntryType::kFile) return;
   if (options_.observer == nullptr || !shape->is_shown()) return statistics_.Add(Stat::kOpens, 1);
-  const ViewRef& view = shape->view;
-  const Result<ViewFile> shown =
-      view != nullptr ? ResolveInView(*store_, *view, shape->entry) : ViewFile::Original(shape->entry);
-  if (shown.ok()) options_.observer->OnOpen(AsObserved(*shown, view.get()), reader);
+  const Result<ViewFile> shown = shapes_.FileOf(*shape);
+  if (shown.ok()) options_.observer->OnOpen(AsObserved(*shown, shape->view.get()), reader);
 }
 
 void FileSystem::Read(NodeId node, uint64_t offset, size_t bytes, ReadDone done, uint32_t reader) {
@@ -413,8 +414,7 @@ Result<FileSystem::Part> FileSystem::PartOf(NodeId node, uint64_t offset, size_t
   }
   if (shape.entry.type != EntryType::kFile) return Status(Code::kInvalid, "not a regular file");
   const ViewRef& view = shape.view;
-  AUGUR_TRY_ASSIGN(file, view != nullptr ? ResolveInView(*shape.store, *view, shape.entry)
-                                         : Result<ViewFile>(ViewFile::Original(shape.entry)));
+  AUGUR_TRY_ASSIGN(file, shapes_.FileOf(shape));
   if (offset >= file.size || bytes == 0) return part;
   bytes = std::min<uint64_t>(bytes, file.size - offset);
   if (options_.observer != nullptr && shape.is_shown()) {

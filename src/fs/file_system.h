@@ -164,10 +164,10 @@ class FileSystem final : public ViewSource {
   Statistics& statistics_;
   FileReader reader_;
   std::vector<std::unique_ptr<FileReader>> earlier_readers_;  // by generation, from 1 on; nullptr: it is gone
-  std::unique_ptr<ViewTable> views_;                          // nullptr, as the next: there are no views
-  std::unique_ptr<ViewTree> tree_;                            // of views_
-  std::unique_ptr<ArchiveViews> archives_;                    // of views_
+  std::unique_ptr<ViewTable> views_;                          // nullptr: there are no views
   const NodeShapes shapes_;                                   // of views_
+  std::unique_ptr<ViewTree> tree_;                            // of views_ and shapes_; nullptr: there are no views
+  std::unique_ptr<ArchiveViews> archives_;                    // of views_; nullptr: there are no views
   OwnFolder own_;
 };
 

@@ -3,11 +3,21 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "fs/listing_offset.h"
 #include "fs/resolve_in_view.h"
 
 namespace augur {
+
+NodeShapes::NodeShapes(std::shared_ptr<const Store> store, uint64_t sequence,
+                       const std::vector<EarlierGeneration>& earlier, const NodeNumbers& numbers, ViewTable* views)
+    : store_(std::move(store)), sequence_(sequence), earlier_(earlier), numbers_(numbers), views_(views) {
+  labels_.push_back(std::make_unique<const ClassLabels>(*store_));
+  for (const EarlierGeneration& one : earlier_) {
+    labels_.push_back(one.store != nullptr ? std::make_unique<const ClassLabels>(*one.store) : nullptr);
+  }
+}
 
 // The generation that the mount has shown after so many others, as NodeNumbers counts them. Nothing: it is gone.
 std::optional<uint64_t> NodeShapes::GenerationOf(uint64_t sequence) const {
@@ -54,16 +64,39 @@ Result<NodeShape> NodeShapes::Of(NodeId id) const {
     shape.view = views_->root();
   }
   AUGUR_TRY_ASSIGN(entry, shape.store->Get(place->entry));
-  if (shape.view != nullptr && RoleInView(shape.view->spec, entry) == Shown::kAbsent) return NoSuchNode(id);
   shape.entry = entry;
-  // A folder of a view of an earlier generation: as one that was removed.
   const bool is_folder = entry.type == EntryType::kDirectory;
-  if (is_folder && shape.has_archives() && shape.view->sequence != sequence_ && shape.is_shown()) {
+  if (shape.has_labels() && entry.type == EntryType::kFile) AUGUR_TRY(GoToGenerationOfView(&shape));
+  if (shape.view != nullptr && RoleInView(shape.view->spec, shape.entry) == Shown::kAbsent) return NoSuchNode(id);
+  // A folder of a view of an earlier generation: as one that was removed.
+  if (is_folder && shape.is_of_generation() && shape.view->sequence != sequence_ && shape.is_shown()) {
     const std::optional<uint64_t> generation = GenerationOf(shape.view->sequence);
     if (!generation) return NoSuchNode(id);
     shape.generation = *generation;
   }
   return shape;
+}
+
+// A file with a label has the bytes of the generation in which its view was looked up: that one's entry of the same
+// path, though the node's number leads to a later one, in which other classes may be there.
+Status NodeShapes::GoToGenerationOfView(NodeShape* file) const {
+  const uint64_t sequence = file->is_shown() ? sequence_ : earlier_.at(file->generation - 1).sequence;
+  if (file->view->sequence == sequence) return Status::Ok();
+  const std::optional<uint64_t> generation = GenerationOf(file->view->sequence);
+  if (!generation) {
+    return {Code::kIo, "a file of a view of a generation that was removed is still open: open it anew"};
+  }
+  AUGUR_TRY_ASSIGN(path, file->store->PathOf(file->entry.number));
+  file->generation = *generation;
+  file->store = file->is_shown() ? store_ : earlier_.at(*generation - 1).store;
+  AUGUR_TRY_ASSIGN(entry, file->store->Find(path));
+  file->entry = entry;
+  return Status::Ok();
+}
+
+Result<ViewFile> NodeShapes::FileOf(const NodeShape& shape) const {
+  if (shape.view == nullptr) return ViewFile::Original(shape.entry);
+  return ResolveInView(*shape.store, *shape.view, shape.entry, labels_.at(shape.generation).get());
 }
 
 Result<uint64_t> NodeShapes::PlaceAt(const Entry& directory, uint64_t offset) const {

@@ -275,7 +275,7 @@ std::optional<Result<RenderedRef>> RenderedFiles::Make(const JobRef& job) {
         LogOnce(*job, status);
         return status;
     }
-    status = RenderFile(spec, info, job->source(), &resizer_, {job->Allocate(), job->shown.size});
+    status = RenderFile(spec, info, job->source(), &resizer_, {job->Allocate(), job->shown.size}, job->shown.label);
   }
   if (!status.ok()) {
     statistics_.Add(Stat::kDecodeErrors, 1);

@@ -10,7 +10,7 @@
 namespace augur {
 namespace {
 
-Result<Hash128> HashIn(const Store& store, const View& view, const Entry& entry) {
+Result<Hash128> HashIn(const Store& store, const View& view, const Entry& entry, int32_t label) {
   const ImageInfo& info = entry.image;
   std::string text = view.text;
   const auto add = [&text](uint64_t part) { text.append(reinterpret_cast<const char*>(&part), sizeof part); };
@@ -26,20 +26,28 @@ Result<Hash128> HashIn(const Store& store, const View& view, const Entry& entry)
                               uint64_t{kRenderVersion} << 32 | DecoderVersions(), uint64_t{view.text.size()}}) {
     add(part);
   }
+  if (view.spec.has_labels()) add(static_cast<uint32_t>(label));
   return UnforgeableHash(std::as_bytes(std::span(text)));
 }
 
 }  // namespace
 
-Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry) {
+Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry, const ClassLabels* labels) {
   if (RoleInView(view.spec, entry) != Shown::kRendered) return ViewFile::Original(entry, view.number);
-  AUGUR_TRY_ASSIGN(hash, HashIn(store, view, entry));
+  int32_t label = 0;
+  if (view.spec.has_labels()) {
+    AUGUR_TRY_ASSIGN(found, labels->LabelIn(entry.parent));
+    if (!found) return Status(Code::kNotFound, "in no class, so view " + view.text + " does not show it");
+    label = *found;
+  }
+  AUGUR_TRY_ASSIGN(hash, HashIn(store, view, entry, label));
   return ViewFile{.entry = entry,
                   .view = view.number,
                   .made = true,
                   .in_archive = false,
                   .hash = hash,
-                  .size = RenderedSize(view.spec, entry.image)};
+                  .size = RenderedSize(view.spec, entry.image),
+                  .label = label};
 }
 
 Result<ViewFile> ResolveInArchive(const Store& store, const View& view, const Entry& image) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "augur/store.h"
+#include "datasets/class_labels.h"
 #include "fs/view_table.h"
 #include "prefetch/view_file.h"
 #include "views/shown_as.h"
@@ -10,9 +11,11 @@ namespace augur {
 
 // The file of the view, with what names its bytes: of an image 128 bits of a SHA-256 over the identity of each block of
 // the record (Store::BlockIdentity), the view, and the versions of what decodes and renders. So bytes that an earlier
-// version has made are never found, and no other store can name them. Failures: as BlockIdentity. REQUIRES: not
-// absent.
-Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry);
+// version has made are never found, and no other store can name them. `labels` are the store's, and may be nullptr
+// where the view's files have none. kNotFound: the image is in no class, and the view's files have a label. Else
+// failures: as BlockIdentity and LabelIn. REQUIRES: not absent.
+Result<ViewFile> ResolveInView(const Store& store, const View& view, const Entry& entry,
+                               const ClassLabels* labels = nullptr);
 
 // The image, or its array, as the archives of the view have it: what is read ahead for a READ of it. Failures:
 // kNotFound, it is no image; else as ResolveInView. REQUIRES: view.spec.has_archives().

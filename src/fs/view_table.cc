@@ -62,7 +62,7 @@ void ViewTable::TakeOver(LastingViews& lasting) {
             .lasting = &record,
             .of_root = of_root};
     ++owned_[record.user];
-    const bool is_shown = !parsed->has_archives() || record.sequence == sequence_;
+    const bool is_shown = !parsed->is_of_generation() || record.sequence == sequence_;
     if (is_shown && of_root) root_archives_ = held.view;
     if (is_shown && !of_root) by_text_.emplace(std::move(text), record.number);
   }

@@ -39,9 +39,9 @@ struct View {
   ViewSpec spec;
   std::string text;  // its one spelling
   std::shared_ptr<ViewCounts> counts;
-  // Of a view with archives, whose bytes are those of one generation: how many generations the mount had shown before
-  // that, and the number in the nodes of its archives, which no view of another generation has. The root's own number
-  // lasts as long as the mount, so it has another one for these; other views have one number for all.
+  // Of a view whose bytes are those of one generation (ViewSpec::is_of_generation): how many generations the mount had
+  // shown before that, and the number in the nodes of its archives, which no view of another generation has. The root's
+  // own number lasts as long as the mount, so it has another one for these; other views have one number for all.
   uint64_t sequence = 0;
   uint32_t archives_number = 0;
 };
@@ -80,8 +80,8 @@ class ViewTable {
 
   // `trusted_user`: the one who mounted. `lasting`: where the numbers of the views are, and will be, written down; it
   // outlives the table. nullptr: nowhere.
-  // `sequence`: how many generations the mount has shown before the one that it shows. A view with archives of another
-  // one is found by its number alone, while the kernel has nodes of it.
+  // `sequence`: how many generations the mount has shown before the one that it shows. A view whose files are those of
+  // another one is found by its number alone, while the kernel has nodes of it.
   explicit ViewTable(const std::optional<ViewSpec>& root, uint32_t trusted_user = 0, LastingViews* lasting = nullptr,
                      uint64_t sequence = 0);
   ViewTable(const ViewTable&) = delete;

@@ -22,29 +22,35 @@ ViewNames NamesIn(const Store& store, const View& view, const Entry& directory) 
                     }});
 }
 
-// Whether a folder of the view has the entry, by its own name or another one.
-bool IsInFolder(const View& view, const Entry& entry) {
-  if (view.spec.has_archives() && entry.type == EntryType::kFile) return false;
-  return RoleInView(view.spec, entry) != Shown::kAbsent;
-}
-
 }  // namespace
+
+// Whether a folder of the view has the entry, by its own name or another one.
+Result<bool> ViewTree::IsInFolder(const View& view, const Entry& entry) const {
+  if (view.spec.has_archives() && entry.type == EntryType::kFile) return false;
+  const Shown shown = RoleInView(view.spec, entry);
+  if (shown != Shown::kRendered || !view.spec.has_labels() || labels_ == nullptr) return shown != Shown::kAbsent;
+  AUGUR_TRY_ASSIGN(label, labels_->LabelIn(entry.parent));
+  return label.has_value();
+}
 
 Result<Entry> ViewTree::Lookup(const View& view, const Entry& directory, std::string_view name) const {
   if (!view.spec.renames()) {
     AUGUR_TRY_ASSIGN(child, store_->Lookup(directory, name));
-    if (!IsInFolder(view, child)) return Status(Code::kNotFound, "absent in view " + view.text);
+    AUGUR_TRY_ASSIGN(is_there, IsInFolder(view, child));
+    if (!is_there) return Status(Code::kNotFound, "absent in view " + view.text);
     return child;
   }
   AUGUR_TRY_ASSIGN(position, NamesIn(*store_, view, directory).Find(name));
   if (!position) return Status(Code::kNotFound, "no such name in view " + view.text);
   AUGUR_TRY_ASSIGN(child, store_->Child(directory, *position));
-  if (!IsInFolder(view, child)) return Status(Code::kNotFound, "absent in view " + view.text);
+  AUGUR_TRY_ASSIGN(is_there, IsInFolder(view, child));
+  if (!is_there) return Status(Code::kNotFound, "absent in view " + view.text);
   return child;
 }
 
 Result<std::string> ViewTree::NameOf(const View& view, const Entry& entry) const {
-  if (!IsInFolder(view, entry)) return Status(Code::kNotFound, "absent in view " + view.text);
+  AUGUR_TRY_ASSIGN(is_there, IsInFolder(view, entry));
+  if (!is_there) return Status(Code::kNotFound, "absent in view " + view.text);
   if (!view.spec.renames()) return std::string(entry.name);
   AUGUR_TRY_ASSIGN(directory, store_->Get(entry.parent));
   AUGUR_TRY_ASSIGN(name, NamesIn(*store_, view, directory).NameOf(entry.number - directory.offset));
@@ -57,7 +63,8 @@ Status ViewTree::List(const View& view, const Entry& directory, uint64_t place, 
   for (; place < directory.size; ++place) {
     AUGUR_TRY_ASSIGN(position, store_->ListedPosition(directory, place));
     AUGUR_TRY_ASSIGN(child, store_->Child(directory, position));
-    if (!IsInFolder(view, child)) continue;
+    AUGUR_TRY_ASSIGN(is_there, IsInFolder(view, child));
+    if (!is_there) continue;
     if (view.spec.renames()) {
       AUGUR_TRY_ASSIGN(renamed, names.NameOf(position));
       if (renamed.empty()) continue;  // too long

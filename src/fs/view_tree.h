@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "augur/store.h"
+#include "datasets/class_labels.h"
 #include "fs/resolve_in_view.h"
 #include "fs/view_table.h"
 
@@ -18,7 +19,9 @@ namespace augur {
 // thread; keeps nothing; waits for pages of the index and for nothing else. Not for bytes: RenderedFiles.
 class ViewTree {
  public:
-  explicit ViewTree(std::shared_ptr<const Store> store) : store_(std::move(store)) {}
+  // `labels`: of the store, and outlives it; without, images in no class seem to be in views whose files have a label.
+  explicit ViewTree(std::shared_ptr<const Store> store, const ClassLabels* labels = nullptr)
+      : store_(std::move(store)), labels_(labels) {}
 
   // The child of `directory` that has this name in the view. A view with archives has no files of the store.
   // kNotFound: none has. REQUIRES: `directory` is one.
@@ -34,7 +37,10 @@ class ViewTree {
   Status List(const View& view, const Entry& directory, uint64_t place, const Take& take) const;
 
  private:
+  Result<bool> IsInFolder(const View& view, const Entry& entry) const;
+
   const std::shared_ptr<const Store> store_;
+  const ClassLabels* const labels_;
 };
 
 }  // namespace augur

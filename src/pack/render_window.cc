@@ -179,7 +179,7 @@ Status RenderWindow::RenderOne(RenderSlot& slot) {
   const std::span<const std::byte> record = std::exchange(slot.bytes, {});
   slot.rendered = RecycledMemory::Take<std::byte>(slot.item.size);
   const std::span<std::byte> out(slot.rendered.get(), slot.item.size);
-  Status rendered = RenderFile(spec_, slot.item.entry.image, record, &resizer_, out);
+  Status rendered = RenderFile(spec_, slot.item.entry.image, record, &resizer_, out, slot.item.label);
   if (!rendered.ok()) {
     slot.rendered.reset();
     return rendered;

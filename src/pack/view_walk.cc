@@ -16,11 +16,26 @@ std::string Join(const std::string& folder, std::string_view name) {
 }  // namespace
 
 ViewWalk::ViewWalk(const Store& store, const ViewSpec& spec, const PathFilter& filter)
-    : store_(store), spec_(spec), filter_(filter) {}
+    : store_(store),
+      spec_(spec),
+      filter_(filter),
+      labels_(store, [this](const Entry& entry, const std::string& path) { return IsLeft(entry, path); }) {}
 
 bool ViewWalk::Takes(const Entry& entry, const std::string& path) const {
   if (filter_.takes_everything()) return true;
   return entry.type == EntryType::kDirectory ? filter_.TakesFolder(path) : filter_.TakesFile(path);
+}
+
+// Whether it is in what is packed: a folder in which nothing is taken may be out, too.
+Result<bool> ViewWalk::IsLeft(const Entry& entry, const std::string& path) const {
+  if (!Takes(entry, path)) return false;
+  if (entry.type != EntryType::kDirectory || !filter_.drops_empty_folders()) return true;
+  for (uint64_t position = 0; position < entry.size; ++position) {
+    AUGUR_TRY_ASSIGN(child, store_.Child(entry, position));
+    AUGUR_TRY_ASSIGN(is_left, IsLeft(child, Join(path, child.name)));
+    if (is_left) return true;
+  }
+  return false;
 }
 
 // Of what the filter takes of the folder.
@@ -51,6 +66,10 @@ Status ViewWalk::Enter(const Entry& folder, std::string path) {
     AUGUR_TRY_ASSIGN(names, NamesIn(folder, level.path));
     level.names = std::make_unique<ViewNames>(std::move(names));
   }
+  if (spec_.has_labels()) {
+    AUGUR_TRY_ASSIGN(label, labels_.LabelIn(folder.number));
+    level.label = label;
+  }
   levels_.push_back(std::move(level));
   return {};
 }
@@ -60,6 +79,8 @@ Status ViewWalk::Show(const Level& level, uint64_t index, ViewItem* item) const 
   const Entry& entry = item->entry;
   item->shown = RoleInView(spec_, entry);
   item->too_long = false;
+  item->label = level.label.value_or(ClassLabels::kNoLabel);
+  if (spec_.has_labels() && item->shown == Shown::kRendered && !level.label) item->shown = Shown::kAbsent;
   item->path.clear();
   item->size = 0;
   if (item->shown == Shown::kAbsent) return {};

@@ -19,6 +19,7 @@ struct ViewFile {
   // A hash of the shown bytes, not to be trusted as their name, and how many there are.
   Hash128 hash;
   uint64_t size = 0;
+  int32_t label = 0;  // in the bytes, where the view's files have one (ClassLabels); else 0
 
   static ViewFile Original(const Entry& entry, uint32_t view = 0) {
     return {.entry = entry, .view = view, .made = false, .in_archive = false, .hash = entry.hash, .size = entry.size};
@@ -27,10 +28,10 @@ struct ViewFile {
   // In blocks as a record has them.
   uint64_t block_count() const { return (size + kBlockBytes - 1) / kBlockBytes; }
   uint64_t BlockBytes(uint64_t block) const { return std::min<uint64_t>(kBlockBytes, size - block * kBlockBytes); }
-  // Whether both show the same record in the same view.
+  // Whether both show the same record in the same view, with the same label.
   bool IsSame(const ViewFile& other) const {
     return entry.shard == other.entry.shard && entry.offset == other.entry.offset && size == other.size &&
-           view == other.view && made == other.made;
+           view == other.view && made == other.made && label == other.label;
   }
 };
 

@@ -38,7 +38,7 @@ uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, ImageExtent exte
                    uint32_t exif_bytes) {
   switch (appearance) {
     case Appearance::kNpy: return NpyBytes(extent.width, extent.height, channels, spec.array.type);
-    case Appearance::kPt: return PtBytes(extent.width, extent.height, channels, spec.array);
+    case Appearance::kPt: return PtBytes(extent.width, extent.height, channels, spec.array, spec.item);
     case Appearance::kArray: return ArrayBytes(extent.width, extent.height, channels, spec.array.type);
     case Appearance::kPng: return PngBytes(extent.width, extent.height, channels, exif_bytes);
     case Appearance::kPpm: return PpmBytes(extent.width, extent.height, channels);
@@ -50,10 +50,10 @@ uint64_t FileBytes(const ViewSpec& spec, Appearance appearance, ImageExtent exte
 }
 
 void WriteFile(const ViewSpec& spec, Appearance appearance, const Image& image, std::span<const std::byte> exif,
-               std::span<std::byte> out) {
+               std::span<std::byte> out, int32_t label) {
   switch (appearance) {
     case Appearance::kNpy: return WriteNpy(image, spec.array, out);
-    case Appearance::kPt: return WritePt(image, spec.array, out);
+    case Appearance::kPt: return WritePt(image, spec.array, out, spec.item, label);
     case Appearance::kArray: return WriteArray(image, spec.array, out);
     case Appearance::kPng: return WritePng(image, exif, out);
     case Appearance::kPpm: return WritePpm(image, out);
@@ -156,7 +156,7 @@ uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info) {
 }
 
 Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
-              Resizer* resizer, std::span<std::byte> out) {
+              Resizer* resizer, std::span<std::byte> out, int32_t label) {
   AUGUR_CHECK(out.size() == RenderedSize(spec, info));
   AUGUR_TRY(CheckImage(spec, info, image));
   const Appearance appearance = AppearanceOf(spec, info);
@@ -175,7 +175,7 @@ Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::spa
   if (geometry.cropped != geometry.resized) {
     image = CenterCrop(image, geometry.cropped.width, geometry.cropped.height);
   }
-  WriteFile(spec, appearance, image, exif, out);
+  WriteFile(spec, appearance, image, exif, out, label);
   return {};
 }
 
@@ -186,7 +186,7 @@ uint64_t RenderFileMemory(const ViewSpec& spec, const ImageInfo& info, const Dec
 }
 
 Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const std::byte> file, Resizer* resizer,
-                  std::span<std::byte> out) {
+                  std::span<std::byte> out, int32_t label) {
   AUGUR_CHECK(out.size() == RenderedSize(spec, info));
   DecodeOptions options = DecodeOptionsOf(spec, info);
   if (DecodesInPlace(spec, info)) {
@@ -196,7 +196,8 @@ Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const s
   AUGUR_TRY_ASSIGN(image, DecodeImage(file, options));
   // IdentifiedOrder the block reads the header once more, which most images need not pay.
   const bool has_exif = info.exif_bytes > 0 && AppearanceOf(spec, info) == Appearance::kPng;
-  return Render(spec, info, std::move(image), has_exif ? ExifOf(file) : std::span<const std::byte>(), resizer, out);
+  return Render(spec, info, std::move(image), has_exif ? ExifOf(file) : std::span<const std::byte>(), resizer, out,
+                label);
 }
 
 }  // namespace augur

@@ -54,11 +54,12 @@ DecodeOptions DecodeOptionsOf(const ViewSpec& spec, const ImageInfo& info);
 uint64_t RenderMemory(const ViewSpec& spec, const ImageInfo& info);
 
 // Resizes, crops and writes the whole file of the view into `out`. `image` is the file, decoded with DecodeOptionsOf();
-// `exif` is what ExifOf() gives of it (containers without a place for it ignore it). Any thread. kCorrupt: they are not
-// what `info` announced (the size of the result would be another). Fails as Resizer does. Then what is in `out` is
-// nothing. REQUIRES: AppearanceOf() is neither absent nor original; `out` has RenderedSize() bytes.
+// `exif` is what ExifOf() gives of it (containers without a place for it ignore it). `label` is of views whose files
+// have one (ViewSpec::has_labels). Any thread. kCorrupt: they are not what `info` announced (the size of the result
+// would be another). Fails as Resizer does. Then what is in `out` is nothing. REQUIRES: AppearanceOf() is neither
+// absent nor original; `out` has RenderedSize() bytes.
 Status Render(const ViewSpec& spec, const ImageInfo& info, Image image, std::span<const std::byte> exif,
-              Resizer* resizer, std::span<std::byte> out);
+              Resizer* resizer, std::span<std::byte> out, int32_t label = 0);
 
 // Bytes that RenderFile allocates at the same time. `needs`: what MeasureImage or ExpectNeeds says with
 // DecodeOptionsOf(). Where the file is the pixels behind a header, they are decoded into it and count as its own.
@@ -67,6 +68,6 @@ uint64_t RenderFileMemory(const ViewSpec& spec, const ImageInfo& info, const Dec
 // Decodes `file`, which the store recorded as `info`, and renders it. Fails as DecodeImage and Render do. REQUIRES: as
 // Render.
 Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const std::byte> file, Resizer* resizer,
-                  std::span<std::byte> out);
+                  std::span<std::byte> out, int32_t label = 0);
 
 }  // namespace augur

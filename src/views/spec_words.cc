@@ -81,6 +81,7 @@ constexpr std::array<Word, kSpecWordCount> kWords = {{
     {"dtype", "dtype=u8|f32", kArrays, "f32: pixel / 255 (torchvision's ToTensor)"},
     {"mean", "mean=A_B_C", kArrays, "with dtype=f32, from 0 to 1: subtracted (torchvision's Normalize)"},
     {"std", "std=A_B_C", kArrays, "with dtype=f32, above 0, at most 1: divides the difference"},
+    {"item", "item=tensor|pair|dict", kPt, "a tensor, (tensor, label), or a dict of image and label"},
     {"as", "as=png|ppm|bmp", kPixels, "the container"},
     {"all", "all", kPixels, "PNGs become pixels, too"},
     {"names", "names=own", kPixels, "names end as the container's do, not as they were"},

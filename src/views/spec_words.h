@@ -28,6 +28,7 @@ enum class SpecWord {
   kDtype,
   kMean,
   kStd,
+  kItem,
   kAs,
   kAll,
   kNames,

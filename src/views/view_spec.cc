@@ -24,6 +24,7 @@ constexpr Choices<PassOrder, 2> kPassOrders = {
     {{"pillow12", PassOrder::kPillow12}, {"pillow13", PassOrder::kPillow13}}};
 constexpr Choices<ArrayLayout, 2> kLayouts = {{{"hwc", ArrayLayout::kHwc}, {"chw", ArrayLayout::kChw}}};
 constexpr Choices<ArrayType, 2> kTypes = {{{"u8", ArrayType::kU8}, {"f32", ArrayType::kF32}}};
+constexpr Choices<PtItem, 3> kItems = {{{"tensor", PtItem::kTensor}, {"pair", PtItem::kPair}, {"dict", PtItem::kDict}}};
 constexpr Choices<PixelContainer, 3> kContainers = {
     {{"png", PixelContainer::kPng}, {"ppm", PixelContainer::kPpm}, {"bmp", PixelContainer::kBmp}}};
 constexpr Choices<ExampleKeys, 2> kExampleKeys = {{{"imagenet", ExampleKeys::kImagenet}, {"tfds", ExampleKeys::kTfds}}};
@@ -98,6 +99,7 @@ Status ReadArray(const SpecWords& typed, ViewSpec* spec) {
   spec->array.layout = UsualLayout(spec->kind);
   AUGUR_TRY(typed.Choose(kLayout, kLayouts, &spec->array.layout));
   AUGUR_TRY(typed.Choose(kDtype, kTypes, &spec->array.type));
+  AUGUR_TRY(typed.Choose(kItem, kItems, &spec->item));
   for (const SpecWord word : {kMean, kStd}) {
     if (typed.Has(word) && spec->array.type != ArrayType::kF32) return typed.Wrong(word, "there is no dtype=f32");
   }
@@ -270,6 +272,7 @@ std::string CanonicalSpec(const ViewSpec& spec) {
   text.Choice(kDtype, kTypes, spec.array.type, ArrayType::kU8);
   text.Triple(kMean, spec.array.mean, 0);
   text.Triple(kStd, spec.array.std, 1);
+  text.Choice(kItem, kItems, spec.item, PtItem::kTensor);
   text.Choice(kAs, kContainers, spec.as, PixelContainer::kPng);
   text.Flag(kAll, spec.all);
   if (spec.own_names) text.Add(kNames, "own");

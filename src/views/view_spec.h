@@ -9,6 +9,7 @@
 
 #include "augur/status.h"
 #include "decode/array_writer.h"
+#include "decode/pt_writer.h"
 #include "decode/resize.h"
 
 namespace augur {
@@ -70,6 +71,7 @@ struct ViewSpec {
   bool tolerant = false;  // truncated JPEGs become what Pillow makes of them with LOAD_TRUNCATED_IMAGES
   // Of npy, pt, h5 and zarr alone.
   ArrayFormat array;
+  PtItem item = PtItem::kTensor;  // of pt alone
   // Of pixels alone.
   PixelContainer as = PixelContainer::kPng;
   bool all = false;        // PNGs become pixels, too
@@ -85,7 +87,11 @@ struct ViewSpec {
   }
   // Whether it has archives of many images instead of a file for each.
   bool has_archives() const { return !has_arrays() && kind != ViewKind::kPixels; }
-  // Whether those lie in a folder for each folder of the store.
+  // Whether files hold the label of their class.
+  bool has_labels() const { return item != PtItem::kTensor; }
+  // Whether a file's bytes depend on other files of the store, so that each is of one generation.
+  bool is_of_generation() const { return has_archives() || has_labels(); }
+  // Whether archives lie in a folder for each folder of the store.
   bool has_archive_folders() const { return kind == ViewKind::kMds || kind == ViewKind::kZarr; }
   // Whether images have other names than in the folder.
   bool renames() const { return has_arrays() || own_names; }

@@ -25,7 +25,7 @@ ARROWS = {
     "cache": {"base"},
     "decode": {"base"},
     "control": {"base"},
-    "pack": {"base", "io", "store", "decode", "views", "s3", "remote"},
+    "pack": {"base", "io", "store", "datasets", "decode", "views", "s3", "remote"},
     "samplers": {"base"},
     "seed_search": {"base", "samplers"},
     "datasets": {"base", "store"},

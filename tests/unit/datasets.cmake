@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 augur_test(datasets
+  unit/datasets/class_labels_test.cc
   unit/datasets/epoch_order_test.cc
   unit/datasets/file_path_test.cc
   unit/datasets/order_file_test.cc

@@ -2,7 +2,6 @@
 #include "tools/commands/archive_pack.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "archives/archive_files.h"
 #include "augur/store.h"
 #include "base/units.h"
+#include "datasets/class_labels.h"
 #include "fs/archive_listing.h"
 #include "fs/archive_node.h"
 #include "pack/glob.h"
@@ -36,21 +36,10 @@ struct Written {
   uint64_t bytes = 0;
 };
 
-// Whether the root has splits, and not classes: a folder that is called as one.
-Result<bool> HasSplits(const Store& store, const Entry& root) {
-  constexpr std::array<std::string_view, 6> kSplits = {"train", "training", "val", "valid", "validation", "test"};
-  for (const std::string_view name : kSplits) {
-    const Result<Entry> child = store.Lookup(root, name);
-    if (child.ok() && child->type == EntryType::kDirectory) return true;
-    if (!child.ok() && child.status().code() != Code::kNotFound) return child.status();
-  }
-  return false;
-}
-
 Result<Written> WriteArchives(const std::shared_ptr<const Store>& store, const CreateOptions& options,
                               const ViewSpec& spec, PackSession& session) {
   AUGUR_TRY_ASSIGN(root, store->Get(0));
-  AUGUR_TRY_ASSIGN(has_splits, HasSplits(*store, root));
+  AUGUR_TRY_ASSIGN(has_splits, HasSplits(*store));
   std::vector<std::pair<EntryNumber, std::shared_ptr<const ArchiveFiles>>> sets;
   const auto find = [&](EntryNumber folder) -> Result<std::shared_ptr<const ArchiveFiles>> {
     if ((folder == 0) == has_splits) return std::shared_ptr<const ArchiveFiles>();

@@ -56,9 +56,9 @@ class Zip {
   std::map<std::string, std::string> contents_;
 };
 
-Zip Written(const Image& image, const ArrayFormat& format) {
-  GuardedBytes bytes(PtBytes(image.width, image.height, image.channels, format));
-  WritePt(image, format, bytes.span());
+Zip Written(const Image& image, const ArrayFormat& format, PtItem item = PtItem::kTensor, int32_t label = 0) {
+  GuardedBytes bytes(PtBytes(image.width, image.height, image.channels, format, item));
+  WritePt(image, format, bytes.span(), item, label);
   EXPECT_TRUE(bytes.guards_hold());
   return Zip(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.span().size()));
 }
@@ -84,6 +84,22 @@ TEST(PtWriter, TheArrayIsThatOfAnNpyFile) {
     std::string array(ArrayBytes(33, 21, 3, ArrayType::kF32), '\0');
     WriteArray(image, format, std::as_writable_bytes(std::span(array)));
     EXPECT_EQ(Written(image, format).content("archive/data/0"), array);
+  }
+}
+
+// The tensor is between what makes a pair or a dict of it, in Python's protocol 2.
+TEST(PtWriter, ALabelStandsBesideTheTensor) {
+  const Image image = RandomImage(5, 4, 3);
+  const std::string alone = Written(image, {}).content("archive/data.pkl");
+  const std::string tensor = alone.substr(2, alone.size() - 3);
+  for (const auto& [label, bytes] : {std::pair(0, std::string(4, '\0')), std::pair(-1, std::string(4, '\xFF')),
+                                     std::pair(999, std::string("\xE7\x03\0\0", 4))}) {
+    EXPECT_EQ(Written(image, {}, PtItem::kPair, label).content("archive/data.pkl"),
+              "\x80\x02" + tensor + "J" + bytes + "\x86.");
+    const Zip dict = Written(image, {}, PtItem::kDict, label);
+    EXPECT_EQ(dict.content("archive/data.pkl"), "\x80\x02}(" + std::string("X\x05\0\0\0image", 10) + tensor +
+                                                    std::string("X\x05\0\0\0label", 10) + "J" + bytes + "u.");
+    EXPECT_EQ(dict.start("archive/data/0") % 64, 0U);
   }
 }
 

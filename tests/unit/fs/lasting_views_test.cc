@@ -84,9 +84,10 @@ TEST_F(LastingViewsTest, WhatIsDroppedIsForgotten) {
   EXPECT_EQ(Table()->Get(first), nullptr);
 }
 
-// The archives of a view are those of one generation, so another generation has another view.
+// Archives, and files with labels, are those of one generation, so another generation has another view.
 TEST_F(LastingViewsTest, AViewWithArchivesIsOfOneGeneration) {
   uint32_t first = 0;
+  uint32_t pairs = 0;
   uint32_t pixels = 0;
   const auto table_of = [&](uint64_t sequence, const char* root = nullptr) {
     const std::optional<ViewSpec> spec = root != nullptr ? std::optional(*ParseViewSpec(root)) : std::nullopt;
@@ -95,6 +96,7 @@ TEST_F(LastingViewsTest, AViewWithArchivesIsOfOneGeneration) {
   {
     const auto table = table_of(0);
     first = NumberOf(*table, "tar");
+    pairs = NumberOf(*table, "pt+item=pair");
     pixels = NumberOf(*table, "pixels");
   }
   EXPECT_EQ(NumberOf(*table_of(0), "tar"), first);
@@ -105,7 +107,9 @@ TEST_F(LastingViewsTest, AViewWithArchivesIsOfOneGeneration) {
   ASSERT_NE(table->Get(first), nullptr) << "the kernel has nodes of it";
   EXPECT_EQ(table->Get(first)->sequence, 0U);
   EXPECT_EQ(table->Get(second)->sequence, 1U);
-  EXPECT_EQ(table->All().size(), 2U);
+  EXPECT_NE(NumberOf(*table, "pt+item=pair"), pairs);
+  EXPECT_EQ(table->Get(pairs)->sequence, 0U);
+  EXPECT_EQ(table->All().size(), 3U);
 }
 
 // The number of the root lasts as long as the mount, so its archives have another one.

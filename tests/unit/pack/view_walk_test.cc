@@ -34,6 +34,18 @@ std::vector<std::string> WalkAll(const Store& store, const std::string& text, co
   }
 }
 
+// "path label" of all images.
+std::vector<std::string> Labels(const Store& store, const PathFilter& filter = {}) {
+  const ViewSpec spec = SpecOf("pt+item=pair");
+  ViewWalk walk(store, spec, filter);
+  std::vector<std::string> all;
+  ViewItem item;
+  for (Result<bool> more = walk.Next(&item); more.ok() && *more; more = walk.Next(&item)) {
+    if (item.shown == Shown::kRendered) all.push_back(item.source_path + " " + std::to_string(item.label));
+  }
+  return all;
+}
+
 PathFilter FilterOf(const std::vector<std::string>& include, const std::vector<std::string>& exclude) {
   return PathFilter::Make(include, exclude).value();
 }
@@ -81,6 +93,47 @@ TEST(ViewWalk, ANameThatWouldBeTooLongIsAbsent) {
 TEST(ViewWalk, AnEmptyStoreHasItsRoot) {
   ViewStore made;
   EXPECT_THAT(WalkAll(*made.Open(), "npy"), ElementsAre(""));
+}
+
+TEST(ViewWalk, ALabelIsTheNumberOfTheClass) {
+  ViewStore made;
+  for (const char* path :
+       {"train/b/2.png", "train/b/deep/3.png", "train/a.x/1.png", "train/4.png", "val/b/5.png", "6.png"}) {
+    made.AddImage(path);
+  }
+  made.AddText("train/a.txt", "no folder");
+  made.AddText("train/aa/no", "no image, and yet a class");
+  for (const auto& [path, target] :
+       {std::pair("train/ab", "../val/b"), std::pair("train/ac", "ab"), std::pair("train/ad", "a.txt"),
+        std::pair("train/ae", "/val/b"), std::pair("train/af", "../../val"), std::pair("train/ag", "ag")}) {
+    ASSERT_TRUE(made.writer().AddSymlink(path, {}, target).ok());
+  }
+  const auto store = made.Open();
+  EXPECT_THAT(Labels(*store), testing::UnorderedElementsAre("train/a.x/1.png 0", "train/b/2.png 4",
+                                                            "train/b/deep/3.png 4", "val/b/5.png 0"));
+  EXPECT_THAT(Labels(*store, FilterOf({}, {"train/a*"})),
+              testing::UnorderedElementsAre("train/b/2.png 0", "train/b/deep/3.png 0", "val/b/5.png 0"));
+}
+
+// As what is packed has them.
+TEST(ViewWalk, WhatTheFilterLeavesOutTakesNoLabel) {
+  ViewStore made;
+  for (const char* path : {"a/1.png", "b/2.jpg", "d/deep/3.jpg", "e/4.png"}) made.AddImage(path);
+  ASSERT_TRUE(made.writer().AddSymlink("c", {}, "a").ok());
+  const auto store = made.Open();
+  EXPECT_THAT(Labels(*store), testing::UnorderedElementsAre("a/1.png 0", "b/2.jpg 1", "d/deep/3.jpg 3", "e/4.png 4"));
+  EXPECT_THAT(Labels(*store, FilterOf({}, {"a"})),
+              testing::UnorderedElementsAre("b/2.jpg 0", "d/deep/3.jpg 1", "e/4.png 2"))
+      << "the link leads nowhere";
+  EXPECT_THAT(Labels(*store, FilterOf({"*.jpg"}, {})), testing::UnorderedElementsAre("b/2.jpg 0", "d/deep/3.jpg 1"))
+      << "folders that are left empty are left out";
+}
+
+TEST(ViewWalk, ARootOfClassesHasLabelsItself) {
+  ViewStore made;
+  for (const char* path : {"cat/1.png", "cat/train/2.png", "dog/3.png", "4.png"}) made.AddImage(path);
+  const auto store = made.Open();
+  EXPECT_THAT(Labels(*store), testing::UnorderedElementsAre("cat/1.png 0", "cat/train/2.png 0", "dog/3.png 1"));
 }
 
 }  // namespace

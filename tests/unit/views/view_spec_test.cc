@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ TEST(ViewSpec, OneViewHasOneSpelling) {
       {"pt", "pt"},
       {"pt+layout=chw+dtype=f32", "pt+dtype=f32"},
       {"layout=hwc+pt", "pt+layout=hwc"},
+      {"item=tensor+pt", "pt"},
+      {"item=pair+dtype=f32+pt", "pt+dtype=f32+item=pair"},
+      {"pt+std=1_1_1+dtype=f32+item=dict", "pt+dtype=f32+item=dict"},
       {"crop=224+size=256+npy", "npy+size=256+crop=224"},
       {"npy+size=0256", "npy+size=256"},
       {"npy+size=256+fit=short", "npy+size=256"},
@@ -124,6 +128,12 @@ TEST(ViewSpec, ErrorsNameTheWordTheCauseAndTheForm) {
       {"npy+dtype=f32+mean=1e-3_0_0", "mean=1e-3_0_0: ", "not three decimal numbers", "mean=A_B_C"},
       {"npy+dtype=f32+mean=123.675_0_0", "mean=123.675_0_0: ", "scale of ToTensor", "from 0 to 1"},
       {"npy+dtype=f32+std=0_1_1", "std=0_1_1: ", "it divides", "above 0"},
+      {"npy+item=pair", "item=pair: ", "only for pt", "item=tensor|pair|dict"},
+      {"zarr+crop=8+item=dict", "item=dict: ", "only for pt", "item=tensor|pair|dict"},
+      {"pt+item=", "item=: ", "not one of its values", "item=tensor|pair|dict"},
+      {"pt+item=tuple", "item=tuple: ", "not one of its values", "item=tensor|pair|dict"},
+      {"pt+item", "item: ", "its value is missing", "item=tensor|pair|dict"},
+      {"pt+item=pair+item=pair", "item=pair: ", "given twice", "once"},
       {"npy+as=png", "as=png: ", "only for pixels", "as=png|ppm|bmp"},
       {"npy+all", "all: ", "only for pixels", "all"},
       {"npy+names=own", "names=own: ", "only for pixels", "names=own"},
@@ -229,7 +239,7 @@ TEST(ViewSpec, GrammarNamesEveryWord) {
   for (const char* form :
        {"npy ", "pixels ", "tar ", "size=N|WxH", "fit=short|long|squash", "filter=bilinear|bicubic|lanczos",
         "passes=pillow12|pillow13", "fast", "crop=N", "tolerant", "layout=hwc|chw", "dtype=u8|f32", "mean=A_B_C",
-        "std=A_B_C", "as=png|ppm|bmp", "all", "names=own"}) {
+        "std=A_B_C", "item=tensor|pair|dict", "as=png|ppm|bmp", "all", "names=own"}) {
     EXPECT_THAT(grammar, HasSubstr(form));
   }
   for (size_t begin = 0; begin < grammar.size();) {
@@ -245,8 +255,8 @@ TEST(ViewSpec, RandomSpellings) {
   std::mt19937 random(7);
   const auto pick = [&](std::vector<std::string> from) { return from[random() % from.size()]; };
   for (int round = 0; round < 20'000; ++round) {
-    const bool npy = random() % 2 == 0;
-    std::vector<std::string> words = {npy ? "npy" : "pixels"};
+    const std::string kind = pick({"npy", "pt", "pixels"});
+    std::vector<std::string> words = {kind};
     const auto maybe = [&](const std::string& word) {
       if (random() % 2 == 0) words.push_back(word);
     };
@@ -259,7 +269,8 @@ TEST(ViewSpec, RandomSpellings) {
     }
     maybe("crop=" + pick({"1", "224"}));
     maybe("tolerant");
-    if (npy) {
+    if (kind == "pt") maybe("item=" + pick({"tensor", "pair", "dict"}));
+    if (kind != "pixels") {
       maybe("layout=" + pick({"hwc", "chw"}));
       if (random() % 2 == 0) {
         words.emplace_back("dtype=f32");
@@ -294,9 +305,10 @@ TEST(ViewSpec, RandomSpellings) {
 // Bytes that nobody meant as a view: an answer and never a crash.
 TEST(ViewSpec, RandomBytes) {
   std::mt19937 random(8);
-  const std::string letters = "npyixels+=_.x0129fitcrodmat\xFF";
+  const std::string letters = "npyixels+=_.x0129fitcrodmatzhku\xFF";
   for (int round = 0; round < 50'000; ++round) {
-    std::string text = random() % 2 == 0 ? "npy+" : "pixels+";
+    constexpr std::array kBegins = {"npy+", "pixels+", "pt+item=", "zarr+crop=8+shard="};
+    std::string text = kBegins[random() % kBegins.size()];
     for (size_t i = random() % 20; i > 0; --i) text += letters[random() % letters.size()];
     const Result<ViewSpec> spec = ParseViewSpec(text);
     if (spec.ok()) {
