@@ -9,13 +9,12 @@
 #include "archives/h5_heap_format.h"
 #include "archives/little_endian.h"
 #include "base/check.h"
+#include "base/page.h"
 
 namespace augur {
 namespace {
 
 constexpr uint64_t kDataAlignment = 8;
-constexpr uint64_t kPageBytes = H5HeapFormat::kPageBytes;
-static_assert(kPageBytes == kArrayPageBytes);
 constexpr uint64_t kLabelBytes = sizeof(int64_t);
 // A place in the global heap: the length, the address of a collection, and which object of that.
 constexpr uint64_t kReferenceBytes = 16;
@@ -59,7 +58,7 @@ Result<std::shared_ptr<const ArchiveFiles>> H5File::Make(const std::shared_ptr<c
 }
 
 uint64_t H5File::Place(uint64_t bytes, uint64_t alignment, AddPieces add) {
-  const uint64_t begin = RoundUpTo(end_, alignment);
+  const uint64_t begin = RoundUp(end_, alignment);
   end_ = begin + bytes;
   regions_.push_back({.begin = begin, .end = end_, .add = std::move(add)});
   return begin;
@@ -118,7 +117,7 @@ Status H5File::LayOut() {
   for (H5Dataset& dataset : datasets) {
     if (dataset.is_chunked) {
       chunks = std::make_shared<H5FixedArray>(count, 0, stride);
-      const uint64_t address = RoundUpTo(end_, kDataAlignment);
+      const uint64_t address = RoundUp(end_, kDataAlignment);
       dataset.address = PlaceText(chunks->bytes(), [chunks, address](uint64_t begin, uint64_t end) {
         return chunks->Text(address, begin, end);
       });
@@ -153,7 +152,7 @@ Status H5File::LayOut() {
     };
     encoded_address_ = Place(encoded_->FileBytes(0), kPageBytes, add);
   }
-  end_ = RoundUpTo(end_, kPageBytes);
+  end_ = RoundUp(end_, kPageBytes);
   front_ = H5Front(datasets, end_);
   AUGUR_CHECK(front_.size() == front_bytes);
   return {};

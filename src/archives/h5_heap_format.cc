@@ -2,6 +2,7 @@
 #include "archives/h5_heap_format.h"
 
 #include "archives/little_endian.h"
+#include "base/page.h"
 
 namespace augur {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 constexpr uint64_t kHeaderBytes = 16;  // of a collection, and of an object in it
 constexpr uint64_t kObjectAlignment = 8;
 
-uint64_t UsedBytes(const Sample& sample) { return 2 * kHeaderBytes + RoundUpTo(sample.image.size, kObjectAlignment); }
+uint64_t UsedBytes(const Sample& sample) { return 2 * kHeaderBytes + RoundUp(sample.image.size, kObjectAlignment); }
 
 void AddObject(uint16_t number, uint64_t bytes, std::string* text) {
   AddLittleEndian(number, 2, text);
@@ -21,7 +22,7 @@ void AddObject(uint16_t number, uint64_t bytes, std::string* text) {
 }  // namespace
 
 uint64_t H5HeapFormat::SampleBytes(const Sample& sample, const std::string& /*key*/) const {
-  return RoundUpTo(UsedBytes(sample), kPageBytes);
+  return RoundUp(UsedBytes(sample), kPageBytes);
 }
 
 uint64_t H5HeapFormat::ImageOffset(const Sample& /*sample*/, const std::string& /*key*/) const {
@@ -35,7 +36,7 @@ SampleFrame H5HeapFormat::Frame(const Sample& sample, const std::string& key) co
   AddLittleEndian(all, 8, &frame.head);
   AddObject(kObject, sample.image.size, &frame.head);
   const uint64_t free_bytes = all - UsedBytes(sample);
-  frame.tail.assign(RoundUpTo(sample.image.size, kObjectAlignment) - sample.image.size, '\0');
+  frame.tail.assign(RoundUp(sample.image.size, kObjectAlignment) - sample.image.size, '\0');
   if (free_bytes >= kHeaderBytes) AddObject(0, free_bytes, &frame.tail);
   frame.tail.append(all - frame.head.size() - sample.image.size - frame.tail.size(), '\0');
   return frame;

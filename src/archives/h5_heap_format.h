@@ -15,7 +15,6 @@ namespace augur {
 // Source: HDF5 File Format Specification 3.0, III.E "Disk Format: Level 1E - Global Heap"; H5HGpkg.h.
 class H5HeapFormat final : public ArchiveFormat {
  public:
-  static constexpr uint64_t kPageBytes = 4096;  // also the least that a collection may have
   static constexpr uint32_t kObject = 1;
 
   uint64_t SampleBytes(const Sample& sample, const std::string& key) const override;

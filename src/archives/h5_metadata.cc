@@ -7,6 +7,7 @@
 
 #include "archives/little_endian.h"
 #include "archives/lookup3.h"
+#include "base/page.h"
 
 namespace augur {
 namespace {
@@ -53,7 +54,7 @@ std::string Message(MessageType type, const std::string& data, uint8_t flags = 0
 
 std::string ObjectHeader(const std::string& messages) {
   std::string text = WithChecksum("OHDR" + Bytes({2, 2}) + Number(messages.size(), 4) + messages);
-  text.resize(RoundUpTo(text.size(), kHeaderAlignment), '\0');
+  text.resize(RoundUp(text.size(), kHeaderAlignment), '\0');
   return text;
 }
 
@@ -135,17 +136,17 @@ std::string H5FixedArray::Begin(uint64_t address) const {
 }
 
 std::string H5FixedArray::Text(uint64_t address, uint64_t begin, uint64_t end) const {
-  constexpr uint64_t kPageBytes = kPageChunks * kAddressBytes + kChecksumBytes;
+  constexpr uint64_t kChunkPageBytes = kPageChunks * kAddressBytes + kChecksumBytes;
   const uint64_t pages_at = begin_bytes();
   std::string text;
   uint64_t text_begin = 0;
   if (begin < pages_at) {
     text = Begin(address);
   } else {
-    text_begin = pages_at + (begin - pages_at) / kPageBytes * kPageBytes;
+    text_begin = pages_at + (begin - pages_at) / kChunkPageBytes * kChunkPageBytes;
   }
   while (text_begin + text.size() < end) {
-    text += WithChecksum(Addresses((text_begin + text.size() - pages_at) / kPageBytes));
+    text += WithChecksum(Addresses((text_begin + text.size() - pages_at) / kChunkPageBytes));
   }
   return text.substr(begin - text_begin, end - begin);
 }

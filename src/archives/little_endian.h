@@ -12,7 +12,4 @@ inline void AddLittleEndian(uint64_t number, size_t bytes, std::string* text) {
   for (size_t i = 0; i < bytes; ++i) *text += static_cast<char>(number >> (8 * i));
 }
 
-// The first multiple of the unit that is not below the number.
-constexpr uint64_t RoundUpTo(uint64_t number, uint64_t unit) { return (number + unit - 1) / unit * unit; }
-
 }  // namespace augur

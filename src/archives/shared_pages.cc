@@ -5,13 +5,15 @@
 #include <optional>
 #include <utility>
 
+#include "base/page.h"
+
 namespace augur {
 namespace {
 
 // An image that is read itself within so many samples is read ahead by then, and has its pages for so long.
 constexpr uint64_t kSoon = 16;
 
-uint64_t PageOf(uint64_t byte) { return byte / SharedPages::kPageBytes; }
+uint64_t PageOf(uint64_t byte) { return byte / kPageBytes; }
 
 }  // namespace
 

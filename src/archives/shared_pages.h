@@ -18,8 +18,6 @@ namespace augur {
 // be brought for them. Immutable, safe from any thread. Takes a byte a sample beside the list.
 class SharedPages {
  public:
-  static constexpr uint64_t kPageBytes = 4096;
-
   // `list`: the images of the set, by place. Goes through all samples, in about a microsecond each. Failures of the
   // store.
   static Result<SharedPages> Make(const ArchiveFiles& set, std::shared_ptr<const SampleList> list);

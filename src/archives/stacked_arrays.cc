@@ -5,6 +5,7 @@
 
 #include "archives/little_endian.h"
 #include "base/check.h"
+#include "base/page.h"
 #include "views/geometry.h"
 
 namespace augur {
@@ -20,7 +21,7 @@ StackedArrays StackedArrays::Of(const ViewSpec& spec) {
 
 uint64_t StrideOnPages(uint64_t bytes) {
   constexpr uint64_t kReadAheadBytes = uint64_t{128} << 10;
-  return RoundUpTo(bytes, kArrayPageBytes) + (bytes > kReadAheadBytes ? 2 * kReadAheadBytes : 0);
+  return RoundUp(bytes, kPageBytes) + (bytes > kReadAheadBytes ? 2 * kReadAheadBytes : 0);
 }
 
 void AddBytes(std::string_view bytes, std::vector<ArchivePiece>* pieces) {

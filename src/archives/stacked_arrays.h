@@ -26,9 +26,6 @@ struct StackedArrays {
   static StackedArrays Of(const ViewSpec& spec);
 };
 
-// The unit in which the kernel reads a file of this mount.
-inline constexpr uint64_t kArrayPageBytes = 4096;
-
 // From one begin to the next, where arrays of so many bytes begin on pages in one file and are read singly. The kernel
 // reads 128 KiB ahead; for a read of more it also takes up to twice as much of what lies behind. So behind a larger
 // array there is room as large, and the next one is not decoded for nothing. Room takes no space.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/page.h"
 
 namespace augur {
 namespace {
@@ -36,7 +37,7 @@ constexpr size_t kEndingBytes = 4;
 
 constexpr uint64_t kOctalMax = 077'777'777'777;  // 11 digits
 
-uint64_t Padded(uint64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
+uint64_t Padded(uint64_t bytes) { return RoundUp(bytes, kBlock); }
 
 void Put(std::string* header, const Field& field, std::string_view text) {
   AUGUR_CHECK(text.size() <= field.bytes);

@@ -8,6 +8,7 @@
 #include "archives/stacked_arrays.h"
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/page.h"
 
 namespace augur {
 namespace {
@@ -22,13 +23,13 @@ ZarrShard::ZarrShard(uint32_t chunks, uint64_t chunk_bytes)
     : chunks_(chunks),
       chunk_bytes_(chunk_bytes),
       stride_(StrideOnPages(chunk_bytes)),
-      data_begin_(RoundUpTo(index_bytes(), kArrayPageBytes)) {}
+      data_begin_(RoundUp(index_bytes(), kPageBytes)) {}
 
 uint64_t ZarrShard::index_bytes() const { return chunks_ * kIndexItemBytes + kIndexCrcBytes; }
 
 uint64_t ZarrShard::FileBytes(uint64_t there) const {
   AUGUR_CHECK(there > 0 && there <= chunks_);
-  return RoundUpTo(ChunkPlace(there - 1) + chunk_bytes_, kArrayPageBytes);
+  return RoundUp(ChunkPlace(there - 1) + chunk_bytes_, kPageBytes);
 }
 
 std::string ZarrShard::Index(uint64_t there) const {

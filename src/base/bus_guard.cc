@@ -10,11 +10,10 @@
 #include <cstdint>
 
 #include "base/mutex.h"
+#include "base/page.h"
 
 namespace augur {
 namespace {
-
-constexpr uintptr_t kPage = 4096;
 
 // What the handler reads: atomics without a lock, as a signal comes at any moment.
 struct Mapping {
@@ -35,7 +34,7 @@ bool GiveZeros(uintptr_t address) {
     const uintptr_t begin = mapping.begin.load(std::memory_order_acquire);
     const uintptr_t end = mapping.end.load(std::memory_order_relaxed);
     if (begin == 0 || address < begin || address >= end) continue;
-    const uintptr_t page = address / kPage * kPage;
+    const uintptr_t page = address / kPageBytes * kPageBytes;
     void* const from = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
     mapping.lost.store(true, std::memory_order_release);
     return ::mmap(from, end - page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,

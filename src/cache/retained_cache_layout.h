@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/page.h"
+
 // What lies where in the memory of a retained cache, the same in a file that processes share and in memory of one
 // process; RETAINED_CACHE.md explains it. In native byte order: the file never leaves the machine. Whoever changes a
 // structure raises kRetainedCacheVersion; files of another version are replaced by empty ones.
@@ -16,7 +18,6 @@ namespace augur {
 inline constexpr std::array<char, 8> kRetainedCacheMagic = {'A', 'U', 'G', 'R', 'W', 'A', 'R', 'E'};
 inline constexpr uint32_t kRetainedCacheVersion = 4;
 
-inline constexpr uint64_t kPageBytes = 4096;
 // A slab is what memory is taken from the machine by, and given back: a huge page, so that memory of one process can be
 // backed by one; 0.5 ms to have it made and mapped by the kernel, which is done without a lock.
 inline constexpr uint32_t kSlabPages = 512;
@@ -150,15 +151,16 @@ struct RetainedCacheGeometry {
   uint32_t slab_count = 0;
   uint32_t bucket_count = 0;
 
-  static constexpr uint64_t Up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
   // Every block may be of one page.
-  uint32_t items_max() const { return static_cast<uint32_t>(Up(uint64_t{slab_count} * kSlabDataPages, kItemStep)); }
+  uint32_t items_max() const {
+    return static_cast<uint32_t>(RoundUp(uint64_t{slab_count} * kSlabDataPages, kItemStep));
+  }
   uint64_t slab_table_offset() const { return kPageBytes; }
-  uint64_t buckets_offset() const { return slab_table_offset() + Up(uint64_t{slab_count} * 4, kPageBytes); }
-  uint64_t items_offset() const { return buckets_offset() + Up(uint64_t{bucket_count} * 4, kPageBytes); }
+  uint64_t buckets_offset() const { return slab_table_offset() + RoundUp(uint64_t{slab_count} * 4, kPageBytes); }
+  uint64_t items_offset() const { return buckets_offset() + RoundUp(uint64_t{bucket_count} * 4, kPageBytes); }
   uint64_t fixed_bytes() const { return items_offset(); }  // header, slab table, buckets: always there
   uint64_t slabs_offset() const {
-    return Up(items_offset() + uint64_t{items_max()} * sizeof(RetainedCacheItem), kSlabBytes);
+    return RoundUp(items_offset() + uint64_t{items_max()} * sizeof(RetainedCacheItem), kSlabBytes);
   }
   uint64_t slab_offset(uint32_t slab) const { return slabs_offset() + slab * kSlabBytes; }
   uint64_t total_bytes() const { return slab_offset(slab_count); }

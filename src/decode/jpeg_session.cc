@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/page.h"
+
 namespace augur {
 namespace {
 
@@ -22,11 +24,6 @@ void OnMessage(j_common_ptr /*common*/, int /*level*/) {}
 void OnOutput(j_common_ptr /*common*/) {}
 void OnSource(j_decompress_ptr /*decompress*/) {}
 boolean OnEmpty(j_decompress_ptr /*decompress*/) { return FALSE; }  // suspend
-
-uint64_t RoundUp(uint64_t value, int unit) {
-  const auto step = static_cast<uint64_t>(unit);
-  return (value + step - 1) / step * step;
-}
 
 }  // namespace
 
@@ -130,8 +127,8 @@ uint64_t JpegSession::WorkingBytes() {
   if (jpeg_has_multiple_scans(&base_) == FALSE) return bytes;
   for (int i = 0; i < base_.num_components; ++i) {
     const jpeg_component_info& component = base_.comp_info[i];
-    bytes += RoundUp(component.width_in_blocks, component.h_samp_factor) *
-             RoundUp(component.height_in_blocks, component.v_samp_factor) * sizeof(JBLOCK);
+    bytes += RoundUp(component.width_in_blocks, static_cast<uint64_t>(component.h_samp_factor)) *
+             RoundUp(component.height_in_blocks, static_cast<uint64_t>(component.v_samp_factor)) * sizeof(JBLOCK);
   }
   return bytes;
 }

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
+#include "base/page.h"
+
 namespace augur {
 namespace {
 
 using Touched = std::span<const TouchedSample>;
 
-uint64_t PageDown(uint64_t byte) { return byte / ArchiveReads::kPageBytes * ArchiveReads::kPageBytes; }
-uint64_t PageUp(uint64_t byte) { return PageDown(byte + ArchiveReads::kPageBytes - 1); }
+uint64_t PageDown(uint64_t byte) { return byte / kPageBytes * kPageBytes; }
+uint64_t PageUp(uint64_t byte) { return PageDown(byte + kPageBytes - 1); }
 
 // A READ from there on ends with the sample, or before it.
 bool EndsWithin(const TouchedSample& sample, uint64_t end) {
@@ -31,7 +33,7 @@ const TouchedSample* AskedFor(Touched touched, uint64_t offset, uint64_t end) {
     if (here == 1) {
       if (begins_in_page(PageDown(offset))(sample)) return &sample;
     } else if (sample.begin < offset ? ends_there(sample) && sample.end > offset + ArchiveReads::kFrameTailMax
-                                     : begins_in_page(PageDown(offset) + ArchiveReads::kPageBytes)(sample)) {
+                                     : begins_in_page(PageDown(offset) + kPageBytes)(sample)) {
       return &sample;
     }
   }

@@ -32,7 +32,6 @@ namespace augur {
 // mm/readahead.c (page_cache_sync_ra, page_cache_async_ra), fs/fuse/file.c.
 class ArchiveReads {
  public:
-  static constexpr uint64_t kPageBytes = 4096;
   // As far as the mount has the kernel read ahead (-o read-ahead), unless it is told otherwise.
   static constexpr uint64_t kNearBytes = 1 << 20;
   static constexpr uint64_t kSequentialBytes = 4 * kNearBytes;

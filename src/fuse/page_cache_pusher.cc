@@ -12,6 +12,7 @@
 
 #include "augur/status.h"
 #include "base/check.h"
+#include "base/page.h"
 #include "fuse/invalidation.h"
 
 namespace augur {
@@ -20,7 +21,6 @@ namespace {
 // One message at most. From 64 KiB on the size makes no difference to the speed (4 GB/s a core); a message cannot be
 // broken off, so it should end within a quarter of a millisecond.
 constexpr size_t kMessageBytesMax = 1 << 20;
-constexpr uint64_t kPageBytes = 4096;
 
 template <typename Body>
 struct Notification {

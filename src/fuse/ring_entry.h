@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/page.h"
 #include "fuse/uring_abi.h"
 
 namespace augur {
@@ -19,7 +20,7 @@ namespace augur {
 // Behind it is the payload. The request is laid out in one piece for libfuse: its header and its operation's arguments
 // at the end of this page, in front of its payload. An answer overwrites `kernel` and the payload, and not that.
 struct RingEntry {
-  static constexpr size_t kBytes = 4096;  // a page
+  static constexpr size_t kBytes = kPageBytes;
   // Of a request: names, of up to 1,024 bytes. Longer ones, an ioctl's, get answers without a payload.
   static constexpr size_t kKeptPayloadMax = 2048;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/excerpt.h"
+#include "base/page.h"
 #include "base/units.h"
 #include "pack/container_cursor.h"
 #include "pack/little_endian.h"
@@ -31,8 +32,6 @@ constexpr uint8_t kJpeg = 0;  // of an image's mode
 // What a field takes in a row, and to how many bytes it is aligned.
 size_t BytesOf(uint8_t type) { return type == kImage ? 13 : type == kBytes || type == kJson ? 16 : 8; }
 size_t AlignmentOf(uint8_t type) { return type == kImage || type == kBytes || type == kJson ? 1 : 8; }
-
-size_t AlignedUp(size_t bytes, size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
 }  // namespace
 
@@ -81,12 +80,12 @@ Status BetonPass::ReadFields() {
       return {Code::kUnsupported, name + ": its field '" + Printable(read.name) +
                                       "' is of a type of its writer's own: write it without that field"};
     }
-    read.offset = AlignedUp(row_bytes_, AlignmentOf(read.type));
+    read.offset = RoundUp(row_bytes_, AlignmentOf(read.type));
     row_bytes_ = read.offset + BytesOf(read.type);
     alignment = std::max(alignment, AlignmentOf(read.type));
     fields_.push_back(std::move(read));
   }
-  row_bytes_ = AlignedUp(row_bytes_, alignment);
+  row_bytes_ = RoundUp(row_bytes_, alignment);
   const uint64_t rows_at = kBetonHeadBytes + described.size();
   if (pieces_at_ < rows_at || pieces_at_ > container_.bytes || samples_ > (pieces_at_ - rows_at) / row_bytes_) {
     return Damaged("its " + std::to_string(samples_) + " samples leave it");

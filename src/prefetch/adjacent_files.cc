@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/page.h"
+
 namespace augur {
 
 std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& admission, Slot slot,
@@ -10,7 +12,7 @@ std::vector<Slot> AdjacentFiles(const PlannerInput& in, const ReadAdmission& adm
   const std::vector<Slot>& files = in.schedule.by_address();
   const FilePlace& place = in.schedule.PlaceOf(slot);
   // What two reads of whole pages would both bring costs nothing.
-  const uint64_t gap_max = std::max(in.disk.worth_gap_bytes(), PlannerInput::kPageBytes);
+  const uint64_t gap_max = std::max(in.disk.worth_gap_bytes(), kPageBytes);
   uint64_t begin = place.offset;
   uint64_t end = place.offset + place.record_bytes;
   uint64_t making = place.making_bytes();

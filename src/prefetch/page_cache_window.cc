@@ -58,7 +58,7 @@ bool PageCacheWindow::Takes(Position use, uint64_t bytes) const {
   const uint64_t coming = staging.held_bytes() + staging.wanted_bytes();
   const uint64_t wanted = files_.pages().window_bytes() + coming + PlannerInput::Pages(bytes);
   // A file without a predicted use evicts nothing, and would be held for ever if NextPush did not take it.
-  if (use == kNever) return wanted + PlannerInput::kPageBytes * staging.held_files() + bytes_aside() <= bytes_max();
+  if (use == kNever) return wanted + kPageBytes * staging.held_files() + bytes_aside() <= bytes_max();
   if (wanted <= bytes_max()) return true;
   return files_.pages().pushed().LastBytes(wanted - bytes_max(), [this](Position late) { return late > End(); });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/page.h"
 #include "prefetch/disk_model.h"
 #include "prefetch/disk_regions.h"
 #include "prefetch/file_table.h"
@@ -57,7 +58,6 @@ struct PlannerLimits {
 // PlannerInput has the facts that all parts of the planner decide by: limits, the order, the reader and the disk. Not
 // synchronized. The planner owns it; its parts refer to it.
 struct PlannerInput {
-  static constexpr uint64_t kPageBytes = 4096;
   // A file that is needed within this number of files is urgent.
   static constexpr Position kUrgentFiles = 32;
 
@@ -68,7 +68,7 @@ struct PlannerInput {
   PlannerInput& operator=(const PlannerInput&) = delete;
 
   // What a file, or a file of this mean size on average, takes of the page cache.
-  static uint64_t Pages(uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+  static uint64_t Pages(uint64_t bytes) { return RoundUp(bytes, kPageBytes); }
   static uint64_t MeanPages(uint64_t mean_bytes) { return std::max(kPageBytes, mean_bytes + kPageBytes / 2); }
   uint64_t PagesOf(Slot slot) const { return Pages(schedule.PlaceOf(slot).bytes); }
   uint64_t MeanPages() const { return MeanPages(schedule.mean_bytes()); }

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "base/page.h"
+
 namespace augur {
 namespace {
 
 constexpr uint64_t kSelectedRound = 256;
-
-uint64_t RoundUp(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 

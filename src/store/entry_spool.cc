@@ -5,10 +5,12 @@
 #include <cstring>
 #include <new>
 
+#include "base/page.h"
+
 namespace augur {
 namespace {
 
-constexpr uint64_t RoundUp8(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+constexpr uint64_t kAlign = 8;
 
 }  // namespace
 
@@ -19,7 +21,7 @@ Result<EntrySpool> EntrySpool::Create(const WriteFolder& folder) {
 
 Result<uint64_t> EntrySpool::Add(const SpoolEntry& entry, std::string_view path, std::string_view target) {
   const uint64_t number = end_;
-  const uint64_t end = number + sizeof(SpoolEntry) + RoundUp8(path.size() + target.size());
+  const uint64_t end = number + sizeof(SpoolEntry) + RoundUp(path.size() + target.size(), kAlign);
   AUGUR_TRY(file_.Grow(end));
   std::byte* at = file_.data() + number;
   auto* spooled = new (at) SpoolEntry(entry);
@@ -36,7 +38,7 @@ Result<uint64_t> EntrySpool::Add(const SpoolEntry& entry, std::string_view path,
 
 uint64_t EntrySpool::Next(uint64_t number) const {
   const SpoolEntry& entry = At(number);
-  return number + sizeof(SpoolEntry) + RoundUp8(uint64_t{entry.path_bytes} + entry.target_bytes);
+  return number + sizeof(SpoolEntry) + RoundUp(uint64_t{entry.path_bytes} + entry.target_bytes, kAlign);
 }
 
 Result<BlockSpool> BlockSpool::Create(const WriteFolder& folder) {

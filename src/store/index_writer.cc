@@ -9,6 +9,7 @@
 
 #include "augur/store.h"
 #include "base/check.h"
+#include "base/page.h"
 #include "base/units.h"
 #include "store/entry_item.h"
 #include "store/natural_sort.h"
@@ -22,8 +23,6 @@ using format::SectionId;
 
 constexpr const format::IndexLayout& kLayout = format::kLayout2;
 static_assert(kLayout.version == format::kVersion);
-
-constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // A folder on the way from the root to the entry at hand.
 struct OpenFolder {

@@ -44,6 +44,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/page.h"
 #include "base/unique_fd.h"
 #include "far_nodes.h"
 #include "far_weather.h"
@@ -51,7 +52,6 @@
 namespace augur {
 namespace {
 
-constexpr size_t kPageBytes = 4096;
 constexpr unsigned kThreadsMax = 320;
 
 struct Options {

@@ -13,6 +13,7 @@
 
 #include "archives/archive_set.h"
 #include "archives/touched_samples.h"
+#include "base/page.h"
 #include "unit/fs/store_fixture.h"
 
 namespace augur {
@@ -22,7 +23,6 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
 constexpr ImageInfo kJpeg = {.width = 8, .height = 8, .kind = ImageKind::kJpeg, .channels = 3, .bit_depth = 8};
-constexpr uint64_t kPage = SharedPages::kPageBytes;
 constexpr uint32_t kImages = 150;
 
 class SharedPagesTest : public ::testing::Test {
@@ -32,7 +32,7 @@ class SharedPagesTest : public ::testing::Test {
     ASSERT_TRUE(writer.ok()) << writer.status().text();
     std::mt19937_64 random(1);
     for (uint32_t i = 0; i < kImages; ++i) {
-      const std::string bytes(kPage + random() % 20'000, 'x');
+      const std::string bytes(kPageBytes + random() % 20'000, 'x');
       const std::string name = "class" + std::to_string(100 + i / 30) + "/" + std::string(i % 9 == 0 ? 150 : 3, 'n');
       ASSERT_TRUE(
           (*writer)->AddFile(name + std::to_string(1000 + i) + ".jpg", {.mode = 0644}, kJpeg, AsBytes(bytes)).ok());
@@ -57,8 +57,8 @@ class SharedPagesTest : public ::testing::Test {
 
   // The images with bytes in the pages of a range of a shard's file.
   std::set<EntryNumber> ImagesIn(uint32_t shard, uint64_t begin, uint64_t end) {
-    const uint64_t from = begin / kPage * kPage;
-    const auto pieces = set_->Pieces(shard, from, (end + kPage - 1) / kPage * kPage - from);
+    const uint64_t from = begin / kPageBytes * kPageBytes;
+    const auto pieces = set_->Pieces(shard, from, (end + kPageBytes - 1) / kPageBytes * kPageBytes - from);
     EXPECT_TRUE(pieces.ok()) << pieces.status().text();
     std::set<EntryNumber> images;
     for (const ArchivePiece& piece : *pieces) {

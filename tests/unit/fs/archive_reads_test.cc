@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/page.h"
+
 namespace augur {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-constexpr uint64_t kPage = ArchiveReads::kPageBytes;
 
 // A file with samples of one length, none of which begins on a page.
 class ArchiveReadsTest : public ::testing::Test {
@@ -47,8 +47,8 @@ class ArchiveReadsTest : public ::testing::Test {
   }
   // As the kernel asks for [begin, begin + bytes): whole pages, but the first `cached` ones.
   std::vector<uint64_t> TakePages(uint64_t begin, uint64_t bytes, uint64_t cached = 0) {
-    const uint64_t from = begin / kPage * kPage + cached * kPage;
-    const uint64_t to = (begin + bytes + kPage - 1) / kPage * kPage;
+    const uint64_t from = begin / kPageBytes * kPageBytes + cached * kPageBytes;
+    const uint64_t to = (begin + bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
     return Take(from, to - from);
   }
 
@@ -70,15 +70,15 @@ TEST_F(ArchiveReadsTest, AlsoWhereItsFirstPagesCameWithAnother) {
   EXPECT_THAT(brought_, ElementsAre(70));
   EXPECT_THAT(TakePages(BeginOf(900), image_, 5), ElementsAre(900));
   EXPECT_THAT(brought_, ElementsAre(900));
-  EXPECT_THAT(Take(BeginOf(200) + 3 * kPage, kPage), IsEmpty()) << "a part of a sample";
+  EXPECT_THAT(Take(BeginOf(200) + 3 * kPageBytes, kPageBytes), IsEmpty()) << "a part of a sample";
   EXPECT_THAT(brought_, IsEmpty());
 }
 
 TEST_F(ArchiveReadsTest, WhatTheKernelReadsAheadIsNotTold) {
-  const uint64_t begin = BeginOf(30) / kPage * kPage;
-  EXPECT_THAT(Take(begin, 32 * kPage), IsEmpty()) << "nobody asks for three samples at once";
+  const uint64_t begin = BeginOf(30) / kPageBytes * kPageBytes;
+  EXPECT_THAT(Take(begin, 32 * kPageBytes), IsEmpty()) << "nobody asks for three samples at once";
   EXPECT_THAT(brought_, ElementsAre(30, 31));
-  EXPECT_THAT(Take(begin + 32 * kPage, 32 * kPage), IsEmpty());
+  EXPECT_THAT(Take(begin + 32 * kPageBytes, 32 * kPageBytes), IsEmpty());
   EXPECT_THAT(brought_, ElementsAre(32, 33, 34));
   EXPECT_THAT(TakePages(BeginOf(600), image_), ElementsAre(600));
 }
@@ -133,12 +133,12 @@ TEST_F(ArchiveReadsTest, SmallSamplesAreNoFlood) {
 }
 
 TEST_F(ArchiveReadsTest, ReadersAndFilesAreApart) {
-  const uint64_t begin = BeginOf(30) / kPage * kPage;
-  EXPECT_THAT(Take(begin, 12 * kPage, 1, 1), ElementsAre(30));
-  EXPECT_THAT(Take(begin + 12 * kPage, 13 * kPage, 1, 2), ElementsAre(31));
-  EXPECT_THAT(Take(begin, 12 * kPage, 2, 1), ElementsAre(30));
+  const uint64_t begin = BeginOf(30) / kPageBytes * kPageBytes;
+  EXPECT_THAT(Take(begin, 12 * kPageBytes, 1, 1), ElementsAre(30));
+  EXPECT_THAT(Take(begin + 12 * kPageBytes, 13 * kPageBytes, 1, 2), ElementsAre(31));
+  EXPECT_THAT(Take(begin, 12 * kPageBytes, 2, 1), ElementsAre(30));
   for (uint32_t reader = 3; reader < 3 + 2 * ArchiveReads::kStreamsMax; ++reader) {
-    EXPECT_THAT(Take(begin, 12 * kPage, 1, reader), ElementsAre(30)) << "streams are forgotten, not refused";
+    EXPECT_THAT(Take(begin, 12 * kPageBytes, 1, reader), ElementsAre(30)) << "streams are forgotten, not refused";
   }
 }
 

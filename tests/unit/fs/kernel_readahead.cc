@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/page.h"
+
 namespace augur {
 
 // filemap_get_pages: a page that is not there is read now; one with a mark has more read behind it.

@@ -12,7 +12,6 @@ namespace augur {
 // read the file by pread, each through an open file of its own. Pages are never taken back, unless Forget does.
 class KernelReadahead {
  public:
-  static constexpr uint64_t kPageBytes = 4096;
   using SendRead = std::function<void(uint64_t offset, uint64_t bytes)>;
 
   // `most`: pages that are read ahead at one time (read_ahead_kb).

@@ -7,12 +7,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/page.h"
+
 namespace augur {
-namespace {
-
-constexpr uint64_t kPageBytes = 4096;
-
-}  // namespace
 
 FakeMount::FakeMount(See see) : usable_(see == See::kOpens), thread_([this] { Run(); }) {}
 
