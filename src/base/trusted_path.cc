@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/path_parts.h"
 #include "base/units.h"
 
 namespace augur {
@@ -21,16 +22,6 @@ namespace {
 constexpr int kLinksMax = 40;  // as the kernel's own walk
 constexpr mode_t kFolderMode = 0700;
 constexpr mode_t kLogMode = 0644;
-
-void PushParts(std::string_view path, std::deque<std::string>* rest) {
-  std::deque<std::string> parts;
-  while (!path.empty()) {
-    const size_t end = std::min(path.find('/'), path.size());
-    if (end > 0 && path.substr(0, end) != ".") parts.emplace_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  rest->insert(rest->begin(), parts.begin(), parts.end());
-}
 
 bool IsTrusted(const struct stat& info) { return ::geteuid() != 0 || info.st_uid == 0; }
 

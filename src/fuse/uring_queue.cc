@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <string>
 #include <utility>
@@ -31,12 +30,6 @@ static_assert(kSqeAreaOffset == 48);
 
 // The queue whose thread this is.
 thread_local const UringQueue* this_threads_queue = nullptr;
-
-Status Refused(int error) {
-  std::string sysctl;
-  std::ifstream("/proc/sys/kernel/io_uring_disabled") >> sysctl;
-  return {Code::kUnsupported, UringRefusal(error, sysctl)};
-}
 
 // What the kernel says at the end of a connection: unmounted or aborted. ENOENT: the request was ended meanwhile, as
 // only an abort does once it is taken.
@@ -63,7 +56,7 @@ Result<std::unique_ptr<UringQueue>> UringQueue::Make(const Options& options) {
   // COOP_TASKRUN: the thread enters the kernel for each request anyway, and need not be interrupted. One place more
   // than entries: the wake-up.
   const int error = io_uring_queue_init(options.depth + 1, &ring, IORING_SETUP_SQE128 | IORING_SETUP_COOP_TASKRUN);
-  if (error < 0) return Refused(-error);
+  if (error < 0) return UringRefused(-error);
   return std::unique_ptr<UringQueue>(new UringQueue(options, std::move(wake), ring));
 }
 
@@ -100,7 +93,7 @@ Status UringQueue::Start(int device, UringServer server) {
   AUGUR_CHECK(!thread_.joinable());
   server_ = std::move(server);
   const int error = io_uring_register_files(&ring_, &device, 1);
-  if (error < 0) return Refused(-error);
+  if (error < 0) return UringRefused(-error);
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-ring", [this] { Run(); }));
   thread_ = std::move(thread);
   return Status::Ok();

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <future>
 
 #include "base/check.h"
@@ -26,12 +25,6 @@ constexpr unsigned kFlagSets[] = {
     IORING_SETUP_COOP_TASKRUN,
     0,
 };
-
-Status Refused(int error) {
-  std::string sysctl;
-  std::ifstream("/proc/sys/kernel/io_uring_disabled") >> sysctl;
-  return {Code::kUnsupported, UringRefusal(error, sysctl)};
-}
 
 }  // namespace
 
@@ -52,7 +45,7 @@ Result<std::unique_ptr<ReadEngine>> UringEngine::Make(unsigned depth) {
   const int error = outcome.get();
   if (error != 0) {
     thread.join();
-    return Refused(error);
+    return UringRefused(error);
   }
   engine->thread_ = std::move(thread);
   engine->description_ = "io_uring: depth " + std::to_string(depth);

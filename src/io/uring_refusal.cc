@@ -2,6 +2,7 @@
 #include "io/uring_refusal.h"
 
 #include <cerrno>
+#include <fstream>
 #include <system_error>
 
 namespace augur {
@@ -28,6 +29,12 @@ std::string UringRefusal(int error, const std::string& sysctl) {
     case EMFILE: return "io_uring found no free file descriptor (EMFILE): raise ulimit -n";
     default: return "io_uring cannot be set up: " + std::generic_category().message(error);
   }
+}
+
+Status UringRefused(int error) {
+  std::string sysctl;
+  std::ifstream("/proc/sys/kernel/io_uring_disabled") >> sysctl;
+  return {Code::kUnsupported, UringRefusal(error, sysctl)};
 }
 
 }  // namespace augur

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -15,6 +16,13 @@ template <typename Number>
 Number NumberAt(std::span<const std::byte> bytes, size_t offset) {
   Number number = {};
   std::memcpy(&number, bytes.subspan(offset, sizeof(number)).data(), sizeof(number));
+  return number;
+}
+
+// ... of `size` bytes, 8 at most.
+inline uint64_t NumberAt(std::span<const std::byte> bytes, size_t offset, size_t size) {
+  uint64_t number = 0;
+  std::memcpy(&number, bytes.subspan(offset, size).data(), size);
   return number;
 }
 

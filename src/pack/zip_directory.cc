@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "pack/little_endian.h"
 
 namespace augur {
 namespace {
@@ -24,12 +25,6 @@ constexpr uint64_t kIn64 = 0xffffffff;
 constexpr uint64_t k64Id = 1;
 constexpr uint64_t kTimeId = 0x5455;
 constexpr size_t kBufferBytes = size_t{1} << 20;  // an entry is 46 + 3 * 65,535 bytes at most
-
-uint64_t Number(std::span<const std::byte> bytes, size_t at, size_t size) {
-  uint64_t value = 0;
-  for (size_t i = size; i > 0; --i) value = value << 8 | std::to_integer<uint64_t>(bytes[at + i - 1]);
-  return value;
-}
 
 // Hands out the bytes of the directory.
 class DirectoryBytes {
@@ -79,17 +74,18 @@ int64_t DosTime(uint64_t time, uint64_t date) {
 // Takes what the entry has no room for from its extra fields.
 void ReadExtra(std::span<const std::byte> extra, ZipMember* member) {
   while (extra.size() >= 4) {
-    const uint64_t id = Number(extra, 0, 2);
-    const std::span<const std::byte> field = extra.subspan(4, std::min<size_t>(Number(extra, 2, 2), extra.size() - 4));
+    const uint64_t id = NumberAt(extra, 0, 2);
+    const std::span<const std::byte> field =
+        extra.subspan(4, std::min<size_t>(NumberAt(extra, 2, 2), extra.size() - 4));
     extra = extra.subspan(4 + field.size());
-    if (id == kTimeId && field.size() >= 5 && (Number(field, 0, 1) & 1) != 0) {
-      member->mtime_sec = static_cast<int32_t>(Number(field, 1, 4));
+    if (id == kTimeId && field.size() >= 5 && (NumberAt(field, 0, 1) & 1) != 0) {
+      member->mtime_sec = static_cast<int32_t>(NumberAt(field, 1, 4));
     }
     if (id != k64Id) continue;
     size_t at = 0;  // it has those numbers only that have no room in the entry
     for (uint64_t* const number : {&member->bytes, &member->packed_bytes, &member->offset}) {
       if (*number != kIn64 || field.size() < at + 8) continue;
-      *number = Number(field, at, 8);
+      *number = NumberAt(field, at, 8);
       at += 8;
     }
   }
@@ -106,23 +102,23 @@ Result<std::vector<ZipMember>> ReadZipDirectory(int fd, const ZipEnd& end, const
     AUGUR_TRY_ASSIGN(head, bytes.Peek(kEntryBytes));
     if (head.empty()) break;
     if (head.size() < kEntryBytes || std::memcmp(head.data(), "PK\1\2", 4) != 0) return damaged;
-    const size_t name_bytes = Number(head, 28, 2);
-    const size_t extra_bytes = Number(head, 30, 2);
-    const size_t whole_bytes = kEntryBytes + name_bytes + extra_bytes + Number(head, 32, 2);
+    const size_t name_bytes = NumberAt(head, 28, 2);
+    const size_t extra_bytes = NumberAt(head, 30, 2);
+    const size_t whole_bytes = kEntryBytes + name_bytes + extra_bytes + NumberAt(head, 32, 2);
     AUGUR_TRY_ASSIGN(whole, bytes.Peek(whole_bytes));
     if (whole.size() < whole_bytes) return damaged;
     const std::span<const std::byte> text = whole.subspan(kEntryBytes, name_bytes);
     ZipMember member = {.name = {.bytes = {reinterpret_cast<const char*>(text.data()), text.size()},
-                                 .utf8 = (Number(whole, 8, 2) & kUtf8Flag) != 0},
-                        .offset = Number(whole, 42, 4),
-                        .packed_bytes = Number(whole, 20, 4),
-                        .bytes = Number(whole, 24, 4),
-                        .crc = static_cast<uint32_t>(Number(whole, 16, 4)),
-                        .method = static_cast<uint16_t>(Number(whole, 10, 2)),
-                        .flags = static_cast<uint16_t>(Number(whole, 8, 2)),
-                        .system = static_cast<uint8_t>(Number(whole, 5, 1)),
-                        .attributes = static_cast<uint32_t>(Number(whole, 38, 4)),
-                        .mtime_sec = DosTime(Number(whole, 12, 2), Number(whole, 14, 2))};
+                                 .utf8 = (NumberAt(whole, 8, 2) & kUtf8Flag) != 0},
+                        .offset = NumberAt(whole, 42, 4),
+                        .packed_bytes = NumberAt(whole, 20, 4),
+                        .bytes = NumberAt(whole, 24, 4),
+                        .crc = static_cast<uint32_t>(NumberAt(whole, 16, 4)),
+                        .method = static_cast<uint16_t>(NumberAt(whole, 10, 2)),
+                        .flags = static_cast<uint16_t>(NumberAt(whole, 8, 2)),
+                        .system = static_cast<uint8_t>(NumberAt(whole, 5, 1)),
+                        .attributes = static_cast<uint32_t>(NumberAt(whole, 38, 4)),
+                        .mtime_sec = DosTime(NumberAt(whole, 12, 2), NumberAt(whole, 14, 2))};
     ReadExtra(whole.subspan(kEntryBytes + name_bytes, extra_bytes), &member);
     members.push_back(std::move(member));
     bytes.Take(whole_bytes);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "pack/little_endian.h"
 
 namespace augur {
 namespace {
@@ -24,12 +25,6 @@ constexpr size_t kLocatorBytes = 20;
 constexpr size_t kEnd64Bytes = 56;
 constexpr size_t kSearchBytes = kLocatorBytes + kEndBytes + 65535;
 constexpr uint32_t kIn64 = 0xffffffff;  // the 64-bit record has it
-
-uint64_t Number(std::span<const std::byte> bytes, size_t at, size_t size) {
-  uint64_t value = 0;
-  for (size_t i = size; i > 0; --i) value = value << 8 | std::to_integer<uint64_t>(bytes[at + i - 1]);
-  return value;
-}
 
 bool Begins(std::span<const std::byte> bytes, const char* signature) {
   return bytes.size() >= 4 && std::memcmp(bytes.data(), signature, 4) == 0;
@@ -58,14 +53,14 @@ Status Split(const std::string& name) {
 
 // The end of a zip whose numbers are of 64 bits.
 Result<ZipEnd> ReadEnd64(int fd, std::span<const std::byte> locator, const std::string& name) {
-  if (Number(locator, 4, 4) != 0 || Number(locator, 16, 4) > 1) return Split(name);
+  if (NumberAt(locator, 4, 4) != 0 || NumberAt(locator, 16, 4) > 1) return Split(name);
   std::array<std::byte, kEnd64Bytes> record = {};
-  AUGUR_TRY_ASSIGN(got, ReadAt(fd, Number(locator, 8, 8), record, name));
+  AUGUR_TRY_ASSIGN(got, ReadAt(fd, NumberAt(locator, 8, 8), record, name));
   if (got < record.size() || !Begins(record, "PK\6\6")) return Damaged(name);
-  if (Number(record, 24, 8) != Number(record, 32, 8)) return Split(name);
-  return ZipEnd{.directory_offset = Number(record, 48, 8),
-                .directory_bytes = Number(record, 40, 8),
-                .member_count = Number(record, 32, 8),
+  if (NumberAt(record, 24, 8) != NumberAt(record, 32, 8)) return Split(name);
+  return ZipEnd{.directory_offset = NumberAt(record, 48, 8),
+                .directory_bytes = NumberAt(record, 40, 8),
+                .member_count = NumberAt(record, 32, 8),
                 .counts_all = true};
 }
 
@@ -86,16 +81,17 @@ Result<ZipEnd> FindZipEnd(int fd, const std::string& name) {
       return ReadEnd64(fd, tail.subspan(at - kLocatorBytes, kLocatorBytes), name);
     }
     const std::span<const std::byte> record = tail.subspan(at, kEndBytes);
-    if (Number(record, 4, 2) != 0 || Number(record, 6, 2) != 0 || Number(record, 8, 2) != Number(record, 10, 2)) {
+    if (NumberAt(record, 4, 2) != 0 || NumberAt(record, 6, 2) != 0 ||
+        NumberAt(record, 8, 2) != NumberAt(record, 10, 2)) {
       return Split(name);
     }
-    const uint64_t directory_bytes = Number(record, 12, 4);
-    const uint64_t directory_offset = Number(record, 16, 4);
+    const uint64_t directory_bytes = NumberAt(record, 12, 4);
+    const uint64_t directory_offset = NumberAt(record, 16, 4);
     if (directory_offset == kIn64 || directory_bytes + directory_offset > base + at) return Damaged(name);
     return ZipEnd{.prefix_bytes = base + at - directory_bytes - directory_offset,
                   .directory_offset = base + at - directory_bytes,
                   .directory_bytes = directory_bytes,
-                  .member_count = Number(record, 10, 2)};
+                  .member_count = NumberAt(record, 10, 2)};
   }
   return Status(Code::kNotFound, Printable(name) + ": the end record of a zip is not there");
 }

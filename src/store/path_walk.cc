@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/mount_table.h"
+#include "base/path_parts.h"
 #include "base/regular_file.h"
 #include "store/format.h"
 
@@ -28,16 +29,6 @@ Status LookAt(int fd, const std::string& shown, struct statx* out) {
   constexpr int kFlags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
   if (::statx(fd, "", kFlags, STATX_BASIC_STATS, out) != 0) return ErrnoStatus(errno, shown);
   return Status::Ok();
-}
-
-void PushParts(std::string_view path, std::deque<std::string>* rest) {
-  std::deque<std::string> parts;
-  while (!path.empty()) {
-    const size_t end = std::min(path.find('/'), path.size());
-    if (end > 0 && path.substr(0, end) != ".") parts.emplace_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  rest->insert(rest->begin(), parts.begin(), parts.end());
 }
 
 // One walk. One thread.
