@@ -194,7 +194,7 @@ Status RenderFile(const ViewSpec& spec, const ImageInfo& info, std::span<const s
     options.room = {reinterpret_cast<uint8_t*>(pixels.data()), pixels.size()};
   }
   AUGUR_TRY_ASSIGN(image, DecodeImage(file, options));
-  // IdentifiedOrder the block reads the header once more, which most images need not pay.
+  // Finding the block reads the header once more, which most images need not pay.
   const bool has_exif = info.exif_bytes > 0 && AppearanceOf(spec, info) == Appearance::kPng;
   return Render(spec, info, std::move(image), has_exif ? ExifOf(file) : std::span<const std::byte>(), resizer, out,
                 label);
