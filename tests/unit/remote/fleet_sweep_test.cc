@@ -222,7 +222,9 @@ TEST_F(FleetSweepTest, AFullFleetEndsIt) {
     ASSERT_TRUE(WaitFor([&] { return machine->sweep->Describe().find("the fleet is full") != std::string::npos; }))
         << machine->sweep->Describe();
     machine->sweep->Stop();
-    EXPECT_LT(Asked(*machine), kFiles * kFileBytes / 2);
+    // How many pieces are its own depends on the servers' addresses, which are others each time. Three pieces are all
+    // that fits into the servers; two that are refused end the sweep, and three may be under way beside them.
+    EXPECT_LE(Asked(*machine), 8 * SweepCursor::kPieceBytes);
   }
   EXPECT_GT(CountThere(), 0U);
 }
