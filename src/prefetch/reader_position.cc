@@ -49,18 +49,30 @@ void ReaderPosition::Mark(Position position, uint8_t how) {
   seen_[index] |= how;
 }
 
+// Seen when the front was there at least, and not passed until it is `lag` further.
+void ReaderPosition::MarkRecent(Position position, uint8_t how, Position front) {
+  Mark(position, how | kNotPassed);
+  recent_.emplace(std::max(position, front), position);
+}
+
 // What was read along with it is done with when it is.
 void ReaderPosition::MarkBeside(Position position, uint8_t how) {
   while (position > std::max(base_, schedule_.begin()) && schedule_.IsBeside(position - 1)) {
     --position;
-    if (HowSeen(position) == 0) recent_.emplace(std::max(position, front_), position);
-    Mark(position, how);
+    if (HowSeen(position) == 0) {
+      MarkRecent(position, how, front_);
+    } else {
+      Mark(position, how);
+    }
   }
 }
 
 bool ReaderPosition::IsBeingRead(Slot slot) const {
-  const Position position = schedule_.NextRead(slot, tail_);
-  return position != kNever && WasRead(position) && front_ < schedule_.end() && position + options_.lag >= front_;
+  Position position = schedule_.NextRead(slot, base_);
+  while (position != kNever && (HowSeen(position) & kNotPassed) == 0 && WasRead(position)) {
+    position = schedule_.NextRead(slot, position + 1);
+  }
+  return position != kNever && (HowSeen(position) & kNotPassed) != 0;
 }
 
 ReaderPosition::Seen ReaderPosition::See(Slot slot, bool missed) {
@@ -117,7 +129,6 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
     position = next;
   }
   if (position == kNever || position >= front_ + options_.spread_max) return Stray(slot, missed);
-  Mark(position, how);
   ++seen_reads_;
   if (options_.support_of > 0) {
     std::erase_if(in_front_, [this](const auto& one) { return one.second + options_.support_of < seen_reads_; });
@@ -127,7 +138,7 @@ ReaderPosition::Seen ReaderPosition::SeeHere(Slot slot, bool missed) {
     FollowReads();
   }
   // One that is far behind the others is being read now too, and waits as long.
-  recent_.emplace(std::max(position, front_), position);
+  MarkRecent(position, how, front_);
   MarkBeside(position, how);
   Advance();
   return {.kind = Kind::kNew, .position = position, .first_miss = missed};
@@ -166,14 +177,17 @@ void ReaderPosition::Advance() {
     if (!seen) passed_.push_back(tail_);
     ++tail_;
   }
-  while (base_ < tail_ && (ended || !options_.opens || base_ + options_.spread_max < tail_)) {
-    if (!seen_.empty()) seen_.pop_front();
-    ++base_;
-  }
   // One file that was not seen holds the tail, but nothing else.
   while (!recent_.empty() && (ended || recent_.top().first + options_.lag < front_)) {
-    passed_.push_back(recent_.top().second);
+    const Position position = recent_.top().second;
+    seen_[position - base_] &= static_cast<uint8_t>(~kNotPassed);
+    passed_.push_back(position);
     recent_.pop();
+  }
+  while (base_ < tail_ && (HowSeen(base_) & kNotPassed) == 0 &&
+         (ended || !options_.opens || base_ + options_.spread_max < tail_)) {
+    if (!seen_.empty()) seen_.pop_front();
+    ++base_;
   }
 }
 
@@ -222,9 +236,8 @@ void ReaderPosition::JumpTo(const std::vector<Position>& read, bool missed) {
   base_ = tail_ = *least;
   front_ = *most + 1;
   seen_.assign(front_ - tail_, 0);
-  for (const Position one : read) Mark(one, missed ? kByRead : kByOpen);
   recent_ = {};
-  for (const Position one : read) recent_.emplace(one, one);
+  for (const Position one : read) MarkRecent(one, missed ? kByRead : kByOpen, one);
   passed_.clear();
   in_front_.clear();
   stray_count_ = 0;

@@ -91,10 +91,12 @@ class ReaderPosition {
   // How a read was seen, a bit each.
   static constexpr uint8_t kByOpen = 1;
   static constexpr uint8_t kByRead = 2;
+  static constexpr uint8_t kNotPassed = 4;  // it is in recent_
 
   uint8_t HowSeen(Position position) const;
   void Mark(Position position, uint8_t how);
   void MarkBeside(Position position, uint8_t how);
+  void MarkRecent(Position position, uint8_t how, Position front);
   void FollowReads();
   void ForgetChance(Position epoch_reads);
   void Advance();
@@ -106,7 +108,8 @@ class ReaderPosition {
 
   const ReadSchedule& schedule_;
   Options options_;
-  Position base_ = 0;  // the tail; where opens are seen, up to `spread_max` before it
+  // Not after the tail nor any of recent_; where opens are seen, up to `spread_max` before the tail.
+  Position base_ = 0;
   Position tail_ = 0;
   Position front_ = 0;
   // Seen and not yet passed, by where the front was at least.

@@ -200,6 +200,20 @@ TEST_F(ReaderPositionTest, TheReaderIsDoneWithEachFileOnceAndSoon) {
   for (Position i = 0; i < 8900; ++i) EXPECT_EQ(passed[i], 1) << i;
 }
 
+// Of a worker that is behind the others, too.
+TEST_F(ReaderPositionTest, AFileIsBeingReadFromItsReadToItsPassing) {
+  constexpr size_t kFiles = 4000;
+  Epochs(kFiles, 1);
+  std::vector<bool> being_read(kFiles, false);
+  for (const Position at : AsWorkersRead(kFiles, 4, 1)) {
+    See(epochs_[0][at]);
+    being_read[at] = true;
+    for (const Position position : reader_.TakePassed()) being_read[position] = false;
+    if (at % 10 != 0) continue;
+    for (Position i = 0; i < kFiles; ++i) ASSERT_EQ(reader_.IsBeingRead(schedule_.At(i)), being_read[i]) << i;
+  }
+}
+
 TEST_F(ReaderPositionTest, AnOpenAndItsReadAreOneRead) {
   Epochs(1000, 2);
   for (Position i = 0; i < 500; ++i) {
