@@ -26,7 +26,6 @@
 #include "fuse/holder_link.h"
 #include "fuse/program_start.h"
 #include "fuse/session.h"
-#include "fuse/writable_folder.h"
 #include "fuse/writable_layer.h"
 #include "store/store_files.h"
 #include "tools/augurfs_options.h"
@@ -74,6 +73,7 @@ class Daemon {
     if (mount_->layer_point() != nullptr && !link_) AUGUR_TRY(ForkLayer());
     if (options_.restart && !link_) AUGUR_TRY(StartHolder());
     Status status = RunHeld();
+    if (layer_) layer_->GiveUp();  // nothing to do where it lies over the mount, or did
     // Nobody reads the streams of a daemon that goes on with a mount; before its turn, the one before it does.
     const bool is_first = !link_ || link_->task() == HolderLink::Task::kFirst || (is_next() && !has_turn_);
     const bool is_told = options_.foreground && options_.log_path.empty();  // by main
@@ -89,11 +89,14 @@ class Daemon {
   bool is_next() const { return link_ != nullptr && link_->task() == HolderLink::Task::kNext; }
 
   Status ForkLayer() {
-    AUGUR_TRY_ASSIGN(layer,
-                     WritableLayer::Fork(*mount_->layer_point(), {.folder = WritableFolder(options_.flags.writable),
-                                                                  .source = StoreForLog(options_.store),
-                                                                  .noexec = options_.flags.noexec}));
-    layer_ = std::move(layer);
+    Result<WritableLayer> layer = WritableLayer::Fork(
+        *mount_->layer_point(),
+        {.folder = mount_->writable(), .source = StoreForLog(options_.store), .noexec = options_.flags.noexec});
+    if (!layer.ok()) {
+      mount_->writable().Undo();
+      return layer.status();
+    }
+    layer_ = std::move(layer).value();
     return Status::Ok();
   }
 
@@ -112,6 +115,7 @@ class Daemon {
     options.takes_other_programs = !mount_->run_as();
     Values values = options_.values;
     values.SetTexts("MOUNTPOINT", {mount_->shown_path()});
+    if (layer_) values.SetTexts("-o writable", {mount_->writable().path()});
     options.command_line = [values = std::move(values)](const std::string& changes) {
       return UpgradeCommandLine(values, changes);
     };

@@ -120,9 +120,10 @@ std::vector<Option> MountRows() {
                "write, change or remove, and the store is never written. For root it is the kernel's overlay, in which "
                "every user may look as the modes of the files say, whatever allow_other is. For an ordinary user it is "
                "fuse-overlayfs(1), which must be installed. DIR must be on a local file system that is not an overlay "
-               "itself. It is made where it is missing. It belongs to one generation of a store, and to one view. "
-               "Another one is refused, and so is 'augurctl reload'. 'umount MOUNTPOINT' ends the mount and leaves DIR "
-               "as it is. Default: the mount is read-only."},
+               "itself. It is made where it is missing; the folder above it must be there. A mount that fails removes "
+               "what it has made. DIR belongs to one generation of a store, and to one view. Another one is refused, "
+               "and so is 'augurctl reload'. 'umount MOUNTPOINT' ends the mount and leaves DIR as it is. Default: the "
+               "mount is read-only."},
       {.name = "nosymfollow",
        .brief = "follow no symbolic link of the mount",
        .text = "The kernel then fails with ELOOP where a path leads through a link of the mount; readlink(2) still "

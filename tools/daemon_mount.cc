@@ -49,22 +49,27 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
                           .owner = run_as ? run_as->uid : getuid(),
                           .owner_group = run_as ? run_as->gid : getgid()};
   std::optional<MountPoint> layer_point;
+  WritableFolder writable(options.flags.writable);
   if (!options.flags.writable.empty()) {
-    const WritableFolder folder(options.flags.writable);
     if (MountPoint::HandedDownFd(options.mountpoint) >= 0) {
       return Status(Code::kInvalid, options.mountpoint + ": -o writable: takes a mount point, not a descriptor");
     }
     AUGUR_TRY_ASSIGN(point, made ? MountPoint::Made(request) : MountPoint::Check(request));
-    if (!made) AUGUR_TRY(folder.Make(point.path()));
+    if (!made) AUGUR_TRY(writable.Make(point.path()));
     layer_point = std::move(point);
-    request.path = folder.lower();
+    request.path = writable.lower();
     // The overlay looks in as the user who mounts it.
     request.allow_other = request.allow_other || run_as.has_value();
   }
-  AUGUR_TRY_ASSIGN(mount_point, made ? MountPoint::Made(request) : MountPoint::Check(request));
+  Result<MountPoint> mount_point = made ? MountPoint::Made(request) : MountPoint::Check(request);
+  if (!mount_point.ok()) {
+    if (layer_point) writable.Undo();
+    return mount_point.status();
+  }
   Result<std::string> shared_folder = SharedFolder(options, run_as.has_value(), cache_group);
   return std::unique_ptr<DaemonMount>(new DaemonMount(std::move(run_as), cache_group, std::move(shared_folder),
-                                                      std::move(mount_point), std::move(layer_point), options.predict));
+                                                      std::move(mount_point).value(), std::move(layer_point),
+                                                      std::move(writable), options.predict));
 }
 
 Status DaemonMount::GiveUpRights(const std::string& made, bool held) {

@@ -16,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "fuse/broker.h"
 #include "fuse/mount_point.h"
+#include "fuse/writable_folder.h"
 #include "tools/augurfs_options.h"
 #include "tools/brokered_source.h"
 
@@ -28,7 +29,7 @@ class DaemonMount {
   // Checks the mount point, and as whom to serve. kInvalid, kPermission: run-as, cache-group or the mount point; as
   // MountPoint::Check.
   // With `made` another program has done that with the mount point, which is not looked at: MountPoint::Made.
-  // With -o writable= it makes the folders of WritableFolder.
+  // With -o writable= it makes the folders of WritableFolder; after a failure nothing is left of them.
   static Result<std::unique_ptr<DaemonMount>> Prepare(const AugurfsOptions& options, bool made);
   DaemonMount(const DaemonMount&) = delete;
   DaemonMount& operator=(const DaemonMount&) = delete;
@@ -66,6 +67,8 @@ class DaemonMount {
   bool hides_opens() const { return layer_point_.has_value() && (run_as_ || geteuid() == 0); }
   // With -o writable=: where the overlay will be, for WritableLayer::Fork; else nullptr.
   MountPoint* layer_point() { return layer_point_ ? &*layer_point_ : nullptr; }
+  // Its folder; without -o writable= that of no path.
+  const WritableFolder& writable() const { return writable_; }
   bool handed_down() const { return MountPoint::HandedDownFd(path()) >= 0; }
   // After Mount: MountPoint::device_number; what could not be had, often empty.
   const std::string& device_number() const { return mounted_.device_number; }
@@ -88,13 +91,14 @@ class DaemonMount {
 
  private:
   DaemonMount(std::optional<User> run_as, std::optional<gid_t> cache_group, Result<std::string> shared_folder,
-              MountPoint mount_point, std::optional<MountPoint> layer_point, bool clone)
+              MountPoint mount_point, std::optional<MountPoint> layer_point, WritableFolder writable, bool clone)
       : clone_(clone),
         run_as_(std::move(run_as)),
         cache_group_(cache_group),
         shared_folder_(std::move(shared_folder)),
         mount_point_(std::move(mount_point)),
-        layer_point_(std::move(layer_point)) {}
+        layer_point_(std::move(layer_point)),
+        writable_(std::move(writable)) {}
 
   const bool clone_;  // the helper wants one
   const std::optional<User> run_as_;
@@ -102,6 +106,7 @@ class DaemonMount {
   const Result<std::string> shared_folder_;
   MountPoint mount_point_;
   std::optional<MountPoint> layer_point_;  // of -o writable=
+  const WritableFolder writable_;          // of the same
   std::unique_ptr<Broker> broker_;         // nullptr: the descriptor was handed down
   std::unique_ptr<BrokeredSource> processes_;
   Broker::Mounted mounted_;

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <string_view>
 
 #include "base/trusted_path.h"
@@ -17,6 +19,8 @@ namespace augur {
 namespace {
 
 constexpr const char* kOf = "of";
+constexpr const char* kUpperFolder = "upper";
+constexpr const char* kWorkFolder = "work";
 // The layers are reached by who serves and who asks the daemon; what is in them has modes of its own.
 constexpr mode_t kFolderMode = 0755;
 constexpr mode_t kLayerMode = 0700;
@@ -40,6 +44,21 @@ std::string ValueOf(std::string_view tree, std::string_view name) {
     tree.remove_prefix(end + 1);
   }
   return {};
+}
+
+Status CheckLetters(const std::string& path) {
+  if (path.find_first_of(",:\\") == std::string::npos) return Status::Ok();
+  return {Code::kInvalid, "-o writable: " + Printable(path) +
+                              ": an overlay takes no path with a comma, a colon or a backslash: choose another one"};
+}
+
+// The path by which the kernel knows an open folder.
+Status PathOf(int folder_fd, std::string* path) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t bytes = readlink(("/proc/self/fd/" + std::to_string(folder_fd)).c_str(), text.data(), text.size());
+  if (bytes < 0) return ErrnoStatus(errno, "-o writable: " + Printable(*path));
+  path->assign(text.data(), static_cast<size_t>(bytes));
+  return Status::Ok();
 }
 
 Status OtherTree(const std::string& path, const std::string& was, const std::string& is) {
@@ -71,28 +90,75 @@ Status CheckOwner(int folder_fd, const std::string& path) {
 
 }  // namespace
 
-Status WritableFolder::Make(const std::string& point) const {
-  if (path_.find_first_of(",:\\") != std::string::npos) {
-    return {Code::kInvalid, "-o writable: " + Printable(path_) +
-                                ": an overlay takes no path with a comma, a colon or a backslash: choose another one"};
+Status WritableFolder::Resolve() {
+  const Result<UniqueFd> folder = OpenTrustedFolder(path_, MissingFolders::kFail);
+  if (folder.ok()) return PathOf(folder->get(), &path_);
+  if (folder.status().code() != Code::kNotFound) return folder.status().In("-o writable");
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  const size_t slash = path_.rfind('/');
+  const std::string name = path_.substr(slash + 1);
+  std::string parent = path_.substr(0, std::max<size_t>(slash, 1));
+  const Result<UniqueFd> above = OpenTrustedFolder(parent, MissingFolders::kFail);
+  if (above.status().code() == Code::kNotFound) {
+    return {Code::kNotFound, "-o writable: " + Printable(path_) + ": the folder above it, " + Printable(parent) +
+                                 ", does not exist: correct the path, or make that folder first (mkdir -p)"};
   }
+  if (!above.ok()) return above.status().In("-o writable");
+  AUGUR_TRY(PathOf(above->get(), &parent));
+  path_ = (parent == "/" ? parent : parent + "/") + name;
+  struct stat there {};
+  if (fstatat(above->get(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(there.st_mode)) {
+    return {Code::kNotFound,
+            "-o writable: " + Printable(path_) + ": the symbolic link leads nowhere: make its target, or remove it"};
+  }
+  is_new_ = true;
+  return Status::Ok();
+}
+
+Status WritableFolder::Make(const std::string& point) {
+  AUGUR_TRY(CheckLetters(path_));
+  AUGUR_TRY(Resolve());
+  AUGUR_TRY(CheckLetters(path_));
   if (LiesIn(path_, point) || LiesIn(point, path_)) {
     return {Code::kInvalid, "-o writable: " + Printable(path_) + " and the mount point " + Printable(point) +
                                 ": one lies in the other: choose a folder beside the mount point"};
   }
-  const bool is_new = access(path_.c_str(), F_OK) != 0 && errno == ENOENT;
-  AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kMake));
+  Status status = MakeFolders();
+  if (!status.ok()) Undo();
+  return status;
+}
+
+Status WritableFolder::MakeFolders() {
+  if (is_new_ && mkdir(path_.c_str(), kLayerMode) != 0) {
+    is_new_ = false;
+    return ErrnoStatus(errno, "-o writable: " + Printable(path_));
+  }
+  AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kFail));
   // By the descriptor, which is of O_PATH.
   const std::string opened = "/proc/self/fd/" + std::to_string(folder.get());
-  if (is_new && chmod(opened.c_str(), kFolderMode) != 0) return ErrnoStatus(errno, "-o writable: " + Printable(path_));
+  if (is_new_ && chmod(opened.c_str(), kFolderMode) != 0) return ErrnoStatus(errno, "-o writable: " + Printable(path_));
   AUGUR_TRY(CheckOwner(folder.get(), path_));
-  for (const char* name : {kLowerFolder, "upper", "work"}) {
+  for (const char* name : {kLowerFolder, kUpperFolder, kWorkFolder}) {
     const mode_t mode = std::string_view(name) == kLowerFolder ? kFolderMode : kLayerMode;
-    if (mkdirat(folder.get(), name, mode) != 0 && errno != EEXIST) {
-      return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/" + name);
-    }
+    const bool made = mkdirat(folder.get(), name, mode) == 0;
+    if (!made && errno != EEXIST) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/" + name);
+    if (made) made_.emplace_back(name);
   }
   return Status::Ok();
+}
+
+void WritableFolder::Undo() const {
+  const Result<UniqueFd> folder = OpenTrustedFolder(path_, MissingFolders::kFail);
+  if (!folder.ok()) return;
+  if (is_claimed_) (void)unlinkat(folder->get(), kOf, 0);
+  for (const std::string& name : made_) {
+    if (name == kWorkFolder) {
+      // An overlay that could not be laid may have made these.
+      for (const char* own : {"work/work", "work/index"}) (void)unlinkat(folder->get(), own, AT_REMOVEDIR);
+    }
+    (void)unlinkat(folder->get(), name.c_str(), AT_REMOVEDIR);
+  }
+  if (is_new_) (void)rmdir(path_.c_str());
 }
 
 Status WritableFolder::NoteOverlay(const std::string& device) const {
@@ -106,7 +172,7 @@ Status WritableFolder::NoteOverlay(const std::string& device) const {
   return Status::Ok();
 }
 
-Status WritableFolder::Claim(const std::string& tree) const {
+Status WritableFolder::Claim(const std::string& tree) {
   AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kFail));
   const UniqueFd written(openat(folder.get(), kOf, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (written.valid()) {
@@ -120,7 +186,7 @@ Status WritableFolder::Claim(const std::string& tree) const {
   // The root of the overlay is that of the upper folder.
   struct stat root {};
   if (stat(lower().c_str(), &root) != 0) return ErrnoStatus(errno, Printable(lower()));
-  const UniqueFd upper_folder(openat(folder.get(), "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd upper_folder(openat(folder.get(), kUpperFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!upper_folder.valid()) return ErrnoStatus(errno, Printable(upper()));
   // An ordinary user cannot give a folder away, and owns all that the mount shows.
   if (geteuid() == 0 && fchown(upper_folder.get(), root.st_uid, root.st_gid) != 0) {
@@ -134,6 +200,7 @@ Status WritableFolder::Claim(const std::string& tree) const {
     (void)unlinkat(folder.get(), kOf, 0);
     return status;
   }
+  is_claimed_ = true;
   return Status::Ok();
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "augur/status.h"
 #include "base/mount_table.h"
@@ -22,15 +23,21 @@ class WritableFolder {
   // `path` is absolute.
   explicit WritableFolder(std::string path) : path_(std::move(path)) {}
 
-  // Makes what is missing. `point` is where the overlay will be. kInvalid: the path has a character that a list of
-  // overlay options cannot have, or one of the two folders lies in the other one. kPermission: in a program of root,
-  // others may write to the folder. Others as OpenTrustedFolder.
-  Status Make(const std::string& point) const;
+  // Makes what is missing of the folder and in it, but no folder above it. From then on path() has no link and no ".."
+  // in it, as the mount table names it. `point` is where the overlay will be. kInvalid: the path has a character that a
+  // list of overlay options cannot have, or one of the two folders lies in the other one. kNotFound: the folder above
+  // it is missing. kPermission: in a program of root, others may write to the folder. Others as OpenTrustedFolder.
+  // After a failure nothing is left of what it made. REQUIRES: called once.
+  Status Make(const std::string& point);
 
   // Makes sure that the upper folder belongs to this tree: `tree` is lines of "name value" that say which one it is. At
   // first it takes the owner and mode of the lower folder, whose mount must answer. kChanged: it belongs to another
   // tree; names the difference, and the cure. kIo, kNoSpace: the folder cannot be written.
-  Status Claim(const std::string& tree) const;
+  Status Claim(const std::string& tree);
+
+  // For a mount that failed: removes what Make and Claim of this object, or of the one that it is a copy of, have made.
+  // A folder with something in it stays. REQUIRES: no overlay was laid, and nothing is mounted at lower() any more.
+  void Undo() const;
 
   // Writes down which overlay is over this folder now, for augurctl: the device of its row in the mount table. A
   // failure is that of the file system.
@@ -42,7 +49,16 @@ class WritableFolder {
   std::string work() const { return path_ + "/work"; }
 
  private:
+  // Makes path_ what Make says, and finds out whether the folder is there.
+  Status Resolve();
+  // The folder and what is missing in it; writes down what it makes.
+  Status MakeFolders();
+
   std::string path_;
+  // What this object has made.
+  bool is_new_ = false;
+  bool is_claimed_ = false;        // the file `of`
+  std::vector<std::string> made_;  // folders in it, in this order
 };
 
 }  // namespace augur

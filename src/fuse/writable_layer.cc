@@ -41,21 +41,22 @@ class OverlayProcess {
   OverlayProcess(UniqueFd socket, MountPoint& point, WritableRequest request)
       : socket_(std::move(socket)), point_(point), request_(std::move(request)) {}
 
-  // Returns when both mounts are gone, or nobody wants the overlay.
+  // Returns when both mounts are gone, or nobody wants the overlay: then what was made for it is gone, too.
   void Run() {
     std::array<std::byte, kPacketBytesMax> packet;
-    std::vector<UniqueFd> none;
-    ssize_t bytes = 0;
-    do {
-      bytes = ReceiveWithFds(socket_.get(), packet, none);
-    } while (bytes < 0 && errno == EINTR);
-    if (bytes <= 0) return;
-    const Status status = Mount(std::string(reinterpret_cast<const char*>(packet.data()), static_cast<size_t>(bytes)));
-    Answer(status);
-    socket_.Reset();
-    if (!status.ok()) return;
-    if (geteuid() == 0) (void)KeepCapabilities(kKeptByOverlay);
-    Watch();
+    if (const ssize_t bytes = Receive(packet); bytes > 0) {
+      const Status status =
+          Mount(std::string(reinterpret_cast<const char*>(packet.data()), static_cast<size_t>(bytes)));
+      Answer(status);
+      if (status.ok()) {
+        socket_.Reset();
+        if (geteuid() == 0) (void)KeepCapabilities(kKeptByOverlay);
+        return Watch();
+      }
+      // Until the daemon has unmounted what lies below.
+      while (Receive(packet) > 0) continue;
+    }
+    if (!is_laid_) request_.folder.Undo();
   }
 
  private:
@@ -65,9 +66,19 @@ class OverlayProcess {
     std::string device;
   };
 
+  ssize_t Receive(std::span<std::byte> packet) {
+    std::vector<UniqueFd> none;
+    ssize_t bytes = 0;
+    do {
+      bytes = ReceiveWithFds(socket_.get(), packet, none);
+    } while (bytes < 0 && errno == EINTR);
+    return bytes;
+  }
+
   Status Mount(const std::string& tree) {
     AUGUR_TRY(request_.folder.Claim(tree));
     AUGUR_TRY(geteuid() == 0 ? MountAsRoot() : MountAsUser());
+    is_laid_ = true;
     mounts_.Reset(open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
     AUGUR_TRY_ASSIGN(rows, ReadMountTable());
     const MountRow* const overlay = TopmostMount(rows, point_.path());
@@ -170,7 +181,8 @@ class OverlayProcess {
 
   UniqueFd socket_;
   MountPoint& point_;
-  const WritableRequest request_;
+  WritableRequest request_;
+  bool is_laid_ = false;  // it was there, and programs may have written
   UniqueFd mounts_;
   Identity overlay_;
   Identity lower_;
@@ -207,14 +219,27 @@ Status WritableLayer::Mount(const std::string& tree) {
       bytes = ReceiveWithFds(socket_.get(), packet, none);
     } while (bytes < 0 && errno == EINTR);
   }
-  socket_.Reset();
   int32_t code = 0;
   if (bytes < static_cast<ssize_t>(sizeof code)) {
     return {Code::kStopped, "the process augur-overlay, which makes the mount writable, is gone: mount again"};
   }
   std::memcpy(&code, packet.data(), sizeof code);
+  // Otherwise it waits for GiveUp.
+  if (static_cast<Code>(code) == Code::kOk) socket_.Reset();
   return {static_cast<Code>(code), std::string(reinterpret_cast<const char*>(packet.data()) + sizeof code,
                                                static_cast<size_t>(bytes) - sizeof code)};
+}
+
+void WritableLayer::GiveUp() {
+  if (!socket_.valid()) return;
+  (void)shutdown(socket_.get(), SHUT_WR);
+  std::array<std::byte, kPacketBytesMax> packet;
+  std::vector<UniqueFd> none;
+  ssize_t bytes = 0;
+  do {
+    bytes = ReceiveWithFds(socket_.get(), packet, none);
+  } while (bytes > 0 || (bytes < 0 && errno == EINTR));
+  socket_.Reset();
 }
 
 }  // namespace augur

@@ -33,7 +33,12 @@ class WritableLayer {
   // the file system of the folder, or a missing fuse-overlayfs does not allow it, with the cure.
   Status Mount(const std::string& tree);
 
-  // For a process that does not mount. Without a call of Mount the process ends when no other process has the socket.
+  // For a mount that failed, once it is unmounted: the process removes what WritableFolder::Make and Claim have made,
+  // and ends. Waits for that. Does nothing when the overlay was laid, or in a process that has left.
+  void GiveUp();
+
+  // For a process that does not mount. Without an overlay the process does as after GiveUp when no other
+  // process has the socket.
   void Leave() { socket_.Reset(); }
 
  private:

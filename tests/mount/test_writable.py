@@ -82,7 +82,7 @@ def all_gone(point, scratch, pid):
 def test_what_is_written_is_kept(scratch, mounts, point, store, augurpack, ctl, source):  # noqa: F811
     """L19: a tool writes, renames and removes; the store is as before, and the next mount has it all again."""
     before = contents(source)
-    folder = scratch / "new" / "train"  # is made
+    folder = scratch / "train"  # is made
     pid = mounts.mount(store, point, f"writable={folder}")
     expected = train(point)
     assert contents(point) == expected
@@ -191,7 +191,7 @@ def test_what_cannot_be(room, scratch, mounts, point, store):
         done = mounts.start(store, point, f"writable={folder}")
         assert_refused(done, *words)
         assert not os.path.ismount(point) and not mounted_below(scratch)
-    assert list(point.iterdir()) == []
+    assert list(point.iterdir()) == [] and list((scratch / "open").iterdir()) == []
     # The log of a plain mount names the option.
     log = room / "log"
     mounts.mount(store, point, f"log={log}")
@@ -206,6 +206,64 @@ def test_what_cannot_be(room, scratch, mounts, point, store):
     assert_refused(mounts.start(store, room / "second", f"writable={scratch}/w"), "an AugurFS is mounted here already")
 
 
+def test_a_mistyped_folder(scratch, mounts, point, store):
+    """L19: no folder above it is made."""
+    for folder in (scratch / "mistyped" / "w", scratch / "mistyped" / "more" / "w/"):
+        assert_refused(mounts.start(store, point, f"writable={folder}"), f"-o writable: {folder}: the folder above it, {folder.parent}, does not exist",
+                       "correct the path, or make that folder first (mkdir -p)")
+    (scratch / "link").symlink_to(scratch / "nowhere")
+    assert_refused(mounts.start(store, point, f"writable={scratch}/link"), "the symbolic link leads nowhere: make its target, or remove it")
+    assert {path.name for path in scratch.iterdir()} == {"trial", "link"} and not os.path.ismount(point)
+
+
+@pytest.mark.parametrize("words", [[], ["-f"]])
+def test_a_mount_that_fails_leaves_nothing(room, scratch, mounts, point, store, words):
+    """L19: what it has made it removes, and a folder that was there is as it was."""
+    damaged = room / "damaged"
+    shutil.copytree(store, damaged)
+    for index in damaged.glob("index-*"):
+        index.write_bytes(b"x" * index.stat().st_size)
+    (scratch / "there").mkdir()
+    (scratch / "there" / "mine").write_bytes(b"mine")
+    for folder in (scratch / "there", scratch / "new"):
+        for bad, *options in [(damaged,), (store, "generation=9"), (store, f"root-hash={'0' * 64}"), (store, "cache=shm,cache-group=no-such-group")]:
+            done = run([*mounts.words(bad, point, [f"writable={folder}", *options]), *words])
+            assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("augurfs: "), done
+            assert contents(scratch) == {"there/mine": b"mine"} and not (scratch / "new").exists(), done
+            assert list((scratch / "there").iterdir()) == [scratch / "there" / "mine"], done
+            assert not os.path.ismount(point) and not mounted_below(scratch)
+
+
+def test_a_mount_that_is_stopped_leaves_nothing(scratch, mounts, point):
+    """Ctrl-C while it waits for a server; nothing listens at port 1."""
+    command = mounts.words("http://127.0.0.1:1/store", point, ["no-sign-request", "io-timeout=600", f"writable={scratch}/w"])
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        assert "no answer to 3 requests" in process.stderr.readline()
+        assert (scratch / "w" / "upper").is_dir()
+    finally:
+        process.send_signal(signal.SIGINT)
+        complaint = process.communicate(timeout=60)[1]
+    assert process.returncode == 2 and "nothing is left" in complaint
+    wait_until(lambda: not (scratch / "w").exists() and not helpers(scratch), lambda: list(scratch.rglob("*")))
+
+
+@pytest.mark.parametrize("typed", ["w/", "here/../w", "link"])
+def test_a_path_with_a_slash_or_a_link(scratch, mounts, point, store, ctl, typed):
+    """L19: however it is typed."""
+    (scratch / "here").mkdir()
+    if typed == "link":
+        (scratch / "w").mkdir()
+        (scratch / "link").symlink_to("w")
+    mounts.mount(store, point, f"writable={scratch}/{typed}")
+    (point / "written").write_bytes(b"x")
+    assert run([ctl, "restart", point]).returncode == 0
+    last = int(statistics(scratch / "w" / "lower")["mount"]["process"])
+    assert (scratch / "w" / "upper" / "written").read_bytes() == b"x"
+    assert run(["umount", point]).returncode == 0
+    all_gone(point, scratch, last)
+
+
 def test_the_folder_must_be_able_to_be_an_upper_layer(scratch, mounts, point, store):
     """An overlay takes none that is an overlay."""
     for name in ("l", "u", "w", "over"):
@@ -216,8 +274,10 @@ def test_the_folder_must_be_able_to_be_an_upper_layer(scratch, mounts, point, st
         (scratch / "over" / "d").mkdir()
         done = mounts.start(store, point, f"writable={scratch}/over/d")
         assert_refused(done, f"{scratch}/over/d", "choose a folder on a local file system")
-        wait_until(lambda: mounted_below(scratch) == [str(scratch / "over")], lambda: mounted_below(scratch))
-        assert not os.path.ismount(point)
+        assert mounted_below(scratch) == [str(scratch / "over")] and not os.path.ismount(point)
+        assert list((scratch / "over" / "d").iterdir()) == []
+        assert_refused(mounts.start(store, point, f"writable={scratch}/over/new"), "choose a folder on a local file system")
+        assert not (scratch / "over" / "new").exists()
     finally:
         assert run(["umount", scratch / "over"]).returncode == 0
 
@@ -249,7 +309,7 @@ def test_an_ordinary_user(room, mounts, users_may_mount, store, ctl):
     (bare / "fusermount3").symlink_to(shutil.which("fusermount3"))
     done = mounts.start(store, home / "mount", f"writable={home}/w", prefix=[*as_user(), "env", f"PATH={bare}"])
     assert_refused(done, "fuse-overlayfs, which is not installed: apt-get install fuse-overlayfs", "or mount as root")
-    wait_until(lambda: not mounted_below(home), lambda: mounted_below(home))
+    assert not mounted_below(home) and not (home / "w").exists()
     if shutil.which("fuse-overlayfs") is None:
         pytest.skip("fuse-overlayfs is not installed; the refusal was tested")
     mounts.mount(store, home / "mount", f"writable={home}/w", prefix=as_user())

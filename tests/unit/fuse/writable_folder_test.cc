@@ -22,7 +22,7 @@ class WritableFolderTest : public ::testing::Test {
     std::string name = std::filesystem::temp_directory_path() / "augur-writable-XXXXXX";
     EXPECT_NE(mkdtemp(name.data()), nullptr);
     top_ = name;
-    folder_ = WritableFolder(top_ + "/new/layers");
+    folder_ = WritableFolder(top_ + "/layers");
   }
   ~WritableFolderTest() override {
     std::error_code error;
@@ -39,7 +39,7 @@ class WritableFolderTest : public ::testing::Test {
 
 TEST_F(WritableFolderTest, MakesWhatIsMissing) {
   for (int i = 0; i < 2; ++i) {
-    const Status made = folder_.Make("/mnt/x");
+    const Status made = WritableFolder(folder_).Make("/mnt/x");
     ASSERT_TRUE(made.ok()) << made.text();
     for (const std::string& path : {folder_.lower(), folder_.upper(), folder_.work()}) {
       EXPECT_TRUE(std::filesystem::is_directory(path)) << path;
@@ -47,6 +47,32 @@ TEST_F(WritableFolderTest, MakesWhatIsMissing) {
     EXPECT_EQ(ModeOf(folder_.path()), 0755U);
     EXPECT_EQ(ModeOf(folder_.work()), 0700U);
   }
+}
+
+TEST_F(WritableFolderTest, UndoesWhatItMade) {
+  ASSERT_TRUE(folder_.Make("/mnt/x").ok());
+  ASSERT_TRUE(folder_.Claim("generation 1\n").ok());
+  folder_.Undo();
+  EXPECT_TRUE(std::filesystem::is_empty(top_));
+}
+
+TEST_F(WritableFolderTest, UndoesNothingOfOthers) {
+  for (const char* path : {"/layers", "/layers/upper", "/layers/work"}) std::filesystem::create_directory(top_ + path);
+  std::ofstream(folder_.upper() + "/written") << "x";
+  ASSERT_TRUE(folder_.Make("/mnt/x").ok());
+  ASSERT_TRUE(std::filesystem::is_directory(folder_.lower()));
+  folder_.Undo();
+  EXPECT_FALSE(std::filesystem::exists(folder_.lower()));
+  EXPECT_TRUE(std::filesystem::exists(folder_.work()));
+  EXPECT_TRUE(std::filesystem::exists(folder_.upper() + "/written"));
+}
+
+TEST_F(WritableFolderTest, MakesNoFolderAboveIt) {
+  WritableFolder mistyped(top_ + "/mistyped/layers");
+  const Status made = mistyped.Make("/mnt/x");
+  EXPECT_EQ(made.code(), Code::kNotFound);
+  EXPECT_THAT(made.text(), HasSubstr("the folder above it, " + top_ + "/mistyped, does not exist"));
+  EXPECT_TRUE(std::filesystem::is_empty(top_));
 }
 
 TEST_F(WritableFolderTest, NotesTheOverlayOfTheLastMount) {
@@ -91,8 +117,9 @@ TEST_F(WritableFolderTest, RefusesPathsThatCannotBe) {
   for (const char* path : {"/tmp/a,b", "/tmp/a:b", "/tmp/a\\b"}) {
     EXPECT_THAT(WritableFolder(path).Make("/mnt/x").text(), HasSubstr("a comma, a colon or a backslash")) << path;
   }
-  EXPECT_THAT(WritableFolder("/mnt/x/y").Make("/mnt/x").text(), HasSubstr("one lies in the other"));
-  EXPECT_THAT(WritableFolder("/mnt").Make("/mnt/x").text(), HasSubstr("one lies in the other"));
+  EXPECT_THAT(WritableFolder(top_ + "/y").Make(top_).text(), HasSubstr("one lies in the other"));
+  EXPECT_THAT(WritableFolder(top_).Make(top_ + "/x").text(), HasSubstr("one lies in the other"));
+  EXPECT_TRUE(std::filesystem::is_empty(top_));
   EXPECT_TRUE(WritableFolder(top_ + "/mnt-x").Make(top_ + "/mnt").ok()) << "a name that begins alike";
 }
 
