@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/stop_signals.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <string>
@@ -15,6 +17,16 @@ std::atomic<int> caught_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void OnSignal(int number) { caught_signal = number; }
+
+// For OnEndSignal. Constant after EndOnStopSignals.
+std::string interrupt_line;
+std::string terminate_line;
+
+void OnEndSignal(int number) {
+  const std::string& line = number == SIGTERM ? terminate_line : interrupt_line;
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  _exit(kExitError);
+}
 
 }  // namespace
 
@@ -33,6 +45,16 @@ std::string_view StopSignals::CaughtName() { return caught_signal == SIGTERM ? "
 int FailStopped(std::string_view program, std::string_view cure) {
   PrintError(program, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
   return kExitError;
+}
+
+void EndOnStopSignals(std::string_view program, std::string_view cure) {
+  const std::string begin = std::string(program) + ": stopped by ";
+  interrupt_line = begin + "SIGINT" + std::string(cure) + "\n";
+  terminate_line = begin + "SIGTERM" + std::string(cure) + "\n";
+  struct sigaction action = {};
+  action.sa_handler = OnEndSignal;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
 }
 
 }  // namespace augur

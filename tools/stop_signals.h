@@ -20,4 +20,8 @@ class StopSignals {
 // status of an error.
 int FailStopped(std::string_view program, std::string_view cure);
 
+// From now on SIGINT and SIGTERM end the process at once, as FailStopped does: for a command that waits in a system
+// call for what goes on without it. In place of StopSignals.
+void EndOnStopSignals(std::string_view program, std::string_view cure);
+
 }  // namespace augur

@@ -15,7 +15,7 @@ import pytest
 from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, needs_root, run, wait_until
 from prefetching import Prediction, log_of
 from reload_fixtures import Store, bytes_of, changes, grown, reload  # noqa: F401
-from test_upgrade import assert_goes_on, restart
+from test_upgrade import assert_goes_on, assert_served_again, restart, script
 
 pytestmark = needs_root
 
@@ -65,6 +65,48 @@ def test_names_and_bytes(room, mounts, point, ctl, grown):
     restart(ctl, point)
     assert errno_of(os.stat, point / "f0" / "new") == ENOENT
     assert reload(ctl, point)["generation"] == 2
+    grown.check(point)
+
+
+@pytest.mark.parametrize("command", ["restart", "reload"])
+def test_interrupted(room, mounts, point, ctl, grown, command):
+    """L12: Ctrl-C while the command waits for the next daemon ends the command alone. The mount is served all the time."""
+    begun, gate, log = room / "begun", room / "gate", room / "log"
+    gate.touch()
+    program = script(room / "slow", f'touch {begun}; until [ -e {gate} ]; do sleep 0.01; done; word=$1; shift; exec {mounts.program} "$word" "$@"')
+    pid = mounts.mount(grown.path, point, f"log={log}")
+    restart(ctl, point, "--binary", program)  # each later daemon is started by it
+    assert_served_again(log, 1)
+    if command == "reload":
+        old = dict(grown.files)
+        grown.add({"f0/000": bytes_of("f0/000", 1), "f1/new": b"new"})
+    begun.unlink()
+    gate.unlink()
+    process = subprocess.Popen([ctl, command, point], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_until(begun.exists, "the next daemon is begun")
+        process.send_signal(signal.SIGINT)
+        said, complaint = process.communicate(timeout=60)
+        assert (process.returncode, said) == (2, "") and complaint.count("\n") == 1, complaint
+        assert complaint.startswith(f"augurctl: stopped by SIGINT: the daemon of {point} goes on with what it was asked for; 'augurctl status' says"), complaint
+        new, grown.files = grown.files, old if command == "reload" else grown.files
+        grown.check(point)
+        done = run([ctl, command, point])
+        assert done.returncode == 2 and "is under way: wait for it" in done.stderr, done
+    finally:
+        gate.touch()
+        process.kill()
+        process.communicate()
+    assert_served_again(log, 2)
+    grown.files = new
+    wait_until(lambda: len(daemons(mounts.program, point)) == 1, "the one before is gone")
+    assert daemons(mounts.program, point) != [pid]
+    if command == "reload":
+        # The names of a reload change one after the other, until a command that waits would return.
+        wait_until(lambda: (point / "f1" / "new").exists() and (point / "f0" / "000").read_bytes() == new["f0/000"], "the new generation")
+    grown.check(point)
+    told = restart(ctl, point)
+    wait_until(lambda: daemons(mounts.program, point) == [told["process"]], "the one before is gone")
     grown.check(point)
 
 

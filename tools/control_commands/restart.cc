@@ -66,12 +66,7 @@ Result<Serving> AskWhoServes(const std::string& mountpoint) {
 // The one that has taken over from `before`. Between two daemons, and while the old one ends its socket, none answers.
 Result<Serving> AwaitNext(const std::string& mountpoint, const Serving& before) {
   const Clock::time_point end = Clock::now() + kHandOverMax;
-  const StopSignals signals;
   while (true) {
-    if (StopSignals::Caught()) {
-      return Status(Code::kIo, "stopped by " + std::string(StopSignals::CaughtName()) + ": the daemon of " +
-                                   Printable(mountpoint) + " goes on with it; 'augurctl status' says who serves");
-    }
     Result<Serving> serving = AskWhoServes(mountpoint);
     const bool is_there = serving.ok() && serving->process != before.process && !serving->names_are_old;
     const Code code = serving.status().code();
@@ -128,6 +123,8 @@ Status RunRestart(const RestartOptions& options) {
   }
   AUGUR_TRY_ASSIGN(before, AskWhoServes(options.mountpoint));
   AUGUR_TRY_ASSIGN(socket, FindDaemon(options.mountpoint));
+  EndOnStopSignals("augurctl", ": the daemon of " + Printable(options.mountpoint) +
+                                   " goes on with what it was asked for; 'augurctl status' says who serves");
   const Result<ControlAnswer> answer = AskDaemon(
       socket, {{"command", "restart"}, {"binary", binary}, {"options", words}, {"reload", options.reload}}, nullptr);
   // A daemon that hands over ends its connections, and may do so before its answer is through.
