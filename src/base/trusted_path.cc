@@ -112,7 +112,7 @@ Result<UniqueFd> OpenTrustedFolder(const std::string& path, MissingFolders missi
 
 Result<UniqueFd> OpenTrustedLog(const std::string& path) {
   const size_t slash = path.rfind('/');
-  const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const std::string parent = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   Result<UniqueFd> folder = OpenTrustedFolder(parent, MissingFolders::kFail);
   if (!folder.ok()) return Status(folder.status().code(), "log " + Printable(path) + ": " + folder.status().text());

@@ -32,6 +32,10 @@ bool LiesIn(std::string_view path, std::string_view folder) {
   return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
+// Of an absolute path without a slash at its end.
+std::string_view FolderAbove(std::string_view path) { return path.substr(0, std::max<size_t>(path.rfind('/'), 1)); }
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 // The value of a line "name value"; empty: there is none.
 std::string ValueOf(std::string_view tree, std::string_view name) {
   while (!tree.empty()) {
@@ -95,9 +99,8 @@ Status WritableFolder::Resolve() {
   if (folder.ok()) return PathOf(folder->get(), &path_);
   if (folder.status().code() != Code::kNotFound) return folder.status().In("-o writable");
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-  const size_t slash = path_.rfind('/');
-  const std::string name = path_.substr(slash + 1);
-  std::string parent = path_.substr(0, std::max<size_t>(slash, 1));
+  const std::string name(NameOf(path_));
+  std::string parent(FolderAbove(path_));
   const Result<UniqueFd> above = OpenTrustedFolder(parent, MissingFolders::kFail);
   if (above.status().code() == Code::kNotFound) {
     return {Code::kNotFound, "-o writable: " + Printable(path_) + ": the folder above it, " + Printable(parent) +
@@ -129,9 +132,10 @@ Status WritableFolder::Make(const std::string& point) {
 }
 
 Status WritableFolder::MakeFolders() {
-  if (is_new_ && mkdir(path_.c_str(), kLayerMode) != 0) {
-    is_new_ = false;
-    return ErrnoStatus(errno, "-o writable: " + Printable(path_));
+  if (is_new_) {
+    AUGUR_TRY_ASSIGN(above, OpenTrustedFolder(std::string(FolderAbove(path_)), MissingFolders::kFail));
+    is_new_ = mkdirat(above.get(), std::string(NameOf(path_)).c_str(), kLayerMode) == 0;
+    if (!is_new_) return ErrnoStatus(errno, "-o writable: " + Printable(path_));
   }
   AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kFail));
   // By the descriptor, which is of O_PATH.
@@ -158,7 +162,9 @@ void WritableFolder::Undo() const {
     }
     (void)unlinkat(folder->get(), name.c_str(), AT_REMOVEDIR);
   }
-  if (is_new_) (void)rmdir(path_.c_str());
+  if (!is_new_) return;
+  const Result<UniqueFd> above = OpenTrustedFolder(std::string(FolderAbove(path_)), MissingFolders::kFail);
+  if (above.ok()) (void)unlinkat(above->get(), std::string(NameOf(path_)).c_str(), AT_REMOVEDIR);
 }
 
 Status WritableFolder::NoteOverlay(const std::string& device) const {
@@ -178,25 +184,26 @@ Status WritableFolder::Claim(const std::string& tree) {
   if (written.valid()) {
     std::array<char, kTreeBytesMax> text{};
     const ssize_t bytes = read(written.get(), text.data(), text.size());
-    if (bytes < 0) return ErrnoStatus(errno, Printable(path_) + "/of");
+    if (bytes < 0) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
     const std::string was(text.data(), static_cast<size_t>(bytes));
     return was == tree ? Status::Ok() : OtherTree(path_, was, tree);
   }
-  if (errno != ENOENT) return ErrnoStatus(errno, Printable(path_) + "/of");
+  if (errno != ENOENT) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
   // The root of the overlay is that of the upper folder.
   struct stat root {};
   if (stat(lower().c_str(), &root) != 0) return ErrnoStatus(errno, Printable(lower()));
   const UniqueFd upper_folder(openat(folder.get(), kUpperFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!upper_folder.valid()) return ErrnoStatus(errno, Printable(upper()));
+  if (!upper_folder.valid()) return ErrnoStatus(errno, "-o writable: " + Printable(upper()));
   // An ordinary user cannot give a folder away, and owns all that the mount shows.
   if (geteuid() == 0 && fchown(upper_folder.get(), root.st_uid, root.st_gid) != 0) {
-    return ErrnoStatus(errno, Printable(upper()));
+    return ErrnoStatus(errno, "-o writable: " + Printable(upper()));
   }
-  if (fchmod(upper_folder.get(), root.st_mode & 07777) != 0) return ErrnoStatus(errno, Printable(upper()));
+  if (fchmod(upper_folder.get(), root.st_mode & 07777) != 0)
+    return ErrnoStatus(errno, "-o writable: " + Printable(upper()));
   const UniqueFd file(openat(folder.get(), kOf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
-  if (!file.valid()) return ErrnoStatus(errno, Printable(path_) + "/of");
+  if (!file.valid()) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
   if (write(file.get(), tree.data(), tree.size()) != static_cast<ssize_t>(tree.size())) {
-    Status status = ErrnoStatus(errno, Printable(path_) + "/of");
+    Status status = ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
     (void)unlinkat(folder.get(), kOf, 0);
     return status;
   }
