@@ -405,6 +405,5 @@ Status Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   const augur::Status status = augur::Main(argc, argv);
   if (status.ok()) return augur::kExitDone;
-  augur::PrintError(augur::kAugurfs, status);
-  return augur::kExitError;
+  return augur::Fail(augur::kAugurfs, status);
 }

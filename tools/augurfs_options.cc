@@ -388,8 +388,10 @@ Result<AugurfsOptions> ParseAugurfs(int argc, const char* const* argv) {
     AUGUR_TRY_ASSIGN(view, ReadView("-o ", values.Text("-o view")));
     options.view = view;
   }
-  options.decoded_cache = ReadDiskCache(values, "-o decoded-cache");
-  options.disk_cache = ReadDiskCache(values, "-o disk-cache");
+  AUGUR_TRY_ASSIGN(decoded_cache, ReadDiskCache(values, "-o decoded-cache"));
+  options.decoded_cache = std::move(decoded_cache);
+  AUGUR_TRY_ASSIGN(disk_cache, ReadDiskCache(values, "-o disk-cache"));
+  options.disk_cache = std::move(disk_cache);
   AUGUR_TRY(ReadFleet(values, options.remote));
   options.decode_threads = static_cast<unsigned>(values.Number("-o decode-threads"));
   options.percent.decode_threads = values.Percent("-o decode-threads");

@@ -96,11 +96,18 @@ Result<CacheOptions> ReadCache(const Values& values) {
   if (values.Given("-o cache-group") && cache.place != CachePlace::kShm) {
     return Status(Code::kInvalid, "-o cache-group: only a cache in shared memory is shared: add cache=shm");
   }
+  if (values.Given("-o cache-size") && cache.place == CachePlace::kNone) {
+    return Status(Code::kInvalid, "-o cache-size: nothing is kept with cache=none: leave one of the two out");
+  }
   return cache;
 }
 
-DiskCacheOption ReadDiskCache(const Values& values, const std::string& name) {
-  return {.folder = values.Text(name), .bytes = values.Number(name + "-size")};
+Result<DiskCacheOption> ReadDiskCache(const Values& values, const std::string& name) {
+  if (values.Given(name + "-size") && !values.Given(name)) {
+    return Status(Code::kInvalid,
+                  name + "-size: limits a folder that is not given: add " + name + "=DIR, or leave it out");
+  }
+  return DiskCacheOption{.folder = values.Text(name), .bytes = values.Number(name + "-size")};
 }
 
 }  // namespace augur

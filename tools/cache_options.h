@@ -33,6 +33,6 @@ std::vector<Option> DiskCacheRows();
 // The values that such options have. kInvalid: two of them do not go together.
 Result<CacheOptions> ReadCache(const Values& values);
 // `name`: "-o disk-cache".
-DiskCacheOption ReadDiskCache(const Values& values, const std::string& name);
+Result<DiskCacheOption> ReadDiskCache(const Values& values, const std::string& name);
 
 }  // namespace augur

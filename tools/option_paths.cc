@@ -58,6 +58,9 @@ void Keep(Values& values, std::string_view name, std::vector<std::string> texts)
 Status ResolvePaths(AugurfsOptions& options) {
   if (!IsFarAway(options.store)) {
     const Status status = MakeAbsolute(options.store);
+    if (!status.ok() && (options.store.starts_with("s3:") || options.store.starts_with("http"))) {
+      return {status.code(), status.text() + ": an address is s3://BUCKET/PATH, https://HOST/PATH or http://HOST/PATH"};
+    }
     if (!status.ok()) {
       return {status.code(), status.text() + ": it must be the folder of a store, which 'augurpack create' makes"};
     }

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/nearest.h"
 #include "base/units.h"
 #include "tools/option_text.h"
 
@@ -56,7 +57,9 @@ Status ReadByKind(const Option& option, std::string_view text, Value& value) {
     case OptionKind::kOctal: return ReadNumber(option, text, value);
     case OptionKind::kChoice:
       if (std::find(option.choices.begin(), option.choices.end(), text) == option.choices.end()) {
-        return {Code::kInvalid, "'" + Printable(text) + "' is not one of its words: " + Alternatives(option.choices)};
+        const std::string_view near = NearestWord(text, option.choices);
+        return {Code::kInvalid, "'" + Printable(text) + "' is not one of its words: " + Alternatives(option.choices) +
+                                    (near.empty() ? "" : "; did you mean " + std::string(near) + "?")};
       }
       value.texts.assign(1, std::string(text));
       return Status::Ok();

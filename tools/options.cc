@@ -171,6 +171,9 @@ Status ReadArguments(const Program& program, const Command& command, const std::
     value.given = take > 0;
     value.texts.assign(words.begin() + static_cast<std::ptrdiff_t>(next),
                        words.begin() + static_cast<std::ptrdiff_t>(next + take));
+    if (!argument.optional && std::ranges::find(value.texts, "") != value.texts.end()) {
+      return {Code::kInvalid, std::string(argument.name) + " is empty, as where a variable has no value" + accepted};
+    }
     next += take;
   }
   if (next < words.size()) {

@@ -25,7 +25,7 @@ constexpr uint32_t kRowsAsked = 16;
 
 Status Truncated() {
   return {Code::kCorrupt,
-          "JPEG: truncated: the file ends before its image does; get it whole, or allow truncated images"};
+          "JPEG: truncated: the file ends before its image does; get it whole, or add tolerant to the view"};
 }
 
 Status Broken(JpegSession& session) {

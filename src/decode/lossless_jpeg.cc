@@ -27,7 +27,7 @@ Status Corrupt(const std::string& text) { return {Code::kCorrupt, "JPEG: lossles
 
 Status Truncated() {
   return {Code::kCorrupt,
-          "JPEG: truncated: the file ends before its image does; get it whole, or allow truncated images"};
+          "JPEG: truncated: the file ends before its image does; get it whole, or add tolerant to the view"};
 }
 
 // Table H.1 of ITU-T T.81: from the samples to the left, above, and above to the left.

@@ -39,7 +39,7 @@ Status Failure(Outcome outcome, const char* message) {
   switch (outcome) {
     case Outcome::kTruncated:
       return {Code::kCorrupt,
-              "PNG: truncated: the file ends before its image does; get it whole, or allow truncated images"};
+              "PNG: truncated: the file ends before its image does; get it whole, or add tolerant to the view"};
     case Outcome::kNoMemory: return {Code::kNoSpace, "PNG: out of memory"};
     default: return {Code::kCorrupt, std::string("PNG: the pixels are broken: ") + message + "; get the file anew"};
   }

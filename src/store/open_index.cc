@@ -29,13 +29,15 @@ Result<OpenedIndex> TryOpen(const StorePlace& place, const StoreOptions& options
   *manifest_generation = manifest.generation;
   const uint64_t wanted = options.generation == 0 ? manifest.generation : options.generation;
   if (wanted > manifest.generation) {
-    return Status(Code::kNotFound, "there is no generation " + std::to_string(wanted) + ": the store is at " +
-                                       std::to_string(manifest.generation));
+    return Status(Code::kNotFound, "there is no generation " + std::to_string(wanted) + ": the newest one is " +
+                                       std::to_string(manifest.generation) +
+                                       ", which a mount without generation= shows");
   }
   const bool current = wanted == manifest.generation;
   if (opened->files == nullptr && !current) {
-    return Status(Code::kNotFound, "generation " + std::to_string(wanted) + " has been removed: the store is at " +
-                                       std::to_string(manifest.generation));
+    return Status(Code::kNotFound, "generation " + std::to_string(wanted) + " has been removed: the newest one is " +
+                                       std::to_string(manifest.generation) +
+                                       ", which a mount without generation= shows");
   }
   if (opened->files == nullptr) {
     *vanished = true;

@@ -75,8 +75,9 @@ Status StoreWriter::Parts::Admit(std::string_view path, SpoolKind kind, bool* sk
     *skip = true;
     return Status::Ok();
   }
-  return {Code::kExists,
-          "'" + Printable(path) + "' is in the store already" + (one_folder ? ", once a folder and once not" : "")};
+  return {Code::kExists, "'" + Printable(path) + "' is in the store already" +
+                             (one_folder ? ", once a folder and once not: rename one of the two"
+                                         : ": --replace puts the new one in its place")};
 }
 
 Status StoreWriter::Parts::List(uint64_t number) {

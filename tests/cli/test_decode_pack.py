@@ -242,12 +242,16 @@ def test_an_image_that_cannot_be_decoded(augurpack, bad, tmp_path, kind):
         run(augurpack, "create", "--quiet", bad, source)
     stopped = run(augurpack, "create", "--decode", "npy", source, tmp_path / "out", ok=(2,))
     assert stopped.error == (f"augurpack: {source}/07.jpg: JPEG: truncated: the file ends before its image does; get it whole, "
-                             "or allow truncated images\n")
+                             "or add tolerant to the view: --on-error=skip leaves such files out, and goes on from here with --resume\n")
     skipped = create(augurpack, "npy", "--on-error=skip", source, tmp_path / "skipped", ok=(1,))
     assert f"{source}/07.jpg: JPEG: truncated" in skipped.error and skipped.error.endswith(": left out\n")
     summary = json.loads(skipped.stdout)
     assert (summary["files"], summary["errors"]) == (19, 1)
     assert b"07.npy" not in store_tree(tmp_path / "skipped")[1]
+    # As it says; the same command alone would meet it again.
+    run(augurpack, "create", "--decode", "npy", "--resume", source, tmp_path / "out", ok=(2,))
+    create(augurpack, "npy", "--on-error=skip", "--resume", source, tmp_path / "out", ok=(1,))
+    assert store_tree(tmp_path / "out")[1] == store_tree(tmp_path / "skipped")[1]
     tolerant = json.loads(create(augurpack, "npy+tolerant", source, tmp_path / "tolerant").stdout)
     assert (tolerant["files"], tolerant["errors"]) == (20, 0)
 

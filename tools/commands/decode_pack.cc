@@ -30,6 +30,9 @@ constexpr std::string_view kPackedCure =
     "store's "
     "folder until then); to look at a source that has changed, run it without --resume";
 
+// Of an image that cannot be decoded.
+constexpr std::string_view kSkipCure = ": --on-error=skip leaves such files out, and goes on from here with --resume";
+
 // All that decides on what is made: with anything else, what a killed run left is of no use.
 std::string Recipe(const CreateOptions& options, const ViewSpec& spec, const DecodeSource& source) {
   std::string recipe = ViewRecipe(spec) + "of " + source.identity + "\n";
@@ -148,7 +151,11 @@ int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOption
   const Result<WriterSummary> summary = Decode(options, given.store, spec, *filter, *source, **writer, session);
   if (!summary.ok()) {
     const bool is_packed = in_folder && packs_first && source->store != nullptr;
-    return (*target)->Fail(summary.status(), **writer, session, is_packed ? kPackedCure : kResumeCure);
+    Status failure = summary.status();
+    const bool is_bad_image = failure.code() == Code::kCorrupt || failure.code() == Code::kUnsupported;
+    // A resume of the same command meets it again.
+    if (is_bad_image && source->store != nullptr) failure = {Code::kCorrupt, failure.text() + std::string(kSkipCure)};
+    return (*target)->Fail(failure, **writer, session, is_packed ? kPackedCure : kResumeCure);
   }
   return session.Finish(StoreForLog(given.store), *summary);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/commands/pack_session.h"
 
+#include <spdlog/spdlog.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -111,6 +113,10 @@ int PackSession::Finish(const std::string& store, const WriterSummary& summary) 
     if (problem_count_ > 0) text += "left out by --on-error=skip: " + std::to_string(problem_count_) + "\n";
   }
   if (const Status written = WriteOut(text); !written.ok()) return augur::Fail(kAugurpack, written);
+  if (summary.file_count + summary.symlink_count == 0) {
+    spdlog::warn("{}: the store has no file: was that the right source, and is the disk that it is on mounted?",
+                 Printable(store));
+  }
   return problem_count_ > 0 ? kExitNo : kExitDone;
 }
 
