@@ -77,7 +77,10 @@ def test_status_is_one_screen(room, mounts, point, small_store, ctl):
     assert lines[0].startswith("order not known") and len(lines) <= 13, done.stdout
     assert f"mount      {point} shows {small_store}, generation 1" in lines and "1 read (125.0 KiB) that" in done.stdout
     assert re.search("^waits +.* in 1 read: ", done.stdout, re.MULTILINE), done.stdout
-    assert not re.search(r"\d{5,}", done.stdout.replace(str(room), "").replace(str(room).strip("/").replace("/", "-"), "")), done.stdout
+    text = done.stdout
+    for named in (str(small_store), str(room), str(room).strip("/").replace("/", "-")):  # such a name may have many digits
+        text = text.replace(named, "")
+    assert not re.search(r"\d{5,}", text), done.stdout
     order = room / "order"
     order.write_text("hello.txt\nfolder/image.JPEG\n" * 50, encoding="ascii")
     assert run([ctl, "hint", point, "--order", order]).returncode == 0

@@ -53,7 +53,7 @@ def test_names_and_bytes(room, mounts, point, ctl, grown):
     now = {path: (point / path).stat().st_ino for path in inodes}
     assert {path for path in inodes if now[path] != inodes[path]} == set(changed)
     assert len(set(now.values()) | set(inodes.values())) == len(inodes) + len(changed)
-    assert "from now on generation 2 is shown" in log_of(room)
+    wait_until(lambda: "from now on generation 2 is shown" in log_of(room), "the log says so")
     # The holder keeps it from 'augurpack gc' while a daemon is missing.
     wait_until(lambda: indexes_of(holder) == {"index-00000002"}, lambda: indexes_of(holder))
     # And back again: what was added is gone.
