@@ -48,9 +48,7 @@ Result<Broker::Answer> Broker::Ask(const BrokerRequest& request) {
   std::array<std::byte, kBrokerPacketBytesMax> packet;
   ssize_t bytes = 0;
   if (SendWithFds(socket_.get(), std::as_bytes(std::span(&request, 1)), {})) {
-    do {
-      bytes = ReceiveWithFds(socket_.get(), packet, answer.fds);
-    } while (bytes < 0 && errno == EINTR);
+    bytes = ReceiveWithFds(socket_.get(), packet, answer.fds);
   }
   if (bytes < static_cast<ssize_t>(sizeof answer.reply)) {
     return Status(Code::kStopped,

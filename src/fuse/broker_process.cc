@@ -69,7 +69,6 @@ class BrokerProcess {
     BrokerRequest request;
     std::vector<UniqueFd> none;
     const ssize_t bytes = ReceiveWithFds(socket_.get(), std::as_writable_bytes(std::span(&request, 1)), none);
-    if (bytes < 0 && errno == EINTR) return true;
     if (bytes != sizeof request) return false;
     switch (request.verb) {
       case BrokerVerb::kMount: Mount(); return true;

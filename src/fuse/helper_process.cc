@@ -69,7 +69,7 @@ class Helper {
       alignas(HelperHeader) std::array<std::byte, kHelperPacketBytesMax> packet;
       std::vector<UniqueFd> fds;
       const ssize_t bytes = ReceiveWithFds(socket_.get(), packet, fds, MSG_DONTWAIT);
-      if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+      if (bytes < 0 && errno == EAGAIN) continue;
       if (bytes < static_cast<ssize_t>(sizeof(HelperHeader))) return;
       const Status status = Obey(std::span(packet).first(static_cast<size_t>(bytes)), fds);
       if (!status.ok()) return Say(socket_, HelperVerb::kLost, status.text());

@@ -246,7 +246,6 @@ bool Holder::Hear(HeldDaemon& daemon) {
   std::vector<UniqueFd> fds;
   const ssize_t bytes =
       ReceiveWithFds(daemon.socket.get(), std::as_writable_bytes(std::span(&packet, 1)), fds, MSG_DONTWAIT);
-  if (bytes < 0 && errno == EINTR) return true;
   if (bytes < 0 && errno == EAGAIN) return false;
   const bool is_upgrade = bytes == sizeof packet && packet.message.verb == HolderVerb::kUpgrade;
   if (is_upgrade && &daemon == &daemon_) {

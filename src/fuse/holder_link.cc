@@ -78,7 +78,7 @@ Result<HolderMessage> HolderLink::Hear() {
   const ssize_t bytes =
       ReceiveWithFds(socket_.get(), std::as_writable_bytes(std::span(&message, 1)), none, MSG_DONTWAIT);
   if (bytes == sizeof message) return message;
-  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return HolderMessage{.verb = HolderVerb::kNothing};
+  if (bytes < 0 && errno == EAGAIN) return HolderMessage{.verb = HolderVerb::kNothing};
   return Status(Code::kStopped, "the process augur-holder is gone");
 }
 
@@ -88,10 +88,7 @@ Status HolderLink::AwaitTurn() {
   Tell({.verb = HolderVerb::kPrepared});
   HolderMessage message;
   std::vector<UniqueFd> none;
-  ssize_t bytes = 0;
-  do {
-    bytes = ReceiveWithFds(socket_.get(), std::as_writable_bytes(std::span(&message, 1)), none);
-  } while (bytes < 0 && errno == EINTR);
+  const ssize_t bytes = ReceiveWithFds(socket_.get(), std::as_writable_bytes(std::span(&message, 1)), none);
   if (bytes != sizeof message || message.verb != HolderVerb::kTurn) {
     return {Code::kStopped, "the process augur-holder is gone"};
   }

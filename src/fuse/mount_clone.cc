@@ -66,9 +66,7 @@ Result<UniqueFd> CloneMount(const std::string& path) {
   theirs.Reset();
   int error = EIO;
   std::vector<UniqueFd> fds;
-  const auto packet = std::as_writable_bytes(std::span(&error, 1));
-  while (ReceiveWithFds(ours.get(), packet, fds) < 0 && errno == EINTR) {
-  }
+  (void)ReceiveWithFds(ours.get(), std::as_writable_bytes(std::span(&error, 1)), fds);
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (fds.size() != 1) return ErrnoStatus(error, "a namespace of its own");

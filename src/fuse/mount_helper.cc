@@ -225,7 +225,7 @@ bool MountHelper::Receive() {
   alignas(HelperHeader) std::array<std::byte, kHelperPacketBytesMax> packet;
   std::vector<UniqueFd> none;
   const ssize_t bytes = ReceiveWithFds(socket_.get(), packet, none, MSG_DONTWAIT);
-  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (bytes < 0 && errno == EAGAIN) return true;
   if (bytes < static_cast<ssize_t>(sizeof(HelperHeader))) return false;
   HelperHeader header;
   std::memcpy(&header, packet.data(), sizeof header);

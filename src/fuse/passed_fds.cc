@@ -45,7 +45,7 @@ ssize_t ReceiveWithFds(int socket, std::span<std::byte> packet, std::vector<Uniq
   ssize_t bytes = 0;
   do {
     bytes = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
-  } while (bytes < 0 && errno == ECONNRESET);
+  } while (bytes < 0 && (errno == ECONNRESET || errno == EINTR));
   if (bytes < 0) return bytes;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;

@@ -68,11 +68,7 @@ class OverlayProcess {
 
   ssize_t Receive(std::span<std::byte> packet) {
     std::vector<UniqueFd> none;
-    ssize_t bytes = 0;
-    do {
-      bytes = ReceiveWithFds(socket_.get(), packet, none);
-    } while (bytes < 0 && errno == EINTR);
-    return bytes;
+    return ReceiveWithFds(socket_.get(), packet, none);
   }
 
   Status Mount(const std::string& tree) {
@@ -215,9 +211,7 @@ Status WritableLayer::Mount(const std::string& tree) {
   std::vector<UniqueFd> none;
   ssize_t bytes = 0;
   if (SendWithFds(socket_.get(), BytesOf(tree), {})) {
-    do {
-      bytes = ReceiveWithFds(socket_.get(), packet, none);
-    } while (bytes < 0 && errno == EINTR);
+    bytes = ReceiveWithFds(socket_.get(), packet, none);
   }
   int32_t code = 0;
   if (bytes < static_cast<ssize_t>(sizeof code)) {
@@ -235,10 +229,7 @@ void WritableLayer::GiveUp() {
   (void)shutdown(socket_.get(), SHUT_WR);
   std::array<std::byte, kPacketBytesMax> packet;
   std::vector<UniqueFd> none;
-  ssize_t bytes = 0;
-  do {
-    bytes = ReceiveWithFds(socket_.get(), packet, none);
-  } while (bytes > 0 || (bytes < 0 && errno == EINTR));
+  while (ReceiveWithFds(socket_.get(), packet, none) > 0) continue;
   socket_.Reset();
 }
 
