@@ -22,6 +22,10 @@ void OnSignal(int number) { caught_signal = number; }
 std::string interrupt_line;
 std::string terminate_line;
 
+std::string StoppedBy(std::string_view signal, std::string_view cure) {
+  return "stopped by " + std::string(signal) + std::string(cure);
+}
+
 void OnEndSignal(int number) {
   const std::string& line = number == SIGTERM ? terminate_line : interrupt_line;
   (void)!::write(STDERR_FILENO, line.data(), line.size());
@@ -43,14 +47,14 @@ bool StopSignals::Caught() { return caught_signal != 0; }
 std::string_view StopSignals::CaughtName() { return caught_signal == SIGTERM ? "SIGTERM" : "SIGINT"; }
 
 int FailStopped(std::string_view program, std::string_view cure) {
-  PrintError(program, "stopped by " + std::string(StopSignals::CaughtName()) + std::string(cure));
+  PrintError(program, StoppedBy(StopSignals::CaughtName(), cure));
   return kExitError;
 }
 
 void EndOnStopSignals(std::string_view program, std::string_view cure) {
-  const std::string begin = std::string(program) + ": stopped by ";
-  interrupt_line = begin + "SIGINT" + std::string(cure) + "\n";
-  terminate_line = begin + "SIGTERM" + std::string(cure) + "\n";
+  const std::string begin = std::string(program) + ": ";
+  interrupt_line = begin + StoppedBy("SIGINT", cure) + "\n";
+  terminate_line = begin + StoppedBy("SIGTERM", cure) + "\n";
   struct sigaction action = {};
   action.sa_handler = OnEndSignal;
   ::sigaction(SIGINT, &action, nullptr);

@@ -56,11 +56,14 @@ Status CheckLetters(const std::string& path) {
                               ": an overlay takes no path with a comma, a colon or a backslash: choose another one"};
 }
 
+// What the system says of a place, which is Printable.
+Status Failed(const std::string& place) { return ErrnoStatus(errno, "-o writable: " + place); }
+
 // The path by which the kernel knows an open folder.
 Status PathOf(int folder_fd, std::string* path) {
   std::array<char, PATH_MAX> text{};
   const ssize_t bytes = readlink(("/proc/self/fd/" + std::to_string(folder_fd)).c_str(), text.data(), text.size());
-  if (bytes < 0) return ErrnoStatus(errno, "-o writable: " + Printable(*path));
+  if (bytes < 0) return Failed(Printable(*path));
   path->assign(text.data(), static_cast<size_t>(bytes));
   return Status::Ok();
 }
@@ -135,17 +138,17 @@ Status WritableFolder::MakeFolders() {
   if (is_new_) {
     AUGUR_TRY_ASSIGN(above, OpenTrustedFolder(std::string(FolderAbove(path_)), MissingFolders::kFail));
     is_new_ = mkdirat(above.get(), std::string(NameOf(path_)).c_str(), kLayerMode) == 0;
-    if (!is_new_) return ErrnoStatus(errno, "-o writable: " + Printable(path_));
+    if (!is_new_) return Failed(Printable(path_));
   }
   AUGUR_TRY_ASSIGN(folder, OpenTrustedFolder(path_, MissingFolders::kFail));
   // By the descriptor, which is of O_PATH.
   const std::string opened = "/proc/self/fd/" + std::to_string(folder.get());
-  if (is_new_ && chmod(opened.c_str(), kFolderMode) != 0) return ErrnoStatus(errno, "-o writable: " + Printable(path_));
+  if (is_new_ && chmod(opened.c_str(), kFolderMode) != 0) return Failed(Printable(path_));
   AUGUR_TRY(CheckOwner(folder.get(), path_));
   for (const char* name : {kLowerFolder, kUpperFolder, kWorkFolder}) {
     const mode_t mode = std::string_view(name) == kLowerFolder ? kFolderMode : kLayerMode;
     const bool made = mkdirat(folder.get(), name, mode) == 0;
-    if (!made && errno != EEXIST) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/" + name);
+    if (!made && errno != EEXIST) return Failed(Printable(path_) + "/" + name);
     if (made) made_.emplace_back(name);
   }
   return Status::Ok();
@@ -184,26 +187,25 @@ Status WritableFolder::Claim(const std::string& tree) {
   if (written.valid()) {
     std::array<char, kTreeBytesMax> text{};
     const ssize_t bytes = read(written.get(), text.data(), text.size());
-    if (bytes < 0) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
+    if (bytes < 0) return Failed(Printable(path_) + "/of");
     const std::string was(text.data(), static_cast<size_t>(bytes));
     return was == tree ? Status::Ok() : OtherTree(path_, was, tree);
   }
-  if (errno != ENOENT) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
+  if (errno != ENOENT) return Failed(Printable(path_) + "/of");
   // The root of the overlay is that of the upper folder.
   struct stat root {};
   if (stat(lower().c_str(), &root) != 0) return ErrnoStatus(errno, Printable(lower()));
   const UniqueFd upper_folder(openat(folder.get(), kUpperFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!upper_folder.valid()) return ErrnoStatus(errno, "-o writable: " + Printable(upper()));
+  if (!upper_folder.valid()) return Failed(Printable(upper()));
   // An ordinary user cannot give a folder away, and owns all that the mount shows.
   if (geteuid() == 0 && fchown(upper_folder.get(), root.st_uid, root.st_gid) != 0) {
-    return ErrnoStatus(errno, "-o writable: " + Printable(upper()));
+    return Failed(Printable(upper()));
   }
-  if (fchmod(upper_folder.get(), root.st_mode & 07777) != 0)
-    return ErrnoStatus(errno, "-o writable: " + Printable(upper()));
+  if (fchmod(upper_folder.get(), root.st_mode & 07777) != 0) return Failed(Printable(upper()));
   const UniqueFd file(openat(folder.get(), kOf, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
-  if (!file.valid()) return ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
+  if (!file.valid()) return Failed(Printable(path_) + "/of");
   if (write(file.get(), tree.data(), tree.size()) != static_cast<ssize_t>(tree.size())) {
-    Status status = ErrnoStatus(errno, "-o writable: " + Printable(path_) + "/of");
+    Status status = Failed(Printable(path_) + "/of");
     (void)unlinkat(folder.get(), kOf, 0);
     return status;
   }
