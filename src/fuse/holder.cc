@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -422,6 +423,9 @@ void Holder::DaemonEnded(DaemonDeath death) {
   if (is_last || (by_itself && !is_upgrade && (daemon_.serves || death.status == 0))) End(death);
   const bool counts = Counts(death);
   daemon_ = HeldDaemon();
+  // Those that had died before Ready do not collect themselves: this daemon, perhaps, and its broker.
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
   if (start_next_at_) {  // it was told before
     death.pid = state_.last_death.pid;
     death.time = state_.last_death.time;

@@ -219,6 +219,28 @@ def test_three_deaths(room, mounts, point, small_store):
     assert read_hello(point) == HELLO
 
 
+def test_a_death_before_the_holder_knows_that_its_daemon_serves(room, mounts, point, small_store):
+    """L3: the mount goes on, and the dead are collected."""
+    mounts.points.append(point)
+    process = subprocess.Popen([*mounts.words(small_store, point, [f"log={room}/log"]), "-f"], stderr=subprocess.PIPE)
+    mounts.processes.append(process)
+    wait_until(lambda: holders(point) == [process.pid], "the holder is there")
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: mount_rows(point) and len(daemons(mounts.program, point)) == 1, "it is mounted")
+        pid = mounts.pid(point)
+        os.kill(pid, signal.SIGUSR1)  # it does what a signal says once it has told the holder that it serves
+        wait_until(lambda: "read_failures" in log_of(room), lambda: log_of(room))
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_running(pid), "the daemon is dead")
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+    assert read_hello(point) == HELLO
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    wait_until(lambda: children.read_text(encoding="ascii").split() == [str(pid) for pid in daemons(mounts.program, point)],
+               children.read_text)
+
+
 def test_without_restart(room, mounts, point, small_store):
     """L3: there is no holder, and the mount dies with its daemon."""
     pid = mounts.mount(small_store, point, "restart=no")
