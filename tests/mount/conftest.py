@@ -339,13 +339,23 @@ def crash_until(has_ended, victims):
     """Crashes the daemons that `victims()` names until the holder gives up. Fewer deaths in ten seconds are not too many, so it
     takes more of them on a slow machine."""
     for _ in range(30):
-        wait_until(lambda: has_ended() or victims(), "the next daemon, or the end")
+        wait_until(lambda: has_ended() or victims(), lambda: f"the next daemon, or the end: {processes_of_ours()}")
         for pid in victims():
             with contextlib.suppress(ProcessLookupError):  # it was dying already
                 os.kill(pid, signal.SIGSEGV)
             wait_until(lambda pid=pid: not is_running(pid), "the daemon is dead")
         if has_ended():
             return
+
+
+def processes_of_ours():
+    """What each process of ours on this machine waits for: for the text of a failure."""
+    found = []
+    for folder in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if folder.name.isdigit() and (folder / "comm").read_text(encoding="ascii", errors="replace").startswith("augur"):
+                found.append(" ".join((folder / file).read_text(encoding="ascii", errors="replace").strip() for file in ("stat", "wchan")))
+    return found
 
 
 def pack(augurpack, tree, store, *options):

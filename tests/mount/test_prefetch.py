@@ -26,8 +26,9 @@ def test_hinted_reads_make_no_requests(room, mounts, point, data, ahead, options
     ahead.assert_follows(data, order)
     ahead.wait_for_the_end(data)
     now = ahead.counters()
-    # What lies between two files may be read with them where the disk seems slow, as it does on a busy machine.
-    assert now["disk_bytes"] - now["gap_bytes"] <= 3 * data.bytes * now["orders_accepted"], now
+    # What was read is used. Files that others drop from the page cache are read and pushed again. What lies between two files may be
+    # read with them where the disk seems slow, as it does on a busy machine.
+    assert now["disk_bytes"] - now["gap_bytes"] <= 1.1 * (now["pushed_bytes"] + now["read_bytes"]), now
 
 
 def test_without_a_scan(room, mounts, point, data, ahead):
