@@ -220,13 +220,15 @@ Status Session::Resume() {
   return Status::Ok();
 }
 
-// kIo: the kernel takes the offer back.
 Status Session::ServeInit(std::span<const std::byte> init) {
   const bool takes_uring = uring_ != nullptr && UringTransport::IsOffered(init);
   const std::vector<std::byte> reply = AnswerInit(session_, init, {.takes_uring = takes_uring, .is_sent = true});
   if (options_.on_init) options_.on_init(init, reply);
-  if (takes_uring) AUGUR_TRY(uring_->Open());
-  over_uring_.store(takes_uring, std::memory_order_release);
+  if (!takes_uring) return Status::Ok();
+  const Status opened = uring_->Open();
+  if (opened.code() == Code::kUnsupported) return Status::Ok();  // the kernel has taken the offer back
+  AUGUR_TRY(opened);
+  over_uring_.store(true, std::memory_order_release);
   return Status::Ok();
 }
 

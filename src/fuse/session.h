@@ -63,7 +63,8 @@ class Session {
   Status Start();
 
   SessionState state() const { return state_.load(std::memory_order_acquire); }
-  // Whether requests come over io_uring. Final once the state is kServing: without the kernel's offer they do not.
+  // Whether requests come over io_uring. Final once the state is kServing: without the kernel's offer they do not, nor
+  // where the kernel has taken it back.
   bool over_uring() const { return over_uring_.load(std::memory_order_acquire); }
   // Readable after each change of state; read 8 bytes to clear it.
   int event_fd() const { return event_.get(); }

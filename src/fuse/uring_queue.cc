@@ -347,12 +347,16 @@ void UringQueue::LayOut(unsigned number) {
 }
 
 void UringQueue::KernelEnded(int error) {
-  if (!std::exchange(ended_, true)) {
-    const Status status = ErrnoStatus(error, "requests over io_uring, core " + std::to_string(core_));
+  const Status status = ErrnoStatus(error, "requests over io_uring, core " + std::to_string(core_));
+  const bool is_first = !std::exchange(ended_, true);
+  {
     const MutexLock lock(mu_);
-    if (!opened_) open_status_ = status;
-    if (opened_ && !IsEndOfConnection(error)) spdlog::error("{}", status.text());
+    if (!opened_) {
+      open_status_ = status;
+      return;
+    }
   }
+  if (is_first && !IsEndOfConnection(error)) spdlog::error("{}", status.text());
   server_.ended();
 }
 

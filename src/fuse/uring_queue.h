@@ -28,7 +28,8 @@ struct UringServer {
   // One request, header first, as read(2) of /dev/fuse gives it, but for `unique`, which is the queue's own
   // (UringQueue::Token). The memory is the queue's until the reply. Answers at once or later, by UringQueue::Reply.
   std::function<void(std::span<std::byte> request)> serve;
-  // The connection has ended, or the queue cannot go on: no request comes any more. May be called more than once.
+  // The connection has ended, or the queue cannot go on: no request comes any more. May be called more than once. Not
+  // where Open fails.
   std::function<void()> ended;
 };
 
@@ -73,7 +74,8 @@ class UringQueue {
   // Starts the thread; it takes nothing before Open. As StartThread.
   Status Start(int device, UringServer server);
   // Gives the entries to the kernel, and waits until it has them. REQUIRES: the kernel has the answer to INIT. Fails
-  // when the kernel refuses them.
+  // when the kernel refuses them. kUnsupported: the kernel sends all requests over /dev/fuse, as enable_uring was
+  // switched off after the kernel had asked INIT (fuse_uring_cmd in fs/fuse/dev_uring.c).
   Status Open();
 
   // What `unique` of a request is while it is here: it says which queue and entry have it. The kernel's own numbers

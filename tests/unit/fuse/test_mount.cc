@@ -69,8 +69,9 @@ Status TestMount::Start(const std::string& store_path, const std::string& point,
   if (by == By::kClone && !mounted.clone.valid()) return {Code::kUnsupported, mounted.note};
   mounted_ = true;
   path = mount_point->path();
-  AUGUR_TRY_ASSIGN(made, Session::Make(std::move(mounted.device), *file_system_, statistics, {}));
+  AUGUR_TRY_ASSIGN(made, Session::Make(std::move(mounted.device), *file_system_, statistics, {}, std::move(uring)));
   session = std::move(made);
+  on_mounted();
   AUGUR_TRY(session->Start());
   if (!Eventually([this] { return session->state() != SessionState::kStarting; })) {
     return {Code::kIo, "the kernel does not start the mount"};

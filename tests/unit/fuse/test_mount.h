@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "fuse/mount_point.h"
 #include "fuse/page_cache_pusher.h"
 #include "fuse/session.h"
+#include "fuse/uring_transport.h"
 #include "io/read_engine.h"
 #include "store/local_shards.h"
 
@@ -72,6 +74,11 @@ class TestMount {
   uint64_t requests() const;
   // What was told as opened, with repetitions, since the last call.
   std::multiset<EntryNumber> TakeOpened();
+
+  // Before Start: requests go over it, where the kernel offers that and does not take it back.
+  std::unique_ptr<UringTransport> uring;
+  // Before Start: called once the mount is there, and its INIT waits to be answered.
+  std::function<void()> on_mounted = [] {};
 
   std::string path;
   std::shared_ptr<const Store> store;
