@@ -41,7 +41,7 @@ class Faults:
         self.soak = soak
         self.processes = soak.processes
         self.names = [name.removeprefix("do_") for name in dir(self) if name.startswith("do_")]
-        self.not_before_s = 0.0
+        self.deaths_s = []  # when daemons died that the holder counts, the last ones
 
     # Faults of the disk, after which a READ may fail. The others must not be seen.
     MAY_FAIL = ("disk_errors", "wrong_bits")
@@ -53,20 +53,25 @@ class Faults:
 
     # ---- processes
 
+    def _may_die_in_s(self):
+        """When a daemon may die of itself: three in ten seconds end the mount, as they should."""
+        return max(0.0, self.deaths_s[-2] + 11 - time.monotonic()) if len(self.deaths_s) > 1 else 0.0
+
     def _kill(self, number):
-        # Three that die of themselves in ten seconds end the mount, as they should.
-        time.sleep(max(0.0, self.not_before_s - time.monotonic()))
+        time.sleep(self._may_die_in_s())
         pid = self.processes.signal("daemon", number)
-        self.not_before_s = time.monotonic() + 6
+        self.deaths_s.append(time.monotonic())
         end_s = time.monotonic() + 30
         while pid is not None and is_running(pid) and time.monotonic() < end_s:
             time.sleep(0.01)
 
     @contextlib.contextmanager
     def do_kill(self, chance):
-        # A SIGKILL before the daemon serves counts as one that died of itself (_kill), so there is one of these.
         for kill in range(1 + chance.randrange(5)):
-            if kill != 1:
+            # A SIGKILL before the daemon takes requests counts as one that died of itself.
+            if kill == 1 and self._may_die_in_s() == 0.0:
+                self.deaths_s.append(time.monotonic())
+            else:
                 statistics(self.soak.point)  # waits for a daemon that answers
             self.processes.signal("daemon", signal.SIGKILL)
             time.sleep(chance.random())

@@ -216,7 +216,12 @@ class Daemon {
 
   Status Serve(const UniqueFd& signals) {
     std::function<void()> on_taking;
-    if (is_next()) on_taking = [this] { NoteTaking(link_->state().upgrade); };
+    if (goes_on()) {
+      on_taking = [this] {
+        link_->Takes();
+        if (is_next()) NoteTaking(link_->state().upgrade);
+      };
+    }
     AUGUR_TRY(stack_->Serve(mount_->TakeDevice(), transport_->TakeRings(), std::move(on_taking)));
     const Session& session = stack_->session();
     DaemonUpgrade* const upgrade = control_->upgrade();

@@ -45,6 +45,7 @@ bool HeldDaemon::Note(const HolderMessage& message) {
       watch.Reset(static_cast<int>(syscall(SYS_pidfd_open, message.value, kPidfdThread)));
       return true;
     case HolderVerb::kExit: exit_status = message.value; return true;
+    case HolderVerb::kTakes: takes = true; return true;
     default: return false;
   }
 }

@@ -23,11 +23,12 @@ struct HeldDaemon {
   UniqueFd process;                // a pidfd
   UniqueFd watch;                  // a pidfd of one of its threads
   std::optional<int> exit_status;  // it said that it ends by itself
+  bool takes = false;              // it takes requests
   bool serves = false;             // it is ready
 
   bool is_there() const { return pid > 0; }
   bool HasEnded() const { return augur::HasEnded(process); }
-  // Takes in what any daemon says of itself: kWatch, kExit. False: it is another message.
+  // Takes in what any daemon says of itself: kWatch, kExit, kTakes. False: it is another message.
   bool Note(const HolderMessage& message);
   // Of one that has ended: a child that waits to be collected, or what the kernel tells by the pidfd (Linux 6.15).
   // Nothing: it cannot be known.

@@ -288,6 +288,7 @@ void Holder::Obey(const HolderMessage& message, std::span<UniqueFd> fds) {
     case HolderVerb::kHandOver:
     case HolderVerb::kNotStarted:
     case HolderVerb::kTurn:
+    case HolderVerb::kTakes:
     case HolderVerb::kNothing: return;  // not what a daemon that serves says
   }
 }
@@ -373,7 +374,7 @@ void Holder::Mounted(const HolderMessage& message, std::span<UniqueFd> fds) {
 }
 
 void Holder::Ready(bool can_go_on) {
-  daemon_.serves = true;
+  daemon_.serves = daemon_.takes = true;
   program_before_.reset();
   if (was_ready_) return;
   was_ready_ = true;
@@ -447,10 +448,10 @@ void Holder::DaemonDies(int signal) {
   Remember(death, Counts(death));
 }
 
-// A SIGKILL of a daemon that served comes from outside. One of another program that has never served leaves the mount
-// to that before it, and says nothing of that.
+// A SIGKILL of a daemon that took requests comes from outside. One of another program that has never served leaves the
+// mount to that before it, and says nothing of that.
 bool Holder::Counts(const DaemonDeath& death) const {
-  const bool from_outside = death.signal == SIGKILL && daemon_.serves;
+  const bool from_outside = death.signal == SIGKILL && daemon_.takes;
   return !from_outside && !program_before_;
 }
 

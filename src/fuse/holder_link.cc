@@ -54,6 +54,8 @@ void HolderLink::Mounted(int device, const std::string& device_number, int index
 
 void HolderLink::Watch(pid_t thread) { Tell({.verb = HolderVerb::kWatch, .value = thread}); }
 
+void HolderLink::Takes() { Tell({.verb = HolderVerb::kTakes}); }
+
 Status HolderLink::Ready(int index) {
   const std::span<const int> fds(&index, index >= 0 ? 1 : 0);
   if (Tell({.verb = HolderVerb::kReady, .value = KernelResends(init()) ? 1 : 0}, fds)) return Status::Ok();

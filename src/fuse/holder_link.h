@@ -56,6 +56,8 @@ class HolderLink {
   // The thread by whose end the holder knows of ours early: a process is only gone when its last thread is, and one
   // that pushes pages may hang in the kernel until the next daemon answers a READ.
   void Watch(pid_t thread);
+  // By one that goes on with the mount, before it takes the first request: who kills it then does so from outside.
+  void Takes();
   // From now on another daemon goes on with the mount when this one dies, if the kernel can (KernelResends), and
   // whoever waits for the mount is let go. `index` is what keeps the store's index locked from now on, -1 where nothing
   // is locked. kStopped: the holder is gone.

@@ -27,7 +27,10 @@ enum class HolderVerb : uint32_t {
   kHandOver,    // what it asked for by kUpgrade is prepared; `value`: its process
   kNotStarted,  // ... has failed; `value`: how that process ended, as waitpid(2) tells it, or one of the two below
   kTurn,        // to the next one: serve
-  kNothing      // is never sent
+  // From one that goes on with the mount, before it takes the first request. Numbers stay as they are: programs of two
+  // versions may speak.
+  kTakes,
+  kNothing  // is never sent
 };
 
 // Values of kNotStarted.

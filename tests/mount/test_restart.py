@@ -28,6 +28,7 @@ from conftest import (
     errno_of,
     holders,
     is_running,
+    kill_all,
     libc,
     looks_at_all_threads,
     mount_rows,
@@ -35,6 +36,7 @@ from conftest import (
     no_error_at_a_crash,
     read_hello,
     run,
+    statistics,
     wait_until,
 )
 from prefetching import SMALL, DataSet, Prediction, log_of
@@ -217,6 +219,16 @@ def test_three_deaths(room, mounts, point, small_store):
     done = mounts.start(small_store, point)
     assert done.returncode == 0 and "cleared the mount point of an augurfs that had died" in done.stderr
     assert read_hello(point) == HELLO
+
+
+def test_killed_as_soon_as_it_answers(room, mounts, point, small_store):
+    """L9: a SIGKILL is not counted once the daemon takes requests, even if it is not done with its start."""
+    mounts.mount(small_store, point)
+    (holder,) = holders(point)
+    for _ in range(20):
+        statistics(point)
+        kill_all(daemons(mounts.program, point))
+    assert read_hello(point) == HELLO and holders(point) == [holder]
 
 
 def test_a_death_before_the_holder_knows_that_its_daemon_serves(room, mounts, point, small_store):
