@@ -44,6 +44,11 @@ def old_kernel():
     return find_program("old_kernel.so")
 
 
+@pytest.fixture(scope="session")
+def slow_fork():
+    return find_program("slow_fork.so")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_home():
     """What daemons remember of their stores for later runs goes to a place that is gone afterwards, and which the user may have

@@ -77,8 +77,8 @@ void HeldDaemon::Tell(HolderVerb verb, int32_t value) const {
   if (socket.valid()) (void)SendWithFds(socket.get(), std::as_bytes(std::span(&message, 1)), {}, MSG_DONTWAIT);
 }
 
-void HeldDaemon::Kill() const {
-  if (process.valid()) (void)syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+void HeldDaemon::Signal(int number) const {
+  if (process.valid()) (void)syscall(SYS_pidfd_send_signal, process.get(), number, nullptr, 0);
 }
 
 int32_t WaitStatus(const DaemonDeath& death) { return W_EXITCODE(death.status, death.signal); }

@@ -23,11 +23,12 @@ struct HeldDaemon {
   UniqueFd process;                // a pidfd
   UniqueFd watch;                  // a pidfd of one of its threads
   std::optional<int> exit_status;  // it said that it ends by itself
+  bool is_gone = false;            // it ended, and the kernel collected it, before `process` could be had
   bool takes = false;              // it takes requests
   bool serves = false;             // it is ready
 
   bool is_there() const { return pid > 0; }
-  bool HasEnded() const { return augur::HasEnded(process); }
+  bool HasEnded() const { return is_gone || augur::HasEnded(process); }
   // Takes in what any daemon says of itself: kWatch, kExit, kTakes. False: it is another message.
   bool Note(const HolderMessage& message);
   // Of one that has ended: a child that waits to be collected, or what the kernel tells by the pidfd (Linux 6.15).
@@ -36,7 +37,7 @@ struct HeldDaemon {
   // Never waits. A daemon that does not listen is not told.
   void Tell(HolderVerb verb, int32_t value) const;
   // Nothing when it has ended.
-  void Kill() const;
+  void Signal(int number) const;
 };
 
 // What a daemon executes. Without a file: nothing, it is a fork of its Holder.

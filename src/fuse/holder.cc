@@ -121,6 +121,12 @@ bool Holder::Fork(HolderLink::Task task, HeldDaemon& daemon) {
   daemon = HeldDaemon();
   daemon.pid = pid;
   daemon.process.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  daemon.is_gone = !daemon.process.valid() && errno == ESRCH;
+  if (!daemon.process.valid() && !daemon.is_gone) {  // it could not be watched
+    kill(pid, SIGKILL);
+    daemon = HeldDaemon();
+    return false;
+  }
   daemon.socket = std::move(ours);
   if (task == HolderLink::Task::kNext) return true;
   daemon_pid_ = pid;
@@ -225,7 +231,7 @@ void Holder::PassSignalsOn() {
 
 // All but SIGUSR1 end the mount: a daemon that dies before it has said so leaves the signal to the next one.
 void Holder::PassSignal() {
-  if (pending_signal_ != 0) kill(daemon_.pid, pending_signal_);
+  if (pending_signal_ != 0) daemon_.Signal(pending_signal_);
   if (pending_signal_ == SIGUSR1) pending_signal_ = 0;
 }
 
@@ -330,13 +336,13 @@ void Holder::LookAfterUpgrade(Clock::time_point now) {
     GiveUpUpgrade(kNotInTime);
   }
   if (!program_before_ || now < trial_due_) return;
-  daemon_.Kill();
+  daemon_.Signal(SIGKILL);
   trial_due_ = now + kTrialMax;
 }
 
 // The daemon that serves goes on, unless it has begun to hand over: then HandedOver starts another one.
 void Holder::GiveUpUpgrade(int32_t why) {
-  next_.daemon.Kill();
+  next_.daemon.Signal(SIGKILL);
   next_ = UpgradeAttempt();
   daemon_.Tell(HolderVerb::kNotStarted, why);
 }
@@ -382,7 +388,7 @@ void Holder::Ready(bool can_go_on) {
   if (options_.caller.valid()) {
     const char byte = 1;
     // SIGPIPE is ignored. A caller who has gone does not want the mount any more.
-    if (write(options_.caller.get(), &byte, 1) != 1) kill(daemon_.pid, SIGTERM);
+    if (write(options_.caller.get(), &byte, 1) != 1) daemon_.Signal(SIGTERM);
     options_.caller.Reset();
   }
   // The dead are not kept for us to ask how they ended, as collecting one may take long. Where no other daemon can be
@@ -505,7 +511,7 @@ void Holder::EndConnection() {
 }
 
 void Holder::End(const DaemonDeath& death) {
-  if (next_.daemon.is_there()) next_.daemon.Kill();
+  if (next_.daemon.is_there()) next_.daemon.Signal(SIGKILL);
   EndConnection();
   if (gives_up_) _exit(kExitError);
   if (death.signal == 0) _exit(death.status);

@@ -231,6 +231,16 @@ def test_killed_as_soon_as_it_answers(room, mounts, point, small_store):
     assert read_hello(point) == HELLO and holders(point) == [holder]
 
 
+@pytest.mark.skipif("AUGUR_SANITIZER" in os.environ, reason="a sanitizer wants to be loaded first")
+def test_a_death_at_once(room, mounts, point, small_store, slow_fork):
+    """L9: a daemon that was dead and collected when its holder came to watch it is followed by another one."""
+    pid = mounts.mount(small_store, point, env=dict(os.environ, LD_PRELOAD=slow_fork))
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: daemons(mounts.program, point) not in ([], [pid]), "the next one is there")
+    kill_all(daemons(mounts.program, point))
+    assert read_hello(point) == HELLO
+
+
 def test_a_death_before_the_holder_knows_that_its_daemon_serves(room, mounts, point, small_store):
     """L3: the mount goes on, and the dead are collected."""
     mounts.points.append(point)

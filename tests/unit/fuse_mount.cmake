@@ -4,6 +4,8 @@ augur_test(fuse_mount
   unit/fuse/other_process.cc unit/fuse/test_mount.cc
   LAYERS fuse)
 
-# For tests/mount/test_old_kernel.py.
-add_library(old_kernel MODULE tools/old_kernel.cc)
-set_target_properties(old_kernel PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+# Preloaded by tests/mount/test_old_kernel.py and test_restart.py.
+foreach(preloaded old_kernel slow_fork)
+  add_library(${preloaded} MODULE tools/${preloaded}.cc)
+  set_target_properties(${preloaded} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+endforeach()
