@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <span>
+#include <utility>
 
 #include "fuse/passed_fds.h"
 
@@ -37,6 +39,18 @@ constexpr unsigned kPidfdThread = O_EXCL;
 bool HasEnded(const UniqueFd& pidfd) {
   pollfd one = {.fd = pidfd.get(), .events = POLLIN, .revents = 0};
   return pidfd.valid() && poll(&one, 1, 0) > 0;
+}
+
+HeldDaemon HeldDaemon::Of(pid_t pid, UniqueFd socket) {
+  HeldDaemon daemon;
+  daemon.pid = pid;
+  daemon.socket = std::move(socket);
+  daemon.process.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (daemon.process.valid()) return daemon;
+  daemon.is_gone = errno == ESRCH;
+  if (daemon.is_gone) return daemon;
+  kill(pid, SIGKILL);
+  return {};
 }
 
 bool HeldDaemon::Note(const HolderMessage& message) {

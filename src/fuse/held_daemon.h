@@ -27,6 +27,10 @@ struct HeldDaemon {
   bool takes = false;              // it takes requests
   bool serves = false;             // it is ready
 
+  // A child that was just forked. Where SIGCHLD is ignored, nothing of it may be left by now. One that cannot be
+  // watched, as there is no descriptor, is killed, and not there.
+  static HeldDaemon Of(pid_t pid, UniqueFd socket);
+
   bool is_there() const { return pid > 0; }
   bool HasEnded() const { return is_gone || augur::HasEnded(process); }
   // Takes in what any daemon says of itself: kWatch, kExit, kTakes. False: it is another message.

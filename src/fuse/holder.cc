@@ -118,16 +118,8 @@ bool Holder::Fork(HolderLink::Task task, HeldDaemon& daemon) {
     if (task == HolderLink::Task::kGoOn && program_.file.valid()) (void)BecomeProgram(program_, task);
     return true;
   }
-  daemon = HeldDaemon();
-  daemon.pid = pid;
-  daemon.process.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  daemon.is_gone = !daemon.process.valid() && errno == ESRCH;
-  if (!daemon.process.valid() && !daemon.is_gone) {  // it could not be watched
-    kill(pid, SIGKILL);
-    daemon = HeldDaemon();
-    return false;
-  }
-  daemon.socket = std::move(ours);
+  daemon = HeldDaemon::Of(pid, std::move(ours));
+  if (!daemon.is_there()) return false;
   if (task == HolderLink::Task::kNext) return true;
   daemon_pid_ = pid;
   start_next_at_.reset();
