@@ -6,8 +6,14 @@ import pathlib
 import tempfile
 
 import pytest
+from sanitizer_reports import SanitizerReports
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def pytest_configure(config):
+    if "AUGUR_SANITIZER" in os.environ:
+        config.pluginmanager.register(SanitizerReports())
 
 
 def find_program(name):
