@@ -2,6 +2,7 @@
 #include "base/log.h"
 
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <sys/socket.h>
@@ -17,6 +18,20 @@
 #include "base/unique_fd.h"
 
 namespace augur {
+namespace {
+
+// Makes the default logger, whose sink has no place to write to yet. Threads may log while the place changes, and
+// spdlog::set_default_logger must not be called beside them: it destroys the logger that they use. So that stays.
+spdlog::sinks::dist_sink_mt& PlaceOfDefaultLogger(const std::string& program) {
+  auto place = std::make_shared<spdlog::sinks::dist_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>(program, place);
+  logger->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+  static const std::shared_ptr<spdlog::sinks::dist_sink_mt> kept = std::move(place);
+  return *kept;
+}
+
+}  // namespace
 
 Status StartLog(const std::string& program, LogTarget target, const std::string& path) {
   std::shared_ptr<spdlog::sinks::sink> sink;
@@ -41,10 +56,9 @@ Status StartLog(const std::string& program, LogTarget target, const std::string&
   } catch (const spdlog::spdlog_ex& error) {
     return {Code::kIo, std::string("cannot open the log: ") + error.what()};
   }
-  auto logger = std::make_shared<spdlog::logger>(program, std::move(sink));
-  logger->set_pattern(pattern);
-  logger->flush_on(spdlog::level::info);
-  spdlog::set_default_logger(std::move(logger));
+  sink->set_pattern(pattern);
+  static spdlog::sinks::dist_sink_mt& place = PlaceOfDefaultLogger(program);
+  place.set_sinks({std::move(sink)});
   return Status::Ok();
 }
 
