@@ -60,6 +60,7 @@ Prefetcher::~Prefetcher() { Stop(); }
 
 Status Prefetcher::Start(PageSink* sink, MountView* view, ViewSource* views) {
   mount_ = {.sink = sink, .view = view, .views = views};
+  has_sink_.store(sink != nullptr, std::memory_order_relaxed);
   if (!options_.opens_asked) folders_.SetView(view);
   view_.Start();
   // Those that carry out come first: what the planning thread begins must end.
@@ -145,7 +146,7 @@ void Prefetcher::OnBrought(const ViewFile& file) {
 }
 
 void Prefetcher::OnReadToEnd(const ViewFile& file) {
-  if (mount_.sink == nullptr) return;
+  if (!has_sink_.load(std::memory_order_relaxed)) return;
   PostAccesses([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
     ReadToEnd(view, number, bytes);
   });
