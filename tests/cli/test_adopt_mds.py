@@ -2,12 +2,16 @@
 """augurpack adopt: the images within shards of MosaicML Streaming."""
 
 import json
+import os
+import pathlib
 import struct
+import subprocess
+import sys
 
 import pytest
 from adopt_support import files_of, refused
 from container_files import PNG, jpeg, mds, mds_config, mds_sample, mds_shard
-from pack_support import reader, run, store_entries, write
+from pack_support import PATIENCE_S, reader, run, store_entries, write
 
 COLUMNS = {"image": "jpeg", "label": "int", "name": "str"}
 
@@ -45,6 +49,31 @@ def test_columns_of_texts_and_bytes(augurpack, tmp_path):
 def test_a_shard_without_samples(augurpack, tmp_path):
     run(augurpack, "adopt", write(tmp_path / "x.mds", mds(COLUMNS)), tmp_path / "store")
     assert files_of(tmp_path / "store") == {}
+
+
+def test_files_of_the_stock_writer(augurpack, tmp_path):
+    """All samples and labels are those that MosaicML Streaming reads; what is not compressed can be adopted as well."""
+    packages = os.environ.get("AUGUR_FORMATS")
+    if not packages:
+        pytest.skip("AUGUR_FORMATS is not set: it is what `packaging/venv.sh formats` prints")
+    script = pathlib.Path(__file__).with_name("mds_files.py")
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, timeout=4 * PATIENCE_S, check=False,
+                          env=os.environ | {"PYTHONPATH": packages})  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    wanted = json.loads((tmp_path / "wanted.json").read_text())
+    assert len(wanted) == 6
+    for name, expected in wanted.items():
+        paths = [tmp_path / name / shard for shard in expected["shards"]]
+        tree = {path.encode(): bytes.fromhex(image) for path, image in expected["files"].items()}
+        assert len(tree) == 60, name
+        run(augurpack, "create", *paths, tmp_path / f"{name}.copied")
+        assert files_of(tmp_path / f"{name}.copied") == tree, name
+        if expected["adopts"]:
+            summary = json.loads(run(augurpack, "adopt", "--json", *paths, tmp_path / f"{name}.adopted").stdout)
+            assert summary["stored_bytes"] == 0 and files_of(tmp_path / f"{name}.adopted") == tree, name
+            run(augurpack, "verify", tmp_path / f"{name}.adopted")
+        else:
+            refused(augurpack, paths[0])
 
 
 GOOD = mds(COLUMNS, *samples(3))

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """augurpack create and adopt of .beton files of FFCV. They are written from the published layout (ffcv/types.py, writer.py, fields/) by
-NumPy, whose aligned types FFCV writes as they are."""
+NumPy, whose aligned types FFCV writes as they are. Where AUGUR_FFCV names a Python that has FFCV, also by its own writer. To make one:
+Debian's libopencv-dev and libturbojpeg0-dev; then in a virtual environment, without their dependencies, ffcv 1.0.2, numpy 1.26, numba 0.59,
+opencv-python-headless 4.9, PyTorch, and what these ask for."""
 
 import json
+import os
+import pathlib
+import subprocess
 
 import pytest
-from adopt_support import files_of, refused
+from adopt_support import adopted, copied, files_of, refused
 from container_files import PNG, jpeg
-from pack_support import run, write
+from pack_support import PATIENCE_S, run, write
 
 np = pytest.importorskip("numpy")
 
@@ -22,15 +27,15 @@ IMAGES = [jpeg(i, 400 + 800 * i) for i in range(9)]
 FIELDS = {"image": "image", "label": "int"}
 
 
-def beton(fields, samples, head=(), pieces=None, rows=None):
-    """A file; `head` changes numbers in it, `pieces` and `rows` change the tables."""
+def beton(fields, samples, head=(), pieces=None, rows=None, page=1 << 21):
+    """A file; `head` changes numbers in it, `pieces` and `rows` change the tables. FFCV has no smaller pages."""
     described = np.zeros(len(fields), FIELD)
     for at, (name, kind) in enumerate(fields.items()):
         described[at]["type"] = TYPES[kind][0] if kind in TYPES else int(kind)
         described[at]["name"][: len(name)] = np.frombuffer(name.encode(), np.uint8)
     table = np.zeros(len(samples), np.dtype([("", TYPES.get(kind, TYPES["int"])[1]) for kind in fields.values()], align=True))
     at = HEAD.itemsize + described.nbytes + table.nbytes
-    at += -at % (1 << 21)  # pages begin at whole ones
+    at += -at % page  # pages begin at whole ones
     data, where = bytearray(at), []
     for number, sample in enumerate(samples):
         for field, (name, kind) in enumerate(fields.items()):
@@ -87,6 +92,25 @@ def test_an_empty_file_of_fields(augurpack, tmp_path):
     path = write(tmp_path / "x.beton", beton(FIELDS, []))
     run(augurpack, "create", path, tmp_path / "store")
     assert files_of(tmp_path / "store") == {}
+
+
+def test_files_of_the_stock_writer(augurpack, tmp_path):
+    """All images and labels, with one process that writes and with several, whose pieces of data are in another order."""
+    python = os.environ.get("AUGUR_FFCV")
+    if not python:
+        pytest.skip("AUGUR_FFCV is not set: a Python that has FFCV")
+    script = pathlib.Path(__file__).with_name("ffcv_files.py")
+    done = subprocess.run([python, script, tmp_path], capture_output=True, timeout=4 * PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    wanted = json.loads((tmp_path / "wanted.json").read_text())
+    assert len(wanted) == 3
+    for name, files in wanted.items():
+        tree = {path.encode(): bytes.fromhex(image) for path, image in files.items()}
+        assert len(tree) == 200
+        assert adopted(augurpack, tmp_path / name) == tree == copied(augurpack, tmp_path / name), name
+    numbered = {f"{i + 1000}.jpg" for i in range(200)}
+    assert {path.rsplit(b"/", 1)[-1].decode() for path in copied(augurpack, tmp_path / "many.beton", "--names-from=index", "--force")} == numbered
+    assert "its image is stored as pixels" in refused(augurpack, tmp_path / "raw.beton")
 
 
 def row(number, field, name, value):
