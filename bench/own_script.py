@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a mount gains a user's own script on the user's own data: one table, a row for each way to the data.
 
-    bench/own_script.py [--quick] SCRIPT DATA STORE WORK
+    bench/own_script.py [--quick] [--folder] SCRIPT DATA WORK
 
 SCRIPT is a command line: the path of the data takes the place of {} in it, or comes behind its last word. A first word that ends in
-.py is run by this python3. DATA is a folder, STORE is packed from it, WORK is a folder for what is made. Each row runs the script
-twice: at first with nothing in memory (as root), and again. A row that cannot run here is named with the reason. Exit status 2: the
-script fails on the folder itself; its last lines are shown.
+.py is run by this python3, or by Debian's if this one lacks a module that Debian's has. DATA is a folder, WORK one for what is made.
+Each row runs the script twice: at first with nothing in memory (as root; else without the data), and again. The folder's row comes
+before DATA is packed, so that a script that fails shows early. With --folder it is the only one, and the next run takes it over. A
+row that cannot run here is named with the reason. Exit status 2: the script fails on the folder itself; its last lines are shown.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -37,6 +39,10 @@ import object_servers  # noqa: E402
 LAST_LINES = 20
 DELAY_MS = 15  # each way
 VIEW = "pixels+size=256"
+CONTAINERS = "containers"  # a folder of WORK
+FOLDER_FIGURES = "folder.json"  # a file of WORK
+DEBIANS_PYTHON = "/usr/bin/python3"
+DEBIANS_MODULES = ("torch", "torchvision")  # of packaging/deps.sh torchvision
 
 
 class Failed(Exception):
@@ -62,15 +68,57 @@ class Figures:
 
 class Bench:
     def __init__(self, args):
-        self.command, self.data, self.store, self.work, self.quick = shlex.split(args.script), args.data, args.store, args.work, args.quick
+        self.command, self.data, self.work, self.quick = shlex.split(args.script), args.data, args.work, args.quick
+        self.store = os.path.join(self.work, "data.augur")
+        self.python = sys.executable
         self.data_bytes = sum(os.lstat(os.path.join(where, name)).st_size for where, _, names in os.walk(self.data) for name in names)
-        self.images = json.loads(mounts.run(mounts.program("augurpack"), "info", "--json", self.store))["images"]
+        self.images = 0  # of the store
+
+    def is_python(self):
+        return self.command[0].endswith(".py")
 
     def words(self, path):
         """The script's command line for this path."""
         words = [word.replace("{}", path) for word in self.command]
         words += [] if any("{}" in word for word in self.command) else [path]
-        return [sys.executable, *words] if words[0].endswith(".py") else words
+        return [self.python, *words] if self.is_python() else words
+
+    def take_debians_python(self, module):
+        """Whether Debian's Python has that module, which this one lacks: then it runs the script. Its torch and torchvision are installed."""
+        if not self.is_python() or not module:
+            return False
+        if module in DEBIANS_MODULES and not has_module(DEBIANS_PYTHON, module):
+            subprocess.run([mounts.ROOT / "packaging" / "deps.sh", "torchvision"], stdin=subprocess.DEVNULL, check=False)
+        if not has_module(DEBIANS_PYTHON, module):
+            return False
+        measure.say(f"{self.python} has no module {module}. The script is run by {DEBIANS_PYTHON}, which has it.")
+        self.python = DEBIANS_PYTHON
+        return True
+
+    def folder_figures(self):
+        """The figures of the plain folder: those of a run with --folder, if that was the last one, else new ones."""
+        kept = pathlib.Path(self.work) / FOLDER_FIGURES
+        with contextlib.suppress(FileNotFoundError):
+            earlier = json.loads(kept.read_text(encoding="utf-8"))
+            kept.unlink()
+            if earlier.pop("of") == [self.command, self.data, self.quick]:
+                self.python = earlier["python"]
+                return Figures(earlier["seconds"], [])
+        figures = self.figures(FOLDER, 1)
+        if self.take_debians_python(missing_module(figures.failure)):
+            figures = self.figures(FOLDER, 1)
+        return figures
+
+    def keep(self, figures):
+        """For the next run."""
+        kept = {"of": [self.command, self.data, self.quick], "python": self.python, "seconds": figures.seconds}
+        (pathlib.Path(self.work) / FOLDER_FIGURES).write_text(json.dumps(kept), encoding="utf-8")
+
+    def pack(self):
+        shutil.rmtree(self.store, ignore_errors=True)
+        print(f"+ augurpack create {self.data} {self.store}", flush=True)
+        subprocess.run([mounts.program("augurpack"), "create", self.data, self.store], stdin=subprocess.DEVNULL, check=True)
+        self.images = json.loads(mounts.run(mounts.program("augurpack"), "info", "--json", self.store))["images"]
 
     def run(self, path, prefix=(), beside=lambda: contextlib.nullcontext()):
         """Seconds that the script takes. `beside`: a context that runs meanwhile."""
@@ -130,9 +178,17 @@ class Bench:
         with mounts.augurfs(store, point, *options, prefix=prefix):
             yield point
 
+    def forget(self):
+        """Nothing is in memory any more: as root nothing at all, else no file of the data and of what is made of it."""
+        if measure.is_root():
+            measure.drop_caches()
+        else:
+            measure.forget_files(self.data, self.store, os.path.join(self.work, CONTAINERS))
+
     def made(self, name, make):
         """The path of what `make(path)` makes once."""
-        path = os.path.join(self.work, name)
+        path = os.path.join(self.work, CONTAINERS, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         if not os.path.exists(path):
             make(path + ".partial")
             os.rename(path + ".partial", path)
@@ -143,8 +199,8 @@ class Bench:
         figures = Figures([], [])
         with way.place(self) as (path, point):
             for again in range(1 if self.quick else 2):
-                if not again and measure.is_root():
-                    measure.drop_caches()
+                if not again:
+                    self.forget()
                 watch = max(1, min(10, int(expected_s / 2)))
                 beside = contextlib.nullcontext
                 if point and not again:
@@ -160,6 +216,16 @@ class Bench:
                     figures.failure = str(failure)
                     break
         return figures
+
+
+def missing_module(text):
+    """The module of which Python has said last that it is not there, without what follows a dot; or an empty text."""
+    found = re.findall(r"^ModuleNotFoundError: No module named '(\w+)", text, re.MULTILINE)
+    return found[-1] if found else ""
+
+
+def has_module(python, module):
+    return subprocess.run([python, "-c", f"import {module}"], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 
 
 @contextlib.contextmanager
@@ -250,8 +316,8 @@ def no_bucket(bench):
     return no_room(bench)
 
 
+FOLDER = Way("folder", plain)
 WAYS = (
-    Way("folder", plain, quick=True),
     Way("mount", mount, quick=True),
     Way(f"decoded images, view {VIEW}", pixels, no_images, quick=True),
     Way("bucket of a local S3 server, 30 ms away", bucket, no_bucket),
@@ -270,9 +336,9 @@ def sentence(found):
 
 
 def print_table(rows, root):
-    """(what, Figures) aligned; the folder first."""
+    """(what, Figures) aligned; the folder first. `root`: whether root has measured."""
     folder = rows[0][1].seconds
-    head = ("", "first run" + (", nothing in memory" if root else ""), "second run", "first: times as fast", "second", "augurctl doctor says, of the first")
+    head = ("", f"first run, {'nothing' if root else 'no data'} in memory", "second run", "first: times as fast", "second", "augurctl doctor says, of the first")
     lines = [head]
     for what, figures in rows:
         seconds = [f"{one:.1f} s" for one in figures.seconds] + ["-", "-"]
@@ -288,14 +354,25 @@ def main():
     parser = argparse.ArgumentParser(description="What a mount gains a script of the user's own.")
     parser.add_argument("script", metavar="SCRIPT")
     parser.add_argument("data", metavar="DATA")
-    parser.add_argument("store", metavar="STORE")
     parser.add_argument("work", metavar="WORK")
     parser.add_argument("--quick", action="store_true", help="one run each of the folder, the mount and the view")
+    parser.add_argument("--folder", action="store_true", help="only the folder, for the next run to take over")
     args = parser.parse_args()
     measure.clean_up_when_told_to_end()
     os.makedirs(args.work, exist_ok=True)
     bench = Bench(args)
-    rows, left_out, expected_s = [], [], 1.0
+    folder = bench.folder_figures()
+    if folder.failure:
+        print(f"own_script.py: {args.script}: fails on the folder itself, so there is nothing to compare. Its last lines:\n{folder.failure}", file=sys.stderr)
+        if bench.is_python() and missing_module(folder.failure):
+            print(f"It was run by {bench.python}. Another Python is named before it: --script '/path/to/environment/bin/python {args.script}'", file=sys.stderr)
+        return 2
+    if args.folder:
+        bench.keep(folder)
+        measure.say(f"It took {' and '.join(f'{one:.1f}' for one in folder.seconds)} s.")
+        return 0
+    bench.pack()
+    rows, left_out = [(FOLDER.what, folder)], []
     for way in WAYS:
         why_not = "left out by --quick" if args.quick and not way.quick else way.why_not(bench)
         if why_not:
@@ -303,16 +380,9 @@ def main():
             continue
         measure.say(f"running: {way.what}")
         try:
-            figures = bench.figures(way, expected_s)
+            rows.append((way.what, bench.figures(way, folder.seconds[0])))
         except RuntimeError as failure:
             left_out.append(f"{way.what}: {failure}")
-            continue
-        if way.what == "folder":
-            if figures.failure:
-                print(f"own_script.py: {args.script}: fails on the folder itself, so there is nothing to compare. Its last lines:\n{figures.failure}", file=sys.stderr)
-                return 2
-            expected_s = figures.seconds[0]
-        rows.append((way.what, figures))
     print(f"\n{args.script}, on {args.data} ({bench.data_bytes / 2**20:,.0f} MiB)\n{measure.machine()}\n")
     print_table(rows, measure.is_root())
     for text in left_out:

@@ -7,6 +7,7 @@ usage() {
   cat <<'END'
 usage: packaging/deps.sh WHAT...
   build        what building and running augurfs and augurpack needs
+  python       Python, without more
   photos       what the dataset maker (bench/dataset.py) needs
   torchvision  Debian's PyTorch and torchvision for /usr/bin/python3, without CUDA
   release      all of build and photos, and what packaging/release.sh needs beside them
@@ -20,6 +21,7 @@ build=(build-essential cmake ninja-build pkg-config
   libfuse3-dev fuse3 liburing-dev libjpeg62-turbo-dev libxxhash-dev libarchive-dev libspdlog-dev libcli11-dev
   nlohmann-json3-dev libhwy-dev libdeflate-dev libssl-dev zlib1g-dev libcurl4-openssl-dev libpugixml-dev
   libsnappy-dev libzstd-dev)
+python=(python3)
 photos=(python3 python3-pil plasma-workspace-wallpapers)
 torchvision=(python3-torchvision)
 # For archives (.a) in place of shared libraries, and for the packages.
@@ -36,13 +38,13 @@ print_only=
 wanted=()
 for what in "$@"; do
   case $what in
-    build | photos | torchvision | release | test)
+    build | python | photos | torchvision | release | test)
       declare -n list=$what
       wanted+=("${list[@]}")
       ;;
     -n) print_only=1 ;;
     -h | --help) usage; exit 0 ;;
-    *) echo "deps.sh: $what: not one of build, photos, torchvision, release, test" >&2; usage >&2; exit 2 ;;
+    *) echo "deps.sh: $what: not one of build, python, photos, torchvision, release, test" >&2; usage >&2; exit 2 ;;
   esac
 done
 if [ ${#wanted[@]} -eq 0 ]; then

@@ -15,10 +15,12 @@ nothing mounted; can be run again. Everything is kept in build/.
   --quick     measures for one minute: no slow disks
   --photos N  another number of photographs
 
-With your own script and data, it packs FOLDER and shows in one table how long COMMAND takes on the folder, on the mount, on decoded
-images, on a bucket of a local S3 server 30 ms away, and on a tar and a zip that are adopted, and what augurctl doctor says.
+With your own script and data, it runs COMMAND on the folder first, then packs FOLDER. It shows in one table how long COMMAND takes on the
+folder, on the mount, on decoded images, on a bucket of a local S3 server 30 ms away, and on a tar and a zip that are adopted, and what
+augurctl doctor says.
   --script COMMAND  as 'train.py --epochs 1 --data {}': {} becomes the path of the data; without {} the path is the last word. Nothing in
-                    the script is changed. It runs twice in each row, so give it few epochs
+                    the script is changed. It runs twice in each row, so give it few epochs. A first word that ends in .py is run by your
+                    python3, or by Debian's if yours lacks a module that Debian's has, as torchvision
   --data FOLDER     what the script reads; it is only read
   --quick           one run each of the folder, the mount and the decoded images
 END
@@ -52,7 +54,7 @@ if [ -n "$script$data" ]; then
   program=$(xargs -n1 printf '%s\n' <<<"$script" 2>/dev/null | sed -n 1p) || program=
   case $program in
     "") refuse "--script $script: no program in it, or a quote that does not end" ;;
-    *.py | */*) [ -f "$program" ] || refuse "--script $program: no such file" ;;
+    *.py | */*) [ -f "$program" ] || refuse "--script $program: no such file, seen from $PWD" ;;
     *) command -v "$program" >/dev/null || refuse "--script $program: no such program" ;;
   esac
   data=$(realpath "$data")
@@ -106,19 +108,20 @@ if [ -n "$script" ]; then
   mount=$work/mount
   mkdir -p "$work"
   unmount # of a run that was killed
-  step "1/4 Packages"
+  rm -rf "$work"
+  own_script() { (cd "$from" && python3 "$root/bench/own_script.py" ${quick:+--quick} "$@" "$script" "$data" "$work"); }
+  # Before all that takes minutes: what is wrong in the command shows here.
+  step "1/4 Your script, on the folder: $script"
+  command -v python3 >/dev/null || packaging/deps.sh python
+  own_script --folder || exit $?
+  step "2/4 Packages"
   packaging/deps.sh build
-  step "2/4 Build (the programs only)"
+  step "3/4 Build (the programs only)"
   build_programs ON
   # The line to the bucket; a build without the benchmarks has none.
   [ -n "$quick" ] || cmake --build "$build" --target netlag || true
-  step "3/4 Pack"
-  rm -rf "$work"
-  mkdir -p "$work"
-  echo "+ augurpack create $data $store"
-  "$build/tools/augurpack" create "$data" "$store"
-  step "4/4 Your script: $script"
-  (cd "$from" && python3 "$root/bench/own_script.py" ${quick:+--quick} "$script" "$data" "$store" "$work") || exit $?
+  step "4/4 Pack, and your script on what is packed"
+  own_script || exit $?
   cat <<END
 
 Each figure is one run, and other programs change it: run this on a machine that does nothing else. "Times as fast" is the time of the

@@ -24,9 +24,7 @@ print(sum(len(path.read_bytes()) for path in files), "bytes in", len(files), "fi
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    folder = make_photographs(tmp_path_factory.mktemp("own") / "tree", 30)
-    mounts.create_store(folder, folder.parent / "store")
-    return folder
+    return make_photographs(tmp_path_factory.mktemp("own") / "tree", 30)
 
 
 @pytest.fixture
@@ -36,8 +34,8 @@ def script(tmp_path):
     return path
 
 
-def run(command, tree, work, *options):
-    done = subprocess.run([sys.executable, ROOT / "bench" / "own_script.py", *options, command, tree, tree.parent / "store", work],
+def run(command, tree, work, *options, python=sys.executable):
+    done = subprocess.run([python, ROOT / "bench" / "own_script.py", *options, command, tree, work],
                           capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
     assert str(work) not in pathlib.Path("/proc/self/mountinfo").read_text()
     return done
@@ -49,9 +47,11 @@ def test_the_table_has_each_way_or_its_reason(tree, script, tmp_path, monkeypatc
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     done = run(f"'{script}' --data {{}}", tree, tmp_path / "work", "--quick")
     assert done.returncode == 0, done.stderr
-    for way in own_script.WAYS:
+    for way in (own_script.FOLDER, *own_script.WAYS):
         (row,) = [line for line in done.stdout.splitlines() if line.startswith((f"{way.what}  ", f"not measured: {way.what}: "))]
-        if not way.quick:
+        if way == own_script.FOLDER:
+            assert re.match(r"folder +[\d.]+ s +- +1.00 +-  -$", row), row
+        elif not way.quick:
             assert row == f"not measured: {way.what}: left out by --quick"
         else:
             assert re.match(rf"{re.escape(way.what)} +[\d.]+ s +- +[\d.]+ +-  \S", row) and "failed" not in row, row
@@ -63,8 +63,7 @@ def test_containers_are_made_once_and_adopted(tree, script, tmp_path):
     (tmp_path / "work").mkdir()
     for name in ("tar", "zip"):
         (way,) = [way for way in own_script.WAYS if way.what.startswith(name)]
-        arguments = type("Arguments", (), {"script": f"'{script}' --data", "data": str(tree), "store": str(tree.parent / "store"),
-                                           "work": str(tmp_path / "work"), "quick": True})
+        arguments = type("Arguments", (), {"script": f"'{script}' --data", "data": str(tree), "work": str(tmp_path / "work"), "quick": True})
         bench = own_script.Bench(arguments)
         with way.place(bench) as (path, point):
             assert path == point and bench.run(path) > 0
@@ -72,13 +71,39 @@ def test_containers_are_made_once_and_adopted(tree, script, tmp_path):
 
 
 def test_a_script_that_fails(tree, tmp_path):
-    """Exit status 2, and its last lines; nothing else is run."""
+    """Exit status 2, and its last lines; nothing is packed, and nothing else is run."""
     script = tmp_path / "fails.py"
     script.write_text("for i in range(50): print('line', i)\nraise SystemExit('no such thing: ' + __import__('sys').argv[1])", encoding="ascii")
     done = run(script, tree, tmp_path / "work")
     assert done.returncode == 2 and done.stdout == ""
     assert "fails on the folder itself" in done.stderr and f"no such thing: {tree}" in done.stderr
     assert "line 49" in done.stderr and "line 20\n" not in done.stderr and "(exit status 1)" in done.stderr
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_the_folder_alone_is_taken_over(tree, tmp_path):
+    """The next run has its figures, if it is of the same command; no later one."""
+    script, runs = tmp_path / "names itself.py", tmp_path / "runs"
+    script.write_text(f"import sys; open({str(runs)!r}, 'a').write(sys.argv[-1] + '\\n')", encoding="utf-8")
+    alone, other = ("--quick", "--folder"), f"'{script}' --other"
+    for command, options, on_folder in ((f"'{script}'", alone, 1), (other, ["--quick"], 2), (other, alone, 3), (other, ["--quick"], 3), (other, ["--quick"], 4)):
+        done = run(command, tree, tmp_path / "work", *options)
+        assert done.returncode == 0 and (done.stdout == "") == (options == alone), done.stderr
+        assert runs.read_text(encoding="utf-8").splitlines().count(str(tree)) == on_folder, command
+
+
+def test_a_module_that_this_python_lacks(tree, tmp_path):
+    """Debian's Python runs the script where it has the module, as Pillow here, in each row."""
+    mounts.run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty")
+    python, script = tmp_path / "empty" / "bin" / "python", tmp_path / "needs.py"
+    script.write_text("import PIL", encoding="ascii")
+    done = run(script, tree, tmp_path / "work", "--quick", python=python)
+    assert done.returncode == 0 and "failed" not in done.stdout, done.stdout + done.stderr
+    assert f"{python} has no module PIL. The script is run by {own_script.DEBIANS_PYTHON}, which has it." in done.stderr
+    script.write_text("import no_such_module.at_all", encoding="ascii")
+    done = run(script, tree, tmp_path / "work", "--quick", python=python)
+    assert done.returncode == 2 and "No module named 'no_such_module'" in done.stderr, done.stderr
+    assert f"It was run by {python}. " in done.stderr
 
 
 @pytest.mark.parametrize("words, says", [
@@ -95,6 +120,14 @@ def test_bad_input(words, says, tmp_path):
     (tmp_path / "file").touch()
     done = subprocess.run([ROOT / "packaging" / "quickstart.sh", *words], cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("quickstart.sh: ") and says in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fuse"), reason="needs /dev/fuse")
+def test_the_quickstart_runs_the_script_before_all_that_takes_minutes(tree, script):
+    done = subprocess.run([ROOT / "packaging" / "quickstart.sh", "--quick", "--script", f"'{script}' --dota {{}}", "--data", tree],
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+    assert done.returncode == 2 and "fails on the folder itself" in done.stderr and "'--dota'" in done.stderr, done.stdout + done.stderr
+    assert [line[:8] for line in done.stdout.splitlines() if line.startswith("== ")] == ["== 1/4 Y"]
 
 
 def test_what_the_doctor_says_in_few_words():
