@@ -35,20 +35,15 @@ using std::chrono::milliseconds;
 
 constexpr const char* kName = "augur-holder";
 
-// Three deaths in this time are too many: the fourth daemon would die of the same.
-constexpr std::chrono::seconds kDeathsWithin(10);
-
 // How long the end of a dying daemon is waited for. Most are gone in a few milliseconds, and their successor then finds
 // no lock of theirs. Readers wait for a second at most.
 constexpr milliseconds kPatience(200);
 // A process that cannot be had now may be had soon.
 constexpr milliseconds kForkAgain(100);
-// A thread of a dying daemon may take a request after the first resend, and die with it. Resending what the successor
-// has under way costs a read again, so the pause grows.
-constexpr milliseconds kResendPauseMin(100);
-constexpr milliseconds kResendPauseMax(5000);
+// The first pause of DyingDaemons.
+constexpr milliseconds kResendPause(100);
 // A daemon that hands the mount over answers what it has taken, and ends. What it leaves is resent when it is gone.
-constexpr milliseconds kLeavesWithin = kResendPauseMax;
+constexpr milliseconds kLeavesWithin = DyingDaemons::kPauseMax;
 // How long the daemon of another program may take to serve once it is its turn: it has prepared all that takes long.
 constexpr std::chrono::seconds kTrialMax(10);
 // For the line in the log that says why the mount has ended.
@@ -164,11 +159,7 @@ HolderLink Holder::Run() {
     LookForDead();
     const Clock::time_point now = Clock::now();
     LookAfterUpgrade(now);
-    if (resend_at_ && now >= *resend_at_) {
-      Resend();
-      resend_pause_ = std::min(2 * resend_pause_, kResendPauseMax);
-      resend_at_ = now + resend_pause_;
-    }
+    if (dying_.ResendIsDue(now)) Resend();
     if (start_next_at_ && now >= *start_next_at_ && !StartNext()) start_next_at_ = now + kForkAgain;
   }
   return {task_, {.state = &state_, .fd = std::move(state_fd_)}, std::move(link_), std::move(options_.device)};
@@ -185,7 +176,7 @@ void Holder::LeaveCaller() {
 
 void Holder::Wait() {
   constexpr size_t kOthers = 6;
-  std::array<pollfd, kOthers + kDyingMax> ready;
+  std::array<pollfd, kOthers + DyingDaemons::kMax> ready;
   ready.fill({.fd = -1, .events = POLLIN, .revents = 0});
   ready[0].fd = daemon_.watch.get();
   ready[1].fd = signals_.get();
@@ -193,12 +184,12 @@ void Holder::Wait() {
   ready[3].fd = daemon_.process.get();
   if (next_.daemon.is_there()) ready[4].fd = next_.daemon.socket.get();
   if (next_.daemon.is_there()) ready[5].fd = next_.daemon.process.get();
-  for (size_t i = 0; i < kDyingMax; ++i) ready[kOthers + i].fd = dying_[i].get();
+  for (size_t i = 0; i < DyingDaemons::kMax; ++i) ready[kOthers + i].fd = dying_.processes()[i].get();
   Clock::time_point due = Clock::time_point::max();
   if (next_.daemon.is_there() && !next_.prepared) due = next_.due;
   if (program_before_) due = std::min(due, trial_due_);
   if (start_next_at_) due = std::min(due, *start_next_at_);
-  if (resend_at_) due = std::min(due, *resend_at_);
+  if (dying_.due()) due = std::min(due, *dying_.due());
   int timeout = -1;
   if (due != Clock::time_point::max()) {
     timeout = static_cast<int>(std::max<int64_t>(0, std::chrono::ceil<milliseconds>(due - Clock::now()).count()));
@@ -396,20 +387,10 @@ void Holder::Ready(bool can_go_on) {
 void Holder::LookForDead() {
   const pid_t ended = daemon_.HasEnded() ? daemon_.pid : -1;
   if (ended != -1) Listen();  // what it said last; perhaps another one serves now
-  if (ended != -1 && daemon_.pid == ended) {
-    const DaemonDeath unknown = {.signal = start_next_at_ ? state_.last_death.signal : SIGKILL,
-                                 .is_dying = start_next_at_.has_value()};
-    DaemonEnded(daemon_.HowItEnded().value_or(unknown));
-  }
-  if (!resend_at_) return;
-  bool all_gone = true;
-  for (UniqueFd& process : dying_) {
-    if (HasEnded(process)) process.Reset();
-    all_gone = all_gone && !process.valid();
-  }
-  if (!all_gone) return;
-  resend_at_.reset();
-  Resend();
+  if (ended == -1 || daemon_.pid != ended) return;
+  const DaemonDeath unknown = {.signal = start_next_at_ ? state_.last_death.signal : SIGKILL,
+                               .is_dying = start_next_at_.has_value()};
+  DaemonEnded(daemon_.HowItEnded().value_or(unknown));
 }
 
 void Holder::DaemonEnded(DaemonDeath death) {
@@ -439,7 +420,7 @@ void Holder::DaemonDies(int signal) {
   // No other one is started, and the end of this one may wait for a disk, or for a READ that it has not answered.
   if (ending_ || !can_go_on_) return EndConnection();
   // Else the next one starts when this one is gone.
-  if (std::ranges::all_of(dying_, [](const UniqueFd& one) { return one.valid(); })) return;
+  if (dying_.IsFull()) return;
   start_next_at_ = Clock::now() + kPatience;
   const DaemonDeath death = {.signal = signal, .is_dying = true};
   Remember(death, Counts(death));
@@ -456,29 +437,20 @@ void Holder::Remember(DaemonDeath death, bool counts) {
   death.time = time(nullptr);
   death.pid = daemon_pid_;
   state_.last_death = death;
-  if (!counts) return;
-  const Clock::time_point now = Clock::now();
-  deaths_[death_count_++ % kDeathsMax] = now;
-  // The oldest one is where the next will be.
-  if (death_count_ < kDeathsMax || now - deaths_[death_count_ % kDeathsMax] > kDeathsWithin) return;
+  if (!counts || !deaths_.Add(Clock::now())) return;
   gives_up_ = true;
   index_.Reset();
   EndConnection();
 }
 
 // The daemon that runs is another one from now on; this one may not be gone.
-void Holder::LetGo(milliseconds resend_in) {
-  UniqueFd* const place = std::ranges::find_if(dying_, [](const UniqueFd& one) { return !one.valid(); });
-  if (place != dying_.end()) *place = std::move(daemon_.process);
+void Holder::LetGo(milliseconds resend_pause) {
+  dying_.Add(std::move(daemon_.process), Clock::now(), resend_pause);
   daemon_ = HeldDaemon();
-  const Clock::time_point at = Clock::now() + resend_in;
-  if (resend_at_ && *resend_at_ < at) return;
-  resend_pause_ = resend_in;
-  resend_at_ = at;
 }
 
 bool Holder::StartNext() {
-  if (daemon_.is_there()) LetGo(kResendPauseMin);
+  if (daemon_.is_there()) LetGo(kResendPause);
   if (program_before_) program_ = std::move(*program_before_);
   program_before_.reset();
   Resend();

@@ -17,11 +17,13 @@
 #include "augur/status.h"
 #include "base/unique_fd.h"
 #include "fuse/connection_abort.h"
+#include "fuse/dying_daemons.h"
 #include "fuse/held_daemon.h"
 #include "fuse/holder_link.h"
 #include "fuse/holder_message.h"
 #include "fuse/lasting_state.h"
 #include "fuse/process_title.h"
+#include "fuse/recent_deaths.h"
 
 namespace augur {
 
@@ -59,7 +61,8 @@ struct HolderOptions {
 //   1. The daemon has said that it ends the mount, or has ended by itself with status 0.
 //   2. It died before the mount answered for the first time.
 //   3. The kernel cannot hand over requests (Linux before 6.9).
-//   4. Three have died within ten seconds. A SIGKILL of a daemon that served is not counted: it comes from outside.
+//   4. Three have died within ten seconds. A SIGKILL of a daemon that took requests is not counted: it comes from
+//   outside.
 //      Nor is one of another program that has not served yet.
 class Holder {
  public:
@@ -69,10 +72,6 @@ class Holder {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Deaths that are remembered to tell whether they are too many.
-  static constexpr size_t kDeathsMax = 3;
-  // Daemons that have died and are not gone yet.
-  static constexpr size_t kDyingMax = 8;
 
   Holder(HolderOptions options, LastingState::Shared state, UniqueFd signals)
       : options_(std::move(options)),
@@ -108,7 +107,7 @@ class Holder {
   void DaemonEnded(DaemonDeath death);
   // The daemon is dying, which may take long: another one is started soon, without waiting for its end.
   void DaemonDies(int signal);
-  void LetGo(std::chrono::milliseconds resend_in);
+  void LetGo(std::chrono::milliseconds resend_pause);
   // Whether it is one of those that can be too many.
   bool Counts(const DaemonDeath& death) const;
   void Remember(DaemonDeath death, bool counts);
@@ -146,11 +145,8 @@ class Holder {
 
   // Those before it.
   std::optional<Clock::time_point> start_next_at_;
-  std::optional<Clock::time_point> resend_at_;
-  std::chrono::milliseconds resend_pause_{};
-  std::array<UniqueFd, kDyingMax> dying_;  // pidfds
-  std::array<Clock::time_point, kDeathsMax> deaths_{};
-  uint64_t death_count_ = 0;
+  DyingDaemons dying_;
+  RecentDeaths deaths_;
   int pending_signal_ = 0;  // for the daemon that runs, or the next one; 0: none
   bool gives_up_ = false;
 

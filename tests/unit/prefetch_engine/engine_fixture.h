@@ -103,6 +103,7 @@ class PrefetchEngineTest : public StoreFixture {
                                                        .push_window_bytes_max = parts.push_window_bytes,
                                                        .order_bytes_max = parts.order_bytes,
                                                        .left_bytes_max = [left = parts.left_bytes] { return left; },
+                                                       .page_cache_drops = {},
                                                        .keeps_read = parts.keeps_read,
                                                        .opens_asked = parts.opens_asked,
                                                        .own_process = kOwnProcess,
