@@ -26,7 +26,8 @@ struct EpochSpan {
   size_t files = 0;  // that were seen in it
 };
 
-// Whether opens were seen all the time. Else a file that the page cache serves leaves no trace.
+// Whether opens were seen all the time, but for the first ones in each folder. Else a file that the page cache serves
+// leaves no trace.
 bool SeesOpens(const RunRecording& recording);
 
 // The epochs of a recording. Where opens were not seen, it is not known where one ends: one for all.

@@ -35,7 +35,7 @@ constexpr std::string_view kStyle =
     ".moment{stroke:#111;stroke-width:1.5}.dots{fill:none;stroke:#1b5e9b;stroke-width:2.4;stroke-linecap:round}"
     ".crosses{fill:none;stroke:#a03d00;stroke-width:1.2}.bar{stroke:#333;stroke-width:.4}"
     "td{white-space:nowrap}td:first-child,td.words{white-space:normal}"
-    "@media(max-width:600px){td,th{padding:.1rem .2rem;font-size:.72rem}}"
+    "@media(max-width:600px){body{padding:0 .3rem}td,th{padding:.1rem .15rem;font-size:.66rem}}"
     "article "
     "svg.sample{display:inline;width:16px;height:12px;margin:0;vertical-align:-1px}.swatch{stroke:#333}.legend{font-"
     "size:.85rem;margin:.2rem 0}";

@@ -113,7 +113,7 @@ HOT_SCRIPT = """
 import os, random, sys, time
 names = sorted(name for name in os.listdir(sys.argv[1]) if name != ".augur")
 for epoch in range(int(sys.argv[2])):
-    for name in random.Random(epoch).sample(names, len(names)):
+    for name in random.Random(epoch if sys.argv[3] == "seeded" else None).sample(names, len(names)):
         with open(os.path.join(sys.argv[1], name), "rb") as file:
             file.read()
         time.sleep(0.003)
@@ -121,11 +121,11 @@ for epoch in range(int(sys.argv[2])):
 """
 
 
-def report_of(ctl, point, path, epochs):
+def report_of(ctl, point, path, epochs, how="seeded"):
     """What the command says of a run of so many epochs, and its page."""
     reporting = watch(ctl, point, path)
     try:
-        done = run([sys.executable, "-c", HOT_SCRIPT, point, str(epochs)])
+        done = run([sys.executable, "-c", HOT_SCRIPT, point, str(epochs), how])
         assert done.returncode == 0, done.stderr
     finally:
         reporting.send_signal(signal.SIGINT)
@@ -134,10 +134,12 @@ def report_of(ctl, point, path, epochs):
     return said, page_of(path)[0]
 
 
-def test_epochs_that_the_page_cache_serves_are_told_apart(room, mounts, point, many_store, ctl):
-    """Of the later epochs no file makes a READ, and the daemon looks for no order any more."""
-    mounts.mount(many_store, point)
-    said, page = report_of(ctl, point, room / "hot.html", epochs=5)
+@pytest.mark.parametrize("how", ["seeded", "unseeded"])
+def test_epochs_that_the_page_cache_serves_are_told_apart(how, room, mounts, point, many_store, ctl):
+    """Of the later epochs no file makes a READ, and the daemon looks for no order any more. Unseeded, and with nothing to keep,
+    it has never followed one."""
+    mounts.mount(many_store, point, "cache=ram" if how == "seeded" else "cache=none")
+    said, page = report_of(ctl, point, room / "hot.html", 5, how)
     assert "in 5 epochs" in said, said
     assert len(list(page.iter("article"))) == 5
     assert run([ctl, "status", point]).stdout.startswith("order not looked for")

@@ -86,6 +86,17 @@ TEST(RunReportTest, TellsNoEpochsApartWhereOpensAreNotSeen) {
   EXPECT_THAT(page, HasSubstr("Where an epoch ends is not known"));
 }
 
+// Where all files come from memory before an order is found, the daemon follows no reader, but sees opens.
+TEST(RunReportTest, TellsEpochsApartByOpensAlsoWhereNoOrderIsFollowed) {
+  RunRecording recording = Made("none");
+  EXPECT_EQ(CountOf(RenderRunReport(recording, "now"), "<article>"), 2U);
+  // Opens of a quarter of the files were not seen, and then of more.
+  for (size_t i = 0; i < 5; ++i) recording.accesses[20 + i].read = true;
+  EXPECT_EQ(CountOf(RenderRunReport(recording, "now"), "<article>"), 2U);
+  recording.accesses.back().read = true;
+  EXPECT_THAT(RenderRunReport(recording, "now"), HasSubstr("The daemon saw no opens here"));
+}
+
 TEST(SvgChartTest, CutsOffWhatIsBeyondTheAxes) {
   SvgChart chart("a<b", 10, 100, "100");
   chart.AddLine({{-5, -5}, {20, 500}}, SvgChart::Stroke::kDashed);
