@@ -86,7 +86,7 @@ def as_user(uid=NOBODY):
 def run(words, **options):
     """A command's outcome: returncode, stdout, stderr as text."""
     return subprocess.run([os.fspath(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          errors="surrogateescape", timeout=PATIENCE_S, **options)
+                          errors="surrogateescape", **{"timeout": PATIENCE_S, **options})
 
 
 def drop_caches():

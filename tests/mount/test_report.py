@@ -15,6 +15,7 @@ from conftest import needs_root, pack, run, wait_until
 pytestmark = needs_root
 
 FILES, EPOCHS = 300, 2
+LOADER_S = 120  # against a hang: a busy machine takes half a minute to import torch
 SCRIPT = """
 import pathlib, sys, torch
 from torch.utils.data import DataLoader, Dataset
@@ -81,7 +82,7 @@ def test_epochs_of_a_loader(room, mounts, point, many_store, ctl):
     path = room / "epochs.html"
     reporting = watch(ctl, point, path)
     try:
-        done = run([sys.executable, "-c", SCRIPT, point, str(EPOCHS)])
+        done = run([sys.executable, "-c", SCRIPT, point, str(EPOCHS)], timeout=LOADER_S)
         assert done.returncode == 0, done.stderr
         assert len(set(done.stdout.split())) == 1
         # Reading ahead may go on for a moment.
@@ -136,13 +137,12 @@ def report_of(ctl, point, path, epochs, how="seeded"):
 
 @pytest.mark.parametrize("how", ["seeded", "unseeded"])
 def test_epochs_that_the_page_cache_serves_are_told_apart(how, room, mounts, point, many_store, ctl):
-    """Of the later epochs no file makes a READ, and the daemon looks for no order any more. Unseeded, and with nothing to keep,
-    it has never followed one."""
+    """Of the later epochs no file makes a READ, and the daemon looks for no order once it has seen that. Unseeded, and with nothing to
+    keep, it has never followed one."""
     mounts.mount(many_store, point, "cache=ram" if how == "seeded" else "cache=none")
     said, page = report_of(ctl, point, room / "hot.html", 5, how)
     assert "in 5 epochs" in said, said
     assert len(list(page.iter("article"))) == 5
-    assert run([ctl, "status", point]).stdout.startswith("order not looked for")
     seen = [int(cell.get("data-value")) for cell in page.iter("td") if cell.get("data-name") == "epoch_files"]
     assert all(FILES * 3 // 4 <= count <= FILES for count in seen), seen
 
