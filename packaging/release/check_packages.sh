@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_packages.sh OUTDIR PHOTOS ROOTS SUITES: installs each package of OUTDIR in new systems of these releases of Debian, and runs
-# core_check.sh there; the tarball also in a system of busybox alone, which has no C library. Makes the systems in the folder ROOTS, with
-# debootstrap, where they are not there. The image is made by buildah. Needs root.
+# check_packages.sh OUTDIR PHOTOS ROOTS SUITES: installs each package of OUTDIR in new systems of these releases of Debian and Ubuntu,
+# and runs core_check.sh there; the tarball also in a system of busybox alone, which has no C library. Makes the systems in the folder
+# ROOTS, with debootstrap, where they are not there. The image is made by buildah. Needs root.
 #
 # A trial has an overlay in memory over its system, and mount and process namespaces, which all end with it.
 set -euo pipefail
@@ -26,7 +26,10 @@ make_root() { # SUITE
   [ ! -d "$roots/$1" ] || return 0
   echo "making a system of $1"
   rm -rf "$roots/$1.partial"
-  debootstrap --variant=minbase "$1" "$roots/$1.partial" "$mirror" >"$roots/$1.log" 2>&1 ||
+  local from=("$1" "$roots/$1.partial" "$mirror")
+  # Debian's debootstrap knows all of Ubuntu's by one script. It checks signatures where it has Ubuntu's keys, apt does in any case.
+  case $1 in focal | jammy | noble) from=(--components=main,universe "$1" "$roots/$1.partial" http://archive.ubuntu.com/ubuntu gutsy) ;; esac
+  debootstrap --variant=minbase "${from[@]}" >"$roots/$1.log" 2>&1 ||
     { tail -3 "$roots/$1.log" >&2; rm -rf "$roots/$1.partial"; echo "check_packages.sh: no system of $1 can be made" >&2; return 1; }
   rm -f "$roots/$1.log"
   mv "$roots/$1.partial" "$roots/$1"
