@@ -117,7 +117,9 @@ class Bench:
     def pack(self):
         shutil.rmtree(self.store, ignore_errors=True)
         print(f"+ augurpack create {self.data} {self.store}", flush=True)
-        subprocess.run([mounts.program("augurpack"), "create", self.data, self.store], stdin=subprocess.DEVNULL, check=True)
+        status = subprocess.run([mounts.program("augurpack"), "create", self.data, self.store], stdin=subprocess.DEVNULL, check=False).returncode
+        if status:
+            sys.exit(status)  # it has said why
         self.images = json.loads(mounts.run(mounts.program("augurpack"), "info", "--json", self.store))["images"]
 
     def run(self, path, prefix=(), beside=lambda: contextlib.nullcontext()):
@@ -183,7 +185,8 @@ class Bench:
         if measure.is_root():
             measure.drop_caches()
         else:
-            measure.forget_files(self.data, self.store, os.path.join(self.work, CONTAINERS))
+            with contextlib.suppress(PermissionError):  # of a file that this user may not read: the script or augurpack says so
+                measure.forget_files(self.data, self.store, os.path.join(self.work, CONTAINERS))
 
     def made(self, name, make):
         """The path of what `make(path)` makes once."""
