@@ -40,7 +40,8 @@ std::vector<Bytes> ReadFiles(const std::vector<std::string>& names) {
 }  // namespace
 
 int MutateFiles(const std::string& name, int argc, char** argv,
-                const std::function<bool(std::span<const std::byte>)>& once) {
+                const std::function<bool(std::span<const std::byte>)>& once,
+                const std::function<void(std::span<const std::byte>, std::span<std::byte>)>& mend) {
   if (argc < 4) {
     std::cerr << "usage: " << name << " SECONDS SEED FILE_OR_FOLDER...\n";
     return 2;
@@ -58,7 +59,9 @@ int MutateFiles(const std::string& name, int argc, char** argv,
   size_t sound = 0;
   size_t errors = 0;
   while (std::chrono::steady_clock::now() < end) {
-    const Bytes file = Mutate(files[random() % files.size()], files[random() % files.size()], &random);
+    const Bytes& was = files[random() % files.size()];
+    Bytes file = Mutate(was, files[random() % files.size()], &random);
+    if (mend && random() % 4 != 0) mend(was, file);
     std::ofstream(kept, std::ios::binary).write(reinterpret_cast<const char*>(file.data()), std::ssize(file));
     (once(file) ? sound : errors) += 1;
   }

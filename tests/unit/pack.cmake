@@ -14,11 +14,12 @@ augur_test(pack
   unit/pack/view_walk_test.cc
   unit/pack/walk_test.cc
   LAYERS pack store decode views s3 http LIBS PkgConfig::ssl)
-add_executable(container_mutate fuzz/container_mutate.cc fuzz/container_once.cc fuzz/mutate.cc fuzz/mutate_files.cc)
+add_executable(container_mutate
+  fuzz/container_mutate.cc fuzz/container_once.cc fuzz/mend_sums.cc fuzz/mutate.cc fuzz/mutate_files.cc)
 target_include_directories(container_mutate PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(container_mutate PRIVATE augur_pack PkgConfig::deflate)
 if(AUGUR_FUZZ)
-  add_executable(container_fuzz fuzz/container_fuzz.cc fuzz/container_once.cc)
+  add_executable(container_fuzz fuzz/container_fuzz.cc fuzz/container_once.cc fuzz/mend_sums.cc)
   target_include_directories(container_fuzz PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(container_fuzz PRIVATE augur_pack -fsanitize=fuzzer)
 endif()
