@@ -66,9 +66,10 @@ Status TarPass::RunLevel(Level& level) {
 
 Status TarPass::Take(Level& level, const Member& member) {
   const std::string what = level.name + ": " + member.raw_path;
-  AUGUR_TRY_ASSIGN(below, MemberPath(member.raw_path));
+  const Result<std::string> below = MemberPath(member.raw_path);
+  if (!below.ok()) return below.status().In(Printable(level.name));
   const std::string path =
-      below.empty() && !level.prefix.empty() ? level.prefix.substr(0, level.prefix.size() - 1) : level.prefix + below;
+      below->empty() && !level.prefix.empty() ? level.prefix.substr(0, level.prefix.size() - 1) : level.prefix + *below;
   if (classes_ != nullptr && member.kind != MemberKind::kFile) {
     if (member.kind != MemberKind::kFolder) classes_->LeaveOut(path);
     return {};
@@ -97,8 +98,9 @@ Status TarPass::LeaveOut(const std::string& what, const std::string& path) {
 }
 
 Status TarPass::TakeHardLink(const Level& level, const Member& member, const std::string& path) {
-  AUGUR_TRY_ASSIGN(below, MemberPath(member.target));
-  const std::string target = level.prefix + below;
+  const Result<std::string> below = MemberPath(member.target);
+  if (!below.ok()) return below.status().In(Printable(level.name));
+  const std::string target = level.prefix + *below;
   const bool itself = target == path;  // 'find | tar -T -' stores a file again as this
   if (special_.contains(target)) return itself ? Status() : LeaveOut(level.name + ": " + member.raw_path, path);
   special_.erase(path);

@@ -148,6 +148,77 @@ def test_a_cut_tar_is_refused(augurpack, source, tmp_path):  # noqa: F811
     assert "cut.tar" in done.error and not (tmp_path / "store" / "manifest").exists()
 
 
+PLAIN = tar_of({"a.jpg": bytes(range(200)) * 3, "d/b.jpg": b"100 bytes." * 10, "c.jpg": b"?" * 2000}, tarfile.USTAR_FORMAT)
+SECOND = 512 + 1024  # its second header
+FIELDS = {"name": (0, 100), "size": (124, 12), "type": (156, 1), "link": (157, 100)}  # of a header, POSIX ustar
+
+
+def with_header(at, data=PLAIN, checks=True, **fields):
+    """The tar with other fields in a header, and, with `checks`, its checksum."""
+    out = bytearray(data)
+    for name, value in fields.items():
+        begin, length = at + FIELDS[name][0], FIELDS[name][1]
+        out[begin : begin + length] = value.ljust(length, b"\0")
+    if checks:
+        out[at + 148 : at + 156] = b" " * 8
+        out[at + 148 : at + 156] = b"%06o\0 " % sum(out[at : at + 512])
+    return bytes(out)
+
+
+def behind(kind, text, size=None):
+    """The tar behind a header that is about its first member: of pax (x), or a long name of GNU tar (L)."""
+    head = with_header(0, PLAIN[:512], name=b"about", type=kind, size=b"%011o" % (len(text) if size is None else size))
+    return head + text + bytes(-len(text) % 512) + PLAIN
+
+
+def link(kind, target):
+    return with_header(SECOND, PLAIN[: SECOND + 512] + bytes(10240), type=kind, link=target, size=b"%011o" % 0)
+
+
+BAD = {
+    "cut in the first header": (PLAIN[:300], "x.tar: "),
+    "cut in a header": (PLAIN[: SECOND + 100], "Truncated tar archive"),
+    "cut behind a header": (PLAIN[: SECOND + 512], "d/b.jpg: Truncated"),
+    "cut in bytes": (PLAIN[:700], "a.jpg: Truncated"),
+    "cut in padding": (PLAIN[: SECOND - 1], "a.jpg: Truncated"),
+    "sum of the first header": (with_header(0, checks=False, name=b"b"), "x.tar: "),
+    "sum of a header": (with_header(SECOND, checks=False, name=b"b"), "Damaged tar archive"),
+    "header of garbage": (PLAIN[:SECOND] + b"?" * 512 + PLAIN[SECOND + 512 :], "Damaged tar archive"),
+    "size is no number": (with_header(SECOND, size=b"00000zzz146"), "Damaged tar archive"),
+    "size beyond the file": (with_header(SECOND, size=b"77777777777"), "d/b.jpg: Truncated"),
+    "size of 4 EiB": (with_header(SECOND, size=b"\x80\0\0\0\x40" + bytes(7)), "d/b.jpg: Truncated"),
+    "size of 64 bits and more": (with_header(SECOND, size=b"\x80\0\0\1" + bytes(8)), "size overflow"),
+    "size below zero": (with_header(SECOND, size=b"\xff" * 12), "negative size"),
+    "a smaller size": (with_header(0, size=b"%011o" % 500), "Damaged tar archive"),
+    "a larger size": (with_header(0, size=b"%011o" % 1100), "Damaged tar archive"),
+    "name above": (with_header(SECOND, name=b"../x.jpg"), "x.tar: ../x.jpg: has a '..' in it"),
+    "name above within": (with_header(SECOND, name=b"d/../../x.jpg"), "has a '..' in it"),
+    "no name": (with_header(SECOND, name=b""), "the root is a folder"),
+    "long name": (behind(b"L", b"n" * 300 + b"\0"), "longer than 255 bytes"),
+    "long name of 8 GiB": (behind(b"L", b"n" * 300, (1 << 33) - 1), "Special header too large"),
+    "long name cut": (behind(b"L", b"n" * 300)[:600], "cut off"),
+    "pax of 8 GiB": (behind(b"x", b"10 path=x\n", (1 << 33) - 1), "Special header too large"),
+    "pax length": (behind(b"x", b"999 path=x\n"), "pax extended attribute"),
+    "pax without a length": (behind(b"x", b"zz path=x\n"), "pax extended attribute"),
+    "pax size below zero": (behind(b"x", b"11 size=-5\n"), "is negative"),
+    "pax name above": (behind(b"x", b"13 path=../x\n"), "x.tar: ../x: has a '..' in it"),
+    "hard link above": (link(b"1", b"../x"), "x.tar: ../x: has a '..' in it"),
+    "symbolic link to nothing": (link(b"2", b""), "a link target has 1 to 4,095 bytes"),
+    "rest of a volume": (with_header(0, type=b"M"), "begins in another volume"),
+    "more behind": (PLAIN * 2, "something follows the tar's end mark"),
+    "garbage behind": (PLAIN + b"?" * 512, "something follows the tar's end mark"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data, cause", BAD.values(), ids=BAD)
+def test_bad_files(augurpack, tmp_path, data, cause):
+    path = write(tmp_path / "x.tar", data)
+    for command in ("adopt", "create"):
+        done = run(augurpack, command, path, tmp_path / command, ok=(2,))
+        assert done.error.startswith(f"augurpack: {path}: ") and cause in done.error, done.error
+        assert not (tmp_path / command / "manifest").exists()
+
+
 def test_relative_and_absolute_references(augurpack, tmp_path):
     write(tmp_path / "data" / "tars" / "x.tar", tar_of({"a": b"1"}))
     run(augurpack, "adopt", "data/tars/x.tar", "data/store", cwd=tmp_path)
