@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
 #include "base/blanks.h"
 #include "base/units.h"
 #include "pack/class_folder.h"
+#include "pack/shallow_json.h"
 
 namespace augur {
 namespace {
@@ -37,7 +37,7 @@ std::string Lower(std::string text) {
 
 // The class in a sample's JSON; empty: there is none.
 std::string ClassInJson(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseShallowJson(text);
   if (!json.is_object()) return "";
   for (const char* key : kClassKeys) {
     const auto found = json.find(key);

@@ -2,12 +2,12 @@
 #include "pack/image_table.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/excerpt.h"
 #include "base/units.h"
 #include "pack/bytes_as_text.h"
+#include "pack/shallow_json.h"
 #include "pack/usual_columns.h"
 
 namespace augur {
@@ -42,14 +42,14 @@ bool IsTextOrNumber(const TableColumn& column) {
 
 // The description of features within the text of Hugging Face; empty: there is none.
 std::string FeaturesIn(const std::string& hugging_face) {
-  const nlohmann::json json = nlohmann::json::parse(hugging_face, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseShallowJson(hugging_face);
   const auto info = json.is_object() ? json.find("info") : json.end();
   return info == json.end() ? std::string() : info->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 // The name of the only ClassLabel among the features; empty: there is none, or there are several.
 std::string OnlyClassLabel(const std::string& features) {
-  const nlohmann::json info = nlohmann::json::parse(features, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json info = ParseShallowJson(features);
   const auto found = info.is_object() ? info.find("features") : info.end();
   if (found == info.end() || !found->is_object()) return "";
   std::string only;

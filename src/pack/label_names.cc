@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "base/text_file.h"
 #include "base/units.h"
 #include "pack/class_folder.h"
+#include "pack/shallow_json.h"
 
 namespace augur {
 namespace {
@@ -42,7 +42,7 @@ std::optional<std::pair<int64_t, std::string_view>> Numbered(std::string_view li
 // The names of the ClassLabel called `wanted` among the features, or, with an empty text, of the only one, numbered,
 // one a line; empty: there is none, or there are several.
 std::string NamesInJson(const std::string& text, std::string_view wanted) {
-  const nlohmann::json info = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json info = ParseShallowJson(text);
   const auto features = info.is_object() ? info.find("features") : info.end();
   if (features == info.end() || !features->is_object()) return "";
   std::string lines;

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/excerpt.h"
 #include "pack/bytes_as_text.h"
 #include "pack/little_endian.h"
+#include "pack/shallow_json.h"
 #include "pack/usual_columns.h"
 
 namespace augur {
@@ -49,7 +49,7 @@ bool IsImageEncoding(std::string_view encoding) {
 
 Result<MdsColumns> MdsColumns::Parse(std::string_view json, const std::string& names_from) {
   const Status broken(Code::kCorrupt, "its description of columns is broken: make or fetch it anew");
-  const nlohmann::json config = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json config = ParseShallowJson(json);
   if (!config.is_object()) return broken;
   const auto names = config.find("column_names");
   const auto encodings = config.find("column_encodings");

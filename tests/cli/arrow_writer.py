@@ -86,7 +86,8 @@ FEATURES = {"info": {"features": {"image": {"_type": "Image"}, "label": {"names"
 
 
 def schema(fields=None, features=None, **more):
-    pairs = [Flat({0: "huggingface", 1: json.dumps(FEATURES if features is None else features)})]
+    text = features if isinstance(features, str) else json.dumps(FEATURES if features is None else features)
+    pairs = [Flat({0: "huggingface", 1: text})]
     table = Flat({1: FIELDS if fields is None else fields, 2: pairs})
     return message(SCHEMA, Flat(table | {int(number[1:]): value for number, value in more.items()}))
 
@@ -103,9 +104,12 @@ def buffers_of(rows):
     return [*out, bits([row[2] is not None for row in rows]), struct.pack(f"<{len(rows)}q", *(row[2] or 0 for row in rows))]
 
 
-def batch(rows, places=None, nodes=None, count=None, change=None, **more):
-    """A batch of rows. `places` and `nodes` are in place of the right ones; `change` changes the buffers."""
+def batch(rows, places=None, nodes=None, count=None, change=None, packed=False, **more):
+    """A batch of rows. `places` and `nodes` are in place of the right ones; `change` changes the buffers. `packed`: it says that zstd was
+    used, of each buffer that it was not."""
     buffers = buffers_of(rows)
+    if packed:
+        buffers = [struct.pack("<q", -1) + buffer if buffer else buffer for buffer in buffers]
     if change:
         change(buffers)
     body, right = b"", Structs()
@@ -113,7 +117,7 @@ def batch(rows, places=None, nodes=None, count=None, change=None, **more):
         right.append((len(body), len(buffer)))
         body += buffer + bytes(-len(buffer) % 8)
     table = Flat({0: ("q", len(rows) if count is None else count), 1: nodes or Structs([(len(rows), 0)] * 4),
-                  2: places(right) if places else right})  # fmt: skip
+                  2: places(right) if places else right} | ({3: Flat({0: ("b", 1)})} if packed else {}))  # fmt: skip
     return message(BATCH, table, body, **more)
 
 

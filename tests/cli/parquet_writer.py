@@ -132,7 +132,7 @@ def parquet(groups, schema=SCHEMA, features=FEATURES, row_counts=None, footer=No
     counts = row_counts or [int(columns[0][3][5]) for columns in described]
     fields = {1: 2, 2: schema, 3: Long(sum(counts)), 4: [
         Struct({1: columns, 2: Long(1), 3: Long(count)}) for columns, count in zip(described, counts, strict=True)],
-        5: [Struct({1: "other", 2: "x"}), Struct({1: "huggingface", 2: json.dumps(features)})]}  # fmt: skip
+        5: [Struct({1: "other", 2: "x"}), Struct({1: "huggingface", 2: features if isinstance(features, str) else json.dumps(features)})]}  # fmt: skip
     text = compact(Struct(fields | (more or {})))[1]
     text = footer(text) if footer else text
     return out + text + struct.pack("<I", len(text)) + MAGIC

@@ -63,6 +63,7 @@ def test_a_label_that_lies_across_two_reads(augurpack, tmp_path):
 
 @pytest.mark.parametrize("files", [{"0.jpg": b"1", "1.jpg": b"2", "1.cls": b"2"}, {"0.jpg": b"1", "0.cls": b" \n"},
                                    {"0.jpg": b"1", "0.json": b'{"label": [1, 2]}'}, {"0.jpg": b"1", "0.json": b"{"},
+                                   {"0.jpg": b"1", "0.json": b'{"x": ' + b"[" * 200_000 + b"]" * 200_000 + b', "cls": 1}'},
                                    {"0.jpg": b"1", "0.cls": b"../evil"}, {"0.jpg": b"1", "0.cls": b".."}])  # fmt: skip
 def test_a_sample_without_a_class_is_an_error(augurpack, tmp_path, files):
     path = write(tmp_path / "x.tar", tar_of(files))

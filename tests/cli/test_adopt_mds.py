@@ -122,6 +122,11 @@ def test_bad_files(augurpack, tmp_path, data, cause):
     assert cause in refused(augurpack, write(tmp_path / "x.mds", data))
 
 
+def test_a_description_that_nests(augurpack, tmp_path):
+    data = mds_shard(PACKED, '{"format": "mds", "x": %s}' % ("[" * 200_000 + "]" * 200_000))
+    assert "its description of columns is broken" in refused(augurpack, write(tmp_path / "x.mds", data))
+
+
 def test_names_that_are_not_there(augurpack, tmp_path):
     path = write(tmp_path / "x.mds", GOOD)
     assert "has no names in 'file'" in refused(augurpack, path, "--names-from=file")

@@ -107,6 +107,17 @@ def test_lz4_is_refused(augurpack, stock, tmp_path):
         assert cause in done.error and name in done.error
 
 
+@pytest.mark.parametrize("text", ['{"info": %s}', '{"info": {"features": {"label": {"_type": %s}}}}'])
+def test_features_that_nest(augurpack, tmp_path, text):
+    """A description that nests without an end is none: the stack of a process has one."""
+    features = text % ("[" * 200_000 + "]" * 200_000)
+    tree = {b"%06d/%d.jpg" % (i % 2, i): image for i, image in enumerate(IMAGES)}
+    path = write(tmp_path / "x.parquet", pq.parquet([pq.table(ROWS)], features=features))
+    assert adopted(augurpack, path) == tree == copied(augurpack, path)
+    path = write(tmp_path / "x.arrow", aw.arrow(aw.schema(features=features), aw.batch(ROWS)))
+    assert adopted(augurpack, path) == tree == copied(augurpack, path)
+
+
 GOOD = pq.parquet([pq.table(ROWS)])
 
 

@@ -10,7 +10,7 @@ augur_test(pack
   unit/pack/read_ahead_test.cc
   unit/pack/read_window_test.cc
   unit/pack/render_window_test.cc
-  unit/pack/ring_arena_test.cc unit/pack/tar_tail_test.cc
+  unit/pack/ring_arena_test.cc unit/pack/shallow_json_test.cc unit/pack/tar_tail_test.cc
   unit/pack/view_walk_test.cc
   unit/pack/walk_test.cc
   LAYERS pack store decode views s3 http LIBS PkgConfig::ssl)
