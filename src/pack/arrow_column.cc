@@ -57,6 +57,10 @@ Result<ArrowColumnReader::Buffer> ArrowColumnReader::FindBuffer(const ArrowBatch
   if (unpacked_bytes < 0 || unpacked_bytes > max || buffer.bytes > ContainerCursor::kTakeBytesMax) {
     return Status(Code::kUnsupported, what_ + ": has more than 1 GiB in one batch of rows: write it in smaller ones");
   }
+  if (!MayUnpackTo(buffer.bytes, static_cast<uint64_t>(unpacked_bytes))) {
+    return Damaged("a buffer of " + std::to_string(buffer.bytes) + " bytes cannot be " +
+                   std::to_string(unpacked_bytes) + " unpacked");
+  }
   std::vector<std::byte> packed(buffer.bytes);
   AUGUR_TRY(container_->input.ReadAt(buffer.offset, packed).In(what_));
   buffer.unpacked.emplace(static_cast<size_t>(unpacked_bytes));

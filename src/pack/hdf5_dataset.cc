@@ -9,6 +9,7 @@
 #include "pack/bytes_as_text.h"
 #include "pack/container_cursor.h"
 #include "pack/little_endian.h"
+#include "pack/unpack_bytes.h"
 
 namespace augur {
 namespace {
@@ -256,8 +257,8 @@ Status Hdf5Dataset::FindChunks(const Hdf5Reader& reader) {
     return reader.Damaged(what_ + ": its chunks have an impossible size");
   }
   const uint64_t count = (elements_ + chunk_elements_ - 1) / chunk_elements_;
-  // Each chunk has a byte, and an address of 8 where they are not one behind the other.
-  if (count > reader.container().bytes / (index_ == Index::kImplicit ? 1 : 8) + 1) {
+  // A chunk has an address of 8 bytes in the file, or as many of its own at least, where they lie one behind the other.
+  if (count > reader.container().bytes / 8 + 1) {
     return reader.Damaged(what_ + ": has more chunks than the file has bytes for");
   }
   chunks_.assign(count, Chunk());
@@ -299,13 +300,11 @@ Result<std::vector<std::byte>> Hdf5Dataset::Read(const Hdf5Reader& reader) {
     if (compact_.size() < bytes()) return reader.Damaged(what_ + ": its data are cut off");
     return std::vector<std::byte>(compact_.begin(), compact_.begin() + static_cast<std::ptrdiff_t>(bytes()));
   }
-  if (layout_ == Layout::kContiguous) {
-    if (address_ == kHdf5NoAddress) return std::vector<std::byte>(bytes());
-    return reader.Read(address_, bytes(), what_ + ": its data");
-  }
-  AUGUR_TRY(FindChunks(reader));
-  // A file cannot have more data than a thousand times its bytes, which is what deflate makes of zeros.
-  if (bytes() / 1032 > reader.container().bytes) return reader.Damaged(what_ + ": has more data than the file");
+  const bool is_written = address_ != kHdf5NoAddress;
+  if (layout_ == Layout::kContiguous && is_written) return reader.Read(address_, bytes(), what_ + ": its data");
+  if (layout_ == Layout::kChunks) AUGUR_TRY(FindChunks(reader));
+  // What was never written, or is packed, may be said to have any size.
+  if (!MayUnpackTo(reader.container().bytes, bytes())) return reader.Damaged(what_ + ": has more data than the file");
   std::vector<std::byte> all(bytes());
   for (size_t i = 0; i < chunks_.size(); ++i) {
     if (chunks_[i].address == kHdf5NoAddress) continue;

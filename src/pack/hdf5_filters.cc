@@ -101,6 +101,7 @@ Result<std::vector<std::byte>> Hdf5Filters::Undo(std::vector<std::byte> chunk, u
       size_t unpacked_bytes = bytes;
       for (size_t j = 0; j + 1 < i; ++j)
         unpacked_bytes += is_used(j) && filters_[j].id == kFletcher ? kFletcherBytes : 0;
+      if (!MayUnpackTo(chunk.size(), unpacked_bytes)) return broken;
       std::vector<std::byte> unpacked(unpacked_bytes);
       if (!UnpackBytes(ParquetCodec::kGzip, chunk, unpacked)) return broken;
       chunk = std::move(unpacked);

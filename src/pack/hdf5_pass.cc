@@ -140,8 +140,15 @@ Hdf5Pass::Named* Hdf5Pass::FindBeside(std::vector<Named>& group, const Named& im
   return nullptr;
 }
 
+// What is not in the file, or packed by a filter, can have any number of elements, each of which takes memory.
+Status Hdf5Pass::CheckCount(const Named& named, const std::string& path) const {
+  if (named.dataset.elements() <= container_.bytes) return {};
+  return reader_.Damaged("'" + Printable(Below(path, named.name)) + "' has more elements than the file has bytes");
+}
+
 // The elements of a dataset that is beside a list, as texts, numbers as well.
 Result<std::vector<std::string>> Hdf5Pass::Texts(Named& named, const std::string& path) {
+  AUGUR_TRY(CheckCount(named, path));
   named.is_used = true;
   const Hdf5Type& type = named.dataset.type();
   AUGUR_TRY_ASSIGN(bytes, named.dataset.Read(reader_));
@@ -169,6 +176,7 @@ Result<std::vector<std::string>> Hdf5Pass::Texts(Named& named, const std::string
 }
 
 Status Hdf5Pass::TakeList(const std::string& path, Named& images, std::vector<Named>& group) {
+  AUGUR_TRY(CheckCount(images, path));
   const std::string list = Printable(Below(path, images.name));
   std::vector<std::string> names;
   const std::array<std::string_view, 1> asked = {names_from_};

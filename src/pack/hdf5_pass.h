@@ -43,6 +43,7 @@ class Hdf5Pass {
   Status Visit(const std::string& path, uint64_t address, unsigned depth);
   Status TakeFile(const std::string& path, Hdf5Dataset& dataset);
   Status TakeList(const std::string& path, Named& images, std::vector<Named>& group);
+  Status CheckCount(const Named& named, const std::string& path) const;
   Result<std::vector<std::string>> Texts(Named& named, const std::string& path);
   Named* FindBeside(std::vector<Named>& group, const Named& images, std::span<const std::string_view> names,
                     bool same_length) const;

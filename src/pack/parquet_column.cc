@@ -129,6 +129,10 @@ Status ParquetColumn::Unpack(const PageHead& head, size_t plain_bytes) {
     return {};
   }
   if (plain_bytes > packed_.size() || plain_bytes > bytes) return Damaged("a page is smaller than its levels");
+  if (!MayUnpackTo(packed_.size(), bytes)) {
+    return Damaged("a page of " + std::to_string(packed_.size()) + " bytes cannot be " + std::to_string(bytes) +
+                   " unpacked");
+  }
   unpacked_.resize(bytes);
   std::copy_n(packed_.begin(), plain_bytes, unpacked_.begin());
   // Of no values some writers have no bytes at all.

@@ -14,6 +14,8 @@
 namespace augur {
 namespace {
 
+constexpr uint64_t kFreeBytes = uint64_t{64} << 20;
+constexpr uint64_t kRatioMax = 1032;
 constexpr int kGzipOrZlib = 15 + 32;  // zlib.h, inflateInit2: a window of 32 KiB
 
 bool UnpackSnappy(std::span<const std::byte> packed, std::span<std::byte> out) {
@@ -44,6 +46,10 @@ bool UnpackGzip(std::span<const std::byte> packed, std::span<std::byte> out) {
 bool IsKnown(ParquetCodec codec) {
   return codec == ParquetCodec::kNone || codec == ParquetCodec::kSnappy || codec == ParquetCodec::kGzip ||
          codec == ParquetCodec::kZstd;
+}
+
+bool MayUnpackTo(uint64_t packed_bytes, uint64_t bytes) {
+  return bytes <= kFreeBytes || bytes / kRatioMax <= packed_bytes;
 }
 
 bool UnpackBytes(ParquetCodec codec, std::span<const std::byte> packed, std::span<std::byte> out) {

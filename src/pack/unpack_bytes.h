@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "pack/parquet_footer.h"
@@ -14,5 +15,10 @@ bool UnpackBytes(ParquetCodec codec, std::span<const std::byte> packed, std::spa
 
 // Whether UnpackBytes has it.
 bool IsKnown(ParquetCodec codec);
+
+// Whether `packed_bytes` may be `bytes` unpacked, which a file can claim: 64 MiB, or beyond that 1,032 times as many,
+// as deflate makes of zeros. What is packed smaller has no images, and would take memory that the file does not pay
+// for.
+bool MayUnpackTo(uint64_t packed_bytes, uint64_t bytes);
 
 }  // namespace augur

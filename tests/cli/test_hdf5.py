@@ -163,6 +163,37 @@ def test_forms_that_are_not_read(augurpack, tmp_path):
     assert f"{tmp_path / 'user'}: " in run(augurpack, "create", tmp_path / "user", tmp_path / "store", ok=(2,)).error
 
 
+def test_what_was_never_written_takes_no_memory(augurpack, tmp_path):
+    """A file of some KiB may say that it has any number of elements: each is zero, and would be a text in memory."""
+    def lists(file, count, **beside):
+        file.create_dataset("images", (count,), h5py.vlen_dtype(np.uint8))[0] = array(PNG)
+        for name, shape in beside.items():
+            file.create_dataset(name, shape, np.int8 if name == "labels" else "S1")
+
+    cases = {
+        "images": (lambda file: file.create_dataset("images", (1 << 25,), h5py.vlen_dtype(np.uint8)), "'images' has more elements than"),
+        "class names": (lambda file: lists(file, 3, labels=(3,), class_names=(1 << 29,)), "'class_names' has more elements than"),
+        "bytes": (lambda file: file.create_dataset("x.jpg", (1 << 29,), np.uint8), "'x.jpg': has more data than the file"),
+    }  # fmt: skip
+    for name, (make, cause) in cases.items():
+        with h5py.File(tmp_path / name, "w") as file:
+            make(file)
+        for command in ("adopt", "create"):
+            done = run(augurpack, command, tmp_path / name, tmp_path / "store", ok=(2,))
+            assert cause in done.error and f"{tmp_path / name}: " in done.error, done.error
+
+
+def test_a_chunk_that_swells(augurpack, tmp_path):
+    """It says that it has 512 MiB, unpacked from some hundred bytes."""
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x.png", data=array(PNG), chunks=(len(PNG),), compression="gzip")
+    data = path.read_bytes()
+    write(path, put(data, nth(data, struct.pack("<II", len(PNG), 1)), "I", 1 << 29))
+    done = run(augurpack, "create", path, tmp_path / "store", ok=(2,))
+    assert f"{path}: 'x.png': a chunk of it cannot be unpacked" in done.error
+
+
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
     """A file of the old form, whose structures can be found by their signatures."""

@@ -201,6 +201,7 @@ BAD = {
                    "several columns may have the image"),
     "encrypted": (pq.parquet([pq.table(ROWS)], more={8: pq.Struct({})}), "is encrypted"),
     "codec": (with_pages(image_page(), _4=5), "is compressed by LZ4"),
+    "a page that swells": (pq.parquet([[pq.chunk(image_page(_2=1 << 30), 9, pq.GZIP), *pq.table(ROWS)[1:]]]), "cannot be 1073741824 unpacked"),
     "gzip damaged": (pq.parquet([[pq.chunk(image_page(), 9, pq.GZIP), *pq.table(ROWS)[1:]]]), "cannot be unpacked"),
 }  # fmt: skip
 BAD["footer garbage"] = (BAD["footer garbage"][0], "x.parquet: ")
@@ -285,6 +286,8 @@ BAD_ARROW = {
     "no column": (aw.arrow(aw.schema(aw.FIELDS[1:])), "no column has image files (its columns are 'label')"),
     "two images": (aw.arrow(aw.schema([*aw.FIELDS, *aw.FIELDS])), "several columns may have the image"),
     "another type": (aw.arrow(aw.schema([*aw.FIELDS, aw.field("x", 23)])), "has a column of Arrow's type 23"),
+    "a buffer that swells": (aw.arrow(SCHEMA, aw.batch(ROWS, change=changed(8, struct.pack("<q", 1 << 30) + bytes(64)), packed=True)),
+                             "cannot be 1073741824 unpacked"),
     "other byte order": (aw.arrow(aw.schema(_0=("h", 1))), "of the other byte order"),
     "file cut": (b"ARROW1\0\0" + aw.table(ROWS) + b"ARROW0", "does not end as an Arrow file"),
     "file without directory": (b"ARROW1\0\0" + aw.table(ROWS), "has no directory at its end"),
