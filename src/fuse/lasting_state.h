@@ -33,10 +33,10 @@ struct Upgrade {
   pid_t from = 0;
   std::array<char, kVersionBytesMax> from_version{};
   int64_t stopped_ns = 0;  // CLOCK_MONOTONIC
-  // Written by the one that goes on, when it takes them.
-  pid_t to = 0;        // 0: there was no upgrade
-  int64_t time = 0;    // seconds since 1970
-  int64_t gap_ns = 0;  // how long nobody took requests
+  // Written by the one that goes on, when it takes them, `to` last. Its threads for augurctl read them meanwhile.
+  std::atomic<pid_t> to = 0;        // 0: there was no upgrade
+  std::atomic<int64_t> time = 0;    // seconds since 1970
+  std::atomic<int64_t> gap_ns = 0;  // how long nobody took requests
 };
 
 // The memory of the queues of FUSE over io_uring (RingArea), which is behind the state, in the same file. Each daemon
