@@ -12,7 +12,18 @@ import time
 
 import pytest
 
-from conftest import anonymous_bytes, daemons, drop_caches, holders, kill_all, measures_memory, needs_root, run, wait_until
+from conftest import (
+    anonymous_bytes,
+    daemons,
+    drop_caches,
+    holders,
+    kill_all,
+    measures_memory,
+    needs_root,
+    no_error_at_a_crash,
+    run,
+    wait_until,
+)
 from prefetching import Prediction, log_of
 from reload_fixtures import bytes_of, changes, grown, next_version, reload  # noqa: F401
 
@@ -84,6 +95,7 @@ def test_twenty_reloads_beside_readers(room, mounts, point, ctl, grown):
     assert {name: counters[name] for name in wrong} == dict.fromkeys(wrong, 0), log_of(room)
 
 
+@no_error_at_a_crash
 def test_killed_while_it_reloads(room, mounts, point, ctl, grown):
     """L17: whichever daemon is killed, and when, readers see no error, and the mount one of the two generations."""
     mounts.mount(grown.path, point, "memory=64M", f"log={room}/log")
