@@ -24,7 +24,8 @@ if [ -z "$static" ]; then
   mkdir "$work/debian"
   printf 'Source: augurfs\n\nPackage: augurfs\nArchitecture: any\n' >"$work/debian/control"
   shared=$(cd "$work" && dpkg-shlibdeps -O root/usr/bin/* 2>/dev/null)
-  depends="${shared#shlibs:Depends=}, $depends"
+  shared=${shared#shlibs:Depends=} # nothing, of programs that need none
+  depends="${shared:+$shared, }$depends"
 fi
 cat >"$root/DEBIAN/control" <<END
 Package: augurfs
