@@ -19,6 +19,11 @@ std::string UringRefusal(int error, const std::string& sysctl) {
       return "io_uring is forbidden, mostly by a container's seccomp profile (EPERM): a profile that allows "
              "io_uring_setup, io_uring_enter and io_uring_register lifts it";
     case ENOSYS:
+      // A kernel that has the sysctl has io_uring. Profiles of Podman answer ENOSYS, those of Docker EPERM.
+      if (!sysctl.empty()) {
+        return "io_uring is hidden, mostly by a container's seccomp profile (ENOSYS): a profile that allows "
+               "io_uring_setup, io_uring_enter and io_uring_register lifts it";
+      }
       return "this kernel is without io_uring (ENOSYS): Linux 5.6 or newer built with CONFIG_IO_URING has it";
     case EINVAL:
     case EOPNOTSUPP: return "this kernel's io_uring is too old to read (EINVAL): Linux 5.6 or newer is needed";

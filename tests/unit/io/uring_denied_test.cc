@@ -89,7 +89,7 @@ TEST_P(UringDenied, AutoFallsBackAndReads) {
 
 INSTANTIATE_TEST_SUITE_P(Calls, UringDenied,
                          testing::Values(Denial{"SetupEperm", SYS_io_uring_setup, EPERM, "seccomp"},
-                                         Denial{"SetupEnosys", SYS_io_uring_setup, ENOSYS, "without io_uring (ENOSYS)"},
+                                         Denial{"SetupEnosys", SYS_io_uring_setup, ENOSYS, "(ENOSYS)"},
                                          Denial{"SetupEnomem", SYS_io_uring_setup, ENOMEM, "RLIMIT_MEMLOCK"},
                                          Denial{"EnterEperm", SYS_io_uring_enter, EPERM, "seccomp"}),
                          [](const testing::TestParamInfo<Denial>& denial) { return denial.param.name; });

@@ -23,6 +23,7 @@ TEST(UringRefusal, NamesWhoForbidsIt) {
 
 TEST(UringRefusal, NamesTheCure) {
   EXPECT_THAT(UringRefusal(ENOSYS, ""), HasSubstr("CONFIG_IO_URING"));
+  EXPECT_THAT(UringRefusal(ENOSYS, "0"), AllOf(HasSubstr("seccomp profile"), HasSubstr("ENOSYS")));
   EXPECT_THAT(UringRefusal(EINVAL, ""), HasSubstr("Linux 5.6"));
   EXPECT_THAT(UringRefusal(ENOMEM, ""), AllOf(HasSubstr("RLIMIT_MEMLOCK"), HasSubstr("ulimit -l")));
   EXPECT_THAT(UringRefusal(EMFILE, ""), HasSubstr("ulimit -n"));
