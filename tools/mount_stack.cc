@@ -176,7 +176,7 @@ Status MountStack::MakeCaches() {
   RecycledMemory::KeepAtMost(settings_.views.recycled_bytes);
   if (ahead_) {
     AUGUR_TRY(ahead_->Make(*cache_, reads_server_,
-                           [this](ReadEngine& engine) { return MakeShards(engine, ReadPurpose::kAhead); }));
+                           [this](ReadEngine& ahead) { return MakeShards(ahead, ReadPurpose::kAhead); }));
   }
   fleet_sweep_ = copies_->MakeSweep(ahead_ ? ahead_->engine() : *engine_, settings_.notes);
   return Status::Ok();

@@ -201,7 +201,9 @@ TEST_F(PrefetchEngineTest, SentinelsTellWhereTheReaderIs) {
   // At first the disk may bring what is read later before what is read soon.
   for (size_t i = 2; i < kAhead; ++i) ASSERT_TRUE(comes(i)) << i << " " << Told();
   for (size_t i = 0; i < order.size(); ++i) {
-    if (i + kAhead < order.size()) ASSERT_TRUE(comes(i + kAhead)) << i << " " << Told();
+    if (i + kAhead < order.size()) {
+      ASSERT_TRUE(comes(i + kAhead)) << i << " " << Told();
+    }
     const bool there = ReadAsReader(order[i]);
     EXPECT_TRUE(i < 2 || there == (i % kEvery != kEvery - 1)) << i;
   }

@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(
              {.eio = 0.1, .cut = 0.05, .flip = 0.05, .late_max = std::chrono::microseconds(500)},
              4 << 20,
              600'000}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace augur

@@ -67,7 +67,7 @@ TEST_P(CrashTest, TheHolderIsToldOfTheDaemonAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Who, CrashTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "AForkedProcess" : "TheDaemon"; });
+                         [](const auto& test) { return test.param ? "AForkedProcess" : "TheDaemon"; });
 
 }  // namespace
 }  // namespace augur
