@@ -104,7 +104,7 @@ pytests() { # BUILD_DIR FOLDER...
   local folders=()
   for folder in "$@"; do [ ! -d "$folder" ] || folders+=("$folder"); done
   AUGUR_BUILD=$root/$build_dir timeout --foreground --signal=INT --kill-after=60 2400 \
-    "$venv/bin/python" -m pytest -p no:cacheprovider -q --tb=short -rfEs --durations=8 "${folders[@]}" </dev/null
+    "$venv/bin/python" -m pytest -p no:cacheprovider -o tmp_path_retention_policy=failed -q --tb=short -rfEs --durations=8 "${folders[@]}" </dev/null
 }
 
 sources() { git ls-files '*.cc' '*.h'; }
