@@ -31,7 +31,7 @@ from far_folder import FarFolder
 from mounts import augurfs, augurfs_words, build_dir, end_daemons, program, run, statistics, unmount
 from soak_checks import STUCK_S, WARM_S, Growth, StatusProbe, Stuck, compare_all, footprint, is_mounted, wait_until_idle
 from soak_data import Data
-from soak_faults import Faults, Processes, plan
+from soak_faults import SHARED_MIB, Faults, Processes, plan
 
 READERS = ("loader", "walk", "jump", "views")
 ROOM_BYTES = 1 << 30  # of the daemon's control group
@@ -281,10 +281,11 @@ def main(words):
             seeded = [*words, "--seed", str(options.seed), "--work", work]
             return subprocess.run([*prefix, sys.executable, __file__, *seeded], env=dict(os.environ, **{INSIDE: work})).returncode
     print(f"soak: seed {options.seed}, {options.seconds:.0f} s", flush=True)
-    folder = pathlib.Path("/run/augurfs-shm")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    run("mount", "-t", "tmpfs", "-o", "size=96M,mode=0700", "augur-soak", folder)
     soak = Soak(os.environ[INSIDE], options)
+    # In a /run of its own: who removes the folder elsewhere would take the mount on it away here, too (rmdir(2) does).
+    run("mount", "-t", "tmpfs", "-o", "mode=0755", "augur-soak", "/run")
+    soak.shared_memory.mkdir(mode=0o700)
+    run("mount", "-t", "tmpfs", "-o", f"size={SHARED_MIB}M,mode=0700", "augur-soak", soak.shared_memory)
     good = False
     try:
         good = soak.run()

@@ -10,6 +10,7 @@ import time
 from mounts import children, daemons, holders, is_running, statistics
 
 STORM_S = 5  # how long a fault lasts that lasts
+SHARED_MIB = 96  # of the shared memory of the soak
 
 
 class Processes:
@@ -175,7 +176,7 @@ class Faults:
     def do_full_shared_memory(self, _chance):
         path = self.soak.shared_memory / "full"
         with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
-            while True:
+            for _ in range(SHARED_MIB):
                 file.write(bytes(1 << 20))
         try:
             time.sleep(STORM_S)
