@@ -189,7 +189,7 @@ void Holder::Wait() {
   if (next_.daemon.is_there() && !next_.prepared) due = next_.due;
   if (program_before_) due = std::min(due, trial_due_);
   if (start_next_at_) due = std::min(due, *start_next_at_);
-  if (dying_.due()) due = std::min(due, *dying_.due());
+  if (const auto resend = dying_.due()) due = std::min(due, *resend);
   int timeout = -1;
   if (due != Clock::time_point::max()) {
     timeout = static_cast<int>(std::max<int64_t>(0, std::chrono::ceil<milliseconds>(due - Clock::now()).count()));
