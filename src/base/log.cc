@@ -20,15 +20,15 @@
 namespace augur {
 namespace {
 
-// Makes the default logger, whose sink has no place to write to yet. Threads may log while the place changes, and
-// spdlog::set_default_logger must not be called beside them: it destroys the logger that they use. So that stays.
-spdlog::sinks::dist_sink_mt& PlaceOfDefaultLogger(const std::string& program) {
+// Makes the default logger, and returns its sink, which has no place to write to yet. Threads may log while the place
+// changes, and spdlog::set_default_logger must not be called beside them: it destroys the logger that they use. So that
+// stays.
+std::shared_ptr<spdlog::sinks::dist_sink_mt> MakeDefaultLogger(const std::string& program) {
   auto place = std::make_shared<spdlog::sinks::dist_sink_mt>();
   auto logger = std::make_shared<spdlog::logger>(program, place);
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
-  static const std::shared_ptr<spdlog::sinks::dist_sink_mt> kept = std::move(place);
-  return *kept;
+  return place;
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ Status StartLog(const std::string& program, LogTarget target, const std::string&
     return {Code::kIo, std::string("cannot open the log: ") + error.what()};
   }
   sink->set_pattern(pattern);
-  static spdlog::sinks::dist_sink_mt& place = PlaceOfDefaultLogger(program);
-  place.set_sinks({std::move(sink)});
+  static const auto place = MakeDefaultLogger(program);
+  place->set_sinks({std::move(sink)});
   return Status::Ok();
 }
 

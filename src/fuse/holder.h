@@ -61,9 +61,8 @@ struct HolderOptions {
 //   1. The daemon has said that it ends the mount, or has ended by itself with status 0.
 //   2. It died before the mount answered for the first time.
 //   3. The kernel cannot hand over requests (Linux before 6.9).
-//   4. Three have died within ten seconds. A SIGKILL of a daemon that took requests is not counted: it comes from
-//   outside.
-//      Nor is one of another program that has not served yet.
+//   4. Three have died within ten seconds. A SIGKILL of a daemon that took requests is not counted, as it comes from
+//      outside. Nor is one of another program that has not served yet.
 class Holder {
  public:
   // Forks the first daemon. Returns in each daemon, and never in the holder. REQUIRES: this process has one thread.
