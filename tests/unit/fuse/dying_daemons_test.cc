@@ -2,13 +2,14 @@
 #include "fuse/dying_daemons.h"
 
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <memory>
+#include <string>
 #include <vector>
+
+#include "unit/fuse/other_process.h"
 
 namespace augur {
 namespace {
@@ -19,31 +20,21 @@ constexpr DyingDaemons::Clock::time_point kBegin{std::chrono::seconds(1000)};
 
 class DyingDaemonsTest : public testing::Test {
  protected:
-  ~DyingDaemonsTest() override {
-    while (!children_.empty()) EndLast();
-  }
-
   // A process that lives until it is ended.
   UniqueFd Fork() {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const auto body = []() -> std::string {
       while (true) pause();
-    }
-    children_.push_back(pid);
-    return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    };
+    processes_.push_back(std::make_unique<OtherProcess>(body));
+    return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, processes_.back()->pid(), 0)));
   }
 
-  void EndLast() {
-    kill(children_.back(), SIGKILL);
-    EXPECT_EQ(waitpid(children_.back(), nullptr, 0), children_.back());
-    children_.pop_back();
-  }
+  void EndLast() { processes_.pop_back(); }
 
   DyingDaemons daemons_;
 
  private:
-  std::vector<pid_t> children_;
+  std::vector<std::unique_ptr<OtherProcess>> processes_;
 };
 
 TEST_F(DyingDaemonsTest, NothingIsResentWithoutOne) {
