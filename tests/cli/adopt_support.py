@@ -2,8 +2,11 @@
 """What the tests of augurpack adopt share."""
 
 import json
+import os
+import pathlib
+import subprocess
 
-from pack_support import reader, run, store_entries, store_tree
+from pack_support import PATIENCE_S, reader, run, store_entries, store_tree
 
 
 def files_of(store):
@@ -11,13 +14,21 @@ def files_of(store):
     return store_tree(store)[1]
 
 
-def refused(augurpack, path, *options):
-    """What is said of a file that cannot be adopted: its name and the cause, and there is no store."""
-    store = path.parent / "refused"
-    done = run(augurpack, "adopt", *options, path, store, ok=(2,))
+def refused(augurpack, path, *options, command="adopt"):
+    """What is said of a file that cannot be adopted, or copied: its name and the cause, and there is no store."""
+    store = path.parent / f"refused by {command}"
+    done = run(augurpack, command, *options, path, store, ok=(2,))
     assert done.error.startswith(f"augurpack: {path}: "), done.error
     assert not (store / "manifest").exists()
     return done.error
+
+
+def written_by_stock(python, name, folder, **environment):
+    """What a script of this folder, run by that Python, says in wanted.json that a store must have of the files that it wrote."""
+    script = pathlib.Path(__file__).with_name(name)
+    done = subprocess.run([python, script, folder], capture_output=True, timeout=4 * PATIENCE_S, check=False, env=os.environ | environment)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads((folder / "wanted.json").read_text())
 
 
 def adopted(augurpack, path, *options):

@@ -3,15 +3,13 @@
 
 import json
 import os
-import pathlib
 import struct
-import subprocess
 import sys
 
 import pytest
-from adopt_support import files_of, refused
+from adopt_support import files_of, refused, written_by_stock
 from container_files import PNG, jpeg, mds, mds_config, mds_sample, mds_shard
-from pack_support import PATIENCE_S, reader, run, store_entries, write
+from pack_support import reader, run, store_entries, write
 
 COLUMNS = {"image": "jpeg", "label": "int", "name": "str"}
 
@@ -56,11 +54,7 @@ def test_files_of_the_stock_writer(augurpack, tmp_path):
     packages = os.environ.get("AUGUR_FORMATS")
     if not packages:
         pytest.skip("AUGUR_FORMATS is not set: it is what `packaging/venv.sh formats` prints")
-    script = pathlib.Path(__file__).with_name("mds_files.py")
-    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, timeout=4 * PATIENCE_S, check=False,
-                          env=os.environ | {"PYTHONPATH": packages})  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    wanted = json.loads((tmp_path / "wanted.json").read_text())
+    wanted = written_by_stock(sys.executable, "mds_files.py", tmp_path, PYTHONPATH=packages)
     assert len(wanted) == 6
     for name, expected in wanted.items():
         paths = [tmp_path / name / shard for shard in expected["shards"]]

@@ -6,13 +6,11 @@ opencv-python-headless 4.9, PyTorch, and what these ask for."""
 
 import json
 import os
-import pathlib
-import subprocess
 
 import pytest
-from adopt_support import adopted, copied, files_of, refused
+from adopt_support import adopted, copied, files_of, refused, written_by_stock
 from container_files import PNG, jpeg
-from pack_support import PATIENCE_S, run, write
+from pack_support import run, write
 
 np = pytest.importorskip("numpy")
 
@@ -99,10 +97,7 @@ def test_files_of_the_stock_writer(augurpack, tmp_path):
     python = os.environ.get("AUGUR_FFCV")
     if not python:
         pytest.skip("AUGUR_FFCV is not set: a Python that has FFCV")
-    script = pathlib.Path(__file__).with_name("ffcv_files.py")
-    done = subprocess.run([python, script, tmp_path], capture_output=True, timeout=4 * PATIENCE_S, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    wanted = json.loads((tmp_path / "wanted.json").read_text())
+    wanted = written_by_stock(python, "ffcv_files.py", tmp_path)
     assert len(wanted) == 3
     for name, files in wanted.items():
         tree = {path.encode(): bytes.fromhex(image) for path, image in files.items()}
