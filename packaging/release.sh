@@ -16,7 +16,7 @@ Then it installs each in new systems, packs and mounts photographs there, and co
 without any library. Prints what is in each, with sizes. Debian 12, as root or with sudo; the checks need root. Takes a quarter of an hour on two cores.
   --from BUILD      packs the programs of this build folder, which need shared libraries: all is then for this release of Debian alone
   --no-check        does not try them
-  --suites "NAMES"  releases to try them in, also Ubuntu's (jammy, noble), whose archive must be reachable [$suites]
+  --suites "NAMES"  releases of Debian to try them in, or of Ubuntu with the address of its archive: jammy=ADDRESS [$suites]
   --roots FOLDER    keeps the new systems there, and takes those that are there [made anew each time]
 END
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_packages.sh OUTDIR PHOTOS ROOTS SUITES: installs each package of OUTDIR in new systems of these releases of Debian and Ubuntu,
-# and runs core_check.sh there; the tarball also in a system of busybox alone, which has no C library. Makes the systems in the folder
-# ROOTS, with debootstrap, where they are not there. The image is made by buildah. Needs root.
+# check_packages.sh OUTDIR PHOTOS ROOTS SUITES: installs each package of OUTDIR in new systems of these releases of Debian, or of Ubuntu
+# with the address of its archive (jammy=ADDRESS). It runs core_check.sh there; the tarball also in a system of busybox alone, which has
+# no C library. Makes the systems in the folder ROOTS, with debootstrap, where they are not there. The image is made by buildah. Needs root.
 #
 # A trial has an overlay in memory over its system, and mount and process namespaces, which all end with it.
 set -euo pipefail
@@ -22,13 +22,13 @@ cp -r "$photos" "$room/given/photos"
 chmod -R a+rX "$room/given"
 
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | sort | uniq -c | sort -rn | awk '/debian$/ { print $2; exit }')
-make_root() { # SUITE
+make_root() { # SUITE [ADDRESS OF UBUNTU'S ARCHIVE]
   [ ! -d "$roots/$1" ] || return 0
   echo "making a system of $1"
   rm -rf "$roots/$1.partial"
   local from=("$1" "$roots/$1.partial" "$mirror")
   # Debian's debootstrap knows all of Ubuntu's by one script. It checks signatures where it has Ubuntu's keys, apt does in any case.
-  case $1 in focal | jammy | noble) from=(--components=main,universe "$1" "$roots/$1.partial" http://archive.ubuntu.com/ubuntu gutsy) ;; esac
+  [ -z "${2-}" ] || from=(--components=main,universe "$1" "$roots/$1.partial" "$2" gutsy)
   debootstrap --variant=minbase "${from[@]}" >"$roots/$1.log" 2>&1 ||
     { tail -3 "$roots/$1.log" >&2; rm -rf "$roots/$1.partial"; echo "check_packages.sh: no system of $1 can be made" >&2; return 1; }
   rm -f "$roots/$1.log"
@@ -76,8 +76,9 @@ apt="apt-get update $quiet; apt-get install -y --no-install-recommends"
 core='sh /given/core_check.sh /given/photos'
 make_bare_root
 try bare "the tarball" "tar -xzf /given/augurfs-*.tar.gz -C /usr/local --strip-components=1; $core"
-for suite in $suites; do
-  make_root "$suite" || { failed=1; continue; }
+for wanted in $suites; do
+  IFS== read -r suite archive <<<"$wanted"
+  make_root "$suite" "$archive" || { failed=1; continue; }
   try "$suite" "the tarball" "tar -xzf /given/augurfs-*.tar.gz -C /usr/local --strip-components=1; $core"
   try "$suite" "the Debian package" "$apt /given/augurfs_*.deb $quiet; $core; apt-get purge -y augurfs $quiet; ! command -v augurfs"
   try "$suite" "the wheel" "$apt python3-venv fuse3 $quiet; python3 -m venv /root/e
@@ -86,7 +87,7 @@ for suite in $suites; do
 done
 
 # The image, on the first system, in place of that which the Dockerfile names.
-suite=${suites%% *}
+suite=${suites%%[ =]*}
 if [ -n "$suite" ] && [ -d "$roots/$suite" ]; then
   store() { buildah --root "$room/store" --runroot "$room/run" --storage-driver vfs "$@"; }
   make_image() {
