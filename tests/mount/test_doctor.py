@@ -115,7 +115,13 @@ def test_an_order_that_cannot_be_found(room, mounts, point, data, ctl):
     mounts.mount(data.store, point, "cache=none")
     with reader(point):
         wait_until(lambda: counters(point)["reads"] > 400, "the reader reads")
-        found = examine(ctl, point)
+        found = {}
+
+        def is_told():  # not of seconds in which the reader got no processor
+            found.update(examine(ctl, point))
+            return "order-unknown" in found
+
+        wait_until(is_told, lambda: found)
     assert "augurctl hint" in found["order-unknown"]["cure"], found
 
 

@@ -4,7 +4,7 @@
 import os
 import pathlib
 
-from conftest import assert_refused, needs_root, not_over_uring, run, statistics, wait_until
+from conftest import assert_refused, daemons, needs_root, not_over_uring, run, statistics, wait_until
 
 pytestmark = needs_root
 
@@ -24,7 +24,7 @@ def test_a_preset_holds_and_is_told(room, mounts, point, small_store, ctl):
     assert statistics(point)["gauges"]["memory_bytes_max"] == 256 << 20
     assert preset_line(ctl, point) == f"preset     {expected}"
     text = log.read_text(encoding="utf-8")
-    assert f"preset {expected}\n" in text and "; 3 threads" in text
+    assert f"preset {expected}\n" in text and "; threads: 3\n" in text
     done = run([ctl, "restart", "-o", "memory=128M", point])
     assert done.returncode == 0, done.stderr
     wait_until(lambda: statistics(point)["gauges"]["memory_bytes_max"] == 128 << 20, "the next daemon")
@@ -42,5 +42,6 @@ def test_every_name_mounts_and_a_wrong_one_does_not(room, mounts, point, small_s
         mounts.mount(small_store, point, f"preset={name}")
         assert (pathlib.Path(point) / "hello.txt").exists()
         assert run(["umount", point]).returncode == 0
+        wait_until(lambda: daemons(mounts.program, point) == [], "the daemon has ended")
     assert_refused(mounts.start(small_store, point, "preset=smal"), "-o preset: 'smal'", *names, "did you mean small?")
     assert not os.path.ismount(point)
