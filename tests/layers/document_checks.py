@@ -88,3 +88,17 @@ def missing_files(text, folder, root, ignored=()):
         if name not in source_names(root):
             missing.append(f"file {name}")
     return list(dict.fromkeys(missing))
+
+
+def promises(text):
+    """The numbers of SEMANTICS.md, in its order."""
+    return re.findall(r"^- \*\*([A-Z]\d+)\*\* ", text, re.MULTILINE)
+
+
+def named_promises(source):
+    """The numbers that the comments of a test name, Python's or C++'s. 'L8 to L11' names four."""
+    comments = "\n".join(re.findall(r'"{3}(?s:.*?)"{3}|(?:#|//) .*', source))
+    named = set(re.findall(r"\b[A-Z]\d+\b", comments))
+    for letter, first, last in re.findall(r"\b([A-Z])(\d+) to \1(\d+)\b", comments):
+        named |= {f"{letter}{number}" for number in range(int(first), int(last) + 1)}
+    return named

@@ -96,6 +96,15 @@ def test_every_finding_of_doctor_is_explained():
     assert not names - set(re.findall(r"`([\w-]+)`", section))
 
 
+def test_every_promise_is_named_by_a_test():
+    listed = subprocess.run(["git", "ls-files", "tests"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    tests = [ROOT / name for name in listed if re.search(r"(^|/)test_\w+\.py$|_test\.cc$", name)]
+    named = set().union(*(checks.named_promises(path.read_text(encoding="utf-8")) for path in tests if path.is_file()))
+    promised = checks.promises(read("src/fs/SEMANTICS.md"))
+    assert len(promised) > 80 and len(set(promised)) == len(promised)
+    assert not [number for number in promised if number not in named]
+
+
 def test_the_checks_catch_what_they_are_for(tmp_path):
     assert checks.long_sentences("one " * (checks.WORDS_MAX + 1) + "end.")
     assert not checks.long_sentences("one " * (checks.WORDS_MAX - 1) + "end. " + "two " * 20)
@@ -103,6 +112,9 @@ def test_the_checks_catch_what_they_are_for(tmp_path):
     assert checks.messages('#include "a.h"\n// "no"\nf("one "  // "no"\n  "two", "\\"");') == ["one two", '\\"']
     assert checks.banned_words("read by nobody", checks.BANNED_IN_MESSAGES)
     assert not checks.banned_words("what is there", checks.BANNED_IN_MESSAGES)
+    assert checks.promises("- **L1** a\n  b\n- **L2** c") == ["L1", "L2"]
+    assert checks.named_promises('def test_a():\n    """L1: a,\n    R3"""\n    b = "L2"  # K1\n') == {"L1", "R3", "K1"}
+    assert checks.named_promises('// L1 to L3: a\nTEST(A, B) { f("L4"); }') == {"L1", "L2", "L3"}
     assert checks.long_lines("x" * 121, 120) and not checks.long_lines("x" * 120, 120)
     assert not checks.long_lines("|" * 121, 120, tables=False)
     assert checks.missing_files("[a](gone.md) and `src/gone.cc`", tmp_path, tmp_path) == ["link to gone.md", "path src/gone.cc"]

@@ -241,7 +241,7 @@ def test_another_user_is_refused(room, mounts, point, small_store, ctl):
 
 
 def test_a_mount_leads_to_no_other_daemon(room, mounts, point, small_store, ctl, users_may_mount):
-    """K2: a user's mount that names the socket of root's daemon; root asks the user's mount."""
+    """K5: a user's mount that names the socket of root's daemon; root asks the user's mount."""
     users_may_mount.write_text("user_allow_other\n", encoding="ascii")
     rooted = room / "rooted"
     rooted.mkdir()
@@ -287,7 +287,7 @@ HOSTILE = "\x1b]0;owned\x07\r\x9b2Jname\nline"
     (["hint", "--order", "/dev/null"], {"files": HOSTILE}, ""),
 ])
 def test_nothing_raw_reaches_a_terminal(room, mounts, point, small_store, ctl, words, header, body):
-    """K2: whatever the daemon says."""
+    """K5: whatever the daemon says."""
     mounts.mount(small_store, point)
     path = socket_of(point)
     moved = path.with_suffix(".moved")

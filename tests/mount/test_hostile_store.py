@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores of people who want to read what is not theirs, through a daemon of root: SEMANTICS.md, R12 and A4."""
+"""Stores of people who want to read what is not theirs, through a daemon of root: SEMANTICS.md, R12, A4 and A5. And what augurfs says
+before the mount is used: R13 and A6."""
 
 import errno
 import os
@@ -267,6 +268,7 @@ def link_of_another(path, target):
 
 @pytest.mark.parametrize("where", ["last", "inside"])
 def test_root_mounts_through_no_link_of_another(room, mounts, point, small_store, where):
+    """A5: one link, as the mount point itself or on the way to it."""
     link = link_of_another(room / "link", point if where == "last" else room)
     typed = link if where == "last" else link / "mount"
     done = mounts.start(small_store, typed)
@@ -279,6 +281,7 @@ def test_root_mounts_through_no_link_of_another(room, mounts, point, small_store
 
 
 def test_root_logs_to_no_file_of_another(room, mounts, point, small_store):
+    """A5"""
     victim = room / "victim"
     victim.write_text("mine\n", encoding="ascii")
     theirs = room / "theirs"
@@ -299,6 +302,7 @@ def test_root_logs_to_no_file_of_another(room, mounts, point, small_store):
 
 
 def test_root_keeps_orders_behind_no_link_of_another(room, mounts, point, small_store):
+    """A5"""
     target = room / "target"
     target.mkdir()
     cache = room / "cache"
@@ -315,6 +319,7 @@ def test_root_keeps_orders_behind_no_link_of_another(room, mounts, point, small_
 
 
 def test_a_missing_shard_is_told_at_the_mount(augurpack, room, mounts, point, own_store):
+    """R13, R3"""
     (shard,) = own_store.glob("shard-*")
     shard.unlink()
     done = mounts.start(own_store, point)
@@ -324,6 +329,7 @@ def test_a_missing_shard_is_told_at_the_mount(augurpack, room, mounts, point, ow
 
 
 def test_a_foreign_shard_of_another_size_is_told_at_the_mount(augurpack, room, mounts, point, tar):
+    """R13"""
     store = adopt(augurpack, room, tar)
     os.truncate(tar, 4096)
     done = mounts.start(store, point)
@@ -339,12 +345,14 @@ def test_a_cache_that_cannot_be_used_is_told_at_the_mount(room, mounts, point, s
 
 
 def test_the_store_is_no_mount_point(room, mounts, own_store):
+    """A6"""
     done = mounts.start(own_store, own_store)
     assert done.returncode == 2 and "is the store itself" in done.stderr, done
     assert mount_rows(own_store) == []
 
 
 def test_a_mount_over_files_is_told(room, mounts, point, small_store):
+    """A6"""
     (point / "file").touch()
     done = mounts.start(small_store, point)
     assert done.returncode == 0 and "not empty" in done.stderr, done

@@ -83,7 +83,7 @@ def test_over_the_tars_of_another_bucket(augurpack, place, tars, tree, folder, p
 
 @pytest.mark.parametrize("named", [[], ["tars/x"], ["tar"], ["tars/x a.tar"]])
 def test_no_request_is_made_that_was_not_allowed(augurpack, place, tars, folder, point, proxy, other_bucket, named):
-    """The refusal names the option that is missing, and no request was made to that bucket."""
+    """R12: the refusal names the option that is missing, and no request was made to that bucket."""
     must_run([augurpack, "adopt", "--quiet", f"--endpoint-url={proxy.endpoint}", tars, place])
     proxy.forget()
     endpoint, other = f"endpoint-url={proxy.endpoint}", f"s3://{other_bucket.bucket}"

@@ -66,7 +66,7 @@ def test_an_object_that_is_shorter_than_it_should_be(remote_store, point, proxy,
 
 @pytest.mark.parametrize("what", ["replaced", "removed"])
 def test_a_bucket_that_keeps_versions(remote_store, point, proxy, folder, what):
-    """The version that was mounted is read on."""
+    """R14: the version that was mounted is read on."""
     bucket, key = remote_store.bucket, f"{remote_store.prefix}/shard-00000001-00000"
     status = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
     if bucket.request("PUT", query={"versioning": ""}, body=status).status != 200:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A store in a bucket or on a web server, mounted: it is the tree that was packed, whatever happens on the way to it."""
+"""A store in a bucket or on a web server, mounted: it is the tree that was packed, whatever happens on the way to it. SEMANTICS.md, R14."""
 
 import concurrent.futures
 import datetime
@@ -51,6 +51,7 @@ def refusal(store, point, *options):
 
 
 def test_it_is_the_tree_that_was_packed(remote_store, point, s3_server):
+    """R14"""
     with mounted(remote_store, point, s3_server.endpoint):
         assert_same_tree(point, remote_store.tree)
         rows = mounts.mount_rows(point)
@@ -64,6 +65,7 @@ def test_over_tls(remote_store, point, tls_proxy, certificate):
 
 
 def test_from_a_web_server(remote_store, point, https_server, certificate, augurpack):
+    """R14"""
     shutil.copytree(remote_store.store, pathlib.Path(https_server.folder) / "train store")
     url = f"{https_server.url}/train%20store?signature=secret"
     with mounts.augurfs(url, point, f"ca-bundle={certificate.file}"):
@@ -148,6 +150,7 @@ def test_a_fault_that_passes_is_not_seen(remote_store, point, proxy, fault, monk
 
 
 def test_a_line_that_is_cut_for_a_while(remote_store, point, proxy):
+    """R14: readers wait."""
     with mounted(remote_store, point, proxy.endpoint, "io-timeout=60"):
         proxy.cut_for(4)
         begin = time.monotonic()
@@ -156,6 +159,7 @@ def test_a_line_that_is_cut_for_a_while(remote_store, point, proxy):
 
 
 def test_a_line_that_stays_cut_is_an_error_and_then_well_again(remote_store, point, proxy):
+    """R14: EIO after io-timeout=."""
     names = sorted(files(remote_store.tree))
     with mounted(remote_store, point, proxy.endpoint, "io-timeout=3", "predict=off"):
         proxy.refuse_connections()
@@ -197,6 +201,7 @@ def test_credentials_that_expire_are_renewed(remote_store, point, proxy, s3_serv
 
 
 def test_an_object_that_was_replaced_is_an_error_by_name(remote_store, point, s3_server, folder):
+    """R14: never bytes of another version."""
     log = pathlib.Path(folder) / "log"
     name = sorted(files(remote_store.tree))[-1]
     with mounted(remote_store, point, s3_server.endpoint, f"log={log}", "predict=off"):
@@ -210,6 +215,7 @@ def test_an_object_that_was_replaced_is_an_error_by_name(remote_store, point, s3
 
 
 def test_a_shard_that_is_gone_is_an_error_by_name(remote_store, point, s3_server, folder):
+    """R14"""
     log = pathlib.Path(folder) / "log"
     with mounted(remote_store, point, s3_server.endpoint, f"log={log}", "predict=off"):
         remote_store.bucket.delete(f"{remote_store.prefix}/shard-00000001-00000")
@@ -301,7 +307,7 @@ def test_wrong_addresses(point, address, sentence):
 
 
 def test_an_adopted_store_says_where_it_can_be_mounted(bucket, augurpack, point, s3_server, folder):
-    """Whoever made a store does not choose in which other places the mount's credentials are used."""
+    """R14: whoever made a store does not choose in which other places the mount's credentials are used."""
     tree, tar, store = (pathlib.Path(folder) / name for name in ("tree", "x.tar", "adopted"))
     tree.mkdir()
     (tree / "file").write_bytes(b"content")
