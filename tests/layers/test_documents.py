@@ -96,6 +96,13 @@ def test_every_finding_of_doctor_is_explained():
     assert not names - set(re.findall(r"`([\w-]+)`", section))
 
 
+def test_every_thread_is_explained():
+    sources = (path for folder in ("src", "tools") for path in (ROOT / folder).rglob("*.cc"))
+    names = {name for path in sources for name in re.findall(r'"(augur-[a-z-]+)"', path.read_text(encoding="utf-8"))}
+    assert len(names) > 30
+    assert names == set(re.findall(r"`(augur-[a-z-]+)`", read("THREADS.md")))
+
+
 def test_every_promise_is_named_by_a_test():
     listed = subprocess.run(["git", "ls-files", "tests"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     tests = [ROOT / name for name in listed if re.search(r"(^|/)test_\w+\.py$|_test\.cc$", name)]
