@@ -171,6 +171,8 @@ class Mounts:
         done = self.start(store, point, *options, **start_options)
         assert (done.returncode, done.stdout) == (0, ""), done
         assert re.fullmatch(f"augurfs: warning: .*(?:{says}).*\n" if says else "", done.stderr), done.stderr
+        # The mount point is free before the daemon of a mount before has ended.
+        wait_until(lambda: len(daemons(self.program, point)) <= 1, lambda: daemons(self.program, point))
         return self.pid(point)
 
     def foreground(self, store, point, *options, prefix=(), **popen_options):
