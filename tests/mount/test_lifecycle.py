@@ -115,7 +115,7 @@ def test_log_file(room, mounts, point, small_store):
     """The log says what is mounted and how."""
     mounts.mount(small_store, point, f"log={room}/log", "threads=3", "memory=100M", "io=pread")
     text = (room / "log").read_text()
-    for line in (rf"{point}: mounted {small_store} generation 1: 2 files", "pread", r"memory budget 100\.0 MiB", "3 threads"):
+    for line in (rf"{point}: mounted {small_store} generation 1: 2 files", "pread", r"memory budget 100\.0 MiB", "threads: 3"):
         assert re.search(line, text), text
 
 
