@@ -328,6 +328,24 @@ def test_a_missing_shard_is_told_at_the_mount(augurpack, room, mounts, point, ow
     assert errno_of(read, point / "hello.txt") == errno.EIO
 
 
+def test_of_many_missing_shards_three_are_named(augurpack, room, mounts, point):
+    """R13: each of six files has a shard, of which the last one is there."""
+    folder = room / "folder"
+    folder.mkdir()
+    for number in range(6):
+        (folder / str(number)).write_bytes(bytes([number]) * 5000)
+    store = room / "store"
+    assert run([augurpack, "create", "--quiet", "--shard-size=4K", folder, store]).returncode == 0
+    *missing, last = sorted(store.glob("shard-*"))
+    assert len(missing) == 5
+    for shard in missing:
+        shard.unlink()
+    done = mounts.start(store, point)
+    assert done.returncode == 0 and "5 of 6 shards cannot be read" in done.stderr, done
+    assert [shard for shard in missing if f"{shard}: the shard is missing" in done.stderr] == missing[:3], done
+    assert str(last) not in done.stderr and read(point / "5") == bytes([5]) * 5000
+
+
 def test_a_foreign_shard_of_another_size_is_told_at_the_mount(augurpack, room, mounts, point, tar):
     """R13"""
     store = adopt(augurpack, room, tar)

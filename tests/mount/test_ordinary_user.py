@@ -129,7 +129,7 @@ def test_user_and_a_store_of_another(room, mounts, user_point, own_store, users_
 
 
 def test_user_and_a_shard_of_another(room, mounts, user_point, own_store, users_may_mount):
-    """The mount is made, as other shards may do, and says at once what will give errors."""
+    """R13: the mount is made, as other shards may do, and says at once what will give errors."""
     shard, = own_store.glob("shard-*")
     shard.chmod(0o600)
     os.chown(shard, 0, 0)
