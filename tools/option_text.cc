@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/option_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -23,7 +24,8 @@ std::string RangeText(const Option& option) {
   return {};
 }
 
-void WrapLine(std::string_view line, size_t indent, size_t columns, std::string& out) {
+// `hang`: the indentation of all lines but the first.
+void WrapLine(std::string_view line, size_t indent, size_t hang, size_t columns, std::string& out) {
   size_t column = 0;
   while (!line.empty()) {
     const size_t end = line.find(' ');
@@ -31,6 +33,7 @@ void WrapLine(std::string_view line, size_t indent, size_t columns, std::string&
     if (column > 0 && column + 1 + word.size() > columns) {
       out += '\n';
       column = 0;
+      indent = hang;
     }
     if (column == 0) {
       out.append(indent, ' ');
@@ -135,7 +138,8 @@ std::string Wrap(std::string_view text, size_t indent, size_t columns) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
-    WrapLine(line, indent, columns, out);
+    const size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+    WrapLine(line, indent, blanks == 0 ? indent : indent + blanks + 2, columns, out);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return out;

@@ -29,6 +29,7 @@ TEST(OptionTextTest, WrappedLinesKeepToTheWidthAndTheIndent) {
   EXPECT_EQ(Wrap("", 4), "");
   // A word that is longer than a line stands alone.
   EXPECT_EQ(Wrap("a bbbbbbbbbb c", 0, 5), "a\nbbbbbbbbbb\nc\n");
+  EXPECT_EQ(Wrap("  aa bb\ncc dd", 1, 6), "   aa\n     bb\n cc dd\n");
 }
 
 TEST(OptionTextTest, TheNearestWordIsOneSlipAway) {
