@@ -85,17 +85,24 @@ void CheckErrors(const RunWindow& window, std::vector<Finding>& findings) {
        {Stat::kDecodeErrors, "images that could not be decoded"}}};
   std::string text;
   bool now = false;
+  bool damaged = false;
   for (const auto& [stat, what] : kKinds) {
     if (window.Total(stat) == 0) continue;
+    damaged = damaged || stat != Stat::kDecodeErrors;
     text += (text.empty() ? "" : ", ") + FormatCount(window.Total(stat)) + " " + std::string(what);
     now = now || window.Delta(stat) > 0;
   }
   if (text.empty()) return;
+  std::string cure = "The log names the files (" + Printable(window.Fact("log")) + ").";
+  if (damaged) cure += " 'augurpack verify STORE' checks the whole store.";
+  // Its bytes are those that were packed, so verify finds nothing.
+  if (window.Total(Stat::kDecodeErrors) > 0) {
+    cure += " An image that cannot be decoded was broken when it was packed: mend it, and pack it anew.";
+  }
   findings.push_back({.weight = now ? Weight::kProblem : Weight::kAdvice,
                       .name = "errors",
                       .text = "The mount has met errors: " + text + ".",
-                      .cure = "The log names the files (" + Printable(window.Fact("log")) +
-                              "). 'augurpack verify STORE' checks the whole store."});
+                      .cure = std::move(cure)});
 }
 
 // While it is down no read ends, so what readers have waited does not tell it.

@@ -171,7 +171,11 @@ TEST(CheckRun, FindsWhatHoldsTheRunBack) {
       {"processors that others use", NotWaiting(1, 0.9, 0.99), "other-programs", "other programs 7.0."},
       {"a script that waits for its GPU", NotWaiting(4, 0.02, 0.1), "script-waits", "2 % of a processor each"},
       {"damaged records", Waiting().Counted(Stat::kCorruptBlocks, 3).Fact("log", "/l"), "errors",
-       "3 damaged records. -> The log names the files (/l)"},
+       "3 damaged records. -> The log names the files (/l). 'augurpack verify STORE' checks the whole store."},
+      {"broken images", Waiting().Counted(Stat::kDecodeErrors, 2).Fact("log", "/l"), "errors",
+       "2 images that could not be decoded. -> The log names the files (/l). An image that cannot be decoded was "
+       "broken "
+       "when it was packed: mend it, and pack it anew."},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.what);
