@@ -180,7 +180,7 @@ const std::array<GaugeDefinition, kGaugeCount> kGaugeDefinitions = {{
     {Gauge::kServerBytes, "server_bytes", "bytes", "bytes of all its answers", "their heads"},
     {Gauge::kServerRetries, "server_retries", "requests", "of the requests, those after a failure", "server_hedges"},
     {Gauge::kServerHedges, "server_hedges", "requests",
-     "of the requests, those sent a second time because the first byte of the answer was late", ""},
+     "of the requests, those sent a second time because the answer began or ended late", ""},
     {Gauge::kServerSlowDowns, "server_slow_downs", "answers", "answers that asked to slow down (503, 429)", ""},
     {Gauge::kServerRequestsMax, "server_requests_max", "requests",
      "requests in flight at most, of those that no reader waits for: as many as make it faster, up to -o max-requests=",

@@ -151,7 +151,7 @@ std::string Server(const StatisticsSnapshot& snapshot) {
   if (snapshot[Gauge::kServerRetries] > 0)
     text += ", " + FormatCount(snapshot[Gauge::kServerRetries]) + " after a failure";
   if (snapshot[Gauge::kServerHedges] > 0)
-    text += ", " + FormatCount(snapshot[Gauge::kServerHedges]) + " because the first byte was late";
+    text += ", " + FormatCount(snapshot[Gauge::kServerHedges]) + " sent again because the answer was late";
   if (snapshot[Gauge::kServerSlowDowns] > 0)
     text += "; asked " + Count(snapshot[Gauge::kServerSlowDowns], "time", "times") + " to slow down";
   if (snapshot[Gauge::kIndexMissingBytes] > 0)
