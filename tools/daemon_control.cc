@@ -20,7 +20,7 @@ namespace {
 Status NoPrefetch() {
   return {Code::kUnsupported,
           "this mount does not look ahead (-o predict=off, or too little memory=): unmount it, and mount it without "
-          "that option"};
+          "predict=off and with memory=64M or more"};
 }
 
 bool IsTrue(const nlohmann::json& request, const char* name) {
