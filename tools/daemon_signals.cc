@@ -21,8 +21,8 @@ void OnBusError(int signal, siginfo_t* info, void* /*context*/) {
   const bool from_kernel = info->si_code > 0;
   if (from_kernel) {
     spdlog::critical(
-        "I/O error reading mapped memory: a file of it was truncated, or its disk or network file system failed; the "
-        "mount is lost");
+        "I/O error reading mapped memory: a file of it was truncated, or its disk or network file system failed; this "
+        "daemon ends");
   }
   // SA_RESETHAND has put the default back, so this ends the process with the right status.
   raise(signal);
