@@ -30,8 +30,10 @@ Command TopCommand() {
   command.name = "top";
   command.brief = "watch the mount, live";
   command.text =
-      "Shows who reads how fast, where the files come from, and how long readers wait. Then how far the order is, what "
-      "the disk or the server does beside what it could do, memory by part, and decoding. 'q' or Ctrl-C ends it. It "
+      "Shows who reads how fast, where the files come from, and how long readers wait. Then how far the reader is in "
+      "the "
+      "order, what the disk or the server does beside what it could do, memory by part, and decoding. 'q' or Ctrl-C "
+      "ends it. It "
       "follows the size of the window, and goes on when another daemon takes over the mount.";
   command.options = {{.name = "seconds",
                       .value = "N",
@@ -69,7 +71,8 @@ Command DoctorCommand() {
       "not known, or images that are decoded anew. Each finding has its numbers and a cure. Run it in the middle of an "
       "epoch.\n"
       "Without MOUNTPOINT it checks the machine before the first mount: /dev/fuse, fusermount3, the kernel, io_uring, "
-      "/dev/shm, /etc/fuse.conf. Exit status 1 when it finds a problem.";
+      "/dev/shm, /etc/fuse.conf.\n"
+      "In both cases the exit status is 1 when it finds a problem.";
   command.options = {{.name = "seconds",
                       .value = "N",
                       .kind = OptionKind::kCount,
@@ -207,8 +210,10 @@ Command RestartCommand() {
        .text = "Where root mounts, the file and each folder above it must belong to root, and no other user may write "
                "to them. A mount with -o run-as= takes the program that it was begun with alone: install the new one "
                "in its place. Default: the path of the program that serves now, which may be another file by now."},
-      OtherOptions("other mount options, as memory=4G,predict=off",
-                   "memory, cache-size, predict and log can change. All others stay as they are."),
+      OtherOptions(
+          "other mount options, as memory=4G,predict=off",
+          "memory, cache-size, predict and log can change; log= takes an absolute path. All others stay as they "
+          "are."),
       JsonOption("The waiting time is in microseconds.")};
   return command;
 }
@@ -226,11 +231,13 @@ Command ReloadCommand() {
       "generation is shown already, and no option is given, nothing happens. Needs a mount with -o restart=yes, and "
       "Linux 6.9. Orders of 'augurctl hint' must be given again.\n"
       "Prints which generation is shown now, and which one was before.";
-  command.options = {OtherOptions("other mount options, as generation=3 or memory=4G,predict=off",
-                                  "memory, cache-size, predict, log, generation and root-hash can change. All others "
-                                  "stay as they are. generation=N shows that one, which may be an earlier one. A mount "
-                                  "with root-hash= needs the root hash of the new generation."),
-                     JsonOption("The waiting time is in microseconds.")};
+  command.options = {
+      OtherOptions("other mount options, as generation=3 or memory=4G,predict=off",
+                   "memory, cache-size, predict, log, generation and root-hash can change; log= takes an "
+                   "absolute path. All others stay as they are. generation=N shows that one, which may be an earlier "
+                   "one. A mount "
+                   "with root-hash= needs the root hash of the new generation."),
+      JsonOption("The waiting time is in microseconds.")};
   return command;
 }
 

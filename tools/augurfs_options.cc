@@ -34,9 +34,10 @@ constexpr std::string_view kIgnoredWords =
 
 std::string_view ViewText() {
   static const std::string text =
-      "The folder's images as ready arrays or plain pixels; files that are no images are left out of npy and pt and "
-      "stay themselves in pixels. Without this option the root has the original files, and the folder "
-      "MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is first named.\n" +
+      "The folder's images as ready arrays or plain pixels, or archives of many images in their place. Files that are "
+      "no images stay as they are in pixels; the other kinds leave them out. Default: the root has the original files. "
+      "With or without this option, the folder MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is "
+      "first named.\n" +
       std::string(ViewGrammar());
   return text;
 }
@@ -79,19 +80,20 @@ std::vector<Option> MountRows() {
        .text = "The limit for everything that it allocates: buffers, reads in flight, caches, the index. The kernel's "
                "own page cache is not counted, but for the files that were pushed into it ahead of the reader. Files "
                "already read stay in the page cache, up to half of the memory available outside this limit. As 25%: of "
-               "the memory of the machine, or of its cgroup. Default: an eighth of that."},
+               "the memory of the machine, or of its cgroup. Default: an eighth of that, 64 MiB at least and 16 GiB at "
+               "most. With less than 64M no order is worked out. Give more where the data do not fit."},
       {.name = "uid",
        .value = "ID",
        .kind = OptionKind::kCount,
        .max = kIdMax,
        .brief = "owner of all files, as a number",
-       .text = "Default: the user who mounts."},
+       .text = "Default: the user who mounts, or that of run-as=."},
       {.name = "gid",
        .value = "ID",
        .kind = OptionKind::kCount,
        .max = kIdMax,
        .brief = "group of all files, as a number",
-       .text = "Default: the group of the user who mounts."},
+       .text = "Default: the group of the user who mounts, or of that of run-as=."},
       {.name = "umask",
        .value = "OCTAL",
        .kind = OptionKind::kOctal,
@@ -101,7 +103,7 @@ std::vector<Option> MountRows() {
        .text = "The bits that are left are those of the packed folder, and the kernel holds every user to them."},
       {.name = "allow_other",
        .brief = "let other users use the mount",
-       .text = "Without it only the user who mounted may, not even root. An ordinary user needs the line "
+       .text = "Without it only the user who mounted may use it; root may not either. An ordinary user needs the line "
                "user_allow_other in /etc/fuse.conf."},
       {.name = "noexec", .brief = "run no programs from the mount", .text = "nosuid and nodev hold for every mount."},
       {.name = "run-as",
@@ -144,10 +146,12 @@ std::vector<Option> MountRows() {
        .default_value = "none",
        .choices = {"none", "open"},
        .brief = "whether the daemon is told of each open",
-       .text = "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
-               "daemon learns of files by the reads that reach it and, with predict=on, by inotify(7), which reports "
-               "opens without a request. With open each open(2) is a request to the daemon, about 40 microseconds, and "
-               "it sees every file that is opened."},
+       .text =
+           "With none the kernel opens files by itself, so that a file in the page cache costs no request; the "
+           "daemon learns of files by the reads that reach it and, with predict=on, by inotify(7), which reports "
+           "opens without a request. With open each open(2) is a request to the daemon, about 40 microseconds, and "
+           "it sees every file that is opened. Choose it where inotify has too few watches for the folders, or does "
+           "not see the mount; the log says so."},
       {.name = "predict",
        .value = "MODE",
        .kind = OptionKind::kChoice,
@@ -159,7 +163,7 @@ std::vector<Option> MountRows() {
                "then reads ahead, checks, keeps, and pushes files into the kernel's page cache before they are opened. "
                "It searches for an unknown seed on idle cores. It remembers the orders of earlier runs in "
                "$XDG_CACHE_HOME/augurfs, or ~/.cache/augurfs. With off the daemon reads a file only when a program "
-               "reads it, and searches and remembers nothing."},
+               "reads it, searches and remembers nothing, and takes no 'augurctl hint', warm or drop."},
       {.name = "push",
        .value = "MODE",
        .kind = OptionKind::kChoice,
@@ -185,15 +189,18 @@ std::vector<Option> DaemonRows() {
        .value = "PATH",
        .kind = OptionKind::kText,
        .brief = "append messages to this file",
-       .text = "Default: the system log, or stderr with --foreground. Where there is no system log, a file that "
-               "augurfs names when it mounts, and 'augurctl status' afterwards."},
+       .text =
+           "Default: the system log, or stderr with --foreground. Where there is no system log, a file that "
+           "augurfs names when it mounts, and 'augurctl status' afterwards. If it has over 8 MiB at a mount, it begins "
+           "anew, and the older lines are in a second one, with .old behind its name."},
       {.name = "read-ahead",
        .value = "SIZE",
        .kind = OptionKind::kSize,
        .default_value = "1M",
        .max = kGiB,
        .brief = "how far the kernel reads ahead in a file",
-       .text = "Only root can set it; for other users the kernel's own value holds, 128K as a rule."},
+       .text = "Only root can set it; for other users the kernel's own value holds, 128K as a rule. Give less for "
+               "scripts that read small pieces of large files."},
       {.name = "restart",
        .value = "MODE",
        .kind = OptionKind::kChoice,
@@ -223,14 +230,16 @@ std::vector<Option> DaemonRows() {
        .default_value = "0",
        .max = 1024,
        .brief = "threads that answer the kernel",
-       .text = "0: as many as cores, at least 2. They never wait for the disk."},
+       .text = "0: as many as cores, at least 2. They do not wait for files, only for a part of the index that is not "
+               "in memory."},
       {.name = "max-background",
        .value = "N",
        .kind = OptionKind::kCount,
        .default_value = "64",
        .min = 1,
        .max = kBackgroundRequestsMax,
-       .brief = "read-ahead requests that the kernel keeps in flight"},
+       .brief = "read-ahead requests that the kernel keeps in flight",
+       .text = "For all files of the mount together. Further ones wait in the kernel."},
       {.name = "generation",
        .value = "N",
        .kind = OptionKind::kCount,
@@ -243,7 +252,11 @@ std::vector<Option> DaemonRows() {
           "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused. "
           "Records are checked by SHA-256 instead of XXH3, so a person who can write to the store's folder cannot "
           "change a byte unseen. Without this option checksums protect against damage, not against people."),
-      {.name = "view", .value = "SPEC", .kind = OptionKind::kText, .brief = "show images decoded", .text = ViewText()},
+      {.name = "view",
+       .value = "SPEC",
+       .kind = OptionKind::kText,
+       .brief = "show decoded images, or archives of images",
+       .text = ViewText()},
   };
 }
 
@@ -289,7 +302,8 @@ Program MakeAugurfs() {
       "names, sizes, modes, times and bytes. Every byte is checked against its checksum when it comes from the disk; a "
       "file with a wrong one gives an input/output error and a message in the log. All other files stay readable.\n"
       "The command returns when the mount is usable. 'umount MOUNTPOINT' as root, or 'fusermount3 -u MOUNTPOINT', ends "
-      "it. An ordinary user may mount where fusermount3 is installed. In fstab the type is fuse.augurfs.";
+      "it. An ordinary user may mount where fusermount3 is installed. In fstab the type is fuse.augurfs.\n"
+      "Sizes are in bytes and take K, M, G or T for powers of 1024, as in 512M.";
   Command command;
   command.arguments = {{.name = "STORE", .brief = "folder of the store, or s3://BUCKET/PATH or https://HOST/PATH"},
                        {.name = "MOUNTPOINT", .brief = "folder where the tree appears"}};

@@ -26,16 +26,18 @@ std::vector<Option> CacheRows() {
        .default_value = "ram",
        .choices = {"ram", "shm", "none"},
        .brief = "where records are kept from epoch to epoch",
-       .text = "ram: memory of the daemon. shm: a file in /dev/shm, for root in /run/augurfs-shm, that all mounts of "
-               "the store by this user on this host share (or by those of cache-group=); the last of them that ends "
-               "removes it (see cache-outlives). none: nowhere."},
+       .text =
+           "ram: memory of the daemon. shm: a file that all mounts of the store by this user on this host share, or "
+           "those by the users of cache-group=. It is in /dev/shm; root's own is in /run/augurfs-shm, a tmpfs that "
+           "the daemon mounts. The last mount that ends removes it (see cache-outlives). none: nowhere."},
       {.name = "cache-size",
        .value = "SIZE",
        .kind = OptionKind::kSize,
        .min = kCacheMin,
        .max = uint64_t{1} << 50,
        .brief = "part of memory= that is for kept records",
-       .text = "Default: the memory that reads in flight, orders, views and pushed files leave."},
+       .text = "Default: the memory that reads in flight, orders, views and pushed files leave. Less of it is more for "
+               "files that are pushed into the page cache ahead of their use."},
       {.name = "cache-outlives",
        .brief = "with cache=shm: keep the records for the next mount",
        .text = "The file in shared memory stays when the last mount of the store ends, and the next mount with "
@@ -66,8 +68,8 @@ std::vector<Option> DiskCacheRows() {
        .kind = OptionKind::kSize,
        .min = DiskCache::kBytesMin,
        .max = uint64_t{1} << 50,
-       .brief = "what decoded-cache= may take",
-       .text = "All mounts that share the folder together. Default: half of what its disk has free."},
+       .brief = "how much decoded-cache= may take",
+       .text = "For all mounts that share the folder together. Default: half of what its disk has free."},
       {.name = "disk-cache",
        .value = "DIR",
        .kind = OptionKind::kText,
@@ -80,8 +82,8 @@ std::vector<Option> DiskCacheRows() {
        .kind = OptionKind::kSize,
        .min = DiskCache::kBytesMin,
        .max = uint64_t{1} << 50,
-       .brief = "what disk-cache= may take",
-       .text = "All mounts that share the folder together. Default: what leaves 5 % of its disk free."},
+       .brief = "how much disk-cache= may take",
+       .text = "For all mounts that share the folder together. Default: what leaves 5 % of its disk free."},
   };
 }
 

@@ -106,7 +106,7 @@ Command HintCommand() {
       "it, and the daemon takes none of the order.\n"
       "With --sampler you name the sampler that draws the order. The daemon computes the order of every epoch, and "
       "uses it as soon as the first few reads agree. You may give it before or during an epoch, and once for each of "
-      "several jobs.";
+      "several jobs; the daemon keeps the last 16. Both need a mount that looks ahead (predict=on).";
   command.options = {
       {.name = "order",
        .value = "FILE",

@@ -12,7 +12,8 @@ std::vector<Option> RemoteOptionRows(OptionPlace place) {
        .kind = OptionKind::kText,
        .brief = "region of the bucket",
        .text = "Default: AWS_REGION, AWS_DEFAULT_REGION, the profile's, the machine's, us-east-1; then the region that "
-               "the server names."},
+               "the server names. 'The machine's' is that of the instance, and is asked for only where the server is "
+               "AWS's."},
       {.name = "endpoint-url",
        .value = "URL",
        .kind = OptionKind::kText,
@@ -23,8 +24,9 @@ std::vector<Option> RemoteOptionRows(OptionPlace place) {
        .value = "NAME",
        .kind = OptionKind::kText,
        .brief = "profile of ~/.aws/config and ~/.aws/credentials",
-       .text = "Default: AWS_PROFILE, or the profile 'default'. Without keys in the environment or a profile, they "
-               "come from a web identity, a container's or an instance's role."},
+       .text = "Its keys are taken, and not those of the environment or of a web identity. Default: the keys of the "
+               "environment, then the profile of AWS_PROFILE or 'default'. Where there are none, the role of a web "
+               "identity, of the container or of the instance."},
       {.name = "no-sign-request", .brief = "read a public bucket without credentials"},
       {.name = "force-path-style",
        .brief = "name the bucket in the path, not in the host",
@@ -38,7 +40,8 @@ std::vector<Option> RemoteOptionRows(OptionPlace place) {
       {.name = "expected-bucket-owner",
        .value = "ID",
        .kind = OptionKind::kText,
-       .brief = "account that the bucket must belong to"},
+       .brief = "account that the bucket must belong to",
+       .text = "By its 12 digits. A request to a bucket of another account is refused. Default: any account."},
       {.name = "io-timeout",
        .value = "SECONDS",
        .kind = OptionKind::kCount,
@@ -46,7 +49,8 @@ std::vector<Option> RemoteOptionRows(OptionPlace place) {
        .min = 1,
        .max = 86'400,
        .brief = "how long a read waits for the server",
-       .text = "While the server cannot be reached readers wait, and get EIO after this time."},
+       .text = "While the server cannot be reached readers wait, and get an input/output error after this time. "
+               "Commands of augurpack end with an error then."},
       {.name = "max-requests",
        .value = "N",
        .kind = OptionKind::kCount,
@@ -80,7 +84,7 @@ std::vector<Option> FleetRows() {
        .kind = OptionKind::kText,
        .brief = "the server of fleet-cache= that is this machine's",
        .text =
-           "As the list has it. It says which share of the store this machine reads into the fleet for all, in "
+           "In the words of the list. It says which share of the store this machine reads into the fleet for all, in "
            "requests of 8 MiB, behind all that readers need. 'none': this machine reads only what its own readers "
            "need; right where a job reads a small part of the store. Default: the only server of the list that has "
            "this machine's name or an address of its network interfaces; if there are none or several, as for none."},
