@@ -13,7 +13,6 @@
 #include "tools/remote_options.h"
 #include "tools/root_hash_option.h"
 #include "tools/view_option.h"
-#include "views/spec_words.h"
 
 namespace augur {
 namespace {
@@ -31,16 +30,6 @@ constexpr std::string_view kIgnoredWords =
     "defaults,_netdev,nofail,fail,async,sync,dirsync,atime,noatime,diratime,nodiratime,relatime,norelatime,strictatime,"
     "lazytime,nolazytime,loud,silent,nostrictatime,iversion,noiversion,mand,nomand,fsname=*,x-*,X-*,comment=*,subtype=*"
     ",uhelper=*,helper=*,symfollow,default_permissions";
-
-std::string_view ViewText() {
-  static const std::string text =
-      "The folder's images as ready arrays or plain pixels, or archives of many images in their place. Files that are "
-      "no images stay as they are in pixels; the other kinds leave them out. Default: the root has the original files. "
-      "With or without this option, the folder MOUNTPOINT/.augur/views/SPEC is the tree in any view, made when it is "
-      "first named.\n" +
-      std::string(ViewGrammar());
-  return text;
-}
 
 Option PresetOption() {
   static const std::vector<std::string> texts = [] {
@@ -252,25 +241,8 @@ std::vector<Option> DaemonRows() {
           "'augurpack info' prints it. Another store, a later generation and a store of format version 1 are refused. "
           "Records are checked by SHA-256 instead of XXH3, so a person who can write to the store's folder cannot "
           "change a byte unseen. Without this option checksums protect against damage, not against people."),
-      {.name = "view",
-       .value = "SPEC",
-       .kind = OptionKind::kText,
-       .brief = "show decoded images, or archives of images",
-       .text = ViewText()},
+      ViewRow(),
   };
-}
-
-Option DecodeThreads() {
-  return {.name = "decode-threads",
-          .value = "N",
-          .kind = OptionKind::kCount,
-          .default_value = "0",
-          .max = 1024,
-          .percent = true,
-          .brief = "threads that decode images for views ahead of the reader",
-          .text =
-              "0: a quarter of the cores, at least 1: the training script needs the others. As 50%: of the cores. "
-              "Images that a reader waits for have further threads, as many as there are cores left, at least 1."};
 }
 
 std::vector<Option> MakeOptions() {
@@ -278,7 +250,7 @@ std::vector<Option> MakeOptions() {
   for (const auto& part : {MountRows(), CacheRows(), DaemonRows(), DiskCacheRows(), FleetRows()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }
-  rows.push_back(DecodeThreads());
+  rows.push_back(DecodeThreadsRow());
   for (Option& row : rows) {
     row.place = OptionPlace::kMount;
     row.category = "Mount options";
