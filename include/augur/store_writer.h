@@ -141,7 +141,8 @@ class StoreWriter {
   void Discard();
 
   // Paths that the added files would collide with are reported as kExists, with both names. Writes the index and the
-  // manifest; after OK the new generation is what readers see. Old generations stay until RemoveOldGenerations.
+  // manifest; after OK the new generation is what readers see. Old generations stay until RemoveOldGenerations. kIo may
+  // also mean that readers see the new one, which is not certain to be on disk: the text says so, and all files stay.
   Result<WriterSummary> Commit();
 
  private:

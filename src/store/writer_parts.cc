@@ -169,7 +169,7 @@ Status StoreWriter::Parts::Publish(const std::vector<uint64_t>& sorted) {
     AUGUR_TRY(TakeAway(*start.folder, name, header.file_bytes, *options.upload));
     AUGUR_TRY(options.upload->Publish(manifest));
   } else {
-    AUGUR_TRY(PublishManifest(*start.folder, manifest));
+    AUGUR_TRY(PublishManifest(*start.folder, manifest, &committed));
   }
   committed = true;
   // The store is there, whatever becomes of this: what stays is cleared by the next writer, and by gc.

@@ -63,7 +63,8 @@ struct StoreWriter::Parts {
   // Its hashes of blocks, where nothing at its place has them. A failure is one of Fail.
   Status ReviveBlocks(const CatalogueItem& item, SpoolEntry& entry);
 
-  // Writes index and manifest; the store is the new one when it returns kOk.
+  // Writes index and manifest; the store is the new one when it returns kOk. A failure with `committed`: readers may
+  // see it.
   Status Publish(const std::vector<uint64_t>& sorted);
   // Nothing came of it: makes the folder as it was. True: but for what its user has made beside a recipe, which is to
   // be gone on with.
@@ -89,7 +90,7 @@ struct StoreWriter::Parts {
   WriterSummary summary;
   Status failure;
   uint32_t tar = kNoShard;  // the foreign shard that was added last: what comes now is of it
-  bool committed = false;
+  bool committed = false;   // the files of this generation are named by a manifest, so they stay
   bool discarded = false;
 };
 
