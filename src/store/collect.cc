@@ -38,7 +38,15 @@ Status AddShardNames(const std::string& path, uint64_t generation, std::set<std:
   return Status::Ok();
 }
 
-// Takes the lock of an old index against its readers. An invalid descriptor: somebody reads it.
+// 0, or the errno of flock(2).
+int LockAlone(int fd) {
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+// Takes the lock of an old index against its readers. An invalid descriptor: somebody reads it, or may.
 Result<UniqueFd> LockIndex(const WriteFolder& folder, const std::string& name) {
   // A name that is no file has no readers, and may go.
   Result<UniqueFd> opened = folder.OpenFile(name, O_RDONLY);
@@ -47,12 +55,23 @@ Result<UniqueFd> LockIndex(const WriteFolder& folder, const std::string& name) {
   }
   if (!opened.ok()) return opened.status();
   UniqueFd fd = std::move(opened).value();
-  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno == EWOULDBLOCK) return UniqueFd();
-    break;  // a file system without locks: then readers have none either
+  int error = LockAlone(fd.get());
+  if (error == EBADF) {
+    // NFS gives an exclusive lock only where the file is open for writing. Elsewhere such an open would disturb those
+    // who have a lease of the file.
+    Result<UniqueFd> writable = folder.OpenFile(name, O_RDWR);
+    if (writable.ok()) {
+      fd = std::move(writable).value();
+      error = LockAlone(fd.get());
+    }
   }
-  return fd;
+  if (error == 0) return fd;
+  // The file system has locks, or the writer's would have failed.
+  if (error != EWOULDBLOCK) {
+    spdlog::warn("{}: kept, because it cannot be locked, which would show that no mount uses it: {}", name,
+                 ErrnoStatus(error, "flock").text());
+  }
+  return UniqueFd();
 }
 
 // When a file was last written; a name that is no file has no time. Both by the clock of the file system, which a
