@@ -115,6 +115,8 @@ Result<CollectReport> RemoveOldGenerations(const std::string& path, std::chrono:
   CollectReport report;
   std::set<std::string> needed;
   AUGUR_TRY(AddShardNames(path, manifest.generation, needed));
+  // A manifest that a crash takes back would name an earlier generation.
+  AUGUR_TRY(held.Sync());
   const std::set<uint64_t> young = YoungGenerations(held, folder.files, manifest.generation, grace);
   uint64_t unreadable = 0;  // the latest kept generation whose index does not say what it needs
   for (const StoreFile& file : folder.files) {

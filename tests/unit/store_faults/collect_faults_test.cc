@@ -59,5 +59,12 @@ TEST_F(CollectFaultsTest, OneThatCannotBeLockedMayBeInUse) {
   EXPECT_EQ(report->removed_files, 0U);
 }
 
+TEST_F(CollectFaultsTest, NothingIsRemovedWhereTheManifestIsNotOnDisk) {
+  reader_.reset();
+  const SystemFaults faults([](const SystemCall& call) { return call.name == "fsync" ? EIO : 0; });
+  EXPECT_EQ(RemoveOldGenerations(store_).status().code(), Code::kIo);
+  EXPECT_EQ(Files().size(), 4U);
+}
+
 }  // namespace
 }  // namespace augur
