@@ -40,7 +40,7 @@ struct WriterOptions {
   // writer with the same one left. Where there is one, the caller has WorkFolder() until Commit.
   std::string recipe = {};
   // Asked at each entry while Begin reads the old tree for kAppend, which reads every record of a store of version 1.
-  // True: Begin ends as kStopped, and nothing is left of it. May be empty.
+  // True: Begin ends as kStopped, and nothing is left but what it was to resume. May be empty.
   std::function<bool()> stopped = {};
   // Where the store is, when it is not in the folder: then the folder is an empty one of the caller, in which a shard
   // stays only until it is complete, and `mode` says nothing of what is in it. Must outlive the writer. Not with

@@ -21,13 +21,17 @@
 namespace augur {
 namespace {
 
+// What is cut off or damaged is of no use. What cannot be read just now may be: that is a failure.
+bool IsUseless(const Status& read) { return read.code() == Code::kCorrupt; }
+
 template <typename T>
-std::optional<T> ReadChecked(int fd, const std::string& path, uint64_t offset) {
+Result<std::optional<T>> ReadChecked(int fd, const std::string& path, uint64_t offset) {
   T item{};
   const auto bytes = std::as_writable_bytes(std::span(&item, 1));
-  if (!ReadAt(fd, path, bytes, offset).ok()) return std::nullopt;
-  if (HashBytes64(bytes.first(offsetof(T, sum))) != item.sum) return std::nullopt;
-  return item;
+  const Status read = ReadAt(fd, path, bytes, offset);
+  if (!read.ok() && !IsUseless(read)) return read;
+  const bool is_good = read.ok() && HashBytes64(bytes.first(offsetof(T, sum))) == item.sum;
+  return is_good ? std::optional<T>(item) : std::nullopt;
 }
 
 Result<uint64_t> SizeOf(int fd, const std::string& path) {
@@ -37,8 +41,8 @@ Result<uint64_t> SizeOf(int fd, const std::string& path) {
 }
 
 // Follows good frames, and those only that name records which are there.
-void FollowFrames(int fd, const std::string& path, uint64_t begin, uint64_t end, uint64_t shard_bytes,
-                  ShardProgress& progress) {
+Status FollowFrames(int fd, const std::string& path, uint64_t begin, uint64_t end, uint64_t shard_bytes,
+                    ShardProgress& progress) {
   FrameReader reader([&](std::span<std::byte> out, uint64_t offset) { return ReadAt(fd, path, out, offset); }, path,
                      begin, end, format::kVersion);
   CatalogueFrame frame;
@@ -46,11 +50,12 @@ void FollowFrames(int fd, const std::string& path, uint64_t begin, uint64_t end,
   for (;;) {
     progress.catalogue_end = reader.offset();
     const Result<bool> more = reader.Next(frame);
-    if (!more.ok() || !*more) return;
+    if (!more.ok()) return IsUseless(more.status()) ? Status::Ok() : more.status();
+    if (!*more) return Status::Ok();
     uint64_t data_end = progress.data_end;
     for (const CatalogueItem& item : frame.items) {
       if (item.fixed.shard != progress.number) continue;
-      if (item.fixed.size > shard_bytes || item.fixed.offset > shard_bytes - item.fixed.size) return;
+      if (item.fixed.size > shard_bytes || item.fixed.offset > shard_bytes - item.fixed.size) return Status::Ok();
       data_end = std::max(data_end, item.fixed.offset + item.fixed.size);
     }
     progress.data_end = data_end;
@@ -59,10 +64,10 @@ void FollowFrames(int fd, const std::string& path, uint64_t begin, uint64_t end,
 }
 
 // Whether the shard has a good trailer and catalogue; fills in `progress` when it has.
-bool IsComplete(int fd, const std::string& path, uint64_t generation, uint64_t bytes, ShardProgress& progress) {
+Result<bool> IsComplete(int fd, const std::string& path, uint64_t generation, uint64_t bytes, ShardProgress& progress) {
   if (bytes < sizeof(format::ShardHeader) + sizeof(format::ShardTrailer)) return false;
   const uint64_t end = bytes - sizeof(format::ShardTrailer);
-  const auto trailer = ReadChecked<format::ShardTrailer>(fd, path, end);
+  AUGUR_TRY_ASSIGN(trailer, ReadChecked<format::ShardTrailer>(fd, path, end));
   if (!trailer || trailer->magic != format::kTrailerMagic || trailer->version != format::kVersion ||
       trailer->number != progress.number || trailer->generation != generation ||
       trailer->catalogue_offset < sizeof(format::ShardHeader) || trailer->catalogue_offset > end ||
@@ -70,7 +75,7 @@ bool IsComplete(int fd, const std::string& path, uint64_t generation, uint64_t b
     return false;
   }
   ShardProgress complete = progress;
-  FollowFrames(fd, path, trailer->catalogue_offset, end, trailer->catalogue_offset, complete);
+  AUGUR_TRY(FollowFrames(fd, path, trailer->catalogue_offset, end, trailer->catalogue_offset, complete));
   if (complete.catalogue_end != end || complete.item_count != trailer->item_count) return false;
   progress = complete;
   progress.complete = true;
@@ -87,19 +92,20 @@ Result<std::optional<ShardProgress>> Inspect(const WriteFolder& folder, uint64_t
   if (!shard.ok()) return shard.status().code() == Code::kNotFound ? Result<Progress>(Progress()) : shard.status();
   const UniqueFd& fd = *shard;
   AUGUR_TRY_ASSIGN(bytes, SizeOf(fd.get(), path));
-  const auto header = ReadChecked<format::ShardHeader>(fd.get(), path, 0);
+  AUGUR_TRY_ASSIGN(header, ReadChecked<format::ShardHeader>(fd.get(), path, 0));
   if (!header || header->magic != format::kShardMagic || header->version != format::kVersion ||
       header->number != number || header->generation != generation || header->base_generation != base_generation) {
     return Progress();
   }
   ShardProgress progress{.number = number, .data_end = sizeof(format::ShardHeader)};
-  if (IsComplete(fd.get(), path, generation, bytes, progress)) return Progress(progress);
+  AUGUR_TRY_ASSIGN(complete, IsComplete(fd.get(), path, generation, bytes, progress));
+  if (complete) return Progress(progress);
   const std::string sidecar = folder.PathOf(SidecarName(generation, number));
   const Result<UniqueFd> opened = folder.OpenFile(SidecarName(generation, number), O_RDONLY);
   if (!opened.ok()) return opened.status().code() == Code::kNotFound ? Result<Progress>(Progress()) : opened.status();
   const UniqueFd& sidecar_fd = *opened;
   AUGUR_TRY_ASSIGN(sidecar_bytes, SizeOf(sidecar_fd.get(), sidecar));
-  FollowFrames(sidecar_fd.get(), sidecar, 0, sidecar_bytes, bytes, progress);
+  AUGUR_TRY(FollowFrames(sidecar_fd.get(), sidecar, 0, sidecar_bytes, bytes, progress));
   return progress.item_count == 0 ? Progress() : Progress(progress);
 }
 

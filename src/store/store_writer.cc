@@ -41,7 +41,7 @@ bool StoreWriter::End() {
   if (parts->committed) return false;
   if (parts->stream.active()) (void)parts->stream.Abandon();  // what cannot be taken back, a resume cuts off
   if (parts->failure.ok()) (void)parts->series.Flush();
-  return parts->discarded || !parts->series.resumable() ? parts->RemoveTraces() : true;
+  return parts->discarded || !parts->resumable() ? parts->RemoveTraces() : true;
 }
 
 namespace {

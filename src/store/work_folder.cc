@@ -26,28 +26,40 @@ constexpr const char* kRecipeName = "recipe";
 // The folder, when it is there and a folder.
 Result<WriteFolder> Opened(const WriteFolder& folder) { return folder.OpenFolder(kWorkFolderName); }
 
-bool IsSameText(const WriteFolder& work, const std::string& recipe) {
+// Whether this failure of an open says that there is no such thing, and not that it cannot be opened just now.
+bool IsAbsent(const Status& opened) { return opened.code() == Code::kNotFound || opened.code() == Code::kInvalid; }
+
+Result<bool> IsSameText(const WriteFolder& work, const std::string& recipe) {
   const Result<UniqueFd> fd = work.OpenFile(kRecipeName, O_RDONLY);
+  if (!fd.ok()) return IsAbsent(fd.status()) ? Result<bool>(false) : fd.status();
+  const std::string path = work.PathOf(kRecipeName);
   struct stat info {};
-  if (!fd.ok() || ::fstat(fd->get(), &info) != 0 || info.st_size != static_cast<off_t>(recipe.size())) return false;
+  if (::fstat(fd->get(), &info) != 0) return ErrnoStatus(errno, path);
+  if (info.st_size != static_cast<off_t>(recipe.size())) return false;
   std::string there(recipe.size(), '\0');
-  return ReadAt(fd->get(), kRecipeName, std::as_writable_bytes(std::span(there)), 0).ok() && there == recipe;
+  AUGUR_TRY(ReadAt(fd->get(), path, std::as_writable_bytes(std::span(there)), 0));
+  return there == recipe;
 }
 
 }  // namespace
 
 std::string WorkFolder(const std::string& store) { return store + "/" + kWorkFolderName; }
 
-bool HasRecipe(const WriteFolder& folder, const std::string& recipe) {
+Result<bool> HasRecipe(const WriteFolder& folder, const std::string& recipe) {
   struct stat info {};
-  if (recipe.empty()) return ::fstatat(folder.fd(), kWorkFolderName, &info, AT_SYMLINK_NOFOLLOW) != 0;
+  if (recipe.empty()) {
+    if (::fstatat(folder.fd(), kWorkFolderName, &info, AT_SYMLINK_NOFOLLOW) == 0) return false;
+    return errno == ENOENT ? Result<bool>(true) : ErrnoStatus(errno, folder.PathOf(kWorkFolderName));
+  }
   const Result<WriteFolder> work = Opened(folder);
-  return work.ok() && IsSameText(*work, recipe);
+  if (!work.ok()) return IsAbsent(work.status()) ? Result<bool>(false) : work.status();
+  return IsSameText(*work, recipe);
 }
 
 Status MakeWorkFolder(const WriteFolder& folder, const std::string& recipe) {
   AUGUR_TRY_ASSIGN(work, folder.MakeFolder(kWorkFolderName, 0777));
-  if (IsSameText(work, recipe)) return Status::Ok();
+  AUGUR_TRY_ASSIGN(same, IsSameText(work, recipe));
+  if (same) return Status::Ok();
   AUGUR_TRY(work.Remove(kRecipeName));
   AUGUR_TRY_ASSIGN(fd, work.MakeFile(kRecipeName, 0666));
   const std::string path = work.PathOf(kRecipeName);
@@ -62,7 +74,7 @@ bool IsWorkFolderUsed(const WriteFolder& folder) {
   for (fs::directory_iterator at(WorkFolder(folder.path()), error), end; !error && at != end; at.increment(error)) {
     if (at->path().filename() != kRecipeName) return true;
   }
-  return false;
+  return static_cast<bool>(error);
 }
 
 namespace {

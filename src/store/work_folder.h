@@ -13,13 +13,14 @@ namespace augur {
 // recipe as a file, and what the caller puts there. Called under the store's lock.
 inline constexpr const char* kWorkFolderName = ".augurpack-work";
 
-// Whether what lies in `folder` was left by a writer with this recipe; of an empty one: by a writer without any.
-bool HasRecipe(const WriteFolder& folder, const std::string& recipe);
+// Whether what lies in `folder` was left by a writer with this recipe; of an empty one: by a writer without any. A
+// failure: it cannot be read just now.
+Result<bool> HasRecipe(const WriteFolder& folder, const std::string& recipe);
 
 // Makes it with the recipe in it, on disk before it returns. One that is there stays.
 Status MakeWorkFolder(const WriteFolder& folder, const std::string& recipe);
 
-// Whether there is more in it than the recipe.
+// Whether there is more in it than the recipe, or may be: it cannot be read.
 bool IsWorkFolderUsed(const WriteFolder& folder);
 
 // Removes it with all that is in it, the recipe first: so that no run resumes what is left by a kill. Its files

@@ -66,6 +66,8 @@ struct StoreWriter::Parts {
   // Writes index and manifest; the store is the new one when it returns kOk. A failure with `committed`: readers may
   // see it.
   Status Publish(const std::vector<uint64_t>& sorted);
+  // Whether a later writer can go on with what this one has written, or with what it was to go on with itself.
+  bool resumable() const { return series.resumable() || !start.progress.empty(); }
   // Nothing came of it: makes the folder as it was. True: but for what its user has made beside a recipe, which is to
   // be gone on with.
   bool RemoveTraces();

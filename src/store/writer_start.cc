@@ -86,6 +86,36 @@ Status ClearDebris(const WriteFolder& opened, const StoreFolder& folder, uint64_
 }
 
 // The newest generation with own shards in what is appended to, or 0.
+// Finds out how much a killed writer left that can be gone on with. False: it packed something else.
+Result<bool> FindLeft(const WriterOptions& options, uint32_t first_shard, WriterStart& start) {
+  AUGUR_TRY_ASSIGN(is_same, HasRecipe(*start.folder, options.recipe));
+  if (!is_same) return false;
+  AUGUR_TRY_ASSIGN(progress, FindProgress(*start.folder, start.generation, start.base_generation, first_shard));
+  start.progress = std::move(progress);
+  return true;
+}
+
+// Makes the folder ready: with what can be gone on with, where that is wanted, and without any other debris.
+Status ClearOrGoOn(const StoreFolder& folder, const WriterOptions& options, bool resume, uint32_t first_shard,
+                   WriterStart& start) {
+  const WriteFolder& opened = *start.folder;
+  bool goes_on = false;
+  if (resume) {
+    const Result<bool> left = FindLeft(options, first_shard, start);
+    if (!left.ok()) {
+      return {left.status().code(), left.status().text() +
+                                        ": what the run before has left stays as it is: run it again when that can be "
+                                        "read, or without --resume, which starts anew"};
+    }
+    goes_on = *left;
+    if (!goes_on && folder.has_work && options.upload == nullptr) {
+      spdlog::info("{}: a killed run packed something else, or with other options: starting anew", opened.path());
+    }
+  }
+  AUGUR_TRY(ClearDebris(opened, folder, start.generation, start.progress, goes_on));
+  return options.recipe.empty() ? Status::Ok() : MakeWorkFolder(opened, options.recipe);
+}
+
 Result<uint64_t> NewestOwnGeneration(const Store& store) {
   uint64_t newest = 0;
   for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
@@ -109,15 +139,8 @@ Result<WriterStart> StartForUpload(const std::string& path, const WriterOptions&
     AUGUR_TRY_ASSIGN(base, NewestOwnGeneration(*old));
     start.base_generation = base;
   }
-  const WriteFolder& opened = *start.folder;
-  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(opened));
-  const bool goes_on = options.resume && options.upload->goes_on() && HasRecipe(opened, options.recipe);
-  if (goes_on) {
-    AUGUR_TRY_ASSIGN(progress, FindProgress(opened, start.generation, start.base_generation, first_shard));
-    start.progress = std::move(progress);
-  }
-  AUGUR_TRY(ClearDebris(opened, folder, start.generation, start.progress, goes_on));
-  if (!options.recipe.empty()) AUGUR_TRY(MakeWorkFolder(opened, options.recipe));
+  AUGUR_TRY_ASSIGN(folder, ListStoreFolder(*start.folder));
+  AUGUR_TRY(ClearOrGoOn(folder, options, options.resume && options.upload->goes_on(), first_shard, start));
   return start;
 }
 
@@ -147,16 +170,7 @@ Result<WriterStart> StartInFolder(const std::string& path, const WriterOptions& 
     }
   }
   if (++start.generation > kGenerationMax) return Status(Code::kInvalid, path + ": no generation number is left");
-  const bool goes_on = options.resume && HasRecipe(opened, options.recipe);
-  if (options.resume && !goes_on && folder.has_work) {
-    spdlog::info("{}: a killed run packed something else, or with other options: starting anew", path);
-  }
-  if (goes_on) {
-    AUGUR_TRY_ASSIGN(progress, FindProgress(opened, start.generation, start.base_generation, first_shard));
-    start.progress = std::move(progress);
-  }
-  AUGUR_TRY(ClearDebris(opened, folder, start.generation, start.progress, goes_on));
-  if (!options.recipe.empty()) AUGUR_TRY(MakeWorkFolder(opened, options.recipe));
+  AUGUR_TRY(ClearOrGoOn(folder, options, options.resume, first_shard, start));
   return start;
 }
 

@@ -174,6 +174,19 @@ def test_a_plain_run_is_not_gone_on_with(augurpack, source, wanted, tmp_path):
     assert_whole(augurpack, store, wanted)
 
 
+def test_a_mistyped_file_of_names_costs_nothing(augurpack, source, wanted, tmp_path):
+    """Though with other names the run would start anew."""
+    with tarfile.open(tmp_path / "tar", "w") as tar:
+        tar.add(source, arcname=".")
+    store = tmp_path / "store"
+    kill_in_second_pass(augurpack, tmp_path / "tar", store)
+    done = run(augurpack, *words(tmp_path / "tar", store, SPEC, "--resume", "--folders-from", tmp_path / "missing"), ok=(2,))
+    assert "missing" in done.error and "starting anew" not in done.error
+    done = run(augurpack, *words(tmp_path / "tar", store, SPEC, "--resume", "--json"))
+    assert json.loads(done.stdout)["resumed"] > 0
+    assert store_tree(store)[1] == wanted[1]
+
+
 @pytest.mark.parametrize("again", [True, False])
 def test_without_resume_the_debris_is_cleared_with_a_message(augurpack, source, wanted, tmp_path, again):
     store = tmp_path / "store"

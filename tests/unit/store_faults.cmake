@@ -3,5 +3,6 @@ set_source_files_properties(unit/system_faults.cc PROPERTIES COMPILE_OPTIONS "-U
 augur_test(store_faults
   unit/store_faults/collect_faults_test.cc
   unit/store_faults/publish_faults_test.cc
+  unit/store_faults/resume_faults_test.cc
   unit/system_faults.cc
   LAYERS store)

@@ -25,7 +25,7 @@ int PackInto(const PackTarget& target, const PackOptions& options, SourceKind ki
   writer_options = WithPackOptions(options, writer_options);
   writer_options.upload = target.upload();
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(target.folder(), writer_options);
-  if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode);
+  if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode, options.resume);
   PackSession session(verb, options.quiet, options.json, options.on_error);
   const Status packed = PackSource(in_folder, kind, options.store, filter, **writer, session);
   if (!packed.ok()) return target.Fail(packed, **writer, session);
@@ -43,7 +43,7 @@ int RunPack(const PackOptions& options, std::string_view verb, const WriterOptio
   if (const Status listing = CheckListing(options, *kind == SourceKind::kFolder); !listing.ok())
     return Fail(kAugurpack, listing);
   const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(options, writer_options.mode);
-  if (!target.ok()) return FailToBegin(target.status(), writer_options.mode);
+  if (!target.ok()) return FailToBegin(target.status(), writer_options.mode, options.resume);
   return PackInto(**target, options, *kind, *filter, verb, writer_options);
 }
 

@@ -134,7 +134,9 @@ int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOption
     if (!listing.ok()) return Fail(kAugurpack, listing);
   }
   const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(given, writer_options.mode);
-  if (!target.ok()) return FailToBegin(target.status(), writer_options.mode);
+  // Before a folder is touched: a name that is mistyped would be taken for another recipe, and what is left cleared.
+  if (const Status names = ReadSampleLayout(given.samples).status(); !names.ok()) return Fail(kAugurpack, names);
+  if (!target.ok()) return FailToBegin(target.status(), writer_options.mode, given.resume);
   CreateOptions options = given;
   options.store = (*target)->folder();
   const bool in_folder = (*target)->upload() == nullptr;
@@ -145,7 +147,7 @@ int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOption
   writer_options.upload = (*target)->upload();
   writer_options.recipe = Recipe(options, spec, *source);
   Result<std::unique_ptr<StoreWriter>> writer = StoreWriter::Begin(options.store, writer_options);
-  if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode);
+  if (!writer.ok()) return FailToBegin(writer.status(), writer_options.mode, given.resume);
   PackSession session("decoding", options.quiet, options.json, options.on_error);
   const bool packs_first = source->store == nullptr;
   const Result<WriterSummary> summary = Decode(options, given.store, spec, *filter, *source, **writer, session);

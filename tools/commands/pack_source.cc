@@ -112,8 +112,8 @@ Status WithWriteCure(const Status& status) {
                              "rights ('ls -ld' shows them)"};
 }
 
-int FailToBegin(const Status& status, WriteMode mode) {
-  if (status.code() == Code::kStopped) return FailStopped(kAugurpack, kAnewCure);
+int FailToBegin(const Status& status, WriteMode mode, bool resumes) {
+  if (status.code() == Code::kStopped) return FailStopped(kAugurpack, resumes ? kResumeCure : kAnewCure);
   if (status.code() != Code::kExists || mode != WriteMode::kCreate) return Fail(kAugurpack, WithWriteCure(status));
   return Fail(kAugurpack,
               {Code::kExists, status.text() + ": add to it with 'augurpack append', or replace its tree with --force"});

@@ -43,9 +43,9 @@ Status CheckListing(const PackOptions& options, bool has_listing);
 // The name of the source, not yet Printable: an address without its secrets.
 std::string SourceForLog(const std::string& source);
 
-// Says why a writer could not begin, with what to do when there is a store already, or no right to write one. Returns
-// the exit status.
-int FailToBegin(const Status& status, WriteMode mode);
+// Says why a writer could not begin, with what to do when there is a store already, or no right to write one.
+// `resumes`: what the run before has left is still there. Returns the exit status.
+int FailToBegin(const Status& status, WriteMode mode, bool resumes = false);
 
 // The same failure, with what to do where this user has no right to write.
 Status WithWriteCure(const Status& status);
