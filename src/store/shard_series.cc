@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/units.h"
+#include "store/file_io.h"
 #include "store/format.h"
 #include "store/manifest.h"
 #include "store/publish.h"
@@ -64,9 +65,11 @@ Status ShardSeries::Resume(const ShardProgress& progress) {
   const std::string name = row.locator;
   shards_.push_back(std::move(row));
   resumable_ = true;
-  if (!progress.complete || upload_ == nullptr) return Status::Ok();
+  if (!progress.complete) return Status::Ok();
   AUGUR_TRY_ASSIGN(file, folder_.OpenFile(name, O_RDONLY));
-  return upload_->TakeLeft(name, std::move(file), progress.file_bytes);
+  if (upload_ != nullptr) return upload_->TakeLeft(name, std::move(file), progress.file_bytes);
+  // The run that completed it may have been killed before its end was on disk.
+  return SyncFile(file.get(), folder_.PathOf(name));
 }
 
 Status ShardSeries::BeginRecord() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resume that fails leaves what it was to go on with.
+// A resume that fails leaves what it was to go on with, and one that succeeds relies on nothing that is not on disk.
 #include <cerrno>
+#include <set>
 #include <string>
 
 #include "unit/store_writer/fixture.h"
@@ -9,6 +10,7 @@
 namespace augur {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 constexpr Attributes kFile{.mode = 0644, .mtime_sec = 1000, .mtime_nsec = 5};
@@ -100,6 +102,26 @@ TEST_F(ResumeFaultsTest, AnAppendThatIsStoppedAtItsBeginLeavesAll) {
   options.stopped = {};
   EXPECT_EQ(TakenOver(Begin(options)), static_cast<uint64_t>(kFiles));
   EXPECT_EQ(Defects(), "");
+}
+
+// The run before may have been killed between the last write and its sync.
+TEST_F(ResumeFaultsTest, EveryShardIsSyncedBeforeItIsPublished) {
+  Stop(Options());
+  std::set<std::string> synced;
+  {
+    const SystemFaults faults([&](const SystemCall& call) {
+      if (call.name == "fdatasync") synced.insert(NameOf(call.fd));
+      return 0;
+    });
+    EXPECT_EQ(TakenOver(Begin(Again())), static_cast<uint64_t>(kFiles));
+  }
+  const std::vector<std::string> files = Files();
+  EXPECT_GE(files.size(), 4U);
+  for (const std::string& name : files) {
+    if (name.starts_with("shard-")) {
+      EXPECT_THAT(synced, Contains(name));
+    }
+  }
 }
 
 }  // namespace
