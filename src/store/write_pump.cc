@@ -18,19 +18,21 @@ namespace augur {
 namespace {
 
 // What is written through the page cache is written out at once and waited for 64 MiB later, so that no more than that
-// is dirty, whatever the machine's dirty limits. A file system that does not know the call writes when it wants; only a
-// failed write is a failure.
+// is dirty, whatever the machine's dirty limits. Where the call is not known, or forbidden, the system writes when it
+// wants. The wait tells of a write that has failed, with whatever errno the file system has for it (ESTALE, say), and
+// the kernel tells that once: a later fdatasync(2) is silent about it.
 Status StartWriteback(int fd, const std::string& path, uint64_t offset, size_t bytes) {
   constexpr uint64_t kDirtyBytesMax = 64 * kMiB;
   const auto range = [&](uint64_t begin, uint64_t end, unsigned flags) {
-    return end <= begin ||
-           ::sync_file_range(fd, static_cast<off_t>(begin), static_cast<off_t>(end - begin), flags) == 0 ||
-           (errno != EIO && errno != ENOSPC && errno != EDQUOT);
+    return ::sync_file_range(fd, static_cast<off_t>(begin), static_cast<off_t>(end - begin), flags) == 0;
   };
-  if (!range(offset, offset + bytes, SYNC_FILE_RANGE_WRITE)) return ErrnoStatus(errno, path);
+  if (!range(offset, offset + bytes, SYNC_FILE_RANGE_WRITE)) {
+    const bool failed = errno == EIO || errno == ENOSPC || errno == EDQUOT;
+    return failed ? ErrnoStatus(errno, path) : Status::Ok();
+  }
   const uint64_t end = offset < kDirtyBytesMax ? 0 : offset - kDirtyBytesMax + bytes;
   const uint64_t begin = end < WritePump::kBufferBytes ? 0 : end - WritePump::kBufferBytes;
-  if (!range(begin, end, SYNC_FILE_RANGE_WAIT_BEFORE)) return ErrnoStatus(errno, path);
+  if (begin < end && !range(begin, end, SYNC_FILE_RANGE_WAIT_BEFORE)) return ErrnoStatus(errno, path);
   return Status::Ok();
 }
 

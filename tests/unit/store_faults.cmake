@@ -4,5 +4,6 @@ augur_test(store_faults
   unit/store_faults/collect_faults_test.cc
   unit/store_faults/publish_faults_test.cc
   unit/store_faults/resume_faults_test.cc
+  unit/store_faults/write_pump_faults_test.cc
   unit/system_faults.cc
   LAYERS store)
