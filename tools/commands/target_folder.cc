@@ -94,6 +94,8 @@ Status TargetFolder::WriteFile(const std::string& name, const Entry& attributes,
   const std::string path = PathOf(name);
   Status written = fill(fd.get(), path);
   if (written.ok()) written = GiveAttributes(fd.get(), attributes, special_modes, path);
+  // A server may say only now that it has no room for what was written.
+  if (::close(fd.Release()) != 0 && written.ok()) written = ErrnoStatus(errno, path);
   if (!written.ok()) (void)::unlinkat(fd_.get(), name.c_str(), 0);
   return written;
 }
