@@ -64,8 +64,9 @@ std::string_view DecodeText() {
       "are decoded at once, 0: as many as cores. --resume goes on only with the same SPEC, SRC and patterns, else "
       "it starts anew; once SRC is packed, it is not read again.\n"
       "With a kind of archives, from tar to zarr, STORE is a folder. The archives are written into it as files, for "
-      "machines without the mount. Their bytes are those of the view. Where SRC has a folder train, val or test, each "
-      "folder has archives; else they are of all images.\n" +
+      "machines without the mount. Their bytes are those of the view. SRC is first packed into "
+      "STORE/.augurpack-archives, unless it is a store. Where SRC has a folder train, val or test, each folder has "
+      "archives; else they are of all images.\n" +
       std::string(ViewGrammar());
   return text;
 }

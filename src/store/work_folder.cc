@@ -81,8 +81,8 @@ namespace {
 
 Status RemoveTree(const WriteFolder& folder, const std::string& name, uint64_t* files, uint64_t* bytes);
 
-// Everything in the folder `opened`.
-Status RemoveAllIn(const WriteFolder& opened, uint64_t* files, uint64_t* bytes) {
+// Everything in the folder `opened`, but the name `kept`.
+Status RemoveAllIn(const WriteFolder& opened, const std::string& kept, uint64_t* files, uint64_t* bytes) {
   UniqueFd fd(::openat(opened.fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, opened.path());
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd.get()), &::closedir);
@@ -90,7 +90,7 @@ Status RemoveAllIn(const WriteFolder& opened, uint64_t* files, uint64_t* bytes) 
   fd.Release();
   while (const dirent* item = ::readdir(dir.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is our own
     const std::string name = item->d_name;
-    if (name != "." && name != "..") AUGUR_TRY(RemoveTree(opened, name, files, bytes));
+    if (name != "." && name != ".." && name != kept) AUGUR_TRY(RemoveTree(opened, name, files, bytes));
   }
   return Status::Ok();
 }
@@ -110,7 +110,7 @@ Status RemoveTree(const WriteFolder& folder, const std::string& name, uint64_t* 
   }
   {
     AUGUR_TRY_ASSIGN(opened, folder.OpenFolder(name));
-    AUGUR_TRY(RemoveAllIn(opened, files, bytes));
+    AUGUR_TRY(RemoveAllIn(opened, "", files, bytes));
   }
   if (::unlinkat(folder.fd(), name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
     return ErrnoStatus(errno, folder.PathOf(name));
@@ -119,6 +119,12 @@ Status RemoveTree(const WriteFolder& folder, const std::string& name, uint64_t* 
 }
 
 }  // namespace
+
+Status RemoveContents(const WriteFolder& opened, const std::string& kept) {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  return RemoveAllIn(opened, kept, &files, &bytes);
+}
 
 Status RemoveWorkFolder(const WriteFolder& folder, uint64_t* removed_files, uint64_t* removed_bytes) {
   uint64_t files = 0;

@@ -23,6 +23,9 @@ Status MakeWorkFolder(const WriteFolder& folder, const std::string& recipe);
 // Whether there is more in it than the recipe, or may be: it cannot be read.
 bool IsWorkFolderUsed(const WriteFolder& folder);
 
+// Removes all that is in an open folder, but the name `kept`.
+Status RemoveContents(const WriteFolder& opened, const std::string& kept);
+
 // Removes it with all that is in it, the recipe first: so that no run resumes what is left by a kill. Its files
 // count into *removed_files and *removed_bytes, which may be nullptr. OK when it is not there.
 Status RemoveWorkFolder(const WriteFolder& folder, uint64_t* removed_files, uint64_t* removed_bytes);

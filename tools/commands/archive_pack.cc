@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,6 +20,9 @@
 #include "fs/archive_listing.h"
 #include "fs/archive_node.h"
 #include "pack/glob.h"
+#include "store/store_lock.h"
+#include "store/work_folder.h"
+#include "store/write_folder.h"
 #include "tools/commands/archive_file_writer.h"
 #include "tools/commands/decode_pack.h"
 #include "tools/commands/pack_session.h"
@@ -131,32 +135,62 @@ Status CheckOptions(const CreateOptions& options, bool is_store) {
   return {};
 }
 
-// The folder in that of the archives that the source is packed into first, which goes with its owner. The target goes,
-// too, if it was made and nothing is in it.
+constexpr const char* kWorkName = ".augurpack-archives";
+
+// The folder in that of the archives that the source is packed into first. It is one run's alone, by its lock; what a
+// killed run left in it goes first, and it goes with its owner. The target goes, too, if it was made and nothing is in
+// it.
 class WorkPlace {
  public:
+  // kBusy: another run has it.
   static Result<std::unique_ptr<WorkPlace>> Make(const std::string& target) {
     std::error_code error;
-    std::unique_ptr<WorkPlace> place(new WorkPlace(target, std::filesystem::create_directory(target, error)));
+    const bool made_target = std::filesystem::create_directory(target, error);
     if (error) return WithWriteCure(ErrnoStatus(error.value(), Printable(target)));
-    std::filesystem::create_directory(place->folder_, error);
-    if (error) return WithWriteCure(ErrnoStatus(error.value(), Printable(place->folder_)));
+    std::unique_ptr<WorkPlace> place(new WorkPlace(target, made_target));
+    if (const Status locked = place->Lock(); !locked.ok()) return WithWriteCure(locked);
+    AUGUR_TRY(RemoveContents(*place->folder_, kLockName));
     return place;
   }
   ~WorkPlace() {
+    if (lock_) {
+      (void)RemoveContents(*folder_, kLockName);
+      lock_->Unlink();
+    }
     std::error_code error;
-    std::filesystem::remove_all(folder_, error);
+    std::filesystem::remove(path(), error);                     // not where another run has it
     if (made_target_) std::filesystem::remove(target_, error);  // not where something was written to it
   }
   WorkPlace(const WorkPlace&) = delete;
   WorkPlace& operator=(const WorkPlace&) = delete;
 
+  std::string path() const { return target_ + "/" + kWorkName; }
+
  private:
-  WorkPlace(std::string target, bool made_target)
-      : target_(std::move(target)), made_target_(made_target), folder_(WorkFolder(target_)) {}
+  WorkPlace(std::string target, bool made_target) : target_(std::move(target)), made_target_(made_target) {}
+
+  Status Lock() {
+    constexpr int kAttempts = 100;
+    AUGUR_TRY_ASSIGN(top, WriteFolder::Open(target_));
+    Status status;
+    for (int i = 0; i < kAttempts; ++i) {
+      status = TakeLock(top);
+      if (status.code() != Code::kNotFound) break;  // else another run has removed it just now
+    }
+    return status;
+  }
+  Status TakeLock(const WriteFolder& top) {
+    AUGUR_TRY_ASSIGN(folder, top.MakeFolder(kWorkName, 0777));
+    folder_ = std::make_unique<WriteFolder>(std::move(folder));
+    AUGUR_TRY_ASSIGN(lock, StoreLock::Take(*folder_, std::string(kPackWriter)));
+    lock_ = std::move(lock);
+    return Status::Ok();
+  }
+
   const std::string target_;
   const bool made_target_;
-  const std::string folder_;
+  std::unique_ptr<WriteFolder> folder_;
+  std::optional<StoreLock> lock_;
 };
 
 Result<Written> Run(const CreateOptions& options, const ViewSpec& spec, PackSession& session) {
@@ -167,7 +201,7 @@ Result<Written> Run(const CreateOptions& options, const ViewSpec& spec, PackSess
   if (source.store == nullptr) {
     AUGUR_TRY_ASSIGN(made, WorkPlace::Make(options.store));
     work = std::move(made);
-    AUGUR_TRY_ASSIGN(packed, PackViewSource(options, options.store, filter, session));
+    AUGUR_TRY_ASSIGN(packed, PackViewSource(options, options.store, work->path(), filter, session));
     source.store = packed;
   }
   session.BeginPass("writing");

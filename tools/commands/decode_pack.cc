@@ -69,9 +69,10 @@ Result<DecodeSource> FindViewSource(const CreateOptions& options) {
 }
 
 Result<std::shared_ptr<const Store>> PackViewSource(const CreateOptions& options, const std::string& store,
-                                                    const PathFilter& filter, PackSession& session) {
-  const std::string place = WorkFolder(options.store) + "/source";
-  const std::string problems = WorkFolder(options.store) + "/problems";
+                                                    const std::string& work, const PathFilter& filter,
+                                                    PackSession& session) {
+  const std::string place = work + "/source";
+  const std::string problems = work + "/problems";
   if (options.resume) {
     Result<std::shared_ptr<const Store>> whole = Store::Open(place);
     if (whole.ok()) AUGUR_TRY(ProblemLog::Replay(problems, session));
@@ -98,7 +99,7 @@ Result<WriterSummary> Decode(const CreateOptions& options, const std::string& st
                              PackSession& session) {
   const bool packs_first = source.store == nullptr;
   if (packs_first) {
-    AUGUR_TRY_ASSIGN(packed, PackViewSource(options, store, filter, session));
+    AUGUR_TRY_ASSIGN(packed, PackViewSource(options, store, WorkFolder(options.store), filter, session));
     source.store = packed;
   }
   session.BeginPass("decoding");
@@ -133,9 +134,9 @@ int RunDecodePack(const CreateOptions& given, const ViewSpec& spec, WriterOption
     const Status listing = CheckListing(given, *kind == SourceKind::kFolder);
     if (!listing.ok()) return Fail(kAugurpack, listing);
   }
-  const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(given, writer_options.mode);
   // Before a folder is touched: a name that is mistyped would be taken for another recipe, and what is left cleared.
   if (const Status names = ReadSampleLayout(given.samples).status(); !names.ok()) return Fail(kAugurpack, names);
+  const Result<std::unique_ptr<PackTarget>> target = PackTarget::Make(given, writer_options.mode);
   if (!target.ok()) return FailToBegin(target.status(), writer_options.mode, given.resume);
   CreateOptions options = given;
   options.store = (*target)->folder();

@@ -20,9 +20,10 @@ int RunDecodePack(const CreateOptions& options, const ViewSpec& spec, WriterOpti
 
 // What the source of a view is, also for an address and for several archives. Fails as FindDecodeSource and OpenStore.
 Result<DecodeSource> FindViewSource(const CreateOptions& options);
-// The source, which is none, as a store in the work folder of options.store: packed now, or taken as a killed run had
-// packed it. `store` is as the user named it. Fails as PackSource.
+// The source, which is none, as a store in the folder `work`: packed now, or taken as a killed run had packed it.
+// `store` is as the user named it. Fails as PackSource.
 Result<std::shared_ptr<const Store>> PackViewSource(const CreateOptions& options, const std::string& store,
-                                                    const PathFilter& filter, PackSession& session);
+                                                    const std::string& work, const PathFilter& filter,
+                                                    PackSession& session);
 
 }  // namespace augur
