@@ -12,6 +12,7 @@
 
 #include "augur/store.h"
 #include "base/mutex.h"
+#include "base/thread.h"
 #include "base/units.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/target_folder.h"
@@ -102,14 +103,25 @@ class JobQueue {
 // named, left out and counted; a failure to write stops the queue.
 class FileWriters {
  public:
-  FileWriters(const Store& store, const ExtractOptions& options, unsigned threads, JobQueue& queue,
-              ProgressBar& progress)
-      : store_(store), options_(options), queue_(queue), progress_(progress) {
-    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  FileWriters(const Store& store, const ExtractOptions& options, JobQueue& queue, ProgressBar& progress)
+      : store_(store), options_(options), queue_(queue), progress_(progress) {}
+  ~FileWriters() {
+    queue_.End();
+    Join();
   }
-  ~FileWriters() { Join(); }
   FileWriters(const FileWriters&) = delete;
   FileWriters& operator=(const FileWriters&) = delete;
+
+  // Starts so many threads, or fewer where the system refuses more. kNoSpace: it refuses the first.
+  Status Start(unsigned count) {
+    threads_.reserve(count);
+    while (threads_.size() < count) {
+      Result<std::thread> thread = StartThread("write", [this] { Work(); });
+      if (!thread.ok()) return threads_.empty() ? thread.status() : Status::Ok();
+      threads_.push_back(std::move(thread).value());
+    }
+    return Status::Ok();
+  }
 
   // Waits until the queue has ended or was stopped, and all files in hand are done. Returns the counts of files.
   Extracted Join() {
@@ -274,7 +286,8 @@ Result<Extracted> Extract(const ExtractOptions& options) {
   Extracted done;
   Status walked;
   {
-    FileWriters writers(*store, options, ResolveThreads(options.threads), queue, progress);
+    FileWriters writers(*store, options, queue, progress);
+    AUGUR_TRY(writers.Start(ResolveThreads(options.threads)));
     MakeTree make(*store, top, options.force, queue);
     walked = WalkTree(*store, selection, make);
     if (walked.ok()) {
