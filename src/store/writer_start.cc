@@ -57,8 +57,8 @@ Status CheckFolder(const std::string& path, const StoreFolder& folder, WriteMode
                               "') and no store: give a folder that is empty or does not exist yet"};
 }
 
-// Removes what killed writers left of this generation and above, but for the shards in `kept`, and the work folder
-// after the shards that were made there.
+// Removes what killed writers left of this generation and above, but for the shards in `kept`, whose numbers have no
+// gap, and the work folder after the shards that were made there.
 Status ClearDebris(const WriteFolder& opened, const StoreFolder& folder, uint64_t generation,
                    const std::vector<ShardProgress>& kept, bool keep_work) {
   const std::string& path = opened.path();
@@ -67,10 +67,11 @@ Status ClearDebris(const WriteFolder& opened, const StoreFolder& folder, uint64_
   for (const ShardProgress& shard : kept) kept_items += shard.item_count;
   for (const StoreFile& file : folder.files) {
     if (file.kind != StoreFileKind::kTemporary && file.generation < generation) continue;
-    const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const ShardProgress& shard) {
-      if (file.generation != generation || file.number != shard.number) return false;
-      return file.kind == StoreFileKind::kShard || (file.kind == StoreFileKind::kSidecar && !shard.complete);
-    });
+    const bool is_in = !kept.empty() && file.generation == generation && file.number >= kept.front().number &&
+                       file.number <= kept.back().number;
+    const bool is_kept =
+        is_in && (file.kind == StoreFileKind::kShard ||
+                  (file.kind == StoreFileKind::kSidecar && !kept[file.number - kept.front().number].complete));
     if (!is_kept) debris.push_back(file);
   }
   uint64_t files = 0;
@@ -85,7 +86,6 @@ Status ClearDebris(const WriteFolder& opened, const StoreFolder& folder, uint64_
   return Status::Ok();
 }
 
-// The newest generation with own shards in what is appended to, or 0.
 // Finds out how much a killed writer left that can be gone on with. False: it packed something else.
 Result<bool> FindLeft(const WriterOptions& options, uint32_t first_shard, WriterStart& start) {
   AUGUR_TRY_ASSIGN(is_same, HasRecipe(*start.folder, options.recipe));
@@ -116,6 +116,7 @@ Status ClearOrGoOn(const StoreFolder& folder, const WriterOptions& options, bool
   return options.recipe.empty() ? Status::Ok() : MakeWorkFolder(opened, options.recipe);
 }
 
+// The newest generation with own shards in what is appended to, or 0.
 Result<uint64_t> NewestOwnGeneration(const Store& store) {
   uint64_t newest = 0;
   for (uint32_t number = 0; number < store.summary().shard_count; ++number) {
