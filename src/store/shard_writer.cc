@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/regular_file.h"
 #include "base/units.h"
 #include "store/catalogue.h"
 #include "store/file_io.h"
@@ -63,6 +64,8 @@ Status ShardWriter::Open(bool is_new) {
                          same.st_ino == other.st_ino && same.st_dev == other.st_dev;
     if (is_ours) direct_fd_ = std::move(direct).value();
   }
+  AUGUR_TRY_ASSIGN(sync_fd, OpenFound(fd_.get(), folder_.fd(), name, O_RDONLY, path_));
+  sync_fd_ = std::move(sync_fd);
   preallocates_ = direct_fd_.valid();
   AUGUR_TRY_ASSIGN(buffer, pump_.Take());
   buffer_ = buffer;
@@ -71,7 +74,7 @@ Status ShardWriter::Open(bool is_new) {
 
 Status ShardWriter::StartFrames(uint64_t sidecar_end) {
   AUGUR_TRY_ASSIGN(frames,
-                   FrameAppender::Start(pump_, fd_.get(), path_, sidecar_fd_.get(), sidecar_path_, sidecar_end));
+                   FrameAppender::Start(pump_, sync_fd_.get(), path_, sidecar_fd_.get(), sidecar_path_, sidecar_end));
   frames_ = std::move(frames);
   return Status::Ok();
 }
@@ -220,7 +223,7 @@ Result<uint64_t> ShardWriter::Finish() {
   AUGUR_TRY(pump_.WaitUntil(last_write_));
   // What was set aside and not needed.
   if (::ftruncate(fd_.get(), static_cast<off_t>(end())) != 0) return ErrnoStatus(errno, path_);
-  AUGUR_TRY(SyncFile(fd_.get(), path_));
+  AUGUR_TRY(SyncFile(sync_fd_.get(), path_));
   AUGUR_TRY(folder_.Remove(SidecarName(generation_, number_)));
   return end();
 }

@@ -90,6 +90,9 @@ class ShardWriter {
   const std::string sidecar_path_;
   UniqueFd fd_;
   UniqueFd direct_fd_;  // the same file with O_DIRECT, where the file system takes it
+  // The same file, for syncs alone. The kernel tells of a write that failed once for each descriptor that was opened,
+  // and the pump may have asked fd_ just before.
+  UniqueFd sync_fd_;
   UniqueFd sidecar_fd_;
   std::byte* buffer_ = nullptr;  // the pump's
   uint64_t base_ = 0;            // where the buffer goes in the file; a multiple of WritePump::kAlign

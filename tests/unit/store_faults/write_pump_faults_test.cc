@@ -40,6 +40,18 @@ TEST_F(WritePumpFaultsTest, AWriteThatFailedIsToldWhateverItsErrno) {
   EXPECT_THAT(WriteMuch().text(), testing::HasSubstr("Stale file handle"));
 }
 
+// The pump may have asked the descriptor that is written through, and been told, before the sync does.
+TEST_F(WritePumpFaultsTest, AShardIsSyncedByADescriptorThatWritesNothing) {
+  int synced = 0;
+  const SystemFaults faults([&synced](const SystemCall& call) {
+    if (call.name != "fdatasync" || !NameOf(call.fd).starts_with("shard-")) return 0;
+    ++synced;
+    return (::fcntl(call.fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? 0 : EIO;
+  });
+  Create({{"a", "one"}});
+  EXPECT_GE(synced, 2) << "for the frame, and at the end";
+}
+
 TEST_F(WritePumpFaultsTest, ACallThatIsNotKnownIsNoFailure) {
   for (const int error : {ENOSYS, EPERM, EINVAL}) {
     const SystemFaults faults([error](const SystemCall& call) { return call.name == "sync_file_range" ? error : 0; });
