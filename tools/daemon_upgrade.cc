@@ -99,6 +99,8 @@ int64_t MonotonicNs() {
       .count();
 }
 
+Status Ending() { return {Code::kStopped, "the daemon of this mount is ending"}; }
+
 std::string DescribeEnd(int32_t value) {
   if (value == kNotInTime) return "was not ready within " + std::to_string(kPreparedWithinSeconds) + " s";
   if (value == kEndUnknown) return "has ended";
@@ -122,7 +124,7 @@ Result<ControlReply> DaemonUpgrade::Ask(const nlohmann::json& request) {
   UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const MutexLock lock(mu_);
-  if (ended_) return Status(Code::kStopped, "the daemon of this mount is ending");
+  if (ended_) return Ending();
   if (under_way_) return Status(Code::kBusy, "another 'augurctl restart' or 'reload' is under way: wait for it");
   under_way_ = true;
   request_ = *checked;
@@ -162,9 +164,11 @@ void DaemonUpgrade::Hear(const HolderMessage& message) {
 }
 
 void DaemonUpgrade::GiveUp() {
-  Finish(Status(Code::kStopped, "the daemon of this mount is ending"));
-  const MutexLock lock(mu_);
-  ended_ = true;
+  {
+    const MutexLock lock(mu_);
+    ended_ = true;  // first, so that nobody begins to wait who is not told
+  }
+  Finish(Ending());
 }
 
 void DaemonUpgrade::Finish(Result<pid_t> outcome) {

@@ -7,3 +7,7 @@ augur_test(daemon_parts
   unit/tools/end_watchdog_test.cc unit/tools/user_account_test.cc
   ${PROJECT_SOURCE_DIR}/tools/end_watchdog.cc ${PROJECT_SOURCE_DIR}/tools/user_account.cc
   LAYERS tools)
+augur_test(daemon_succession
+  unit/tools/daemon_upgrade_test.cc
+  ${PROJECT_SOURCE_DIR}/tools/daemon_upgrade.cc
+  LAYERS tools fuse fs views store control LIBS nlohmann_json::nlohmann_json)
