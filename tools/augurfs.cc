@@ -198,9 +198,9 @@ class Daemon {
     AUGUR_TRY(link_->AwaitTurn());
     has_turn_ = true;
     if (background_) AUGUR_TRY(log_.EnterAt(*mount_));
-    const Upgrade& upgrade = link_->state().upgrade;
+    const DaemonStop& before = link_->state().upgrade.stop;
     spdlog::info("{}: process {} of version {} hands the mount over to process {} of version " AUGUR_VERSION,
-                 Printable(mount_->path()), upgrade.from, upgrade.from_version.data(), getpid());
+                 Printable(mount_->path()), before.process, before.version.data(), getpid());
     return Status::Ok();
   }
 
@@ -262,7 +262,10 @@ class Daemon {
         return {Code::kStopped, Printable(mount_->path()) + ": stopped by SIG" + sigabbrev_np(signal) +
                                     ": there is no mount, and nothing is left"};
       }
-      if (ready[3].revents != 0) upgrade->PassOn(link_.get(), options_.restart);
+      if (ready[3].revents != 0) {
+        if (link_) NoteAsking(link_->state().upgrade);
+        upgrade->PassOn(link_.get(), options_.restart);
+      }
       if (ready[2].revents != 0) {
         const Result<HolderMessage> heard = link_->Hear();
         // It is what the caller runs, or waits for.
@@ -279,6 +282,7 @@ class Daemon {
   Status HandOver(const UniqueFd& signals) {
     hands_over_at_end = true;
     watchdog_->Arm();
+    NoteStopping(link_->state().upgrade);  // it may get no further
     control_->Stop();
     stack_->StopAhead();
     NoteStopping(link_->state().upgrade);

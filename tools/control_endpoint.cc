@@ -32,8 +32,8 @@ std::string LastRestart(const DaemonDeath& death) {
 std::string LastUpgrade(const Upgrade* upgrade) {
   if (upgrade == nullptr || upgrade->to == 0) return "";
   constexpr int64_t kNsPerMs = 1'000'000;
-  return TimeText(upgrade->time) + ": process " + std::to_string(upgrade->from) + " of version " +
-         upgrade->from_version.data() + " handed over to process " + std::to_string(upgrade->to) +
+  return TimeText(upgrade->time) + ": process " + std::to_string(upgrade->from.process) + " of version " +
+         upgrade->from.version.data() + " handed over to process " + std::to_string(upgrade->to) +
          "; requests waited for " + std::to_string(upgrade->gap_ns / kNsPerMs) + " ms";
 }
 

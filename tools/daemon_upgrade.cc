@@ -181,16 +181,18 @@ void DaemonUpgrade::Finish(Result<pid_t> outcome) {
   finished_.NotifyAll();
 }
 
-void NoteStopping(Upgrade& upgrade) {
-  upgrade.from = getpid();
-  upgrade.from_version = {};
+void NoteAsking(Upgrade& upgrade) {
+  DaemonStop asking = {.process = getpid()};
   constexpr std::string_view kVersion = AUGUR_VERSION;
-  kVersion.copy(upgrade.from_version.data(), upgrade.from_version.size() - 1);
-  upgrade.stopped_ns = MonotonicNs();
+  kVersion.copy(asking.version.data(), asking.version.size() - 1);
+  upgrade.stop = asking;
 }
 
+void NoteStopping(Upgrade& upgrade) { upgrade.stop.time_ns = MonotonicNs(); }
+
 void NoteTaking(Upgrade& upgrade) {
-  upgrade.gap_ns = MonotonicNs() - upgrade.stopped_ns;
+  upgrade.from = upgrade.stop;
+  upgrade.gap_ns = upgrade.from.time_ns == 0 ? 0 : MonotonicNs() - upgrade.from.time_ns;
   upgrade.time = time(nullptr);
   upgrade.to = getpid();
 }
@@ -204,8 +206,8 @@ ControlReply DescribeServing(const LastingState* state, uint64_t generation) {
   if (state == nullptr || state->upgrade.to != getpid()) return reply;
   const Upgrade& upgrade = state->upgrade;
   constexpr int64_t kNsPerUs = 1000;
-  reply.header["from_process"] = upgrade.from;
-  reply.header["from_version"] = upgrade.from_version.data();
+  reply.header["from_process"] = upgrade.from.process;
+  reply.header["from_version"] = upgrade.from.version.data();
   reply.header["gap_us"] = upgrade.gap_ns / kNsPerUs;
   return reply;
 }

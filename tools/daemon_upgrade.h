@@ -71,8 +71,9 @@ class DaemonUpgrade {
   Result<pid_t> outcome_ AUGUR_GUARDED_BY(mu_) = Status(Code::kStopped, "");
 };
 
-// What a LastingState has of an upgrade: the daemon before has stopped to take requests, as process and version; the
-// next one takes them.
+// What a LastingState has of an upgrade. This daemon asks for another one, which may take over whatever becomes of this
+// one; it stops to take requests, as far as it gets; the next one takes them.
+void NoteAsking(Upgrade& upgrade);
 void NoteStopping(Upgrade& upgrade);
 void NoteTaking(Upgrade& upgrade);
 // Which process serves, which generation, whether the kernel may still have names of another one, and which process has

@@ -26,14 +26,20 @@ struct DaemonDeath {
   bool is_dying = false;  // not all of it has ended yet: it writes its core, or a thread of it hangs in the kernel
 };
 
+// Which daemon hands the mount over to another one, and since when it has taken no requests.
+struct DaemonStop {
+  static constexpr size_t kVersionBytesMax = 32;
+  pid_t process = 0;
+  std::array<char, kVersionBytesMax> version{};
+  int64_t time_ns = 0;  // CLOCK_MONOTONIC; 0: it has died before
+};
+
 // The last upgrade of the mount: one daemon has handed it over to another one.
 struct Upgrade {
-  static constexpr size_t kVersionBytesMax = 32;
-  // Written by the daemon before, when it has stopped to take requests.
-  pid_t from = 0;
-  std::array<char, kVersionBytesMax> from_version{};
-  int64_t stopped_ns = 0;  // CLOCK_MONOTONIC
-  // Written by the one that goes on, when it takes them, `to` last. Its threads for augurctl read them meanwhile.
+  // Written by the daemon that asks for another one. No upgrade follows where that one fails.
+  DaemonStop stop;
+  // Written by the one that goes on, when it takes requests, `to` last. Its threads for augurctl read them meanwhile.
+  DaemonStop from;
   std::atomic<pid_t> to = 0;        // 0: there was no upgrade
   std::atomic<int64_t> time = 0;    // seconds since 1970
   std::atomic<int64_t> gap_ns = 0;  // how long nobody took requests
@@ -65,7 +71,7 @@ struct LastingState {
 
   // What tells one layout from another. To be raised when a member changes its meaning or its place; a change of size
   // is seen without that. A new counter changes nothing: a daemon finds those of LastingStatistics by name.
-  static constexpr uint32_t kLayout = 5;
+  static constexpr uint32_t kLayout = 6;
   struct Header {
     std::array<char, 8> magic;
     uint32_t layout;

@@ -63,5 +63,39 @@ TEST_F(DaemonUpgradeTest, OneAtATime) {
   upgrade_->GiveUp();
 }
 
+// What two daemons write down: here both are this process.
+TEST(Upgrade, IsThatOfTheDaemonThatTookRequests) {
+  const Result<LastingState::Shared> made = LastingState::Make();
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  LastingState& state = *made->state;
+  Upgrade& upgrade = state.upgrade;
+  NoteAsking(upgrade);
+  NoteStopping(upgrade);
+  EXPECT_EQ(upgrade.to, 0);
+  EXPECT_EQ(DescribeServing(&state, 1).header.count("from_process"), 0U);
+  NoteTaking(upgrade);
+  upgrade.from.process = 42;  // as if another one had asked
+  EXPECT_EQ(upgrade.to, getpid());
+  const json serving = DescribeServing(&state, 1).header;
+  EXPECT_EQ(serving.at("from_process"), 42);
+  EXPECT_EQ(serving.at("from_version"), AUGUR_VERSION);
+  EXPECT_GE(serving.at("gap_us"), 0);
+  // The next one fails before it takes any.
+  NoteAsking(upgrade);
+  NoteStopping(upgrade);
+  EXPECT_EQ(DescribeServing(&state, 1).header, serving);
+}
+
+// One that dies before it has stopped is followed by the next one all the same.
+TEST(Upgrade, HasNoTimeOfOneThatDidNotStop) {
+  const Result<LastingState::Shared> made = LastingState::Make();
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  Upgrade& upgrade = made->state->upgrade;
+  NoteAsking(upgrade);
+  NoteTaking(upgrade);
+  EXPECT_EQ(upgrade.from.process, getpid());
+  EXPECT_EQ(upgrade.gap_ns, 0);
+}
+
 }  // namespace
 }  // namespace augur
