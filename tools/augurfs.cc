@@ -209,8 +209,10 @@ class Daemon {
   static void GiveUp() {
     constexpr unsigned kPatienceSeconds = 2;
     alarm(kPatienceSeconds);  // the log may lie on the same disk
-    spdlog::error("requests have not ended within {} s, because a disk does not answer: ending without them; {}",
-                  kEndMax.count(), hands_over_at_end ? "the next daemon gets them again" : "files still open fail");
+    spdlog::error(
+        "requests have not ended within {} s, because a disk does not answer or the processors are overloaded: ending "
+        "without them; {}",
+        kEndMax.count(), hands_over_at_end ? "the next daemon gets them again" : "files still open fail");
     _exit(kExitError);
   }
 
