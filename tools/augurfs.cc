@@ -76,8 +76,7 @@ class Daemon {
     if (layer_) layer_->GiveUp();  // nothing to do where it lies over the mount, or did
     // Nobody reads the streams of a daemon that goes on with a mount; before its turn, the one before it does.
     const bool is_first = !link_ || link_->task() == HolderLink::Task::kFirst || (is_next() && !has_turn_);
-    const bool is_told = options_.foreground && options_.log_path.empty();  // by main
-    if (!status.ok() && !is_first && !is_told) spdlog::error("{}", status.text());
+    if (!status.ok() && !is_first && !IsToldByMain()) spdlog::error("{}", status.text());
     if (link_) link_->Exiting(status.ok() ? kExitDone : kExitError);
     return status;
   }
@@ -87,6 +86,8 @@ class Daemon {
   // The daemon before this one.
   bool has_died() const { return link_ != nullptr && link_->task() == HolderLink::Task::kGoOn; }
   bool is_next() const { return link_ != nullptr && link_->task() == HolderLink::Task::kNext; }
+  // A failure, on stderr, which is the log.
+  bool IsToldByMain() const { return options_.foreground && options_.log_path.empty(); }
 
   Status ForkLayer() {
     Result<WritableLayer> layer = WritableLayer::Fork(
@@ -139,6 +140,7 @@ class Daemon {
     }
     Status status = Serve(signals);
     if (hands_over_) return HandOver(signals);
+    if (!status.ok() && IsFollowed()) LeaveToNext(status);
     if (link_) link_->Ending();
     watchdog_->Arm();
     if (!status.ok()) {
@@ -248,6 +250,7 @@ class Daemon {
         stack_->store()->files().FetchIndex();
       }
       if (session.state() == SessionState::kEnded) {
+        ends_mount_ = true;
         if (!serving) return {Code::kIo, mount_->path() + ": the mount ended before it answered"};
         spdlog::info("{}: unmounted", Printable(mount_->path()));
         return Status::Ok();
@@ -288,9 +291,9 @@ class Daemon {
     control_->Stop();
     stack_->StopAhead();
     NoteStopping(link_->state().upgrade);
-    stack_->session().HandOver();
-    Status status;
+    stack_->HandOver();
     const int signal = NextSignal(signals);
+    Status status;
     if (signal != 0 && signal != SIGUSR1) {  // the next one does not get it
       status = EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
     } else {
@@ -301,7 +304,40 @@ class Daemon {
     return status;
   }
 
+  // Does not wait for the requests that hold the queues of io_uring back. The holder has them answered when this
+  // process is gone: by the next daemon, or by ending the connection.
+  [[noreturn]] void EndAtOnce(const Status& status) {
+    if (!status.ok()) Tell(status);
+    ProcessLog().Flush();
+    const int exit_status = status.ok() ? kExitDone : kExitError;
+    link_->Exiting(exit_status);
+    _exit(exit_status);
+  }
+
+  void Tell(const Status& failure) const {
+    if (IsToldByMain()) {
+      (void)Fail(kAugurfs, failure);
+    } else {
+      spdlog::error("{}", failure.text());
+    }
+  }
+
+  // Whether this daemon's failure is only its own: it goes on with the mount, has not yet said that it serves, and the
+  // holder starts another one.
+  bool IsFollowed() const { return goes_on() && !is_ready_ && !ends_mount_ && link_->Hear().ok(); }
+
+  // The mount stays. What this one has taken over /dev/fuse is handed out again; over io_uring it is answered.
+  [[noreturn]] void LeaveToNext(const Status& failure) {
+    hands_over_at_end = true;
+    watchdog_->Arm();
+    control_->Stop();
+    stack_->StopAhead();
+    stack_->HandOver();
+    EndAtOnce(failure);
+  }
+
   Status EndMount(const std::string& why) {
+    ends_mount_ = true;
     spdlog::info("{}: {}", Printable(mount_->path()), why);
     if (link_) link_->Ending();
     watchdog_->Arm();
@@ -352,6 +388,7 @@ class Daemon {
     DaemonLog::SayNotes(*stack_, control_->problem());
     // Before the line: when that is there, a SIGKILL counts as one of a daemon that served.
     AUGUR_TRY(link_->Ready(stack_->IndexLock().get()));
+    is_ready_ = true;
     spdlog::info("{}: the mount is served again, by process {}", Printable(mount_->path()), getpid());
     return Status::Ok();
   }
@@ -368,7 +405,9 @@ class Daemon {
   std::optional<Background> background_;
   DaemonLog log_;
   bool has_turn_ = false;    // the daemon before this one serves no more
+  bool is_ready_ = false;    // one that goes on with the mount serves it
   bool hands_over_ = false;  // to the next one
+  bool ends_mount_ = false;
   // For the watchdog's thread.
   static inline std::atomic<bool> hands_over_at_end = false;
   // In the order in which they are made.

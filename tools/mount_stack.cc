@@ -332,6 +332,10 @@ void MountStack::StopAhead() {
   if (ahead_) ahead_->Stop();
 }
 
+void MountStack::HandOver() {
+  if (session_) session_->HandOver();
+}
+
 void MountStack::Stop() {
   if (session_) session_->Stop();
   dropper_.reset();

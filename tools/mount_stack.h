@@ -75,6 +75,8 @@ class MountStack {
   void EndHelper();
   // To hand the mount over or to end: ends reading ahead. READs are answered meanwhile, since a push may wait for one.
   void StopAhead();
+  // As Session::HandOver; nothing to do without a session. After StopAhead.
+  void HandOver();
   // Ends the session, then what it stands on: no read may be under way when the engine and the cache go. Then writes
   // for two seconds at most what waits for a cache on disk. After StopAhead.
   void Stop();

@@ -40,6 +40,7 @@ pytestmark = needs_root
 
 UPGRADES = 10
 READERS = 3
+LEAST_DESCRIPTORS, MOST_DESCRIPTORS = 12, 120
 
 
 def restart(ctl, point, *options, prefix=()):
@@ -319,6 +320,34 @@ def test_a_program_that_dies_at_its_turn(room, mounts, point, ctl, small_store):
     assert read_hello(point) == HELLO
     # Between the two, the place of a core is told where the daemon has not yet ended.
     assert re.search(r"was killed by signal 25 \(XFSZ\);.* going on in its place", log_of(room)), log_of(room)
+    restart(ctl, point)
+
+
+def short_of_descriptors(room, program):
+    """A program that has only as many descriptors as the file `few` says, at its next start."""
+    return script(room / "short", f'''if [ -e "{room}/few" ]; then
+  count=$(cat "{room}/few")
+  rm "{room}/few"
+  ulimit -n "$count"
+fi
+exec "{program}" "$@"''')
+
+
+def test_a_program_that_runs_short_wherever_it_may(room, mounts, point, ctl, small_store):
+    """L12, L13: with more and more descriptors, until it has its log at its turn and cannot begin to serve. Then another daemon goes
+    on, the mount stays, and no upgrade is told."""
+    mounts.mount(small_store, point, f"log={room}/log")
+    program = short_of_descriptors(room, mounts.program)
+    for count in range(LEAST_DESCRIPTORS, MOST_DESCRIPTORS):
+        (room / "few").write_text(str(count), encoding="ascii")
+        done = run([ctl, "restart", point, "--binary", program])
+        assert done.returncode == 2, done
+        drop_caches()
+        assert read_hello(point) == HELLO, (count, done, log_of(room))
+        # With a few more it serves, and may have none for augurctl.
+        if "error: eventfd: Too many open files" in log_of(room):
+            break
+    assert "the new daemon has ended before it served, and process" in done.stderr, done
     restart(ctl, point)
 
 
