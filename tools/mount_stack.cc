@@ -301,7 +301,11 @@ Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings,
       held_->init_bytes.store(static_cast<uint32_t>(init.size()), std::memory_order_release);
     };
   }
-  options.on_taking = std::move(on_taking);
+  // Not before: until then this daemon can fail, and the mount shows what it did.
+  options.on_taking = [this, on_taking = std::move(on_taking)] {
+    if (on_taking) on_taking();
+    generations_->WriteDown();
+  };
   if (!mount_.handed_down()) options.mount_point = mount_.path();
   if (rings) options.operations.request_bytes_max = static_cast<unsigned>(settings_.rings.payload_bytes);
   AUGUR_TRY_ASSIGN(session, Session::Make(std::move(device), *file_system_, statistics_, options, std::move(rings)));
@@ -309,7 +313,7 @@ Status MountStack::Serve(UniqueFd device, std::unique_ptr<UringTransport> rings,
   AUGUR_TRY_ASSIGN(dropper, NameDropper::Start(session_->notifications()));
   dropper_ = std::move(dropper);
   file_system_->SetAskToForget([this](NodeId folder, const std::string& name) { dropper_->Ask(folder, name); });
-  generations_->WriteDown();
+  if (!generations_->goes_on()) generations_->WriteDown();
   AUGUR_TRY(session_->Start());
   AUGUR_TRY_ASSIGN(refresher, RefreshNames(*generations_, *session_, *file_system_, !options_.view));
   refresher_ = std::move(refresher);

@@ -8,14 +8,15 @@ import os
 import pathlib
 import random
 import signal
+import struct
 import subprocess
 
 import pytest
 
-from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, needs_root, run, wait_until
+from conftest import NOBODY, as_user, daemons, drop_caches, errno_of, holders, kill_all, needs_root, run, wait_until
 from prefetching import Prediction, log_of
 from reload_fixtures import Store, bytes_of, changes, grown, reload  # noqa: F401
-from test_upgrade import assert_goes_on, assert_served_again, restart, script
+from test_upgrade import assert_goes_on, assert_served_again, restart, script, shared_state
 
 pytestmark = needs_root
 
@@ -409,6 +410,57 @@ def test_what_is_refused(room, mounts, point, ctl, grown):
     assert {path: (point / path).read_bytes() for path in files} == files
     reload(ctl, point)
     grown.check(point)
+
+
+def spoils_the_answer_to_init(room, point, program):
+    """A program that cannot serve the mount when the file `spoil` is there, which it learns at its turn: what the first daemon has
+    answered to FUSE_INIT is another thing then. The next start has the answer as it was."""
+    state = shared_state(point)
+    with open(state, "rb") as file:
+        data = file.read(4096)
+    # struct fuse_out_header: its length with struct fuse_init_out, and no error.
+    place = data.index(struct.pack("<II", 80, 0)) + 79
+
+    def write(value):
+        return f'printf "\\{value:03o}" | dd of={state} bs=1 seek={place} conv=notrunc status=none'
+
+    return script(room / "spoils", f'''if [ -e "{room}/spoil" ]; then
+  mv "{room}/spoil" "{room}/spoilt"
+  {write(data[place] ^ 1)}
+elif [ -e "{room}/spoilt" ]; then
+  rm "{room}/spoilt"
+  {write(data[place])}
+fi
+exec "{program}" "$@"''')
+
+
+def test_the_new_daemon_fails_at_its_turn(room, mounts, point, ctl, grown):
+    """L18: nothing has changed then, also for the daemons that follow; and the upgrade before is still the last one."""
+    mounts.mount(grown.path, point, f"log={room}/log")
+    restart(ctl, point, "--binary", spoils_the_answer_to_init(room, point, mounts.program))
+    before = Prediction(None, point).status()["mount"]
+    assert before["generation"] == "1" and "handed over to process" in before["last_upgrade"], before
+    old = dict(grown.files)
+    grown.add({"f0/000": bytes_of("f0/000", 1), "f0/new": b"new"})
+
+    def check(files):
+        drop_caches()
+        assert {path: (point / path).read_bytes() for path in files} == files, log_of(room)
+        assert (point / "f0/new").exists() == ("f0/new" in files)
+
+    (room / "spoil").touch()
+    done = run([ctl, "reload", point])
+    assert done.returncode == 2 and ": no reload: the new daemon has ended before it served, and process" in done.stderr, done
+    assert "speaks otherwise to the kernel" in log_of(room)
+    check(old)
+    now = Prediction(None, point).status()["mount"]
+    assert (now["generation"], now["last_upgrade"]) == ("1", before["last_upgrade"])
+    kill_all(daemons(mounts.program, point))
+    check(old)
+    restart(ctl, point)
+    check(old)
+    reload(ctl, point)
+    check(grown.files)
 
 
 def test_without_a_holder(room, mounts, point, ctl, grown):
