@@ -55,16 +55,12 @@ uint32_t RaiseDescriptors() {
 // nullptr: the kernel has no old name.
 Result<std::unique_ptr<TreeRefresher>> RefreshNames(MountedGenerations& generations, const Session& session,
                                                     const FileSystem& file_system, bool shows_originals) {
-  std::optional<MountedGenerations::OldNames> old = generations.TakeOldNames();
-  if (!old) return std::unique_ptr<TreeRefresher>();
-  if (old->before == nullptr) {
-    spdlog::error("programs may still see names of an earlier generation, which is gone: unmount, and mount again");
-    return std::unique_ptr<TreeRefresher>();
-  }
-  return TreeRefresher::Start(session.notifications(), {.before = std::move(old->before),
-                                                        .after = generations.shown(),
+  MountedGenerations::OldNames old = generations.TakeOldNames();
+  if (old.generations.empty()) return std::unique_ptr<TreeRefresher>();
+  return TreeRefresher::Start(session.notifications(), {.shown = generations.shown(),
+                                                        .earlier = std::move(old.generations),
                                                         .numbers = &generations.numbers(),
-                                                        .folders = std::move(old->folders),
+                                                        .folders = std::move(old.folders),
                                                         .views = file_system.Views(),
                                                         .shows_originals = shows_originals,
                                                         .done = [&generations] { generations.NamesAreNew(); }});

@@ -112,7 +112,7 @@ Status MountedGenerations::OpenShown(const LastingNumbers::Set& set) {
   numbers_ = NodeNumbers(std::span(set.runs).first(set.run_count));
   options_.index_bytes_max = index_bytes / kEarlierIndexShare / (set.generation_count - 1);
   for (uint64_t i = 1; i < set.generation_count; ++i) OpenEarlier(set.generations[i]);
-  if (set.names_are_old != 0) old_names_ = OldNames{.before = earlier_[0].store, .folders = {}};
+  NoteOldNames(set.old_names, std::nullopt);
   return Status::Ok();
 }
 
@@ -133,7 +133,8 @@ Status MountedGenerations::OpenNext(const LastingNumbers::Set& set, int device) 
   }
   if (!compared.ok()) return explain(compared.status());
   sequence_ = set.generations[0].sequence + 1;
-  next_ = Next{.next_number = set.next_number, .runs = {}};
+  // The names of the one that is shown are old, too, from now on.
+  next_ = Next{.next_number = set.next_number, .runs = {}, .old_names = set.old_names + 1};
   const NodeNumbers numbers_before(std::span(set.runs).first(set.run_count));
   std::vector<NumberRun> runs =
       numbers_before.RunsOfNext(from.entry_count, shown_->summary().entry_count, compared->kept, &next_->next_number);
@@ -141,13 +142,12 @@ Status MountedGenerations::OpenNext(const LastingNumbers::Set& set, int device) 
   KnownNodes known(device, held_->views);
   runs = NodeNumbers::WithoutUnused(
       runs, [&](const NumberRun& run, uint64_t number) { return run.generation == 1 || known.Has(number); });
-  // Those that are still needed, and the one before always: the kernel has its names.
-  std::vector<LastingNumbers::Generation> generations = {set.generations[0]};
+  // Those that are still needed, and those of which the kernel has names.
+  std::vector<LastingNumbers::Generation> generations;
   std::vector<uint64_t> becomes(set.generation_count + 1, 0);
-  becomes[1] = 1;
-  for (uint64_t i = 2; i <= set.generation_count; ++i) {
+  for (uint64_t i = 1; i <= set.generation_count; ++i) {
     const bool has_entries = std::ranges::find(runs, i, &NumberRun::generation) != runs.end();
-    if (!has_entries && !HasFilesOf(held_->views, set.generations[i - 1])) continue;
+    if (i > next_->old_names && !has_entries && !HasFilesOf(held_->views, set.generations[i - 1])) continue;
     generations.push_back(set.generations[i - 1]);
     becomes[i] = generations.size();
   }
@@ -164,7 +164,8 @@ Status MountedGenerations::OpenNext(const LastingNumbers::Set& set, int device) 
   for (const LastingNumbers::Generation& generation : generations) OpenEarlier(generation);
   numbers_ = NodeNumbers(runs);
   next_->runs = std::move(runs);
-  old_names_ = OldNames{.before = earlier_[0].store, .folders = compared->folders};
+  NoteOldNames(next_->old_names, compared->folders);
+  next_->old_names = old_names_.generations.size();
   return Status::Ok();
 }
 
@@ -178,6 +179,18 @@ void MountedGenerations::OpenEarlier(const LastingNumbers::Generation& generatio
                  generation.number, store.status().text());
   }
   earlier_.push_back(std::move(earlier));
+}
+
+void MountedGenerations::NoteOldNames(uint64_t generations, std::optional<std::vector<FolderPair>> folders) {
+  old_names_.folders = std::move(folders);
+  for (uint64_t i = 0; i < generations; ++i) {
+    if (earlier_[i].store == nullptr) {
+      spdlog::error("programs may still see names of generation {}, which is gone: unmount, and mount again",
+                    earlier_[i].generation.number);
+      return;
+    }
+    old_names_.generations.push_back(earlier_[i].store);
+  }
 }
 
 Result<uint64_t> MountedGenerations::Newest() const {
@@ -201,7 +214,7 @@ void MountedGenerations::WriteDown() {
   set.generations[0] = NameOf(*shown_, sequence_);
   set.generation_count = 1;
   for (const Earlier& earlier : earlier_) set.generations[set.generation_count++] = earlier.generation;
-  set.names_are_old = 1;
+  set.old_names = next_->old_names;
   set.run_count = next_->runs.size();
   std::ranges::copy(next_->runs, set.runs.begin());
   numbers.Turn();
@@ -230,10 +243,6 @@ void MountedGenerations::Drain() {
   for (const Earlier& earlier : earlier_) {
     if (earlier.shards != nullptr) earlier.shards->Drain();
   }
-}
-
-std::optional<MountedGenerations::OldNames> MountedGenerations::TakeOldNames() {
-  return std::exchange(old_names_, std::nullopt);
 }
 
 }  // namespace augur

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "augur/status.h"
@@ -68,13 +69,13 @@ class MountedGenerations {
   // Waits for the reads of their shards.
   void Drain();
 
-  // Whether the kernel may have names of the generation before, which is then here: `before`, and what has changed
-  // since if that is known.
+  // The generations of which the kernel may have names, from the one before on, and what has changed since that one if
+  // it is known. Those from one on that is gone are left out.
   struct OldNames {
-    std::shared_ptr<const Store> before;
+    std::vector<std::shared_ptr<const Store>> generations;
     std::optional<std::vector<FolderPair>> folders;
   };
-  std::optional<OldNames> TakeOldNames();
+  OldNames TakeOldNames() { return std::exchange(old_names_, {}); }
   // The kernel has none any more. Any thread.
   void NamesAreNew() { held_->numbers.NamesAreNew(); }
 
@@ -88,6 +89,7 @@ class MountedGenerations {
   struct Next {
     uint64_t next_number;
     std::vector<NumberRun> runs;
+    uint64_t old_names;
   };
 
   MountedGenerations(std::unique_ptr<StorePlace> place, const StoreOptions& options, LastingState* held, Start start)
@@ -97,6 +99,7 @@ class MountedGenerations {
   Status OpenNext(const LastingNumbers::Set& set, int device);
   Result<std::shared_ptr<const Store>> OpenAgain(const LastingNumbers::Generation& generation) const;
   void OpenEarlier(const LastingNumbers::Generation& generation);
+  void NoteOldNames(uint64_t generations, std::optional<std::vector<FolderPair>> folders);
 
   const std::unique_ptr<StorePlace> place_;
   StoreOptions options_;
@@ -107,7 +110,7 @@ class MountedGenerations {
   NodeNumbers numbers_;
   uint64_t sequence_ = 0;
   std::optional<Next> next_;
-  std::optional<OldNames> old_names_;
+  OldNames old_names_;
 };
 
 }  // namespace augur

@@ -40,8 +40,8 @@ struct LastingNumbers {
     uint64_t generation_count;                            // 0: this set was never written
     std::array<Generation, 1 + kEarlierMax> generations;  // the one that is shown, then from the newest to the oldest
     uint64_t next_number;                                 // no entry has had it yet
-    uint64_t names_are_old;  // whether the kernel may still have names and listings of generations[1]
-    uint64_t run_count;      // 0: the number of an entry is the entry
+    uint64_t old_names;  // of how many, from generations[1] on, the kernel may still have names and listings
+    uint64_t run_count;  // 0: the number of an entry is the entry
     std::array<NumberRun, kRunsMax> runs;
   };
 
@@ -49,13 +49,13 @@ struct LastingNumbers {
   std::array<Set, 2> sets;
 
   const Set& Current() const { return sets[Load(current)]; }
-  bool NamesAreOld() const { return Load(Current().names_are_old) != 0; }
+  bool NamesAreOld() const { return Load(Current().old_names) != 0; }
   // The set to be written next. REQUIRES: this process alone writes.
   Set& Other() { return sets[1 - current]; }
   // From now on that one is current.
   void Turn() { std::atomic_ref(current).store(1 - current, std::memory_order_release); }
   // The kernel has no old name any more.
-  void NamesAreNew() { std::atomic_ref(sets[current].names_are_old).store(0, std::memory_order_release); }
+  void NamesAreNew() { std::atomic_ref(sets[current].old_names).store(0, std::memory_order_release); }
 
  private:
   static uint64_t Load(const uint64_t& value) {

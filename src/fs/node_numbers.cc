@@ -62,8 +62,8 @@ uint64_t NodeNumbers::NumberOf(uint64_t entry) const {
   return run->number + (entry - run->entry);
 }
 
-std::optional<uint64_t> NodeNumbers::NumberOfBefore(uint64_t entry) const {
-  const NumberRun* const run = RunOf(1, entry);
+std::optional<uint64_t> NodeNumbers::NumberOfEarlier(uint64_t generation, uint64_t entry) const {
+  const NumberRun* const run = RunOf(generation, entry);
   if (run == nullptr) return std::nullopt;
   return run->number + (entry - run->entry);
 }

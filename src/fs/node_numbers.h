@@ -26,8 +26,9 @@ class NodeNumbers {
 
   // REQUIRES: an entry of the generation that is shown.
   uint64_t NumberOf(uint64_t entry) const;
-  // Of an entry of generation 1, the one before. Nothing: it is still there, or no program can have it in use any more.
-  std::optional<uint64_t> NumberOfBefore(uint64_t entry) const;
+  // Of an entry of an earlier generation, 1 for the one before. Nothing: the next one has it still, or no program can
+  // have it in use any more.
+  std::optional<uint64_t> NumberOfEarlier(uint64_t generation, uint64_t entry) const;
   struct Place {
     uint64_t generation = 0;  // 0: the one that is shown
     uint64_t entry = 0;

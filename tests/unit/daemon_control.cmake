@@ -8,6 +8,6 @@ augur_test(daemon_parts
   ${PROJECT_SOURCE_DIR}/tools/end_watchdog.cc ${PROJECT_SOURCE_DIR}/tools/user_account.cc
   LAYERS tools)
 augur_test(daemon_succession
-  unit/tools/daemon_upgrade_test.cc
-  ${PROJECT_SOURCE_DIR}/tools/daemon_upgrade.cc
+  unit/tools/daemon_upgrade_test.cc unit/tools/mounted_generations_test.cc
+  ${PROJECT_SOURCE_DIR}/tools/daemon_upgrade.cc ${PROJECT_SOURCE_DIR}/tools/mounted_generations.cc
   LAYERS tools fuse fs views store control LIBS nlohmann_json::nlohmann_json)

@@ -67,7 +67,7 @@ TEST(NodeNumbers, OfTheFirstGenerationAreTheEntries) {
   const NodeNumbers numbers;
   EXPECT_EQ(numbers.NumberOf(17), 17U);
   EXPECT_EQ(PlaceOf(numbers, 17), std::pair(uint64_t{0}, uint64_t{17}));
-  EXPECT_FALSE(numbers.NumberOfBefore(17));
+  EXPECT_FALSE(numbers.NumberOfEarlier(1, 17));
 }
 
 // Promise: what is kept has its number, all else one that nothing had, and each old number still means the old entry.
@@ -102,8 +102,8 @@ TEST(NodeNumbers, AgreeWithTheModelOverManyGenerations) {
         ASSERT_LE(in, history.size());
         const auto& found = in == 0 ? model.entries_ : history[in - 1];
         EXPECT_EQ(found.at(entry), identity);
-        if (in != 1) continue;
-        EXPECT_EQ(numbers.NumberOfBefore(entry), number);
+        if (in == 0) continue;
+        EXPECT_EQ(numbers.NumberOfEarlier(in, entry), number);
       }
       EXPECT_FALSE(numbers.Find(next_number));
     }
