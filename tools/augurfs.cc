@@ -293,14 +293,16 @@ class Daemon {
     NoteStopping(link_->state().upgrade);
     stack_->HandOver();
     const int signal = NextSignal(signals);
+    const bool ends = signal != 0 && signal != SIGUSR1;  // the next one does not get it
     Status status;
-    if (signal != 0 && signal != SIGUSR1) {  // the next one does not get it
+    if (ends) {
       status = EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
     } else {
       link_->HandedOver();
     }
     stack_->Stop();
     ProcessLog().Flush();
+    if (ends) EndAtOnce(status);
     return status;
   }
 

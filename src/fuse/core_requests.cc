@@ -10,7 +10,7 @@
 
 namespace augur {
 
-Result<std::unique_ptr<CoreRequests>> CoreRequests::Start(const Options& options) {
+std::unique_ptr<CoreRequests> CoreRequests::Start(const Options& options) {
   std::unique_ptr<CoreRequests> requests(new CoreRequests);
   const auto ask = [options, ends = &requests->ends_](unsigned core) {
     if (!StayOnCore(core)) return;  // just now a cpuset keeps us from it
@@ -22,8 +22,12 @@ Result<std::unique_ptr<CoreRequests>> CoreRequests::Start(const Options& options
   if (options.mount_point.empty()) return requests;
   for (const unsigned core : UsableCoreNumbers()) {
     for (unsigned i = 0; i < options.at_once; ++i) {
-      AUGUR_TRY_ASSIGN(thread, StartThread("augur-statfs", [ask, core] { ask(core); }));
-      requests->threads_.push_back(std::move(thread));
+      Result<std::thread> thread = StartThread("augur-statfs", [ask, core] { ask(core); });
+      if (thread.ok()) {
+        requests->threads_.push_back(std::move(thread).value());
+      } else {
+        requests->status_ = thread.status();
+      }
     }
   }
   return requests;

@@ -21,16 +21,20 @@ class CoreRequests {
     unsigned each = 1;        // requests of a thread, one after the other
   };
 
-  // As StartThread.
-  static Result<std::unique_ptr<CoreRequests>> Start(const Options& options);
+  // Never waits: what was begun before a failure may need another daemon for its answer.
+  static std::unique_ptr<CoreRequests> Start(const Options& options);
   // Waits for the answers: some daemon must serve the mount, or its connection must have ended.
   ~CoreRequests();
   CoreRequests(const CoreRequests&) = delete;
   CoreRequests& operator=(const CoreRequests&) = delete;
 
+  // OK: all threads were started. Else why there are fewer, as StartThread.
+  const Status& status() const { return status_; }
+
  private:
   CoreRequests() = default;
 
+  Status status_;
   std::atomic<bool> ends_ = false;
   std::vector<std::thread> threads_;
 };

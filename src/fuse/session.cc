@@ -172,9 +172,8 @@ Status Session::Start() {
 // The kernel hands out what came while there was no daemon at each answer of the core, and not before: a lone reader
 // would wait for another one.
 Status Session::StartCoreRequests() {
-  AUGUR_TRY_ASSIGN(requests, CoreRequests::Start({.mount_point = options_.mount_point, .each = uring_->depth()}));
-  core_requests_ = std::move(requests);
-  return Status::Ok();
+  core_requests_ = CoreRequests::Start({.mount_point = options_.mount_point, .each = uring_->depth()});
+  return core_requests_->status();
 }
 
 Status Session::StartUring(int device) {
@@ -288,12 +287,14 @@ void Session::StopTaking() {
   if (uring_) uring_->Stop();
 }
 
+// A notification waits for requests, so it ends before the queues keep those for the next daemon.
 void Session::HandOver() {
   core_requests_.reset();
+  if (notifications_) notifications_->Close();
   std::unique_ptr<CoreRequests> last;
   if (over_uring()) last = uring_->Hold(options_.mount_point);
   StopTaking();
-  core_requests_ = std::move(last);
+  last_requests_ = std::move(last);
 }
 
 void Session::Stop() {

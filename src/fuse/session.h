@@ -53,7 +53,7 @@ class Session {
   static Result<std::unique_ptr<Session>> Make(UniqueFd device, FileSystem& file_system, Statistics& statistics,
                                                const SessionOptions& options,
                                                std::unique_ptr<UringTransport> uring = nullptr);
-  // Stops.
+  // Stops. After HandOver over io_uring, waits for an answer of the next daemon, or for the connection's end.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -114,7 +114,8 @@ class Session {
 
   // Used by the owner's thread only.
   std::vector<std::unique_ptr<Thread>> threads_;
-  std::unique_ptr<CoreRequests> core_requests_;  // the first over io_uring, then those that the next daemon answers
+  std::unique_ptr<CoreRequests> core_requests_;  // the first over io_uring
+  std::unique_ptr<CoreRequests> last_requests_;  // of HandOver, which the next daemon answers
 };
 
 }  // namespace augur

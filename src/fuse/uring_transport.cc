@@ -74,8 +74,7 @@ void UringTransport::Reply(uint64_t unique, std::span<const iovec> reply) {
 std::unique_ptr<CoreRequests> UringTransport::Hold(const std::string& mount_point) {
   const std::chrono::milliseconds most(mount_point.empty() ? 0 : 1000);
   for (const std::unique_ptr<UringQueue>& queue : queues_) queue->BeginHold();
-  Result<std::unique_ptr<CoreRequests>> requests =
-      CoreRequests::Start({.mount_point = mount_point, .at_once = options_.depth});
+  std::unique_ptr<CoreRequests> requests = CoreRequests::Start({.mount_point = mount_point, .at_once = options_.depth});
   const auto end = std::chrono::steady_clock::now() + most;
   // A core that is off has no readers.
   const std::vector<unsigned> cores = UsableCoreNumbers();
@@ -85,9 +84,9 @@ std::unique_ptr<CoreRequests> UringTransport::Hold(const std::string& mount_poin
     spdlog::warn(
         "not all entries of io_uring could be held back for the next daemon{}: a read that begins just now may fail "
         "with ECANCELED",
-        requests.ok() ? "" : " (" + requests.status().text() + ")");
+        requests->status().ok() ? "" : " (" + requests->status().text() + ")");
   }
-  return requests.ok() ? std::move(requests).value() : nullptr;
+  return requests;
 }
 
 void UringTransport::Stop() {
