@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another daemon takes a mount over from one that serves it (augurctl restart): SEMANTICS.md, L12 and L13."""
 
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -40,6 +41,7 @@ pytestmark = needs_root
 
 UPGRADES = 10
 READERS = 3
+ASKERS = 3
 LEAST_DESCRIPTORS, MOST_DESCRIPTORS = 12, 120
 
 
@@ -372,6 +374,33 @@ def test_killed_while_it_hands_over(room, mounts, point, ctl, data):
     assert reader.failures[:3] == [], log_of(room)
     wait_until(lambda: len(daemons(mounts.program, point)) == 1, "one daemon is left")
     restart(ctl, point)
+
+
+def test_augurctl_is_answered_all_the_time(room, mounts, point, ctl, small_store):
+    """L8, L12: whoever asks while one daemon follows another gets an answer of one of the two."""
+    mounts.mount(small_store, point, f"log={room}/log")
+
+    def ask():
+        done = run([ctl, "status", "--json", point])
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return int(json.loads(done.stdout)["mount"]["process"])
+
+    def ask_until(ended):
+        while not ended.is_set():
+            ask()
+
+    before, ended = ask(), threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(ASKERS) as askers:
+        asked = [askers.submit(ask_until, ended) for _ in range(ASKERS)]
+        try:
+            for _ in range(UPGRADES):
+                before = restart(ctl, point)["process"]
+        finally:
+            ended.set()
+        for one in asked:
+            one.result()
+    os.kill(before, signal.SIGKILL)
+    assert ask() != before
 
 
 def test_without_a_holder(room, mounts, point, ctl, small_store):

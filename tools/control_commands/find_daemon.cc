@@ -23,6 +23,10 @@
 namespace augur {
 namespace {
 
+// One daemon follows another within that time as a rule.
+constexpr std::chrono::seconds kNextWithin{1};
+constexpr std::chrono::milliseconds kNextPause{20};
+
 Status NotOurs(const std::string& mountpoint) {
   return {Code::kNotFound,
           Printable(mountpoint) +
@@ -63,8 +67,9 @@ Result<std::string> ReadControlFile(const std::string& mountpoint) {
   if (!folder.valid() && (errno == ENOENT || errno == ENOTDIR)) return NotOurs(mountpoint);
   if (!folder.valid()) return Explain(errno, mountpoint);
   const UniqueFd file(openat(folder.get(), kControlFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  // The daemon that gave the name may be another one than that which opens it, and does not know it.
   if (!file.valid() && errno == ENOENT) {
-    return Status(Code::kNotFound, Printable(mountpoint) + ": the daemon has no control socket: its log says why");
+    return Status(Code::kStopped, Printable(mountpoint) + ": the daemon has no control socket: its log says why");
   }
   if (!file.valid()) return Explain(errno, mountpoint);
   std::array<char, PATH_MAX> text{};
@@ -84,11 +89,14 @@ Result<std::string> ReadControlFile(const std::string& mountpoint) {
 }  // namespace
 
 Result<ControlAddress> FindDaemon(const std::string& mountpoint) {
-  // The next daemon does not know what the one before it has opened.
-  constexpr int kDaemonsMax = 5;
+  // The next daemon does not know what the one before it has looked up or opened.
+  const auto end = std::chrono::steady_clock::now() + kNextWithin;
   Result<std::string> found = Status(Code::kStopped, "");
-  for (int i = 0; i < kDaemonsMax && found.status().code() == Code::kStopped; ++i) {
+  while (true) {
     found = InChild([&] { return ReadControlFile(mountpoint); }, kSilentMax);
+    if (found.status().code() != Code::kStopped) break;
+    if (std::chrono::steady_clock::now() >= end) return Status(Code::kNotFound, found.status().text());
+    std::this_thread::sleep_for(kNextPause);
   }
   if (found.status().code() == Code::kBusy) return SilentDaemon().In(Printable(mountpoint));
   if (!found.ok()) return found.status();
@@ -101,7 +109,6 @@ Result<ControlAnswer> AskMount(const std::string& mountpoint, const nlohmann::js
   // A daemon that hands over closes its socket first. Then it answers the reads that it has taken, which a slow disk
   // makes wait.
   constexpr std::chrono::seconds kFollowedWithin = kSilentMax;
-  constexpr std::chrono::milliseconds kPause{20};
   std::optional<std::chrono::steady_clock::time_point> end;
   while (true) {
     // Waits, while there is no daemon, for the next one.
@@ -112,7 +119,7 @@ Result<ControlAnswer> AskMount(const std::string& mountpoint, const nlohmann::js
     const auto now = std::chrono::steady_clock::now();
     if (!end) end = now + kFollowedWithin;
     if (!has_ended || now >= *end) return answer.status().In(Printable(mountpoint));
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(kNextPause);
   }
 }
 
