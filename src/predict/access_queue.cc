@@ -44,6 +44,11 @@ void AccessQueue::Stop() {
   posted_.NotifyOne();
 }
 
+bool AccessQueue::stopping() const {
+  const MutexLock lock(mu_);
+  return stopping_;
+}
+
 // The two vectors of accesses change places, so that their memory is used again.
 bool AccessQueue::Take(bool unhurried, Batch* batch) {
   batch->accesses.clear();

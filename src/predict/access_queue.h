@@ -40,6 +40,7 @@ class AccessQueue {
   void Post(std::function<void()> event);
   // Take returns false from now on.
   void Stop();
+  bool stopping() const;
 
   // Waits for an access or an event, kWaitMax at most, and replaces *batch with all that is there. `unhurried`: a few
   // accesses end no wait. False: stopped; then the batch has the last accesses, and no events.
@@ -53,7 +54,7 @@ class AccessQueue {
   // Own synchronization.
   Statistics& statistics_;
 
-  Mutex mu_;
+  mutable Mutex mu_;
   CondVar posted_;
   std::vector<Access> accesses_ AUGUR_GUARDED_BY(mu_);
   uint64_t dropped_ AUGUR_GUARDED_BY(mu_) = 0;  // behind the last of them

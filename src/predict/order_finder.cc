@@ -126,7 +126,7 @@ std::optional<IdentifiedOrder> OrderFinder::FindByReads(TrackedJob& job, const E
   std::optional<IdentifiedOrder> found = TryKnownSamplers(request, *known_);
   if (!found && request.variants && decidable) found = AnswerFromStreams(request);
   if (!found) found = TryKnownSamplersInMidst(request, *known_);
-  if (found || job.search.running() || !decidable) return found;
+  if (found || job.search.running() || !decidable || parts_.queue.stopping()) return found;
   if (job.search.allowance()->spent()) {
     Fail(job, ReadsOf(epoch));
   } else {
@@ -149,6 +149,7 @@ SearchRequest OrderFinder::RequestOf(const TrackedJob& job, const EpochStart& ep
   request.allowance = job.search.allowance();
   request.resumed = epoch.pass == 0;
   request.drawn = job.prediction.Drawn();
+  request.stopped = [this] { return parts_.queue.stopping(); };
   return request;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct SearchRequest {
   // None of torch's seeds, most likely: threads of one process read, or a search of all seeds has failed for this job.
   bool lists_first = false;
   std::shared_ptr<SearchAllowance> allowance = nullptr;  // of the job's searches; null: no bound
+  std::function<bool()> stopped = {};  // whether the answer is wanted no more, for TryKnownSamplers; may be empty
 };
 
 }  // namespace augur

@@ -30,6 +30,8 @@ constexpr uint64_t kStreamOutputs = 4096;
 constexpr uint64_t kLoopStride = 4;
 constexpr size_t kStreamsLookedAt = 8;
 
+bool IsStopped(const SearchRequest& question) { return question.stopped && question.stopped(); }
+
 // The best of the guesses that is believed though so many sets of as many were tried. The costly are tried where the
 // right one would be believed, the others where it might be.
 std::optional<IdentifiedOrder> BestAtOnce(const SearchRequest& question, const std::vector<Guess>& guesses, double sets,
@@ -41,6 +43,7 @@ std::optional<IdentifiedOrder> BestAtOnce(const SearchRequest& question, const s
     const CandidateScorer& held = question.tests[test];
     if (!Believed(costly ? held.BitsExpected() : held.BitsMax(), tried)) continue;
     for (uint64_t guess = 0; guess < guesses.size(); ++guess) {
+      if (IsStopped(question)) return std::nullopt;
       const uint64_t unit = guess * tests + test;
       if (Believed(TryGuess(question, test, guesses[guess], anywhere).bits, tried)) believed.push_back(unit);
     }
@@ -135,6 +138,7 @@ std::optional<IdentifiedOrder> AnswerFromStreams(const SearchRequest& question) 
     for (const IndexReads::Stream& stream : test.reads().streams) begun.push_back(stream.indices[0]);
     if (begun.size() > kStreamsLookedAt) begun.resize(kStreamsLookedAt);
     for (const FirstOfStream& stream : streams) {
+      if (IsStopped(question)) return std::nullopt;
       for (uint64_t position = 0; position < stream.firsts.size(); ++position) {
         if (std::ranges::find(begun, stream.firsts[position] % samples) == begun.end()) continue;
         const uint32_t seed = OutputOf(stream.stream_seed, position);

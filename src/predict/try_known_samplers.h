@@ -10,8 +10,9 @@
 
 namespace augur {
 
-// What can be answered in milliseconds, on the calling thread: by what is expected, and by the first epochs of the
-// known samplers.
+// What can be answered at once, on the calling thread: by what is expected, and by the first epochs of the known
+// samplers. Milliseconds for some thousands of samples; seconds for millions, which `question.stopped` breaks off. Then
+// there is no answer, here and below.
 std::optional<IdentifiedOrder> TryKnownSamplers(const SearchRequest& question, const std::vector<KnownSampler>& known);
 
 // The same for an epoch that this host begins in its midst: what may follow from the epoch before, and, where

@@ -200,5 +200,46 @@ TEST(FalseLockTest, ATrueOneIsFound) {
   }
 }
 
+// Counts how often epochs are taken.
+class Counting final : public Sampler {
+ public:
+  explicit Counting(std::shared_ptr<const Sampler> sampler) : sampler_(std::move(sampler)) {}
+
+  void Take(uint64_t samples, uint64_t epoch, size_t count, IndexOrder* indices) const override {
+    ++taken;
+    sampler_->Take(samples, epoch, count, indices);
+  }
+  std::string Describe() const override { return sampler_->Describe(); }
+
+  mutable uint64_t taken = 0;
+
+ private:
+  const std::shared_ptr<const Sampler> sampler_;
+};
+
+// The trial asks before each guess whether the answer is still wanted, as one of them may draw millions of samples.
+TEST(KnownSamplersTest, AreTriedUntilTheTrialIsStopped) {
+  std::mt19937_64 random(3);
+  const auto list = ListOf(1000);
+  const auto truth = std::make_shared<const Counting>(MakeTorchSampler(FreshSeedRecipe("truth", 1234)));
+  SearchRequest request;
+  request.tests.emplace_back(
+      list, FirstReads(FilesOf(*list, EpochOf(*truth, 1000, 0)), {.workers = 2, .batch = 16}, 48, random));
+  const Known known(5, {.sampler = truth, .epochs = 1});
+  ASSERT_TRUE(TryKnownSamplers(request, known).has_value());
+  EXPECT_GE(truth->taken, known.size());
+  // By the first guess.
+  request.stopped = [&] { return truth->taken > 0; };
+  truth->taken = 0;
+  EXPECT_FALSE(TryKnownSamplers(request, known).has_value());
+  EXPECT_LT(truth->taken, known.size());
+  request.stopped = [] { return true; };
+  truth->taken = 0;
+  EXPECT_FALSE(TryKnownSamplers(request, known).has_value());
+  EXPECT_FALSE(TryKnownSamplersInMidst(request, known).has_value());
+  EXPECT_FALSE(AnswerFromStreams(request).has_value());
+  EXPECT_EQ(truth->taken, 0U);
+}
+
 }  // namespace
 }  // namespace augur
