@@ -78,7 +78,8 @@ void FileStates::ComputeUsesAnew() {
     return KeptKey(slot, use, pages_.Contains(slot) || pages_.IsPushing(slot) ? use : kNever);
   });
   for (Slot slot = 0; slot < in_.schedule.slot_count(); ++slot) {
-    if (pages_.ForgetRefusal(slot)) Reclassify(slot);
+    const bool tried_again = staging_.TryAgain(slot);
+    if (pages_.ForgetRefusal(slot) || tried_again) Reclassify(slot);
     if (staging_.Holds(slot) && !pages_.IsPushing(slot) && !in_.fill && in_.NextUnread(slot) == kNever) Release(slot);
   }
 }

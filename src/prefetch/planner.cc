@@ -99,6 +99,7 @@ Sight Planner::Saw(EntryNumber file, bool missed, uint64_t now_us) {
 // The reader is done with a use of this file.
 void Planner::Passed(Slot slot) {
   files_.pages().ForgetRefusal(slot);
+  (void)files_.staging().TryAgain(slot);
   reader_pages_.Leave(slot);
   if (files_.staging().Holds(slot)) files_.staging().Release(slot);
   files_.Reclassify(slot);

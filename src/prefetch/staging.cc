@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prefetch/staging.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace augur {
@@ -32,8 +34,10 @@ void Staging::End(const ReadPlan& read) {
 void Staging::Arrive(const ReadPlan::Item& item, bool ok) {
   const Slot slot = schedule_.SlotOf(item.file);
   AUGUR_CHECK(slot != kNoSlot && states_[slot].reading);
-  states_[slot].reading = false;
-  if (!ok) states_[slot].bad = true;
+  State& state = states_[slot];
+  state.reading = false;
+  state.bad = !ok;
+  state.failures = ok ? 0 : static_cast<uint8_t>(std::min(state.failures + 1, int{kTriesMax}));
   wanted_bytes_ -= item.place.bytes;
   making_bytes_ -= item.place.making_bytes();
 }

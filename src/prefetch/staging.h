@@ -14,14 +14,29 @@ namespace augur {
 // synchronized. It has no bytes: the prefetcher has them. A method with a slot requires that Meet has seen it.
 class Staging {
  public:
+  // A bad sector may hold the disk for seconds each time.
+  static constexpr uint8_t kTriesMax = 8;
+
   explicit Staging(const ReadSchedule& schedule) : schedule_(schedule) {}
   // The schedule knows more files.
   void Meet() { states_.resize(schedule_.slot_count()); }
 
   bool IsReading(Slot slot) const { return states_[slot].reading; }
   bool Holds(Slot slot) const { return states_[slot].held; }
-  // The file could not be read: it is left to its readers.
+  // The file could not be read: it is left to its readers until TryAgain or TryAnew.
   bool IsBad(Slot slot) const { return states_[slot].bad; }
+  // A disk or a network may bring later what it does not bring now. The next use of the file is another one: for that
+  // it is read ahead again, unless kTriesMax reads of it have failed in turn. True: it was bad until now.
+  bool TryAgain(Slot slot) {
+    const bool again = states_[slot].bad && states_[slot].failures < kTriesMax;
+    if (again) states_[slot].bad = false;
+    return again;
+  }
+  // Somebody asks for the file: whatever has failed before, it is read.
+  void TryAnew(Slot slot) {
+    states_[slot].bad = false;
+    states_[slot].failures = 0;
+  }
 
   uint64_t held_bytes() const { return held_bytes_; }
   uint64_t held_files() const { return held_files_; }
@@ -51,6 +66,7 @@ class Staging {
     bool reading = false;
     bool held = false;
     bool bad = false;
+    uint8_t failures = 0;  // since the last read that brought it
   };
 
   const ReadSchedule& schedule_;

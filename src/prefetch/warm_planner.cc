@@ -12,6 +12,7 @@ void WarmPlanner::Begin(const Order& files) {
   std::vector<Slot> slots;
   slots.reserve(files.size());
   for (const EntryNumber file : files) slots.push_back(in_.schedule.SlotOf(file));
+  for (const Slot slot : slots) files_.staging().TryAnew(slot);
   in_.warm.Begin(std::move(slots), in_.schedule.slot_count());
   reads_.LookAgain();
 }

@@ -156,7 +156,7 @@ TEST(PlannerSimulationTest, TwoReadersSideBySideOfOneOrderShareItsReads) {
   ExpectNoViolation(&simulation);
 }
 
-TEST(PlannerSimulationTest, WhatCannotBeReadIsNotAskedForAgain) {
+TEST(PlannerSimulationTest, WhatCannotBeReadIsAskedForOnceInAnEpoch) {
   for (const bool slow : {false, true}) {
     World world = slow ? SlowDisk(SmallWorld(1)) : SmallWorld(1);
     world.reads_fail = [](EntryNumber file) { return file % 7 == 0; };
@@ -166,7 +166,10 @@ TEST(PlannerSimulationTest, WhatCannotBeReadIsNotAskedForAgain) {
       EXPECT_EQ(simulation.Read(simulation.Shuffled(epoch)).files, 1000U);
     }
     EXPECT_FALSE(simulation.failed().empty());
-    for (const auto& [file, times] : simulation.failed()) EXPECT_EQ(times, 1) << file;
+    int most = 0;
+    for (const auto& [file, times] : simulation.failed()) most = std::max(most, static_cast<int>(times));
+    EXPECT_GT(most, 1);
+    EXPECT_LE(most, 3) << "one for each epoch";
     ExpectNoViolation(&simulation);
   }
 }

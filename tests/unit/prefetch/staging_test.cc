@@ -53,6 +53,31 @@ TEST_F(StagingTest, CountsReadsAndWhatIsMadeOfThem) {
   EXPECT_TRUE(staging_.IsBad(1));
 }
 
+TEST_F(StagingTest, WhatCannotBeReadIsTriedAgainWhenItsReaderIsDoneWithItUpToAMaximum) {
+  const ReadPlan::Item item = {.file = 1, .place = Place(1)};
+  const auto read = [&](bool ok) {
+    const ReadPlan plan = {.bytes = kRecordBytes, .items = {item}};
+    staging_.Begin(plan);
+    staging_.End(plan);
+    staging_.Arrive(item, ok);
+  };
+  for (int i = 1; i < Staging::kTriesMax; ++i) {
+    read(false);
+    EXPECT_TRUE(staging_.IsBad(1)) << i;
+    EXPECT_TRUE(staging_.TryAgain(1)) << i;
+    EXPECT_FALSE(staging_.IsBad(1)) << i;
+    EXPECT_FALSE(staging_.TryAgain(1)) << i;
+  }
+  read(true);  // so those before it count no more
+  for (int i = 1; i < Staging::kTriesMax; ++i) read(false);
+  EXPECT_TRUE(staging_.TryAgain(1));
+  for (int i = 0; i < 1000; ++i) read(false);
+  EXPECT_FALSE(staging_.TryAgain(1)) << "enough";
+  EXPECT_TRUE(staging_.IsBad(1));
+  staging_.TryAnew(1);
+  EXPECT_FALSE(staging_.IsBad(1));
+}
+
 TEST_F(StagingTest, AReadThatWasPutBackLeavesNoTrace) {
   staging_.Begin(Read());
   staging_.PutBack(Read());

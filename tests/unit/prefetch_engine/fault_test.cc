@@ -86,6 +86,30 @@ TEST_F(PrefetchFaultTest, ChunkThatCannotBeReadIsReadFileByFile) {
   EXPECT_EQ(Count(Stat::kCorruptBlocks), 0U);
 }
 
+// A disk, or a network, that fails for a while: what it did not bring is read ahead in the next epoch.
+TEST_F(PrefetchFaultTest, WhatCouldNotBeReadComesInTheNextEpoch) {
+  WriteFiles(100, 60'000);
+  StartEngine({});
+  const EntryNumber bad = *std::ranges::find_if(
+      files_, [&](EntryNumber file) { return file >= files_[40] && Content(file).size() > 20'000; });
+  const uint64_t sector = (OffsetOf(bad) + Content(bad).size() / 2) / 4096 * 4096;
+  ahead_->Damage(sector, sector + 512);
+  ASSERT_TRUE(prefetcher_->AddOrder(files_, kBehind).ok());
+  // A reader who comes while it is tried would be told of the failure.
+  const auto was_tried = [&] { return Count(Stat::kDiskErrors) == 1 && GaugeNow(Gauge::kReadsInFlight) == 0; };
+  ASSERT_TRUE(WaitUntil(was_tried)) << Told();
+  for (const EntryNumber file : files_) ReadAsReader(file);
+  EXPECT_EQ(Count(Stat::kDiskErrors), 1U) << "once in an epoch";
+  prefetcher_->Drop();
+  ASSERT_TRUE(WaitUntil([&] { return !mount_->Pages(bad); })) << Told();
+  ahead_->Repair();
+  Order next = Shuffled(1);
+  std::erase(next, bad);
+  next.insert(next.begin() + 50, bad);
+  ASSERT_TRUE(prefetcher_->AddOrder(next, kBehind).ok());
+  ASSERT_TRUE(Follow(next, 20));
+}
+
 // The shard is shorter than the index says (it was cut off under us).
 TEST_F(PrefetchFaultTest, ShortReads) {
   WriteFiles(60, 60'000);

@@ -40,6 +40,11 @@ void FaultyEngine::Damage(uint64_t begin, uint64_t end) {
   damaged_.push_back({.offset = begin, .bytes = end - begin});
 }
 
+void FaultyEngine::Repair() {
+  const std::lock_guard lock(mu_);
+  damaged_.clear();
+}
+
 void FaultyEngine::CutShort(uint64_t bytes) {
   const std::lock_guard lock(mu_);
   cut_bytes_ = bytes;

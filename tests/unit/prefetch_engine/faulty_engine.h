@@ -29,6 +29,8 @@ class FaultyEngine final : public ReadEngine {
 
   // Reads that touch a byte of [begin, end) fail with EIO, after they were made.
   void Damage(uint64_t begin, uint64_t end);
+  // All of it is good again.
+  void Repair();
   // Reads end with so many bytes less than they have.
   void CutShort(uint64_t bytes);
   // From now on reads wait; until Release.

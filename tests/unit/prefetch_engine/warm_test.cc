@@ -136,6 +136,12 @@ TEST_F(WarmTest, FilesThatCannotBeReadAreCounted) {
   const WarmReport report = Warm(Order(files_.begin() + 7, files_.begin() + 8));
   EXPECT_EQ(report.unreadable_files, 1U);
   EXPECT_EQ(report.kept_files, 0U);
+  // Who asks again has it read again.
+  for (int i = 0; i < 2 * Staging::kTriesMax; ++i) {
+    EXPECT_EQ(Warm(Order(files_.begin() + 7, files_.begin() + 8)).unreadable_files, 1U);
+  }
+  ahead_->Repair();
+  EXPECT_EQ(Warm(Order(files_.begin() + 7, files_.begin() + 8)).kept_files, 1U);
 }
 
 TEST_F(WarmTest, WithoutARetainedCacheTheCureIsSaid) {
