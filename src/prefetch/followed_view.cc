@@ -57,7 +57,8 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
   std::vector<SharedOrder> rest;
   if (prefetch_) {
     const std::vector<EntryNumber> pushed = prefetch_->planner().TakePushed();
-    if (!stays && !pushed.empty()) {
+    if (!stays && !pushed.empty() && !dropped_) {
+      dropped_ = true;
       prefetch_->pages().Drop(pushed);
       return std::nullopt;
     }
@@ -68,6 +69,7 @@ std::optional<FollowedView::Orders> FollowedView::BeginAnew() {
   means_.unplanned.Forget();
   means_.folders.Clear();
   prefetch_.reset();
+  dropped_ = false;
 
   Orders orders;
   const auto add = [&orders](OrderSource source, const std::vector<SharedOrder>& of_source) {

@@ -97,6 +97,7 @@ void FakeMount::Drop(std::span<const EntryNumber> files, Done done) {
         Erase(file);
       }
     }
+    if (on_drop_) on_drop_(list);
     done();
   });
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "prefetch/mount_view.h"
@@ -58,6 +59,10 @@ class FakeMount final : public PageSink, public MountView {
   std::optional<std::string> Pages(EntryNumber file) const;
   // A READ has brought the file into the page cache.
   void Brought(EntryNumber file, std::string bytes);
+  // Called while the view drops files, before it says that they are dropped; without a lock. REQUIRES: nothing is
+  // dropped yet.
+  using OnDrop = std::function<void(std::span<const EntryNumber>)>;
+  void SetOnDrop(OnDrop on_drop) { on_drop_ = std::move(on_drop); }
   // The kernel is short of memory and takes all pages.
   void ReclaimAll();
 
@@ -112,6 +117,7 @@ class FakeMount final : public PageSink, public MountView {
   bool stop_ = false;
 
   std::atomic<uint32_t> shown_ = 0;
+  OnDrop on_drop_;  // constant once there are drops
 
   std::thread thread_;
 };

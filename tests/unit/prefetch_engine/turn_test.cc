@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <random>
 
@@ -68,10 +69,10 @@ TEST_F(PrefetchEngineTest, AnotherViewWhenTheOrderHasEnded) {
 // Half of the files are read in one view and half in another, in turns, as training and validation are.
 class TurnsTest : public PrefetchEngineTest {
  protected:
-  void Start(uint64_t left_bytes) {
+  void Start(uint64_t left_bytes, uint64_t push_window_bytes = 32 << 20) {
     WriteFiles(400, 60'000);
     views_ = std::make_unique<PlainViews>(store_path());
-    StartEngine({.push_window_bytes = 32 << 20, .left_bytes = left_bytes, .views = views_.get()});
+    StartEngine({.push_window_bytes = push_window_bytes, .left_bytes = left_bytes, .views = views_.get()});
   }
   void TearDown() override { StopEngine(); }  // before the views
 
@@ -99,6 +100,7 @@ class TurnsTest : public PrefetchEngineTest {
   }
 
   std::unique_ptr<PlainViews> views_;
+  std::atomic<bool> turns_ = false;
 };
 
 TEST_F(TurnsTest, WhatTheOtherViewHasInThePageCacheStaysWhereThereIsRoomForBoth) {
@@ -127,6 +129,29 @@ TEST_F(TurnsTest, WhereThereIsRoomForOneOnlyItGoes) {
   ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPageCacheLeftBytes) > 0; })) << Told();
   ReadAll(1, 3);
   EXPECT_TRUE(WaitUntil([&] { return mount_->dropped().size() >= 200; })) << Told();
+}
+
+// While files are dropped, others of that view are read, and are in the page cache then: as many each time.
+TEST_F(TurnsTest, AReaderOfTheViewThatIsLeftDoesNotHoldUpTheTurn) {
+  constexpr size_t kReadsEachTime = 20;
+  Start(0, /*push_window_bytes=*/2 << 20);
+  const Order order = FilesOf(0, 1);
+  mount_->SetOnDrop([this, order](std::span<const EntryNumber> dropped) {
+    size_t reads = 0;
+    for (const EntryNumber file : order) {
+      if (!turns_ || reads == kReadsEachTime) return;
+      if (std::ranges::find(dropped, file) != dropped.end()) continue;
+      prefetcher_->OnRead(*views_->Show(0, file), 0);
+      ++reads;
+    }
+  });
+  prefetcher_->Predict(Shared(order), 0, true);
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kOrdersQueued) == 1; })) << Told();
+  for (const EntryNumber file : order) (void)Read(0, file);
+  ASSERT_TRUE(WaitUntil([&] { return GaugeNow(Gauge::kPushWindowBytes) > 0; })) << Told();
+  turns_ = true;
+  ReadAll(1, 2);
+  EXPECT_LE(mount_->dropped().size(), 2 * order.size()) << "each once while the order was read, and once now";
 }
 
 // The order of the other view waits, and is followed when that of this one has been read to its end.
