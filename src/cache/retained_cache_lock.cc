@@ -82,6 +82,11 @@ unsigned RetainedCacheLock::TakeSlot() {
   return kSlots;
 }
 
+void RetainedCacheLock::LetSlot() {
+  if (fd_ >= 0 && slot_ < kSlots) SetLock(fd_, F_UNLCK, 1 + static_cast<off_t>(slot_));
+  slot_ = kSlots;
+}
+
 bool RetainedCacheLock::SlotTaken(unsigned slot) const {
   if (fd_ < 0) return false;
   struct flock lock = ByteLock(F_WRLCK, 1 + static_cast<off_t>(slot));

@@ -45,6 +45,8 @@ class RetainedCacheLock {
 
   // A free slot, now this one's; kSlots when there is none.
   unsigned TakeSlot();
+  // Gives it back before the descriptor is closed. Pins of that slot count no more.
+  void LetSlot();
   // Whether another open file has slot `slot`.
   bool SlotTaken(unsigned slot) const;
   // A bit for each slot that another has, or this one.

@@ -47,7 +47,11 @@ void RetainedCache::Parts::Leave() {
   bool emptied = false;
   {
     const Inside inside(*this);
-    const bool is_last = inside.ok() && lock.LiveSlots() == slot_bit && tables.header().outlives.Load() == 0;
+    if (!inside.ok()) return;
+    // Under the lock: of two that leave at the same time, the second one sees that the first is gone. A pin that lives
+    // on has a copy of the bytes.
+    lock.LetSlot();
+    const bool is_last = lock.LiveSlots() == 0 && tables.header().outlives.Load() == 0;
     if (!is_last || !StillNamed(path, fd.get())) return;
     // Who waits for the lock looks whether the file still has its name, and makes another.
     emptied = ::unlink(path.c_str()) != 0;

@@ -28,6 +28,15 @@ class RetainedCacheFileTest : public testing::Test {
     ASSERT_TRUE(fd.valid());
     ASSERT_EQ(::fchmod(fd.get(), mode), 0);
   }
+  // A further descriptor of the file that a daemon of this process has open.
+  UniqueFd CopyOfItsFile() const {
+    for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(open.path(), gone) != PathOfFile()) continue;
+      return UniqueFd(::fcntl(std::stoi(open.path().filename()), F_DUPFD_CLOEXEC, 0));
+    }
+    return {};
+  }
   // It is not used, not changed, and why is said.
   void ExpectRefused(const std::string& cause) {
     struct stat before {};
@@ -74,6 +83,22 @@ TEST_F(RetainedCacheFileTest, TheLastDaemonRemovesIt) {
   const auto next = *RetainedCache::Open(options, notes);
   EXPECT_EQ(next->block_count(), 0U);
   EXPECT_TRUE(notes.empty());
+}
+
+// Each has said that it leaves before the kernel has closed the file of the other.
+TEST_F(RetainedCacheFileTest, OfTwoDaemonsThatEndTogetherTheSecondRemovesIt) {
+  RetainedCache::Options options = folder_.options(8 * kMiB);
+  options.outlives = false;
+  std::vector<std::string> notes;
+  auto first = *RetainedCache::Open(options, notes);
+  const UniqueFd not_closed = CopyOfItsFile();
+  ASSERT_TRUE(not_closed.valid());
+  auto second = *RetainedCache::Open(options, notes);
+  first.reset();
+  EXPECT_EQ(second->attached(), 1U);
+  EXPECT_EQ(folder_.files().size(), 1U);
+  second.reset();
+  EXPECT_TRUE(folder_.files().empty());
 }
 
 TEST_F(RetainedCacheFileTest, OneThatAsksKeepsIt) {
