@@ -10,8 +10,8 @@
 namespace augur {
 
 void AccessRecord::Keep(SeenAccess access) {
-  access.time_us = SteadyNowUs();
   const MutexLock lock(mu_);
+  access.time_us = SteadyNowUs();  // not before taken_us_
   if (ring_.empty() || access.time_us - taken_us_ > kPatienceUs) {
     on_.store(false, std::memory_order_relaxed);
     ring_ = {};
@@ -30,9 +30,12 @@ AccessRecord::Page AccessRecord::Take(uint64_t since) {
 AccessRecord::Page AccessRecord::TakePage(uint64_t since) {
   const MutexLock lock(mu_);
   taken_us_ = SteadyNowUs();
-  if (ring_.empty()) ring_.resize(kAccessesMax);
+  if (ring_.empty()) {
+    ring_.resize(kAccessesMax);
+    begin_ = next_;
+  }
   on_.store(true, std::memory_order_relaxed);
-  const uint64_t oldest = next_ > kAccessesMax ? next_ - kAccessesMax : 0;
+  const uint64_t oldest = std::max(begin_, next_ - std::min<uint64_t>(next_, kAccessesMax));
   // One who was not there when the record began anew.
   const uint64_t from = std::clamp(since, oldest, next_);
   const uint64_t to = std::min<uint64_t>(next_, from + kPageMax);

@@ -59,7 +59,8 @@ class AccessRecord {
   std::atomic<bool> on_ = false;
   Mutex mu_;
   std::vector<SeenAccess> ring_ AUGUR_GUARDED_BY(mu_);
-  uint64_t next_ AUGUR_GUARDED_BY(mu_) = 0;  // number of the next one; number N is at N modulo kAccessesMax
+  uint64_t next_ AUGUR_GUARDED_BY(mu_) = 0;   // number of the next one; number N is at N modulo kAccessesMax
+  uint64_t begin_ AUGUR_GUARDED_BY(mu_) = 0;  // number of the first one in this ring
   uint64_t taken_us_ AUGUR_GUARDED_BY(mu_) = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,6 +69,32 @@ TEST(AccessRecordTest, ManyThreadsMayNote) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(record.Take(0).accesses.size(), 4000U);
+}
+
+// Neither stops the other, however their locks and their looks at the clock fall.
+TEST(AccessRecordTest, WhoTakesWhileOthersNoteGetsAll) {
+  for (int round = 0; round < 20; ++round) {
+    AccessRecord record;
+    uint64_t next = record.Take(0).next;
+    std::atomic<bool> ended = false;
+    std::thread reader([&] {
+      for (uint32_t file = 0; file < AccessRecord::kAccessesMax; ++file) record.Note(file, true);
+      ended = true;
+    });
+    std::vector<uint32_t> files;
+    for (bool more = true; more;) {
+      more = !ended;
+      const AccessRecord::Page page = record.Take(next);
+      EXPECT_EQ(page.lost, 0U);
+      more = more || page.more;
+      const std::vector<uint32_t> some = FilesOf(page);
+      files.insert(files.end(), some.begin(), some.end());
+      next = page.next;
+    }
+    reader.join();
+    ASSERT_EQ(files.size(), AccessRecord::kAccessesMax);
+    for (uint32_t i = 0; i < files.size(); ++i) ASSERT_EQ(files[i], i);
+  }
 }
 
 TEST(AccessRecordTest, TextGoesThereAndBack) {
