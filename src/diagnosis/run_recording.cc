@@ -13,8 +13,9 @@ namespace {
 constexpr size_t kOnMax = 64;
 constexpr size_t kOnMin = 4;
 constexpr size_t kOnShare = 8;
-// An open is told later than the READ that it made: opens are looked at in batches.
-constexpr uint64_t kOpenLateUs = 2'000'000;
+// An open is told later than the READ that it made: opens are looked at in batches, on a busy machine after seconds.
+// Not more: of two epochs in the same order, the second one's opens would be taken for those of the first one's READs.
+constexpr uint64_t kOpenLateUs = 4'000'000;
 // So many files that come again, with no new one between, are another epoch; two in the smallest one.
 constexpr size_t kAgainMax = 8;
 constexpr size_t kAgainMin = 2;
@@ -45,7 +46,11 @@ class Splitter {
     const auto [place, is_new] = last_.try_emplace(file);
     Last& last = place->second;
     const size_t on = std::clamp(files_.size() / kOnShare, kOnMin, kOnMax);
-    const bool opened = !access.read && last.unopened && access.time_us - last.time_us < kOpenLateUs;
+    // Opens are told in the order in which they were made. When a later one was told already, that of this READ was not
+    // seen, as its folder was not watched yet: this one is of the next epoch.
+    const bool in_turn = last.number + on >= opened_;
+    const bool opened = !access.read && last.unopened && in_turn && access.time_us - last.time_us < kOpenLateUs;
+    if (opened) opened_ = std::max(opened_, last.number);
     const bool reads_on = !is_new && (opened || count_ - last.number < on);
     if (!reads_on) ++count_;
     last = {.number = count_, .time_us = access.time_us, .unopened = access.read};
@@ -75,7 +80,8 @@ class Splitter {
   std::vector<EpochSpan> epochs_;
   std::unordered_map<uint32_t, Last> last_;
   size_t count_ = 0;
-  size_t first_ = 0;  // of the running epoch
+  size_t opened_ = 0;  // the highest number of a READ whose open was told later
+  size_t first_ = 0;   // of the running epoch
   std::unordered_set<uint32_t> files_;
   std::unordered_set<uint32_t> again_;
   size_t again_begin_ = 0;

@@ -82,6 +82,34 @@ TEST(SplitEpochsTest, OpensAreToldLate) {
   EXPECT_EQ(epochs[0].files, 400U);
 }
 
+// On a busy machine they are told after seconds, when others are read already.
+TEST(SplitEpochsTest, OpensMayBeToldSecondsLate) {
+  constexpr uint32_t kFiles = 300;
+  constexpr uint32_t kLate = 150;  // files
+  std::vector<SeenAccess> accesses;
+  for (uint32_t i = 0; i < kFiles + kLate; ++i) {
+    const uint64_t time_us = uint64_t{i} * 20'000;
+    if (i < kFiles) accesses.push_back({.time_us = time_us, .file = i, .read = true});
+    if (i >= kLate) accesses.push_back({.time_us = time_us, .file = i - kLate, .read = false});
+  }
+  const std::vector<EpochSpan> epochs = SplitEpochs(accesses);
+  ASSERT_EQ(epochs.size(), 1U);
+  EXPECT_EQ(epochs[0].files, kFiles);
+}
+
+// The folder is watched so late that the first epoch has READs alone, and a short one; of the others, which the page
+// cache serves, there are opens alone. They are not those of the READs.
+TEST(SplitEpochsTest, OpensOfTheNextEpochAreNotLateOnes) {
+  constexpr uint32_t kFiles = 300;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    std::vector<SeenAccess> accesses = Shuffled(kFiles, 5, seed);
+    std::erase_if(accesses, [&](const SeenAccess& access) { return access.read != (access.time_us < 2ULL * kFiles); });
+    const std::vector<EpochSpan> epochs = SplitEpochs(accesses);
+    ASSERT_EQ(epochs.size(), 5U) << "seed " << seed;
+    for (const EpochSpan& epoch : epochs) EXPECT_GE(epoch.files, kFiles * 3 / 4) << "seed " << seed;
+  }
+}
+
 TEST(SplitEpochsTest, SingleFilesThatComeAgainAreNoEpoch) {
   std::vector<SeenAccess> accesses;
   for (uint32_t i = 0; i < 1000; ++i) {
