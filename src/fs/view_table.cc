@@ -130,8 +130,10 @@ Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, u
   const MutexLock lock(mu_);
   auto found = by_text_.find(text);
   if (found == by_text_.end()) {
+    AUGUR_TRY(CheckNumbers(user, text, share_is_used));
     AUGUR_TRY(MakeRoomFor(user, text, share_is_used));
     const uint32_t number = TakeNumber();
+    if (!IsTrusted(user)) ++numbers_of_[user];
     views_.emplace(number, Held{.view = MakeView(number, parsed, text, sequence_, number), .user = user, .name = {}});
     ++owned_[user];
     ++new_since_asked_;
@@ -149,6 +151,21 @@ Result<ViewRef> ViewTable::Hold(const ViewSpec& parsed, std::string_view spec, u
   return held.view;
 }
 
+Status ViewTable::CheckNumbers(uint32_t user, const std::string& text, bool* share_is_used) const {
+  const std::string cure = ": unmount, and mount again, or use one of the views that are in use";
+  const auto taken = numbers_of_.find(user);
+  *share_is_used = taken != numbers_of_.end() && taken->second >= kUserNumbersMax;
+  if (*share_is_used) {
+    return {Code::kBusy, "view " + text + ": user " + std::to_string(user) + " has looked up " +
+                             std::to_string(taken->second) + " views, as many as one user may" + cure};
+  }
+  if (next_number_ >= (IsTrusted(user) ? kRootNumber : kRootNumber / 2)) {
+    return {Code::kBusy, "view " + text + ": " + std::to_string(next_number_ - 1) +
+                             " views were looked up in this mount, as many as may be" + cure};
+  }
+  return Status::Ok();
+}
+
 // So that `user` may own one more. kBusy: what he owns is in use, or all places are.
 Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text, bool* share_is_used) {
   const auto owned = owned_.find(user);
@@ -163,7 +180,7 @@ Status ViewTable::MakeRoomFor(uint32_t user, const std::string& text, bool* shar
   };
   bool full = is_full(views_.size(), Untrusted(owned_, trusted_user_), IsTrusted(user));
   if (full && DropUnused(nullptr)) full = is_full(views_.size(), Untrusted(owned_, trusted_user_), IsTrusted(user));
-  if (full || next_number_ == kRootNumber) {
+  if (full) {
     return {Code::kBusy, "view " + text + ": the mount has " + std::to_string(views_.size()) +
                              " views in use, as many as it may: close files of some, or try again"};
   }

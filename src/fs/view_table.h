@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "augur/status.h"
@@ -58,6 +59,9 @@ using ViewRef = std::shared_ptr<const View>;
 //      quarter of all places is theirs alone.
 //   2. From half of his share on, or of all places, the kernel is asked to forget the names of the views used longest
 //      ago, of the user who owns the most. What a program has open stays; the rest comes back as unused.
+// Numbers are not given twice, and there are 16 million. So they are shared out as well:
+//   3. A user who is not trusted gets kUserNumbersMax while this table lasts, and the second half of all numbers is for
+//      those who are trusted.
 // What it writes to LastingViews the table of the next daemon takes over: the same views have the same numbers. Safe
 // from any thread.
 class ViewTable {
@@ -66,6 +70,8 @@ class ViewTable {
   static constexpr size_t kViewsMax = LastingViews::kRecordsMax;
   static constexpr size_t kUserViewsMax = kViewsMax / 4;
   static constexpr size_t kTrustedViews = kViewsMax / 4;  // of kViewsMax, for those who are trusted alone
+  // New views of one user, one after the other: a year of two in each minute has four times as many.
+  static constexpr uint32_t kUserNumbersMax = 1 << 18;
   // Names that the kernel is asked to forget at a time, once so many views are new; and unused views that go at a time.
   // So a new view costs little, though choosing them looks at all.
   static constexpr size_t kBatch = 64;
@@ -126,6 +132,8 @@ class ViewTable {
   // Find, of a view that is one. `forget`: names that the kernel is to forget. `share_is_used`: what the failure is.
   Result<ViewRef> Hold(const ViewSpec& parsed, std::string_view spec, uint64_t nodes, uint32_t user,
                        std::vector<std::string>& forget, bool* share_is_used) AUGUR_EXCLUDES(mu_);
+  // Whether there is a number for one more view of `user`, as MakeRoomFor.
+  Status CheckNumbers(uint32_t user, const std::string& text, bool* share_is_used) const AUGUR_REQUIRES(mu_);
   Status MakeRoomFor(uint32_t user, const std::string& text, bool* share_is_used) AUGUR_REQUIRES(mu_);
   bool DropUnused(const uint32_t* user) AUGUR_REQUIRES(mu_);
   std::vector<std::string> NamesToForget(uint32_t user) AUGUR_REQUIRES(mu_);
@@ -143,6 +151,8 @@ class ViewTable {
   size_t new_since_asked_ AUGUR_GUARDED_BY(mu_) = 0;
   std::map<uint32_t, size_t> owned_ AUGUR_GUARDED_BY(mu_);  // views by user; none has 0
   uint32_t next_number_ AUGUR_GUARDED_BY(mu_) = 1;
+  // How many numbers each user got who is not trusted. An entry for each number of theirs, at the very most.
+  std::unordered_map<uint32_t, uint32_t> numbers_of_ AUGUR_GUARDED_BY(mu_);
   std::map<uint32_t, Held> views_ AUGUR_GUARDED_BY(mu_);  // by number
   std::map<std::string, uint32_t, std::less<>> by_text_ AUGUR_GUARDED_BY(mu_);
 };

@@ -301,6 +301,39 @@ TEST(ViewTableTest, EachUserHasAShare) {
   EXPECT_EQ(code_of(2), Code::kOk);
 }
 
+// However many of them a user looks up, the mount's own user has numbers left, and so have others.
+TEST(ViewTableTest, NoUserUsesUpTheNumbers) {
+  constexpr uint32_t kMounter = 1000;
+  ViewTable table(std::nullopt, kMounter);
+  // Each is dropped before it comes again, and then has another number.
+  const auto spec = [](uint32_t i) { return Spec(1 + i % (4 * ViewTable::kViewsMax)); };
+  uint32_t next = 0;
+  for (; next < ViewTable::kUserNumbersMax; ++next) ASSERT_TRUE(table.Find(spec(next), 0, 7).ok()) << next;
+  const Result<ViewRef> refused = table.Find(spec(next), 0, 7);
+  EXPECT_EQ(refused.status().code(), Code::kBusy);
+  EXPECT_THAT(refused.status().text(), HasSubstr("as many as one user may: unmount"));
+  EXPECT_TRUE(table.Find(spec(next - 1), 0, 7).ok()) << "one that is there is found";
+  for (const uint32_t user : {0U, kMounter, 8U}) EXPECT_TRUE(table.Find(spec(next++), 0, user).ok()) << user;
+}
+
+TEST(ViewTableTest, HalfOfTheNumbersAreForThoseWhoAreTrusted) {
+  constexpr uint32_t kMounter = 1000;
+  const auto lasting = std::make_unique<LastingViews>();
+  lasting->next_number = ViewTable::kRootNumber / 2;
+  {
+    ViewTable table(std::nullopt, kMounter, lasting.get());
+    EXPECT_EQ(table.Find("pixels", 0, 7).status().code(), Code::kBusy);
+    EXPECT_TRUE(table.Find("pixels", 0, kMounter).ok());
+    EXPECT_TRUE(table.Find("pixels", 0, 7).ok()) << "one that is there is found";
+  }
+  lasting->next_number = ViewTable::kRootNumber - 1;
+  ViewTable table(std::nullopt, kMounter, lasting.get());
+  EXPECT_TRUE(table.Find("pixels", 0, 0).ok()) << "the last one";
+  const Result<ViewRef> refused = table.Find("npy", 0, 0);
+  EXPECT_EQ(refused.status().code(), Code::kBusy);
+  EXPECT_THAT(refused.status().text(), HasSubstr("unmount, and mount again"));
+}
+
 // A kernel that forgets what it is asked to, unless it is in use.
 class ForgettingKernel {
  public:
