@@ -60,7 +60,6 @@ Prefetcher::~Prefetcher() { Stop(); }
 
 Status Prefetcher::Start(PageSink* sink, MountView* view, ViewSource* views) {
   mount_ = {.sink = sink, .view = view, .views = views};
-  has_sink_.store(sink != nullptr, std::memory_order_relaxed);
   if (!options_.opens_asked) folders_.SetView(view);
   view_.Start();
   // Those that carry out come first: what the planning thread begins must end.
@@ -146,7 +145,7 @@ void Prefetcher::OnBrought(const ViewFile& file) {
 }
 
 void Prefetcher::OnReadToEnd(const ViewFile& file) {
-  if (!has_sink_.load(std::memory_order_relaxed)) return;
+  if (options_.push_window_bytes_max == 0) return;  // the page cache is the kernel's alone
   PostAccesses([this, view = file.view, number = static_cast<EntryNumber>(file.entry.number), bytes = file.size] {
     ReadToEnd(view, number, bytes);
   });

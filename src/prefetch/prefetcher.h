@@ -133,7 +133,6 @@ class Prefetcher final : public PrefetchControl, public ReadObserver, public Pre
   EventQueue events_;
   PrefetchStatus status_;
   std::atomic<bool> keep_demand_ = true;  // what is read on demand is kept as long as there is room
-  std::atomic<bool> has_sink_ = false;    // set by Start, beside which READs are answered
 
   // Used by the planning thread only.
   bool ending_ = false;     // nothing is begun any more
