@@ -48,14 +48,6 @@ std::optional<RankSubset> LeftPiece(const IdentifiedOrder& left, const EpochFoll
 
 }  // namespace
 
-std::string JobPredictor::SetOf(const IdentifiedOrder& identified) {
-  return identified.list ? identified.list->name() : "recorded run " + identified.run;
-}
-
-std::string JobPredictor::ViewKey(const IdentifiedOrder& identified) {
-  return identified.list ? SetOf(identified) : SetOf(identified) + " of " + std::to_string(identified.order->size());
-}
-
 void JobPredictor::Begin(const EpochStart& epoch) {
   reads_.clear();
   lost_.reset();
@@ -91,28 +83,26 @@ void JobPredictor::Append(IdentifiedOrder identified) {
   const uint32_t reach =
       last != nullptr && last->hits() > kHitsToKnowReach ? last->reach() : EpochFollower::kReachFirst;
   auto follower = FollowerOf(identified, reach);
-  const auto known = views_.find(ViewKey(identified));
-  const uint32_t view = known != views_.end() ? known->second : epochs_.empty() ? view_ : epochs_.back().view;
+  const uint32_t view = history_.ViewOf(identified).value_or(epochs_.empty() ? view_ : epochs_.back().view);
   epochs_.push_back({.identified = std::move(identified), .follower = std::move(follower), .view = view});
 }
 
 void JobPredictor::Lock(IdentifiedOrder identified) {
   epochs_.clear();
   next_doubt_ = 0;
-  const std::string set = SetOf(identified);
-  if (lost_ && set == set_ && identified.begin >= lost_->begin && lost_->order->files() == identified.order->files()) {
+  if (lost_ && history_.IsOfLastSet(identified) && identified.begin >= lost_->begin &&
+      lost_->order->files() == identified.order->files()) {
     // It goes on with the order that was lost in its midst; what was known beside that is known still.
     lost_->begin = identified.begin;
     identified = *std::move(lost_);
+    history_.Correct(identified);
   } else {
     hits_ = misses_ = 0;
     ++epochs_predicted_;
-    if (!set_.empty()) after_[set_] = set;
-    set_ = set;
+    history_.Begin(identified);
   }
   lost_.reset();
-  last_[set] = identified;
-  views_[ViewKey(identified)] = view_;
+  history_.ReadIn(identified, view_);
   Append(std::move(identified));
   fit_.reset();
   arrivals_.reset();
@@ -190,7 +180,7 @@ void JobPredictor::Widen(RankSubset share) {
     wider.begin = static_cast<uint32_t>(uint64_t{wider.begin} * wider.guess.share.ranks.size() / old.ranks.size());
   }
   wider.piece_guessed = false;
-  last_[set_] = wider;
+  history_.Correct(wider);
   Append(std::move(wider));
   EpochFollower& follower = *epochs_.front().follower;
   for (const EntryNumber file : before.follower->Done()) (void)follower.Saw(file);
@@ -210,24 +200,15 @@ void JobPredictor::Widen(RankSubset share) {
   BeginFit();
 }
 
-// The epochs after the last that is known, as far as they follow from it: of the data set that came after this one
-// before, mostly the same.
+// The epochs after the last that is known, as far as they follow from it.
 void JobPredictor::LookAhead() {
-  std::unordered_map<std::string, IdentifiedOrder> last = last_;
-  for (const Epoch& epoch : epochs_) last[SetOf(epoch.identified)] = epoch.identified;
   while (epochs_.size() <= kAhead) {
-    // Its readers come back to its begin, or go on behind its end.
-    if (epochs_.back().identified.piece_guessed) return;
-    const std::string set = SetOf(epochs_.back().identified);
-    const auto after = after_.find(set);
-    const auto from = last.find(after != after_.end() ? after->second : set);
-    if (from == last.end()) return;
-    const std::optional<Guess> guess = PredictedAfter(from->second);
-    const bool recorded = !from->second.recorded.empty();
-    if (!guess && !recorded) return;
-    IdentifiedOrder next = recorded ? ContinueRecorded(from->second) : Continue(from->second, *guess);
-    last[SetOf(next)] = next;
-    Append(std::move(next));
+    std::vector<const IdentifiedOrder*> known;
+    known.reserve(epochs_.size());
+    for (const Epoch& epoch : epochs_) known.push_back(&epoch.identified);
+    std::optional<IdentifiedOrder> next = history_.Next(known);
+    if (!next) return;
+    Append(*std::move(next));
   }
 }
 
@@ -252,7 +233,7 @@ bool JobPredictor::Turned(Epoch& epoch, uint32_t view) {
   if (epoch.hits_elsewhere < kHitsToTurn) return false;
   epoch.hits_elsewhere = 0;
   epoch.view = view;
-  views_[ViewKey(epoch.identified)] = view;
+  history_.ReadIn(epoch.identified, view);
   return true;
 }
 
@@ -367,7 +348,8 @@ JobPredictor::Told JobPredictor::End(Told told) {
     lost_->begin = before_->front() - std::min(before_->front(), before_->reach());
     if (piece) {
       lost_->begin -= std::min<uint32_t>(lost_->begin, static_cast<uint32_t>(piece->begin));
-      lost_->guess.share = last_[set_].guess.share = *piece;
+      lost_->guess.share = *piece;
+      history_.CorrectShare(*piece);
     }
     // In a small epoch it expects nearly every file, so it cannot tell stragglers from another order.
     if (fit_) before_.reset();
@@ -388,10 +370,7 @@ JobPredictor::Told JobPredictor::Roll() {
   if (running().order->size() > OrderFit::kReadsMax) fit_.reset();
   next_hits_ = 0;
   next_doubt_ = 0;
-  const std::string set = SetOf(epochs_.front().identified);
-  after_[set_] = set;
-  set_ = set;
-  last_[set] = epochs_.front().identified;
+  history_.Begin(running());
   ++epochs_predicted_;
   reads_.clear();
   LookAhead();
@@ -407,34 +386,6 @@ uint64_t JobPredictor::hits() const {
 uint64_t JobPredictor::misses() const {
   if (epochs_.empty()) return misses_;
   return misses_ + (fit_ ? fit_->unfitted() : follower().misses());
-}
-
-std::vector<Guess> JobPredictor::Expected(uint32_t nth) const {
-  std::vector<Guess> guesses;
-  const auto add = [&](const std::string& set) {
-    const auto last = last_.find(set);
-    if (last == last_.end()) return;
-    const IdentifiedOrder& identified = last->second;
-    const std::vector<Guess> after = GuessesAfter(identified, places_, nth > identified.nth ? nth - identified.nth : 1);
-    guesses.insert(guesses.end(), after.begin(), after.end());
-  };
-  const std::string likeliest = Likeliest();
-  add(likeliest);
-  for (const auto& [set, identified] : last_) {
-    if (set != likeliest) add(set);
-  }
-  return guesses;
-}
-
-// The data set of which an epoch is to be expected next.
-std::string JobPredictor::Likeliest() const {
-  const auto after = after_.find(set_);
-  return after != after_.end() ? after->second : set_;
-}
-
-bool JobPredictor::Drawn() const {
-  const auto last = last_.find(Likeliest());
-  return last != last_.end() && last->second.seed.has_value();
 }
 
 std::vector<JobPredictor::Part> JobPredictor::Coming() const {

@@ -6,11 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "predict/epoch_follower.h"
 #include "predict/identified_order.h"
+#include "predict/job_history.h"
 #include "predict/next_epochs.h"
 #include "predict/order_fit.h"
 #include "predict/rank_arrivals.h"
@@ -68,13 +69,9 @@ class JobPredictor {
   uint64_t hits() const;
   uint64_t misses() const;
 
-  // How the epoch may have been drawn, by the epochs before, that comes behind `nth` passes over its set of files; 0:
-  // they are not known.
-  std::vector<Guess> Expected(uint32_t nth = 0) const;
-  // Whether the seed of the epoch before, of the data set that is to be expected next, was found by a search of all.
-  bool Drawn() const;
-  // Where in the streams of known seeds the script's own stream may be.
-  void SetStreamPlaces(std::vector<StreamPosition> places) { places_ = std::move(places); }
+  // What it has read in epochs whose order was found or predicted.
+  const JobHistory& history() const { return history_; }
+  void SetStreamPlaces(std::vector<StreamPosition> places) { history_.SetStreamPlaces(std::move(places)); }
 
   // What comes, in order: the running epoch first. A part keeps its order, the same object, until it has been read.
   struct Part {
@@ -92,8 +89,6 @@ class JobPredictor {
   std::string Describe() const;
 
  private:
-  std::string Likeliest() const;
-
   struct Epoch {
     IdentifiedOrder identified;
     std::unique_ptr<EpochFollower> follower;
@@ -117,10 +112,6 @@ class JobPredictor {
   Told End(Told told);
   void LookAhead();
   void Append(IdentifiedOrder identified);
-  // Which data set an order is of.
-  static std::string SetOf(const IdentifiedOrder& identified);
-  // The same where one record has several sets.
-  static std::string ViewKey(const IdentifiedOrder& identified);
 
   const JobId id_;
   std::deque<Epoch> epochs_;               // the running one first; empty: nothing is predicted
@@ -135,12 +126,8 @@ class JobPredictor {
   std::optional<RankArrivals> arrivals_;
   std::vector<Read> reads_;
   int doubt_ = 0;  // whether the last of them still follow the order: Page's sum
-  std::unordered_map<std::string, IdentifiedOrder> last_;  // of each set of samples, the last order
-  std::unordered_map<std::string, std::string> after_;     // which set was read after which
-  std::string set_;                                        // that was read last
-  std::unordered_map<std::string, uint32_t> views_;        // in which view each set was read last, by ViewKey
-  uint32_t view_ = 0;                                      // of the last read
-  std::vector<StreamPosition> places_;
+  JobHistory history_;
+  uint32_t view_ = 0;  // of the last read
   uint64_t epochs_predicted_ = 0;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;

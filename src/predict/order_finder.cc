@@ -110,7 +110,8 @@ std::optional<IdentifiedOrder> OrderFinder::FindUnattributed(const TrackedJob& j
 
 std::optional<IdentifiedOrder> OrderFinder::FindHinted(const TrackedJob& job, const EpochStart& epoch) {
   if (parts_.hints.empty()) return std::nullopt;
-  std::optional<IdentifiedOrder> found = parts_.hints.Answer(TestsOf(epoch), job.prediction.Expected(epoch.epoch));
+  std::optional<IdentifiedOrder> found =
+      parts_.hints.Answer(TestsOf(epoch), job.prediction.history().Expected(epoch.epoch));
   if (!found && ReadsOf(epoch) >= Hints::kReadsToDeny) DenyHints(job, !job.search.allowance()->spent());
   return found;
 }
@@ -139,7 +140,7 @@ SearchRequest OrderFinder::RequestOf(const TrackedJob& job, const EpochStart& ep
   SearchRequest request;
   request.tests = TestsOf(epoch);
   if (request.tests.empty()) return request;
-  request.expected = job.prediction.Expected(epoch.epoch);
+  request.expected = job.prediction.history().Expected(epoch.epoch);
   request.expected.insert(request.expected.end(), recorded_.begin(), recorded_.end());
   const bool pool = std::ranges::any_of(epoch.streams, &EpochStream::pool);
   request.lists_first = pool || job.search.failed();
@@ -148,7 +149,7 @@ SearchRequest OrderFinder::RequestOf(const TrackedJob& job, const EpochStart& ep
   }
   request.allowance = job.search.allowance();
   request.resumed = epoch.pass == 0;
-  request.drawn = job.prediction.Drawn();
+  request.drawn = job.prediction.history().Drawn();
   request.stopped = [this] { return parts_.queue.stopping(); };
   return request;
 }

@@ -72,7 +72,7 @@ class AskedJob {
     reads_to_ask_ *= 2;
     SearchRequest request;
     request.tests.emplace_back(list_, job_.Unpredicted());
-    request.expected = job_.Expected();
+    request.expected = job_.history().Expected();
     std::optional<IdentifiedOrder> found = TryKnownSamplers(request, known_);
     if (!found) return;
     found_ += found->what + " after " + std::to_string(job_.reads().size()) + " reads; ";

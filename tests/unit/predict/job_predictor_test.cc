@@ -48,7 +48,7 @@ class JobPredictorTest : public testing::Test {
     ++asked_;
     SearchRequest request;
     for (const auto& list : tests_) request.tests.emplace_back(list, job_.Unpredicted());
-    request.expected = job_.Expected();
+    request.expected = job_.history().Expected();
     for (const Guess& guess : also_) request.expected.push_back(guess);
     if (std::optional<IdentifiedOrder> found = TryKnownSamplers(request, {})) {
       reads_until_lock_.push_back(job_.reads().size());
@@ -248,11 +248,11 @@ TEST_F(JobPredictorTest, ADrawnSeedIsOfItsDataSet) {
   IdentifiedOrder searched = MakeIdentifiedOrder(val, Distributed(3));
   searched.seed = 3;
   job_.Lock(searched);
-  EXPECT_TRUE(job_.Drawn());
+  EXPECT_TRUE(job_.history().Drawn());
   job_.Lock(MakeIdentifiedOrder(list_, Distributed(5)));
-  EXPECT_FALSE(job_.Drawn());
+  EXPECT_FALSE(job_.history().Drawn());
   job_.Lock(MakeIdentifiedOrder(list_, Distributed(6)));
-  EXPECT_FALSE(job_.Drawn());
+  EXPECT_FALSE(job_.history().Drawn());
 }
 
 // The order after the epoch is not known: it is looked for by the reads behind the epoch, and not by its last ones.
@@ -266,7 +266,7 @@ TEST_F(JobPredictorTest, AnEpochThatNothingFollows) {
   EXPECT_FALSE(job_.locked());
   EXPECT_TRUE(job_.reads().empty());
   EXPECT_NE(job_.Describe(), "");
-  const std::vector<Guess> expected = job_.Expected();
+  const std::vector<Guess> expected = job_.history().Expected();
   ASSERT_FALSE(expected.empty());
   // The next one tells how it follows.
   tests_ = {list_};
@@ -327,7 +327,7 @@ TEST_F(JobPredictorTest, ARecordedRun) {
   EXPECT_EQ(Read(epochs[2]), std::vector<Told>{Told::kRolled});
   EXPECT_EQ(Read(epochs[3]), (std::vector<Told>{Told::kRolled, Told::kEnded}));
   EXPECT_FALSE(job_.locked());
-  EXPECT_TRUE(job_.Expected().empty());
+  EXPECT_TRUE(job_.history().Expected().empty());
 }
 
 TEST_F(JobPredictorTest, ARunResumedInMidEpoch) {
