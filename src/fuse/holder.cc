@@ -57,9 +57,9 @@ constexpr int kExitError = 2;
 constexpr auto kPassedOn = std::to_array<int>({SIGTERM, SIGINT, SIGHUP, SIGUSR1});
 
 // What it keeps of root's capabilities: what a daemon and its broker and helper take (daemon_privileges.cc,
-// broker_process.cc), and what cutting theirs takes.
-constexpr auto kKept =
-    std::to_array<int>({CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SETGID, CAP_SETUID, CAP_SETPCAP});
+// broker_process.cc), what cutting theirs takes, and signals to a daemon that has become another user.
+constexpr auto kKept = std::to_array<int>(
+    {CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_KILL});
 
 Result<UniqueFd> BlockSignals() {
   sigset_t set;

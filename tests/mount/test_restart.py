@@ -57,6 +57,7 @@ pytestmark = needs_root
 
 KILLS = 20
 SERVED_AGAIN = "the mount is served again"
+CAP_KILL = 5
 CAP_SETPCAP = 8
 
 
@@ -317,7 +318,7 @@ def test_privileges_after_a_restart(room, mounts, point, small_store, killer):
     assert_holds(pid, [CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID])
     assert_holds(processes["augur-broker"], [CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
     (holder,) = holders(point)
-    assert_holds(holder, [CAP_DAC_READ_SEARCH, CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
+    assert_holds(holder, [CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_SYS_PTRACE, CAP_SYS_ADMIN])
     assert not [link for link in map(os.readlink, pathlib.Path(f"/proc/{holder}/fd").iterdir()) if link.startswith(str(room / "mount"))]
     assert os.readlink(f"/proc/{holder}/cwd") == "/" and os.getsid(holder) == holder
     assert os.readlink(f"/proc/{pid}/cwd") == "/" and os.getsid(pid) == pid
@@ -334,6 +335,19 @@ def test_run_as_goes_on_as_that_user(room, mounts, point, small_store):
     assert threads_status(pid)["Uid"] == {"\t".join([str(NOBODY)] * 4)}
     drop_caches()
     assert read_hello(point) == HELLO
+
+
+def test_run_as_ends_by_a_signal_to_the_holder(room, mounts, point, small_store):
+    """L2, L6: which is root's, and passes it on to the first daemon and to each later one."""
+    (room / "logs").mkdir()
+    os.chown(room / "logs", NOBODY, NOBODY)
+    killer = Killer(mounts, room / "logs", point)
+    for begin in (lambda pid: pid, lambda pid: killer.kill()):
+        pid = begin(mounts.mount(small_store, point, "allow_other", f"run-as={NOBODY}", f"log={room}/logs/log"))
+        (holder,) = holders(point)
+        os.kill(holder, signal.SIGTERM)
+        wait_until(lambda pid=pid, holder=holder: not is_running(pid) and not is_running(holder), "daemon and holder end")
+        assert mount_rows(point) == []
 
 
 def test_unmounted_while_the_daemon_is_dead(room, mounts, point, small_store):

@@ -15,6 +15,7 @@ import pytest
 
 from conftest import (
     HELLO,
+    NOBODY,
     PATIENCE_S,
     crash_until,
     daemons,
@@ -121,6 +122,15 @@ def test_options_of_its_file(service, mounts, room, point):
     assert one.word() == b"READY=1"  # by the daemon itself
     assert (point / "hello.txt").stat().st_mode & 0o777 == 0o600 and holders(point) == []
     assert one.stop() == 0
+
+
+def test_it_serves_as_another_user(service, point):
+    """The main process, which is root's, ends it all the same."""
+    one = service("\0augurfs-test-run-as", OPTIONS=f"allow_other,run-as={NOBODY}")  # who may write there, as to systemd's
+    assert one.word() == b"READY=1"
+    assert os.stat(point / "hello.txt").st_uid == NOBODY
+    assert one.stop() == 0
+    assert mount_rows(point) == [] and daemons("augurfs", point) == []
 
 
 def test_a_daemon_that_dies_is_not_the_services_matter(service, mounts, point):
