@@ -292,9 +292,11 @@ class Daemon {
     stack_->StopAhead();
     NoteStopping(link_->state().upgrade);
     stack_->HandOver();
-    const int signal = NextSignal(signals);
-    const bool ends = signal != 0 && signal != SIGUSR1;  // the next one does not get it
     Status status;
+    // What was sent to this process alone, which the next one does not get.
+    int signal = NextSignal(signals);
+    if (signal == SIGUSR1) signal = NextSignal(signals);  // the one with the lower number comes first
+    const bool ends = signal != 0;
     if (ends) {
       status = EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
     } else {

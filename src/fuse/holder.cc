@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,30 +53,16 @@ constexpr int kNotifyResend = 7;
 
 constexpr int kExitError = 2;
 
-constexpr auto kPassedOn = std::to_array<int>({SIGTERM, SIGINT, SIGHUP, SIGUSR1});
-
 // What it keeps of root's capabilities: what a daemon and its broker and helper take (daemon_privileges.cc,
 // broker_process.cc), what cutting theirs takes, and signals to a daemon that has become another user.
 constexpr auto kKept = std::to_array<int>(
     {CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_SETGID, CAP_SETUID, CAP_SETPCAP, CAP_KILL});
 
-Result<UniqueFd> BlockSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int one : kPassedOn) sigaddset(&set, one);
-  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
-    return ErrnoStatus(error, "blocking signals");
-  }
-  UniqueFd signals(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals.valid()) return ErrnoStatus(errno, "signalfd");
-  return signals;
-}
-
 }  // namespace
 
 Result<HolderLink> Holder::Hold(HolderOptions options) {
   AUGUR_TRY_ASSIGN(state, LastingState::Make());
-  AUGUR_TRY_ASSIGN(signals, BlockSignals());
+  AUGUR_TRY_ASSIGN(signals, PendingSignals::Block());
   for (const int ignored : {SIGPIPE, SIGUSR2}) (void)signal(ignored, SIG_IGN);
   // What a dead daemon leaves, its broker and its helper, is collected with it: not each container has an init for
   // that.
@@ -118,7 +103,7 @@ bool Holder::Fork(HolderLink::Task task, HeldDaemon& daemon) {
   daemon_pid_ = pid;
   start_next_at_.reset();
   // It has them blocked, and finds this one when it looks.
-  PassSignal();
+  signals_.PassTo(daemon_);
   return true;
 }
 
@@ -155,7 +140,7 @@ HolderLink Holder::Run() {
   while (!link_.valid()) {
     Wait();
     Listen();
-    PassSignalsOn();
+    if (signals_.Take() && daemon_.is_there() && !start_next_at_) signals_.PassTo(daemon_);
     LookForDead();
     const Clock::time_point now = Clock::now();
     LookAfterUpgrade(now);
@@ -179,7 +164,7 @@ void Holder::Wait() {
   std::array<pollfd, kOthers + DyingDaemons::kMax> ready;
   ready.fill({.fd = -1, .events = POLLIN, .revents = 0});
   ready[0].fd = daemon_.watch.get();
-  ready[1].fd = signals_.get();
+  ready[1].fd = signals_.fd();
   ready[2].fd = daemon_.socket.get();
   ready[3].fd = daemon_.process.get();
   if (next_.daemon.is_there()) ready[4].fd = next_.daemon.socket.get();
@@ -201,20 +186,6 @@ void Holder::Wait() {
   if (!HasEnded(daemon_.watch)) return;
   daemon_.watch.Reset();
   DaemonDies(SIGKILL);
-}
-
-void Holder::PassSignalsOn() {
-  signalfd_siginfo info{};
-  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-    pending_signal_ = static_cast<int>(info.ssi_signo);
-    if (daemon_.is_there() && !start_next_at_) PassSignal();
-  }
-}
-
-// All but SIGUSR1 end the mount: a daemon that dies before it has said so leaves the signal to the next one.
-void Holder::PassSignal() {
-  if (pending_signal_ != 0) daemon_.Signal(pending_signal_);
-  if (pending_signal_ == SIGUSR1) pending_signal_ = 0;
 }
 
 void Holder::Listen() {
@@ -348,7 +319,7 @@ void Holder::MakeNextServe() {
   trial_due_ = Clock::now() + kTrialMax;
   start_next_at_.reset();
   daemon_.Tell(HolderVerb::kTurn, 0);
-  PassSignal();
+  signals_.PassTo(daemon_);
 }
 
 void Holder::Mounted(const HolderMessage& message, std::span<UniqueFd> fds) {

@@ -22,6 +22,7 @@
 #include "fuse/holder_link.h"
 #include "fuse/holder_message.h"
 #include "fuse/lasting_state.h"
+#include "fuse/pending_signals.h"
 #include "fuse/process_title.h"
 #include "fuse/recent_deaths.h"
 
@@ -72,7 +73,7 @@ class Holder {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Holder(HolderOptions options, LastingState::Shared state, UniqueFd signals)
+  Holder(HolderOptions options, LastingState::Shared state, PendingSignals signals)
       : options_(std::move(options)),
         state_(*state.state),
         state_fd_(std::move(state.fd)),
@@ -86,8 +87,6 @@ class Holder {
   void LeaveCaller();
   // Until something has come, or is due.
   void Wait();
-  void PassSignalsOn();
-  void PassSignal();
   void Listen();
   bool Hear(HeldDaemon& daemon);
   void Obey(const HolderMessage& message, std::span<UniqueFd> fds);
@@ -121,7 +120,7 @@ class Holder {
   HolderOptions options_;
   LastingState& state_;
   UniqueFd state_fd_;
-  const UniqueFd signals_;
+  PendingSignals signals_;
   ProcessTitle title_;
 
   // The mount.
@@ -146,7 +145,6 @@ class Holder {
   std::optional<Clock::time_point> start_next_at_;
   DyingDaemons dying_;
   RecentDeaths deaths_;
-  int pending_signal_ = 0;  // for the daemon that runs, or the next one; 0: none
   bool gives_up_ = false;
 
   HolderLink::Task task_ = HolderLink::Task::kFirst;  // of the last process that was forked

@@ -368,14 +368,16 @@ def test_unmounted_while_the_daemon_is_dead(room, mounts, point, small_store):
     assert daemons(mounts.program, point) == []
 
 
-def test_a_signal_while_the_daemon_is_dead(room, mounts, point, small_store):
-    """L10: the next daemon gets it, and unmounts."""
+@pytest.mark.parametrize("numbers", [[signal.SIGTERM], [signal.SIGINT, signal.SIGUSR1]], ids=["one", "two"])
+def test_a_signal_while_the_daemon_is_dead(room, mounts, point, small_store, numbers):
+    """L10: the next daemon gets it, and unmounts. One that asks for the statistics takes nothing from it."""
     pid = mounts.mount(small_store, point)
     (holder,) = holders(point)
     os.kill(holder, signal.SIGSTOP)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_running(pid), "the daemon is dead")
-    os.kill(holder, signal.SIGTERM)
+    for number in numbers:
+        os.kill(holder, number)
     os.kill(holder, signal.SIGCONT)
     wait_until(lambda: not is_running(holder), "the holder ends")
     assert mount_rows(point) == []
