@@ -130,7 +130,9 @@ class Daemon {
     if (link_) TellOfCrashes(*link_);
     if (link_) state_ = &link_->state();
     const bool is_made = link_ != nullptr && link_->task() != HolderLink::Task::kFirst;
-    AUGUR_TRY(mount_->GiveUpRights(is_made ? link_->state().device_number.data() : "", link_ != nullptr));
+    std::optional<std::string> made;
+    if (is_made) made = link_->state().device_number.data();
+    AUGUR_TRY(mount_->GiveUpRights(made, link_ != nullptr));
     if (is_made && background_ && !is_next()) AUGUR_TRY(log_.EnterAt(*mount_));
     if (link_ && link_->task() == HolderLink::Task::kGiveUp) return TellOfTheEnd();
     AUGUR_TRY(Prepare(signals));

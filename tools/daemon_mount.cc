@@ -72,9 +72,10 @@ Result<std::unique_ptr<DaemonMount>> DaemonMount::Prepare(const AugurfsOptions& 
                                                       std::move(writable), options.predict));
 }
 
-Status DaemonMount::GiveUpRights(const std::string& made, bool held) {
+Status DaemonMount::GiveUpRights(const std::optional<std::string>& made, bool held) {
+  if (made) mount_point_.TakeOver(*made);
   if (!handed_down()) {
-    AUGUR_TRY_ASSIGN(broker, Broker::Fork(mount_point_, {.clone = clone_, .abort = !held, .made = made}));
+    AUGUR_TRY_ASSIGN(broker, Broker::Fork(mount_point_, {.clone = clone_, .abort = !held}));
     broker_ = std::move(broker);
     LeaveFolder();  // the broker has it, and augur-overlay
     if (geteuid() == 0) processes_ = std::make_unique<BrokeredSource>(*broker_);

@@ -34,9 +34,9 @@ class DaemonMount {
   DaemonMount(const DaemonMount&) = delete;
   DaemonMount& operator=(const DaemonMount&) = delete;
 
-  // Leaves what takes privileges to the broker, and gives them up. `made`: BrokerOptions::made. `held`: a Holder has
-  // the mount. REQUIRES: this process has one thread. As Broker::Fork.
-  Status GiveUpRights(const std::string& made, bool held);
+  // Leaves what takes privileges to the broker, and gives them up. `made`: device_number() of the daemon that has
+  // mounted. `held`: a Holder has the mount. REQUIRES: this process has one thread. As Broker::Fork.
+  Status GiveUpRights(const std::optional<std::string>& made, bool held);
   // For a process that does not mount: the folder below the mount is not kept in use.
   void LeaveFolder() {
     mount_point_.LeaveFolder();

@@ -19,8 +19,6 @@ namespace augur {
 struct BrokerOptions {
   bool clone = true;  // make a clone of the mount, for the helper (mount_clone.h)
   bool abort = true;  // abort the connection in the end; not where a Holder does
-  // MountPoint::device_number of a mount that another daemon has made, and this one serves; empty: there is none.
-  std::string made = {};
 };
 
 // Broker is a small process of ours (augur-broker) that does for the daemon what takes privileges, so that the daemon
@@ -29,13 +27,16 @@ struct BrokerOptions {
 // three capabilities (broker_process.cc). For an ordinary user it has none and runs fusermount3, which the daemon no
 // longer can under PR_SET_NO_NEW_PRIVS. It opens no store and takes only fixed requests.
 //
+// It knows one mount: that of its MountPoint, which it makes at the first request, unless another daemon has made it.
+// Whoever takes the daemon over can have nothing else mounted or unmounted.
+//
 // It ends with the daemon however that ends, and aborts the connection then, unless a Holder does. Methods are safe
 // from any thread, one request at a time. Owns the process. Not for a descriptor that was handed down: nothing there
 // takes privileges.
 class Broker {
  public:
-  // Forks, from before the daemon gives its privileges up. `point` has been checked. REQUIRES: this process has one
-  // thread, which lives as long as the daemon. kIo: the system gives no process.
+  // Forks, from before the daemon gives its privileges up. `point` has been checked, or taken over. REQUIRES: this
+  // process has one thread, which lives as long as the daemon. kIo: the system gives no process.
   static Result<std::unique_ptr<Broker>> Fork(MountPoint& point, const BrokerOptions& options);
   // Lets the process end. Does not unmount.
   ~Broker();
@@ -48,7 +49,7 @@ class Broker {
     std::string device_number;  // MountPoint::device_number
     std::string note;           // for the log: what could not be had; often empty
   };
-  // As MountPoint::Mount.
+  // As MountPoint::Mount, at the first call and where the mount is not made. Then the same without a device.
   Result<Mounted> Mount();
   // How far the kernel reads ahead in a file of the mount. REQUIRES: the mount answers, as the kernel sets its own
   // value at its first answer.

@@ -10,7 +10,7 @@ namespace augur {
 // What the daemon asks its broker for: one BrokerRequest, answered by one BrokerReply with a text behind it, a packet
 // each on a SOCK_SEQPACKET pair.
 enum class BrokerVerb : uint32_t {
-  kMount,      // answered with the descriptor of /dev/fuse, unless there was a mount, and the clone if there is one
+  kMount,      // answered with the descriptor of /dev/fuse, unless the mount was there, and the clone if there is one
   kReadAhead,  // of `bytes`
   kUnmount,    // sets in_use
   kLaunch,     // sets launch, rank and world_size, of process `pid`

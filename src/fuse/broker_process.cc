@@ -43,7 +43,9 @@ constexpr auto kKept = std::to_array<int>({
 class BrokerProcess {
  public:
   BrokerProcess(UniqueFd socket, MountPoint& point, const BrokerOptions& options, pid_t daemon)
-      : socket_(std::move(socket)), point_(point), options_(options), daemon_(daemon) {}
+      : socket_(std::move(socket)), point_(point), options_(options), daemon_(daemon) {
+    if (point_.is_made()) Settle();
+  }
 
   // Returns when the daemon has gone.
   void Run() {
@@ -83,21 +85,24 @@ class BrokerProcess {
     return false;
   }
 
+  // The mount is made: prepares for its end, and gives up what that does not take.
+  void Settle() {
+    device_ = ParseMountDevice(point_.device_number());
+    if (device_) abort_.emplace(point_.path(), *device_);
+    GiveUpPrivileges();
+  }
+
   void Mount() {
-    const bool made_before = !options_.made.empty();
-    if (made_before) point_.TakeOver(options_.made);
-    const Status status = made_before ? Status::Ok() : point_.Mount();
-    if (!status.ok()) return Answer({}, status, {});
+    if (!point_.is_made()) {
+      if (const Status status = point_.Mount(); !status.ok()) return Answer({}, status, {});
+      Settle();
+    }
     BrokerReply reply;
     const std::string& number = point_.device_number();
     std::copy_n(number.begin(), std::min(number.size(), reply.device_number.size() - 1), reply.device_number.begin());
     std::string note;
     UniqueFd clone;
-    if (const std::optional<MountDevice> device = ParseMountDevice(number); device) {
-      abort_.emplace(point_.path(), *device);
-      if (options_.clone) clone = Clone(*device, note);
-    }
-    GiveUpPrivileges();
+    if (device_ && options_.clone) clone = Clone(*device_, note);
     const UniqueFd device = point_.TakeDevice();
     std::vector<int> fds;
     if (device.valid()) fds.push_back(device.get());
@@ -151,6 +156,7 @@ class BrokerProcess {
   const BrokerOptions options_;
   const pid_t daemon_;
   ProcSource source_;
+  std::optional<MountDevice> device_;  // once the mount is made, and can be seen
   std::optional<ConnectionAbort> abort_;
   bool aborts_ = options_.abort;
 };

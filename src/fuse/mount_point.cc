@@ -13,14 +13,18 @@
 #include <climits>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string_view>
 
+#include "base/check.h"
 #include "base/mount_table.h"
 #include "base/trusted_path.h"
 #include "base/units.h"
 #include "fuse/dead_mount.h"
 #include "fuse/fusermount.h"
+#include "fuse/mount_device.h"
 #include "fuse/mount_refusal.h"
+#include "fuse/mount_root.h"
 
 namespace augur {
 namespace {
@@ -51,6 +55,24 @@ Status Detach(const std::string& path) {
   if (umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) != 0) return ErrnoStatus(errno, "umount");
   return Status::Ok();
 }
+
+// Makes a folder the working one for as long as this lives, so that a name in it is found whatever becomes of its path.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(int folder) : before_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+    if (before_.valid() && fchdir(folder) != 0) before_.Reset();
+  }
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+  ~WorkingFolder() {
+    if (before_.valid()) (void)!fchdir(before_.get());
+  }
+  // Else errno says why.
+  bool is_there() const { return before_.valid(); }
+
+ private:
+  UniqueFd before_;
+};
 
 bool HasOption(std::string_view options, std::string_view word) {
   return ("," + std::string(options) + ",").find("," + std::string(word) + ",") != std::string::npos;
@@ -217,7 +239,9 @@ Status MountPoint::TakeFolder() {
 
 Status MountPoint::Mount() {
   if (handed_down_) return Status::Ok();
+  AUGUR_CHECK(!is_made_);
   AUGUR_TRY(geteuid() == 0 ? MountAsRoot() : MountAsUser());
+  is_made_ = true;
   folder_.Reset();
   const Result<std::vector<MountRow>> rows = ReadMountTable();
   if (rows.ok()) {
@@ -244,9 +268,9 @@ Status MountPoint::MountAsRoot() {
   const unsigned long flags =
       MS_RDONLY | MS_NOSUID | MS_NODEV | (request_.noexec ? MS_NOEXEC : 0) | (request_.nosymfollow ? kNoSymFollow : 0);
   // By its descriptor, so that nobody leads root elsewhere by exchanging a part of the path now.
-  const std::string opened = "/proc/self/fd/" + std::to_string(folder_.get());
-  const std::string& point = access(opened.c_str(), F_OK) == 0 ? opened : path_;
-  if (mount(request_.source.c_str(), point.c_str(), kAugurfsType.data(), flags, data.c_str()) != 0) {
+  const WorkingFolder point(folder_.get());
+  if (!point.is_there()) return ErrnoStatus(errno, Printable(path_));
+  if (mount(request_.source.c_str(), ".", kAugurfsType.data(), flags, data.c_str()) != 0) {
     return MountRefusal(errno, path_);
   }
   device_ = std::move(device);
@@ -270,20 +294,36 @@ Status MountPoint::MountAsUser() {
   return Status::Ok();
 }
 
-Result<bool> MountPoint::Unmount() {
+Result<bool> MountPoint::Unmount() const {
   if (handed_down_) return false;
   AUGUR_TRY_ASSIGN(rows, ReadMountTable());
   const MountRow* mounted = TopmostMount(rows, path_);
   // Somebody has unmounted it already, or mounted over it: what is there now is not ours to take away.
   if (mounted == nullptr || mounted->type != kAugurfsType || mounted->device != device_number_) return false;
-  const bool root = geteuid() == 0;
-  if (root) {
-    if (umount2(path_.c_str(), UMOUNT_NOFOLLOW) == 0) return false;
-    if (errno != EBUSY) return ErrnoStatus(errno, Printable(path_) + ": umount");
-  } else if (UnmountByFusermount(path_, /*lazy=*/false).ok()) {
-    return false;
-  }
-  AUGUR_TRY(Detach(path_).In(Printable(path_) + ": umount"));
+  return geteuid() == 0 ? UnmountAsRoot() : UnmountAsUser();
+}
+
+// From the folder around the mount, and after another look: the path may be exchanged at any moment, but not a name
+// that is mounted on.
+Result<bool> MountPoint::UnmountAsRoot() const {
+  const size_t slash = path_.rfind('/');
+  const std::string name = slash + 1 == path_.size() ? "/" : path_.substr(slash + 1);
+  const UniqueFd around(open(path_.substr(0, slash + 1).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!around.valid()) return ErrnoStatus(errno, Printable(path_) + ": umount");
+  const WorkingFolder working(around.get());
+  if (!working.is_there()) return ErrnoStatus(errno, Printable(path_) + ": umount");
+  const std::optional<MountDevice> device = ParseMountDevice(device_number_);
+  UniqueFd root(open(name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!root.valid() || !device || !LiesOn(root.get(), *device)) return false;
+  root.Reset();  // it would be in use
+  if (umount2(name.c_str(), UMOUNT_NOFOLLOW) == 0) return false;
+  if (errno == EBUSY && umount2(name.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return true;
+  return ErrnoStatus(errno, Printable(path_) + ": umount");
+}
+
+Result<bool> MountPoint::UnmountAsUser() const {
+  if (UnmountByFusermount(path_, /*lazy=*/false).ok()) return false;
+  AUGUR_TRY(UnmountByFusermount(path_, /*lazy=*/true).In(Printable(path_) + ": umount"));
   return true;
 }
 

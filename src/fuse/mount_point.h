@@ -43,15 +43,20 @@ class MountPoint {
   static int HandedDownFd(const std::string& path);
 
   // Mounts. kUnsupported: no FUSE in this kernel or container, or nosymfollow is not known here; kPermission: this user
-  // may not; both with the cure.
+  // may not; both with the cure. REQUIRES: the mount is not made.
   Status Mount();
 
   // The mount is there, made by another daemon: nothing is looked at. Instead of Mount.
-  void TakeOver(const std::string& device_number) { device_number_ = device_number; }
+  void TakeOver(const std::string& device_number) {
+    device_number_ = device_number;
+    is_made_ = true;
+  }
+  // By one of both.
+  bool is_made() const { return is_made_; }
 
   // Takes the mount away, at once also when it is in use (files open then fail once the daemon is gone). Returns
   // whether it was. OK also when it is unmounted already, or the descriptor was handed down.
-  Result<bool> Unmount();
+  Result<bool> Unmount() const;
 
   // The folder that is mounted on, for the process that mounts; nothing to do with it in any other.
   UniqueFd& folder() { return folder_; }
@@ -66,6 +71,8 @@ class MountPoint {
   Status TakeFolder();
   Status MountAsRoot();
   Status MountAsUser();
+  Result<bool> UnmountAsRoot() const;
+  Result<bool> UnmountAsUser() const;
 
   MountRequest request_;
   std::string path_;
@@ -73,6 +80,7 @@ class MountPoint {
   UniqueFd device_;
   UniqueFd folder_;  // of the mount point, O_PATH, until it is mounted on: its path may lead elsewhere by then
   bool handed_down_ = false;
+  bool is_made_ = false;
 };
 
 }  // namespace augur

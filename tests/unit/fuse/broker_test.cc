@@ -2,12 +2,15 @@
 #include "fuse/broker.h"
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "base/capabilities.h"
+#include "base/mount_table.h"
 #include "readers/proc_source.h"
 #include "unit/fuse/mount_fixture.h"
 
@@ -91,6 +94,44 @@ TEST_F(BrokerTest, FailuresAreTold) {
   const Result<bool> unmounted = (*broker)->Unmount();
   EXPECT_EQ(unmounted.status().code(), Code::kStopped);
   EXPECT_NE(unmounted.status().text().find("unmount by hand"), std::string::npos);
+}
+
+// Whoever has taken a daemon over, and may exchange parts of the mount point's path, cannot lead the broker elsewhere.
+TEST_F(BrokerTest, MountsOnceAndNowhereElse) {
+  Result<std::unique_ptr<Broker>> broker = Fork();
+  ASSERT_TRUE(broker.ok());
+  const Result<Broker::Mounted> first = (*broker)->Mount();
+  ASSERT_TRUE(first.ok()) << first.status().text();
+  EXPECT_TRUE(first->device.valid());
+  ASSERT_EQ(umount2(point().c_str(), MNT_DETACH), 0);
+  std::filesystem::remove(point());
+  const std::string other = folder_ / "other";
+  std::filesystem::create_directory(other);
+  std::filesystem::create_symlink(other, point());
+  const Result<Broker::Mounted> again = (*broker)->Mount();
+  EXPECT_FALSE(again.ok() && again->device.valid());
+  const Result<std::vector<MountRow>> rows = ReadMountTable();
+  ASSERT_TRUE(rows.ok());
+  EXPECT_EQ(TopmostMount(*rows, other), nullptr);
+  (void)umount2(other.c_str(), MNT_DETACH);
+}
+
+// One that another daemon has made, seen or not, is never made again.
+TEST_F(BrokerTest, MakesNoMountThatIsMade) {
+  for (const char* const number : {"0:1", ""}) {
+    Result<MountPoint> checked = MountPoint::Check({.path = point(), .source = store_path()});
+    ASSERT_TRUE(checked.ok()) << checked.status().text();
+    checked->TakeOver(number);
+    Result<std::unique_ptr<Broker>> broker = Broker::Fork(*checked, {});
+    ASSERT_TRUE(broker.ok());
+    const Result<Broker::Mounted> mounted = (*broker)->Mount();
+    ASSERT_TRUE(mounted.ok()) << mounted.status().text();
+    EXPECT_FALSE(mounted->device.valid());
+    EXPECT_EQ(mounted->device_number, number);
+    const Result<std::vector<MountRow>> rows = ReadMountTable();
+    ASSERT_TRUE(rows.ok());
+    EXPECT_EQ(TopmostMount(*rows, point()), nullptr);
+  }
 }
 
 // A mount in use is detached and says so; one that is not, does not.
