@@ -53,6 +53,8 @@ namespace {
 // after a few.
 constexpr std::chrono::seconds kEndMax(10);
 
+std::string EndingOn(int signal) { return "ending on signal " + std::string(sigabbrev_np(signal)); }
+
 // The process around a mount, from the parsed options to the mount's end: its log, its signals, the caller that waits
 // for it, the holder that starts it, and the control socket. What serves the mount is MountStack.
 class Daemon {
@@ -135,7 +137,7 @@ class Daemon {
     AUGUR_TRY(mount_->GiveUpRights(made, link_ != nullptr));
     if (is_made && background_ && !is_next()) AUGUR_TRY(log_.EnterAt(*mount_));
     if (link_ && link_->task() == HolderLink::Task::kGiveUp) return TellOfTheEnd();
-    AUGUR_TRY(Prepare(signals));
+    AUGUR_TRY(Prepare());
     AUGUR_TRY(mount_->Mount(link_ ? link_->TakeDevice() : mount_->TakeHandedDown()));
     if (link_ && !is_made) {
       link_->Mounted(mount_->device().get(), mount_->device_number(), stack_->IndexLock().get());
@@ -163,7 +165,7 @@ class Daemon {
   }
 
   // Everything but the mount itself, so that what can fail fails before anybody sees a mount.
-  Status Prepare(const UniqueFd& signals) {
+  Status Prepare() {
     if (mount_->run_as() && !(has_died() && background_)) AUGUR_TRY(log_.Start());
     if (has_died()) {
       spdlog::error("{}: the daemon of this mount (process {}) {}; going on in its place", Printable(mount_->path()),
@@ -178,11 +180,8 @@ class Daemon {
     if (is_next()) succession.start = MountedGenerations::Start::kNext;
     if (link_) succession.device = link_->device();
     {
-      std::unique_ptr<EndOnSignal> watch;
-      if (!link_ || link_->task() == HolderLink::Task::kFirst) {
-        AUGUR_TRY_ASSIGN(started, EndOnSignal::Start(signals, ": there is no mount yet, and nothing is left"));
-        watch = std::move(started);
-      }
+      std::unique_ptr<EndOnSignal> watch;  // none of a mount that is served: its daemon is told
+      if (!is_next()) AUGUR_TRY(WatchForEnd(link_ ? link_->device() : -1, watch));
       AUGUR_TRY_ASSIGN(stack, MountStack::Make(options_, *mount_, succession, *transport_));
       stack_ = std::move(stack);
     }
@@ -195,6 +194,30 @@ class Daemon {
             .options = options_, .mount = *mount_, .transport = *transport_, .stack = *stack_, .state = state_},
         log_.Describe());
     return Status::Ok();
+  }
+
+  Status WatchForEnd(int device, std::unique_ptr<EndOnSignal>& watch) {
+    AUGUR_TRY_ASSIGN(started, EndOnSignal::Start(goes_on() ? device : -1, [this](int signal) {
+                       if (goes_on()) EndUnserved(signal);
+                       PrintError(kAugurfs, "stopped by SIG" + std::string(sigabbrev_np(signal)) +
+                                                ": there is no mount yet, and nothing is left");
+                       _exit(kExitError);
+                     }));
+    watch = std::move(started);
+    return Status::Ok();
+  }
+
+  // On the thread of EndOnSignal, by one that goes on with the mount and does not serve it yet. Requests that came
+  // meanwhile fail.
+  [[noreturn]] void EndUnserved(int signal) {
+    spdlog::info("{}: {}", Printable(mount_->path()), signal == 0 ? "unmounted" : EndingOn(signal));
+    link_->Ending();
+    const Status status = signal == 0 ? Status::Ok() : mount_->Unmount();
+    if (!status.ok()) spdlog::error("{}", status.text());
+    const int exit_status = status.ok() ? kExitDone : kExitError;
+    link_->Exiting(exit_status);
+    ProcessLog().Flush();
+    _exit(exit_status);
   }
 
   // From here on the daemon before this one takes no request.
@@ -228,7 +251,11 @@ class Daemon {
         if (is_next()) NoteTaking(link_->state().upgrade);
       };
     }
-    AUGUR_TRY(stack_->Serve(mount_->TakeDevice(), transport_->TakeRings(), std::move(on_taking)));
+    {
+      std::unique_ptr<EndOnSignal> watch;  // over io_uring it waits for the end of the daemon before, and of its core
+      if (goes_on()) AUGUR_TRY(WatchForEnd(mount_->device().get(), watch));
+      AUGUR_TRY(stack_->Serve(mount_->TakeDevice(), transport_->TakeRings(), std::move(on_taking)));
+    }
     const Session& session = stack_->session();
     DaemonUpgrade* const upgrade = control_->upgrade();
     bool serving = false;
@@ -264,7 +291,7 @@ class Daemon {
         }
         // A caller that waits for the mount to answer must not take this for it.
         const bool awaited = background_.has_value() && !serving && !goes_on();
-        AUGUR_TRY(EndMount("ending on signal " + std::string(sigabbrev_np(signal))));
+        AUGUR_TRY(EndMount(EndingOn(signal)));
         if (!awaited) return Status::Ok();
         return {Code::kStopped, Printable(mount_->path()) + ": stopped by SIG" + sigabbrev_np(signal) +
                                     ": there is no mount, and nothing is left"};
@@ -300,7 +327,7 @@ class Daemon {
     if (signal == SIGUSR1) signal = NextSignal(signals);  // the one with the lower number comes first
     const bool ends = signal != 0;
     if (ends) {
-      status = EndMount("ending on signal " + std::string(sigabbrev_np(signal)));
+      status = EndMount(EndingOn(signal));
     } else {
       link_->HandedOver();
     }

@@ -49,6 +49,19 @@ void OnCrash(int signal, siginfo_t* info, void* /*context*/) {
   if (!from_kernel) raise(signal);
 }
 
+sigset_t StopSignalSet() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, one);
+  return set;
+}
+
+Result<UniqueFd> OpenSignals(const sigset_t& set) {
+  UniqueFd signals(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.valid()) return ErrnoStatus(errno, "signalfd");
+  return signals;
+}
+
 }  // namespace
 
 void TellOfCrashes(const HolderLink& link) {
@@ -62,20 +75,20 @@ void TellOfCrashes(const HolderLink& link) {
 
 Result<UniqueFd> TakeSignals() {
   (void)signal(SIGPIPE, SIG_IGN);
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, one);
+  sigset_t set = StopSignalSet();
+  sigaddset(&set, SIGUSR1);
   if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
     return ErrnoStatus(error, "blocking signals");
   }
-  UniqueFd signals(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals.valid()) return ErrnoStatus(errno, "signalfd");
+  AUGUR_TRY_ASSIGN(signals, OpenSignals(set));
   struct sigaction action {};
   action.sa_sigaction = OnBusError;
   action.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND);
   if (sigaction(SIGBUS, &action, nullptr) != 0) return ErrnoStatus(errno, "sigaction");
   return signals;
 }
+
+Result<UniqueFd> OpenStopSignals() { return OpenSignals(StopSignalSet()); }
 
 int NextSignal(const UniqueFd& signals) {
   signalfd_siginfo info{};

@@ -12,6 +12,9 @@ namespace augur {
 // not be read, is logged before the process dies of it. Before any thread.
 Result<UniqueFd> TakeSignals();
 
+// Those of them that end the mount, in a signalfd of their own. A signal comes to one that reads it first.
+Result<UniqueFd> OpenStopSignals();
+
 // Tells the Holder of a signal of which this process dies (SEGV, ABRT, BUS, ILL, FPE) before its core is written, which
 // may take long. Otherwise it dies as without this. After TakeSignals, once.
 void TellOfCrashes(const HolderLink& link);

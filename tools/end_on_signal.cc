@@ -7,21 +7,19 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "base/thread.h"
 #include "tools/daemon_signals.h"
-#include "tools/output.h"
 
 namespace augur {
 
-Result<std::unique_ptr<EndOnSignal>> EndOnSignal::Start(const UniqueFd& signals, std::string text) {
-  UniqueFd end(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!end.valid()) return ErrnoStatus(errno, "eventfd");
-  std::unique_ptr<EndOnSignal> watch(new EndOnSignal(signals, std::move(text), std::move(end)));
+Result<std::unique_ptr<EndOnSignal>> EndOnSignal::Start(int device, End end) {
+  AUGUR_TRY_ASSIGN(signals, OpenStopSignals());
+  UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop.valid()) return ErrnoStatus(errno, "eventfd");
+  std::unique_ptr<EndOnSignal> watch(new EndOnSignal(device, std::move(end), std::move(signals), std::move(stop)));
   AUGUR_TRY_ASSIGN(thread, StartThread("augur-signals", [self = watch.get()] { self->Watch(); }));
   watch->thread_ = std::move(thread);
   return watch;
@@ -30,18 +28,18 @@ Result<std::unique_ptr<EndOnSignal>> EndOnSignal::Start(const UniqueFd& signals,
 EndOnSignal::~EndOnSignal() {
   if (!thread_.joinable()) return;
   const uint64_t one = 1;
-  (void)!write(end_.get(), &one, sizeof one);
+  (void)!write(stop_.get(), &one, sizeof one);
   thread_.join();
 }
 
 void EndOnSignal::Watch() const {
-  std::array<pollfd, 2> ready = {
-      {{.fd = end_.get(), .events = POLLIN, .revents = 0}, {.fd = signals_.get(), .events = POLLIN, .revents = 0}}};
+  // Of the device only POLLERR is told: its connection is gone.
+  std::array<pollfd, 3> ready = {{{.fd = stop_.get(), .events = POLLIN, .revents = 0},
+                                  {.fd = signals_.get(), .events = POLLIN, .revents = 0},
+                                  {.fd = device_, .events = 0, .revents = 0}}};
   while (poll(ready.data(), ready.size(), -1) < 0 || ready[0].revents == 0) {
-    const int number = NextSignal(signals_);
-    if (number == 0 || number == SIGUSR1) continue;
-    PrintError("augurfs", "stopped by SIG" + std::string(sigabbrev_np(number)) + text_);
-    _exit(kExitError);
+    if (const int number = NextSignal(signals_); number != 0) return end_(number);
+    if ((ready[2].revents & POLLERR) != 0) return end_(0);
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -11,28 +11,33 @@
 
 namespace augur {
 
-// EndOnSignal ends the process with kExitError, and a sentence on stderr, when SIGINT, SIGTERM or SIGHUP comes while it
-// lives: as long as there is no mount nothing needs tidying, and opening a store may wait for a server for a minute.
-// Owns one thread. Not for a daemon that serves, which unmounts first.
+// EndOnSignal watches for the end of a mount that is not served yet: opening a store may wait for a server for a
+// minute, and so does the daemon's own thread. Owns one thread. Not for a daemon that serves, which unmounts first and
+// answers what it has.
 class EndOnSignal {
  public:
-  // `signals`: of TakeSignals; it must outlive this. `text` comes behind "stopped by SIGINT". kNoSpace: the system
-  // gives no thread or descriptor.
-  static Result<std::unique_ptr<EndOnSignal>> Start(const UniqueFd& signals, std::string text);
-  // Signals that come from now on stay for whoever reads them.
+  // Ends the process: because of SIGINT, SIGTERM or SIGHUP, or with 0 as the mount is gone.
+  using End = std::function<void(int signal)>;
+
+  // `end` is called on its thread, at most once, and does not return. `device`: of /dev/fuse, where there is a mount;
+  // else -1. It must outlive this. kNoSpace: the system gives no thread or descriptor. REQUIRES: the signals are
+  // blocked (TakeSignals).
+  static Result<std::unique_ptr<EndOnSignal>> Start(int device, End end);
+  // What comes from now on stays for whoever reads it.
   ~EndOnSignal();
   EndOnSignal(const EndOnSignal&) = delete;
   EndOnSignal& operator=(const EndOnSignal&) = delete;
 
  private:
-  EndOnSignal(const UniqueFd& signals, std::string text, UniqueFd end)
-      : signals_(signals), text_(std::move(text)), end_(std::move(end)) {}
+  EndOnSignal(int device, End end, UniqueFd signals, UniqueFd stop)
+      : device_(device), end_(std::move(end)), signals_(std::move(signals)), stop_(std::move(stop)) {}
   void Watch() const;
 
   // Constant after construction.
-  const UniqueFd& signals_;
-  const std::string text_;
-  const UniqueFd end_;  // an eventfd, which ends the thread
+  const int device_;
+  const End end_;
+  const UniqueFd signals_;
+  const UniqueFd stop_;  // an eventfd, which ends the thread
   std::thread thread_;
 };
 

@@ -291,3 +291,43 @@ def sum_or_error(file):
         return hashlib.blake2b(file.read()).digest()
     except OSError as error:
         return error.errno
+
+
+@pytest.fixture
+def long_core(room):
+    """Cores of this machine go to a program that takes that of process `write(pid)` only after `end()`."""
+    pattern, taker, chosen, gate = pathlib.Path("/proc/sys/kernel/core_pattern"), room / "core", room / "chosen", room / "gate"
+    os.mkfifo(gate)
+    taker.write_text(f'#!/bin/sh\n[ "$1" = "$(cat {chosen})" ] && : <{gate}\nexec cat >/dev/null\n', encoding="ascii")
+    taker.chmod(0o755)
+    before = pattern.read_text(encoding="ascii")
+
+    class LongCore:
+        def write(self, pid):
+            chosen.write_text(str(pid), encoding="ascii")
+            pattern.write_text(f"|{taker} %P", encoding="ascii")
+            os.kill(pid, signal.SIGSEGV)
+
+        def end(self):
+            pattern.write_text(before, encoding="ascii")
+            with contextlib.suppress(OSError):  # nobody waits there
+                os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+
+    core = LongCore()
+    try:
+        yield core
+    finally:
+        core.end()
+
+
+def test_a_signal_while_the_core_of_the_daemon_before_is_written(room, mounts, point, small_store, switched_on, long_core):
+    """L10: the next daemon waits for its threads to end."""
+    pid = mounts.mount(small_store, point, "transport=uring", f"log={room}/log")
+    (holder,) = holders(point)
+    long_core.write(pid)
+    wait_until(lambda: "going on in its place" in log_of(room), "the next daemon is there")
+    os.kill(holder, signal.SIGTERM)
+    wait_until(lambda: not is_running(holder), lambda: f"the holder ends:\n{log_of(room)}")
+    assert mount_rows(point) == [] and daemons(mounts.program, point) == [pid]
+    long_core.end()
+    wait_until(lambda: not is_running(pid), "its core is written")

@@ -2,6 +2,7 @@
 """A store in a bucket or on a web server, mounted: it is the tree that was packed, whatever happens on the way to it. SEMANTICS.md, R14."""
 
 import concurrent.futures
+import ctypes
 import datetime
 import errno
 import filecmp
@@ -17,7 +18,7 @@ import faults
 import mounts
 import pytest
 import s3_client
-from bucket_support import while_held
+from bucket_support import wait_until, while_held
 from https_server import HttpsServer
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
@@ -374,3 +375,33 @@ def test_warming_ends_with_the_daemon(point, warming):
     daemon.kill()
     out, error = process.communicate(timeout=100)
     assert (process.returncode, out) == (2, "") and "the daemon of this mount has ended meanwhile" in error, error
+
+
+# ---- while there is no daemon that serves ----
+
+
+@pytest.mark.parametrize("how", ["signal", "umount"])
+def test_its_next_daemon_is_ended_while_it_waits_for_the_server(remote_store, point, proxy, folder, how):
+    """SEMANTICS.md, L10"""
+    program, hold = mounts.program("augurfs"), faults.Hold()
+    with mounts.no_memories() as environment:
+        options = [f"endpoint-url={proxy.endpoint}", f"log={folder}/log"]
+        try:
+            mounts.run(*mounts.augurfs_words(program, remote_store.url, point, options), env=environment)
+            (holder,), (pid,) = mounts.holders(point), mounts.daemons(program, point)
+            with proxy.playing(hold):
+                # The copy of the index, without which it has to ask.
+                shutil.rmtree(environment["XDG_CACHE_HOME"])
+                os.kill(pid, signal.SIGKILL)
+                wait_until(lambda: hold.count)
+                if how == "signal":
+                    os.kill(holder, signal.SIGTERM)
+                else:
+                    # Not by umount(8), which looks at the mount before, and so waits for the next daemon.
+                    assert ctypes.CDLL(None, use_errno=True).umount2(os.fsencode(point), 0) == 0, os.strerror(ctypes.get_errno())
+                wait_until(lambda: not mounts.is_running(holder))
+                assert mounts.mount_rows(point) == [] and mounts.daemons(program, point) == []
+        finally:
+            hold.release()
+            mounts.unmount(point, patience_s=0)
+            mounts.end_daemons(program, point)
