@@ -26,16 +26,23 @@ UniqueFd OpenAbortFile(const MountDevice& mount) {
   return UniqueFd(openat(root.get(), name.c_str(), O_WRONLY | O_CLOEXEC));
 }
 
+uint64_t MountId(const std::string& path, const MountDevice& mount) {
+  const Result<MountRoot> root = MountRoot::Open(path, mount);
+  return root.ok() ? root->mount_id() : 0;
+}
+
 }  // namespace
 
 ConnectionAbort::ConnectionAbort(std::string path, const MountDevice& mount)
-    : path_(std::move(path)), mount_(mount), file_(OpenAbortFile(mount)) {}
+    : path_(std::move(path)), mount_(mount), file_(OpenAbortFile(mount)), mount_id_(MountId(path_, mount)) {}
 
 void ConnectionAbort::Abort() {
   if (file_.valid() && write(file_.get(), "1", 1) == 1) return;
-  // While its root is open the mount is in use, so that umount(2) can do no more than abort.
+  // While its root is open the mount is in use, so that umount(2) can do no more than abort. By the root and not by its
+  // path, as what lies there may be exchanged meanwhile.
   const Result<MountRoot> root = MountRoot::Open(path_, mount_);
-  if (root.ok()) (void)umount2(path_.c_str(), MNT_FORCE | UMOUNT_NOFOLLOW);
+  if (!root.ok() || root->mount_id() != mount_id_) return;
+  (void)umount2(("/proc/self/fd/" + std::to_string(root->fd())).c_str(), MNT_FORCE);
 }
 
 }  // namespace augur

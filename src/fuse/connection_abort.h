@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -14,21 +15,23 @@ namespace augur {
 // mount and its readers.
 //
 // Uses the file abort of /sys/fs/fuse/connections, which belongs to the mounting user; root does not need that folder
-// to be mounted. Where neither can be had, root has a forced umount that is kept from succeeding: the dead mount stays
-// where it is, and its readers see errors and not an empty folder. One thread.
+// to be mounted. Where neither can be had, as in a user namespace, root has a forced umount that is kept from
+// succeeding: the dead mount stays where it is, and its readers see errors and not an empty folder. One thread.
 class ConnectionAbort {
  public:
   // Prepares the abort of the mount at `path`, while that is sure to be there: the file works also when the mount is
   // detached or these rights are gone.
   ConnectionAbort(std::string path, const MountDevice& mount);
 
-  // Nothing when the connection is gone already, or there is no way to abort it.
+  // Nothing when the connection is gone already, or there is no way to abort it. A later mount at the path is left
+  // alone, also when it has got the device number of the one that is gone.
   void Abort();
 
  private:
   const std::string path_;
   const MountDevice mount_;
-  const UniqueFd file_;
+  const UniqueFd file_;      // of this connection alone
+  const uint64_t mount_id_;  // MountRoot::mount_id
 };
 
 }  // namespace augur

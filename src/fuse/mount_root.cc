@@ -13,10 +13,14 @@
 namespace augur {
 namespace {
 
-// Without asking the daemon for attributes that have expired: only the LOOKUP is wanted.
-bool StatQuietly(int folder, const char* path, struct statx* out) {
+// STATX_MNT_ID_UNIQUE of Linux 6.8.
+constexpr unsigned kUniqueMountId = 0x4000;
+
+// Without asking the daemon for attributes that have expired: only the LOOKUP is wanted. With a mask of 0 the kernel
+// tells device and mount also to those who may not look into the mount.
+bool StatQuietly(int folder, const char* path, struct statx* out, unsigned mask = 0) {
   constexpr int kFlags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-  return statx(folder, path, kFlags, 0, out) == 0;
+  return statx(folder, path, kFlags, mask, out) == 0;
 }
 
 }  // namespace
@@ -37,6 +41,15 @@ Result<MountRoot> MountRoot::Open(const std::string& path, const MountDevice& mo
                                       "unmounted, or it lies in another mount namespace)");
   }
   return MountRoot(std::move(folder));
+}
+
+uint64_t MountRoot::mount_id() const {
+  struct statx found {};
+  if (StatQuietly(folder_.get(), "", &found, kUniqueMountId) && (found.stx_mask & kUniqueMountId) != 0) {
+    return found.stx_mnt_id;
+  }
+  const bool is_known = StatQuietly(folder_.get(), "", &found) && (found.stx_mask & STATX_MNT_ID) != 0;
+  return is_known ? found.stx_mnt_id : 0;
 }
 
 void MountRoot::Stat(const std::string& path) const {

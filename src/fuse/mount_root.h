@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,10 @@ class MountRoot {
 
   // Drops the file's clean pages from the page cache. Nothing when the file cannot be opened for reading.
   void Drop(const std::string& path) const;
+
+  // Which of the system's mounts it is: unlike the device's, its number is not given to a later one (Linux 6.8; before,
+  // to none while this one is there). 0: not known.
+  uint64_t mount_id() const;
 
   int fd() const { return folder_.get(); }
 
