@@ -5,16 +5,15 @@ import multiprocessing
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
-from conftest import anonymous_bytes, drop_caches, measures_memory, needs_root, run, wait_until
+from conftest import anonymous_bytes, drop_caches, measures_memory, needs_root, run, statistics, wait_until
 from odd_tree import content_of_size
-from prefetching import log_of
 
 pytestmark = needs_root
 
@@ -27,6 +26,8 @@ for epoch in range(2):
     for number in order[:3000]:
         with open(f"{root}/n{number // 1000:08}/{number % 1000:05}.JPEG", "rb", buffering=0) as file:
             assert len(file.read()) == 64
+print("read", flush=True)
+sys.stdin.read()  # a process that has ended is followed no more
 """
 
 
@@ -39,6 +40,21 @@ def read_whole(path):
         os.close(fd)
 
 
+def unless_caches_are_dropped(attempt):
+    """Calls it, and again if it fails while somebody else drops the kernel's caches, as other tests do."""
+    def drops():
+        return re.findall(r"^drop_\w+ \d+$", pathlib.Path("/proc/vmstat").read_text(encoding="ascii"), re.MULTILINE)
+
+    for _ in range(10):
+        before = drops()
+        try:
+            return attempt()
+        except AssertionError:
+            if drops() == before:
+                raise
+    pytest.skip("the kernel's caches are dropped all the time")
+
+
 def test_hot_files_make_no_request(room, mounts, point, store):
     """C2, C3: with the daemon stopped, everything that was seen once can be had again."""
     pid = mounts.mount(store, point)
@@ -48,26 +64,36 @@ def test_hot_files_make_no_request(room, mounts, point, store):
         missing = not os.path.exists(point / "no such name")
         return read_whole(point / name), missing, os.listdir(point), os.readlink(point / "link"), os.stat(point / "raw").st_mode
 
-    first = look()
-    assert first[0] == data
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    def look_twice():
+        first = look()
+        assert first[0] == data
+        os.kill(pid, signal.SIGSTOP)
         # In a process of its own, which can be killed should it wait for the daemon.
         child = multiprocessing.get_context("fork").Process(target=lambda: os._exit(0 if look() == first else 1))
-        child.start()
-        child.join(30)
-        assert child.exitcode == 0
-    finally:
-        os.kill(pid, signal.SIGCONT)
-        child.kill()
-        child.join()
+        try:
+            child.start()
+            child.join(30)
+            assert child.exitcode == 0
+        finally:
+            os.kill(pid, signal.SIGCONT)
+            child.kill()
+            child.join()
+
+    unless_caches_are_dropped(look_twice)
 
 
 def test_observed_opens(room, mounts, point, tree, store):
     """C3: with observe=open an open is a request, and the pages are kept all the same."""
     pid = mounts.mount(store, point, "observe=open", f"log={room}/log")
-    for _ in range(3):
+
+    def read_again():
         assert (point / "plain.JPEG").read_bytes() == (tree / "plain.JPEG").read_bytes()
+        before = statistics(point)["counters"]["reads"]
+        for _ in range(2):
+            assert (point / "plain.JPEG").read_bytes() == (tree / "plain.JPEG").read_bytes()
+        assert statistics(point)["counters"]["reads"] == before
+
+    unless_caches_are_dropped(read_again)
     os.kill(pid, signal.SIGSTOP)
     try:
         # A thread of it may answer until all are stopped.
@@ -79,9 +105,6 @@ def test_observed_opens(room, mounts, point, tree, store):
     finally:
         os.kill(pid, signal.SIGCONT)
     assert reader.wait(30) == 0
-    os.kill(pid, signal.SIGUSR1)
-    wait_until(lambda: "statistics: " in log_of(room), "the statistics are logged")
-    assert re.search(r"statistics: reads 1 ", log_of(room)), log_of(room)
 
 
 def test_generation_stays(room, mounts, point, augurpack, own_store):
@@ -150,11 +173,20 @@ def test_memory_of_orders_is_in_the_budget(room, mounts, point, many_files, memo
             path.read_bytes()
         drop_caches()
     used = []
-    with subprocess.Popen([sys.executable, "-c", SHUFFLED, point / "train", str(MANY)]) as reader:
-        while reader.poll() is None:
-            used.append(anonymous_bytes(pid))
-            time.sleep(0.01)
+
+    def is_found():
+        used.append(anonymous_bytes(pid))
+        return any("the order is known" in line and "of train" in line for line in log.read_text().splitlines())
+
+    with subprocess.Popen([sys.executable, "-c", SHUFFLED, point / "train", str(MANY)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        try:
+            while not select.select([reader.stdout], [], [], 0.01)[0]:
+                used.append(anonymous_bytes(pid))
+            assert reader.stdout.readline() == b"read\n"
+            if known:
+                wait_until(is_found, log.read_text)
+        finally:
+            reader.stdin.close()
     assert reader.returncode == 0
+    assert is_found() == known, log.read_text()
     assert max(used) <= memory << 20
-    found = [line for line in log.read_text().splitlines() if "the order is known" in line and "of train" in line]
-    assert bool(found) == known, log.read_text()
