@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "pack/arrow_pass.h"
 #include "pack/beton_pass.h"
+#include "pack/gzip_stream.h"
 #include "pack/hdf5_object.h"
 #include "pack/lmdb_walk.h"
 #include "pack/mds_pass.h"
@@ -74,8 +75,12 @@ bool HasSamples(ContainerKind kind) { return kind != ContainerKind::kTar && kind
 std::string_view WhyRefused(std::span<const std::byte> head) {
   if (HasAt(head, kTarMagicAt, "ustar"sv)) return {};
   if (TfRecordFrame::Recognizes(Inflated(head.first(std::min(head.size(), kInflatedBytesMax))))) {
-    return "is a compressed TFRecord file, whose images are not stored as they are: pack it with 'augurpack create', "
-           "or unpack it (gzip -dc < FILE > NEW, for ZLIB pigz -dc) and give that";
+    if (GzipStream::Recognizes(head)) {
+      return "is a compressed TFRecord file, whose images are not stored as they are: pack it with 'augurpack create', "
+             "or unpack it (gzip -dc < FILE > NEW) and give that";
+    }
+    return "is a TFRecord file compressed by ZLIB, which augurpack cannot read: unpack it (pigz -dc < FILE > NEW) and "
+           "give that";
   }
   return {};
 }

@@ -93,9 +93,12 @@ def test_records_across_pieces_and_with_a_tar_beside(augurpack, tmp_path):
 
 
 def test_compressed_files_name_the_cure(augurpack, tmp_path):
-    for compress in (gzip.compress, zlib.compress):
-        path = write(tmp_path / "x.tfrecord", compress(tfrecord(example(image=PNG))))
-        assert "compressed TFRecord file" in refused(augurpack, path) and "gzip -dc" in refused(augurpack, path)
+    records = tfrecord(example(image=PNG))
+    error = refused(augurpack, write(tmp_path / "x.tfrecord", gzip.compress(records)))
+    assert "compressed TFRecord file" in error and "'augurpack create'" in error and "gzip -dc" in error
+    for level in (1, 6, 9):
+        error = refused(augurpack, write(tmp_path / "x.tfrecord", zlib.compress(records, level)))
+        assert "TFRecord file compressed by ZLIB" in error and "pigz -dc" in error and "augurpack create" not in error
 
 
 GOOD = tfrecord(*(example(image=jpeg(i), label=i) for i in range(3)))
